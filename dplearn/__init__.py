@@ -6,7 +6,7 @@ Names of this module, in the order of the way from a mechanism to a printed sent
    `DiscreteGaussian`, `Geometric`, `Skellam`, `SummedDiscreteGaussian`. Choices:
    `ExponentialMechanism`, `PermuteAndFlip`, `SparseVector`, `RandomizedResponse`.
    Samples: `PoissonSubsampled`, `WithoutReplacement`. Whole epochs and runs: `Shuffled`,
-   `RandomAllocation`, `CorrelatedGaussian`. A step between two given data sets: `SubsetSum`.
+   `RandomAllocation`, `CorrelatedGaussian`.
    Releases of which one number is known: `ApproximateDP`, `ZCDP`. Several releases: `Composed`.
    All by name: `MECHANISMS`. The laws that a page draws: `Outputs`.
 2. A `Profile` is all that a mechanism can leak: delta as a function of epsilon.

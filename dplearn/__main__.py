@@ -24,7 +24,6 @@ from dplearn.mechanisms import ZCDP, ApproximateDP
 from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
     EVERY_SAMPLING,
-    SAMPLINGS,
     default_adjacency,
 )
 from dplearn.run import DPSGD, Phases
@@ -57,9 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
-    _add_run_options(
-        epsilon, required=True, choices=[*ACCOUNTANTS, "all"], samplings=EVERY_SAMPLING
-    )
+    _add_question(epsilon, required=True, choices=[*ACCOUNTANTS, "all"])
     about = "another phase after those steps; repeat it for more"
     epsilon.add_argument(
         "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
@@ -69,10 +66,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
-    _add_run_options(find, required=False, choices=[*ACCOUNTANTS], samplings=EVERY_SAMPLING)
+    _add_question(find, required=False, choices=[*ACCOUNTANTS])
     proof = commands.add_parser("certify", help="epsilon of a run, with a proof that check reads")
     proof.set_defaults(run=_certify)
-    _add_run_options(proof, required=True, choices=["pld"])
+    _add_question(proof, required=True, choices=["pld"])
     proof.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: print it")
     checker = commands.add_parser("check", help="prove a certificate again, in ball arithmetic")
     checker.set_defaults(run=_check)
@@ -85,35 +82,27 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_run_options(
-    command: argparse.ArgumentParser,
-    *,
-    required: bool,
-    choices: list[str],
-    samplings: Sequence[str] = SAMPLINGS,
+def _add_question(
+    command: argparse.ArgumentParser, *, required: bool, choices: Sequence[str]
 ) -> None:
-    _add_mechanism_options(command, required=required, samplings=samplings)
+    _add_run_options(command, required=required)
     command.add_argument("--delta", type=_number, required=required)
     command.add_argument("--accountant", default="pld", choices=choices)
     command.add_argument("--adjacency", choices=ADJACENCIES)
-    command.set_defaults(drop_last=False, dataset_size=None, max_batch_size=None)
-    if samplings is EVERY_SAMPLING:
-        about = "of shuffled epochs: records that fill no batch are dropped, at least one"
-        command.add_argument("--drop-last", action="store_true", help=about)
-        about = "number of records, which truncated_poisson needs"
-        command.add_argument("--dataset-size", type=int, help=about)
-        about = "most records in a batch, of truncated_poisson"
-        command.add_argument("--max-batch-size", type=int, help=about)
 
 
-def _add_mechanism_options(
-    command: argparse.ArgumentParser, *, required: bool, samplings: Sequence[str]
-) -> None:
+def _add_run_options(command: argparse.ArgumentParser, *, required: bool) -> None:
     command.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
     command.add_argument("--steps", type=_whole, required=required, help=about)
-    command.add_argument("--sampling", default="poisson", choices=samplings)
+    command.add_argument("--sampling", default="poisson", choices=EVERY_SAMPLING)
+    about = "of shuffled epochs: records that fill no batch are dropped, at least one"
+    command.add_argument("--drop-last", action="store_true", help=about)
+    about = "number of records, which truncated_poisson needs"
+    command.add_argument("--dataset-size", type=int, help=about)
+    about = "most records in a batch, of truncated_poisson"
+    command.add_argument("--max-batch-size", type=int, help=about)
 
 
 def _number(text: str) -> float:
@@ -149,7 +138,7 @@ def _add_ledger(commands: argparse._SubParsersAction) -> None:
     add.add_argument("--epsilon", type=float, help="of a release known by epsilon (and --delta)")
     add.add_argument("--delta", type=_number, default=0.0)
     add.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
-    _add_mechanism_options(add, required=False, samplings=SAMPLINGS)
+    _add_run_options(add, required=False)
     show = actions.add_parser("show", help="print the releases, the total and what remains")
     show.set_defaults(run=lambda options: print(_ledger(options)) or 0)
 
@@ -240,9 +229,8 @@ def _add_to_ledger(options: argparse.Namespace) -> int:
     elif options.epsilon is not None:
         release = ApproximateDP(options.epsilon, options.delta)
     else:
-        rate = _rate(options)
-        sampled = {"sampling": options.sampling, "sample_rate": rate, "steps": steps}
-        release, steps = DPSGD(noise_multiplier=options.noise_multiplier, **sampled), 1
+        release = _plan(options, options.noise_multiplier, _rate(options), steps)
+        steps = 1
     try:
         with locked(options.file):
             ledger = _ledger(options)

@@ -379,8 +379,7 @@ def _search(
             width = 1 - low / high if high else 0.0
             return max(enough, min(part * width, _WIDEST))
 
-        start = {"guess": place.guess, "slope": place.slope, "snap": place.snap}
-        return crossing(excess, lower=place.lower, upper=place.upper, tolerance=close, **start)
+        return crossing(excess, tolerance=close, **place._asdict())
 
     part, last = 0.0, _NEAR
     tried: list[tuple[float, Any]] = []

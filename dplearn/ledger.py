@@ -258,8 +258,6 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
             raise ValueError(f"Expected a release that runs at least once, got {release!r}.")
         for part, _ in parts:
             part.require_theorem(self.adjacency)
-            if only := part.only_for:
-                raise validate.unsupported(f"{part.name} in a ledger", f"it is about {only}")
             pair = isinstance(part, ApproximateDP) and part.delta
             if pair and self.adaptive and self.epsilon is None:
                 why = "its loss may exceed epsilon more often; give the ledger an epsilon"

@@ -54,9 +54,9 @@ TRUST = {
 }
 # Words of the schema of the registry, for where noise is added and for what is released.
 _MODELS = {"central": "Central", "local": "Local", "distributed": "Federated"}
-PRODUCTS = (
-    *("Summary statistics", "Machine learning model", "Dataset", "Synthetic data"),
-    *("Interactive API", "SQL queries"),
+BASIC = (
+    *("name", "description", "intended_use", "data_product_type", "data_product_region"),
+    *("data_curators", "publication_date"),
 )
 _NEIGHBOURS = {"add_remove": "added or removed", "replace_one": "replaced", "zero_out": "zeroed"}
 _PARTS = {
@@ -152,50 +152,35 @@ class Statement(Shown):
         }
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
-    def registry_entry(
-        self,
-        *,
-        name: str,
-        description: str,
-        intended_use: str,
-        data_product_region: str,
-        data_curators: Sequence[str],
-        publication_date: datetime.date,
-        registry_authors: Sequence[str],
-        data_product_type: str = "Machine learning model",
-    ) -> str:
+    def registry_entry(self, basic: Mapping[str, Any], *, registry_authors: list[str]) -> str:
         """Return a draft for the public registry of deployments: JSON, which is YAML as well.
 
-        Parameters are the fields of its schema that a statement cannot know, at least one curator
-        and one author of the entry; `data_product_type` is one of `PRODUCTS`. What neither knows
-        is left out. The schema is that of Nanayakkara, Ghazi & Vadhan (2025, arXiv 2509.13509) as
-        opendp/deployments-registry-data had it on 2026-07-15.
+        `basic` is the part of its schema that a statement cannot know, at least `BASIC`. What
+        neither knows is left out. The schema is that of Nanayakkara, Ghazi & Vadhan (2025, arXiv
+        2509.13509) as opendp/deployments-registry-data had it on 2026-07-15.
         """
-        texts = {"name": name, "description": description, "intended_use": intended_use}
-        texts["data_product_region"] = data_product_region
-        for part, words in texts.items():
-            validate.instance(str, **{part: words})
-            if not words:
-                raise ValueError(f"Expected {part} that is not empty, got {words!r}.")
-        _require_texts(1, data_curators=data_curators, registry_authors=registry_authors)
-        validate.one_of(PRODUCTS, data_product_type=data_product_type)
-        validate.instance(datetime.date, publication_date=publication_date)
-        basic = texts | {"data_curators": [*data_curators], "data_product_type": data_product_type}
-        basic["publication_date"] = f"{publication_date:%Y-%m-%d}"
-        slug = f"{name} {data_curators[0]} {publication_date:%Y}".lower()
-        rows, trust, paid = self.rows, self.told["Trust"], self.told["Paid for by one epsilon"]
+        given = {**basic, "registry_authors": registry_authors}
+        for part in (*BASIC, "registry_authors"):
+            if not given.get(part):
+                raise ValueError(f"Expected {part}, got {given.get(part)!r}.")
+        for part in ("data_curators", "registry_authors"):
+            validate.instance(list, **{part: given[part]})
+        rows, trust = self.rows, self.told["Trust"]
+        slug = f"{basic['name']} {basic['data_curators'][0]} {str(basic['publication_date'])[:4]}"
         parts = lambda *named: ". ".join(f"{each}: {rows[each]}" for each in named if each in rows)
         model = {"model_name": _MODELS[trust.partition(",")[0]], "model_name_details": trust}
+        if rows["Paid for by one epsilon"] == "once":
+            model["release_type"] = "One release"
         deployment = {
             "basic": basic,
             "dp_variant": {"variant_name": "Approximate DP"},
             "privacy_loss": {
-                "privacy_unit": self.told["Unit of privacy"],
+                "privacy_unit": rows["Unit of privacy"],
                 "privacy_unit_details": parts("Neighbours", "Units in the data"),
                 "privacy_parameters": {x: getattr(self.guarantee, x) for x in ("epsilon", "delta")},
                 "privacy_parameters_details": parts("Promise", "In words", "Certificate"),
             },
-            "deployment_model": model | ({"release_type": "One release"} if paid == "once" else {}),
+            "deployment_model": model,
             "accounting": {
                 "composition": parts("Accountant", "True if", "Paid for by one epsilon")
             },
@@ -205,11 +190,12 @@ class Statement(Shown):
             },
             "administrative": {
                 "notes": parts("Not covered", "Computed"),
-                "registry_authors": [*registry_authors],
+                "registry_authors": registry_authors,
             },
         }
-        entry = {"url_slug": re.sub(r"[\W_]+", "-", slug).strip("-"), "status": "Draft", "tier": 2}
-        return json.dumps(entry | {"deployment": deployment}, indent=1, ensure_ascii=False) + "\n"
+        entry = {"url_slug": re.sub(r"[\W_]+", "-", slug.lower()).strip("-"), "status": "Draft"}
+        entry |= {"tier": 2, "deployment": deployment}
+        return json.dumps(entry, indent=1, ensure_ascii=False, default=str) + "\n"
 
     def card(self) -> str:
         """HTML of one page that needs nothing else, to print or to hang up."""
@@ -330,21 +316,13 @@ def _require_words(parts: Mapping[str, Any], *, date: Any, not_covered: Any) -> 
     words = ("unit", "period", "sampling", "released", "trust", "trusted", "certificate")
     for name in words:
         validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
-    _require_texts(not_covered=not_covered)
+    if isinstance(not_covered, str) or not all(isinstance(each, str) for each in not_covered):
+        raise TypeError(f"Expected not_covered to be a list of str, got {not_covered!r}.")
     if date is not None:
         validate.instance(datetime.date, date=date)
         today = datetime.date.today()
         if (date.date() if isinstance(date, datetime.datetime) else date) > today:
             raise ValueError(f"Expected date not after today, {today}, got date={date}.")
-
-
-def _require_texts(least: int = 0, **lists: Sequence[str]) -> None:
-    """Raise TypeError unless each is a list of str, ValueError where it is shorter or has ''."""
-    for name, texts in lists.items():
-        if isinstance(texts, str) or not all(isinstance(each, str) for each in texts):
-            raise TypeError(f"Expected {name} to be a list of str, got {texts!r}.")
-        if len(texts) < least or "" in texts:
-            raise ValueError(f"Expected {name} of at least {least}, none empty, got {texts!r}.")
 
 
 def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:

@@ -90,7 +90,6 @@ class Tuned:
             method="rdp",
             adjacency=adjacency,
             assumptions=(*self.run.assumptions, *_CONDITIONS),
-            only_for=self.run.only_for,
             reason="" if epsilons[best] < math.inf else unbounded,
             proof="Papernot & Steinke (2022), Theorem 2",
             details={"order": float(orders[best])},

@@ -141,6 +141,13 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
 
 @pytest.fixture
 def page(browser, address) -> Iterator[Any]:
+    """Open a page for one test."""
+    with page_at(browser, address) as opened:
+        yield opened
+
+
+@contextmanager
+def page_at(browser: Any, address: str) -> Iterator[Any]:
     """Open a page that must end without console errors and without requests elsewhere."""
     context = browser.new_context(viewport=SCREEN)
     opened = context.new_page()

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dplearn.teaching import browser
 from dplearn.teaching.book import book
 from dplearn.teaching.explorer.kit import navigation
-from dplearn.teaching.explorer.kit.fields import RANGES, read
+from dplearn.teaching.explorer.kit.fields import RANGES
 from dplearn.teaching.explorer.pages import check_a_claim, mechanisms
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
 from dplearn.teaching.explorer.pages.formula_book import entry
@@ -58,7 +58,7 @@ def understood(path: str, address: dict[str, str]) -> None:
         if key in words:
             if text not in words[key]:
                 raise ValueError(f"{key}={text}")
-        elif not numbers[key][0] <= read(text) <= numbers[key][1]:
+        elif not numbers[key][0] <= float(text) <= numbers[key][1]:
             raise ValueError(f"{key}={text}")
 
 

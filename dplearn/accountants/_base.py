@@ -192,7 +192,6 @@ class Accountant(ABC):
             adjacency=runs.adjacency,
             lower=float(bound.lower),
             assumptions=runs.composed.assumptions,
-            only_for=runs.composed.only_for,
             proof=bound.proof,
             reason=bound.reason or (_NO_BOUND if math.isinf(bound.epsilon) else ""),
             details=bound.details,

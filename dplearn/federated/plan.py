@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -203,12 +202,6 @@ class CorrelatedPlan(FederatedPlan):
             raise ValueError(f"Expected strategy to be {expected}, got shape {matrix.shape}.")
         object.__setattr__(self, "strategy", tuple(map(tuple, matrix.tolist())))
         _ = self.composed  # refuses what is wrong with the others
-
-    def noise(self, fresh: Any, earlier: Sequence[Any]) -> Any:
-        """Noise of the next round, from a fresh one and the noise of all before."""
-        rows: Any = self.strategy
-        *row, own = rows[len(earlier)][: len(earlier) + 1]
-        return (fresh - sum(w * one for w, one in zip(row, earlier, strict=True) if w)) / own
 
     def _release(self, rounds: int) -> CorrelatedGaussian:
         return CorrelatedGaussian.from_strategy(

@@ -26,7 +26,7 @@ from dplearn.accountants import Accountant
 from dplearn.core import validate
 from dplearn.core.guarantee import round_up
 from dplearn.core.progress import ProgressLine
-from dplearn.federated.plan import CorrelatedPlan, FederatedPlan
+from dplearn.federated.plan import FederatedPlan
 from dplearn.training import sampling
 from dplearn.training.checks import check_training
 from dplearn.training.devices import forked, moved
@@ -76,8 +76,9 @@ class Federation:
         validate.between(0, 1, dropouts=self.dropouts)
         if self.dropouts == 1:
             raise ValueError("Expected dropouts < 1, got dropouts=1: nobody would stay.")
+        self._phase = self.plan.phases[0]  # which correlated noise does not have
         if self.plan.sampling in ("without_replacement", "shuffled"):
-            sampling.fixed_size(self.plan.phases[0], self.plan.users)
+            sampling.fixed_size(self._phase, self.plan.users)
         check_training(self.model, self.loss_fn, self.optimizer)
         self._parameters = trainable(self.model)
         self._like = nn.utils.parameters_to_vector(self._parameters.values()).detach()
@@ -87,9 +88,6 @@ class Federation:
             check_losses(self.loss_fn(self.model(x), y), x)
         self._randomness = Randomness.of(generator, secure=secure)
         self._drawn: list[sampling.Lot] = []
-        self._noise: list[Tensor] = []  # of each round, where it is correlated
-        # How often each user took part, and from which round on she may do so again.
-        self._times, self._next = np.zeros((2, self.plan.users), dtype=int)
 
     @property
     def rounds(self) -> int:
@@ -107,9 +105,6 @@ class Federation:
         with self._randomness.for_model(self._like.device, 0, number):
             total, tally = self._clipped(clients)
         noise = self._randomness.normals([(len(total), deviation)], self._like, number)
-        if isinstance(plan, CorrelatedPlan):
-            self._noise[number:] = [plan.noise(noise, self._noise[:number])]
-            noise = self._noise[number].clone()
         # Counted first: whatever interrupts the optimizer, no round is lost.
         record = Record(step=number + 1, norm=plan.max_update_norm, tally=tally)
         self.done.append(record)
@@ -124,15 +119,10 @@ class Federation:
     def _present(self, number: int) -> NDArray[np.int64]:
         plan, rng = self.plan, self._randomness.stream(LOTS, number)
         if plan.sampling == "none":  # some law, of which nothing is claimed
-            present = rng.random(plan.users) < plan.sample_rate
-            if isinstance(plan, CorrelatedPlan):
-                present &= (self._times < plan.participations) & (self._next <= number)
-                self._times[present] += 1
-                self._next[present] = number + plan.min_separation
-            drawn = np.flatnonzero(present)
+            drawn = np.flatnonzero(rng.random(plan.users) < plan.sample_rate)
         else:
             if not self._drawn:
-                self._drawn = sampling.lots(plan.phases[0], size=plan.users, rng=rng)
+                self._drawn = sampling.lots(self._phase, size=plan.users, rng=rng)
             drawn = self._drawn.pop(0)
         return drawn[rng.random(len(drawn)) >= self.dropouts]
 

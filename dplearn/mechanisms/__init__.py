@@ -16,7 +16,6 @@ from dplearn.mechanisms.laplace import Laplace
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.mechanisms.subset_sum import SubsetSum
 from dplearn.mechanisms.whole_numbers import (
     DiscreteGaussian,
     Geometric,
@@ -46,7 +45,6 @@ __all__ = [
     "Shuffled",
     "Skellam",
     "SparseVector",
-    "SubsetSum",
     "SummedDiscreteGaussian",
     "WithoutReplacement",
 ]

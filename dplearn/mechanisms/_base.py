@@ -66,11 +66,6 @@ class Mechanism(metaclass=validate.NamesParameters):
         return self.conditions
 
     @property
-    def only_for(self) -> str:
-        """Words for the neighbours that the profile is about, where these are not all; else ""."""
-        return ""
-
-    @property
     def attained(self) -> bool:
         """True where one pair of neighbours attains the profile, False where all may lie below."""
         return True
@@ -212,7 +207,8 @@ class Mechanism(metaclass=validate.NamesParameters):
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """One noisy release of `value`, in teaching-grade floating point, where there is one."""
-        raise validate.unsupported(f"release() of {self.name}", "it describes no single release")
+        why = "only noise and randomized response are drawn here"
+        raise validate.unsupported(f"release() of {self.name}", why)
 
 
 def as_mechanism(release: Any) -> Mechanism:
@@ -261,9 +257,6 @@ class Sampled(Wrapped):
     def __post_init__(self) -> None:
         validate.instance(Mechanism, base=self.base)
         validate.rate(sample_rate=self.sample_rate)
-        if self.base.only_for:
-            only = f"{type(self.base).__name__}, which is about {self.base.only_for}"
-            raise ValueError(f"Expected base to hold for all neighbours, got {only}.")
         if len(self.base.parts()) != 1 or self.base.parts()[0][0] is not self.base:
             raise ValueError("Expected base to be one mechanism, got a composition.")
 

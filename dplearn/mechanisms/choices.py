@@ -80,12 +80,6 @@ class ExponentialMechanism(Mechanism):
     def _zcdp(self, adjacency: Adjacency) -> float:
         return bounded_range_zcdp(epsilon=self._range(adjacency))
 
-    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """Index of the chosen candidate, of all scores (n,) with Gumbel noise the largest."""
-        validate.positive(sensitivity=sensitivity)
-        scores = self.range_epsilon * np.asarray(value, dtype=float) / (2 * sensitivity)
-        return np.asarray(np.argmax(scores + rng.gumbel(size=scores.shape)))
-
 
 def bounded_range_zcdp(*, epsilon: float) -> float:
     r"""Return the least rho of zCDP of all mechanisms whose losses span at most `epsilon`.
@@ -164,12 +158,6 @@ class PermuteAndFlip(Mechanism):
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         return self.gap.zcdp(adjacency)
 
-    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """Index of the chosen candidate, given the scores of all, shape (n,)."""
-        validate.positive(sensitivity=sensitivity)
-        scores = self.gap_epsilon * np.asarray(value, dtype=float) / (2 * sensitivity)
-        return np.asarray(np.argmax(scores + rng.exponential(size=scores.shape)))
-
 
 @dataclass(frozen=True)
 class SparseVector(Mechanism):
@@ -239,14 +227,6 @@ class SparseVector(Mechanism):
         whole = bounded_range_zcdp(epsilon=sum(self._largest(adjacency)))
         return min(whole, coin._zcdp("replace_one"))
 
-    def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """Answers, 1 for yes, 0 for no, -1 after the end, of counts less the threshold, (n,)."""
-        validate.positive(sensitivity=sensitivity)
-        answers = np.asarray(value, dtype=float) / sensitivity
-        threshold = rng.laplace(scale=self.threshold_scale)
-        yes = answers + rng.laplace(scale=self.query_scale, size=answers.shape) > threshold
-        return np.where(np.cumsum(yes) - yes < self.positives, yes.astype(int), -1)
-
 
 @dataclass(frozen=True)
 class RandomizedResponse(Mechanism):
@@ -313,16 +293,10 @@ class RandomizedResponse(Mechanism):
         return (Outputs(law(0), law(1), 0, self.answers - 1, whole=True, label="reported answer"),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Mironov (2017), Proposition 5, with k - 2 answers of ratio one."""
-        log_p, log_r = self._log_masses
+        """Mironov (2017), Proposition 5, by what the moment exceeds 1 by, as in `Geometric`."""
         more, loss = orders - 1, self.local_epsilon
-        terms = [orders * a + (1 - orders) * b for a, b in ((log_p, log_r), (log_r, log_p))]
-        if self.answers > 2:
-            terms.append(np.full(orders.shape, log_r + math.log(self.answers - 2)))
-        # Where their sum is near 1: what it exceeds 1 by, in positive terms.
-        p, r, small = math.exp(log_p), math.exp(log_r), np.minimum(more * loss, 1.0)
-        rise = small * p * -math.expm1(-loss) + p * exp_rest(small) + r * exp_rest(-small)
-        return np.where(small < 1, np.log1p(rise), np.logaddexp.reduce(terms, axis=0)) / more
+        log_rise = self._log_masses[0] + log_expm1(more * loss) + log1mexp(-orders * loss)
+        return np.logaddexp(0.0, log_rise) / more
 
     def _zcdp(self, adjacency: Adjacency) -> float:
         """rho = eps (p - r), the mean loss, for k <= 2 + 4 e^(eps/2) answers; else an upper bound.

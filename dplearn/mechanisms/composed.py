@@ -48,10 +48,6 @@ class Composed(Mechanism):
     def assumptions(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(a for m, _ in self.parts() for a in m.assumptions))
 
-    @property
-    def only_for(self) -> str:
-        return " and ".join(dict.fromkeys(m.only_for for m, _ in self.parts() if m.only_for))
-
     def parts(self) -> tuple[tuple[Mechanism, int], ...]:
         """Flat (mechanism, count) pairs; nested lists multiply, equal mechanisms merge."""
         counts: dict[Mechanism, int] = {}

@@ -31,15 +31,25 @@ whole orders, without a negative term,
           \frac{k!}{B^k}\,[z^k]\Big(\sum_j \frac{G_j z^j}{j!}\Big)^B,
 
 and since :math:`(\alpha-1)D_\alpha` is convex in alpha, the chord between two whole orders lies
-above it. For the reverse direction, with n = alpha - 1 and :math:`\psi(u) = E[e^{-u(Y-1)} - 1
-+ u(Y-1)] \ge 0`,
+above it.
 
-.. math:: e^{nD_\alpha(Q\Vert P)} = 1 + \frac1{\Gamma(n)}\int_0^\infty s^{n-1}e^{-s}
-          \big[(1 + \psi(s/B))^B - 1\big]\,ds.
+**The reverse direction is never larger.** Let :math:`e^{v'} - 1 = w/B`, and f be the mean. Batches
+drawn for the points of a graph agree along its edges with a chance of :math:`B^{-\text{edges}}` or
+more, so :math:`E[f^k] \ge (1+w/B)^{k(k-1)/2}`: :math:`D_k(P\Vert Q) \ge kv'/2`, and the chord lies
+above that line. And :math:`D_\alpha(Q\Vert P) \le \alpha v'/2` at every order (this proof is the
+library's own). With :math:`A_v(s) = E e^{-sY}` and :math:`v = 1/\sigma^2`, :math:`E[f^{-n}] = \int
+s^{n-1}A_v(s/B)^B\,ds / \Gamma(n)`, where :math:`A_v(s/B)^B \le A_{v'}(s)`: while w/B stays
+:math:`-B\ln A_v(s/B)` grows with B if, with :math:`q = e^v` and :math:`\ell = -\ln A_v`,
 
-From :math:`n \ge 2\sigma^2\ln B\cdot B/(B-1)` on it is the smaller one: the mean of Y exceeds the
-geometric one, so :math:`D_\alpha(Q\Vert P) \le (1+n/B)/2\sigma^2`, and one term of the sum above
-gives :math:`D_\alpha(P\Vert Q) \ge (1+n)/2\sigma^2 - \ln B`.
+.. math:: \ell - s\ell' - \tfrac{q-1}{2q}\,s^2\,E[Y^2e^{-sY}]/A_v \ge 0.
+
+At s = 0 this is 0. Its derivative, times :math:`4qA_v^2/s`, is
+
+.. math:: E\,e^{-sS}\big[(q+1)D^2 - (q-1)S^2 + (q-1)sSD^2\big], \quad S = Y_1 + Y_2,\ D = Y_1 - Y_2.
+
+Write :math:`S = 2g\cosh b, D = 2g\sinh b`: b is N(0, v/2), independent of g. Integration by parts
+in b makes the bracket :math:`4g^2T` with :math:`T = \sinh 2b\,(q\tanh b - (q-1)b/v)`, of mean 0.
+T is positive for small :math:`|b|`, negative for large ones, which :math:`e^{-sS}` weights less. ∎
 """
 
 import math
@@ -51,7 +61,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.logspace import exp_rest, log1mexp, log_comb, log_expm1, log_sum
+from dplearn.core.logspace import log_comb, log_expm1, log_sum
 from dplearn.core.work import remembered
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._epochs import POINTS, Epoch, Masses, cell_masses, repeated, sum_of
@@ -60,8 +70,6 @@ from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 _LARGEST_ORDER = 256  # whose moment is summed; beyond it the Gaussian line holds
 _REACH = 15.0  # of the law of Y, in standard deviations of either side
 _LARGEST_SHIFT = 20.0  # from here on the masses of the cells underflow
-# Of the reverse direction, whose terms carry 7e-13 of rounding of logarithms up to some thousands.
-_QUADRATURE_ERROR = 1e-11
 
 
 @dataclass(frozen=True)
@@ -117,9 +125,8 @@ class RandomAllocation(Epoch):
             return values
         sigma, summed = self.base.noise_multiplier, orders <= _LARGEST_ORDER
         whole = np.logaddexp(0.0, _log_excess(sigma, self.batches))
-        remove = np.interp(orders[summed], np.arange(1.0, _LARGEST_ORDER + 1), whole)
-        add = _reverse_moments(orders[summed] - 1, sigma, self.batches)
-        values[summed] = np.minimum(values[summed], np.maximum(remove, add) / (orders[summed] - 1))
+        moments = np.interp(orders[summed], np.arange(1.0, _LARGEST_ORDER + 1), whole)
+        values[summed] = np.minimum(values[summed], moments / (orders[summed] - 1))
         return values
 
 
@@ -170,47 +177,3 @@ def _log_excess(sigma: float, batches: int) -> NDArray:
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
     # Row a: beyond its order the coefficient is 0.
     return np.logaddexp.reduce(log_comb(k[1:, None], k[2:]) + terms, axis=1)
-
-
-def _reverse_moments(n: NDArray, sigma: float, batches: int) -> NDArray:
-    """n D_{n+1}(Q || P), rounded up, where it can be the larger direction; elsewhere 0."""
-    few = n < 2 * sigma**2 * math.log(batches) * batches / (batches - 1)
-    values = np.zeros(n.shape)
-    if not np.any(few):
-        return values
-    most = float(np.max(n[few]))
-    # In log s the integrand is analytic in a strip of half-width pi/2, and 1/sqrt(n) wide.
-    step = min(0.25, 0.6 / math.sqrt(most + 2))
-    reach = 2 * most / (batches * sigma) + 10
-    top = math.log(batches * (most + 12 * math.sqrt(most) + 60)) + (0.5 / sigma + reach) / sigma
-    log_s = np.arange(-45.0, top, step)
-    log_rise = np.concatenate(
-        [_log_rise(part, sigma, batches, reach) for part in np.array_split(log_s, 16)]
-    )
-    terms = n[few][:, None] * log_s + log_rise
-    log_x = np.logaddexp.reduce(terms, axis=1) + math.log(step) - gammaln(n[few])
-    values[few] = np.logaddexp(0.0, log_x + _QUADRATURE_ERROR)
-    return values
-
-
-def _log_rise(log_s: NDArray, sigma: float, batches: int, reach: float) -> NDArray:
-    """log of (E e^{-sY/B})^B - e^{-s}, by the trapezoidal rule over the normal variable in Y."""
-    # With |Im x| < pi sigma / 2 the real part of Y is positive and the integrand bounded.
-    strip = min(0.5 * math.pi * sigma, math.sqrt(78.0))
-    step = 2 * math.pi / (0.5 * strip + 39.0 / strip)
-    x = np.arange(-reach - 2, 2 / sigma + 10, step)
-    log_weight = -0.5 * x * x + math.log(step / math.sqrt(2 * math.pi))
-    log_y = x / sigma - 0.5 / sigma**2
-    log_u = log_s - math.log(batches)
-    few, rise = log_u < math.log(30.0), np.empty(log_s.shape)
-    # Small u: B log(1 + psi(u)) without cancellation. Large u: B log E e^{-uY} itself.
-    v = np.exp(log_u[few])[:, None] * np.expm1(np.minimum(log_y, 700.0))
-    psi = exp_rest(-v) @ np.exp(log_weight)
-    rise[few] = log_expm1(batches * np.log1p(psi)) - np.exp(np.minimum(log_s[few], 700.0))
-    # Where uY is beyond a thousand nothing is left.
-    left = log_y < 7 - np.min(log_u[~few], initial=np.inf)
-    log_uy = np.minimum(log_u[~few, None] + log_y[left], 700.0)
-    decay = batches * np.logaddexp.reduce(log_weight[left] - np.exp(log_uy), axis=1)
-    s = np.exp(np.minimum(log_s[~few], 700.0))
-    rise[~few] = decay + log1mexp(np.minimum(-s - decay, 0.0))
-    return rise

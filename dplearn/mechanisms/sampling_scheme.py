@@ -35,19 +35,6 @@ def default_adjacency(sampling: Sampling) -> Adjacency:
     return _NATURAL.get(sampling, "add_remove")
 
 
-def steps_of(epochs: float, *, batches: float) -> int:
-    """Return the number of steps in `epochs` epochs of `batches` steps each, rounded up.
-
-    Examples
-    --------
-    >>> steps_of(15, batches=60_000 / 256), steps_of(15, batches=60_000 / 240)
-    (3516, 3750)
-    """
-    validate.non_negative(steps=epochs * batches)
-    # A hair of slack: 15 * 60000 / 240 must not become 3751 through rounding.
-    return math.ceil(epochs * batches - 1e-9)
-
-
 def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> Mechanism:
     """Mechanism of one step: `base` on a sample by a scheme of `SAMPLINGS`; "none" has rate 1."""
     validate.one_of(SAMPLINGS, sampling=sampling)
@@ -61,29 +48,6 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
             f"Expected sample_rate = 1 with sampling='none', got sample_rate={sample_rate!r}."
         )
     return base
-
-
-def epoch(
-    base: Gaussian, *, sampling: EpochSampling, sample_rate: float, drop_last: bool = False
-) -> Shuffled | RandomAllocation:
-    """Return the mechanism of one epoch: `base` on every batch, by a scheme of `EPOCH_SAMPLINGS`.
-
-    It has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9. With
-    `drop_last` a shuffled epoch leaves out the records that fill no batch, at least one.
-
-    Examples
-    --------
-    >>> epoch(Gaussian(1.0), sampling="shuffled", sample_rate=256 / 60_000).batches
-    234
-    """
-    validate.one_of(EPOCH_SAMPLINGS, sampling=sampling)
-    validate.rate(sample_rate=sample_rate)
-    batches = math.floor((1 + _ROUNDING) / sample_rate)
-    if sampling == "random_allocation":
-        return RandomAllocation(base, batches)
-    # If all batches are full, one record of very many is left out.
-    left_out = max(1 - batches * sample_rate, _ROUNDING) if drop_last else 0.0
-    return Shuffled(base, batches, left_out)
 
 
 class SamplingScheme(NamedTuple):
@@ -106,13 +70,22 @@ class SamplingScheme(NamedTuple):
         dataset_size: int | None = None,
         max_batch_size: int | None = None,
     ) -> Self:
-        """Return the scheme of a run of `steps` steps; `drop_last` is as in `epoch`."""
-        if dataset_size is not None and max_batch_size is not None:
-            cut = TruncatedPoisson(base, sample_rate, dataset_size, max_batch_size)
-            return cls(cut, 1, True, steps)
+        """Return the scheme of a run of `steps` steps.
+
+        An epoch has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9.
+        With `drop_last` a shuffled one leaves out the records that fill no batch, at least one.
+        """
+        validate.one_of(EVERY_SAMPLING, sampling=sampling)
+        validate.rate(sample_rate=sample_rate)
+        if sampling == "truncated_poisson":
+            sizes: Any = dataset_size, max_batch_size  # it refuses None
+            return cls(TruncatedPoisson(base, sample_rate, *sizes), 1, True, steps)
         if sampling in SAMPLINGS:
             return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
-        scheme: Any = sampling
-        mechanism = epoch(base, sampling=scheme, sample_rate=sample_rate, drop_last=drop_last)
-        whole = drop_last or abs(mechanism.batches * sample_rate - 1) <= _ROUNDING
-        return cls(mechanism, mechanism.batches, whole, steps)
+        batches = math.floor((1 + _ROUNDING) / sample_rate)
+        whole = drop_last or abs(batches * sample_rate - 1) <= _ROUNDING
+        if sampling == "random_allocation":
+            return cls(RandomAllocation(base, batches), batches, whole, steps)
+        # If all batches are full, one record of very many is left out.
+        left_out = max(1 - batches * sample_rate, _ROUNDING) if drop_last else 0.0
+        return cls(Shuffled(base, batches, left_out), batches, whole, steps)

@@ -73,8 +73,6 @@ def laws(counts: NDArray, plan: PATE) -> Laws:
     >>> np.exp(laws(np.array([150, 50]), PATE(answers=1, noise_std=40)).here).round(8)
     array([0.96145006, 0.03854994])
     """
-    if plan.noise != "gaussian":
-        raise validate.unsupported("the law of the winner under Laplace noise", "use 'gaussian'")
     pairs: dict[tuple[int, int], tuple[int, int]] = {}  # of classes: for each pair of counts one
     for a in np.flatnonzero(counts).tolist():
         for b in range(counts.size):

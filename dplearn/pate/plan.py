@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -14,7 +14,7 @@ from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS
 from dplearn.core import validate
 from dplearn.core.guarantee import Guarantee
-from dplearn.mechanisms import Composed, Gaussian, Laplace
+from dplearn.mechanisms import Composed, Gaussian
 from dplearn.pate.votes import Votes
 from dplearn.statement import HasGuarantee
 
@@ -28,7 +28,7 @@ _CAPPED = "no more is asked and answered than the plan allows"
 
 @dataclass(frozen=True, kw_only=True)
 class PATE(HasGuarantee):
-    """Public plan of an aggregation: GNMax, Confident-GNMax or LNMax.
+    """Public plan of an aggregation: GNMax or Confident-GNMax.
 
     A query is answered by the class with the largest noisy count. With `check_std` it is answered
     only if the largest count, plus noise of that deviation, reaches `threshold`; the check is paid
@@ -49,14 +49,12 @@ class PATE(HasGuarantee):
     }
 
     answers: int  # the most that are answered, >= 0
-    noise_std: float  # of the noise on every count; of Laplace noise its scale 1 / gamma
+    noise_std: float  # of the Gaussian noise on every count
     queries: int | None = None  # the most that are asked, at least `answers`; default: as many
     threshold: float | None = None  # of votes; given together with check_std
     check_std: float | None = None  # standard deviation of the noise on the largest count
-    noise: Literal["gaussian", "laplace"] = "gaussian"
 
     def __post_init__(self) -> None:
-        validate.one_of(("gaussian", "laplace"), noise=self.noise)
         validate.integer(minimum=0, maximum=MOST_RUNS, answers=self.answers)
         queries = self.answers if self.queries is None else self.queries
         validate.integer(minimum=self.answers, maximum=MOST_RUNS, queries=queries)
@@ -74,8 +72,6 @@ class PATE(HasGuarantee):
         """Mechanism that leaks no less than the answers: all noisy counts and noisy checks."""
         # A moved vote changes two counts by one each.
         released: Any = Gaussian(self.noise_std / math.sqrt(2)), self.answers
-        if self.noise == "laplace":
-            released = Laplace(self.noise_std), 2 * self.answers
         checks: Any = [(Gaussian(self.check_std), self.queries)] if self.check_std else []
         return Composed([released, *checks])
 
@@ -121,7 +117,6 @@ class Aggregator:
         """Noisy winner of each query in turn, or `NO_ANSWER`, shape (queries,)."""
         validate.instance(Votes, votes=votes)
         labels = np.full(votes.queries, NO_ANSWER)
-        draw = self._rng.laplace if self.plan.noise == "laplace" else self._rng.normal
         for i, counts in enumerate(votes.counts):
             if not self.open:
                 break
@@ -132,5 +127,5 @@ class Aggregator:
                 if largest < self.plan.threshold:
                     continue
             self.answered += 1
-            labels[i] = np.argmax(counts + draw(0.0, self.plan.noise_std, counts.size))
+            labels[i] = np.argmax(counts + self._rng.normal(0.0, self.plan.noise_std, counts.size))
         return labels

@@ -23,11 +23,9 @@ from dplearn.training.gradients import Clip, learn, taken
 from dplearn.training.guard import CHANGES, Viewer, holdings, probing
 from dplearn.training.layers import trainable
 from dplearn.training.sampling import INDEPENDENT, fixed_size
-from dplearn.training.tape import Inventory, Loss, device_of, passed, rows_of
+from dplearn.training.tape import Loss, Recipe, device_of, passed, rows_of
 
 _SEEDS = 3  # of a model that draws random numbers
-# Floating numbers of made-up records: the first with which the model works.
-_KINDS = (lambda x: x, lambda x: 1 + x.abs(), torch.special.ndtr)
 
 
 @torch.inference_mode(False)
@@ -49,7 +47,7 @@ def check_model(
     ----------
     model, loss_fn, inputs, targets
         As in `clipped_sum`. Whole numbers and masks are used as they are; floating numbers are made
-        up (normal, positive, or shares), unless the records are `public`.
+        up, normal, unless the records are `public`.
     batch : int
         Records in one pass, >= 4.
 
@@ -74,25 +72,29 @@ def check_model(
     ValueError: Expected the loss and the gradient of a record not to depend on others, but they ...
     """
     validate.integer(minimum=4, batch=batch)
-    inventory = Inventory.of(model, alone=True)  # refuses by name before anything runs
+    Recipe.of(model)  # refuses by name before anything runs
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
-    records = _Records((inputs, targets), batch + 12, public)
+    rows, count, rng = max(1, rows_of((inputs, targets))), batch + 12, torch.Generator()
+    normal = lambda x: torch.randn(x.shape, generator=rng.manual_seed(len(x))).to(x)
+    index = [i % rows for i in range(count)]
+    pool = taken((inputs, targets), rows, index, None if public else normal)
+    some = lambda first, number: taken(pool, count, range(first, first + number))
     with probing(*modules), forked(device_of(model), 0):
-        records.suit(lambda pair: passed(model, loss_fn, pair, inventory)[1])
-    _check_kept(model, loss_fn, [records.some(batch + 3 * i, 3) for i in range(4)], modules)
+        _check_suits(model, loss_fn, some(0, batch))
+    _check_kept(model, loss_fn, [some(batch + 3 * i, 3) for i in range(4)], modules)
     with probing(*modules):
-        pair = records.some(0, batch)
-        inventory, clip = learn(model, loss_fn, *pair), Clip.of(model, Flat(1.0))
+        pair = some(0, batch)
+        recipe, clip = learn(model, loss_fn, *pair), Clip.of(model, Flat(1.0))
         random, seed = True, 0
         while random and seed < _SEEDS:
-            random = _check_company(Viewer(model, loss_fn, inventory, seed, clip), pair, seed)
+            random = _check_company(Viewer(model, loss_fn, recipe, seed, clip), pair, seed)
             seed += 1
         # Places and sizes are compared where nothing is drawn: dropout is off while this lasts.
         for module in model.modules() if random else ():
             for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
                 if isinstance(vars(module).get(name), float):
                     setattr(module, name, 0.0)
-        viewer = Viewer(model, loss_fn, inventory, 0, clip)
+        viewer = Viewer(model, loss_fn, recipe, 0, clip)
         random = random and _check_company(viewer, pair, 0)
         spoilt = taken(pair, batch, range(batch), _spoilt)
         try:
@@ -103,46 +105,20 @@ def check_model(
         return random
 
 
-class _Records:
-    """Records like an example: its whole numbers, and floating numbers that are made up."""
-
-    def __init__(self, example: Any, count: int, public: bool) -> None:
-        self._rows = max(1, rows_of(example))
-        self._pool = taken(example, self._rows, [i % self._rows for i in range(count)])
-        self._count, self._public = count, public
-
-    def suit(self, losses_of: Any) -> None:
-        """Make numbers up with which most losses are finite; raise if none suit the model."""
-        fitting, errors, rng = [], [], torch.Generator().manual_seed(0)
-        normal = lambda x: torch.randn(x.shape, generator=rng).to(x)
-        for kind in _KINDS if not self._public else (None,):
-            new = lambda x, kind=kind: kind(normal(x)) if kind else x
-            pool = taken(self._pool, self._count, range(self._count), new)
-            try:
-                losses = losses_of(taken(pool, self._count, range(8)))
-            except Exception as error:
-                errors.append(error)
-                continue
-            fitting.append(pool)
-            if 2 * losses.isfinite().sum() >= len(losses):
-                self._pool = pool
-                return
-        if fitting:
-            self._pool = fitting[0]
-            return
-        if type(errors[0]) is ValueError:
-            raise errors[0]
-        leaves = [x for x in tree_leaves(self._pool) if isinstance(x, Tensor)]
-        given = ", ".join(f"{x.dtype} {(self._rows, *x.shape[1:])}" for x in leaves)
-        raise type(errors[0])(
+def _check_suits(model: nn.Module, loss_fn: Loss, pair: Any) -> None:
+    """Raise what the model raises, with the types and shapes that it was given."""
+    try:
+        passed(model, loss_fn, pair)
+    except ValueError:
+        raise
+    except Exception as error:
+        leaves = [x for x in tree_leaves(pair) if isinstance(x, Tensor)]
+        given = ", ".join(f"{x.dtype} {tuple(x.shape)}" for x in leaves)
+        raise type(error)(
             f"Expected inputs and targets that suit the model, got {given}: "
-            f"{' '.join(str(errors[0]).split())} (Types: x.float(). Classes: labels from 0 to the "
+            f"{' '.join(str(error).split())} (Types: x.float(). Classes: labels from 0 to the "
             "number of outputs - 1. Models that refuse normal numbers: public records as example=.)"
-        ) from errors[0]
-
-    def some(self, first: int, count: int) -> Any:
-        """Return so many of the records."""
-        return taken(self._pool, self._count, range(first, first + count))
+        ) from error
 
 
 def _check_company(viewer: Viewer, pair: Any, seed: int) -> bool:
@@ -163,11 +139,10 @@ def _spoilt(x: Tensor) -> Tensor:
 def _check_kept(model: nn.Module, loss_fn: Loss, pairs: list[Any], modules: list[Any]) -> None:
     """Raise if what passes leave behind depends on their data: it is released without noise."""
     held, parameters = [], list(trainable(model).values())
-    inventory = Inventory.of(model, alone=True)  # nothing is recorded
     for pair in pairs:  # starts with data of their own: a first pass may write alone
         with probing(*modules), forked(device_of(model), 0):
             for _ in range(2):
-                _, losses = passed(model, loss_fn, pair, inventory)
+                _, losses = passed(model, loss_fn, pair)
                 if parameters and losses.requires_grad:  # a backward pass may keep something too
                     torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
             held.append(holdings(model, loss_fn))

@@ -7,12 +7,6 @@ import torch
 from torch import Tensor
 
 
-def free_bytes(device: torch.device) -> int:
-    """Return the free memory of an accelerator; 0 where it is not known."""
-    tell = getattr(getattr(torch, device.type, None), "mem_get_info", None)
-    return tell(device)[0] if tell else 0
-
-
 def moved(value: Tensor, device: torch.device) -> Tensor:
     """Return the value on a device; the processor goes on while it is copied to an accelerator."""
     if device.type == "cpu" or value.device.type != "cpu":

@@ -12,13 +12,17 @@ What is promised, and tested:
 * Norms and sums are computed in float32 at least, whatever the type of the forward pass.
 * No parameter's ``.grad`` is touched and nothing stays on the model.
 
-It presumes a model that treats records separately: `check_model` looks for signs that it does not.
+Models of usual layers are recorded (`tape`). All others take a pass of each record by
+`torch.func.vmap`, 16 at once, or one after the other where vmap cannot; which of the three is right
+is tried on a few records. It presumes a model that treats records separately: `check_model` looks
+for signs that it does not.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
@@ -26,20 +30,17 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map_only
+from torch.func import functional_call, grad_and_value, vmap
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._pytree import tree_map, tree_map_only
 
 from dplearn.training.bounds import ClippingBound, Groups
 from dplearn.training.devices import exactly, forked, moved
 from dplearn.training.forms import ROUNDING, Dense, PerExample
-from dplearn.training.layers import trainable
+from dplearn.training.layers import Unmet, trainable
 from dplearn.training.tape import (
-    Facts,
-    Inventory,
     Loss,
-    Tape,
-    Unmet,
-    called,
-    check_losses,
+    Recipe,
     coarsest,
     device_of,
     passed,
@@ -51,8 +52,11 @@ from dplearn.training.tape import (
 
 # All trainable parameters, by name, and a number to multiply what is added to them.
 Into = tuple[Mapping[str, Tensor], float]
-# Of each model its state, and what was learned of it then.
-_LEARNED: WeakKeyDictionary[nn.Module, tuple[Any, Facts, bool]] = WeakKeyDictionary()
+_OF_RECORDS = "losses", "norms", "counted", "scaled"
+_LEARNED: WeakKeyDictionary[nn.Module, Recipe] = WeakKeyDictionary()
+# Records of which a recipe is learned: sizes of other things are seldom multiples of it.
+_LOOK, _COMPARED = 11, (0, 5, 10)
+_AT_ONCE = 16  # records of which whole gradients are held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,58 +147,71 @@ def added_sum(
     clip: Clip,
     mask: Tensor | None = None,
     into: Into | None = None,
-    inventory: Inventory | None = None,
+    recipe: Recipe | None = None,
 ) -> ClippedSum:
-    """Add a clipped sum as of `clipped_sum` to given tensors, by an inventory of the model now."""
-    inventory = inventory or recalled(model, loss_fn, inputs, targets)
-    losses, gradients = gradients_of(model, loss_fn, (inputs, targets), inventory)
-    if mask is not None and (mask.dtype != torch.bool or mask.shape != losses.shape):
+    """Add a clipped sum as of `clipped_sum` to given tensors, by a recipe of the model now."""
+    pair, rows = (inputs, targets), rows_of((inputs, targets))
+    recipe = recipe or recalled(model, loss_fn, inputs, targets)
+    if mask is not None and (mask.dtype != torch.bool or mask.shape != (rows,)):
         raise ValueError(
-            f"Expected mask to be of type bool and shape {tuple(losses.shape)}, "
+            f"Expected mask to be of type bool and shape {(rows,)}, "
             f"got {mask.dtype} and {tuple(mask.shape)}."
         )
-    with torch.no_grad(), exactly(losses.device):
-        if into is None:
-            total = clip.largest.new_zeros(sum(p.numel() for p in clip.parameters.values()))
-            into = by_name(total, clip.parameters), 1.0
-        return _clipped(gradients, losses.detach(), clip, mask, into)
+    if into is None:
+        total = clip.largest.new_zeros(sum(p.numel() for p in clip.parameters.values()))
+        into = by_name(total, clip.parameters), 1.0
+    if not rows:
+        _, losses = passed(model, loss_fn, pair)
+        return _clipped({}, losses.detach(), clip, mask, into)
+    if recipe.how == "tape":
+        try:
+            tape, losses = passed(model, loss_fn, pair, recipe)
+            return _clipped(per_example(tape, losses), losses.detach(), clip, mask, into)
+        except Unmet:  # data may choose what is called
+            pass
+    parts = []
+    for first in range(0, rows, _AT_ONCE):
+        index = range(first, min(first + _AT_ONCE, rows))
+        losses, each = _ONE_BY_ONE[recipe.how](model, loss_fn, taken(pair, rows, index))
+        some = None if mask is None else mask[first : first + _AT_ONCE]
+        parts.append(_clipped(each, losses, clip, some, into))
+    joined = {name: torch.cat([getattr(x, name) for x in parts]) for name in _OF_RECORDS}
+    return ClippedSum(sums=into[0], **joined)
 
 
+@torch.no_grad()
 def _clipped(
-    gradients: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor | None, into: Into
+    each: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor | None, into: Into
 ) -> ClippedSum:
     """Compute norms and factors, and add weighted sums; the gradients are used up."""
-    (sums, weight), one_group, group = into, len(clip.groups.norms) == 1, clip.groups.of
-    squared = squares_of(gradients, losses, clip)
-    groups = squared.sqrt()  # (groups, B)
-    norms = groups[0] if one_group else squared.sum(0).sqrt()
-    finite = norms < torch.inf
-    # Norms may be a few units of rounding too small: round up before dividing.
-    groups = groups * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
-    factors = clip.bound.factors(groups, clip.largest.to(squared))
-    # Only on the processor this is known without waiting; elsewhere rows become zero on copies.
-    keep = None if finite.device.type == "cpu" and finite.all() else finite
-    if keep is not None or mask is not None:
-        factors = torch.where(finite if mask is None else finite & mask, factors, 0)
-    weighted = (factors * weight).unbind()
-    for name in list(gradients):
-        gradients.pop(name).add_to(sums[name], weighted[group[name]], keep)
+    (sums, weight), group, count = into, clip.groups.of, len(clip.groups.norms)
+    with exactly(losses.device):
+        squares = [losses.new_zeros(len(losses), dtype=wide(losses.dtype))] * count
+        for name, gradient in each.items():
+            squares[group[name]] = squares[group[name]] + gradient.squared_norm()
+        squared = torch.stack(squares)  # (groups, B)
+        norms = squared.sum(0).sqrt()
+        finite = norms < torch.inf
+        # Norms may be a few units of rounding too small: round up before dividing.
+        groups = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
+        factors = clip.bound.factors(groups, clip.largest.to(squared))
+        # Only on the processor this is known without waiting; elsewhere rows become 0 on copies.
+        keep = None if finite.device.type == "cpu" and finite.all() else finite
+        if keep is not None or mask is not None:
+            factors = torch.where(finite if mask is None else finite & mask, factors, 0)
+        weighted = (factors * weight).unbind()
+        zero = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
+        for name in list(each):
+            gradient = each.pop(name)  # 0 * inf is not a number: a factor of 0 is not enough
+            gradient = gradient if keep is None else tree_map_only(Tensor, zero, gradient)
+            gradient.add_to(sums[name], weighted[group[name]])
     return ClippedSum(
         sums=sums,
         losses=losses,
         norms=norms,
         counted=torch.ones_like(finite) if mask is None else mask,
-        scaled=(factors[0] if one_group else factors.amin(0)) < 1,
+        scaled=factors.amin(0) < 1,
     )
-
-
-def squares_of(gradients: dict[str, PerExample], losses: Tensor, clip: Clip) -> Tensor:
-    """Return squares of the norms of all groups, shape (groups, B)."""
-    squares: list[list[Tensor]] = [[] for _ in clip.groups.norms]
-    for name, gradient in gradients.items():
-        squares[clip.groups.of[name]].append(gradient.squared_norm())
-    zero = [losses.new_zeros(len(losses), dtype=wide(losses.dtype))]
-    return torch.stack([sum(x[1:], x[0]) for x in (x or zero for x in squares)])
 
 
 def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -204,137 +221,122 @@ def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]
     return {name: part if p.dim() == 1 else part.view(p.shape) for (name, p), part in pairs}
 
 
-def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
-    """Return what to record of a model in its state; learned unless that was done."""
-    state, facts, alone = _LEARNED.get(model, (None, {}, False))
-    if state_of(model) != state:
+def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Recipe:
+    """Return the recipe of a model in its state; learned unless that was done."""
+    recipe = _LEARNED.get(model)
+    if recipe is None or state_of(model) != recipe.state:
         return learn(model, loss_fn, inputs, targets)
-    return Inventory.of(model, facts, alone=alone)
+    return recipe
 
 
-def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Inventory:
-    """Return what to record of a model, from passes over two and three of these records.
+def learn(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Recipe:
+    """Return how gradients of a model are computed: the first way that is right on a few records.
 
     An adjacency matrix of N nodes may have as many rows as the lot has records: one lot cannot
-    tell which arguments follow the records. Where two and three cannot tell either, where a
-    function cannot run again for each record, or where gradients do not add up to PyTorch's, each
-    record has a pass of its own.
+    tell which outputs follow the records, so the number of these records is an odd one.
     """
-    inventory, batch, start = Inventory.of(model), rows_of((inputs, targets)), 0
-    facts = inventory.facts
-
-    def few(count: int, *, learns: bool = True) -> tuple[Tape, Tensor]:
-        some = taken((inputs, targets), batch, [i % batch for i in range(start, start + count)])
-        with forked(device_of(model), 0):
-            return passed(model, loss_fn, some, inventory, learns=learns)
-
-    while batch and (new := _facts(few(2)[0], few(3)[0])).keys() - facts.keys():
-        facts |= new
-    alone, right = None in facts.values(), None
-    while batch and not alone and right is None and start < batch:
+    recipe, rows = Recipe.of(model, learns=True), rows_of((inputs, targets))
+    if not rows or not recipe.parameters:
+        return replace(recipe, learns=False)
+    pair = taken((inputs, targets), rows, [i % rows for i in range(_LOOK)])
+    for how in ("tape", "vmap", "alone"):
+        recipe = replace(recipe, how=how)
         try:
-            right = _adds_up(model, *few(3, learns=False))
-        except (RuntimeError, NotImplementedError, TypeError, LookupError) as error:
-            if "modified by an inplace" in str(error):
-                raise
-            right = False
-        start += 3  # unless a gradient of the three is not finite
-    alone |= right is False
-    inventory = Inventory.of(model, facts, alone=alone)
-    if batch:
-        _LEARNED[model] = inventory.state, facts, alone
-    return inventory
+            if how == "alone" or _is_right(model, loss_fn, pair, recipe):
+                break
+        except (RuntimeError, NotImplementedError, TypeError, LookupError, ValueError):
+            continue
+    if how == "alone":
+        _alone(model, loss_fn, taken(pair, _LOOK, _COMPARED))  # its errors are the model's own
+    _LEARNED[model] = recipe = replace(recipe, learns=False)
+    return recipe
 
 
-def _facts(two: Tape, three: Tape) -> Facts:
-    """Return how many rows of outputs and arguments belong to one record, by kind of call."""
-    sides: Any = defaultdict(lambda: ([], []))
-    for place, tape in enumerate((two, three)):
-        for kind, *sizes in tape.met:
-            sides[kind][place].append(sizes)
-
-    def rows(a: torch.Size, b: torch.Size) -> int:
-        follows = len(a) > 0 and a[1:] == b[1:] and 3 * a[0] == 2 * b[0]
-        return 0 if a == b else a[0] // 2 if follows else -1
-
-    facts: Facts = {}
-    for kind, passes in sides.items():
-        found = set()
-        for a, b in zip(*passes, strict=False):  # data may choose how many
-            split, out = (tuple(map(rows, x, y)) for x, y in zip(a, b, strict=True))
-            odd = -1 in split or -1 in out or len(set(out)) > 1 or (out[0] == 0 and any(split))
-            found.add(None if odd else (out[0], split))
-        if found:
-            facts[kind] = found.pop() if len(found) == 1 else None
-    return facts
-
-
-def _adds_up(model: nn.Module, tape: Tape, losses: Tensor) -> bool | None:
-    """Return whether gradients add up to PyTorch's; None if some are not finite."""
-    named = trainable(model)
-    if not named:
-        return True
-    if not losses.requires_grad:
-        raise ValueError(
-            "Expected losses that depend on trainable parameters, but autograd sees none: is there "
-            "a torch.no_grad() or a .detach() around them?"
-        )
-    parameters = list(named.values())
-    each = per_example(tape, losses, retain_graph=True)
-    ordinary = torch.autograd.grad(losses.sum(), parameters, retain_graph=True, allow_unused=True)
-    size = sum((use.squared_norm() for use in each.values()), torch.zeros(())).sqrt().sum()
-    if not size.isfinite():
-        return None
+def _is_right(model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe) -> bool:
+    """Return whether gradients of a few records are those of autograd, one after the other."""
+    device, parameters = device_of(model), list(recipe.parameters.values())
+    few = taken(pair, _LOOK, _COMPARED)
+    with forked(device, 0):
+        if recipe.how == "vmap":  # all records draw the same random numbers
+            losses, each = _by_vmap(model, loss_fn, few, randomness="same")
+            each = {name: form.value for name, form in each.items()}
+            rows = [grads for _, grads in _passes(model, loss_fn, few, seed=0)]
+        else:
+            tape, losses = passed(model, loss_fn, pair, recipe)
+            options = {"retain_graph": True, "allow_unused": True}
+            forms = per_example(tape, losses, retain_graph=True)
+            rows = [torch.autograd.grad(losses[i], parameters, **options) for i in _COMPARED]
+            each = {name: form.dense()[list(_COMPARED)] for name, form in forms.items()}
     eps = coarsest(model)
-    for (name, parameter), expected in zip(named.items(), ordinary, strict=True):
-        if expected is not None and name not in each:
-            return False
-        expected = torch.zeros_like(parameter) if expected is None else expected
-        total = parameter.new_zeros(parameter.shape, dtype=wide(parameter.dtype))
-        scale = expected.norm()
-        if name in each:
-            each[name].add_to(total, torch.ones_like(losses.detach()))
-            scale = each[name].squared_norm().sqrt().sum()
-        # A gradient that is zero but for rounding, of a bias before a norm, is measured by others.
-        apart = (total - expected).norm()
-        if not apart <= max(1e-6, min(1e-2, 1e3 * eps)) * scale + min(1e-2, 1e2 * eps) * size:
-            return False
-    return _are_apart(tape, losses)
-
-
-def _are_apart(tape: Tape, losses: Tensor) -> bool:
-    """Return whether several rows of each record follow each other: its loss needs no others."""
-    several = (call for call in tape.calls if call.rows > 1)
-    edges: Any = [(call.rows, edge) for call in several for edge in call.edges.values()]
-    for i in range(len(losses) if edges else 0):
-        options = {"retain_graph": True, "allow_unused": True}
-        found = torch.autograd.grad(losses[i], [edge for _, edge in edges], **options)
-        for (rows, _), grad in zip(edges, found, strict=True):
-            if grad is not None and (grad[: i * rows].any() or grad[(i + 1) * rows :].any()):
+    for i, expected in enumerate(rows):
+        size = torch.stack([x.norm().double() for x in expected if x is not None]).norm()
+        for (name, parameter), right in zip(recipe.parameters.items(), expected, strict=True):
+            right = torch.zeros_like(parameter) if right is None else right
+            mine = each[name][i].view_as(right) if name in each else torch.zeros_like(right)
+            # A gradient that is zero but for rounding, of a bias before a norm, is measured by all.
+            room = max(1e-6, min(1e-2, 1e3 * eps)) * right.norm() + min(1e-2, 1e2 * eps) * size
+            if size.isfinite() and not (mine - right).norm() <= room:
                 return False
     return True
 
 
-def gradients_of(
-    model: nn.Module, loss_fn: Loss, pair: Any, inventory: Inventory
+def _passes(
+    model: nn.Module, loss_fn: Loss, pair: Any, seed: int | None = None
+) -> Iterator[tuple[Tensor, tuple[Tensor, ...]]]:
+    """Yield the loss and the gradient of each record from a pass of its own."""
+    parameters, rows = list(trainable(model).values()), rows_of(pair)
+    for i in range(rows):
+        with nullcontext() if seed is None else forked(device_of(model), seed):
+            _, losses = passed(model, loss_fn, taken(pair, rows, [i]))
+        if not losses.requires_grad:
+            raise ValueError(
+                "Expected losses that depend on trainable parameters, but autograd sees none: is "
+                "there a torch.no_grad() or a .detach() around them?"
+            )
+        yield losses, torch.autograd.grad(losses.sum(), parameters, materialize_grads=True)
+
+
+def _alone(model: nn.Module, loss_fn: Loss, pair: Any) -> tuple[Tensor, dict[str, PerExample]]:
+    """Return losses and gradients by a pass of each record."""
+    losses, grads = zip(*_passes(model, loss_fn, pair), strict=True)
+    each = zip(trainable(model), map(torch.stack, zip(*grads, strict=True)), strict=True)
+    forms = {name: Dense(value.to(wide(value.dtype))) for name, value in each}
+    return torch.cat(losses).detach(), forms
+
+
+class _Whole(nn.Module):
+    """A model and its loss, which may use the parameters too."""
+
+    def __init__(self, model: nn.Module, loss_fn: Loss) -> None:
+        super().__init__()
+        self.model, self.loss_fn = model, loss_fn
+
+    def forward(self, pair: Any) -> Tensor:
+        return passed(self.model, self.loss_fn, pair)[1].sum()
+
+
+def _by_vmap(
+    model: nn.Module, loss_fn: Loss, pair: Any, randomness: str = "different"
 ) -> tuple[Tensor, dict[str, PerExample]]:
-    """Return losses, and gradients of each record by parameter."""
-    try:
-        tape, losses = passed(model, loss_fn, pair, inventory)
-    except Unmet:  # data may choose what is called
-        inventory = replace(inventory, alone=True, recurrent=[])
-        return gradients_of(model, loss_fn, pair, inventory)
-    if not len(losses):
-        return losses, {}
-    if not inventory.alone:
-        return losses, per_example(tape, losses)
-    named, rows = trainable(model), []
-    for i in range(len(losses)):
-        loss = loss_fn(called(model, (one := taken(pair, len(losses), [i]))[0]), one[1])
-        check_losses(loss, one[0])
-        rows.append(torch.autograd.grad(loss.sum(), list(named.values()), materialize_grads=True))
-    forms = zip(named, map(torch.stack, zip(*rows, strict=True)), strict=True)
-    return losses, {name: Dense(value.to(wide(value.dtype))) for name, value in forms}
+    """Return losses and gradients by one pass of all records side by side."""
+    rows, whole = rows_of(pair), _Whole(model, loss_fn)
+    own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
+    apart = tree_map(lambda x: x[:, None] if own(x) else x, pair)
+    one = grad_and_value(lambda values, pair: functional_call(whole, values, (pair,)))
+    values = {f"model.{name}": p.detach() for name, p in trainable(model).items()}
+    sides = None, tree_map(lambda x: 0 if own(x) else None, pair)
+    with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # others do not know vmap
+        warnings.filterwarnings("ignore", "There is a performance drop")
+        grads, losses = vmap(one, sides, randomness=randomness)(values, apart)
+    each = {name: Dense(grads[f"model.{name}"]) for name in trainable(model)}
+    return losses.detach(), {n: Dense(x.value.to(wide(x.value.dtype))) for n, x in each.items()}
+
+
+_ONE_BY_ONE: dict[str, Callable[..., tuple[Tensor, dict[str, PerExample]]]] = {
+    "vmap": _by_vmap,
+    "alone": _alone,
+    "tape": _alone,
+}
 
 
 def taken(pair: Any, rows: int, index: Sequence[int], change: Any = None) -> Any:

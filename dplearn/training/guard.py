@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
-from dplearn.training.devices import exactly, forked, random_states
-from dplearn.training.gradients import Clip, gradients_of, squares_of, taken
-from dplearn.training.tape import Inventory, Loss, coarsest, device_of, wide
+from dplearn.training.devices import forked, random_states
+from dplearn.training.gradients import Clip, added_sum, taken
+from dplearn.training.tape import Loss, Recipe, coarsest, device_of, passed, wide
 
 # What others become; the last two only at the start.
 COPIES = "beside copies of one other"
@@ -40,12 +40,14 @@ class Viewer:
         self,
         model: nn.Module,
         loss_fn: Loss,
-        inventory: Inventory,
+        recipe: Recipe,
         states: int | list[Tensor],
         clip: Clip,
     ) -> None:
         self._parts, self._states, self._clip = (model, loss_fn), states, clip
-        self._inventory, self.device = inventory, device_of(model)
+        self._recipe, self.device = recipe, device_of(model)
+        # A model that takes a pass of each record treats several together at the start only.
+        self._together = isinstance(states, int) and recipe.how != "tape"
         self.random = False  # whether the last pass drew random numbers
         self.eps = max(coarsest(model), torch.finfo(torch.float32).eps)  # parts may be coarser
         # Real records may be worse conditioned than made-up ones, in parts of other shapes.
@@ -55,11 +57,26 @@ class Viewer:
         """Return losses and norms of these records, shape (B, 2)."""
         with forked(self.device, self._states):
             states = random_states(self.device)
-            losses, each = gradients_of(*self._parts, pair, self._inventory)
+            if self._together:
+                _, losses = passed(*self._parts, pair)
+                leaves = [x for x in tree_leaves(pair) if isinstance(x, Tensor)]
+                clean = all(x.isfinite().all() for x in leaves)
+                # Elsewhere 0 times NaN, of another record, is not a number.
+                norms = self._norms(losses) if clean else None
+            else:
+                part = added_sum(*self._parts, *pair, clip=self._clip, recipe=self._recipe)
+                losses, norms = part.losses, part.norms
             self.random = not all(map(torch.equal, states, random_states(self.device)))
-            with torch.no_grad(), exactly(self.device):
-                squared = squares_of(each, losses, self._clip)
-        return views(losses, squared.sum(0).sqrt())
+        return views(losses, norms)
+
+    def _norms(self, losses: Tensor) -> Tensor:
+        """Return the norm of what each of several losses adds to the gradient of their sum."""
+        parameters, total = [*self._clip.parameters.values()], losses.sum()
+        options = {"retain_graph": True, "materialize_grads": True}
+        whole = torch.autograd.grad(total, parameters, **options)
+        rests = (torch.autograd.grad(total - loss, parameters, **options) for loss in losses)
+        apart = ([(x - y).norm() for x, y in zip(whole, rest, strict=True)] for rest in rests)
+        return torch.stack([torch.stack(parts).norm() for parts in apart])
 
     def differs(
         self, pair: Any, before: Tensor, changes: Sequence[str], *, seed: int, sizes: bool
@@ -105,13 +122,16 @@ class Viewer:
         )
 
 
-def views(losses: Tensor, norms: Tensor) -> Tensor:
-    """Return losses and norms side by side, shape (B, 2)."""
-    return torch.stack([losses.detach().to(wide(losses.dtype)), norms.to(wide(losses.dtype))], 1)
+def views(losses: Tensor, norms: Tensor | None) -> Tensor:
+    """Return losses, and norms if there are any, side by side."""
+    columns = [losses.detach()] if norms is None else [losses.detach(), norms]
+    return torch.stack([x.to(wide(losses.dtype)) for x in columns], 1)
 
 
 def equal(first: Tensor, second: Tensor, room: float) -> bool:
     """Return whether two views are the same but for rounding."""
+    columns = min(first.shape[1], second.shape[1])
+    first, second = first[:, :columns], second[:, :columns]
     sizes = first.abs()
     typical = sizes.where(sizes.isfinite(), torch.nan).nanmedian(0).values.nan_to_num()
     near = (first - second).abs() <= room * (sizes + 0.01 * typical) + 1e-15

@@ -113,17 +113,13 @@ class History:
         return self.assumptions + ((_STOPPED,) if self.steps < self.plan.steps else ())
 
 
-def told_by(part: ClippedSum, largest: Tensor) -> tuple[Tensor, ...]:
-    """Return what `tally_of` needs of a micro-batch, beside its bound."""
-    return part.losses, part.norms, part.counted, part.scaled, largest
-
-
-def tally_of(parts: Sequence[tuple[Tensor, ...]], like: Tensor) -> Tensor:
+def tally_of(parts: Sequence[ClippedSum], largest: Tensor, like: Tensor) -> Tensor:
     """Return sums over the records of micro-batches, in the order of TALLY."""
     tally = like.new_zeros(len(TALLY))
-    for losses, norms, counted, scaled, largest in parts:
-        finite = losses.abs() < math.inf
-        loss = torch.where(finite, losses, 0).to(tally.dtype)  # all others become as wide
-        rows = [loss, finite, counted, scaled, ~(norms < math.inf), norms <= largest]
+    for part in parts:
+        finite = part.losses.abs() < math.inf
+        loss = torch.where(finite, part.losses, 0).to(tally.dtype)  # all others become as wide
+        counted, norms = part.counted, part.norms
+        rows = [loss, finite, counted, part.scaled, ~(norms < math.inf), norms <= largest]
         tally[:-1] += torch.where(counted, torch.stack(rows), 0).sum(1)
     return tally

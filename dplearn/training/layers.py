@@ -3,17 +3,17 @@
 A rule ``(batch, grad, *args, **kwargs)`` takes the number of records, the gradient of an output and
 the arguments of a function, and yields each parameter among them with a function that gives its
 gradients: a tensor of shape ``(B, *parameter shape)``, or one of the cheaper forms of
-`dplearn.training.forms`. Functions without a rule run again for each record (`tape`); a rule only
-makes them faster:
+`dplearn.training.forms`:
 
-    @rule(torch.mul, Tensor.mul)
-    def _mul(batch, grad, x, y):
-        yield x, lambda: summed(batch, grad * y, x)
-        yield y, lambda: summed(batch, grad * x, y)
+    @rule(torch.add, Tensor.add)
+    def _add(batch, grad, x, y):
+        yield x, lambda: summed(batch, grad, x)
+        yield y, lambda: summed(batch, grad, y)
 
 Rows of one record follow each other where it has several.
 """
 
+import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -25,7 +25,12 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.instancenorm import _InstanceNorm
 
 from dplearn.core import validate
-from dplearn.training.forms import Convolution, Dense, Outer, Rows, norms
+from dplearn.training.forms import Outer, Rows, convolution
+
+
+class Unmet(RuntimeError):
+    """A call that no rule differentiates, or of which nobody knows whose its rows are."""
+
 
 Pairs = Iterator[tuple[Any, Callable[[], Any]]]
 # By function: its rule, and the place of the weight without which the first argument is not read.
@@ -70,11 +75,6 @@ def refuse_by_name(name: str, module: nn.Module) -> None:
         raise validate.unsupported(f"{type(module).__name__} ({name or 'the model itself'})", why)
 
 
-def trained(parameter: Any) -> bool:
-    """Return whether a parameter exists and is not frozen."""
-    return parameter is not None and parameter.requires_grad
-
-
 def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
     """Return the parameters of a model that are not frozen, by name."""
     return {name: p for name, p in model.named_parameters() if p.requires_grad}
@@ -83,11 +83,6 @@ def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
 def positions(batch: int, values: Tensor) -> Tensor:
     """(B, ..., d) as (B, T, d)."""
     return values.reshape(batch, -1, values.shape[-1])
-
-
-def _each(batch: int, values: Tensor) -> Tensor:
-    """Sum the rows of each record."""
-    return values if len(values) == batch else values.unflatten(0, (batch, -1)).sum(1)
 
 
 def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
@@ -99,46 +94,29 @@ def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
     return grad.sum(ones, keepdim=True) if ones else grad
 
 
-def _product(batch: int, grad: Tensor, x: Any, weight: Any, bias: Any, *, turned: bool) -> Pairs:
-    """Yield gradients of a product with a matrix, which stands as in a linear layer or turned."""
-    grad, shared = positions(batch, grad), None
-    if grad.shape[1] == 1 and x is not None:
-        shared = norms(grad[:, 0])
-    rows: Any = None if x is None else positions(batch, x)
-    yield weight, lambda: Outer(rows, grad) if turned else Outer(grad, rows, shared)
-    if bias is not None:
-        one = grad.shape[1] == 1
-        square = None if shared is None else shared.square()
-        yield bias, lambda: Dense(grad[:, 0], square) if one else Dense(grad.sum(1))
-
-
 @rule(F.linear, weight=1)
 def _linear(batch: int, grad: Tensor, input: Any, weight: Any, bias: Any = None) -> Pairs:
-    return _product(batch, grad, input, weight, bias, turned=False)
+    grad = positions(batch, grad)
+    yield weight, lambda: Outer(grad, positions(batch, input))
+    yield bias, lambda: grad[:, 0] if grad.shape[1] == 1 else grad.sum(1)
+
+
+@rule(torch.matmul, Tensor.matmul)
+def _matmul(batch: int, grad: Tensor, x: Any, y: Any) -> Pairs:
+    if y.dim() != 2 or x.dim() < 2 or isinstance(x, nn.Parameter):
+        raise Unmet("a product of parameters with others on their right")
+    yield y, lambda: Outer(positions(batch, x), positions(batch, grad))
 
 
 @rule(torch.addmm)
 def _addmm(batch: int, grad: Tensor, input: Any, mat1: Any, mat2: Any) -> Pairs:
-    bias = input if input.dim() == 1 else None
-    return _product(batch, grad, mat1, mat2, bias, turned=True)
-
-
-@rule(torch.matmul, Tensor.matmul)
-def _matmul(batch: int, grad: Tensor, x: Any, y: Any) -> Pairs | None:
-    if y.dim() != 2 or x.dim() < 2 or isinstance(x, nn.Parameter):
-        return None  # for each record, again
-    return _product(batch, grad, x, y, None, turned=True)
+    yield input, lambda: summed(batch, grad, input)
+    yield from _matmul(batch, grad, mat1, mat2)
 
 
 @rule(F.embedding)
 def _embedding(
-    batch: int,
-    grad: Tensor,
-    input: Tensor,
-    weight: Tensor,
-    padding_idx: Any = None,
-    *_: Any,
-    **__: Any,
+    batch: int, grad: Tensor, input: Any, weight: Any, padding_idx: Any = None, *_: Any, **__: Any
 ) -> Pairs:
     index, grad = input.reshape(batch, -1), positions(batch, grad)
     if padding_idx is not None:
@@ -150,20 +128,21 @@ def _convolution(
     dims: int, batch: int, grad: Tensor, input: Any, weight: Tensor, bias: Any = None,
     stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Pairs:  # fmt: skip
+    each = lambda x: (x,) * dims if isinstance(x, int) else tuple(x)
+
     def whole() -> Any:
-        each, values = lambda x: (x,) * dims if isinstance(x, int) else tuple(x), input
-        around, steps = padding, each(dilation)
+        values, around, steps = input, padding, each(dilation)
         if padding == "same":
             total = [d * (k - 1) for d, k in zip(steps, weight.shape[2:], strict=True)]
             sides = [side for n in reversed(total) for side in (n // 2, n - n // 2)]
             values, around = F.pad(values, sides), 0
         around = 0 if around == "valid" else around
-        sizes = weight.shape, each(stride), each(around), steps, groups
-        form = Convolution(grad, values, *sizes)
-        return form if len(grad) == batch else Dense(_each(batch, form.dense()))
+        return convolution(grad, values, weight.shape, each(stride), each(around), steps, groups)
 
+    if len(grad) != batch:
+        raise Unmet("a convolution of several pictures of each record")
     yield weight, whole
-    yield bias, lambda: _each(batch, _per_channel(grad))
+    yield bias, lambda: _per_channel(grad)
 
 
 for _dims in (1, 2, 3):
@@ -172,49 +151,32 @@ for _dims in (1, 2, 3):
 
 def _per_channel(values: Tensor) -> Tensor:
     """(B, channels, *positions) summed to (B, channels)."""
-    return values.flatten(2).sum(2)
+    return values.flatten(2).sum(2) if values.dim() > 2 else values
 
 
-def _standardised(
-    normalise: Any, batch: int, grad: Tensor, shape: Any, weight: Any, bias: Any
+def _norm(
+    function: Callable[..., Tensor], batch: int, grad: Tensor, *args: Any, **kw: Any
 ) -> Pairs:
-    # (B, ..., *shape) summed to (B, *shape).
-    added = lambda values: values.reshape(batch, -1, *shape).sum(1)
-    yield weight, lambda: added(normalise().mul_(grad))
-    yield bias, lambda: added(grad)
+    """Yield gradients of scale and shift, which come after what the function does without them."""
+    given = inspect.signature(function).bind(*args, **kw).arguments
+    scale, shift = given.pop("weight", None), given.pop("bias", None)
+    channels = function not in (F.layer_norm, F.rms_norm)
+    if channels and len(grad) != batch:
+        raise Unmet("norms of several pictures of each record")
+    shape = given.get("normalized_shape", ())
+    add = lambda x: _per_channel(x) if channels else x.reshape(batch, -1, *shape).sum(1)
+    yield scale, lambda: add(function(**given) * grad)
+    yield shift, lambda: add(grad)
 
 
-@rule(F.layer_norm, weight=2)
-def _layer_norm(
-    batch: int, grad: Tensor, input: Any, normalized_shape: Any,
-    weight: Any = None, bias: Any = None, eps: float = 1e-5,
-) -> Pairs:  # fmt: skip
-    normalise = lambda: F.layer_norm(input, normalized_shape, eps=eps)
-    return _standardised(normalise, batch, grad, normalized_shape, weight, bias)
+for _function in (F.layer_norm, F.rms_norm, F.group_norm, F.batch_norm, F.instance_norm):
+    rule(_function)(partial(_norm, _function))
 
 
-@rule(F.rms_norm, weight=2)
-def _rms_norm(
-    batch: int, grad: Tensor, input: Any, normalized_shape: Any, weight: Any = None, eps: Any = None
-) -> Pairs:
-    normalise = lambda: F.rms_norm(input, normalized_shape, eps=eps)
-    return _standardised(normalise, batch, grad, normalized_shape, weight, None)
-
-
-@rule(F.group_norm, weight=2)
-def _group_norm(
-    batch: int, grad: Tensor, input: Any, num_groups: int,
-    weight: Any = None, bias: Any = None, eps: float = 1e-5,
-) -> Pairs:  # fmt: skip
-    normalised = lambda: F.group_norm(input, num_groups, eps=eps)
-    yield weight, lambda: _each(batch, _per_channel(normalised().mul_(grad)))
-    yield bias, lambda: _each(batch, _per_channel(grad))
-
-
-@rule(torch.add, Tensor.add)
+@rule(torch.add, Tensor.add, Tensor.add_)
 def _add(batch: int, grad: Tensor, x: Any, y: Any, *, alpha: float = 1) -> Pairs:
     yield x, lambda: summed(batch, grad, x)
-    yield y, lambda: summed(batch, grad * alpha, y)
+    yield y, lambda: summed(batch, grad * alpha if alpha != 1 else grad, y)
 
 
 @rule(torch.mul, Tensor.mul)
@@ -223,6 +185,6 @@ def _mul(batch: int, grad: Tensor, x: Any, y: Any) -> Pairs:
     yield y, lambda: summed(batch, grad * x, y)
 
 
-@rule(Tensor.expand)
-def _expand(batch: int, grad: Tensor, x: Tensor, *sizes: Any) -> Pairs:
+@rule(Tensor.expand, Tensor.repeat)
+def _expand(batch: int, grad: Tensor, x: Tensor, *_: Any) -> Pairs:
     yield x, lambda: summed(batch, grad, x)

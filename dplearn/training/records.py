@@ -13,7 +13,7 @@ from torch.utils import data
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dplearn.run import Plan
-from dplearn.training.devices import forked, free_bytes, moved
+from dplearn.training.devices import forked, moved
 from dplearn.training.guard import probing
 from dplearn.training.sampling import Lot, largest_pass, micro_batches
 from dplearn.training.tape import Loss, called
@@ -24,7 +24,7 @@ _ARRAYS = Tensor, np.ndarray
 # What a DataLoader knows of how items are loaded, not of which.
 _LOADING = """num_workers prefetch_factor worker_init_fn multiprocessing_context pin_memory timeout
     generator"""
-# Records that are collated with others and with copies; what is rounding in their losses.
+# Records that are drawn with others and with copies; what is rounding in their losses.
 _COMPARED, _ROUNDING = 8, 1e-3
 _DIGESTED = 64  # records that processes compare
 _GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, random.Random
@@ -49,11 +49,10 @@ class Records:
             self._collate = loader.collate_fn
             names = _LOADING.split() if loader.num_workers else ()
             self._options = {name: getattr(loader, name) for name in names}
-        self._padded = self._collate is not data.default_collate  # somehow
-        if type(dataset) is data.TensorDataset and not self._padded:
+        if type(dataset) is data.TensorDataset and self._collate is data.default_collate:
             dataset = dataset.tensors
         if isinstance(dataset, tuple | Mapping):
-            dataset = _Arrays(dataset, like.device)
+            dataset = _Arrays(dataset)
         columns = isinstance(dataset, list) and isinstance(dataset[0] if dataset else 0, _ARRAYS)
         items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
         stream = isinstance(dataset, data.IterableDataset)
@@ -69,8 +68,9 @@ class Records:
             raise ValueError("Expected a dataset with at least one record, got 0.")
         leaves = () if self.of_items else tree_leaves(dataset.pair)
         wanted = like.dtype, torch.long, torch.bool
-        there = [isinstance(x, Tensor) and x.device == like.device for x in leaves]
-        self._ready = all(there) and all(x.dtype in wanted for x in leaves) and bool(leaves)
+        ready = [isinstance(x, Tensor) and x.device == like.device for x in leaves]
+        # Tensors are where and as they are needed.
+        self._ready = all(ready) and all(x.dtype in wanted for x in leaves) and bool(leaves)
         # On a processor few rows at a time take less memory, and stay in its caches.
         most = largest_pass(plan, len(self)) if like.device.type == "cpu" else None
         self._cut: Any = partial(micro_batches, most=most)
@@ -101,9 +101,6 @@ class Records:
     ) -> Iterator[Part]:
         """Return micro-batches of the first of these steps; workers load lots of others ahead."""
         cut = partial(self._cut, micro_batch=micro_batch)
-        if self._ready:  # tensors where and as they are needed
-            whole = self._dataset.rows
-            return ((*whole(i), self._there(mask)) for i, mask in cut(lot(steps[0])))
         if not self.of_items:
             return (self._taken(self._dataset.rows(i), mask) for i, mask in cut(lot(steps[0])))
         if steps[0] != self._due:
@@ -128,6 +125,8 @@ class Records:
 
     def _taken(self, batch: Any, mask: Tensor | None) -> Part:
         """Return a micro-batch on the device, in types of models and losses, not of tables."""
+        if self._ready:
+            return (*batch, self._there(mask))
         inputs, targets = _pair(tree_map_only(np.ndarray, _tensor, batch))
         small = (torch.int16, torch.int32)
         # Losses want labels of 64 bits.
@@ -144,66 +143,54 @@ class Records:
 
     def check_items(self, model: nn.Module, loss_fn: Loss) -> None:
         """Raise if a record depends on those drawn before it, or collated with it."""
+        own = getattr(self._dataset, "__dict__", {}).values()
+        if not self.of_items or any(isinstance(x, _GENERATORS) for x in own):
+            return  # generators of its own draw other numbers in another order
         places = range(min(_COMPARED, len(self)))
-        own = any(
-            isinstance(x, _GENERATORS) for x in getattr(self._dataset, "__dict__", {}).values()
-        )
-        if self.of_items and not own:  # generators of its own draw other numbers in another order
-            first, second = self._drawn(places[:4]), self._drawn(places[:4][::-1])
-            for i in places[:4]:
-                both = zip(tree_leaves(first[i]), tree_leaves(second[i]), strict=True)
-                pairs = [(np.asarray(a), np.asarray(b)) for a, b in both]
-                if not all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs):
-                    raise ValueError(
-                        f"Expected item {i} of the dataset to be the same whatever was drawn "
-                        "before it, which it is not: it may hold no data of other records."
-                    )
-        if not self._padded:
-            return
 
         def losses(index: Sequence[int]) -> Tensor:
             with forked(self._like.device, 0), torch.no_grad():
-                inputs, targets = self.rows(index)
+                batch = self._collate([_drawn(self._dataset, i) for i in index])
+                inputs, targets, _ = self._taken(batch, None)
                 return loss_fn(called(model, inputs), targets)
 
         with probing(model):
             model.eval()
             together = losses(places)
-            alone = [losses([i] * len(places))[i] for i in places]
-        if not torch.allclose(torch.stack(alone), together, rtol=_ROUNDING, equal_nan=True):
+            alone = torch.stack([losses([i] * len(places))[i] for i in places])
+        if not torch.allclose(alone, together, rtol=_ROUNDING, equal_nan=True):
             raise ValueError(
-                "Expected the loss of a record not to depend on what collate_fn puts beside it, "
-                "which it does: mask what is padded, or pad all records to one length."
+                "Expected the loss of a record not to depend on what is drawn before it or what "
+                "collate_fn puts beside it, which it does: an item may hold no data of others; "
+                "mask what is padded, or pad all records to one length."
             )
 
-    def _drawn(self, order: Sequence[int]) -> dict[int, Any]:
-        """Return items by number, each drawn with the same global random numbers."""
-        states, items = (np.random.get_state(), random.getstate()), {}  # noqa: NPY002
-        for i in order:
-            np.random.seed(0), random.seed(0)  # noqa: NPY002
-            with forked(torch.device("cpu"), 0):
-                items[i] = tree_map_only(Tensor, Tensor.clone, self._dataset[i])
-        np.random.set_state(states[0]), random.setstate(states[1])  # noqa: NPY002
-        return items
+
+def _drawn(dataset: Any, i: int) -> Any:
+    """Return an item, drawn with the same global random numbers as any other."""
+    states = np.random.get_state(), random.getstate()  # noqa: NPY002
+    np.random.seed(0), random.seed(0)  # noqa: NPY002
+    with forked(torch.device("cpu"), 0):
+        item = tree_map_only(Tensor, Tensor.clone, dataset[i])
+    np.random.set_state(states[0]), random.setstate(states[1])  # noqa: NPY002
+    return item
 
 
 class _Arrays:
-    """Rows of arrays, which are moved to a device if they take half of what is free there."""
+    """Rows of arrays."""
 
-    def __init__(self, arrays: Any, device: torch.device) -> None:
+    __getitem__ = None  # items are rows
+
+    def __init__(self, arrays: Any) -> None:
         self.pair = _pair(arrays)
         leaves: list[Any] = [x for x in tree_leaves(self.pair) if x is not None]
         sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
         if len(sizes) != 1 or -1 in sizes:
             raise ValueError("Expected inputs and targets to be arrays with one row per record.")
         (self._count,) = sizes
-        if 2 * sum(x.nbytes for x in leaves) <= free_bytes(device):
-            self.pair = tree_map_only(_ARRAYS, lambda x: moved(_tensor(x), device), self.pair)
 
     def __len__(self) -> int:
         return self._count
-
-    __getitem__ = None  # items are rows
 
     def rows(self, index: Sequence[int]) -> tuple[Any, Any]:
         """Return these rows."""

@@ -8,6 +8,7 @@ page: its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `
 last line is `_update`, by an ordinary optimizer. At steps 1, 2, 4, 8, ... the guard looks at a lot.
 """
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import partial
@@ -28,12 +29,12 @@ from dplearn.training.devices import random_states
 from dplearn.training.distributed import DistributedContext, Group
 from dplearn.training.gradients import Clip, ClippedSum, added_sum, by_name, recalled
 from dplearn.training.guard import COPIES, Viewer, stored, views
-from dplearn.training.history import TALLY, History, Record, tally_of, told_by
+from dplearn.training.history import TALLY, History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Part, Records
 from dplearn.training.tape import Loss, state_of
 
-_UNSUMMED = 2**20  # records
+_UNSUMMED = 256  # steps whose losses and norms are kept
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
 _ALONE = (
@@ -42,6 +43,10 @@ _ALONE = (
 )
 _ITEMS = "an item of the dataset holds nothing of other records"
 _RANDOM = "a model that draws random numbers by functions was not tried in smaller lots"
+_SLOW = (
+    "Each record takes a pass of its own, which is slow: gradients of the model come neither from "
+    "usual layers, called for all records at once, nor from torch.func.vmap."
+)
 _NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
 
 
@@ -110,7 +115,6 @@ class Trainer:
         records = "" if alone else self._data.digest()
         self._context.agree({**run, "seed": repr(self._randomness.seed), "records": records})
         self._context.start_equal(self.model)
-        self._unsummed = 0  # records whose losses and norms are kept
         self._state: Any = None  # of the model, when it was looked at
         self._look()
         self._data.check_items(self.model, self.loss_fn)
@@ -161,6 +165,7 @@ class Trainer:
         return record
 
     def _look(self) -> None:
+        """Check the model, and learn how its gradients are computed, if it is not as it was."""
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
@@ -170,11 +175,13 @@ class Trainer:
         sample = self.example or self._data.rows([i % len(self._data) for i in range(20)])
         if check_model(self.model, self.loss_fn, *sample, public=bool(self.example)):
             self._presumed[_RANDOM] = None
-        self._state, self._inventory = state, recalled(self.model, self.loss_fn, *sample)
+        self._state, self._recipe = state, recalled(self.model, self.loss_fn, *sample)
+        if self._recipe.how == "alone":
+            warnings.warn(_SLOW, stacklevel=3)
         named = self._clip.parameters.values()
         self._count, ours = sum(p.numel() for p in named), {id(p) for p in named}
-        groups = self.optimizer.param_groups
-        self._left = [p for group in groups for p in group["params"] if id(p) not in ours]
+        every = [p for group in self.optimizer.param_groups for p in group["params"]]
+        self._left = [p for p in every if id(p) not in ours]
 
     def _lot(self, step: int) -> sampling.Lot:
         """Return the records of a step, every n-th of n processes; the same if tried again."""
@@ -216,9 +223,9 @@ class Trainer:
                 part = added_sum(
                     self.model, self.loss_fn, x, y,
                     clip=self._clip, mask=mask, into=(means, 1 / expected),
-                    inventory=self._inventory,
+                    recipe=self._recipe,
                 )  # fmt: skip
-                parts.append(told_by(part, self._clip.largest[0]))
+                parts.append(replace(part, sums={}))
                 if looks and len(part.losses) > 1:
                     self._guard((x, y), part, states)
                     looks = False
@@ -230,11 +237,11 @@ class Trainer:
                     f"Expected the passes over a lot to leave {name!r} as it is, but it changed: "
                     "the model holds data without noise now."
                 )
-        return partial(tally_of, parts, self._like)
+        return partial(tally_of, parts, self._clip.largest[0], self._like)
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
         """Note it if records of a lot influence each other: compare with the training pass."""
-        viewer = Viewer(self.model, self.loss_fn, self._inventory, states, self._clip)
+        viewer = Viewer(self.model, self.loss_fn, self._recipe, states, self._clip)
         before, step = views(part.losses, part.norms), self.steps + 1
         if viewer.differs(pair, before, [COPIES], seed=step, sizes=False):
             self._refusal = viewer.refusal(pair, before, f"{COPIES}, at step {step}")
@@ -264,10 +271,7 @@ class Trainer:
             factor = bound.factor(**counts, expected_batch_size=expected)
             self._clip = self._clip._replace(largest=norm * factor)
         self.records.append(Record(step=self.steps, norm=norm, tally=tally))
-        if isinstance(tally, partial):
-            self._unsummed += sum(part[0].numel() for part in tally.args[0])
-        if self._unsummed > _UNSUMMED:  # losses and norms would fill the memory
-            self._unsummed = 0
+        if self.steps % _UNSUMMED == 0:  # losses and norms would fill the memory
             self.records[:] = [replace(r, tally=r.sums) for r in self.records]
         return self.records[-1]
 
@@ -288,10 +292,17 @@ class Trainer:
         return not begun or self.steps == self.plan.steps or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
-        """Write a checkpoint, atomically: what is released anyway, and a generator's seed."""
+        """Write a checkpoint, atomically: what is released anyway, and a generator's seed.
+
+        ValueError is raised within an epoch whose order no generator repeats.
+        """
+        if not self.resumable:
+            raise ValueError(
+                f"Expected a checkpoint between two epochs, got one after {self.steps} steps: "
+                "without a generator the order of an epoch is not kept."
+            )
         content = {
             "run": self._run,
-            "resumable": self.resumable,
             "steps": self.steps,
             "seed": self._randomness.seed,
             "norms": self._clip.largest.cpu(),  # a quantile may have moved them
@@ -313,18 +324,13 @@ class Trainer:
 
         Settings of optimizer and scheduler are those of the file. Steps that another trainer did
         later are not counted: nothing of them may have been released. Another dataset of that size
-        passes. ValueError is raised for a file that is damaged, belongs to another run, was written
-        within an epoch whose order is not kept, or differs between processes, and after a step.
+        passes. ValueError is raised for a file that is damaged, belongs to another run or differs
+        between processes, and after a step.
         """
         self._context.has(path)
         written = checkpoint.loaded(path)
         checkpoint.require_equal(written["run"], self._run, path)
         steps, seed = written["steps"], written["seed"]
-        if not written["resumable"]:
-            raise ValueError(
-                f"Expected a checkpoint between two epochs, got one after {steps} steps: without a "
-                "generator the order of an epoch is not kept."
-            )
         if self.steps or not 0 <= steps <= self.plan.steps:  # what is counted stays so
             raise ValueError(
                 f"Expected a checkpoint after at most {self.plan.steps} steps for a trainer before "

@@ -252,15 +252,6 @@ def test_nothing_costs_nothing_no_noise_everything_and_full_sampling_the_whole(n
     assert ends[0] == pytest.approx(ends[1], rel=1e-9)
 
 
-def test_a_mechanism_asks_what_its_accountant_answers():
-    question = {"delta": 1e-6, "steps": 7, "adjacency": "replace_one"}
-    stated = ACCOUNTANTS["rdp"]().epsilon(Gaussian(3.0), **question)
-    for accountant in ("rdp", ACCOUNTANTS["rdp"]()):
-        assert Gaussian(3.0).guarantee(accountant, **question) == stated
-    with pytest.raises(ValueError, match="accountant one of"):
-        Gaussian(3.0).guarantee("best", **question)
-
-
 @each("name", NAMES)
 def test_a_part_that_never_runs_costs_nothing(name):
     law, question = ACCOUNTANTS[name](), {"delta": 1e-5}

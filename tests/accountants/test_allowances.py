@@ -13,7 +13,8 @@ import pytest
 from cases import each
 from dplearn.accountants import pld, theorems
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse
-from dplearn.mechanisms.sampling_scheme import epoch, steps_of
+from dplearn.mechanisms.sampling_scheme import SamplingScheme
+from dplearn.run import DPSGD
 from outcomes import assert_suits, gaussian_ends
 
 
@@ -115,18 +116,19 @@ def test_the_incomplete_beta_function_is_granted_its_rounded_argument(steps, siz
 def test_whole_numbers_of_steps_survive_rounding_and_no_fraction_is_dropped():
     """Up to a million steps, where a product of two doubles is off by 2e-10."""
     lost = []
+    steps = lambda **loader: DPSGD.from_epochs(noise_multiplier=1.0, **loader).steps
     for epochs in (1.1, 2.2, 4.7, 9.3):
         for batches in (10, 1000, 100_000):
             whole = round(epochs * batches)
-            assert steps_of(epochs, batches=batches) == whole
+            assert steps(epochs=epochs, dataset_size=batches, batch_size=1) == whole
             lost.append(epochs * batches - whole)
     assert 1e-11 < max(lost) < 1e-9
-    assert steps_of(1.0, batches=100_000_001 / 100_000_000) == 2
+    assert steps(epochs=1.0, dataset_size=10**8 + 1, batch_size=10**8) == 2
 
 
 def test_a_sample_rate_typed_with_ten_digits_means_whole_batches():
     """Rounding it up must not lose a batch; with eight digits the remainder is real."""
-    batches = lambda rate: epoch(Gaussian(1.0), sampling="shuffled", sample_rate=rate).batches
+    batches = lambda rate: SamplingScheme.of(Gaussian(1.0), "shuffled", rate, 1).batches
     for count in range(1, 400):
         assert batches(float(f"{1 / count:.10g}")) == count
     assert batches(0.14285715) == 6

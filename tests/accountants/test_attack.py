@@ -100,19 +100,6 @@ MECHANISMS = [
 each_mechanism = each("mechanism, adjacency", MECHANISMS)
 
 
-@pytest.mark.slow
-@each_mechanism
-def test_it_grows_with_rate_and_steps_and_is_what_the_guarantee_says(mechanism, adjacency):
-    rates, before = np.array([1e-4, 0.2, 0.8]), 0.0
-    for steps in (1, 50):
-        lower, upper = attacked(mechanism, rates, steps=steps, adjacency=adjacency)
-        assert np.all(lower[:-1] <= upper[1:]) and np.all(before <= upper)
-        before = lower
-        for delta in (1e-8, 0.1):
-            epsilon = PLD().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
-            assert np.all(lower <= delta + math.exp(epsilon.epsilon) * rates)
-
-
 def test_any_shape_and_what_needs_no_attack():
     step, rates = PoissonSubsampled(Gaussian(2.0), 0.1), np.array([[0.1, 0.2], [0.3, 0.4]])
     lower, upper = attacked(step, rates, steps=20)

@@ -22,8 +22,8 @@ from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
     SAMPLINGS,
+    SamplingScheme,
     default_adjacency,
-    epoch,
     sampled,
 )
 from dplearn.mechanisms.shuffled import Shuffled
@@ -228,6 +228,7 @@ def test_samplings_mix_where_neighbours_mean_the_same():
 
 
 ONE = {"base": Gaussian(1.0), "sample_rate": 0.01}
+CUT = {"sampling": "truncated_poisson", "steps": 1, **ONE}
 GOOD = {"dataset_size": 60, "batch_size": 6, "epochs": 1, "noise_multiplier": 1.0}
 QUESTION = {"delta": 1e-5, "adjacency": "add_remove"}
 REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epochs, **GOOD)
@@ -252,7 +253,7 @@ REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epo
         (FROM_EPOCHS, {"batch_size": 2.5}, TypeError, "batch_size"),
         (sampled, {"sampling": "none", **ONE}, ValueError, "sample_rate = 1 with sampling='none'"),
         (sampled, {"sampling": "shuffled", **ONE}, ValueError, "of none, poisson, without_repl"),
-        (epoch, {"sampling": "poisson", **ONE}, ValueError, "of random_allocation, shuffled"),
+        (SamplingScheme.of, CUT, TypeError, "dataset_size a whole number >= 1.*None"),
         (RUN.guarantee, {"accountant": "magic", "delta": 1e-5}, ValueError, "of advanced, basic"),
         (RUN.guarantee, {"accountant": None, "delta": 1e-5}, TypeError, "accountant to be an Acc"),
         (SHUFFLED.guarantee, QUESTION, NotImplementedError, "add_remove"),

@@ -72,11 +72,6 @@ def test_a_plan_says_its_delta_its_rates_and_its_advantage():
     assert least.guarantee.delta <= 0.05
 
 
-def test_the_least_noise_that_is_tried_says_so():
-    loud = smallest_noise_multiplier(Gaussian(1.0), epsilon=1e6, delta=1e-6)
-    assert str(loud).startswith("noise_multiplier = 0.001 (the least that is tried): 5.047e+05 <=")
-
-
 @each(
     "call, meant",
     [
@@ -101,9 +96,3 @@ def test_help_shows_the_parameters_of_a_class():
         "sample_rate",
         "steps",
     ]
-
-
-def test_a_target_is_one_of_three():
-    for given in ({}, {"epsilon": 1.0, "advantage": 0.1}, {"advantage": 0.1, "delta": 1e-5}):
-        with pytest.raises(TypeError, match="Expected epsilon and delta, or the two rates"):
-            smallest_noise_multiplier(RUN, **given)

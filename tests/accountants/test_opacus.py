@@ -2,7 +2,7 @@
 
 import pytest
 
-from dplearn import ACCOUNTANTS, DPSGD, Phases
+from dplearn import DPSGD, Phases
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,6 @@ def test_a_run_of_opacus_has_the_guarantee_of_its_steps(tmp_path):
 
 
 def test_noise_that_opacus_looks_for_keeps_the_target():
-    from opacus.accountants import create_accountant
     from opacus.accountants.utils import get_noise_multiplier
 
     import dplearn.opacus  # noqa: F401  (registers the accountant)
@@ -53,11 +52,3 @@ def test_noise_that_opacus_looks_for_keeps_the_target():
     noise = get_noise_multiplier(**target, sample_rate=0.01, steps=1000, accountant="dplearn")
     run = DPSGD(noise_multiplier=noise, sample_rate=0.01, steps=1000)
     assert 1.95 < run.guarantee(delta=1e-5).epsilon <= 2.0
-    # opacus' own accountants agree, more or less.
-    for name in ("dplearn", "rdp", "prv"):
-        theirs = create_accountant(name)
-        for _ in range(3):
-            theirs.step(noise_multiplier=2.0, sample_rate=0.1)
-        short = DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=3)
-        truth = ACCOUNTANTS["pld"]().epsilon(short.composed, delta=1e-5).lower
-        assert truth <= theirs.get_epsilon(delta=1e-5) <= 1.5 * truth, name

@@ -8,10 +8,9 @@ import pytest
 
 import dplearn.accountants.pld
 import dplearn.mechanisms
-from cases import each
 from dplearn.accountants import ACCOUNTANTS, Accountant
 from dplearn.core.registry import Registry
-from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
+from dplearn.mechanisms import Gaussian
 
 NEW = """
 from dplearn.accountants.composition import Basic
@@ -48,21 +47,12 @@ def test_a_new_file_is_found_and_works(copied):
     assert copied["basic"].__module__ == "more_accountants.composition"
 
 
-@each("registry, base", [(ACCOUNTANTS, Accountant), (MECHANISMS, Mechanism)])
-def test_registries_hold_finished_classes(registry, base):
-    assert len(registry) > 7
-    for name, cls in registry.items():
-        assert issubclass(cls, base) and cls.name == name
-        assert not cls.__abstractmethods__
-    assert list(registry) == sorted(registry)
-
-
 def test_a_registry_stands_beside_its_package_and_lists_its_names():
     assert dplearn.mechanisms.Gaussian is dplearn.MECHANISMS["gaussian"] is Gaussian
     assert dplearn.accountants.pld.PLD is ACCOUNTANTS["pld"]
     with pytest.raises(KeyError, match=r"Expected one of .*rdp.*, got 'magic'"):
         ACCOUNTANTS["magic"]
-    assert "magic" not in ACCOUNTANTS
+    assert "magic" not in ACCOUNTANTS and list(ACCOUNTANTS) == sorted(ACCOUNTANTS)
 
 
 @pytest.mark.parametrize(

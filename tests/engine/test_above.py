@@ -1,7 +1,6 @@
 """Connected dots: every bound lies above the truth, and close to it."""
 
 import math
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -64,16 +63,3 @@ def test_uneven_nodes_dominate_too():
     for epsilon in np.linspace(-5, 6, 100):
         assert law.delta(epsilon) >= float(pair.delta(epsilon)) - 1e-14
     assert law.infinity == pytest.approx(float(pair.delta(5.0)), rel=1e-12)
-
-
-@each("count", [1, 2, 9])
-def test_plain_composition_of_gaussians(count):
-    (exact,) = Gaussian(1.5 / math.sqrt(count)).profiles()
-    step = 0.02
-    law = law_of(PAIRS["gaussian"], step=step, lower=-12, upper=14)
-    masses = reduce(np.convolve, [law.masses] * count)
-    sums = Law(count * law.nodes[0] + step * np.arange(masses.size), masses, count * law.infinity)
-    for delta in (1e-2, 1e-6):
-        truth = float(exact.epsilon(delta))
-        # With tilt a the chords cost count * step^2 * (1 + a) / 12, and a < 12 here.
-        assert sums.delta(truth) >= delta >= sums.delta(truth + count * step**2 * 13 / 12)

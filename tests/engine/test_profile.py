@@ -199,64 +199,6 @@ def test_golden_gaussian(row):
     assert agrees(float(found), row)
 
 
-def survival(law, x):
-    """P(noise > x), of noise around 0 (Q); that around mu is P, and L grows with x."""
-    if law is Gaussian:
-        return mpmath.erfc(x / mpmath.sqrt(2)) / 2
-    return mpmath.exp(-x) / 2 if x > 0 else 1 - mpmath.exp(x) / 2
-
-
-def log_density(law, x):
-    return -x * x / 2 if law is Gaussian else -abs(x)
-
-
-def crossing(loss, level):
-    """Smallest x with loss(x) > level, for a loss that grows with x; inf if there is none."""
-    low, high = mpf(-2000), mpf(2000)
-    if loss(high) <= level:
-        return mpmath.inf
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (low, middle) if loss(middle) > level else (middle, high)
-    return high
-
-
-def by_definition(law, mu, weight, epsilon):
-    """log tails of ((1-w)Q + wP, Q) in both measures, then those of the reverse pair."""
-    with mpmath.workdps(60):
-        mu, w, epsilon = mpf(mu), mpf(weight), mpf(float(epsilon))
-        ratio = lambda x: log_density(law, x - mu) - log_density(law, x)
-        loss = lambda x: mpmath.log(1 - w + w * mpmath.exp(ratio(x)))
-        mixed = lambda measure: (1 - w) * measure(mpf(0)) + w * measure(mu)
-        log = lambda mass: float(mpmath.log(mass)) if mass > 0 else -math.inf
-        # L > eps right of the crossing; -L > eps left of the place where L reaches -eps.
-        right, left = crossing(loss, epsilon), -crossing(lambda x: -loss(-x), epsilon)
-        above, below = (lambda c: survival(law, right - c)), (lambda c: survival(law, c - left))
-        return log(mixed(above)), log(above(0)), log(below(0)), log(mixed(below))
-
-
-WEIGHTS = [1e-9, 0.01, 0.7, 1 - 1e-9, 1.0]
-
-
-@pytest.mark.slow
-@each("weight", WEIGHTS)
-@each("mu", [0.05, 1.0, 5.0])
-@each("law", [Gaussian, Laplace])
-def test_tails_are_probabilities_of_the_loss(law, mu, weight):
-    (pair,) = law(1 / mu).profiles()
-    mixed = pair.mix_first(weight)
-    # Inside the range of the reverse loss, inside that of the Laplace loss, and far out.
-    edge = -math.log1p(-weight) if weight < 1 else mu
-    epsilons = np.array([0.0, 1e-12, 0.3 * min(edge, mu), 0.9 * edge, 0.6 * mu, 2 * mu, 40 * mu])
-    truth = np.array([by_definition(law, mu, weight, e) for e in epsilons])
-    found = np.transpose([*mixed.log_tails(epsilons), *mixed.reverse().log_tails(epsilons)])
-    # log w and log (e^eps - 1) are rounded at sizes near 20, the hazard of the tail multiplies it.
-    np.testing.assert_allclose(found, truth, rtol=1e-14, atol=1e-14)
-    second = pair.reverse().mix_first(weight).reverse()
-    swapped = np.transpose([*second.reverse().log_tails(epsilons), *second.log_tails(epsilons)])
-    np.testing.assert_array_equal(swapped, found)  # both base pairs are symmetric
-
-
 def enumerated(p, q, epsilons):
     """P(L > epsilon) and Q(L > epsilon)."""
     with np.errstate(divide="ignore"):

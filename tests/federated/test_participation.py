@@ -57,43 +57,6 @@ def test_the_guarantee_is_that_of_the_worst_pattern_in_the_rounds_done(strategy)
     assert run.affordable_steps(epsilon=stated.epsilon, delta=1e-5) == 7
 
 
-def federation(run, **options):
-    net = nn.Linear(3, 4000, bias=False).double()
-    nn.init.zeros_(net.weight)
-    sgd = torch.optim.SGD(net.parameters(), lr=1.0)
-    records = np.zeros((1, 3)), np.zeros(1, int), np.zeros(1, int)  # whose gradient is 0
-    loss = nn.CrossEntropyLoss(reduction="none")
-    made = Federation(
-        net, loss, records, run, optimizer=sgd, local_steps=1, local_learning_rate=1.0, **options
-    )
-    return net, made
-
-
-def test_noise_of_the_rounds_is_that_of_the_strategy():
-    """C times what the rounds add is fresh: of one deviation, and uncorrelated."""
-    strategy = np.tril(RNG.normal(size=(5, 5))) + 3 * np.eye(5)
-    net, made = federation(plan(strategy))
-    places = [net.weight.detach().clone()]
-    for _ in range(5):
-        made.round()
-        places.append(net.weight.detach().clone())
-    added = torch.stack([(b - a).flatten() for a, b in itertools.pairwise(places)]).numpy()
-    fresh = strategy @ added * (20 / (2.0 * 0.2))
-    size = fresh.shape[1]
-    assert np.allclose(fresh @ fresh.T / size, np.eye(5), atol=6 * math.sqrt(2 / size))
-    assert str(made.history().guarantee(1e-5)) == str(plan(strategy).guarantee(delta=1e-5))
-
-
-def test_users_wait_and_stop_also_if_they_dropped_out():
-    run = plan(np.eye(12), participations=2, min_separation=4, sample_rate=0.9)
-    _, made = federation(run, dropouts=0.3)
-    rounds = [made._present(number) for number in range(12)]
-    for user in range(40):
-        there = [t for t, users in enumerate(rounds) if user in users]
-        assert len(there) <= 2 and all(b - a >= 4 for a, b in itertools.pairwise(there))
-    assert np.sum(made._times) > 75 > sum(map(len, rounds))
-
-
 @each(
     "changes, error, message",
     [
@@ -115,8 +78,11 @@ def test_rounds_are_one_release_and_no_steps_of_another_run():
     run = plan(np.eye(7))
     with pytest.raises(ValueError, match="steps a whole number >= 0 and <= 7, got steps=8"):
         run.guarantee(delta=1e-5, steps=8)
+    net, loss = nn.Linear(3, 2), nn.CrossEntropyLoss(reduction="none")
+    records = np.zeros((1, 3)), np.zeros(1, int), np.zeros(1, int)
+    sgd = torch.optim.SGD(net.parameters(), lr=1.0)
     with pytest.raises(NotImplementedError, match="phases of correlated noise"):
-        _ = run.phases
+        Federation(net, loss, records, run, optimizer=sgd, local_steps=1, local_learning_rate=1.0)
     assert run != plan(2 * np.eye(7)) and run == plan(np.eye(7)) and hash(run)
     about = {"period": "once", "tuning": "public", "released": "every_step"}
     rows = run.statement(delta=1e-5, **about, trust="central", trusted="the server").rows

@@ -1,7 +1,7 @@
 """Fill sampled_gaussian_epsilon.csv: epsilon of the Poisson-subsampled Gaussian runs it lists.
 
-Method, independent of the package: with M(z) = E[exp(z L)], L the privacy loss of one
-step (one record removed), for every lam > 0
+Method, independent of the package but for where it looks: with M(z) = E[exp(z L)], L the
+privacy loss of one step (one record removed), for every lam > 0
 
     delta(eps) = (1 / 2 pi) * integral over t of M(z)^T exp(-z eps) / (z (1 + z)),  z = lam + i t.
 
@@ -19,8 +19,12 @@ kind, with the digits on which its two runs agreed.
 """
 
 import mpmath
+import numpy as np
 from mpmath import mp, mpc, mpf
 from refill import refill
+
+from dplearn.engine.contour import SampledGaussian
+from dplearn.engine.contour.table import Table, largest_power, shared
 
 PRECISION = 40
 TAIL = 75  # exp(-75) = 3e-33: what is left out of each sum, relative to what is kept
@@ -33,38 +37,14 @@ def loss(x, q, s):
     return mp.log(1 - q + q * mp.exp((2 * x - 1) / (2 * s**2)))
 
 
-def log_moment(lam, q, s):
-    """log M(lam) for real lam, to about ten digits: only for planning."""
-    with mp.workdps(15):
-        low, step = -9 * s, s / 8
-        count = int((18 * s + 1 + lam) / step)
-        nodes = [low + step * j for j in range(count)]
-        terms = [(1 + lam) * loss(x, q, s) - x**2 / (2 * s**2) for x in nodes]
-        top = max(terms)
-        total = mp.fsum(mp.exp(t - top) for t in terms)
-        return top + mp.log(total * step / (s * mp.sqrt(2 * mp.pi)))
-
-
 def plan(q, s, steps, delta):
-    """Bound on epsilon, abscissa near the saddle point, period with negligible aliases."""
-    grid = [mpf(2) ** (mpf(j) / 4) for j in range(-20, 44)]
-    table = [(lam, steps * log_moment(lam, q, s)) for lam in grid]
-    target = mp.log(delta)
-    eps = min(
-        (k + lam * mp.log(lam) - (1 + lam) * mp.log(1 + lam) - target) / lam for lam, k in table
-    )
-    lam = min(table, key=lambda row: row[1] - row[0] * eps - mp.log(row[0] * (1 + row[0])))[0]
-
-    def alias(period):
-        """Log of the larger of the two nearest aliases, by Markov's inequality."""
-        right = min(k - mu * (eps / 2 + period) + lam * period for mu, k in table if mu > lam)
-        left = [k - mu * eps / 2 - (lam - mu) * period for mu, k in table if mu < lam]
-        return max(right, min([-lam * period, *left]))
-
-    period = mpf(1)
-    while alias(period) > target - TAIL:
-        period *= mpf("1.1")
-    return eps, lam, period
+    """Return about epsilon, its saddle point, and a period; two runs judge what comes of it."""
+    pair, log_delta = SampledGaussian(float(s), float(q), "remove"), float(mp.log(delta))
+    table, row = Table(pair, largest_power(pair, log_delta)), np.array([float(steps)])
+    eps = table.guess_epsilon(row, log_delta)
+    needs = table.needs(row, eps / 2, np.array([log_delta]), -TAIL)
+    ((_, lam),) = shared(*table.tilts(needs, row, 2.0, 1.4), 1.4)
+    return mpf(eps[0]), mpf(lam), mpf(table.period(needs, lam))
 
 
 def powers(q, s, steps, lam, period, shrink):

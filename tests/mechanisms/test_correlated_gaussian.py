@@ -30,42 +30,6 @@ def patterns(steps, separation, participations):
                 yield list(chosen)
 
 
-def reached(columns):
-    """Return what contributions of norm 1 reach in 3 dimensions, climbing from random ones."""
-    largest = 0.0
-    for _ in range(4):
-        x = RNG.normal(size=(columns.shape[1], 3))
-        for _ in range(60):
-            x /= np.linalg.norm(x, axis=1, keepdims=True)
-            largest = max(largest, float(np.linalg.norm(columns @ x)))
-            x = columns.T @ (columns @ x) + 1e-300
-    return largest
-
-
-@pytest.mark.slow
-@each(
-    "strategy, separation, participations",
-    [(BANDED, 3, 4), (BANDED, 5, 2), (BANDED, 1, 1), (DECAYING, 3, 4), (DECAYING, 12, 9)],
-)
-def test_a_record_moves_no_more_than_the_norm_and_may_move_as_much(
-    strategy, separation, participations
-):
-    schema = {"separation": separation, "participations": participations}
-    run = CorrelatedGaussian.from_strategy(strategy, noise_multiplier=2.0, **schema)
-    sets = patterns(strategy.shape[1], separation, participations)
-    truth = max(reached(strategy[:, chosen]) for chosen in sets)
-    # Climbing stops a little below the top.
-    norm = 2.0 / run.base.noise_multiplier
-    assert truth <= norm <= truth * (1 + 1e-6)
-    question = {"delta": 1e-5, "adjacency": "replace_one"}
-    one = Gaussian(2.0 / norm)
-    for name in ("basic", "pld", "rdp", "zcdp"):
-        law = ACCOUNTANTS[name]()
-        stated, expected = (law.epsilon(m, **question, steps=2) for m in (run, one))
-        assert stated.epsilon == pytest.approx(expected.epsilon, rel=1e-12)
-        assert (stated.kind, stated.lower) == (expected.kind, pytest.approx(expected.lower))
-
-
 STRATEGIES = {
     "falling": np.tril(0.8 ** np.subtract.outer(range(9), range(9), dtype=float)),
     "banded": BANDED[:9, :9],

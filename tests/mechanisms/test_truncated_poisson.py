@@ -130,12 +130,3 @@ def test_weights_are_rounded_up():
     (remove, _), (witness, _) = step.profiles(), step.witnesses()
     assert 11 * TAIL_ERROR < remove.delta(0.0) / kept - 1 < 13 * TAIL_ERROR
     assert TAIL_ERROR < 1 - witness.delta(0.0) / kept < 2 * TAIL_ERROR
-
-
-def test_fixed_shapes_cost_little_if_the_largest_lot_is_rare():
-    """Adding the chance of a cut to delta, steps times, would ask for larger lots."""
-    step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=10_000, max_batch_size=160)
-    assert 1000 * step._cut()[0] > 1e-5
-    whole = PoissonSubsampled(Gaussian(1.0), 0.01)
-    cut, whole = (m.guarantee(delta=1e-5, steps=1000) for m in (step, whole))
-    assert whole.lower <= cut.epsilon <= 1.001 * whole.epsilon

@@ -81,8 +81,3 @@ def test_what_is_drawn_has_that_law():
     statistic = np.sum((counted - expected)[often] ** 2 / expected[often])
     # Raises a false alarm once in 10,000 seeds.
     assert statistic < chi2.ppf(1 - 1e-4, df=np.sum(often))
-
-
-def test_laplace_noise_has_no_law_here():
-    with pytest.raises(NotImplementedError, match="Laplace"):
-        laws(np.array([3, 1]), PATE(answers=1, noise_std=1.0, noise="laplace"))

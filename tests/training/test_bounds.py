@@ -12,7 +12,7 @@ from torch import nn
 
 from cases import each
 from dplearn.training import AdaptiveQuantile, Automatic, Flat, Grouped, PerLayer, clipped_sum
-from dplearn.training.forms import Convolution, Outer
+from dplearn.training.forms import Outer, convolution
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
 grouped = lambda **norms: Grouped(norms=norms, noise_multipliers=dict.fromkeys(norms, 1.0))
@@ -150,6 +150,6 @@ def test_underflow_is_given_back_in_full_and_not_twice(dtype, t, flushed):
     for u, v, p, d in ((small, large, 3, 700), (large, small, 3, 700), (small, large, 600, 40)):
         left, right = torch.full((1, t, p), u, dtype=dtype), torch.full((1, t, d), v, dtype=dtype)
         form = (p, d, 1), (1,), (0,), (1,), 1
-        for gradient in (Outer(left, right), Convolution(left.mT, right.mT, *form)):
+        for gradient in (Outer(left, right), convolution(left.mT, right.mT, *form)):
             exact = p * d * (t * u * v) ** 2
             assert exact <= gradient.squared_norm().item() <= 1.01 * exact

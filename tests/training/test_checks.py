@@ -148,6 +148,7 @@ def own_norm(model, x):
     return model.last((h - h.mean(0)) / (h.std(0) + 0.1) if model.training else h)
 
 
+@pytest.mark.filterwarnings("ignore:std")
 def test_the_model_is_looked_at_again_when_its_mode_changes():
     kept = nn.InstanceNorm1d(8, track_running_stats=True)
     for norm, shape in ((nn.BatchNorm1d(8, affine=False), [8]), (kept, [8, 3])):

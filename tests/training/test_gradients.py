@@ -135,25 +135,21 @@ def test_frozen_parameters_cost_nothing():
     """Neither a sum nor a stored input."""
     model, inputs, targets = case("bias only")
     assert list(summed(model, inputs, targets).sums) == ["0.bias", "2.bias", "5.bias"]
-    tape, _ = passed(
-        model, losses_of, (inputs, targets), recalled(model, losses_of, inputs, targets)
-    )
+    recipe = recalled(model, losses_of, inputs, targets)
+    tape, _ = passed(model, losses_of, (inputs, targets), recipe)
     assert [call.args[0] for call in tape.calls] == [None] * 3
     frozen = summed(nn.Linear(8, 5).double().requires_grad_(False), *eights())
     assert frozen.sums == {} and counts(frozen) == [BATCH, 0, 0] and frozen.norms.eq(0).all()
 
 
-def test_a_lot_with_a_call_that_no_look_has_met_takes_one_record_at_a_time():
-    larger = lambda model, x: x.mm(model.weight) if len(x) > 3 else x @ model.weight
-    model = Model(larger, weight=nn.Parameter(torch.randn(8, 5))).double()
-    assert not recalled(model, losses_of, *eights()).alone
-    agree(model, *eights())
-
-
-def test_a_layer_that_two_records_do_not_call_keeps_its_rule():
-    sometimes = lambda model, x: model.last(x + model.first(x) if len(x) > 2 else x)
-    model = Model(sometimes, first=nn.Linear(8, 8), last=nn.Linear(8, 5)).double()
-    assert not recalled(model, losses_of, *eights()).alone
+def test_what_has_no_rule_takes_vmap_and_what_vmap_cannot_do_one_pass_for_each_record():
+    larger = lambda model, x: x.mm(model.weight) if len(x) < 9 else x @ model.weight
+    squared = lambda model, x: x.mm(model.weight).square()
+    deciding = lambda model, x: x.mm(model.weight) * float(x.sum() > -99)
+    for forward, how in ((larger, "tape"), (squared, "vmap"), (deciding, "alone")):
+        model = Model(forward, weight=nn.Parameter(torch.randn(8, 5))).double()
+        assert recalled(model, losses_of, *eights()).how == how
+        agree(model, *eights())  # a lot may have calls that no look has met
 
 
 def test_an_input_that_is_overwritten_and_a_wrong_mask_are_refused():

@@ -82,7 +82,7 @@ ONLY_SO = "look-ups", "adjacency", "window", "mask of", "causal mask", "missing 
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
+@pytest.mark.filterwarnings("ignore:Using padding='same'", "ignore:Each record takes a pass")
 @pytest.mark.usefixtures("unchecked")
 @each("factor", [1e4, 1e19, math.nan])
 def test_no_good_model_is_refused_for_strange_records(factor):

@@ -134,8 +134,10 @@ def worker(rank, folder):
         started(fully_shard(small_model()), process_group=group)
     refused_differences(rank, group, folder)
     # The model of the second process mixes records: both are stopped, before noise and count.
-    begun = started(plan=PLAN, process_group=group)
-    begun.model.register_forward_hook(lambda m, x, y: y - rank * y.mean(0))
+    model, share = small_model(), [0]
+    model.register_forward_hook(lambda m, x, y: y - share[0] * y.mean(0))
+    begun = started(model, plan=PLAN, process_group=group)
+    share[0] = rank
     with pytest.raises(ValueError, match="mixes records"):
         begun.step()
     assert begun.steps == 0

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dplearn.core.logspace import log_sum
 from dplearn.core.work import spend
 from dplearn.engine.contour.pair import ULP, L, SampledGaussian
 
@@ -71,7 +71,22 @@ class Line:
         )
 
     def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
-        """B; per row a t with T log(M / B(t)) + log(pi t) >= need or else inf, and log B(t)."""
+        """B; per row a t with log(M^T / tail) + log(pi t) >= need or else inf, and log B(t)."""
+        bound, start = self._majorant(float(np.min(need / steps)))
+        cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
+        for t in start * _FURTHER:
+            log_b = bound.log_at(t)
+            fall = steps[:, None] * self.log_m - self.log_tail(steps[:, None], log_b)
+            enough = fall + np.log(math.pi * t) >= need[:, None]
+            now = np.isinf(cuts) & enough.any(axis=1)
+            first = np.argmax(enough[now], axis=1)
+            cuts[now], at_cuts[now] = t[first], log_b[first]
+            if np.all(np.isfinite(cuts)) or t[-1] > farthest:
+                break
+        return bound, cuts, at_cuts
+
+    def _majorant(self, need: float) -> tuple[Majorant, float]:
+        """Return B by heights that suit a t at which one step gains `need`, and that t."""
         # Mean of sigma^2 |dL / dx| under the tilted law, for a guess.
         log_p, loss = (log.real for log in self.pair.logs(self.x))
         tilted = log_p + self.tilt * loss - 0.5 * (self.x / self.pair.sigma) ** 2
@@ -82,19 +97,9 @@ class Line:
         posterior = float(each @ tilted / np.sum(tilted))
         # Were the loss normal: t^2 times its variance = 2 need / T.
         slope = max(posterior / self.pair.sigma, 1e-12)
-        start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
+        start = math.sqrt(2 * max(need, 1e-9)) / slope
         # The angle that suits t is then t times the mean posterior / sigma^2.
-        bound = Majorant.of(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5))
-        cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
-        for t in start * _FURTHER:
-            log_b = bound.log_at(t)
-            enough = steps[:, None] * (self.log_m - log_b) + np.log(math.pi * t) >= need[:, None]
-            now = np.isinf(cuts) & enough.any(axis=1)
-            first = np.argmax(enough[now], axis=1)
-            cuts[now], at_cuts[now] = t[first], log_b[first]
-            if np.all(np.isfinite(cuts)) or t[-1] > farthest:
-                break
-        return bound, cuts, at_cuts
+        return Majorant.of(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5)), start
 
     def ratios(self, h: float, count: int) -> list[NDArray]:
         """M(lambda + ikh) / M(lambda) for k = 0..count - 1, and M_a of runs that are left out."""
@@ -136,11 +141,6 @@ class Majorant:
         log_size += 0.5 * (1 + line.sharper) * (phi * pair.sigma) ** 2
         return cls(line, phi, loss.imag, log_size)
 
-    def at_heights(self, heights: slice) -> Self:
-        """Return the same from some of its heights: not below B."""
-        rows = self.phi[heights], self.angle[heights], self.log_size[heights]
-        return type(self)(self.line, *rows)
-
     def log_at(self, t: NDArray) -> NDArray:
         """log B(t), shape of t."""
         return np.min(self.by_height(t), axis=1)
@@ -148,9 +148,7 @@ class Majorant:
     def by_height(self, t: NDArray) -> NDArray:
         """log of what each height proves at each t, shape (n_t, n_heights)."""
         logs = self.log_size - t[:, None, None] * self.angle
-        top = logs.max(axis=2, keepdims=True)
-        total = np.log(np.exp(logs - top).sum(axis=2)) + top[:, :, 0] + self.line.norm
-        return np.logaddexp(total, self.log_error(t[:, None]))
+        return np.logaddexp(log_sum(logs) + self.line.norm, self.log_error(t[:, None]))
 
     def log_error(self, t: NDArray) -> NDArray:
         """log of what the sum for B(t) may miss: shape (n_t, n_heights)."""

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from dplearn.engine.contour.line import Cutoffs, Line, Majorant
+from dplearn.core.logspace import log_sum
+from dplearn.engine.contour.line import Line, Majorant
 from dplearn.engine.contour.pair import ULP, SampledGaussian
 
 # Deviation s of the densities in standard deviations; then, in s, where they stand left of x_0.
@@ -31,7 +32,7 @@ _STEP = 0.5
 _CENTRES = _STEP * (np.arange(18) + 0.5)
 _CELLS = 400
 _POWERS = np.array([1.0, 1.4, 2.0, 3.0])
-_FURTHER = np.geomspace(3.0, 3e7, 15)
+_START = 4.0  # a t near which the integral is never cut off
 
 
 def left_part(w: NDArray) -> NDArray:
@@ -41,10 +42,8 @@ def left_part(w: NDArray) -> NDArray:
 
 def log_left_part(w: NDArray) -> NDArray:
     """log chi at x = x_0 + ws for any real w."""
-    # The nearest density is taken out, so that none underflows.
-    near = -0.5 * (np.minimum(w, 0) - _CENTRES[0]) ** 2
-    logs = -0.5 * (np.minimum(w, 0)[..., None] - _CENTRES) ** 2 - near[..., None]
-    left = near + np.log(np.exp(logs).sum(-1)) + math.log(_STEP / math.sqrt(2 * math.pi))
+    left = log_sum(-0.5 * (np.minimum(w, 0)[..., None] - _CENTRES) ** 2)
+    left += math.log(_STEP / math.sqrt(2 * math.pi))
     return np.where(w < 0, left, np.log1p(-left_part(-np.abs(w))))
 
 
@@ -71,8 +70,7 @@ class Remainder:
         nu = (-log_aim / epsilon)[:, None] * _POWERS
         logs = (1 + nu)[..., None] * self.log_f + (self.log_mass + rest[:-1])
         logs = np.where(np.arange(_CELLS) <= last[:, None, None], logs, -np.inf)
-        top = logs.max(axis=2)
-        total = steps[:, None] * (np.log(np.exp(logs - top[..., None]).sum(axis=2)) + top)
+        total = steps[:, None] * log_sum(logs)
         total = total + 1e-12 * np.abs(total) - nu * epsilon[:, None] * (1 - 4 * ULP)
         least = np.min(total - nu * np.log1p(1 / nu) - np.log1p(nu), axis=1)
         return np.logaddexp(least, beyond[np.arange(last.size), last]) + 1e-9
@@ -130,23 +128,8 @@ class Split(Line):
     def log_tail(self, steps: NDArray, log_b: NDArray) -> NDArray:
         return np.log(steps) + (steps - 1) * self.log_m + log_b + 1e-9
 
-    def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
-        bound, need = PartMajorant.of(self, 1e-4), need + np.log(steps)
-        cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
-        t = _FURTHER[100 * farthest > _FURTHER]
-        # Every other height tells where to look, and at which heights.
-        rough = bound.at_heights(slice(None, None, 2)).by_height(t)
-        far = self.log_m - rough.min(axis=1) + np.log(math.pi * t) >= np.max(need)
-        if np.any(far):
-            end = max(int(np.argmax(far)), 1)
-            best = 2 * np.argmin(rough[end - 1 : end + 1], axis=1)
-            t = np.geomspace(t[end - 1], t[end], 9)
-            near = slice(max(int(best.min()) - 1, 0), int(best.max()) + 2)
-            log_b = bound.at_heights(near).log_at(t)
-            enough = self.log_m - log_b + np.log(math.pi * t) >= need[:, None]
-            first = np.argmax(enough, axis=1)
-            cuts, at_cuts = np.where(enough.any(axis=1), t[first], cuts), log_b[first]
-        return bound, cuts, at_cuts
+    def _majorant(self, need: float) -> tuple[Majorant, float]:
+        return PartMajorant.of(self, 1e-4), _START
 
 
 class PartMajorant(Majorant):

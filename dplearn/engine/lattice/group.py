@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
-from dplearn.engine.lattice.sum import Law, Sum, Window, paid
-from dplearn.engine.lattice.survey import Scan, Survey, log_c, remaining
+from dplearn.engine.lattice.sum import Law, Sum, Window
+from dplearn.engine.lattice.survey import Scan, Survey, log_c, paid, remaining
 
 # Relative widths and cells of the passes before the last.
 _COARSE, _ROUGH, _FEW = 1e-2, 1e-3, 2**13
@@ -241,14 +241,16 @@ class Group:
         above = Sum(grid.window, row, laws, begin, unit)
         with np.errstate(divide="ignore"):
             high = np.log([above.delta(e)[1] for e in epsilon]) + unit
-            high = np.minimum(np.logaddexp(high, np.log(paid(row, laws))), 0.0)
+            high = np.minimum(
+                np.logaddexp(high, np.log(paid(row, [law.infinity for law in laws]))), 0.0
+            )
             if not self.below or grid.window.step > WIDEST:
                 return np.full(epsilon.shape, -np.inf), high
             laws, (tau,), (raised,) = self._lower_laws(grid)
             below = Sum(grid.window, row, laws, begin, unit)
             finite = np.array([below.delta(e + raised)[0] for e in epsilon])
             low = np.log(np.maximum(finite - tau, 0.0)) + unit
-            return np.logaddexp(low, np.log(paid(row, laws))), high
+            return np.logaddexp(low, np.log(paid(row, [law.infinity for law in laws]))), high
 
 
 def _width(lower: NDArray, upper: NDArray) -> float:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.core.logspace import log_expm1
+from dplearn.core.logspace import log_expm1, log_sum
 from dplearn.core.work import spend
 from dplearn.engine.lattice.survey import log_c
 
@@ -34,18 +34,11 @@ class Window:
     def period(self) -> float:
         return self.cells * self.step
 
-    @cached_property
-    def fall(self) -> NDArray:
-        """e^{-tilt (e_j - e_0)}, shape (cells + 1,)."""
-        return np.exp(np.maximum(-self.tilt * self.step * np.arange(self.cells + 1), -700.0))
-
     def untilt(self, start: float) -> NDArray:
         """e^{start - tilt (e_j - e_0)}, shape (cells + 1,), between e^-700 and e^700.
 
         What under- or overflows, far from where the scale is the unit, is decided beyond doubt.
         """
-        if abs(start) + self.tilt * self.period < 700:
-            return math.exp(start) * self.fall
         exponent = start - self.tilt * self.step * np.arange(self.cells + 1)
         return np.exp(np.clip(exponent, -700.0, 700.0))
 
@@ -72,11 +65,13 @@ class Law:
     ) -> None:
         spend(30 * nodes.size + 5 * window.cells)
         self.infinity, self.offset = infinity, float(nodes[-start])
-        self.log_m = _log_mgf(nodes, masses, window.tilt)
-        self.log_left = np.array([_log_mgf(nodes, masses, mu) for mu in window.left])
-        self.log_right = np.array([_log_mgf(nodes, masses, mu) for mu in window.right])
         with np.errstate(divide="ignore"):
-            tilted = np.exp(np.log(masses) + window.tilt * nodes - self.log_m)
+            log_masses = np.log(masses)
+        log_tilted = log_masses + window.tilt * nodes
+        self.log_m = float(log_sum(log_tilted))
+        self.log_left = log_sum(log_masses + np.outer(window.left, nodes))
+        self.log_right = log_sum(log_masses + np.outer(window.right, nodes))
+        tilted = np.exp(log_tilted - self.log_m)
         cell = np.mod(start + np.arange(nodes.size), window.cells)
         self.spectrum = np.fft.rfft(np.bincount(cell, weights=tilted, minlength=window.cells))
 
@@ -179,11 +174,6 @@ class Sum:
         return max(lower, 0.0), (value + noise + self.beyond) * (1 + self.relative)
 
 
-def paid(row: NDArray, laws: list[Law]) -> float:
-    """Probability that any loss of a row is infinite."""
-    return -math.expm1(float(row @ np.log1p([-law.infinity for law in laws])))
-
-
 def of_scale(count: float, log_m: float, exponent: float) -> float:
     """Relative rounding of so many steps' masses and of the scale e^{log_m - exponent}."""
     return 64 * _ULP * (count + abs(log_m) + exponent)
@@ -204,11 +194,6 @@ def power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
     transform[:last] = modulus[:last] * (np.cos(angle) + 1j * np.sin(angle))
     mean = float(np.mean(modulus)) + 1e-7 * (last < modulus.size)
     return np.fft.irfft(transform, size), unit * mean
-
-
-def _log_mgf(x: NDArray, masses: NDArray, tilt: float) -> float:
-    top = float(np.max(tilt * x[masses > 0]))
-    return math.log(float(masses @ np.exp(np.minimum(tilt * x - top, 0.0)))) + top
 
 
 def _charge(exponent: float) -> float:

@@ -4,8 +4,9 @@ import math
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from dplearn.core.logspace import log_sum
 from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile
@@ -69,9 +70,8 @@ class Survey:
         self.scale = min((scale for scale in scales if scale > 0), default=0.0)
         infinities = [infinity for _, _, infinity in coarse]
         log_finite = remaining(counts, infinities, log_delta)
-        # What infinite losses cost the first row.
         with np.errstate(divide="ignore"):
-            self.log_paid = float(np.log(-np.expm1(counts[0] @ np.log1p(-np.array(infinities)))))
+            self.log_paid = float(np.log(paid(counts, infinities)[0]))
         # Upper bounds on epsilon.
         # No finite loss but 0: nothing leaks, or delta cannot pay for the infinite ones.
         self.fallback = np.where(np.isneginf(log_finite), np.inf, 0.0)
@@ -80,7 +80,8 @@ class Survey:
         width = max(max(-a, b) for a, b in self.edges)
         a = np.geomspace(0.05 / (width * math.sqrt(most)), 60.0 / self.scale, 80)
         mu = self.mu = np.append(0.0, a)
-        table = [_log_moments(nodes, masses, mu) for nodes, masses, _ in coarse]
+        with np.errstate(divide="ignore"):
+            table = [log_sum(mu[:, None] * nodes + np.log(masses)) for nodes, masses, _ in coarse]
         # log E e^{mu sum L}, shape (n_rows, n_mu).
         self.k = counts @ np.array(table)
         # The conversion of Renyi bounds (Canonne, Kamath & Steinke 2020).
@@ -100,18 +101,16 @@ class Survey:
 def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
     """log of what is left of delta once infinite losses are paid, per row; -inf if nothing."""
     # The largest double below 1 leaves nothing, either, and has a logarithm.
-    paid = -np.expm1(counts @ np.log1p(-np.minimum(infinities, 1 - 2**-53)))
+    lost = paid(counts, np.minimum(infinities, 1 - 2**-53))
     with np.errstate(divide="ignore"):
-        return np.log(np.maximum(math.exp(log_delta) - paid, 0.0))
+        return np.log(np.maximum(math.exp(log_delta) - lost, 0.0))
+
+
+def paid(counts: NDArray, infinities: ArrayLike) -> NDArray:
+    """Return the probability that any loss of a row is infinite."""
+    return -np.expm1(counts @ np.log1p(-np.asarray(infinities)))
 
 
 def log_c(mu: NDArray) -> NDArray:
     """log of c(mu) = mu^mu / (1 + mu)^{1 + mu}, in delta(e) <= c(mu) e^{K(mu) - mu e}."""
     return mu * np.log(np.where(mu > 0, mu, 1.0)) - (1 + mu) * np.log1p(mu)
-
-
-def _log_moments(x: NDArray, masses: NDArray, tilts: NDArray) -> NDArray:
-    with np.errstate(divide="ignore"):
-        exponent = tilts[:, None] * x + np.log(masses)
-    top = exponent.max(axis=1)
-    return np.log(np.exp(exponent - top[:, None]).sum(axis=1)) + top

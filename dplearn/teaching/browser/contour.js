@@ -1,30 +1,25 @@
 // Epsilon at delta and delta at epsilon of the sampled Gaussian, certified on both sides.
 // Counterpart of dplearn/engine/contour/epsilon.py.
 import { Release } from "./gaussian.js";
-import { Remainder, Split } from "./small_rate.js";
 import { Line } from "./line.js";
 import { Pair, Table, shared } from "./pair.js";
 import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
-/** Most nodes, the freedom of the tilt (see Table.plan), and whether uninformative runs are left out.
- * @typedef {[number, number, boolean]} Effort */
+/** Most nodes, and the freedom of the tilt (see Table.plan). @typedef {[number, number]} Effort */
 // The first try is short: where the guess was poor it only finds a better one. At the end a row
 // may pay with rounding for fewer nodes.
 /** @type {Effort[]} */
-const TRIES = [
-  [2 ** 8, 2, false], [2 ** 12, 2, false], [2 ** 16, 2, true], [2 ** 16, 2, true],
-  [2 ** 16, 2, false], [2 ** 16, 7, false], [2 ** 16, 7, false],
-];
+const TRIES = [[2 ** 8, 2], [2 ** 12, 2], [2 ** 16, 2], [2 ** 16, 7], [2 ** 18, 7]];
 /** @type {Effort[]} */
-const DRAFT = [[2 ** 8, 2, false], [2 ** 11, 7, false], [2 ** 14, 2, true]];
+const DRAFT = [[2 ** 8, 2], [2 ** 11, 7]];
 // Sampled steps below which the sum of losses is one large loss and a rest, of which a saddle point knows
 // little.
 const FEW = 10;
 const FEWEST_NODES = 8;
 // Most nodes in x, and most products of nodes in x and in t.
 const MOST_WIDTH = 2 ** 13;
-const MOST_WORK = 2 ** 24;
+const MOST_WORK = 2 ** 26;
 // Truncation and aliases are each held at, and charged at least, this part of rtol delta.
 const SHARE = 1e-2;
 // Charges above this part of delta are no bracket.
@@ -33,29 +28,26 @@ const POOR = 1e-2;
 /** Calls `visit` with each row and its sum; not with rows that need more nodes.
  * @param {Table} table @param {Row[]} rows @param {number} logTau @param {Effort} effort
  * @param {(row: Row, total: Trapezoid) => void} visit */
-function sums(table, rows, logTau, [most, freedom, split], visit) {
+function sums(table, rows, logTau, [most, freedom], visit) {
   const cap = most === TRIES[0][0];
   for (const { plans, tilt } of shared(rows.map((row) => table.plan(row, logTau, freedom)))) {
     if (table.pair.work.left < 0) return;
     const period = table.period(plans, tilt);
     // Aliases that only such a period removes tell of a poor guess, or of no mu beyond lambda.
     if (!(period * tilt < 1e9)) continue;
-    const remainder = split ? new Remainder(table.pair) : null;
-    const leftOut = remainder && remainder.place(plans.map(({ row }) => row), logTau);
-    if (remainder && !leftOut) continue;
-    const line = remainder ? new Split(table.pair, tilt, remainder.x0) : new Line(table.pair, tilt);
+    const line = new Line(table.pair, tilt);
     if (line.x.length > MOST_WIDTH) continue;
     const able = Math.min(most, MOST_WORK / line.x.length);
-    const jobs = cutoffs(line, plans).flatMap(({ row, cutoff }, i) => {
+    const jobs = cutoffs(line, plans).flatMap(({ row, cutoff }) => {
       const least = Math.max((cutoff * period) / (2 * Math.PI) + 1, FEWEST_NODES);
       const count = 2 * Math.ceil(0.5 * least);
-      return count <= able || cap ? [{ row, cutoff, count: Math.min(count, most), remainder: leftOut && leftOut[i] }] : [];
+      return count <= able || cap ? [{ row, cutoff, count: Math.min(count, most) }] : [];
     });
     if (!jobs.length) continue;
     const longest = Math.max(...jobs.map((job) => job.count));
     const nodes = nodesOf(table, line, period, longest, logTau);
-    for (const { row, cutoff, count, remainder } of jobs) {
-      visit(row, new Trapezoid(nodes, row.steps, count, cutoff, remainder));
+    for (const { row, cutoff, count } of jobs) {
+      visit(row, new Trapezoid(nodes, row.steps, count, cutoff));
     }
   }
 }
@@ -70,8 +62,7 @@ function cutoffs(line, plans) {
   line.climb(Math.min(...jobs.map(({ row, need }) => need / row.steps)), (t, logB) => {
     let open = false;
     for (const job of jobs) {
-      const fall = job.row.steps * line.logM - line.logTail(job.row.steps, logB);
-      const gain = fall + Math.log(Math.PI * t);
+      const gain = job.row.steps * (line.logM - logB) + Math.log(Math.PI * t);
       if (job.cutoff === Infinity && gain >= job.need) job.cutoff = t;
       open ||= job.cutoff === Infinity;
     }
@@ -87,8 +78,7 @@ function tries(table, rows, logTau, draft, update) {
   let left = rows;
   for (const effort of draft ? DRAFT : TRIES) {
     const good = new Set();
-    const now = effort[2] ? left.filter((row) => few(table.pair, row.steps)) : left;
-    sums(table, now, logTau, effort, (row, total) => {
+    sums(table, left, logTau, effort, (row, total) => {
       if (!update(row, total)) good.add(row);
     });
     left = left.filter((row) => !good.has(row));
@@ -145,7 +135,7 @@ export function brackets([pair, other], steps, delta, draft) {
   let left = rows.filter((row) => row.upper < Infinity);
   left = left.filter((row) => table.chernoff(row.steps, row.upper) > logDelta);
   const guesses = left.map((row) => ({ ...row, epsilon: row.upper }));
-  sums(table, guesses, Math.log(1e-3), [2 ** 12, 7, false], (row, total) => {
+  sums(table, guesses, Math.log(1e-3), [2 ** 12, 7], (row, total) => {
     if (atMost(total, row.epsilon, logDelta)) left = left.filter((r) => r.steps !== row.steps);
   });
   ends(table, left.map((row) => row.steps), logDelta, draft).forEach((found, i) => {

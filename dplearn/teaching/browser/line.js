@@ -46,56 +46,45 @@ function largest(x) {
 
 /** The nodes of one tilt, with everything that does not depend on t. */
 export class Line {
-  /** Off the axis the integrand grows by e^{(1 + sharper) y^2 / 2 sigma^2} at most.
-   * @param {Pair} pair @param {number} tilt @param {number} [sharper] */
-  constructor(pair, tilt, sharper = 0) {
+  /** Off the axis the integrand grows by e^{y^2 / 2 sigma^2} at most.
+   * @param {Pair} pair @param {number} tilt */
+  constructor(pair, tilt) {
     const { sigma, sign } = pair;
-    let height = Math.min(0.5 * Math.PI * sigma ** 2, (1.5 * sigma) / Math.sqrt(1 + sharper));
+    let height = Math.min(0.5 * Math.PI * sigma ** 2, 1.5 * sigma);
     // |f|^{-lambda}, or |g|^{-lambda}, may exceed that at Re x by e^2 at most.
     if (pair.side !== "remove") height = Math.min(height, (4 * sigma ** 2) / Math.sqrt(tilt));
-    const step = pair.step(tilt, height, sharper);
+    const step = pair.step(tilt, height);
     const x = pair.nodes(tilt, step);
     this.pair = pair;
     this.tilt = tilt;
-    this.sharper = sharper;
     this.height = height;
     this.step = step;
     this.x = x;
     this.norm = Math.log(step / sigma / Math.sqrt(2 * Math.PI));
     const phi = height / sigma ** 2;
     const { size, angle, loss, turned: turns } = this.logs(phi);
-    const fresh = () => new Float64Array(x.length);
-    this.weight = fresh();
     // log of the density times e^{lambda loss}.
-    for (let j = 0; j < x.length; j++) {
-      this.weight[j] = size[j] + tilt * loss[j] - 0.5 * ((x[j] / sigma) ** 2 - height * phi);
-    }
-    this.top = largest(this.weight);
-    this.weightRe = fresh();
-    this.weightIm = fresh();
+    const logs = x.map((at, j) => size[j] + tilt * loss[j] - 0.5 * ((at / sigma) ** 2 - height * phi));
+    this.top = largest(logs);
+    this.weightRe = new Float64Array(x.length);
+    this.weightIm = new Float64Array(x.length);
     // e^{it loss} = e^{turn t}.
-    this.turnRe = fresh();
-    this.turnIm = fresh();
-    this.spreads = fresh();
-    for (let j = 0; j < x.length; j++) {
-      const weight = Math.exp(this.weight[j] - this.top);
-      // For f^{-z} the line is mirrored.
-      const turn = angle[j] + tilt * turns[j] - sign * x[j] * phi;
-      this.weight[j] = weight;
-      this.weightRe[j] = weight * Math.cos(turn);
-      this.weightIm[j] = weight * Math.sin(turn);
-      this.turnRe[j] = -turns[j];
-      this.turnIm[j] = loss[j];
-      this.spreads[j] = Math.sqrt(loss[j] ** 2 + turns[j] ** 2) + pair.inner(x[j]);
-    }
-    this.fixed = 0;
+    this.turnRe = turns.map((turn) => -turn);
+    this.turnIm = loss;
+    // What errors are a part of.
+    this.fixed = (x.length * NOTHING) / ULP;
     this.spread = 0;
     this.sizes = 0;
-    this.measure(fresh().fill(1));
-    /** @type {Line | null} the line of M, where this one has only a part of the law */
-    this.whole = null;
-    /** @type {Float64Array | null} log of the part of the law in which the record tells */
-    this.logPart = null;
+    for (let j = 0; j < x.length; j++) {
+      const weight = Math.exp(logs[j] - this.top);
+      // For f^{-z} the line is mirrored.
+      const turn = angle[j] + tilt * turns[j] - sign * x[j] * phi;
+      this.weightRe[j] = weight * Math.cos(turn);
+      this.weightIm[j] = weight * Math.sin(turn);
+      this.sizes += weight;
+      this.fixed += weight * ((x[j] / sigma) ** 2 + 20 + x.length);
+      this.spread += weight * (Math.sqrt(loss[j] ** 2 + turns[j] ** 2) + pair.inner(x[j]));
+    }
     const first = this.transform(0, 1);
     this.sum = [first.re[0], first.im[0]];
     this.size = Math.hypot(this.sum[0], this.sum[1]);
@@ -104,25 +93,6 @@ export class Line {
     this.bounds = [];
     this.first = 0.5;
     this.best = 0;
-  }
-
-  /** Adds up what errors are a part of, from weights that are so many times larger.
-   * @param {Float64Array} grown */
-  measure(grown) {
-    const { x, pair, weight, spreads } = this;
-    [this.fixed, this.spread, this.sizes] = [(x.length * NOTHING) / ULP, 0, 0];
-    for (let j = 0; j < x.length; j++) {
-      const size = weight[j] * grown[j];
-      this.sizes += size;
-      this.fixed += size * ((x[j] / pair.sigma) ** 2 + 20 + x.length);
-      this.spread += size * spreads[j];
-    }
-  }
-
-  /** log of a bound on the power, from where log B is `logB`.
-   * @param {number} steps @param {number} logB */
-  logTail(steps, logB) {
-    return steps * logB;
   }
 
   /** log P / N(0) and the loss with their angles at every node, phi sigma^2 above the axis, for "add" below it.
@@ -250,15 +220,12 @@ export class Line {
   /** The i-th height over sigma^2, the angle of the loss and the log of the integrand's modulus at t = 0.
    * @param {number} i */
   _height(i) {
-    const { pair, first, x, tilt, sharper, logPart } = this;
+    const { pair, first, x, tilt } = this;
     const phi = first * (2.5 / first) ** (i / (HEIGHTS - 1));
     const { size, loss, turned: angle } = this.logs(phi);
-    const grown = (1 + sharper) * (phi * pair.sigma) ** 2;
+    const grown = (phi * pair.sigma) ** 2;
     const logs = size.slice();
-    for (let j = 0; j < x.length; j++) {
-      logs[j] += tilt * loss[j] + 0.5 * (grown - (x[j] / pair.sigma) ** 2);
-      if (logPart) logs[j] += logPart[j];
-    }
+    for (let j = 0; j < x.length; j++) logs[j] += tilt * loss[j] + 0.5 * (grown - (x[j] / pair.sigma) ** 2);
     const top = largest(logs);
     for (let j = 0; j < x.length; j++) logs[j] -= top;
     return { phi, angle, logs, top };
@@ -266,7 +233,7 @@ export class Line {
 
   /** log of what the sum for B(t) may miss. @param {number} phi @param {number} t */
   _logError(phi, t) {
-    const { pair, height, step, tilt, sharper } = this;
+    const { pair, height, step, tilt } = this;
     const s2 = pair.sigma ** 2;
     // Each of one logarithm, or two, turns back by so much at most.
     const angles = pair.side === "replace" ? 2 : 1;
@@ -274,7 +241,7 @@ export class Line {
     const far = Math.min(height / s2, 0.98 * (Math.PI - phi));
     const errors = [far, Math.min(far, phi)].map((beta) => {
       const cosines = pair.lossOfCosine(phi + beta, tilt) + pair.lossOfCosine(phi - beta, tilt);
-      const cost = (1 + sharper) * s2 * (beta ** 2 + phi ** 2) + angles * t * (beta - Math.min(beta, phi)) + cosines;
+      const cost = s2 * (beta ** 2 + phi ** 2) + angles * t * (beta - Math.min(beta, phi)) + cosines;
       return 0.5 * cost - Math.min((2 * Math.PI * beta * s2) / step, L);
     });
     return this.logM + Math.min(...errors) + 2;

@@ -75,15 +75,15 @@ export class Pair {
   }
 
   /** Distance of nodes on Im x = height at which the sum errs by 2 e^{-L} M(lambda).
-   * @param {number} tilt @param {number} height @param {number} [sharper] see Line */
-  step(tilt, height, sharper = 0) {
+   * @param {number} tilt @param {number} height */
+  step(tilt, height) {
     const { sigma } = this;
-    const most = Math.min(Math.PI * sigma ** 2 - height, (9 * sigma) / Math.sqrt(1 + sharper));
+    const most = Math.min(Math.PI * sigma ** 2 - height, 9 * sigma);
     let up = 0;
     for (let i = 1; i < 50; i++) {
       const a = 0.02 * i * most;
       const top = (height + a) / sigma ** 2;
-      const cost = 0.5 * (1 + sharper) * (top * sigma) ** 2 + this.lossOfCosine(top, tilt);
+      const cost = 0.5 * (top * sigma) ** 2 + this.lossOfCosine(top, tilt);
       up = Math.max(up, (2 * Math.PI * a) / (L + cost));
     }
     return height ? Math.min(up, (2 * Math.PI * height) / L) : up;

@@ -81,8 +81,8 @@ def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
     """Return a mechanism's parameters, what they are, and the neighbours of its profiles."""
     mechanism, keys = mechanism_of(name, start), _settable(name)
     examples, neighbours, about = type(mechanism).examples(), covered(mechanism), {}
-    for law, key in _used(name, start):
-        text = inspect.getdoc(MECHANISMS[law]) or ""
+    text = inspect.getdoc(MECHANISMS[name]) or ""
+    for key in keys:
         entry = re.search(rf"^{key} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
         about[key] = " ".join(entry.group(1).split()) if entry else ""
     return {
@@ -139,17 +139,6 @@ def _base(name: str, values: Mapping[str, Any]) -> str:
     """Name of the mechanism inside: the one chosen, where the examples know it."""
     chosen = values.get("base")
     return chosen if chosen in _bases(name) else _bases(name)[0]
-
-
-def _used(name: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Mechanism and key of everything that decides what is run, outermost first."""
-    keys = _settable(name)
-    if len(keys) < len(_parameters(name)):
-        yield name, "example"
-    for key in keys:
-        yield name, key
-        if key == "base":
-            yield from _used(_base(name, values), values)
 
 
 def _short(mechanism: Mechanism) -> str:

@@ -6,19 +6,6 @@ import { Table, ULP } from "./pair.js";
 /** What is charged for rounding, truncation and aliases, in units of delta.
  * @typedef {[number, number, number]} Charges */
 
-/** M(lambda + ikh) / M(lambda), of that part of the law which a line has, in two buffers.
- * @param {Line} line @param {number} h @param {number} count @param {number} slot */
-function ratiosOf(line, h, count, slot) {
-  const values = line.transform(h, count);
-  const [a, b] = line.sum;
-  const [re, im] = [slot, slot + 1].map((i) => buffer(i, count));
-  for (let k = 0; k < count; k++) {
-    re[k] = (values.re[k] * a + values.im[k] * b) / line.size ** 2;
-    im[k] = (values.im[k] * a - values.re[k] * b) / line.size ** 2;
-  }
-  return { re, im };
-}
-
 /** Terms M^T / z(1+z) at z = lambda + ikh that rows with the same line and period share.
  * @typedef {ReturnType<typeof nodesOf>} Nodes
  * @param {Table} table @param {Line} line @param {number} period @param {number} count
@@ -28,9 +15,13 @@ export function nodesOf(table, line, period, count, logTau) {
   // Factors of a term, the size of both, what a power can be, and what its error costs.
   const [kernelRe, kernelIm, inverseRe, inverseIm] = [4, 5, 12, 13].map((i) => buffer(i, count));
   const [size, grown, relative, charge] = [14, 15, 16, 17].map((i) => buffer(i, count));
-  const { re, im } = ratiosOf(line.whole ?? line, h, count, 2);
-  const rest = line.whole && ratiosOf(line, h, count, 10);
+  // M(lambda + ikh) / M(lambda).
+  const values = line.transform(h, count);
+  const [a, b] = line.sum;
+  const [re, im] = [2, 3].map((i) => buffer(i, count));
   for (let k = 0; k < count; k++) {
+    re[k] = (values.re[k] * a + values.im[k] * b) / line.size ** 2;
+    im[k] = (values.im[k] * a - values.re[k] * b) / line.size ** 2;
     const t = k * h;
     const [square, next] = [line.tilt ** 2 + t * t, (1 + line.tilt) ** 2 + t * t];
     const kernel = ((k ? 1 : 0.5) * h) / Math.PI / next;
@@ -39,16 +30,10 @@ export function nodesOf(table, line, period, count, logTau) {
     inverseRe[k] = line.tilt / square;
     inverseIm[k] = t / square;
     size[k] = kernel * Math.sqrt(next / square);
-    let most = re[k] ** 2 + im[k] ** 2;
-    if (rest) {
-      rest.re[k] = re[k] - rest.re[k];
-      rest.im[k] = im[k] - rest.im[k];
-      most = Math.max(most, rest.re[k] ** 2 + rest.im[k] ** 2);
-    }
-    const [base, error] = [Math.sqrt(most), line.error(k, h)];
+    const [base, error] = [Math.sqrt(re[k] ** 2 + im[k] ** 2), line.error(k, h)];
     grown[k] = base + error;
     relative[k] = error / base;
-    charge[k] = (rest ? 2 : 1) * size[k] * error;
+    charge[k] = size[k] * error;
   }
   // log(e^x - 1), so that the sum over m >= 1 of e^{-mx} is e to the minus this.
   const series = (/** @type {number} */ x) => x + Math.log(-Math.expm1(-x));
@@ -57,18 +42,15 @@ export function nodesOf(table, line, period, count, logTau) {
   // Those to the left also by delta <= 1.
   const aliasesLeft = -series(line.tilt * period);
   const factors = { kernelRe, kernelIm, inverseRe, inverseIm, size, grown, relative, charge };
-  return { table, line, h, logTau, re, im, rest, factors, aliases, aliasesLeft };
+  return { table, line, h, logTau, re, im, factors, aliases, aliasesLeft };
 }
 
 /** The sum for T steps, and all that is charged to it, in units of e^{T K - lambda epsilon}. */
 export class Trapezoid {
-  /** @param {Nodes} nodes @param {number} steps @param {number} count @param {number} cutoff
-   * @param {{least: number, log: number} | null} leftOut what the runs left out add to delta, and from
-   *   which epsilon on */
-  constructor(nodes, steps, count, cutoff, leftOut) {
+  /** @param {Nodes} nodes @param {number} steps @param {number} count @param {number} cutoff */
+  constructor(nodes, steps, count, cutoff) {
     const { line, h, table } = nodes;
     this.nodes = nodes;
-    this.leftOut = leftOut;
     this.line = line;
     this.steps = steps;
     this.re = buffer(6, count);
@@ -84,7 +66,7 @@ export class Trapezoid {
     const last = (count - 1) * h;
     // What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
     const logB = line.logBound(Math.min(cutoff, last));
-    this.logCut = line.logTail(steps, logB) - Math.log(Math.PI * last);
+    this.logCut = steps * logB - Math.log(Math.PI * last);
     this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
   }
 
@@ -92,20 +74,11 @@ export class Trapezoid {
    * @param {number[]} bits of the number of steps, without the first */
   _fill(bits) {
     const { steps, nodes, re, im, slopeRe, slopeIm } = this;
-    const { rest, factors } = nodes;
-    const { kernelRe, kernelIm, inverseRe, inverseIm, size, grown, relative, charge } = factors;
+    const { kernelRe, kernelIm, inverseRe, inverseIm, size, grown, relative, charge } = nodes.factors;
     let terms = 0, moments = 0, growth = 0;
     for (let k = 0; k < re.length; k++) {
       raise(nodes.re[k], nodes.im[k], bits);
-      let u = raised[0], v = raised[1];
-      let square = u * u + v * v, most = square;
-      if (rest) {
-        raise(rest.re[k], rest.im[k], bits);
-        u -= raised[0];
-        v -= raised[1];
-        square = u * u + v * v;
-        most = Math.max(most, raised[0] * raised[0] + raised[1] * raised[1]);
-      }
+      const u = raised[0], v = raised[1], square = u * u + v * v;
       const p = u * kernelRe[k] + v * kernelIm[k];
       const q = v * kernelRe[k] - u * kernelIm[k];
       slopeRe[k] = p;
@@ -117,8 +90,8 @@ export class Trapezoid {
       moments += k * term;
       // |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}, and (1 + x)^n <= 1 / (1 - nx).
       const part = (steps - 1) * relative[k];
-      growth += part < 0.5 && most > 1e-280
-        ? (charge[k] * (1 + relative[k]) * 1.000001 * Math.sqrt(most)) / (grown[k] * (1 - part))
+      growth += part < 0.5 && square > 1e-280
+        ? (charge[k] * (1 + relative[k]) * 1.000001 * Math.sqrt(square)) / (grown[k] * (1 - part))
         : charge[k] * grown[k] ** (steps - 1);
     }
     return { terms, moments, growth: steps * growth };
@@ -166,13 +139,7 @@ export class Trapezoid {
     const logs = [truncation, this.aliases(epsilon)];
     const parts = logs.map((x) => Math.exp(clipped(x - logDelta, this.nodes.logTau, 300)));
     const rounding = this._unit(epsilon, logDelta) * this.rounding(epsilon);
-    return [rounding, parts[0] + this._remainder(epsilon, logDelta), parts[1]];
-  }
-
-  /** What was left out, in units of delta. @param {number} epsilon @param {number} logDelta */
-  _remainder(epsilon, logDelta) {
-    if (!this.leftOut) return 0;
-    return epsilon >= this.leftOut.least ? Math.exp(this.leftOut.log - logDelta) : Infinity;
+    return [rounding, parts[0], parts[1]];
   }
 
   /** Whether a better guess would pay: more is charged than was planned for.

@@ -110,7 +110,9 @@ def _exercise(lesson: Lesson, cell: Any, exercise: Any, python: bool) -> str:
     if python and (described := in_page.described(exercise)):
         asks = {"kind": "program", "item": exercise.key, "program": described}
         written, _, name = cell.source.partition(f'\n\n\ncheck("{exercise.key}", ')
-        asks |= {"name": name.rstrip(")\n"), "code": written}
+        asks |= {"name": name.rstrip(")\n"), "code": re.sub(r"\n{3,}", "\n\n", written)}
+        files = [file for file in (lesson.source, lesson.figures) if file.exists()]
+        asks["draws"] = any(f'yours("{exercise.key}"' in file.read_text("utf-8") for file in files)
         return _field(lesson, asks, f"{code}{instead}")
     return f'{code}<div class="ask">{instead}</div>\n'
 

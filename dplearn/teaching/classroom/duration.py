@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from dplearn.teaching.classroom.display import PLOTLY
+from dplearn.teaching.classroom.display import PLOTLY, SVG
 from dplearn.teaching.classroom.sources import FOLDED, Lesson, built_cells
 
 # At most, in class.
@@ -71,7 +71,7 @@ def counted(lesson: Lesson) -> Load:
 def draws(cell: Any) -> bool:
     """Return whether a cell has drawn a picture that is no answer to a guess."""
     kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
-    return "reveal(" not in cell.source and bool(kinds & {PLOTLY, "text/html"})
+    return "reveal(" not in cell.source and bool(kinds & {PLOTLY, SVG, "text/html"})
 
 
 def too_much(load: Load) -> list[str]:

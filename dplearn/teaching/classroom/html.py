@@ -11,7 +11,7 @@ from typing import Any
 
 import mistune
 
-from dplearn.teaching.classroom.display import PLOTLY
+from dplearn.teaching.classroom.display import PLOTLY, SVG, image
 from dplearn.teaching.classroom.sources import FOLDED
 
 _KATEX = ("katex/katex.min.css", "katex/katex.min.js", "katex/contrib/auto-render.min.js")
@@ -63,6 +63,8 @@ def from_output(output: Any) -> str:
     words = data.get("text/plain") or output.get("text") or "\n".join(output.get("traceback", ()))
     if PLOTLY in data:
         return chart(data[PLOTLY], words, still=data.get("image/png", ""))
+    if SVG in data:
+        return f'<div class="output">{image(data[SVG], words)}</div>\n'
     for kind in ("text/html", "image/svg+xml"):
         if kind in data:
             return f'<div class="output">{data[kind]}</div>\n'

@@ -8,14 +8,12 @@ names below the statement what it shows, and takes the colours of a light or a d
 from dplearn.teaching.figures.curves import (
     curves,
     epsilon_curves,
-    hugging,
     ladder,
-    leak,
     number_line,
     panels,
     slider,
 )
-from dplearn.teaching.figures.drawings import Sheet, batch_schemes, crowd, flow, images
+from dplearn.teaching.figures.drawings import Sheet, crowd, flow, images
 from dplearn.teaching.figures.kit.marks import Band, Bars, Curve, Dot
 
 __all__ = [
@@ -24,15 +22,12 @@ __all__ = [
     "Curve",
     "Dot",
     "Sheet",
-    "batch_schemes",
     "crowd",
     "curves",
     "epsilon_curves",
     "flow",
-    "hugging",
     "images",
     "ladder",
-    "leak",
     "number_line",
     "panels",
     "slider",

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike
 
 from dplearn.core.guarantee import Guarantee
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import Axis, spread
-from dplearn.teaching.figures.kit.marks import Band, Curve, Dot, Part, gaps, markers, upright
+from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers, upright
 from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 
 # Where two panels lie, in shares of the drawing area.
@@ -198,70 +197,6 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
             headings.append({**top, **_HEADING, "text": words})
     margin = {"r": 90, "t": 86 if headings else 60}
     return _lesson(traces, title, margin=margin, shapes=shapes, annotations=headings, **axes)
-
-
-def leak(
-    *,
-    x: ArrayLike,
-    p: ArrayLike,
-    scaled_q: ArrayLike,
-    curve: tuple[ArrayLike, ArrayLike],
-    here: tuple[float, float],
-    title: str,
-    names: tuple[str, str],
-    axes: tuple[str, str, str],
-) -> go.Figure:
-    """Left: what density p rises above e^epsilon q, shaded. Right: a curve, and where we are on it.
-
-    Of shape (n,) are the outputs, and p and e^epsilon q there; the curve is given by abscissae
-    and heights. Names are those of p and the scaled q; axes are the left x axis, the right x and
-    y axes.
-    """
-    x, p, scaled_q = (np.asarray(a, dtype=float) for a in (x, p, scaled_q))
-    # p is named on its right flank, where it is the upper of the two; q at its top.
-    flank = float(np.flatnonzero(p > 0.3 * np.max(p))[-1]) / (p.size - 1)
-    top = float(np.argmax(scaled_q)) / (scaled_q.size - 1)
-    area = Band(x=x, lower=np.minimum(p, scaled_q), upper=p, label="", role="wrong", opacity=0.3)
-    law = Curve(x=x, y=p, label=names[0], label_at=flank, side="top right")
-    other = Curve(x=x, y=scaled_q, label=names[1], role="quiet", label_at=top, side="top center")
-    left = curves([area, law, other], title="", x=axes[0], y="density")
-    line = Curve(x=curve[0], y=curve[1], label="")
-    mark = Dot(x=here[0], y=here[1], label=f"{here[1]:.3g}")
-    right = curves([line], title="", x=axes[1], y=axes[2], marks=[mark])
-    return panels(left, right, title=title)
-
-
-def hugging(
-    *,
-    x: ArrayLike,
-    curve: ArrayLike,
-    corners: tuple[ArrayLike, ArrayLike, ArrayLike],
-    gaps: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    title: str,
-) -> go.Figure:
-    """Left: a convex curve between two polygons. Right: how far each is away, mesh by mesh.
-
-    The corners are their abscissae, and the heights of the upper and of the lower polygon there;
-    gaps, from the name of a mesh, are its upper and lower polygon minus the curve, at the same x.
-    """
-    at, upper, lower = corners
-    # Names stand where a convex falling curve leaves space, counted in corners from the right.
-    left: list[Part] = [Band(x=at, lower=lower, upper=upper, label="")]
-    for height, label, role, i, side in (
-        (upper, "chords", "rdp", 3, "top right"),
-        (lower, "moved cells", "other", 1, "bottom left"),
-    ):
-        look = {"role": role, "width": 1.6, "corners": True, "side": side}
-        where = 1 - i / (np.size(height) - 1)
-        left.append(Curve(x=at, y=height, label=label, label_at=where, **look))
-    left.append(Curve(x=x, y=curve, label="truth", label_at=0.05))
-    right = [Curve(x=x, y=np.zeros(np.size(x)), label="", role="quiet")]
-    for rank, (mesh, pair) in enumerate(gaps.items()):
-        for gap, role in zip(pair, ("rdp", "other"), strict=True):
-            right.append(Curve(x=x, y=gap, label=mesh, role=role, width=max(2.6 - rank, 1)))
-    common = {"title": "", "x": "e<sup>ε</sup>", "x_range": (0.0, float(np.max(x)))}
-    away = curves(right, y="distance from the truth", **common)
-    return panels(curves(left, y="δ", **common), away, title=title)
 
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:

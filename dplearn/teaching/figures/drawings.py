@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dplearn.teaching.figures.kit.template import GREY, INK, colour_of, transparent
 
-_BLUE, _GREEN, _ORANGE, _RED = map(colour_of, ("exact", "second", "third", "wrong"))
+_BLUE, _GREEN, _ORANGE = map(colour_of, ("exact", "second", "third"))
 
 
 @dataclass(frozen=True)
@@ -134,29 +134,6 @@ def flow(
         shapes.append(rectangle(x, y, wide, 16 + 19 * lines, edge=edge, fill=fill))
         shapes.append(lettering(x, y + 5 - 9.4 * (lines - 1), text))
     return Sheet(width, height + 60, title, shapes)
-
-
-def batch_schemes(schemes: Mapping[str, tuple[NDArray, str, str]], *, title: str) -> Sheet:
-    """Batches as rows of dots, a column per record; the last record is red.
-
-    Each scheme has a table batches x records of whether a record is in a batch, a remark on the
-    batches and one on the last record.
-    """
-    shapes, wide, below = [], 190, 0
-    for panel, (name, (drawn, batches, hers)) in enumerate(schemes.items()):
-        left = 24 + wide * panel
-        below = 84 + 20 * len(drawn)
-        middle = left + 7 * (drawn.shape[1] - 1)
-        for i, row in enumerate(drawn):
-            for j, inside in enumerate(row):
-                colour = _RED if j == len(row) - 1 else _BLUE
-                fill = colour if inside else "white"
-                edge = colour if inside or colour == _RED else transparent(GREY, 0.35)
-                shapes.append(circle(left + 14 * j, 76 + 20 * i, 5, edge=edge, fill=fill))
-        shapes.append(lettering(middle, 56, name))
-        shapes.append(lettering(middle, below + 8, batches, size=13, colour=GREY))
-        shapes.append(lettering(middle, below + 26, hers, size=13, colour=_RED))
-    return Sheet(wide * len(schemes), below + 40, title, shapes)
 
 
 def images(pictures: Mapping[str, NDArray], *, title: str) -> Sheet:

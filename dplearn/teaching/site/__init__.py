@@ -44,6 +44,17 @@ REFERENCE = (
     *("dplearn.audit", "dplearn.training", "dplearn.datasets", "dplearn.federated", "dplearn.pate"),
 )
 _ASSETS = Path(__file__).parent / "assets"
+_ENGINE = "engine: dplearn, source: String(dplearnModule)"
+# Of each page that draws itself: the script's function, and what it is told.
+_LIVE = {
+    "minute": ("minute", "engine: dplearn, explore: 'explorer.html', ...TOLD"),
+    "epsilon": (
+        "epsilonPage",
+        f"{_ENGINE}, published: PUBLISHED, presets: PRESETS, accountants: ACCOUNTANTS",
+    ),
+    "mechanisms": ("mechanismsPage", "catalogue: CATALOGUE"),
+    "attack": ("attackPage", f"{_ENGINE}, digits: DIGITS"),
+}
 _KATEX, _PYODIDE = "katex@0.16.47", "pyodide@314.0.7"
 _UNUSED = shutil.ignore_patterns("*.mjs", "*.ttf", "*.woff", "katex.js")
 
@@ -133,7 +144,7 @@ def from_npm(package: str, folder: Path) -> Path:
 
 
 def _browser_files() -> Iterator[tuple[str, str]]:
-    """Yield what the minute and the page of epsilon against T need: file names and texts."""
+    """Yield what pages have in common with the explorer: file names and texts."""
     known = [row for row in presets() if "sampling=shuffled" not in row["query"]]
     published = list(drawn_figures())
     data = {"PUBLISHED": published, "PRESETS": known, "ACCOUNTANTS": accountants()}
@@ -149,24 +160,32 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     all_of_them = f"const CATALOGUE = {json.dumps(catalogue, ensure_ascii=False)};\n"
     yield "mechanisms.js", source("mechanismsPage", "mechanisms/mechanisms") + all_of_them
     yield "mechanisms.css", style_sheet("page/page", "mechanisms/mechanisms")
+    yield "numbers.js", source("numbers", "page/numbers")
     digits = f"const DIGITS = {json.dumps(digits_as_text())};\n"
     yield "attack.js", source("attackPage", "attack_page/attack_page") + digits
     yield "attack_page.html", attack_page()
     yield "attack.css", style("page/page", "attack_page/attack_page")
 
 
+def _live(path: str, title: str, name: str, beside: str = "") -> Page:
+    """Return a page that a script of this name draws."""
+    function, told = _LIVE[name]
+    engine = '<script src="assets/engine.js"></script>\n' * ("engine" in told)
+    body = f"""<div id="{name}"></div>
+{engine}<script src="assets/{name}.js"></script>
+<script>const {{ page }} = {function}.mount(document.getElementById("{name}"), {{ {told} }});</script>
+"""
+    return Page(path, title, body, ("page.css", f"{name}.css"), beside)
+
+
 def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
-    drawn = lambda name: _ASSETS.with_name(f"{name}.html").read_text(encoding="utf-8")
-    title = "Differential privacy for deep learning"
-    front = ("page.css", "minute.css")
-    yield Page("index.html", title, drawn("minute"), front, drawn("start"))
+    start = _ASSETS.with_name("start.html").read_text(encoding="utf-8")
+    yield _live("index.html", "Differential privacy for deep learning", "minute", start)
     every = list(course.lesson_pages(folder, python))
     yield from (*course.readme_pages(folder, every), *every)
-    yield Page("explorer.html", "ε against T", drawn("explorer"), ("page.css", "epsilon.css"))
-    five = ("page.css", "mechanisms.css")
-    yield Page("mechanisms.html", "Mechanisms", drawn("mechanisms"), five)
-    attack = ("page.css", "attack.css")
-    yield Page("attack.html", "Proof and attack", drawn("attack"), attack)
+    yield _live("explorer.html", "ε against T", "epsilon")
+    yield _live("mechanisms.html", "Mechanisms", "mechanisms")
+    yield _live("attack.html", "Proof and attack", "attack")
     yield entries.contents()
     links = course.taught(every)
     yield from executor.map(entries.page, book, [links.get(id, "") for id in book])

@@ -26,7 +26,7 @@ def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
         f'<a href="{lesson.name}.html">{html.escape(title)}</a>'
         for lesson, title in zip(every, titles, strict=True)
     ]
-    scripts = (*_SCRIPTS, *answering.ASSETS, "projector.js")
+    scripts = (*_SCRIPTS, "numbers.js", *answering.ASSETS, "projector.js")
     for k, lesson in enumerate(every):
         before, after = links[k - 1] if k else "", "".join(links[k + 1 : k + 2])
         turn = f'<nav class="turn" aria-label="Lessons"><p>{before}</p><p>{after}</p></nav>\n'

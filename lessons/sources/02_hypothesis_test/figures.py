@@ -6,7 +6,7 @@ from scipy.stats import laplace
 from dplearn.mechanisms import Laplace
 from dplearn.teaching.book import approximate_dp_tradeoff
 from dplearn.teaching.classroom import show
-from dplearn.teaching.figures import Band, Bars, Curve, Dot, curves, leak, panels, slider
+from dplearn.teaching.figures import Band, Bars, Curve, Dot, curves, panels, slider
 
 PROFILE = Laplace(noise_multiplier=1.0).profiles()[0]
 
@@ -49,16 +49,21 @@ def losses(laplace_loss, normal_loss):
 def _shaded(epsilon):
     x, epsilons = np.linspace(-3.5, 4.5, 161), np.linspace(0, 1.4, 57)
     delta = float(PROFILE.delta(epsilon))
-    return leak(
-        x=x,
-        p=laplace.pdf(x, 1),
-        scaled_q=np.exp(epsilon) * laplace.pdf(x, 0),
-        curve=(epsilons, PROFILE.delta(epsilons)),
-        here=(epsilon, delta),
-        title=f"ε = {epsilon:g}: the shaded area is δ = {delta:.4f}",
-        names=("p", "e<sup>ε</sup> · q"),
-        axes=("report minus 6", "ε (nats)", "δ"),
+    p, scaled_q = laplace.pdf(x, 1), np.exp(epsilon) * laplace.pdf(x, 0)
+    more = {"lower": np.minimum(p, scaled_q), "upper": p, "role": "wrong", "opacity": 0.3}
+    # p is named on its right flank, where it is the upper of the two; q at its top.
+    name_q = {"label": "e<sup>ε</sup> · q", "label_at": 70 / 160, "side": "top center"}
+    parts = [
+        Band(x=x, label="", **more),
+        Curve(x=x, y=p, label="p", label_at=114 / 160, side="top right"),
+        Curve(x=x, y=scaled_q, role="quiet", **name_q),
+    ]
+    left = curves(parts, title="", x="report minus 6", y="density")
+    line, here = PROFILE.delta(epsilons), Dot(x=epsilon, y=delta, label=f"{delta:.3g}")
+    right = curves(
+        [Curve(x=epsilons, y=line, label="")], title="", x="ε (nats)", y="δ", marks=[here]
     )
+    return panels(left, right, title=f"ε = {epsilon:g}: the shaded area is δ = {delta:.4f}")
 
 
 def areas():

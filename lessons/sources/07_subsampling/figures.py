@@ -10,7 +10,9 @@ from scipy.stats import binom
 from dplearn import DPSGD
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.teaching.classroom import show, yours
-from dplearn.teaching.figures import Bars, Curve, Dot, batch_schemes, curves, panels, slider
+from dplearn.teaching.figures import Bars, Curve, Dot, Sheet, curves, panels, slider
+from dplearn.teaching.figures.drawings import circle, lettering
+from dplearn.teaching.figures.kit.template import GREY, colour_of, transparent
 
 BATCHES, SIGMA = 10_000, 0.5  # the run of the vote
 
@@ -26,9 +28,19 @@ def four_ways():
     names = ("coins", "fixed size", "shuffled", "balls and bins")
     sizes, hers = ("sizes by chance", "two in each"), ("Anna: by chance", "Anna: exactly once")
     remarks = [(sizes[i], hers[j]) for i, j in ((0, 0), (1, 0), (1, 1), (0, 1))]
-    ways = {n: (t, *words) for n, t, words in zip(names, tables, remarks, strict=True)}
+    shapes, blue, red = [], colour_of("exact"), colour_of("wrong")
+    for panel, (name, table, (size, her)) in enumerate(zip(names, tables, remarks, strict=True)):
+        left = 24 + 190 * panel
+        for i, j in np.ndindex(5, 10):
+            colour, inside = red if j == 9 else blue, table[i, j]
+            edge = colour if inside or j == 9 else transparent(GREY, 0.35)
+            fill = colour if inside else "white"
+            shapes.append(circle(left + 14 * j, 76 + 20 * i, 5, edge=edge, fill=fill))
+        for y, text, look in ((56, name, {}), (192, size, {"size": 13, "colour": GREY}),
+                              (210, her, {"size": 13, "colour": red})):  # fmt: skip
+            shapes.append(lettering(left + 63, y, text, **look))
+    drawn = Sheet(760, 224, "Five batches of ten records, drawn in four ways", shapes)
     words = "by coins, with a fixed size, shuffled, and by balls and bins"
-    drawn = batch_schemes(ways, title="Five batches of ten records, drawn in four ways")
     show(drawn, f"Rows are 5 batches, dots are 10 records, filled if drawn: {words}.")
 
 

@@ -9,11 +9,83 @@ from dplearn.run import DPSGD
 from dplearn.teaching.book import update_noise
 from dplearn.teaching.classroom import Exercise, Mistake, Program, settled
 
+
+def _shortened(row, norm):
+    return [min(1, norm / math.hypot(*row)) * x for x in row]
+
+
+def _times(factor):
+    """A wrong function, by the factor that it makes of the row, its length and the norm."""
+    return lambda row, norm: [factor(row, math.hypot(*row), norm) * x for x in row]
+
+
+_cut = Program(
+    key="10.1",
+    right=_shortened,
+    cases=(([6.0, 8.0], 2.0), ([0.3, 0.4], 1.0), ([2.0, -3.0, 6.0], 3.5), ([1.0, 2.0, 2.0], 3.0)),
+    praise="Every arrow now ends inside the ball, and keeps its direction.",
+    mistakes=(
+        Mistake(
+            _times(lambda row, length, norm: norm / length),
+            (
+                "What does your factor do to a short arrow?",
+                "It lengthens short arrows; take the smaller of 1 and norm / length.",
+            ),
+        ),
+        Mistake(
+            _times(lambda row, length, norm: max(1, norm / length)),
+            (
+                "Is a long arrow shorter after your cut?",
+                "You take the larger of two factors; take min(1, norm / length).",
+            ),
+        ),
+        Mistake(
+            _times(lambda row, length, norm: min(1, length / norm)),
+            (
+                "By which factor does an arrow become half as long?",
+                "Your quotient is upside down: norm / length.",
+            ),
+        ),
+        Mistake(
+            _times(lambda row, length, norm: min(length, norm)),
+            (
+                "Is that a factor, or a length?",
+                "It is the new length; divide it by the old one.",
+            ),
+        ),
+        Mistake(
+            _times(lambda row, length, norm: min(1, norm / length**2)),
+            (
+                "How long is an arrow after your cut?",
+                "You divide by the square of the length; math.hypot is the length already.",
+            ),
+        ),
+        Mistake(
+            _times(lambda row, length, norm: min(1, norm / sum(map(abs, row)))),
+            (
+                "How long is the arrow with coordinates 3 and 4?",
+                "Its length is 5, math.hypot(3, 4), and not the sum of the coordinates.",
+            ),
+        ),
+        Mistake(
+            _times(lambda row, length, norm: min(1, norm / max(map(abs, row)))),
+            (
+                "Is the arrow with coordinates 3 and 4 as long as its larger coordinate?",
+                "Its length is 5, math.hypot(3, 4), and not its largest coordinate.",
+            ),
+        ),
+    ),
+    hints=(
+        "A long arrow gets the factor norm / length, and a short one the factor 1.",
+        "min(1, norm / length)",
+    ),
+)
+
 _NORM, _SIGMA, _LOT = 2.5, 1.2, 300
 _ON_THE_MEAN = update_noise(noise_multiplier=_SIGMA, max_grad_norm=_NORM, expected_batch=_LOT)
 
 _noise_on_the_mean = Exercise(
-    key="10.1",
+    key="10.2",
     right=_ON_THE_MEAN,
     praise="On the sum the noise is as wide as C times the multiplier; the mean divides it by B.",
     mistakes=(
@@ -81,7 +153,7 @@ def _price(expected: int, steps: int, accountant: str = "pld") -> float:
 
 
 _micro_batches = Exercise(
-    key="10.2",
+    key="10.3",
     right=_price(512, 1758),
     praise="The lot decides; the size of the card does not.",
     mistakes=(
@@ -151,7 +223,7 @@ def _ratio_of_version_a(*, norm: float, sigma: float, expected: int) -> float:
 _RATIO = _ratio_of_version_a(norm=0.5, sigma=4.0, expected=512)
 
 _bug_hunt = Exercise(
-    key="10.3",
+    key="10.4",
     right=_RATIO,
     praise="Noise over the largest move, and version a is a thousandth of what it should be.",
     mistakes=(
@@ -336,7 +408,7 @@ def _row(*first):
 
 
 _noisy_lot = Program(
-    key="10.4",
+    key="10.5",
     right=_lot_sum,
     measure=_sum_and_noise,
     cases=(
@@ -456,4 +528,4 @@ _noisy_lot = Program(
     ),
 )
 
-EXERCISES = (_noise_on_the_mean, _micro_batches, _bug_hunt, _noisy_lot)
+EXERCISES = (_cut, _noise_on_the_mean, _micro_batches, _bug_hunt, _noisy_lot)

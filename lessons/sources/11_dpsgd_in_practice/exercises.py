@@ -15,11 +15,78 @@ def _root(function: Callable[[float], float], lower: float, upper: float) -> flo
     return root_scalar(function, bracket=(lower, upper), xtol=1e-9).root
 
 
+def _left(average):
+    """Return a function of the run, by what it makes of the noise of a step, sigma C and lot."""
+    return lambda sigma, norm, lot, steps: average(sigma * norm / lot, sigma * norm, lot, steps)
+
+
+_noise_of_run = Program(
+    key="11.1",
+    right=_left(lambda step, total, lot, steps: step / math.sqrt(steps)),
+    cases=((1.0, 1.0, 100, 100), (0.5, 2.0, 64, 400), (4.0, 0.5, 512, 80), (2.0, 3.0, 10, 1)),
+    praise="Four times the steps leave half the noise.",
+    mistakes=(
+        Mistake(
+            _left(lambda step, total, lot, steps: step / steps),
+            (
+                "Do standard deviations of independent noises add, or variances?",
+                "Variances add, so the average has the root: divide by steps**0.5.",
+            ),
+        ),
+        Mistake(
+            _left(lambda step, total, lot, steps: step * math.sqrt(steps)),
+            (
+                "Is that the noise of a sum, or of an average?",
+                "That is the sum of all noises; the average divides it by steps.",
+            ),
+        ),
+        Mistake(
+            _left(lambda step, total, lot, steps: step * steps),
+            (
+                "Does the average become noisier with every step?",
+                "You add the noises as if they were equal; divide by steps**0.5.",
+            ),
+        ),
+        Mistake(
+            _left(lambda step, total, lot, steps: step),
+            (
+                "Does it not matter how many noises are averaged?",
+                "That is the noise of one step; divide it by steps**0.5.",
+            ),
+        ),
+        Mistake(
+            _left(lambda step, total, lot, steps: step**2 / steps),
+            (
+                "Is that a standard deviation, or a variance?",
+                "That is the variance of the average; take its square root.",
+            ),
+        ),
+        Mistake(
+            _left(lambda step, total, lot, steps: total / math.sqrt(steps)),
+            (
+                "Where has the lot gone?",
+                "Begin with of_a_step, which is divided by the lot already.",
+            ),
+        ),
+        Mistake(
+            _left(lambda step, total, lot, steps: step / math.sqrt(lot)),
+            (
+                "How many noises does the run average?",
+                "There is one noise for each step: divide by the root of steps, not of lot.",
+            ),
+        ),
+    ),
+    hints=(
+        "What is the variance of a sum of independent noises, and of their average?",
+        "of_a_step / steps**0.5",
+    ),
+)
+
 _Z = np.array([2.0, 3.0, 6.0])
 _TOGETHER = grouped_noise_multiplier(noise_multipliers=_Z)
 
 _three_layers = Exercise(
-    key="11.1",
+    key="11.2",
     right=_TOGETHER,
     praise="Inverse squares add, and the result lies below the smallest of the three.",
     mistakes=(
@@ -100,7 +167,7 @@ def _least_count_noise(sigma: float, allowed: float) -> float:
 _COUNT_NOISE = _least_count_noise(4.0, 1.02)
 
 _price_of_a_count = Exercise(
-    key="11.2",
+    key="11.3",
     right=_COUNT_NOISE,
     praise="About ten records of noise on a count of some 256: a cheap and useful answer.",
     mistakes=(
@@ -179,7 +246,7 @@ _ONE_STEP = (_SMALL / 128) / (_LARGE / 2048)
 _RATIO = _ONE_STEP / math.sqrt(_T_SMALL / _T_LARGE)
 
 _larger_lots = Exercise(
-    key="11.3",
+    key="11.4",
     right=_RATIO,
     praise="Sixteen times the lot and a third of the noise gone, for no privacy at all.",
     mistakes=(
@@ -249,7 +316,7 @@ def _stepped(step):
 
 
 _next_norm = Program(
-    key="11.4",
+    key="11.5",
     right=_followed,
     cases=(
         (1.0, [0.5, 0.5, 0.5, 0.5], 4, 0.0, 0.2),
@@ -324,4 +391,4 @@ _next_norm = Program(
     ),
 )
 
-EXERCISES = (_three_layers, _price_of_a_count, _larger_lots, _next_norm)
+EXERCISES = (_noise_of_run, _three_layers, _price_of_a_count, _larger_lots, _next_norm)

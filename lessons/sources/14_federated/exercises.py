@@ -6,8 +6,51 @@ import numpy as np
 
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
-_weighted = Exercise(
+
+def _pixels(rule):
+    """A function of a row, by what it does with a weight and the bias."""
+    return lambda weights, bias: [rule(weight, bias) for weight in weights]
+
+
+_read = Program(
     key="14.1",
+    right=_pixels(lambda weight, bias: weight / bias),
+    cases=(([0.05, 0.1, 0.025], 0.1), ([-0.9, -0.45, -0.225], -0.9), ([2.0, 6.0], 4.0)),
+    praise="One division, and the server has her digit.",
+    mistakes=(
+        Mistake(
+            _pixels(lambda weight, bias: weight * bias),
+            ("Does that remove the factor?", "The weight has the factor already: divide by it."),
+        ),
+        Mistake(
+            _pixels(lambda weight, bias: bias / weight),
+            ("Which of the two is the pixel times a factor?", "Upside down: weight / bias."),
+        ),
+        Mistake(
+            _pixels(lambda weight, bias: weight - bias),
+            ("Is the factor added, or multiplied?", "It is multiplied, so divide: weight / bias."),
+        ),
+        Mistake(
+            _pixels(lambda weight, bias: weight),
+            ("What stands beside the pixel?", "An unknown factor, which the bias shows: divide."),
+        ),
+        Mistake(
+            _pixels(lambda weight, bias: weight / abs(bias)),
+            ("Which sign has a pixel?", "A factor below zero cancels with its sign: no abs."),
+        ),
+        Mistake(
+            _pixels(lambda weight, bias: weight / 0.1),
+            ("Is the factor the same in each row?", "It differs, and the bias of the row is it."),
+        ),
+    ),
+    hints=(
+        "A weight is a pixel times the bias.",
+        "weight / bias",
+    ),
+)
+
+_weighted = Exercise(
+    key="14.3",
     right=2 / (20 * 0.3),
     praise="A sixth of what is on paper, and epsilon is eight times as large.",
     mistakes=(
@@ -49,7 +92,7 @@ _weighted = Exercise(
 )
 
 _everybody = Exercise(
-    key="14.2",
+    key="14.4",
     right=math.sqrt(100 / 80),
     praise="More stay than were needed, and all of them get a little more privacy.",
     mistakes=(
@@ -100,7 +143,7 @@ _SECOND = ([5, 1], 2, [[3, 3], [7, 9], [1, 4]], 10)
 _THIRD = ([0, 99, 50], 1, [[60, 5, 0], [11, 12, 13], [70, 70, 70], [1, 2, 99]], 100)
 
 _program = Program(
-    key="14.3",
+    key="14.2",
     right=lambda vector, own, masks, modulus: _masked(vector, own, masks, modulus) % modulus,
     cases=(_FIRST, _SECOND, _THIRD),
     praise="The server adds such rows up, and is left with the sum of vectors.",
@@ -162,4 +205,4 @@ _program = Program(
     ),
 )
 
-EXERCISES = (_weighted, _everybody, _program)
+EXERCISES = (_read, _program, _weighted, _everybody)

@@ -8,46 +8,46 @@ from scipy.stats import beta, binom
 
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
-_TRUTH = math.e / (math.e + 1)
 
-_ten = Exercise(
+def _all(share):
+    """A function of epsilon and guesses, by the chance that it takes for one right guess."""
+    return lambda epsilon, guesses: share(math.exp(epsilon)) ** guesses
+
+
+_chance = Program(
     key="15.1",
-    right=_TRUTH**10,
-    praise="One honest program in twenty-three does that: luck, and no proof.",
+    right=_all(lambda odds: odds / (1 + odds)),
+    cases=((1.0, 10), (3.0, 100), (0.5, 1)),
+    praise="At ε = 1 one honest program in 23 has ten right guesses in a row.",
     mistakes=(
         Mistake(
-            0.5**10,
-            (
-                "Is the attacker left with nothing but coins?",
-                "The program may leak epsilon = 1: a guess is right with probability e/(e + 1).",
-            ),
+            _all(lambda odds: 1 / (1 + odds)),
+            ("Right or wrong?", "That is the chance of a wrong guess: odds / (1 + odds) is right."),
         ),
         Mistake(
-            math.exp(-1) ** 10,
-            (
-                "Odds, or probability?",
-                "Odds of e to 1 are the probability e/(e + 1).",
-            ),
+            _all(lambda odds: odds),
+            ("Can a probability exceed 1?", "Odds of a to b are the probability a / (a + b)."),
         ),
         Mistake(
-            (1 - _TRUTH) ** 10,
-            ("Right or wrong?", "That is the chance that all ten are wrong."),
+            _all(lambda odds: 0.5),
+            ("Is the attacker left with nothing but coins?", "Use the odds: odds / (1 + odds)."),
         ),
         Mistake(
-            _TRUTH,
-            ("How many guesses are there?", "That is one guess; all ten must be right."),
+            _all(lambda odds: 1 - 1 / odds),
+            ("What is it at odds of 1 to 1?", "A half is due there: odds / (1 + odds)."),
         ),
         Mistake(
-            1 - _TRUTH**10,
-            (
-                "Of which event is that the probability?",
-                "You gave the chance that at least one guess is wrong.",
-            ),
+            _all(lambda odds: 1 / odds),
+            ("Do more odds make fewer right guesses?", "Divide the odds by 1 plus the odds."),
+        ),
+        Mistake(
+            lambda epsilon, guesses: 1 - _all(lambda odds: odds / (1 + odds))(epsilon, guesses),
+            ("Of which event is that?", "You gave the chance that at least one guess is wrong."),
         ),
     ),
     hints=(
-        "With which probability is one guess right, at most?",
-        "It is e/(e + 1); ten in a row are its tenth power.",
+        "Odds of a to b are the probability a / (a + b).",
+        "odds / (1 + odds)",
     ),
 )
 
@@ -148,4 +148,4 @@ _audit = Program(
     ),
 )
 
-EXERCISES = (_ten, _limit, _audit)
+EXERCISES = (_chance, _audit, _limit)

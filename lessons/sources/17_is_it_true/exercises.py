@@ -13,6 +13,56 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program
 _DELTA, _LOG = 1e-5, math.log(1e5)
 
 
+def _divergence(adds):
+    """A function of two distributions, by what one outcome adds."""
+    return lambda first, second: math.log(sum(map(adds, first, second)))
+
+
+_order_2 = Program(
+    key="17.1",
+    right=_divergence(lambda p, q: p**2 / q),
+    cases=(
+        ([0.5, 0.3, 0.2], [0.2, 0.5, 0.3]),
+        ([0.25, 0.25, 0.25, 0.25], [0.4, 0.3, 0.2, 0.1]),
+        ([0.9, 0.1], [0.5, 0.5]),
+    ),
+    praise="The pictures of triples are drawn from your function.",
+    mistakes=(
+        Mistake(
+            _divergence(lambda p, q: (p / q) ** 2),
+            ("Is a sum a mean?", "A mean over Q weights each square with q: q * (p / q)**2."),
+        ),
+        Mistake(
+            _divergence(lambda p, q: p * (p / q) ** 2),
+            ("Over which of the two is the mean?", "Over Q: weight with q, not with p."),
+        ),
+        Mistake(
+            _divergence(lambda p, q: q * p / q),
+            ("What is squared?", "The ratio: q * (p / q)**2. Without a square it adds up to 1."),
+        ),
+        Mistake(
+            _divergence(lambda p, q: p / q),
+            ("What is squared, and what is the weight?", "Square the ratio, and weight it with q."),
+        ),
+        Mistake(
+            _divergence(lambda p, q: q**2 / p),
+            ("Which distribution stands above?", "The ratio is p / q, not q / p."),
+        ),
+        Mistake(
+            _divergence(lambda p, q: (p - q) ** 2 / q),
+            (
+                "Is it the mean of a square, or a variance?",
+                "Do not subtract q: the square is p**2.",
+            ),
+        ),
+    ),
+    hints=(
+        "One outcome adds its chance under Q times the square of p / q.",
+        "q * (p / q)**2, which is p**2 / q",
+    ),
+)
+
+
 def _reported(sigma, *, sign=-1, log=_LOG):
     """Epsilon as the tool reports it; `sign` and `log` make the usual slips."""
     return math.sqrt(2 * log) / sigma + sign / (2 * sigma**2)
@@ -23,7 +73,7 @@ def _delivered(epsilon, sigma=0.5):
 
 
 _shift = Exercise(
-    key="17.1",
+    key="17.2",
     right=_delivered(_reported(0.5)),
     praise="About a hundred times the promise, and nothing in the report shows it.",
     mistakes=(
@@ -86,7 +136,7 @@ def _overtakes(rate):
 
 
 _twice = Exercise(
-    key="17.2",
+    key="17.3",
     right=_overtakes(0.1),
     praise="A straight line cannot bound a curve that bends up.",
     mistakes=(
@@ -139,7 +189,7 @@ def _first(factor=1.0, *, delta=_DELTA, epsilon=0.5):
 
 
 _drift = Exercise(
-    key="17.3",
+    key="17.4",
     right=_first(),
     praise="A counterexample that fits on a postcard.",
     mistakes=(
@@ -202,7 +252,7 @@ def _widest(candidates, claimed, needed):
 
 
 _first = Program(
-    key="17.4",
+    key="17.5",
     right=_counterexample,
     cases=(
         ([1, 2, 3], [1.0, 1.0, 1.0], [0.5, 1.5, 2.0]),
@@ -226,7 +276,7 @@ _first = Program(
                 candidates, claimed, needed, lambda c, n: c < n
             ),
             (
-                "Is 0.1 + 0.2 more than 0.3?",
+                "Is a sum of decimals exact in floating point?",
                 "A difference in the last bit is no counterexample: allow a relative 1e-9.",
             ),
         ),
@@ -257,4 +307,4 @@ _first = Program(
     ),
 )
 
-EXERCISES = (_shift, _twice, _drift, _first)
+EXERCISES = (_order_2, _shift, _twice, _drift, _first)

@@ -146,7 +146,7 @@ def _clipped_mean(rows, norm, sigma, rate, expected, rng):
 
 
 def _both_halves(private_step, rows, norm, sigma, expected):
-    """What 10.4 measures of the noisy sum if all take part, and 7.1 of who takes part."""
+    """What 10.5 measures of the noisy sum if all take part, and 7.1 of who takes part."""
 
     def lot_sum(batches, norm, sigma, rng):
         everybody, rng = np.concatenate(batches), np.random.default_rng(rng.getrandbits(64))
@@ -156,7 +156,7 @@ def _both_halves(private_step, rows, norm, sigma, expected):
         rng = np.random.default_rng(rng.getrandbits(64))
         return np.flatnonzero(np.asarray(private_step(np.eye(n), 2.0, 0.0, q, 1, rng)) > 0.1)
 
-    summed = exercise_of("10.4").measure(lot_sum, [rows], norm, sigma)
+    summed = exercise_of("10.5").measure(lot_sum, [rows], norm, sigma)
     return summed | exercise_of("7.1").measure(draw, 20, 0.3)
 
 

@@ -47,7 +47,7 @@ from dplearn.core.guarantee import round_down, round_up
 from dplearn.engine.contour import SampledGaussian, brackets
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
 from dplearn.teaching.classroom import show
-from dplearn.teaching.figures import Curve, curves, hugging, slider
+from dplearn.teaching.figures import Band, Curve, curves, panels, slider
 
 # %% [markdown]
 # The accountant only hands out the numbers. This appendix proves their digits.
@@ -826,6 +826,8 @@ def polygons(h, x):
 x = np.linspace(0.01, 4, 400)
 curve = closed(np.log(x))
 gaps = {f"h = {h:g}": [p - curve for p in polygons(h, x)[1:]] for h in (0.8, 0.4)}
+far_apart = {h: (g[0].max(), -g[1].min()) for h, g in gaps.items()}
+words = "; ".join(f"{h}: above {a:.4f}, below {b:.4f}" for h, (a, b) in far_apart.items())
 
 # %% [markdown]
 # The corners, and the picture:
@@ -833,16 +835,23 @@ gaps = {f"h = {h:g}": [p - curve for p in polygons(h, x)[1:]] for h in (0.8, 0.4
 # %% tags=["hide-input"]
 corners = np.exp(polygons(0.8, x)[0])
 corners = np.append(0, corners[corners < 5])
-figure = hugging(
-    x=x,
-    curve=curve,
-    corners=(corners, *polygons(0.8, corners)[1:]),
-    gaps=gaps,
-    title="Two polygons hug the profile; half the mesh, a quarter of the gap",
-)
-far_apart = {h: (g[0].max(), -g[1].min()) for h, g in gaps.items()}
-words = "; ".join(f"{h}: above {a:.4f}, below {b:.4f}" for h, (a, b) in far_apart.items())
-show(figure, f"Largest distance from the profile. {words}.")
+_, upper, lower = polygons(0.8, corners)
+left = [
+    Band(x=corners, lower=lower, upper=upper, label=""),
+    Curve(x=corners, y=upper, label="chords", role="rdp", width=1.6, corners=True,
+          label_at=1 - 3 / (corners.size - 1), side="top right"),
+    Curve(x=corners, y=lower, label="moved cells", role="other", width=1.6, corners=True,
+          label_at=1 - 1 / (corners.size - 1), side="bottom left"),
+    Curve(x=x, y=curve, label="truth", label_at=0.05),
+]  # fmt: skip
+right = [Curve(x=x, y=0 * x, label="", role="quiet")]
+for width, (mesh, pair) in zip((2.6, 1.6), gaps.items(), strict=True):
+    for gap, role in zip(pair, ("rdp", "other"), strict=True):
+        right.append(Curve(x=x, y=gap, label=mesh, role=role, width=width))
+both = {"title": "", "x": "e<sup>ε</sup>", "x_range": (0, 4)}
+left, right = curves(left, y="δ", **both), curves(right, y="distance from the truth", **both)
+title = "Two polygons hug the profile; half the mesh, a quarter of the gap"
+show(panels(left, right, title=title), f"Largest distance from the profile. {words}.")
 
 # %% [markdown]
 # The constants of (10) and (12), from the laws themselves, at $\lambda=2$:

@@ -2,16 +2,13 @@
 
 import math
 
-import numpy as np
-from scipy.stats import binom, hypergeom
-
 from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 _HEAVY, _RECORDS, _BATCH = 749, 1797, 18
 _LOSS = math.log((_HEAVY + 1) / (_HEAVY + 1 - _BATCH))
 
 _largest = Exercise(
-    key="92.1",
+    key="92.2",
     right=_LOSS,
     praise="A crowd of 749 is worth an epsilon of a fortieth, without any noise.",
     mistakes=(
@@ -59,7 +56,7 @@ _largest = Exercise(
 )
 
 _twice = Exercise(
-    key="92.2",
+    key="92.3",
     right=(_RECORDS + 1) // 2,
     rtol=1e-4,  # a half is a slip of its own
     praise="Small batches forgive the slip, large ones do not: m = n has no variance at all.",
@@ -100,50 +97,48 @@ _twice = Exercise(
 )
 
 
-def _law(n, m, ones):
-    return hypergeom(n, ones, m).pmf(np.arange(m + 1))
+def _ways(rest):
+    """A function like the right one, by how many ways it counts for the rest of the batch."""
+    return lambda j, records, batch, ones: (
+        math.comb(ones, j) * rest(j, records, batch, ones) / math.comb(records, batch)
+    )
 
 
-_chances = Program(
-    key="92.3",
-    right=_law,
-    cases=((4, 2, 2), (20, 5, 11), (20, 5, 1), (6, 4, 5)),
-    praise="With it both cases of this lesson are sums of a few terms.",
+_chance = Program(
+    key="92.1",
+    right=_ways(lambda j, records, batch, ones: math.comb(records - ones, batch - j)),
+    cases=((2, 20, 5, 11), (1, 20, 5, 1), (0, 6, 4, 3), (3, 10, 4, 5)),
+    praise="That is the hypergeometric distribution, by which the others hide her.",
     mistakes=(
         Mistake(
-            lambda n, m, ones: binom(m, ones / n).pmf(np.arange(m + 1)),
-            (
-                "May a record be drawn twice?",
-                "The binomial law draws with replacement; use comb(ones, j) comb(n - ones, m - j).",
-            ),
+            _ways(lambda j, records, batch, ones: math.comb(records, batch - j)),
+            ("Among whom is the rest chosen?", "Not among all: there are records - ones others."),
         ),
         Mistake(
-            lambda n, m, ones: np.array(
-                [math.comb(ones, j) * math.comb(n - ones, m - j) for j in range(m + 1)], dtype=float
-            ),
-            ("What is the sum of your array?", "Divide by the number of all subsets, comb(n, m)."),
+            _ways(lambda j, records, batch, ones: math.comb(records - ones, batch)),
+            ("How many are still to be chosen?", "j of the batch are chosen: batch - j are left."),
         ),
         Mistake(
-            lambda n, m, ones: _law(n, m, ones)[::-1],
-            ("Which entry is for no ones?", "You count the others: entry j is for j ones."),
+            _ways(lambda j, records, batch, ones: 1),
+            ("Does the rest of the batch choose itself?", "Choose batch - j of the others."),
         ),
         Mistake(
-            lambda n, m, ones: _law(n, m, ones)[1:],
-            ("How long is your array?", "It starts at no ones: m + 1 entries."),
+            _ways(lambda j, records, batch, ones: math.comb(records - ones, j)),
+            ("How many are still to be chosen?", "The rest are batch - j records, not j."),
         ),
         Mistake(
-            lambda n, m, ones: _law(n, m, min(ones + 1, n)),
-            ("How many ones are there?", "Anna is counted twice: `ones` holds her already."),
+            _ways(lambda j, records, batch, ones: math.comb(records - j, batch - j)),
+            ("May the rest hold more ones?", "Exactly j are ones: the rest come from the others."),
         ),
         Mistake(
-            lambda n, m, ones: np.cumsum(_law(n, m, ones)),
-            ("Exactly j ones, or at most j?", "You added them up; return each chance alone."),
+            _ways(lambda j, records, batch, ones: math.comb(batch, j)),
+            ("Are places chosen, or records?", "Choose batch - j of the records - ones others."),
         ),
     ),
     hints=(
-        "In how many ways do j ones and m - j others make a batch?",
-        "comb(ones, j) * comb(n - ones, m - j) / comb(n, m)",
+        "How many others are there, and how many of them does the batch need?",
+        "math.comb(records - ones, batch - j)",
     ),
 )
 
-EXERCISES = (_largest, _twice, _chances)
+EXERCISES = (_chance, _largest, _twice)

@@ -3,6 +3,10 @@
 #
 # *An appendix: the RDP bound for batches of fixed size. Which data reach it, and by how much do ours miss it?*
 #
+# A training step draws a batch of exactly $m$ out of $n$ records, adds up what they contribute, and adds Gaussian noise. Every record is $-\frac12$ or $\frac12$, and Anna's changes from $-\frac12$ to $\frac12$. In the **bad case** (坏情形) all others are $-\frac12$; in the **good case** (好情形) half of the others are $\frac12$ (Wang, Balle & Kasiviswanathan 2019). The picture shows twenty records, of which five will be drawn.
+#
+# <details><summary>Goals, minutes, needs and notation</summary>
+#
 # **After this appendix you can**
 #
 # 1. write down what a noisy sum over a random subset releases for *given* data, a mixture of Gaussians, and compute its Rényi divergence exactly;
@@ -11,7 +15,6 @@
 #
 # * **Time** an evening; the computer needs half a minute.
 # * **You need** lesson 05 (Rényi divergence) and lesson 07 (the sampled Gaussian, its jump at order $\alpha^*$, fixed-size batches).
-# * **Beside it** [the page of mechanisms at this appendix's numbers](explorer:mechanisms?mechanism=subset_sum&adjacency=replace_one&noise_multiplier=1&records=1000&batch=10&alike=5), if you have started it. Nothing below depends on it.
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -21,47 +24,71 @@
 # | `sigma` | $\sigma$ | standard deviation of the noise on the sum; one record changes the sum by 1 | none |
 # | `alike` | $k$ | how many of the *others* are $\frac12$, as Anna's record will be | none |
 # | `order` | $\alpha$ | order of a Rényi divergence $D_\alpha$; the larger of both directions | none |
+#
+# </details>
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** One sentence to leave with: a crowd of equal records is noise that costs nothing, but only for whoever has a crowd, and privacy is promised to those who have none.
 
+# %% tags=["hide-input"]
+import numpy as np
+
+from dplearn.teaching.classroom import check, pictures, predict, reveal
+
+figures = pictures("92")
+figures.crowds()
+
+# %% [markdown]
+# **★ 92.1** `ones` of the `records` are $\frac12$, and a batch is drawn. In how many batches are exactly `j` ones? Choose these among the ones, and replace `...` by the number of ways to choose the rest of the batch.
+
+# %%
+import math
+
+
+def chance(j, records, batch, ones):
+    ways = math.comb(ones, j) * ...
+    return ways / math.comb(records, batch)
+
+
+check("92.1", chance)
+
+# %% [markdown]
+# <details><summary>Solution of 92.1</summary>
+#
+# ```python
+# import math
+#
+#
+# def chance(j, records, batch, ones):
+#     ways = math.comb(ones, j) * math.comb(records - ones, batch - j)
+#     return ways / math.comb(records, batch)
+#
+#
+# check("92.1", chance)
+# ```
+#
+# The rest of the batch are `batch - j` of the `records - ones` others. `comb` is 0 where there are too few.
+#
+# </details>
+
+# %% [markdown]
+# The next picture shows these chances before and after Anna's change.
+
+# %%
+figures.subsets(chance)
+
 # %% [markdown]
 # ## 1 The question
 #
-# A training step draws a batch of exactly $m$ out of $n$ records, adds up what they contribute, and adds Gaussian noise. Lesson 07 gave the guarantee for a record that is *replaced*. It holds for all data, so also for the worst. Are ours the worst?
-#
-# Two data sets make it plain (Wang, Balle & Kasiviswanathan 2019). Every record is $-\frac12$ or $\frac12$. Anna's changes from $-\frac12$ to $\frac12$.
-#
-# * **Bad case** (坏情形): all others are $-\frac12$.
-# * **Good case** (好情形): half of the others are $\frac12$.
-
-# %%
-import numpy as np
-from scipy.integrate import quad
-from scipy.stats import hypergeom, norm
-
-from dplearn.accountants import ACCOUNTANTS
-from dplearn.datasets import digits
-from dplearn.mechanisms import SubsetSum
-from dplearn.teaching.book import renyi_gaussian, without_replacement_rdp
-from dplearn.teaching.classroom import Evidence, check, estimate, predict, reveal, show
-from dplearn.teaching.figures import Curve, crowd, curves, panels, slider
-
-# %% [markdown]
-# Twenty records, of which five will be drawn; filled is $\frac12$.
-
-# %% tags=["hide-input"]
-groups = [("bad case: Anna alone", 20, 1), ("good case: one of eleven", 20, 11)]
-drawn = crowd(groups, title="Filled: 1/2. Open: −1/2. The first of each crowd is Anna, changed.")
-show(drawn, "Two crowds of 20: in the first 1 is filled, in the second 11 are.")
+# Lesson 07 gave the guarantee for a record that is *replaced*. It holds for all data, so also for the worst. Which data are the worst, and how far from it are ours?
 
 # %% [markdown]
 # ## 2 Predict
 #
-# Large numbers first: a million records, a thousand drawn, noise 0.5.
+# Two guesses are about large numbers: a million records, a thousand drawn, noise 0.5.
 #
-# * **Divergence of the bad case.** A normal approximation of the sum gives $6.2\cdot10^{-5}$ at order 10. What is the exact $D_{10}$?
-# * **Epsilon without noise.** Take the good case and switch the noise *off*: the exact sum is published. Which $\varepsilon$, at $\delta=0$?
+# * **Divergence of the bad case**: a normal approximation of the sum gives $6.2\cdot10^{-5}$ at order 10, and you guess the exact $D_{10}$.
+# * **Epsilon without noise**: in the good case the noise is *off*, the exact sum is published, and you guess $\varepsilon$ at $\delta=0$.
 
 # %%
 predict("divergence of the bad case", None)
@@ -73,14 +100,14 @@ predict("epsilon without noise", None)
 # %% [markdown]
 # ## 3 A subset without noise
 #
-# *Experiment.* No noise yet. Twenty records, five drawn, two hundred thousand times. How many of the five are $\frac12$?
+# *Experiment.* Still without noise, the cell draws five of twenty records two hundred thousand times and counts how many of the five are $\frac12$.
 
 # %%
 draws, records, batch, rng = 200_000, 20, 5, np.random.default_rng(13)
 
 
 def ones_drawn(ones):
-    """How many of the first `ones` records are in each of many random subsets."""
+    """Return how many of the first `ones` records are in each of many random subsets."""
     places = np.argsort(rng.random((draws, records)), axis=1)[:, :batch]
     return np.sum(places < ones, axis=1)
 
@@ -109,6 +136,9 @@ for name, others in (("bad", 0), ("good", 10)):
 
 
 # %%
+from scipy.stats import hypergeom, norm
+
+
 def density(ones, sigma, n=records, m=batch):
     """Density of the noisy number of ones in the subset."""
     j = np.arange(max(0, m - n + ones), min(m, ones) + 1)
@@ -119,42 +149,30 @@ def density(ones, sigma, n=records, m=batch):
 # %% [markdown]
 # (The sum is the number of ones, less $m/2$: the same for both, so we leave it out.)
 
-# %% tags=["hide-input"]
-x = np.linspace(-1, 6, 141)
-
-
-def pair(others, title, *places):
-    both = [(others, "before", "quiet", places[0]), (others + 1, "after", "exact", places[1])]
-    lines = [
-        Curve(x=x, y=density(k, 0.3)(x), label=name, role=role, label_at=at, side="top right")
-        for k, name, role, at in both
-    ]
-    return curves(lines, title=title, x="noisy number of ones", y="density", y_range=(0, 1.45))
-
-
-both = panels(
-    pair(0, "Bad case", 0.2, 0.35),
-    pair(10, "Good case", 0.86, 0.72),
-    title="A bell of her own, or bells that everybody shares",
-)
-hump, least = density(1, 0.3)(np.array([1.0]))[0], density(0, 0.3)(np.array([1.0]))[0]
-show(both, f"At 1: in the bad case {least:.4f} before and {hump:.4f} after Anna's change.")
+# %%
+figures.bells(density)
 
 # %% [markdown]
 # ## 5 What is proved
 #
-# > **Both cases are mixtures.** Let $q=m/n$, and among the others let $S$ count the ones that are drawn where Anna is not, $U$ where she is: hypergeometric with $m$ and $m-1$ draws of $n-1$ records, $k$ of them ones. Then the release before and after is
+# > **Both cases are mixtures of Gaussians.** Let $q=m/n$, and among the others let $S$ count the ones that are drawn where Anna is not, $U$ where she is: hypergeometric with $m$ and $m-1$ draws of $n-1$ records, $k$ of them ones. Then the release before and after is
 # >
 # > $$Q=(1-q)\,S+q\,U,\qquad P=(1-q)\,S+q\,(U+1),\qquad\text{plus noise }N(0,\sigma^2).$$
 # >
 # > In the bad case $S=U=0$: this is the **sampled Gaussian** of lesson 07, order by order. Over all data of $\pm\frac12$ it is the worst: $D_\alpha\le D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big)$.
 #
-# *Why the worst.* Tell the attacker the sum of the $m-1$ others, and who would be drawn in Anna's place. That can only help him. What is left is the sampled Gaussian, or the same with $P$ and $Q$ exchanged, whose divergence is smaller; and a mixture of pairs leaks no more than the worst of them (lesson 07).
+# *Why the worst.* Tell the attacker the sum of the $m-1$ others, and who would be drawn in Anna's place, which can only help him. What is left is the sampled Gaussian, or the same with $P$ and $Q$ exchanged, whose divergence is smaller; and a mixture of pairs leaks no more than the worst of them (lesson 07).
 #
-# Three ways to $D_2$ of the bad case, with twenty records and noise 0.5. As printed: normal distributions.
+# Three ways to $D_2$ of the bad case, with twenty records and noise 0.5. Printed is the formula for normal distributions.
 
 
 # %%
+from scipy.integrate import quad
+
+from dplearn.teaching.book import renyi_gaussian
+from dplearn.teaching.classroom import Evidence, estimate
+
+
 def normal(order, sigma, n, m, k):
     """The normal approximation, its variance taken with replacement."""
     moments = [(m * p, np.sqrt(sigma**2 + m * p * (1 - p))) for p in ((k + 1) / n, k / n)]
@@ -187,12 +205,15 @@ print(second)
 # >
 # > $$D'_\alpha\le\frac1{\alpha-1}\ln\Big(1+q^2\tbinom\alpha2\min\{4(e^{\varepsilon(2)}-1),2e^{\varepsilon(2)}\}+\sum_{j=3}^\alpha2q^j\tbinom\alpha je^{(j-1)\varepsilon(j)}\Big)$$
 #
-# Now the million. The library's `SubsetSum` counts noise in contributions of $\frac12$, so its multiplier is $2\sigma$.
+# For the million records, `subset_sum_rdp` of the formula book is the integral of section 5, for any number of records.
 
 
 # %%
+from dplearn.teaching.book import subset_sum_rdp, without_replacement_rdp
+
+
 def divergence(orders, sigma, n, m, k):
-    return SubsetSum(2 * sigma, n, m, k).rdp(orders, adjacency="replace_one")
+    return subset_sum_rdp(order=orders, noise_std=sigma, records=n, batch=m, alike=k)
 
 
 def bound(order, sigma, rate):
@@ -214,7 +235,7 @@ gap = bad[-1] / good[-1]
 print(f"bad / good at order 256: {gap:.2g}; jump at order {1 + 2 * 0.5**2 * np.log(1000):.2f}")
 
 # %% [markdown]
-# With noise 0.5 the jump of lesson 07 lies at order 4.45. Beyond it the bad case **meets** the bound: 505.065 and 505.068 at order 256. And the good case is about $10^9$ times below. Both are true of the same mechanism. What differs is the data.
+# With noise 0.5 the jump of lesson 07 lies at order 4.45. Beyond it the bad case **meets** the bound: 505.065 and 505.068 at order 256. And the good case is about $10^9$ times below. Both are true of the same mechanism, and only the data differ.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let a student read the columns aloud from top to bottom. The bound is loose where sampling helps (a factor of 2 to 4) and tight where it does not. Nobody can improve it beyond the jump: a real data set reaches it.
@@ -244,7 +265,7 @@ reveal("divergence of the bad case", truth=exact[1], others={"normal": printed[1
 # %% [markdown]
 # ### 6.2 "The mean of the subset has variance $\frac{n-1}{n^2m}$"
 #
-# One record of $\frac12$, all others $-\frac12$. Ten records, nine drawn:
+# The cell draws nine of ten records, of which one is $\frac12$ and all others are $-\frac12$:
 
 # %%
 means = (np.argsort(rng.random((draws, 10)), axis=1)[:, :9] == 0).sum(axis=1) / 9 - 0.5
@@ -260,7 +281,7 @@ variance = Evidence(
 print(variance)
 
 # %% [markdown]
-# Nine times too much. The printed formula is for draws *with* replacement. Without, it is $\frac{n-m}{n^2m}$: who draws everybody gets no variance at all. A variance that is too large claims hiding that is not there.
+# The printed value is nine times too large. The printed formula is for draws *with* replacement. Without, it is $\frac{n-m}{n^2m}$: if all are drawn, there is no variance at all. A variance that is too large claims hiding that is not there.
 #
 # ### 6.3 "The bad case is always close to the lower bound, the good case always far below"
 #
@@ -275,7 +296,7 @@ for sigma in (0.5, 5.0, np.sqrt(1000 / 4), 100.0):
 # %% [markdown]
 # The others contribute a spread of about $\frac m4$ to the variance. Where that is large beside $\sigma^2$, Anna hides in the crowd. At $\sigma=\sqrt{m/4}$, here 15.8, crowd and noise share the work: one half. With noise 100 the good case is 0.976 of the bad one: "far below" is over.
 #
-# Last, without any noise. A batch full of ones is likeliest to change:
+# Without any noise, a batch full of ones is likeliest to change:
 
 # %%
 largest = np.log((half + 1) / (half + 1 - 1000))
@@ -284,14 +305,16 @@ full = [hypergeom(10**6, k, 1000).logpmf(1000) for k in (half, half + 1)]
 print(f"closed form {largest:.6g}, from the chances of a full batch {full[1] - full[0]:.6g}")
 
 # %% [markdown] tags=["instructor"]
-# > **For the teacher.** With $k=10$ and $m=5$ the ratio $\frac{k+1}{k+1-m}$ is the $\frac{11}6$ of the experiment: let them check. If time is short, keep 6.1 and drop 6.2; exercise 92.2 comes back to it.
+# > **For the teacher.** With $k=10$ and $m=5$ the ratio $\frac{k+1}{k+1-m}$ is the $\frac{11}6$ of the experiment: let them check. If time is short, keep 6.1 and drop 6.2; exercise 92.3 comes back to it.
 
 # %% [markdown]
 # ## 7 Move the slider
 #
-# Now real data. The 1,797 handwritten digits of this course: a record is $\frac12$ if its **mean ink** exceeds a threshold, from 0 for white to 16 for black. Eighteen are drawn, noise 0.5. Anna writes the lightest digit of all. What if hers had been heavy?
+# Real data are the 1,797 handwritten digits of this course: a record is $\frac12$ if its **mean ink** exceeds a threshold, from 0 for white to 16 for black. Eighteen are drawn, with noise 0.5. Anna writes the lightest digit of all. What if hers had been heavy?
 
 # %%
+from dplearn.datasets import digits
+
 ink = 16 * np.mean(digits().images, axis=(1, 2))
 print(
     f"{ink.size} digits, mean ink {ink.min():.2f} to {ink.max():.2f}, median {np.median(ink):.2f}"
@@ -300,51 +323,47 @@ for threshold in (5, 6, 6.2, 6.3, 6.5, 6.8):
     print(f"heavier than {threshold}: {np.sum(ink > threshold)}")
 
 # %% [markdown]
-# The slider moves the threshold, and with it the number of others who are heavy, too. Before you move it: how many companions does she need so that the curve never jumps?
+# The cell computes the bound, the bad case, and our data at five thresholds:
 
-# %% tags=["hide-input"]
+# %%
 grid = np.unique(np.round(np.geomspace(2, 256, 36)))
 digits_data = (1797, 18)
 ceiling = [bound(int(order), 0.5, 18 / 1797) for order in grid]
-worst = divergence(grid, 0.5, *digits_data, 0)
-
-
-def frame(threshold):
-    k = int(np.sum(ink > threshold))
-    ours = divergence(grid, 0.5, *digits_data, k)
-    lines = [
-        Curve(x=grid, y=ceiling, label="Theorem 9", role="wrong", label_at=0.75, side="top left"),
-        Curve(x=grid, y=worst, label="bad case", role="other", label_at=0.2, side="bottom right"),
-        Curve(x=grid, y=ours, label="digits", label_at=0.1, side="bottom right"),
-    ]
-    axes = {"x": "order α", "y": "Rényi divergence (nats)", "log_x": True, "log_y": True}
-    title = f"Ink above {threshold:g}: {k} others heavy, at order 64 {ours[grid == 64][0]:.3g}"
-    return curves(lines, title=title, y_range=(1e-5, 1e3), **axes)
-
-
-frames = {f"{t:g}": frame(t) for t in (5, 5.5, 6, 6.2, 6.3, 6.5, 6.6, 6.8)}
-words = [frames[t].layout.title.text for t in ("5", "6", "6.2", "6.3", "6.8")]
-show(slider(frames, name="ink", start=2), "Five of 8 frames. " + "; ".join(words) + ".")
+worst, ours = divergence(grid, 0.5, *digits_data, 0), {}
+for threshold in (5, 6, 6.2, 6.3, 6.8):
+    heavy = int(np.sum(ink > threshold))
+    ours[threshold] = heavy, divergence(grid, 0.5, *digits_data, heavy)
 
 # %% [markdown]
-# With 20 companions at threshold 6.2, more than the 18 who are drawn, a batch of heavy digits needs no Anna: the curve rises late, and never beyond $\ln\frac{21}3$. With 12 the curve **jumps**. A batch with 13 heavy ones proves her, and although it almost never comes, at high orders nothing else counts. From there on the divergence of real data is nearly that of the bound. So the jump that lesson 07 found does not come from the proof: it comes from a batch that only she can explain.
+# The slider moves the threshold, and with it the number of others who are heavy, too. Before you move it: how many companions does she need so that the curve never jumps?
+
+# %%
+figures.companions(grid, ceiling, worst, ours)
+
+# %% [markdown]
+# With 20 companions at threshold 6.2, more than the 18 who are drawn, a batch of heavy digits needs no Anna: the curve rises late, and never beyond $\ln\frac{21}3$. With 12 the curve **jumps**: a batch with 13 heavy ones proves her, and although it almost never comes, at high orders nothing else counts. From there on the divergence of real data is nearly that of the bound. So the jump that lesson 07 found does not come from the proof: it comes from a batch that only she can explain.
 #
 # ## 8 Where this breaks, and what it does not protect
 #
-# * **It is a statement about two data sets.** Differential privacy speaks of all pairs, and the bad case is one of them: the child whose answer nobody shares. Whoever publishes the loss of the good case promises her nothing.
+# * **It is a statement about two data sets**: differential privacy speaks of all pairs, and the bad case is one of them: the child whose answer nobody shares. Whoever publishes the loss of the good case promises her nothing.
 # * **The small number is itself about the data.** It tells how many are heavy. Two data sets with 12 and 20 companions print different $\varepsilon$; so the printed $\varepsilon$ leaks, and nobody accounted for it.
-# * **Contributions are fixed here.** In training, a gradient depends on what was published before. Only the bound covers that.
+# * **Contributions are fixed here**: in training, a gradient depends on what was published before, and only the bound covers that.
 #
-# The library says so whenever it states such a number. A thousand steps on the digits, noise 2:
+# A guarantee may say so. A thousand steps on the digits, noise 2:
 
 # %%
-pld, run = ACCOUNTANTS["pld"](), {"delta": 1e-5, "steps": 1000, "adjacency": "replace_one"}
+from dplearn import Guarantee
+from dplearn.teaching.book import rdp_to_epsilon
+
+orders, about = np.arange(2, 257), {"delta": 1e-5, "kind": "upper", "method": "rdp"}
+about |= {"adjacency": "replace_one", "only_for": "these two data sets"}
 for k in (0, 41, 749):
-    stated = str(pld.epsilon(SubsetSum(4.0, 1797, 18, k), **run))
-    print(f"{k:3} alike: {stated.replace(', for', chr(10) + '           for')}")
+    steps = 1000 * divergence(orders, 2.0, *digits_data, k)
+    stated = Guarantee(epsilon=rdp_to_epsilon(orders, steps, delta=1e-5).min(), **about)
+    print(f"{k:3} alike: {str(stated).replace(', for', chr(10) + '           for')}")
 
 # %% [markdown]
-# What such a computation is good for: to see whether a bound is loose because of its proof or because of our data. Here it is the data. Lesson 15 will ask the same of a whole training run, from outside.
+# What such a computation is good for: to see whether a bound is loose because of its proof or, as here, because of our data. Lesson 15 asks the same of a whole training run, from outside.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Somebody will propose to add noise to the number of ones and then use the good case. That is a real idea (propose, test, release; smooth sensitivity), and it needs an $\varepsilon$ of its own: let them say what must be released first.
@@ -354,21 +373,21 @@ for k in (0, 41, 749):
 #
 # Replace `None` by your number, or by an expression, and run the cell. A wrong answer gets a hint; the same wrong answer again gets a plainer one.
 #
-# **★ 92.1** The digits again, 18 of 1,797 drawn, threshold 5: 749 others are heavy. The exact number of heavy ones in the batch is published, without noise. How large can the privacy loss of an output become, if Anna's digit became heavy?
+# **★ 92.2** The digits again, 18 of 1,797 drawn, threshold 5: 749 others are heavy. The exact number of heavy ones in the batch is published, without noise. How large can the privacy loss of an output become, if Anna's digit became heavy?
 
 # %%
 answer = None
-check("92.1", answer)
+check("92.2", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 92.1</summary>
+# <details><summary>Solution of 92.2</summary>
 #
 # ```python
 # answer = np.log(750 / (750 - 18))
-# check("92.1", answer)
+# check("92.2", answer)
 # ```
 #
-# The batch is heavy throughout. There are $\binom{750}{18}$ such batches after, $\binom{749}{18}$ before; their ratio is $\frac{750}{750-18}$.
+# At this output all of the batch are heavy. There are $\binom{750}{18}$ such batches after, $\binom{749}{18}$ before; their ratio is $\frac{750}{750-18}$.
 #
 # </details>
 
@@ -398,53 +417,23 @@ print(f"with E:    {np.exp(7 * divergence([8], 1.0, 100, 1, 0)[0]):.6g}")
 # %% [markdown]
 #
 #
-# ### Two more exercises
+# ### One more exercise
 #
-# **★★ 92.2** Notes give the mean of a subset the variance $\frac{k(n-k)}{n^2m}$ for $k$ ones of $\frac12$ among $n$ records. Let $n=1797$. For which $m$ is that twice too large?
+# **★★ 92.3** Notes give the mean of a subset the variance $\frac{k(n-k)}{n^2m}$ for $k$ ones of $\frac12$ among $n$ records. For which $m$ is that twice too large, if $n=1797$?
 
 # %%
 answer = None
-check("92.2", answer)
-
-# %% [markdown]
-# <details><summary>Solution of 92.2</summary>
-#
-# ```python
-# answer = (1797 + 1) / 2
-# check("92.2", answer)
-# ```
-#
-# The factor is $\frac{n-1}{n-m}$; it is 2 where $m=\frac{n+1}2$: a batch of half the data.
-#
-# </details>
-
-# %% [markdown]
-# **★★ 92.3** Write the distribution of this appendix: the probabilities that $0, 1, \dots, m$ of the $m$ records drawn are ones, if `ones` of the `n` records are. Return an array of length $m+1$.
-
-
-# %%
-def chances(n, m, ones):
-    # Write your code here.
-    return None
-
-
-check("92.3", chances)
+check("92.3", answer)
 
 # %% [markdown]
 # <details><summary>Solution of 92.3</summary>
 #
 # ```python
-# from math import comb
-#
-#
-# def chances(n, m, ones):
-#     return np.array([comb(ones, j) * comb(n - ones, m - j) for j in range(m + 1)]) / comb(n, m)
-#
-#
-# check("92.3", chances)
+# answer = (1797 + 1) / 2
+# check("92.3", answer)
 # ```
 #
-# Choose $j$ of the ones and $m-j$ of the others, and divide by all subsets. `comb` is 0 where there are too few.
+# The factor is $\frac{n-1}{n-m}$; it is 2 where $m=\frac{n+1}2$: a batch of half the data.
 #
 # </details>
 
@@ -503,7 +492,7 @@ check("92.3", chances)
 #
 # <details><summary>b. Twelve is less than half of the digits.</summary>
 #
-# No. So is twenty.
+# No. Twenty is less than half as well.
 #
 # </details>
 #

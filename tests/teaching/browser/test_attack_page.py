@@ -42,10 +42,8 @@ def evaluate():
 @each(
     "counts",
     [
-        (15, 100, 5, 100),
         (78, 103, 4, 97),
         (4344, 29_275, 1374, 29_125),
-        (15_400, 102_000, 5000, 101_000),
         (97, 97, 0, 103),
         (0, 100, 100, 100),
     ],
@@ -69,13 +67,13 @@ def test_an_attack_finds_no_more_than_the_best_one_with_fair_coins(evaluate, att
     evaluate("d => { globalThis.next = laboratory.laboratory(d); }", engine.digits_as_text())
     run = """plan => {
       for (let k = 1; k <= 12; k++) if (next({ key: 1, plan }).practised !== k) throw Error();
-      const all = Array.from({ length: 25 }, () => next({ key: 1, plan }));
+      const all = Array.from({ length: 10 }, () => next({ key: 1, plan }));
       return { counts: [0, 1, 2, 3].map(i => all.reduce((sum, one) => sum + one.counts[i], 0)),
         accuracy: all.reduce((sum, one) => sum + one.accuracy, 0) / all.length };
     }"""
     told = evaluate(run, PLAN | {"attack": attack})
     caught, members, accused, others = told["counts"]
-    assert members + others == 5000 and abs(members - 2500) < 5 * 35
+    assert members + others == 2000 and abs(members - 1000) < 5 * 22
     # Five deviations of each, and those of the threshold, the 95 % quantile of 1200 scores.
     assert found[0] < 100 * caught / members < found[1] and 0.02 < accused / others < 0.08
     assert told["accuracy"] > 0.85

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -24,7 +24,13 @@ PRINTED = [
     | {"source": "Abadi et al.", "value": "1.26", "accountant": "moments"}
 ]
 ALL = tuple(ACCOUNTANTS)
+# How long a budget lasts, once it is not read off the curve.
+PROVED = re.compile("^[^≈…]*$")
+# The details below the picture are open.
+OPEN = "document.querySelector('.dp-more').open = true"
 SIGMA, EPSILON = "b[data-drag=noise_multiplier]", ".dp-eps output"
+BOXES = """[...document.querySelectorAll('.dp-value')].map(node => {
+  const { left, right } = node.getBoundingClientRect(); return [left, right]; })"""
 # What the reader is told of the run, and what is drawn of it.
 STATE = """({run: page.run, ends: page.view.ends,
   head: document.querySelector('.dp-eps output').textContent})"""
@@ -100,11 +106,12 @@ def test_the_page_shows_what_the_library_proves(shown, run):
     assert not view.evaluate(BROKEN)
 
 
-def test_a_budget_lasts_as_long_as_is_proved(open_page):
-    view = open_page(accountants="basic,moments,pld")
-    view.wait_for_function("page.lasting")
+def test_a_budget_lasts_as_long_as_is_proved(shown):
+    view = shown
+    moved_to(view, accountants="basic,moments,pld")
+    expect(view.locator("[data-do=go]")).to_have_text(PROVED)
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
-    view.locator(".dp-more summary").click()
+    view.evaluate(OPEN)
     view.locator(".dp-more td").first.wait_for()
     cells = [cell.replace("\u202f", "") for cell in view.locator(".dp-more td").all_text_contents()]
     most_of = dict(zip(cells[::4], cells[2::4], strict=True))
@@ -118,9 +125,10 @@ def test_a_budget_lasts_as_long_as_is_proved(open_page):
     view.wait_for_function(f"page.run.T === {lasts}")
 
 
-def test_people_are_those_of_the_certified_trade_off(open_page):
-    view = open_page()
-    view.wait_for_function("page.true_positive_rate !== undefined")
+def test_people_are_those_of_the_certified_trade_off(shown):
+    view = shown
+    moved_to(view)
+    expect(view.locator(".dp-people.dp-stale")).to_have_count(0)
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
     low, high = ACCOUNTANTS["pld"]().true_positive_rate(step, false_positive_rate=0.01, steps=10**4)
     found = view.evaluate("page.true_positive_rate")
@@ -134,8 +142,9 @@ def test_people_are_those_of_the_certified_trade_off(open_page):
     assert sum((r / 3.7) ** 2 for r in red) == pytest.approx(100 * found["upper"], rel=1e-2)
 
 
-def test_a_number_that_is_dragged_takes_everything_along(open_page):
-    view = open_page()
+def test_a_number_that_is_dragged_takes_everything_along(shown):
+    view = shown
+    moved_to(view)
     before = view.evaluate(STATE)
     dragged(view, SIGMA, (-60, 0), held=True)
     view.wait_for_function("page.run.noise_multiplier < 2.5 && !page.queued")
@@ -173,8 +182,9 @@ def test_lines_are_handles(shown, line, key, by):
     assert not shown.evaluate(BROKEN)
 
 
-def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(open_page):
-    view = open_page()
+def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(shown):
+    view = shown
+    moved_to(view)
     for node in view.locator("[data-drag][tabindex]:visible").all():
         name = node.get_attribute("data-drag")
         ends = [node.get_attribute(f"aria-value{end}") for end in ("min", "now", "max")]
@@ -257,25 +267,30 @@ def test_back_and_ctrl_z_undo_one_gesture_each(open_page):
     sigma(4.1)
 
 
-def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_page):
-    run = {"noise_multiplier": 2, "rate_from": "counts", "dataset_size": 1438, "batch_size": 512}
-    first = open_page(**run, delta=1e-4, steps=1000, here=80, accountants="rdp,pld", y_axis="log")
+def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_page, shown):
+    first, run = shown, {"noise_multiplier": 2, "dataset_size": 1438, "batch_size": 512}
+    moved_to(
+        first,
+        **run,
+        rate_from="counts",
+        delta=1e-4,
+        steps=1000,
+        here=80,
+        accountants="rdp,pld",
+        y_axis="log",
+    )
     first.locator("[data-do=pin]").click()
     first.locator(SIGMA).press("ArrowUp")
     first.wait_for_function("location.hash.includes('pinned')")
-    view = open_page()
-    view.goto(first.url)
-    view.reload()
+    view = open_page(**dict(parse_qsl(urlsplit(first.url).fragment)))
     for page in (first, view):
-        page.wait_for_function(
-            "page.lasting && page.true_positive_rate !== undefined && !page.queued"
-        )
+        expect(page.locator("[data-do=go]")).to_have_text(PROVED)
     for part in (".dp-sentence", ".dp-answer", ".dp-budget"):
         expect(view.locator(part)).to_have_text(first.locator(part).text_content())
     assert view.evaluate("page.run.B / page.run.N === page.run.sample_rate && page.run.T === 80")
-    strange = open_page(mechanism="laplace", noise_multiplier="x", sample_rate=7)
+    moved_to(shown, mechanism="laplace", noise_multiplier="x", sample_rate=7)
     for part in ("mechanism=laplace", "noise_multiplier=x", "=7"):
-        expect(strange.locator(".dp-unread")).to_contain_text(part)
+        expect(shown.locator(".dp-unread")).to_contain_text(part)
 
 
 @pytest.mark.thorough
@@ -289,13 +304,15 @@ def test_every_value_is_on_a_small_screen_in_either_language(open_page):
             view.wait_for_function(f"page.frame.box.width < {width} && !page.queued")
             view.wait_for_function("document.querySelector('.dp-value.dp-pld').textContent")
             assert view.evaluate("document.documentElement.scrollWidth") <= width
-            for name in ALL:
-                box = view.locator(f".dp-value.dp-{name}").bounding_box()
-                assert box["x"] >= 0 and box["x"] + box["width"] <= width, name
+            # One look at one drawing: the values are other elements after each.
+            boxes = view.evaluate(BOXES)
+            assert len(boxes) == len(ALL)
+            assert all(left >= 0 and right <= width for left, right in boxes)
 
 
-def test_a_published_figure_lies_on_the_curve_that_it_names(open_page):
-    view = open_page()
+def test_a_published_figure_lies_on_the_curve_that_it_names(shown):
+    view = shown
+    moved_to(view)
     expect(view.locator(".dp-ringname")).to_have_text(["◎ 1.26"])
     view.get_by_text("Printed: ◎ 1.26, T = 10").wait_for()
     view.locator("select[name=preset]").select_option(label="De et al. 2022, CIFAR-10")
@@ -327,8 +344,9 @@ def test_no_run_breaks_the_page(shown, run):
     expect(shown.locator(EPSILON)).not_to_have_text("")
 
 
-def test_a_pinned_run_keeps_its_steps_and_its_number(open_page):
-    view = open_page()
+def test_a_pinned_run_keeps_its_steps_and_its_number(shown):
+    view = shown
+    moved_to(view)
     view.locator("[data-do=pin]").click()
     view.locator("b[data-drag=T]").press("ArrowUp")
     view.wait_for_function("page.run.T === 11000 && !page.queued")
@@ -348,9 +366,9 @@ def chips(view) -> list[str]:
 
 
 def test_every_registered_accountant_is_a_chip_and_the_server_answers_for_a_new_one(
-    browser, open_page, tmp_path, monkeypatch
+    browser, shown, tmp_path, monkeypatch
 ):
-    assert sorted(chips(open_page())) == sorted(ACCOUNTANTS)
+    assert sorted(chips(shown)) == sorted(ACCOUNTANTS)
     monkeypatch.setitem(ACCOUNTANTS, OrderTwo.name, OrderTwo)
     page = as_page(tmp_path, "send: (question) => { window.question = question; }")
     with visits(browser) as visit:
@@ -360,15 +378,14 @@ def test_every_registered_accountant_is_a_chip_and_the_server_answers_for_a_new_
         assert view.wait_for_function("window.question").json_value()["shown"][-1] == "order_two"
         answer = "{...question, steps: [1, 1e7], of: {order_two: {lower: null, upper: [1, 2]}}}"
         view.evaluate(f"page.confirmation.take({answer})")
-        line = view.locator(".dp-line.dp-order_two")
-        view.wait_for_function("document.querySelector('.dp-line.dp-order_two').getAttribute('d')")
+        line = view.locator(".dp-line.dp-order_two[d^=M]")
         red, green, blue = (int(style_of("order_two").colour[i : i + 2], 16) for i in (1, 3, 5))
         expect(line).to_have_css("stroke", f"rgb({red}, {green}, {blue})")
 
 
-def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(open_page):
-    view = open_page(here=777, budget=1.5)
-    view.locator(".dp-more summary").click()
+def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(shown):
+    view = shown
+    view.evaluate(OPEN)
     for name, worse in (("noise_multiplier", 0.984), ("sample_rate", 1.016)):
         moved_to(view, here=777, budget=1.5)
         view.locator(f"[data-do={name}]").click()
@@ -395,9 +412,10 @@ CODED = [
 ]
 
 
-def test_the_python_that_is_copied_says_the_same_epsilon(open_page, capsys):
-    view = open_page(noise_multiplier=2, sample_rate=0.1, here=20)
-    view.locator(".dp-more summary").click()
+def test_the_python_that_is_copied_says_the_same_epsilon(shown, capsys):
+    view = shown
+    moved_to(view, noise_multiplier=2, sample_rate=0.1, here=20)
+    view.evaluate(OPEN)
     own = view.evaluate("page.run")
     for change, plan in CODED:
         exec(copied(view, own | change), {})
@@ -421,8 +439,9 @@ def copied(view, run: dict) -> str:
     return view.wait_for_function("window.copied").json_value()
 
 
-def test_the_first_sentence_names_the_neighbours(open_page):
-    view = open_page(noise_multiplier=1, here=1000, adjacency="replace_one")
+def test_the_first_sentence_names_the_neighbours(shown):
+    view = shown
+    moved_to(view, noise_multiplier=1, here=1000, adjacency="replace_one")
     said = "Replacing one person's record makes no outcome more than 17.2 times as likely"
     expect(view.locator(".dp-plain").first).to_contain_text(said)
 
@@ -449,3 +468,30 @@ def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
     # Both sides of the definition at 1 % false alarms.
     both = (math.exp(3) * 0.01 + 1e-5, 1 - math.exp(-3) * (1 - 1e-5 - 0.01))
     assert view.evaluate("page.true_positive_rate.upper") == pytest.approx(min(both))
+
+
+def test_the_library_confirms_corrects_or_decides_what_is_drawn(shown):
+    def told(run: dict, **answer) -> dict:
+        """Ask the library about a run; return the question after this answer to it."""
+        moved_to(shown, **run)
+        shown.evaluate("""() => {
+          page.confirmation.send = (question) => { window.question = question; };
+          page.askLibrary("confirm");
+        }""")
+        question = shown.evaluate("window.question")
+        answer |= {"T": question["run"]["here"]}
+        shown.evaluate("answer => page.update({answer, kinds: page.kinds})", question | answer)
+        return question
+
+    question, proof = told({}, agrees=True, lower=0.94, upper=0.95), shown.locator(".dp-proof")
+    assert question["lower"] < 0.94687 < 1.0001 * question["upper"]
+    expect(proof).to_contain_text("confirmed by the Python library")
+    expect(shown.locator(EPSILON)).to_have_text("0.947")
+    told({"here": 9000}, agrees=False, lower=0.47, upper=0.474)
+    expect(proof).to_contain_text("The library says 0.47 ≤ ε ≤ 0.474")
+    expect(shown.locator(EPSILON)).to_have_text("0.474")
+    left = {"noise_multiplier": 0.3, "sample_rate": 1e-5, "delta": 1e-12, "here": 3}
+    assert "upper" not in told(left, lower=11.4, upper=11.5)
+    expect(shown.locator(EPSILON)).to_have_text("11.5")
+    expect(proof).to_contain_text("confirmed by the Python library")
+    shown.evaluate("page.confirmation.send = null")

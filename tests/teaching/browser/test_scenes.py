@@ -37,9 +37,9 @@ def stroke(view, heights, *, touch=False, reach=1.0) -> None:
     # One look at one drawing: the axis is another element after each redrawing.
     axis = view.wait_for_function(
         """() => {
-            const axis = document.querySelector(".dm[data-drawn='1'] .dm-axis");
+            const axis = document.querySelector(".dm[data-drawn='1'] .dp-axis");
             const box = axis?.getBoundingClientRect();
-            const lines = [...document.querySelectorAll(".dm-grid")].map(
+            const lines = [...document.querySelectorAll(".dp-grid")].map(
                 line => line.getBoundingClientRect().y);
             return box?.width && {x: box.x, y: box.y, width: box.width, top: Math.min(...lines)};
         }"""

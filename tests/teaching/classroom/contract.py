@@ -7,7 +7,6 @@ numbers that the prose quotes (see lessons/conftest.py).
 import ast
 import base64
 import functools
-import html
 import io
 import itertools
 import json
@@ -22,7 +21,7 @@ from quoted import texts, values
 from cases import ROOT
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
-from dplearn.teaching.classroom.display import NUMBERS, PLOTLY, digest, numbers
+from dplearn.teaching.classroom.display import NUMBERS, PLOTLY, SVG, digest, numbers
 from dplearn.teaching.classroom.duration import MINUTES, counted, draws, too_much
 from explorer import understood
 
@@ -259,10 +258,14 @@ def figures_have_words_and_a_picture(built):
             yield f"has a picture that was drawn from another figure, {words}"
         if len(drawn.getcolors()) < 3:
             yield f"has a picture that shows nothing, {words}"
-    for data in outputs:
-        alt = re.search('<img alt="(.*?)"', data.get("text/html", ""))
-        if alt and html.unescape(alt[1]) != data["text/plain"]:
-            yield f"has a drawing with the words of another, {_start(data['text/plain'])}"
+    for data in (each for each in outputs if SVG in each):
+        words = _start(data["text/plain"])
+        if not (picture := data.get("image/png", "")):
+            yield f"has a drawing without a picture (no Chromium?), {words}"
+            continue
+        drawn = Image.open(io.BytesIO(base64.b64decode(picture)))
+        if drawn.info.get("drawn from") != digest([data[SVG], data["text/plain"]]):
+            yield f"has a picture or the words of another drawing, {words}"
 
 
 def links_lead_somewhere(built):

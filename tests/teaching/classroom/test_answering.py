@@ -1,12 +1,13 @@
 """Fields on the pages of lessons: the browser's verdict is Python's, and no answer is in sight."""
 
 import json
+import math
 import re
 from pathlib import Path
 
 import pytest
 
-from dplearn.teaching import figures, site
+from dplearn.teaching import browser, figures, site
 from dplearn.teaching.classroom import Exercise, answering, check, checks, predictions, sources
 from dplearn.teaching.classroom._numbers import written
 from dplearn.teaching.classroom.checks import SelfTest, exercises
@@ -20,8 +21,28 @@ SAID = """answers.said = (exercise, texts) => {
   return texts.map((text) => say(answers.judge(exercise, text)));
 };"""
 RUBBISH = ["abc", "1,5", "3%", "1e400", "-1e999", "nan", "-inf", "1_000", "0x10", "1.5.2", "2j"]
-RUBBISH += ["[1]", "None", "True", "--3", ".5", "5.", "+.5e-3", "1__0", "e5", "1e", "1 000", "0"]
-RUBBISH += ["1/3", "1234.5", "1000.5", "0.00012345", "12345678", "1e-320", " 7 ", "007", "½", "'2'"]
+RUBBISH += ["[1]", "None", "True", ".5", "5.", "+.5e-3", "1__0", "e5", "1e", "0"]
+RUBBISH += ["1234.5", "1000.5", "0.00012345", "12345678", "1e-320", " 7 ", "007", "½", "'2'"]
+# Arithmetic, which Jupyter computes before it is checked.
+ARITHMETIC = ["3.73*200/71", "1/3", "--3", "2**0.5", "-2**2", "2**-1", "2**3**2", "(1+2)*3 - 4/8"]
+ARITHMETIC += ["sqrt(2)", "exp(-1)", "math.log(10)/2", "2*pi", "1-(1-0.1)**5", "7-2-1", "1_0*2e-1"]
+# What Python does not read: the other notations of the explorer, and slips.
+ALSO = {"10⁻²": 0.01, "2·10⁻⁶": 2e-6, "1 000": 1000, "2^3": 8, "ln(10)": math.log(10)}
+ALSO |= {"１/４": 0.25, "3−1": 2}
+SLIPS = [
+    "10⁻²*3",
+    "1/0",
+    "1 1",
+    "(1",
+    "1)",
+    "2*",
+    "sqrt 2",
+    "sqrt",
+    "constructor(1)",
+    "alert(1)",
+    "()",
+    "1//2",
+]
 
 
 pytestmark = pytest.mark.slow
@@ -29,7 +50,8 @@ pytestmark = pytest.mark.slow
 
 def in_javascript(*asked):
     """Return what the script of a page answers to each (function, *arguments)."""
-    with javascript(SCRIPT.read_text(), SAID) as call:
+    numbers = browser.source("numbers", "page/numbers")
+    with javascript(numbers, SCRIPT.read_text(), SAID) as call:
         return call("asked => asked.map(([what, ...given]) => answers[what](...given))", asked)
 
 
@@ -76,6 +98,14 @@ def test_the_browser_judges_every_number_as_python():
         *(("judge", answering.as_data(numbers[0]), x) for x in (" ", "5,3"))
     )
     assert empty["outcome"] == "open" and "write a point, as in 5.3." in comma["messages"][0]
+
+
+def test_typed_arithmetic_is_that_of_jupyter():
+    values = {text: float(eval(text, vars(math) | {"math": math})) for text in ARITHMETIC} | ALSO
+    told = in_javascript(*(("readGuess", text) for text in [*values, *SLIPS]))
+    for (text, value), there in zip(values.items(), told, strict=False):
+        assert there.get("number") == pytest.approx(value, rel=1e-15), text
+    assert all("is no number" in each["problem"] for each in told[len(values) :]), told
 
 
 def test_the_same_slip_gets_the_plainer_hint_as_in_python(capsys, monkeypatch):

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from browsing import DRAWN, SCREEN, answers, visits
 from cases import ROOT, clean_environment, each
+from dplearn.teaching import browser as browser_files
 from dplearn.teaching import site
 from dplearn.teaching.classroom import answering, sources
 from dplearn.teaching.classroom.html import linked
@@ -33,7 +34,10 @@ def written(tmp_path_factory):
         file = tmp_path_factory.mktemp("page") / "index.html"
         root = f"{ASSETS.as_uri()}/"
         names = ("page.css", *answering.ASSETS)
-        file.write_text(linked(number, f"<main>{body}</main>", names, root=root))
+        numbers = browser_files.source("numbers", "page/numbers")
+        file.write_text(
+            linked(number, f"<script>{numbers}</script><main>{body}</main>", names, root=root)
+        )
         return file.as_uri()
 
     return write

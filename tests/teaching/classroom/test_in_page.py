@@ -17,7 +17,7 @@ from dplearn.teaching.classroom.html import linked
 
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
 # Those of the longest measures, which draw thousands of times, and their answers in pure Python.
-LONG = ("3.4", "7.1", "9.5", "10.4")
+LONG = {"3.4", "7.1", "9.5", "10.5"}
 ELSEWHERE = {"19.3"}  # gradients in rows of NumPy
 RIGHT = "def did_copy(count, pupils, pupil):\n    return count(pupils) > count(pupils - {pupil})\n"
 

@@ -16,7 +16,7 @@ from quoted import quoted_numbers, stated
 from cases import ROOT
 from dplearn.teaching.classroom import Exercise, check, sources
 from dplearn.teaching.classroom.checks import SelfTest, exercises
-from dplearn.teaching.classroom.display import PLOTLY, digest
+from dplearn.teaching.classroom.display import PLOTLY, SVG, digest
 
 LESSONS = sources.lessons()
 
@@ -92,19 +92,19 @@ def test_a_picture_of_something_else_is_refused():
         outputs = (output.get("data", {}) for cell in lesson.code for output in cell.outputs)
         return next(data for data in outputs if kind in data)
 
-    figure, drawing = having(PLOTLY, built), having("text/html", built)
+    figure, drawing = having(PLOTLY, built), having(SVG, built)
     moved = copy.deepcopy(figure[PLOTLY])
     moved["data"][0]["x"] = [1.0]
     held, blank = PngImagePlugin.PngInfo(), io.BytesIO()
     held.add_text("drawn from", digest(figure[PLOTLY]))
     Image.new("P", (9, 9)).save(blank, "PNG", pnginfo=held)
     encoded = base64.b64encode(blank.getvalue()).decode()
-    theirs = having(PLOTLY, other)["image/png"], having("text/html", other)["text/html"]
+    theirs = having(PLOTLY, other)["image/png"], having(SVG, other)[SVG]
     for data, kind, wrong, complaint in (
         (figure, PLOTLY, moved, "a figure that its numbers do not describe"),
         (figure, "image/png", encoded, "a picture that shows nothing"),
         (figure, "image/png", theirs[0], "a picture that was drawn from another figure"),
-        (drawing, "text/html", theirs[1], "a drawing with the words of another"),
+        (drawing, SVG, theirs[1], "a picture or the words of another drawing"),
     ):
         right, data[kind] = data[kind], wrong
         assert complaint in "".join(contract.figures_have_words_and_a_picture(built))

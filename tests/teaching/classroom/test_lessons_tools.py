@@ -217,7 +217,7 @@ def test_nbval_notices_one_changed_digit(tiny):
     """In what is printed, in a figure and in its words, in a drawing, a solution and the prose."""
     tiny.source.write_text(TINY.replace("answer = 42", "answer = 43").replace("2.25.", "2.75."))
     spoiled = [("2.25\\n", "2.26\\n"), (' "noise: truth 2.5."\n', ' "noise: truth 2.6."\n')]
-    spoiled += [('"x 1: 3.5;', '"x 1: 3.7;'), ("svg+xml;base64,P", "svg+xml;base64,Q")]
+    spoiled += [('"x 1: 3.5;', '"x 1: 3.7;'), ("<title>Blank", "<title>Blind")]
     stored = tiny.notebook.read_text()
     for old, new in spoiled:
         assert old in stored
@@ -233,7 +233,7 @@ def test_nbval_notices_one_changed_digit(tiny):
     for failure in (
         "noise: truth 2.6",
         "x 1: 3.7",
-        "base64,Q",
+        "Blind",
         "got '90.1 not yet, 43",
         "90_tiny quotes 2.75",
     ):

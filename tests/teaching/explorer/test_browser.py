@@ -63,12 +63,6 @@ def test_numbers_of_a_formula_are_dragged_typed_and_refused_as_on_all_pages(page
     page.wait_for_function("document.querySelector('b[data-drag=scale]').textContent === '2.1'")
 
 
-def test_a_wrong_variant_is_opened_by_its_address(page, address):
-    page.goto(f"{address}/formula_book?id=G-A4&misprint=no-root")
-    page.get_by_text("Claims more privacy than there is").wait_for()
-    page.locator(".st-key-picture_box p").get_by_text("Wrong at").wait_for()
-
-
 SLIPS = b"""Noise.
 
 If it is $(\\alpha, \\tau)$-RDP, then $\\varepsilon = \\tau + \\ln(1/\\delta)/\\alpha - 1$.

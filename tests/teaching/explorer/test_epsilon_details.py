@@ -11,7 +11,7 @@ from test_language import left
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates import certify, check
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, SAMPLINGS, epoch, sampled
+from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, SAMPLINGS, SamplingScheme, sampled
 from dplearn.run import DPSGD
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import Answers, Scenario
@@ -132,4 +132,4 @@ def test_certificates_are_offered_where_a_proof_has_a_form():
         shuffled = dataclasses.replace(CHUA_RUN, sampling=sampling)
         assert details.no_certificate(dataclasses.replace(HERE, scenario=shuffled))
         with pytest.raises(NotImplementedError, match="a proof of"):
-            certify(epoch(Gaussian(0.5), sampling=sampling, sample_rate=0.01), delta=1e-5)
+            certify(SamplingScheme.of(Gaussian(0.5), sampling, 0.01, 1).mechanism, delta=1e-5)

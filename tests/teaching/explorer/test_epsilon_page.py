@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 from test_language import ENGLISH
 
-from browsing import DRIVEN, served, settled
-from cases import each
+from browsing import DRIVEN, page_at, settled
 from dplearn.certificates import check
 
 pytestmark = DRIVEN
@@ -17,12 +16,20 @@ TEXTS = """() => [...document.querySelectorAll('.stMain *')].flatMap(node =>
   : [...node.childNodes].filter(child => child.nodeType === 3).map(child => child.textContent))"""
 
 
-@pytest.fixture
-def sent(page) -> list:
-    """List what the page sends to the server."""
+@pytest.fixture(scope="module")
+def told(browser, address):
+    """Open one page for all tests, and list what it sends to the server."""
     frames: list = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(frame)))
-    return frames
+    with page_at(browser, address) as page:
+        sent = lambda socket: socket.on("framesent", lambda frame: frames.append(frame))
+        page.on("websocket", sent)
+        yield page, frames
+
+
+@pytest.fixture
+def page(told):
+    """Share the page; from run to run its address alone changes."""
+    return told[0]
 
 
 def shown(page, address: str, query: str = "") -> None:
@@ -40,7 +47,8 @@ def pulled(page, across: int) -> None:
     page.mouse.move(x + across, y, steps=5)
 
 
-def test_a_hand_asks_the_server_nothing_and_the_library_agrees(page, address, sent):
+def test_a_hand_asks_the_server_nothing_and_the_library_agrees(told, address):
+    page, sent = told
     shown(page, address)
     page.get_by_text("confirmed by the Python library").wait_for()
     before = page.locator(EPSILON).text_content()
@@ -57,27 +65,44 @@ def test_a_hand_asks_the_server_nothing_and_the_library_agrees(page, address, se
     assert len(sent) == asked + 1
 
 
-# An engine that says half of what it proves.
-HALF = """const own = dplearn.curves;
-dplearn.curves = (...asked) => {
-  const all = own(...asked), half = (x) => x && x / 2;
-  for (const end of ["lower", "upper"]) if (all.pld) all.pld[end] = all.pld[end].map(half);
-  return all;
-};
-export {"""
+def test_the_server_is_asked_for_runs_that_the_browser_has_no_engine_for(page, address):
+    shown(page, address, "#sampling=shuffled&adjacency=zero_out&here=100&noise_multiplier=4")
+    page.get_by_text("Most tools would report").wait_for()
+    before = page.locator(EPSILON).text_content()
+    pulled(page, 80)
+    page.wait_for_function(
+        f"old => /\\d/.test(now = document.querySelector('{EPSILON}').textContent) && now !== old",
+        arg=before,
+    )
+    page.mouse.up()
+    page.wait_for_url(lambda url: "noise_multiplier" in url and "noise_multiplier=4&" not in url)
+    expect(page.locator(".dp-waits")).to_have_count(0)
+    assert float(page.locator(EPSILON).text_content()) < float(before)
 
 
-def _wrong(route) -> None:
-    text = route.fetch().text().replace("\nexport {", f"\n{HALF}")
-    route.fulfill(content_type="text/javascript", body=text)
+def test_kinds_of_runs_are_chosen(page, address):
+    shown(page, address, "#here=700")
+    page.get_by_label("Batches").select_option("without_replacement")
+    page.wait_for_url("**sampling=without_replacement&adjacency=replace_one*")
+    page.get_by_label("Noise", exact=True).select_option("laplace")
+    page.wait_for_url("**mechanism=laplace*")
+    expect(page.locator(EPSILON)).to_have_text(re.compile(r"\d"))
 
 
-def test_what_the_library_does_not_confirm_is_shown_and_its_numbers_stand(page, address):
-    page.route("**/dplearn-*.js", _wrong)
-    shown(page, address)
-    expect(page.locator(EPSILON)).to_have_text("0.474")
-    page.get_by_text("The library says 0.94686").wait_for()
+def test_the_run_is_kept_from_page_to_page_and_behind_the_back_button(page, address):
+    shown(page, address, "#")
     expect(page.locator(EPSILON)).to_have_text("0.947")
+    page.locator(SIGMA).press("ArrowUp")
+    page.wait_for_url("**#noise_multiplier=4.1")
+    page.get_by_role("link", name="Mechanisms").first.click()
+    page.wait_for_url("**/mechanisms")
+    settled(page)
+    page.get_by_role("link", name="ε against T").first.click()
+    page.wait_for_url("**#noise_multiplier=4.1")
+    expect(page.locator(SIGMA)).to_have_text("4.1")
+    page.go_back()
+    page.wait_for_url("**/mechanisms*")
+    settled(page)
 
 
 def test_a_certificate_and_a_statement_are_asked_for_with_one_button(page, address, tmp_path):
@@ -97,59 +122,6 @@ def test_a_certificate_and_a_statement_are_asked_for_with_one_button(page, addre
     settled(page, "details")
 
 
-@each(
-    "query, change",
-    [
-        ("?mechanism=laplace&here=7&noise_multiplier=8", "ε"),
-        (
-            "?sampling=shuffled&adjacency=zero_out&here=100&noise_multiplier=4",
-            "Most tools would report",
-        ),
-    ],
-)
-def test_the_server_is_asked_for_runs_that_the_browser_has_no_engine_for(
-    page, address, query, change
-):
-    shown(page, address, query)
-    expect(page.locator(EPSILON)).to_have_text(re.compile(r"\d"))
-    page.get_by_text(change).first.wait_for()
-    before = page.locator(EPSILON).text_content()
-    pulled(page, 80)
-    page.wait_for_function(
-        f"old => /\\d/.test(now = document.querySelector('{EPSILON}').textContent) && now !== old",
-        arg=before,
-    )
-    page.mouse.up()
-    page.wait_for_url("**noise_multiplier=*")
-    expect(page.locator(".dp-waits")).to_have_count(0)
-    assert float(page.locator(EPSILON).text_content()) < float(before)
-
-
-def test_kinds_of_runs_are_chosen(page, address):
-    shown(page, address)
-    page.get_by_label("Batches").select_option("without_replacement")
-    page.wait_for_url("**sampling=without_replacement&adjacency=replace_one*")
-    page.get_by_label("Noise", exact=True).select_option("laplace")
-    page.get_by_text(re.compile("No theorem here covers this run|proved")).first.wait_for()
-    shown(page, address, "?noise_multiplier=1&here=1000&adjacency=replace_one")
-    page.wait_for_function(f"document.querySelector('{EPSILON}').textContent === '2.85'")
-
-
-def test_the_run_is_kept_from_page_to_page_and_behind_the_back_button(page, address):
-    shown(page, address)
-    page.locator(SIGMA).press("ArrowUp")
-    page.wait_for_url("**#noise_multiplier=4.1")
-    page.get_by_role("link", name="Formula book").first.click()
-    page.wait_for_url("**/formula_book")
-    settled(page)
-    page.get_by_role("link", name="ε against T").first.click()
-    page.wait_for_url("**#noise_multiplier=4.1")
-    expect(page.locator(SIGMA)).to_have_text("4.1")
-    page.go_back()
-    page.wait_for_url("**/formula_book*")
-    settled(page)
-
-
 def test_in_chinese_no_english_is_left_and_the_language_is_that_of_all_pages(page, address):
     shown(page, address, "?language=zh")
     page.get_by_role("button", name="证书与细节").click()
@@ -162,14 +134,3 @@ def test_in_chinese_no_english_is_left_and_the_language_is_that_of_all_pages(pag
     page.get_by_role("link", name="Formula book").first.wait_for()
     page.get_by_text("A model is trained").first.wait_for()
     expect(page.locator(SIGMA)).to_have_text("4.1")
-
-
-def test_the_page_goes_on_while_the_server_is_away(browser):
-    with served() as url:
-        page = browser.new_page()
-        shown(page, url)
-    page.get_by_text("The library is away").wait_for()
-    page.locator(SIGMA).press("ArrowUp")
-    page.wait_for_function(f"document.querySelector('{EPSILON}').textContent !== '0.947'")
-    expect(page.locator("[role=dialog]").first).to_be_hidden()
-    page.close()

@@ -198,7 +198,7 @@ def test_what_the_library_says_of_any_run_is_translated(chinese):
         rate = 1.0 if sampling == "none" else 0.5
         left_out = sampling.endswith(DROP_LAST)
         kind = sampling.removesuffix(DROP_LAST)
-        run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, True, drop_last=left_out)  # type: ignore[arg-type]
+        run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, drop_last=left_out)  # type: ignore[arg-type]
         for name in ACCOUNTANTS:
             answer = confirmation.answer_of(name, run, (1,))
             said = [

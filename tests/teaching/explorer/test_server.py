@@ -183,7 +183,7 @@ def test_answers_come_from_other_processes_and_new_ones_where_one_was_killed(
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.xdist_group("browser")
-def test_streamlit_run_app_shows_the_minute_and_the_curve(browser):
+def test_streamlit_run_app_shows_the_minute_and_a_curve_that_outlives_the_server(browser):
     """What every user of Streamlit types, and every host."""
     complaints: list[str] = []
     with served(command=("-m", "streamlit", "run", "app.py")) as url:
@@ -195,5 +195,9 @@ def test_streamlit_run_app_shows_the_minute_and_the_curve(browser):
         page.get_by_role("link", name="ε against T").click()
         page.wait_for_function("document.querySelector('.dp-line.dp-pld')?.getAttribute('d')")
         expect(page.locator(".dp-eps output")).to_have_text("0.947")
-        page.close()
-    assert not complaints
+        assert not complaints
+    page.get_by_text("The library is away").wait_for()
+    page.locator("b[data-drag=noise_multiplier]").press("ArrowUp")
+    expect(page.locator(".dp-eps output")).not_to_have_text("0.947")
+    expect(page.locator("[role=dialog]").first).to_be_hidden()
+    page.close()

@@ -118,16 +118,7 @@ def test_slider_keeps_only_what_changes():
     assert figures.slider(maps, name="k").frames[1].data[0].z == ([2],)
 
 
-def test_polygons_columns_and_regions_are_what_was_given_and_named():
-    x, corners = np.linspace(0, 2, 9), np.arange(5) / 2
-    gaps = {"wide": (x, -x), "narrow": (x / 4, -x / 4)}
-    heights = (2 - corners, 1 - corners)
-    figure = figures.hugging(x=x, curve=1.5 - x, corners=(corners, *heights), gaps=gaps, title="t")
-    (i,) = (i for i, trace in enumerate(figure.data) if trace.fill == "tonexty")
-    assert list(figure.data[i].y) == list(heights[0])
-    assert list(figure.data[i - 1].y) == list(heights[1])
-    names = [trace.text[0].strip() for trace in figure.data if trace.mode == "text"]
-    assert names == ["chords", "moved cells", "truth", "wide", "wide", "narrow", "narrow"]
+def test_columns_and_regions_are_what_was_given_and_named():
     x = np.arange(4.0)
     columns = figures.Bars(x=x, y=[1, 2, 3, 2], label="draws")
     region = figures.Band(x=x, lower=x, upper=x + 2, label="allowed")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dplearn.teaching.classroom.sources import lessons_folder
-from dplearn.teaching.figures import batch_schemes, crowd, flow, images
+from dplearn.teaching.figures import crowd, flow, images
 
 SVG = "{http://www.w3.org/2000/svg}"
 BOXES = [["a < b & c"], ["one\ntwo", "three"]]
@@ -14,7 +14,6 @@ PEOPLE = [("25 yes", 25, 19), ("75 no", 75, 0)]
 DRAWINGS = {
     "crowd": crowd(PEOPLE, title="100"),
     "flow": flow(BOXES, [("a < b & c", "three")], title="x", strong={"three"}),
-    "batches": batch_schemes({"fixed": (np.eye(5, dtype=bool), "one in each", "once")}, title="5"),
     "images": images({"one": np.eye(8), "two\nlines": 2 * np.eye(8)}, title="2"),
 }
 SHEETS = {name: drawing.svg() for name, drawing in DRAWINGS.items()}
@@ -46,8 +45,3 @@ def test_boxes_that_an_arrow_joins_are_the_strong_ones():
     svg = flow([["a"], ["b", "c"]], [("a", "b"), ("a", "c")], title="t", strong="ab").svg()
     lines = ElementTree.fromstring(svg).iter(f"{SVG}line")
     assert [float(line.get("stroke-width", "nan")) for line in lines] == [2.8, 1.6]
-
-
-def test_dots_are_filled_where_a_record_is_in_a_batch():
-    dots = [dot.get("fill") != "white" for dot in read("batches").iter(f"{SVG}circle")]
-    assert np.array_equal(np.reshape(dots, (5, 5)), np.eye(5))

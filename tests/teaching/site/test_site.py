@@ -173,7 +173,7 @@ def test_a_projector_shows_one_part_of_a_lesson_at_a_time(out, view):
 TELL = """detail => document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }))"""
 
 
-def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_path):
+def test_progress_is_kept_and_shown_on_the_map(out, view):
     index = (out / "lessons" / "index.html").as_uri()
     opened(view, out, "01_randomized_response")
     first = {"lesson": "01", "item": "1.2", "kind": "exercise"}
@@ -187,25 +187,10 @@ def test_progress_is_kept_shown_on_the_map_and_carried_as_a_file(out, view, tmp_
     done, begin = view.locator("td.done").first, view.locator(".begin")
     expect(done).to_have_text("1 of 10")
     expect(begin).to_contain_text("Go on with Why anonymisation fails")
-    with view.expect_download() as download:
-        view.get_by_text("save it as a file").click()
-    download.value.save_as(tmp_path / "mine.json")
-    view.get_by_text("forget it").click()
-    expect(done).to_have_text("0 of 10")
-    expect(begin).to_contain_text("Start here: Why anonymisation fails")
-    (tmp_path / "bad.json").write_text("{}")
-    for name, told in (("bad", "This file holds no progress"), ("mine", "Loaded.")):
-        view.locator("#load").set_input_files(tmp_path / f"{name}.json")
-        view.wait_for_function(f"document.querySelector('.kept output').value.startsWith('{told}')")
-    expect(done).to_have_text("1 of 10")
     for spoilt in ("%", "{broken", "null"):
         view.evaluate("text => localStorage.setItem('dplearn-02', text)", spoilt)
         view.reload()
         expect(done).to_have_text("1 of 10")
-        told = "^$" if spoilt == "null" else "kept of lesson 02 cannot be read"
-        expect(view.locator(".kept + p")).to_have_text(re.compile(told))
-    view.evaluate("dplearnProgress.clear()")
-    expect(view.locator(".kept + p")).to_have_text("")
     refused = "Object.defineProperty(window, 'localStorage', { get() { throw new Error() } })"
     view.add_init_script(refused)
     view.goto(index)

@@ -99,4 +99,3 @@ def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
     view.open((out / "lessons" / "index.html").as_uri())
     shows(view, "td.done", "3 of 10")
     shows(view, ".begin", "Go on with ")
-    shows(view, ".kept + p", "What this browser has kept of lesson 02 cannot be read")

@@ -30,7 +30,6 @@ const en = {
   refuted: (epsilon, run, seconds) => `Refuted in run ${run}, after ${seconds} s. The claim ε ≤ ${epsilon} is false: so many members cannot be found if it holds.`,
   runs: (runs, rate, next, accuracy) => `${runs} runs, ${rate} a second. ${next ? `Next look at run ${next}` : "The last look is done"}. The model is right on ${accuracy} % of other digits.`,
   assumed: (attack) => `200 of the people are planted${attack ? ": real digits, with a serial number of 40 in a column of their own" : ", without a digit"}. 1,238 have real digits. Looks are planned beforehand (1, 2, 3, 5, 8 … 1,024 runs) and share a chance of error of 5 %. “Shown” assumes a run of these q and T with some noise. “Refuted” assumes less: that planted people are found independently, as they ${attack ? "nearly are where the claim holds: each pull is clipped to the same length" : "are where the claim holds"}.`,
-  unread: (parts) => `Not understood in the address: ${parts.join(", ")}. Another value is shown.`,
 };
 
 const zh = {
@@ -62,7 +61,6 @@ const zh = {
   refuted: (epsilon, run, seconds) => `第 ${run} 次运行即被推翻，用时 ${seconds} 秒。声明 ε ≤ ${epsilon} 是假的：若成立，不可能找出这么多成员。`,
   runs: (runs, rate, next, accuracy) => `${runs} 次运行，每秒 ${rate} 次。${next ? `下次查看在第 ${next} 次` : "已完成最后一次查看"}。模型对其他数字的正确率为 ${accuracy} %。`,
   assumed: (attack) => `其中 200 人是人为放入的${attack ? "：真实的数字，另有一列值为 40 的序列号" : "，没有数字"}。另 1,238 人有真实的手写数字。查看的时刻事先定好（第 1、2、3、5、8 … 1,024 次），共用 5 % 的出错概率。“已显示”假定运行具有这样的 q 和 T 以及某个噪声。“推翻”的假定更少：放入的人被找出是相互独立的，声明成立时${attack ? "近乎如此：每人的作用都裁剪到同样的长度" : "确实如此"}。`,
-  unread: (parts) => `地址中未读懂：${parts.join("，")}。这里显示的是另一个值。`,
 };
 
 const shared = inBoth({});

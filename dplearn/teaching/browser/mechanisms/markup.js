@@ -8,7 +8,7 @@ export function parameters(words, catalogue, state) {
     example: () => select("example", words.example, mechanisms[state.mechanism].examples.map((said, i) => [String(i + 1), said])),
     base: () => select("base", words.base, mechanisms[state.mechanism].bases.map((name) => [name, mechanisms[name].title[words.code]])),
   };
-  const { about } = mechanisms[state.mechanism];
+  const about = { ...mechanisms[catalogue.base(state)]?.about, ...mechanisms[state.mechanism].about };
   const said = (key) => {
     if (choice[key]) return choice[key]();
     const label = numbers[key].label[words.code];

@@ -67,7 +67,6 @@ export const MESSAGES = inBoth({
   real: [" Dashed: a real pair.", "虚线：一个真实的对。"],
   elsewhere: ["Only the running explorer draws this one: dplearn app.", "只有运行中的演示能画出它：dplearn app。"],
   assumed: [(conditions) => `Assumes: ${conditions}.`, (conditions) => `成立条件：${conditions}。`],
-  unread: [(parts) => `We could not read ${parts.join(", ")} in the link.`, (parts) => `链接中未读懂：${parts.join("，")}。`],
   finds: [
     (share, rate) => `finds at most ${people(share)} in 100 insiders; guessing finds ${people(rate)}.`,
     (share, rate) => `则数据中的每 100 人至多认出 ${people(share)} 人。瞎猜可认出 ${people(rate)} 人。`,

@@ -1,40 +1,27 @@
 // One of the five pictures: its axes, where a value lies, and its title.
-import { clamp, power, text, ticks } from "../page/numbers.js";
-import { Axis } from "../page/axis.js";
-import { Pool, el, pillAt, setAll } from "../page/shapes.js";
+import { clamp, text, ticks } from "../page/numbers.js";
+import { Axis, grid } from "../page/axis.js";
+import { el, pillAt, setAll } from "../page/shapes.js";
 
 const MARGIN = { left: 56, right: 12, above: 34, below: 44 };
 let count = 0;
 
 export class Panel {
   /** `name` of the picture; a hand anywhere in it sets what `drag` says. */
-  constructor(svg, name, drag) {
+  constructor(svg, name, drag, label) {
     const id = `dp-panel-${count++}`;
-    this.group = svg.appendChild(el("g", { class: `dp-panel dp-at-${name}` }));
-    const add = (tag, more = {}, to = this.group) => to.appendChild(el(tag, more));
     this.clip = el("rect");
-    this.group.append(el("defs", {}, el("clipPath", { id }, this.clip)));
-    this.pool = new Pool(add("g"));
-    this.inside = add("g", { "clip-path": `url(#${id})` });
-    this.title = add("text", { class: "dp-title" });
-    this.nameX = add("text", { class: "dp-axisname", "text-anchor": "end" });
-    this.nameY = add("text", { class: "dp-axisname", "text-anchor": "middle" });
-    this.marks = add("g", { class: "dp-marks" });
-    this.handle = add("g", { class: "dp-handle", "data-drag": drag, role: "slider", tabindex: 0 });
-    this.handle.append(el("rect", { class: "dp-area" }), el("line", { class: "dp-here" }), el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" }));
-  }
-
-  /** A path that is drawn inside. */
-  path(kind) {
-    return this.inside.appendChild(el("path", { class: `dp-${kind}` }));
-  }
-
-  label(kind) {
-    return this.marks.appendChild(el("text", { class: `dp-label dp-${kind}` }));
+    this.behind = el("g");
+    this.inside = el("g", { "clip-path": `url(#${id})` });
+    this.marks = el("g", { class: "dp-marks" });
+    this.handle = el("g", { class: "dp-handle", "data-drag": drag, role: "slider", tabindex: 0, "aria-label": label },
+      el("rect", { class: "dp-area" }), el("line", { class: "dp-here" }), el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" }));
+    const defs = el("defs", {}, el("clipPath", { id }, this.clip));
+    this.group = el("g", { class: `dp-panel dp-at-${name}` }, defs, this.behind, this.inside, this.marks, this.handle);
+    svg.append(this.group);
   }
 
   place(box) {
-    this.box = box;
     this.sides = { left: box.x + MARGIN.left, right: box.x + box.width - MARGIN.right, top: box.y + MARGIN.above, bottom: box.y + box.height - MARGIN.below };
     const { left, right, top, bottom } = this.sides;
     setAll(this.clip, { x: left, y: top, width: right - left, height: bottom - top });
@@ -46,22 +33,32 @@ export class Panel {
     const { left, right, top, bottom } = this.sides;
     this.x = new Axis(spanX, left, right);
     this.y = new Axis(spanY, bottom, top);
-    const { pool } = this;
-    for (const value of written(spanX, (right - left) / 70)) {
-      const at = this.x.at(value);
-      pool.put("line", { x1: at, y1: top, x2: at, y2: bottom, class: "dp-grid" });
-      pool.put("text", { x: at, y: bottom + 17, text: said(value), class: "dp-tick-x" });
-    }
-    for (const value of bare ? [] : written(spanY, (bottom - top) / 40)) {
-      const at = this.y.at(value);
-      pool.put("line", { x1: left, y1: at, x2: right, y2: at, class: "dp-grid" });
-      pool.put("text", { x: left - 7, y: at + 4.5, text: said(value), class: "dp-tick-y" });
-    }
-    pool.put("line", { x1: left, y1: bottom, x2: right, y2: bottom, class: "dp-axis" });
-    pool.done();
-    setAll(this.title, { x: left - 4, y: top - 14, text: title });
-    setAll(this.nameX, { x: right, y: bottom + 37, text: x });
-    setAll(this.nameY, { transform: `translate(${left - 47} ${(top + bottom) / 2}) rotate(-90)`, text: y });
+    const lines = grid(this.x, this.y, this.sides, written(spanX, (right - left) / 70), bare ? [] : written(spanY, (bottom - top) / 40));
+    const turned = `translate(${left - 47} ${(top + bottom) / 2}) rotate(-90)`;
+    this.behind.replaceChildren(
+      ...lines,
+      el("text", { class: "dp-title", x: left - 4, y: top - 14 }, title),
+      el("text", { class: "dp-scale", "text-anchor": "end", x: right, y: bottom + 37 }, x),
+      el("text", { class: "dp-scale", "text-anchor": "middle", transform: turned }, y),
+    );
+  }
+
+  /** Draw curves, by kind, inside the axes, and marks above them. */
+  fill(curves, marks = []) {
+    this.inside.replaceChildren(...Object.entries(curves).map(([kind, d]) => el("path", { class: `dp-${kind}`, d })));
+    this.marks.replaceChildren(...marks);
+  }
+
+  label(kind, x, y, words, more = {}) {
+    return el("text", { class: `dp-label dp-${kind}`, x, y, ...more }, words);
+  }
+
+  /** A dot at a place in values, at the edge where it is outside by a little; none beyond. */
+  dot(name, x, y) {
+    const { left, right, top, bottom } = this.sides;
+    const [across, up] = [this.x.at(x), this.y.at(y)];
+    if (!(across >= left - 1 && across <= right + 1 && up >= top - 1)) return "";
+    return el("circle", { class: `dp-dot dp-dot-${name}`, r: 5.5, cx: clamp(across, left, right), cy: clamp(up, top, bottom) });
   }
 
   /** The line that the hand holds, at a place of the axis, and what stands on it. */
@@ -97,22 +94,9 @@ export class Panel {
   }
 }
 
-/** The values at which an axis has words: from the least that is round. */
+/** The values at which an axis has words, and these. */
 function written({ low, high, log }, room) {
-  if (log) {
-    const all = ticks(true, low, high, room).filter(([, is]) => is).map(([value]) => value);
-    const every = Math.ceil(all.length / Math.max(room, 2));
-    return all.filter((_, i) => i % every === 0);
-  }
-  const step = ticks(false, 0, high - low, Math.max(room, 2))[1]?.[0] ?? high - low;
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(6)));
+  const all = ticks(log, low, high, Math.max(room, 2)).filter(([, is]) => is);
+  const every = log ? Math.ceil(all.length / Math.max(room, 2)) : 1;
+  return all.filter((_, i) => i % every === 0).map(([value]) => [value, text(value)]);
 }
-
-/** A value as it stands at an axis. */
-const said = (value) => {
-  const size = Math.abs(value);
-  const words = size > 0 && size < 1e-3 && Number.isInteger(Math.log10(size)) ? power(Math.log10(size)) : text(size);
-  return value < 0 ? `−${words}` : words;
-};

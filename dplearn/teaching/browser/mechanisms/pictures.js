@@ -3,20 +3,12 @@ import { clamp, digits, percent, text } from "../page/numbers.js";
 import { el, set, setAll } from "../page/shapes.js";
 import { ORDERS } from "./pair.js";
 import { Panel } from "./panel.js";
-import { probability } from "./messages.js";
 
 // Each picture, and what a hand sets that moves over it.
 const DRAGS = { outputs: "scaled", loss: "loss", delta: "epsilon", renyi: "order", tradeoff: "false_positive_rate" };
 export const NAMES = Object.keys(DRAGS);
 /** Which number each of these is. */
 export const SETS = { scaled: "epsilon", loss: "epsilon", epsilon: "epsilon", order: "order", false_positive_rate: "false_positive_rate" };
-const PATHS = {
-  outputs: ["law", "leak", "other", "scaled"],
-  loss: ["law", "uncounted", "leak"],
-  delta: ["real", "curve"],
-  renyi: ["level", "divergence", "curve"],
-  tradeoff: ["ground", "guessing", "real", "curve", "touching"],
-};
 // Delta is drawn down to this part of the largest.
 const DEPTH = 1e-6;
 const POINTS = 120;
@@ -25,15 +17,8 @@ export class Pictures {
   constructor(words) {
     this.words = words;
     this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture });
-    this.of = Object.fromEntries(NAMES.map((name) => [name, new Panel(this.svg, name, DRAGS[name])]));
-    this.paths = Object.fromEntries(NAMES.map((name) => [name, Object.fromEntries(PATHS[name].map((kind) => [kind, this.of[name].path(kind)]))]));
-    this.labels = { p: this.of.outputs.label("p"), q: this.of.outputs.label("q"), scaled: this.of.outputs.label("scaled"), divergence: this.of.renyi.label("divergence"), guessing: this.of.tradeoff.label("guessing") };
-    this.dots = Object.fromEntries(["delta", "renyi", "converted", "tradeoff"].map((name) => {
-      const panel = this.of[name === "converted" ? "renyi" : name];
-      return [name, panel.marks.appendChild(el("circle", { class: `dp-dot dp-dot-${name}`, r: 5.5 }))];
-    }));
+    this.of = Object.fromEntries(NAMES.map((name) => [name, new Panel(this.svg, name, DRAGS[name], words.handles[name])]));
     this.withLaws = true;
-    for (const name of NAMES) this.of[name].handle.setAttribute("aria-label", words.handles[name]);
   }
 
   /** Two rows, the second of which leaves `room` at its end for something so high, or one below the other on a phone. */
@@ -88,17 +73,6 @@ export class Pictures {
     this.drawTradeoff(view);
   }
 
-  path(name, kind, d) {
-    set(this.paths[name][kind], "d", d);
-  }
-
-  dot(name, panel, x, y) {
-    const { left, right, top, bottom } = panel.sides;
-    const [across, up] = [panel.x.at(x), panel.y.at(y)];
-    const seen = across >= left - 1 && across <= right + 1 && up >= top - 1;
-    setAll(this.dots[name], { cx: clamp(across, left, right), cy: clamp(up, top, bottom), visibility: seen ? null : "hidden" });
-  }
-
   drawOutputs({ pair, epsilon, role }) {
     if (!this.withLaws) return;
     const panel = this.of.outputs;
@@ -111,29 +85,33 @@ export class Pictures {
     const bars = (low, high) => panel.bars(x.map((at, i) => [at - 0.75 * half, at + 0.75 * half, low[i], high[i]]));
     const curve = (values) => panel.line(x.map((at, i) => [at, values[i]]));
     const ring = [...x.map((at, i) => [at, p[i]]), ...x.map((at, i) => [at, covered[i]]).reverse()];
-    this.path("outputs", "law", whole ? bars(x.map(() => 0), covered) : curve(p));
-    this.path("outputs", "leak", whole ? bars(covered, p) : `${panel.line(ring)}Z`);
-    this.path("outputs", "other", whole ? stairs(q) : curve(q));
-    this.path("outputs", "scaled", whole ? stairs(scaled) : curve(scaled));
+    panel.fill({
+      law: whole ? bars(x.map(() => 0), covered) : curve(p),
+      leak: whole ? bars(covered, p) : `${panel.line(ring)}Z`,
+      other: whole ? stairs(q) : curve(q),
+      scaled: whole ? stairs(scaled) : curve(scaled),
+    }, this.lawNames(pair.law.outputs, scaled, epsilon, this.words.laws[role]));
     set(panel.group, "class", `dp-panel dp-at-outputs${whole ? " dp-whole" : ""}`);
-    this.nameLaws(pair.law.outputs, scaled, epsilon, this.words.laws[role]);
   }
 
   /** P and Q at the outer shoulders of their laws, where they never meet. */
-  nameLaws({ x, p, q }, scaled, epsilon, words) {
+  lawNames({ x, p, q }, scaled, epsilon, words) {
     const panel = this.of.outputs;
     const peak = (values) => x[values.indexOf(Math.max(...values))];
     const after = peak(p) >= peak(q);
-    const name = (label, values, height, right, said) => {
+    const name = (kind, values, height, right, said) => {
       const all = x.map((_, i) => i).filter((i) => values[i] >= height);
       const i = right ? all.at(-1) : all[0];
-      const at = i === undefined ? 0 : clamp(panel.x.at(x[i]) + (right ? 9 : -9), panel.sides.left + (right ? 0 : 40), panel.sides.right - (right ? 60 : 0));
-      setAll(label, { x: at, y: panel.y.at(height), "text-anchor": right ? "start" : "end", text: i === undefined ? "" : said });
+      if (i === undefined) return "";
+      const at = clamp(panel.x.at(x[i]) + (right ? 9 : -9), panel.sides.left + (right ? 0 : 40), panel.sides.right - (right ? 60 : 0));
+      return panel.label(kind, at, panel.y.at(height), said, { "text-anchor": right ? "start" : "end" });
     };
     const [tallP, tallQ] = [Math.max(...p), Math.max(...q)];
-    name(this.labels.p, p, 0.82 * tallP, after, words[0]);
-    name(this.labels.q, q, 0.42 * tallQ, !after, words[1]);
-    name(this.labels.scaled, scaled, 0.93 * panel.y.high, !after, epsilon > 0.25 ? "eᵋ·Q" : "");
+    return [
+      name("p", p, 0.82 * tallP, after, words[0]),
+      name("q", q, 0.42 * tallQ, !after, words[1]),
+      name("scaled", scaled, 0.93 * panel.y.high, !after, epsilon > 0.25 ? "eᵋ·Q" : ""),
+    ];
   }
 
   drawLoss({ pair, epsilon, state }) {
@@ -141,9 +119,11 @@ export class Pictures {
     const { edges, bins } = pair.losses(epsilon);
     const gap = 0.08 * (edges[1] - edges[0]);
     const bars = (ends) => panel.bars(bins.map((bin, i) => [edges[i] + gap, edges[i + 1] - gap, ...ends(bin)]));
-    this.path("loss", "law", bars((bin) => [0, bin.above ? 0 : bin.mass]));
-    this.path("loss", "leak", bars((bin) => [0, bin.counted]));
-    this.path("loss", "uncounted", bars((bin) => (bin.above ? [bin.counted, Math.max(bin.mass, bin.counted)] : [0, 0])));
+    panel.fill({
+      law: bars((bin) => [0, bin.above ? 0 : bin.mass]),
+      uncounted: bars((bin) => (bin.above ? [bin.counted, Math.max(bin.mass, bin.counted)] : [0, 0])),
+      leak: bars((bin) => [0, bin.counted]),
+    });
     panel.hold(epsilon, `ε = ${text(state.epsilon)}`);
   }
 
@@ -151,39 +131,45 @@ export class Pictures {
     const panel = this.of.delta;
     const { high } = panel.x;
     const at = Array.from({ length: POINTS + 1 }, (_, i) => (high * i) / POINTS);
-    this.path("delta", "curve", panel.line(at.map((x) => [x, Math.exp(pair.logDelta(x))])));
     const { real } = pair.law;
-    this.path("delta", "real", real ? panel.line(real.epsilons.map((x, i) => [x, real.deltas[i]])) : "");
+    panel.fill({
+      real: real ? panel.line(real.epsilons.map((x, i) => [x, real.deltas[i]])) : "",
+      curve: panel.line(at.map((x) => [x, Math.exp(pair.logDelta(x))])),
+    }, [panel.dot("delta", epsilon, Math.max(Math.exp(logDelta), panel.y.low))]);
     panel.hold(epsilon, `ε = ${text(state.epsilon)}`);
-    this.dot("delta", panel, epsilon, Math.max(Math.exp(logDelta), panel.y.low));
   }
 
   drawRenyi({ pair, epsilon, logDelta, divergence, converted, state }) {
     const panel = this.of.renyi;
-    const all = ORDERS.map((order, i) => pair.converted(order, logDelta, pair.divergences[i]));
-    this.path("renyi", "divergence", panel.line(ORDERS.map((order, i) => [order, pair.divergences[i]])));
-    this.path("renyi", "curve", panel.line(ORDERS.map((order, i) => [order, all[i]])));
-    this.path("renyi", "level", panel.line([[panel.x.low, epsilon], [panel.x.high, epsilon]]));
-    panel.hold(state.order, `α = ${text(state.order)}`);
     const early = Math.round(0.12 * ORDERS.length);
-    setAll(this.labels.divergence, { x: panel.x.at(ORDERS[early]) + 8, y: panel.y.at(pair.divergences[early]) + 14, text: "D(α)" });
-    this.dot("renyi", panel, state.order, divergence);
-    this.dot("converted", panel, state.order, converted);
+    panel.fill({
+      level: panel.line([[panel.x.low, epsilon], [panel.x.high, epsilon]]),
+      divergence: panel.line(ORDERS.map((order, i) => [order, pair.divergences[i]])),
+      curve: panel.line(ORDERS.map((order, i) => [order, pair.converted(order, logDelta, pair.divergences[i])])),
+    }, [
+      panel.label("divergence", panel.x.at(ORDERS[early]) + 8, panel.y.at(pair.divergences[early]) + 14, "D(α)"),
+      panel.dot("renyi", state.order, divergence),
+      panel.dot("renyi", state.order, converted),
+    ]);
+    panel.hold(state.order, `α = ${text(state.order)}`);
   }
 
   drawTradeoff({ pair, epsilon, logDelta, true_positive_rate, state }) {
     const panel = this.of.tradeoff;
     const curve = pair.rates.map((rate, i) => [rate, pair.misses[i]]);
-    this.path("tradeoff", "curve", panel.line(curve));
-    this.path("tradeoff", "ground", `${panel.line([...curve, [1, 0], [0, 0]])}Z`);
-    this.path("tradeoff", "guessing", panel.line([[0, 1], [1, 0]]));
-    setAll(this.labels.guessing, { x: panel.x.at(0.55) + 4, y: panel.y.at(0.45) - 6, text: this.words.guessing });
-    this.path("tradeoff", "touching", touching(panel, pair, epsilon, logDelta));
     const { real } = pair.law;
-    this.path("tradeoff", "real", real ? panel.line(real.rates.map((x, i) => [x, real.misses[i]])) : "");
     const rate = state.false_positive_rate;
+    panel.fill({
+      ground: `${panel.line([...curve, [1, 0], [0, 0]])}Z`,
+      guessing: panel.line([[0, 1], [1, 0]]),
+      real: real ? panel.line(real.rates.map((x, i) => [x, real.misses[i]])) : "",
+      curve: panel.line(curve),
+      touching: touching(panel, pair, epsilon, logDelta),
+    }, [
+      panel.label("guessing", panel.x.at(0.55) + 4, panel.y.at(0.45) - 6, this.words.guessing),
+      panel.dot("tradeoff", rate, 1 - true_positive_rate),
+    ]);
     panel.hold(rate, percent(digits(rate, 3)));
-    this.dot("tradeoff", panel, rate, 1 - true_positive_rate);
   }
 
   /** The epsilon by which Q is scaled to reach a place among the laws. */

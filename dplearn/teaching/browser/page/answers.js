@@ -1,10 +1,11 @@
-// Epsilon of the run in hand: by draft within a frame, and remembered, so that T, the budget and
-// the way back of a drag cost nothing.
+// Epsilon of the run in hand, remembered, so that T, the budget and the way back of a drag cost nothing.
 import { STYLES } from "./accountants.js";
 import { FIELDS, keyOf, proved } from "./run.js";
 import { clamp, down, up } from "./numbers.js";
 
 const KEPT = 3000;
+// Steps at which curves are drawn.
+const PARTS = 40;
 
 export class Answers {
   /** `changed` is called when a better answer came; `confirmation` asks the server for the rest. */
@@ -27,32 +28,22 @@ export class Answers {
     return [...new Set(["pld", ...run.shown])];
   }
 
-  /** Curves up to a number of steps; of PLD, points without a proof are null. While a hand moves half of
-   * the points do, unless all are known. */
-  curves(run, largest, names = Answers.named(run), draft = false) {
+  /** Curves up to a number of steps; of PLD, points without a proof are null. */
+  curves(run, largest, names = Answers.named(run)) {
     if (!proved(run)) return this.confirmation.curves(run, largest);
-    const under = (parts) => `${keyOf(run)}|${largest}|${run.logT}|${parts}|`;
-    const parts = draft && names.some((name) => !this.kept.has(under(40) + name)) ? 20 : 40;
-    const key = under(parts);
-    const grid = Array.from({ length: parts + 1 }, (_, i) => Math.round(largest ** (i / parts)));
-    if (!run.logT) for (let i = 1; i <= parts / 2; i++) grid.push(Math.round((2 * largest * i) / parts));
+    const key = `${keyOf(run)}|${largest}|${run.logT}|`;
+    const grid = Array.from({ length: PARTS + 1 }, (_, i) => Math.round(largest ** (i / PARTS)));
+    if (!run.logT) for (let i = 1; i <= PARTS / 2; i++) grid.push(Math.round((2 * largest * i) / PARTS));
     const steps = [...new Set(grid)].sort((a, b) => a - b);
     const missing = names.filter((name) => !this.kept.has(key + name));
     if (missing.length) {
-      // T rides along: a new run is one call of the engine.
-      const all = steps.includes(run.T) ? steps : [...steps, run.T];
-      const found = this.engine.curves(run, all, { accountants: missing, draft: true });
-      for (const name of missing) {
-        const { lower, upper } = found[name];
-        this.remember(`${keyOf(run)}@${run.T}|${name}`, point({ lower, upper }, all.indexOf(run.T), true));
-        const cut = { upper: upper.slice(0, steps.length), lower: lower?.slice(0, steps.length) };
-        this.remember(key + name, cut);
-        if (name === "pld") this.complete(run, steps, cut);
-      }
+      const found = this.engine.curves(run, steps, { accountants: missing, draft: true });
+      for (const name of missing) this.remember(key + name, found[name]);
+      if (found.pld) this.complete(run, steps, found.pld);
     }
     const open = this.kept.get(`${key}pld`).upper.includes(null);
     // RDP stands in where PLD is open, and only then is it asked: far out it costs more than PLD.
-    if (open && !names.includes("rdp")) return this.curves(run, largest, [...names, "rdp"], draft);
+    if (open && !names.includes("rdp")) return this.curves(run, largest, [...names, "rdp"]);
     return { steps, of: Object.fromEntries(names.map((name) => [name, this.kept.get(key + name)])) };
   }
 
@@ -71,20 +62,15 @@ export class Answers {
     });
   }
 
-  /** Both ends of each accountant at one T; while a hand moves a draft is good enough. */
-  at(run, T = run.T, names = Answers.named(run), draft = false) {
+  /** Both ends of each accountant at one T. */
+  at(run, T = run.T, names = Answers.named(run)) {
     if (!proved(run)) return this.confirmation.at(run, T);
     const key = (name) => `${keyOf(run)}@${T}|${name}`;
-    const missing = names.filter((name) => {
-      const end = this.kept.get(key(name));
-      return !end || end.draft && (!draft || end.upper === null);
-    });
-    if (missing.length) {
-      const found = this.engine.curves(run, [T], { accountants: missing });
-      for (const name of missing) this.remember(key(name), point(found[name], 0, false));
-    }
+    const missing = names.filter((name) => !this.kept.has(key(name)));
+    const found = missing.length ? this.engine.curves(run, [T], { accountants: missing }) : {};
+    for (const name of missing) this.remember(key(name), { lower: found[name].lower?.[0] ?? null, upper: found[name].upper[0] });
     if (this.kept.get(key("pld"))?.upper === null && !names.includes("rdp")) {
-      return this.at(run, T, [...names, "rdp"], draft);
+      return this.at(run, T, [...names, "rdp"]);
     }
     return Object.fromEntries(names.map((name) => [name, this.kept.get(key(name))]));
   }
@@ -92,7 +78,7 @@ export class Answers {
   /** The largest sample rate with which PLD stays within a budget at T, rounded down; 0 where none
    * does. */
   rate(run, budget) {
-    const within = (q) => least(this.at({ ...run, sample_rate: q, B: 0 }, run.T, ["pld"], true)).value <= budget;
+    const within = (q) => least(this.at({ ...run, sample_rate: q, B: 0 }, run.T, ["pld"])).value <= budget;
     let [low, high] = FIELDS.sample_rate.ends;
     if (within(high)) return high;
     if (!within(low)) return 0;
@@ -107,7 +93,7 @@ export class Answers {
   /** The noise with which PLD has this epsilon at T, rounded up: no more than it is spent. */
   noise(run, T, epsilon) {
     const miss = (x) => {
-      const found = least(this.at({ ...run, noise_multiplier: Math.exp(x) }, T, ["pld"], true)).value;
+      const found = least(this.at({ ...run, noise_multiplier: Math.exp(x) }, T, ["pld"])).value;
       return Math.log(found) - Math.log(epsilon);
     };
     let [low, high] = FIELDS.noise_multiplier.ends.map(Math.log);
@@ -126,10 +112,6 @@ export class Answers {
     }
     return clamp(up(Math.exp(x), 3), ...FIELDS.noise_multiplier.ends);
   }
-}
-
-function point(curve, i, draft) {
-  return { lower: curve.lower?.[i] ?? null, upper: curve.upper[i], draft };
 }
 
 /** The least that is proved at a point, and by whom; PLD where it is no worse. */

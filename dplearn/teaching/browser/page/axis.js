@@ -1,5 +1,6 @@
-// An axis: where a value lies in pixels, and the value at a place.
+// An axis: where a value lies in pixels, and the value at a place; and the lines and words of two axes.
 import { clamp } from "./numbers.js";
+import { el } from "./shapes.js";
 
 /** Places in pixels end here, on either side: such a value is far outside. */
 export const FAR = 3000;
@@ -26,4 +27,22 @@ export class Axis {
     const share = clamp((place - from) / (to - from), 0, 1);
     return log ? low * (high / low) ** share : low + share * (high - low);
   }
+}
+
+/** Nodes of two axes within `sides`: ticks of each are [value, words], faint lines where there are no
+ * words. Letters are `em` high. */
+export function grid(x, y, { left, right, top, bottom }, across, up, em = 14) {
+  const line = (x1, y1, x2, y2, words) => el("line", { x1, y1, x2, y2, class: words ? "dp-grid" : "dp-grid dp-faint" });
+  const label = (at, height, anchor, words) => el("text", { x: at, y: height, "text-anchor": anchor, class: "dp-scale" }, words);
+  return [
+    ...up.flatMap(([value, words]) => {
+      const at = y.at(value);
+      return [line(left, at, right, at, words), label(left - 0.5 * em, at + 0.32 * em, "end", words)];
+    }),
+    ...across.flatMap(([value, words]) => {
+      const at = x.at(value);
+      return [line(at, top, at, bottom, words), label(at, bottom + 1.3 * em, "middle", words)];
+    }),
+    el("line", { x1: left, y1: bottom, x2: right, y2: bottom, class: "dp-axis" }),
+  ];
 }

@@ -46,15 +46,15 @@ export class Confirmation {
   }
 
   /** Curves up to a number of steps; the last ones, marked stale, until those asked for are there.
-   * First a draft; at rest all of it, at T too. */
+   * At rest T is among the steps. */
   curves(run, largest) {
     const most = Math.min(largest, MOST);
     const key = `${keyOf(run)}|${most}`;
     const have = this.kept.get(key);
     const known = have && run.shown.every((name) => have.of[name] || have.refusals?.[name]);
-    const exact = have && !have.draft && (have.steps.includes(run.T) || run.T > have.steps.at(-1));
+    const exact = have && (have.steps.includes(run.T) || run.T > have.steps.at(-1));
     if (!have?.refused && !(known && (this.held || exact))) {
-      this.ask({ kind: "curves", key, run: runOf(run), shown: run.shown, largest: most, draft: !have || this.held });
+      this.ask({ kind: "curves", key, run: runOf(run), shown: run.shown, largest: most });
     }
     if (have && !have.refused) this.last = have;
     return have ?? { ...this.last, stale: true };

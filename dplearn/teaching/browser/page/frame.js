@@ -72,7 +72,7 @@ export class Frame {
   grow(run) {
     const { span } = this;
     if (run.T > span.last / 1.25) span.last = run.T * 1.25;
-    const epsilon = least(this.answers.at(run, run.T, undefined, true)).value;
+    const epsilon = least(this.answers.at(run)).value;
     if (!(epsilon > 0) || epsilon === Infinity) return;
     span.top = Math.max(span.top, Math.min(epsilon * 1.3, 1e6));
     if (run.logEpsilon) span.bottom = Math.min(span.bottom, Math.max(epsilon / 1.6, span.top / 1e6));

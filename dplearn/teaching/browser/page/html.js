@@ -5,7 +5,7 @@ export const button = (name, words, more = "") => `<button type="button" data-do
 /** A number that can be dragged, typed or stepped by keys. */
 export const number = (words, name, label, about = "") =>
   `<b data-drag="${name}" role="slider" tabindex="0" aria-label="${escaped(label)}" title="${escaped(about && `${about} `)}${words.how}"></b>`;
-export const select = (name, label, options, more = "") =>
-  `<select name="${name}" aria-label="${label}" ${more}>${options.map(([value, said]) => `<option value="${escaped(value)}">${escaped(said)}</option>`).join("")}</select>`;
+export const select = (name, label, options) =>
+  `<select name="${name}" aria-label="${label}">${options.map(([value, said]) => `<option value="${escaped(value)}">${escaped(said)}</option>`).join("")}</select>`;
 /** Greek letters in italics. */
 export const italics = (said) => said.replace(/([σδεα])(?![^<]*>)/g, "<i>$1</i>");

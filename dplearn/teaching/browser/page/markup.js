@@ -14,13 +14,12 @@ function choices(words, kinds, name) {
 }
 
 export function markup(words, presets, kinds) {
-  const served = Object.keys(kinds.sampling).length > 1;
   const kind = (said) => said.replace(/\{(mechanism|sampling)\}/g, (_, name) => choices(words, kinds, name));
-  const proof = served ? button("prove", words.prove, 'class="dp-prove"') : "";
+  const proof = Object.keys(kinds.sampling).length > 1 ? button("prove", words.prove, 'class="dp-prove"') : "";
   const sampled = `<span class="dp-rate"><span class="dp-rate-0"></span>{sample_rate}<span class="dp-rate-1"></span></span><span class="dp-counts">${words.byCounts}</span>`;
   const run = sentence(words, words.sentence.replace("{unit}", '<span class="dp-unit"></span>').replace("{sampling}", `${sampled}{units}`)).replace("{units}", button("units", "⇄", 'class="dp-units"') + (words.code === "zh" ? "\u2060" : ""));
   const published = select("preset", words.preset, [["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);
-  const adjacency = select("adjacency", words.kinds.adjacency, Object.entries(words.adjacencies), `title="${served ? "" : words.unsampled}"`);
+  const adjacency = select("adjacency", words.kinds.adjacency, Object.entries(words.adjacencies));
   const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip ${STYLES[name].classes}" data-chip="${name}" title="${escaped(STYLES[name].about[words.code])}">
     <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label[words.code])}</button>`).join("");
   const files = Object.entries(words.files).map(([name, said]) => button(name, said)).join(" ");

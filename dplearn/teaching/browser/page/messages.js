@@ -11,6 +11,10 @@ export const SHARED = {
   how: ["Drag, press arrow keys, or press Enter to type", "拖动，按方向键，或按回车键输入"],
   members: ["100 people in the data", "数据中的 100 人"], others: ["100 people not in it", "不在其中的 100 人"],
   found: ["identified", "被认出"], accused: ["wrongly accused", "被误指"],
+  unread: [
+    (parts) => `We could not read ${parts.join(", ")} in the link, so this is not what it was meant to show.`,
+    (parts) => `链接中未读懂 ${parts.join("，")}，所以这里不是它要显示的内容。`,
+  ],
   share: [(value) => `${digits(100 * value, 12)} percent`, (value) => `百分之 ${digits(100 * value, 12)}`],
 };
 
@@ -56,7 +60,6 @@ export const MESSAGES = inBoth({
     { add_remove: "a record added or removed", zero_out: "a record zeroed out", replace_one: "a record replaced" },
     { add_remove: "增删一条记录", zero_out: "一条记录置零", replace_one: "替换一条记录" },
   ],
-  unsampled: ["“Replaced” is proved in a file only when every step uses all records.", "在文件中，只有每一步使用全部记录时才证明“替换”。"],
   lasts: ["With a budget of ε = {budget} you can train for {go}.", "预算 ε = {budget} 可训练 {go}。"],
   attacker: ["An attacker who looks at the model and wrongly accuses {rate} of outsiders ", "攻击者查看模型，若误指数据之外 {rate} 的人，"],
   pin: ["Pin to compare", "固定以比较"], unpin: ["Unpin", "取消固定"], preset: ["Published runs", "已发表的设置"],
@@ -70,10 +73,6 @@ export const MESSAGES = inBoth({
   printed: [
     (rows, ours) => `Printed: ${rows}. Proved here: ${ours}.`,
     (rows, ours) => `论文发表：${rows}。此处证明：${ours}。`,
-  ],
-  unread: [
-    (parts) => `We could not read ${parts.join(", ")} in the link, so this is not the run it was meant to show.`,
-    (parts) => `链接中未读懂 ${parts.join("，")}，所以这里不是它要显示的设置。`,
   ],
   proved: [(count) => `proved to ${count} digits`, (count) => `已证明 ${count} 位数字`],
   fits: ["proved: the whole difference fits into δ", "已证明：全部差别都在 δ 之内"],

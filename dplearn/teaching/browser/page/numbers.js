@@ -64,8 +64,7 @@ const plain = (part) => {
   return power && FACTOR.test(factor.trim()) ? Number(`${factor.trim()}e${power}`) : NaN;
 };
 
-/** What somebody typed: 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN where it is no number, as 1,5.
- * `read` of `explorer/kit/fields.py` has the same grammar; one table tests both. */
+/** What somebody typed: 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN where it is no number, as 1,5. */
 export const read = (typed) => {
   const digit = (c) => (c === "⁻" ? "-" : RAISED.indexOf(c));
   const bare = typed.trim().replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (raised) => `^${[...raised].map(digit).join("")}`).replace(/−/g, "-");
@@ -148,9 +147,9 @@ export const nice = (x, way, mantissas = [1, 2, 5, 10]) => {
 export function ticks(log, low, high, room) {
   if (!log) {
     const step = nice((high - low) / room, 1);
-    const count = Math.floor(high / step + 1e-9) + 1;
-    const values = Array.from({ length: count }, (_, i) => Number((i * step).toPrecision(6)));
-    return values.map((value) => [value, true]);
+    const first = Math.ceil(low / step - 1e-9);
+    const count = Math.floor(high / step + 1e-9) - first + 1;
+    return Array.from({ length: count }, (_, i) => [Number(((first + i) * step).toPrecision(6)), true]);
   }
   const decades = Math.log10(high / low);
   /** @type {[number, boolean][]} */

@@ -122,11 +122,12 @@ class Page extends View {
     }
   }
 
-  /** Whether the library agrees with what is drawn; its numbers stand where it does not. */
+  /** Whether the library agrees with what is drawn; its numbers stand where it does not, or where the
+   * engine left them open. */
   confirm({ key, agrees = null, lower, upper, T }) {
-    if (agrees === null) return;
-    this.confirmed = { key, agrees };
-    if (!agrees) this.answers.remember(`${key.split("@")[0]}@${T}|pld`, { lower, upper, draft: false });
+    if (upper === undefined) return;
+    this.confirmed = { key, agrees: agrees ?? true };
+    if (!agrees) this.answers.remember(`${key.split("@")[0]}@${T}|pld`, { lower, upper });
   }
 
   /** Ask the library, of its own accord only where nobody moves anything. */
@@ -135,7 +136,7 @@ class Page extends View {
     const { pld } = this.view.ends;
     const key = `${keyOf(run)}@${run.T}`;
     const quiet = kind === "confirm";
-    if (quiet && (document.hidden || this.drag.held || this.confirmed?.key === key || !proved(run) || pld.upper === null)) return;
+    if (quiet && (document.hidden || this.drag.held || this.confirmed?.key === key || !proved(run))) return;
     const drawn = proved(run) && pld.upper !== null ? { lower: pld.lower, upper: pld.upper } : {};
     if (confirmation.ask({ kind, key, run: runOf(run), shown: run.shown, records: run.N, language: this.words.code, ...drawn })) this.wanted = null;
   }
@@ -218,10 +219,9 @@ class Page extends View {
     if (frame.advance(now)) this.schedule();
     if (drag.held && !drag.held.still) frame.grow(this.run);
     const { run } = this;
-    const draft = Boolean(drag.held);
-    this.confirmation.held = draft;
+    this.confirmation.held = Boolean(drag.held);
     const view = { frame, touched: this.touched };
-    view.found = answers.curves(run, frame.largest(run), undefined, draft);
+    view.found = answers.curves(run, frame.largest(run));
     view.ends = answers.at(run, run.T);
     view.best = least(view.ends);
     // What all words of the page are written by: whether this very run is "known", "asked" or "refused".
@@ -230,8 +230,8 @@ class Page extends View {
     if (run.pin) {
       const other = { ...run, ...run.pin };
       view.pinned = {
-        found: answers.curves(other, frame.largest(run), ["pld"], draft),
-        ends: answers.at(other, run.T, ["pld"], draft),
+        found: answers.curves(other, frame.largest(run), ["pld"]),
+        ends: answers.at(other, run.T, ["pld"]),
         was: least(answers.at(other, other.T, ["pld"])).value,
       };
     }

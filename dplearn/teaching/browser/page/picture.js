@@ -1,11 +1,11 @@
-// The picture of epsilon against T: curves, and the handles that can be held.
+// The picture of epsilon against T: handles that stay, and all else made anew from a view.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
-import { FAR } from "./axis.js";
-import { Labels } from "./labels.js";
+import { FAR, grid } from "./axis.js";
+import { names, values } from "./labels.js";
 import { power, text, ticks } from "./numbers.js";
 import { proved } from "./run.js";
-import { Pool, el, pillAt, set, setAll, smooth, widthOf } from "./shapes.js";
+import { el, pillAt, set, setAll, smooth, widthOf } from "./shapes.js";
 
 let count = 0;
 
@@ -17,34 +17,21 @@ export class Picture {
     this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture });
     this.clip = el("rect");
     this.svg.append(el("defs", {}, el("clipPath", { id }, this.clip)));
-    this.over = this.add("rect", { class: "dp-over" });
-    this.pool = new Pool(this.add("g"));
-    const lines = this.add("g", clipped);
-    const path = (name) => lines.appendChild(el("path", { class: `dp-${name}` }));
-    this.band = path("band");
-    this.pinned = path("ghost");
-    this.lines = Object.fromEntries(ACCOUNTANTS.map((name) => [name, path(`line ${STYLES[name].classes}`)]));
-    this.gap = path("gap");
-    this.claim = path("claim");
-    this.crossings = Object.fromEntries(
-      ACCOUNTANTS.map((name) => [name, this.add("path", { class: `dp-cross dp-${name}` })]),
-    );
+    this.behind = this.add("g");
+    this.curves = this.add("g", clipped);
     // The PLD curve can be held anywhere.
     this.pull = this.add("path", { class: "dp-pull", "data-drag": "pull", ...clipped });
     const pill = () => [el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" })];
     const line = (name) => [el("line", { class: "dp-hit" }), el("line", { class: `dp-${name}line` })];
     this.budget = this.handle("budget", ...line("budget"), ...pill());
     this.T = this.handle("T", ...line("t"), ...pill());
-    this.labels = new Labels(this.add("g", { class: "dp-dots" }), words);
-    this.claimName = this.add("text", { class: "dp-claimname", "text-anchor": "end" });
-    this.printed = this.add("g", { class: "dp-printed" });
+    this.above = this.add("g", { class: "dp-dots" });
     this.curve = this.handle(
       "curve",
       el("circle", { class: "dp-hitdot", r: 22 }),
       el("circle", { class: "dp-grip", r: 9 }),
       el("path", { class: "dp-arrows", d: "M-4-15L0-20L4-15M-4 15L0 20L4 15" }),
     );
-    this.epsilon = this.add("text", { class: "dp-axisname", "text-anchor": "end" });
   }
 
   add(tag, attributes) {
@@ -66,11 +53,11 @@ export class Picture {
     setAll(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
     const { left, right, top, bottom } = frame.sides;
     setAll(this.clip, { x: left, y: top, width: right - left, height: bottom - top });
-    this.drawAxes(run);
+    this.svg.classList.toggle("dp-stale", Boolean(view.found.stale));
+    this.behind.replaceChildren(...this.axes(run));
     this.drawCurves(run, view);
-    this.drawLines(run, view);
-    this.labels.draw(run, view);
-    this.drawPrinted(run, view);
+    this.drawLines(run);
+    this.above.replaceChildren(...this.crossings(run, view), ...values(run, view, this.words), ...names(run, view, this.words), ...this.claim(run, view), ...this.printed(run, view));
     const { value } = view.best;
     const held = proved(run) && run.shown.includes("pld") && value < Infinity && (value > 0 || !run.logEpsilon);
     set(this.curve, "visibility", held ? null : "hidden");
@@ -79,70 +66,59 @@ export class Picture {
     set(this.curve, "transform", `translate(${frame.x(run, run.T).toFixed(1)} ${y.toFixed(1)})`);
   }
 
-  drawAxes(run) {
+  axes(run) {
     const { frame } = this;
-    const [{ left, right, top, bottom }, { last, bottom: low, top: high }] = [frame.sides, frame.span];
-    const rule = (x1, y1, x2, y2, kind) => this.pool.put("line", { x1, y1, x2, y2, class: kind });
-    const label = (x, y, words, kind) => this.pool.put("text", { x, y, text: words, class: kind });
-    for (const [value, written] of ticks(run.logEpsilon, low, high, 5)) {
-      const y = frame.y(run, value);
-      rule(left, y, right, y, written ? "dp-grid" : "dp-grid dp-faint");
-      if (written) label(left - 8, y + 4, text(value), "dp-tick-y");
-    }
-    const { small } = frame.box;
-    const first = run.logT ? 1 : 0;
-    for (const [value, written] of ticks(run.logT, first, last, small ? 3 : 6)) {
-      const x = frame.x(run, value || 1e-9);
-      rule(x, top, x, bottom, written ? "dp-grid" : "dp-grid dp-faint");
-      // The T line has its own label.
-      if (!written || Math.abs(x - frame.x(run, run.T)) <= 30) continue;
-      const words = value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value);
-      label(x, bottom + 18, words, "dp-tick-x");
-    }
-    rule(left, bottom, right, bottom, "dp-axis");
-    this.pool.done();
-    setAll(this.epsilon, { x: left - 14, y: top - 14, text: "ε" });
+    const [{ left, right, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
+    const [x, y] = [frame.axisT(run), frame.axisEpsilon(run)];
+    // The T line has its own label.
+    const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
+    const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
+    const across = ticks(run.logT, run.logT ? 1 : 0, last, small ? 3 : 6).map(([value, written]) => [value, written && apart(value) ? steps(value) : ""]);
+    const up = ticks(run.logEpsilon, low, high, 5).map(([value, written]) => [value, written ? text(value) : ""]);
+    const over = el("rect", { class: "dp-over", x: left, y: top, width: right - left, height: this.level(run) - top });
+    return [over, ...grid(x, y, frame.sides, across, up), el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε")];
+  }
+
+  /** Where the budget line lies. */
+  level(run) {
+    const { top, bottom } = this.frame.sides;
+    return Math.min(Math.max(this.frame.y(run, run.budget), top), bottom);
   }
 
   drawCurves(run, { found, pinned }) {
-    const gaps = [];
-    this.svg.classList.toggle("dp-stale", Boolean(found.stale));
-    for (const name of ACCOUNTANTS) {
-      const drawn = run.shown.includes(name) && found.of[name];
-      const open = name === "pld" ? gaps : null;
-      set(this.lines[name], "d", drawn ? this.path(run, found, drawn.upper, open) : "");
-    }
-    // What is claimed of a run by those who take it for another.
-    const claim = found.claim || null;
-    set(this.claim, "d", claim ? this.path(run, { steps: found.steps }, claim) : "");
-    set(this.claimName, "text", claim ? this.words.claimed : "");
-    const [last, { right, top }] = [this.frame.y(run, claim?.at(-1) ?? 1), this.frame.sides];
-    setAll(this.claimName, { x: right - 6, y: Math.max(last, top + 20) - 10 });
-    set(this.band, "d", found.asked && run.shown.includes("pld") ? this.between(run, found) : "");
-    // Where PLD is open, the best bound that is proved, dotted, from neighbour to neighbour.
     const { steps, of } = found;
-    const bridges = gaps.map((i) => [i - 1, i, i + 1]
+    const path = (kind, d) => el("path", { class: `dp-${kind}`, d });
+    const lines = ACCOUNTANTS.filter((name) => run.shown.includes(name) && of[name])
+      .map((name) => path(`line ${STYLES[name].classes}`, this.path(run, found, of[name].upper)));
+    const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
+    // Where PLD is open, the best bound that is proved, dotted, from neighbour to neighbour.
+    const bridges = steps.flatMap((_, i) => of.pld?.upper[i] !== null || !run.shown.includes("pld") ? [] : [i - 1, i, i + 1]
       .filter((j) => steps[j] !== undefined)
       .map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
       .filter(([, epsilon]) => epsilon > 0 && epsilon < Infinity)
       .map(([T, epsilon], j) => `${j ? "L" : "M"}${this.place(run, T, epsilon)}`)
-      .join(""));
-    set(this.gap, "d", bridges.join(""));
-    set(this.pull, "d", found.asked ? "" : (this.lines.pld.getAttribute("d") ?? "") + bridges.join(""));
-    const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
-    set(this.pinned, "d", other ? this.path(run, pinned.found, other) : "");
+      .join("")).join("");
+    this.curves.replaceChildren(
+      path("band", found.asked && run.shown.includes("pld") ? this.between(run, found) : ""),
+      path("ghost", other ? this.path(run, pinned.found, other) : ""),
+      ...lines,
+      path("gap", bridges),
+      // What is claimed of a run by those who take it for another.
+      path("claim", found.claim ? this.path(run, { steps }, found.claim) : ""),
+    );
+    const whole = run.shown.includes("pld") && !found.asked ? this.path(run, found, of.pld.upper) + bridges : "";
+    set(this.pull, "d", whole);
   }
 
   place(run, T, epsilon) {
     return `${this.frame.x(run, T).toFixed(1)} ${this.frame.y(run, epsilon).toFixed(1)}`;
   }
 
-  /** A curve through all points that are known; the others are told to `open`. */
-  path(run, { steps, stairs = false }, ends, open = null) {
+  /** A curve through all points that are known. */
+  path(run, { steps, stairs = false }, ends) {
     const parts = [[]];
     for (const [i, end] of ends.entries()) {
       if (end === null || end === Infinity || (run.logEpsilon && !(end > 0))) {
-        if (end === null) open?.push(i);
         parts.push([]);
         continue;
       }
@@ -164,12 +140,11 @@ export class Picture {
     return ends.slice(1).map(([T, low, high], i) => `M${this.place(run, ends[i][0], high)}L${this.place(run, T, high)}L${this.place(run, T, low)}L${this.place(run, ends[i][0], low)}Z`).join("");
   }
 
-  /** The T line, the budget line, and where curves meet the budget. */
-  drawLines(run, { found }) {
+  /** The T line and the budget line. */
+  drawLines(run) {
     const { frame } = this;
     const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
-    const x = frame.x(run, run.T);
-    const y = Math.min(Math.max(frame.y(run, run.budget), top), bottom);
+    const [x, y] = [frame.x(run, run.T), this.level(run)];
     const words = `◂ T = ${text(run.T)} ▸`;
     const width = widthOf(words, bold) + 20;
     const centre = Math.min(Math.max(x, left + width / 2 - 40), right + frame.box.right - width / 2);
@@ -178,26 +153,36 @@ export class Picture {
     const wide = widthOf(budget, bold) + 20;
     const from = small ? left - 36 : left + 10;
     hold(this.budget, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);
-    setAll(this.over, { x: left, y: top, width: right - left, height: y - top });
-    for (const name of ACCOUNTANTS) {
+  }
+
+  /** Where curves meet the budget. */
+  crossings(run, { found, frame }) {
+    const { left, right } = frame.sides;
+    const y = this.level(run);
+    return ACCOUNTANTS.flatMap((name) => {
       const T = run.shown.includes(name) && run.budget < frame.span.top ? reached(found, name, run.budget) : null;
       const at = T ? frame.x(run, T) : 0;
-      const seen = at > left && at < right - 2;
-      set(this.crossings[name], "d", seen ? `M${at.toFixed(1)} ${(y - 6).toFixed(1)}V${(y + 6).toFixed(1)}` : "");
-    }
+      return at > left && at < right - 2 ? [el("path", { class: `dp-cross dp-${name}`, d: `M${at} ${y - 6}V${y + 6}` })] : [];
+    });
+  }
+
+  /** The name of what is claimed. */
+  claim(run, { found, frame }) {
+    if (!found.claim) return [];
+    const place = { x: frame.sides.right - 6, y: Math.max(frame.y(run, found.claim.at(-1)), frame.sides.top + 20) - 10 };
+    return [el("text", { class: "dp-claimname", "text-anchor": "end", ...place }, this.words.claimed)];
   }
 
   /** Published figures of this very run, each with its source. */
-  drawPrinted(run, { points }) {
-    const { left, right, top, bottom } = this.frame.sides;
-    const nodes = points.flatMap((row) => {
-      const [x, y] = [this.frame.x(run, row.T), this.frame.y(run, row.epsilon)];
+  printed(run, { points, frame }) {
+    const { left, right, top, bottom } = frame.sides;
+    return points.flatMap((row) => {
+      const [x, y] = [frame.x(run, row.T), frame.y(run, row.epsilon)];
       if (!run.shown.includes(row.accountant) || x < left || x > right || y < top || y > bottom) return [];
       const kind = `dp-${row.accountant}`;
       const ring = el("path", { class: `dp-ring ${kind}`, d: STYLES.pinned.outline, transform: `translate(${x} ${y}) scale(2.1)` });
       return [ring, el("text", { class: `dp-ringname ${kind}`, x: x + 13, y: y - 8 }, `◎ ${row.value}`)];
     });
-    this.printed.replaceChildren(...nodes);
   }
 }
 

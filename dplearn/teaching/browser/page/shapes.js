@@ -29,27 +29,6 @@ export const setAll = (node, attributes) => {
   }
 };
 
-/** Nodes of a group that each picture uses again; those that it does not need are hidden. */
-export class Pool {
-  constructor(group) {
-    this.group = group;
-    this.nodes = { line: [], text: [] };
-    this.used = { line: 0, text: 0 };
-  }
-
-  put(kind, attributes) {
-    setAll((this.nodes[kind][this.used[kind]++] ??= this.group.appendChild(el(kind))), attributes);
-  }
-
-  /** End a picture. */
-  done() {
-    for (const [kind, nodes] of Object.entries(this.nodes)) {
-      nodes.forEach((node, i) => set(node, "visibility", i < this.used[kind] ? null : "hidden"));
-      this.used[kind] = 0;
-    }
-  }
-}
-
 /** Place a line, and its label in a box around (x, y). @param {any[]} nodes */
 export function pillAt(nodes, ends, [x, y], width, words) {
   const [line, box, label] = nodes;

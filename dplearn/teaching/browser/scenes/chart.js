@@ -1,5 +1,5 @@
 // Epsilon against T as one picture, made anew from a view: what is not in the view is not there.
-import { Axis, FAR } from "../page/axis.js";
+import { Axis, FAR, grid } from "../page/axis.js";
 import { bound, clamp, digits, down, text, ticks } from "../page/numbers.js";
 import { apart, el, smooth } from "../page/shapes.js";
 import { placed } from "./guess.js";
@@ -7,22 +7,16 @@ import { placed } from "./guess.js";
 /** Where values lie in a box of pixels, whose letters are `em` high. */
 export class Plane {
   constructor({ width, height, em }, { last, top }) {
-    const sides = { left: 2.6 * em, right: width - 6.2 * em, high: 1.5 * em, low: height - 2 * em };
+    const sides = { left: 2.6 * em, right: width - 6.2 * em, top: 1.5 * em, bottom: height - 2 * em };
     this.em = em;
     this.width = width;
     this.last = last;
     this.top = top;
     this.sides = sides;
     this.T = new Axis({ low: 0, high: last }, sides.left, sides.right);
-    this.epsilon = new Axis({ low: 0, high: top }, sides.low, sides.high);
-  }
-
-  x(T) {
-    return this.T.at(T);
-  }
-
-  y(epsilon) {
-    return this.epsilon.at(epsilon);
+    this.epsilon = new Axis({ low: 0, high: top }, sides.bottom, sides.top);
+    this.x = (/** @type {number} */ T) => this.T.at(T);
+    this.y = (/** @type {number} */ epsilon) => this.epsilon.at(epsilon);
   }
 
   /** The values at a place in pixels, inside the axes. */
@@ -48,17 +42,12 @@ export function chart(plane, view, { shown = 1, stroke = [], say }) {
 }
 
 function axes(plane, view, say) {
-  const { em, last, top, sides: { left, right, high, low } } = plane;
-  const rule = (x1, y1, x2, y2, kind) => el("line", { x1, y1, x2, y2, class: kind });
-  const words = (x, y, said, anchor, kind = "dm-tick") => el("text", { x, y, "text-anchor": anchor, class: kind }, said);
-  const nodes = [];
-  for (const [value] of ticks(false, 0, top, 5)) {
-    const y = plane.y(value);
-    nodes.push(rule(left, y, right, y, value ? "dm-grid" : "dm-axis"), words(left - 0.4 * em, y + 0.35 * em, text(value), "end"));
-  }
-  nodes.push(rule(right, high, right, low, "dm-grid"), words(left - 0.4 * em, high - 0.6 * em, "ε", "end", "dm-name"));
-  nodes.push(words(left, low + 1.35 * em, "0", "middle"), words(right, low + 1.35 * em, say("steps", { T: text(last) }), "middle"));
-  if (view.hint) nodes.push(words((left + right) / 2, (high + low) / 2, view.hint, "middle", "dm-hint"));
+  const { em, last, top, sides } = plane;
+  const { left, right } = sides;
+  const up = ticks(false, 0, top, 5).map(([value]) => [value, text(value)]);
+  const nodes = grid(plane.T, plane.epsilon, sides, [[0, "0"], [last, say("steps", { T: text(last) })]], up, em);
+  nodes.push(el("text", { x: left - 0.4 * em, y: sides.top - 0.6 * em, "text-anchor": "end", class: "dm-name" }, "ε"));
+  if (view.hint) nodes.push(el("text", { x: (left + right) / 2, y: (sides.top + sides.bottom) / 2, "text-anchor": "middle", class: "dm-hint" }, view.hint));
   return nodes;
 }
 
@@ -93,9 +82,9 @@ function ring(plane, { T, epsilon }) {
 
 /** Values and names right of the picture, apart from each other. */
 function labels(plane, ends) {
-  const { em, width, sides: { right, low } } = plane;
+  const { em, width, sides: { right, bottom } } = plane;
   const wanted = ends.map((one) => ({ ...one, want: one.y, room: 2.5 * em }));
-  return apart(wanted, 0, 0, low + 0.8 * em).flatMap(({ kind, x, y, at, value, name }) => {
+  return apart(wanted, 0, 0, bottom + 0.8 * em).flatMap(({ kind, x, y, at, value, name }) => {
     const far = Math.abs(at - y) > 0.6 * em || x < right - em;
     const link = { class: `dm-link dm-${kind}`, d: far ? `M${x.toFixed(1)} ${y.toFixed(1)}L${right + 0.5 * em} ${at.toFixed(1)}` : "" };
     const place = { x: Math.min(right + 0.7 * em, width), class: `dm-value dm-${kind}` };

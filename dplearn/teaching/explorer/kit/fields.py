@@ -1,7 +1,5 @@
-"""Words of a page by key, and numbers: their ranges, and the grammar of those that are typed."""
+"""Words of a page by key, and numbers and words of a question within their ranges."""
 
-import math
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,43 +13,6 @@ RANGES = {
     "delta": (1e-30, 0.5),
     "steps": (1, 10_000_000),
 }
-_RAISED = str.maketrans("⁻−⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
-# Digits in threes, parted by one kind of sign; two digits after a comma are no number here.
-_GROUPED = re.compile(r"[1-9]\d{0,2}(?:([ \u202f\u00a0'’,])\d{3})(?:\1\d{3})*(?:\.\d*)?", re.ASCII)
-_NUMBER = re.compile(
-    r"([-+]?(?:\d+\.?\d*|\.\d+))(?:e([-+]?\d+))?|(?:(.+?)[×·*])?10(?:\^|\*\*)([-+]?\d+)",
-    re.ASCII | re.IGNORECASE,
-)
-
-
-def read(typed: str) -> float:
-    """Return the number that somebody typed; NaN where it is none, as in ``1,5``.
-
-    `read` of `browser/page/numbers.js` has the same grammar; one table tests both.
-
-    Examples
-    --------
-    >>> read("256/60 000"), read("1 %"), read("2·10⁻⁶"), read("1,5")
-    (0.004266666666666667, 0.01, 2e-06, nan)
-    """
-    plain = re.sub("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda m: "^" + m[0], typed.strip()).translate(_RAISED)
-    share = plain.endswith("%")
-    parts = [_plain(part.strip()) for part in plain.removesuffix("%").split("/")]
-    if len(parts) > 2 or any(map(math.isnan, parts)) or parts[1:] == [0]:
-        return math.nan
-    return parts[0] / (*parts, 1.0)[1] * (0.01 if share else 1)
-
-
-def _plain(text: str) -> float:
-    if _GROUPED.fullmatch(text):
-        text = re.sub(r"[^\d.]", "", text)
-    if not (found := _NUMBER.fullmatch(text)):
-        return math.nan
-    mantissa, exponent, factor, power = found.groups()
-    if power is None:
-        return float(f"{mantissa}e{exponent or 0}")
-    factor = (factor or "1").strip()
-    return float(f"{factor}e{power}") if re.fullmatch(r"\d+\.?\d*|\.\d+", factor) else math.nan
 
 
 def number(run: Mapping[str, Any], name: str, key: str = "") -> float:

@@ -6,20 +6,59 @@ const answers = (() => {
   const TOO_FAR = 1e6; // a guess beyond this factor would leave no room on the line
   const BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one.";
 
-  // The number that a text stands for, or a sentence on what to type instead.
+  const NAMES = { __proto__: null, pi: Math.PI, e: Math.E, sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log };
+  const TOKEN = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|\*\*|[-+*/^()]|(?:(?:math|np)\.)?[a-z]+/g;
+
+  // The value of arithmetic as in Python, such as 3.73*200/71; NaN where it is none.
+  function computed(text) {
+    const parts = text.match(TOKEN) ?? [];
+    const took = (...signs) => (signs.includes(parts[0]) ? parts.shift() : "");
+    const sum = () => {
+      let value = product();
+      for (let sign; (sign = took("+", "-")); ) value += sign === "+" ? product() : -product();
+      return value;
+    };
+    const product = () => {
+      let value = factor();
+      for (let sign; (sign = took("*", "/")); ) value = sign === "*" ? value * factor() : value / (factor() || NaN);
+      return value;
+    };
+    const factor = () => {
+      const sign = took("+", "-");
+      if (sign) return sign === "+" ? factor() : -factor();
+      const base = atom();
+      return took("**", "^") ? base ** factor() : base;
+    };
+    const atom = () => {
+      const part = parts.shift() ?? "";
+      const named = part === "(" ? (x) => x : NAMES[part.replace(/.*\.(?=[a-z])/, "")];
+      if (typeof named !== "function") return named ?? (part ? Number(part) : NaN);
+      if (part !== "(" && !took("(")) return NaN;
+      const value = named(sum());
+      return took(")") ? value : NaN;
+    };
+    const value = sum();
+    return parts.length || text.replace(TOKEN, "").trim() ? NaN : value;
+  }
+
+  // The number that a text stands for, or a sentence on what to type instead. The grammar is that of
+  // the explorer's fields, and arithmetic; as in Python blanks part numbers, and _ may stand in one.
   function readNumber(text) {
-    const typed = text.normalize("NFKC").replace("\u2212", "-").trim();
-    const digits = "\\d+(?:_\\d+)*";
-    const decimal = `[+-]?(?:${digits}\\.?(?:${digits})?|\\.${digits})(?:e[+-]?${digits})?`;
-    if (/^[+-]?nan$/i.test(typed)) {
+    // NFKC would turn 10⁻² into 10-2.
+    const plain = /[⁻⁰¹²³⁴-⁹]/.test(text) ? text : text.normalize("NFKC");
+    const typed = plain.replaceAll("\u2212", "-").trim().toLowerCase();
+    if (/^[+-]?nan$/.test(typed)) {
       return { problem: "nan is not a number; look for 0/0 or the log of a negative number." };
     }
-    if (/^[+-]?inf(inity)?$/i.test(typed)) return { number: typed[0] === "-" ? -Infinity : Infinity };
-    if (new RegExp(`^${decimal}$`, "i").test(typed)) return { number: Number(typed.replaceAll("_", "")) };
-    const problem = new RegExp(`^${decimal} ?(%|per ?cent)$`, "i").test(typed)
-      ? "write a number between 0 and 1 instead of per cent, such as 0.03 for 3 %."
-      : `“${text.trim()}” is no number; write ${/^[+-]?\d+,\d+$/.test(typed) ? `a point, as in ${typed.replace(",", ".")}` : "one such as 0.25"}.`;
-    return { problem };
+    if (/^[+-]?inf(inity)?$/.test(typed)) return { number: typed[0] === "-" ? -Infinity : Infinity };
+    if (/\d.* ?(%|per ?cent)$/.test(typed)) {
+      return { problem: "write a number between 0 and 1 instead of per cent, such as 0.03 for 3 %." };
+    }
+    const bare = typed.replace(/(\d)_(?=\d)/g, "$1");
+    const number = [numbers.read(bare), computed(bare)].find((value) => !Number.isNaN(value));
+    if (number !== undefined) return { number };
+    const comma = /^[+-]?\d+,\d+$/.test(typed) ? `a point, as in ${typed.replace(",", ".")}` : "one such as 0.25";
+    return { problem: `“${text.trim()}” is no number; write ${comma}.` };
   }
 
   // A guess, which is finite.
@@ -156,21 +195,6 @@ if (typeof document !== "undefined") {
     reply.textContent = here("Done on an earlier visit.");
   }
 
-  // Numbers for an axis: round steps from zero, or a few for each power of ten.
-  function ticks(low, high, logarithmic) {
-    if (logarithmic) {
-      const powers = Math.floor(Math.log10(low));
-      const many = Array.from({ length: Math.ceil(Math.log10(high)) - powers + 1 }, (_, i) => Number(`1e${powers + i}`));
-      const steps = Math.log10(high / low) > 3 ? [1] : [1, 2, 5];
-      const every = many.flatMap((power) => steps.map((step) => step * power)).filter((x) => x >= low && x <= high);
-      const stride = Math.ceil(every.length / 7);
-      return every.filter((_, i) => i % stride === 0);
-    }
-    const power = Number(`1e${Math.floor(Math.log10(high / 3))}`);
-    const step = [1, 2, 5, 10].map((one) => one * power).find((one) => high / one <= 5.5);
-    return Array.from({ length: Math.floor(high / step) + 1 }, (_, i) => Number((i * step).toPrecision(12)));
-  }
-
   // A line of numbers: each has a mark on it, and its name in a row of its own.
   function numberLine(points) {
     const values = points.map(([, value]) => value);
@@ -180,7 +204,8 @@ if (typeof document !== "undefined") {
     const [low, high] = logarithmic ? [least / margin, most * margin] : [0, 1.1 * most];
     const share = (value) => logarithmic ? Math.log(value / low) / Math.log(high / low) : value / high;
     const at = (value) => `${(100 * share(value)).toFixed(2)}%`;
-    const axis = make("div", { className: "axis" }, ...ticks(low, high, logarithmic).map((value) => {
+    const ticks = numbers.ticks(logarithmic, low, high, 5.5).filter(([, worded]) => worded).map(([value]) => value);
+    const axis = make("div", { className: "axis" }, ...ticks.map((value) => {
       const tick = make("i", { textContent: answers.written(value) });
       tick.style.left = at(value);
       return tick;
@@ -284,7 +309,7 @@ if (typeof document !== "undefined") {
 
   // A function to write, where the page has Python.
   function program(place, ask) {
-    const area = make("textarea", { value: ask.code, spellcheck: false, rows: ask.code.split("\n").length + 2, autocapitalize: "off" });
+    const area = make("textarea", { value: ask.code, spellcheck: false, rows: ask.code.split("\n").length, autocapitalize: "off" });
     const [run, stop] = [make("button", { textContent: here("Check") }), make("button", { type: "button", className: "plain", textContent: "Stop", hidden: true })];
     const label = make("label", {}, `Your function for ${ask.item}, in Python with its standard library, and lists for arrays `, area);
     const row = make("form", { className: "code" }, label, run, stop);
@@ -310,6 +335,9 @@ if (typeof document !== "undefined") {
       [run.disabled, stop.hidden] = [false, true];
       if (verdict.outcome === "open") verdict.messages = [`write the body of ${ask.name} in the field.`];
       reply.textContent = say(verdict);
+      if (ask.draws && verdict.outcome === "right") {
+        reply.append(`\nOur ${ask.name} draws pictures below; yours, right in these cases, draws the same up to chance.`);
+      }
       place.dataset.outcome = verdict.outcome;
       if (verdict.outcome !== "open") tell(ask, verdict.outcome === "right");
     });

@@ -5,23 +5,19 @@ window.dplearnProgress = (() => {
   const PREFIX = "dplearn-";
   // Firefox gives each file a storage of its own, and all files the same cookies, which go nowhere.
   const cookies = {
-    read: () => document.cookie.split("; ").map((pair) => pair.split("=")),
+    read: (key) => {
+      const pair = document.cookie.split("; ").find((one) => one.startsWith(`${key}=`));
+      return pair && decodeURIComponent(pair.slice(key.length + 1));
+    },
     write: (key, value) => { document.cookie = `${key}=${encodeURIComponent(value)}; max-age=34560000; path=/`; },
-    remove: (key) => { document.cookie = `${key}=; max-age=0; path=/`; },
   };
-  const storage = {
-    read: () => Object.entries(localStorage),
-    write: (key, value) => localStorage.setItem(key, value),
-    remove: (key) => localStorage.removeItem(key),
-  };
+  const storage = { read: (key) => localStorage.getItem(key), write: (key, value) => localStorage.setItem(key, value) };
   const memory = new Map();
-  const forgetful = { read: () => [...memory], write: (k, v) => memory.set(k, v), remove: (k) => memory.delete(k) };
+  const forgetful = { read: (key) => memory.get(key), write: (key, value) => memory.set(key, value) };
   const works = (store) => {
     try {
       store.write(`${PREFIX}try`, "1");
-      const kept = store.read().some(([key, value]) => key === `${PREFIX}try` && value === "1");
-      store.remove(`${PREFIX}try`);
-      return kept;
+      return store.read(`${PREFIX}try`) === "1";
     } catch {
       return false;
     }
@@ -30,59 +26,30 @@ window.dplearnProgress = (() => {
   const store = choices.find(works) ?? forgetful;
 
   const two = (lesson) => String(parseInt(lesson, 10)).padStart(2, "0");
-  const states = (items) => Object.fromEntries(
-    Object.entries(items ?? {}).filter(([, state]) => ["done", "tried"].includes(state)));
-  // What is kept of each lesson; of one that somebody has spoilt, nothing.
-  const kept = () => store.read().filter(([key]) => /^dplearn-\d\d$/.test(key)).map(([key, value]) => {
+  // What is kept of a lesson; where somebody has spoilt it, nothing.
+  const kept = (lesson) => {
     try {
-      return [key.slice(-2), states(JSON.parse(store === cookies ? decodeURIComponent(value) : value))];
+      return JSON.parse(store.read(PREFIX + two(lesson)) || "{}") ?? {};
     } catch {
-      return [key.slice(-2)];
+      return {};
     }
-  });
-  const all = () => Object.fromEntries(kept().filter(([, items]) => items));
-  const tell = () => document.dispatchEvent(new Event("dplearn:kept"));
-  const get = (lesson, item) => all()[two(lesson)]?.[item] ?? null;
+  };
+  const get = (lesson, item) => kept(lesson)[item] ?? null;
   const set = (lesson, item, state) => {
     if (get(lesson, item) === "done") return; // a later try does not undo it
-    store.write(PREFIX + two(lesson), JSON.stringify({ ...all()[two(lesson)], [item]: state }));
-    tell();
+    store.write(PREFIX + two(lesson), JSON.stringify({ ...kept(lesson), [item]: state }));
+    document.dispatchEvent(new Event("dplearn:kept"));
   };
-  return {
-    get,
-    set,
-    done: (lesson) => Object.values(all()[two(lesson)] ?? {}).filter((state) => state === "done").length,
-    forgets: store === forgetful,
-    spoilt() {
-      const lessons = kept().filter(([, items]) => !items).map(([lesson]) => lesson);
-      return lessons.length ? `What this browser has kept of lesson ${lessons.join(", ")} cannot be read, and counts as nothing. ` : "";
-    },
-    export: () => JSON.stringify({ dplearn: "progress", lessons: all() }, null, 1),
-    import(text) {
-      let read;
-      try { read = JSON.parse(text); } catch { /* told below */ }
-      if (read?.dplearn !== "progress") throw new Error("This file holds no progress: save one here first.");
-      for (const [lesson, items] of Object.entries(read.lessons ?? {})) {
-        for (const [item, state] of Object.entries(states(items))) set(lesson, item, state);
-      }
-    },
-    clear() {
-      kept().forEach(([lesson]) => store.remove(PREFIX + lesson));
-      tell();
-    },
-  };
+  const done = (lesson) => Object.values(kept(lesson)).filter((state) => state === "done").length;
+  return { get, set, done, forgets: store === forgetful };
 })();
 
 document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state } }) =>
   dplearnProgress.set(lesson, item, state));
 
 {
-  const make = (tag, values, ...children) => {
-    const node = Object.assign(document.createElement(tag), values);
-    node.append(...children);
-    return node;
-  };
-  const FORGETS = "This browser keeps nothing for files: progress lasts as long as this page, unless you save it.";
+  const make = (tag, values) => Object.assign(document.createElement(tag), values);
+  const FORGETS = "This browser keeps nothing for files: progress lasts as long as this page.";
   // Now, and whenever progress changes: here, on another page, or before the way back.
   const always = (draw) => {
     draw();
@@ -104,7 +71,7 @@ document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state }
     summary.append(here);
     list.append(count);
     always(() => {
-      const answered = Number(asked) ? `${dplearnProgress.spoilt()}${share(lesson, asked)} answered` : "";
+      const answered = Number(asked) ? `${share(lesson, asked)} answered` : "";
       count.textContent = dplearnProgress.forgets ? FORGETS : answered;
     });
     const links = [...contents.querySelectorAll("li a")];
@@ -128,28 +95,9 @@ document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state }
     rows[0].closest("table").className = "map";
     rows[0].closest("table").rows[0].append(make("th", { textContent: "done" }));
     const begin = make("p", { className: "begin" });
-    const save = make("a", { textContent: "save it as a file", download: "dplearn-progress.json", href: "#" });
-    save.addEventListener("click", () => {
-      save.href = URL.createObjectURL(new Blob([dplearnProgress.export()], { type: "application/json" }));
-    });
-    const file = make("input", { type: "file", accept: ".json", hidden: true, id: "load" });
-    const [told, lost, load, forget] = [make("output", {}), make("p", {}), make("button", { textContent: "load a file" }), make("button", { textContent: "forget it" })];
-    load.addEventListener("click", () => file.click());
-    forget.addEventListener("click", () => dplearnProgress.clear());
-    file.addEventListener("change", async () => {
-      const text = await file.files[0].text();
-      file.value = "";
-      try {
-        dplearnProgress.import(text);
-        told.textContent = "Loaded.";
-      } catch (error) {
-        told.textContent = error.message;
-      }
-    });
-    const where = dplearnProgress.forgets ? FORGETS : "Your progress stays in this browser and is sent nowhere:";
-    rows[0].closest(".wide").before(begin, make("p", { className: "kept" }, `${where} `, save, ", ", load, ", ", forget, ". ", file, told), lost);
+    const where = dplearnProgress.forgets ? FORGETS : "Your progress stays in this browser and is sent nowhere.";
+    rows[0].closest(".wide").before(begin, make("p", { className: "kept", textContent: where }));
     always(() => {
-      lost.textContent = dplearnProgress.spoilt();
       for (const row of rows) {
         const lesson = row.cells[0].textContent;
         const text = share(lesson, counts[lesson]);

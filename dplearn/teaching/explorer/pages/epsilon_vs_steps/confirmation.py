@@ -35,8 +35,8 @@ CLAIM = "poisson_claim"
 Curve = tuple[Guarantee, ...]
 # The accountant that proves from both sides: the others are measured by it.
 REFERENCE = "pld"
-# One point in so many is enough for a draft.
-_THIN = 4
+# One point in so many of a curve is drawn, and the last.
+_THIN = 2
 # What the name of a sampling ends in whose epochs leave a record out.
 DROP_LAST = "_drop_last"
 _DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{DROP_LAST}")
@@ -51,11 +51,7 @@ def options() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A run and how far to follow it: all that a curve depends on.
-
-    A draft is a run whose number is on its way: fewer points, with less work for each, so that
-    the picture can follow. What it proves is true all the same.
-    """
+    """A run and how far to follow it: all that a curve depends on."""
 
     mechanism: str
     noise_multiplier: float
@@ -64,7 +60,6 @@ class Scenario:
     delta: float
     adjacency: Adjacency
     largest: int
-    draft: bool = False
     drop_last: bool = False  # whether each shuffled epoch leaves out a record
 
     @cached_property
@@ -73,21 +68,17 @@ class Scenario:
         grid = log_steps(self.largest)
         if self.by_epoch:
             # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
-            first, whole = min(self.batches, self.largest), self.largest // self.batches
+            batches = replace(self, mechanism="gaussian").sampling_scheme.batches
+            first, whole = min(batches, self.largest), self.largest // batches
             begun = [t for t in log_steps(first) if t >= first / 20]
-            ends = [self.batches * k for k in log_steps(whole)] if whole else []
+            ends = [batches * k for k in log_steps(whole)] if whole else []
             grid = sorted({*begun, *ends, self.largest})
-        return tuple(grid[::-_THIN][::-1] if self.draft else grid)
+        return tuple(grid[::-_THIN][::-1])
 
     @cached_property
     def by_epoch(self) -> bool:
         """Whether all batches of an epoch are drawn at once."""
         return self.sampling in EPOCH_SAMPLINGS
-
-    @cached_property
-    def batches(self) -> int:
-        """Steps in one epoch, of a scheme that draws them at once."""
-        return replace(self, mechanism="gaussian").sampling_scheme.batches
 
     @property
     def sampling_scheme(self) -> SamplingScheme:
@@ -155,32 +146,16 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> Curve:
 
 @lru_cache(maxsize=2048)
 def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
-    """Return an accountant's curve; of a draft, with less work, which loosens it a little."""
-    law, base, sampling = ACCOUNTANTS[name](), scenario.base, scenario.sampling
-    delta, adjacency = scenario.delta, scenario.adjacency
-    if scenario.draft and name == REFERENCE:
-        law = replace(law, rtol=1e-3, most_cells=2**14)  # type: ignore[type-var]
+    """Return an accountant's curve of a run, or why it has no theorem."""
+    law, base = ACCOUNTANTS[name](), scenario.base
+    asked: Any = {"delta": scenario.delta, "steps": [*steps], "adjacency": scenario.adjacency}
     try:
-        if not isinstance(base, Gaussian):
-            if scenario.by_epoch:
-                what = f"Accountant {name}: {sampling} batches with {base.name} noise"
-                raise validate.unsupported(what, "the theorem is for Gaussian noise")
-            one = scenario.sampling_scheme.mechanism
-            curve = law.epsilon_curve(one, delta=delta, steps=[*steps], adjacency=adjacency)
-        elif (scenario.draft, name, sampling) == (
-            True,
-            REFERENCE,
-            "shuffled",
-        ) and adjacency != "add_remove":
-            # Upper ends: no epoch tells more than its largest batch.
-            begun = [-(-t // scenario.batches) for t in steps]
-            ends = ACCOUNTANTS[REFERENCE]().epsilon_curve(
-                base, delta=delta, steps=begun, adjacency=adjacency
-            )
-            curve = tuple(replace(g, kind="upper", lower=0.0) for g in ends)
-        else:
-            curve = scenario.plan.guarantees(law, delta=delta, steps=[*steps], adjacency=adjacency)
-        return Answer(curve)
+        if isinstance(base, Gaussian):
+            return Answer(scenario.plan.guarantees(law, **asked))
+        if scenario.by_epoch:
+            what = f"Accountant {name}: {scenario.sampling} batches with {base.name} noise"
+            raise validate.unsupported(what, "the theorem is for Gaussian noise")
+        return Answer(law.epsilon_curve(scenario.sampling_scheme.mechanism, **asked))
     except (NotImplementedError, ArithmeticError) as error:
         return Answer(refusal=str(error))
 
@@ -194,10 +169,13 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
         scenario = _scenario(question, here)
         curve = answer_of(REFERENCE, scenario, (min(here, scenario.largest),)).curve
         told = {"key": question["key"], "T": here, "agrees": None}
-        if not curve or "upper" not in question:
+        if not curve or curve[0].epsilon == math.inf:
             return told
-        # Whether the bracket that the browser drew and the library's have a point in common.
         low, high = text.floor(curve[0]), curve[0].epsilon
+        if "upper" not in question:
+            # What the browser left open is decided here.
+            return told | ({"lower": low, "upper": high} if question["kind"] == "confirm" else {})
+        # Whether the bracket that the browser drew and the library's have a point in common.
         theirs = float(question["lower"]), float(question["upper"])
         agrees = theirs[0] <= high and low <= theirs[1]
         if not agrees:
@@ -221,7 +199,7 @@ def _here(question: Mapping[str, Any]) -> int:
     return int(fields.number(question["run"], "steps", "here"))
 
 
-def _scenario(question: Mapping[str, Any], largest: int, draft: bool = False) -> Scenario:
+def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
     """Return the run of a question; ValueError, in one sentence, where an entry is out of range."""
     run = question["run"]
     words: Any = {name: fields.chosen(run, name, all_) for name, all_ in options().items()}
@@ -229,20 +207,20 @@ def _scenario(question: Mapping[str, Any], largest: int, draft: bool = False) ->
     numbers: Any = {name: fields.number(run, name) for name in names}
     sampling = words.pop("sampling")
     kind, left = sampling.removesuffix(DROP_LAST), sampling.endswith(DROP_LAST)
-    return Scenario(**words, **numbers, sampling=kind, drop_last=left, largest=largest, draft=draft)
+    return Scenario(**words, **numbers, sampling=kind, drop_last=left, largest=largest)
 
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     """Both ends by accountant over the steps, what is claimed of the run, and who refuses."""
     largest, here = int(fields.number(question, "steps", "largest")), _here(question)
-    scenario = _scenario(question, largest, draft=bool(question["draft"]))
+    scenario = _scenario(question, largest)
     steps = tuple(sorted({*scenario.steps, min(here, scenario.largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
     said = {name: answer_of(name, scenario, steps) for name in names}
     refusals = {name: retold(reason(one.refusal)) for name, one in said.items() if one.refusal}
-    told = {"key": question["key"], "steps": steps, "draft": scenario.draft}
+    told = {"key": question["key"], "steps": steps, "refusals": refusals}
     told |= {"of": {n: _ends(one.curve) for n, one in said.items() if one.curve}}
-    told |= {"refusals": refusals, "stairs": scenario.by_epoch}
+    told |= {"stairs": scenario.by_epoch}
     if claim := claimed_curve(scenario, steps):
         told["claim"] = _numbers(g.epsilon for g in claim)
     if len(refusals) == len(names):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,7 @@ from dplearn.teaching.book.run_all import refutation, verification
 from dplearn.teaching.book.sentences import label, signature
 from dplearn.teaching.explorer.kit import address, look, questions, scripts
 from dplearn.teaching.explorer.kit.accountants import style_sheet
-from dplearn.teaching.explorer.kit.fields import Words, read
+from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import retold
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 
@@ -106,9 +107,10 @@ def view_at(id: str, misprint: str) -> View:
         if (text := more.get(_key(name))) is None:
             continue
         if "ends" in part:
-            (low, high), value = part["ends"], read(text)
-            if low <= value <= high and not (part["whole"] and value % 1):
-                settings[name] = int(value) if part["whole"] else value
+            with suppress(ValueError):
+                (low, high), value = part["ends"], float(text)
+                if low <= value <= high and not (part["whole"] and value % 1):
+                    settings[name] = int(value) if part["whole"] else value
         elif text in part["options"]:
             settings[name] = part["options"][text]
     rank = int(draw) if draw in map(str, range(_DRAWS)) else 0
