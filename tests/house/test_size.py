@@ -3,7 +3,7 @@
 from cases import ROOT
 
 # Lines written by hand in all languages; a ceiling is never raised.
-CEILINGS = {"dplearn": 43_400, "tests": 23_800}
+CEILINGS = {"dplearn": 43_300, "tests": 23_600}
 KINDS = (".py", ".js", ".css", ".toml", ".html")
 
 

@@ -124,7 +124,7 @@ def compare(
             continue
         for bound in _bound(claim, table, target):
             trial = _tried(claim, table, target, bound)
-            found = trial and trial.match(conditions, unread)
+            found = trial.match(conditions, unread) if trial else None
             if found:
                 best = _preferred(best, found) if best else found
     return best
@@ -245,11 +245,11 @@ def _second(trial: "Trial", changed: dict[str, NDArray]) -> str | None:
     zero = not claim.second.names
     if zero and (float(claim.second()) != 0 or table.setting.second):
         return None
-    if table.setting.second:
+    if (needed := table.second_at(changed)) is not None:
         said = table.columns.get(bound.get(bare, "delta")) if bare else claim.second(**trial.at)
         if said is None:
             return None
-        small = np.broadcast_to(said, shape) < table.second_at(changed) * (1 - 1e-6)
+        small = np.broadcast_to(said, shape) < needed * (1 - 1e-6)
         return "the δ of the pair is too small" if np.mean(small) > 0.02 else ""
     if not own:  # pure: it holds with every delta
         return "" if zero or (bare and below(bare) in ("", "prime")) else None
