@@ -290,7 +290,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         proved = _proved(certificate, self.composed, stated) if certificate else ""
         if released != "every_step":
             stated = replace(stated, kind="upper", lower=0.0)
-        told = {
+        values = {
             "Unit of privacy": parts["unit"],
             "Paid for by one epsilon": period,
             "Run": repr(self),
@@ -303,7 +303,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         return Statement(
             guarantee=stated,
             records=parts["records"],
-            told=told,
+            told=values,
             true_positive_rate=_true_positive_rate(stated, None if tuned else self.composed),
             not_covered=(*_NOT_COVERED, *not_covered),
             certificate=certificate,

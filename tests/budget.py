@@ -42,7 +42,7 @@ def pytest_runtest_call(item):
     free = item.get_closest_marker("thorough") or not settings().derandomize
     # Half as much again passes: processes that run beside it share its caches.
     if taken > 1.5 * most and not free and taken > 1.5 * slowness() * most + loads:
-        told = f"{item.nodeid} took {taken:.1f} of {most:g} CPU seconds: make it smaller"
-        told += " or mark it slow" if most == UNMARKED else ""
-        pytest.fail(f"{told} (`-p no:budget` lets it pass on a slow machine).", pytrace=False)
+        text = f"{item.nodeid} took {taken:.1f} of {most:g} CPU seconds: make it smaller"
+        text += " or mark it slow" if most == UNMARKED else ""
+        pytest.fail(f"{text} (`-p no:budget` lets it pass on a slow machine).", pytrace=False)
     return result

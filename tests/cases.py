@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[1]
 def clean_environment(**more: str) -> dict[str, str]:
     """Return what a new Python inherits: where the project is, and nothing that steers it."""
     steers = ("PYTHON", "PYTEST_", "COV_", "DPLEARN_")
-    kept = {name: text for name, text in os.environ.items() if not name.startswith(steers)}
-    return {**kept, "PYTHONPATH": str(ROOT), **more}
+    remaining = {name: text for name, text in os.environ.items() if not name.startswith(steers)}
+    return {**remaining, "PYTHONPATH": str(ROOT), **more}
 
 
 def ran(program: str, *arguments: str, **options: Any) -> subprocess.CompletedProcess:
@@ -89,9 +89,9 @@ def each(names: str, cases: Iterable | Callable[[], Iterable]) -> Callable[[Call
                         raise
 
         wanted = inspect.signature(test)
-        kept = [p for name, p in wanted.parameters.items() if name not in (*keys, "subtests")]
+        remaining = [p for name, p in wanted.parameters.items() if name not in (*keys, "subtests")]
         fixture = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
-        loop.__signature__ = wanted.replace(parameters=[*kept, fixture])  # type: ignore[attr-defined]
+        loop.__signature__ = wanted.replace(parameters=[*remaining, fixture])  # type: ignore[attr-defined]
         loop.decorated = one, both  # type: ignore[attr-defined]
         return loop
 

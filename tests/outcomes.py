@@ -97,11 +97,11 @@ def epsilon_of_coins(losses, counts, delta):
     with mpmath.workdps(40):
         law = {mpf(0): mpf(1)}
         for loss, count in zip(map(mpf, losses), counts, strict=True):
-            truth = 1 / (1 + mpmath.exp(-loss))
+            exact = 1 / (1 + mpmath.exp(-loss))
             new = {}
             for (old, p), k in itertools.product(law.items(), range(count + 1)):
                 # k truthful answers have the loss (2k - count) of one answer.
-                chance = mpmath.binomial(count, k) * truth**k * (1 - truth) ** (count - k)
+                chance = mpmath.binomial(count, k) * exact**k * (1 - exact) ** (count - k)
                 total = old + loss * (2 * k - count)
                 new[total] = new.get(total, 0) + p * chance
             law = new

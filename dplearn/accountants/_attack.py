@@ -30,7 +30,7 @@ def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArr
         for _ in range(_ROUNDS):
             knots = np.hstack([knots, np.array([epsilon, *deltas(epsilon, aim)])])
             knots = knots[:, np.argsort(knots[0])]
-            # Two that exp cannot tell apart have no chord.
+            # Knots of equal exp(epsilon) have no chord.
             knots = knots[:, np.append(True, np.diff(np.exp(knots[0])) > 0)]
             epsilon, low, high = knots
             total = high + rates[:, None] * np.exp(epsilon)

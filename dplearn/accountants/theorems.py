@@ -193,8 +193,8 @@ def tails_error(steps: NDArray) -> NDArray:
 
 def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArray, NDArray]:
     """P(K > k) and Q(K > k) of the number K of true, or of false, answers among `steps` coins."""
-    truth, lie = expit(epsilon), expit(-epsilon)
+    exact, lie = expit(epsilon), expit(-epsilon)
     inner = np.clip(k, 0, steps - 1)
-    p, q = (betainc(inner + 1, steps - inner, x) for x in (truth, lie))
+    p, q = (betainc(inner + 1, steps - inner, x) for x in (exact, lie))
     p, q = (np.where(k < 0, 1.0, np.where(k >= steps, 0.0, tail)) for tail in (p, q))
     return p, q

@@ -93,8 +93,8 @@ def _check(certificate: Mapping[str, Any]) -> str:
         _require(above <= delta, f"delta at the upper end is at most {above.str(5)}, {side}")
     below = enclose(certificate["lower side"], lower)[0] if lower > 0 else arb(1)
     _require(below >= delta, f"delta at the lower end is at least {below.str(5)}")
-    told = ", ".join(f"{name} = {run[name]}" for name in names)
-    return f"proved: {texts[0]} <= epsilon <= {texts[1]} for {told}"
+    message = ", ".join(f"{name} = {run[name]}" for name in names)
+    return f"proved: {texts[0]} <= epsilon <= {texts[1]} for {message}"
 
 
 class SampledRun:

@@ -74,7 +74,7 @@ class Shown:
 
 
 class ReadOnly(dict[str, Any]):
-    """Numbers or words by name that cannot be changed, but hashed, pickled and written as JSON."""
+    """Read-only dict of numbers or words; can be hashed, pickled and written as JSON."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))

@@ -40,7 +40,7 @@ def decreasing_root(
     fa, fb = value(a), value(b)
     b = np.where(fa <= 0, a, b)
     width = np.max(b - a, initial=0.0)
-    for trial in range(_ITERATIONS):
+    for candidate in range(_ITERATIONS):
         tolerance = rtol * np.abs(b) + 1e-300
         open_ = b - a > tolerance
         if not np.any(open_):
@@ -53,7 +53,7 @@ def decreasing_root(
         nudge = np.maximum(0.2 * half * half / np.maximum(np.abs(b), 1e-300), 0.25 * tolerance)
         inner = np.where(nudge <= np.abs(middle - falsi), falsi + towards * nudge, middle)
         # After one spare step the bracket is never wider than bisection would have left it.
-        room = np.maximum(width * 0.5**trial - half, 0.0)
+        room = np.maximum(width * 0.5**candidate - half, 0.0)
         x = np.where(np.abs(inner - middle) <= room, inner, middle - towards * room)
         x = np.where(open_, np.clip(x, a, b), b)
         fx = value(x)

@@ -260,8 +260,8 @@ def _mixed(base: Profile, weight: float) -> Profile:
         # (1-w) Q(-L > eps') + w P(-L > eps'); with Q(-L > eps') = delta' + e^eps' P(-L > eps')
         # this is (1-w) delta' + (w/s) P(-L > eps').
         alive, log_ratio, shifted = behind(epsilon)
-        kept = log_rest + base._backward(shifted)
-        value = np.logaddexp(kept, base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
+        remaining = log_rest + base._backward(shifted)
+        value = np.logaddexp(remaining, base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
         return np.where(alive, value, -np.inf)
 
     # Where the base is evaluated at an old kink, and where the reverse reaches 0.

@@ -228,13 +228,13 @@ class CorrelatedPlan(FederatedPlan):
         adjacency: Adjacency | None = None,
     ) -> tuple[UserGuarantee, ...]:
         """Guarantees after many numbers of rounds, of shape (n,), none above the plan's."""
-        law, told = accountant_of(accountant), []
+        law, lines = accountant_of(accountant), []
         target: dict[str, Any] = {"delta": delta, "adjacency": adjacency or "zero_out"}
         for n in as_counts(steps).tolist():
             validate.integer(minimum=0, maximum=self.rounds, steps=n)
             stated = law.epsilon(self._release(max(n, 1)), steps=min(n, 1), **target)
-            told.append(self._about(stated))
-        return tuple(told)
+            lines.append(self._about(stated))
+        return tuple(lines)
 
 
 @dataclass(frozen=True)

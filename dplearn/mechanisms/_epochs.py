@@ -88,9 +88,9 @@ def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
     cell = np.clip(np.searchsorted(points, value, side="right") - 1, 0, points.size - 2)
     if above:
         share = mass * np.clip((value - points[cell]) / (points[cell + 1] - points[cell]), 0, 1)
-        kept = np.bincount(cell, mass - share, points.size)
+        remaining = np.bincount(cell, mass - share, points.size)
         # A mass that underflowed is gone for good; the others sum to 1 up to rounding.
-        means, masses = [points], kept + np.bincount(cell + 1, share, points.size)
+        means, masses = [points], remaining + np.bincount(cell + 1, share, points.size)
     else:
         sums = [np.add.outer(x, y).ravel() for x, y in zip(one.along, two.along, strict=True)]
         masses = np.bincount(cell, mass, points.size)

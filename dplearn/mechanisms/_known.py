@@ -51,9 +51,9 @@ class ApproximateDP(Mechanism):
         log_p = np.array([self.epsilon, 0.0]) - np.logaddexp(self.epsilon, 0.0)
         log_p += math.log1p(-self.delta)
         with np.errstate(divide="ignore"):
-            told = np.log([self.delta])
+            result = np.log([self.delta])
         nothing = [-math.inf]
-        return (Profile.from_atoms([*told, *log_p, *nothing], [*nothing, *log_p[::-1], *told]),)
+        return (Profile.from_atoms([*result, *log_p, *nothing], [*nothing, *log_p[::-1], *result]),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         if self.delta:

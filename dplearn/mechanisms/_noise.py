@@ -235,8 +235,8 @@ def tabled_profile(law: TabledNoise, pair: Adjacency | float, *, finite: bool = 
     reach = law._masses.size
     k = np.arange(laws.corners[0] - reach + 1, laws.corners[-1] + reach)
     log_p, log_q = laws.log_p(k), laws.log_q(k)
-    kept = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
-    return Profile.from_atoms(log_p[kept], log_q[kept])
+    remaining = np.isfinite(log_p) & np.isfinite(log_q) if finite else slice(None)
+    return Profile.from_atoms(log_p[remaining], log_q[remaining])
 
 
 def even_law(masses: NDArray) -> NDArray:

@@ -58,7 +58,7 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 _TERM = 2.0**-42  # relative error of a normal tail
-_FLOOR = 1e-20  # smaller deltas are left to the one Gaussian
+_FLOOR = 1e-20  # smaller deltas get the Gaussian bound only
 _MOST_NODES = 200
 # Cells right of 0 on which D is put; twice as many for more batches than this.
 _CELLS, _MANY = 2**12, 10**4

@@ -161,7 +161,7 @@ class PermuteAndFlip(Mechanism):
 
 @dataclass(frozen=True)
 class SparseVector(Mechanism):
-    r"""Yes or no for each of many counts, above a threshold or not, until `positives` were yes.
+    r"""Yes/no answers about counts above a threshold, ending after `positives` yes answers.
 
     A record that joins lowers no count. With it a "no" is the rarer and each "yes" at most
     :math:`e^{1/b_2}` times as frequent: the loss is at most :math:`c/b_2`. Raising the threshold
@@ -311,9 +311,9 @@ class RandomizedResponse(Mechanism):
         self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator
     ) -> NDArray:
         """Randomised answers to the true answers 0..k-1; `sensitivity` plays no role."""
-        truth = np.asarray(value)
-        if truth.dtype.kind not in "iub" or np.any((truth < 0) | (truth >= self.answers)):
+        exact = np.asarray(value)
+        if exact.dtype.kind not in "iub" or np.any((exact < 0) | (exact >= self.answers)):
             raise ValueError(f"Expected value to hold answers 0..{self.answers - 1}.")
-        honest = rng.random(truth.shape) < math.exp(self._log_masses[0])
-        other = (truth + rng.integers(1, self.answers, truth.shape)) % self.answers
-        return np.where(honest, truth, other)
+        honest = rng.random(exact.shape) < math.exp(self._log_masses[0])
+        other = (exact + rng.integers(1, self.answers, exact.shape)) % self.answers
+        return np.where(honest, exact, other)

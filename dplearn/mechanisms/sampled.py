@@ -162,7 +162,7 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
     log_f = np.logaddexp(math.log1p(-q), math.log(q) + drift)
     log_f = np.where(np.abs(excess) < 0.5, np.log1p(np.minimum(excess, 0.5)), log_f)
     log_terms = log_bernoulli(orders[:, None], excess, log_f) - 0.5 * u * u
-    # A rate whose square underflows leaves nothing.
+    # The sum is 0 where q^2 underflows.
     return log_sum(log_terms) + math.log(step / math.sqrt(2 * math.pi))
 
 

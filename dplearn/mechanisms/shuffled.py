@@ -138,11 +138,11 @@ class Shuffled(Epoch):
         sigma = self.base.noise_multiplier
         if self.attained or sigma == 0:
             return self.base.profiles(adjacency)
-        seat = 1 / sigma if adjacency == "zero_out" else 0.0
-        shown = [_largest(2 / sigma, seat, self.batches, self.left_out)]
-        if seat and self.base.shift() <= _LARGEST_SHIFT:
+        position = 1 / sigma if adjacency == "zero_out" else 0.0
+        shown = [_largest(2 / sigma, position, self.batches, self.left_out)]
+        if position and self.base.shift() <= _LARGEST_SHIFT:
             shown.append(_summed(sigma, self.batches, self.left_out))
-        elif not seat:
+        elif not position:
             shown += [p.mix_first(1 - self.left_out) for p in self._halved.witnesses()[:1]]
         larger = _larger(shown)
         return (larger, larger.reverse())
@@ -194,7 +194,7 @@ def _pair(r: NDArray, p: NDArray, q: NDArray, left_out: float) -> Profile:
 
 
 def _larger(pairs: list[Profile]) -> Profile:
-    """Return the larger of profiles, point by point: all lie below that of one pair."""
+    """Return the pointwise maximum of profiles, all of them below that of one pair."""
 
     def ahead(sides: list[Profile]) -> tuple[Curve, Curve]:
         def log_delta(epsilon: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-r"""Poisson lots of bounded size: what is beyond the largest is left out by chance.
+r"""Poisson lots of bounded size: a larger lot is cut to a random subset.
 
 **Theorem** (Ganesh 2025, arXiv:2508.15089, proved here anew). Let n be the size of the larger of
 two neighbours, of which every record but one is the same; let each record be drawn with chance q,
@@ -96,8 +96,8 @@ class TruncatedPoisson(Wrapped):
         if most >= size:
             return 0.0, 0.0
         # P(Bin(n, q) >= k) is an incomplete beta function.
-        filled, kept = betainc([most, most + 1], size - most, self.sample_rate)
-        return float(filled), float(kept) * most / size
+        filled, remaining = betainc([most, most + 1], size - most, self.sample_rate)
+        return float(filled), float(remaining) * most / size
 
     def dominating(self, adjacency: Adjacency) -> Gaussian:
         """Half the noise where a record that leaves may give its place to another."""
@@ -108,11 +108,11 @@ class TruncatedPoisson(Wrapped):
         poisson = PoissonSubsampled(self.base, self.sample_rate).profiles(adjacency)
         if self.attained:
             return poisson
-        filled, kept = self._cut(adjacency)
+        filled, remaining = self._cut(adjacency)
         # Where others fill the lot the record is kept at a rate of at most that of its coin.
         rate = self.sample_rate
         if filled > _LEAST:
-            rate = min(rate, kept / filled * (1 + 2 * TAIL_ERROR))
+            rate = min(rate, remaining / filled * (1 + 2 * TAIL_ERROR))
         weight = max(filled, _LEAST)
         if adjacency == "replace_one":
             (cut,) = WithoutReplacement(self.base, rate).profiles(adjacency)
@@ -123,9 +123,9 @@ class TruncatedPoisson(Wrapped):
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         """Return the pair of a record among others that contribute nothing."""
-        filled, kept = self._cut(adjacency)
+        filled, remaining = self._cut(adjacency)
         uncut = max(1 - filled * (1 + TAIL_ERROR), 0.0)
-        rate = self.sample_rate * uncut + kept * (1 - TAIL_ERROR)
+        rate = self.sample_rate * uncut + remaining * (1 - TAIL_ERROR)
         return PoissonSubsampled(self.base, rate).witnesses(adjacency) if rate > 0 else ()
 
 

@@ -98,10 +98,12 @@ def rehearse(
     validate.integer(minimum=1, repeats=repeats)
     silent = replace(plan, noise_multiplier=0.0)
     others = {f.name: getattr(plan, f.name) for f in fields(plan) if f.name != "noise_multiplier"}
-    trials = [
+    candidates = [
         DPSGD.for_epsilon(e, delta=delta, **others) if e < math.inf else silent for e in epsilons
     ]
     return tuple(
-        Rehearsal(epsilon, trial, tuple(float(score(trial, seed)) for seed in range(repeats)))
-        for epsilon, trial in zip(epsilons, trials, strict=True)
+        Rehearsal(
+            epsilon, candidate, tuple(float(score(candidate, seed)) for seed in range(repeats))
+        )
+        for epsilon, candidate in zip(epsilons, candidates, strict=True)
     )

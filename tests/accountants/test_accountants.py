@@ -94,15 +94,15 @@ SAMPLED = golden("sampled_gaussian_epsilon")
 @pytest.mark.slow
 @each("row", SAMPLED)
 def test_golden_sampled_gaussian_against_every_accountant(row):
-    (step, question), truth = run_of(row), number(row["value"])
+    (step, question), expected = run_of(row), number(row["value"])
     stated = {n: epsilon(n, step, **question) for n in ("pld", "rdp", "moments", "optimal")}
     for guarantee in stated.values():
         # Eleven digits are golden at least.
-        assert guarantee.lower * (1 - 1e-11) <= truth <= guarantee.epsilon * (1 + 1e-11)
+        assert guarantee.lower * (1 - 1e-11) <= expected <= guarantee.epsilon * (1 + 1e-11)
     # Where the contour integral does not reach, the lattice is within half a percent or, at
     # tiny delta, not above the Renyi bound.
     loose = 1.005 if question["delta"] > 1e-10 else math.inf
-    assert stated["pld"].epsilon <= min(truth * loose, stated["rdp"].epsilon)
+    assert stated["pld"].epsilon <= min(expected * loose, stated["rdp"].epsilon)
     assert stated["rdp"].epsilon <= stated["moments"].epsilon * (1 + 1e-3)
 
 
@@ -122,7 +122,7 @@ def test_gaussian_dp_is_exact_for_gaussians_only():
     assert stated.kind == "approximate" and "not a bound" in str(stated)
 
 
-def test_a_number_of_steps_that_repeats_is_answered_once(monkeypatch):
+def test_repeated_step_counts_are_computed_once(monkeypatch):
     law, asked, steps = ACCOUNTANTS["pld"], [], [40, 1, 40, 0, 3]
     bounds = law._bounds
     monkeypatch.setattr(law, "_bounds", lambda *a: asked.append(a[1].totals) or bounds(*a))

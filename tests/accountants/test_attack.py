@@ -37,9 +37,9 @@ def encloses(brackets, truth, *, slack=ULPS, more=0.0):
 
 @each("sigma, steps", [(1.0, 1), (20.0, 100), (3000.0, 7), (0.5, 10), (1e6, 1)])
 def test_gaussians(sigma, steps):
-    truth = stats.norm.cdf(stats.norm.ppf(RATES) + math.sqrt(steps) / sigma)
+    expected = stats.norm.cdf(stats.norm.ppf(RATES) + math.sqrt(steps) / sigma)
     # The quantile of 1e-12 is good to 1e-13, times its size squared.
-    encloses(attacked(Gaussian(sigma), steps=steps), truth)
+    encloses(attacked(Gaussian(sigma), steps=steps), expected)
 
 
 @each("local_epsilon, steps", [(1.0, 1), (0.5, 7), (0.1, 400)])
@@ -47,18 +47,18 @@ def test_randomized_response(local_epsilon, steps):
     true = 1 / (1 + math.exp(-local_epsilon))
     # The number of true answers, with and without the record.
     laws = (stats.binom.pmf(np.arange(steps + 1), steps, p) for p in (true, 1 - true))
-    truth = most_powerful(*laws, RATES)
+    expected = most_powerful(*laws, RATES)
     stated = attacked(RandomizedResponse(local_epsilon), steps=steps, **COIN)
     # A binomial law of 400 trials in doubles; the transform rounds at 1e-16 of the total mass.
-    encloses(stated, truth, slack=1e-11, more=1e-14)
+    encloses(stated, expected, slack=1e-11, more=1e-14)
 
 
 @each("scale", [0.3, 1.0, 40.0])
 def test_one_laplace_run(scale):
     a, loss = RATES, math.exp(-1 / scale)
     tail, middle = a / loss, 1 - loss / (4 * a)
-    truth = np.where(a <= loss / 2, tail, np.where(a <= 0.5, middle, 1 - loss * (1 - a)))
-    encloses(attacked(Laplace(scale)), truth)
+    expected = np.where(a <= loss / 2, tail, np.where(a <= 0.5, middle, 1 - loss * (1 - a)))
+    encloses(attacked(Laplace(scale)), expected)
 
 
 @each("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-6)])
@@ -135,9 +135,9 @@ def test_the_true_power_is_enclosed_whatever_is_unknown_of_delta(seed, atoms, no
         return np.maximum(exact - down, 0.0), exact + up
 
     rates = np.array([1e-9, 1e-3, 0.05, 0.4, 0.99])
-    truth = most_powerful(p, q, rates)
+    expected = most_powerful(p, q, rates)
     lower, upper = power_brackets(deltas, rates, 1e-6)
-    assert np.all(lower <= truth + 1e-13) and np.all(truth <= upper + 1e-13)
+    assert np.all(lower <= expected + 1e-13) and np.all(expected <= upper + 1e-13)
     # What is unknown of delta widens the bracket by some multiple.
     assert noise or np.all(upper - lower <= 1e-5 * upper + 1e-12)
 
@@ -154,13 +154,13 @@ def test_koskelas_golden_delta():
 @each("mu", [0.05, 1.0, 4.0])
 def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
     with mpmath.workdps(60):
-        truth = gaussian_ends(mpmath.mpf(mu))[0](mpmath.mpf(epsilon))
+        expected = gaussian_ends(mpmath.mpf(mu))[0](mpmath.mpf(epsilon))
     stated = PLD().delta(Gaussian(10 / mu), epsilon=epsilon, steps=100)
-    if truth < mpmath.mpf(10) ** -299:
+    if expected < mpmath.mpf(10) ** -299:
         assert stated.delta < 1e-299 and stated.delta_lower == 0
         return
     # A logarithm of size 700 in doubles.
-    assert stated.delta == pytest.approx(float(truth), rel=1e-11)
+    assert stated.delta == pytest.approx(float(expected), rel=1e-11)
     assert stated.kind == "exact" and stated.delta_lower == stated.delta
 
 

@@ -86,8 +86,8 @@ DRAWS = {
 @each("steps", [1, 100])
 def test_hardly_any_noise_is_called_beyond_every_use(steps, draws):
     run = {"delta": 1e-5, "steps": steps, "adjacency": "zero_out"}
-    told = str(PLD().epsilon(DRAWS[draws](Gaussian(5e-4)), **run))
-    assert told.endswith("one release betrays a record: epsilon is beyond every use)")
+    text = str(PLD().epsilon(DRAWS[draws](Gaussian(5e-4)), **run))
+    assert text.endswith("one release betrays a record: epsilon is beyond every use)")
     assert PLD().epsilon(DRAWS[draws](Gaussian(5e-3)), **run).reason == ""
     # Such a record is hardly ever sampled; here epsilon is large because of the steps.
     assert PLD().epsilon(sampled(5e-4, 1e-8), **run).reason == ""
@@ -180,8 +180,8 @@ def test_optimal_composition_of_hardly_random_answers(epsilon):
         RandomizedResponse(epsilon), delta=1e-5, steps=10, adjacency="replace_one"
     )
     with mp.workdps(40):
-        truth = 10 * mpf(epsilon) + mp.log(1 - mpf(10) ** -5 * (1 + mp.exp(-mpf(epsilon))) ** 10)
-        assert 0 <= float(answer.epsilon - truth) <= 1e-8
+        exact = 10 * mpf(epsilon) + mp.log(1 - mpf(10) ** -5 * (1 + mp.exp(-mpf(epsilon))) ** 10)
+        assert 0 <= float(answer.epsilon - exact) <= 1e-8
 
 
 def test_exact_values_have_a_lower_end_below_the_truth():
@@ -233,8 +233,8 @@ def test_zcdp_of_hardly_any_noise_is_a_number(rho):
     with mp.workdps(150):
         a = mp.sqrt(-mp.log(1e-5) / rho)
         at = lambda a: rho * (1 + a) + mp.log(a / (1 + a)) - (mp.log(1e-5) + mp.log1p(a)) / a
-        truth = min(at(a * mpf(k) / 100) for k in range(50, 200))
-    assert truth <= mpf(zcdp_to_epsilon(rho, delta=1e-5).item()) <= truth * (1 + mpf(1e-9))
+        exact = min(at(a * mpf(k) / 100) for k in range(50, 200))
+    assert exact <= mpf(zcdp_to_epsilon(rho, delta=1e-5).item()) <= exact * (1 + mpf(1e-9))
 
 
 @each("name", ["pld", "zcdp", "rdp"])
@@ -287,8 +287,8 @@ def test_moments_of_little_noise_at_orders_computed_together():
     for sigma, q in [(0.3, 0.5), (0.2, 0.2), (0.05, 1e-8)]:
         step = sampled(sigma, q)
         orders = np.concatenate([1 + np.geomspace(0.01, 10, 20), [300.5, 5000.5]])
-        truth = np.max([p.renyi(orders) for p in step.profiles()], axis=0)
-        np.testing.assert_allclose(step.rdp(orders), truth, rtol=1e-9)
+        exact = np.max([p.renyi(orders) for p in step.profiles()], axis=0)
+        np.testing.assert_allclose(step.rdp(orders), exact, rtol=1e-9)
 
 
 @pytest.mark.slow
@@ -296,8 +296,8 @@ def test_moments_of_hardly_any_noise_and_hardly_any_sampling():
     orders = np.array([1.01, 2.0, 30.0, 1e5])
     for sigma, q in [(0.019, 0.3)]:
         value = sampled(sigma, q).rdp(orders)
-        truth = np.max([p.renyi(orders) for p in sampled(sigma, q).profiles()], axis=0)
-        assert np.all(value >= truth * (1 - 1e-9)) and np.all(value <= truth * 1.1)
+        exact = np.max([p.renyi(orders) for p in sampled(sigma, q).profiles()], axis=0)
+        assert np.all(value >= exact * (1 - 1e-9)) and np.all(value <= exact * 1.1)
     assert np.all(sampled(1.0, 1e-300).rdp(orders) == 0)
     # An exponential overflowed, and warned.
     epoch = RandomAllocation(Gaussian(0.03), 1291)
@@ -311,9 +311,9 @@ def test_moments_of_very_many_atoms_need_little_memory():
     log_mass = -0.5 * (k / sigma) ** 2 - math.log(sigma * math.sqrt(2 * math.pi))
     log_ratio = np.logaddexp(math.log1p(-q), math.log(q) + (3 * k - 4.5) / sigma**2)
     log_moments = np.logaddexp.reduce(log_mass + orders[:, None] * log_ratio, axis=1)
-    truth = log_moments / (orders - 1)
+    exact = log_moments / (orders - 1)
     value = PoissonSubsampled(DiscreteGaussian(1000.0, 3), q).rdp(orders)
-    assert np.all(value >= truth * (1 - 1e-7)) and np.all(value <= truth * 1.01)
+    assert np.all(value >= exact * (1 - 1e-7)) and np.all(value <= exact * 1.01)
 
 
 @each(

@@ -29,7 +29,7 @@ EPOCHS = DPSGD(
 
 
 @pytest.mark.slow
-def test_a_plan_is_taken_where_a_mechanism_is():
+def test_plans_are_accepted_as_mechanisms():
     assert smallest_noise_multiplier(RUN, **TARGET) == smallest_noise_multiplier(
         STEP, steps=1000, **TARGET
     )

@@ -45,9 +45,9 @@ def transcripts(ledger, log_p=0.0, log_q=0.0, transcript=()):
         yield log_p + math.log(release.delta), -math.inf
         yield -math.inf, log_q + math.log(release.delta)
     rest = math.log1p(-release.delta)
-    truth, lie = (rest - math.log1p(math.exp(sign * release.epsilon)) for sign in (-1, 1))
-    yield from transcripts(here, log_p + truth, log_q + lie, (*transcript, 1))
-    yield from transcripts(here, log_p + lie, log_q + truth, (*transcript, 0))
+    expected, lie = (rest - math.log1p(math.exp(sign * release.epsilon)) for sign in (-1, 1))
+    yield from transcripts(here, log_p + expected, log_q + lie, (*transcript, 1))
+    yield from transcripts(here, log_p + lie, log_q + expected, (*transcript, 0))
 
 
 @each(
@@ -172,13 +172,13 @@ def test_pairs_use_the_part_of_delta_that_was_kept_for_them():
 def test_without_a_budget_the_loss_rarely_exceeds_a_reading(local, delta):
     """Follow all walks of 600 coins: the loss may ever exceed a reading with probability delta."""
     ledger = Ledger(delta=delta, adjacency="replace_one")
-    truth, walks, ever = 1 / (1 + math.exp(-local)), {0: 1.0}, 0.0
+    expected, walks, ever = 1 / (1 + math.exp(-local)), {0: 1.0}, 0.0
     for step in range(1, 601):
         ledger.releases = (Release("coin", RandomizedResponse(local), step),)
         reading, new = ledger.guarantee.epsilon, {}
         for place, chance in walks.items():
-            new[place + 1] = new.get(place + 1, 0.0) + truth * chance
-            new[place - 1] = new.get(place - 1, 0.0) + (1 - truth) * chance
+            new[place + 1] = new.get(place + 1, 0.0) + expected * chance
+            new[place - 1] = new.get(place - 1, 0.0) + (1 - expected) * chance
         ever += sum(chance for place, chance in new.items() if place * local > reading)
         walks = {place: chance for place, chance in new.items() if place * local <= reading}
     assert delta / 1000 < ever <= delta

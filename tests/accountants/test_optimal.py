@@ -56,13 +56,13 @@ def test_optimal_composition_of_different_coins_is_the_exact_one(delta):
     """Murtagh & Vadhan 2016: the worst releases of given epsilons are coins, all different."""
     local = np.array([0.05, 0.11, 0.2, 0.2, 0.31, 0.4, 0.52, 0.6, 0.77, 0.9, 1.3])
     coins = Composed(RandomizedResponse(e) for e in local.tolist())
-    truth = epsilon_of_different_coins(local, delta)
+    exact = epsilon_of_different_coins(local, delta)
     question = {"delta": delta, "adjacency": "replace_one"}
     stated = {n: epsilon(n, coins, **question).epsilon for n in ("optimal", "advanced")}
-    assert truth * (1 - 1e-9) <= stated["optimal"] <= 1.001 * truth
+    assert exact * (1 - 1e-9) <= stated["optimal"] <= 1.001 * exact
     assert stated["optimal"] <= stated["advanced"]
     # Of others it keeps a pair each, and the distribution knows more.
     mixed = Composed([(Laplace(20.0), 200), (Gaussian(20.0), 9)])
     names = "pld", "optimal", "advanced"
-    best, kept, closed = (epsilon(n, mixed, delta=delta).epsilon for n in names)
-    assert best <= kept <= closed
+    best, remaining, closed = (epsilon(n, mixed, delta=delta).epsilon for n in names)
+    assert best <= remaining <= closed

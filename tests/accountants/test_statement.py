@@ -157,8 +157,8 @@ def test_no_theorem_is_named_that_was_not_used(name):
     plan, accountant, words = PROOFS[name]
     own = {"sampling": plan.sampling, "accountant": accountant}
     own |= {"tuning": Tuned(plan, 3)} if name == "tuned" else {}
-    told = plan.statement(**PARTS | own).rows["Accountant"]
-    assert words in told and ("Doroshenko" in told) == (name == "lattice")
+    result = plan.statement(**PARTS | own).rows["Accountant"]
+    assert words in result and ("Doroshenko" in result) == (name == "lattice")
 
 
 def test_no_privacy_is_no_statement():

@@ -34,9 +34,9 @@ def test_reachable_is_membership_in_the_list_of_all_outputs():
         (rounded(0.1, 5.0, 3), rounded(0.0, 5.0, 3)),
     ):
         every = set(other(GRID))
-        truth = [output in every for output in mine(GRID)]
-        assert list(reachable(mine(GRID), other, bits=12)) == truth
-        shares.append(np.mean(truth))
+        expected = [output in every for output in mine(GRID)]
+        assert list(reachable(mine(GRID), other, bits=12)) == expected
+        shares.append(np.mean(expected))
     assert 0 < shares[0] < shares[3] < shares[2] < shares[1] == 1
 
 

@@ -116,8 +116,8 @@ def test_the_worst_canaries_are_accused_as_often_as_the_level_says(canaries, gue
 
 def test_what_chose_a_threshold_is_not_judged():
     rng = np.random.default_rng(0)
-    told, noise = np.ones(100), rng.random(100)
-    halves = np.concatenate([told, noise]), np.concatenate([-told, rng.random(100)])
+    result, noise = np.ones(100), rng.random(100)
+    halves = np.concatenate([result, noise]), np.concatenate([-result, rng.random(100)])
     assert from_scores(*halves, delta=0.0).epsilon == 0
     assert from_scores(np.ones(200), np.zeros(200), delta=0.0).epsilon > 2.5
 
@@ -142,10 +142,12 @@ def test_a_plan_of_several_looks_pays_for_each():
     assert plan[-1][1:] == (476, 476)  # half, less three quarters of the root
     assert accused_coins(plan) < 1 - CONFIDENCE - 0.005
     assert accused_coins([(1.0, *sizes) for _, *sizes in plan]) > 1 - CONFIDENCE + 0.005
-    told, look = np.arange(1000) % 2 == 0, {"delta": 0.0}
+    result, look = np.arange(1000) % 2 == 0, {"delta": 0.0}
     about = [{"guesses": a + b, "correct": a + b, "confidence": 1 - 0.1 * s} for s, a, b in plan]
     proofs = [from_guesses(canaries=1000, **counts, **look).epsilon for counts in about]
-    assert one_run(told, told, confidence=CONFIDENCE, **look).epsilon == pytest.approx(max(proofs))
+    assert one_run(result, result, confidence=CONFIDENCE, **look).epsilon == pytest.approx(
+        max(proofs)
+    )
 
 
 @pytest.mark.parametrize("guesses", [None, (400, 400), (500, 500), (400, 0), (0, 400)])
@@ -201,16 +203,16 @@ def test_counts_are_limited_as_the_book_says():
 
 def test_a_bound_says_what_is_impossible_and_nothing_else():
     bound = LowerBound(epsilon=2.10049, delta=1e-5, confidence=0.999, method="one_run")
-    told = "epsilon > 2.1 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence"
-    assert str(bound) == told + ")"
-    assert str(replace(bound, assume="gaussian")) == told + ", if its noise is Gaussian)"
-    told = {"method": "pld", "kind": "upper", "adjacency": "add_remove"}
+    text = "epsilon > 2.1 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence"
+    assert str(bound) == text + ")"
+    assert str(replace(bound, assume="gaussian")) == text + ", if its noise is Gaussian)"
+    text = {"method": "pld", "kind": "upper", "adjacency": "add_remove"}
     for epsilon, delta, contradicted in ((2.0, 1e-5, True), (2.2, 1e-5, False), (2.0, 1e-6, True)):
-        stated = Guarantee(epsilon=epsilon, delta=delta, **told)
+        stated = Guarantee(epsilon=epsilon, delta=delta, **text)
         assert bound.contradicts(stated) is contradicted
     for change in ({"delta": 1e-4}, {"adjacency": "zero_out"}, {"kind": "approximate"}):
         with pytest.raises(ValueError, match="above at delta <= 1e-05 under add_remove"):
-            bound.contradicts(Guarantee(**({"epsilon": 1.0, "delta": 1e-5} | told | change)))
+            bound.contradicts(Guarantee(**({"epsilon": 1.0, "delta": 1e-5} | text | change)))
 
 
 @pytest.mark.parametrize(
@@ -278,8 +280,8 @@ def test_counts_of_a_program_with_too_little_noise_refute_its_plan():
     real = replace(PLAN, noise_multiplier=0.5).guarantee(delta=1e-5)
     assert bound.contradicts(claimed) and bound.epsilon < real.epsilon
     assert not two_worlds([early], plan=PLAN, delta=1e-5, planned=12).epsilon
-    kept = (round(FOUND * 20_000), 20_000, 1000, 20_000)
-    near = two_worlds([kept], plan=PLAN, delta=1e-5, planned=1)
+    remaining = (round(FOUND * 20_000), 20_000, 1000, 20_000)
+    near = two_worlds([remaining], plan=PLAN, delta=1e-5, planned=1)
     assert 0.8 * claimed.epsilon < near.epsilon < claimed.epsilon
     assert "of a run with other noise" in str(near)
     with pytest.raises(ValueError, match="planned"):

@@ -192,9 +192,9 @@ def test_damage_is_refused_and_changed_numbers_prove_nothing_false():
         else:
             run = changed["run"]
             step = sampled(float(run["noise_multiplier"]), float(run["sample_rate"]))
-            truth = PLD().epsilon(step, steps=run["steps"], delta=float(run["delta"]))
-            assert float(changed["lower"]) <= truth.epsilon * (1 + 1e-12)
-            assert float(changed["upper"]) >= truth.lower * (1 - 1e-12)
+            expected = PLD().epsilon(step, steps=run["steps"], delta=float(run["delta"]))
+            assert float(changed["lower"]) <= expected.epsilon * (1 + 1e-12)
+            assert float(changed["upper"]) >= expected.lower * (1 - 1e-12)
     assert refused > 50
 
 
@@ -249,8 +249,12 @@ def test_what_is_no_certificate_is_refused_in_one_plain_line(text, tmp_path, cap
     for data in (text.encode(), text.encode("utf-16"), b"\xff\x00" + text.encode()):
         file.write_bytes(data)
         assert main(["check", str(file)]) == 1
-        told = capsys.readouterr()
-        assert told.out.startswith("not proved: ") and told.out[:-1].isprintable() and not told.err
+        result = capsys.readouterr()
+        assert (
+            result.out.startswith("not proved: ")
+            and result.out[:-1].isprintable()
+            and not result.err
+        )
 
 
 HOSTILE = "0015.eE+-_/[] \x00\n\x1b,\u0661\u00b2"
@@ -265,10 +269,10 @@ def test_a_text_is_refused_or_proved_and_printed_as_the_decimal_that_it_is(data)
     name = data.draw(st.sampled_from([n for n, v in place.items() if isinstance(v, str)]))
     at = data.draw(st.integers(0, len(place[name])))
     more = data.draw(st.text(HOSTILE, max_size=3))
-    kept = data.draw(st.sampled_from([place[name][at:], place[name]]))
-    place[name] = place[name][:at] * (kept != place[name]) + more + kept
+    remaining = data.draw(st.sampled_from([place[name][at:], place[name]]))
+    place[name] = place[name][:at] * (remaining != place[name]) + more + remaining
     try:
-        told = check(json.dumps(stated))
+        result = check(json.dumps(stated))
     except NotProvedError as error:
         assert str(error).startswith("not proved: ") and str(error).isprintable()
         return
@@ -276,15 +280,15 @@ def test_a_text_is_refused_or_proved_and_printed_as_the_decimal_that_it_is(data)
     lower, upper, mechanism, noise, steps, delta, adjacency = re.fullmatch(
         r"proved: (\S+) <= epsilon <= (\S+) for mechanism = (\S+), noise_multiplier = (\S+), "
         r"steps = (\S+), delta = (\S+), adjacency = (\S+)",
-        told,
+        result,
     ).groups()
     assert (mechanism, steps, adjacency) == ("gaussian", "7", "add_remove")
     numbers = [Fraction(text) for text in (lower, upper, noise, delta)]
     texts = [stated["lower"], stated["upper"], run["noise_multiplier"], run["delta"]]
     assert numbers == [Fraction(text) for text in texts]
     low, high, sigma, small = map(float, numbers)
-    truth = PLD().epsilon(Gaussian(sigma), delta=small, steps=7)
-    assert low <= truth.epsilon and truth.lower <= high
+    expected = PLD().epsilon(Gaussian(sigma), delta=small, steps=7)
+    assert low <= expected.epsilon and expected.lower <= high
 
 
 @examples(150)

@@ -186,8 +186,8 @@ def test_random_pairs(pairs, only_p, only_q, h, offset):
     nodes = even(h, offset * h, 16.0)
     # Where truth falls to its next slope, too.
     loss = np.log(p[:-2] / q[:-2])
-    truth = functools.partial(delta_by_definition, p, q)
-    masses, endless = assert_below(of_atoms(p, q), nodes, truth, Atoms.none(), loss)
+    exact = functools.partial(delta_by_definition, p, q)
+    masses, endless = assert_below(of_atoms(p, q), nodes, exact, Atoms.none(), loss)
     assert endless == pytest.approx(p[-2], rel=1e-11, abs=1e-300)
     assert masses.sum() + endless == pytest.approx(1.0, abs=1e-12)
     # Each loss is called at most what it is: e^{-loss} can only grow.
@@ -231,9 +231,9 @@ def test_it_lies_about_twice_as_far_below_as_chords_lie_above():
     """Both are of second order; their sizes at one step tell the rest."""
     pair, epsilons = SMOOTH["gaussian"], np.linspace(-1.0, 1.0, 801)
     for h in (0.01, 0.04):
-        nodes, truth = even(h, 0.0, 12.0), pair.delta(epsilons)
+        nodes, exact = even(h, 0.0, 12.0), pair.delta(epsilons)
         masses, endless, _ = below_the_profile(pair, nodes, h, Atoms.of(pair))
-        under = truth - profile_of_law(nodes, masses, endless, epsilons)
-        over = profile_of_law(nodes, *connect_the_dots(pair, nodes), epsilons) - truth
+        under = exact - profile_of_law(nodes, masses, endless, epsilons)
+        over = profile_of_law(nodes, *connect_the_dots(pair, nodes), epsilons) - exact
         assert 1.8 < np.max(under) / np.max(over) < 2.2
         assert np.max(over) < h**2 / 12

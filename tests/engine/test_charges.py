@@ -28,8 +28,8 @@ def coin_bracket_holds(delta=1e-5, lattice=LATTICE):
     """Whether the bracket of many coins contains the truth; they have no other error."""
     coin = RandomizedResponse(COIN).profiles("replace_one")
     lower, upper = bracket([coin], [COINS], delta, lattice)
-    truth = all_coins((COIN,), (COINS,), mpf(delta))
-    return lower * (1 - 1e-15) <= truth <= upper * (1 + 1e-15)
+    expected = all_coins((COIN,), (COINS,), mpf(delta))
+    return lower * (1 - 1e-15) <= expected <= upper * (1 + 1e-15)
 
 
 def spoil(monkeypatch, **changed):
@@ -60,14 +60,14 @@ def free_jitter(monkeypatch):
 def test_a_window_that_is_too_small_is_paid_for(mu, steps, delta, shrink, monkeypatch):
     """What folds only adds and is subtracted below; what leaves on the right is charged above."""
     (one,), (total,) = (Gaussian(x / mu).profiles() for x in (math.sqrt(steps), 1))
-    truth = float(total.epsilon(delta))
+    expected = float(total.epsilon(delta))
     whole, cut = Group._grid, lambda span: span._replace(period=span.period / shrink)
     with monkeypatch.context() as patch:
         patch.setattr(Group, "_grid", lambda group, span, *more: whole(group, cut(span), *more))
-        assert_holds(bracket([[one]], [steps], delta), truth)
+        assert_holds(bracket([[one]], [steps], delta), expected)
         spoil(patch, folded=0.0)
         if steps == 900 and shrink == 4:
-            assert bracket([[one]], [steps], delta)[0] > truth * 1.01
+            assert bracket([[one]], [steps], delta)[0] > expected * 1.01
 
 
 @pytest.mark.slow
@@ -110,11 +110,11 @@ def test_jitter_is_charged(delta, monkeypatch):
     """Split atoms alone would raise the loss: the coarser the lattice, the more."""
     losses, counts, lattice = [1.0, 0.37], [40, 60], Lattice(rtol=0.05)
     pairs = [RandomizedResponse(e).profiles("replace_one")[0] for e in losses]
-    truth = epsilon_of_coins(losses, counts, mpf(delta))
-    assert_holds(bracket([pairs], counts, delta, lattice), truth)
+    expected = epsilon_of_coins(losses, counts, mpf(delta))
+    assert_holds(bracket([pairs], counts, delta, lattice), expected)
     with monkeypatch.context() as patch:
         free_jitter(patch)
-        assert bracket([pairs], counts, delta, lattice)[0] > truth * (1 + 1e-6)
+        assert bracket([pairs], counts, delta, lattice)[0] > expected * (1 + 1e-6)
 
 
 def test_blur_is_charged():
@@ -165,12 +165,12 @@ def test_no_window_makes_a_sum_lie(log_mu, steps, log_tilt, log_step, power, pla
     """Tilt, step, length and place only decide how close a bound is, here often not at all."""
     mu = 10**log_mu
     (total,) = Gaussian(1 / mu).profiles()
-    truth = float(total.epsilon(math.exp(log_unit)))
+    expected = float(total.epsilon(math.exp(log_unit)))
     step = 10**log_step * mu / math.sqrt(steps)
-    begin = place * truth - 0.3 * 2**power * step
+    begin = place * expected - 0.3 * 2**power * step
     below, above = gaussian_sums(mu, steps, 10**log_tilt / mu, step, 2**power, begin, log_unit)
-    assert below.epsilon_below() <= truth * (1 + ROUNDING)
-    assert truth * (1 - ROUNDING) <= max(above.epsilon_above(), 0.0)
+    assert below.epsilon_below() <= expected * (1 + ROUNDING)
+    assert expected * (1 - ROUNDING) <= max(above.epsilon_above(), 0.0)
 
 
 @pytest.mark.slow

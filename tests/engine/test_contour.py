@@ -35,11 +35,11 @@ def bracket(sigma, q, steps, delta, rtol=1e-6):
 @each("row", [row for row in golden("sampled_gaussian_epsilon") if number(row["sample_rate"]) < 1])
 def test_narrow_bracket_contains_the_high_precision_value(row):
     setting = [number(row[k]) for k in ("noise_multiplier", "sample_rate", "steps", "delta")]
-    (lower, upper), truth = bracket(*setting), number(row["value"])
+    (lower, upper), target = bracket(*setting), number(row["value"])
     # The table is rounded to `digits`; binary64 carries about 16.
-    doubt = truth * 10.0 ** (1 - min(int(row["digits"]), 16))
-    assert lower <= truth + doubt and truth - doubt <= upper
-    assert upper - lower <= 1e-6 * truth
+    doubt = target * 10.0 ** (1 - min(int(row["digits"]), 16))
+    assert lower <= target + doubt and target - doubt <= upper
+    assert upper - lower <= 1e-6 * target
 
 
 @pytest.mark.slow
@@ -220,14 +220,14 @@ def shorten_the_period(monkeypatch, part):
 @each("part", [0.5, 0.35])
 @each("spoil, charge", [(cut_early, "truncation"), (shorten_the_period, "aliases")])
 def test_only_its_charge_keeps_a_poor_sum_honest(monkeypatch, spoil, part, charge):
-    truth = bracket(*CASE, rtol=1e-8)
-    assert truth[1] - truth[0] < 1e-7 * truth[1]
+    target = bracket(*CASE, rtol=1e-8)
+    assert target[1] - target[0] < 1e-7 * target[1]
     with monkeypatch.context() as patch:
         accept_anything(patch)
         spoil(patch, part)
-        assert not misses(CASE, truth)
+        assert not misses(CASE, target)
         patch.setattr(Trapezoid, charge, lambda *args: np.float64(-math.inf))
-        assert misses(CASE, truth)
+        assert misses(CASE, target)
 
 
 @each(
@@ -245,7 +245,7 @@ def test_dropping_the_rounding_charge_shows(monkeypatch, setting, truth):
 def test_more_nodes_than_allowed_are_left_to_others(monkeypatch):
     assert max(most for most, *_ in TRIES) == 2**16
     pair = SampledGaussian(1.1, 256 / 60000, "remove")
-    truth = deltas(pair, 2, [0.1])
+    target = deltas(pair, 2, [0.1])
     short = tuple((min(most, 2**9), *more, False) for most, *more, _ in TRIES)
     monkeypatch.setattr(tries, "__defaults__", (short, None))
     monkeypatch.setattr("dplearn.engine.contour.epsilon.TRIES", short)
@@ -255,7 +255,7 @@ def test_more_nodes_than_allowed_are_left_to_others(monkeypatch):
     table = Table(pair, largest_power(pair, -20.0))
     assert lower[0] == -math.inf
     # Cut short, the sum still bounds from above.
-    assert truth[0][0] <= upper[0] <= np.min(table.chernoff(np.array([2.0]), np.array([0.1])))
+    assert target[0][0] <= upper[0] <= np.min(table.chernoff(np.array([2.0]), np.array([0.1])))
 
 
 def test_nodes_whose_loss_never_turns_do_not_overflow():

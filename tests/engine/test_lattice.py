@@ -50,8 +50,8 @@ def test_where_finite_losses_are_0_only_infinite_ones_cost(lost):
 @each("total_mu", [0.03, 1.0, 12.0])
 def test_gaussians_through_the_lattice(total_mu, steps, delta, width):
     (one,), (total,) = (Gaussian(x / total_mu).profiles() for x in (math.sqrt(steps), 1))
-    truth = float(total.epsilon(delta))
-    assert_holds(bracket([[one]], [steps], delta), truth, below=3 * width, above=width)
+    exact = float(total.epsilon(delta))
+    assert_holds(bracket([[one]], [steps], delta), exact, below=3 * width, above=width)
 
 
 def test_ten_million_steps():
@@ -77,8 +77,8 @@ def test_rows_are_answered_one_by_one():
     rows = np.array([[0, 1], [1, 0], [5, 2], [0, 0], [400, 1]])
     ends = LATTICE.brackets([pairs], rows, delta=1e-6, witnesses=[pairs])
     for one, mu in zip(zip(*ends, strict=True), np.sqrt(rows @ [1 / 9, 1.0]), strict=True):
-        truth = float(Gaussian(1 / mu).profiles()[0].epsilon(1e-6)) if mu else 0.0
-        assert_holds(one, truth, below=5e-3, above=3e-3)
+        exact = float(Gaussian(1 / mu).profiles()[0].epsilon(1e-6)) if mu else 0.0
+        assert_holds(one, exact, below=5e-3, above=3e-3)
 
 
 @pytest.mark.slow
@@ -89,10 +89,10 @@ def test_rows_of_one_group_do_not_hurt_each_other(local_epsilon):
         rows = np.array(steps)[:, None]
         together = LATTICE.brackets([[pair]], rows, delta=delta, witnesses=[[pair]])
         for t, least, most in zip(steps, *together, strict=True):
-            truth = functools.partial(coins_delta, local=local_epsilon, steps=t)
+            exact = functools.partial(coins_delta, local=local_epsilon, steps=t)
             # Log gammas of 3e5 carry 1e-9 relative to their size, about 4e6.
             for ends in ((least, most), bracket([[pair]], [t], delta)):
-                assert_encloses(ends, truth, delta, 1e-6)
+                assert_encloses(ends, exact, delta, 1e-6)
             # The longest rows of loud coins may be too wide for a first look.
             assert least >= 0.98 * most or (local_epsilon * t > 1e6 and least == 0)
 
@@ -198,7 +198,7 @@ def test_losses_inside_the_last_cell_do_not_borrow_from_infinite_ones(step):
 
 
 @each("steps", [2, 5, 8])
-def test_few_steps_are_the_same_as_products_and_by_logarithms(monkeypatch, steps):
+def test_products_and_logarithms_agree_for_few_steps(monkeypatch, steps):
     pair, _ = sampled(0.8, 0.01).profiles()
     ends = [bracket([[pair]], [steps], 1e-6)]
     monkeypatch.setattr("dplearn.engine.lattice.sum._FEW", 0)

@@ -25,9 +25,9 @@ def test_gaussian_log_delta_against_sixty_digits(mu):
     epsilon = np.append(epsilon[epsilon >= 0], 0.0)
     with mpmath.workdps(60):
         delta, _ = gaussian_ends(mpf(mu))
-        truth = [float(mpmath.log(delta(mpf(e)))) for e in epsilon]
+        expected = [float(mpmath.log(delta(mpf(e)))) for e in epsilon]
     # log delta of size 800 carries rounding of x^2 / 2 with x = 40: four ulp of 800.
-    np.testing.assert_allclose(gaussian_log_delta(epsilon, mu), truth, rtol=0, atol=4e-13)
+    np.testing.assert_allclose(gaussian_log_delta(epsilon, mu), expected, rtol=0, atol=4e-13)
 
 
 @each("delta", [0.5, 1e-5, 1e-30, 1e-250])
@@ -41,7 +41,7 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
 
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])
-def test_epsilon_where_delta_never_gets_small_and_at_0(lost):
+def test_epsilon_at_a_delta_plateau_and_at_delta_0(lost):
     """Infinite loss with probability p: a plateau that is met exactly, and missed just below."""
     profile = of_atoms(np.array([lost, 1 - lost]), np.array([0.0, 1.0]))
     found = profile.epsilon([lost * 0.99, lost, lost * 1.01])
@@ -69,8 +69,8 @@ def test_outcomes_split_in_parts_are_one_atom(parts):
             pairs = [(mpmath.exp(a), mpmath.exp(b)) for a, b in zip(log_p, log_q, strict=True)]
             exact = [sum(max(a - mpmath.exp(mpf(e)) * b, 0) for a, b in pairs) for e in at]
             for side in (pair, pair.reverse()):
-                for value, truth in zip(side.delta(at), exact, strict=True):
-                    assert abs(value - truth) <= 1e-14
+                for value, expected in zip(side.delta(at), exact, strict=True):
+                    assert abs(value - expected) <= 1e-14
 
 
 ORDERS = [0.0, 0.01, 0.5, 0.99, 1.0, 1.01, 2.0, 5.5, 64.0, math.inf]
@@ -95,9 +95,9 @@ def renyi_by_enumeration(p, q, order):
 @each("p, q", LAWS)
 def test_renyi_of_finite_laws_at_every_kind_of_order(p, q):
     for profile, a, b in ((of_atoms(p, q), p, q), (of_atoms(q, p), q, p)):
-        truth = [renyi_by_enumeration(a, b, order) for order in ORDERS]
+        expected = [renyi_by_enumeration(a, b, order) for order in ORDERS]
         # The quadrature aims at 1e-10 of the integral; near order 1 it is divided by 0.01.
-        np.testing.assert_allclose(profile.renyi(ORDERS), truth, rtol=2e-8, atol=1e-10)
+        np.testing.assert_allclose(profile.renyi(ORDERS), expected, rtol=2e-8, atol=1e-10)
 
 
 def laplace_against_normal() -> Profile:
@@ -160,15 +160,15 @@ def test_tradeoff_of_laplace():
     e, a = math.e, RATES
     with np.errstate(divide="ignore"):
         middle = math.exp(-1) / (4 * a)
-    truth = np.where(a < math.exp(-1) / 2, 1 - e * a, np.where(a <= 0.5, middle, (1 - a) / e))
-    np.testing.assert_allclose(profile.tradeoff(RATES), truth, atol=1e-14)
+    expected = np.where(a < math.exp(-1) / 2, 1 - e * a, np.where(a <= 0.5, middle, (1 - a) / e))
+    np.testing.assert_allclose(profile.tradeoff(RATES), expected, atol=1e-14)
     assert float(profile.tradeoff(0.1)) == pytest.approx(0.7281718172, abs=1e-10)
 
 
 @each("p, q", LAWS)
 def test_tradeoff_of_finite_laws_is_the_likelihood_ratio_test(p, q):
-    truth = 1 - most_powerful(p, q, RATES)
-    np.testing.assert_allclose(of_atoms(p, q).tradeoff(RATES), truth, atol=1e-14)
+    expected = 1 - most_powerful(p, q, RATES)
+    np.testing.assert_allclose(of_atoms(p, q).tradeoff(RATES), expected, atol=1e-14)
 
 
 GAUSSIAN = golden("gaussian", quantity="epsilon") + golden("gaussian", quantity="delta")
@@ -196,10 +196,10 @@ def test_delta_and_tails_of_finite_laws_and_their_mixtures(p, q, weight):
     for profile, one, other in mixtures(p, q, weight):
         # A sum of at most five terms, each with an error of an ulp of 1.
         for at in (epsilons, -epsilons):
-            truth = delta_by_definition(one, other, at)
-            np.testing.assert_allclose(profile.delta(at), truth, atol=3e-15)
-        tails, truth = np.exp(profile.log_tails(epsilons)), enumerated(one, other, epsilons)
-        np.testing.assert_allclose(tails, truth, rtol=1e-13, atol=1e-300)
+            expected = delta_by_definition(one, other, at)
+            np.testing.assert_allclose(profile.delta(at), expected, atol=3e-15)
+        tails, expected = np.exp(profile.log_tails(epsilons)), enumerated(one, other, epsilons)
+        np.testing.assert_allclose(tails, expected, rtol=1e-13, atol=1e-300)
 
 
 @each("p, q", LAWS)

@@ -30,9 +30,9 @@ def test_epsilon_holds_that_of_one_coordinate(multiplier, rounds):
     change = math.floor(plan.sensitivity)
     total = math.sqrt(10 * plan.variance) / change
     mechanism = SummedDiscreteGaussian(total, change, 10)
-    truth = ACCOUNTANTS["pld"]().epsilon(mechanism, delta=1e-5, steps=rounds)
+    exact = ACCOUNTANTS["pld"]().epsilon(mechanism, delta=1e-5, steps=rounds)
     stated = plan.guarantee(delta=1e-5, rounds=rounds)
-    assert truth.lower < stated.epsilon < 1.15 * truth.epsilon
+    assert exact.lower < stated.epsilon < 1.15 * exact.epsilon
     assert str(stated).endswith("per user") and stated.kind == "upper"
 
 

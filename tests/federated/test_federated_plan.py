@@ -85,17 +85,17 @@ def delta_of_sum(losses, masses, steps, epsilon, width):
 def test_a_user_with_several_records_loses_what_is_stated(records, rate, noise, steps, stated):
     """Both directions of the mixture of binomially many records, cut into intervals, by FFT."""
     plan = DPSGD(noise_multiplier=noise, sample_rate=rate, steps=steps)
-    told = user_level(plan, records=records, delta=1.5e-4)
-    assert told.lower > told.epsilon * (1 - 1e-3)
-    assert told.epsilon == pytest.approx(stated or told.epsilon, rel=2e-4)
+    result = user_level(plan, records=records, delta=1.5e-4)
+    assert result.lower > result.epsilon * (1 - 1e-3)
+    assert result.epsilon == pytest.approx(stated or result.epsilon, rel=2e-4)
     x = np.linspace(-9 * noise, records + 9 * noise, 100_001)
     middle, plain = 0.5 * (x[1:] + x[:-1]), np.diff(ndtr(x / noise))
     chances = [(k, p) for k, p in enumerate(binom.pmf(range(records + 1), records, rate)) if p]
     mixed = sum(p * np.diff(ndtr((x - k) / noise)) for k, p in chances)
     loss = np.log(sum(p * np.exp(k * (middle - k / 2) / noise**2) for k, p in chances))
     # Errors of so many roundings stay below one width, as if each were at random.
-    width = told.epsilon / 50_000
-    for epsilon, holds in ((told.lower - width, np.greater), (told.epsilon + width, np.less)):
+    width = result.epsilon / 50_000
+    for epsilon, holds in ((result.lower - width, np.greater), (result.epsilon + width, np.less)):
         both = ((loss, mixed), (-loss, plain))
         assert holds(max(delta_of_sum(*one, steps, epsilon, width) for one in both), 1.5e-4)
 
@@ -117,9 +117,9 @@ def test_gradients_of_any_directions_lose_no_more_than_one_direction():
         return np.array([(p - e * q).clip(0).sum() for p, q in pairs for e in (1.1, 1.6, 7)])
 
     worst = deltas(np.tile([1.0, 0.0], (3, 1)))
-    for trial in range(12):
-        gradients = rng.normal((2 * (trial % 3), 0), size=(3, 2))
-        gradients /= np.maximum(np.linalg.norm(gradients, axis=1), trial % 2)[:, None]
+    for candidate in range(12):
+        gradients = rng.normal((2 * (candidate % 3), 0), size=(3, 2))
+        gradients /= np.maximum(np.linalg.norm(gradients, axis=1), candidate % 2)[:, None]
         assert np.all(deltas(gradients) <= worst + 1e-9)
 
 

@@ -168,11 +168,11 @@ def test_epsilon_is_the_accountants_for_the_rounds_really_done(capsys):
     history = vars(caught.value)["history"]
     step = PoissonSubsampled(Gaussian(1.5), 0.3)
     assert history.steps == 15
-    stated, truth = (
+    stated, exact = (
         history.guarantee(1e-5),
         ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=15),
     )
-    assert stated.epsilon == truth.epsilon and str(stated).endswith("per user")
+    assert stated.epsilon == exact.epsilon and str(stated).endswith("per user")
     assert "round 1/40  epsilon per user" in capsys.readouterr().err
     assert all(not torch.equal(a, b) for a, b in pairwise(seen))
     with pytest.raises(NotImplementedError, match="a sum of federated histories"):

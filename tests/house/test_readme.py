@@ -97,8 +97,8 @@ def test_what_is_said_of_other_tools_is_what_was_measured():
         assert f"| {name} | {asked} | {below} | {rounded} |" in README
     replaced = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
     theirs = replaced.compose(GaussianDpEvent(2.0)).get_epsilon(1e-5)
-    truth = Gaussian(2.0).guarantee("pld", delta=1e-5, adjacency="replace_one")
-    assert f"{theirs:.2f}" == "2.17" and f"{truth.lower:.2f}" == f"{truth.epsilon:.2f}" == "4.38"
+    exact = Gaussian(2.0).guarantee("pld", delta=1e-5, adjacency="replace_one")
+    assert f"{theirs:.2f}" == "2.17" and f"{exact.lower:.2f}" == f"{exact.epsilon:.2f}" == "4.38"
 
 
 def anchors(page: Path) -> set[str]:

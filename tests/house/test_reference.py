@@ -32,9 +32,9 @@ def test_help_names_each_public_name_on_four_screens():
         [sys.executable, "-c", "import dplearn; help(dplearn)"], text=True
     )
     assert shown.count("\n") < 200
-    told = set(re.findall(r"`([A-Za-z_]\w+)`", dplearn.__doc__))
+    result = set(re.findall(r"`([A-Za-z_]\w+)`", dplearn.__doc__))
     public = {n for n, x in vars(dplearn).items() if n[0] != "_" and not inspect.ismodule(x)}
-    assert told == public
+    assert result == public
     documented = {x for name in REFERENCE for x in public_names(importlib.import_module(name))}
     assert public <= documented
 
@@ -48,7 +48,7 @@ def test_each_public_name_and_parameter_is_explained(name):
             continue
         assert inspect.getdoc(value), f"{name}.{public} has no docstring"
         taken = inspect.signature(value).parameters if not inspect.isclass(value) else ()
-        told = explained(value, module)
-        if missing := [each for each in taken if not re.search(rf"\b{each}\b", told)]:
+        result = explained(value, module)
+        if missing := [each for each in taken if not re.search(rf"\b{each}\b", result)]:
             lost[public] = missing
     assert not lost, f"the reference of {name} does not explain {lost}"

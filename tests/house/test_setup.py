@@ -178,8 +178,8 @@ def test_workflows_are_what_github_reads(tmp_path):
     texts = {path.name: path.read_text() for path in ROOT.glob(".github/workflows/*.yml")}
     texts["wrong"] = texts["gate.yml"].replace("matrix.python", "matrx.python")
     command = [f"{executable.ROOT_DIR}/bin/node", "-e", script, linter, json.dumps(texts)]
-    told = json.loads(subprocess.check_output(command, text=True))
-    assert len(told) == 5 and [name for name, faults in told.items() if faults] == ["wrong"]
+    result = json.loads(subprocess.check_output(command, text=True))
+    assert len(result) == 5 and [name for name, faults in result.items() if faults] == ["wrong"]
 
 
 def checked(folder, *words):
@@ -194,8 +194,8 @@ def checked(folder, *words):
 @pytest.mark.slow
 @pytest.mark.parametrize("unread", [["scipy.*"], pytest.param([], marks=THOROUGH)])
 def test_types_agree(unread):
-    status, told = checked(ROOT, *(f"--replace-imports-with-any={name}" for name in unread))
-    assert status == 0, told
+    status, result = checked(ROOT, *(f"--replace-imports-with-any={name}" for name in unread))
+    assert status == 0, result
 
 
 @pytest.mark.slow
@@ -204,6 +204,6 @@ def test_a_users_checker_sees_our_types(tmp_path):
     wrong = ["x: int = Gaussian(1.0)", "DPSGD(noise_multiplier=1, sample_rate=0.1, step=2)"]
     wrong.append('y: str = Gaussian(1.0).guarantee("pld", delta=1e-5).epsilon')
     (tmp_path / "use.py").write_text("\n".join(["from dplearn import DPSGD, Gaussian", *wrong]))
-    status, told = checked(tmp_path, "use.py", "--search-path", ROOT)
-    assert status == 1 and "`Gaussian` is not assignable to `int`" in told
-    assert "`float` is not assignable to `str`" in told and "argument `step`" in told
+    status, result = checked(tmp_path, "use.py", "--search-path", ROOT)
+    assert status == 1 and "`Gaussian` is not assignable to `int`" in result
+    assert "`float` is not assignable to `str`" in result and "argument `step`" in result

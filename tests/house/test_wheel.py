@@ -72,8 +72,8 @@ def test_everything_travels(wheel):
     packed = {file.filename for file in inside}
     assert expected <= packed, f"not in the wheel: {sorted(expected - packed)}"
     assert any(name.endswith("licenses/LICENSE") for name in packed)
-    (told,) = [name for name in packed if name.endswith("/METADATA")]
-    metadata = zipfile.ZipFile(wheel).read(told).decode()
+    (result,) = [name for name in packed if name.endswith("/METADATA")]
+    metadata = zipfile.ZipFile(wheel).read(result).decode()
     assert "\nProject-URL: Repository, https://example.org/us/dplearn\n" in metadata
     assert not [name for name in packed if name.startswith(("tests", "data", "lessons"))]
     foreign = r"\.min\.|\.woff|katex|reveal|plotly.*js"

@@ -68,8 +68,8 @@ def test_rounding_never_takes_from_what_a_record_moves():
     # Behind the ones, each square alone is lost to rounding.
     column = np.append(np.ones(64), np.full(200_000, 0.9 * 2.0**-26.5))
     run = CorrelatedGaussian.from_strategy(column[:, None], noise_multiplier=1.0)
-    truth = math.sqrt(math.fsum(column**2))
-    assert truth <= 1 / run.base.noise_multiplier <= truth * (1 + 1e-10)
+    exact = math.sqrt(math.fsum(column**2))
+    assert exact <= 1 / run.base.noise_multiplier <= exact * (1 + 1e-10)
 
 
 @each("leaves", [1, 2, 7, 8, 100])

@@ -49,8 +49,8 @@ def built(row):
         case "discrete_gaussian":
             return DiscreteGaussian(p["sigma"] / p["sensitivity"], int(p["sensitivity"]))
         case "two_coins":
-            truth, yes = p["truth_probability"], p["yes_probability"]
-            return RandomizedResponse.from_probability(truth=truth + (1 - truth) * yes)
+            exact, yes = p["truth_probability"], p["yes_probability"]
+            return RandomizedResponse.from_probability(truth=exact + (1 - exact) * yes)
         case "randomized_response" if "epsilon" not in p:
             # With that probability the answer is replaced by a uniform one, the true one included.
             replaced, k = p["replacement_probability"], int(p["outcomes"])
@@ -122,8 +122,8 @@ def test_noise_on_whole_numbers(cls, noise, sensitivity, adjacency, contribution
     p, q = (np.exp(log_weight(k - s) - norm) for s in (contributions * sensitivity, 0))
     # A sum of 1801 terms with an error of an ulp each; both orders are one by symmetry.
     for one, other in ((p, q), (q, p)):
-        truth = delta_by_definition(one, other)
-        np.testing.assert_allclose(profile.delta(EPSILONS), truth, atol=1e-13)
+        exact = delta_by_definition(one, other)
+        np.testing.assert_allclose(profile.delta(EPSILONS), exact, atol=1e-13)
 
 
 def log_delta_of_discrete_gaussian(sigma, epsilon):
@@ -141,12 +141,12 @@ def test_discrete_gaussian_holds_the_truth_past_its_table(sigma, epsilons):
     mechanism = DiscreteGaussian(sigma)
     (profile,), (witness,) = mechanism.profiles(), mechanism.witnesses()
     for epsilon in epsilons:
-        truth = log_delta_of_discrete_gaussian(sigma, epsilon)
+        exact = log_delta_of_discrete_gaussian(sigma, epsilon)
         # Losses are differences of logs as large as that of delta, about (epsilon sigma)^2 / 2.
-        slack = 1e-10 + 1e-13 * abs(truth)
-        assert witness.log_delta(epsilon) <= truth + slack
+        slack = 1e-10 + 1e-13 * abs(exact)
+        assert witness.log_delta(epsilon) <= exact + slack
         # The bound may count one outcome too many.
-        assert truth - slack <= profile.log_delta(epsilon) <= truth + max(epsilon, 12.0)
+        assert exact - slack <= profile.log_delta(epsilon) <= exact + max(epsilon, 12.0)
 
 
 def test_discrete_gaussian_at_large_orders_between_whole_ones():

@@ -47,8 +47,8 @@ def test_poisson_sampling_of_a_tiny_data_set(q):
     small, large = poisson_sum(q), poisson_sum(q, 1)
     remove, add = PoissonSubsampled(Geometric(1.5), q).witnesses()
     for witness, pair in ((remove, (large, small)), (add, (small, large))):
-        truth = delta_by_definition(*pair)
-        np.testing.assert_allclose(witness.delta(EPSILONS), truth, atol=1e-14)
+        exact = delta_by_definition(*pair)
+        np.testing.assert_allclose(witness.delta(EPSILONS), exact, atol=1e-14)
 
 
 @each("q", [0.05, 0.6, 1.0])
@@ -82,11 +82,11 @@ NOISES = [
 def test_no_pair_of_contributions_leaks_more_than_opposite_ones(build, law, whole):
     """Masses of cells of a line: merging outcomes only hides, so that each sum is a lower bound."""
     rng, epsilons = np.random.default_rng(9), np.array([-2.0, -0.2, 0.0, 0.05, 0.5, 2.0])
-    for trial in range(60):
+    for candidate in range(60):
         scale, q = rng.uniform(0.4, 3), rng.choice([0.01, 0.3, 0.9])
         (profile,) = PoissonSubsampled(build(scale), q).profiles("replace_one")
         most = 3 if whole else 1
-        u, v = (most, -most) if trial < 6 else rng.uniform(-most, most, 2)
+        u, v = (most, -most) if candidate < 6 else rng.uniform(-most, most, 2)
         u, v = (round(u), round(v)) if whole else (u, v)
         edges = np.arange(-200.5, 200) if whole else np.linspace(-60, 60, 24_001)
         cdf = law(scale)
@@ -94,7 +94,7 @@ def test_no_pair_of_contributions_leaks_more_than_opposite_ones(build, law, whol
         p, w = ((1 - q) * cells[0] + q * cells[m] for m in (u, v))
         leak = delta_by_definition(p, w, epsilons)
         assert np.all(leak <= profile.delta(epsilons) + 1e-13)
-        if trial < 6:
+        if candidate < 6:
             np.testing.assert_allclose(leak, profile.delta(epsilons), rtol=1e-3, atol=1e-8)
 
 
@@ -159,14 +159,14 @@ def coins_of_a_subset(bits, size, truth):
 @each("size", [1, 2])
 @each("local_epsilon", [0.5, 2.0])
 def test_without_replacement_over_all_subsets_and_neighbours(local_epsilon, size):
-    truth = 1 / (1 + math.exp(-local_epsilon))
+    exact = 1 / (1 + math.exp(-local_epsilon))
     (profile,) = WithoutReplacement(RandomizedResponse(local_epsilon), size / 3).profiles(
         "replace_one"
     )
     bound, worst = profile.delta(EPSILONS), np.zeros(EPSILONS.size)
     _, twice = Lattice().brackets([[profile]], [[2]], delta=0.02)
     for bits in itertools.product([0, 1], repeat=3):
-        p, q = (coins_of_a_subset(b, size, truth) for b in (bits, (1 - bits[0], *bits[1:])))
+        p, q = (coins_of_a_subset(b, size, exact) for b in (bits, (1 - bits[0], *bits[1:])))
         worst = np.maximum(worst, delta_by_definition(p, q))
         # Two fresh subsets of the same data: the single pair must dominate compositions too.
         p2, q2 = np.outer(p, p).ravel(), np.outer(q, q).ravel()
@@ -185,10 +185,10 @@ def test_witnesses_without_replacement_are_a_pair_of_datasets(size):
     (profile,), witnesses = step.profiles("replace_one"), step.witnesses("replace_one")
     assert len(witnesses) == (1 if size == 3 else 2)
     for witness, pair in zip(witnesses, (laws, laws[::-1]), strict=False):
-        truth = delta_by_definition(*pair)
+        exact = delta_by_definition(*pair)
         # Negative epsilon too: this is one pair, where the profile joins the halves of two.
-        np.testing.assert_allclose(witness.delta(EPSILONS), truth, atol=1e-14)
-        assert np.all(truth <= profile.delta(EPSILONS) + 1e-14)
+        np.testing.assert_allclose(witness.delta(EPSILONS), exact, atol=1e-14)
+        assert np.all(exact <= profile.delta(EPSILONS) + 1e-14)
     if size < 3:
         gap = profile.delta(EPSILONS) - delta_by_definition(*laws)
         assert np.max(gap[EPSILONS < 0]) > 1e-3

@@ -214,9 +214,9 @@ def test_rounding_as_bad_as_it_may_be_is_charged(monkeypatch):
 
 def threshold_pair(x, sigma, batches, adjacency):
     """P and Q of the largest of the recentred updates being above x."""
-    seats = 2 / sigma, 0.0 if adjacency == "replace_one" else 1 / sigma
+    positions = 2 / sigma, 0.0 if adjacency == "replace_one" else 1 / sigma
     others = -np.expm1((batches - 1) * log_ndtr(x))
-    return [ndtr(seat - x) + ndtr(x - seat) * others for seat in seats]
+    return [ndtr(position - x) + ndtr(x - position) * others for position in positions]
 
 
 @both
@@ -225,7 +225,7 @@ def threshold_pair(x, sigma, batches, adjacency):
     [(0.1, 2, 30.0), (0.5, 10**4, 0.0), (1.0, 1000, 3.7), (4.0, 10, 0.05), (20.0, 30, 0.01)],
 )
 @pytest.mark.slow
-def test_witnesses_show_what_the_best_threshold_shows_and_no_more_than_profiles(
+def test_witness_deltas_lie_between_the_best_threshold_and_the_profile(
     sigma, batches, epsilon, adjacency
 ):
     x = np.linspace(-3, 60, 100_001)
@@ -261,7 +261,7 @@ def test_the_witness_lies_below_a_real_epoch_and_the_profile_above(sigma, batche
 
 
 @each("sigma, batches", [(0.3523, 10**6), (0.17, 7)])
-def test_what_is_summed_is_positive_however_little_noise_there_is(sigma, batches):
+def test_summed_profile_is_positive_at_tiny_noise(sigma, batches):
     """Points even in 1 / value need it, though (p - q) / r falls to -exp(1 / sigma^2) / 4."""
     with np.errstate(all="raise", under="ignore"):
         summed = _summed.__wrapped__(sigma, batches, 0.0)

@@ -76,12 +76,12 @@ def test_profiles_and_witnesses_enclose_the_definition(law, masses, adjacency, c
     assert law._log_noise(np.array([10**6]))[0] == -math.inf
     p, q = shifted(masses, contributions * law.sensitivity)
     for one, other in ((p, q), (q, p)):
-        truth = delta_by_definition(one, other)
+        expected = delta_by_definition(one, other)
         (above,), (below,) = law.profiles(adjacency), law.witnesses(adjacency)
-        seen = truth > 1e-11  # what the oracle leaves out, and rounding
-        assert np.all(truth[seen] <= above.delta(EPSILONS)[seen] * (1 + 1e-7))
-        assert np.all(below.delta(EPSILONS)[seen] <= truth[seen] * (1 + 1e-7))
-        np.testing.assert_allclose(above.delta(EPSILONS), truth, rtol=1e-6, atol=1e-11)
+        seen = expected > 1e-11  # what the oracle leaves out, and rounding
+        assert np.all(expected[seen] <= above.delta(EPSILONS)[seen] * (1 + 1e-7))
+        assert np.all(below.delta(EPSILONS)[seen] <= expected[seen] * (1 + 1e-7))
+        np.testing.assert_allclose(above.delta(EPSILONS), expected, rtol=1e-6, atol=1e-11)
 
 
 @each(

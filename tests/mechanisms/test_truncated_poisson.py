@@ -24,9 +24,9 @@ def laws(others, own, rate, largest):
         chance = math.prod(rate if coin else 1 - rate for coin in coins)
         law = cut if sum(coins[: len(others)]) >= largest else uncut
         drawn = list(itertools.compress((*others, *own), coins))
-        kept = list(itertools.combinations(drawn, min(largest, len(drawn))))
-        for subset in kept:
-            law[sum(subset)] = law.get(sum(subset), 0.0) + chance / len(kept)
+        remaining = list(itertools.combinations(drawn, min(largest, len(drawn))))
+        for subset in remaining:
+            law[sum(subset)] = law.get(sum(subset), 0.0) + chance / len(remaining)
     return uncut, cut
 
 
@@ -48,8 +48,8 @@ def test_no_companions_leak_more_even_if_it_is_told_whether_a_lot_was_cut(larges
     seen = 0.0
     for others in itertools.product([-1, 0, 1], repeat=2):
         pairs = zip(*(laws(others, own, rate, largest) for own in ((1,), ())), strict=True)
-        told = sum(np.array([leak(p, q, sigma), leak(q, p, sigma)]) for p, q in pairs)
-        seen = np.fmax(seen, told)
+        result = sum(np.array([leak(p, q, sigma), leak(q, p, sigma)]) for p, q in pairs)
+        seen = np.fmax(seen, result)
     bound = [profile.delta(EPSILONS) for profile in step.profiles()]
     assert np.all(seen <= np.array(bound) + 1e-9)
     if largest == 1:  # nobody else is there unless it is cut
@@ -118,15 +118,15 @@ def test_binomial_tails_are_known_better_than_they_are_rounded(size, rate, large
 
     step = TruncatedPoisson(Gaussian(1.0), rate, dataset_size=size, max_batch_size=largest)
     with mpmath.workdps(40):
-        truth = tail(size, largest), tail(size + 1, largest + 1) * largest / (size + 1)
-        for said, chance in zip(step._cut(), truth, strict=True):
+        expected = tail(size, largest), tail(size + 1, largest + 1) * largest / (size + 1)
+        for said, chance in zip(step._cut(), expected, strict=True):
             assert abs(said / chance - 1) < TAIL_ERROR / 10
 
 
 def test_weights_are_rounded_up():
     """With hardly any noise a record leaks whenever it is kept, here in a lot of one of ten."""
     step = TruncatedPoisson(Gaussian(0.01), 0.9, dataset_size=9, max_batch_size=1)
-    kept = (1 - 0.1**10) / 10
+    remaining = (1 - 0.1**10) / 10
     (remove, _), (witness, _) = step.profiles(), step.witnesses()
-    assert 11 * TAIL_ERROR < remove.delta(0.0) / kept - 1 < 13 * TAIL_ERROR
-    assert TAIL_ERROR < 1 - witness.delta(0.0) / kept < 2 * TAIL_ERROR
+    assert 11 * TAIL_ERROR < remove.delta(0.0) / remaining - 1 < 13 * TAIL_ERROR
+    assert TAIL_ERROR < 1 - witness.delta(0.0) / remaining < 2 * TAIL_ERROR

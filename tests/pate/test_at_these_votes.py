@@ -67,12 +67,12 @@ def test_theorem_6_is_never_below_the_truth_from_these_votes():
         known = laws(row, PATE(answers=1, noise_std=noise_std))
         flip = gnmax_flip_bound(votes=row, noise_std=noise_std)
         for order in orders:
-            truth = max(truths.log_moment(known.here, q, order - 1) for q in known.neighbours)
+            expected = max(truths.log_moment(known.here, q, order - 1) for q in known.neighbours)
             bound = order / noise_std**2
             if 0 < flip < 1:
                 bound = gnmax_data_dependent_rdp(order=order, noise_std=noise_std, flip=flip)
-            assert truth / (order - 1) <= bound * (1 + 1e-9) + 1e-14
-            gains.append(bound / max(truth / (order - 1), 1e-300))
+            assert expected / (order - 1) <= bound * (1 + 1e-9) + 1e-14
+            gains.append(bound / max(expected / (order - 1), 1e-300))
     assert np.median(gains) > 1.5
 
 

@@ -44,8 +44,8 @@ def precise(counts, noise_std):
 )
 def test_laws_are_as_precise_as_they_say(counts, noise_std):
     law = laws(np.array(counts), PATE(answers=1, noise_std=noise_std))
-    truth = precise(counts, noise_std)
-    for got, expected in zip(law.here, truth, strict=True):
+    exact = precise(counts, noise_std)
+    for got, expected in zip(law.here, exact, strict=True):
         assert abs(got - float(mpmath.log(expected))) <= law.error
     assert law.error < 1e-10
 

@@ -112,7 +112,7 @@ class Majorant:
     """B(t) as the smallest over several heights: arrays of shape (n_heights, n_nodes)."""
 
     line: Line
-    phi: NDArray  # heights over sigma^2, those that suit a t and beyond, shape (n_heights, 1)
+    phi: NDArray  # heights over sigma^2, from `first` up to 2.5, shape (n_heights, 1)
     angle: NDArray  # of the loss
     log_size: NDArray  # log of the integrand's modulus at t = 0
 

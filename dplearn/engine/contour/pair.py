@@ -61,7 +61,7 @@ class SampledGaussian:
         return log_size, np.where(gap > 0, phi - turn, turn)
 
     def logs(self, x: NDArray, phi: ArrayLike = 0.0) -> tuple[NDArray, NDArray]:
-        """log P / N(0) and the loss, complex, at x + i phi sigma^2, for "add" below the axis.
+        """Return complex log P / N(0) and loss at x + i phi sigma^2, conjugated for "add".
 
         So the loss has an angle >= 0.
         """

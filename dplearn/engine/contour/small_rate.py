@@ -112,7 +112,7 @@ class Split(Line):
         return [whole, whole - self.transform(h, count) / self.sum]
 
     def relative_error(self, t: NDArray) -> NDArray:
-        # Of the part, and of the sum that it is divided by.
+        # Errors of the part and of the sum that divides it.
         size = self.size + np.abs(self.weight)
         ulps = self.pair.ulps(self.x, size, self.turn, 1 + self.tilt + t)
         ulps = (ulps + self.size @ self.ulps_of_cut()) / abs(self.sum)

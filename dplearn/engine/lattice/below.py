@@ -223,7 +223,7 @@ def _take_out(
     taken = np.zeros(cells.p.size)
     np.add.at(taken, cell, mass)
     mass = mass * np.clip(cells.p[cell] / taken[cell], 0.0, 1.0)
-    # What counts as the atom lies within BLUR of it, and its share of Q is off by as much.
+    # Mass counted to an atom lies within BLUR of it: its share of Q errs by as much.
     off = 2 * BLUR * np.abs(loss) * mass
     np.subtract.at(cells.p, cell, mass)
     np.subtract.at(cells.x, cell, mass * -np.expm1(-height) + off)

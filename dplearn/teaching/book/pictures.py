@@ -255,7 +255,7 @@ def _grid(domain: Any) -> list[Any]:
 
 
 def _order(count: int) -> list[int]:
-    """Return every index once, from coarse to fine; a part of them is spread over all."""
+    """Return every index once, coarse to fine; any prefix spans the whole range."""
     steps = [2**k for k in range(count.bit_length(), -1, -1)]
     return list(dict.fromkeys([0, count - 1, *(k for s in steps for k in range(0, count, s))]))
 
@@ -284,7 +284,7 @@ def comparison_at(place: View) -> Comparison:
         case = _attempt(compare, replace(claim, along=None), parameters)
     if case is None:
         return Comparison(place.inside, _value(claim, parameters), own=own)
-    # On the way to a limit nothing is right or wrong.
+    # Points on the way to a limit are not judged.
     judged = all(parameters[n] == values[-1] for n, values in (claim.along or {}).items())
     judged = judged and _attempt(claim.accepts, parameters)
     return _compared(claim, case, judged)._replace(inside=place.inside, own=own)

@@ -202,8 +202,8 @@ def computed(row: Row) -> float:
         case "exponential", _:  # the mean loss of the worst pair of range 1
             return functions["bounded_range_zcdp"](epsilon=1.0)
         case "randomized_response", _:
-            truth = 1 - at["replacement_probability"] * (1 - 1 / at["outcomes"])
-            coin = RandomizedResponse.from_probability(truth=truth, answers=int(at["outcomes"]))
+            exact = 1 - at["replacement_probability"] * (1 - 1 / at["outcomes"])
+            coin = RandomizedResponse.from_probability(truth=exact, answers=int(at["outcomes"]))
             return coin.rdp([at["order"]], adjacency="replace_one")[0]
         case "laplace", _:
             (profile,) = Laplace(at["scale"] / at["sensitivity"]).profiles()

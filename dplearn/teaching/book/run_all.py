@@ -107,5 +107,5 @@ def as_row(result: Result) -> dict[str, Any]:
 def _case(case: Case | None) -> dict[str, Any] | None:
     if case is None:
         return None
-    truth = [case.truth.low, case.truth.high]
-    return {"parameters": case.parameters, "value": case.value, "truth": truth, "text": str(case)}
+    exact = [case.truth.low, case.truth.high]
+    return {"parameters": case.parameters, "value": case.value, "truth": exact, "text": str(case)}

@@ -70,10 +70,10 @@ def worded(told: Any, in_each: Callable[[str], Any], part: str = "") -> Any:
 def catalogue() -> dict[str, Any]:
     """Every mechanism and number of the page, its words in English."""
     keys = dict.fromkeys(key for name in MECHANISMS for key in _settable(name))
-    numbers = {key: told for key in keys if (told := _number(key))}
+    numbers = {key: result for key in keys if (result := _number(key))}
     for key, (label, ends, start) in _VIEWS.items():
         numbers[key] = {"label": label, "ends": ends, "start": start, "whole": False}
-    start = {key: told["start"] for key, told in numbers.items()}
+    start = {key: result["start"] for key, result in numbers.items()}
     return {"mechanisms": {name: _told(name, start) for name in MECHANISMS}, "numbers": numbers}
 
 
@@ -316,5 +316,5 @@ def _drawn(outputs: Outputs) -> dict[str, Any]:
         corners = [c for c in outputs.corners if low < c < top]
         x = np.union1d(np.linspace(low, top, _PLACES), corners)
     laws = {"p": np.exp(outputs.log_p(x)), "q": np.exp(outputs.log_q(x))}
-    told = {"whole": outputs.whole, "label": outputs.label, "x": x.tolist()}
-    return told | {name: [float(f"{v:.6g}") for v in law] for name, law in laws.items()}
+    fields = {"whole": outputs.whole, "label": outputs.label, "x": x.tolist()}
+    return fields | {name: [float(f"{v:.6g}") for v in law] for name, law in laws.items()}

@@ -45,7 +45,7 @@ _APART = (
 _SEVERAL = re.compile(
     r"\b([kt])(?:-fold|\s(?:\w+\s)?(?:releas|answer|quer|steps|rounds|mechanism))|([kt])\s*[次个步轮]"
 )
-# Words that say that a formula is no more than near.
+# Words that mark a formula as approximate.
 _ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")
 _SENSITIVITY = re.compile(r"(?:sensitivit\w*|敏感度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
 _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")

@@ -44,20 +44,24 @@ def map_of(formula: str, *, words: str = "") -> Slice | None:
     (('δ', 'ε'), 'G-B4', 10.0)
     """
     finding, matches = judged(formula, words=words)
-    trial = matches[0].trial if matches else None
-    if finding.verdict == "not read" or trial is None or trial.claim.second_is_formula:
+    candidate = matches[0].trial if matches else None
+    if finding.verdict == "not read" or candidate is None or candidate.claim.second_is_formula:
         return None
-    columns = {sign_of(n): c for n, c in trial.letters.items() if c not in trial.table.lists}
-    if len(columns) < 2 or trial.table.lists:
+    columns = {
+        sign_of(n): c for n, c in candidate.letters.items() if c not in candidate.table.lists
+    }
+    if len(columns) < 2 or candidate.table.lists:
         return None
     first, second, *_ = columns
     shown = first, second
-    point = {name: float(x[matches[0].example or 0, 0]) for name, x in trial.table.columns.items()}
-    x, y = (_values(trial, columns[name], point) for name in shown)
+    point = {
+        name: float(x[matches[0].example or 0, 0]) for name, x in candidate.table.columns.items()
+    }
+    x, y = (_values(candidate, columns[name], point) for name in shown)
     grid = {name: np.full((len(x) * len(y), 1), value) for name, value in point.items()}
     grid[columns[shown[0]]] = np.tile(x, len(y))[:, None]
     grid[columns[shown[1]]] = np.repeat(y, len(x))[:, None]
-    ratio, status = _statuses(trial, grid, (len(y), len(x)))
+    ratio, status = _statuses(candidate, grid, (len(y), len(x)))
     at = {name: point[c] for name, c in columns.items()}
     return Slice(
         axes=shown,
@@ -66,9 +70,9 @@ def map_of(formula: str, *, words: str = "") -> Slice | None:
         fixed={n: v for n, v in at.items() if n not in shown},
         ratio=tuple(map(tuple, ratio.tolist())),
         status=tuple(map(tuple, status.tolist())),
-        entry=trial.table.entry.id,
-        setting=trial.table.setting.text,
-        chinese=trial.table.setting.chinese,
+        entry=candidate.table.entry.id,
+        setting=candidate.table.setting.text,
+        chinese=candidate.table.setting.chinese,
         simplest=None if matches[0].example is None else at,
     )
 

@@ -94,14 +94,14 @@ def in_units(claim: Claim, table: Table) -> Table:
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
     no_other = table.setting.rare and "noise_std" in table.domains  # noise on votes
     letters = {base(name) for name in claim.names} | {n for n in claim.names if n == "L_1"}
-    spoken = {"Delta", "S", "C", "L_1"}
+    phrase = {"Delta", "S", "C", "L_1"}
     if (
         claim.about in ("sigma", "scale", "rho")
         or "noise_multiplier" not in table.domains
         or "s" not in LETTERS["noise_multiplier"]
     ):
-        spoken |= {"s"}
-    speaks = bool(letters & spoken) and not taken and not no_other
+        phrase |= {"s"}
+    speaks = bool(letters & phrase) and not taken and not no_other
     return unpinned(table) if speaks or claim.about == "sensitivity" else table
 
 
@@ -123,8 +123,8 @@ def compare(
         if not _may_be_target(claim, table, target):
             continue
         for bound in _bound(claim, table, target):
-            trial = _tried(claim, table, target, bound)
-            found = trial.match(conditions, unread) if trial else None
+            candidate = _tried(claim, table, target, bound)
+            found = candidate.match(conditions, unread) if candidate else None
             if found:
                 best = _preferred(best, found) if best else found
     return best
@@ -222,15 +222,15 @@ def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "T
         if changed[whole] is column:
             changed[whole] = np.full(column.shape, np.inf if whole == "noise_multipliers" else 0.0)
         changed[whole][:, k], items[name] = column[:, k], column[:, [k]]
-    trial = Trial(claim, table, target, bound, items, table.points, table.edge)
-    second = _second(trial, changed)
+    candidate = Trial(claim, table, target, bound, items, table.points, table.edge)
+    second = _second(candidate, changed)
     if second is None:
         return None
     if claim.threshold:
-        changed["threshold"] = np.broadcast_to(claim.threshold(**trial.at), table.value.shape)
+        changed["threshold"] = np.broadcast_to(claim.threshold(**candidate.at), table.value.shape)
     if any(changed[n] is not column for n, column in table.columns.items()):
-        trial = trial.moved(changed, shown=table.columns)
-    return replace(trial, failed=second)
+        candidate = candidate.moved(changed, shown=table.columns)
+    return replace(candidate, failed=second)
 
 
 def _second(trial: "Trial", changed: dict[str, NDArray]) -> str | None:
@@ -256,12 +256,12 @@ def _second(trial: "Trial", changed: dict[str, NDArray]) -> str | None:
     if not bare:
         changed[own] = np.broadcast_to(claim.second(**trial.at), shape).astype(float)
         return ""
-    spoken = next((n for n, c in bound.items() if c == own), "")
-    if spoken == bare:
+    phrase = next((n for n, c in bound.items() if c == own), "")
+    if phrase == bare:
         return ""
     words = "the pair has {x} where the formula has {y}"
     if below(bare).strip("_") in ("", "prime"):
-        return Note(words, x=sign_of(bare), y=sign_of(spoken))
+        return Note(words, x=sign_of(bare), y=sign_of(phrase))
     return None
 
 
@@ -369,10 +369,10 @@ class Trial:
             claimed = self.claimed
         except ValueError:  # a letter of a list outside of a sum
             return None
-        truth, holds = self.truth, self.table.holds
-        good = np.isfinite(claimed) & ~np.isnan(truth) & holds & (np.abs(truth) > 1e-290)
-        good = good if good.sum() >= 8 else ~np.isnan(truth) & holds
-        equal = np.isfinite(truth) & np.isclose(claimed, truth, rtol=1e-6, atol=1e-13)
+        expected, holds = self.truth, self.table.holds
+        good = np.isfinite(claimed) & ~np.isnan(expected) & holds & (np.abs(expected) > 1e-290)
+        good = good if good.sum() >= 8 else ~np.isnan(expected) & holds
+        equal = np.isfinite(expected) & np.isclose(claimed, expected, rtol=1e-6, atol=1e-13)
         exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
         inside, said, missed = self._inside(conditions)
         letters = {base(n) for n in self.at} | {base(self.claim.left)}

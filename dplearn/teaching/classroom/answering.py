@@ -50,8 +50,8 @@ def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
     asked = fields(lesson, cells, python=python)
     for cell in cells:
         if cell.cell_type == "markdown":
-            for told, instead in _OF_JUPYTER.items():
-                cell.source = re.sub(told, instead, cell.source)
+            for result, instead in _OF_JUPYTER.items():
+                cell.source = re.sub(result, instead, cell.source)
     return "".join(asked.get(cell.id) or from_cell(cell) for cell in cells)
 
 
@@ -120,8 +120,8 @@ def as_data(exercise: Exercise) -> dict[str, Any]:
     """Return what a browser must know of an exercise; each number has its tolerance."""
 
     def number(value: float) -> list[Any]:
-        told = value if math.isfinite(value) else "Infinity"  # which JSON does not have
-        return [told, 0.0 if isinstance(value, int) else exercise.rtol]
+        result = value if math.isfinite(value) else "Infinity"  # which JSON does not have
+        return [result, 0.0 if isinstance(value, int) else exercise.rtol]
 
     return {
         "kind": "exercise",
@@ -137,15 +137,15 @@ def python_script(pyodide: Path) -> str:
     """Return what `kernel.js` makes Python of, from an unpacked Pyodide."""
     named = {"core": "pyodide.mjs", "loader": "pyodide.asm.mjs", "lock": "pyodide-lock.json"}
     binary = ("pyodide.asm.wasm", "python_stdlib.zip")
-    told: dict[str, Any] = {key: (pyodide / n).read_text("utf-8") for key, n in named.items()}
-    told["lock"] = json.loads(told["lock"]) | {"packages": {}}
-    told["files"] = {n: base64.b64encode((pyodide / n).read_bytes()).decode() for n in binary}
+    result: dict[str, Any] = {key: (pyodide / n).read_text("utf-8") for key, n in named.items()}
+    result["lock"] = json.loads(result["lock"]) | {"packages": {}}
+    result["files"] = {n: base64.b64encode((pyodide / n).read_bytes()).decode() for n in binary}
     room = Path(__file__).parent
     modules = {name: (room / f"{name}.py").read_text("utf-8") for name in in_page.MODULES}
-    told["modules"] = {
+    result["modules"] = {
         f"/room/dplearn/teaching/classroom/{n}.py": text for n, text in modules.items()
     }
-    return f"var pythonFiles = {json.dumps(told)};\n"
+    return f"var pythonFiles = {json.dumps(result)};\n"
 
 
 def _sealed(cell: Any, names: Sequence[str]) -> str:

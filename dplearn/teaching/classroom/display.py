@@ -116,8 +116,10 @@ def numbers(chart: dict[str, Any]) -> str:
     for drawn in (chart, *chart.get("frames", ())):
         rows.append(drawn.get("layout", {}).get("title", {}).get("text", ""))
         for trace in drawn.get("data", ()):
-            told = [f"{key} {_five(trace[key])}" for key in ("x", "y", "z", "text") if key in trace]
-            rows.append("; ".join(told))
+            lines = [
+                f"{key} {_five(trace[key])}" for key in ("x", "y", "z", "text") if key in trace
+            ]
+            rows.append("; ".join(lines))
     return "\n".join(filter(None, rows))
 
 
@@ -131,8 +133,8 @@ def _five(values: Any) -> str:
     least = 1e-12 * max(sizes, default=0)
     places = np.unique(np.linspace(0, every.size - 1, 5).round().astype(int))[: every.size]
     near = lambda each: f"{0.0 if abs(each) <= least else each:.4g}"
-    told = (near(v) if isinstance(v, (int, float)) else str(v) for v in every[places])
-    return f"{every.size}: {', '.join(told)}"
+    result = (near(v) if isinstance(v, (int, float)) else str(v) for v in every[places])
+    return f"{every.size}: {', '.join(result)}"
 
 
 def digest(drawn: Any) -> str:

@@ -77,8 +77,8 @@ def _run(notebook: Any, lesson: Lesson) -> list[Score]:
     nonce, number = secrets.token_hex(), 0
     judge = new_code_cell(_JUDGE.format(nonce=nonce, number=lesson.number))
     keep = lambda key, answer: new_code_cell(_KEEP.format(key=key, answer=answer))
-    kept = ((cell, *(keep(*call) for call in _asked(cell))) for cell in notebook.cells)
-    notebook.cells = [*itertools.chain(*kept), judge]
+    remaining = ((cell, *(keep(*call) for call in _asked(cell))) for cell in notebook.cells)
+    notebook.cells = [*itertools.chain(*remaining), judge]
     # Verdicts end, however long they take on a busy machine.
     limit = lambda cell: None if cell is judge else CELL_TIMEOUT
     for _ in notebook.cells:  # each time that the kernel dies one of them is left out

@@ -35,7 +35,7 @@ def described(program: Program) -> str:
 
     source = ""
     if (measure := program.measure) is not programs.returned:
-        # With the functions of its module that it needs after it.
+        # Followed by the functions of its module that it calls.
         needed, place = [measure], measure.__code__.co_filename
         for function in needed:  # which grows
             words = re.findall(r"\w+", inspect.getsource(function))
@@ -46,7 +46,7 @@ def described(program: Program) -> str:
     if {*outside(compile(source, "<measure>", "exec"))} - {*_scope(source)}:
         return ""
     places, slips = range(len(program.cases)), range(len(program.mistakes))
-    told = {
+    fields = {
         "names": program.names,
         "measure": source,
         "cases": _plain(program.cases),
@@ -55,7 +55,7 @@ def described(program: Program) -> str:
         "mistakes": [mistake.hints for mistake in program.mistakes],
     }
     same = ("key", "praise", "hints", "rtol", "rtol_mistakes", "seconds")
-    return repr(told | {name: getattr(program, name) for name in same})
+    return repr(fields | {name: getattr(program, name) for name in same})
 
 
 def _plain(value: Any) -> Any:
@@ -79,15 +79,15 @@ def _scope(source: str) -> dict[str, Any]:
 def rebuilt(description: str) -> Program:
     """Return the exercise that `described` has described, which gives the same verdicts."""
     scope = {"Complaint": Complaint, "inf": math.inf, "nan": math.nan}
-    told = eval(description, scope)
-    source, made, names = told.pop("measure"), told.pop("made"), told.pop("names")
-    expected, mistakes = told.pop("expected"), told.pop("mistakes")
+    result = eval(description, scope)
+    source, made, names = result.pop("measure"), result.pop("made"), result.pop("names")
+    expected, mistakes = result.pop("expected"), result.pop("mistakes")
     measure = next(filter(inspect.isfunction, _scope(source).values()))
     program = Program(
         right=lambda: None,
         mistakes=tuple(Mistake(None, hints) for hints in mistakes),
         measure=measure if source else programs.returned,
-        **told,
+        **result,
     )
     computed = {"names": names, "expected": expected}
     vars(program).update(computed, of_mistake=lambda slip, number: made[slip][number])

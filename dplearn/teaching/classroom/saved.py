@@ -83,8 +83,8 @@ def save(key: str, exercise: Any, function: Callable) -> str:
         return f"not kept: line {error.lineno} of {path.name} is no Python; mend it, and {again}."
     except (OSError, UnicodeDecodeError, ValueError) as error:
         return f"not kept: {error}"
-    told = " The one that you edited by hand stays above it." if edited else ""
-    return f'kept as {name} in {path.name}; mine("{name}") finds it in later lessons.{told}'
+    result = " The one that you edited by hand stays above it." if edited else ""
+    return f'kept as {name} in {path.name}; mine("{name}") finds it in later lessons.{result}'
 
 
 def keys() -> dict[str, str]:
@@ -115,7 +115,7 @@ def _standing_alone(function: Callable, name: str) -> str:
         (tree,) = ast.parse(text).body
     if not isinstance(tree, ast.FunctionDef):
         raise ValueError(f"write it as `def {name}(...):` in a cell, and check it there.")
-    # The line that imports a name, of all that cells of this notebook have imported.
+    # Import line of each name that a cell of this notebook has imported.
     given, imports = {}, []
     for cell in inspect.unwrap(function).__globals__.get("In", ()):
         with suppress(SyntaxError):

@@ -203,16 +203,16 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         for cell in notebook.cells:
             cell.source = cell.source.replace("<details>", "<details open>")
     else:
-        told = [c for c in notebook.cells if "instructor" not in c.metadata.get("tags", ())]
-        notebook.cells = told
+        lines = [c for c in notebook.cells if "instructor" not in c.metadata.get("tags", ())]
+        notebook.cells = lines
     copies: Counter[str] = Counter()
     drawing = lesson.figures.read_text(encoding="utf-8") if lesson.figures.exists() else ""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = led(cell.source)
-        told = f"{cell.cell_type}\n{cell.source}"
-        told += drawing if "pictures(" in cell.source else ""  # a changed picture makes it stale
-        digest = hashlib.sha256(told.encode()).hexdigest()[:10]
+        lines = f"{cell.cell_type}\n{cell.source}"
+        lines += drawing if "pictures(" in cell.source else ""  # a changed picture makes it stale
+        digest = hashlib.sha256(lines.encode()).hexdigest()[:10]
         copies[digest] += 1
         cell.id = digest if copies[digest] == 1 else f"{digest}-{copies[digest]}"
         cell.metadata = {k: v for k, v in cell.metadata.items() if k == "tags"}
@@ -233,10 +233,10 @@ def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
     chinese = text.rstrip().split("\n%%\n")
     english = [cell.source for cell in cells if cell.cell_type == "markdown"]
     equal = SequenceMatcher(None, [*map(_common, english)], [*map(_common, chinese)], False)
-    told = [each + _OUTDATED for each in english]
+    lines = [each + _OUTDATED for each in english]
     for first, other, size in equal.get_matching_blocks():
-        told[first : first + size] = chinese[other : other + size]
-    shown = iter(told)
+        lines[first : first + size] = chinese[other : other + size]
+    shown = iter(lines)
     return [
         type(cell)(cell, source=next(shown)) if cell.cell_type == "markdown" else cell
         for cell in cells

@@ -52,8 +52,8 @@ def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
         traces.append(markers([None], [None], words, colour=_FILL[status], **look))
     if area.simplest:
         look = {"symbol": "star", "size": 19, "colour": STAR, "edge": (1.6, INK)}
-        told = ", ".join(f"{name} = {value:.4g}" for name, value in area.simplest.items())
-        look["hovertemplate"] = f"<b>counterexample</b><br>{told}<extra></extra>"
+        text = ", ".join(f"{name} = {value:.4g}" for name, value in area.simplest.items())
+        look["hovertemplate"] = f"<b>counterexample</b><br>{text}<extra></extra>"
         x, y = ([math.log10(area.simplest[n])] for n in area.axes)
         traces.append(markers(x, y, "simplest counterexample", **look))
     held = ", ".join(f"{n} = {v:.6g}" for n, v in area.fixed.items())

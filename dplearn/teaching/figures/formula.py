@@ -54,9 +54,9 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked
     bars = {"type": "data", "array": np.nan_to_num(half), "thickness": 1, "width": 3}
     errors = bars if np.any(half > 0) else None
     look = {"symbol": "circle-open", "size": 8, "colour": INK, "edge": (1.4,)}
-    truth = markers(curve.x, gaps(middle), "truth", error_y=errors, **look)
+    exact = markers(curve.x, gaps(middle), "truth", error_y=errors, **look)
     shades = [_shade(region, across, up) for region in curve.regions]
-    traces: list[Any] = [*shades, truth, *own, line]
+    traces: list[Any] = [*shades, exact, *own, line]
     names: list[Any] = [line, ("○", INK, "truth"), *own]
     if curve.star is not None:
         look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, INK)}

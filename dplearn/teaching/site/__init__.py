@@ -152,8 +152,8 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     yield "engine.js", source()
     yield "epsilon.js", "".join((source("epsilonPage", "page/page"), *epsilon))
     yield "epsilon.css", style_sheet("page/page")
-    told = {"published": published, "shuffled": shuffled()}
-    minute = f"const TOLD = {json.dumps(told)};\n"
+    fields = {"published": published, "shuffled": shuffled()}
+    minute = f"const TOLD = {json.dumps(fields)};\n"
     yield "minute.js", source("minute", "scenes/scenes") + minute
     yield "minute.css", style("scenes/scenes")
     catalogue = pairs.worded(pairs.catalogue(), in_each)
@@ -169,12 +169,12 @@ def _browser_files() -> Iterator[tuple[str, str]]:
 
 def _live(path: str, title: str, name: str, beside: str = "") -> Page:
     """Return a page that a script of this name draws."""
-    function, told = _LIVE[name]
-    engine = '<script src="assets/engine.js"></script>\n' * ("engine" in told)
+    function, result = _LIVE[name]
+    engine = '<script src="assets/engine.js"></script>\n' * ("engine" in result)
     body = f"""<div id="{name}"></div>
 {engine}<script src="assets/{name}.js"></script>
 <script>
-const {{ page }} = {function}.mount(document.getElementById("{name}"), {{ {told} }});
+const {{ page }} = {function}.mount(document.getElementById("{name}"), {{ {result} }});
 </script>
 """
     return Page(path, title, body, ("page.css", f"{name}.css"), beside)

@@ -36,8 +36,8 @@ def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
             there, back = f"{lesson.name}.zh", link.format(lesson.name, "en", "English")
             editions = [("en", lesson.name, cells[k], link.format(there, "zh", "中文"))]
             editions.append(("zh", there, in_chinese(lesson, cells[k]), back))
-        for language, name, told, other in editions:
-            body = answering.body(lesson, told, python=python)
+        for language, name, result, other in editions:
+            body = answering.body(lesson, result, python=python)
             article = f'{other}<div lang="{language}">{body}</div>\n{turn}'
             yield Page(f"lessons/{name}.html", titles[k], article, scripts, _contents(lesson, body))
 

@@ -107,8 +107,8 @@ def published_figures() -> Page:
     names = ("organisation", "what", "model", "unit", "period", "epsilon", "delta", "unsaid")
     told_of = lambda use, name: "unsaid" if getattr(use, name) is None else getattr(use, name)
     uses = [[*(told_of(use, name) for name in names), use.source] for use in deployments()]
-    told = "<p>Compare two rows only where model, unit and period agree and delta is alike.</p>"
-    body = f"<h1>Published figures</h1>{_table(head, rows)}<h2>Public uses</h2>{told}"
+    text = "<p>Compare two rows only where model, unit and period agree and delta is alike.</p>"
+    body = f"<h1>Published figures</h1>{_table(head, rows)}<h2>Public uses</h2>{text}"
     body += _table((*names, "source"), uses)
     return Page("book/published.html", "Published figures", body)
 

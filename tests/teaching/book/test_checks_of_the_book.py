@@ -89,7 +89,7 @@ def test_a_bound_that_fails_at_an_edge_of_its_hypothesis_is_not_verified():
         assert found.status == "failed" and 1.999 < math.prod(found.worst.parameters.values()) <= 2
 
 
-def test_what_is_drawn_from_a_number_does_not_stay_behind_when_that_is_pushed_to_an_end():
+def test_dependent_parameters_follow_a_number_at_its_bound():
     size = domains.Drawn(lambda rng, n: np.zeros(n))
     space = {"n": Whole(2, 7), "t": Linear(0.0, 3.0), "zeros": size}
     same = lambda n, zeros: float(len(zeros) == n)
@@ -103,14 +103,14 @@ def test_subnormal_doubles_have_no_digits_to_compare():
     assert verify(least).good
 
 
-def test_an_oracle_that_is_the_formula_is_found_out():
+def test_an_oracle_equal_to_its_formula_is_refused():
     calling, copy = lambda rate, t: tail(rate=rate, t=t), lambda *, rate, t: math.exp(-rate * t)
     for case, oracle in {"itself": tail, "calls it": calling, "a copy": copy}.items():
         found = verify(changed(oracle=oracle))
         assert found.status == "error" and "independent" in found.reason, case
 
 
-def test_what_raises_is_an_error_of_its_own():
+def test_exceptions_are_reported_as_errors():
     assert "ZeroDivisionError" in verify(changed(oracle=lambda rate: 1 / (rate - rate))).reason
     assert "no value" in verify(changed(oracle=lambda: math.nan)).reason
     assert verify(changed(function=lambda: math.nan)).status == "failed"

@@ -190,7 +190,7 @@ def test_an_entered_function_stays_what_it_was_and_explains_itself():
     assert "Parameters" in rdp_to_epsilon.__doc__ and "Hypothesis" not in rdp_to_epsilon.__doc__
 
 
-def test_statements_of_misprints_are_made_from_what_they_change():
+def test_misprints_get_statements_from_their_changes():
     # Of a minimum no side is left, and what is no relation has none.
     for statement, left in ((r"a \le b", r"a \le "), (r"\min(a, b) \le c", ""), ("a", "")):
         assert same_left_side(statement, "x") == f"{left}x"

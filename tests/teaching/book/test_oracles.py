@@ -52,24 +52,24 @@ def test_delta_of_laplace_densities():
     for mean, epsilon in itertools.product((0.0, 0.3, 4.0), (0.0, 1.0, 3.0)):
         laws = oracles.log_laplace(mean), oracles.log_laplace()
         delta = oracles.density_delta(*laws, epsilon, -80.0, 80.0, kinks=[0.0, mean])
-        truth = pytest.approx(max(0.0, -math.expm1((epsilon - mean) / 2)), rel=1e-9)
-        assert delta == truth, (mean, epsilon)
+        expected = pytest.approx(max(0.0, -math.expm1((epsilon - mean) / 2)), rel=1e-9)
+        assert delta == expected, (mean, epsilon)
 
 
 def test_the_improved_conversion_is_what_its_proof_gives():
     for orders, rdp, delta in ((10.0, 0.5, 1e-5), (1.1, 3.0, 1e-3), (200.0, 0.01, 1e-9)):
-        truth = pointwise_epsilon(orders=orders, rdp=rdp, delta=delta)
+        expected = pointwise_epsilon(orders=orders, rdp=rdp, delta=delta)
         epsilon = float(formulas.rdp_to_epsilon(orders, rdp, delta=delta))
-        assert epsilon == pytest.approx(truth, rel=1e-9)
+        assert epsilon == pytest.approx(expected, rel=1e-9)
 
 
 def test_shuffled_coins_by_listing_all_answers():
     """Three reports: the held bits are 1, 0, 0 or 0, 0, 0, the answers any three bits."""
-    truth = 1 / (1 + math.exp(-0.8))
+    expected = 1 / (1 + math.exp(-0.8))
     law = [np.zeros(4), np.zeros(4)]
     for held, answers in itertools.product((0, 1), itertools.product((0, 1), repeat=3)):
         bits = zip(answers, (held, 0, 0), strict=True)
-        law[held][sum(answers)] += math.prod(truth if a == b else 1 - truth for a, b in bits)
+        law[held][sum(answers)] += math.prod(expected if a == b else 1 - expected for a, b in bits)
     epsilon = shuffling.shuffled_coins_epsilon(local_epsilon=0.8, records=3, delta=0.05)
     both = [oracles.worst_event_delta(p=law[k], q=law[1 - k], epsilon=epsilon) for k in (0, 1)]
     assert max(both) == pytest.approx(0.05, rel=1e-9)
@@ -82,9 +82,9 @@ def test_two_shuffled_batches_on_a_grid(epsilon, sigma):
     x = np.arange(-8 * sigma, 2 + 8 * sigma, sigma / 100)
     zero, one, two = (np.exp(oracles.log_normal(mean, sigma)(x)) for mean in (0.0, 1.0, 2.0))
     p, q = (0.5 * (np.outer(at, zero) + np.outer(zero, at)) for at in (two, one))
-    truth = np.maximum(p - math.exp(epsilon) * q, 0.0).sum() * (sigma / 100) ** 2
+    expected = np.maximum(p - math.exp(epsilon) * q, 0.0).sum() * (sigma / 100) ** 2
     delta = shuffling.shuffled_batches_delta(epsilon=epsilon, noise_multiplier=sigma, batches=2)
-    assert delta == pytest.approx(truth, rel=1e-4)
+    assert delta == pytest.approx(expected, rel=1e-4)
     simulated = shuffling._by_simulation(epsilon, sigma, 2)
     assert simulated.low < delta < simulated.high < simulated.low + 0.06
 
@@ -133,8 +133,8 @@ def test_iterates_where_the_law_is_known():
     ends = np.array([ndtr(0.5), 1 - ndtr(0.5)])
     for order in (1.5, 4.0):
         step = selection.last_iterate_renyi(order=order, **run, steps=1, record=1, width=1e-9)
-        truth = oracles.finite_renyi(p=ends, q=ends[::-1], order=order)
-        assert step == pytest.approx(truth, rel=1e-8), order
+        expected = oracles.finite_renyi(p=ends, q=ends[::-1], order=order)
+        assert step == pytest.approx(expected, rel=1e-8), order
     run |= {"lipschitz": 0.7, "step_size": 0.3}
     last = selection.last_iterate_renyi(order=3.0, **run, steps=6, record=4, width=25.0)
     # N(-s, v) against N(s, v), with the noise of all six steps.
@@ -144,8 +144,8 @@ def test_iterates_where_the_law_is_known():
 
 def test_one_run_without_delta_is_exact():
     about = {"canaries": 50, "guesses": 40, "epsilon": 0.8, "delta": 0.0}
-    truth = 1 / (1 + math.exp(-0.8))
-    masses = [math.comb(40, k) * truth**k * (1 - truth) ** (40 - k) for k in range(41)]
+    expected = 1 / (1 + math.exp(-0.8))
+    masses = [math.comb(40, k) * expected**k * (1 - expected) ** (40 - k) for k in range(41)]
     for correct in (28, 30, 40):
         exact = pytest.approx(sum(masses[correct:]), rel=1e-10)
         assert formulas.one_run_p_value(**about, correct=correct) == exact, correct

@@ -79,8 +79,8 @@ def entry(number: int, rng: random.Random) -> dict[str, Any]:
     run, steps = drawn(rng)
     line = {"run": run, "steps": steps, "pld": ends(answers("pld", run, steps))}
     if number % CURVES == 0:
-        told = {name: answers(name, run, steps) for name in BOUNDS}
-        line["bounds"] = {name: [_up(g.epsilon) for g in curve] for name, curve in told.items()}
+        result = {name: answers(name, run, steps) for name in BOUNDS}
+        line["bounds"] = {name: [_up(g.epsilon) for g in curve] for name, curve in result.items()}
     if number % POWERS == 0:
         rate = float(f"{10 ** rng.uniform(-4, -0.3):.3g}")
         line["power"] = [steps[0], rate, *power(run, steps[0], rate)]
@@ -119,7 +119,7 @@ def make() -> None:
     rng = random.Random(15)
     lines = [json.dumps(entry(i, rng), separators=(",", ":")) for i in range(RUNS)]
     FILE.write_text("[\n" + ",\n".join(lines).replace("Infinity", "1e999") + "\n]\n")
-    parts = (f"  {json.dumps(name)}: {json.dumps(told)}" for name, told in shuffled().items())
+    parts = (f"  {json.dumps(name)}: {json.dumps(result)}" for name, result in shuffled().items())
     SHUFFLED.write_text("{\n" + ",\n".join(parts) + "\n}\n")
 
 

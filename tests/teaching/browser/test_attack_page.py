@@ -51,12 +51,12 @@ def evaluate():
 def test_counts_prove_in_the_page_what_they_prove_in_python(evaluate, counts):
     ask = "q => evidence.evidence(dplearn)(q)"
     chance = 0.05 / 17
-    told = evaluate(ask, {"key": 1, "plan": PLAN, "counts": counts, "chance": chance})
-    assert told["rates"] == pytest.approx(_limits(*counts, confidence=1 - chance), rel=1e-9)
+    result = evaluate(ask, {"key": 1, "plan": PLAN, "counts": counts, "chance": chance})
+    assert result["rates"] == pytest.approx(_limits(*counts, confidence=1 - chance), rel=1e-9)
     plan = DPSGD(noise_multiplier=1.43, sample_rate=0.1, steps=60)
     bound = two_worlds([counts], plan=plan, delta=1e-5, planned=17)
-    assert told["floor"] == pytest.approx(bound.epsilon, rel=1e-4)
-    assert told["refuted"] == (told["floor"] > 2.97)
+    assert result["floor"] == pytest.approx(bound.epsilon, rel=1e-4)
+    assert result["refuted"] == (result["floor"] > 2.97)
 
 
 # Of 100 members the best attack finds 15.4 at 5 % false alarms. A serial number in the table leaves
@@ -71,12 +71,12 @@ def test_an_attack_finds_no_more_than_the_best_one_with_fair_coins(evaluate, att
       return { counts: [0, 1, 2, 3].map(i => all.reduce((sum, one) => sum + one.counts[i], 0)),
         accuracy: all.reduce((sum, one) => sum + one.accuracy, 0) / all.length };
     }"""
-    told = evaluate(run, PLAN | {"attack": attack})
-    caught, members, accused, others = told["counts"]
+    result = evaluate(run, PLAN | {"attack": attack})
+    caught, members, accused, others = result["counts"]
     assert members + others == 2000 and abs(members - 1000) < 5 * 22
     # Five deviations of each, and those of the threshold, the 95 % quantile of 1200 scores.
     assert found[0] < 100 * caught / members < found[1] and 0.02 < accused / others < 0.08
-    assert told["accuracy"] > 0.85
+    assert result["accuracy"] > 0.85
 
 
 @pytest.fixture(scope="module")
@@ -182,8 +182,8 @@ def test_an_address_is_read_and_what_is_wrong_in_it_is_told(opened):
     view = opened(noise_multiplier="0", sample_rate="20 %", steps="1.5", program="x", colour="red")
     run = view.evaluate("page.run")
     assert (run["noise_multiplier"], run["sample_rate"], run["steps"]) == (1.43, 0.2, 60)
-    told = view.locator(".dp-unread").text_content()
-    assert all(part in told for part in ("noise_multiplier=0", "steps=1.5", "program=x", "colour"))
+    text = view.locator(".dp-unread").text_content()
+    assert all(part in text for part in ("noise_multiplier=0", "steps=1.5", "program=x", "colour"))
     number = view.locator("b[data-drag=steps]")
     number.press("Enter")
     view.keyboard.type("120")

@@ -72,11 +72,11 @@ def drawn_at_random(name: str, seed: int):
 def test_closed_forms_are_those_of_the_library(evaluate, name):
     for seed in range(20):
         own, adjacency, epsilons, orders, rates = drawn_at_random(name, seed)
-        told = evaluate(CLOSED, [name, own, adjacency, epsilons, orders, rates])
+        result = evaluate(CLOSED, [name, own, adjacency, epsilons, orders, rates])
         mechanism = MECHANISMS[name](**own)
         (whole,), real = mechanism.profiles(adjacency), mechanism.witnesses(adjacency)[0]
         logs = whole.log_delta(np.array(epsilons, dtype=float))
-        for mine, log, exact in zip(told["delta"], logs, told["exact"], strict=True):
+        for mine, log, exact in zip(result["delta"], logs, result["exact"], strict=True):
             if math.isinf(log):
                 assert mine is None, (own, adjacency)
             elif log > -700:
@@ -84,15 +84,15 @@ def test_closed_forms_are_those_of_the_library(evaluate, name):
             else:
                 assert mine < -690
         tails = np.exp(real.log_tails(np.array(epsilons, dtype=float)))
-        np.testing.assert_allclose(np.transpose(told["tails"]), tails, rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(np.transpose(result["tails"]), tails, rtol=1e-9, atol=1e-300)
         # P(L <= -x) is Q(L >= x) of the mirror: no more than Q(L > x) beside an atom.
-        below = 1 - np.array(told["below"])[:, 0]
+        below = 1 - np.array(result["below"])[:, 0]
         assert np.all(below >= tails[1] - 1e-12)
         theirs = mechanism.rdp(orders, adjacency=adjacency)
-        np.testing.assert_allclose(told["renyi"], theirs, rtol=1e-10)
-        theirs, ours = 1 - whole.tradeoff(rates), told["true_positive_rate"]
+        np.testing.assert_allclose(result["renyi"], theirs, rtol=1e-10)
+        theirs, ours = 1 - whole.tradeoff(rates), result["true_positive_rate"]
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=2e-11)
-        for (mass, counted), log in zip(told["bins"], logs, strict=True):
+        for (mass, counted), log in zip(result["bins"], logs, strict=True):
             assert [mass, counted] == pytest.approx([1, math.exp(log)], abs=5e-12)
 
 
@@ -113,18 +113,18 @@ def test_a_table_never_leaks_less_than_the_library_says(evaluate, name, adjacenc
     table = pairs.worded(pairs.table(pair), in_each)
     assert len(json.dumps(table)) < 70_000 and np.all(np.diff(table["orders"]) > 0)
     epsilons, orders, rates = [0.0, 0.05, 0.3, 1.0], [1.01, 3.7, 64.0, 1000.0], [1e-4, 0.05, 0.4]
-    told = evaluate(TABLE, [table, epsilons, orders, rates])
+    result = evaluate(TABLE, [table, epsilons, orders, rates])
     whole = pairs.profile(pair)
-    logs = [-math.inf if x is None else x for x in told["delta"]]
+    logs = [-math.inf if x is None else x for x in result["delta"]]
     delta, mine = whole.delta(np.array(epsilons)), np.exp(logs)
     assert np.all(mine >= delta * (1 - 1e-9)) and np.all(mine <= delta * (1 + 2e-3) + 1e-9)
     caught = 1 - whole.tradeoff(rates)
-    assert np.all(np.array(told["true_positive_rate"]) >= caught - 1e-9)
-    np.testing.assert_allclose(told["true_positive_rate"], caught, rtol=5e-3)
+    assert np.all(np.array(result["true_positive_rate"]) >= caught - 1e-9)
+    np.testing.assert_allclose(result["true_positive_rate"], caught, rtol=5e-3)
     theirs = pair.mechanism.rdp(orders, adjacency=adjacency)
-    assert np.all(np.array(told["renyi"]) >= theirs * (1 - 1e-9))
-    np.testing.assert_allclose(told["renyi"], theirs, rtol=2e-2)
-    for (mass, counted), value in zip(told["bins"], mine, strict=True):
+    assert np.all(np.array(result["renyi"]) >= theirs * (1 - 1e-9))
+    np.testing.assert_allclose(result["renyi"], theirs, rtol=2e-2)
+    for (mass, counted), value in zip(result["bins"], mine, strict=True):
         assert [mass, counted] == pytest.approx([1, value], rel=1e-6, abs=1e-7)
     if table["real"]:
         real = {key: np.array(values) for key, values in table["real"].items()}
@@ -135,8 +135,8 @@ def test_a_table_never_leaks_less_than_the_library_says(evaluate, name, adjacenc
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
     """Return the address of the page as a file."""
-    told = json.dumps(pairs.worded(TOLD, in_each))
-    mount = f"const {{ page }} = mechanismsPage.mount(here, {{catalogue: {told}}});"
+    result = json.dumps(pairs.worded(TOLD, in_each))
+    mount = f"const {{ page }} = mechanismsPage.mount(here, {{catalogue: {result}}});"
     source = engine.source("mechanismsPage", "mechanisms/mechanisms")
     style = style_sheet("page/page", "mechanisms/mechanisms")
     return as_file(tmp_path_factory.mktemp("five"), style, source, mount).as_uri()

@@ -123,10 +123,10 @@ def test_narrow_brackets_contain_values_of_high_precision(evaluate):
         sigma, rate, delta = (number(row[k]) for k in ("noise_multiplier", "sample_rate", "delta"))
         run = RUN | {"noise_multiplier": sigma, "sample_rate": rate, "delta": delta}
         lower, upper = evaluate(ENDS, [run, int(number(row["steps"]))])
-        truth = number(row["value"])
+        exact = number(row["value"])
         # The table is rounded to `digits`; binary64 carries about 16.
-        doubt = truth * 10.0 ** (1 - min(int(row["digits"]), 16))
-        assert lower <= truth + doubt and truth - doubt <= upper <= lower * (1 + 1e-6), row
+        doubt = exact * 10.0 ** (1 - min(int(row["digits"]), 16))
+        assert lower <= exact + doubt and exact - doubt <= upper <= lower * (1 + 1e-6), row
 
 
 def test_python_still_says_what_is_stored():
@@ -145,11 +145,11 @@ def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
     stored, proved_now = engine.shuffled(), golden.shuffled()
     # Brackets are 1e-6 wide at most.
     assert np.array(stored["claim"]) == pytest.approx(np.array(proved_now.pop("claim")), rel=1e-6)
-    for told, own in ((stored, proved_now), (stored["before"], proved_now.pop("before"))):
-        assert told["lower"] <= own["lower"] * (1 + 1e-9) and own["upper"] <= told["upper"] * (
+    for result, own in ((stored, proved_now), (stored["before"], proved_now.pop("before"))):
+        assert result["lower"] <= own["lower"] * (1 + 1e-9) and own["upper"] <= result["upper"] * (
             1 + 1e-9
         )
-        assert told["lower"] > 0.999 * own["lower"] and told["upper"] < 1.001 * own["upper"]
+        assert result["lower"] > 0.999 * own["lower"] and result["upper"] < 1.001 * own["upper"]
     assert stored["run"] == proved_now["run"]
     assert stored["before"]["noise_multiplier"] == 4.0
 
@@ -173,8 +173,8 @@ def test_with_hardly_any_noise_no_bracket_is_claimed(evaluate):
     ],
 )
 def test_numbers_out_of_range_are_refused(evaluate, wrong, sentence):
-    told = "run => { try { dplearn.curves(run, [1]) } catch (error) { return error.message } }"
-    assert evaluate(told, RUN | wrong) == sentence
+    message = "run => { try { dplearn.curves(run, [1]) } catch (error) { return error.message } }"
+    assert evaluate(message, RUN | wrong) == sentence
 
 
 CASE = {"noise_multiplier": 2.0, "sample_rate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
@@ -249,14 +249,14 @@ def test_what_the_sum_for_b_may_miss_is_pythons(side):
 
 
 def test_dropping_the_rounding_charge_shows():
-    run, truth = (
+    run, exact = (
         CASE | {"noise_multiplier": 1.1, "sample_rate": 256 / 60000, "delta": 1e-5},
         31.58672802390752,
     )
     lower, upper = bracket(SHARP, run, 10**6)
-    assert lower <= truth <= upper
+    assert lower <= exact <= upper
     lower, upper = bracket(SHARP | FREE_ROUNDING, run, 10**6)
-    assert not lower <= truth <= upper
+    assert not lower <= exact <= upper
 
 
 def test_the_other_direction_is_proved_and_not_assumed():

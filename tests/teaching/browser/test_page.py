@@ -90,11 +90,11 @@ def number(text: str) -> float:
 )
 def test_the_page_shows_what_the_library_proves(view, run):
     moved_to(view, **run, accountants=",".join(ALL))
-    told = view.evaluate(STATE)
+    result = view.evaluate(STATE)
     step = PoissonSubsampled(Gaussian(run["noise_multiplier"]), run["sample_rate"])
     asked = {"delta": run["delta"], "steps": run["here"]}
     for name in ALL:
-        proved, end = ACCOUNTANTS[name]().epsilon(step, **asked), told["ends"][name]
+        proved, end = ACCOUNTANTS[name]().epsilon(step, **asked), result["ends"][name]
         if name == "pld":
             assert end["lower"] <= proved.epsilon and proved.lower <= end["upper"]
         else:
@@ -102,7 +102,7 @@ def test_the_page_shows_what_the_library_proves(view, run):
         written = number(view.locator(f".dp-value.dp-{name}").text_content())
         assert proved.lower <= written and proved.epsilon * (1 - 1e-6) <= written
         assert written <= 1.0101 * proved.epsilon
-    assert number(told["head"]) == number(view.locator(".dp-value.dp-pld").text_content())
+    assert number(result["head"]) == number(view.locator(".dp-value.dp-pld").text_content())
     assert not view.evaluate(BROKEN)
 
 
@@ -438,8 +438,8 @@ def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
     answer = {"kind": "curves", "steps": [1, 10, 100], "of": {"pld": ends}, "draft": False}
     view.evaluate("answer => page.confirmation.take(answer)", answer | question)
     for steps, lower, upper in ((10, 1.9, 2), (50, 1.9, 3), (100, 2.9, 3)):
-        told = view.evaluate("T => page.confirmation.at(page.run, T).pld", steps)
-        assert told == {"lower": lower, "upper": upper}
+        result = view.evaluate("T => page.confirmation.at(page.run, T).pld", steps)
+        assert result == {"lower": lower, "upper": upper}
     view.wait_for_function("page.true_positive_rate?.upper > 0.1")
     # Both sides of the definition at 1 % false alarms.
     both = (math.exp(3) * 0.01 + 1e-5, 1 - math.exp(-3) * (1 - 1e-5 - 0.01))

@@ -39,21 +39,21 @@ BROKEN = "/NaN|undefined|Infinity|null/"
 @pytest.fixture(scope="module")
 def opened(browser, tmp_path_factory):
     """Open the minute at a run, a scene, a language, mostly in a page that was used before."""
-    told = json.dumps({"published": list(drawn_figures()), "shuffled": dplearn.shuffled()})
+    result = json.dumps({"published": list(drawn_figures()), "shuffled": dplearn.shuffled()})
     mount = f"""const shown = minute.mount(here, {{
-      engine: dplearn, explore: "explorer.html", ...{told} }}).page;"""
+      engine: dplearn, explore: "explorer.html", ...{result} }}).page;"""
     scripts = dplearn.source() + dplearn.source("minute", "scenes/scenes")
     folder = tmp_path_factory.mktemp("minute")
-    file, kept = as_file(folder, dplearn.style("scenes/scenes"), scripts, mount).as_uri(), {}
+    file, remaining = as_file(folder, dplearn.style("scenes/scenes"), scripts, mount).as_uri(), {}
     with visits(browser) as visit:
 
         def opened(screen=SCREEN, touch=False, fresh=False, **asked):
             kind, asked = (str(screen), touch), {"language": "en"} | asked
-            if kind in kept and not fresh:
-                kept[kind].evaluate(REOPENED, urlencode(asked))
-                return kept[kind]
+            if kind in remaining and not fresh:
+                remaining[kind].evaluate(REOPENED, urlencode(asked))
+                return remaining[kind]
             view = visit(f"{file}#{urlencode(asked)}", ".dm", screen, has_touch=touch)
-            return view if fresh else kept.setdefault(kind, view)
+            return view if fresh else remaining.setdefault(kind, view)
 
         yield opened
 
@@ -111,7 +111,7 @@ def numbers(text: str) -> list[float]:
 
 @HANDS
 def test_a_guess_is_compared_with_what_the_library_proves(opened, touch):
-    view, truth = opened(PHONE if touch else SCREEN, touch=touch), proved().epsilon
+    view, target = opened(PHONE if touch else SCREEN, touch=touch), proved().epsilon
     said = ((0.8, "large"), (0.02, "small"), (0.095, "right to within 10 %"))
     for level, verdict in said[: 1 if touch else 3]:
         scene(view, 1)
@@ -121,7 +121,7 @@ def test_a_guess_is_compared_with_what_the_library_proves(opened, touch):
         words = scene(view, 2)
         assert verdict in words and "T = 10000" in words
         if verdict in ("large", "small"):
-            factor = max(10 * level / truth, truth / (10 * level))
+            factor = max(10 * level / target, target / (10 * level))
             assert float(re.search(r"([\d.]+) times", words)[1]) == pytest.approx(factor, rel=0.06)
         assert view.evaluate("scrollX + scrollY") == 0
 
@@ -140,9 +140,9 @@ def test_a_guess_that_ends_early_is_judged_where_it_ends(opened):
 @each("touch, language", [(False, "en"), (True, "zh")])
 def test_nothing_is_told_before_its_scene(opened, touch, language):
     view = opened(PHONE if touch else SCREEN, touch=touch, language=language)
-    told = {2: ("0.94", "dm-pld"), 3: ("1.26", "dm-moments"), 4: ("10.99", "dm-shuffled")}
+    fields = {2: ("0.94", "dm-pld"), 3: ("1.26", "dm-moments"), 4: ("10.99", "dm-shuffled")}
     among = lambda secrets, text: [secret for secret in secrets if secret in text]
-    hidden = lambda: among([s for secrets in told.values() for s in secrets], view.evaluate(READ))
+    hidden = lambda: among([s for secrets in fields.values() for s in secrets], view.evaluate(READ))
     view.wait_for_selector(".dm[data-drawn='1']")
     assert not hidden()
     stroke(view, [0.1, 0.2, 0.4, 0.5], touch=touch)
@@ -154,7 +154,7 @@ def test_nothing_is_told_before_its_scene(opened, touch, language):
     for number in range(1, 5):
         scene(view, number)
         read = view.evaluate(READ)
-        for later, secrets in told.items():
+        for later, secrets in fields.items():
             if later > number:
                 assert not among(secrets, read), (number, later)
             if later == number:
@@ -182,9 +182,9 @@ def test_the_truth_and_the_moments_are_those_of_the_library(opened, run):
     ends = view.evaluate("shown.truth.curves.pld.at(-1)")
     assert ends[0] == run["here"] and exact.lower <= ends[1] < 1.0001 * exact.epsilon
     words = scene(view, 3)
-    told = re.search(r"proves ([\d.]+): .* and ([\d.]+) % too large", words.replace("\n", " "))
-    assert float(told[1]) == head
-    assert float(told[2]) == pytest.approx(100 * (moments / exact.epsilon - 1), rel=0.06)
+    result = re.search(r"proves ([\d.]+): .* and ([\d.]+) % too large", words.replace("\n", " "))
+    assert float(result[1]) == head
+    assert float(result[2]) == pytest.approx(100 * (moments / exact.epsilon - 1), rel=0.06)
     assert f"keeps {ACCOUNTANTS['moments']().largest_moment} moments" in words
     value = float(view.locator(".dm-value.dm-moments").text_content())
     assert moments * (1 - 1e-6) <= value <= 1.0101 * moments
@@ -249,18 +249,18 @@ def test_every_scene_fits_its_screen_in_type_that_the_last_row_reads(opened, scr
     for number in range(1, 5):
         scene(view, number)
         assert view.evaluate("document.documentElement.scrollWidth") <= screen["width"]
-        told = view.evaluate("""[...document.querySelectorAll(
+        result = view.evaluate("""[...document.querySelectorAll(
           '.dm-say *, .dm-svg text, .dm button, .dm a')]
           .filter(n => n.checkVisibility() && (n.textContent || n.tagName === 'BUTTON'))
           .map(n => ({said: n.textContent, size: parseFloat(getComputedStyle(n).fontSize),
             button: !!n.dataset?.do, ...n.getBoundingClientRect().toJSON()}))""")
-        assert len(told) > 8
-        for part in told:
+        assert len(result) > 8
+        for part in result:
             assert part["size"] >= least, part
             assert part["left"] >= 0 and part["right"] <= screen["width"] + 0.5, part
             assert part["top"] >= 0 and part["bottom"] <= screen["height"] + 0.5, part
             assert not part["button"] or min(part["height"], part["width"]) >= 24, part
-        said = [p for p in told if not p["button"]]
+        said = [p for p in result if not p["button"]]
         for one, other in ((a, b) for a in said for b in said if a is not b and a["said"]):
             apart = one["left"] >= other["right"] - 1 or one["right"] <= other["left"] + 1
             # Lines of letters may share their leading.

@@ -60,7 +60,7 @@ def test_nothing_of_a_sample_is_reversed_or_falsely_accused():
 )
 def test_no_false_entry_is_reversed_in_four_wordings(part):
     """In words that name its setting, English and Chinese, by its title and in an unknown one."""
-    told = 0
+    result = 0
     for row in rows()[part::8]:
         if row.about not in ("misprint", "edit") or not book[re.split("[/~]", row.id)[0]].settings:
             continue
@@ -69,8 +69,8 @@ def test_no_false_entry_is_reversed_in_four_wordings(part):
             found = proofread(row.formula, words=words)
             named = words in (setting.text, setting.chinese)
             assert not wrongly(row, found, named=named), (row, words, found)
-            told += found.verdict == "refuted"
-    assert told > 25
+            result += found.verdict == "refuted"
+    assert result > 25
 
 
 def outcomes(name, *, words=True):

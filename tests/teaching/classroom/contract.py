@@ -162,9 +162,9 @@ def the_class_is_short_and_is_asked(built):
     yield from (f"has {each} in class" for each in too_much(load))
     planned = sources.timetable(source)
     for section in sorted(planned.keys() | load.sections.keys()):
-        told, found = planned.get(section, 0), load.sections.get(section, 0.0)
-        if abs(told - found) > 2:
-            yield f"plans {told} minutes for section {section}, which takes about {found:.0f}"
+        result, found = planned.get(section, 0), load.sections.get(section, 0.0)
+        if abs(result - found) > 2:
+            yield f"plans {result} minutes for section {section}, which takes about {found:.0f}"
     first = list(
         itertools.takewhile(lambda cell: not re.search(r"^## ", cell.source, re.M), built.cells)
     )
@@ -220,8 +220,8 @@ def hints_quote_the_question(built):
             hint = part.value if isinstance(getattr(part, "value", None), str) else ""
             for number in values(hint) - known - {*range(11)}:
                 if 1 / number not in known:  # one in n
-                    told = f"{number:g}, which its question does not"
-                    yield f"has a hint of {key} that quotes {told}: {hint!r}"
+                    message = f"{number:g}, which its question does not"
+                    yield f"has a hint of {key} that quotes {message}: {hint!r}"
 
 
 def knows_neither_private_names_nor_the_machine(built):

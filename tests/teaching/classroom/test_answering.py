@@ -84,9 +84,9 @@ def texts_for(exercise):
 def test_the_browser_judges_every_number_as_python():
     numbers = all_of(Exercise)
     asked = [(each, text) for each in numbers for text in texts_for(each)]
-    told = in_javascript(*(("judge", answering.as_data(each), text) for each, text in asked))
+    result = in_javascript(*(("judge", answering.as_data(each), text) for each, text in asked))
     counts = {}
-    for (exercise, text), there in zip(asked, told, strict=True):
+    for (exercise, text), there in zip(asked, result, strict=True):
         here = exercise.verdict(text if (number := as_number(text)) is None else number)
         assert there["outcome"] == here.outcome, (exercise.key, text)
         counts[here.outcome] = counts.get(here.outcome, 0) + 1
@@ -101,10 +101,10 @@ def test_the_browser_judges_every_number_as_python():
 
 def test_typed_arithmetic_is_that_of_jupyter():
     values = {text: float(eval(text, vars(math) | {"math": math})) for text in ARITHMETIC} | ALSO
-    told = in_javascript(*(("readGuess", text) for text in [*values, *SLIPS]))
-    for (text, value), there in zip(values.items(), told, strict=False):
+    result = in_javascript(*(("readGuess", text) for text in [*values, *SLIPS]))
+    for (text, value), there in zip(values.items(), result, strict=False):
         assert there.get("number") == pytest.approx(value, rel=1e-15), text
-    assert all("is no number" in each["problem"] for each in told[len(values) :]), told
+    assert all("is no number" in each["problem"] for each in result[len(values) :]), result
 
 
 def test_the_same_slip_gets_the_plainer_hint_as_in_python(capsys, monkeypatch):
@@ -130,10 +130,10 @@ def test_letters_are_judged_as_in_python():
         )
     ]
     data = ({"item": test.key, "choices": test.choices} for test, _ in asked)
-    told = in_javascript(
+    result = in_javascript(
         *(["judgeLetters", one, x] for one, (_, x) in zip(data, asked, strict=True))
     )
-    for (test, letters), there in zip(asked, told, strict=True):
+    for (test, letters), there in zip(asked, result, strict=True):
         here = test.verdict(letters)
         same = ("outcome", "head", "points")
         assert [there[key] for key in same] == [getattr(here, key) for key in same]
@@ -211,14 +211,14 @@ def test_a_guess_is_compared_as_in_python(pages, monkeypatch):
     for line in lines:
         name, points = line["item"], dict(line["points"])
         (label,) = points.keys() & BOUNDS
-        truth = points.pop(label)
+        exact = points.pop(label)
         factors = (1, 1.03, 2, 1 / 3, 0.99e6, 1e6, 1e9, 1e-7)
-        for guess in (None, -1.0, 0.0, 1e308, 1e-308, *(truth * factor for factor in factors)):
+        for guess in (None, -1.0, 0.0, 1e308, 1e-308, *(exact * factor for factor in factors)):
             predictions.predict(name, guess)
-            predictions.reveal(name, truth=truth, kind=BOUNDS[label], others=points)
+            predictions.reveal(name, truth=exact, kind=BOUNDS[label], others=points)
             asked.append(["revealed", line, guess])
-    for (title, points), told in zip(drawn, in_javascript(*asked), strict=True):
-        assert (told["title"], dict(told["points"])) == (title, points)
+    for (title, points), result in zip(drawn, in_javascript(*asked), strict=True):
+        assert (result["title"], dict(result["points"])) == (title, points)
     assert len(lines) > 30
 
 
@@ -227,9 +227,9 @@ def test_a_guess_is_read_as_in_python(capsys):
     guesses = {text: as_number(text) for text in RUBBISH if as_number(text) is not None}
     for number in guesses.values():
         predictions.predict("noise", number)
-    told = in_javascript(*(("readGuess", text) for text in guesses))
+    result = in_javascript(*(("readGuess", text) for text in guesses))
     here = capsys.readouterr().out.splitlines()
-    for (text, number), there, line in zip(guesses.items(), told, here, strict=True):
+    for (text, number), there, line in zip(guesses.items(), result, here, strict=True):
         noted = f"your guess {written(number)} is noted."
         assert line == f"noise: {there.get('problem', noted)}", text
     assert "".join(here).count("numbers beyond 1.8e308 are infinite here; write a finite one.") == 3

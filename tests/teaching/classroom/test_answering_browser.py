@@ -76,9 +76,9 @@ def test_a_student_predicts_with_keys_alone(written, visit):
         view.keyboard.press(key)
     status = field(view, "Secrets rebuilt").get_by_role("status")
     expect(status).to_contain_text("it is 60.15.")
-    told = view.evaluate("told.map(({lesson, kind, item, state}) => [lesson, kind, item, state])")
+    result = view.evaluate("told.map(({lesson, kind, item, state}) => [lesson, kind, item, state])")
     first, second = ["pupils alone", "done"], ["secrets rebuilt", "tried"]
-    assert told == [["01", "prediction", *first], ["01", "prediction", *second]]
+    assert result == [["01", "prediction", *first], ["01", "prediction", *second]]
 
 
 PARTS = ".ask, .ask *, fieldset, fieldset *, .number-line *"

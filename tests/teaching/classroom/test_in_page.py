@@ -163,6 +163,6 @@ class TestInABrowser:
         (tmp_path / "python.js").write_text(
             'var pythonFiles = { core: "1 +", loader: "", files: {} };'
         )
-        told = checked(opened(), RIGHT)
-        assert told.startswith("1.4 stops: Python did not start (") and "in Jupyter" in told
-        assert "\n" not in told
+        result = checked(opened(), RIGHT)
+        assert result.startswith("1.4 stops: Python did not start (") and "in Jupyter" in result
+        assert "\n" not in result

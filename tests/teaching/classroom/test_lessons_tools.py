@@ -274,8 +274,8 @@ def test_check_fails_on_a_changed_word_and_warns_of_outdated_chinese(tiny, capsy
     built, command = sources.built_cells(tiny), ["lessons", "build", "--check", "--folder"]
     chinese = ["# 90 小\n\n九个四分之一是 2.25。", built[6].source]
     for number, added, outdated in (("2.25", [], []), ("2.26", [], [1]), ("2.25", ["新 7。"], [])):
-        told = [*added, chinese[0].replace("2.25", number), chinese[1]]
-        tiny.chinese.write_text("\n%%\n".join(told))
+        lines = [*added, chinese[0].replace("2.25", number), chinese[1]]
+        tiny.chinese.write_text("\n%%\n".join(lines))
         shown = sources.in_chinese(tiny, built)
         assert shown[6].source == chinese[1] and shown[1] is built[1]
         assert shown[0].source.startswith("# 90 Tiny" if outdated else chinese[0])
@@ -381,5 +381,5 @@ def test_check_says_how_long_a_lesson_is(monkeypatch, capsys):
     )
     monkeypatch.setattr(duration, "WORDS", 100)
     assert main(command) == 1
-    told = r"\nlong   05_renyi_divergence: \d+ words, at most 100\n$"
-    assert re.search(told, capsys.readouterr().out)
+    message = r"\nlong   05_renyi_divergence: \d+ words, at most 100\n$"
+    assert re.search(message, capsys.readouterr().out)

@@ -241,11 +241,11 @@ def cancelling():
 
 def kept_for_two_steps():
     """Coins that decide over two samples in a row."""
-    kept = []
+    remaining = []
 
     def draw(n, q, rng):
-        coins = kept.pop() if kept else kept.append(rng.random(n))
-        return np.flatnonzero((kept[-1] if coins is None else coins) < q)
+        coins = remaining.pop() if remaining else remaining.append(rng.random(n))
+        return np.flatnonzero((remaining[-1] if coins is None else coins) < q)
 
     return draw
 

@@ -54,13 +54,13 @@ def test_a_right_function_is_kept_found_and_replaced(library, capsys):
     check("2.4", run("import math", RIGHT)["delta_of"])
     assert "keep=True` before the last bracket, and run it again." in capsys.readouterr().out
     assert not library.exists()
-    told = 'kept as delta_of in my_dp.py; mine("delta_of") finds it in later lessons.'
-    assert kept(capsys, "2.4", "import math as math, os", RIGHT) == told
+    message = 'kept as delta_of in my_dp.py; mine("delta_of") finds it in later lessons.'
+    assert kept(capsys, "2.4", "import math as math, os", RIGHT) == message
     assert kept(capsys, "1.4", COPIED, name="did_copy").startswith("kept as did_copy")
     first = library.read_text()
     library.write_text(first + "\n\nmade_by_hand = 3\n")
     other = RIGHT.replace("by hand", "in another way")
-    assert kept(capsys, "2.4", "import math as math, os", other) == told
+    assert kept(capsys, "2.4", "import math as math, os", other) == message
     digests = lambda text: re.sub(r"\[\w+\]", "[]", text)
     second = library.read_text()
     assert second.endswith("\n\nmade_by_hand = 3\n") and second.count("kept on") == 2
@@ -77,8 +77,8 @@ def test_a_right_function_is_kept_found_and_replaced(library, capsys):
 def test_what_was_edited_by_hand_is_never_replaced(library, capsys):
     kept(capsys, "2.4", "import math", RIGHT)
     library.write_text(library.read_text().replace("# by hand", "# my own words"))
-    told = kept(capsys, "2.4", "import math", RIGHT)
-    assert told.endswith("The one that you edited by hand stays above it.")
+    result = kept(capsys, "2.4", "import math", RIGHT)
+    assert result.endswith("The one that you edited by hand stays above it.")
     text = library.read_text()
     assert text.count("# my own words") == text.count("# by hand") == text.count("kept on") == 1
     ast.parse(text)
@@ -149,8 +149,8 @@ def test_whose_function_a_lesson_uses_is_said(text, words, library, capsys):
 def test_an_answer_that_a_busy_machine_does_not_judge_is_not_called_wrong(library):
     library.write_text("delta_of = max")
     busy = SimpleNamespace(verdict=lambda function: Reply("not judged", "", ("",)))
-    told = "ours, as the one in my_dp.py is not judged in exercise 2.4."
-    assert saved.load("delta_of", "2.4", busy) == (None, told)
+    message = "ours, as the one in my_dp.py is not judged in exercise 2.4."
+    assert saved.load("delta_of", "2.4", busy) == (None, message)
 
 
 def test_a_name_that_no_exercise_asks_for_is_an_error(library):
@@ -178,7 +178,7 @@ def test_a_notebook_keeps_a_function_and_the_next_one_uses_it(library):
         )
 
     imports = "%precision 3\nimport math\nfrom dplearn.teaching.classroom import check, mine"
-    told = said(imports, f'{RIGHT}\ncheck("2.4", delta_of, keep=True)')
-    assert "kept as delta_of in my_dp.py" in told
-    told = said(imports, 'check("2.4", mine("delta_of"))')
-    assert told.startswith("delta_of: yours, kept on ") and "2.4 right" in told
+    result = said(imports, f'{RIGHT}\ncheck("2.4", delta_of, keep=True)')
+    assert "kept as delta_of in my_dp.py" in result
+    result = said(imports, 'check("2.4", mine("delta_of"))')
+    assert result.startswith("delta_of: yours, kept on ") and "2.4 right" in result

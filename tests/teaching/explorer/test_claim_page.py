@@ -59,9 +59,9 @@ NOTES += r"$\varepsilon = \rho + 2\sqrt{\rho\ln(1/\delta)}$, where $L = \sum_i l
 def test_a_pasted_paragraph_is_listed_formula_by_formula():
     app = enter(opened(), "claim", NOTES)
     assert not app.get("plotly_chart") and len(app.latex) == 2
-    told = shown(app)
-    assert "[Refuted]" in told and "[Holds]" in told
-    assert "2 formulas make a claim, 2 are listed." in told
+    result = shown(app)
+    assert "[Refuted]" in result and "[Holds]" in result
+    assert "2 formulas make a claim, 2 are listed." in result
 
 
 def test_the_map_draws_what_was_found_of_one_point_and_of_nothing_as_well():

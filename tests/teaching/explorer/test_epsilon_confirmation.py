@@ -81,9 +81,9 @@ def test_the_claim_of_shuffling_is_the_poisson_curve_and_no_bound():
     ],
 )
 @pytest.mark.slow
-def test_a_run_without_a_theorem_says_why_and_which_change_has_one(run, why, change):
-    told = asked(**run)
-    assert why in told["refused"] and change in told["refused"] and not told["of"]
+def test_a_refused_run_names_the_reason_and_a_provable_change(run, why, change):
+    result = asked(**run)
+    assert why in result["refused"] and change in result["refused"] and not result["of"]
 
 
 @each(
@@ -135,5 +135,5 @@ def test_an_epoch_without_a_record_has_a_claim_and_a_refusal_names_a_change():
     said, usual = asked(**left, here=120), asked(here=120)
     claimed = usual["of"]["pld"]["upper"][usual["steps"].index(120)]
     assert said["claim"][said["steps"].index(120)] == pytest.approx(claimed, rel=1e-2)
-    told = asked(**left, mechanism="laplace")["refused"]
-    assert "Noise: Gaussian" in told and "Batches: Poisson" in told
+    result = asked(**left, mechanism="laplace")["refused"]
+    assert "Noise: Gaussian" in result and "Batches: Poisson" in result

@@ -75,11 +75,11 @@ def test_a_statement_names_what_is_missing_and_is_then_complete():
 
 @pytest.mark.slow
 def test_theorems_and_their_sources_are_told():
-    told = words(asked("theorems"))
+    result = words(asked("theorems"))
     for name, law in ACCOUNTANTS.items():
         why, theorem = (details._say[f"{table}.{name}"] for table in ("why", "theorem"))
-        assert all(str(x) in told for x in (theorem, law.reference, why))
-    assert "0.9468667 ≤ ε ≤ 0.9468669" in told
+        assert all(str(x) in result for x in (theorem, law.reference, why))
+    assert "0.9468667 ≤ ε ≤ 0.9468669" in result
 
 
 @pytest.mark.slow
@@ -101,8 +101,8 @@ def test_a_certificate_is_made_when_it_is_asked_for(monkeypatch):
     assert downloads(asked()) == ["Certificate"]
     proved = check(details.as_certificate(dataclasses.replace(HERE, here=1500)))
     step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
-    truth = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=1500)
-    assert proved.startswith(f"proved: {truth.lower:.6f}") and "steps = 1500" in proved
+    exact = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=1500)
+    assert proved.startswith(f"proved: {exact.lower:.6f}") and "steps = 1500" in proved
     # At delta = 9.9e-4 the contour of one step is too long: the file holds the reason.
     vain = dataclasses.replace(HERE, scenario=dataclasses.replace(ABADI, delta=9.9e-4), here=1)
     assert details.as_certificate(vain).startswith("no proof of this run was found: its contour")

@@ -47,9 +47,9 @@ def unhurried(monkeypatch):
 def quick(monkeypatch):
     """No search for counterexamples and no oracles: of all variants they take minutes."""
     remembered = (pictures.first_parameters, pictures.comparison_at, pictures._of_design)
-    truth = lambda claim, given: Case(given, claim.value(given), Interval(0.0, 1.0), 0.0)
+    exact = lambda claim, given: Case(given, claim.value(given), Interval(0.0, 1.0), 0.0)
     stands = lambda id, misprint: Refutation(id=id, kind="", status="stands")
-    monkeypatch.setattr(pictures, "compare", truth)
+    monkeypatch.setattr(pictures, "compare", exact)
     monkeypatch.setattr(pictures, "refuted", stands)
     for cached in remembered:
         cached.cache_clear()
@@ -256,6 +256,6 @@ def test_others_are_drawn_where_there_is_no_slider():
     assert figure(opened(id="G-A5", draw="1")) == figure(app)
 
 
-def test_another_entry_forgets_the_wrong_variant_and_the_parameters():
+def test_choosing_another_entry_clears_misprint_and_parameters():
     app = choose(opened(id="G-A4", misprint="no-root", order="3"), "id", "G-A3c")
     assert [*app.query_params] == ["id"] and book["G-A3c"].title in app.header[0].value

@@ -73,13 +73,13 @@ def handed_over() -> Iterator[str]:
     for node in of_entries:
         for part in (node, getattr(node, "body", None), getattr(node, "orelse", None)):
             yield from [part.value] if isinstance(part, ast.Constant) else ()
-    for name, told in vars(sentences).items():
+    for name, result in vars(sentences).items():
         # Groups and verdicts on published figures stand on no page.
         if name.lstrip("_").isupper() and name not in ("GREEK", "_GROUPS", "VERDICTS"):
-            yield from told.values() if isinstance(told, dict) else [told]
+            yield from result.values() if isinstance(result, dict) else [result]
     catalogue = pairs.catalogue()
-    for told in catalogue["mechanisms"].values():
-        yield from (told["title"], *told["about"].values())
+    for result in catalogue["mechanisms"].values():
+        yield from (result["title"], *result["about"].values())
     yield from (number["label"] for number in catalogue["numbers"].values())
 
 
@@ -119,8 +119,8 @@ def test_each_part_of_the_librarys_words_stands_in_its_sources():
 def written(part: object) -> Iterator[str]:
     """Yield the texts in a part of a figure."""
     if isinstance(part, dict):
-        told = (part.get(key) for key in ("text", "hovertemplate"))
-        yield from (words for words in told if isinstance(words, str))
+        result = (part.get(key) for key in ("text", "hovertemplate"))
+        yield from (words for words in result if isinstance(words, str))
         part = [*part.values()]
     for inner in part if isinstance(part, list) else ():
         yield from written(inner)
@@ -131,14 +131,14 @@ def left(app: AppTest) -> set[str]:
     kinds = "error warning info success markdown caption subheader button selectbox text_input"
     kinds += " expander toggle button_group"
     elements = [e for kind in kinds.split() for e in getattr(app, kind)]
-    told = [str(getattr(e, part, "")) for e in elements for part in ("value", "label", "help")]
-    told += [e.proto.body for e in app.get("html")]
+    lines = [str(getattr(e, part, "")) for e in elements for part in ("value", "label", "help")]
+    lines += [e.proto.body for e in app.get("html")]
     for table in app.table:
-        told += [*table.value.columns, *map(str, table.value.to_numpy().ravel())]
+        lines += [*table.value.columns, *map(str, table.value.to_numpy().ravel())]
     for chart in app.get("plotly_chart"):
-        told += [chart.proto.alt, *written(json.loads(chart.proto.spec))]
+        lines += [chart.proto.alt, *written(json.loads(chart.proto.spec))]
     formula = re.compile(r"\$\$.*?\$\$", re.DOTALL)
-    return {t for t in told if ENGLISH.search(t) and ENGLISH.search(formula.sub("", untitled(t)))}
+    return {t for t in lines if ENGLISH.search(t) and ENGLISH.search(formula.sub("", untitled(t)))}
 
 
 @functools.cache
@@ -165,8 +165,8 @@ KEPT |= {word for e in book.values() for name in e.parameters for word in name.s
 def words_of_figures(app: AppTest) -> set[str]:
     """English words in the figures of a page, and in what is told to those who do not see them."""
     charts = app.get("plotly_chart")
-    told = {t for c in charts for t in (c.proto.alt, *written(json.loads(c.proto.spec)))}
-    bare = (re.sub(r"<[^>]*>|%\{.*?\}", "", text) for text in told if WORD.search(text))
+    result = {t for c in charts for t in (c.proto.alt, *written(json.loads(c.proto.spec)))}
+    bare = (re.sub(r"<[^>]*>|%\{.*?\}", "", text) for text in result if WORD.search(text))
     return {word for text in bare for word in WORD.findall(untitled(text))} - KEPT
 
 
@@ -220,14 +220,14 @@ def in_chinese(part: object) -> Iterator[str]:
 def test_what_the_page_of_mechanisms_is_sent_is_translated():
     asked = [{"mechanism": name, "adjacency": "replace_one"} for name in MECHANISMS]
     answers_ = [table_or_refusal(question) for question in asked]
-    told = [*in_chinese(pairs.worded(pairs.catalogue(), language.in_each)), *in_chinese(answers_)]
-    assert len(told) > 100 and not [t for t in told if ENGLISH.search(t)]
+    lines = [*in_chinese(pairs.worded(pairs.catalogue(), language.in_each)), *in_chinese(answers_)]
+    assert len(lines) > 100 and not [t for t in lines if ENGLISH.search(t)]
     assert sum("refused" in each for each in answers_) >= 1
 
 
 def test_why_a_mechanism_covers_no_such_neighbours_is_translated(chinese):
     examples = [e for law in MECHANISMS.values() for e in law.examples()]
     refusals = (pairs.refusal(e, adjacency) for e in examples for adjacency in ADJACENCIES)
-    told = {language.reason(refusal) for refusal in refusals}
-    told |= {e.no_outputs for e in examples} | {a for e in examples for a in e.assumptions}
-    assert len(told) > 20 and not [t for t in map(language.listed, told) if ENGLISH.search(t)]
+    result = {language.reason(refusal) for refusal in refusals}
+    result |= {e.no_outputs for e in examples} | {a for e in examples for a in e.assumptions}
+    assert len(result) > 20 and not [t for t in map(language.listed, result) if ENGLISH.search(t)]

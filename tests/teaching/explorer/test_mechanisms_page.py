@@ -21,14 +21,14 @@ START = {key: number["start"] for key, number in TOLD["numbers"].items()}
 
 @each("name", MECHANISMS)
 def test_every_number_of_a_mechanism_can_be_set_and_has_words(name):
-    told = TOLD["mechanisms"][name]
-    assert told["covered"] and told["conditions"] and [*told["about"]] == told["keys"]
+    result = TOLD["mechanisms"][name]
+    assert result["covered"] and result["conditions"] and [*result["about"]] == result["keys"]
     views = {"mechanism", "example", "adjacency", "direction", "epsilon", "order"}
-    assert not {*views, "false_positive_rate"} & {*told["keys"]}
-    assert told["keys"] or told["examples"]
-    for key in told["about"].keys() & START.keys():
+    assert not {*views, "false_positive_rate"} & {*result["keys"]}
+    assert result["keys"] or result["examples"]
+    for key in result["about"].keys() & START.keys():
         (low, high), start = TOLD["numbers"][key]["ends"], START[key]
-        assert len(told["about"][key].split()) > 3 and low <= start <= high and high > 3 * low
+        assert len(result["about"][key].split()) > 3 and low <= start <= high and high > 3 * low
         for end in (low, high):
             assert (
                 mechanism_of(name, START | {key: end}) != mechanism_of(name, START) or end == start
@@ -36,9 +36,9 @@ def test_every_number_of_a_mechanism_can_be_set_and_has_words(name):
 
 
 def test_a_mechanism_registered_on_the_fly_is_on_the_page(registered):
-    told = catalogue()["mechanisms"][registered.name]
-    assert told["keys"] == ["noise_multiplier"]
-    assert "How much noise there is" in told["about"]["noise_multiplier"]
+    result = catalogue()["mechanisms"][registered.name]
+    assert result["keys"] == ["noise_multiplier"]
+    assert "How much noise there is" in result["about"]["noise_multiplier"]
     table = table_or_refusal({"mechanism": registered.name, "noise_multiplier": 2})["table"]
     divergences = Laplace(2.0).rdp(table["orders"])
     assert table["divergences"] == pytest.approx(divergences) and len(table["logs"]) > 1000
@@ -48,10 +48,10 @@ def test_a_mechanism_registered_on_the_fly_is_on_the_page(registered):
 def test_a_question_is_read_as_an_address_is(monkeypatch):
     asked = {"mechanism": "poisson_subsampled", "base": "laplace", "sample_rate": 0.25}
     asked |= {"noise_multiplier": 0.5, "direction": "add", "key": "k", "then": "<b>"}
-    kept = Mock(side_effect=questions.ask)
-    monkeypatch.setattr(questions, "ask", kept)
+    remaining = Mock(side_effect=questions.ask)
+    monkeypatch.setattr(questions, "ask", remaining)
     assert set(table_or_refusal(asked)) == {"table"}
-    _, pair = kept.call_args.args
+    _, pair = remaining.call_args.args
     assert pair == Pair(PoissonSubsampled(Laplace(0.5), 0.25), "add_remove", "add")
 
 

@@ -50,8 +50,8 @@ def test_nothing_keeps_people_out(browser, address, axe, name, scheme):
     page.evaluate(axe)
     wrong = page.evaluate("axe.run().then(found => found.violations)")
     # Streamlit's own box for files has a name, and a role that has none.
-    told = [
+    lines = [
         (w["id"], w["nodes"][0]["html"]) for w in wrong if w["id"] != "presentation-role-conflict"
     ]
-    assert not told
+    assert not lines
     page.close()

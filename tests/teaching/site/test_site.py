@@ -230,7 +230,7 @@ def links_to(out, page, named) -> dict[str, set[str]]:
     return asking
 
 
-def test_links_of_lessons_open_their_own_numbers(out, view):
+def test_lesson_links_open_the_numbers_they_name(out, view):
     """The sentence has the numbers that were asked for, and an epsilon that the lesson prints."""
     asking = links_to(out, "explorer.html", r"\?mechanism=gaussian&sampling=(?:poisson|none)&")
     assert len(asking) > 8
@@ -247,8 +247,8 @@ def test_links_of_lessons_open_their_own_numbers(out, view):
             float(asked[name]) for name in ("noise_multiplier", "here", "delta")
         )
         assert run["sample_rate"] == pytest.approx(rate, rel=1e-12)
-        told = float(view.locator(".dp-eps output").text_content())
-        assert end["lower"] <= end["upper"] <= told < 1.01 * end["lower"]
+        result = float(view.locator(".dp-eps output").text_content())
+        assert end["lower"] <= end["upper"] <= result < 1.01 * end["lower"]
         assert not view.locator(".dp-unread").text_content()
         for name in names:
             text = plain((out / "lessons" / name).read_text())
@@ -291,10 +291,10 @@ def test_each_published_point_lies_on_the_curve_that_it_names():
 
 
 def test_public_uses_are_told_as_they_are(out):
-    told = (out / "book" / "published.html").read_text()
+    message = (out / "book" / "published.html").read_text()
     for use in deployments():
         cells = use.epsilon, "unsaid" if use.delta is None else use.delta
-        assert "".join(f"<td>{cell}</td>" for cell in cells) in told, use.id
+        assert "".join(f"<td>{cell}</td>" for cell in cells) in message, use.id
 
 
 @pytest.mark.parametrize(
@@ -367,8 +367,8 @@ def test_of_links_to_what_the_site_lacks_the_words_are_left():
     assert not any(map(on_site, elsewhere))
     link = from_markdown(led("Or [watch it](explorer:check_a_claim?claim=q); [read](../LICENSE)."))
     assert _links(link, "../") == "<p>Or watch it <small>(in the explorer)</small>; read.</p>\n"
-    kept = from_markdown(led("[it](explorer:formula_book?id=G-B4&misprint=no-two)"))
-    assert _links(kept, "../") == '<p><a href="../book/G-B4.html#no-two">it</a></p>\n'
+    remaining = from_markdown(led("[it](explorer:formula_book?id=G-B4&misprint=no-two)"))
+    assert _links(remaining, "../") == '<p><a href="../book/G-B4.html#no-two">it</a></p>\n'
     page = from_markdown(led("[go](explorer:proof_and_attack)"))
     assert _links(page, "../") == '<p><a href="../attack.html">go</a></p>\n'
     assert _target("https://example.org/x", "") == "https://example.org/x"

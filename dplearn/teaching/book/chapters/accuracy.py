@@ -45,7 +45,7 @@ def normal_tail(*, noise_std, threshold, sides=2):
 
 
 def normal_quantile(*, noise_std, beta, sides=2):
-    """Return what |X|, or X, exceeds with this chance."""
+    """Return t with P(|X| > t) = beta, or P(X > t)."""
     rare = lambda t: normal_tail(noise_std=noise_std, threshold=t, sides=sides) <= beta
     return oracles.smallest(rare, low=1e-9 * noise_std, high=20 * noise_std, rtol=1e-11)
 
@@ -77,10 +77,10 @@ def above_threshold_error(*, epsilon, queries, beta):
     def fails(margin: float) -> float:
         def chance(last: bool) -> float:
             def log_f(z: NDArray) -> NDArray:
-                kept = (queries - last) * log_below(margin + z)
-                kept = kept + (log_below(margin - z) if last else 0.0)
+                remaining = (queries - last) * log_below(margin + z)
+                remaining = remaining + (log_below(margin - z) if last else 0.0)
                 with np.errstate(divide="ignore"):
-                    return -np.abs(z) / 2 - math.log(4) + np.log(-np.expm1(kept))
+                    return -np.abs(z) / 2 - math.log(4) + np.log(-np.expm1(remaining))
 
             return math.exp(oracles.log_integral(log_f, -200.0, 200.0, kinks=[-margin, 0, margin],
                                                  rtol=1e-9))

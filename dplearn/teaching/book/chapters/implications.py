@@ -75,10 +75,10 @@ def profile_of_pair(*, p, q):
 
 def miss_of_coins(*, local, steps, false_positive_rate):
     """Smallest miss rate of tests of the number of true answers, one more coin at a time."""
-    (truth, lie), _ = oracles.randomized_response(epsilon=local)
+    (exact, lie), _ = oracles.randomized_response(epsilon=local)
     p = np.ones(1)
     for _ in range(steps):
-        p = np.convolve(p, [lie, truth])
+        p = np.convolve(p, [lie, exact])
     return most_powerful(p=p, q=p[::-1], false_positive_rate=false_positive_rate)
 
 

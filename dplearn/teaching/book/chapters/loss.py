@@ -32,8 +32,8 @@ def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kin
 
 def sampled_coins_deltas(*, local, sample_rate, steps, epsilon):
     """delta of sampled randomized responses, a record removed and added; all counts of truths."""
-    truth = 1 / (1 + math.exp(-local))
-    a, b = sample_rate * truth + (1 - sample_rate) * (1 - truth), 1 - truth
+    exact = 1 / (1 + math.exp(-local))
+    a, b = sample_rate * exact + (1 - sample_rate) * (1 - exact), 1 - exact
     laws = [binomial(steps, rate) for rate in (a, b)]
     gains = (x - math.exp(epsilon) * y for x, y in (laws, laws[::-1]))
     return [float(np.sum(np.maximum(gain, 0.0))) for gain in gains]

@@ -124,11 +124,11 @@ def largest_truth(*, epsilon, answers):
 
 def two_coins_loss(*, honest, yes):
     """Largest log ratio of the answers of two people, all tosses enumerated."""
-    laws = {truth: {True: 0.0, False: 0.0} for truth in (True, False)}
-    for truth, first, second in itertools.product((True, False), repeat=3):
+    laws = {exact: {True: 0.0, False: 0.0} for exact in (True, False)}
+    for exact, first, second in itertools.product((True, False), repeat=3):
         probability = (honest if first else 1 - honest) * (yes if second else 1 - yes)
-        laws[truth][truth if first else second] += probability
-    one, two = (list(laws[truth].values()) for truth in (True, False))
+        laws[exact][exact if first else second] += probability
+    one, two = (list(laws[exact].values()) for exact in (True, False))
     return oracles.worst_event_epsilon_at(p=one, q=two, delta=0.0)
 
 

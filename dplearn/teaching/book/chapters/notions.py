@@ -67,9 +67,9 @@ def _sampled_rdp(order, rdp, sample_rate):
     """Of randomized response and of Gaussian noise with that divergence at that order."""
     far = rdp + np.log(2) / (order - 1) + 1e-6
     local = below.root(lambda e: rdp - below.coin_rdp(e, order), 0.0, far)
-    truth, lie = 1 / (1 + np.exp(-local)), 1 / (1 + np.exp(local))
-    one, other = (sample_rate * a + (1 - sample_rate) * b for a, b in ((truth, lie), (lie, truth)))
-    parts = [order * np.log(x) + (1 - order) * np.log(y) for x, y in ((one, lie), (other, truth))]
+    exact, lie = 1 / (1 + np.exp(-local)), 1 / (1 + np.exp(local))
+    one, other = (sample_rate * a + (1 - sample_rate) * b for a, b in ((exact, lie), (lie, exact)))
+    parts = [order * np.log(x) + (1 - order) * np.log(y) for x, y in ((one, lie), (other, exact))]
     noise = below.sampled_rdp(order, np.sqrt(order / (2 * rdp)), np.minimum(sample_rate, 1 - 1e-9))
     return np.maximum(np.logaddexp(*parts) / (order - 1) * (1 - 1e-6), noise)
 

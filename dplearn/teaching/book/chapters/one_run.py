@@ -19,10 +19,10 @@ def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) 
     Each inclusion is told by an epsilon-DP coin. With probability m delta / i a random block of i
     of the m canaries is shown as well, so each of them with probability delta at most.
     """
-    truth = 1 / (1 + math.exp(-epsilon))
+    exact = 1 / (1 + math.exp(-epsilon))
     block, v = np.unique(np.geomspace(1, guesses, 60).astype(int)), np.asarray(correct)[..., None]
     shown = np.minimum(canaries * delta / block, 1.0)
-    lucky, plain = at_least(v - block, guesses - block, truth), at_least(v, guesses, truth)
+    lucky, plain = at_least(v - block, guesses - block, exact), at_least(v, guesses, exact)
     return np.max(plain + shown * (lucky - plain), axis=-1)
 
 

@@ -106,7 +106,7 @@ def _base_epsilon(epsilon: float, sample_rate: float) -> float:
 
 
 def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> float:
-    """Return the rate times the delta of Gaussian noise at the epsilon amplified to this one."""
+    """Return q times the Gaussian delta at the epsilon before amplification."""
     base = _base_epsilon(epsilon, sample_rate)
     return sample_rate * gaussian_delta(
         epsilon=base, noise_multiplier=noise_multiplier, distance=distance

@@ -32,12 +32,12 @@ from dplearn.teaching.book.kit.entry import (
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
     """Exact epsilon of the number of ones among randomized responses; all others hold a zero."""
     ones = np.arange(records)
-    lie, truth = (-np.log1p(math.exp(x)) for x in (local_epsilon, -local_epsilon))
+    lie, exact = (-np.log1p(math.exp(x)) for x in (local_epsilon, -local_epsilon))
     counts = gammaln(records) - gammaln(ones + 1) - gammaln(records - ones)
-    others = counts + ones * lie + (records - 1 - ones) * truth
+    others = counts + ones * lie + (records - 1 - ones) * exact
     more, same = np.append(-np.inf, others), np.append(others, -np.inf)
     total = lambda log_one, log_zero: np.logaddexp(more + log_one, same + log_zero)
-    pair = Profile.from_atoms(total(truth, lie), total(lie, truth))
+    pair = Profile.from_atoms(total(exact, lie), total(lie, exact))
     return max(float(p.epsilon(delta)) for p in (pair, pair.reverse()))
 
 

@@ -58,8 +58,8 @@ def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, delta: ArrayLike) -> NDA
     loss = (steps - 2 * lies) * epsilon
 
     def excess(total: NDArray) -> NDArray:
-        kept = np.maximum(-np.expm1(np.minimum(total[..., None] - loss, 0)), 0)
-        return np.sum(chance * kept, axis=-1) - delta[..., 0]
+        remaining = np.maximum(-np.expm1(np.minimum(total[..., None] - loss, 0)), 0)
+        return np.sum(chance * remaining, axis=-1) - delta[..., 0]
 
     return root(excess, 0.0, (steps * epsilon)[..., 0]) * _ROOM
 
@@ -72,8 +72,8 @@ def lists_epsilon(epsilons: ArrayLike, delta: ArrayLike) -> NDArray:
     chance = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
 
     def excess(total: NDArray) -> NDArray:
-        kept = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
-        return np.sum(chance * kept, axis=-1, keepdims=True) - delta
+        remaining = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
+        return np.sum(chance * remaining, axis=-1, keepdims=True) - delta
 
     return root(excess, 0 * delta, np.sum(epsilons, axis=-1)) * _ROOM
 

@@ -39,8 +39,8 @@ class Case:
     def __str__(self) -> str:
         given = ", ".join(f"{name}={short_text(x)}" for name, x in self.parameters.items())
         low, high = f"{self.truth.low:.6g}", f"{self.truth.high:.6g}"
-        truth = low if low == high else f"{low} to {high}"
-        return f"{given}: {self.value:.6g} instead of {truth}"
+        exact = low if low == high else f"{low} to {high}"
+        return f"{given}: {self.value:.6g} instead of {exact}"
 
 
 def compare(formula: Formula, parameters: Parameters) -> Case:
@@ -54,21 +54,21 @@ def compare(formula: Formula, parameters: Parameters) -> Case:
         grew = any(b < a for a, b in pairwise(slacks))
         return replace(cases[-1], slack=-math.inf) if grew else cases[-1]
     with np.errstate(all="ignore"):
-        value, truth = formula.value(parameters), formula.truth(parameters)
-    if math.isnan(truth.low) or math.isnan(truth.high):
+        value, exact = formula.value(parameters), formula.truth(parameters)
+    if math.isnan(exact.low) or math.isnan(exact.high):
         raise ArithmeticError(f"The oracle has no value at {parameters}.")
     # Infinities on both sides are equal; inf - inf would not be.
-    above = 0.0 if value == truth.low else value - truth.low
-    below = 0.0 if value == truth.high else truth.high - value
+    above = 0.0 if value == exact.low else value - exact.low
+    below = 0.0 if value == exact.high else exact.high - value
     margin = {"upper": above, "lower": below}.get(formula.kind, min(above, below, 0.0))
-    size = abs(truth.low if formula.kind == "upper" or above < 0 else truth.high)
+    size = abs(exact.low if formula.kind == "upper" or above < 0 else exact.high)
     if math.isnan(value):
         slack = -math.inf
     elif abs(margin) <= max(formula.absolute, LEAST):
         slack = 0.0
     else:
         slack = margin / size if 0 < size < math.inf else math.copysign(math.inf, margin)
-    return Case(parameters, value, truth, slack)
+    return Case(parameters, value, exact, slack)
 
 
 def side_of(claim: Formula, case: Case) -> str:
@@ -122,8 +122,8 @@ def _content(code: Any) -> Any:
 def wrong_example(formula: Formula) -> str:
     """Return the first printed value or truth that does not come out; "" if all do."""
     for example in formula.printed:
-        truth = lambda parameters: formula.truth(parameters).low
-        for text, side in ((example.value, formula.value), (example.truth, truth)):
+        exact = lambda parameters: formula.truth(parameters).low
+        for text, side in ((example.value, formula.value), (example.truth, exact)):
             if not text:
                 continue
             with np.errstate(all="ignore"):

@@ -56,7 +56,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Interval:
-    """A truth known between two ends only, certified, or simulated and all but sure."""
+    """A value known to lie between two ends, certified or simulated."""
 
     low: float
     high: float
@@ -181,8 +181,8 @@ class Formula:
 
     def truth(self, parameters: Parameters) -> Interval:
         """Value of the oracle, as an interval."""
-        truth = by_name(self.oracle)(parameters)
-        return truth if isinstance(truth, Interval) else Interval(float(truth), float(truth))
+        exact = by_name(self.oracle)(parameters)
+        return exact if isinstance(exact, Interval) else Interval(float(exact), float(exact))
 
     @cached_property
     def accepts(self) -> Callable[[Parameters], bool]:

@@ -84,8 +84,8 @@ def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
 
 def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
     """Return the two laws of the answer: true with odds e^epsilon."""
-    truth = 1 / (1 + math.exp(-epsilon))
-    p = np.array([truth, 1 - truth])
+    exact = 1 / (1 + math.exp(-epsilon))
+    p = np.array([exact, 1 - exact])
     return p, p[::-1]
 
 
@@ -139,9 +139,12 @@ def log_integral(
         for _ in range(6):  # closer every time, to where the integrand is not e^-50 below its top
             x, width = np.linspace(left, right, 2001), right - left
             y = log_f(x)
-            kept = np.flatnonzero(y > np.max(y) - 50)
-            if kept.size:
-                left, right = float(x[max(kept[0] - 1, 0)]), float(x[min(kept[-1] + 1, 2000)])
+            remaining = np.flatnonzero(y > np.max(y) - 50)
+            if remaining.size:
+                left, right = (
+                    float(x[max(remaining[0] - 1, 0)]),
+                    float(x[min(remaining[-1] + 1, 2000)]),
+                )
             if right - left > 0.5 * width:
                 break
         pieces.append((left, right))

@@ -142,7 +142,7 @@ COLUMNS = {
 KIND_OF = {column: kind for kind, columns in COLUMNS.items() for column in columns.split()}
 # The columns that are lengths, which a sensitivity other than 1 multiplies.
 LENGTHS = ("noise_multiplier", "noise_std", "scale", "sigma")
-# The letters of a value, where it stands on the right and one of its parameters on the left.
+# Letters of a value that stands on the right, with a parameter of it on the left.
 VALUES = {
     "rdp": LETTERS["rdp"], "sigma": LETTERS["noise_multiplier"], "scale": LETTERS["scale"],
     "steps": LETTERS["steps"], "rate": LETTERS["sample_rate"], "rho": LETTERS["rho"],

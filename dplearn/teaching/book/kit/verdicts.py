@@ -142,7 +142,7 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
 def _evidence(
     claim: Formula, seed: int, points: int | None, searches: int
 ) -> tuple[list[Case], Case, str]:
-    """Cases of all designs, the worst case, and what does not come out as printed."""
+    """Return all tested cases, the worst one, and the first wrong printed value."""
     checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
     found = search(claim, seed=seed, points=points or claim.points, searches=searches)
     return (*found, checks.wrong_example(claim))

@@ -57,7 +57,7 @@ def address() -> dict[str, str]:
 
 
 def choose(code: str | None) -> None:
-    """Take a language, until another is chosen; the address follows."""
+    """Set the language for the session and in the page's address."""
     import streamlit as st
 
     if code in LANGUAGES:

@@ -65,8 +65,8 @@ def render() -> None:
             st.button(_say(f"examples.{name}"), on_click=begin_with, args=(name,))
     left, right = st.columns([6, 4])
     for place, key in ((left, "claim"), (right, "words")):
-        told = {"key": key, "on_change": choose_anew, "help": _say(f"{key}.help")}
-        place.text_input(_say(f"{key}.label"), **told, persist_state="session")
+        fields = {"key": key, "on_change": choose_anew, "help": _say(f"{key}.help")}
+        place.text_input(_say(f"{key}.label"), **fields, persist_state="session")
     if not _page():
         _claim()
     kinds = [kind[1:] for kind in claims.pages.KINDS]
@@ -87,20 +87,20 @@ def _page() -> bool:
     except ValueError as error:
         st.error(_inert(str(error)), icon=":material/error:")
         return True
-    told, summary = Counter[str](), st.empty()
+    result, summary = Counter[str](), st.empty()
     with st.spinner(_say("trying")):
         for place in places[:_LISTED]:
             finding = _found(place.formula, place.words)
-            told[finding.verdict] += 1
+            result[finding.verdict] += 1
             key = "page.in_cell" if place.cell else "page.line"
             where = _say(key, cell=place.cell, line=place.line)
             *_, colour = _BOXES[finding.verdict]
             st.markdown(f":{colour}-badge[{_named(finding.verdict)}] :small[{where}]")
             (st.latex if "\\" in place.formula else st.text)(place.formula)
             _lines(finding)
-    verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in told.items())
+    verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in result.items())
     summary.markdown(
-        f"**{_say('page.count', count=len(places), listed=sum(told.values()))}** {verdicts}"
+        f"**{_say('page.count', count=len(places), listed=sum(result.values()))}** {verdicts}"
     )
     return True
 
@@ -130,8 +130,8 @@ def _claim() -> None:
         setting = drawn.chinese if language.spoken() == "zh" else drawn.setting
         about = _told(map_finding(drawn))
         with st.container(key="picture_box"):
-            told = _say("alt", verdict=f"{about}. {setting}")
-            look.draw_figure(claim_map(drawn, setting, about), "map", told)
+            message = _say("alt", verdict=f"{about}. {setting}")
+            look.draw_figure(claim_map(drawn, setting, about), "map", message)
 
 
 def _lines(finding: Finding) -> None:

@@ -1,4 +1,4 @@
-"""Marks of figures: lines, columns, bands and points with names; a page's figure."""
+"""Figure marks: lines, columns, bands and named points; one-panel figures."""
 
 import math
 from abc import ABC, abstractmethod

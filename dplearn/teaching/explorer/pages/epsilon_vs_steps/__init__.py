@@ -46,12 +46,12 @@ def _page() -> None:
     # Who takes all records says q = 100 %.
     del kinds["sampling"]["none"]
     natural = {name: default_adjacency(name.removesuffix(DROP_LAST)) for name in kinds["sampling"]}  # type: ignore[arg-type]
-    told = {"language": language.spoken(), "kinds": kinds | {"natural": natural}}
-    told |= {"answer": st.session_state.get(_ANSWER)}
-    told |= {"presets": browser.presets(), "published": list(drawn_figures())}
-    told |= {"accountants": accountants()}
+    fields = {"language": language.spoken(), "kinds": kinds | {"natural": natural}}
+    fields |= {"answer": st.session_state.get(_ANSWER)}
+    fields |= {"presets": browser.presets(), "published": list(drawn_figures())}
+    fields |= {"accountants": accountants()}
     # In a list: Streamlit would look for data frames among the values of a dictionary.
-    _component(key="epsilon", data=[told], on_asked_change=_asked)
+    _component(key="epsilon", data=[fields], on_asked_change=_asked)
 
 
 def _asked() -> None:

@@ -130,7 +130,7 @@ def _told() -> dict[str, Any]:
     for place, part in zip(4 * st.columns(2), _say.table("told"), strict=True):
         label, key = _say(f"told.{part}"), f"told_{part}"
         if options := _OPTIONS.get(part):
-            names = {"": _say("choose"), **{o: retold(told) for o, told in options.items()}}
+            names = {"": _say("choose"), **{o: retold(result) for o, result in options.items()}}
             parts[part] = place.selectbox(label, names, format_func=names.__getitem__, key=key)
         elif part == "records":
             parts[part] = place.number_input(label, min_value=1, value=None, step=1, key=key)
