@@ -76,7 +76,7 @@ def show(figure: Any, alt: str) -> None:
         size = {k: chart["layout"].get(k) for k in ("width", "height")}
         metadata["image/png"] = {"alt": alt} | {k: v for k, v in size.items() if v}
     elif SVG in bundle:
-        bundle["text/html"] = image(svg, alt)
+        bundle["text/html"] = image(bundle[SVG], alt)
     display(bundle, raw=True, metadata=metadata)
 
 
