@@ -11,6 +11,8 @@ import pytest
 import dplearn
 from dplearn.teaching.site import REFERENCE
 
+pytestmark = pytest.mark.slow
+
 
 def explained(value, module) -> str:
     """Return what the reference shows of a name, of what it refers to, and a class's source."""
