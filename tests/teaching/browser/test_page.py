@@ -126,7 +126,8 @@ def test_a_budget_lasts_as_long_as_is_proved(view):
 
 def test_people_are_those_of_the_certified_trade_off(view):
     moved_to(view)
-    expect(view.locator(".dp-people.dp-stale")).to_have_count(0)
+    there = "page.run.noise_multiplier === 4 && page.run.T === 1e4 && !page.queued"
+    view.wait_for_function(f"{there} && !document.querySelector('.dp-people.dp-stale')")
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
     low, high = ACCOUNTANTS["pld"]().true_positive_rate(step, false_positive_rate=0.01, steps=10**4)
     found = view.evaluate("page.true_positive_rate")

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtrik
 
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core.solve import maximise
@@ -378,7 +378,7 @@ def _by_sum(epsilon, delta, sample_rate, steps):
     """Return what no mechanism beats: in a share p of all runs the record is in many batches."""
     bounds = []
     for p in (0.5, 0.1, 0.01, 0.001):
-        count = binom.ppf(1 - p, np.asarray(steps, int), sample_rate)
+        count = np.ceil(bdtrik(1 - p, steps, sample_rate))
         mu = below.gaussian_mu(epsilon - math.log(p), np.minimum(delta / p, 0.9))
         bounds.append(count / (np.sqrt(steps) * mu))
     return np.max(bounds, axis=0)
