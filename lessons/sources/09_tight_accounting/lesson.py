@@ -110,7 +110,7 @@ predict("epsilon of the run", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 08.3
 #

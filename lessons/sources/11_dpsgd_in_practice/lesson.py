@@ -112,7 +112,7 @@ predict("sigma for lot size 1024", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 10.2
 #
