@@ -97,7 +97,7 @@ predict("epsilon of the winner", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 01.4
 #
