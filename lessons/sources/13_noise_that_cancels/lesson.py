@@ -210,7 +210,7 @@ for name, strategy in strategies.items():
 print(f"refuted: s = 4 gives noise multiplier 4; for a half it gives {4 / length(half):.3f}")
 
 # %% [markdown]
-# If half is taken back, the worst total has a standard deviation of 18.9 pupils in place of 32. Does Anna pay for this gain with her privacy? The best attacker knows everybody else and sees all 64 totals. She only asks whether Anna fell ill on evening 20 or not at all, and both are equally likely. From a single number with noise 4 she would guess right in 55 of 100 winters. How many right guesses does she make if half of the noise is taken back?
+# If half is taken back, the worst total has a standard deviation of 18.9 pupils in place of 32. Does this gain weaken Anna's privacy? The best attacker knows everybody else and sees all 64 totals. She only asks whether Anna fell ill on evening 20 or not at all, and both are equally likely. From a single number with noise 4 she would guess right in 55 of 100 winters. How many right guesses does she make if half of the noise is taken back?
 
 # %%
 predict("right guesses in 100 winters", None)
