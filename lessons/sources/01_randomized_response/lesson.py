@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 01 Why anonymisation fails
 #
-# *The names are gone. Is Anna safe?*
+# *The names are gone: is Anna safe?*
 #
 # A school asked its 64 nine-year-olds whether they have ever handed in copied homework, and promised that nobody will find out what Anna said. It wants to publish the replies without names, each with the pupil's month of birth and village. The picture shows how many pupils share a month, and how many share a village.
 #
@@ -121,7 +121,7 @@ predict("pupils alone", None)
 #
 # </details>
 #
-# **2** What is $\ln 3+\ln 3$?
+# **2** What is the sum $\ln 3+\ln 3$?
 #
 # <details><summary>a. $\ln 6$</summary>
 #
@@ -141,7 +141,7 @@ predict("pupils alone", None)
 #
 # </details>
 #
-# **3** An event has odds of 1 to 3. What is its probability?
+# **3** What is the probability of an event with odds of 1 to 3?
 #
 # <details><summary>a. one third</summary>
 #
@@ -168,7 +168,7 @@ check("1.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# The school publishes no table and answers only questions such as "how many of these 32 pupils have copied?", every answer with a fresh random error of about 4. Is Anna safe?
+# Is Anna safe if the school publishes no table and answers only questions such as "how many of these 32 pupils have copied?", every answer with a fresh random error of about 4?
 #
 # <details><summary>a. Yes: an error of four hides one pupil.</summary>
 #
@@ -324,7 +324,7 @@ for reply, word in enumerate(("no", "yes")):
     print(f"{word:<5}  {p:8.3f}  {q:12.3f}  {p / q:6.2f}  {np.log(p / q):9.2f}")
 
 # %% [markdown]
-# A *yes* is about three times likelier if she did; a *no* about three times likelier if she did not. The logarithm of the ratio is the **privacy loss** (隐私损失) $L$ of the reply, in *nats*. It is a logarithm because ratios of independent replies multiply, so that losses add. The largest loss, in either direction, is $\varepsilon=\ln\frac{p}{1-p}=\ln 3=1.0986$.
+# A *yes* is about three times likelier if she did, and a *no* if she did not. The logarithm of the ratio is the **privacy loss** (隐私损失) $L$ of the reply, in *nats*. It is a logarithm because ratios of independent replies multiply, so that losses add. The largest loss, in either direction, is $\varepsilon=\ln\frac{p}{1-p}=\ln 3=1.0986$.
 #
 # Nothing in this reasoning needs a coin. Let a *mechanism* (机制) be any random process that turns a table into an output.
 #
@@ -334,7 +334,7 @@ for reply, word in enumerate(("no", "yes")):
 # >
 # > (Dwork, McSherry, Nissim & Smith 2006.)
 # >
-# > **Theorem.** Randomised response with $\frac12<p<1$ is $\varepsilon$-differentially private with $\varepsilon=\ln\frac p{1-p}$, and for no smaller $\varepsilon$. Solved for the coin, $p=\frac{e^\varepsilon}{1+e^\varepsilon}$.
+# > **Theorem.** Randomised response with $\frac12<p<1$ is $\varepsilon$-differentially private with $\varepsilon=\ln\frac p{1-p}$, and for no smaller $\varepsilon$; solved for the coin, $p=\frac{e^\varepsilon}{1+e^\varepsilon}$.
 #
 # <details><summary>Why</summary>
 #
@@ -411,7 +411,7 @@ reveal("belief after a yes", truth=after(0.25, 3), others={"before": 0.25, "the 
 #
 # * **It hides a reply, not a fact.** If nine pupils out of ten copy, everybody thinks so of Anna, too.
 # * **It does not hide that she took part.** The mechanism of lesson 02 hides this, too.
-# * **Families share secrets.** For three sisters, $\varepsilon$ is three times as large (section 10).
+# * **Families share secrets:** for three sisters, $\varepsilon$ is three times as large (section 10).
 #
 # *To here NN minutes: the class ends here.*
 

@@ -269,7 +269,7 @@ check("2.2", answer)
 #
 # ## 7 What the teacher can do with it
 #
-# "Accuse" is an event. So a rule with 1 % false alarms catches at most $e\cdot1\,\%$ of those who copied, whatever it computes from the report: further computation is one more rule (**post-processing**, 后处理).
+# "Accuse" is an event, so a rule with 1 % false alarms catches at most $e\cdot1\,\%$ of those who copied, whatever it computes from the report: further computation is one more rule (**post-processing**, 后处理).
 
 # %%
 laplace_profile = mechanism.profiles()[0]
@@ -319,7 +319,7 @@ print(at_one)
 # %% [markdown]
 # The tail $\Pr[L>\varepsilon]$ is more than twice as large as $\delta$. A loss just above $\varepsilon$ costs next to nothing: the theorem charges $1-e^{\varepsilon-L}$ for it, the sentence charges 1.
 #
-# How small must $\delta$ be? The worst school publishes no count at all. It tosses a biased coin for each of its 64 nine-year-olds, and with probability $\delta$ it publishes this child's whole file. That is $(0,\delta)$-DP: when Anna joins or leaves, no probability changes by more than $\delta$. Here are three choices, among them the rules $1/n$ and $1/n^2$:
+# How small must $\delta$ be? The worst school publishes no count at all: it tosses a biased coin for each of its 64 nine-year-olds, and with probability $\delta$ it publishes this child's whole file. That is $(0,\delta)$-DP: when Anna joins or leaves, no probability changes by more than $\delta$. Here are three choices, among them the rules $1/n$ and $1/n^2$:
 
 # %%
 from dplearn.teaching.book import somebody_published
@@ -384,7 +384,7 @@ print(f"false alarms {touch['x']:.4f}, caught {touch['y']:.4f}")
 draw.regions(rates, coin, best, normal, touch, normal_delta)
 
 # %% [markdown]
-# Look at the right panel. The side of slope $e^{\varepsilon}$ touches the curve in *one* rule, "accuse when $L>\varepsilon$". Where that tangent meets the axis of no false alarms, there you read $\delta(\varepsilon)$. Another $\varepsilon$ is another tangent. **A pair $(\varepsilon,\delta)$ is one tangent; the mechanism is the whole curve.**
+# In the right panel, the side of slope $e^{\varepsilon}$ touches the curve in *one* rule, "accuse when $L>\varepsilon$". You read $\delta(\varepsilon)$ where that tangent meets the axis of no false alarms, and another $\varepsilon$ gives another tangent. **A pair $(\varepsilon,\delta)$ is one tangent; the mechanism is the whole curve.**
 #
 # [The explorer](explorer:mechanisms?mechanism=gaussian&noise_multiplier=1&epsilon=1&false_positive_rate=0.01) shows the same for every mechanism in the library.
 #
@@ -464,7 +464,7 @@ for name, profile in {"Laplace": laplace_profile, "normal": normal_profile}.item
 #
 # ### "A group of $k$ people is protected with $(k\varepsilon, k\delta)$"
 #
-# Five sisters copy together. For pure privacy $k\varepsilon$ is right: there are five steps from neighbour to neighbour, with a factor $e^{\varepsilon}$ each. With $\delta$ we try Gaussian noise with $\sigma=4$, and $\varepsilon$ such that one person has $\delta=0.001$. The family shifts the number by 5.
+# If five sisters copy together, $k\varepsilon$ is right for pure privacy: there are five steps from neighbour to neighbour, with a factor $e^{\varepsilon}$ each. With $\delta$ we try Gaussian noise with $\sigma=4$, and $\varepsilon$ such that one person has $\delta=0.001$. The family shifts the number by 5.
 
 # %%
 from dplearn.teaching.book import group_privacy_delta
@@ -501,7 +501,7 @@ check("2.3", answer)
 # print(f"lost form {p[0]}, response {p[2] - np.e * q[2]:.5f}, at ln 3: {hockey_stick(p, q, epsilon=np.log(3)):.4f}")
 # ```
 #
-# Two outputs pay: the lost form with its full 0.02, because its loss is infinite, and the response "yes" with 0.06902. Together they make 0.08902. From $\varepsilon=\ln3$ on only the form is left, and no $\varepsilon$ brings $\delta$ below 0.02.
+# Two outputs make 0.08902 together: the lost form has its full 0.02, because its loss is infinite, and the response "yes" has 0.06902. From $\varepsilon=\ln3$ on only the form is left, and no $\varepsilon$ brings $\delta$ below 0.02.
 #
 # </details>
 
@@ -624,7 +624,7 @@ check("2.4", delta_of)
 #
 # <details><summary>a. Whatever leaves a trace of those who did not copy.</summary>
 #
-# Right. She misses the other order. She finds the letters of section 10, where those who copied leave a trace. She would not find a school that leaves a trace of those who did *not*, by sending praise to one in ten of them.
+# Right. She misses the other order: she finds the letters of section 10, where those who copied leave a trace, but she would not find a school that leaves a trace of those who did *not*, by sending praise to one in ten of them.
 #
 # </details>
 #

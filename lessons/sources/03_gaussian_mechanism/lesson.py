@@ -268,7 +268,7 @@ draw.ball_and_cube()
 #
 # ## 6 A recipe in every textbook
 #
-# "For any $\varepsilon$, noise of $\Delta\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$." The question is whether this is enough, or more than enough. At $\varepsilon=10$ it promises $\delta=10^{-5}$. Which $\delta$ does it deliver?
+# "For any $\varepsilon$, noise of $\Delta\sqrt{2\ln(1.25/\delta)}/\varepsilon$ gives $(\varepsilon,\delta)$." The question is whether this is enough, or more than enough. Which $\delta$ does it deliver at $\varepsilon=10$, where it promises $\delta=10^{-5}$?
 
 # %%
 predict("delta at epsilon 10", None)
@@ -290,8 +290,8 @@ for epsilon in (0.1, 0.5, 1, 5, 10, 20):
     print(f"{row}  {recipe(epsilon) / exact:13.3f}  {formula(epsilon, recipe(epsilon)):20.4g}")
 
 # %% [markdown]
-# * **Small $\varepsilon$: wasteful.** At $\varepsilon = 0.1$ the recipe uses 1.576 times the noise that is needed, at $\varepsilon = 1$ still 1.299 times.
-# * **Large $\varepsilon$: wrong.** At $\varepsilon = 10$ it uses *less* than needed. The $\delta$ that it delivers is more than twice the promise, at $\varepsilon = 20$ over a hundred times.
+# * **For small $\varepsilon$ it is wasteful:** at $\varepsilon = 0.1$ the recipe uses 1.576 times the noise that is needed, at $\varepsilon = 1$ still 1.299 times.
+# * **For large $\varepsilon$ it is wrong:** at $\varepsilon = 10$ it uses *less* than needed. The $\delta$ that it delivers is more than twice the promise, at $\varepsilon = 20$ over a hundred times.
 #
 # The proof (Dwork & Roth 2014, appendix A) assumes $\varepsilon<1$; copies lose the condition. Zhao et al. (2019) list papers that print it without. What was your guess?
 
@@ -322,11 +322,11 @@ for adjacency in ("add_remove", "replace_one"):
     print(f"noise multiplier 1, {adjacency:<12} epsilon = {epsilon:.4f}")
 
 # %% [markdown]
-# So an $\varepsilon$ without its adjacency is half a statement. Here are further limits:
+# So an $\varepsilon$ without its adjacency is half a statement. The guarantee has further limits, too:
 #
-# * **Every further release costs more.** Noise averages out when an answer is repeated (lesson 04).
+# * **Every further release costs more,** because noise averages out when an answer is repeated (lesson 04).
 # * **Computers do not draw real numbers.** The last bits leave traces (Mironov 2012); lesson 06 draws whole-number noise. `release` here is for teaching.
-# * **It hides one person.** For three sisters together the sensitivity is three times as large.
+# * **It hides one person:** for three sisters together the sensitivity is three times as large.
 # * **$\delta$ must be small against $1/n$.** To publish the file of one random pupil is $(0, 1/n)$-private.
 #
 # *To here NN minutes: the class ends here.*

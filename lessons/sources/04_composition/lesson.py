@@ -74,7 +74,7 @@ check("4.1", total_loss)
 # check("4.1", total_loss)
 # ```
 #
-# A reply of the other kind takes back what a reply has told.
+# A reply of the other kind subtracts what a reply has added.
 #
 # </details>
 
@@ -113,7 +113,7 @@ check("4.warmup", answers)
 # %% [markdown]
 # ## 2 A vote
 #
-# The losses of several releases about the same people are put together: this is **composition** (组合). Now the app becomes clever: it looks at today's reply before it chooses tomorrow's question, so the replies depend on each other. May we still add up the losses?
+# To add up the losses of several releases about the same people is called **composition** (组合). Now the app becomes clever: it looks at today's reply before it chooses tomorrow's question, so the replies depend on each other. May we still add up the losses?
 #
 # <details><summary>a. No: one may add only what is independent.</summary>
 #
@@ -129,7 +129,7 @@ check("4.warmup", answers)
 #
 # <details><summary>c. Only if all questions were fixed on the first evening.</summary>
 #
-# No. Then the class would be over: no training of a network fixes its questions in advance.
+# No. Then no loss could be added up in training, because no training of a network fixes its questions in advance.
 #
 # </details>
 #
@@ -150,7 +150,7 @@ check("4.vote", vote)
 #
 # We compare Anna with another pupil who might be in her place. Neighbours differ in *all* evenings of this one pupil (`replace_one`): it is the person we protect, not the evening.
 #
-# After a reply 1 the app asks a question on which they differ again. After a reply 0 it asks one to which both would truthfully answer no, so the second reply reveals nothing. At the end of each path stands the loss of both replies *together*, from the probability of the whole path.
+# After a reply 1 the app asks a question on which they differ again. After a reply 0 it asks one to which both would truthfully answer no, so the second reply reveals nothing. The end of each path shows the loss of both replies *together*, computed from the probability of the whole path.
 
 # %%
 draw.tree()
@@ -220,7 +220,7 @@ def delta_of(total, losses, masses):
 
 
 # %% [markdown]
-# Now for the hundred replies of Anna:
+# We now do this for the hundred replies of Anna:
 
 # %%
 from dplearn.teaching.book import advanced_composition, optimal_composition
@@ -233,7 +233,7 @@ print(f"probability of a larger loss      {masses[losses > optimum].sum():.4g}")
 print(f"probability of the worst case     {masses[-1]:.3g}")
 
 # %% [markdown]
-# The picture shows the distribution on a logarithmic scale, and in red the losses above $\varepsilon_{\text{tot}}$. Adding up guards against the last column on the right. Its probability is $10^{-28}$: no attacker will ever see it.
+# The picture shows the distribution on a logarithmic scale, and in red the losses above $\varepsilon_{\text{tot}}$. Adding up allows for the last column on the right, which no attacker will ever see: its probability is $10^{-28}$.
 
 # %%
 draw.distribution(optimum)
@@ -256,7 +256,7 @@ draw.distribution(optimum)
 # >
 # > (Kairouz, Oh & Viswanath 2015, Theorem 3.4, in short KOV. In Dwork, Rothblum & Vadhan 2010, Theorem III.3, in short DRV, the drift is $k\varepsilon(e^\varepsilon-1)$.)
 #
-# *Why.* Given the past, an evening's loss lies between $-\varepsilon$ and $\varepsilon$, with a mean of at most $\varepsilon\tanh(\varepsilon/2)$. Without its mean it is a walk without drift, which exceeds $t$ after $k$ steps with probability at most $e^{-t^2/(2k\varepsilon^2)}$ (Azuma, Hoeffding). Set this to $\delta'$.
+# *Why.* Given the past, an evening's loss lies between $-\varepsilon$ and $\varepsilon$, with a mean of at most $\varepsilon\tanh(\varepsilon/2)$. The sum of the losses without their means exceeds $t$ after $k$ steps with probability at most $e^{-t^2/(2k\varepsilon^2)}$ (Azuma, Hoeffding), which we set to $\delta'$.
 #
 # *To here NN minutes.*
 #
@@ -288,7 +288,7 @@ check("4.2", answer)
 #
 # ## 8 Four curves
 #
-# First, here are your guesses.
+# The cell first shows your guesses beside the truth.
 
 # %%
 others = {"adding up": 10.0, "DRV": float(advanced_composition(epsilon=0.1, steps=100, slack=1e-5))}
@@ -305,7 +305,7 @@ draw.four_curves()
 # > **For the teacher.** Two questions for the board. Why does the optimum start *on* the grey line? (With few replies the worst case is not rare.) Why do KOV and the optimum come together on the right? (There the drift is what counts, and both know it exactly.)
 
 # %% [markdown]
-# *Optimal* means: the best for somebody who keeps of each release nothing but one pair $(\varepsilon,\delta_0)$. For Gaussian noise this is more than six times too large; lesson 05 keeps more.
+# *Optimal* means the best bound for somebody who knows only one pair $(\varepsilon,\delta_0)$ of each release. For Gaussian noise this is more than six times too large; lesson 05 keeps more.
 #
 # ## 9 Where this breaks, and what it does not protect
 #
@@ -318,11 +318,11 @@ print(f"published: {everyone:.2f} and {all_but_anna:.2f}")
 print(f"so Anna's entry is {everyone - all_but_anna:.4g}")
 
 # %% [markdown]
-# Two releases of 0.1 have cost everything.
+# With the same noise in both, the two releases of 0.1 reveal Anna's reply.
 #
 # * **A reply that is merely printed again costs nothing,** but asking *again* is a new release.
 # * **No one adds up what different offices publish.** An office that knows only its own releases knows only its own part of the sum.
-# * **It is about one person's exposure.** What a thousand replies tell about the population, they tell about people who never took part.
+# * **It is about one person's part.** A thousand replies tell something about the population, and so about people who never took part.
 #
 # *To here NN minutes: the class ends here.*
 

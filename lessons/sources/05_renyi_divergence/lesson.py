@@ -3,7 +3,7 @@
 #
 # *A pair (ε, δ) forgets most of the loss. What should an account of a hundred releases remember instead?*
 #
-# Every week the school publishes a report about its pupils, with Gaussian noise of multiplier 10. Anna is in every report. The picture shows her privacy loss in one of them. For a hundred reports, adding up (lesson 04) gives $\varepsilon=44.71$ at $\delta = 10^{-5}$, because a pair $(\varepsilon,\delta)$ forgets most of the loss and must assume the worst.
+# Every week the school publishes a report about its pupils, always with Anna, and with Gaussian noise of multiplier 10. The picture shows her privacy loss in one of them. For a hundred reports, adding up (lesson 04) gives $\varepsilon=44.71$ at $\delta = 10^{-5}$, because a pair $(\varepsilon,\delta)$ forgets most of the loss and must assume the worst.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -313,7 +313,7 @@ reveal("epsilon of 100 reports", truth=true, others={"adding up": added})
 reveal("best order", truth=best)
 
 # %% [markdown]
-# Adding up was too large by a factor of ten. The small gap between RDP and the truth does *not* come from the composition, which was exact. It comes from the conversion: one moment of the loss knows less than the whole distribution. Lesson 09 removes it.
+# Adding up was too large by a factor of ten. The small gap between RDP and the truth does *not* come from the composition, which was exact. It comes from the conversion: one moment of the loss knows less than the whole distribution, and lesson 09 removes the gap.
 #
 # Students who type the conversion often lose its bracket: $\varepsilon = \tau + \ln(1/\delta)/\alpha - 1$. At order 5, for our hundred reports:
 
@@ -331,7 +331,7 @@ print(f"as printed {wrong_epsilon:.5f}, with the bracket {right_epsilon:.5f}, ex
 #
 # The curve $D_\alpha$ bounds **all** neighbours in **both** directions, and every release adds fresh noise.
 #
-# * **Not everything has a curve.** A mechanism that publishes a whole record with probability 0.001, and otherwise nothing, is $(0, 0.001)$-DP, yet every order above 1 is infinite. So RDP is not "DP, only more general": it excludes mechanisms that $(\varepsilon,\delta)$ admits.
+# * **Not everything has a curve:** a mechanism that publishes a whole record with probability 0.001, and otherwise nothing, is $(0, 0.001)$-DP, yet every order above 1 is infinite. So RDP is not "DP, only more general": it excludes mechanisms that $(\varepsilon,\delta)$ admits.
 
 # %%
 from dplearn.engine.profile import Profile
@@ -341,7 +341,7 @@ print(f"name and shame: delta(0) = {float(shame.delta(0)):.3g},", end=" ")
 print(f"order 0.5: {float(shame.renyi(0.5)):.4g}, order 2: {float(shame.renyi(2)):.4g}")
 
 # %% [markdown]
-# * **The conversion loses.** For a single release RDP is worse than adding up, because there is nothing to add.
+# * **The conversion loses:** for a single release RDP is worse than adding up, because there is nothing to add.
 # * **It is still about one record.** RDP does not hide what holds for a population or a family.
 #
 # *To here NN minutes: the class ends here.*

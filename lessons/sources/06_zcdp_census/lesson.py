@@ -239,7 +239,7 @@ check("6.2", answer)
 #
 # ## 6 The redistricting file of 2020
 #
-# Which conversion did the office use? Hold 17.14 (at $\rho=2.56$) and 2.47 (at 0.07) against the last and the first line of the table in section 4.
+# Which conversion did the office use? Compare 17.14 (at $\rho=2.56$) and 2.47 (at 0.07) with the last and the first line of the table in section 4.
 #
 # Neither fits: the printed 17.14 is close to *improved* but below it, and the printed 2.47 lies between *simple* and *improved*. But $\rho=0.07$ has one significant digit, so its true value may lie anywhere from 0.065 to 0.075. Which $\rho$ would give the printed $\varepsilon$?
 
@@ -287,7 +287,7 @@ for delta in (2e-10, 1e-10):
 # %%
 reveal("error of a county", truth=4.0, others={"16 times": 16.0})
 # %% [markdown]
-# Independent errors partly cancel: variances add, so the error grows like the *square root* of the number of blocks. Still a country of 512 blocks would be off by 22.6, so we also publish the county itself. At each level Ida is in exactly one cell, so $\Delta=1$. Of a budget of $\rho=\frac12$ a level with share $s$ gets noise of variance $\frac1{2\rho s}=\frac1s$ in every cell.
+# Independent errors partly cancel: variances add, so the error grows like the *square root* of the number of blocks. But a country of 512 blocks would still be off by 22.6, so we also publish the county itself. At each level Ida is in exactly one cell, so $\Delta=1$. Of a budget of $\rho=\frac12$ a level with share $s$ gets noise of variance $\frac1{2\rho s}=\frac1s$ in every cell.
 #
 # Now there are *two* numbers for the county, its own and the sum of its blocks. With half of the budget each, their errors are 1.41 and 5.66. Weighted by one over the variance, they combine into a better number, and the difference is spread evenly over the blocks. This is **least squares** (最小二乘法), and it only looks at numbers that are public already, so it costs no privacy. What is the error of the combined number?
 
@@ -331,7 +331,7 @@ draw.shares(errors)
 # * **$\rho$ cannot see sampling.** Section 9 shows how much that costs.
 # * **It is about one record.** A household of five costs $25\rho$.
 # * **2.56 is the budget of one product.** Further tables about the same people had budgets of their own, and the $\rho$'s add up.
-# * **What is published exactly is outside the accounts:** in 2020 the population of each state.
+# * **The account leaves out what is published exactly,** which in 2020 was the population of each state.
 #
 # *To here NN minutes: the class ends here.*
 

@@ -92,7 +92,7 @@ check("7.1", draw)
 figures.batch_sizes(draw)
 
 # %% [markdown]
-# The doubt who is in the batch protects everybody and costs no accuracy: this is **amplification by subsampling** (子采样隐私放大). Suppose a release is $5$-DP for every record in its batch. We run it on one record in a hundred, drawn in secret. Which $\varepsilon$ holds now?
+# Not knowing who is in the batch protects everybody and costs no accuracy: this is **amplification by subsampling** (子采样隐私放大). Suppose a release is $5$-DP for every record in its batch. We run it on one record in a hundred, drawn in secret. Which $\varepsilon$ holds now?
 
 # %%
 predict("epsilon of a sample", None)
@@ -105,7 +105,7 @@ predict("epsilon of a sample", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 05.1
 #
@@ -134,7 +134,7 @@ check("7.warmup", answers)
 #
 # </details>
 #
-# <details><summary>c. With the coins: what is missing when she stays away shows nowhere.</summary>
+# <details><summary>c. With the coins: if she stays away, nothing shows it.</summary>
 #
 # Right. In a shuffled epoch her empty seat can be seen: section 8.
 #
@@ -164,7 +164,7 @@ without, surely, sampled = (
 )
 
 # %% [markdown]
-# For the events "the published number exceeds $t$": how much more likely do they become through Anna? Which simple rule leads from the first column of ratios to the second?
+# How much more likely does Anna make the events "the published number exceeds $t$"? Which simple rule leads from the first column of ratios to the second?
 
 # %%
 print("  t   without   surely in   ratio   by coin   ratio")
@@ -209,7 +209,7 @@ figures.bend(density, bent, rate)
 
 # %% [markdown]
 # * **Floor.** No output speaks *against* Anna by more than $\ln(1-q) = -0.1054$: she might not have been drawn.
-# * **Middle.** A small loss shrinks to about $q$ times itself. Most outputs are here, and here sampling is strong.
+# * **Middle.** A small loss shrinks to about $q$ times itself. Most outputs are here, where sampling is strong.
 # * **Right.** If only Anna explains an output, the loss drops by $\ln(1/q) = 2.303$ and no further.
 
 # %% [markdown] tags=["instructor"]
@@ -273,7 +273,7 @@ check("7.2", answer)
 # check("7.2", answer)
 # ```
 #
-# $e^2-1$ is about 6.4; a twentieth of it, plus 1, and back through the logarithm: 0.2772. The tempting $0.05\cdot2$ is almost three times too small.
+# A twentieth of $e^2-1$, which is about 6.4, plus 1 has the logarithm 0.2772. The tempting $0.05\cdot2$ is almost three times too small.
 #
 # </details>
 
@@ -299,14 +299,14 @@ def small_rate(order, sigma=1.0, rate=0.01):
 
 
 # %% [markdown]
-# If $q$ is small, only $k=2$ seems to matter: $D_\alpha\approx\frac12\,\alpha\,q^2\,(e^{1/\sigma^2}-1)$, the small-rate rule. A tenth of the rate then costs a hundredth. Up to which order does that hold for one record in a hundred?
+# If $q$ is small, only $k=2$ seems to matter: $D_\alpha\approx\frac12\,\alpha\,q^2\,(e^{1/\sigma^2}-1)$, the small-rate rule. A tenth of the rate then has a hundredth of the divergence. Up to which order does that hold for one record in a hundred?
 
 # %%
 figures.high_orders(divergence, small_rate)
 
 # %% [markdown]
 # Within two orders the last term of the sum takes over, a *phase transition* (Wang, Balle & Kasiviswanathan 2019), and
-# $D_\alpha\ge\frac{\alpha}{2\sigma^2}-\frac{\alpha}{\alpha-1}\ln\frac1q$: the divergence *without* sampling, less about $\ln(1/q)$. High orders listen to large losses, the right end of the bent curve. The jump is at $\alpha^*=1+2\sigma^2\ln(1/q)$, for the schools' $\sigma=4$ at order 148.
+# $D_\alpha\ge\frac{\alpha}{2\sigma^2}-\frac{\alpha}{\alpha-1}\ln\frac1q$: the divergence *without* sampling, less about $\ln(1/q)$. High orders depend on large losses, the right end of the bent curve. The jump is at $\alpha^*=1+2\sigma^2\ln(1/q)$, which is order 148 for the schools' $\sigma=4$.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask: "the curve is a sum of smooth terms; where does a jump come from?" On the board: a logarithm of a sum is nearly its largest term, and the two candidates grow like $\alpha^2q^2$ and like $e^{\alpha^2/2}q^\alpha$. The formula for $\alpha^*$ needs no integral, only the last term set to 1.
@@ -346,9 +346,9 @@ reveal("epsilon of a shuffled epoch", truth=seats.lower, kind="lower", others=ot
 print(f"one single release {pld.epsilon(epoch, **at).epsilon:.4f}")
 
 # %% [markdown]
-# Balls and bins are as good as coins, so the cause is not her presence but her **seat**. Without Anna, coins and balls leave 10,000 batches of pure noise, and a very large sum could come from any of them. In the shuffled epoch every batch has a fixed number of seats. If hers is empty, that batch already stands out, at 1. To tell a number near 2 from one near 1 is one Gaussian release without sampling, 10.9972.
+# Balls and bins are as good as coins, so the cause is not her presence but her **seat**. Without Anna, coins and balls leave 10,000 batches of pure noise, and a very large sum could come from any of them. In the shuffled epoch every batch has a fixed number of seats. If hers is empty, that batch already stands out, at 1. Telling a number near 2 from one near 1 is like one Gaussian release without sampling, 10.9972.
 #
-# The proof in section 5 needs the density $f_0$ without her: an empty seat is a trace.
+# The proof in section 5 needs the density $f_0$ without her, and an empty seat is a trace.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Play it: 12 students are 12 records in 4 rows of 3 seats, everybody holds up one finger *down*, one volunteer one finger *up* or none. The attacker sees only the sum of each row. Then let everybody choose a row by lot, and repeat. With more noise nobody knows the exact value of a shuffled epoch; brackets are proved, and narrow ones if a record is left out: at home.
@@ -356,7 +356,7 @@ print(f"one single release {pld.epsilon(epoch, **at).epsilon:.4f}")
 # %% [markdown]
 # ## 9 Where this breaks
 #
-# * **The secret must be kept.** A log of batch numbers, a stored seed, a loss curve per batch: Anna's step is unsampled for everybody who sees it.
+# * **The secret must be kept.** Anna's step is unsampled for everybody who sees a log of batch numbers, a stored seed or a loss curve per batch.
 # * **Batches of coins vary in size.** Divide the noisy sum by a number fixed in advance, since the actual size depends on who is there.
 # * **Sampling keeps few records out of a run.** In the vote's run 63 of 100 take part.
 #

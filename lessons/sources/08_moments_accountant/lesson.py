@@ -3,7 +3,7 @@
 #
 # *Ten thousand noisy steps, and Anna may be in each: how do we keep the account?*
 #
-# This is the run of lesson 07, with one digit from each of 60,000 pupils, Anna among them. In every step a coin draws each pupil with probability $q = 0.01$; the clipped gradients are added up and published with Gaussian noise of multiplier $\sigma = 4$. A hundred epochs are 10,000 steps. The line shows what lesson 04 can prove about them at $\delta=10^{-5}$. A paper proved an $\varepsilon$ for this very run that one could sign (Abadi et al. 2016): **it changed the bookkeeping, not the noise.**
+# This is the run of lesson 07, with one digit from each of 60,000 pupils, Anna among them. In every step a coin draws each pupil with probability $q = 0.01$; the clipped gradients are added up and published with Gaussian noise of multiplier $\sigma = 4$. A hundred epochs are 10,000 steps. The line shows what lesson 04 can prove about them at $\delta=10^{-5}$. A paper proved a useful $\varepsilon$ for this very run (Abadi et al. 2016): **it changed the bookkeeping, not the noise.**
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -112,7 +112,7 @@ predict("epsilon proved after 100 epochs", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 07.1
 #
@@ -137,7 +137,7 @@ check("8.warmup", answers)
 #
 # <details><summary>b. A little more than 0.008, and less than lesson 04 proves.</summary>
 #
-# No. Better for a long run is not better for every run.
+# No. An accountant that is better for a long run need not be better for every run.
 #
 # </details>
 #
@@ -162,7 +162,7 @@ check("8.vote", vote)
 #
 # ## 3 Five thousand runs
 #
-# We run the training 5000 times with Anna and note her privacy loss. In the worst case her gradient has the full clipping length in every step. In units of that length the published number comes from $(1-q)N(0,\sigma^2)+qN(1,\sigma^2)$ with her, from $N(0,\sigma^2)$ without her.
+# We run the training 5000 times with Anna and note her privacy loss. In the worst case her gradient has the full clipping length in every step. In units of that length the published number comes from $(1-q)N(0,\sigma^2)+qN(1,\sigma^2)$ with her, and from $N(0,\sigma^2)$ without her.
 
 
 # %%
@@ -189,7 +189,7 @@ print(f"share of runs with a loss above 0.5: {np.mean(run > 0.5):.4f}")
 figures.head_to_tail(one)
 
 # %% [markdown]
-# Ten thousand steps spread only a hundred times as far as one. An account of the *worst* loss of each step misses this, and an account of its whole distribution takes much paper. The columns are the 5000 runs:
+# Ten thousand steps spread only a hundred times as far as one. An account of the *worst* loss of each step misses this, and an account of its whole distribution takes much paper. The columns show the 5000 runs:
 
 # %%
 figures.runs(run)
@@ -207,7 +207,7 @@ figures.runs(run)
 figures.three_weights()
 
 # %% [markdown]
-# We take the largest because only the exponential **factorises**: $e^{\lambda(L_1+L_2)}=e^{\lambda L_1}e^{\lambda L_2}$. Its mean over a run of independent steps is a product of means over single steps, and so the log moments of 8.1 add up. At $\varepsilon=0.5$ our runs have these means:
+# We take the largest, the exponential, because only it **factorises**: $e^{\lambda(L_1+L_2)}=e^{\lambda L_1}e^{\lambda L_2}$. Its mean over a run of independent steps is a product of means over single steps, and so the log moments of 8.1 add up. At $\varepsilon=0.5$ our runs have these means:
 
 # %%
 print(f"mean exact weight (delta)   {np.mean(np.maximum(0, 1 - np.exp(0.5 - run))):.4f}")
@@ -279,7 +279,7 @@ for steps, row in ((T, "P01"), (4 * T, "P02")):
 # %% [markdown]
 # The first is reproduced to the last digit, while the second is one per cent off, and we do not know why.
 #
-# Each moment proves $\delta\le e^{K(\lambda)-\lambda\varepsilon}$ for **every** $\varepsilon$: on a logarithmic scale a line of slope $-\lambda$. At each $\varepsilon$ the accountant takes the lowest line.
+# Each moment proves $\delta\le e^{K(\lambda)-\lambda\varepsilon}$ for **every** $\varepsilon$, which is a line of slope $-\lambda$ on a logarithmic scale. At each $\varepsilon$ the accountant takes the lowest line.
 
 # %%
 bound, exact_delta = figures.lower_edge(run)
@@ -357,7 +357,7 @@ for q, sigma, steps in ((0.01, 4.0, 1), (0.001, 10.0, 1000), (0.01, 0.4, 1000)):
 print(f"ln(1/delta)/32 = {np.log(1 / delta) / 32:.4f}")
 
 # %% [markdown]
-# * **Few steps or much noise need large moments.** $K$ is never negative, so the tail bound cannot prove less than $\ln(1/\delta)/\lambda$. With $\lambda\le32$ that is 0.3598, also after a single step: the vote is decided.
+# * **Few steps or much noise need large moments.** $K$ is never negative, so the tail bound cannot prove less than $\ln(1/\delta)/\lambda$. With $\lambda\le32$ that is 0.3598, also after a single step, which decides the vote.
 # * **Little noise needs moments below 1.** The last line is best at $\lambda=0.583$. Whole moments start at 1, and their $\varepsilon$ is nearly twice as large.
 #
 # A short list is valid, but its $\varepsilon$ is *larger than necessary*, so be suspicious when the best moment is the last one tried.
@@ -376,12 +376,12 @@ print(f"ln(1/delta)/32 = {np.log(1 / delta) / 32:.4f}")
 figures.tangents()
 
 # %% [markdown]
-# To the left: a longer run has a steeper curve, and a short run would be touched far right, where the list has ended.
+# It moves left, because a longer run has a steeper curve. A short run would be touched far right, where the list has ended.
 #
 # ## 11 Where this breaks, and what it does not protect
 #
 # * **Shuffled batches are a mechanism of their own.** The numbers above then hold for something that was not run (lesson 07).
-# * **The account covers one single run.** Ten runs to choose a learning rate are ten runs: 4.184 instead of 1.2586, the slider at $T=100\,000$.
+# * **The account covers one single run.** Ten runs to choose a learning rate have $T=100\,000$ on the slider: 4.184 instead of 1.2586.
 # * **$\delta$ belongs to every pupil.** With 60,000 pupils, $n\delta=0.6$, and no accountant objects, so take $\delta$ well below $1/n$.
 # * **An accountant sees no code.** A gradient that was not clipped changes no number above, and lesson 10 builds the loop that clips.
 #

@@ -110,7 +110,7 @@ predict("epsilon of the run", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 08.3
 #
@@ -129,7 +129,7 @@ check("9.warmup", answers)
 #
 # <details><summary>a. The true ε, up to a few digits: so says the central limit theorem.</summary>
 #
-# No. The theorem speaks of the middle of the distribution, and δ lives in its tail.
+# No. The theorem speaks of the middle of the distribution, and δ depends on its tail.
 #
 # </details>
 #
@@ -174,7 +174,7 @@ for _ in range(steps):
 figures.tail(total)
 
 # %% [markdown]
-# Privacy is decided out there: $\delta=10^{-5}$ is about one run in a hundred thousand. In most steps Anna is not drawn, and the loss is tiny. In a few she is drawn *and* the noise pushes in her direction. A mean and a variance know nothing about such steps, but a distribution does.
+# Rare losses decide: $\delta=10^{-5}$ is about one run in a hundred thousand. In most steps Anna is not drawn, and the loss is tiny. In a few she is drawn *and* the noise pushes in her direction. A mean and a variance know nothing about such steps, but a distribution does.
 #
 # *To here NN minutes.*
 #
@@ -205,7 +205,7 @@ def on_grid(tails, h, reach, rule):
 
 
 # %% [markdown]
-# The Fourier transform turns a convolution of $T$ equal distributions into a $T$-th power. It knows a circle, not a line, whose length is `window`. Mass beyond the last edge counts as infinite loss.
+# The Fourier transform turns a convolution of $T$ equal distributions into a $T$-th power. It works on a circle of length `window`. Mass beyond the last edge counts as infinite loss.
 
 
 # %%
@@ -254,7 +254,7 @@ check("9.2", answer)
 #
 # ## 6 Which way do you round?
 #
-# Half to the left and half to the right is accurate, but the result may be too large or too small, and so it proves nothing. A certificate needs a direction of rounding:
+# Moving half of the mass to either side is accurate, but the result may be too large or too small, and so it proves nothing. A certificate needs a direction of rounding:
 #
 # > **Round every loss up, and you get an upper bound on $\delta$; round every loss down, and you get a lower bound**, after one step and after ten thousand. (Koskela et al. 2021.)
 
@@ -304,7 +304,7 @@ print(f"epsilon = {truth.epsilon:.6f}, bracket {truth.epsilon - truth.lower:.0e}
 reveal("epsilon of the run", truth=truth.epsilon)
 
 # %% [markdown]
-# This is the end of the road for this run: against an attacker who sees every step, **no accountant, however clever, can ever prove less** than the lower end.
+# For this run, against an attacker who sees every step, **no accountant, however clever, can ever prove less** than the lower end.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** A student will say: "so PLD makes the training more private". It does not. The run is what it is; only our statement about it got sharper. What one *can* do is spend the difference: more steps, or less noise (exercise 9.4).
@@ -337,7 +337,7 @@ low, high = certified.true_positive_rate(run, false_positive_rate=0.01, steps=10
 reveal("members caught", truth=1000 * high, others={"guessing": 10})
 
 # %% [markdown]
-# Nineteen of a thousand *at 1 % false alarms*. An attacker who accuses fewer people is surer of each (section 10).
+# He catches nineteen of a thousand *at 1 % false alarms*. An attacker who accuses fewer people is surer of each (section 10).
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Classes usually say 30 to 300: they turn $e^{\varepsilon}$ into a multiplier, or think of the attacks in the news.

@@ -110,7 +110,7 @@ predict("belief in her five, in per cent", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 09.5
 #

@@ -112,7 +112,7 @@ predict("sigma for lot size 1024", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 10.2
 #
@@ -280,7 +280,7 @@ for lot in lots:
         print(f"{lot:6}  {steps:6}   {sigma:.4f}   {averaged[-1]:18.3f}")
 
 # %% [markdown]
-# Two rows decide guess and vote:
+# Two rows decide the guess and the vote:
 
 # %%
 sigma_64, sigma_1024 = (figures.calibrated(lot)[0] for lot in (64, 1024))
@@ -303,7 +303,7 @@ figures.lots(noise_of_run)
 # %% [markdown]
 # ## 8 Where this breaks, and what it does not protect
 #
-# * **What is read off the data is a release.** So is the choice of the best of five runs (at home). Choose before you look, or count it.
+# * **What is read off the data is a release.** So is the choice of the best of five runs (at home). Choose before you look, or include the choice in the account.
 # * **The noise of the run does not predict accuracy.** Fifteen steps with full lots have the least noise and no time to learn.
 # * **Our network is small and its digits are easy.** What we saw of $C$ is a measurement, not a theorem.
 #

@@ -102,7 +102,7 @@ predict("epsilon if 240 of 250 agree", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 10.2
 #
@@ -294,7 +294,7 @@ pair = [printed(Votes([row] * 300)) for row in ([206, 44], [205, 45])]
 print(f"206 to 44: epsilon {pair[0]:.4f};  205 to 45: epsilon {pair[1]:.4f}")
 
 # %% [markdown]
-# A reader of 0.7950 knows with certainty that it was not the second data set. It does not help that the two numbers are close: two exact averages of the pupils' marks, with Anna and without her, are close, too, and their difference is Anna. The printed $\varepsilon$ is itself a release, without noise, and *its* $\varepsilon$ is infinite. So the vote is decided: print the number that holds for any votes.
+# A reader of 0.7950 knows with certainty that it was not the second data set. It does not help that the two numbers are close: two exact averages of the pupils' marks, with Anna and without her, are close, too, and their difference gives Anna's mark. The printed $\varepsilon$ is itself a release, without noise, and *its* $\varepsilon$ is infinite. This decides the vote: print the number that holds for any votes.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Expect: "but the neighbour's ε is nearly the same". Ask what differential privacy says of an exact average that is nearly the same.

@@ -210,7 +210,7 @@ for name, strategy in strategies.items():
 print(f"refuted: s = 4 gives noise multiplier 4; for a half it gives {4 / length(half):.3f}")
 
 # %% [markdown]
-# If half is taken back, the worst total has a standard deviation of 18.9 pupils in place of 32. Does Anna pay for this gain with her privacy? The best attacker knows everybody else and sees all 64 totals. She only asks whether Anna fell ill on evening 20 or not at all, and both are equally likely. From a single number with noise 4 she would guess right in 55 of 100 winters. How many right guesses does she make if half of the noise is taken back?
+# If half is taken back, the worst total has a standard deviation of 18.9 pupils in place of 32. Does this gain weaken Anna's privacy? The best attacker knows everybody else and sees all 64 totals. She only asks whether Anna fell ill on evening 20 or not at all, and both are equally likely. From a single number with noise 4 she would guess right in 55 of 100 winters. How many right guesses does she make if half of the noise is taken back?
 
 # %%
 predict("right guesses in 100 winters", None)
@@ -338,7 +338,7 @@ tree = np.sqrt(7) * np.sqrt(6) * noise
 print(f"tree {tree:.1f}, root {best:.2f}, least {least:.2f}")
 
 # %% [markdown]
-# This is far below 32, and nearly three times the root: a tree uses each of its noises for itself, and forgets what the others tell.
+# This is far below 32, and nearly three times the root, because a total of the tree uses only its own sums, and not what the other sums tell about it.
 #
 # ### Anna is ill three times
 #
@@ -366,7 +366,7 @@ print(ACCOUNTANTS["pld"]().epsilon(winter, delta=1e-4))
 print(f"worst total {noise * length(banded) * left_over(banded):.2f} pupils")
 
 # %% [markdown]
-# Such bands train language models on phones: whoever has taken part rests for some rounds.
+# Language models on phones are trained with such bands: a phone that has taken part rests for some rounds.
 #
 # ### Two more exercises
 #
@@ -384,7 +384,7 @@ check("13.3", answer)
 # check("13.3", answer)
 # ```
 #
-# The total of evening 20 minus that of evening 19: the noise is gone, and the promise with it.
+# In the total of evening 20 minus that of evening 19 the noise is gone, and the promise with it.
 #
 # </details>
 
@@ -447,13 +447,13 @@ check("13.4", column)
 #
 # <details><summary>a. $I$.</summary>
 #
-# No. Then every evening gets it.
+# No. With $I$ only the new cases get fresh noise.
 #
 # </details>
 #
 # <details><summary>b. The root of $A$.</summary>
 #
-# No. The root is half way.
+# No. The root lies half way between $I$ and $A$.
 #
 # </details>
 #
@@ -487,7 +487,7 @@ check("13.4", column)
 #
 # <details><summary>a. It grows by the factor $\sqrt2$.</summary>
 #
-# No. That is fresh noise.
+# No. Only the error of fresh noise grows like this.
 #
 # </details>
 #
@@ -503,7 +503,7 @@ check("13.4", column)
 #
 # </details>
 #
-# **5** A run draws its batches by Poisson sampling and takes back noise. Which ε may it state?
+# **5** Which ε may a run state that draws its batches by Poisson sampling and takes back noise?
 #
 # <details><summary>a. The one of a Poisson-sampled Gaussian with that noise.</summary>
 #

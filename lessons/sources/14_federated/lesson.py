@@ -99,7 +99,7 @@ predict("times as much noise", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 03.2
 #
@@ -149,7 +149,7 @@ check("14.vote", vote)
 #
 # ## 3 One division
 #
-# Why does a row hold the image? A linear model that knows nothing yet gives each digit the chance 0.1. Its gradient for one image has a row for each class: the predicted chance minus the truth, times the pixels. For the bias, the "pixel" is 1.
+# Why does a row hold the image? An untrained linear model gives each digit the chance 0.1. Its gradient for one image has a row for each class: the predicted chance minus the truth, times the pixels. For the bias, the "pixel" is 1.
 
 # %%
 hers = draw.update(pupils.images[pupils.anna], pupils.digit[pupils.anna])
@@ -317,7 +317,7 @@ for divisor, plan in plans.items():
     print(f"{divisor:8} z = {plan.noise_multiplier:.2f}:", plan.guarantee(delta=1e-5))
 
 # %% [markdown]
-# With a public divisor $\varepsilon$ is seven and a half times what stands on paper, with the divisor of those present 21 times.
+# With a public divisor $\varepsilon$ is seven and a half times the value on paper, and with the divisor of those present it is 21 times.
 
 # %%
 epsilons = [plan.guarantee(delta=1e-5).epsilon for plan in plans.values()]

@@ -83,7 +83,7 @@ check("15.1", all_right)
 # check("15.1", all_right)
 # ```
 #
-# Here $\delta=0$, and odds of $e^\varepsilon$ to 1 are $e^\varepsilon$ cases of $1+e^\varepsilon$.
+# Here $\delta=0$, and odds of $e^\varepsilon$ to 1 mean that $e^\varepsilon$ of $1+e^\varepsilon$ guesses are right.
 #
 # </details>
 
@@ -107,7 +107,7 @@ predict("right guesses in a row", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 10.2
 #
@@ -157,7 +157,7 @@ check("15.vote", vote)
 #
 # ## 3 One run, many coins
 #
-# A run for every coin would take too long, and one run is enough if it has many coins. This page trains a program that keeps its word, with $\varepsilon\le2.98$ proved. A coin decides for each of 200 people whether they are in, and an attacker who sees every noisy sum accuses. Draw how far the attack will get, then press *Attack*.
+# A run for every coin would take too long, but one run with many coins is enough. This page trains a program that keeps its word, with $\varepsilon\le2.98$ proved. A coin decides for each of 200 people whether they are in, and an attacker who sees every noisy sum accuses some of them. Draw how far the attack will get, then press *Attack*.
 
 # %%
 draw.attack()
@@ -170,7 +170,7 @@ included = np.random.default_rng(1).random(640) < 0.5
 runs = {program: draw.train(included, program) for program in draw.NOISE}
 
 # %% [markdown]
-# The network has 640 weights, and each canary pulls at one of them only, ten times as hard as clipping allows. The auditor sees every noisy sum and knows all pupils, as the definition allows her, so she subtracts the pupils. What is left at a canary's weight, added up over forty steps, is its **score**.
+# The network has 640 weights, and each canary pulls at one of them only, ten times as hard as clipping allows. The auditor sees every noisy sum and knows all pupils, as the definition allows, so she subtracts the pupils. What is left at a canary's weight, added up over forty steps, is its **score**.
 
 # %%
 draw.hills(runs, included)
@@ -203,7 +203,7 @@ check("15.3", right_guesses)
 # check("15.3", right_guesses)
 # ```
 #
-# The canaries between are not guessed about, and do not count. `check("15.3", right_guesses, keep=True)` keeps your function for the capstone.
+# The function makes no guess about the canaries between, so they do not count. `check("15.3", right_guesses, keep=True)` keeps your function for the capstone.
 #
 # </details>
 
@@ -212,15 +212,15 @@ check("15.3", right_guesses)
 #
 # ## 5 The statement
 #
-# > **Theorem (one run).** Each of $m$ canaries is included by a fair coin of its own, and the program is $\varepsilon$-DP. Whoever guesses about $r$ of them, chosen as she likes from the output, is right $v$ times or more with probability at most
+# > **Theorem (one run).** Each of $m$ canaries is included by a fair coin of its own, and the program is $\varepsilon$-DP. An auditor who chooses $r$ of them from the output and guesses about each is right $v$ times or more with probability at most
 # >
 # > $$f(v)=P\Big(\mathrm{Bin}\big(r,\tfrac{e^\varepsilon}{e^\varepsilon+1}\big)\ge v\Big).$$
 # >
-# > Steinke, Nasr & Jagielski (2023), Theorem 5.2, which pays for $\delta$ as well.
+# > Steinke, Nasr & Jagielski (2023), Theorem 5.2, which also allows $\delta>0$.
 #
-# *Why.* Tell the auditor everything but the coin of one canary. Its two worlds are neighbours, so the odds after the output are at most $e^\varepsilon$ to 1, whatever she knows of the others. Guess by guess, she does no better than independent coins that show the truth with probability $\frac{e^\varepsilon}{e^\varepsilon+1}$. Canaries may help or hinder each other: nowhere are they independent.
+# *Why.* Let the auditor know everything but the coin of one canary. The data with and without it are neighbours, so the odds after the output are at most $e^\varepsilon$ to 1, whatever she knows of the others. Guess by guess, she does no better than independent coins that show the truth with probability $\frac{e^\varepsilon}{e^\varepsilon+1}$. The proof never assumes that the canaries are independent, so they may help or hinder each other.
 #
-# Read it backwards: if $f(v)<\beta$, the claim is refuted at confidence $1-\beta$.
+# Read the theorem backwards: if $f(v)<\beta$, the claim is refuted at confidence $1-\beta$.
 
 # %%
 for count in (100, 142, 143):
@@ -229,7 +229,7 @@ for count in (100, 142, 143):
 reveal("right guesses in a row", truth=143)
 
 # %% [markdown]
-# A hundred right guesses in a row do *not* refute $\varepsilon=3$. A strong claim is cheap to refute, a weak one needs many guesses. With few canaries no attack, however good, says anything.
+# A hundred right guesses in a row do *not* refute $\varepsilon=3$. A claim of a small $\varepsilon$ is refuted by few guesses, and a claim of a large one needs many. With few canaries no attack, however good, says anything.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Play it: ten students toss coins, and answer truthfully with probability 3/4, which is $\varepsilon=\ln3$. How often are nine or more of ten answers right?
@@ -239,7 +239,7 @@ reveal("right guesses in a row", truth=143)
 #
 # ## 6 Four audits
 #
-# For each program 200 guesses, a hundred at either end, counted by your function or ours:
+# For each program she makes 200 guesses, a hundred at either end, and your function or ours counts the right ones:
 
 # %%
 from dplearn.audit import one_run
@@ -255,7 +255,7 @@ for program, (_, scores) in runs.items():
     print(f"program {program}: {correct} of 200 right, at least {least}: {verdict}")
 
 # %% [markdown]
-# One run each refutes three reports. Program 2 is the right one. The others have bugs that people really make:
+# One run of each program refutes three reports. Program 2 is the right one. The others have bugs that people really make:
 #
 # * **Program 1 divides twice**: it divides the noise by the number of records, and then the sum *with* the noise once more.
 # * **Program 3 forgets $C$**: its noise is $\sigma$, not $\sigma C$.
@@ -278,7 +278,7 @@ for program in (2, 4):
     print(f"program {program}: at least {round_down(proved.epsilon, 3)}")
 
 # %% [markdown]
-# The same number, although without clipping **no** $\varepsilon$ is promised: the longer a pupil's gradient, the less the noise hides it. A canary that does not pull hard cannot see that nobody holds it. This decides the vote: a lower bound speaks about the attacks that were tried. It is evidence against a claim, never for one.
+# The number is the same, although a program without clipping promises **no** $\varepsilon$: the longer a pupil's gradient, the less the noise hides it. A canary that pulls no harder than $C$ cannot show that clipping is missing. This decides the vote: a lower bound speaks about the attacks that were tried. It is evidence against a claim, never for one.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let them find a fourth bug that these canaries miss. Good answers: noise from a fixed seed (the auditor did not know it), a backdoor for one record, BatchNorm with canaries that are all zero.
@@ -288,7 +288,7 @@ for program in (2, 4):
 #
 # ## 8 Rates that one sees
 #
-# An older audit has one canary and many runs, half of them with it. TPR is the share of runs with the canary where the attacker says "in", FPR the share of those without. One often reads: *the attack has TPR and FPR, so $\varepsilon\ge\ln(\mathrm{TPR}/\mathrm{FPR})$.*
+# An older audit has one canary and many runs, half of them with it. TPR is the share of runs with the canary where the attacker says "in", and FPR is the same share of the runs without it. One often reads: *the attack has TPR and FPR, so $\varepsilon\ge\ln(\mathrm{TPR}/\mathrm{FPR})$.*
 #
 # Take a program of exactly $\varepsilon=1$, and fifty runs of either kind. In how many of 100 such audits is the printed number above 1?
 
@@ -318,7 +318,7 @@ reveal("audits in 100 that accuse", truth=100 * accused.closed)
 print(accused)
 
 # %% [markdown]
-# Every other audit accuses, for the rates that one *sees* are not the true rates, and an estimate is above the truth as often as below. Each rate needs a confidence limit. Forty alarms of fifty with the canary, ten without:
+# Every other audit accuses, because the rates that one *sees* are estimates, which are above the true rates as often as below. Each rate needs a confidence limit, here for forty alarms of fifty with the canary and ten without:
 
 # %%
 from dplearn.audit import from_counts
@@ -330,19 +330,19 @@ print(f"ln(TPR/FPR) = {np.log(40 / 10):.3f}, proved {limited}")
 # %% [markdown]
 # ## 9 Move the slider
 #
-# Programs of every true $\varepsilon$ from $\frac12$ to 12, one audit of each, with guesses about a fifth of its canaries, about 300 at most. The slider is the number of canaries. Before you move it: how many are needed before a program of $\varepsilon=6$ is caught with the claim 3?
+# The picture shows one audit for each true $\varepsilon$ from $\frac12$ to 12, with guesses about a fifth of the canaries, about 300 at most. The slider sets the number of canaries. How many are needed before a program of $\varepsilon=6$ is caught with the claim 3?
 
 # %%
 draw.canaries()
 
 # %% [markdown]
-# What is proved never reaches the truth: guesses about single canaries use only a part of what leaks, and confidence costs. The gap is the price of *one* run.
+# The proved bound never reaches the truth, because guesses about single canaries use only a part of what leaks, and it must hold with high confidence after *one* run.
 #
 # ## 10 Where this breaks
 #
 # * **A canary is in the data.** Made-up records cost accuracy, so one audits a copy of the run, and not the run itself.
-# * **One look**: at 99.9 % one honest program in a thousand is accused. Whoever audits every week and prints the worst result accuses more often.
-# * **The claim is about real numbers.** Programs have none, and at home that is enough to break one.
+# * **The confidence is that of one audit.** At 99.9 % one honest program in a thousand is accused, and an auditor who prints the worst result of every week accuses more often.
+# * **The claim is about real numbers.** Programs round them, and at home this breaks one.
 #
 # *To here NN minutes: the class ends here.*
 

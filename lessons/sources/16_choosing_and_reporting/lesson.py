@@ -108,7 +108,7 @@ predict("epsilon if the lots are known", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 10.4
 #

@@ -3,7 +3,7 @@
 #
 # *A wrong formula looks exactly like a right one. What would change your mind?*
 #
-# A paper, a slide or the comment above a function contains a formula for $\varepsilon$, and a system will be built on it. The mistake is seldom in the proof; it is in the copy, where a bracket, a root or a condition is lost. To destroy a claim, **one point is enough**, and computers are good at points. One claim for practice: *"the Rényi divergence of order 2 obeys the triangle inequality, $D_2(P\Vert Q)\le D_2(P\Vert R)+D_2(R\Vert Q)$"*.
+# A paper, a slide or the comment above a function contains a formula for $\varepsilon$, and a system will be built on it. The mistake is seldom in the proof; it is in the copy, where a bracket, a root or a condition is lost. To refute a claim, **one point is enough**, and a computer can try many. We practise on one claim: *"the Rényi divergence of order 2 obeys the triangle inequality, $D_2(P\Vert Q)\le D_2(P\Vert R)+D_2(R\Vert Q)$"*.
 #
 # <details><summary>Goals, minutes, needs and notation</summary>
 #
@@ -93,7 +93,7 @@ check("17.1", divergence)
 draw.three(divergence)
 
 # %% [markdown]
-# This triple and two more obey the inequality by this function. How many per cent of 2,000 random triples break it?
+# By this function, this triple and two more obey the inequality. How many per cent of 2,000 random triples break it?
 
 # %%
 predict("per cent of triples that break it", None)
@@ -103,7 +103,7 @@ predict("per cent of triples that break it", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 03.3
 #
@@ -160,7 +160,7 @@ gaps = draw.every(divergence)
 reveal("per cent of triples that break it", truth=100 * float(np.mean(gaps < 0)))
 
 # %% [markdown]
-# Almost one triple in five breaks it. And a search need not be blind: `refute` walks downhill from the worst point, then rounds the numbers until a person can check them by hand. `verify` points the same machine at the true statement, which has larger orders on its right side.
+# Almost one triple in five breaks the inequality. The search need not be blind: `refute` walks downhill from the worst point, then rounds the numbers until a person can check them by hand. `verify` applies the same search to the true statement, which has larger orders on its right side.
 
 # %%
 from dplearn.teaching.book import book, refute, verify
@@ -170,14 +170,14 @@ print("plain ", refute(triangle, triangle.misprint("plain")).counterexample)
 print("weak  ", verify(triangle, points=20).status)
 
 # %% [markdown]
-# The second line matters as much as the first. A machine that says "refuted" to everything refutes nothing.
+# The second line matters as much as the first, because a search that refutes every statement shows nothing.
 #
 # ## 4 What a computation can say
 #
 # > Let a text claim $\text{truth}(\theta)\le c(\theta)$ for all parameters $\theta$ in a set.
 # >
 # > * If at *one* $\theta$ of the set a **proved lower bound** on the truth exceeds $c(\theta)$, the claim is false.
-# > * If it holds at a *million* points, it is not proved: it has survived.
+# > * If the claim holds at a *million* points, it has survived, but it is not proved.
 # > * An equality is two claims, one for each direction.
 # >
 # > The truth must not come from the formula, but from the definition by quadrature or enumeration, or from an accountant that proves both ends.
@@ -196,7 +196,7 @@ draw.ends()
 #
 # ## 5 The ballot
 #
-# Four formulas for the class (eight more at home), each printed or programmed by somebody. Give every one a number: **0** true as printed; **1** false, but it never claims more privacy than there is; **2** false, and somewhere it claims more.
+# The class judges four formulas (eight more follow at home), and each was printed or programmed by somebody. Give every one a number: **0** true as printed; **1** false, but it never claims more privacy than there is; **2** false, and somewhere it claims more.
 #
 # | | the claim |
 # |---|---|
@@ -221,7 +221,7 @@ for name, number in ballot.items():
 # %% [markdown]
 # ## 6 Claim 1
 #
-# Claim 1 states the classical noise for every ε. Before you run the cell, argue: what would make you suspicious?
+# Claim 1 states the classical noise for every ε. What in it would make you suspicious, before you run the cell?
 
 # %%
 noise = draw.judge("1 classical noise", "G-B4/any-epsilon", condition="epsilon <= 1")
@@ -262,7 +262,7 @@ check("17.2", answer)
 #
 # ## 8 Claims 7, 10 and 11
 #
-# **Claim 7** is a curve without a drift, which Near & Abuah, *Programming Differential Privacy*, chapter 6, plot as advanced composition. We try a condition that a better theorem suggests; then, for $\varepsilon=1$ each, the exact optimum and the theorem that the curve was meant to be.
+# **Claim 7** is a curve that lacks the drift, the mean of the losses; Near & Abuah, *Programming Differential Privacy*, chapter 6, plot it as advanced composition. We try a condition that a better theorem suggests, and then compute, for $\varepsilon=1$ each, the exact optimum and the theorem that the curve was meant to be.
 
 # %%
 from dplearn.teaching.book import optimal_composition
@@ -276,9 +276,9 @@ for k in (50, 100, 200, 500):
     print(f"{k:5} {values[0]:7.1f} {values[1]:9.1f} {values[2]:11} {values[3]:13.2f}")
 
 # %% [markdown]
-# The $k$ losses have a mean, and it grows like $k$; a square root cannot follow for ever. The error is on the unsafe side for many releases. And the book calls 966.44 "much lower" than adding up, which gives 500: a theorem that is true, and useless here.
+# The mean of the sum of $k$ losses grows like $k$, and in the end it exceeds any multiple of $\sqrt k$. The error is on the unsafe side for many releases. The book also calls 966.44 "much lower" than adding up, which gives 500: the theorem is true, but useless here.
 #
-# **Claim 10** is about shuffled batches. Almost every training program shuffles, and almost every report assumes Poisson sampling. One epoch of 10,000 batches at $\delta=10^{-6}$, both ends proved:
+# **Claim 10** is about shuffled batches. Almost every training program shuffles, and almost every report assumes Poisson sampling. The cell computes one epoch of 10,000 batches at $\delta=10^{-6}$, with both ends proved:
 
 # %%
 from dplearn.accountants import ACCOUNTANTS
@@ -291,7 +291,7 @@ real = pld.epsilon(Shuffled(noisy, 10_000), delta=1e-6, adjacency="zero_out")
 print(f"Poisson  {claimed}\nshuffled {real}")
 
 # %% [markdown]
-# *Why.* The reason is the seat of lesson 07: without her, one batch of a shuffled epoch still stands out and explains a large sum. The error is on the unsafe side, by a factor of five and more. Sample as you account, or account as you sample.
+# *Why.* The reason is Anna's empty seat (lesson 07): without her, one batch of a shuffled epoch still stands out. The error is on the unsafe side, by a factor of five and more. Either sample as the accountant assumes, or take an accountant for shuffled batches.
 #
 # **Claim 11** has lost its brackets, and looks more garbled than any other claim.
 
@@ -299,29 +299,29 @@ print(f"Poisson  {claimed}\nshuffled {real}")
 sharper = draw.judge("11 no bracket", "G-D2")
 
 # %% [markdown]
-# It survives, for it is the sharper conversion of lesson 05. Someone who distrusts everything throws it away, and adds more noise instead.
+# It survives, for it is the sharper conversion of lesson 05. A reader who distrusts every formula rejects it, and adds more noise than needed.
 #
 # *To here NN minutes.*
 #
 # ## 9 The scoreboard, and a slider
 #
-# Red is the verdict *unsafe*, blue any other; purple are your guesses. Two players never compute: the believer says 0 to everything, the cynic 2.
+# The verdict *unsafe* is red, any other verdict is blue, and your guesses are purple. Two players never compute: the believer says 0 to everything, the cynic 2.
 
 
 # %%
 draw.scoreboard(list(ballot))
 
 # %% [markdown]
-# The cynic does well, because a lesson about errors collects errors; a book of true formulas would ruin him.
+# The cynic does well only because a lesson about errors collects errors.
 #
-# Claim 7 once more: the slider is the $\varepsilon$ of one release. Before you move it: will a *smaller* $\varepsilon$ rescue the curve, or only postpone the failure?
+# We return to claim 7, and the slider sets the $\varepsilon$ of one release. Will a *smaller* $\varepsilon$ rescue the curve, or only postpone the failure?
 
 
 # %%
 draw.drift()
 
 # %% [markdown]
-# Only postponed: the failure moves right, roughly like $1/\varepsilon^2$. And the curve falls below the grey line, adding up, at the same $k$ for every $\varepsilon$. That is no crime: a theorem may be better than adding up. *Below the blue line* it is false, and the vote is decided.
+# It only postpones the failure, which moves right, roughly like $1/\varepsilon^2$. The curve falls below the grey line, adding up, at the same $k$ for every $\varepsilon$. This alone refutes nothing, since a theorem may be better than adding up. Where the curve is *below the blue line*, the exact optimum, it is false, which decides the vote.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** The safe-side errors (claim 2, at home) are worth a minute: what did they cost the people who used them? (Accuracy, money, and sometimes the whole project.)
@@ -329,7 +329,7 @@ draw.drift()
 # %% [markdown]
 # ## 10 Where this breaks, and what it does not protect
 #
-# * **Surviving is not proof**: ask about claim 1 with a search that stops at $\varepsilon=4$, and it is spotless, at every point:
+# * **Surviving is not proof.** A search that stops at $\varepsilon=4$ finds no fault in claim 1:
 
 
 # %%
@@ -340,7 +340,7 @@ for range_ in ("for epsilon <= 4", "for epsilon <= 40"):
     print(f"{text} {range_}: {claims.proofread(text, words=range_).verdict}")
 
 # %% [markdown]
-# * **The question must be complete**: which adjacency, which sampling, in what units? Claim 10 is a true formula about another mechanism.
+# * **The question must be complete.** It names the adjacency, the sampling and the units: claim 10 is a true formula about another mechanism.
 # * **A false formula does not make a program leak.** Claim 1 at $\varepsilon=0.5$ is fine. Say what fails, where, and by how much.
 #
 # *To here NN minutes: the class ends here.*

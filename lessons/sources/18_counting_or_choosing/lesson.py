@@ -97,7 +97,7 @@ predict("epsilon of the winner", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 01.4
 #
@@ -116,7 +116,7 @@ check("18.warmup", answers)
 #
 # <details><summary>a. The same as the winner alone, since the noise is already there.</summary>
 #
-# No. The proof for the winner keeps the noise of all other counts fixed, and the number says something about them.
+# No. The proof for the winner keeps the noise of all other counts fixed, and the published count says something about them.
 #
 # </details>
 #

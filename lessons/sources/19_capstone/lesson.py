@@ -104,7 +104,7 @@ predict("epsilon by my accountant", None)
 #
 # ## 1 Warm-up
 #
-# Three questions from earlier lessons.
+# Answer three questions from earlier lessons.
 #
 # **1** 10.1
 #
@@ -148,7 +148,7 @@ check("19.vote", vote)
 #
 # ## 3 Eleven functions
 #
-# `mine` takes your function if it is in `my_dp.py` and still right, otherwise ours, and prints which.
+# `mine` takes your function if it is in `my_dp.py` and still right, otherwise ours, and prints which one it took.
 
 # %%
 own = {name: mine(name) for names in figures.STATIONS.values() for name in names}
@@ -168,7 +168,7 @@ print("Anna has copied:", own["did_copy"](count, set(year), pupils.anna))
 # %% [markdown]
 # ## 4 What the plan costs
 #
-# One step with Anna and without her is a sampled Gaussian, in units of $C$. We divide the axis into cells, which turns it into two lists. (This is post-processing, so the step has at least the $\varepsilon$ of the lists.)
+# One step with Anna and without her is a sampled Gaussian, in units of $C$. We divide the axis into cells, which turns both distributions into lists. (This is post-processing, so the step has at least the $\varepsilon$ of the lists.)
 
 # %%
 plan = figures.plan
@@ -276,7 +276,7 @@ def train(lot_sum, canaries=(), seed=1):
 
 
 # %% [markdown]
-# One run with your functions, on digits that it has not seen:
+# The network of one run with your functions reads digits that it has not seen:
 
 # %%
 accuracy, _ = train(own["lot_sum"])

@@ -50,7 +50,7 @@ from dplearn.teaching.classroom import show
 from dplearn.teaching.figures import Band, Curve, curves, panels, slider
 
 # %% [markdown]
-# The accountant only hands out the numbers. This appendix proves their digits.
+# The accountant only hands out the numbers, and this appendix proves their digits.
 
 # %%
 step = PoissonSubsampled(Gaussian(2.0), sample_rate=0.1)
@@ -73,7 +73,7 @@ print(f"{round_down(answer.lower, 8)} <= epsilon <= {round_up(answer.epsilon, 8)
 #
 # > **Order survives.** If $v\le w$ at every point, then $v^{\otimes T}\le w^{\otimes T}$ at every point.
 #
-# Look at what was *not* used. Nothing about $Q$. Not that masses add up to 1: (1) holds for any finite measure, so a law from which some mass was thrown away is a legal lower bound. Not that one loss is larger than the other: only the profiles are compared. And if the second step looks at the outcome of the first, $v_2$ depends on that outcome; inside the average, replace it by the bound that holds for all outcomes, and the line still stands. That is adaptive composition.
+# The proof uses nothing about $Q$. It does not use that masses add up to 1: (1) holds for any finite measure, so a law from which some mass was thrown away is a legal lower bound. Nor does it use that one loss is larger than the other: only the profiles are compared. And if the second step looks at the outcome of the first, $v_2$ depends on that outcome; inside the average, replace it by the bound that holds for all outcomes, and the line still stands, which is adaptive composition.
 #
 # A law is a pair of arrays, losses and masses. Composition:
 
@@ -153,7 +153,7 @@ at_2 = [float(profile(law, np.array([2.0]))[0]) for law in laws]
 show(figure, f"delta(2) after five steps: {at_2[0]:.4f}, {at_2[1]:.4f}, {at_2[2]:.4f}.")
 
 # %% [markdown]
-# Which pair should be bounded? A *dominating* pair, one whose profile is at least that of every pair of neighbours. For the upper end that is enough. For the lower end the pair must really occur, as it does for the sampled Gaussian: a lower bound for a pair that only dominates says nothing about the mechanism. And there are two directions, one record added and one removed. The answer is the larger, so the upper end must hold for both, while either lower end will do. Below we follow "removed".
+# For the upper end it is enough to bound a *dominating* pair, one whose profile is at least that of every pair of neighbours. For the lower end the pair must really occur, as it does for the sampled Gaussian: a lower bound for a pair that only dominates says nothing about the mechanism. And there are two directions, one record added and one removed; below we follow "removed". The answer is the larger, so the upper end must hold for both, while either lower end will do.
 #
 # # Part one: the contour
 #
@@ -217,11 +217,11 @@ print(f"closed form:  delta(2) = {closed(2.0):.10f}")
 # %% [markdown]
 # ## 4 The sum is the answer plus aliases
 #
-# A computer adds. Take the trapezoidal sum of (2) with step $2\pi/\Lambda$. One would expect an approximation. But **Poisson's summation formula** says what it *is*: for the transform of $g(\varepsilon)=e^{\lambda\varepsilon}\delta_T(\varepsilon)$, the sum is $\sum_m g(\varepsilon+m\Lambda)$. Divide by $e^{\lambda\varepsilon}$:
+# A computer adds, so take the trapezoidal sum of (2) with step $2\pi/\Lambda$. One would expect an approximation, but **Poisson's summation formula** says what it *is*: for the transform of $g(\varepsilon)=e^{\lambda\varepsilon}\delta_T(\varepsilon)$, the sum is $\sum_m g(\varepsilon+m\Lambda)$. Divide by $e^{\lambda\varepsilon}$:
 #
 # $$S(\varepsilon)=\frac1\Lambda\sum_{k\in\mathbb Z}\frac{M(z_k)^Te^{-z_k\varepsilon}}{z_k(1+z_k)}=\delta_T(\varepsilon)+\sum_{m\ne0}e^{\lambda m\Lambda}\,\delta_T(\varepsilon+m\Lambda),\qquad z_k=\lambda+\tfrac{2\pi i k}{\Lambda}.\tag{3}$$
 #
-# Every alias is non-negative. So the sum over all $k$ is an *upper bound, for every $\Lambda$*, and only the lower side pays. How much? From $(1-e^{-s})_+\le c(\mu)\,e^{\mu s}$ for all real $s$, where the best constant is $c(\mu)=\mu^\mu/(1+\mu)^{1+\mu}$ (put $u=e^{-s}$ and maximise $(1-u)u^\mu$),
+# Every alias is non-negative, so the sum over all $k$ is an *upper bound, for every $\Lambda$*, and only the lower side pays. How much? From $(1-e^{-s})_+\le c(\mu)\,e^{\mu s}$ for all real $s$, where the best constant is $c(\mu)=\mu^\mu/(1+\mu)^{1+\mu}$ (put $u=e^{-s}$ and maximise $(1-u)u^\mu$),
 #
 # $$\delta_T(\varepsilon)\le c(\mu)\,e^{TK(\mu)-\mu\varepsilon}\quad\text{for every }\mu>0.\tag{4}$$
 #
@@ -314,7 +314,7 @@ show(figure, f"Aliases relative to delta: {shown}; the bound is above.")
 # %% [markdown]
 # ## 5 The saddle, or why $10^{-30}$ is an ordinary input
 #
-# Equation (2) holds for every $\lambda$. Numerically they are worlds apart. On the line the integrand is largest at $t=0$, where it is
+# Equation (2) holds for every $\lambda$, but not all are equally good numerically. On the line the integrand is largest at $t=0$, where it is
 #
 # $$\frac{e^{TK(\lambda)-\lambda\varepsilon}}{\lambda(1+\lambda)}.$$
 #
@@ -548,7 +548,7 @@ for T in (10, 100, 1000, 10_000):
 # | end of the line | (8) | (8) | $B$ decreases |
 # | quadrature in $x$, rounding | (9) | (9) | (6), a model of rounding |
 #
-# Together they are an engine. First $\lambda$: a safe $\varepsilon$ comes from (4), and the saddle belonging to it is close enough, since any $\lambda$ is *valid*. So we need $\ln M^T$ at real arguments,
+# Together these parts are an engine. First $\lambda$: a safe $\varepsilon$ comes from (4), and the saddle belonging to it is close enough, since any $\lambda$ is *valid*. So we need $\ln M^T$ at real arguments,
 
 
 # %%
@@ -647,10 +647,10 @@ for delta, truth in golden.items():
 #
 # *Proof.* $P^{\otimes T}-a^{\otimes T}$ is a measure, because $0\le a\le P$. Section 3 never used that masses add up to 1, so the first term is this measure's profile; by linearity $\Delta$ is what it lacks. $\square$ What changes in the list of charges:
 #
-# * **Aliases** are those of a measure below $P^{\otimes T}$: non-negative still, and no larger. The old charge stands.
+# * **Aliases** are those of a measure below $P^{\otimes T}$: non-negative still, and no larger, so the old charge stands.
 # * **What is left out** costs the upper side $\Delta$, and $\Delta\ge0$. Either some step lies beyond $X$, or all lie on this side of it, and then (4) holds for the finite measure $a$: for every $X$ and every $\nu>0$, $\ \Delta(\varepsilon)\le T\,a(x>X)+c(\nu)\,E_a\big[e^{\nu L};\,x\le X\big]^Te^{-\nu\varepsilon}.$ It falls in $\varepsilon$, so one number serves all larger $\varepsilon$.
 # * **The tail.** Write $u^T-v^T=(u-v)\sum_iu^iv^{T-1-i}$, where $|M|$ and $|M_a|$ are at most $M(\lambda)$: $\ |M^T-M_a^T|\le T\,|M_r|\,M(\lambda)^{T-1}$. Only $M_r$ must fall, and it has no peak. Its bound is that of section 7 for the integrand times $\chi$.
-# * **Off the real axis.** $\chi$ must be entire. Take a sum of normal densities of deviation $s$. For one of them $|\varphi(u+iv)|=e^{v^2/2}\varphi(u)$, hence $|\chi(x+iy)|\le e^{y^2/2s^2}\chi(x)$: in (6), in (8) and in $B$ the cost $y^2/2\sigma^2$ becomes $(1+\sigma^2/s^2)\,y^2/2\sigma^2$. Nothing else.
+# * **Off the real axis.** $\chi$ must be entire. Take a sum of normal densities of deviation $s$. For one of them $|\varphi(u+iv)|=e^{v^2/2}\varphi(u)$, hence $|\chi(x+iy)|\le e^{y^2/2s^2}\chi(x)$: in (6), in (8) and in $B$ the cost $y^2/2\sigma^2$ becomes $(1+\sigma^2/s^2)\,y^2/2\sigma^2$, and nothing else changes.
 # * **Rounding** of $M$ and of $M_a$ both count, each as in (9).
 #
 # *Experiment.* Two steps at $\sigma=0.8$, $q=0.001$. How far must we go until the integrand is small? (Here $\chi$ is a normal distribution function; the sum of densities is next to it.)
@@ -722,14 +722,14 @@ except NotProvedError as error:
 #
 # $$R_i=\frac{P_i-e^{t_i}Q_i}{1-e^{-h}}\quad\text{of }P_i\text{ to the right node, the rest to the left one.}$$
 #
-# That is the split which keeps both $P_i$ and $Q_i$. What does it cost? A loss $t_i+s$ becomes, on average, $t_i+s+\frac12s(h-s)+\dots$; the second moment grows by $s(h-s)$. Averaged over $s$, and to leading order,
+# That is the split which keeps both $P_i$ and $Q_i$. It has a cost: a loss $t_i+s$ becomes, on average, $t_i+s+\frac12s(h-s)+\dots$; the second moment grows by $s(h-s)$. Averaged over $s$, and to leading order,
 #
 # $$K_{\text{upper}}(\lambda)-K(\lambda)\approx\frac{h^2}{6}\Big(\frac\lambda2+\frac{\lambda^2}{2}\Big)=\frac{h^2\lambda(1+\lambda)}{12}.\tag{10}$$
 
 # %% [markdown]
 # ## 12 From below: moved cells
 #
-# Below is harder. Tangents lie below a convex curve, but the corners of a polygon of tangents do not fall on a lattice. (What law is that polygon? Lump every cell into one outcome. Its loss is $\ln P_i/Q_i$, somewhere inside the cell.) Rounding every loss down to $t_i$ is a lower bound on the lattice, but costs $h/2$ per step, so $Th/2$ in all. We want $h^2$.
+# The lower end is harder: tangents lie below a convex curve, but the corners of a polygon of tangents do not fall on a lattice. (That polygon is the law in which every cell is lumped into one outcome, whose loss $\ln P_i/Q_i$ lies somewhere inside the cell.) Rounding every loss down to $t_i$ is a lower bound on the lattice, but costs $h/2$ per step, so $Th/2$ in all, where we want $h^2$.
 #
 # Here is the idea: *be post-processing first, and round only afterwards.* Send cell $i$ to its right node with probability $b_i$ and to its left node with $1-b_i$, whatever the outcome within the cell. This is a legal post-processing of $(P,Q)$, so its profile is below, whatever the $b_i$. Node $i$ collects from cells $i-1$ and $i$:
 #
@@ -1054,7 +1054,7 @@ figure = curves(
 show(figure, "Slopes: " + ", ".join(f"{name} {value:.2f}" for name, value in slope.items()) + ".")
 
 # %% [markdown]
-# Why slope 1? An atom inside cell $i$ makes $X_i$ and $Y_i$ of order $h$, while the neighbours' are of order $h^2$. So at its left junction $b^*_i\approx1$, at its right junction $b^*_{i+1}\approx0$, and the minimum sends the *whole cell* to the left: a loss of order $h$ with the probability of the atom, at every step. The bracket is still valid. Chords do not mind: their split keeps $P_i$ and $Q_i$ even for an atom, and the mean moves by $\frac12s(h-s)$ only. An *unresolved* peak, narrower than $h$, acts like an atom.
+# The slope is 1 because of the atom: an atom inside cell $i$ makes $X_i$ and $Y_i$ of order $h$, while the neighbours' are of order $h^2$. So at its left junction $b^*_i\approx1$, at its right junction $b^*_{i+1}\approx0$, and the minimum sends the *whole cell* to the left: a loss of order $h$ with the probability of the atom, at every step. The bracket is still valid, and chords do not suffer: their split keeps $P_i$ and $Q_i$ even for an atom, and the mean moves by $\frac12s(h-s)$ only. An *unresolved* peak, narrower than $h$, acts like an atom.
 
 # %% [markdown]
 # ## 15 Both engines at one setting
@@ -1287,7 +1287,7 @@ for name, run in (
 #
 # $X_i=\int_0^hg(t_i+s)(1-e^{-s})\,ds=\frac{h^2}{2}g+\frac{h^3}{3}g'-\frac{h^3}{6}g+O(h^4)$ and, with the cell to the left, $Y_{i-1}=\int_0^hg(t_i-s)(e^{s}-1)\,ds=\frac{h^2}{2}g-\frac{h^3}{3}g'+\frac{h^3}{6}g+O(h^4)$. Their sum is $h^2g$, and the quotient is as stated. Neighbouring $b^*$ differ by $O(h^2)$, so the minimum changes nothing to this order.
 #
-# A loss in cell $i$ becomes $t_i+hb_i$ on average, and it was $t_i+\frac h2+\frac{h^2}{12}\frac{g'}{g}$. The mean moves by $h^2\big(\frac{g'}{4g}-\frac16\big)$. The second moment about $t_i$ was $\frac{h^2}{3}$ and becomes $h^2b_i=\frac{h^2}{2}$: it grows by $\frac{h^2}{6}$. So $M$ changes by $h^2\int e^{\lambda l}\big[\lambda\big(\frac{g'}{4}-\frac g6\big)+\frac{\lambda^2}{2}\frac g6\big]dl$. Integrate the $g'$ by parts: $\int e^{\lambda l}g'=-\lambda M$. Altogether $-h^2M\big[\frac{\lambda^2}{4}+\frac\lambda6-\frac{\lambda^2}{12}\big]=-h^2M\,\frac{\lambda(1+\lambda)}{6}$.
+# A loss in cell $i$ becomes $t_i+hb_i$ on average, and it was $t_i+\frac h2+\frac{h^2}{12}\frac{g'}{g}$. The mean moves by $h^2\big(\frac{g'}{4g}-\frac16\big)$. The second moment about $t_i$ was $\frac{h^2}{3}$ and becomes $h^2b_i=\frac{h^2}{2}$: it grows by $\frac{h^2}{6}$. So $M$ changes by $h^2\int e^{\lambda l}\big[\lambda\big(\frac{g'}{4}-\frac g6\big)+\frac{\lambda^2}{2}\frac g6\big]dl$. Integrate the $g'$ by parts, $\int e^{\lambda l}g'=-\lambda M$, which gives $-h^2M\big[\frac{\lambda^2}{4}+\frac\lambda6-\frac{\lambda^2}{12}\big]=-h^2M\,\frac{\lambda(1+\lambda)}{6}$.
 #
 # </details>
 #
@@ -1295,7 +1295,7 @@ for name, run in (
 #
 # <details><summary>Answer to 3</summary>
 #
-# $|f^{-it}|=e^{t\arg f}$, so $\arg f$ must be negative: take $\eta<0$, the mirror image. What breaks is $|f(x+ia)|\le f(x)$: with $-\lambda$ in the exponent we need $|f|$ bounded from *below*. With $\varphi$ the argument of the exponential, $|A+Be^{i\varphi}|\ge(A+B)\cos\frac\varphi2$ for $A,B\ge0$ (square both sides: the difference is $(A-B)^2\sin^2\frac\varphi2$). So $|f(x+ia)|^{-\lambda}\le f(x)^{-\lambda}\cos^{-\lambda}\frac{a}{2\sigma^2}$, which enters (6) as a factor. Everything else stands.
+# $|f^{-it}|=e^{t\arg f}$, so $\arg f$ must be negative: take $\eta<0$, the mirror image. What breaks is $|f(x+ia)|\le f(x)$: with $-\lambda$ in the exponent we need $|f|$ bounded from *below*. With $\varphi$ the argument of the exponential, $|A+Be^{i\varphi}|\ge(A+B)\cos\frac\varphi2$ for $A,B\ge0$ (square both sides: the difference is $(A-B)^2\sin^2\frac\varphi2$). So $|f(x+ia)|^{-\lambda}\le f(x)^{-\lambda}\cos^{-\lambda}\frac{a}{2\sigma^2}$, which enters (6) as a factor, and everything else stands.
 #
 # </details>
 

@@ -204,11 +204,11 @@ def test_each_pitfall_has_its_lesson_its_test_and_what_stops_it():
     part = readme.split("## Twelve pitfalls")[1].split("\n## ")[0]
     row = (
         r"^\d+\. \*\*.*\*\* \*(?:False|At times|Misread)\.\* Lesson \[(\d\d)\]\(.*?\), (.*?)\.?\n"
-        r"   Here: (.*)\n   Proved in `(.*)` by `(.*)`\.$"
+        r"   Here: (.*)\n   The test `(.*)` in `(.*)` proves it\.$"
     )
     rows = re.findall(row, part, re.MULTILINE)
     assert len(rows) == 12
-    for number, heading, stops, file, test in rows:
+    for number, heading, stops, test, file in rows:
         text = LESSONS[number].source.read_text()
         assert re.search(rf"^# ##+ {re.escape(heading)}$", text, re.MULTILINE), heading
         assert f"def {test}(" in (ROOT / file).read_text(), test
