@@ -113,7 +113,7 @@ class View:
 
     @property
     def inside(self) -> bool:
-        """Whether the hypothesis holds: the entry's if the view has its parameters."""
+        """Whether the hypothesis holds: that of the entry if the view has all its parameters."""
         entry, parameters = book[self.id], self.parameters
         claim = entry if {*entry.parameters} <= {*parameters} else self.claim
         return bool(_attempt(claim.accepts, parameters))

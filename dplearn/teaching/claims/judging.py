@@ -149,7 +149,7 @@ class _Context:
 
 
 def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
-    """Return the finding about one claim, as the quantity with an exact match if there is one."""
+    """Return the finding about one claim, preferring the quantity with an exact match."""
     also = claim.left and _ALSO.get(claim.about)
     found = [_decided(replace(claim, about=x), context) for x in (claim.about, also) if x]
     best = next((pair for pair in found if any(m.exact for m in pair[1])), None)

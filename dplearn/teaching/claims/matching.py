@@ -343,7 +343,7 @@ class Trial:
 
     @cached_property
     def enough(self) -> NDArray:
-        """Points where the claim does not overstate the proved value, or none is known."""
+        """Points where the claim does not overstate privacy, or the proved value is unknown."""
         with np.errstate(invalid="ignore"):
             enough = self.sign * (self.claimed - self.truth) >= -1e-6 * np.abs(self.truth)
         return enough | np.isnan(self.truth)

@@ -151,7 +151,7 @@ def test_entry_holds_at_regression_points(id, parameters):
 
 
 @pytest.mark.slow
-def test_refutation_does_not_depend_on_name_as_seed():
+def test_refutation_does_not_depend_on_misprint_name():
     """The claim is false on one point in fifty of the entry's domain."""
     entry = book["G-K3"]
     misprint = entry.misprint("pure-dp")

@@ -48,7 +48,7 @@ def test_oracle_returns_known_value(oracle, parameters, value, rel):
 
 
 def test_density_delta_of_laplace_has_closed_form():
-    """The loss is constant on two intervals, unlike in any entry with an independent value."""
+    """The privacy loss is constant on two intervals, a case that no identity of the book has."""
     for mean, epsilon in itertools.product((0.0, 0.3, 4.0), (0.0, 1.0, 3.0)):
         laws = oracles.log_laplace(mean), oracles.log_laplace()
         delta = oracles.density_delta(*laws, epsilon, -80.0, 80.0, kinks=[0.0, mean])

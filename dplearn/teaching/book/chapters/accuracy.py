@@ -14,7 +14,7 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def variance_of_geometric(*, epsilon, sides=2):
-    """Variance of two-sided or one-sided geometric noise, term by term."""
+    """Return the variance of two-sided or one-sided geometric noise, term by term."""
     k = np.arange(math.ceil(60 / epsilon) + 1.0)
     weights = np.exp(-epsilon * k) * np.where(k > 0, sides, 1)
     mean = weights @ k / weights.sum() if sides == 1 else 0.0
@@ -22,7 +22,7 @@ def variance_of_geometric(*, epsilon, sides=2):
 
 
 def laplace_spread(*, scale):
-    """Variance of Laplace noise by quadrature."""
+    """Return the variance of Laplace noise by quadrature."""
     return math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale))
 
 
@@ -51,7 +51,7 @@ def normal_quantile(*, noise_std, beta, sides=2):
 
 
 def mean_size(*, log_density, far):
-    """Mean of |X| by quadrature."""
+    """Return the mean of |X| by quadrature."""
     return math.exp(log_moment_of_size(log_density, 1, far))
 
 

@@ -28,7 +28,7 @@ def least_scale(*, epsilon, shifts):
 
 
 def farthest_scale(*, epsilon, dimension, sensitivity):
-    """Return the largest such scale over shifts of L2 norm `sensitivity`."""
+    """Return the largest `least_scale` over shifts of L2 norm `sensitivity`."""
     equal = [np.full(d, sensitivity / math.sqrt(d)) for d in {1, max(dimension // 2, 1), dimension}]
     return max(least_scale(epsilon=epsilon, shifts=shift) for shift in equal)
 
@@ -39,7 +39,7 @@ def exact_sigma(*, epsilon, delta, steps=1):
 
 
 def exact_epsilon(*, noise_multiplier, delta, steps=1):
-    """Return the exact epsilon of `steps` releases."""
+    """Return the exact epsilon of `steps` Gaussian releases."""
     return oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
 
 

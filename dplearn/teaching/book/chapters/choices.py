@@ -48,7 +48,7 @@ def largest_selection_loss(*, rate, tables):
 
 
 def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
-    """P(score <= best - factor (ln R + t) / epsilon) at sensitivity 1, by enumeration.
+    """Return P(score <= best - factor (ln R + t) / epsilon) at sensitivity 1, by enumeration.
 
     The others lie 2 `spread` (ln R + t) / epsilon below the best, or on a ramp down to there.
     """
@@ -75,7 +75,7 @@ def largest_bounded_range_renyi(*, epsilon, order):
 
 
 def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:
-    """log P(the first score plus noise is the largest).
+    """Return log P(the first score plus noise is the largest).
 
     `rivals[i]` competitors have the score `scores[i]`; `law` is the log density and the log
     distribution function of noise of scale 1.
@@ -91,7 +91,7 @@ def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:
 
 
 def laplace_log_cdf(x: NDArray) -> NDArray:
-    """log P(X <= x) of a Laplace law of scale 1."""
+    """Return log P(X <= x) of a Laplace law of scale 1."""
     return np.where(x < 0, x - math.log(2), np.log1p(-0.5 * np.exp(-np.abs(x))))
 
 
@@ -106,7 +106,7 @@ EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x),
 
 
 def argmax_probability(*, scores, scale, law):
-    """P(the first score plus noise of this scale is the largest)."""
+    """Return P(the first score plus noise of this scale is the largest)."""
     rivals = np.arange(len(scores)) > 0
     return math.exp(argmax_log_probability(np.asarray(scores) / scale, rivals, law))
 
@@ -144,7 +144,7 @@ def mean_distance(*, epsilon, sensitivity):
 
 
 def needed_laplace_scale(*, epsilon, sensitivity):
-    """Smallest scale of Laplace noise whose largest log ratio is at most epsilon."""
+    """Return the smallest scale of Laplace noise whose largest log ratio is at most epsilon."""
     unit = sensitivity / epsilon
     enough = lambda scale: vector_laplace_loss(shift=[sensitivity], scale=scale) <= epsilon
     return oracles.smallest(enough, low=1e-3 * unit, high=1e3 * unit)

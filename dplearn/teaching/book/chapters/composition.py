@@ -101,7 +101,7 @@ def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def chain_delta(*, epsilon, delta, group):
-    """Exact delta at group * epsilon over chains of `group` neighbours.
+    """Return the exact delta at group * epsilon over chains of `group` neighbours.
 
     An event of probability x has at most min(e^epsilon x + delta, 1 - e^-epsilon (1 - x - delta))
     under a neighbour; the bound is applied `group` times from every x.

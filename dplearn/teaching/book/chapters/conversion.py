@@ -41,7 +41,7 @@ def coins_within(*, orders, rdp, delta):
 
     def too_far(epsilon: float) -> bool:
         def log_moment(place: NDArray) -> NDArray:
-            """Return the log moment of P(S) = a, as log odds, and Q(S) = e^-epsilon (a - delta)."""
+            """Return the log moment of P(S) = a and Q(S) = e^-epsilon (a - delta)."""
             log_b = np.log1p(-delta) + np.log(expit(place)) - epsilon
             log_a = np.log(delta + (1 - delta) * expit(place))
             # 1 - a without cancellation.

@@ -24,7 +24,7 @@ def _renyi(logs: NDArray, shift: int, order: float) -> float:
 
 
 def gaussian_spread(*, sigma, centre=0.0):
-    """Variance of a discrete Gaussian, term by term."""
+    """Return the variance of a discrete Gaussian, term by term."""
     reach = math.ceil(40 * sigma) + 2
     masses, k = np.exp(_log_masses(sigma, reach, centre)), np.arange(-reach, reach + 1.0) - centre
     return float(masses @ (k - masses @ k) ** 2)

@@ -13,7 +13,7 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def noise_epsilon(*, noise_multiplier, delta, distance=1.0):
-    """Exact epsilon of one Gaussian release."""
+    """Return the exact epsilon of one Gaussian release."""
     return oracles.normal_epsilon(delta=delta, mu=distance / noise_multiplier)
 
 

@@ -56,7 +56,7 @@ def delta_by_convolution(*, mu_1, mu_2, epsilon):
 
 
 def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: float) -> float:
-    """Return delta of Gaussian losses rounded to k `width` from (k - up, k + 1 - up] `width`."""
+    """Return delta of rounded Gaussian losses: (k - up, k + 1 - up] * width becomes k * width."""
     mean, far = mu**2 / 2, 12 * mu
     first, last = (math.floor(x / width) for x in (mean - far, mean + far))
     index = np.arange(first - 1, last + 2)

@@ -27,7 +27,7 @@ def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) 
 
 
 def at_least(v: ArrayLike, n: ArrayLike, rate: float) -> NDArray:
-    """P(Bin(n, rate) >= v)."""
+    """Return P(Bin(n, rate) >= v)."""
     v, most = np.asarray(v), np.maximum(n, 1)
     inner = bdtrc(np.clip(v - 1, 0, most), most, rate)
     return np.where(v <= 0, 1.0, np.where(v > n, 0.0, inner))

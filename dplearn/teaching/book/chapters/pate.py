@@ -85,7 +85,7 @@ def largest_moment(*, moment, inverse_scale, flip):
 
 
 def moment_of_a_tie(*, moment, inverse_scale):
-    """Return the log-moment of two classes where the votes are equal."""
+    """Return the log moment of the winner of two classes with equal votes."""
     ahead = (np.array([lead, 0.0]) * inverse_scale for lead in (0.0, 2.0))
     wins = [argmax_log_probability(scores, np.array([0, 1]), LAPLACE) for scores in ahead]
     log_p, log_q = (np.array([x, math.log(-math.expm1(x))]) for x in wins)

@@ -49,7 +49,7 @@ def log_mixture(means: Means, sigma: float) -> oracles.Density:
 
 
 def mixture_delta(p: Means, q: Means, *, epsilon: float, sigma: float) -> float:
-    """Hockey-stick divergence of two mixtures of Gaussians."""
+    """Return the hockey-stick divergence of two mixtures of Gaussians."""
     means = [*p, *q]
     # The loss of Gaussians 0.05 apart reaches epsilon + 20, and then twelve deviations more.
     far = 12 * sigma + sigma**2 * (epsilon + 20) / 0.05

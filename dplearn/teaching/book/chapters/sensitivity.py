@@ -153,7 +153,7 @@ def propose_test_release_threshold(*, epsilon, delta):
 
 
 def _random_fractions(rng: Generator) -> NDArray:
-    """Return fractions of the upper end: random ones, zeros and ones, or a single one."""
+    """Return values as fractions of `upper`: random, zeros and ones, or a single nonzero one."""
     kind, n = rng.integers(3), rng.integers(2, 21)
     if kind == 0:
         return rng.integers(0, 11, n) / 10

@@ -18,8 +18,8 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wro
 def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.inf):
     """Return the log probability that exactly the answers marked True come out above.
 
-    By integration over the threshold's noise, up to `highest`; a query scale of 0 means that
-    answers are compared without noise.
+    The integral over the threshold's noise ends at `highest`; a query scale of 0 means answers
+    without noise.
     """
     answers = np.asarray(answers, dtype=float)
     sign = np.where(outcome, -1.0, 1.0)[:, None]
@@ -85,7 +85,7 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     """Return two rows: answers around the threshold, and their changes in [-1, 1]."""
     count = rng.integers(1, 5)
     spread = rng.choice([0.0, 1.0, 8.0]) * query_scale
-    if rng.random() < 0.3:  # worst case: equal answers, the last changes oppositely
+    if rng.random() < 0.3:  # worst case: equal answers, the last one changing the other way
         count, spread = rng.integers(2, 11), 0.0
     answers = spread * rng.uniform(-1, 1, size=count).round(2) + 0.0  # no -0
     changes = np.where(np.arange(count) < count - 1, 1.0, -1.0)

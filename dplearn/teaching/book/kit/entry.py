@@ -99,7 +99,7 @@ class Setting(Fact):
 
     @cached_property
     def stems(self) -> tuple[str, ...]:
-        """Return `names` in lower case."""
+        """`names` in lower case."""
         return tuple(name.lower() for name in self.names)
 
     def speaks_of(self, stems: Sequence[str]) -> bool:
@@ -109,7 +109,7 @@ class Setting(Fact):
 
 @dataclass(frozen=True, eq=False)
 class Misprint(Fact):
-    """A wrong variant of a formula, as `refute` checks."""
+    """A variant of a formula that `refute` must find wrong."""
 
     name: str  # last part of its id
     note: str  # why it is wrong
@@ -186,7 +186,7 @@ class Formula:
 
     @cached_property
     def accepts(self) -> Callable[[Parameters], bool]:
-        """Predicate: parameters satisfy the hypothesis."""
+        """Predicate that is true of parameters that satisfy the hypothesis."""
         if not self.given:
             return lambda parameters: True
         met = by_name(self.given if callable(self.given) else parse(self.given))
