@@ -1,1 +1,1 @@
-"""Teaching: formula book, claims, figures, explorer, its browser code, site, lessons' tools."""
+"""Teaching: formula book, claims, figures, explorer with browser code, site, lesson tools."""

@@ -1,4 +1,4 @@
-"""Choosing epsilon and reporting it: one run under nine readings, and its utility tried before."""
+"""Choosing and reporting epsilon: nine guarantees of one run, and utility estimated in advance."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -13,18 +13,18 @@ from dplearn.tuning import Tuned
 
 
 def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[str, Guarantee]:
-    """Guarantees of one run under nine readings, each named by what it assumes.
+    """Return guarantees of one run under nine readings, each named by its assumption.
 
     Parameters
     ----------
     plan : DPSGD
         With Poisson sampling.
     delta : float
-        Of all readings but two, in (0, 1).
+        Delta of all readings but two, in (0, 1).
     records : int
-        How many are trained on, a public number, >= 2.
+        Number of training records, which is public, >= 2.
     of_one : int
-        How many of them the last reading gives to one person, >= 1.
+        Number of records of one person in the last reading, >= 1.
 
     Returns
     -------
@@ -58,11 +58,11 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
 
 
 class Rehearsal(NamedTuple):
-    """Scores reached with the noise that an epsilon demands; other records may score otherwise."""
+    """Scores of repeated runs with the noise for an epsilon, on the records used."""
 
     epsilon: float
-    plan: DPSGD  # with that noise
-    scores: tuple[float, ...]  # of the repeats
+    plan: DPSGD  # the plan with that noise
+    scores: tuple[float, ...]  # one per repeat
 
     @property
     def mean(self) -> float:
@@ -78,12 +78,12 @@ def rehearse(
     delta: float,
     repeats: int = 3,
 ) -> tuple[Rehearsal, ...]:
-    """Rehearsals at each epsilon: utility estimated before anything is spent.
+    """Return rehearsals at each epsilon, which estimate utility before any budget is spent.
 
-    They are estimates, for records like those used. ``score(plan, seed)`` does the run on *public
-    or made-up* records and returns how good it is, for seeds 0, 1, ...; on private ones each call
-    costs epsilon, and the choice among them more: see `Tuned`. The plan's noise is replaced by the
-    least that is proved enough; an epsilon of ``math.inf`` is a run without noise.
+    The estimates hold for similar records. ``score(plan, seed)`` trains on *public or synthetic*
+    records and returns a score, for seeds 0, 1, ...; on private records each call spends epsilon,
+    and so does choosing the best: see `Tuned`. The plan's noise is replaced by the smallest proved
+    sufficient; an epsilon of ``math.inf`` is a run without noise.
 
     Examples
     --------

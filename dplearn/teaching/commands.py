@@ -27,7 +27,7 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     report.add_options(page)
     for command in (book, claim, page):
         command.add_argument("--json", action="store_true", help="print one list of objects")
-    # Its options are Streamlit's: none begins with the sign of ours.
+    # Pass options on to Streamlit: a prefix of + keeps argparse from reading them.
     app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
     explorer = "dplearn.teaching.explorer"
     app.set_defaults(run=lambda options: import_module(explorer).serve(options.options))

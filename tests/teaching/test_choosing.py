@@ -1,4 +1,4 @@
-"""Nine readings of a run and a rehearsal: each number is what its name says."""
+"""Nine readings of a run, and rehearsals."""
 
 import math
 
@@ -12,25 +12,25 @@ RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=40)
 TOLD = readings(RUN, delta=1e-4, records=1000, of_one=1)
 
 
-def test_each_reading_is_what_its_name_says():
+def test_readings_agree_with_their_names():
     known = TOLD["the attacker knows who was in which batch"].epsilon
     mu = math.sqrt(RUN.steps) / RUN.noise_multiplier
     delta = norm.cdf(mu / 2 - known / mu) - math.exp(known) * norm.cdf(-mu / 2 - known / mu)
     assert delta == pytest.approx(1e-4, rel=1e-5)
-    # Who has one record is whom the plan counts.
+    # User level with one record per person is the plan's record level.
     alone, planned = TOLD["a person with 1 records"], TOLD["as planned: δ = 0.0001"]
     assert alone.epsilon == pytest.approx(planned.epsilon, rel=1e-9)
     assert {g.delta for g in TOLD.values()} == {1e-3, 1e-4, 1e-6}
     assert {g.adjacency for g in TOLD.values()} == {"add_remove", "replace_one", "zero_out"}
 
 
-def test_no_reading_but_the_first_is_below_the_plan():
+def test_only_first_reading_is_below_plan():
     first, planned, *others = TOLD.values()
     assert first.epsilon < planned.epsilon and len(others) == 7
     assert all(g.is_bound and planned.lower < g.epsilon < math.inf for g in others)
 
 
-def test_other_samplings_have_no_nine_readings():
+def test_readings_require_poisson_sampling():
     run = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=40, sampling="shuffled")
     with pytest.raises(
         ValueError, match=r"Expected sampling='poisson' in the plan, got 'shuffled'"
@@ -39,7 +39,7 @@ def test_other_samplings_have_no_nine_readings():
 
 
 @pytest.mark.parametrize("sampling", ["poisson", "without_replacement"])
-def test_a_rehearsal_has_just_enough_noise(sampling):
+def test_rehearsals_use_smallest_sufficient_noise(sampling):
     run = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=4, sampling=sampling)
     called = []
     score = lambda plan, seed: called.append((plan, seed)) or seed

@@ -1,7 +1,7 @@
 """The formula book: textbook formulas with hypothesis, oracle and misprints, all checked.
 
-``from dplearn.teaching.book import advanced_composition`` is the function of an entry, by its name;
-those of the chapters refuse what lies outside their hypothesis.
+``from dplearn.teaching.book import advanced_composition`` imports the function of an entry by name;
+functions defined in the chapters raise ValueError outside their hypothesis.
 """
 
 from typing import Any

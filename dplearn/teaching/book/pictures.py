@@ -1,6 +1,6 @@
 """Values against oracles, along one parameter or at all points of a verification.
 
-Every point is remembered, so that what a time limit cut short goes on at the next call.
+Every point is cached, so that a picture cut short by its time limit continues at the next call.
 """
 
 import inspect
@@ -19,9 +19,9 @@ from dplearn.teaching.book.kit.domains import Derived, Drawn, Linear, Log, Param
 from dplearn.teaching.book.run_all import refutation
 from dplearn.teaching.book.sentences import Wording
 
-# Points that a picture may begin at; half of them are corners.
+# Candidates for a picture's first parameters; half of them are corners.
 _DRAWN = 24
-# Points of a curve. One more than a power of two: half as many are evenly spaced as well.
+# Points of a curve: 2^k + 1, so that every second one is evenly spaced too.
 _POINTS = 33
 Ends = tuple[float, float]
 
@@ -36,18 +36,18 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """A formula along one parameter `x`, and the truth's two ends; nan leaves a gap."""
+    """Values of a formula along one parameter `x`, and the truth's interval; nan leaves a gap."""
 
     x: Sequence[float]
     value: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
-    own: Sequence[float] = ()  # the formula beside its wrong variant
-    claimed: bool = False  # whether the value is that of a wrong variant
+    own: Sequence[float] = ()  # the entry's values beside its wrong variant's
+    claimed: bool = False  # whether a wrong variant is drawn
     regions: Sequence[Stretch] = ()
     ends: tuple[float, float]  # of the x axis
     log_x: bool = False
-    ticks: Sequence[str] = ()  # words for 0, 1, and so on, where x counts steps towards a limit
+    ticks: Sequence[str] = ()  # labels of x = 0, 1, ... for steps towards a limit
     star: tuple[float, float] | None = None  # the counterexample to a wrong variant
 
 
@@ -58,12 +58,12 @@ class Cloud:
     truth: Sequence[float]
     value: Sequence[float]
     verdict: Sequence[str]  # each right, unsafe, safe or wrong
-    words: Sequence[str] = ()  # on hover
-    kind: str = "identity"  # how the two should be related; or upper, lower, asymptotic
+    words: Sequence[str] = ()  # shown on hover
+    kind: str = "identity"  # or upper, lower, asymptotic
 
 
 class Comparison(NamedTuple):
-    """Value and true value at one point; nan and "" where there is no comparison."""
+    """Value and true value at one point; nan and "" without a comparison."""
 
     inside: bool
     value: float = math.nan
@@ -75,14 +75,14 @@ class Comparison(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Drawing of a formula, the points behind it, and whether all of them are there."""
+    """Drawing of a formula, its points, and whether they are complete."""
 
     drawn: Any  # a Sweep or a Cloud
     points: list[Comparison]
     complete: bool
 
     def headline(self, place: "View", words: Wording) -> str:
-        """Headline of the picture: what it shows, in one line."""
+        """Return the headline of the picture."""
         verdicts, slacks = [p.verdict for p in self.points], [p.slack for p in self.points]
         return words.headline(place.claim.kind, verdicts, slacks, place.misprint != "none")
 
@@ -91,7 +91,7 @@ class Picture(NamedTuple):
 class View:
     """An entry or a wrong variant ("none": the entry itself), and all its parameters.
 
-    Those that are not set come from the example, or from a random draw of this rank.
+    Unset parameters come from the example, or from random draw number `draw`.
     """
 
     id: str
@@ -106,14 +106,14 @@ class View:
 
     @property
     def parameters(self) -> Parameters:
-        """Parameters of the view; those made of others are made again where these have changed."""
+        """Parameters of the view, with dependent parameters recomputed."""
         return _changed(
             self.claim, first_parameters(self.id, self.misprint, self.draw), dict(self.settings)
         )
 
     @property
     def inside(self) -> bool:
-        """Whether the hypothesis holds, that of the entry where it has no other parameters."""
+        """Whether the hypothesis holds: that of the entry if the view has all its parameters."""
         entry, parameters = book[self.id], self.parameters
         claim = entry if {*entry.parameters} <= {*parameters} else self.claim
         return bool(_attempt(claim.accepts, parameters))
@@ -127,7 +127,7 @@ class View:
 
     @property
     def beside(self) -> bool:
-        """Whether the entry's value is worth drawing beside that of a wrong variant."""
+        """Whether the entry's value can be drawn beside the wrong variant's."""
         if self.misprint == "none":
             return False
         entry, misprint = book[self.id], book[self.id].misprint(self.misprint)
@@ -135,12 +135,12 @@ class View:
         return bool(misprint.claim) and not misprint.oracle and {*entry.parameters} <= theirs
 
     def at(self, name: str, value: Any) -> "View":
-        """View with one parameter changed."""
+        """Return the view with one parameter changed."""
         return replace(self, settings=tuple({**dict(self.settings), name: value}.items()))
 
 
 def _changed(claim: Formula, begin: Parameters, settings: Parameters) -> Parameters:
-    """Other values for some parameters, and whatever depends on them made again."""
+    """Return the parameters with `settings`, and dependent parameters recomputed."""
     values = {**begin, **settings}
     changed = {name for name, value in settings.items() if value != begin[name]}
     for name, domain in claim.domain.items() if changed else ():
@@ -154,7 +154,7 @@ def _changed(claim: Formula, begin: Parameters, settings: Parameters) -> Paramet
 
 @lru_cache(maxsize=1024)
 def shown(id: str, misprint: str) -> Formula:
-    """Return the formula that is drawn: the entry, or what its wrong variant would like to be."""
+    """Return the drawn formula: the entry, or its wrong variant as a formula."""
     entry = book[id]
     return entry if misprint == "none" else entry.claimed(entry.misprint(misprint))
 
@@ -165,7 +165,7 @@ _refuted: dict[tuple[str, str], Refutation] = {}
 def refuted(
     id: str, misprint: str, search: Callable[[str, str], Refutation] = refutation
 ) -> Refutation:
-    """Return the outcome of the search for a counterexample, which takes seconds once."""
+    """Return the cached outcome of the search for a counterexample, which takes seconds."""
     if (id, misprint) not in _refuted:
         _refuted[id, misprint] = search(id, misprint)
     return _refuted[id, misprint]
@@ -177,7 +177,7 @@ def first_parameters(id: str, misprint: str = "none", draw: int = 0) -> Paramete
     claim = shown(id, misprint)
     points = starting_points(claim, points=_DRAWN)
     limit = {name: values[-1] for name, values in (claim.along or {}).items()}
-    # The corners come first, what is drawn at random last.
+    # The corners come first, random draws last.
     random = {**points[-1 - draw % len(points)], **limit}
     if draw:
         return random
@@ -194,18 +194,18 @@ def first_parameters(id: str, misprint: str = "none", draw: int = 0) -> Paramete
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result; None where there is none."""
+    """Return the result, or None after an exception."""
     try:
         with np.errstate(all="ignore"):
             return function(*arguments)
-    except Exception:  # Outside its hypothesis an entry may fail in any way.
+    except Exception:  # outside its hypothesis an entry may raise any error
         return None
 
 
 def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None = None) -> Picture:
-    """Return the picture along one parameter, of as many points as fit into so many seconds.
+    """Return the picture along one parameter, with the points computed within `seconds`.
 
-    Of `most` points, where it is given and the parameter does not run towards a limit.
+    `most` limits the number of points, unless the parameter runs towards a limit.
     """
     limit: Any = (place.claim.along or {}).get(name)
     domain: Any = place.claim.domain.get(name)
@@ -219,7 +219,7 @@ def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None
     between = lambda a, b: 0.5 * (a + b) if limit else Linear.middle(domain, a, b)
 
     def border(a: float, b: float, left: bool, right: bool) -> float:
-        """Return where the hypothesis begins or ceases to hold: exact but for whole numbers."""
+        """Return where the hypothesis begins or ceases to hold; for whole numbers the midpoint."""
         exact = left != right and domain is not None and not isinstance(domain, Whole)
         for _ in range(40 * exact):
             middle = between(a, b)
@@ -229,7 +229,7 @@ def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None
     inside = pairwise(p.inside for p in points)
     borders = [border(*at, *held) for at, held in zip(pairwise(x), inside, strict=True)]
     outside = ["" if p.inside else "outside" for p in points]
-    # A claim is wrong up to half way to the next point.
+    # A band of wrong values extends half way to the next point.
     wrong = [p.verdict if p.verdict != "right" else "" for p in points]
     halfway = [between(a, b) for a, b in pairwise(x)]
     drawn = Sweep(
@@ -273,10 +273,10 @@ def _in_time(
 
 @lru_cache(maxsize=20_000)
 def comparison_at(place: View) -> Comparison:
-    """Value and true value at one point."""
+    """Return the value and the true value at one point."""
     claim, parameters, entry = place.claim, place.parameters, book[place.id]
     own = _value(entry, parameters) if place.beside else math.nan
-    # Where the entry, or a variant whose oracle is the one in use, goes it can go.
+    # Compare wherever the hypothesis of any formula with the same oracle holds.
     family = [shown(place.id, name) for name in ("none", *(m.name for m in entry.misprints))]
     able = [c for c in family if c.oracle is claim.oracle and {*c.parameters} <= {*parameters}]
     case = None
@@ -284,7 +284,7 @@ def comparison_at(place: View) -> Comparison:
         case = _attempt(compare, replace(claim, along=None), parameters)
     if case is None:
         return Comparison(place.inside, _value(claim, parameters), own=own)
-    # Points on the way to a limit are not judged.
+    # Only the last point of a limit is judged.
     judged = all(parameters[n] == values[-1] for n, values in (claim.along or {}).items())
     judged = judged and _attempt(claim.accepts, parameters)
     return _compared(claim, case, judged)._replace(inside=place.inside, own=own)
@@ -296,7 +296,7 @@ def _value(formula: Formula, parameters: Parameters) -> float:
 
 
 def _compared(claim: Formula, case: Case, judged: bool = True) -> Comparison:
-    """Return a comparison; its verdict is right, wrong, unsafe or safe."""
+    """Return the comparison of a case, with its verdict."""
     side = side_of(claim, case) if judged else ""
     verdict = side
     if side not in ("", "right"):
@@ -317,7 +317,7 @@ def _star(place: View, name: str, limit: Any, log: bool) -> tuple[float, float] 
 
 
 def _bands(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[Stretch]:
-    """Neighbouring intervals of one kind as one band; "" is none."""
+    """Merge neighbouring intervals of the same kind; "" marks no band."""
     regions: list[Stretch] = []
     for kind, (left, right) in zip(kinds, pairwise([ends[0], *borders, ends[1]]), strict=True):
         if regions and kind == regions[-1].kind and regions[-1].right == left:
@@ -328,7 +328,7 @@ def _bands(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[S
 
 
 def cloud(place: View, words: Wording, *, seconds: float = math.inf) -> Picture:
-    """Return the points from which `verify` and `refute` begin their first search, as `curve`."""
+    """Return the picture of the first design of `verify` or `refute`, computed within `seconds`."""
     places = _design(place.id, place.misprint)
     made = _in_time(lambda k: _of_design(place.id, place.misprint, k), range(len(places)), seconds)
     judged = {k: p for k, p in made.items() if p.verdict}
@@ -355,7 +355,7 @@ def _of_design(id: str, misprint: str, k: int) -> Comparison:
 
 
 def example_code(formula: Formula) -> str:
-    """Lines that import the function and call it; the result stands in a comment."""
+    """Return code that imports and calls the function, with the result in a comment."""
     printed, function = formula.printed, formula.function
     parameters = printed[0].parameters if printed else first_parameters(formula.id)
     names = inspect.signature(function).parameters

@@ -1,4 +1,4 @@
-"""Every published figure of data/published.csv: computed again, and compared as printed."""
+"""Published figures of data/published.csv, recomputed and compared as printed."""
 
 import csv
 import math
@@ -25,36 +25,36 @@ Row = dict[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A published figure, and our value of it; nan where it is not computed."""
+    """A published figure, and our value of it, or nan."""
 
     id: str
-    # Whether the recorded verdict is right; not computed where no code does what the source did.
+    # Whether the recorded verdict is right; not computed if the source's method is not implemented.
     status: Literal["verified", "failed", "not computed"]
-    verdict: str  # reproduces, within_one_percent, does_not_reproduce or not_checkable, as recorded
+    verdict: str  # as recorded: a key of `sentences.VERDICTS`
     why: str
     source: str
     printed: str
     value: float = math.nan
-    # Minus the relative distance to the printed figure; 0 where a claimed inequality holds.
+    # Minus the relative distance to the printed figure; 0 if a claimed inequality holds.
     worst_slack: float = math.nan
     seconds: float = 0.0
     kind: str = "published"
 
     @property
     def good(self) -> bool:
-        """Whether nothing speaks against the recorded verdict."""
+        """Whether the recorded verdict is not contradicted."""
         return self.status != "failed"
 
 
 @cache
 def published() -> dict[str, Row]:
-    """Id -> row of the table."""
+    """Return the rows of the table by id."""
     with shipped_table("published.csv").open(encoding="utf-8", newline="") as file:
         return {row["id"]: row for row in csv.DictReader(file)}
 
 
 def drawn_figures() -> Iterator[dict[str, Any]]:
-    """Return published values of epsilon that lie on the curve of the accountant that they name."""
+    """Yield the published values of epsilon that their named accountant reproduces."""
     numbers = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} | {"T": "steps"}
     about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
     for row in published().values():
@@ -71,7 +71,7 @@ def drawn_figures() -> Iterator[dict[str, Any]]:
 
 
 def check_figure(id: str) -> Figure:
-    """Compute one figure and compare it with its verdict.
+    """Recompute one figure and check its recorded verdict.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def check_figure(id: str) -> Figure:
         return Figure(**about, status="not computed")
     distance, printed = abs(value / number(row["published"]) - 1), reproduces(value, row)
     claimed = row["relation"] not in ("=", "~") and printed
-    # One percent, up to the rounding of the printed figure.
+    # Half a unit of the last printed digit, which is added to one percent.
     half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
     right = {
         "reproduces": printed,
@@ -103,17 +103,17 @@ def check_figure(id: str) -> Figure:
 
 
 def number(text: str) -> float:
-    """Return a number that may be written as a fraction."""
+    """Return the number in a text, which may be a fraction."""
     return float(text) if text == "inf" else float(Fraction(text))
 
 
 def unit(value: str, digits: str | int) -> float:
-    """One unit of the last digit that may be compared."""
+    """Return one unit of the last of `digits` significant digits."""
     return 10.0 ** (int(f"{abs(number(value)):.15e}"[18:]) - int(digits) + 1)
 
 
 def _numbers(row: Row) -> dict[str, float]:
-    """Every number of a row by its name, `parameters` included; steps as the source counts them."""
+    """Return the numbers of a row by name, with those in `parameters`; steps may be unrounded."""
     names = ("noise_multiplier", "sample_rate", "steps", "delta", "epsilon", "order")
     more = (part.partition("=") for part in row["parameters"].split("; ") if "=" in part)
     texts = {name: row[name] for name in names} | {name: text for name, _, text in more}
@@ -135,12 +135,12 @@ def _orders_of(row: Row) -> NDArray:
 
 
 def step_of(row: Row) -> PoissonSubsampled:
-    """One step of a figure's run."""
+    """Return one step of a figure's run."""
     return PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
 
 
 def _by_orders(rdp: Callable[[NDArray], NDArray], row: Row) -> float:
-    """Return the smallest bound over the orders of the source; steps may be a fraction there."""
+    """Return the smallest bound over the orders of the source; steps may be fractional."""
     orders, at = _orders_of(row), _numbers(row)
     convert = rdp_to_epsilon if row["method"] == "rdp" else rdp_to_epsilon_mironov
     return float(np.min(convert(orders, at["steps"] * rdp(orders), delta=at["delta"])))
@@ -149,7 +149,7 @@ def _by_orders(rdp: Callable[[NDArray], NDArray], row: Row) -> float:
 def _sampled(row: Row) -> float:
     at, method = _numbers(row), row["method"]
     match method, row["quantity"]:
-        case "rdp_mironov", "noise_multiplier":  # real orders and its conversion: not ours
+        case "rdp_mironov", "noise_multiplier":  # real orders, with the source's conversion
             step = lambda noise: step_of(row | {"noise_multiplier": f"{noise:.12f}"})
             enough = lambda noise: np.asarray(_by_orders(step(noise).rdp, row) <= at["epsilon"])
             return float(first_true(enough, lower=0.5, upper=5.0, rtol=1e-7))
@@ -169,7 +169,7 @@ def _sampled(row: Row) -> float:
             return at["steps"] * step_of(row).rdp([at["order"]])[0]
         case "rdp" | "rdp_mironov", _:
             return _by_orders(step_of(row).rdp, row)
-        case "gdp", _:  # the central limit, also at a fraction of a step, which no accountant takes
+        case "gdp", _:  # central limit; steps may be fractional
             growth = math.expm1(at["noise_multiplier"] ** -2)
             noise = 1 / (at["sample_rate"] * math.sqrt(at["steps"] * growth))
             return float(Gaussian(noise).profiles()[0].epsilon(at["delta"]))
@@ -178,14 +178,14 @@ def _sampled(row: Row) -> float:
             steps = int(at["steps"])
             return accountant.delta(step_of(row), epsilon=at["epsilon"], steps=steps).delta
     run = Composed([(step_of(row), int(row["steps"]))])
-    if "first" in row["parameters"]:  # a full-batch release, with its noise told in words
+    if "first" in row["parameters"]:  # first a full-batch release, its noise in words
         noise = float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0])
         run = Composed([Gaussian(noise), run])
     return run.guarantee(method, delta=at["delta"]).epsilon
 
 
 def computed(row: Row) -> float:
-    """Value that we get by the method of the source."""
+    """Return our value by the method of the source, or nan."""
     at, functions = _numbers(row), book.functions
     match row["mechanism"], row["method"]:
         case "poisson_subsampled_gaussian", _:
@@ -208,23 +208,23 @@ def computed(row: Row) -> float:
         case "laplace", _:
             (profile,) = Laplace(at["scale"] / at["sensitivity"]).profiles()
             return float(profile.delta(at["epsilon"]))
-        case "tree_aggregation", _:  # one record enters every level of one tree over the steps
+        case "tree_aggregation", _:  # a record is in one node per level
             levels = row | {"steps": str(int(row["steps"]).bit_length())}
             return _by_orders(Gaussian(at["noise_multiplier"]).rdp, levels)
         case "discrete_gaussian", "zcdp":
             return float(functions["zcdp_to_epsilon_bun_steinke"](at["rho"], delta=at["delta"]))
-        case "discrete_gaussian", _:  # a histogram in which one record is replaced
+        case "discrete_gaussian", _:  # a histogram, under replace_one
             return float(functions["zcdp_to_epsilon"](at["scale"] ** -2, delta=at["delta"]))
     return math.nan
 
 
 def digits_of(text: str) -> int:
-    """Return the significant digits of a number as written."""
+    """Return the number of significant digits as written."""
     return len(text.lstrip("-").split("e")[0].replace(".", "").lstrip("0"))
 
 
 def reproduces(value: float, row: Row) -> bool:
-    """Whether a value agrees with the figure by the rule of data/README.md."""
+    """Return whether a value agrees with the figure by the rule of data/README.md."""
     published = number(row["published"])
     if row["relation"] in ("<", "<="):
         return value <= published
@@ -232,5 +232,5 @@ def reproduces(value: float, row: Row) -> bool:
         return value >= published
     digits = min(int(row["digits"]), digits_of(row["computed"]))
     close = abs(value - published) <= unit(row["published"], digits) * (1 + 1e-6)
-    # "about 1" promises a first digit, everything else one percent.
+    # "about 1" (~) needs only the first digit, other figures also one percent.
     return close and (row["relation"] == "~" or abs(value / published - 1) <= 0.01)

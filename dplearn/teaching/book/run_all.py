@@ -1,4 +1,4 @@
-"""The whole formula book, checked on this machine: entries, misprints and published figures."""
+"""Checks of the whole book: entries, misprints and published figures."""
 
 import difflib
 import math
@@ -19,7 +19,7 @@ Result = Verification | Refutation | Figure
 
 
 def all_ids() -> list[str]:
-    """Ids of all entries and published figures; those of misprints begin with their entry's."""
+    """Return the ids of all entries and published figures."""
     return [*book, *published()]
 
 
@@ -32,21 +32,21 @@ def results_of(id: str, *, searches: int = SEARCHES) -> list[Result]:
 
 
 def verification(id: str) -> Verification:
-    """Outcome of the check of one entry."""
+    """Return the outcome of the check of one entry."""
     return verify(book[id])
 
 
 def refutation(id: str, misprint: str) -> Refutation:
-    """Outcome of the search for a counterexample to a misprint of an entry."""
+    """Return the outcome of the search for a counterexample to a misprint."""
     return refute(book[id], book[id].misprint(misprint))
 
 
 def check_all(ids: Sequence[str] = (), *, searches: int = SEARCHES) -> Iterator[Result]:
-    """Check some entries, or all in two processes; results come in the order of the ids.
+    """Check the given ids, or all in two processes, and yield the results in order.
 
-    An entry is verified if so many searches find nothing; misprints need no more than the usual.
-    Instead of an id stands what comes before its number: "G-A" is a group, "P" all published
-    figures. An unknown id is an error.
+    An entry is verified if `searches` searches find no error; misprints get the usual number. An id
+    without its number selects a group: "G-A", or "P" for all published figures. An unknown id
+    raises ValueError.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def _in_parallel(one: Callable[[str], list[Result]]) -> Iterator[list[Result]]:
 
 
 def as_text(result: Result) -> str:
-    """Return a line for a table; a misprint stands below its formula."""
+    """Return a line of the printed table; misprints are indented below their formula."""
     seconds = f"{result.seconds:5.2f} s"
     if isinstance(result, Verification):
         head = f"{result.id:8}{book[result.id].title:57.57} {result.status:9}"
@@ -88,7 +88,7 @@ def as_text(result: Result) -> str:
 
 
 def as_row(result: Result) -> dict[str, Any]:
-    """Return the result in JSON types; what is not finite becomes null."""
+    """Return the result in JSON types; inf and nan become null."""
     row = {"id": result.id, "kind": result.kind, "status": result.status}
     row |= {"worst_slack": result.worst_slack, "seconds": round(result.seconds, 3)}
     if isinstance(result, Verification):

@@ -1,4 +1,4 @@
-"""An entry of the book in words and numbers that people read, in the reader's language."""
+"""Texts about entries of the book for readers, in their language."""
 
 import inspect
 import math
@@ -30,7 +30,7 @@ _GROUPS = {
     "N": "Auditing",
     "S": "Selection and iteration",
 }
-# The verdicts on published figures, and the outcomes of checks.
+# Verdicts on published figures, and outcomes of checks.
 VERDICTS = {
     "reproduces": "reproduces",
     "within_one_percent": "within one percent",
@@ -51,7 +51,7 @@ _SPENT = "at {points} points in {seconds:.2f} s"
 _UNSAFE = "**Claims more privacy than there is**. "
 _BOTH = "**Claims more privacy than there is**, and elsewhere errs on the safe side. "
 _LIMIT = "On the way to the limit the relative error goes from {first} to {last}"
-# Unicode spells lambda in its own way.
+# Unicode names lambda LAMDA.
 GREEK = {
     unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda"): letter
     for letter in "αβγδεζηθικλμνξοπρστυφχψω"
@@ -60,7 +60,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def group_name(group: str) -> str:
-    """Return a group of the book by its letter and its theme: ``C · Composition``."""
+    """Return the letter and theme of a group of the book: ``C · Composition``."""
     return f"{group[2:]} · {_GROUPS.get(group[2:], 'More')}"
 
 
@@ -76,7 +76,7 @@ def label(name: str) -> str:
 
 
 def signature(formula: Formula) -> str:
-    """Name and parameters of the function, without the types."""
+    """Return the name and parameters of the function, without types."""
     typed = inspect.signature(formula.function)
     bare = [p.replace(annotation=p.empty) for p in typed.parameters.values()]
     plain = typed.replace(parameters=bare, return_annotation=typed.empty)
@@ -85,16 +85,16 @@ def signature(formula: Formula) -> str:
 
 @dataclass(frozen=True)
 class Wording:
-    """Sentences about entries; `translated` puts each, and its values, into a language."""
+    """Sentences about entries; `translated` translates a template and inserts its values."""
 
     translated: Callable[..., str] = str.format
 
     def status(self, name: str) -> str:
-        """Return the outcome of a check, in a word."""
+        """Return a status as words."""
         return self.translated(STATUS[name])
 
     def number(self, value: float, digits: int = 4) -> str:
-        """Return a number as it is written by hand: ``−2.5 · 10⁻¹⁷``."""
+        """Return a number in mathematical notation: ``−2.5 · 10⁻¹⁷``."""
         if math.isnan(value):
             return self.translated("no value")
         sign, value = "−" if value < 0 else "", abs(value)
@@ -111,7 +111,7 @@ class Wording:
         return sign + (ten if lead == "1" else f"{lead} · {ten}")
 
     def spelled(self, value: Any) -> str:
-        """Return a parameter: a number, numbers in brackets, or a word."""
+        """Return a parameter's value as text: a number, numbers in brackets, or a word."""
         if isinstance(value, np.ndarray | list | tuple):
             return f"({', '.join(self.spelled(x) for x in value)})"
         if isinstance(value, bool | np.bool_):
@@ -121,19 +121,19 @@ class Wording:
         return str(value).replace("_", " ")
 
     def given(self, parameters: Mapping[str, Any]) -> str:
-        """Parameters and their values."""
+        """Return the parameters and their values in one line."""
         return ", ".join(f"{label(n)} = {self.spelled(x)}" for n, x in parameters.items())
 
     def wrapped(self, parameters: Mapping[str, Any]) -> str:
-        """Parameters and their values, a line each, for a label on a picture."""
+        """Return the parameters and their values, a line each, for a label on a picture."""
         return "<br>".join(f"{label(n)} = {self.spelled(x)}"[:90] for n, x in parameters.items())
 
     def kind_of(self, formula: Formula) -> str:
-        """Write the relation of value and true value as Markdown."""
+        """Return the relation of value and true value as Markdown."""
         return re.sub(r"^(An?) ([^:]+)", r"\1 **\2**", self.translated(KINDS[formula.kind]))
 
     def hypothesis(self, formula: Formula) -> str:
-        """Hypothesis on the parameters, as Markdown."""
+        """Return the hypothesis as Markdown."""
         if not formula.hypothesis:
             return self.translated("For all parameters.")
         if callable(formula.given):
@@ -142,7 +142,7 @@ class Wording:
         return self.translated("If ${conditions}$.", conditions=conditions)
 
     def gap(self, kind: str, slack: float) -> str:
-        """Write the distance of a value from the true one in words."""
+        """Return the distance of a value from the true one in words."""
         if kind in ("identity", "asymptotic"):
             size = self.number(abs(slack), 3)
             error = self.translated("largest relative error {size}", size=size)
@@ -153,7 +153,7 @@ class Wording:
         return self.translated(_ABOVE if above else _BELOW, share=self.number(100 * abs(slack), 3))
 
     def verified(self, result: Verification) -> str:
-        """Return the outcome of a check."""
+        """Return the outcome of a verification as Markdown."""
         if result.status == "error":
             return f"**{self.status(result.status)}** {result.reason}"
         spent = self.translated(_SPENT, points=result.points, seconds=result.seconds)
@@ -165,7 +165,7 @@ class Wording:
         return "  \n".join(lines)
 
     def against(self, kind: str, truth: Interval) -> str:
-        """Sentence on what a value should have been."""
+        """Return a sentence on the true value."""
         if kind == "upper":
             return self.translated("at least {low} is needed", low=self.number(truth.low))
         if kind == "lower":
@@ -176,7 +176,7 @@ class Wording:
         return self.translated("the truth is from {low} to {high}", low=low, high=high)
 
     def case(self, kind: str, point: Case) -> str:
-        """Sentence on one point: what is claimed there, and what is true."""
+        """Return a sentence on the claimed and the true value at one point."""
         at = self.given(point.parameters)
         where = self.translated("At {parameters} it" if at else "It", parameters=at)
         gives = self.translated("gives **{value}**", value=self.number(point.value))
@@ -184,7 +184,7 @@ class Wording:
         return f"{where} {gives}; **{self.against(kind, point.truth)}**."
 
     def danger(self, result: Refutation) -> str:
-        """On which side a refuted claim errs, and where it is harmless."""
+        """Return the direction of a refuted claim's errors, and how often it is true."""
         sides = self.translated("Errs on the safe side. ") if result.safe_side else ""
         if result.unsafe:
             sides = self.translated(_BOTH if result.safe_side else _UNSAFE)
@@ -194,7 +194,7 @@ class Wording:
     def headline(
         self, kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool
     ) -> str:
-        """Headline of a picture: what it shows, in one line."""
+        """Return the headline of a picture, in one line."""
         judged = [(v, s) for v, s in zip(verdicts, slacks, strict=True) if v]
         if kind == "asymptotic" and len(judged) == 1 < len(slacks):
             first, last = self.number(abs(slacks[0]), 2), self.number(abs(slacks[-1]), 2)

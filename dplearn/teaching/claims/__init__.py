@@ -1,6 +1,6 @@
-"""Is a printed formula true? One judge, which names the setting of its verdict and the others.
+"""Verdicts on printed formulas, in every setting that fits their letters.
 
-From the bottom: `reading` (claims), `table` (settings), `matching` (a claim beside one setting),
+In the order of imports: `reading` (claims), `table` (settings), `matching` (claim in one setting),
 `judging` (the rule over all settings), `map` (a picture of a verdict), `pages` and `report`.
 """
 

@@ -1,7 +1,7 @@
-"""The verdict on a printed formula: every setting that its letters fit, and a strict headline.
+"""Verdict on a printed formula: a line per setting that fits its letters, and a strict headline.
 
 Words around a formula sort the settings and never remove one. The headline is a verdict only if all
-settings agree or a word names one of them; else it depends, which is no verdict.
+settings agree or a word names one of them; otherwise it is "depends".
 """
 
 import re
@@ -27,21 +27,21 @@ from dplearn.teaching.claims.table import tables
 VERDICTS = (
     "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
 )  # fmt: skip
-# Stems of the laws of noise, of any language.
+# Stems of the names of noise laws, in any language.
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
-# Words that say that a condition stands elsewhere.
+# Words that refer to a condition elsewhere.
 _ELSEWHERE = ("unless", "except", "certain condition", "除非")
-# Words beside a scale that is none of a noise on an answer.
+# Words beside a scale that is not the scale of noise on an answer.
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
-# Letters of a left side that print has for another quantity as well.
+# Quantities whose letter on the left side may mean another quantity.
 _ALSO = {"order": "error", "mu": "sigma"}
 _SLACK = ("slack", "松弛", "余量 δ'")
-# Words of settings that nothing else is said of.
+# Words that exclude all settings without them.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
     ("discrete gauss", "离散高斯"),
 )  # fmt: skip
-# Words of several releases, with the letter of their number.
+# Words for several releases, with the letter of their number.
 _SEVERAL = re.compile(
     r"\b([kt])(?:-fold|\s(?:\w+\s)?(?:releas|answer|quer|steps|rounds|mechanism))|([kt])\s*[次个步轮]"
 )
@@ -53,7 +53,7 @@ _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """The verdict in one setting."""
+    """Verdict in one setting."""
 
     verdict: str
     setting: str
@@ -70,14 +70,14 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """The verdict on a formula, the lines of all settings, the one that is meant first."""
+    """Verdict on a formula, and the lines of all settings, the intended one first."""
 
     verdict: str
     reason: str = ""
     lines: tuple[Line, ...] = ()
-    entry: str = ""  # of the headline
-    misprint: str = ""  # the name of the known slip that it is
-    slip: str = ""  # why that is wrong, and where it was met
+    entry: str = ""  # entry of the headline
+    misprint: str = ""  # name of the misprint that it equals
+    slip: str = ""  # why the misprint is wrong, and its source
 
     def to_dict(self) -> dict[str, object]:
         """Return plain lists and words for JSON."""
@@ -90,11 +90,11 @@ class Finding:
 def proofread(formula: str, *, words: str = "") -> Finding:
     r"""Return the verdict on one printed formula, LaTeX, Unicode or ASCII.
 
-    "holds", "safe" (never below the truth, and not what is proved), "refuted" (below what no
-    mechanism beats), "conditional" (true under a condition that is not stated), "open" (between the
-    two sides), "depends" (true in one setting, false in another), "approximation" or "not read".
-    The `words` around it give its conditions and sort the settings; an id such as G-C8b among them
-    says which is meant.
+    "holds", "safe" (true but loose), "refuted" (below a lower bound for all mechanisms),
+    "conditional" (true under a condition that is not stated), "open" (between the lower bound and
+    the proved value), "depends" (true in one setting, false in another), "approximation" or "not
+    read". The `words` around the formula give its conditions and sort the settings; an id such as
+    G-C8b among them selects a setting.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def proofread(formula: str, *, words: str = "") -> Finding:
 
 
 def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
-    """Return the finding of `proofread`, and how the formula fares in every setting."""
+    """Return the finding of `proofread`, and the formula's matches in all settings."""
     try:
         claims, beside = claims_of(formula)
     except NotReadError as error:
@@ -131,10 +131,10 @@ class _Context:
         self.conditions, self.unread = conditions_in(words)
 
     def named(self, match: Match) -> float:
-        """Return how many words name the setting; -1 if they speak of another law of noise."""
+        """Return the weight of the words that name the setting, or -1 for another noise law."""
         table = match.table
         count = sum(stem in self.words for stem in {*table.setting.stems})
-        # An id decides, and the words of a special setting weigh more.
+        # An id outweighs all words, and the words of a rare setting count more.
         count += 2.5 * (table.setting.rare and count > 0) + 100 * (table.entry.id in self.ids)
         if not count:
             text = table.setting.text.lower()
@@ -144,12 +144,12 @@ class _Context:
         return count
 
     def speaks_of(self, stems: Sequence[str]) -> bool:
-        """Return whether one of the stems stands among the words."""
+        """Return whether the words contain one of the stems."""
         return any(stem in self.words for stem in stems)
 
 
 def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
-    """Return the finding about one claim, in the reading of its quotients that has an equal."""
+    """Return the finding about one claim, preferring the quantity with an exact match."""
     also = claim.left and _ALSO.get(claim.about)
     found = [_decided(replace(claim, about=x), context) for x in (claim.about, also) if x]
     best = next((pair for pair in found if any(m.exact for m in pair[1])), None)
@@ -160,7 +160,7 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
 
 
 def _unsaid(claim: Claim, finding: Finding, matches: list[Match], context: _Context) -> str:
-    """Return why the words leave open what the formula says; "" if they do not."""
+    """Return why the words make the claim ambiguous, or ""."""
     unread = bool(matches) and all(m.unread for m in matches)
     doubtful = finding.verdict in ("refuted", "depends", "conditional")
     if doubtful and (unread or context.speaks_of(_ELSEWHERE)):
@@ -184,13 +184,13 @@ def _unsaid(claim: Claim, finding: Finding, matches: list[Match], context: _Cont
 
 
 def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
-    """Return how the claim fares in every setting that its letters fit."""
+    """Yield the claim's matches in all settings that fit its letters."""
     for table in tables(claim.about):
         match = compare(claim, in_units(claim, table), context.conditions, context.unread)
         if match is None:
             continue
         match = replace(match, named=context.named(match))
-        # On its shape alone nothing is accused that may be about something else.
+        # For these quantities only exact matches and named settings count.
         shape, accused = table.sign == 0 or claim.about == "p", match.verdict == "refuted"
         named = match.named > 0 and not (accused and claim.about == "p")
         if match.exact or not shape or named:
@@ -198,7 +198,7 @@ def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
 
 
 def _merged(matches: Sequence[Match]) -> list[Match]:
-    """Return one match for each setting: an equality, else a counterexample, else the best."""
+    """Return one match per setting: an exact one, else a refuted one, else the best."""
     out: dict[tuple, Match] = {}
     order = ("refuted", "safe", "conditional", "open", "holds")
     rank = lambda m: (not m.exact, m.rank if m.exact else order.index(m.verdict), not m.direct)
@@ -210,13 +210,13 @@ def _merged(matches: Sequence[Match]) -> list[Match]:
 
 
 def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
-    """Return the finding about a claim by the strict rule, and all matches."""
+    """Return the finding about a claim by the rule of this module, and all matches."""
     matches = _merged([*_matches(claim, context)])
     if not matches:
         why = Note("No setting about {x} has these letters.", x=QUANTITIES[claim.about])
         return Finding(verdict="not read", reason=why), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
-    # The words may name a special setting, which has other letters.
+    # Words of a special setting exclude the other settings.
     for stems in _APART:
         if context.speaks_of(stems):
             near = [m for m in near if m.table.setting.speaks_of(stems)]
@@ -230,7 +230,7 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     pool = [m for m in near if m.named == most or (m.named >= 0 and most <= 0)]
     decided = [m for m in pool if m.verdict != "open"]
     if most > 0 or any(m.verdict in ("holds", "safe") for m in decided):
-        pool = decided or pool  # an open one decides nothing
+        pool = decided or pool  # an open match decides nothing
     head = min(pool, key=lambda m: (not m.exact, not m.direct, m.rank))
     kinds = {"true" if m.verdict in ("holds", "safe") else m.verdict for m in pool}
     others = {m.verdict for m in matches if m.named >= 0}
@@ -250,7 +250,7 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
 
 
 def _hedged(claim: Claim, head: Match, context: _Context) -> tuple[str, str]:
-    """Return the verdict of the headline, and why it is none where the relation leaves it open."""
+    """Return the headline's verdict, or "not read" and a reason if the relation is ambiguous."""
     verdict = head.verdict
     is_bound = claim.about in ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
     at_least = claim.relation == ">" and is_bound and head.table.entry.kind != "lower"
@@ -291,7 +291,7 @@ def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
 
 
 def _with_misprint(claim: Claim, head: Match, finding: Finding) -> Finding:
-    """Return the finding with the book's own misprint that the formula equals, if it is one."""
+    """Return the finding with the book's misprint that the formula equals, if there is one."""
     for misprint in head.table.entry.misprints if head.direct else ():
         if misprint.claim is not None and _equals(head, misprint.claim):
             slip = misprint.note + (f" Met in {misprint.met}." if misprint.met else "")
@@ -301,7 +301,7 @@ def _with_misprint(claim: Claim, head: Match, finding: Finding) -> Finding:
 
 
 def _equals(head: Match, wrong: str | Callable[..., Any]) -> bool:
-    """Return whether the claim has the values of a misprint at ten points of the table."""
+    """Return whether the claim equals a misprint at ten points of the table."""
     columns = {name: x[:10] for name, x in head.table.columns.items()}
     values = head.table.value_at(columns, parse(wrong) if isinstance(wrong, str) else wrong)
     return np.allclose(head.trial.claimed[:10], values, rtol=1e-6, atol=0)

@@ -1,7 +1,7 @@
-"""A picture of a verdict: claim over truth in the setting that is meant, over two of its letters.
+"""Picture of a verdict: claim / truth in the intended setting, over two of its letters.
 
-It asks the two functions that the verdict asked, what is proved and what no mechanism beats, and it
-judges nothing: what is not read has no map.
+It uses the verdict's proved value and lower bound, and does not judge again: a formula that is not
+read has no map.
 """
 
 from collections.abc import Mapping
@@ -26,16 +26,16 @@ class Slice:
     x: tuple[float, ...]
     y: tuple[float, ...]
     fixed: Mapping[str, float]
-    ratio: tuple[tuple[float, ...], ...]  # nan where it is not known
+    ratio: tuple[tuple[float, ...], ...]  # nan if unknown
     status: tuple[tuple[int, ...], ...]  # index into `STATUS`
     entry: str
     setting: str
     chinese: str
-    simplest: Mapping[str, float] | None  # the plainest failing point
+    simplest: Mapping[str, float] | None  # the simplest failing point
 
 
 def map_of(formula: str, *, words: str = "") -> Slice | None:
-    """Return the map of a judged formula; None of one without a verdict or with one letter.
+    """Return the map of a formula, or None if it has no verdict or only one letter.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def map_of(formula: str, *, words: str = "") -> Slice | None:
 
 
 def _values(trial: Trial, column: str, point: Mapping[str, float]) -> np.ndarray:
-    """Return the values of one axis, the point's among them."""
+    """Return the values of one axis, including the point's."""
     domain = trial.table.domains.get(column, Log(0.3, 4.0))
     if not isinstance(domain, Linear):
         return np.array([point[column]])

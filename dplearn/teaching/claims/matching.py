@@ -1,7 +1,7 @@
-"""A claim beside one setting: its letters are given to columns, and its values compared.
+"""Comparison of a claim with one setting, after assigning its letters to columns.
 
-Above what is proved a claim is safe, below what no mechanism beats it is refuted, and between the
-two it is open.
+A claim above the proved value is safe, below the lower bound for all mechanisms it is refuted, and
+between the two it is open.
 """
 
 import itertools
@@ -23,9 +23,9 @@ from dplearn.teaching.claims.table import Table, unpinned
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
 VALUE = "@"  # the column of the entry's value
 _ASSIGNMENTS = 60
-# Quantities whose parameters are no claims of their own.
+# Quantities whose formulas are not solved for a parameter.
 _ONE_WAY = ("variance", "probability", "tradeoff", "kl", "adv", "auc", "error")
-# What a step has and what all steps have go by one letter.
+# Quantities with the same letter for one step and for all steps.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
 _SIGNS = {"Delta": "Δ", "epsilon": "ε", "delta": "δ", "sigma": "σ", "rho": "ρ", "mu": "μ"}
@@ -34,17 +34,17 @@ Points = Mapping[str, NDArray]
 
 
 def base(name: str) -> str:
-    """Return the letter without what decorates it."""
+    """Return the letter without its decorations."""
     return name.partition("_")[0]
 
 
 def below(name: str) -> str:
-    """Return what decorates the letter."""
+    """Return the decorations of the letter."""
     return name.partition("_")[2]
 
 
 def sign_of(name: str) -> str:
-    """Return a letter as it is written: ``ε_0′``."""
+    """Return a letter in Unicode: ``ε_0′``."""
     first, _, rest = name.partition("_")
     marks = rest.split("_") if rest else []
     primes = "′" * marks.count("prime")
@@ -53,7 +53,7 @@ def sign_of(name: str) -> str:
 
 
 def fits(name: str, column: str, about: str) -> bool:
-    """Return whether a printed letter may stand for a column, of which the value is `about`."""
+    """Return whether a printed letter may stand for a column; the value's quantity is `about`."""
     kind = about if column == VALUE else LISTS.get(column, column)
     letters = (VALUES if column == VALUE else LETTERS).get(kind, {kind})
     numbered = re.sub(r"_(prime|hat|tilde|bar)", "", name)
@@ -62,35 +62,35 @@ def fits(name: str, column: str, about: str) -> bool:
 
 @dataclass(frozen=True)
 class Match:
-    """The outcome of a claim in one setting."""
+    """Outcome of a claim in one setting."""
 
     trial: "Trial"
     verdict: str = "holds"
     note: str = ""
-    exact: bool = False  # whether it equals what is proved
-    step: bool = False  # whether its left side is what one step has
-    unread: bool = False  # whether a condition of its letters could not be used
-    named: float = 0.0  # words that name the setting
-    example: int | None = None  # the index of the plainest failing point
+    exact: bool = False  # whether it equals the proved value
+    step: bool = False  # whether its left side is a quantity of one step
+    unread: bool = False  # whether a condition on its letters was not used
+    named: float = 0.0  # weight of the words that name the setting
+    example: int | None = None  # the index of the simplest failing point
 
     @property
     def table(self) -> Table:
-        """Return the table of the setting."""
+        """Table of the setting."""
         return self.trial.table
 
     @property
     def direct(self) -> bool:
-        """Return whether it is about the value, rather than about a column."""
+        """Whether the claim is about the value, not about a column."""
         return self.trial.target == VALUE
 
     @property
     def rank(self) -> int:
-        """Return its place in the order of verdicts."""
+        """Position of its verdict in `ORDER`."""
         return ORDER.index(self.verdict)
 
 
 def in_units(claim: Claim, table: Table) -> Table:
-    """Return the table with other sensitivities than 1 if the claim speaks of one."""
+    """Return the table, with varying sensitivity if the claim has a letter for it."""
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
     no_other = table.setting.rare and "noise_std" in table.domains  # noise on votes
     letters = {base(name) for name in claim.names} | {n for n in claim.names if n == "L_1"}
@@ -108,7 +108,7 @@ def in_units(claim: Claim, table: Table) -> Table:
 def compare(
     claim: Claim, table: Table, conditions: Sequence[Expression], unread: set[str]
 ) -> Match | None:
-    """Return how a claim fares in a setting; None if its letters do not fit."""
+    """Return the best match of a claim in a setting, or None if its letters do not fit."""
     best: Match | None = None
     if claim.event:
         event = re.fullmatch(table.setting.event or "$.", claim.event)
@@ -131,7 +131,7 @@ def compare(
 
 
 def _preferred(best: Match, found: Match) -> Match:
-    """Return the better way to read a claim: of a total, unless it is what each step may spend."""
+    """Return the better reading of a claim: on the total, unless it is a budget per step."""
     if found.step != best.step:
         inverse, direct = (best, found) if best.step else (found, best)
         split = inverse.exact or direct.trial.shrinks
@@ -150,12 +150,12 @@ def _may_be_target(claim: Claim, table: Table, target: str) -> bool:
 
 
 def _slack(table: Table) -> str:
-    """Return the column that is the delta of a pair; "" if there is none."""
+    """Return the name of the column with a pair's delta, or ""."""
     return next((n for n in ("slack", "delta") if n in table.domains), "")
 
 
 def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
-    """Return every way to give the letters of a claim to the columns and the value."""
+    """Yield the assignments of the claim's letters to the columns and the value."""
     free = [n for n in (*table.columns, VALUE) if n != target]
     free = [n for n in free if not (n == "sensitivity" and table.pinned)]
     skipped = [n for n in _replaced(claim, table, target) if n in free]
@@ -212,7 +212,7 @@ def _replaced(claim: Claim, table: Table, target: str) -> list[str]:
 
 
 def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "Trial | None":
-    """Return the comparison in which letters stand for these columns; None if it makes no sense."""
+    """Return the trial of an assignment of letters, or None if it is impossible."""
     changed, items = dict(table.columns), dict[str, NDArray]()
     for name in sorted(claim.names - {*bound}):  # numbered letters of a list
         whole = next(c for c in table.lists if fits(name, c, ""))
@@ -234,9 +234,9 @@ def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "T
 
 
 def _second(trial: "Trial", changed: dict[str, NDArray]) -> str | None:
-    """Return why a pair fails by its second part, None if that is of no use to the setting.
+    """Return why the second part of a pair is wrong, or ""; None if it does not fit the setting.
 
-    A second part that is another one than the setting's is put into the columns.
+    A second part that is a formula replaces the column of delta in `changed`.
     """
     claim, table, bound = trial.claim, trial.table, trial.bound
     if claim.second is None or trial.target != VALUE:
@@ -251,7 +251,7 @@ def _second(trial: "Trial", changed: dict[str, NDArray]) -> str | None:
             return None
         small = np.broadcast_to(said, shape) < needed * (1 - 1e-6)
         return "the δ of the pair is too small" if np.mean(small) > 0.02 else ""
-    if not own:  # pure: it holds with every delta
+    if not own:  # pure DP holds with every delta
         return "" if zero or (bare and below(bare) in ("", "prime")) else None
     if not bare:
         changed[own] = np.broadcast_to(claim.second(**trial.at), shape).astype(float)
@@ -267,25 +267,25 @@ def _second(trial: "Trial", changed: dict[str, NDArray]) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A claim whose letters stand for columns of a table, and its values there."""
+    """A claim with letters assigned to columns of a table, and its values there."""
 
     claim: Claim
     table: Table
     target: str  # the column that it is about
     bound: dict[str, str]
     items: dict[str, NDArray]  # numbered letters of a list
-    proved: Points  # the columns, with what is proved
-    edge: Points | None  # the columns, with what no mechanism beats; None if nothing is known
-    failed: str = ""  # why the second part of a pair fails
+    proved: Points  # columns and proved values
+    edge: Points | None  # columns and lower bounds, if known
+    failed: str = ""  # why the second part of a pair is wrong
 
     @property
     def at(self) -> Points:
-        """Return the values of the letters."""
+        """Values of the letters."""
         return self.items | {name: self.proved[c] for name, c in self.bound.items()}
 
     @cached_property
     def sign(self) -> int:
-        """Return 1 if too small a claim promises too much, -1 if too large a one; 0 if neither."""
+        """1 if too small a claim overstates privacy, -1 if too large a claim does, else 0."""
         if self.target == VALUE:
             return self.table.sign
         x, whole = self.proved[self.target], isinstance(self.table.domains[self.target], Whole)
@@ -298,17 +298,17 @@ class Trial:
 
     @property
     def truth(self) -> NDArray:
-        """Return what is proved: the value, or the column that the claim is about."""
+        """Proved values of the value or column that the claim is about."""
         return self.proved[self.target]
 
     @property
     def needed(self) -> NDArray:
-        """Return what no mechanism beats, as far as it is known."""
+        """Lower bounds for all mechanisms, or the proved values if there are none."""
         return (self.edge or self.proved)[self.target]
 
     @property
     def shrinks(self) -> bool:
-        """Return whether the claim falls with the number of releases, as what each may spend."""
+        """Whether the claim decreases with the number of releases, as a budget per step does."""
         count = next((n for n, c in self.bound.items() if c == "steps"), "")
         if not count or self.target != VALUE or self.claim.about not in PER_STEP:
             return False
@@ -318,18 +318,18 @@ class Trial:
 
     @cached_property
     def claimed(self) -> NDArray:
-        """Return what is claimed at every point."""
+        """Claimed values at all points."""
         return self._right(self.at)
 
     @property
     def letters(self) -> dict[str, str]:
-        """Return the letters that stand for columns, that of the left side among them."""
+        """Letters that stand for columns, including the left side's."""
         left = base(self.claim.left.partition("(")[0])
         own = {} if self.target == VALUE else {left or self.target: self.target}
         return {**{n: c for n, c in self.bound.items() if c != VALUE}, **own}
 
     def moved(self, columns: Points, shown: Points | None = None) -> "Trial":
-        """Return the same comparison at other points, of which the letters have those `shown`."""
+        """Return the trial at other points, with the letters' values taken from `shown`."""
         value = self.table.value_at(columns)
         low = self.table.below_at(columns, value) if self.edge else None
         shown = shown or columns
@@ -343,31 +343,31 @@ class Trial:
 
     @cached_property
     def enough(self) -> NDArray:
-        """Return where the claim promises no more than what is proved, or nothing is known."""
+        """Points where the claim does not overstate privacy, or the proved value is unknown."""
         with np.errstate(invalid="ignore"):
             enough = self.sign * (self.claimed - self.truth) >= -1e-6 * np.abs(self.truth)
         return enough | np.isnan(self.truth)
 
     @cached_property
     def wrong(self) -> NDArray:
-        """Return where the claim is beaten by what no mechanism beats."""
+        """Points where the claim violates the lower bound for all mechanisms."""
         edge, low = self.edge or self.proved, self.needed
         claimed = self._right({**self.at, **{n: edge[c] for n, c in self.bound.items()}})
         if self.claim.about in ("epsilon", "rho", "rdp"):
-            claimed = np.where(claimed < 0, 0.0, claimed)  # a bound below 0 says 0
+            claimed = np.where(claimed < 0, 0.0, claimed)  # a bound below 0 means 0
         with np.errstate(all="ignore"):
             wrong = self.sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-13
             wrong |= np.isnan(claimed) & np.isfinite(low)
             wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
             if self.target != VALUE:
-                wrong &= edge[VALUE] > 1e-9 * self.proved[VALUE]  # what ends at 0 has no inverse
+                wrong &= edge[VALUE] > 1e-9 * self.proved[VALUE]  # no inverse where it is 0
         return wrong & ~np.isnan(low)
 
     def match(self, conditions: Sequence[Expression], unread: set[str]) -> Match | None:
-        """Return the outcome of the comparison."""
+        """Return the outcome of the trial, or None if the claim does not fit."""
         try:
             claimed = self.claimed
-        except ValueError:  # a letter of a list outside of a sum
+        except ValueError:  # a list's letter outside a sum
             return None
         expected, holds = self.truth, self.table.holds
         good = np.isfinite(claimed) & ~np.isnan(expected) & holds & (np.abs(expected) > 1e-290)
@@ -381,7 +381,7 @@ class Trial:
         out = Match(self, exact=exact, step=step, unread=missed)
         if self.table.sign == 0 and self.target == VALUE:
             if not exact and np.any(claimed[good] < 0):
-                return None  # no variance and no probability: its letters are others
+                return None  # neither a variance nor a probability
             found = out if exact else self._refuted(out, ~equal & good)
         elif exact and (self.edge is None or self.table.entry.kind == "asymptotic"):
             found = out
@@ -397,7 +397,7 @@ class Trial:
     def _on_one_side(
         self, out: Match, good: NDArray, inside: NDArray, said: set[str]
     ) -> Match | None:
-        """Return the match of a claim that errs on one side only, the safe one or the other."""
+        """Return the match of a claim for which one direction of error is safe."""
         proved = (self.enough | ~inside)[self.table.holds]
         if self.edge is None:
             return replace(out, verdict="safe") if np.all(proved) and good.sum() > 20 else None
@@ -409,7 +409,7 @@ class Trial:
         )
 
     def _fails(self, out: Match, wrong: NDArray, said: set[str]) -> Match:
-        """Return the match of a claim that is beaten at some points, and on which condition."""
+        """Return the match of a claim that fails at some points, with the missing condition."""
         holds, failing = self.table.holds, self._refuted(out, wrong)
         only = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)
         if out.exact:
@@ -439,7 +439,7 @@ class Trial:
         return inside, said, missed
 
     def _violated(self, wrong: NDArray) -> set[str]:
-        """Return the columns of the hypothesis' clauses that are not met where a claim fails."""
+        """Return the columns in clauses of the hypothesis that are violated where a claim fails."""
         at, names = self.table.unscaled(self.table.columns), set[str]()
         for clause in re.split(r"\s+and\s+", self.table.hypothesis):
             rule = parse(clause)
@@ -456,7 +456,7 @@ class Trial:
         return Note(words, count=f"{np.median(ratio):.3g}") if ratio.size else ""
 
     def _refuted(self, match: Match, wrong: NDArray) -> Match:
-        """Return the match with the plainest failing point in the letters of the formula."""
+        """Return the refuted match, with its simplest failing point in the note."""
         with np.errstate(all="ignore"):
             size = np.abs(np.log(np.maximum(np.abs(self.claimed / self.needed), 1e-300))).ravel()
         failing = np.flatnonzero(wrong.ravel())
@@ -472,7 +472,7 @@ class Trial:
 
     @property
     def _rule(self) -> str:
-        """Return the hypothesis in the letters of the formula."""
+        """Hypothesis in the letters of the formula."""
         names = {c: sign_of(n) for n, c in self.letters.items()}
         return re.sub(
             r"[A-Za-z_]\w*", lambda m: names.get(m[0], sign_of(m[0])), self.table.hypothesis

@@ -1,6 +1,6 @@
-r"""Formulas of a page that make a claim: where each stands, and the words around it.
+r"""Formulas of a page that make a claim, with their positions and the words around them.
 
-Nothing that a page holds is run. Searches look at every character a bounded number of times.
+Pages are never executed. Searches visit every character a bounded number of times.
 """
 
 import html
@@ -17,7 +17,7 @@ from dplearn.teaching.claims.reading import FIXED, LONGEST, SIGN, makes_claim, u
 _MOST, _MANY = 10_000_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm", ".rst", ".py", ".qmd", ".txt")
 _GROUP = r"(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*"
-# What is no text, by kind; what is not closed ends with the page, or with its line.
+# Code and comments by file type; unclosed ones extend to the end of the page or line.
 _CODE = {
     ".tex": r"(?<!\\)%[^\n]*|\\verb\|[^|\n]*\||\\iffalse\b.*?(?:\\fi\b|\Z)"
     r"|\\begin\{(verbatim|lstlisting|comment)\}.*?(?:\\end\{\1\}|\Z)",
@@ -30,7 +30,7 @@ _FORMULA = re.compile(
     r"(?<!\\)(?:\$\$(.{1,2000}?)\$\$|\\\[(.{1,2000}?)\\\]|\\\((.{1,2000}?)\\\)"
     r"|\\begin\{((?:equation|align|gather|multline|eqnarray|flalign)\*?|displaymath|math)\}"
     r"(.{1,2000}?)\\end\{\4\}|:math:`([^`]{1,2000})`|\.\. math::(.{1,2000}?)(?:\n\n|\Z)"
-    # A single dollar is a price unless it touches its formula, within a paragraph.
+    # A single dollar sign touches its formula, within a paragraph; others are prices.
     r"|\$(?![\s$])((?:[^$\n]|\n(?!\n)){1,2000})(?<!\s)\$"
     r"|<annotation\b[^<>]{0,80}tex[^<>]{0,80}>(.{1,2000}?)</annotation>)",
     re.DOTALL,
@@ -39,8 +39,8 @@ _LAID_OUT = re.compile(
     r"\\(?:begin|end)\{(?:aligned|split|gathered)\}|\\(?:label|tag)\{[^{}]*\}|\\no(?:number|tag)|&"
 )
 _CUT = re.compile(r"\\q?quad|(?<!\\)[;,]")
-# A formula that stands in the text as it is: a quantity, a relation, then functions, letters with
-# what is below them, numbers and signs; and what may follow one.
+# A formula without delimiters: a quantity, a relation, then functions, letters with subscripts,
+# numbers and signs; and the text that may follow it.
 _PLAIN = re.compile(
     r"(?<![\w$\\^{/*·+−-])(?:[εϵδσρμλΔbzpK]|Var|TV|RDP|rdp|D_α|eps(?:ilon)?|delta|sigma|rho|mu)"
     r"(?:_\{?\w+\}?|[₀-₉]|\d)?['′]*(?:\([^()\s=]{1,12}\)|\[[^\[\]\s=]{1,9}\])?\s*(?:<=|>=|[=≤≥≈])"
@@ -55,7 +55,7 @@ _OPERATORS = tuple("+-−*·/^=≤≥<>")
 _NEARLY = re.compile(r"\b(?:approximately|roughly|about|nearly)\W*\Z")
 # Escapes of Markdown around and in a formula.
 _ESCAPED = re.compile(r"\\\\\\?\([^$\n]{1,300}?\\\\\\?\)")
-# What the words before it say that a formula is.
+# Words before a formula that name its quantity.
 _SAID = re.compile(
     r"(?<![A-Za-z])(?:(?P<variance>variance|方差)|(?P<sigma>standard\sdeviation|标准差)"
     r"|(?P<scale>scale(?:\sof)?|尺度(?:参数)?)|(?P<rdp>RDP))(?:\s(?:parameter|guarantee|bound))?"
@@ -80,7 +80,7 @@ _ASSUMED = re.compile(
 )
 # A formula that ends its sentence.
 _ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
-# What an author says of the formulas of a line: ignore them, or which entry is meant.
+# An author's mark for the formulas of a line: ignore them, or use this entry.
 _MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")
 
 
@@ -97,8 +97,8 @@ class Place(NamedTuple):
 def places(path: Path) -> list[Place]:
     """Return the claims of a file in their order.
 
-    A ValueError says that it is no such file, has more than 10 MB or 1,000 claims, or that its
-    letters are neither UTF-8 nor GB 18030.
+    ValueError is raised for other file types, more than 10 MB or 1,000 claims, and text that is
+    neither UTF-8 nor GB 18030.
     """
     if path.suffix.lower() not in KINDS or (path.exists() and not path.is_file()):
         raise ValueError(f"Expected a file of {', '.join(KINDS)}, got {path}.")
@@ -107,7 +107,7 @@ def places(path: Path) -> list[Place]:
 
 
 def places_in(content: bytes, name: str) -> list[Place]:
-    """Return the claims in the content of a file of that name, as `places` finds them."""
+    """Return the claims in the content of a file, like `places`; `name` gives its type."""
     if len(content) > _MOST:
         raise ValueError(f"Expected at most {_MOST // 10**6} MB, got more in {name}.")
     kind, text = Path(name).suffix.lower(), _decoded(content, name)
@@ -142,7 +142,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
         if _ESCAPED.search(text):
             text = re.sub(r"\\([\\()\[\]{}_*])", r"\1", text)
     marks = {text.count("\n", 0, m.start()): m[1] for m in _MARK.finditer(text)}
-    # Blanks for code and comments, so that every line stays where it is.
+    # Replace code and comments by blanks, which preserves positions.
     blank = lambda m: re.sub(r"[^\n]", " ", m[0])
     text = re.sub(_CODE[kind], blank, text, flags=re.DOTALL)
     expanded = _with_macros(text) if kind == ".tex" else lambda body: body
@@ -152,7 +152,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
     line = before = 0
     for start, end, body in formulas:
         line, before = line + text.count("\n", before, start), start
-        # Beside a formula, or in the line above: what the author says of it.
+        # The author's mark is on the formula's line or on the line above.
         mark = marks.get(line, marks.get(line - 1, ""))
         body = html.unescape(body) if kind == ".html" else expanded(body)
         column = start - text.rfind("\n", 0, start)
@@ -161,7 +161,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
 
 
 def _with_macros(text: str) -> Callable[[str], str]:
-    """Return the function that puts a page's own commands, with an argument or alone, into one."""
+    """Return the function that expands a page's own macros, of at most one argument."""
     macros = dict(_MACRO.findall(text))
     taking = "|".join(re.escape(name) for name in macros if "#1" in macros[name]) or "(?!)"
     command = re.compile(
@@ -170,7 +170,7 @@ def _with_macros(text: str) -> Callable[[str], str]:
     plain = lambda m: macros[m[1]].replace("#1", m[2] or m[3]) if m[1] else macros.get(m[0], m[0])
 
     def expanded(body: str) -> str:
-        for _ in range(3 if macros else 0):  # one may stand in another
+        for _ in range(3 if macros else 0):  # macros may be nested
             body = command.sub(plain, body)[:LONGEST]
         return body
 
@@ -178,7 +178,7 @@ def _with_macros(text: str) -> Callable[[str], str]:
 
 
 def _notion(text: str, start: int, end: int) -> str:
-    r"""Return what words beside a formula say that it is: ``DP``, ``Var \le ``; "" if nothing."""
+    r"""Return the notion or left side named beside a formula: ``DP``, ``Var \le ``, or ""."""
     if behind := reading.BEHIND.match(text[end : end + 60]):
         nearly = _NEARLY.search(text[max(start - 30, 0) : start])
         notion = reading.notion_of(behind[1])
@@ -193,7 +193,7 @@ def _notion(text: str, start: int, end: int) -> str:
 
 
 def _plain_formulas(text: str, known: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
-    """Return start, end and text of formulas that stand between words without signs around them."""
+    """Yield start, end and text of formulas without delimiters."""
     parts, at = [], 0
     for start, end, _ in known:
         parts += text[at:start], "$" * (end - start)
@@ -212,12 +212,12 @@ def _plain_formulas(text: str, known: list[tuple[int, int, str]]) -> Iterator[tu
 
 
 def _claims(body: str, notion: str) -> Iterator[str]:
-    """Return the claims of one formula, of which the words around it say that it is `notion`."""
+    """Yield the claims of one formula; words around it name the `notion`, as in `_notion`."""
     for line in _lines(_LAID_OUT.sub(" ", body)):
         claims = [""]
         cuts = [0, *(m.end() for m in unbracketed(_CUT, line)), len(line)]
         for part in map(lambda cut: line[slice(*cut)], pairwise(cuts)):
-            # A second claim, unless it explains a letter of the one before.
+            # Start a new claim, unless this part defines a letter of the last one.
             name, explained = SIGN.split(part)[0].strip(), SIGN.split(claims[-1], maxsplit=1)[1:]
             again = re.compile(re.escape(name) + r"(?![\w'′^])")
             if claims[-1] and makes_claim(part) and not any(map(again.search, explained)):
@@ -242,12 +242,12 @@ def _claims(body: str, notion: str) -> Iterator[str]:
 
 
 def _lines(body: str) -> list[str]:
-    """Return the lines of a formula, with the left side where that stands above."""
+    """Return the lines of a formula, each with a left side, which may be from a line above."""
     left, lines = "", [""]
     for row in [body] if r"\begin" in body else re.split(r"\\\\(?:\[[^\]\n]{0,9}\])?", body):
         sign = next(iter(unbracketed(SIGN, row)), None)
         if not sign or lines[-1].rstrip().endswith(("=", "+", "-", "cdot", "times")):
-            lines[-1] += " " + row  # it carries on
+            lines[-1] += " " + row  # a continuation
         else:
             left = row[: sign.start()] if row[: sign.start()].strip() else left
             lines.append(left + row[sign.start() :])
@@ -257,7 +257,7 @@ def _lines(body: str) -> list[str]:
 def _sentence(text: str, start: int, end: int) -> str:
     """Return the words before and behind a formula in its sentence, cell or item, without tags."""
     *earlier, before = _BREAK.split(text[max(start - 400, 0) : start].rstrip())
-    # What a sentence before assumes holds on.
+    # Assumptions of the two sentences before still apply.
     assumed = " ".join(x for x in earlier[-2:] if _ASSUMED.match(x.strip()))
     ended = _ENDED.search(text, max(start, end - 40), end)
     rest = text[end : end + 200]

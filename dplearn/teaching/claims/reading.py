@@ -1,7 +1,7 @@
-r"""Printed formulas as claims: a quantity, a relation, a right side, and what stands beside it.
+r"""Printed formulas as claims: a quantity, a relation, a right side, and conditions.
 
-Nothing that is read is executed: right sides go through the grammar of
-`dplearn.teaching.book.kit.parser`, and what it does not have is refused with a reason.
+Input is never executed: right sides are parsed by `dplearn.teaching.book.kit.parser`, and
+unsupported syntax is refused with a reason.
 """
 
 import re
@@ -13,7 +13,7 @@ from dplearn.teaching.book.kit.expression import GREEK, Expression
 from dplearn.teaching.book.kit.parser import parse
 
 LONGEST = 2000
-# What a left side is about, in the spelling of `plain`: the first form that fits it whole.
+# Quantity of a left side, in the spelling of `plain`, by the first pattern that matches it.
 _LEFT = {
     "rdp": r"[DR]_?(alpha|lambda|a|prime)\w*(\(.*\))?|RDP|tau|epsilon_(alpha|RDP)|D|R"
     r"|(epsilon|rho|gamma)(_\w+)?\((alpha|lambda|tau)\)",
@@ -40,21 +40,21 @@ SIGN = re.compile(
     r"\\(?:leq?(?:slant)?|geq?(?:slant)?|approx|lesssim|gtrsim|simeq|to|rightarrow|sim|triangleq"
     r"|coloneqq|equiv)(?![a-zA-Z])|:=|<=|>=|[≤≥≈≲∼=<>→≔≜≡]"
 )
-# What it says, by its first sign that fits; any other is an equality.
+# Relation by the pattern of its sign; any other sign is an equality.
 _RELATIONS = {
     "<": re.compile(r"\\?(?:lesssim|le)|[<≤≲]"),
     "~": re.compile(r"\\(?:approx|simeq|to|right|sim)|[≈∼→]"),
     ">": re.compile(r"\\g|[>≥]"),
 }
 _COMMA, _CLOSING, _ANY = re.compile(","), re.compile(r"[)\]}]"), re.compile(".", re.DOTALL)
-# What a formula is said to satisfy, by the words behind it.
+# Notions of privacy in the words after a formula.
 _NOTIONS = r"((?:R?DP|zCDP|GDP)\b|R[ée]nyi(?:\sDP)?|differential(?:ly)?[-\s]priva\w*|差分隐私)"
 BEHIND = re.compile(rf"[\s$)]*[-‑–]?\s*{_NOTIONS}", re.IGNORECASE)
 NOTION = re.compile(
     rf"^(.*?)(?:\\(?:text\w*|math\w+|mbox)\s*\{{|[\s$‑–-]|\bis\b|~)*{_NOTIONS}(?:\s*\}})?[\s.]*$",
     re.DOTALL | re.IGNORECASE,
 )
-# A law of noise before its bracket, and what may stand before one that is a whole claim.
+# A law of noise before its bracket, and the text allowed before a law that is a whole claim.
 _LAW = re.compile(
     r"(?<![A-Za-z])(Lap(?:lace)?|N)\}?(?:\\[!,]|\s)*(?:\\left|\\[bB]igg?l?)?\s*(?=\()"
 )
@@ -65,22 +65,22 @@ _IDENTITY = re.compile(r"(?:\\math\w+\s*)?\{?I\}?(?:_\{?\w+\}?)?\s*\Z")
 _EVENT = re.compile(
     r"(?:\\mathbb\s*)?\{?\\?P(?:r|_\w)?\}?(?:_\{?[^{}]*\}?)?\s*(?:\\left|\\[bB]igg?l?)?\s*\\?(?=[\[({])"
 )
-# Quantities that may equal one letter of another kind.
+# Quantities that may equal a single letter of another quantity.
 _LONE = ("rdp", "sensitivity", "epsilon")
-# Quantities of which a page claims something, and those of which it does with an epsilon.
+# Quantities that claims are about, and those that need an epsilon on the right.
 _CLAIMED = (
     "rdp", "log_moment", "sigma", "epsilon", "delta", "rho", "mu", "variance", "kl", "scale",
     "sensitivity", "tradeoff",
 )  # fmt: skip
 _WITH_EPSILON = ("p", "adv", "auc", "scale", "rdp")
-# What is left out of a formula, or spelled in one way, before it is read.
+# Replacements in a formula before it is read.
 _CLEANED = {
     r"(?<!\\)\\[,;:!> ]": " ",
     r"\^\s*\{\s*\\(?:text\w*|mathrm)\s*\{[A-Za-z -]*\}\s*\}": "",
     r"_\s*\\(?:text\w*|math\w+)\s*\{": "_{",
     r"\\mathcal\s*\{?(\w)\}?": r" \1",
 }
-# The same of a left side and an event, which become a word.
+# Replacements that turn a left side or an event into a word.
 _SPELLED = {
     r"\\[lr]?[vV]ert(?![a-z])|\\\||‖|∥": "|",
     r"⁺": "",
@@ -114,11 +114,11 @@ _DOTS = re.compile(
 _BEST = re.compile(
     r"(?<![a-z\\])\\?(?:min|inf)\s*(?:\\limits)?\s*_\s*(?:\{?\s*\\?(?:alpha|lambda|α|λ)(?:[^{}]*\})?)"
 )
-# A letter with one value.
+# A letter with a fixed value.
 FIXED = re.compile(
     r"(?<![\w\\^])((?:\\[a-z]+|[A-Za-zα-ω])(?:_\w)?)\s*=\s*(?:10\s*\^\s*\{?\s*-|\d)[\d.}]*(?=\s*(?:[$,;)}]|$|\\\)|[a-z]))"
 )
-# A word, which no condition contains.
+# Words and punctuation, which separate conditions.
 _PROSE = re.compile(
     rf"(?<![\\A-Za-z])(?!(?:{'|'.join(GREEK.values())}|eps|exp|ln|log|sqrt|min|max|in)(?![A-Za-z]))"
     r"[A-Za-z]{2,}|[\u4e00-\u9fff，。；、：]+|[$;:!?]|\.(?:\s|$)|,"
@@ -132,37 +132,37 @@ _INTERVAL = re.compile(
 
 @dataclass(frozen=True)
 class Claim:
-    """One relation: what it is about, what it says, and what was printed with it."""
+    """One relation: its quantity, sign and right side, and the parts printed with it."""
 
     about: str
     right: Expression
     relation: str = "="  # = < > or ~
-    root: bool = False  # whether the left side is a square, so that the root of the right is meant
-    second: Expression | None = None  # of a pair, what stands beside it
-    event: str = ""  # of a probability
-    threshold: Expression | None = None  # what the event exceeds
+    root: bool = False  # whether the left side is squared
+    second: Expression | None = None  # second part of a pair
+    event: str = ""  # event of a probability
+    threshold: Expression | None = None  # threshold of the event
     left: str = ""
-    best: bool = False  # whether the best order is meant
+    best: bool = False  # whether an optimum over orders was printed
 
     @property
     def names(self) -> frozenset[str]:
-        """Return all letters on its right, those of a pair's second formula among them."""
+        """Letters of the right side, of a pair's second formula and of the threshold."""
         more = (None if self.bare else self.second, self.threshold)
         return self.right.names.union(*(x.names for x in more if x))
 
     @property
     def bare(self) -> str:
-        """Return the letter that is the second part of a pair; "" if that is no letter."""
+        """Letter that is the second part of a pair, or ""."""
         return _letter(self.second) if self.second else ""
 
     @property
     def second_is_formula(self) -> bool:
-        """Return whether the second part of a pair is more than a letter."""
+        """Whether the second part of a pair is a formula, not a letter or a number."""
         return self.second is not None and not self.bare and bool(self.second.names)
 
     @property
     def on_privacy(self) -> bool:
-        """Return whether it says more of a quantity of privacy than a number or a name."""
+        """Whether it equates a privacy quantity with a formula, not with a number or a name."""
         says = self.right.names and (not _letter(self.right) or self.second_is_formula)
         if self.event:
             return bool(says) and self.event.startswith(("|", "u("))
@@ -171,7 +171,7 @@ class Claim:
 
 
 class Note(str):
-    """A sentence of the judge that keeps its template and values, for another language."""
+    """Sentence of a verdict with its template and values, for translation."""
 
     template: str
     values: dict[str, str]
@@ -186,7 +186,7 @@ class Note(str):
 
 
 class NotReadError(ValueError):
-    """The formula cannot be judged; the message says why, `claimed` whether it makes a claim."""
+    """Formula that cannot be judged; `claimed` is whether it makes a claim."""
 
     claimed = False
 
@@ -206,7 +206,7 @@ def claims_of(text: str) -> tuple[list[Claim], str]:
     for pattern, spelled in _CLEANED.items():
         text = re.sub(pattern, spelled, text)
     text = text.strip(" .,;，。")
-    # What follows is the claim; what it follows from is a condition.
+    # The consequent of an implication is the claim, its antecedent a condition.
     beside, _, text = re.sub(r"⇒|\\implies|\\Longrightarrow", r"\\Rightarrow", text).rpartition(
         r"\Rightarrow"
     )
@@ -227,19 +227,19 @@ def claims_of(text: str) -> tuple[list[Claim], str]:
 
 
 def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
-    """Return the comparisons that stand in a text, and the letters of those that are not read."""
+    """Return the comparisons in a text, and the letters of those that cannot be parsed."""
     found, unread = list[Expression](), set[str]()
     chain = lambda m: ";".join(
         f" {m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]} "
         for name in m[1].split(",")
     )
     for fixed in FIXED.finditer(words[: 2 * LONGEST]):
-        unread |= {plain(fixed[1])}  # for one value alone
+        unread |= {plain(fixed[1])}  # a fixed value
     for part in _PROSE.split(_INTERVAL.sub(chain, words[: 2 * LONGEST])):
         if not _COMPARED.search(part):
             continue
         part = part.strip(" ,.").removeprefix("\\text").strip(" {")
-        for opening, closing in ("{}", "()"):  # of which the other half stands elsewhere
+        for opening, closing in ("{}", "()"):  # an unbalanced bracket
             missing = part.count(closing) - part.count(opening)
             part = part.strip(closing) if missing > 0 else part
             part = part.removeprefix(opening) if missing < 0 else part
@@ -251,7 +251,7 @@ def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
         except ValueError:
             unread |= {*re.findall(r"[A-Za-z]+", plain(part))}
     if len(found) > 1 and re.search(r"\bor\b|或|\\lor|\\vee", words):
-        return [], unread.union(*(condition.names for condition in found))  # one of them is enough
+        return [], unread.union(*(condition.names for condition in found))  # alternatives
     return found[:8], unread
 
 
@@ -263,25 +263,25 @@ def _right(text: str) -> Expression:
 
 
 def _letter(formula: Expression) -> str:
-    """Return the only letter that a formula consists of, else ""."""
+    """Return the letter if a formula is a single letter, else ""."""
     (what, inputs), *more = formula.program
     return what if isinstance(what, str) and not more and not inputs else ""
 
 
 def unbracketed(pattern: re.Pattern, text: str) -> list[re.Match]:
-    """Return where a pattern is found in no bracket; a bracket's end is in none."""
+    """Return the matches of a pattern outside brackets; a closing bracket is outside."""
     depth = [*accumulate((sign in "([{") - (sign in ")]}") for sign in text)]
     return [m for m in pattern.finditer(text) if depth[m.start()] <= 0]
 
 
 def split(pattern: re.Pattern, text: str) -> list[str]:
-    """Return what stands between the places of a pattern that are in no bracket."""
+    """Return the parts of a text between the matches of a pattern outside brackets."""
     cuts = [(0, 0), *(m.span() for m in unbracketed(pattern, text)), (len(text), 0)]
     return [text[start:end] for (_, start), (end, _) in pairwise(cuts)]
 
 
 def _held(text: str) -> tuple[str, str]:
-    """Return what the bracket that begins a text holds, and what stands behind it."""
+    """Return the content of the bracket at the start of a text, and the text after it."""
     end = next((m.start() for m in unbracketed(_CLOSING, text)), 0)
     return re.sub(r"\\(?:right|[bB]igg?r?)?\s*\Z", "", text[1:end]), text[end + 1 :]
 
@@ -292,7 +292,7 @@ def notion_of(word: str) -> str:
 
 
 def laws(text: str) -> list[tuple[str, str]]:
-    """Return the laws of noise in a formula, each with its scale or variance; no densities."""
+    """Return the laws of noise in a formula with their scales or variances, without densities."""
     found = []
     for law in _LAW.finditer(text):
         *mean, size = split(_COMMA, _held(text[law.end() :])[0])
@@ -303,7 +303,7 @@ def laws(text: str) -> list[tuple[str, str]]:
 
 
 def makes_claim(text: str) -> bool:
-    """Return whether a formula says more of a quantity of privacy than a number or a name."""
+    """Return whether a text makes a claim that is `on_privacy`, even one that cannot be read."""
     if _LAW.search(text) or not (unbracketed(SIGN, text) or NOTION.match(text)):
         return False
     try:
@@ -313,7 +313,7 @@ def makes_claim(text: str) -> bool:
 
 
 def _said(text: str) -> list[Claim]:
-    """Return the claim of (f, g)-DP or (ε', δ') = (f, g), and of f-zCDP and f-GDP."""
+    """Return the claim of (f, g)-DP, (ε', δ') = (f, g), f-zCDP or f-GDP."""
     said = NOTION.match(text)
     if not said:
         sides = re.fullmatch(r"\(([^=<>≤≥]*)\)\s*(?:=|\\leq?|≤)\s*\((.*)\)", text)
@@ -333,7 +333,7 @@ def _said(text: str) -> list[Claim]:
 
 
 def _of_two(first: str, second: str) -> list[Claim]:
-    """Return the claim of a pair; where its epsilon is a letter, that about its delta."""
+    """Return the claim about a pair's epsilon, or about its delta if its epsilon is a letter."""
     if not _letter(_right(first)):
         return [_claim("epsilon", first, second=second)]
     if _letter(_right(second)) or not _right(second).names:
@@ -380,7 +380,7 @@ def _relations(text: str) -> list[Claim]:
         except NotReadError as error:
             why = why or str(error)
             continue
-        # A lone letter of the left side's kind says nothing more.
+        # Skip numbers, and single letters for the same quantity.
         lone = _letter(claim.right).startswith(about) or about not in _LONE
         if not claim.right.names or (_letter(claim.right) and lone):
             continue
@@ -393,7 +393,7 @@ def _relations(text: str) -> list[Claim]:
 
 
 def _is_claimed(about: str, left: str) -> bool:
-    """Return whether a left side is one of which a page claims something."""
+    """Return whether a left side is a quantity that claims are about."""
     return about in _CLAIMED and not re.fullmatch(r"[A-Zas]|lambda.*|tau.*", left)
 
 

@@ -1,4 +1,4 @@
-"""The verdicts on a page as a command prints them: lines that editors read, JSON or SARIF."""
+"""Output of `dplearn proofread`: lines that editors parse, JSON or SARIF."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from dplearn.core.display import print_json
 from dplearn.teaching.claims.judging import Finding, proofread
 from dplearn.teaching.claims.pages import KINDS, Place, places, places_in
 
-# How a verdict is announced; what is not listed is an "info".
+# Severities of verdicts; that of others is "info".
 _SEVERITY = {"refuted": "error", "depends": "warning", "conditional": "warning", "open": "warning"}
 _LEVELS = {"info": "note"}
 Row = tuple[str, Place, Finding]

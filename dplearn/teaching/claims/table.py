@@ -1,7 +1,7 @@
-"""Settings of entries as tables of points: their columns are the parameters and the value.
+"""Settings of entries as tables of points, with columns for the parameters and the value.
 
-A formula for any column is a comparison, and nothing is solved. The first points are plain values,
-then come corners of the domain, then random ones.
+A formula for any column is checked by comparison, without solving equations. The first points have
+plain values, then come corners of the domain, then random points.
 """
 
 import zlib
@@ -21,15 +21,15 @@ from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KIND_OF, LENGTHS, LISTS
 
 _PLAIN, _CORNERS, _RANDOM = 36, 28, 64
-# Values of an example that a person would choose, the plainest first.
+# Typical values in examples, the simplest first.
 _USUAL = (1.0, 2.0, 10.0, 0.5, 0.1, 5.0, 100.0, 0.2, 3.0, 1000.0, 0.01, 20.0)
 _SMALL = (1e-5, 1e-6, 1e-7, 1e-3, 1e-2)
-_WIDTH = 3  # of a list
+_WIDTH = 3  # length of a list
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Points of one setting, with what is proved there and what no mechanism beats."""
+    """Points of one setting, with proved values and lower bounds for all mechanisms."""
 
     entry: Formula
     setting: Setting
@@ -37,23 +37,23 @@ class Table:
 
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
-        """Return the columns and from where they are drawn."""
+        """Columns with the domains from which they are drawn."""
         return columns_of(self.entry, self.setting)
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """Return the columns that are lists."""
+        """Columns that are lists."""
         return tuple(name for name in self.domains if name in LISTS)
 
     @property
     def sign(self) -> int:
-        """Return 1 if too small a value promises too much, -1 if too large a one, 0 if neither."""
+        """1 if too small a value overstates privacy, -1 if too large a value does, else 0."""
         below = -1 if self.entry.kind == "lower" else 0
         return {"smaller": 1, "larger": -1}.get(self.entry.unsafe or "", below)
 
     @cached_property
     def in_units(self) -> bool:
-        """Return whether its noise is in units of a sensitivity that is no column of its own."""
+        """Whether noise is in units of a sensitivity that is not a column."""
         lengths = self.setting.about in ("sigma", "scale") or not {*LENGTHS}.isdisjoint(
             self.domains
         )
@@ -61,7 +61,7 @@ class Table:
 
     @cached_property
     def columns(self) -> dict[str, NDArray]:
-        """Return the values of every parameter: a column of numbers, or of lists."""
+        """Values of every parameter: a column of numbers or of lists."""
         rng = np.random.default_rng(zlib.crc32(f"{self.entry.id} {self.setting.text}".encode()))
         columns: dict[str, NDArray] = {
             name: _drawn(domain, _WIDTH if name in LISTS else 1, rng)
@@ -77,23 +77,23 @@ class Table:
 
     @cached_property
     def value(self) -> NDArray:
-        """Return the entry's value at every point: what is proved."""
+        """The entry's value, which is proved, at every point."""
         return self.value_at(self.columns)
 
     @cached_property
     def points(self) -> dict[str, NDArray]:
-        """Return the columns and what is proved there."""
+        """Columns and proved values."""
         return {**self.columns, "@": self.value}
 
     @cached_property
     def edge(self) -> dict[str, NDArray] | None:
-        """Return the columns and what no mechanism beats there; None if nothing is known."""
+        """Columns and lower bounds for all mechanisms; None if they are unknown."""
         low = self.below_at(self.columns, self.value)
         return None if low is None else {**self.columns, "@": low}
 
     @cached_property
     def holds(self) -> NDArray:
-        """Return where the hypothesis is met."""
+        """Points where the hypothesis holds."""
         if self.hypothesis:
             rule, at = parse(self.hypothesis), self.unscaled(self.columns)
             if rule.names <= {*at}:
@@ -102,7 +102,7 @@ class Table:
 
     @property
     def hypothesis(self) -> str:
-        """Return the hypothesis in the columns; "" if there is none that is an expression."""
+        """Hypothesis as an expression in the columns, or ""."""
         given = self.setting.given or ("" if self.setting.into else self.entry.given)
         return given if isinstance(given, str) else ""
 
@@ -121,7 +121,7 @@ class Table:
             try:
                 value = named(into(**point) if into else point)
                 return float(after(value, **point) if after else value)
-            except (ArithmeticError, ValueError, TypeError):  # a power may be complex
+            except (ArithmeticError, ValueError, TypeError):  # complex powers
                 zero = any(np.ndim(x) == 0 and x == 0 for x in point.values())
                 return np.inf if zero else np.nan
 
@@ -130,7 +130,7 @@ class Table:
         return values[:, None] * self.scale_of(columns)
 
     def second_at(self, columns: Mapping[str, NDArray]) -> NDArray | None:
-        """Return the delta of the pair at every point, where the setting has one of its own."""
+        """Return the delta of the pair at every point, or None if the setting gives none."""
         second = self.setting.second
         if not second:
             return None
@@ -140,7 +140,7 @@ class Table:
         return np.array([second(**point) for point in self.rows(at)])[:, None]
 
     def below_at(self, columns: Mapping[str, NDArray], value: NDArray) -> NDArray | None:
-        """Return what no mechanism beats at points at which the value is known."""
+        """Return the lower bound for all mechanisms at points with known `value`, or None."""
         below = self.setting.below
         if below == "exact" or (below is None and self.entry.kind == "identity"):
             return value
@@ -152,7 +152,7 @@ class Table:
         return None
 
     def rows(self, columns: Mapping[str, NDArray]) -> list[dict[str, Any]]:
-        """Return the rows of the table; whole numbers are int, and lists stay lists."""
+        """Return the rows of the table, with whole numbers as int and lists as arrays."""
         rows: dict[str, Any] = {}
         for name, x in columns.items():
             whole = isinstance(self.domains.get(name), Whole)
@@ -168,13 +168,13 @@ class Table:
         return {n: columns[n] / factor if n in LENGTHS else columns[n] for n in names}
 
     def scale_of(self, columns: Mapping[str, NDArray]) -> NDArray | float:
-        """Return what the entry's value is multiplied by, for noise on another sensitivity."""
+        """Return the factor of the entry's value for a sensitivity other than 1."""
         length = self.in_units and self.setting.about in LENGTHS
         return columns["sensitivity"] if length and not self.pinned else 1.0
 
 
 def columns_of(entry: Formula, setting: Setting) -> Mapping[str, Domain]:
-    """Return the columns of a setting's table, from where they are drawn."""
+    """Return the columns of a setting's table with their domains."""
     if setting.into:
         return setting.domain
     own = signature(entry.function).parameters
@@ -183,7 +183,7 @@ def columns_of(entry: Formula, setting: Setting) -> Mapping[str, Domain]:
 
 
 def _drawn(domain: Domain, width: int, rng: np.random.Generator) -> NDArray:
-    """Return a column of plain values, corners and random ones."""
+    """Return a column of plain values, corners and random values."""
     size = _PLAIN + _CORNERS + _RANDOM
     if isinstance(domain, Choice):
         values = np.array([v for v in domain.values if isinstance(v, int | float)], float)
@@ -207,7 +207,7 @@ def _drawn(domain: Domain, width: int, rng: np.random.Generator) -> NDArray:
 
 @cache
 def tables(about: str) -> tuple[Table, ...]:
-    """Return the tables of all settings in which a quantity is the value, or a column."""
+    """Return the tables of all settings with a quantity as the value or as a column."""
     kinds = lambda entry, setting: {KIND_OF.get(n, "") for n in columns_of(entry, setting)}
     return tuple(
         Table(entry, setting)
@@ -219,5 +219,5 @@ def tables(about: str) -> tuple[Table, ...]:
 
 @cache
 def unpinned(table: Table) -> Table:
-    """Return the table with other sensitivities than 1."""
+    """Return the table with varying sensitivity."""
     return replace(table, pinned=False)

@@ -1,4 +1,4 @@
-"""The machinery of the formula book: it notices what is wrong."""
+"""Tests of `verify`, `refute` and the domains: they detect wrong entries."""
 
 import dataclasses
 import itertools
@@ -32,7 +32,7 @@ def times(factor):
 
 
 def counted(*, rate, t):
-    """Many short steps of survival."""
+    """Return e^-rt as a product of 2^40 factors."""
     return (1 - rate * t / 2**40) ** (2**40)
 
 
@@ -56,7 +56,7 @@ def changed(**fields):
     return dataclasses.replace(ENTRY, **fields)
 
 
-def test_the_right_formula_is_verified_and_a_flipped_sign_fails():
+def test_right_formula_is_verified_and_flipped_sign_fails():
     right, again = verify(ENTRY), verify(ENTRY)
     assert right.good and -1e-3 < right.worst_slack <= 0 and right.points == 150
     assert right == dataclasses.replace(again, seconds=right.seconds, worst=right.worst)
@@ -64,8 +64,8 @@ def test_the_right_formula_is_verified_and_a_flipped_sign_fails():
     assert wrong.status == "failed" and wrong.worst_slack < -0.5 and "instead of" in wrong.reason
 
 
-def test_a_widened_hypothesis_fails():
-    """1 / (1 + rt) bounds e^-rt from above as long as 1 + rt > 0."""
+def test_too_wide_hypothesis_fails():
+    """1 / (1 + rt) is an upper bound of e^-rt only if 1 + rt > 0."""
     domain = {"rate": Log(0.1, 10.0), "t": Linear(-3.0, 3.0)}
     over = lambda rate, t: 1 / (1 + rate * t)
     bound = changed(kind="upper", function=over, printed=(), domain=domain)
@@ -77,8 +77,8 @@ def test_a_widened_hypothesis_fails():
     assert found.counterexample.parameters["t"] < 0
 
 
-def test_a_bound_that_fails_at_an_edge_of_its_hypothesis_is_not_verified():
-    """The claim is false where 1.999 < rt <= 2, on a sliver that no draw meets."""
+def test_error_at_edge_of_hypothesis_is_found():
+    """The claim is false only for 1.999 < rt <= 2, where no random draw lies."""
     near = lambda rate, t: math.exp(-rate * t) * (2.999 - rate * t)
     exact = {"oracle": lambda rate, t: np.exp(-rate * t), "tolerance": 1e-9}
     edge = changed(kind="upper", function=near, printed=(), given="rate*t <= 2", **exact)
@@ -89,7 +89,7 @@ def test_a_bound_that_fails_at_an_edge_of_its_hypothesis_is_not_verified():
         assert found.status == "failed" and 1.999 < math.prod(found.worst.parameters.values()) <= 2
 
 
-def test_dependent_parameters_follow_a_number_at_its_bound():
+def test_dependent_parameters_are_redrawn_at_bounds():
     size = domains.Drawn(lambda rng, n: np.zeros(n))
     space = {"n": Whole(2, 7), "t": Linear(0.0, 3.0), "zeros": size}
     same = lambda n, zeros: float(len(zeros) == n)
@@ -98,12 +98,12 @@ def test_dependent_parameters_follow_a_number_at_its_bound():
     ).good
 
 
-def test_subnormal_doubles_have_no_digits_to_compare():
+def test_differences_of_subnormal_numbers_are_ignored():
     least = changed(oracle=lambda: 2.964e-323, function=lambda: 3.458e-323, printed=())
     assert verify(least).good
 
 
-def test_an_oracle_equal_to_its_formula_is_refused():
+def test_oracle_that_runs_or_copies_formula_is_an_error():
     calling, copy = lambda rate, t: tail(rate=rate, t=t), lambda *, rate, t: math.exp(-rate * t)
     for case, oracle in {"itself": tail, "calls it": calling, "a copy": copy}.items():
         found = verify(changed(oracle=oracle))
@@ -119,7 +119,7 @@ def test_exceptions_are_reported_as_errors():
     assert found.status == "error" and "TypeError" in found.reason and not found.good
 
 
-def test_printed_values_are_compared_to_the_last_digit():
+def test_printed_values_must_agree_to_last_digit():
     for text, good in (("0.36788", True), ("0.3677", False), ("0.34", False)):
         found = verify(changed(printed=[printed(text, rate=1.0, t=1.0)]))
         assert found.good == good, text
@@ -130,7 +130,7 @@ def test_printed_values_are_compared_to_the_last_digit():
     assert refute(ENTRY, wrong).status == "error"
 
 
-def test_direction_of_bounds_and_the_benefit_of_the_doubt():
+def test_bounds_fail_in_one_direction_only():
     for kind, side in (("upper", 0.1), ("lower", -0.1)):
         for distance in (side, -side):
             found = verify(changed(kind=kind, function=times(1 + distance), printed=()))
@@ -138,7 +138,7 @@ def test_direction_of_bounds_and_the_benefit_of_the_doubt():
             slack = pytest.approx(0.1 if found.good else -0.1, abs=1e-3)
             assert found.worst_slack == slack, (kind, distance)
 
-    # An interval gets the benefit of the doubt.
+    # A claim fails only outside the oracle's interval.
     def between(rate, t):
         x = counted(rate=rate, t=t)
         return Interval(0.9 * x, 1.1 * x)
@@ -149,7 +149,7 @@ def test_direction_of_bounds_and_the_benefit_of_the_doubt():
             assert verify(about).good == good, (kind, factor)
 
 
-def test_infinities():
+def test_infinite_values():
     always = {"printed": (), "oracle": lambda: math.inf}
     assert verify(changed(function=lambda: float("inf"), **always)).good
     assert verify(changed(function=lambda: 1.0, **always)).worst_slack == -math.inf
@@ -157,7 +157,7 @@ def test_infinities():
     assert verify(changed(kind="upper", function=lambda: math.inf, printed=())).good
 
 
-def test_an_asymptotic_formula_must_come_closer():
+def test_asymptotic_formula_must_have_shrinking_error():
     near = changed(
         kind="asymptotic", function=lambda rate, t: 1 - rate * t, printed=(),
         domain={"rate": Linear(0.5, 2.0)}, along={"t": (0.1, 0.01, 0.001)}, given="rate > 0",
@@ -170,7 +170,7 @@ def test_an_asymptotic_formula_must_come_closer():
     assert refute(dataclasses.replace(near, along={"t": (0.5, 0.3)}), claim).good
 
 
-def test_a_refutation_tells_how_and_where():
+def test_refutation_reports_counterexample_and_direction():
     half = lambda rate, t: math.exp(-rate * t / 2)
     found = refute(ENTRY, Misprint("half", "", "e^{-rt/2}", claim=half))
     assert found.good and not found.unsafe and found.safe_side and 0 < found.harmless < 0.2
@@ -186,8 +186,8 @@ def test_a_refutation_tells_how_and_where():
     assert same.harmless == 1.0 and math.isnan(same.worst_slack)
 
 
-def test_a_narrow_failure_is_walked_to():
-    """Wrong on one point in a thousand, next to where it is closest to wrong."""
+def test_walk_finds_rare_error():
+    """The claim is false on few points, near the point of smallest slack."""
     cut = lambda rate, t: math.exp(-rate * t) * (1 + (t - 0.02) / 400)
     claim = Misprint("cut", "", kind="upper", claim=cut)
     found = refute(changed(tolerance=1e-5, oracle=lambda rate, t: np.exp(-rate * t)), claim)
@@ -205,7 +205,7 @@ SPACE = {
 }
 
 
-def test_draws_stay_inside_and_repeat():
+def test_draws_are_inside_domains_and_reproducible():
     draw = lambda: design(SPACE, lambda x: x["n"] > 1, points=200, rng=np.random.default_rng(7))
     drawn, again = draw(), draw()
     assert len(drawn) == 200 and str(drawn) == str(again)
@@ -220,7 +220,7 @@ def test_draws_stay_inside_and_repeat():
         design(SPACE, lambda x: False, points=5, rng=np.random.default_rng(7))
 
 
-def test_neighbours_and_roundings_stay_inside():
+def test_near_and_rounded_values_are_inside_domains():
     rng = np.random.default_rng(3)
     points = design(SPACE, lambda x: True, points=50, rng=rng)
     for (name, domain), x in itertools.product(SPACE.items(), points):
@@ -242,13 +242,13 @@ OF_A8 = ["G-A8", "G-A8/square", "G-A8/deviation-for-scale"]
 
 
 @pytest.mark.slow
-def test_checks_by_id():
+def test_check_all_selects_ids_once_in_order():
     results = run_all.check_all(["G-A8", "G-A9", "G-A8"], searches=1)
     assert [r.id for r in results] == [*OF_A8, "G-A9"]
 
 
 @pytest.mark.slow
-def test_the_whole_book_in_processes(monkeypatch):
+def test_check_all_runs_whole_book_in_processes(monkeypatch):
     monkeypatch.setattr(run_all, "all_ids", lambda: ["G-A8", "P01", "P36a"])
     found = list(run_all.check_all())
     assert [r.id for r in found] == [*OF_A8, "P01", "P36a"]

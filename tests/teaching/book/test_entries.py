@@ -1,4 +1,4 @@
-"""Every entry of the formula book keeps the contract, holds, and has misprints that do not."""
+"""Every entry of the book is well formed and verified, and its misprints are refuted."""
 
 import inspect
 import re
@@ -19,7 +19,7 @@ from dplearn.teaching.classroom import sources
 
 
 def faults(entry):
-    """Return what is missing or wrong in the way an entry is written, in sentences."""
+    """Yield sentences on missing or malformed parts of an entry."""
     needed = inspect.signature(entry.function).parameters.values()
     required = {p.name for p in needed if p.default is p.empty}
     names = inspect.signature(entry.given).parameters if callable(entry.given) else ()
@@ -47,7 +47,7 @@ def faults(entry):
 
 
 def faults_of(entry, misprint):
-    """Return the same of a misprint."""
+    """Yield sentences on missing or malformed parts of a misprint."""
     changed = (misprint.claim, misprint.given, misprint.kind, misprint.oracle)
     if not re.fullmatch(r"[a-z0-9-]+", misprint.name):
         yield "its name must be small letters, digits and hyphens"
@@ -63,7 +63,7 @@ def faults_of(entry, misprint):
         yield "`met` must name a source that can be checked: a year and a place, or a version"
 
 
-def test_entries_and_misprints_are_well_written():
+def test_entries_and_misprints_are_well_formed():
     sentences = [f"{entry.id}: {fault}." for entry in book.values() for fault in faults(entry)]
     for entry in book.values():
         names = [m.name for m in entry.misprints]
@@ -73,7 +73,7 @@ def test_entries_and_misprints_are_well_written():
     assert not sentences, "\n".join(sentences)
 
 
-# Their value is no closed formula that a text prints, or it is another entry's in other letters.
+# Entries without settings: the value has no closed form in texts, or another entry gives it.
 UNSAID = {
     "G-B5b", "G-B15", "G-C4", "G-C4b", "G-D3b", "G-E3b", "G-E5", "G-E5b", "G-E7", "G-F1b", "G-F2",
     "G-F3", "G-F6", "G-F9", "G-H2", "G-H2b", "G-H2c", "G-I2c", "G-J2", "G-J2b", "G-J3", "G-J3b",
@@ -82,21 +82,21 @@ UNSAID = {
 
 
 def is_scalar(entry):
-    """Whether a function takes numbers that `given` draws one by one."""
+    """Return whether all drawn parameters of an entry's function are numbers."""
     own = [entry.domain.get(n) for n in inspect.signature(entry.function).parameters]
     drawn = [domain for domain in own if domain is not None]
     return bool(drawn) and all(isinstance(domain, Linear) for domain in drawn)
 
 
-def test_every_scalar_entry_says_its_settings():
+def test_scalar_entries_have_settings():
     silent = {id for id, entry in book.items() if is_scalar(entry) and not entry.settings}
     assert silent == UNSAID
     for setting in (s for entry in book.values() for s in entry.settings):
         assert setting.text and re.search("[\u4e00-\u9fff]", setting.chinese), setting.text
 
 
-def test_nothing_from_below_exceeds_what_is_proved():
-    """At the points of every setting's table, on the side that is dangerous."""
+def test_lower_bounds_do_not_exceed_proved_values():
+    """Compare at all points of every setting's table, in the unsafe direction."""
     tried = 0
     for entry in book.values():
         for setting in entry.settings:
@@ -111,7 +111,7 @@ def test_nothing_from_below_exceeds_what_is_proved():
     assert tried > 100
 
 
-def test_each_entry_is_linked_from_a_lesson_and_each_link_leads_to_one():
+def test_lessons_link_all_entries_and_no_others():
     folder = sources.lessons_folder() / "sources"
     lessons = "\n".join(path.read_text() for path in sorted(folder.glob("*/lesson.py")))
     linked = set(re.findall(r"formula_book\?id=(G-[A-Z]\d+[a-h]?)\b", lessons))
@@ -121,9 +121,9 @@ def test_each_entry_is_linked_from_a_lesson_and_each_link_leads_to_one():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("id", book)
-def test_entry_is_verified_and_its_misprints_refuted(id):
+def test_entry_is_verified_and_misprints_are_refuted(id):
     entry = book[id]
-    right = verify(entry, points=min(entry.points, 8))  # `dplearn verify` takes them all
+    right = verify(entry, points=min(entry.points, 8))  # `dplearn verify` uses all points
     assert right.good, right.reason
     for misprint in entry.misprints:
         wrong = refute(entry, misprint, points=min(entry.points, 5))
@@ -134,7 +134,7 @@ def test_entry_is_verified_and_its_misprints_refuted(id):
             assert entry.claimed(misprint).accepts(case.parameters), wrong.id
 
 
-# Where a search from the edges once found an entry wrong: its code, its oracle or its hypothesis.
+# Regression points: an entry's code, oracle or hypothesis was once wrong there.
 FOUND = [
     ("G-A3c", {"p": [2.4e-8, 1 - 2.4e-8], "q": [1.0, 0.0], "order": 0.989961}),
     ("G-A4", {"order": 50.0, "mean_p": 3.0, "std_p": 0.2020305, "mean_q": -2.98762, "std_q": 0.2}),
@@ -144,15 +144,15 @@ FOUND = [
 
 
 @pytest.mark.parametrize("id, parameters", FOUND)
-def test_entry_holds_where_it_once_fell(id, parameters):
+def test_entry_holds_at_regression_points(id, parameters):
     entry = book[id]
     assert entry.accepts(parameters)
     assert compare(entry, parameters).slack >= -entry.tolerance
 
 
 @pytest.mark.slow
-def test_a_verdict_does_not_hang_on_the_name_of_a_misprint():
-    """The claim is wrong on one point in fifty of the entry's own domain."""
+def test_refutation_does_not_depend_on_misprint_name():
+    """The claim is false on one point in fifty of the entry's domain."""
     entry = book["G-K3"]
     misprint = entry.misprint("pure-dp")
     wide = {name: entry.domain[name] for name in misprint.domain}
@@ -160,7 +160,7 @@ def test_a_verdict_does_not_hang_on_the_name_of_a_misprint():
         assert refute(entry, replace(misprint, name=name, domain=wide)).good, name
 
 
-def test_ids_are_in_order_and_entries_complete():
+def test_ids_are_ordered_and_incomplete_entries_are_refused():
     numbers = [int(re.search(r"\d+", id).group()) for id in book if id.startswith("G-A")]
     assert numbers == sorted(numbers) and set(numbers) == set(range(1, 13))
     taken, lemma = FunctionType((lambda: 1.0).__code__, {}, "hockey_stick"), "Nobody 2000, Lemma 1"
@@ -179,19 +179,19 @@ def test_ids_are_in_order_and_entries_complete():
     del waiting[forgotten]
 
 
-def test_an_entered_function_stays_what_it_was_and_explains_itself():
+def test_entered_functions_have_generated_help():
     from dplearn.teaching.book import classical_gaussian_sigma, hockey_stick, rdp_to_epsilon
 
     assert inspect.isfunction(hockey_stick) and book["G-A1"].function is hockey_stick.__wrapped__
     shown = inspect.getdoc(classical_gaussian_sigma)
     for text in ("Classical noise", r"\sigma \ge", "Hypothesis: ", "nats", "Dwork & Roth", "4.84"):
         assert text in shown, text
-    # One that lives in the library keeps its own words.
+    # A function of the library keeps its own docstring.
     assert "Parameters" in rdp_to_epsilon.__doc__ and "Hypothesis" not in rdp_to_epsilon.__doc__
 
 
-def test_misprints_get_statements_from_their_changes():
-    # Of a minimum no side is left, and what is no relation has none.
+def test_misprints_have_derived_statements():
+    # The left side is dropped for a minimum, and missing without a relation.
     for statement, left in ((r"a \le b", r"a \le "), (r"\min(a, b) \le c", ""), ("a", "")):
         assert same_left_side(statement, "x") == f"{left}x"
     entry = book["G-B4"]

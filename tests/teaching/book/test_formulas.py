@@ -1,4 +1,4 @@
-"""Formulas against enumeration, golden tables and the theorems they come from."""
+"""Formulas against enumeration, golden tables and theorems."""
 
 import math
 from itertools import product
@@ -17,14 +17,14 @@ from outcomes import LAWS
 
 
 def test_hockey_stick_at_a_negative_epsilon():
-    """The book's entry G-A1 has none."""
+    """The domain of entry G-A1 has no negative epsilon."""
     for p, q in LAWS:
         worst = pytest.approx(worst_event_delta(p, q, -1.0), abs=1e-15)
         assert formulas.hockey_stick(p, q, epsilon=-1.0) == worst
 
 
 @each("row", [r for r in golden("divergences") if "laplace" not in r["p"]])
-def test_golden_divergences(row):
+def test_divergences_agree_with_golden_table(row):
     (kind, p), (_, q) = (row[x].removesuffix(")").split("(") for x in "pq")
     p, q = (np.array([float(x) for x in v.split()]) for v in (p, q))
     order = {"kl": 1.0, "max_divergence": math.inf}.get(row["quantity"])
@@ -41,19 +41,19 @@ def test_golden_divergences(row):
     assert agrees(found, row)
 
 
-def test_renyi_of_gaussians_at_the_ends():
+def test_renyi_of_gaussians_at_orders_0_and_inf():
     equal = {"mean_p": 0.0, "std_p": 1.0, "mean_q": 0.5, "std_q": 1.0}
     assert formulas.renyi_gaussian(order=0, **equal) == 0.0
     assert formulas.renyi_gaussian(order=math.inf, **equal) == math.inf
     assert formulas.renyi_gaussian(order=math.inf, **equal | {"mean_q": 0.0}) == 0.0
     wide = equal | {"std_q": 2.0}
-    # sup of the log ratio, by looking for it.
+    # The supremum of the log ratio, on a grid.
     x = np.linspace(-3, 3, 200_001)
     ratio = np.log(2) - x**2 / 2 + (x - 0.5) ** 2 / 8
     found = formulas.renyi_gaussian(order=math.inf, **wide)
     assert found == pytest.approx(ratio.max(), rel=1e-9)
     assert formulas.renyi_gaussian(order=math.inf, **equal | {"std_q": 0.5}) == math.inf
-    # Just above the infinite order's limit of finiteness nothing is negative: the square root.
+    # At a finite order the argument of the logarithm is positive.
     assert formulas.renyi_gaussian(order=2, **wide) > 0
 
 
@@ -86,12 +86,12 @@ REFUSED = [
 
 
 @each("name, parameters, message", REFUSED)
-def test_what_is_out_of_range_is_refused(name, parameters, message):
+def test_arguments_out_of_range_are_refused(name, parameters, message):
     with pytest.raises(ValueError, match=message):
         getattr(formulas, name)(**parameters)
 
 
-def test_copies_are_counted_or_listed_and_have_the_closed_form():
+def test_counts_and_lists_of_copies_agree_with_closed_form():
     for epsilon, slack in product((0.01, 0.3, 2.0), (0.1, 1e-4)):
         groups = ([epsilon], [7]), ([epsilon] * 7, [1] * 7)
         copies, listed = (
@@ -113,7 +113,7 @@ COMPOSED = [r for r in golden("composition") if r["rule"] in RULES and r["quanti
 
 
 @each("row", COMPOSED)
-def test_golden_composition(row):
+def test_composition_agrees_with_golden_table(row):
     total, steps = number(row["total_delta"]), int(row["steps"])
     slack = formulas.composition_slack(delta=total, paid=number(row["delta"]), steps=steps)
     found = RULES[row["rule"]](epsilon=number(row["epsilon"]), steps=steps, slack=slack)
@@ -128,7 +128,7 @@ CONVERSIONS = {
 
 
 @each("row", [r for r in golden("conversion") if r["rule"] in CONVERSIONS])
-def test_golden_conversion(row):
+def test_conversion_agrees_with_golden_table(row):
     convert, columns = CONVERSIONS[row["rule"]]
     epsilon = convert(*(number(row[name]) for name in columns), delta=number(row["delta"]))
     assert agrees(float(epsilon), row)
@@ -136,8 +136,8 @@ def test_golden_conversion(row):
 
 @pytest.mark.slow
 @given(st.floats(-30, 10), st.floats(-690, -0.01))
-def test_conversions_of_a_gaussian_are_ordered_and_lie_above_its_epsilon(log_rho, log_delta):
-    """Exact <= improved at the best order <= at others <= the first conversion; and the simple."""
+def test_conversions_of_gaussian_are_ordered_upper_bounds(log_rho, log_delta):
+    """Exact <= improved at the best order <= improved at other orders <= first conversion."""
     rho, delta = math.exp(log_rho), math.exp(log_delta)
     best = float(formulas.zcdp_to_epsilon(rho, delta=delta))
     assert 0 <= best <= rho + 2 * math.sqrt(-rho * log_delta) * (1 + 1e-12)
@@ -149,16 +149,16 @@ def test_conversions_of_a_gaussian_are_ordered_and_lie_above_its_epsilon(log_rho
     assert np.all(best * (1 - 1e-9) <= improved) and np.all(improved <= first * (1 + 1e-12))
 
 
-def test_ends_of_conversions():
+def test_conversions_and_slack_at_extreme_values():
     assert float(formulas.zcdp_to_epsilon(0.0, delta=1e-5)) == 0.0
     assert float(formulas.rdp_to_epsilon(1e9, 0.0, delta=0.5)) == 0.0
-    # No group's delta is above 1.
+    # The delta of a group is at most 1.
     assert formulas.group_privacy_delta(epsilon=0.0, delta=0.3, group=5) == 1.0
-    # The steps have paid all.
+    # The steps use the whole delta, so no slack is left.
     assert formulas.composition_slack(delta=1e-5, paid=1e-6, steps=11) <= 0
 
 
-def test_more_correct_guesses_prove_more():
+def test_one_run_epsilon_increases_with_correct_guesses():
     about = {"canaries": 200, "guesses": 100, "delta": 1e-5, "significance": 0.05}
     proved = [formulas.one_run_epsilon(**about, correct=v) for v in (50, 70, 90, 100)]
     assert proved[0] == 0.0 and proved == sorted(proved) and proved[-1] < math.inf

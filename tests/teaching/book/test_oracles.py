@@ -1,6 +1,6 @@
-"""Oracles of the book that no entry holds to an equality, on cases with another way to the truth.
+"""Oracles without an identity to check them, on cases that can be computed in another way.
 
-An oracle of an identity is checked by its entry: two ways to one number, and printed digits.
+The oracle of an identity is checked by its entry and by printed digits.
 """
 
 import itertools
@@ -30,11 +30,11 @@ VALUES = [
     (oracles.worst_event_epsilon_at, {"p": P, "q": Q, "delta": 0.03}, 0.7, 1e-12),
     (oracles.worst_event_epsilon_at, {"p": P, "q": Q, "delta": 0.029}, math.inf, 0),
     (oracles.worst_event_epsilon_at, {"p": P, "q": P, "delta": 0.0}, 0.0, 0),
-    # Pure neighbours cost no delta; with epsilon = 0 the distances add up, no further than 1.
+    # For delta = 0 the chain has delta 0; for epsilon = 0 the deltas add up, to at most 1.
     (composition.chain_delta, {"epsilon": 0.3, "delta": 0.0, "group": 7}, 0.0, 0),
     (composition.chain_delta, {"epsilon": 0.0, "delta": 0.3, "group": 3}, 0.9, 1e-9),
     (composition.chain_delta, {"epsilon": 0.0, "delta": 0.3, "group": 5}, 1.0, 1e-9),
-    # Where 9.43e-10 is claimed for half the threshold.
+    # The claimed delta at half the threshold was 9.43e-10.
     (sensitivity.propose_test_release_delta,
      {"at": 2.0, "epsilon": 1.0, "threshold": math.log(2 / 9.43e-10) / 2}, 1.0858e-5, 1e-4),
     (lambda **at: np.exp(gnmax_law(**at))[1], {"votes": [150, 50], "noise_std": 40.0},
@@ -43,12 +43,12 @@ VALUES = [
 
 
 @each("oracle, parameters, value, rel", VALUES)
-def test_values(oracle, parameters, value, rel):
+def test_oracle_returns_known_value(oracle, parameters, value, rel):
     assert oracle(**parameters) == pytest.approx(value, rel=rel)
 
 
-def test_delta_of_laplace_densities():
-    """The loss has two flat pieces, which no entry with another way to the truth has."""
+def test_density_delta_of_laplace_has_closed_form():
+    """The privacy loss is constant on two intervals, a case that no identity of the book has."""
     for mean, epsilon in itertools.product((0.0, 0.3, 4.0), (0.0, 1.0, 3.0)):
         laws = oracles.log_laplace(mean), oracles.log_laplace()
         delta = oracles.density_delta(*laws, epsilon, -80.0, 80.0, kinks=[0.0, mean])
@@ -56,15 +56,15 @@ def test_delta_of_laplace_densities():
         assert delta == expected, (mean, epsilon)
 
 
-def test_the_improved_conversion_is_what_its_proof_gives():
+def test_improved_conversion_equals_its_proof():
     for orders, rdp, delta in ((10.0, 0.5, 1e-5), (1.1, 3.0, 1e-3), (200.0, 0.01, 1e-9)):
         expected = pointwise_epsilon(orders=orders, rdp=rdp, delta=delta)
         epsilon = float(formulas.rdp_to_epsilon(orders, rdp, delta=delta))
         assert epsilon == pytest.approx(expected, rel=1e-9)
 
 
-def test_shuffled_coins_by_listing_all_answers():
-    """Three reports: the held bits are 1, 0, 0 or 0, 0, 0, the answers any three bits."""
+def test_shuffled_responses_agree_with_enumeration():
+    """Three reports: the true bits are 1, 0, 0 or 0, 0, 0, the answers any three bits."""
     expected = 1 / (1 + math.exp(-0.8))
     law = [np.zeros(4), np.zeros(4)]
     for held, answers in itertools.product((0, 1), itertools.product((0, 1), repeat=3)):
@@ -77,8 +77,8 @@ def test_shuffled_coins_by_listing_all_answers():
 
 @pytest.mark.slow
 @each("epsilon, sigma", [(0.0, 1.0), (0.7, 0.6), (1.5, 0.5), (0.2, 3.0)])
-def test_two_shuffled_batches_on_a_grid(epsilon, sigma):
-    """The integral is the sum over a grid, and inside the interval of a simulation."""
+def test_two_shuffled_batches_agree_with_grid_sum(epsilon, sigma):
+    """The integral equals a sum over a grid, and lies in the interval of the simulation."""
     x = np.arange(-8 * sigma, 2 + 8 * sigma, sigma / 100)
     zero, one, two = (np.exp(oracles.log_normal(mean, sigma)(x)) for mean in (0.0, 1.0, 2.0))
     p, q = (0.5 * (np.outer(at, zero) + np.outer(zero, at)) for at in (two, one))
@@ -89,14 +89,14 @@ def test_two_shuffled_batches_on_a_grid(epsilon, sigma):
     assert simulated.low < delta < simulated.high < simulated.low + 0.06
 
 
-def test_an_adaptive_run_without_adaptivity_is_a_sum():
+def test_adaptive_divergence_with_equal_noise_is_a_sum():
     run = composition.adaptive_renyi(order=3.0, noise=1.5, below=2.0, above=2.0, cut=0.3)
     law = {"order": 3.0, "mean_p": 1.0, "mean_q": 0.0}
     parts = [formulas.renyi_gaussian(**law, std_p=std, std_q=std) for std in (1.5, 2.0)]
     assert run == pytest.approx(sum(parts), rel=1e-10)
 
 
-def test_candidates_and_outcomes_of_a_sparse_vector_share_the_probability():
+def test_probabilities_of_candidates_and_outcomes_sum_to_1():
     law = {"scale": 0.7, "law": choices.LAPLACE}
     turned = (np.roll([0.3, 1.0, -0.5], k) for k in range(3))
     chances = [choices.argmax_probability(scores=scores, **law) for scores in turned]
@@ -109,14 +109,14 @@ def test_candidates_and_outcomes_of_a_sparse_vector_share_the_probability():
         assert sum(chances) == pytest.approx(1.0, rel=1e-10), (positives, query_scale)
 
 
-def test_smooth_noise_fails_for_a_large_epsilon():
+def test_smooth_sensitivity_corollary_fails_from_epsilon_14():
     """At delta = 1e-5 the corollary is true for epsilon = 13 and false for 14."""
     for epsilon, good in ((13.0, True), (14.0, False)):
         about = {"epsilon": epsilon, "beta": epsilon / (2 * math.log(2e5))}
         assert (sensitivity.dilated_laplace_delta(**about) <= 1e-5) == good, epsilon
 
 
-def test_repetitions_and_the_best_of_three():
+def test_repetition_law_and_best_of_three():
     k = np.arange(1, 51)
     for shape, law in ((1.0, 0.2 * 0.8 ** (k - 1)), (0.0, 0.8**k / (k * math.log(5)))):
         counts = selection.repetitions(shape=shape, stop=0.2)
@@ -127,8 +127,8 @@ def test_repetitions_and_the_best_of_three():
     assert selection.best_of(scores, np.eye(3)[-1]) == pytest.approx(best, rel=1e-14)
 
 
-def test_iterates_where_the_law_is_known():
-    """One step into an interval whose ends alone are reached; and losses that only shift."""
+def test_last_iterate_divergence_has_closed_form():
+    """Cases: one step projected to the ends of an interval, and losses with constant gradients."""
     run = {"lipschitz": 1.0, "noise_std": 2.0, "step_size": 0.5, "smoothness": 0.0}
     ends = np.array([ndtr(0.5), 1 - ndtr(0.5)])
     for order in (1.5, 4.0):
@@ -137,12 +137,12 @@ def test_iterates_where_the_law_is_known():
         assert step == pytest.approx(expected, rel=1e-8), order
     run |= {"lipschitz": 0.7, "step_size": 0.3}
     last = selection.last_iterate_renyi(order=3.0, **run, steps=6, record=4, width=25.0)
-    # N(-s, v) against N(s, v), with the noise of all six steps.
+    # N(-s, v) against N(s, v), where v is the variance of all six steps.
     shift, variance = 0.3 * 0.7, 6 * (0.3 * 2.0) ** 2
     assert last == pytest.approx(3.0 * (2 * shift) ** 2 / (2 * variance), rel=1e-10)
 
 
-def test_one_run_without_delta_is_exact():
+def test_one_run_p_value_at_delta_0_is_binomial_tail():
     about = {"canaries": 50, "guesses": 40, "epsilon": 0.8, "delta": 0.0}
     expected = 1 / (1 + math.exp(-0.8))
     masses = [math.comb(40, k) * expected**k * (1 - expected) ** (40 - k) for k in range(41)]

@@ -1,4 +1,4 @@
-"""Formulas as people write them: the value that Python would give, and one error for all else."""
+"""Parsed formulas have Python's value, and other text is a ValueError."""
 
 import math
 import re
@@ -32,15 +32,15 @@ PYTHON |= {"min": min, "max": max, "__builtins__": {}}
     "binom(5, 2)", "Phi(1/(2*sigma)-epsilon) - exp(epsilon)*Phi(-1/(2*sigma)-epsilon)",
     "sinh(q)/cosh(q) - tanh(q)", "erf(q)+erfc(q)", "pi*e", "floor(k/2) + ceil(k/2) - abs(-k)",
 ])  # fmt: skip
-def test_an_expression_of_the_book_means_what_python_means(text):
+def test_book_expression_has_value_of_python(text):
     formula = parse(text)
-    # The oracle is the evaluator that the parser replaces, on text that we wrote.
+    # The oracle is Python's `eval`, on text from this file only.
     expected = eval(text, dict(PYTHON), VALUES)
     assert formula(**VALUES) == pytest.approx(float(expected), rel=1e-15)
     assert formula(**VALUES).dtype == (bool if isinstance(expected, bool | np.bool) else float)
 
 
-def test_an_expression_is_elementwise_and_names_what_is_missing():
+def test_expression_is_elementwise_and_error_names_missing_variables():
     inside = parse("epsilon < 1 and epsilon > 0")(epsilon=[0.5, 1, np.nan])
     assert inside.dtype == bool and inside.tolist() == [True, False, False]
     assert list(parse("(q<1) + (q<2)")(q=[0, 1, 2])) == [2, 1, 0]
@@ -63,7 +63,7 @@ def test_latex(text, latex):
     assert parse(text).latex == latex
 
 
-# What readers typed, and beside it the plain formula that it means.
+# Formulas as typed by readers, with the equivalent book expressions.
 TYPED = [
     line.split(" | ")
     for line in Path(__file__).with_name("typed.txt").read_text(encoding="utf-8").splitlines()
@@ -82,14 +82,14 @@ TYPED += {
 
 
 def right_of(typed):
-    """Return the right side of a claim, the whole text of what is none."""
+    """Return the right side of a claim, or the parsed text if it is not a claim."""
     try:
         return claims_of(typed)[0][0].right
     except NotReadError:
         return parse(typed, printed=True)
 
 
-def test_what_readers_typed_means_the_plain_formula():
+def test_typed_formula_equals_book_expression():
     assert len(TYPED) > 160
     for typed, plain in TYPED:
         formula, same = right_of(typed), parse(plain)
@@ -97,7 +97,7 @@ def test_what_readers_typed_means_the_plain_formula():
         assert float(formula(**VALUES)) == pytest.approx(float(same(**VALUES)), rel=1e-12), typed
 
 
-def test_print_keeps_what_decorates_a_letter_and_sums_lists():
+def test_printed_names_keep_decorations_and_sums_reduce_lists():
     text = r"\tilde\varepsilon_0' + \epsilon_{\text{RDP}} + \varepsilon(\alpha)"
     assert parse(text, printed=True).names == {"epsilon_0_prime_tilde", "epsilon_RDP", "D"}
     rows = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -117,13 +117,13 @@ def test_print_keeps_what_decorates_a_letter_and_sums_lists():
     ("kρ-zCDP", "k*rho", "rho", "="), ("ε ≈ 2q", "2*q", "epsilon", "~"),
     ("(kε, δ)-DP", "k*epsilon", "epsilon", "="),
 ])  # fmt: skip
-def test_the_left_side_says_what_a_claim_is_about(text, formula, about, relation):
+def test_left_side_determines_quantity_and_relation(text, formula, about, relation):
     claim = claims_of(text)[0][0]
     assert (claim.about, claim.relation) == (about, relation)
     assert claim.right.program == parse(formula).program
 
 
-# No token begins with one of these, though Python, or a reader, takes some for part of a formula.
+# Characters that begin no token, though some are part of formulas in Python or in print.
 ODD = [*"_':;=.@\\\0ｅа١\ud800"]
 HOSTILE = [
     ("", "position 1, got the end"),
@@ -153,7 +153,7 @@ HOSTILE = [
 ]
 
 
-def test_everything_else_is_one_error():
+def test_invalid_text_raises_value_error_with_position():
     for text, message in HOSTILE:
         start = time.process_time()
         with pytest.raises(ValueError, match=f"^Expected .*{message}") as refusal:
@@ -162,7 +162,7 @@ def test_everything_else_is_one_error():
         assert "\n" not in str(refusal.value) and len(str(refusal.value)) < 250, text
 
 
-def test_long_but_flat_is_a_formula_of_floats():
+def test_long_flat_formulas_are_evaluated_in_floats():
     assert parse("9**9**9")() == math.inf == parse("9" * 1999)()
     assert np.isnan(parse("(-8)**(1/3)")())
     assert parse("+".join("1" * 1000))() == 1000
@@ -181,7 +181,7 @@ RUBBISH = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".j
 @examples(150)
 @given(RUBBISH)
 @pytest.mark.slow
-def test_rubbish_gives_a_value_or_one_error(text):
+def test_random_text_has_value_or_raises_value_error(text):
     start = time.process_time()
     try:
         formula = right_of(text)

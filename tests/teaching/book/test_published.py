@@ -1,4 +1,4 @@
-"""Every published figure: recomputed by the method that is named, and compared as printed."""
+"""Published figures, recomputed by the source's method and compared as printed."""
 
 import numpy as np
 import pytest
@@ -8,24 +8,24 @@ from dplearn.teaching.book import published
 from dplearn.teaching.book.published import digits_of, number, unit
 
 PUBLISHED = published.published()
-# What this package does not compute (yet): audits, votes, lower bounds, other samplings' limits.
+# Not computed here (yet): audits, votes, lower bounds, limits of other samplings.
 ELSEWHERE = {"P15c", "P26a", "P26b", "P30b", "P31b", "P35b", "P36a", "P36b", "P36c"}
 VERDICTS = {"reproduces", "within_one_percent", "does_not_reproduce", "not_checkable"}
 COMPARED = [r for i, r in PUBLISHED.items() if i not in ELSEWHERE]
 
 
 @pytest.mark.parametrize("row", COMPARED, ids=lambda r: r["id"])
-def test_figure(row):
+def test_recorded_verdict_and_value_are_reproduced(row):
     figure = published.check_figure(row["id"])
     assert figure.status == "verified"
-    # Our own column too: the value that the verdict was given on. Where only the lattice answers
-    # (P31a) the bound may be half a percent wide.
+    # The recorded value agrees too. The bound by the lattice alone (P31a) may be half a percent
+    # wide.
     slack = 5e-3 if row["id"] == "P31a" else 0.0
     computed, last = number(row["computed"]), unit(row["computed"], digits_of(row["computed"]))
     assert computed - last <= figure.value <= computed * (1 + slack) + last
 
 
-def test_the_central_limit_is_the_accountants():
+def test_central_limit_agrees_with_gdp_accountant():
     for row in COMPARED:
         if row["method"] == "gdp" and row["quantity"] == "epsilon":
             rtol = 1e-3 if "steps_unrounded" in row["parameters"] else 1e-9
@@ -35,14 +35,14 @@ def test_the_central_limit_is_the_accountants():
 
 
 @pytest.mark.parametrize("change", [{"published": "1.3"}, {"verdict": "does_not_reproduce"}])
-def test_a_wrong_verdict_is_found(change, monkeypatch):
+def test_wrong_verdict_fails(change, monkeypatch):
     monkeypatch.setitem(PUBLISHED, "P01", PUBLISHED["P01"] | change)
     found = published.check_figure("P01")
     assert found.status == "failed" and not found.good
 
 
 @pytest.mark.slow
-def test_every_figure_is_compared_or_known_to_be_elsewhere():
+def test_all_figures_are_compared_except_listed_ones():
     assert {i for i, r in PUBLISHED.items() if np.isnan(published.computed(r))} == ELSEWHERE
     assert all(published.check_figure(i).status == "not computed" for i in ELSEWHERE)
     assert {r["verdict"] for r in PUBLISHED.values()} <= VERDICTS
@@ -50,8 +50,8 @@ def test_every_figure_is_compared_or_known_to_be_elsewhere():
     assert len(PUBLISHED) == len(rows("data/published.csv"))
 
 
-def test_limits_printed_as_guarantees_are_too_small():
-    """P13, P15b and P16: the central limit value is below a proved lower end."""
+def test_central_limits_printed_as_guarantees_are_below_lower_bounds():
+    """P13, P15b and P16: the central limit value is below a proved lower bound."""
     for row in (PUBLISHED[name] for name in ("P13a", "P15b", "P16a", "P16b")):
         run = {"delta": number(row["delta"]), "steps": int(row["steps"])}
         exact = published.step_of(row).guarantee(**run)

@@ -1,7 +1,7 @@
-"""Formulas to proofread, from the book: right, misprinted, edited by a script, and no claims.
+"""Formulas of the book to proofread: right, misprinted, randomly edited, and without a claim.
 
-What is true of one comes from the book's oracle, never
-from what reads it. Every fifth formula is kept out of the tuning: `held_out` names them.
+The truth of each comes from the book's oracles, which do not use the reader under test. Every
+fifth formula is `held_out` from tuning.
 """
 
 import ast
@@ -26,24 +26,24 @@ EDITS = 100
 
 @dataclass(frozen=True)
 class Row:
-    """A formula in LaTeX; `about` is "right", "misprint", "edit" or "nothing"."""
+    """A formula in LaTeX; `about` is "right", "misprint", "edit" or "nothing" (no claim)."""
 
     id: str
     about: str
     formula: str
     words: str = ""
-    claim: str = ""  # of an edit, in the parameters of the entry
+    claim: str = ""  # the edited expression, in the entry's parameters
 
     @property
     def held_out(self) -> bool:
         return zlib.crc32(self.id.encode()) % 5 == 4
 
 
-# --- Rows ---------------------------------------------------------------------------------------
+# Rows
 
 
 def rows() -> list[Row]:
-    """Return all formulas, with the words of their sentence."""
+    """Return all formulas, with the words around them."""
     forms = [(e.id, "right", e.statement, e.title) for e in book.values()]
     forms += [
         (f"{e.id}/{m.name}", "misprint", e.statement_of(m), e.title)
@@ -54,7 +54,7 @@ def rows() -> list[Row]:
     return [Row(*form) for form in forms] + edits()
 
 
-# Functions of more than one line, as they are printed.
+# Printed expressions of functions with more than one line.
 PRINTED = {
     "G-A8": "log(order/(2*order-1)*exp((order-1)/scale) + (order-1)/(2*order-1)*exp(-order/scale))"
     "/(order-1)",
@@ -73,7 +73,7 @@ PRINTED = {
 
 
 def expression(entry) -> str:
-    """Return the function of an entry as one expression in its parameters; "" if it is none."""
+    """Return the function of an entry as one expression in its parameters, or ""."""
     function = inspect.unwrap(entry.function)
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
@@ -100,7 +100,7 @@ class _Inlined(ast.NodeTransformer):
 
 
 class _Edited(ast.NodeTransformer):
-    """One edit, at the place of this number, of those that a hand makes when it copies."""
+    """Transformer that makes copying error number `place` in an expression."""
 
     def __init__(self, place: int) -> None:
         self.left = place
@@ -141,7 +141,7 @@ class _Edited(ast.NodeTransformer):
 
 
 def edits() -> list[Row]:
-    """Return a hundred random edits of the entries whose function is an expression."""
+    """Return 100 random edits of entries whose function is one expression."""
     rng, forms = np.random.default_rng(34), []
     whole = PRINTED | {e.id: text for e in book.values() if not e.along and (text := expression(e))}
     while len(forms) < EDITS:
@@ -156,16 +156,16 @@ def edits() -> list[Row]:
     return forms
 
 
-# --- Truth --------------------------------------------------------------------------------------
+# Truth
 
 
 @lru_cache(None)
 def truth(id: str, claim: str) -> str:
-    """Return what the oracle says: "right", "unsafe", "safe", "wrong" or "condition".
+    """Return the truth by the oracle: "right", "unsafe", "safe", "wrong" or "condition".
 
-    A misprint that is another value is "unsafe" if it somewhere promises more privacy than there
-    is, "safe" if it never does, "wrong" where no side is unsafe; one that drops a condition is
-    right under it, and one of the same right side about something else is wrong there.
+    A misprint with another value is "unsafe" if it overstates privacy at some point, "safe" if it
+    never does, and "wrong" if the entry has no unsafe direction. A misprint that only drops a
+    condition is a "condition".
     """
     if "~" in id:
         entry = book[id.partition("~")[0]]
@@ -185,7 +185,7 @@ def truth(id: str, claim: str) -> str:
 def _of_edit(entry, claim: str) -> str:
     points = starting_points(entry, points=300)
     form, never_below = parse(claim), min(map(entry.value, points)) >= 0
-    # A bound below 0 on what is never below 0 says 0.
+    # A negative bound of a nonnegative value means 0.
     floored = lambda **at: max(float(form(**at)), 0.0) if never_below else float(form(**at))
     edited = replace(
         entry.claimed(Misprint("edit", "", "-", floored)),
@@ -204,10 +204,10 @@ def _of_edit(entry, claim: str) -> str:
 
 
 def wrongly(row: Row, finding, *, named: bool = False) -> str:
-    """Return how a finding is wrong: "reversed", "falsely accused", or "" if it is not.
+    """Return the error of a finding: "reversed", "falsely accused", or "" for none.
 
-    A formula that holds or fails as another entry, which the finding names, is not wrong; where the
-    words have `named` the setting, it is, but for a bound that fails outside of its hypothesis.
+    A finding about another entry, which it names, is no error, unless the words have `named` the
+    setting; then only a refuted bound with a hypothesis is no error.
     """
     judged_right = finding.verdict in ("holds", "safe")
     if row.about == "nothing":
@@ -226,7 +226,7 @@ def wrongly(row: Row, finding, *, named: bool = False) -> str:
 
 
 def _is_another(row: Row) -> bool:
-    """Return whether a misprint is right in another setting: in fewer letters, or as it is."""
+    """Return whether a misprint may be right in another setting of its entry."""
     entry = book[row.id.partition("/")[0]]
     misprint = entry.misprint(row.id.partition("/")[2])
     if misprint.claim is None:
@@ -238,7 +238,7 @@ def _is_another(row: Row) -> bool:
     )
 
 
-# Losses, optimisers, norms, settings, laws: formulas that claim nothing about privacy.
+# Losses, optimisers, norms, settings, laws: formulas without a claim about privacy.
 NOTHING = [
     (r"L(\theta) = \frac1n\sum_{i=1}^n \ell(\theta, x_i)", "The training loss."),
     (r"m_t = \beta_1 m_{t-1} + (1-\beta_1) g_t", "Adam keeps a mean of gradients."),

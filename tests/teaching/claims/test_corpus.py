@@ -1,4 +1,4 @@
-"""Formulas that a script typed from the book, and slips of public trackers, as printed."""
+"""Verdicts on formulas of the corpus, and on errors reported in public issue trackers."""
 
 import re
 from pathlib import Path
@@ -12,8 +12,8 @@ from dplearn.teaching.book import book
 from dplearn.teaching.book.kit.expression import GREEK as SIGNS
 from dplearn.teaching.claims import proofread
 
-# The theorem of a textbook (its issues #53 and #59), of the explainer of a proposal (#1329) and of
-# another textbook (#116, which is on the safe side).
+# A theorem of a textbook (its issues #53 and #59), a formula of a proposal's explainer (#1329) and
+# of another textbook (#116, which is on the safe side).
 ERRATA = [
     (r"\epsilon' = 2\epsilon\sqrt{2k\log(1/\delta')}",
      r"For $k$ mechanisms, each $\epsilon$-differentially private, the total privacy cost of the"
@@ -26,11 +26,11 @@ ERRATA = [
 
 
 @each("formula, words, verdicts", ERRATA)
-def test_slips_that_were_reported_are_found_as_printed(formula, words, verdicts):
+def test_reported_errors_have_verdicts(formula, words, verdicts):
     assert proofread(formula, words=words).verdict in verdicts.split()
 
 
-# Sentences whose words name no setting: formulas must not be reversed by what they do not say.
+# Sentences that name no setting, which must not reverse a verdict.
 SENTENCES = ["", "在上述条件下成立", "wie oben gezeigt", "como se muestra arriba"]
 GREEK = {rf"\{'var' * (name == 'epsilon')}{name}": letter for letter, name in SIGNS.items()}
 NOTATIONS = {
@@ -43,8 +43,8 @@ NOTATIONS = {
 
 
 @pytest.mark.slow
-def test_nothing_of_a_sample_is_reversed_or_falsely_accused():
-    """In every notation and in every sentence, the entry's own and those that say nothing."""
+def test_sample_has_no_reversed_verdict_or_false_accusation():
+    """Use every notation, with the entry's title and with sentences that name no setting."""
     every = [row for row in rows() if not row.held_out]
     for k in np.random.default_rng(34).choice(len(every), 14, replace=False):
         row = every[k]
@@ -58,8 +58,8 @@ def test_nothing_of_a_sample_is_reversed_or_falsely_accused():
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(k, marks=pytest.mark.thorough) for k in range(1, 8))]
 )
-def test_no_false_entry_is_reversed_in_four_wordings(part):
-    """In words that name its setting, English and Chinese, by its title and in an unknown one."""
+def test_false_formulas_are_not_reversed_in_four_wordings(part):
+    """Words: the setting in English and Chinese, the title, and an unknown language."""
     result = 0
     for row in rows()[part::8]:
         if row.about not in ("misprint", "edit") or not book[re.split("[/~]", row.id)[0]].settings:
@@ -74,11 +74,11 @@ def test_no_false_entry_is_reversed_in_four_wordings(part):
 
 
 def outcomes(name, *, words=True):
-    """Return truth and verdict of printed claims, in their words or without them.
+    """Return truth and verdict of printed claims, with or without their words.
 
-    T: true, C: on a condition that is not stated, A: an approximation, S: true and loose, F: false.
-    The truth was written down before the first run, of which S, and three of the drawn claims, were
-    corrected after it.
+    T: true, C: true under an unstated condition, A: approximation, S: true and loose, F: false. The
+    truth was recorded before the first run; S and three of the drawn claims were corrected after
+    it.
     """
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     claims = [line.split(" ¦ ") for line in text.splitlines()]
@@ -98,7 +98,7 @@ JUDGED = {"holds", "safe", "refuted", "conditional", "approximation"}
 
 @pytest.mark.slow
 @each("name, least", [("blind.txt", 0.9), ("drawn.txt", 0.85)])
-def test_of_a_hundred_claims_of_public_texts_most_are_judged_and_none_reversed(name, least):
+def test_most_public_claims_are_judged_and_none_reversed(name, least):
     found = outcomes(name)
     assert len(found) > 100 and sum(v in JUDGED for _, v in found) >= least * len(found)
     assert not reversed_in(found) and not accused_in(found)
@@ -106,14 +106,14 @@ def test_of_a_hundred_claims_of_public_texts_most_are_judged_and_none_reversed(n
 
 @pytest.mark.slow
 @each("name", ["blind.txt", "drawn.txt"])
-def test_without_words_a_claim_is_not_reversed_and_may_depend(name):
+def test_claims_without_words_are_not_reversed(name):
     found = outcomes(name, words=False)
     assert not reversed_in(found) and {t for t, _ in accused_in(found)} <= {"A"}
     assert ("T", "depends") in found
 
 
-def test_of_thirty_false_formulas_without_their_words_at_most_two_are_reversed():
-    """All false ones that were drawn, and misprints of the book by a seed, on the unsafe side."""
+def test_at_most_2_of_30_false_formulas_without_words_are_reversed():
+    """The formulas are the false drawn claims, and random unsafe misprints of the book."""
     text = Path(__file__).with_name("stripped.txt").read_text(encoding="utf-8")
     found = [proofread(line.split(" ¦ ")[0]).verdict for line in text.splitlines()]
     assert len(found) == 30 and found.count("refuted") > 10

@@ -1,4 +1,4 @@
-"""One judge: a verdict names its setting and the others, and no word it does not know decides."""
+"""Tests of `proofread`: verdicts name all settings, and unknown words do not change them."""
 
 import random
 import sys
@@ -15,7 +15,7 @@ from dplearn.teaching.claims import map_of, proofread
 from dplearn.teaching.claims.judging import VERDICTS
 from dplearn.teaching.explorer.pages import check_a_claim
 
-# As printed, the sentence around it, the verdict, and the entry with the misprint it equals.
+# Printed formula, its sentence, the verdict, and the entry with the misprint that it equals.
 PRINTED = [
     line.split(" ¦ ")
     for line in Path(__file__).with_name("printed.txt").read_text(encoding="utf-8").splitlines()
@@ -25,7 +25,7 @@ RHO, BASIC = r"k\rho\text{-zCDP}", r"(\rho+2\sqrt{\rho\ln(1/\delta)}, %s)\text{-
 ADVANCED = r"(\varepsilon\sqrt{2k\ln(1/\delta')}+k\varepsilon(e^\varepsilon-1), %s)\text{-DP}"
 
 
-def test_a_hundred_printed_formulas_have_their_verdicts():
+def test_printed_formulas_have_recorded_verdicts():
     wrong = []
     for formula, words, verdict, entry in PRINTED:
         found = proofread(formula, words=words)
@@ -43,7 +43,7 @@ UNKNOWN = ["", "für zehn Menschen zugleich", "pour dix voisins ensemble"]
     ("对于大小为 k 的群组", "refuted"), ("a group of k people", "refuted"),
     ("a total of k releases", "holds"), ("G-C8b", "refuted"), ("dplearn: G-C7b", "holds"),
 ])  # fmt: skip
-def test_words_sort_the_settings_and_never_remove_one(words, verdict):
+def test_words_sort_settings_and_remove_none(words, verdict):
     found, bare = proofread(RHO, words=words), proofread(RHO)
     assert found.verdict == verdict
     assert {(x.entry, x.verdict) for x in found.lines} == {(x.entry, x.verdict) for x in bare.lines}
@@ -65,7 +65,7 @@ def test_words_sort_the_settings_and_never_remove_one(words, verdict):
     (r"(\log(1+q(e^\varepsilon-1)), q\delta)-DP", "subsampling", "holds"),
     (r"(\log(1+q(e^\varepsilon-1)), q\delta/2)-DP", "subsampling", "refuted"),
 ])  # fmt: skip
-def test_a_pair_is_one_claim(formula, words, verdict):
+def test_pair_of_epsilon_and_delta_is_one_claim(formula, words, verdict):
     assert proofread(formula, words=words).verdict == verdict
 
 
@@ -90,7 +90,7 @@ CLASSICAL = r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon"
     (r"\sigma\le\sqrt{2\ln(1.25/\delta)}/\varepsilon", "", "not read"),
     (r"z_\Delta=(z^{-2}-(2\sigma_b)^{-2})^{-1/2}", "for bits in {0, 1}", "refuted"),
 ])  # fmt: skip
-def test_conditions_laws_and_sensitivities_beside_a_formula(formula, words, verdict):
+def test_words_give_conditions_laws_and_sensitivities(formula, words, verdict):
     assert proofread(formula, words=words).verdict == verdict
 
 
@@ -99,7 +99,7 @@ def test_the_classical_gaussian_fails_beyond_8_42():
         assert proofread(CLASSICAL, words=words).verdict == verdict
 
 
-def test_a_counterexample_is_plain_and_in_the_letters_of_the_author():
+def test_counterexample_is_simple_and_in_printed_letters():
     found = proofread(r"\rho=\Delta^2/(4\sigma^2)", words="Gaussian noise").lines[0]
     assert found.note == "at Δ = 1, σ = 1 it gives 0.25 where 0.5 is needed"
     found = proofread(r"\epsilon_T = \tau_0 + \ln(1/\delta)/\alpha - 1")
@@ -126,12 +126,12 @@ REFUSED = [
 
 
 @each("formula, why", REFUSED)
-def test_what_is_no_claim_is_not_read_and_one_line_says_why(formula, why):
+def test_text_without_claim_is_not_read_with_reason(formula, why):
     found = proofread(formula, words=formula)
     assert found.verdict == "not read" and why in found.reason and "\n" not in found.reason
 
 
-def test_rubbish_is_judged_in_bounded_time_and_never_raises():
+def test_random_text_is_judged_in_bounded_time_without_error():
     rng = random.Random(34)
     pieces = [r"\frac", "{", "}", "ε", r"\sigma", "=", "(", ")", "k", "^", "_", "2", "/", "|", ","]
     pieces += [r"\sum_i", "'", r"\text{-DP}", "≤", r"\ln", "√", " ", r"\tilde", "D_α", "Pr["]
@@ -143,9 +143,9 @@ def test_rubbish_is_judged_in_bounded_time_and_never_raises():
     assert time.process_time() - began < 30
 
 
-def test_a_formula_takes_few_calls_and_forty_take_few_seconds():
+def test_proofread_makes_few_calls_and_is_fast():
     for formula, words, *_ in PRINTED[:40]:
-        proofread(formula, words=words)  # which makes the tables that all formulas share
+        proofread(formula, words=words)  # fill the shared tables first
     calls, began = [], time.process_time()
     for formula, words, *_ in PRINTED[:40]:
         count = [0]
@@ -162,7 +162,7 @@ def test_a_formula_takes_few_calls_and_forty_take_few_seconds():
     assert max(calls) <= 20_000 and time.process_time() - began < 10, max(calls)
 
 
-def test_the_map_shows_what_the_verdict_says_and_nothing_of_what_is_not_read():
+def test_map_agrees_with_verdict_and_is_none_if_not_read():
     drawn = map_of(CLASSICAL)
     assert (drawn.axes, drawn.entry) == (("δ", "ε"), "G-B4")
     cells = {
@@ -177,8 +177,8 @@ def test_the_map_shows_what_the_verdict_says_and_nothing_of_what_is_not_read():
 
 
 @pytest.mark.slow
-def test_the_page_and_the_shell_agree_on_two_hundred_formulas(capsys):
-    """The page asks for the finding that the shell prints; both read a line of text alike."""
+def test_explorer_page_and_command_agree_on_verdicts(capsys):
+    """The explorer's page and `dplearn claim` give the same verdict for 200 formulas."""
     drawn = Path(__file__).with_name("drawn.txt").read_text(encoding="utf-8").splitlines()
     formulas = [(f, w) for f, w, *_ in PRINTED] + [tuple(x.split(" ¦ ")[1:3]) for x in drawn]
     formulas += [(" ".join(e.statement.split()), e.title) for e in book.values()][:20]
@@ -193,18 +193,18 @@ def test_the_page_and_the_shell_agree_on_two_hundred_formulas(capsys):
 
 
 @each("id", [*book])
-def test_no_entry_is_refuted_in_its_own_print(id):
+def test_statements_of_entries_are_not_refuted(id):
     assert proofread(book[id].statement, words=book[id].title).verdict != "refuted"
 
 
-def test_a_misprint_has_the_left_side_of_its_statement():
-    """The first sign outside braces ends it."""
+def test_misprint_has_left_side_of_statement():
+    """The left side ends at the first relation sign outside braces."""
     assert same_left_side(r"\ln\frac{P(X=k)}{P(Y=k)} \le \tau", "sigma") == (
         r"\ln\frac{P(X=k)}{P(Y=k)} \le \sigma"
     )
 
 
-def test_exit_statuses_strictness_and_marks(capsys, tmp_path):
+def test_proofread_exit_status_with_strict_and_marks(capsys, tmp_path):
     page = tmp_path / "a.tex"
     for text, status in (
         (f"Gaussian noise: ${CLASSICAL}$.", 4), (f"If $\\varepsilon\\le1$, ${CLASSICAL}$.", 0),

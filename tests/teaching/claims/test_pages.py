@@ -1,4 +1,4 @@
-"""Formulas of pages: every claim is found where it stands, and no page can do harm."""
+"""Claims on pages are found with their positions, and hostile pages are harmless."""
 
 import json
 import time
@@ -30,12 +30,12 @@ def found(text, kind=".md"):
 
 
 @each("kind, text", PAGES)
-def test_a_formula_is_found_on_its_line_and_code_is_not(kind, text):
+def test_formulas_are_found_with_line_outside_code(kind, text):
     line = 1 + text.count("\n", 0, text.index("\\sigma = \\sqrt"))
     assert found(text, kind) == [(line - text.count("$$\n\\sigma"), NOISE)]
 
 
-def test_a_notebook_counts_cells_and_their_lines():
+def test_notebook_place_has_cell_and_line():
     cells = [{"cell_type": "code", "source": [f"# ${NOISE}$"]}]
     cells += [{"cell_type": "markdown", "source": ["# Noise\n", f"Let ${NOISE}$."]}]
     (place,) = places_in(json.dumps({"cells": cells}).encode(), "a.ipynb")
@@ -58,7 +58,7 @@ SETTINGS = [
 
 
 @each("formula, claims", [*LINES, *((setting, []) for setting in SETTINGS)])
-def test_lines_pairs_and_explanations(formula, claims):
+def test_formula_is_split_into_claims(formula, claims):
     assert [claim for _, claim in found(f"$${formula}$$")] == claims
 
 
@@ -66,13 +66,13 @@ PLAIN = "By *Laplace*, λ = Δ/ε; an order\n(b = 2/ε) of ε' ≤ q ε + 1. Not
 PLAIN += " ε = 1: eps = k*eps0 + exp(eps0)\n\nσ = |then, $`σ = 1/ε`$ and `σ = 2/ε`."
 
 
-def test_formulas_without_signs_around_them_are_found_in_markdown():
+def test_formulas_without_delimiters_are_found_in_markdown():
     claims = ["λ = Δ/ε", "b = 2/ε", "ε' ≤ q ε + 1", "eps = k*eps0 + exp(eps0)", "σ = 1/ε"]
     assert [claim for _, claim in found(PLAIN)] == claims
 
 
 @each("behind", ["-DP", "-differentially private", " differential privacy"])
-def test_what_a_pair_is_said_to_be_makes_it_a_claim(behind):
+def test_notion_after_formula_makes_it_a_claim(behind):
     pair = r"\left(k\varepsilon, k\delta\right)"
     assert found(f"It is ${pair}${behind}.") == [(1, rf"{pair}\text{{-DP}}")]
     assert not found(rf"It is $(\varepsilon, \delta)${behind}.")
@@ -96,11 +96,11 @@ SPELLED = [
 
 
 @each("text, formula", SPELLED)
-def test_a_claim_is_found_however_it_is_spelled(text, formula):
+def test_claim_is_found_in_other_spellings(text, formula):
     assert found(text) == [(1, formula)]
 
 
-def test_a_density_and_the_definition_of_a_scale_claim_nothing():
+def test_densities_and_definitions_are_not_claims():
     assert not found(r"The density is $f(z) = \mathrm{Lap}(z \mid \Delta/\epsilon)$.")
     assert not found(r"Gaussian noise of scale $\sigma\Delta$.")
     assert not found(
@@ -113,23 +113,23 @@ def test_a_density_and_the_definition_of_a_scale_claim_nothing():
 @each(
     "before, claim", [("has variance", "Var = 2b^2"), ("the variance is at most", r"Var \le 2b^2")]
 )
-def test_words_before_a_formula_say_what_it_is(before, claim):
+def test_words_before_formula_name_its_quantity(before, claim):
     assert found(f"It {before} $2b^2$.") == [(1, claim)]
     assert not found(f"It {before} by a factor $2b^2$.")
 
 
-def test_the_sentence_comes_along_with_its_conditions():
+def test_words_are_sentence_and_earlier_conditions():
     text = f"Laplace. For $\\varepsilon < 1$, noise of\n\n$$\n{NOISE}\n$$\n\nis enough. Not this."
     (place,) = places_in(text.encode(), "a.md")
     assert place.words == r"For $\varepsilon < 1$, noise of is enough."
     rows = b"| noisy max | $\\varepsilon = 2\\Delta$ | safe |\n| counts | $\\varepsilon = k/b$ | |"
     words = [place.words for place in places_in(rows, "a.md")]
     assert words == ["| noisy max | | safe |", "counts | | |"]
-    # So does a number that a paragraph gives a letter.
+    # A letter's value in the same paragraph is included.
     text = "Say $\\delta=10^{-9}$. One may. Then $\\varepsilon = \\sqrt{k}\\varepsilon_0$."
     (place,) = places_in(text.encode(), "a.md")
     assert place.words == r"$\delta=10^{-9}$; Then ."
-    # What a sentence assumes holds on; another paragraph does not count.
+    # An assumption applies to later sentences of its paragraph only.
     text = "Let $\\varepsilon\\le1$. Then $\\varepsilon' = 2q\\varepsilon$\n\nFor $q<1$ it is less."
     (place,) = places_in(text.encode(), "a.md")
     assert place.words == r"Let $\varepsilon\le1$. Then"
@@ -146,7 +146,7 @@ REFUSED = [
 
 
 @each("name, content, message", REFUSED)
-def test_what_is_no_page_is_refused_in_one_line(tmp_path, name, content, message):
+def test_unreadable_files_are_refused_in_one_line(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message) as refused:
         places(tmp_path / name)
@@ -169,7 +169,7 @@ HOSTILE += ["$a$", "$=$", "(k,k)$a,a$-DP"]
 
 @each("unit", HOSTILE)
 @pytest.mark.slow
-def test_hostile_pages_take_time_in_proportion_to_their_length(unit):
+def test_time_on_hostile_pages_is_linear_in_length(unit):
     seconds = []
     for size in (3_000, 12_000):
         began = time.process_time()
@@ -189,7 +189,7 @@ NOTES = (
 )
 
 
-def test_the_command_judges_a_page_and_says_so_by_its_status(tmp_path, capsys):
+def test_proofread_command_prints_verdicts_and_returns_status(tmp_path, capsys):
     page, right = tmp_path / "notes.md", tmp_path / "right.tex"
     page.write_text(NOTES)
     right.write_text(NOTES.partition("If it is RDP")[0])
@@ -200,7 +200,7 @@ def test_the_command_judges_a_page_and_says_so_by_its_status(tmp_path, capsys):
     assert results[2:] == [(7, "not read", "", "")] and rows[2]["reason"]
     assert main(["proofread", str(right), str(right)]) == 0
     assert capsys.readouterr().out.endswith("2 formulas make a claim: 2 holds.\n")
-    # What cannot be read stops everything before anything is judged.
+    # An unreadable file stops the command before any verdict.
     assert main(["proofread", str(right), str(tmp_path / "none.md")]) == 2
     printed = capsys.readouterr()
     assert not printed.out and "none.md" in printed.err

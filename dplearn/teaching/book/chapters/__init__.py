@@ -1,4 +1,4 @@
-"""The chapters, and the book that their entries make."""
+"""All chapters, and the book of their entries."""
 
 import importlib
 import pkgutil
@@ -10,7 +10,7 @@ from dplearn.teaching.book.kit.entry import Formula, entries, waiting
 
 
 class Book(Mapping[str, Formula]):
-    """Id -> entry, in the order of the ids.
+    """Mapping from ids to entries, in the order of the ids.
 
     Examples
     --------
@@ -26,13 +26,13 @@ class Book(Mapping[str, Formula]):
         if waiting:
             names = ", ".join(function.__name__ for function in waiting)
             raise ValueError(f"Expected @formula above the other decorators, got none at {names}.")
-        # Digits as numbers: G-A2 comes before G-A10.
+        # Compare digits as numbers, so that G-A2 comes before G-A10.
         natural = lambda id: [int(x) if x.isdigit() else x for x in re.split(r"(\d+)", id)]
         return {id: entries[id] for id in sorted(entries, key=natural)}
 
     @cached_property
     def functions(self) -> dict[str, Callable]:
-        """Name -> function of every entry; those of the chapters refuse what no entry covers."""
+        """Functions of all entries by name; those of the chapters check the hypothesis."""
         return {
             entry.function.__name__: entry.guarded
             if entry.function.__module__.startswith(__name__)

@@ -14,7 +14,7 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def variance_of_geometric(*, epsilon, sides=2):
-    """Variance of two-sided or one-sided geometric noise, term by term."""
+    """Return the variance of two-sided or one-sided geometric noise, term by term."""
     k = np.arange(math.ceil(60 / epsilon) + 1.0)
     weights = np.exp(-epsilon * k) * np.where(k > 0, sides, 1)
     mean = weights @ k / weights.sum() if sides == 1 else 0.0
@@ -22,12 +22,12 @@ def variance_of_geometric(*, epsilon, sides=2):
 
 
 def laplace_spread(*, scale):
-    """Variance of Laplace noise by quadrature."""
+    """Return the variance of Laplace noise by quadrature."""
     return math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale))
 
 
 def largest_of_answers(*, epsilon, steps, beta, sensitivity):
-    """Return what the largest of so many Laplace noises exceeds with this chance."""
+    """Return t with P(max |X_i| > t) = beta for `steps` Laplace noises."""
     scale = sensitivity / epsilon
 
     def rare(threshold: float) -> bool:
@@ -38,25 +38,25 @@ def largest_of_answers(*, epsilon, steps, beta, sensitivity):
 
 
 def normal_tail(*, noise_std, threshold, sides=2):
-    """P(|X| > threshold), or of one side, by quadrature."""
+    """Return P(|X| > threshold) or P(X > threshold), by quadrature."""
     log_density = oracles.log_normal(0.0, noise_std)
     return sides * math.exp(oracles.log_integral(log_density, threshold,
                             threshold + 50 * noise_std))
 
 
 def normal_quantile(*, noise_std, beta, sides=2):
-    """Return t with P(|X| > t) = beta, or P(X > t)."""
+    """Return t with P(|X| > t) = beta, or with P(X > t) = beta."""
     rare = lambda t: normal_tail(noise_std=noise_std, threshold=t, sides=sides) <= beta
     return oracles.smallest(rare, low=1e-9 * noise_std, high=20 * noise_std, rtol=1e-11)
 
 
 def mean_size(*, log_density, far):
-    """Mean of |X| by quadrature."""
+    """Return the mean of |X| by quadrature."""
     return math.exp(log_moment_of_size(log_density, 1, far))
 
 
 def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
-    """How far below one best candidate all others lie if they are chosen with this chance."""
+    """Return the score gap at which a candidate other than the best has probability beta."""
     rate = epsilon / (2 * sensitivity)
 
     def rare(gap: float) -> bool:
@@ -67,10 +67,10 @@ def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
 
 
 def above_threshold_error(*, epsilon, queries, beta):
-    """Smallest margin within which AboveThreshold errs no more often, on the worst answers.
+    """Return the smallest margin of AboveThreshold with error probability <= beta.
 
-    All answers but the last lie the margin below the threshold and the last lies it above, or all
-    lie below; the threshold has Laplace noise of scale 2/epsilon, each answer of 4/epsilon.
+    In the worst cases all answers lie one margin below the threshold, or the last lies one above.
+    The threshold has Laplace noise of scale 2/epsilon, each answer has scale 4/epsilon.
     """
     log_below = lambda x: laplace_log_cdf(np.asarray(x) / 4)
 
@@ -294,7 +294,7 @@ def new_key_delta(*, epsilon, threshold):
 @setting("margin within which AboveThreshold on k queries of sensitivity 1 errs with chance β",
          "AboveThreshold 对 k 个敏感度 1 的查询以概率 β 出错的余量", "error",
          "above_thresh AboveThreshold above-thresh sparse", below=lambda epsilon, queries, beta:
-         # The noise of the last answer errs alone; or the largest of all, if the threshold sinks.
+         # Errors of the last answer alone, or of any answer where the threshold noise is negative.
          4 * np.maximum(np.maximum(-np.log(2 * beta), -np.log(-2 * np.expm1(
          np.log1p(-np.minimum(2 * beta, 1 - 1e-9)) / queries))), 0.0) / epsilon)
 @printed("60.8072197", epsilon=1.0, queries=10, beta=0.01)

@@ -1,4 +1,4 @@
-"""Auditing: what attacks prove about epsilon, and what epsilon allows attackers to do."""
+"""Auditing: lower bounds of epsilon from attacks, and bounds on attacks from epsilon."""
 
 import math
 from functools import partial
@@ -23,13 +23,13 @@ from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, print
 
 
 def largest_likely_rate(*, errors, trials, confidence):
-    """Return the largest rate at which so few errors are not rarer than the level, by bisection."""
+    """Return the upper Clopper-Pearson limit of the error rate, by bisection."""
     rarer = lambda rate: math.fsum(binomial(trials, rate, errors)) < (1 - confidence) / 2
     return oracles.smallest(rarer, low=1e-15, high=1 - 1e-15)
 
 
 def best_of_all_outcomes(*, trials, confidence, delta):
-    """Return the largest epsilon that any counts of the two kinds of errors certify."""
+    """Return the largest epsilon certified by any false positive and false negative counts."""
     rate = partial(largest_likely_rate, trials=trials, confidence=confidence)
     limits = [rate(errors=k) for k in range(min(trials, 4))] + [1.0]
     ratios = ((1 - delta - a) / b for a in limits for b in limits)
@@ -37,7 +37,7 @@ def best_of_all_outcomes(*, trials, confidence, delta):
 
 
 def chance_of_accusing(*, trials, positive, negative, confidence, estimated=False):
-    """Chance that the epsilon reported exceeds that of the true error rates, over all outcomes."""
+    """Return the probability that the reported epsilon exceeds that of the true error rates."""
     k = np.arange(trials)
     limits = k / trials if estimated else betaincinv(k + 1, trials - k, (1 + confidence) / 2)
     limits = np.append(limits, 1.0)
@@ -50,13 +50,13 @@ def chance_of_accusing(*, trials, positive, negative, confidence, estimated=Fals
 
 
 def best_guesser(*, channel):
-    """For each output guess the value that makes it most likely."""
+    """Return the success probability of maximum likelihood guesses."""
     return math.fsum(max(column) for column in channel.T.tolist()) / len(channel)
 
 
 def _rate(name: str, inside: bool) -> Derived:
-    """Probability of the event, or of its complement, under one of the laws."""
-    # Probabilities add up to 1 - 1e-16.
+    """Return the domain of the probability of the event, or of its complement."""
+    # A rounded sum may be 1 - 1e-16.
     whole = lambda rate: rate if rate < 1 - 1e-12 else 1.0
     return Derived(lambda drawn: whole(math.fsum(drawn[name][drawn["event"] == inside])))
 
@@ -71,7 +71,7 @@ enter(theorems.audit_epsilon,
       given("0 <= delta < 1", _LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
             false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
             delta=Log(1e-6, 0.3, also=(0.0,))),
-      # A rate next to 1 has no more than seven digits of a rare outcome left.
+      # For a rate near 1 at most seven digits of 1 - rate are correct.
       oracle(oracles.worst_event_epsilon_at, absolute=1e-6, unsafe=None),
       setting("what a test with these error rates proves about ε",
               "具有这些错误率的检验对 ε 的证明", "epsilon", "attack audit test prove 审计",
@@ -92,7 +92,7 @@ enter(theorems.audit_epsilon,
 
 
 def _gaussian_test(flip: bool) -> Derived:
-    """Error rates of a test that rejects where x lies in [start, start + length]."""
+    """Return the domain of an error rate of the test that rejects on [start, start + length]."""
 
     def make(start: float, length: float, mu: float) -> float:
         low, high = (x - mu * flip for x in (start, start + length))
@@ -216,7 +216,7 @@ def audit_error(*, confidence):
 def membership_advantage(*, epsilon, delta=0.0):
     r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR}
     \le \frac{e^\varepsilon - 1 + 2\delta}{e^\varepsilon + 1}"""
-    # (e^x - 1) / (e^x + 1) is tanh(x/2), and nothing overflows.
+    # (e^x - 1) / (e^x + 1) = tanh(x/2), which does not overflow.
     odds_against = math.exp(-epsilon)
     return math.tanh(epsilon / 2) + 2 * delta * odds_against / (1 + odds_against)
 

@@ -1,4 +1,4 @@
-"""Noise for a budget in closed form: Laplace noise on several answers, Gaussian noise for any."""
+"""Closed-form noise for a privacy budget: Laplace and Gaussian noise on several answers."""
 
 import math
 
@@ -19,8 +19,8 @@ from dplearn.teaching.book.kit.entry import (
 
 
 def least_scale(*, epsilon, shifts):
-    """Smallest scale of Laplace noise on answers that move by `shifts` that is epsilon-DP."""
-    # The product of densities changes most where each factor does.
+    """Return the smallest epsilon-DP scale of Laplace noise on answers that change by `shifts`."""
+    # The ratio of product densities is largest where each factor's ratio is.
     moves = list(zip(*np.unique(shifts, return_counts=True), strict=True))
     loss = lambda b: math.fsum(n * vector_laplace_loss(shift=[x], scale=b) for x, n in moves)
     enough = lambda log_b: loss(math.exp(log_b)) <= epsilon * (1 + 1e-13)
@@ -28,23 +28,23 @@ def least_scale(*, epsilon, shifts):
 
 
 def farthest_scale(*, epsilon, dimension, sensitivity):
-    """Return the same over moves of this Euclidean length along one axis, all, or in between."""
+    """Return the largest `least_scale` over shifts of L2 norm `sensitivity`."""
     equal = [np.full(d, sensitivity / math.sqrt(d)) for d in {1, max(dimension // 2, 1), dimension}]
     return max(least_scale(epsilon=epsilon, shifts=shift) for shift in equal)
 
 
 def exact_sigma(*, epsilon, delta, steps=1):
-    """Smallest standard deviation with which so many releases together are (epsilon, delta)-DP."""
+    """Return the smallest standard deviation for which `steps` releases are (epsilon, delta)-DP."""
     return math.sqrt(steps) * oracles.normal_sigma(epsilon=epsilon, delta=delta)
 
 
 def exact_epsilon(*, noise_multiplier, delta, steps=1):
-    """Smallest epsilon of so many releases together."""
+    """Return the exact epsilon of `steps` Gaussian releases."""
     return oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
 
 
 def loss_far_out(*, noise_multiplier, far=1e6):
-    """Return the loss of two unit Gaussians at a far output: it grows without end."""
+    """Return the privacy loss at a distant output as a lower bound of the supremum."""
     log_p, log_q = (oracles.log_normal(mean, noise_multiplier) for mean in (1.0, 0.0))
     return Interval(float(log_p(far * noise_multiplier) - log_q(far * noise_multiplier)), math.inf)
 

@@ -36,21 +36,21 @@ Law = tuple[oracles.Density, oracles.Density]
 
 
 def selection_losses(*, rate, tables):
-    """ln P(r)/Q(r) of every candidate drawn with probability in proportion to e^(rate score)."""
+    """Return ln P(r)/Q(r) of every candidate, for probabilities proportional to e^(rate score)."""
     weights = [[math.exp(rate * u) for u in scores] for scores in np.asarray(tables)]
     p, q = (np.array(w) / math.fsum(w) for w in weights)
     return np.log(p) - np.log(q)
 
 
 def largest_selection_loss(*, rate, tables):
-    """Return the largest over the candidates, in both orders."""
+    """Return the largest absolute privacy loss over the candidates."""
     return float(np.max(np.abs(selection_losses(rate=rate, tables=tables))))
 
 
 def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
-    """P(score <= best - factor (ln R + t) / epsilon) at sensitivity 1, by enumeration.
+    """Return P(score <= best - factor (ln R + t) / epsilon) at sensitivity 1, by enumeration.
 
-    All but the best lie at `spread` times twice (ln R + t) / epsilon, or on the way there.
+    The others lie 2 `spread` (ln R + t) / epsilon below the best, or on a ramp down to there.
     """
     unit = (math.log(candidates) + t) / epsilon
     ramp = np.linspace(0.0, 1.0, candidates)
@@ -61,9 +61,9 @@ def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
 
 
 def largest_bounded_range_renyi(*, epsilon, order):
-    """Largest divergence of two-point pairs with losses t and t - epsilon, over a fine grid of t.
+    """Return the largest divergence of two-point pairs with losses t and t - epsilon, on a t grid.
 
-    P has the masses p and other, and E_P[e^-L] = p e^-t + other e^(epsilon - t) = 1.
+    The masses p and other of P follow from E_P[e^-L] = p e^-t + other e^(epsilon - t) = 1.
     """
     t = np.linspace(0.0, epsilon, 4001)[1:-1]
     other = np.expm1(t) / np.expm1(epsilon)
@@ -75,10 +75,10 @@ def largest_bounded_range_renyi(*, epsilon, order):
 
 
 def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:
-    """log P(the first score plus noise is the largest).
+    """Return log P(the first score plus noise is the largest).
 
-    `rivals` others have each of the different scores; `law` holds log density and log distribution
-    function of the noise, of scale 1.
+    `rivals[i]` competitors have the score `scores[i]`; `law` is the log density and the log
+    distribution function of noise of scale 1.
     """
     log_density, log_cdf = law
 
@@ -91,7 +91,7 @@ def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:
 
 
 def laplace_log_cdf(x: NDArray) -> NDArray:
-    """log P(X <= x) of a Laplace law of scale 1."""
+    """Return log P(X <= x) of a Laplace law of scale 1."""
     return np.where(x < 0, x - math.log(2), np.log1p(-0.5 * np.exp(-np.abs(x))))
 
 
@@ -106,15 +106,15 @@ EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x),
 
 
 def argmax_probability(*, scores, scale, law):
-    """P(the first score plus noise of this scale is the largest)."""
+    """Return P(the first score plus noise of this scale is the largest)."""
     rivals = np.arange(len(scores)) > 0
     return math.exp(argmax_log_probability(np.asarray(scores) / scale, rivals, law))
 
 
 def noisy_max_loss(*, scale, lead, others, move, other_move):
-    """Largest log ratio of the winner's law with Laplace noise, in both orders.
+    """Return the largest absolute log ratio of the winner's probabilities under Laplace noise.
 
-    One candidate with score `lead` moves by `move`, the others, all 0, by `other_move`.
+    One candidate's score `lead` changes by `move`, the others' score 0 by `other_move`.
     """
     one, other = np.array([0, others]), np.array([others - 1, 1])
 
@@ -127,7 +127,7 @@ def noisy_max_loss(*, scale, lead, others, move, other_move):
 
 
 def distance_score_change(*, stretch, sensitivity):
-    """Return the most that -stretch |answer - r| changes with the answer, over a grid of both."""
+    """Return the largest change of -stretch |answer - r| between neighbours, on a grid."""
     r = np.linspace(-3 * sensitivity, 3 * sensitivity, 61)
     answers = np.linspace(-sensitivity, 2 * sensitivity, 31)
     moved = answers + np.linspace(-sensitivity, sensitivity, 21)[:, None]
@@ -136,7 +136,7 @@ def distance_score_change(*, stretch, sensitivity):
 
 
 def mean_distance(*, epsilon, sensitivity):
-    """Mean distance from the answer when drawing by e^(epsilon u / 2 Delta_u), u = -distance."""
+    """Return the mean distance for a density proportional to e^(-epsilon distance / 2 Delta_u)."""
     change = distance_score_change(stretch=1.0, sensitivity=sensitivity)
     log_weight, far = lambda x: -epsilon * np.abs(x) / (2 * change), 200 * change / epsilon
     first, total = (log_moment_of_size(log_weight, power, far) for power in (1, 0))
@@ -144,7 +144,7 @@ def mean_distance(*, epsilon, sensitivity):
 
 
 def needed_laplace_scale(*, epsilon, sensitivity):
-    """Smallest scale of Laplace noise whose largest log ratio is at most epsilon."""
+    """Return the smallest scale of Laplace noise whose largest log ratio is at most epsilon."""
     unit = sensitivity / epsilon
     enough = lambda scale: vector_laplace_loss(shift=[sensitivity], scale=scale) <= epsilon
     return oracles.smallest(enough, low=1e-3 * unit, high=1e3 * unit)
@@ -155,7 +155,7 @@ def _random_scores(rng: Generator) -> NDArray:
 
 
 def _two_tables(rng: Generator) -> NDArray:
-    """Scores of neighbours, shape (2, n); often all move one way, or as far as they go."""
+    """Return scores of two neighbours, shape (2, n); often all change in one direction."""
     scores = _random_scores(rng)
     moves = rng.choice([-1.0, -0.5, 0.0, 0.3, 1.0], scores.size)
     sign = rng.choice([-1, 0, 0, 1])
@@ -272,7 +272,7 @@ def exponential_mechanism_shortfall(*, t):
     return math.exp(-t)
 
 
-# One candidate against many equal ones.
+# One best candidate, and many equal others.
 _CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 1.0,
           "sensitivity": 1.0}
 
@@ -347,7 +347,7 @@ def permute_and_flip_probability(*, scores, scale):
     scale: beta"""
     u = np.asarray(scores, dtype=float)
     q = np.exp((u - np.max(u)) / scale)
-    # Exact for a polynomial of this degree.
+    # Gauss-Legendre with this number of nodes is exact for the product.
     nodes, weights = np.polynomial.legendre.leggauss(u.size)
     still = np.prod(1 - 0.5 * (nodes[:, None] + 1) * q[1:], axis=1)
     return float(0.5 * q[0] * (weights @ still))

@@ -1,4 +1,4 @@
-"""Composition: epsilons, deltas, Rényi divergences, squares, parts of the data and groups."""
+"""Composition of guarantees, also over disjoint parts of the data and for groups."""
 
 import itertools
 import math
@@ -31,19 +31,19 @@ from dplearn.teaching.book.kit.terms import GROUP, REPEATED
 
 
 def joint(laws: Iterable[ArrayLike]) -> NDArray:
-    """Probability of every sequence of independent outcomes."""
+    """Return the probability of every sequence of independent outcomes."""
     return reduce(lambda a, b: np.outer(a, b).ravel(), map(np.asarray, laws))
 
 
 def enumerated_delta(*, epsilons, deltas=None, total=None):
-    """Exact delta at epsilon `total`, by default their sum, of worst releases one after another."""
+    """Return delta at epsilon `total`, by default the sum, of composed worst-case releases."""
     p, q = _all_sequences(epsilons, deltas)
     total = math.fsum(epsilons) if total is None else total
     return math.fsum(np.maximum(p - math.exp(total) * q, 0.0))
 
 
 def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
-    """Smallest epsilon >= 0 that they allow at delta `slack`, by default the sum of the deltas."""
+    """Return epsilon at delta `slack`, by default the sum of deltas, of composed releases."""
     p, q = _all_sequences(epsilons, deltas)
     slack = math.fsum([] if deltas is None else deltas) if slack is None else slack
     if slack == 0:
@@ -53,7 +53,7 @@ def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
 
 
 def coins_epsilon(*, epsilon, steps, slack):
-    """Exact epsilon at delta `slack` of randomized responses."""
+    """Return the exact epsilon at delta `slack` of `steps` randomized responses."""
     enough = lambda e: oracles.coins_delta(epsilon=e, local=epsilon, steps=steps) <= slack
     return oracles.smallest(enough, low=0.0, high=steps * epsilon * (1 + 1e-12))
 
@@ -68,20 +68,20 @@ def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float] | None) ->
 
 
 def parts_epsilon(*, epsilons, moves=False):
-    """Worst event of releases on disjoint parts, when a record comes, or also moves over.
+    """Return epsilon of releases on disjoint parts when a record is added, or moves to another.
 
-    Each release is a coin that lies less if the record is in its part.
+    Each release is a randomized response on whether its part holds the record.
     """
     n = len(epsilons)
     coins = [oracles.randomized_response(e) for e in epsilons]
-    # Number of the part that holds the record before and after; n for none of them.
+    # Index of the part with the record, before and after; n for no part.
     pairs = itertools.permutations(range(n), 2) if moves else ((i, n) for i in range(n))
     law = lambda holder: joint(coins[i][i != holder] for i in range(n))
     return max(oracles.worst_event_epsilon(law(i), law(j)) for i, j in pairs)
 
 
 def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
-    """Return a few numbers between the ends, in two decimals."""
+    """Return a domain of lists of `least` to `most` numbers in [low, high], to two decimals."""
 
     def draw(rng: Generator) -> NDArray:
         size = rng.integers(least, most + 1)
@@ -94,24 +94,24 @@ _ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
 
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
-    """Return the largest D_a / a over a grid of orders above 1, in both orders of the pair."""
+    """Return the largest D_a / a over a grid of orders a > 1, in both directions."""
     pair = np.log(p)[:, None], np.log(q)[:, None]
     logs = [np.logaddexp.reduce(_ORDERS * a + (1 - _ORDERS) * b) for a, b in (pair, pair[::-1])]
     return float(np.max(np.maximum(*logs) / (_ORDERS - 1) / _ORDERS))
 
 
 def chain_delta(*, epsilon, delta, group):
-    """Exact delta at group * epsilon over chains of `group` neighbours.
+    """Return the exact delta at group * epsilon over chains of `group` neighbours.
 
     An event of probability x has at most min(e^epsilon x + delta, 1 - e^-epsilon (1 - x - delta))
-    under a neighbour: walk the chain from every x.
+    under a neighbour; the bound is applied `group` times from every x.
     """
     start = np.append(0.0, np.geomspace(1e-12, 1.0, 200))
     excess, x = np.zeros_like(start), start
     for step in range(1, group + 1):
         least = math.exp(step * epsilon) * start
         ceiling = 1 - math.exp(-epsilon) * np.maximum(1 - x - delta, 0.0)
-        # x - e^(step epsilon) start, without the difference as long as no ceiling is hit.
+        # x - e^(step epsilon) start, computed without cancellation below the ceiling.
         excess = np.minimum(math.exp(epsilon) * excess + delta, ceiling - least)
         x = np.minimum(math.exp(epsilon) * x + delta, ceiling)
     return float(np.max(excess))
@@ -126,7 +126,7 @@ def laplace_rho(*, epsilon):
 
 
 def answers_rho(*, epsilon, answers=2):
-    """Return the largest D_a / a of randomized response over orders from 1 on."""
+    """Return the largest D_a / a of randomized response over orders a >= 1."""
     p = np.append(math.exp(epsilon), np.ones(answers - 1)) / (math.exp(epsilon) + answers - 1)
     q = np.roll(p, 1)
     moments = oracles.log_moment(np.log(p), np.log(q), _ORDERS - 1)
@@ -134,15 +134,15 @@ def answers_rho(*, epsilon, answers=2):
 
 
 def gaussians_mu(*, mus):
-    """mu of the Gaussian pair with the same total variation distance, release by release."""
+    """Return mu of the Gaussian pair with the total variation distance of the composition."""
     distance = lambda a, b: delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)
     return reduce(lambda a, b: float(2 * ndtri((1 + distance(a, b)) / 2)), mus)
 
 
 def adaptive_renyi(*, order, noise, below, above, cut):
-    """Rényi divergence of a Gaussian release whose value decides the noise of the next one.
+    """Return the Rényi divergence of two Gaussian releases; the first sets the second's noise.
 
-    Both releases move by 1; the second has noise `below` if the first fell below `cut`.
+    Both means differ by 1; the second noise is `below` if the first output is below `cut`.
     """
     costs = [(order - 1) * oracles.normal_renyi(1.0, std, order) for std in (below, above)]
     log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
@@ -321,7 +321,7 @@ def group_privacy_delta(*, epsilon, delta, group):
     \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\Big)\text{-DP for groups of } k"""
     if epsilon == 0:
         return min(group * delta, 1.0)
-    # The quotient of expm1, with the exponent taken out so that nothing overflows.
+    # The quotient of expm1, with the exponent factored out against overflow.
     quotient = math.expm1(-group * epsilon) / math.expm1(-epsilon)
     return min(delta * math.exp(min((group - 1) * epsilon + math.log(quotient), 700.0)), 1.0)
 

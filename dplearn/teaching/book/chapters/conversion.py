@@ -24,7 +24,7 @@ from dplearn.teaching.book.kit.entry import (
 
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
-    """Return the smallest value of a function with a single minimum."""
+    """Return the minimum of a unimodal function, on successively finer grids."""
     for _ in range(7):
         x = np.linspace(low, high, 61)
         y = f(x)
@@ -36,12 +36,12 @@ def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
 def coins_within(*, orders, rdp, delta):
     """Return the largest epsilon at delta of two coins whose Rényi divergence is at most rdp.
 
-    No pair of laws is worse: an event and its complement make a coin.
+    No pair of laws is worse: by data processing the coin of an event has no larger divergence.
     """
 
     def too_far(epsilon: float) -> bool:
         def log_moment(place: NDArray) -> NDArray:
-            """Of P(S) = a by its log odds and Q(S) = e^-epsilon (a - delta)."""
+            """Return the log moment of P(S) = a and Q(S) = e^-epsilon (a - delta)."""
             log_b = np.log1p(-delta) + np.log(expit(place)) - epsilon
             log_a = np.log(delta + (1 - delta) * expit(place))
             # 1 - a without cancellation.
@@ -55,9 +55,9 @@ def coins_within(*, orders, rdp, delta):
 
 
 def pointwise_epsilon(*, orders, rdp, delta):
-    """Epsilon at which (1 - e^(epsilon - z))_+ <= c e^((order - 1) z) gives delta.
+    """Return epsilon at delta from (1 - e^(epsilon - z))_+ <= c e^((order - 1) z).
 
-    That is, with the smallest c for which it holds at every loss z = epsilon + t.
+    Here c is the smallest constant that holds at every loss z = epsilon + t.
     """
     minus_log = lambda t: (orders - 1) * t - np.log(-np.expm1(-t))
     log_c = -zoomed(lambda log_t: minus_log(np.exp(log_t)), -20.0, 8.0)
@@ -65,7 +65,7 @@ def pointwise_epsilon(*, orders, rdp, delta):
 
 
 def steps_without_a_better_order(*, order, rho, delta):
-    """Return the number of releases, not rounded, at which no other order gives a smaller bound."""
+    """Return the number of releases, a real number, at which `order` gives the smallest bound."""
 
     def smaller_is_better(log_steps: float) -> bool:
         total = rho * math.exp(log_steps)
@@ -185,7 +185,7 @@ def zcdp_to_epsilon_bun_steinke(rho, *, delta):
 
 
 def _orders_up_to(largest: int) -> str:
-    """Return the first conversion at the best order between 2 and the largest."""
+    """Return the expression of the first conversion at the best order in [2, largest]."""
     order = f"min(max(1 + sqrt(-log(delta)/rho), 2), {largest})"
     return f"rho*{order} - log(delta)/({order} - 1)"
 

@@ -12,26 +12,26 @@ from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, print
 
 
 def _log_masses(sigma: float, reach: int, centre: float = 0.0) -> NDArray:
-    """Log masses of e^(-(k-centre)^2 / 2 sigma^2) on the whole numbers up to `reach`."""
+    """Return the log masses of a discrete Gaussian on -reach, ..., reach."""
     logs = -0.5 * ((np.arange(-reach, reach + 1.0) - centre) / sigma) ** 2
     return logs - np.logaddexp.reduce(logs)
 
 
 def _renyi(logs: NDArray, shift: int, order: float) -> float:
-    """Rényi divergence of a law on consecutive numbers and itself shifted; by its definition."""
+    """Return the Rényi divergence of a law on consecutive integers and its shift, by definition."""
     p, q = logs[: logs.size - shift], logs[shift:]
     return float(np.logaddexp.reduce(order * p + (1 - order) * q)) / (order - 1)
 
 
 def gaussian_spread(*, sigma, centre=0.0):
-    """Variance of a discrete Gaussian, term by term."""
+    """Return the variance of a discrete Gaussian, term by term."""
     reach = math.ceil(40 * sigma) + 2
     masses, k = np.exp(_log_masses(sigma, reach, centre)), np.arange(-reach, reach + 1.0) - centre
     return float(masses @ (k - masses @ k) ** 2)
 
 
 def discrete_delta(*, sigma, sensitivity, epsilon):
-    """Sum of what exceeds, over all outputs."""
+    """Return the hockey-stick divergence as a sum over all outputs."""
     logs = _log_masses(sigma, math.ceil(40 * sigma) + 5 * sensitivity)
     p, q = logs[: logs.size - sensitivity], logs[sensitivity:]
     gains = np.maximum(-np.expm1(np.minimum(epsilon - (p - q), 0.0)), 0.0)
@@ -39,7 +39,7 @@ def discrete_delta(*, sigma, sensitivity, epsilon):
 
 
 def discrete_renyi(*, sigma, sensitivity, order):
-    """Rényi divergence; inf if the two outputs have no value in common."""
+    """Return the Rényi divergence; inf if the two laws have disjoint supports."""
     if sensitivity != round(sensitivity):
         return math.inf
     shift = round(sensitivity)
@@ -54,16 +54,16 @@ def _sum(sigma: float, clients: int) -> NDArray:
 
 
 def sum_delta(*, sigma, clients, sensitivity, epsilon):
-    """Sum of what exceeds, over all outputs."""
+    """Return the hockey-stick divergence of a shifted sum, over all outputs."""
     law, gap = _sum(sigma, clients), np.zeros(sensitivity)
     p, q = np.append(gap, law), np.append(law, gap)
     return float(np.sum(np.maximum(p - math.exp(epsilon) * q, 0.0)))
 
 
 def sum_against_one(*, sigma, clients):
-    """Largest log ratio of the law of a sum and one discrete Gaussian, either way.
+    """Return the largest absolute log ratio of the sum's law and one discrete Gaussian.
 
-    The ratio repeats every `clients` numbers, so those around 0 are all.
+    The ratio has period `clients`, so one period around 0 is enough.
     """
     law = _sum(sigma, clients)
     middle, reach = law.size // 2, (clients + 1) // 2
@@ -73,7 +73,7 @@ def sum_against_one(*, sigma, clients):
 
 
 def skellam_renyi(*, variance, orders, shift):
-    """Add up the divergences of all coordinates, which are independent."""
+    """Return the sum of the coordinates' Rényi divergences under Skellam noise."""
     mean, largest = variance / 2, max(shift)
     reach = math.ceil(3 * orders * largest + variance + 12 * math.sqrt(variance)) + 60 + largest
     # The difference of two Poisson counts is k = 0, 1, ... where the first is k + extra.
@@ -102,7 +102,7 @@ def discrete_gaussian_variance(*, sigma):
     r"""P(X=k) \propto e^{-k^2/2\sigma^2}:\quad \mathrm{Var}X \le
     \sigma^2\Big(1 - \frac{4\pi^2\sigma^2}{e^{4\pi^2\sigma^2}-1}\Big) < \sigma^2"""
     x = (2 * math.pi * sigma) ** 2
-    # e^-x beyond the range of e^x.
+    # e^-x where e^x overflows.
     lost = x * math.exp(-x) if x > 700 else x / math.expm1(x)
     return sigma**2 * (1 - lost)
 

@@ -11,16 +11,16 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wro
 
 
 def renyi_after_kernel(*, p, q, kernel, order):
-    """Divergence of the outputs, a mass at a time."""
+    """Return the Rényi divergence of the laws after the kernel."""
     laws = []
     for law in (p, q):
         out = [math.fsum(x * row[k] for x, row in zip(law, kernel, strict=True)) for k in range(3)]
-        laws.append(np.divide(out, math.fsum(out)))  # which may miss 1 by a rounding
+        laws.append(np.divide(out, math.fsum(out)))  # the sum may differ from 1 by a rounding
     return oracles.finite_renyi(laws[0], laws[1], order)
 
 
 def heavy_tail(*, order):
-    """D_order of a Laplace law from a Gaussian; above order 1 the integrand grows for ever."""
+    """Return D_order of a Laplace law from a Gaussian; the integral diverges above order 1."""
     far = 60.0 + (4.0 / (order - 1) if order > 1 else 0.0)
     laws = oracles.log_laplace(), oracles.log_normal()
     return oracles.density_renyi(*laws, order, -far, far, kinks=[0.0])

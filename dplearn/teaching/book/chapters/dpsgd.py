@@ -1,4 +1,4 @@
-"""Noise of one private update, and what a run of noisy steps leaks."""
+"""Noise of one private update, and guarantees of whole training runs."""
 
 import math
 from collections.abc import Callable
@@ -33,9 +33,9 @@ def _largest_change(clipped: NDArray, average: Callable[[NDArray], NDArray]) -> 
 
 
 def needed_noise(*, noise_multiplier, max_grad_norm, expected_batch, dimension, clip=by_norm):
-    """noise_multiplier times the sensitivity of the clipped sum over a fixed denominator.
+    """Return noise_multiplier times the sensitivity of clipped sum / expected_batch.
 
-    The gradients are of all sizes, in both directions.
+    The gradients have norms of many magnitudes, in both directions.
     """
     sizes = np.repeat([1e-6, 1e-2, 1.0, 1e6], 2) * np.tile([1.0, -1.0], 4)
     gradients = sizes[:, None] * (1 + np.random.default_rng(3).random(dimension))
@@ -44,17 +44,17 @@ def needed_noise(*, noise_multiplier, max_grad_norm, expected_batch, dimension, 
 
 
 def change_of_mean(*, max_grad_norm, batch):
-    """Largest change of the mean of clipped gradients when one that opposes all others leaves."""
+    """Return the largest change of the mean when a gradient opposed to the others is removed."""
     gradients = np.full((batch, 3), -7e6)
     gradients[0] = 5e6
     return _largest_change(by_norm(gradients, max_grad_norm), lambda g: g.mean(axis=0))
 
 
 def left_for_the_sum(*, noise_multiplier, bit_noise, shift=0.5):
-    """Noise with the order-2 divergence that is left once the count has had its part.
+    """Return the noise of the sum: its order-2 divergence is the total minus that of the count.
 
-    A shifted bit is 1/2 or -1/2, and 0 for a record that is absent. Both integrals are good to
-    1e-11, which is much where little is left.
+    A bit is 1/2 or -1/2, and 0 for an absent record. Both integrals have relative error 1e-11,
+    which is large beside a small difference.
     """
     whole = oracles.normal_renyi(1.0, noise_multiplier)
     left = whole - oracles.normal_renyi(shift, bit_noise)
@@ -63,10 +63,10 @@ def left_for_the_sum(*, noise_multiplier, bit_noise, shift=0.5):
 
 
 def divergence_of_lengths(*, batch, dimension):
-    """Order-2 divergence of the lengths of two Gaussian vectors, which tell all there is."""
+    """Return D_2 of the norms of two Gaussian vectors; the norm is a sufficient statistic."""
 
     def log_length(r: NDArray, std: float) -> NDArray:
-        """Log density, up to a constant that both laws share."""
+        """Return the log density of the norm, without the constant common to both laws."""
         return (dimension - 1) * np.log(r) - r * r / (2 * std**2) - dimension * math.log(std)
 
     std, far = batch / (batch + 1), 3 * math.sqrt(dimension) + 40
@@ -77,7 +77,7 @@ def divergence_of_lengths(*, batch, dimension):
 
 def tree_by_counting(*, leaves, noise_multiplier, participations=1):
     """Return the largest sum of halved order-2 divergences over complete nodes."""
-    # Entry i: the record takes part from step i on; a node counts the steps that fall into it.
+    # Entry i: the record participates from step i on; each node counts the steps inside it.
     starts, total = np.arange(leaves - participations + 1), 0.0
     for size in (1 << level for level in range(leaves.bit_length())):
         for first in range(0, leaves - size + 1, size):
@@ -86,14 +86,14 @@ def tree_by_counting(*, leaves, noise_multiplier, participations=1):
     return 0.5 * oracles.normal_renyi(1.0, noise_multiplier) * float(np.max(total))
 
 
-# A run
+# Whole runs
 ANY_MOMENT = np.geomspace(0.01, 5000.0, 60)
 WHOLE_MOMENT = np.append(1.0, np.unique(np.round(np.geomspace(2.0, 2000.0, 60))))
 
 
 def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noise_multiplier,
                   sample_rate, steps, delta):  # fmt: skip
-    """Return the least bound(T K(m), ln(1/delta), m) on a grid, then beside the best one."""
+    """Return the smallest bound(T K(m), ln(1/delta), m) over a grid refined near its minimum."""
 
     def epsilon_at(m: NDArray) -> NDArray:
         if sample_rate == 1:
@@ -172,7 +172,7 @@ def adaptive_clipping_multiplier(*, noise_multiplier, bit_noise):
 
     bit_noise: Standard deviation sigma_b of the noise on the sum of bits, each -1/2 or 1/2"""
     whole = 2 * bit_noise
-    # The difference of the squares without cancellation.
+    # The difference of the squares, without cancellation.
     rest = (whole - noise_multiplier) * (whole + noise_multiplier)
     return noise_multiplier * whole / math.sqrt(rest)
 
@@ -280,7 +280,7 @@ def _divergence_of_run(noise_multiplier: float, sample_rate: float, steps: int, 
 
 
 def _best_order(epsilon_at: Callable[[float], float]) -> float:
-    """Return the order in (1.01, 10001) with the smallest epsilon, a valley in ln(order - 1)."""
+    """Return the order in (1.01, 10001) with the smallest epsilon, unimodal in ln(order - 1)."""
     value = lambda x: np.asarray(-epsilon_at(1 + math.exp(x)))
     return 1 + math.exp(maximise(value, lower=math.log(0.01), upper=math.log(1e4), shape=()))
 
@@ -368,14 +368,14 @@ _CLOSED = "2*sample_rate*sqrt(steps*log(1/delta))/epsilon"
 
 
 def noise_of_run(*, epsilon, delta, sample_rate, steps):
-    """Smallest noise multiplier of a run by its certified epsilon."""
+    """Return the smallest noise multiplier whose certified epsilon is at most `epsilon`."""
     run = {"sample_rate": sample_rate, "steps": int(steps), "delta": delta}
     enough = lambda noise: certified_epsilon(noise_multiplier=noise, **run).high <= epsilon
     return oracles.smallest(enough, low=0.5, high=50.0, rtol=1e-3)
 
 
 def _by_sum(epsilon, delta, sample_rate, steps):
-    """Return what no mechanism beats: in a share p of all runs the record is in many batches."""
+    """Return a lower bound of the noise from the fraction p of runs with most participations."""
     bounds = []
     for p in (0.5, 0.1, 0.01, 0.001):
         count = np.ceil(bdtrik(1 - p, steps, sample_rate))

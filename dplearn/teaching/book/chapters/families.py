@@ -1,4 +1,4 @@
-"""Divergences of families of laws, and what one divergence says about another."""
+"""Divergences of families of laws, and bounds of one divergence by another."""
 
 import math
 
@@ -43,15 +43,15 @@ def largest_distance(*, kl):
 
 
 def mean_loss_of_coins(*, epsilon):
-    """KL of randomized response, the pair that attains the maximum."""
+    """Return the KL divergence of randomized response, the largest of any epsilon-DP pair."""
     return oracles.mean_loss(*oracles.randomized_response(epsilon))
 
 
 def renyi_of_normals(*, order, mean_p, std_p, mean_q, std_q):
-    """Divergence of two Gaussians by quadrature.
+    """Return the Rényi divergence of two Gaussians by quadrature.
 
-    Nothing is said where the variance of the integrand is all but infinite: it falls off too far
-    out, and its exponent is a difference of numbers without the digits for it.
+    The result is [0, inf] where the integrand's variance is nearly infinite: its tails are too
+    long, and its exponent suffers from cancellation.
     """
     inverse = order * std_q**2 + (1 - order) * std_p**2
     if 0 < inverse < 1e-3 * order * std_q**2:
@@ -163,7 +163,7 @@ def renyi_randomized_response(*, truth, order):
     epsilon = math.log(truth) - math.log1p(-truth)
     if order == 1:
         return epsilon * math.tanh(epsilon / 2)
-    # p^a (1-p)^(1-a) = p e^((a-1) eps), and the same with the signs turned.
+    # p^a (1-p)^(1-a) = p e^((a-1) eps), and likewise with p and 1-p exchanged.
     logs = np.array([math.log(truth), math.log1p(-truth)])
     total = np.logaddexp.reduce(logs + (order - 1) * epsilon * np.array([1, -1]))
     return float(total) / (order - 1)

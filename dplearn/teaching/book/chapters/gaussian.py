@@ -1,4 +1,4 @@
-"""Gaussian noise: what it leaks exactly, where the classical recipe ends, noise for groups."""
+"""Gaussian noise: exact guarantees, the range of the classical formula, noise for groups."""
 
 import math
 
@@ -13,12 +13,12 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def noise_epsilon(*, noise_multiplier, delta, distance=1.0):
-    """Exact epsilon of one Gaussian release."""
+    """Return the exact epsilon of one Gaussian release."""
     return oracles.normal_epsilon(delta=delta, mu=distance / noise_multiplier)
 
 
 def first_failure(*, delta):
-    """Walk up in epsilon until the delta of the classical noise is too large."""
+    """Return the smallest epsilon at which the delta of the classical noise is too large."""
     root = math.sqrt(math.log(1.25 / delta) * 2)
     log_delta = lambda epsilon: oracles.normal_log_delta(epsilon=epsilon, mu=epsilon / root)
     fails = lambda epsilon: log_delta(epsilon) >= math.log(delta)
@@ -29,7 +29,7 @@ def first_failure(*, delta):
 
 
 def longest_contribution(*, norms):
-    """Largest norm of a vector of groups, each clipped by its norm; the corners are among them."""
+    """Return the largest joint norm of random groups, each clipped to its norm."""
     rng, longest = np.random.default_rng(5), 0.0
     for size in (1e-3, 1.0, 1e6):
         groups = [size * rng.normal(size=7) for _ in norms]
@@ -40,17 +40,17 @@ def longest_contribution(*, norms):
 
 
 def energy_by_search(*, sizes, norms, noise_multiplier):
-    """Least noise energy over shares s_m of the loss, z_m^-2 = s_m / z^2, by a general search."""
+    """Return the least noise energy over shares s_m of z^-2, z_m^-2 = s_m / z^2, numerically."""
     from scipy.optimize import minimize
 
     log_cost = np.log(sizes * np.square(norms) * noise_multiplier**2)
-    # Shares add up to 1 whatever their logarithms are up to a constant.
+    # The second term normalises the shares e^x to a sum of 1.
     log_energy = lambda x: np.logaddexp.reduce(log_cost - x) + np.logaddexp.reduce(x)
     return math.exp(minimize(log_energy, np.zeros(sizes.size), tol=1e-9).fun)
 
 
 def std_of_divergence(*, order, epsilon, distance):
-    """Return the standard deviation at which the Rényi divergence, an integral, is epsilon."""
+    """Return the standard deviation at which the integrated Rényi divergence is epsilon."""
     excess = lambda x: math.log(oracles.normal_renyi(distance, math.exp(x), order) / epsilon)
     guess = 0.5 * math.log(distance**2 * order / epsilon)
     found = crossing(excess, guess=guess, lower=guess - 1.6, upper=guess + 1.6, tolerance=1e-10)
@@ -162,7 +162,7 @@ def classical_gaussian_threshold(*, delta):
         mu = float(epsilon) / math.sqrt(2 * math.log(1.25 / delta))
         return np.asarray(math.log(delta) - gaussian_log_delta(epsilon, mu))
 
-    # One crossing only: with c fixed, x = c - eps / (2 c) falls and delta grows with epsilon.
+    # The root is unique: x = c - epsilon / (2 c) decreases in epsilon, so delta increases.
     return float(decreasing_root(margin, lower=1.0, upper=100.0))
 
 

@@ -28,7 +28,7 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 def coins_renyi(*, epsilon, order):
     """Return the largest Rényi divergence of two coins whose losses lie in [-epsilon, epsilon]."""
     gain, loss = np.meshgrid(*[epsilon * np.linspace(0.0, 1.0, 33)[1:]] * 2)
-    # Q gives the outcome with loss `gain` the probability q: q e^gain + (1 - q) e^-loss = 1.
+    # Q has mass q on the outcome of loss `gain`: q e^gain + (1 - q) e^-loss = 1.
     q = -np.expm1(-loss) / (np.exp(gain) - np.exp(-loss))
     log_q = np.stack([np.log(q), np.log1p(-q)], axis=-1)
     log_p = log_q + np.stack([gain, -loss], axis=-1)
@@ -36,12 +36,12 @@ def coins_renyi(*, epsilon, order):
 
 
 def most_powerful(p, q, false_positive_rate):
-    """Smallest miss rate of tests of P against Q with this rate of false alarms.
+    """Return the smallest miss rate of tests of P against Q at this false positive rate.
 
-    Neyman and Pearson: outcomes with the largest q/p are rejected first, the last one partly.
+    By Neyman and Pearson: reject outcomes with the largest q/p first, the last with randomness.
     """
     left, caught = false_positive_rate, []
-    # The angle grows with p/q, and there is one also where q is 0.
+    # The angle atan2(p, q) increases with p/q, and exists where q = 0.
     for a, b in sorted(zip(p, q, strict=True), key=lambda pair: math.atan2(*pair)):
         share = 1.0 if a <= left else left / a
         caught.append(share * b)
@@ -51,9 +51,9 @@ def most_powerful(p, q, false_positive_rate):
 
 def largest_loss_tail(*, epsilon, delta):
     """Return the largest P(L >= 2 epsilon) of an (epsilon, delta)-DP pair, a linear programme."""
-    from scipy.optimize import linprog  # Opening the explorer does without it.
+    from scipy.optimize import linprog  # Imported late: the explorer starts without it.
 
-    # P(S), Q(S) for S the outcomes with such a loss, and Q(S) e^(2 epsilon) <= P(S).
+    # The unknowns are P(S) and Q(S), S = {L >= 2 epsilon}, so that Q(S) e^(2 epsilon) <= P(S).
     e = math.exp(epsilon)
     bounds = [[1.0, -e], [-1.0, e * e], [-1.0, e], [e, -1.0]]
     limits = [delta, 0.0, e - 1 + delta, e - 1 + delta]
@@ -61,20 +61,20 @@ def largest_loss_tail(*, epsilon, delta):
 
 
 def profile_of_coins(*, local, steps):
-    """Return the losses >= 0 of a few coins, the kinks of their profile, and the deltas there."""
+    """Return the kinks of the profile of `steps` coins, its losses >= 0, and the deltas there."""
     losses = np.arange(steps % 2, steps + 1, 2) * local
     deltas = [oracles.coins_delta(epsilon=e, local=local, steps=steps) for e in losses]
     return losses, np.array(deltas)
 
 
 def profile_of_pair(*, p, q):
-    """Return the losses of a pair where they are positive, 0, and the deltas there."""
+    """Return 0 and the losses of a pair, negative ones as 0, and the deltas there."""
     losses = np.append(0.0, np.maximum(np.log(p) - np.log(q), 0.0))
     return losses, np.array([oracles.worst_event_delta(p=p, q=q, epsilon=e) for e in losses])
 
 
 def miss_of_coins(*, local, steps, false_positive_rate):
-    """Smallest miss rate of tests of the number of true answers, one more coin at a time."""
+    """Return the smallest miss rate of tests based on the number of true answers."""
     (exact, lie), _ = oracles.randomized_response(epsilon=local)
     p = np.ones(1)
     for _ in range(steps):

@@ -13,7 +13,7 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
-    """Probabilities of 0, 1, ... `last` successes, or of all numbers."""
+    """Return the binomial probabilities of 0, 1, ..., `last` successes, by default of all."""
     k = np.arange((trials if last is None else last) + 1.0)
     ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
     return np.exp(ways + k * math.log(rate) + (trials - k) * math.log1p(-rate))
@@ -25,9 +25,9 @@ def _variance(law: NDArray, values: NDArray) -> float:
 
 
 def share_variance(*, epsilon, users, share, sampled=False):
-    """Variance of the unbiased estimate of the share of ones, by the number that is reported.
+    """Return the variance of the estimated share of ones, over all counts of reported ones.
 
-    The users are given, a `share` of them ones, or each of them is drawn at random.
+    The population is fixed, with a `share` of ones, or its users are sampled at random.
     """
     lie, ones = 1 / (1 + math.exp(epsilon)), round(share * users)
     law = np.convolve(binomial(ones, 1 - lie), binomial(users - ones, lie))
@@ -37,31 +37,31 @@ def share_variance(*, epsilon, users, share, sampled=False):
 
 
 def response_channel(odds: float, values: int) -> NDArray:
-    """Laws of the answer to `values` questions: the true one has so many times a lie's chance."""
+    """Return the channel whose true answer is `odds` times as likely as each other answer."""
     return (np.ones((values, values)) + (odds - 1) * np.eye(values)) / (odds + values - 1)
 
 
 def _frequency_variance(channel: NDArray, users: int, frequency: float) -> float:
-    """Variance of the first symbol's estimated frequency, by inverting the whole channel."""
-    # Row i is the law of the report on symbol i; in the mean `score` counts symbol 0.
+    """Return the variance of symbol 0's estimated frequency, by inverting the channel."""
+    # Row i is the law of the report on symbol i; E[score] is 1 for symbol 0 and 0 for others.
     score = np.linalg.solve(channel, np.eye(len(channel))[0])
     yes, no = (_variance(law, score) for law in channel[:2])
     return (frequency * yes + (1 - frequency) * no) / users
 
 
 def symbol_variance(*, epsilon, users, symbols, frequency=0.0):
-    """Variance of one symbol's estimated frequency."""
+    """Return the variance of one symbol's frequency, estimated by randomized response."""
     return _frequency_variance(response_channel(math.exp(epsilon), symbols), users, frequency)
 
 
 def bit_variance(*, epsilon, users, frequency=0.0):
-    """Variance of one symbol's estimated frequency by a bit of optimized unary encoding."""
+    """Return the variance of one symbol's frequency, estimated by optimized unary encoding."""
     lie = 1 / (1 + math.exp(epsilon))
     return _frequency_variance(np.array([[0.5, 0.5], [lie, 1 - lie]]), users, frequency)
 
 
 def where_variances_meet(*, epsilon):
-    """Return the number of symbols, interpolated, at which both variances are equal."""
+    """Return the number of symbols, interpolated, at which the two variances are equal."""
     bits = bit_variance(epsilon=epsilon, users=1)
     excess = lambda n: symbol_variance(epsilon=epsilon, users=1, symbols=n) / bits - 1
     high = 2 + bisect_left(range(2, 200), 0.0, key=excess)
@@ -69,20 +69,20 @@ def where_variances_meet(*, epsilon):
 
 
 def _largest_log_ratio(p: list[NDArray], q: list[NDArray]) -> float:
-    """Largest log ratio of all strings of independent bits, from the laws (zero, one) of each."""
+    """Return the largest log ratio over strings of independent bits with laws p and q."""
     one, other = (reduce(np.kron, bits) for bits in (p, q))
     return float(np.max(np.log(one) - np.log(other)))
 
 
 def one_hot_epsilon(*, one, other, symbols):
-    """Largest log ratio of all strings, for the first symbol and for the second."""
+    """Return the largest log ratio of the reports on two different symbols."""
     hot, cold = np.array([1 - one, one]), np.array([1 - other, other])
     absent = [cold] * (symbols - 2)
     return _largest_log_ratio([hot, cold, *absent], [cold, hot, *absent])
 
 
 def best_other(*, epsilon):
-    """Return the q of the smallest variance for an absent item, by trying all p."""
+    """Return the q with the smallest variance for an absent item, over all p."""
     from scipy.optimize import minimize_scalar
 
     def parts(log_odds: float) -> tuple[float, float]:
@@ -97,12 +97,12 @@ def best_other(*, epsilon):
 
 
 def permanent(noise: float) -> NDArray:
-    """Channel of a bit: kept, or replaced by a fair coin with probability `noise`."""
+    """Return the channel of a bit that a fair coin replaces with probability `noise`."""
     return (1 - noise) * np.eye(2) + noise * np.full((2, 2), 0.5)
 
 
 def bloom_epsilon(channel: NDArray, hashes: int) -> float:
-    """Largest log ratio of all strings, for two values that set disjoint bits of a filter."""
+    """Return the largest log ratio of reports on two values that set disjoint filter bits."""
     zero, one = channel
     return _largest_log_ratio([one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes)
 

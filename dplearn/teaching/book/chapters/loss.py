@@ -1,4 +1,4 @@
-"""Privacy losses as random variables: their laws, on a lattice, and added up."""
+"""Privacy losses as random variables: their laws, rounding to a lattice, and sums."""
 
 import math
 
@@ -23,7 +23,7 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kinks=()):
-    """P(L <= loss) for two densities; an atom may be missed by a rounding and still counts."""
+    """Return P(L <= loss) for two densities; a tolerance includes an atom at `loss`."""
     excess = lambda x: log_p(x) - log_q(x) - loss - 1e-13 * (1 + abs(loss))
     inside = lambda x: np.where(excess(x) <= 0, log_p(x), -np.inf)
     kinks = [*kinks, *oracles.sign_changes(excess, -60.0, reach)]
@@ -31,7 +31,7 @@ def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kin
 
 
 def sampled_coins_deltas(*, local, sample_rate, steps, epsilon):
-    """delta of sampled randomized responses, a record removed and added; all counts of truths."""
+    """Return the deltas of sampled randomized responses for a record removed and added."""
     exact = 1 / (1 + math.exp(-local))
     a, b = sample_rate * exact + (1 - sample_rate) * (1 - exact), 1 - exact
     laws = [binomial(steps, rate) for rate in (a, b)]
@@ -40,14 +40,14 @@ def sampled_coins_deltas(*, local, sample_rate, steps, epsilon):
 
 
 def delta_by_convolution(*, mu_1, mu_2, epsilon):
-    """E[(1 - e^(epsilon - L1 - L2))+] over the plane of two normal losses."""
+    """Return E[(1 - e^(epsilon - L1 - L2))+] of two normal losses, by quadrature."""
     mu_1, mu_2 = sorted((mu_1, mu_2))  # the inner integral is smooth on the scale of mu_2
     x, w = oracles.legendre(200)
     first = mu_1**2 / 2 + 9 * mu_1 * x
     weights = 9 * mu_1 * w * np.exp(oracles.log_normal(mu_1**2 / 2, mu_1)(first))
     high = mu_2**2 / 2 + 9 * mu_2
     low = np.clip(epsilon - first, mu_2**2 / 2 - 9 * mu_2, high)
-    # Inner nodes run from where the gain begins, so that nothing has a kink.
+    # Inner nodes start where the gain becomes positive, to avoid the kink.
     half = 0.5 * (high - low)[:, None]
     second = low[:, None] + half * (1 + x)
     gains = -np.expm1(np.minimum(epsilon - first[:, None] - second, 0.0))
@@ -56,11 +56,11 @@ def delta_by_convolution(*, mu_1, mu_2, epsilon):
 
 
 def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: float) -> float:
-    """delta of Gaussian losses on multiples of `width`; cell k gets those in (k-1+up, k+up]."""
+    """Return delta of rounded Gaussian losses: (k - up, k + 1 - up] * width becomes k * width."""
     mean, far = mu**2 / 2, 12 * mu
     first, last = (math.floor(x / width) for x in (mean - far, mean + far))
     index = np.arange(first - 1, last + 2)
-    above = ndtr((mean - (index + 1 - up) * width) / mu)  # P(L beyond the cell)
+    above = ndtr((mean - (index + 1 - up) * width) / mu)  # P(L > end of the cell)
     masses, infinity = -np.diff(above), above[-1] if up == 1 else 0.0
     masses[0] += 1 - above[0]
     masses[-1] += above[-1] - infinity
@@ -176,7 +176,7 @@ def composed_delta(*, p, q, other_p, other_q, epsilon):
 
 
 def _loss_law(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Losses and their masses under P; inf where Q cannot be."""
+    """Return the losses and their masses under P; a loss is inf where Q has no mass."""
     p, q = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
     with np.errstate(divide="ignore"):
         return np.log(p[p > 0]) - np.log(q[p > 0]), p[p > 0]

@@ -1,8 +1,8 @@
 r"""Composition of (epsilon, delta) guarantees.
 
-Every theorem here has the same shape: n releases that are :math:`(\varepsilon_0, \delta_0)`-DP
-leave a `slack` of :math:`\delta' = 1 - (1-\delta)/(1-\delta_0)^n` once the per-step
-deltas are paid, and bound epsilon of n pure releases at that slack.
+Every theorem has the same form: of the total :math:`\delta` of n releases that are
+:math:`(\varepsilon_0, \delta_0)`-DP, subtracting the deltas of the releases leaves a `slack`
+:math:`\delta' = 1 - (1-\delta)/(1-\delta_0)^n`, at which epsilon of n pure releases is bounded.
 """
 
 import math
@@ -34,19 +34,19 @@ from dplearn.teaching.book.kit.terms import REPEATED
 
 
 def delta_of_releases(total, local, steps, paid=0.0):
-    """Exact delta at epsilon `total` of worst (local, paid)-releases."""
+    """Return the exact delta at epsilon `total` of worst-case (local, paid)-DP releases."""
     return enumerated_delta(epsilons=[local] * steps, deltas=[paid] * steps, total=total)
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
-    """Return the number of releases from which `bound` is below the sum; inf if never."""
+    """Return the number of releases above which `bound` beats the sum of epsilons, or inf."""
     total = lambda log: bound(epsilon=epsilon, steps=math.exp(log), slack=slack)
     better = lambda log: total(log) < math.exp(log) * epsilon
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))
 
 
 _RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
-_SMALL = Log(1e-12, 1e-3)  # where claims are met
+_SMALL = Log(1e-12, 1e-3)  # slack of published claims
 _ANY_RELEASES = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
          "paid": Log(1e-9, 0.5)}
@@ -226,7 +226,7 @@ enter(theorems.heterogeneous_composition,
 
 
 def _interpolated(*, total, epsilon, steps):
-    """delta between the neighbouring values of the loss, on a straight line in epsilon."""
+    """Return delta interpolated linearly in epsilon between two values of the loss."""
     j = math.floor((total / epsilon - steps) / 2)
     ends = [(steps + 2 * j) * epsilon, (steps + 2 * j + 2) * epsilon]
     deltas = [oracles.coins_delta(epsilon=e, local=epsilon, steps=steps) for e in ends]

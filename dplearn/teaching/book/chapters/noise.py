@@ -1,4 +1,4 @@
-"""Noise on numbers and on answers: Laplace, geometric, staircase, Gaussian, and two coins."""
+"""Noise mechanisms: Laplace, geometric, staircase, Gaussian, and randomized response."""
 
 import itertools
 import math
@@ -34,7 +34,7 @@ from dplearn.teaching.book.kit.terms import REPEATED
 
 
 def vector_laplace_loss(*, shift, scale):
-    """Largest log ratio of the product densities on a grid that surrounds the shift."""
+    """Return the largest log ratio of product Laplace densities on a grid around the shift."""
     shift = np.asarray(shift, dtype=float)
     reach = 2 * np.max(np.abs(shift)) + 1.0
     points = np.array(list(itertools.product(np.linspace(-reach, reach, 7), repeat=shift.size)))
@@ -43,14 +43,14 @@ def vector_laplace_loss(*, shift, scale):
 
 
 def geometric_difference(*, rate, value):
-    """P(G - H = value) for independent G and H, P(G = k) = (1 - a) a^k with a = e^-rate."""
+    """Return P(G - H = value) for independent G, H of P(G = k) = (1 - a) a^k, a = e^-rate."""
     k = np.arange(math.ceil(25 / rate) + 1)
     log_mass = math.log(-math.expm1(-rate)) - rate * k
     return float(np.sum(np.exp(log_mass + log_mass - rate * abs(value))))
 
 
 def one_sided_geometric_loss(*, rate, sensitivity):
-    """Largest log ratio in both orders where geometric noise is never negative."""
+    """Return the largest absolute log ratio for one-sided geometric noise."""
     k = np.arange(sensitivity + 10)
     p, q = np.exp(-rate * k), np.exp(-rate * (k - sensitivity)) * (k >= sensitivity)
     with np.errstate(divide="ignore"):
@@ -58,7 +58,7 @@ def one_sided_geometric_loss(*, rate, sensitivity):
 
 
 def float_laplace_loss(*, rate, sensitivity, bits):
-    """Largest log ratio of the floats +-ln(u)/rate, shifted or not, where u has so many bits."""
+    """Return the largest log ratio of float outputs x +- ln(u)/rate, where u has `bits` bits."""
     u = np.arange(1, 2**bits + 1) / 2**bits
     noise = np.concatenate([np.log(u), -np.log(u)]) / rate
     p, q = (np.unique(x + noise, return_counts=True) for x in (0.0, float(sensitivity)))
@@ -68,7 +68,7 @@ def float_laplace_loss(*, rate, sensitivity, bits):
 
 
 def trained_gaussian_delta(*, epsilon, noise_multiplier, exponent):
-    """Delta of noise on a least-squares slope: (x, -1) joins (x, 1) at x = 10^-exponent."""
+    """Return delta of a noisy least-squares slope when (x, -1) joins (x, 1), x = 10^-exponent."""
     x = 10.0**-exponent
     slope = lambda y: float(np.linalg.lstsq(np.full((len(y), 1), x), y, rcond=None)[0][0])
     moved = abs(slope([1.0]) - slope([1.0, -1.0]))
@@ -76,12 +76,12 @@ def trained_gaussian_delta(*, epsilon, noise_multiplier, exponent):
 
 
 def least_staircase_variance(*, epsilon):
-    """Variance of the best staircase of pure DP at `epsilon`, summed step by step."""
+    """Return the least variance of epsilon-DP staircase noise, summed over its steps."""
     k = np.arange(math.ceil(60 / epsilon) + 1.0)
     high, low = np.exp(-epsilon * k), np.exp(-epsilon * (k + 1))
 
     def variance(width: float) -> float:
-        # On [k, k + width) the density is `high`, up to k + 1 it is `low`.
+        # The density is `high` on [k, k + width), `low` on [k + width, k + 1).
         steps = (high, k, width), (low, k + width, 1 - width)
         mass = sum(w * density for density, _, w in steps)
         moment = sum(w * density * (x * x + x * w + w * w / 3) for density, x, w in steps)
@@ -92,26 +92,26 @@ def least_staircase_variance(*, epsilon):
 
 
 def integrated_tail(*, scale, threshold, sides):
-    """P(X > threshold) of a Laplace law, or of both its tails."""
+    """Return P(X > threshold) times `sides` for Laplace noise X."""
     log_density = oracles.log_laplace(0.0, scale)
     return sides * math.exp(oracles.log_integral(log_density, threshold, threshold + 100 * scale))
 
 
 def log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> float:
-    """log of the integral of |x|^power under a weight with a kink at 0."""
+    """Return the log of the integral of |x|^power times a weight with a kink at 0."""
     return oracles.log_integral(lambda x: xlogy(power, np.abs(x)) + log_weight(x), -far, far,
                                 kinks=[0.0])
 
 
 def scaled_gaussian_delta(*, epsilon, noise_multiplier):
-    """Hockey-stick divergence of two Gaussians at distance 1 by quadrature."""
+    """Return the hockey-stick divergence of Gaussians at distance 1, by quadrature."""
     laws = oracles.log_normal(1.0, noise_multiplier), oracles.log_normal(0.0, noise_multiplier)
     far = (500.0 + epsilon * noise_multiplier) * noise_multiplier + 1.0
     return oracles.density_delta(*laws, epsilon, -far, far)
 
 
 def largest_truth(*, epsilon, answers):
-    """Largest probability of the true of so many answers that every event allows."""
+    """Return the largest probability of the true answer that is epsilon-DP."""
 
     def too_much(truth: float) -> bool:
         lie = (1 - truth) / (answers - 1)
@@ -123,7 +123,7 @@ def largest_truth(*, epsilon, answers):
 
 
 def two_coins_loss(*, honest, yes):
-    """Largest log ratio of the answers of two people, all tosses enumerated."""
+    """Return epsilon of two-coin randomized response, over all coin tosses."""
     laws = {exact: {True: 0.0, False: 0.0} for exact in (True, False)}
     for exact, first, second in itertools.product((True, False), repeat=3):
         probability = (honest if first else 1 - honest) * (yes if second else 1 - yes)
@@ -357,7 +357,7 @@ enter(gaussian_delta,
 def analytic_gaussian_sigma(*, epsilon, delta):
     r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""
     delta_at = lambda sigma: gaussian_delta(epsilon=epsilon, noise_multiplier=float(sigma))
-    # delta is at most the shift times the density at 0; and e^(-(epsilon sigma - 1/2 sigma)^2 / 2).
+    # Upper ends from delta <= 1/sigma and delta <= e^(-(epsilon sigma - 1/(2 sigma))^2 / 2).
     root = math.sqrt(-2 * math.log(delta))
     chernoff = (root + math.sqrt(root**2 + 2 * epsilon)) / (2 * epsilon) if epsilon else math.inf
     enough = lambda sigma: np.asarray(delta_at(sigma) <= delta)

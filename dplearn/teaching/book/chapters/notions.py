@@ -1,4 +1,4 @@
-"""From one notion to another in closed form, and what sampling and shuffling leave of it."""
+"""Closed-form conversions between privacy notions, and amplification bounds."""
 
 import itertools
 import math
@@ -18,21 +18,21 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def gaussian_zcdp_epsilon(*, rho, delta, steps=1):
-    """Exact epsilon of Gaussian releases of this zCDP, which no bound from zCDP can beat."""
+    """Return the exact epsilon of Gaussian releases with this rho, a lower bound for zCDP."""
     return oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * steps * rho))
 
 
 def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
-    """Return the largest epsilon known at this divergence: of Gaussian noise or an open record.
+    """Return the larger epsilon of two pairs with this Rényi divergence: Gaussians and coins.
 
-    The noise is such that its divergence at that order is the one in question.
+    It is a lower bound of the epsilon that the divergence at this order guarantees.
     """
     noise = oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * steps * rdp / orders))
     return max(noise, coins_within(orders=orders, rdp=rdp, delta=delta))
 
 
 def coins_mu(*, epsilon):
-    """Smallest mu whose trade-off lies below that of randomized response, kink and all."""
+    """Return the smallest mu whose trade-off lies below that of randomized response."""
     p, q = oracles.randomized_response(epsilon)
     rates = [*np.geomspace(1e-6, 0.5, 40), float(min(p))]
     miss = lambda rate: most_powerful(p=p, q=q, false_positive_rate=rate)
@@ -40,7 +40,7 @@ def coins_mu(*, epsilon):
 
 
 def subset_epsilon(*, epsilon, records, batch):
-    """Worst event of randomized response on whether a record is in the subset: all are listed."""
+    """Return epsilon of randomized response on whether record 0 is in a random subset."""
     p, q = oracles.randomized_response(epsilon)
     chosen = [0 in subset for subset in itertools.combinations(range(records), batch)]
     rate = sum(chosen) / len(chosen)
@@ -48,7 +48,7 @@ def subset_epsilon(*, epsilon, records, batch):
 
 
 def sampled_leak_delta(*, epsilon, delta, sample_rate):
-    """Delta of a sampled leaky coin at the amplified epsilon; the worst event of both orders."""
+    """Return delta of a sampled leaky coin at the amplified epsilon, in the worse direction."""
     p, q = oracles.leaky_response(epsilon, delta)
     amplified = math.log1p(sample_rate * math.expm1(epsilon))
     both = (mixed_event_delta(p=p, q=q, epsilon=amplified, sample_rate=sample_rate, added=added)
@@ -57,14 +57,14 @@ def sampled_leak_delta(*, epsilon, delta, sample_rate):
 
 
 def sampled_pair_renyi(*, p, q, order, sample_rate):
-    """Rényi divergence of a sampled pair, the larger of both orders."""
+    """Return the Rényi divergence of a sampled pair in the worse direction."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     pair = (mixed, q), (q, mixed)
     return max(oracles.finite_renyi(one, other, order) for one, other in pair)
 
 
 def _sampled_rdp(order, rdp, sample_rate):
-    """Of randomized response and of Gaussian noise with that divergence at that order."""
+    """Return a lower bound of sampled RDP from randomized response and Gaussian noise."""
     far = rdp + np.log(2) / (order - 1) + 1e-6
     local = below.root(lambda e: rdp - below.coin_rdp(e, order), 0.0, far)
     exact, lie = 1 / (1 + np.exp(-local)), 1 / (1 + np.exp(local))

@@ -1,4 +1,4 @@
-"""One training run: what its canaries prove, by a count of right guesses or a trade-off curve."""
+"""Auditing in one training run: lower bounds from the number of right guesses on canaries."""
 
 import math
 from functools import partial
@@ -14,10 +14,10 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wro
 
 
 def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
-    """Return the largest P(W >= v), for every v, of coins that may show a block.
+    """Return the largest P(W >= v), for every v, of responses that may reveal a block.
 
-    Each inclusion is told by an epsilon-DP coin. With probability m delta / i a random block of i
-    of the m canaries is shown as well, so each of them with probability delta at most.
+    Each inclusion has an epsilon-DP randomized response. With probability m delta / i a random
+    block of i of the m canaries is revealed too, hence each with probability <= delta.
     """
     exact = 1 / (1 + math.exp(-epsilon))
     block, v = np.unique(np.geomspace(1, guesses, 60).astype(int)), np.asarray(correct)[..., None]
@@ -27,17 +27,17 @@ def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) 
 
 
 def at_least(v: ArrayLike, n: ArrayLike, rate: float) -> NDArray:
-    """P(Bin(n, rate) >= v)."""
+    """Return P(Bin(n, rate) >= v)."""
     v, most = np.asarray(v), np.maximum(n, 1)
     inner = bdtrc(np.clip(v - 1, 0, most), most, rate)
     return np.where(v <= 0, 1.0, np.where(v > n, 0.0, inner))
 
 
 def worst_chance(*, canaries, guesses, correct, epsilon, delta):
-    """Return the largest P(W >= v) of all (epsilon, delta)-DP mechanisms: a linear programme.
+    """Return the largest P(W >= v) over (epsilon, delta)-DP mechanisms, by linear programming.
 
-    Without loss they treat canaries and their bits alike: what counts is how many guesses are
-    right and how many wrong. A swap of one canary makes a right guess wrong.
+    By symmetry only the numbers of right and of wrong guesses matter. Swapping one canary turns a
+    right guess into a wrong one.
     """
     from scipy.optimize import linprog
 

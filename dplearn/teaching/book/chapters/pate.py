@@ -26,7 +26,7 @@ NORMAL: Law = (oracles.log_normal(), log_ndtr)
 
 
 def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
-    """Vote counts that differ by the vote of one teacher."""
+    """Yield the vote counts that differ in the vote of one teacher."""
     votes = np.asarray(votes)
     for a, b in permutations(range(votes.size), 2):
         if votes[a] > 0:
@@ -37,13 +37,13 @@ def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
 
 
 def gnmax_law(votes: ArrayLike, noise_std: float) -> NDArray:
-    """Log probabilities of the winners under Gaussian noise, by the trapezoidal rule."""
+    """Return each class's log probability to win under Gaussian noise, by the trapezoidal rule."""
     counts = np.asarray(votes, dtype=float) / noise_std
     x = np.linspace(counts.min() - 12, counts.max() + 12, 2001)
     below = log_ndtr(x - counts[:, None])
     wins = oracles.log_normal()(x - counts[:, None]) + below.sum(axis=0) - below
     law = np.logaddexp.reduce(wins, axis=1) + math.log(x[1] - x[0])
-    # What is nearly certain is known best from what is not.
+    # 1 minus the others is more accurate for a probability near 1.
     first = int(np.argmax(law))
     law[first] = math.log1p(-float(np.sum(np.exp(np.delete(law, first)))))
     return law
@@ -56,7 +56,7 @@ def worst_divergence(log_p: NDArray, log_q: NDArray, order: float) -> float:
 
 
 def gnmax_worst(*, votes, noise_std, order, reverse=False):
-    """Return the largest Rényi divergence of the winner at these votes from that at a neighbour."""
+    """Return the winner's largest Rényi divergence between these votes and a neighbour's."""
     law = gnmax_law(votes, noise_std)
     pairs = ((law, gnmax_law(other, noise_std)) for other in neighbours(votes))
     turned = ((q, p) if reverse else (p, q) for p, q in pairs)
@@ -64,15 +64,15 @@ def gnmax_worst(*, votes, noise_std, order, reverse=False):
 
 
 def flips(votes: ArrayLike, scale: float, law: Law) -> float:
-    """Probability that not the first class wins: an integral for each of the others."""
+    """Return the probability that another class than the first wins, a sum of integrals."""
     turned = (np.roll(votes, -j) for j in range(1, np.size(votes)))
     return math.fsum(argmax_probability(scores=x, scale=scale, law=law) for x in turned)
 
 
 def largest_moment(*, moment, inverse_scale, flip):
-    """Return the largest log-moment among pairs of three outcomes that meet the hypothesis.
+    """Return the largest log moment over pairs of three-point laws satisfying the hypothesis.
 
-    The likely outcome has probability 1 - rare, rare <= flip; the others have the extreme ratios.
+    One outcome has probability 1 - rare, rare <= flip; the others have log ratios +-epsilon.
     """
     epsilon = 2 * inverse_scale
     rare = flip * np.linspace(0.02, 1.0, 50)[:, None]
@@ -85,7 +85,7 @@ def largest_moment(*, moment, inverse_scale, flip):
 
 
 def moment_of_a_tie(*, moment, inverse_scale):
-    """Return the log-moment of two classes where the votes are equal."""
+    """Return the log moment of the winner of two classes with equal votes."""
     ahead = (np.array([lead, 0.0]) * inverse_scale for lead in (0.0, 2.0))
     wins = [argmax_log_probability(scores, np.array([0, 1]), LAPLACE) for scores in ahead]
     log_p, log_q = (np.array([x, math.log(-math.expm1(x))]) for x in wins)
@@ -93,7 +93,7 @@ def moment_of_a_tie(*, moment, inverse_scale):
 
 
 def _random_votes(most: int, classes: int) -> Drawn:
-    """Return counts of up to so many classes, the plurality first."""
+    """Return a domain of votes for 2 to `classes` classes, in decreasing order."""
 
     def make(rng: Generator) -> NDArray:
         votes = rng.integers(1, most + 1, size=rng.integers(2, classes + 1))
@@ -189,7 +189,7 @@ enter(theorems.lnmax_log_moment_at,
 
 
 def _two_sided(order: str) -> Derived:
-    """Return the larger divergence of the two directions at one of the orders."""
+    """Return the domain of the larger divergence of both directions at parameter `order`."""
     return Derived(lambda p, q, drawn:
                    worst_divergence(np.log(p), np.log(q), drawn[order]))
 

@@ -1,4 +1,4 @@
-"""Several releases, and several people, in one line: what is printed for k of a kind."""
+"""Formulas for k releases and for groups of k people, as printed."""
 
 import math
 from itertools import pairwise
@@ -21,9 +21,9 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def two_hops_epsilon(*, epsilon):
-    """Worst event between two neighbours of one data set.
+    """Return epsilon between two neighbours of one data set, over all events.
 
-    A rare outcome gets likelier by e^epsilon at each of the two steps, the rest hardly changes.
+    A rare outcome's probability grows by e^epsilon at each of the two steps.
     """
     rare = 1e-9 * np.exp(epsilon * np.arange(3))
     chain = [np.array([x, 1 - x]) for x in rare]
@@ -34,7 +34,7 @@ def two_hops_epsilon(*, epsilon):
 
 
 def pure_dp_rho(*, epsilon):
-    """Return the largest D_a / a of any two coins with losses up to epsilon, over orders >= 1."""
+    """Return the largest D_a / a of pairs of coins with |loss| <= epsilon, over orders a >= 1."""
     divergences = (coins_renyi(epsilon=epsilon, order=a) / a for a in (1 + 1e-6, 1.01, 2.0, 30.0))
     return max(oracles.mean_loss(*oracles.randomized_response(epsilon)), *divergences)
 

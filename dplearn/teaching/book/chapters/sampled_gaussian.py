@@ -1,4 +1,4 @@
-"""The Poisson-sampled Gaussian: its Rényi divergences, exactly, in the limit, and closed bounds."""
+"""Rényi divergences of the Poisson-sampled Gaussian: exact values, limits and closed bounds."""
 
 import math
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from dplearn.teaching.book.kit.entry import (
 
 
 def sampled_renyi(*, order, noise_multiplier, sample_rate):
-    """Rényi divergence of the sampled Gaussian by an integral of its density."""
+    """Return the Rényi divergence of the sampled Gaussian by integrating its density."""
     if sample_rate == 1:
         return oracles.normal_renyi(1.0, noise_multiplier, order)
     pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
@@ -34,7 +34,7 @@ def sampled_renyi(*, order, noise_multiplier, sample_rate):
 
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
-    """Return the larger direction of ((1-q)N(0) + qN(distance), N(0)), which is attained."""
+    """Return the larger Rényi divergence between (1-q)N(0) + qN(distance) and N(0)."""
     mixture = log_mixture(sampled_means(sample_rate, distance), noise_multiplier)
     base = oracles.log_normal(0.0, noise_multiplier)
     far = 40 * noise_multiplier + (order + 1) * distance
@@ -43,13 +43,13 @@ def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
 
 
 def sampled_log_moment(*, moment, noise_multiplier, sample_rate):
-    """K(lambda) = ln E_P e^(lambda L) of the sampled Gaussian."""
+    """Return K(lambda) = ln E_P e^(lambda L) of the sampled Gaussian."""
     pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
     return float(log_moments(pair, [moment])[0])
 
 
 def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta) -> Interval:
-    """Brackets of the exact epsilon of a run, the larger one of both directions."""
+    """Return an interval around the exact epsilon of a run, in the worse direction."""
     if sample_rate == 1:
         exact = oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
         return Interval(exact, exact)
@@ -65,7 +65,7 @@ _RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"
 def _log_sum(
     order: int, sample_rate: float, log_gain: Callable[[NDArray], NDArray], first: float = 2.0
 ) -> float:
-    """log of sum_{k >= first} binom(a, k) q^k (1-q)^(a-k) gain(k)."""
+    """Return log sum_{k >= first} binom(a, k) q^k (1-q)^(a-k) gain(k)."""
     k = np.arange(first, order + 1)
     weight = log_comb(order, k) + k * math.log(sample_rate) + xlog1py(order - k, -sample_rate)
     return float(np.logaddexp.reduce(weight + log_gain(k)))
@@ -136,7 +136,7 @@ def sampled_moment(p, q, *, order, sample_rate):
 
 
 def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]:
-    """Signs and logarithms of both series together, term by term."""
+    """Return the signs and logarithms of the terms of both series' sum."""
     # Terms decay like k^(-order - 2) and alternate.
     k = np.arange(int(order) + int(1e-14 ** (-1 / (order + 3))) + 10.0)
     back = order - k
@@ -159,7 +159,7 @@ _PROPER = "noise_multiplier > 0 and 0 < sample_rate < 1"
 
 
 def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0) -> float:
-    """Weighted divergence on a straight line between the neighbouring whole orders."""
+    """Return the weighted divergence, interpolated linearly between integer orders."""
     ends = [math.floor(order), math.floor(order) + 1]
     values = [weight(k) * sampled_gaussian_rdp_integer(
               order=k, noise_multiplier=noise_multiplier, sample_rate=sample_rate) for k in ends]
@@ -196,7 +196,7 @@ def sampled_gaussian_rdp(*, order, noise_multiplier, sample_rate):
     sign, logs = _erfc_terms(order, noise_multiplier, sample_rate)
     top = float(np.max(logs))
     parts = np.cumsum(sign * np.exp(logs - top))
-    # The mean of the last two sums of an alternating series is much closer than either.
+    # For an alternating series the mean of the last two partial sums is more accurate.
     return max((top + math.log(0.5 * float(parts[-1] + parts[-2]))) / (order - 1), 0.0)
 
 

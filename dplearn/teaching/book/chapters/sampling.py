@@ -1,7 +1,7 @@
 """Amplification by sampling: Poisson samples, subsets of a fixed size, draws with replacement.
 
-The theorem depends on how: Poisson sampling goes with add/remove, a subset of fixed size with
-replace-one.
+Poisson sampling goes with add/remove adjacency, a subset of fixed size with replace-one
+adjacency.
 """
 
 import itertools
@@ -37,44 +37,44 @@ from dplearn.teaching.book.kit.entry import (
     wrong,
 )
 
-# Means of Gaussians, and how often each occurs.
+# Means of Gaussians, mapped to their weights.
 Means = dict[float, float]
 
 
 def log_mixture(means: Means, sigma: float) -> oracles.Density:
-    """Log density of a mixture of Gaussians of one standard deviation."""
+    """Return the log density of a mixture of Gaussians of one standard deviation."""
     total = math.fsum(means.values())
     parts = [(math.log(w / total), oracles.log_normal(m, sigma)) for m, w in means.items() if w]
     return lambda x: np.logaddexp.reduce([log_w + log_f(x) for log_w, log_f in parts])
 
 
 def mixture_delta(p: Means, q: Means, *, epsilon: float, sigma: float) -> float:
-    """Hockey-stick divergence of two mixtures of Gaussians."""
+    """Return the hockey-stick divergence of two mixtures of Gaussians."""
     means = [*p, *q]
-    # Where two such Gaussians differ by epsilon, and then ten standard deviations.
+    # The loss of Gaussians 0.05 apart reaches epsilon + 20, and then twelve deviations more.
     far = 12 * sigma + sigma**2 * (epsilon + 20) / 0.05
     low, high = min(means) - min(far, 60 * sigma + 10), max(means) + min(far, 60 * sigma + 10)
     return oracles.density_delta(log_mixture(p, sigma), log_mixture(q, sigma), epsilon, low, high)
 
 
 def sampled_means(sample_rate: float, shift: float = 1.0) -> Means:
-    """Return the output where the record is in the sample with this chance."""
+    """Return the law of the contribution of a record sampled at this rate."""
     return {0.0: 1 - sample_rate, shift: sample_rate} if shift else {0.0: 1.0}
 
 
 def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0.0):
-    """Delta where a Poisson-sampled record contributes `first`, then `second`; 0 is its absence."""
+    """Return delta of a Poisson-sampled record that contributes `first` or, instead, `second`."""
     pair = sampled_means(sample_rate, first), sampled_means(sample_rate, second)
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
 def sum_counts(samples: Iterable[Iterable[float]]) -> Means:
-    """Return the number of times that each sum occurs among the samples."""
+    """Return the number of samples with each sum."""
     return {m: float(n) for m, n in Counter(math.fsum(s) for s in samples).items()}
 
 
 def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
-    """Delta where 1 is replaced by -1, others are -1, and all subsets or all draws are listed."""
+    """Return delta of replacing 1 by -1 among records of -1, over all subsets or draws."""
     pools = ([x] + [-1.0] * (records - 1) for x in (1.0, -1.0))
     pair = (itertools.product(pool, repeat=draws) if draws else itertools.combinations(pool, batch)
             for pool in pools)  # fmt: skip
@@ -82,7 +82,7 @@ def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
 
 
 def mixed_event_delta(*, p, q, epsilon, sample_rate, other=None, added=False):
-    """Worst event where a record with output law p is sampled, against its absence or another."""
+    """Return delta of a sampled record with output law p against its absence or another's."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     replaced = q if other is None else sample_rate * other + (1 - sample_rate) * q
     pair = (replaced, mixed) if added else (mixed, replaced)
@@ -90,7 +90,7 @@ def mixed_event_delta(*, p, q, epsilon, sample_rate, other=None, added=False):
 
 
 def sampled_coin_epsilon(*, epsilon, sample_rate):
-    """Worst event, in both orders, of a randomized response that is asked with a chance."""
+    """Return epsilon of a sampled randomized response, in the worse direction."""
     p, q = oracles.randomized_response(epsilon)
     mixed = sample_rate * p + (1 - sample_rate) * q
     return oracles.worst_event_epsilon_at(mixed, q, 0.0)
@@ -101,7 +101,7 @@ _SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
 
 
 def _base_epsilon(epsilon: float, sample_rate: float) -> float:
-    """Return the epsilon that is amplified to this one."""
+    """Return the epsilon before amplification."""
     return math.log1p(math.expm1(epsilon) / sample_rate)
 
 
@@ -161,7 +161,7 @@ def poisson_delta(p, q, *, epsilon, sample_rate):
 
 
 _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
-            # Between 0 and where delta is about 1e-10.
+            # Drawn from 0 to the epsilon where delta is about 1e-10.
             "epsilon": Drawn(lambda rng, noise_multiplier, sample_rate: round(float(
             amplified_epsilon(epsilon=release_epsilon(noise_multiplier=noise_multiplier,
             delta=1e-9), sample_rate=sample_rate) * rng.random()), 6))}

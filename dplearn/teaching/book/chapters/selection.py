@@ -26,7 +26,7 @@ from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, print
 
 
 def repetitions(*, shape, stop):
-    """Probability of k = 1, 2, ... repetitions; those left out weigh less than 1e-17."""
+    """Return the probabilities of k = 1, 2, ... repetitions, up to a tail below 1e-17."""
     k = np.arange(1.0, math.ceil(60 / stop) + 1)
     # From k to k + 1 the weight changes by (1 - stop) (k + shape) / (k + 1).
     steps = math.log1p(-stop) + np.log(k[:-1] + shape) - np.log(k[1:])
@@ -35,13 +35,13 @@ def repetitions(*, shape, stop):
 
 
 def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
-    """Law of the best score of K runs, where P(K = k) is `counts[k - 1]`.
+    """Return the law of the best score of K runs, where P(K = k) is `counts[k - 1]`.
 
     `scores` are the probabilities of one run's scores, the worst first.
     """
     scores, k = np.asarray(scores, dtype=float), np.arange(1, counts.size + 1)
     below = np.concatenate([[0.0], np.cumsum(scores)])
-    # All of k runs are at most y, less all of them below y: free of cancellation.
+    # P(all k runs <= y) - P(all k runs < y), without cancellation.
     with np.errstate(divide="ignore"):
         share = np.log1p(-scores / below[1:])
     first = np.minimum(below[1:], 1.0)[:, None] ** k
@@ -50,7 +50,7 @@ def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
 
 
 def best_renyi(*, p, q, order, shape, stop):
-    """Rényi divergence of the best of a random number of runs, on two neighbours."""
+    """Return the Rényi divergence of the best score's laws on two neighbours."""
     counts = repetitions(shape=shape, stop=stop)
     return oracles.finite_renyi(p=best_of(p, counts), q=best_of(q, counts), order=order)
 
@@ -63,11 +63,11 @@ def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
 def last_iterate_renyi(
     *, order, lipschitz, noise_std, step_size, smoothness, steps, record, width, concave=False
 ):
-    r"""Rényi divergence of the last iterates that differ in the `record`-th loss, from 1.
+    r"""Return the Rényi divergence of the last iterates when loss number `record` differs.
 
-    Noisy projected gradient descent in one dimension starts in 0 and stays within `width`
-    standard deviations of a step. All other losses have the derivative :math:`L\tanh(\beta w/L)`,
-    the loss in question has L or -L. Laws are propagated on Gauss nodes; the projection leaves
+    Noisy projected gradient descent in one dimension starts at 0 and is projected to `width`
+    standard deviations of a step. Every loss has the derivative :math:`L\tanh(\beta w/L)`, but
+    the one that differs has L or -L. Laws are propagated on Gauss nodes; the projection leaves
     atoms at both ends.
     """
     spread, radius = noise_std * step_size, width * step_size * noise_std
@@ -77,7 +77,7 @@ def last_iterate_renyi(
     points = np.concatenate([nodes, [-radius, radius]])
 
     def step(slopes: ArrayLike, start: NDArray = points) -> NDArray:
-        """Masses at the nodes, then at the two ends, from each start."""
+        """Return the masses at the nodes and then at both ends, a row for each start."""
         means = start - step_size * slopes
         inside = weights * np.exp(oracles.log_normal(0.0, spread)(nodes - means[:, None]))
         ends = ndtr((-radius - means) / spread), ndtr((means - radius) / spread)
@@ -86,13 +86,13 @@ def last_iterate_renyi(
     slopes = lipschitz * np.tanh(smoothness * points / lipschitz)
     ordinary, log_laws = step(-slopes if concave else slopes), []
     for slope in (lipschitz, -lipschitz):
-        law = step(slope if record == 1 else 0.0, np.zeros(1))[0]  # 0 is no node
+        law = step(slope if record == 1 else 0.0, np.zeros(1))[0]  # 0 is not a node
         special = step(slope)
         for t in range(2, steps + 1):
             law = law @ (special if t == record else ordinary)
-        # What underflows makes the divergence too small, never too large.
+        # Replacing underflowed masses can only lower the divergence.
         log_laws.append(np.log(np.maximum(law, 1e-300)))
-    # A node's mass is density times weight, and the weights cancel to one power.
+    # A mass is density * weight, so p^a q^(1 - a) has the factor weight once.
     log_p, log_q = log_laws
     return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
 
@@ -102,7 +102,7 @@ _SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
 
 
 def _both(orders: str) -> Derived:
-    """Divergence of p and q, in the worse order of the two."""
+    """Return the domain of the divergence of p and q in the worse direction."""
     larger = lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))
     return Derived(lambda p, q, drawn: larger(p, q, drawn[orders]))
 
@@ -194,7 +194,7 @@ def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
 
 
 def _states(order: float, noise: float, noise_below: float, noise_above: float) -> NDArray:
-    """Log moments of both steps, for each of the two states that the first may lead to."""
+    """Return the log moments of both steps in each of the two states after the first."""
     return 0.5 * order * (order + 1) / np.square([[noise, noise], [noise_below, noise_above]])
 
 

@@ -1,4 +1,4 @@
-"""Sensitivities: of sums and means, and of noise that looks at the data."""
+"""Sensitivities of sums and means, and data-dependent noise."""
 
 import itertools
 import math
@@ -15,9 +15,9 @@ from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, set
 
 
 def propose_test_release_delta(*, at, epsilon, threshold):
-    """Return the largest delta at `at` over neighbours, outputs collected in cells.
+    """Return the largest delta at epsilon `at` over neighbours, with outputs in bins.
 
-    At distance 0 of both the answer jumps anywhere; otherwise by at most the bound, here 1.
+    Answers at distance 0 may differ by any amount, others by at most the bound, here 1.
     """
     above = lambda x: np.exp(laplace_log_cdf(-np.asarray(x)))
     worst = float(above(epsilon * threshold))
@@ -35,14 +35,14 @@ def propose_test_release_delta(*, at, epsilon, threshold):
 
 
 def needed_test_threshold(*, epsilon, delta):
-    """Smallest threshold at which propose-test-release is (2 epsilon, delta)-DP."""
+    """Return the smallest threshold of (2 epsilon, delta)-DP propose-test-release."""
     delta_with = partial(propose_test_release_delta, at=2 * epsilon, epsilon=epsilon)
     enough = lambda threshold: delta_with(threshold=threshold) <= delta
     return oracles.smallest(enough, low=1e-9 / epsilon, high=60 / epsilon, rtol=1e-9)
 
 
 def released_epsilon(*, epsilon, delta):
-    """Smallest epsilon at `delta` of propose-test-release with threshold ln(1/delta)/epsilon."""
+    """Return epsilon at `delta` of propose-test-release with threshold ln(1/delta)/epsilon."""
     threshold = -math.log(delta) / epsilon
     delta_at = partial(propose_test_release_delta, epsilon=epsilon, threshold=threshold)
     return oracles.smallest(lambda at: delta_at(at=at) <= delta, low=0.1 * epsilon,
@@ -50,7 +50,7 @@ def released_epsilon(*, epsilon, delta):
 
 
 def clipped_mean_change(*, fractions, upper):
-    """Return the most that the mean changes when a value leaves, or one up to `upper` joins."""
+    """Return the largest change of the mean by removing a value or adding one up to `upper`."""
     values = [upper * float(x) for x in np.asarray(fractions)]
     mean = math.fsum(values) / len(values)
     others = [values[:i] + values[i + 1 :] for i in range(len(values))]
@@ -59,7 +59,7 @@ def clipped_mean_change(*, fractions, upper):
 
 
 def median_sensitivity_by_force(*, values, upper, beta):
-    """Largest e^(-beta d) LS(x') over data sets x' that differ in d values, ends of the range."""
+    """Return the largest e^(-beta d) LS(x') over x' with d values moved to ends of the range."""
     values = np.asarray(values, dtype=float)
     choices = np.array(list(itertools.product((0, 1, 2), repeat=values.size)))
     options = np.stack([values, np.zeros_like(values), np.full_like(values, upper)])
@@ -74,9 +74,9 @@ def median_sensitivity_by_force(*, values, upper, beta):
 
 
 def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
-    """Worst delta at `epsilon` of Laplace noise of scale noise * S / epsilon.
+    """Return the largest delta at `epsilon` of Laplace noise of scale noise * S / epsilon.
 
-    S is 1 under P and e^beta or e^-beta under Q, the answers as far apart as both allow.
+    S is 1 under P and e^beta or e^-beta under Q; answers differ by 0 or by the smaller S.
     """
     deltas = []
     for ratio, apart in itertools.product((math.exp(beta), math.exp(-beta)), (0, 1)):
@@ -88,7 +88,7 @@ def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
 
 
 def sum_change(*, lower, upper, adjacency):
-    """Return the most that a sum changes, over data sets of up to two values on a grid."""
+    """Return the largest change of a sum, over data sets of up to two values on a grid."""
     grid = [float(x) for x in np.linspace(lower, upper, 5)]
     if adjacency == "add_remove":
         return max(abs(math.fsum([a, b]) - a) for a in [0.0, *grid] for b in grid)
@@ -96,13 +96,13 @@ def sum_change(*, lower, upper, adjacency):
 
 
 def by_norm(vectors: NDArray, norm: float) -> NDArray:
-    """Vectors, each scaled down to this norm if it is longer."""
+    """Return the vectors, with those longer than `norm` scaled down to it."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors * np.minimum(1.0, norm / lengths)
 
 
 def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
-    """Largest L2 change of a sum of clipped vectors, over the signs and axes of the space."""
+    """Return the largest L2 change of a sum of clipped vectors, over vectors on a grid."""
     signs = np.array(list(itertools.product((-3.0, 0.5, 3.0), repeat=dimension))) * max_norm
     clipped = clip(signs, max_norm)
     if adjacency == "add_remove":
@@ -111,7 +111,7 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
 
 
 def mean_change(*, lower, upper, records, adjacency):
-    """Return the most that a mean of values in a range changes, at its ends or in the middle."""
+    """Return the largest change of a mean, over values at the ends and middle of a range."""
     ends = (lower, (lower + upper) / 2, upper)
     sizes = [records] if adjacency == "replace_one" else range(2, 6)
     changes = []
@@ -123,7 +123,7 @@ def mean_change(*, lower, upper, records, adjacency):
 
 
 def variance_change(*, lower, upper, records):
-    """Return the most that the variance changes when one value at an end or between moves."""
+    """Return the largest change of the variance when one value moves in [lower, upper]."""
     ends, changes = (lower, (lower + upper) / 2, upper), []
     for others in itertools.combinations_with_replacement(ends, records - 1):
         spreads = [float(np.var([*others, x])) for x in ends]
@@ -132,7 +132,7 @@ def variance_change(*, lower, upper, records):
 
 
 def contribution_change(*, partitions, contributions):
-    """Largest Euclidean norm of what one user adds, over all whole contributions."""
+    """Return the largest L2 norm of one user's counts, over all integer contributions."""
     counts = itertools.product(range(contributions + 1), repeat=partitions)
     return max(math.dist(added, [0] * partitions) for added in counts)
 
@@ -153,7 +153,7 @@ def propose_test_release_threshold(*, epsilon, delta):
 
 
 def _random_fractions(rng: Generator) -> NDArray:
-    """Of the upper end: at random, 0 or 1, or a single one that is not 0."""
+    """Return values as fractions of `upper`: random, zeros and ones, or a single nonzero one."""
     kind, n = rng.integers(3), rng.integers(2, 21)
     if kind == 0:
         return rng.integers(0, 11, n) / 10
@@ -185,7 +185,7 @@ def clipped_mean_sensitivity(*, count, upper):
 
 
 def _median_local(values: NDArray) -> NDArray:
-    """Largest local sensitivity of the median after k replacements, k = 0 ... n."""
+    """Return the largest local sensitivity of the median after k replacements, k = 0 ... n."""
     n = values.size
     x = np.concatenate([np.zeros(n + 1), values, np.ones(n + 1)])
     m = n + 1 + n // 2
@@ -194,7 +194,7 @@ def _median_local(values: NDArray) -> NDArray:
 
 
 def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int = 0) -> float:
-    """Scale from the local sensitivities within `first` changes and more."""
+    """Return the noise scale from the local sensitivities within `first` or more changes."""
     beta, k = epsilon / (2 * math.log(2 / delta)), np.arange(np.size(local_at))
     return 2 / epsilon * float(np.max((np.exp(-beta * k) * local_at)[first:]))
 

@@ -1,7 +1,7 @@
-"""Amplification by a random order, of reports and of batches.
+"""Amplification by shuffling reports or batches.
 
-Shuffling anonymous *reports* amplifies it; shuffling the *batches* of a training run is no Poisson
-sampling and amplifies less (`dplearn.mechanisms.shuffled`).
+Shuffling anonymous *reports* amplifies their privacy; shuffling the *batches* of a training run is
+not Poisson sampling and amplifies less (`dplearn.mechanisms.shuffled`).
 """
 
 import math
@@ -30,7 +30,7 @@ from dplearn.teaching.book.kit.entry import (
 
 
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
-    """Exact epsilon of the number of ones among randomized responses; all others hold a zero."""
+    """Return epsilon of the number of ones among randomized responses; the others hold 0."""
     ones = np.arange(records)
     lie, exact = (-np.log1p(math.exp(x)) for x in (local_epsilon, -local_epsilon))
     counts = gammaln(records) - gammaln(ones + 1) - gammaln(records - ones)
@@ -42,12 +42,12 @@ def shuffled_coins_epsilon(*, local_epsilon, records, delta):
 
 
 def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
-    """Delta of the mixtures of N(2e_t) and of N(e_t): integrals up to two batches, else chance."""
+    """Return delta of the mixtures of N(2e_t) and N(e_t), simulated for more than two batches."""
     if batches > 2:
         return _by_simulation(epsilon, noise_multiplier, batches)
     if batches == 1:
         return mixture_delta({2.0: 1.0}, {1.0: 1.0}, epsilon=epsilon, sigma=noise_multiplier)
-    # An integral over h = (x - y) / 2 alone, of which m = (x + y) / 2 is independent. The loss
+    # An integral over h = (x - y) / 2 alone: m = (x + y) / 2 is independent of h. The loss
     # exceeds epsilon where m - 3/2 exceeds s^2 (epsilon + ln cosh(h/s^2) / cosh(2h/s^2)).
     std, far = noise_multiplier / math.sqrt(2), 1 + 10 * noise_multiplier
 
@@ -66,7 +66,7 @@ def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
 
 
 def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
-    """Return the mean of (1 - e^(epsilon - L))_+ over 20,000 draws, by Hoeffding, but for 1e-9."""
+    """Return Hoeffding's interval of E(1 - e^(epsilon - L))_+ from 20,000 draws, at level 1e-9."""
     draws = 20_000
     x = sigma * np.random.default_rng(20).standard_normal((draws, batches))
     x[:, 0] += 2.0
@@ -96,7 +96,7 @@ def _in_range(*, noise_multiplier, batches, delta):
        claim=lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
        delta=delta, local_epsilon=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
-       # At least what those bounds show, all but a ten-thousandth of it.
+       # Lower bound of epsilon from batch_shuffling_delta_lower, less the tolerance 1e-4.
        given=_in_range, oracle=lambda noise_multiplier, batches, delta: Interval((1 - 1e-4)
        * oracles.smallest(lambda epsilon: batch_shuffling_delta_lower(epsilon=epsilon,
        noise_multiplier=noise_multiplier, batches=batches) <= delta, low=0.0, rtol=1e-4,
@@ -149,8 +149,8 @@ def batch_shuffling_delta_lower(*, epsilon, noise_multiplier, batches):
         with np.errstate(divide="ignore"):
             return above_p - np.exp(np.minimum(epsilon + np.log(above_q), 700.0))
 
-    # Unimodal, because the likelihood ratio of the largest update grows. Left of the first end
-    # even the update that holds the record has a smaller loss than epsilon.
+    # The gain is unimodal: the likelihood ratio of the largest update is increasing. Below
+    # `first` the update with the record has a loss below epsilon.
     first = 1.5 + epsilon * sigma**2
     best = maximise(gain, lower=first, upper=first + sigma**2 * math.log(batches) + 1e-9, shape=())
     return max(float(gain(best)), 0.0)

@@ -1,4 +1,4 @@
-"""The sparse vector: what is above a noisy threshold, and ways to break it."""
+"""The sparse vector technique, its guarantee and its broken variants."""
 
 import itertools
 import math
@@ -14,12 +14,12 @@ from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Log, Whole
 from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
 
 
-# Sparse vectors: noisy answers are compared to one noisy threshold, 0
+# Noisy answers are compared to one noisy threshold, whose true value is 0.
 def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.inf):
-    """log probability that of these queries exactly those marked True come out above.
+    """Return the log probability that exactly the answers marked True come out above.
 
-    By integration over the threshold's noise, up to `highest`; a query scale of 0 means that
-    answers are compared without noise.
+    The integral over the threshold's noise ends at `highest`; a query scale of 0 means answers
+    without noise.
     """
     answers = np.asarray(answers, dtype=float)
     sign = np.where(outcome, -1.0, 1.0)[:, None]
@@ -35,16 +35,16 @@ def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.i
 
 
 def log_ratio(outcome, moves, *, threshold_scale, query_scale, highest=math.inf) -> float:
-    """Log ratio of an outcome's chances, for answers at the threshold and for moved ones."""
+    """Return the log ratio of an outcome's probabilities for answers 0 and for `moves`."""
     chance = partial(log_chance, outcome, threshold_scale=threshold_scale,
                      query_scale=query_scale, highest=highest)
     return chance(np.zeros(len(outcome))) - chance(moves)
 
 
 def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
-    """Return the largest log ratio over all outcomes, of which `positives` are above.
+    """Return the largest log ratio over outcomes with at most `positives` answers above.
 
-    `queries` holds the answers for one dataset, and how much they differ for its neighbour.
+    `queries` holds the answers for one dataset, and their changes for its neighbour.
     """
     chance = partial(log_chance, threshold_scale=threshold_scale, query_scale=query_scale)
     pair = np.asarray(queries[0], dtype=float), np.add(*queries)
@@ -57,7 +57,7 @@ def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
 
 
 def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
-    """Ways to go through the queries, each ended by the last positive that is allowed."""
+    """Return all outcomes of the queries, each ending at the last allowed positive."""
     ways = set()
     for outcome in itertools.product((False, True), repeat=size):
         above = list(itertools.accumulate(map(int, outcome)))
@@ -66,7 +66,7 @@ def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
 
 
 def best_split(*, positives, monotone):
-    """Ratio at which the variance of a noisy answer less the noisy threshold is smallest."""
+    """Return the ratio with the smallest variance of noisy answer minus noisy threshold."""
     from scipy.optimize import minimize_scalar
 
     def variance(log_ratio: float) -> float:
@@ -82,10 +82,10 @@ _IN_RANGE = "threshold_scale > 0 and query_scale > 0 and positives >= 1"
 
 
 def _random_queries(rng: Generator, query_scale: float) -> NDArray:
-    """Answers around the threshold, and below each by how much it changes, up to 1."""
+    """Return two rows: answers around the threshold, and their changes in [-1, 1]."""
     count = rng.integers(1, 5)
     spread = rng.choice([0.0, 1.0, 8.0]) * query_scale
-    if rng.random() < 0.3:  # the worst: many ask the same, and the last moves against the others
+    if rng.random() < 0.3:  # worst case: equal answers, the last one changing the other way
         count, spread = rng.integers(2, 11), 0.0
     answers = spread * rng.uniform(-1, 1, size=count).round(2) + 0.0  # no -0
     changes = np.where(np.arange(count) < count - 1, 1.0, -1.0)

@@ -31,15 +31,15 @@ Tail = Callable[[float], float]
 
 
 def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
-    """Where the tail above has the probability `rate`; solved for the smaller tail."""
-    from scipy.optimize import brentq  # Opening the explorer does without it.
+    """Return the c with upper tail probability `rate`, solved for the smaller tail."""
+    from scipy.optimize import brentq  # Imported late: the explorer starts without it.
 
     log_tail, mass = (log_above, rate) if rate <= 0.5 else (log_below, 1 - rate)
     return brentq(lambda c: log_tail(c) - math.log(mass), -far, far, xtol=xtol)  # type: ignore
 
 
 def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reach, kinks=()):
-    """Q(x <= c) where P(x > c) = rate: the best test if the loss of Q from P grows with x."""
+    """Return Q(x <= c) where P(x > c) = rate: the best test if ln(q/p) increases with x."""
     if rate in (0.0, 1.0):
         return 1 - rate
     mass = lambda *ends: oracles.log_integral(log_p, *ends, kinks=kinks, rtol=1e-12)
@@ -48,10 +48,10 @@ def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reac
 
 
 def miss_of_two(*, false_positive_rate, mu_1, mu_2):
-    """Return the likelihood ratio test of two independent releases, by integrals over the first."""
+    """Return the miss rate of the likelihood ratio test of two independent releases."""
 
     def log_below(c: float, shift_1: float = 0.0, shift_2: float = 0.0) -> float:
-        """P(mu_1 x + mu_2 y <= c)."""
+        """Return P(mu_1 x + mu_2 y <= c)."""
 
         def log_f(x: NDArray) -> NDArray:
             y = (c - mu_1 * (x + shift_1)) / mu_2 - shift_2
@@ -59,16 +59,16 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
 
         return oracles.log_integral(log_f, -40.0, 40.0, rtol=1e-12)
 
-    # Under P both tails are alike.
+    # Under P the statistic is symmetric.
     far = 12.0 * (mu_1 + mu_2)
     c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far, 1e-13 * far)
     return math.exp(log_below(c, mu_1, mu_2))
 
 
 def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
-    """mu of the Gaussian with the delta at `epsilon` that `steps` sampled ones have.
+    """Return mu of the Gaussian with the delta at `epsilon` of `steps` sampled Gaussians.
 
-    The symmetric pair is that of lots of fixed size, at one norm for a replaced record.
+    The symmetric pair is that of a replaced record in lots of fixed size.
     """
     rate = spread / math.sqrt(steps)
     if symmetric:

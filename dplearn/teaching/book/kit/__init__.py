@@ -1,1 +1,1 @@
-"""Entries, domains and oracles, with which chapters are written, and how they are checked."""
+"""Entries, domains and oracles of the book's chapters, and their checks."""

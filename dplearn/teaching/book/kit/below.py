@@ -1,6 +1,6 @@
-"""Bounds that no mechanism can beat, as arrays: exact values and attacks.
+"""Lower bounds for all mechanisms, as arrays: exact values and attacks.
 
-A claim below these is refuted; one above what is proved is safe; between the two it is open.
+A claim below them is refuted; above the proved value it is safe; between the two it is open.
 """
 
 import itertools
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, log_ndtr, ndtr
 
-# Allowance for the roundings of a bisection, relative.
+# Factor that covers the rounding errors of a bisection.
 _ROOM = 1 - 1e-8
 
 
 def root(falling: Callable[[NDArray], NDArray], low: ArrayLike, high: ArrayLike) -> NDArray:
-    """Return where a falling function changes its sign, elementwise, by 54 bisections."""
+    """Return the root of a decreasing function, elementwise, by 54 bisections."""
     low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
     for _ in range(54):
         middle = (low + high) / 2
@@ -46,7 +46,7 @@ def gaussian_mu(epsilon: ArrayLike, delta: ArrayLike) -> NDArray:
 
 
 def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return epsilon at delta of optimally composed epsilon-DP releases: randomized responses."""
+    """Return epsilon at delta of `steps` composed epsilon-DP randomized responses."""
     epsilon, steps, delta = np.broadcast_arrays(
         *(np.asarray(x, float)[..., None] for x in (epsilon, steps, delta))
     )
@@ -65,7 +65,7 @@ def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, delta: ArrayLike) -> NDA
 
 
 def lists_epsilon(epsilons: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return epsilon at delta of different epsilon-DP releases, a list in each row, composed."""
+    """Return epsilon at delta of composed randomized responses, one list of epsilons per row."""
     epsilons, delta = np.asarray(epsilons, float)[..., None, :], np.asarray(delta, float)
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=epsilons.shape[-1])))
     loss = np.sum(signs * epsilons, axis=-1)
@@ -79,7 +79,7 @@ def lists_epsilon(epsilons: ArrayLike, delta: ArrayLike) -> NDArray:
 
 
 def coin_rho(epsilon: ArrayLike) -> NDArray:
-    """Return rho of randomized response, which is also its KL divergence."""
+    """Return rho of randomized response, equal to its KL divergence."""
     return epsilon * np.tanh(np.divide(epsilon, 2))
 
 
@@ -91,11 +91,11 @@ def coin_rdp(epsilon: ArrayLike, order: ArrayLike) -> NDArray:
 
 
 def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return the largest epsilon at delta of two-point laws within a Rényi divergence, searched."""
+    """Return the largest epsilon at delta found among two-point laws of Rényi divergence `rdp`."""
     orders, rdp, delta = np.broadcast_arrays(*(np.asarray(x, float) for x in (orders, rdp, delta)))
     best = np.zeros(orders.shape)
     for times in (1.0001, 1.02, 1.1, 1.3, 1.8, 3, 6, 15, 50, 200, 1000):
-        p = np.minimum(times * delta, 1 - 1e-12)  # an event of chance p, under the neighbour q
+        p = np.minimum(times * delta, 1 - 1e-12)  # P(S) of an event S, with Q(S) = q
 
         def excess(log_q: NDArray, p: NDArray = p) -> NDArray:
             inside = orders * np.log(p) + (1 - orders) * log_q
@@ -108,7 +108,7 @@ def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
 
 
 def sampled_rdp(order: ArrayLike, noise_multiplier: ArrayLike, sample_rate: ArrayLike) -> NDArray:
-    """Return the Rényi divergence of Poisson sampled Gaussian noise at the whole order below."""
+    """Return the Rényi divergence of Poisson-sampled Gaussian noise at floor(order)."""
     order = np.asarray(order, float)
     whole, sigma = np.floor(order), np.asarray(noise_multiplier, float)
     total = np.full(np.broadcast_shapes(whole.shape, sigma.shape, np.shape(sample_rate)), -np.inf)

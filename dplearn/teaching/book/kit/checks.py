@@ -1,8 +1,8 @@
 """Value and truth of a formula at one point.
 
-The `slack` of a comparison is how far the value is on the right side of the truth, relative to the
-truth: for an upper bound (value - truth) / truth, mirrored for a lower one, and minus the relative
-error for an identity. Where the truth is an interval, the claim gets the benefit of the doubt.
+The `slack` of a comparison is (value - truth) / truth for an upper bound, (truth - value) / truth
+for a lower bound, and minus the relative error for an identity; a negative slack is an error. If
+the truth is an interval, the slack is the largest over the interval.
 """
 
 import inspect
@@ -20,7 +20,7 @@ from numpy.random import Generator
 from dplearn.teaching.book.kit.domains import Parameters, design
 from dplearn.teaching.book.kit.entry import Formula, Interval, Misprint
 
-# Numbers so small have lost digits.
+# Differences below this are rounding errors of subnormal numbers.
 LEAST = 1e-290
 
 
@@ -28,7 +28,7 @@ LEAST = 1e-290
 class Case:
     """Value and truth at one point.
 
-    The slack is negative where the value is on the wrong side; -inf where it has no value.
+    The slack is negative if the value is on the wrong side, -inf if it is nan.
     """
 
     parameters: Parameters
@@ -44,9 +44,9 @@ class Case:
 
 
 def compare(formula: Formula, parameters: Parameters) -> Case:
-    """Value and truth of a formula at one point."""
+    """Return the value and the truth of a formula at one point."""
     if formula.along:
-        # The last case towards the limit; it fails if the error ever grew.
+        # Return the case nearest to the limit; it fails if the error increased on the way.
         ((name, values),) = formula.along.items()
         still = formula.claimed(Misprint("", "", formula.statement, kind="identity", along={}))
         cases = [compare(still, {**parameters, name: value}) for value in values]
@@ -57,7 +57,7 @@ def compare(formula: Formula, parameters: Parameters) -> Case:
         value, exact = formula.value(parameters), formula.truth(parameters)
     if math.isnan(exact.low) or math.isnan(exact.high):
         raise ArithmeticError(f"The oracle has no value at {parameters}.")
-    # Infinities on both sides are equal; inf - inf would not be.
+    # Equal infinities have the difference 0; inf - inf is nan.
     above = 0.0 if value == exact.low else value - exact.low
     below = 0.0 if value == exact.high else exact.high - value
     margin = {"upper": above, "lower": below}.get(formula.kind, min(above, below, 0.0))
@@ -72,7 +72,7 @@ def compare(formula: Formula, parameters: Parameters) -> Case:
 
 
 def side_of(claim: Formula, case: Case) -> str:
-    """Side of the truth on which the value is: right, smaller, larger, or none without a value."""
+    """Return "right", "smaller" or "larger" than the truth, or "none" for a value of nan."""
     if case.slack >= -claim.tolerance:
         return "right"
     if math.isnan(case.value):
@@ -83,18 +83,18 @@ def side_of(claim: Formula, case: Case) -> str:
 def starting_points(
     formula: Formula, *, points: int | None = None, seed: int = 0, search: int = 0
 ) -> list[Parameters]:
-    """Return the parameters at which a search begins, by default as many as the formula says."""
+    """Return the parameters at which a search begins, by default `formula.points` of them."""
     rng = random_numbers(formula, seed, search)
     return design(formula.domain, formula.accepts, points=points or formula.points, rng=rng)
 
 
 def random_numbers(formula: Formula, seed: int, search: int) -> Generator:
-    """Random numbers of one of the searches of a seed."""
+    """Return the random generator of one search."""
     return np.random.default_rng([seed, zlib.crc32(formula.id.encode()), search])
 
 
 def require_independence(formula: Formula, points: list[Parameters]) -> None:
-    """No oracle may be the formula's own code, or run it: a ValueError otherwise."""
+    """Raise ValueError if the oracle is the formula's own code or runs it."""
     own, other = (
         getattr(inspect.unwrap(f), "__code__", None) for f in (formula.function, formula.oracle)
     )
@@ -114,13 +114,13 @@ def require_independence(formula: Formula, points: list[Parameters]) -> None:
 
 
 def _content(code: Any) -> Any:
-    """Return what a function does, without its name, place and docstring."""
+    """Return the bytecode, names and constants of a function, without its docstring."""
     constants = tuple(c for c in code.co_consts if not isinstance(c, str))
     return code.co_code, code.co_names, constants
 
 
 def wrong_example(formula: Formula) -> str:
-    """Return the first printed value or truth that does not come out; "" if all do."""
+    """Return the first printed value or truth that is not reproduced, or ""."""
     for example in formula.printed:
         exact = lambda parameters: formula.truth(parameters).low
         for text, side in ((example.value, formula.value), (example.truth, exact)):
@@ -128,7 +128,7 @@ def wrong_example(formula: Formula) -> str:
                 continue
             with np.errstate(all="ignore"):
                 value, printed = side(dict(example.parameters)), float(text)
-            # Up to a unit of the last digit printed; whole numbers are taken to be exact.
+            # The tolerance is one unit of the last printed digit, and 0 for whole numbers.
             unit = 10.0 ** int(Decimal(text).as_tuple().exponent) if "." in text else 0.0
             close = abs(value - printed) <= max(unit, 4e-15 * abs(printed))
             if value != printed and not close:

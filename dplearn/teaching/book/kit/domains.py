@@ -1,4 +1,4 @@
-"""Domains of the parameters of a formula, and how a verification draws them."""
+"""Domains of a formula's parameters, from which a verification draws."""
 
 import inspect
 import itertools
@@ -17,13 +17,13 @@ Parameters = dict[str, Any]
 
 
 class Domain:
-    """Values that one parameter may have.
+    """Set of values of one parameter.
 
-    `corners` are values at the ends, none where there is no end. A draw sees in `drawn` the
-    parameters named before this one; `near`, where the search for a counterexample walks, is a
-    random value not far from another one, at a fraction `size` of the whole domain; `rounded` has
-    so many digits, and with 0 digits is 1, 2 or 5 times a power of ten; `holds` is False only of a
-    value that it does not have. As text it says where the parameter is drawn.
+    `corners` are the values at the ends, if there are any. `drawn` holds the parameters drawn
+    before this one. `near` returns a random value at a distance of about `size` times the domain's
+    width, for the search for counterexamples. `rounded` returns a value of `digits` digits; 0
+    means 1, 2 or 5 times a power of ten. `holds` is False for values outside the domain. The text
+    states the range.
     """
 
     @property
@@ -50,7 +50,7 @@ class Domain:
 class Linear(Domain):
     """A real number, uniform between the ends.
 
-    `also` are values worth a try that the draw would miss, such as 0, 1 or infinity.
+    `also` are special values to try in addition, such as 0, 1 or infinity.
     """
 
     low: float
@@ -75,7 +75,7 @@ class Linear(Domain):
         return self.low <= value <= self.high or value in self.also
 
     def middle(self, one: float, other: float) -> float:
-        """Half of the way between two values; the other one where there is no way."""
+        """Return the midpoint of two values; `other` if one lies outside the domain."""
         if one == other or not self.low <= min(one, other) <= max(one, other) <= self.high:
             return other
         return self._value(0.5 * (self._place(one) + self._place(other)))
@@ -87,7 +87,7 @@ class Linear(Domain):
             return self._inside(float(f"{value:.{digits}g}"))
         unit = 10.0 ** math.floor(math.log10(abs(value)))
         lead = min((1.0, 2.0, 5.0, 10.0), key=lambda x: abs(math.log(x * unit / abs(value))))
-        # Divided rather than multiplied: 1 / 1000 is printed shorter than 1 * 0.001.
+        # Division by a power of ten is exact to the last digit; multiplication by 1e-k is not.
         size = lead * unit if unit >= 1 else lead / (10.0 ** -round(math.log10(unit)))
         return self._inside(math.copysign(size, value))
 
@@ -116,7 +116,7 @@ class Log(Linear):
         return math.log(value)
 
     def _value(self, place: float) -> float:
-        # Huge only where a walk left the domain, which is mended afterwards.
+        # Avoid overflow where a walk left the domain; `_inside` clips the value.
         return math.exp(min(place, 700.0))
 
 
@@ -172,7 +172,7 @@ class Choice(Domain):
 
 @dataclass(frozen=True)
 class Distribution(Domain):
-    """Probabilities of outcomes, from flat to nearly certain; `zeros` if some may be impossible."""
+    """Probabilities of outcomes, from uniform to nearly certain; `zeros` allows probability 0."""
 
     symbols: int
     zeros: bool = True
@@ -195,7 +195,7 @@ class Distribution(Domain):
 
     def rounded(self, value: NDArray, digits: int) -> NDArray:
         parts = (4, 10, 100)[digits]
-        # Largest remainders: the parts add up, and what is possible stays possible.
+        # Largest remainder method: the sum stays 1, and no positive probability becomes 0.
         whole = np.floor(value * parts)
         missing = round(parts - whole.sum())
         whole[np.argsort(whole - value * parts, stable=True)[:missing]] += 1
@@ -205,12 +205,12 @@ class Distribution(Domain):
 
 @dataclass(frozen=True)
 class Drawn(Domain):
-    """Value that `make` returns of what it names: earlier parameters, `rng`, all as `drawn`."""
+    """Value of `make`, called with the earlier parameters that it names, `rng` and `drawn`."""
 
     make: Callable[..., Any]
 
     def follows(self, name: str) -> bool:
-        """Whether it must be drawn again when this parameter changes."""
+        """Return whether a change of this parameter requires a new draw."""
         return not {name, "drawn"}.isdisjoint(inspect.signature(self.make).parameters)
 
     def draw(self, rng: Generator | None, drawn: Parameters) -> Any:
@@ -219,7 +219,7 @@ class Drawn(Domain):
 
 @dataclass(frozen=True)
 class Derived(Drawn):
-    """No choice at all: made again whenever another parameter changes, without random numbers."""
+    """Value computed from the other parameters, without random numbers."""
 
     def follows(self, name: str) -> bool:
         return False
@@ -227,9 +227,9 @@ class Derived(Drawn):
 
 @lru_cache(maxsize=1000)
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """Return the function of a mapping that hands on the values which the signature names.
+    """Return a function of a mapping that passes the entries named in the signature.
 
-    What `functools.partial` has fixed stays fixed.
+    Keywords set by `functools.partial` are not overridden.
     """
     named = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in named.values()):
@@ -249,9 +249,9 @@ def design(
     points: int,
     rng: Generator,
 ) -> list[Parameters]:
-    """Corners, at most half of the points, then random ones; only what is accepted.
+    """Return accepted points: corners, at most half of the points, then random ones.
 
-    ValueError is raised if one draw in a hundred is not enough to find them.
+    ValueError is raised if fewer than one draw in a hundred is accepted.
     """
     chosen = list(itertools.islice(filter(accepts, _corners(domain, points, rng)), points // 2))
     for _ in range(100 * points):
@@ -266,7 +266,7 @@ def design(
 
 
 def _corners(domain: Mapping[str, Domain], points: int, rng: Generator) -> Iterator[Parameters]:
-    """All corners in random order, or as many random ones as are ever of use."""
+    """Yield all corners in random order, or 4 * `points` random ones if there are too many."""
     ends = [d.corners or (None,) for d in domain.values()]
     total = math.prod(len(e) for e in ends)
     if total == 1:
@@ -281,7 +281,7 @@ def _corners(domain: Mapping[str, Domain], points: int, rng: Generator) -> Itera
         yield drawn
 
 
-# Ranges of the letters that texts print, for the tables of settings; corners count.
+# Ranges of common parameters for the tables of settings, corners included.
 LOSS, SLACK, COUNT = Log(0.02, 8.0), Log(1e-9, 0.3), Whole(1, 150)
 NOISE, ORDER, RATE = Log(0.3, 30.0), Log(1.1, 40.0), Log(1e-3, 0.9)
 RHO, MU = Log(0.005, 3.0), Log(0.05, 4.0)

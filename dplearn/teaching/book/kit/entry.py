@@ -1,4 +1,4 @@
-r"""An entry of the formula book: a plain function under decorators that each say one thing.
+r"""An entry of the formula book: a function with decorators, each for one kind of fact.
 
 ::
 
@@ -11,26 +11,26 @@ r"""An entry of the formula book: a plain function under decorators that each sa
         r"\sigma \ge \Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon"
         return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
-* `formula`: id, title, how value and truth are related, and where it stands in the literature.
-* `given`: the hypothesis, an expression whose clauses readers' calls must meet (or a function whose
-  docstring says it), and the domain of each parameter, which may depend on those named before.
+* `formula`: id, title, relation of value and truth, and reference.
+* `given`: the hypothesis, an expression whose clauses are checked in readers' calls (or a function
+  whose docstring states it), and the domain of each parameter, which may depend on earlier ones.
   Domains that several entries share are a mapping, `given("rho > 0", _SHARED, delta=...)`.
-* `oracle`: the truth by another way, from the definition; it must not call the function, and
-  `verify` watches it. It receives those parameters that it names.
+* `oracle`: an independent computation of the truth from the definition; `verify` checks that it
+  does not call the function. It receives the parameters that it names.
 * `printed`: a value as printed, and the printed truth; all digits must agree. A point that several
   of them share is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
-* `wrong`: a variant in circulation that `refute` must find a counterexample of. It is another value
-  (`claim`, an expression or a function), or the same function where its hypothesis is dropped
-  (`given`); what else it changes it says, the rest is the formula's.
-* `setting`: what the letters stand for where the formula is printed, in English and Chinese, the
-  quantity that its value is, stems of words that name this situation and no other, and what no
-  mechanism can beat (`below`). More of them say the same formula in fewer or other letters. Every
-  entry whose value a text could print has one; `claims` judges by nothing else.
-* The docstring is the statement in LaTeX; below it stand remarks, and lines `name: meaning` for
-  parameters that the common list does not explain. What `help` shows is made from all of this.
+* `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another
+  value (`claim`, an expression or a function), or the same function under another hypothesis
+  (`given`); all fields that are not given are the formula's.
+* `setting`: the meaning of the printed letters, in English and Chinese, the quantity of the value,
+  stems of words that name only this situation, and a lower bound for all mechanisms (`below`).
+  Further settings state the same formula in fewer or other letters. Every entry whose value a text
+  could print has a setting; `claims` judges by settings alone.
+* The docstring is the statement in LaTeX, followed by remarks, and by lines `name: meaning` for
+  parameters that the common list does not explain. `help` shows a text made from all of this.
 
-A theorem in two parts makes two entries, "G-C1" and "G-C1b". A function that lives elsewhere is
-entered by `enter(function, formula(...), given(...), ...)` and stays the object it was.
+A theorem in two parts makes two entries, "G-C1" and "G-C1b". A function defined elsewhere is
+entered by `enter(function, formula(...), given(...), ...)`, which does not change it.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Interval:
-    """A value known to lie between two ends, certified or simulated."""
+    """Certified or simulated bounds of a value."""
 
     low: float
     high: float
 
 
 class Fact:
-    """One fact about an entry; as a decorator it waits on the function for `formula` to collect."""
+    """One fact about an entry; the decorator stores it until `formula` collects it."""
 
     def __call__(self, function: F) -> F:
         waiting.setdefault(function, []).insert(0, self)
@@ -72,7 +72,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Printed(Fact):
-    """A value as printed, and the printed truth where there is one; "" where there is none."""
+    """A value as printed, and the printed truth or ""."""
 
     value: str
     truth: str
@@ -81,53 +81,53 @@ class Printed(Fact):
 
 @dataclass(frozen=True, eq=False)
 class Setting(Fact):
-    """One situation in which an entry has the answer, in the letters of print."""
+    """One situation to which an entry applies, in the letters of printed formulas."""
 
     text: str
     chinese: str
     about: str  # a key of `terms.QUANTITIES`
-    names: tuple[str, ...] = ()  # stems of words that name it, of any language
+    names: tuple[str, ...] = ()  # stems of words that name it, in any language
     below: Callable[..., Any] | Literal["exact"] | None = None
-    # Delta of the pair (value, delta): an expression in the columns, or a function of them.
+    # Delta of the pair (value, delta): an expression in, or a function of, the columns.
     second: str | Callable[..., float] = ""
-    rare: bool = False  # whether it is meant only where the words name it
-    into: Callable[..., Mapping[str, Any]] | None = None  # the entry's parameters of the columns
-    value: Callable[..., float] | None = None  # of the entry's value and the columns
+    rare: bool = False  # whether it applies only if the words name it
+    into: Callable[..., Mapping[str, Any]] | None = None  # columns to the entry's parameters
+    value: Callable[..., float] | None = None  # of entry's value and columns
     given: str = ""
-    event: str = ""  # of a probability: a pattern, whose group is the column `threshold`
+    event: str = ""  # pattern of the event; its group is the column `threshold`
     domain: Mapping[str, Domain] = field(default_factory=dict)
 
     @cached_property
     def stems(self) -> tuple[str, ...]:
-        """Return the stems of the words that name it, in small letters."""
+        """`names` in lower case."""
         return tuple(name.lower() for name in self.names)
 
     def speaks_of(self, stems: Sequence[str]) -> bool:
-        """Return whether its texts have one of the stems."""
+        """Return whether its texts contain one of the stems."""
         return any(stem in f"{self.text} {self.chinese}".lower() for stem in stems)
 
 
 @dataclass(frozen=True, eq=False)
 class Misprint(Fact):
-    """A wrong variant of a formula; whether it is wrong is found out by `refute`."""
+    """A variant of a formula that `refute` must find wrong."""
 
-    name: str  # a short word, the last part of its id
-    note: str  # why it is wrong, in a sentence
+    name: str  # last part of its id
+    note: str  # why it is wrong
     statement: str = ""  # the claim in LaTeX; "" to make it from `claim` or `given`
     claim: str | Callable[..., Any] | None = None
     given: Hypothesis | None = None
-    domain: Mapping[str, Domain] = field(default_factory=dict)  # where it is not the formula's own
-    without: Sequence[str] = ()  # the formula's parameters that it does not have
+    domain: Mapping[str, Domain] = field(default_factory=dict)  # changed domains
+    without: Sequence[str] = ()  # parameters of the formula to drop
     kind: Kind | None = None
     oracle: Callable[..., float | Interval] | None = None
-    met: str = ""  # a source that a reader can check; "" where it was met in notes
+    met: str = ""  # a public source, or ""
     printed: Sequence[Printed] = ()
     along: Mapping[str, Sequence[Any]] | None = None
 
 
 @dataclass(frozen=True)
 class _Fields(Fact):
-    """Fields of `Formula` by their names."""
+    """Fields of `Formula` by name."""
 
     fields: Mapping[str, Any]
 
@@ -137,9 +137,9 @@ class Formula:
     """An entry of the book; its decorators, explained above, give the fields."""
 
     id: str
-    function: Callable[..., Any]  # from the parameters in `domain`, by keyword, to a float
+    function: Callable[..., Any]  # maps the parameters, by keyword, to a float
     title: str
-    # How value and truth are related; an asymptotic formula's error must shrink at every step.
+    # Relation of value and truth; an asymptotic formula's error must shrink at every step.
     kind: Kind
     reference: Reference
     oracle: Callable[..., float | Interval]
@@ -147,11 +147,11 @@ class Formula:
     remarks: str = ""
     given: Hypothesis = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
-    # Of an asymptotic formula: one name, and the values that approach the limit.
+    # For an asymptotic formula: one parameter, and its values on the way to the limit.
     along: Mapping[str, Sequence[Any]] | None = None
-    tolerance: float = 1e-9  # relative error granted to rounding and to the oracle
-    absolute: float = 1e-12  # a difference that is none
-    # Which error claims more privacy than there is; None if neither does.
+    tolerance: float = 1e-9  # relative error of rounding and oracle
+    absolute: float = 1e-12  # differences below it are ignored
+    # Direction of errors that overstate privacy, or None.
     unsafe: Literal["smaller", "larger"] | None = "smaller"
     points: int = 100  # size of the design; fewer for a slow oracle
     printed: Sequence[Printed] = ()
@@ -160,7 +160,7 @@ class Formula:
 
     @property
     def hypothesis(self) -> str:
-        """The hypothesis in words or as an expression; "" if there is none."""
+        """The hypothesis in words or as an expression, or ""."""
         if callable(self.given):
             return (self.given.__doc__ or "").strip().split("\n")[0]
         return self.given
@@ -176,17 +176,17 @@ class Formula:
         return self.id.rstrip("abcdefgh0123456789")
 
     def value(self, parameters: Parameters) -> float:
-        """Value of the formula."""
+        """Return the value of the formula."""
         return float(by_name(self.function)(parameters))
 
     def truth(self, parameters: Parameters) -> Interval:
-        """Value of the oracle, as an interval."""
+        """Return the value of the oracle, as an interval."""
         exact = by_name(self.oracle)(parameters)
         return exact if isinstance(exact, Interval) else Interval(float(exact), float(exact))
 
     @cached_property
     def accepts(self) -> Callable[[Parameters], bool]:
-        """Whether parameters meet the hypothesis."""
+        """Predicate that is true of parameters that satisfy the hypothesis."""
         if not self.given:
             return lambda parameters: True
         met = by_name(self.given if callable(self.given) else parse(self.given))
@@ -194,7 +194,7 @@ class Formula:
 
     @cached_property
     def guarded(self) -> Callable[..., Any]:
-        """The function for readers: it refuses parameters that lie outside the hypothesis."""
+        """The function with a check of the hypothesis, which raises ValueError."""
         signature = inspect.signature(self.function)
         whole = [name for name, domain in self.domain.items() if isinstance(domain, Whole)]
         rules = [(f"{name} to be whole", parse(f"floor({name}) == {name}")) for name in whole]
@@ -217,7 +217,7 @@ class Formula:
         return next(m for m in self.misprints if m.name == name)
 
     def claimed(self, misprint: Misprint) -> Formula:
-        """Return the formula that the misprint would like to be."""
+        """Return the misprint as a formula."""
         claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
         changed = {"function": claim, **{n: getattr(misprint, n) for n in _CHANGED}}
         return replace(
@@ -235,7 +235,7 @@ class Formula:
         )
 
     def statement_of(self, misprint: Misprint) -> str:
-        """Return the claim of a misprint in LaTeX, written by hand or made from what it changes."""
+        """Return the claim of a misprint in LaTeX, as given or derived from its changes."""
         if misprint.statement:
             return misprint.statement
         if isinstance(misprint.claim, str):
@@ -251,7 +251,7 @@ waiting: dict[Callable[..., Any], list[Fact]] = {}
 entries: dict[str, Formula] = {}
 
 
-# A line `name: meaning` below a statement, and the indented lines that carry it on.
+# A line `name: meaning` below a statement, with its indented continuation lines.
 _OWN = re.compile(r"(?m)^([a-z_0-9]+): (.+(?:\n  .+)*)\n?")
 
 
@@ -278,11 +278,11 @@ def _help(entry: Formula) -> str:
 def formula(
     id: str, title: str, kind: Kind, reference: str, /, *, statement: str = ""
 ) -> Callable[[F], F]:
-    """Enter a function into the book, with the parts that wait on it.
+    """Enter a function into the book, with the facts of its other decorators.
 
-    A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. The statement
-    is for a function whose docstring is its own. ValueError is raised if the id is taken or
-    malformed, the reference has no year or place, or a part is missing.
+    A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Give
+    `statement` if the docstring is not the statement. ValueError is raised if the id is taken or
+    malformed, the reference has no year or place, or a decorator is missing.
     """
     if not re.fullmatch(r"G-[A-Z][1-9]\d*[a-h]?", id) or id in entries:
         raise ValueError(f"Expected a new id such as 'G-A4', got {id!r}.")
@@ -321,7 +321,7 @@ def formula(
 
 
 def enter(function: F, *decorators: Callable[[F], F]) -> F:
-    """Enter a function that lives elsewhere; the decorators in the order they are written."""
+    """Enter a function defined elsewhere, with decorators in the usual order."""
     for decorate in reversed(decorators):
         decorate(function)
     return function
@@ -335,15 +335,15 @@ def given(
     along: Mapping[str, Sequence[Any]] | None = None,
     **domain: Domain,
 ) -> Fact:
-    """Give the hypothesis, and the domains of all parameters as they are drawn in turn.
+    """Give the hypothesis, and the domains of all parameters in the order of their draws.
 
-    Those that are `shared` come first; one that is named again keeps its place.
+    The `shared` domains come first; a domain given again replaces the shared one in place.
     """
     return _Fields({"given": hypothesis, "along": along, "domain": {**(shared or {}), **domain}})
 
 
 def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Fact:
-    """Give the truth; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
+    """Give the oracle; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
     return _Fields({"oracle": function, **options})
 
 
@@ -363,14 +363,14 @@ def setting(
     event: str = "",
     **domain: Domain,
 ) -> Setting:
-    """Return a situation in which the entry's value is what a text calls `about`.
+    """Return a situation in which the entry's value is the quantity `about`.
 
-    The columns of its table are the function's parameters, or those of `domain` where `into` makes
-    the entry's parameters of them; a domain given here replaces the entry's. `below` maps columns,
-    as arrays, to what no mechanism beats: "exact" if the value itself is attained; left out, it is
-    the value of an identity, else unknown. `names` are stems divided by blanks, with _ for a blank
-    inside of one; `given` is a hypothesis in the columns; `event` is a pattern of the event
-    whose probability it is, without blanks, whose group is the column `threshold`.
+    The columns of its table are the function's parameters, or those of `domain` that `into` maps to
+    the entry's parameters; a domain given here replaces the entry's. `below` maps columns, as
+    arrays, to a lower bound for all mechanisms; "exact" means the value itself; the default is the
+    value of an identity, else unknown. `names` are stems separated by blanks, with _ for a blank
+    within a stem. `given` is a hypothesis in the columns. `event` is a pattern, without blanks, of
+    the event whose probability the value is; its group is the column `threshold`.
     """
     if about not in terms.QUANTITIES:
         among = ", ".join(terms.QUANTITIES)
@@ -382,7 +382,7 @@ def setting(
 
 
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
-    """Give a value as printed, and the printed truth, at a shared point and more parameters."""
+    """Give a value as printed, and the printed truth, at the parameters `at` and `own`."""
     return Printed(value, truth, {**(at or {}), **own})
 
 
@@ -401,10 +401,10 @@ def wrong(
     without: str = "",
     **domain: Domain,
 ) -> Misprint:
-    """Give a wrong variant; `says` states it where `claim` or `given` cannot.
+    """Give a wrong variant; `says` is its statement if `claim` or `given` does not determine it.
 
-    Its domains are the formula's but for those that are named; it has no parameters whose names,
-    divided by spaces, stand in `without`.
+    Domains given here replace the formula's; `without` lists parameters to drop, separated by
+    spaces.
     """
     return Misprint(
         name,

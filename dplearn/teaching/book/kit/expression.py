@@ -1,6 +1,6 @@
-"""Programs in postfix order for a small stack machine, which formulas that are typed become.
+"""Parsed formulas as programs in postfix order for a small stack machine.
 
-Numbers are floats, so the size of a result is limited by nature, and evaluating never recurses.
+Numbers are floats, which bounds the size of results, and evaluation never recurses.
 """
 
 import re
@@ -38,7 +38,7 @@ FUNCTIONS: dict[str, Callable] = {
     "largest": lambda x: np.max(x, axis=-1, keepdims=np.ndim(x) > 0),
 }  # fmt: skip
 _SYMBOLS = BINARY | PREFIX | FUNCTIONS
-# How tightly an operator binds; a power binds its exponent from the right.
+# Precedence of operators; powers are right-associative.
 TIGHT = {"or": 1, "and": 2, "not": 3, "+": 5, "-": 5, "*": 6, "/": 6, "minus": 7, "**": 8}
 TIGHT |= dict.fromkeys(COMPARE, 4)
 INFIX = {symbol: TIGHT[symbol] for symbol in (*BINARY, *COMPARE)}
@@ -46,7 +46,7 @@ ATOM = 9
 
 
 class Step(NamedTuple):
-    """One instruction: a number, a name, or what takes its `inputs` from the stack."""
+    """One instruction: a number, a name, or an operation on `inputs` stack entries."""
 
     what: str | float
     inputs: int = 0
@@ -54,20 +54,20 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Expression:
-    """A formula as typed and in postfix order; call it with a value for every name."""
+    """A formula as typed and in postfix order, called with a value for every name."""
 
     text: str
     program: tuple[Step, ...]
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The variables, Greek letters spelled out."""
+        """The variables, with Greek letters spelled out."""
         return frozenset(s.what for s in self.program if isinstance(s.what, str) and not s.inputs)
 
     def __call__(self, **values: ArrayLike) -> NDArray:
-        """Return the value, elementwise and broadcast; inf and nan where there is none.
+        """Return the value, elementwise and broadcast; inf or nan where it is undefined.
 
-        Values for names that do not occur are ignored. A condition gives booleans.
+        Values of other names are ignored. The value of a condition is boolean.
         """
         if missing := self.names - set(values):
             raise ValueError(f"Expected values for {', '.join(sorted(missing))}, got none.")
@@ -112,7 +112,7 @@ _LATEX |= {f: "\\" + f for f in ("exp", "min", "max", "sinh", "cosh", "tanh", "P
 
 
 def _typeset(what: str | float, inputs: list[tuple[str, int]]) -> tuple[str, int]:
-    """TeX of one step and how tightly it binds."""
+    """Return the TeX of one step and its precedence."""
     if not isinstance(what, str):
         return _number(what)
     texts = [text for text, _ in inputs]
@@ -157,7 +157,7 @@ def _bracketed(item: tuple[str, int], least: int) -> str:
 
 
 def _number(x: float) -> tuple[str, int]:
-    """Constants by their names, powers of ten as such."""
+    """Return the TeX of a number, with names of constants and powers of ten, and precedence."""
     names = {np.pi: r"\pi", np.e: "e", np.inf: r"\infty"}
     digits, _, power = f"{x:.12g}".partition("e")
     if x in names or not power:

@@ -1,6 +1,6 @@
-"""Slow computations of true values that several entries share: sums over events, integrals, coins.
+"""Slow oracles that several entries share: sums over events, integrals, randomized responses.
 
-Each computes from a definition. Densities are given by their logarithms, on arrays.
+Each follows a definition. Densities are functions that return log densities of arrays.
 """
 
 import math
@@ -23,7 +23,7 @@ Kinks = Sequence[float]
 def smallest(
     holds: Callable[[float], bool], *, low: float, high: float, rtol: float = 1e-15
 ) -> float:
-    """Place where `holds` turns true; `low` if it is true there, inf if not even at `high`."""
+    """Return the smallest x in [low, high] where a monotone `holds` is true, or inf."""
     if not holds(high):
         return math.inf
     at = first_true(lambda x: np.asarray(holds(float(x))), lower=low, upper=high, rtol=rtol)
@@ -34,7 +34,7 @@ def smallest(
 
 
 def event_masses(*laws: ArrayLike) -> tuple[NDArray, ...]:
-    """Probability of each of the 2^n events under every law, the empty event first."""
+    """Return the probabilities of all 2^n events under every law, the empty event first."""
     size = np.size(laws[0])
     members = (np.arange(2**size)[:, None] >> np.arange(size)) & 1
     return tuple(members @ np.asarray(law, dtype=float) for law in laws)
@@ -55,12 +55,12 @@ def worst_event_epsilon(p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float
 
 
 def worst_event_epsilon_at(p: ArrayLike, q: ArrayLike, delta: float) -> float:
-    """Return the smallest epsilon >= 0 at which both orders of the pair satisfy DP."""
+    """Return the smallest epsilon >= 0 at which the pair satisfies DP in both directions."""
     return max(0.0, worst_event_epsilon(p, q, delta), worst_event_epsilon(q, p, delta))
 
 
 def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
-    """Rényi divergence by integrating the hockey-stick divergence over its threshold."""
+    """Return the Rényi divergence as an integral of hockey-stick divergences."""
     if not np.any((np.asarray(p) > 0) & (np.asarray(q) > 0)):
         return math.inf
     with np.errstate(divide="ignore"):
@@ -68,10 +68,10 @@ def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
 
 
 def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
-    """ln E_P[e^(moment L)] over the last axis, good to many digits also where it is tiny."""
+    """Return ln E_P[e^(moment L)] over the last axis, accurate also where it is tiny."""
     x = np.asarray(moment)[..., None] * (log_p - log_q)
     total = np.logaddexp.reduce(log_p + x, axis=-1)
-    # p (e^x - 1), where p may be far less than 1 and e^x far more.
+    # p (e^x - 1), where p may be tiny and e^x huge.
     grown = np.exp(np.minimum(log_p + x, 700.0)) - np.exp(log_p)
     gains = np.where(x > 1, grown, np.exp(log_p) * np.expm1(np.minimum(x, 1)))
     return np.where(total > 1, total, np.log1p(np.sum(gains, axis=-1)))
@@ -83,28 +83,28 @@ def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
-    """Return the two laws of the answer: true with odds e^epsilon."""
+    """Return the two laws of an answer that is true with odds e^epsilon."""
     exact = 1 / (1 + math.exp(-epsilon))
     p = np.array([exact, 1 - exact])
     return p, p[::-1]
 
 
 def leaky_response(epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
-    """Return the two laws of the worst (epsilon, delta)-release: the record, or a coin."""
+    """Return the worst (epsilon, delta)-DP pair, which reveals the record at rate delta."""
     p, q = ((1 - delta) * law for law in randomized_response(epsilon))
     return np.array([delta, *p, 0.0]), np.array([0.0, *q, delta])
 
 
 def coins_delta(epsilon: float, *, local: float, steps: int, delta0: float = 0.0) -> float:
-    """Exact delta at `epsilon` of `steps` randomized responses of (local, delta0)-DP each.
+    """Return delta at `epsilon` of `steps` worst-case (local, delta0)-DP releases.
 
-    A sum over the number of true answers of positive terms, good to about 1e-11.
+    A sum of positive terms over the number of true answers, accurate to about 1e-11.
     """
     true = np.arange(steps + 1.0)
     counts = gammaln(steps + 1) - gammaln(true + 1) - gammaln(steps - true + 1)
     log_truth, log_lie = -np.log1p(np.exp(-local)), -np.log1p(np.exp(local))
     masses = np.exp(counts + true * log_truth + (steps - true) * log_lie)
-    # 1 - e^(epsilon - loss), where the loss is larger.
+    # 1 - e^(epsilon - loss), where loss > epsilon.
     gains = -np.expm1(np.minimum(epsilon - (2 * true - steps) * local, 0.0))
     survive = steps * math.log1p(-delta0)
     return float(-math.expm1(survive) + math.exp(survive) * np.sum(masses * gains))
@@ -114,29 +114,29 @@ def coins_delta(epsilon: float, *, local: float, steps: int, delta0: float = 0.0
 
 
 def log_normal(mean: float = 0.0, std: float = 1.0) -> Density:
-    """Log density of a Gaussian."""
+    """Return the log density of a Gaussian."""
     constant = -math.log(std) - 0.5 * math.log(2 * math.pi)
     return lambda x: constant - 0.5 * ((x - mean) / std) ** 2
 
 
 def log_laplace(mean: float = 0.0, scale: float = 1.0) -> Density:
-    """Log density of a Laplace law; it has a kink at its mean."""
+    """Return the log density of a Laplace law, which has a kink at its mean."""
     return lambda x: -np.abs(x - mean) / scale - math.log(2 * scale)
 
 
 def log_integral(
     log_f: Density, low: float, high: float, *, kinks: Kinks = (), rtol: float = 1e-11
 ) -> float:
-    """log of the integral of exp(log_f) over [low, high], which may be far wider than needed.
+    """Return the log of the integral of exp(log_f) over [low, high], which may be very wide.
 
-    Gauss-Legendre on equal panels where the integrand matters, four times as many until two
-    results agree to `rtol`; an ArithmeticError if 16,384 panels are not enough. The ends are
-    finite; `log_f` is smooth between `kinks`, and -inf where the integrand vanishes.
+    The rule is Gauss-Legendre on equal panels where the integrand is not negligible. The number of
+    panels grows fourfold until two results agree to `rtol`; ArithmeticError is raised above 16,384.
+    The ends are finite; `log_f` is smooth between `kinks`, and -inf for an integrand of 0.
     """
     inner = sorted({low, high, *(k for k in kinks if low < k < high)})
     pieces = []
     for left, right in pairwise(inner):
-        for _ in range(6):  # closer every time, to where the integrand is not e^-50 below its top
+        for _ in range(6):  # zoom in on log_f > max - 50
             x, width = np.linspace(left, right, 2001), right - left
             y = log_f(x)
             remaining = np.flatnonzero(y > np.max(y) - 50)
@@ -158,7 +158,7 @@ def log_integral(
 
 
 def gauss(log_f: Density, low: float, high: float, count: int) -> float:
-    """log of the integral, by 20 nodes of Gauss and Legendre on each of equal panels."""
+    """Return the log of the integral by 20-point Gauss-Legendre on equal panels."""
     nodes, weights = legendre(20)
     x, half = on_panels(low, high, count, nodes)
     y = log_f(x)
@@ -169,7 +169,7 @@ def gauss(log_f: Density, low: float, high: float, count: int) -> float:
 
 
 def on_panels(low: float, high: float, count: int, nodes: NDArray) -> tuple[NDArray, float]:
-    """Places of nodes of [-1, 1] on so many equal panels, from left to right, and half a panel."""
+    """Return the nodes of `count` equal panels, from left to right, and half a panel's width."""
     half = 0.5 * (high - low) / count
     centres = low + half * (2 * np.arange(count) + 1)
     return (centres[:, None] + half * nodes).ravel(), half
@@ -177,16 +177,16 @@ def on_panels(low: float, high: float, count: int, nodes: NDArray) -> tuple[NDAr
 
 @lru_cache
 def legendre(count: int) -> tuple[NDArray, NDArray]:
-    """Nodes and weights of Gauss and Legendre on [-1, 1]."""
+    """Return the nodes and weights of Gauss-Legendre quadrature on [-1, 1]."""
     return np.polynomial.legendre.leggauss(count)
 
 
 def density_renyi(
     log_p: Density, log_q: Density, order: float, low: float, high: float, *, kinks: Kinks = ()
 ) -> float:
-    """Rényi divergence of two densities by its definition; order 1 gives the mean loss.
+    """Return the Rényi divergence of two densities by definition; order 1 is the KL divergence.
 
-    inf where the integrand has not fallen off at the ends, which must be far out.
+    The result is inf if the integrand is not negligible at the ends, which must be far out.
     """
 
     def gain(x: NDArray) -> NDArray:
@@ -207,10 +207,10 @@ def density_renyi(
 def density_delta(
     log_p: Density, log_q: Density, epsilon: float, low: float, high: float, *, kinks: Kinks = ()
 ) -> float:
-    """Hockey-stick divergence of two densities by its definition."""
+    """Return the hockey-stick divergence of two densities by definition."""
 
     def excess(x: NDArray) -> NDArray:
-        # Where the loss is constant and equals epsilon there are only roundings.
+        # Where the loss is constantly epsilon, only rounding errors remain: set them to 0.
         over = log_p(x) - log_q(x) - epsilon
         return np.where(np.abs(over) > 1e-13 * (1 + abs(epsilon)), over, 0.0)
 
@@ -222,7 +222,7 @@ def density_delta(
 
 
 def sign_changes(f: Density, low: float, high: float) -> NDArray:
-    """Places where f changes its sign on a fine grid, by bisection."""
+    """Return the sign changes of f, from a fine grid by bisection."""
     x = np.linspace(low, high, 20_001)
     sign = f(x) > 0
     at = np.flatnonzero(sign[1:] != sign[:-1])
@@ -234,16 +234,16 @@ def sign_changes(f: Density, low: float, high: float) -> NDArray:
 
 
 def normal_renyi(shift: float, std: float, order: float = 2.0) -> float:
-    """Rényi divergence of N(shift, std^2) from N(0, std^2) by its definition."""
+    """Return the Rényi divergence of N(shift, std^2) from N(0, std^2) by definition."""
     far = 60 * std + max(10.0, 5 * order * shift)
     return density_renyi(log_normal(shift, std), log_normal(0.0, std), order, -far, far)
 
 
 def normal_log_delta(*, epsilon: float, mu: float) -> float:
-    """log of delta(epsilon) of two unit Gaussians at distance mu, as an integral over the loss.
+    """Return log delta(epsilon) of unit Gaussians at distance mu, as an integral over the loss.
 
-    The loss is N(mu^2/2, mu^2); with x = (epsilon - mu^2/2) / mu and s standard deviations above
-    epsilon the integrand is phi(x + s) (1 - e^(-mu s)).
+    The loss is N(mu^2/2, mu^2). At s standard deviations above epsilon the integrand is
+    phi(x + s) (1 - e^(-mu s)), where x = (epsilon - mu^2/2) / mu.
     """
     x = epsilon / mu - mu / 2
     low, high = max(0.0, -x - 12), -x + math.sqrt(max(x, 0.0) ** 2 + 144)
@@ -252,7 +252,7 @@ def normal_log_delta(*, epsilon: float, mu: float) -> float:
 
 
 def normal_epsilon(*, delta: float, mu: float) -> float:
-    """Smallest epsilon >= 0 that two unit Gaussians at distance mu allow at delta."""
+    """Return the smallest epsilon >= 0 of unit Gaussians at distance mu, at delta."""
     log_delta, high = math.log(delta), mu * (mu + 1)
     enough = lambda epsilon: normal_log_delta(epsilon=epsilon, mu=mu) <= log_delta
     while not enough(high):
@@ -261,12 +261,12 @@ def normal_epsilon(*, delta: float, mu: float) -> float:
 
 
 def normal_delta(*, epsilon: float, mu: float, steps: int = 1) -> float:
-    """Delta of N(mu, 1) against N(0, 1), of `steps` draws together."""
+    """Return delta of `steps` independent draws of N(mu, 1) against N(0, 1)."""
     return math.exp(normal_log_delta(epsilon=epsilon, mu=mu * math.sqrt(steps)))
 
 
 def normal_sigma(*, epsilon: float, delta: float) -> float:
-    """Smallest standard deviation at sensitivity 1 that is (epsilon, delta)-DP."""
+    """Return the smallest (epsilon, delta)-DP standard deviation at sensitivity 1."""
     log_delta = math.log(delta)
     enough = lambda x: normal_log_delta(epsilon=epsilon, mu=math.exp(-x)) <= log_delta
     return math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))

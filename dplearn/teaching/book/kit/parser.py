@@ -1,7 +1,7 @@
 r"""Formulas as people print them: ``2σ²``, ``√(2 ln 1/δ)``, ``\frac12``, ``np.sqrt``, ``\sum_i``.
 
-One grammar reads the book's expressions and printed formulas, LaTeX included; the two differ in
-their names only. It is our own: nothing that is typed reaches Python's evaluator.
+One grammar reads the book's expressions and printed formulas, LaTeX included; they differ only in
+their names. Input never reaches Python's `eval`.
 """
 
 import re
@@ -24,7 +24,7 @@ from dplearn.teaching.book.kit.expression import (
 
 _LONGEST, _DEEPEST = 2000, 60
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵢⱼ", "01234567890123456789-ij")
-# What a command of LaTeX or a word stands for; Greek letters and functions are spelled as here.
+# Meanings of LaTeX commands and of words, with Greek letters spelled as in `GREEK`.
 _COMMANDS = {
     "varepsilon": "epsilon", "eps": "epsilon", "infty": "inf", "cdot": "*", "times": "*",
     "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=", "dfrac": "frac", "tfrac": "frac",
@@ -43,8 +43,8 @@ _END = (
     r"|(?P<raised>⁻?[⁰¹²³⁴-⁹]+)"
     r"|(?P<symbol>\*\*|[<>=!]=|\\[{}|]|[-+*/^(),<>·×⋅−–≤≥≠{}\[\]⌊⌋⌈⌉|‖∨])|(?P<end>\Z))"
 )
-# Names of code, and of print, where a letter's decoration stands behind it and letters run
-# together.
+# Names in code, and in printed formulas, where decorations follow a letter and products have no
+# sign.
 _CODE = re.compile(rf"{_SKIP}(?:{_NUMBER}|(?P<name>[A-Za-z]\w*){_END}", re.ASCII)
 _PRINTED = re.compile(
     rf"{_SKIP}(?:{_NUMBER}|(?P<name>{_TEXT}\{{[-\w\s]*\}}|\\[A-Za-z]+|log(?:1p|2|10)|expm1"
@@ -77,7 +77,7 @@ _REFUSED = {
 _SAME = {"^": "**", "·": "*", "×": "*", "⋅": "*", "−": "-", "–": "-", "≤": "<=", "≥": ">="}
 _SAME |= {"≠": "!=", "ln": "log", "π": "pi", "Φ": "Phi", "∞": "inf", "√": "sqrt", "∨": "or"}
 _SAME |= {"{": "(", "[": "(", "}": ")", "]": ")", r"\{": "(", r"\}": ")", r"\|": "‖"}
-# Between a quotient and a power: 1/2σ² is 1/(2σ²).
+# Precedence between quotient and power: 1/2σ² is 1/(2σ²).
 _JUXTAPOSED = 7.5
 _PARTNER = {")": "(", "]": "[", "}": "{"}
 _CLOSED = {"|": "abs", "‖": "abs", "⌊": "floor", "⌈": "ceil"}
@@ -85,17 +85,17 @@ _CALLED = {*FUNCTIONS, "frac", "over"}
 
 
 def parse(text: str, *, printed: bool = False) -> Expression:
-    r"""Return the formula that `text` spells: an expression of the book, or one as `printed`.
+    r"""Return the formula in `text`: an expression of the book, or a `printed` formula.
 
     At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
     ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
     (or ln), log10, log1p, log2, max, min, Phi, probit, sinh, sqrt, sum, tanh; constants e, inf, pi.
-    Every other name is a variable. Products may lack a sign, and then bind more tightly than a
-    quotient, but a/(b) c is (a/b) c. The ValueError for anything else names the place and what was
+    Every other name is a variable. Products without a sign bind more tightly than quotients,
+    but a/(b) c is (a/b) c. The ValueError for anything else names the position and what was
     expected there.
 
-    In `printed` formulas letters are single and keep what decorates them (``\tilde\varepsilon_0'``
-    is epsilon_0_prime_tilde), and ``\sum_i`` stands before a list.
+    In `printed` formulas names are single letters with decorations (``\tilde\varepsilon_0'`` is
+    epsilon_0_prime_tilde), and ``\sum_i`` sums a list.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def parse(text: str, *, printed: bool = False) -> Expression:
 
 
 class _Parser:
-    """Reads one token ahead and writes the program; operators by how tightly they bind."""
+    """Precedence-climbing parser with one token of lookahead, which writes the program."""
 
     def __init__(self, text: str, printed: bool) -> None:
         self.text, self.next, self.printed = text, 0, printed
@@ -143,7 +143,7 @@ class _Parser:
         """Make the next token the current one."""
         match = self.token_of.match(self.text, self.next)
         if not match:
-            # Blanks of the pattern only: others that Python strips are odd themselves.
+            # Strip only ASCII blanks: other blanks are unexpected characters.
             ahead = self.text[self.next :].lstrip(string.whitespace)
             self.start = len(self.text) - len(ahead)
             self.kind, self.token = "odd", self.text[self.start]
@@ -159,14 +159,14 @@ class _Parser:
             self.token = self.raw.replace("{,}", ".")
 
     def word(self, word: str) -> bool:
-        """Make a word the token; return whether it is an operator, a constant or a function."""
+        """Set the token; return whether it is an operator, a constant or a function."""
         self.token = word
         if word in BINARY | COMPARE | _CLOSED or word in ("not", "⌋", "⌉", ""):
             self.kind = "symbol"
         return self.kind == "symbol" or word in _CALLED or word in CONSTANTS
 
     def name_of_print(self) -> None:
-        """Spell a letter with its decorations, a function, or an operator of LaTeX."""
+        """Set the token to a decorated letter, a function, or an operator of LaTeX."""
         raw = self.raw
         if text := re.fullmatch(_TEXT + r"\{([-\w\s]*)\}", raw):
             raw = text[1].strip(" -")
@@ -197,10 +197,10 @@ class _Parser:
             self.token, self.next = {"Phi": "probit", "erf": "erfinv"}[word], power.end()
 
     def decorate(self, name: str) -> None:
-        """Read subscripts, primes and arguments that are a part of the name."""
+        """Read the subscripts, primes and arguments that belong to the name."""
         while mark := _DECORATION.match(self.text, self.next):
             if mark[4] and mark[4].isascii() and self.raw[0] == "\\":
-                break  # a factor behind a command
+                break  # a factor after a command
             below = (
                 mark[1] if mark[1] is not None else mark[2] or (mark[4] or "").translate(_DIGITS)
             )
@@ -224,11 +224,11 @@ class _Parser:
         self.token = name
 
     def expression(self, least: float, depth: int) -> None:
-        """Read what operators hold together that bind at least as tightly as `least`."""
+        """Read an expression of operators with a precedence of at least `least`."""
         self.operand(least, depth)
         while True:
             tight = 0 if self.kind == "raised" else INFIX.get(self.token, 0)
-            # What may stand here without a sign; two numbers may not.
+            # A factor without a multiplication sign; two numbers need one.
             opens = self.token in ("(", "⌊", "⌈") or (self.token in "|‖" and not self.bars)
             factor = opens if self.kind == "symbol" else self.token not in TIGHT
             factor &= self.kind in ("symbol", "name", "number")
@@ -255,7 +255,7 @@ class _Parser:
                 return
 
     def power(self, depth: int) -> None:
-        """Read an exponent of print: a sign, and a group or one token; e^εx is e^ε x."""
+        """Read an exponent: a sign, then a group or one token; e^εx is e^ε x."""
         if self.accept("-"):
             self.power(depth)
             self.program.append(Step("minus", 1))
@@ -269,7 +269,7 @@ class _Parser:
             self.program.append(Step("**", 2))
 
     def accept(self, symbol: str) -> bool:
-        """Go past `symbol` if it is the current token."""
+        """Advance if `symbol` is the current token, and return whether it is."""
         good = self.token == symbol and self.kind == "symbol"
         if good:
             self.advance()
@@ -280,7 +280,7 @@ class _Parser:
             self.fail(expected)
 
     def comparison(self, depth: int) -> None:
-        """Read a chain: a < b <= c is one step with three inputs."""
+        """Read a chain of comparisons: a < b <= c is one step with three inputs."""
         chain: list[str] = []
         while self.token in COMPARE:
             chain.append(self.token)
@@ -289,7 +289,7 @@ class _Parser:
         self.program.append(Step(" ".join(chain), len(chain) + 1))
 
     def operand(self, least: float, depth: int) -> None:
-        """Read a number, a name, a call, a bracket, or a prefix and what it binds."""
+        """Read a number, a name, a call, a bracket, or a prefix with its operand."""
         if depth > _DEEPEST:
             self.fail(f"at most {_DEEPEST} levels of nesting")
         token, kind = self.token, self.kind
@@ -316,7 +316,7 @@ class _Parser:
             self.fail("a number, a name or (")
 
     def enclosed(self, bar: str, depth: int) -> None:
-        """Read an absolute value or norm; that of a difference of two means is the sensitivity."""
+        """Read an absolute value or norm; the norm of a difference of two names is Delta."""
         partner = {"⌊": "⌋", "⌈": "⌉"}.get(bar, bar)
         self.bars.append(bar)
         self.advance()
@@ -325,7 +325,7 @@ class _Parser:
         self.bars.pop()
         if self.token != partner:
             self.fail(f"an operator or {partner}")
-        if bar == "‖":  # the norm's index is no subscript of a letter
+        if bar == "‖":  # skip the norm's index
             index = _DECORATION.match(self.text, self.next)
             self.next = index.end() if index and index[2] else self.next
         self.advance()
@@ -336,7 +336,7 @@ class _Parser:
             self.program.append(Step(_CLOSED[bar], 1))
 
     def name(self, name: str, depth: int) -> None:
-        """Read a constant, a variable, a quotient of LaTeX, or a call with brackets or without."""
+        """Read a constant, a variable, a LaTeX fraction, or a call with or without brackets."""
         if name == "frac":
             self.fraction(depth)
         elif name == "sum":
@@ -356,14 +356,14 @@ class _Parser:
         self.advance()
         if not digits:
             self.operand(ATOM, depth + 1)
-        if self.kind == "number" and len(self.raw) > 1:  # one digit is the denominator
+        if self.kind == "number" and len(self.raw) > 1:  # the first digit is the denominator
             self.next = self.start + 1
             self.token = self.raw[0]
         self.operand(ATOM, depth + 1)
         self.program.append(Step("/", 2))
 
     def over_a_list(self, function: str, depth: int) -> None:
-        r"""``\sum_{i=1}^k x_i`` and ``\max_i x_i``: of a list along the last axis."""
+        r"""Read ``\sum_{i=1}^k x_i`` or ``\max_i x_i``, reductions of a list's last axis."""
         while subject := _SUBJECT.match(self.text, self.next):
             self.next = subject.end()
         self.advance()
@@ -371,7 +371,7 @@ class _Parser:
         self.program.append(Step(function, 1))
 
     def call(self, name: str, depth: int) -> None:
-        """``ln(x)`` as it is, ``ln 1/x`` and ``ln 2x`` as if bracketed, ``√x`` of one factor."""
+        """Read ``ln(x)``, ``ln 1/x`` as ln(1/x), ``ln 2x`` as ln(2x), and ``√x`` of one factor."""
         subject = _SUBJECT.match(self.text, self.next) if name in ("min", "max") else None
         if subject:
             if re.match(r"\s*\\?[ijtm]\b", subject[1] or subject[2] or ""):
@@ -403,7 +403,7 @@ class _Parser:
             self.program += [Step(float(digit)), Step("**", 2)]
 
     def arguments(self, name: str, depth: int) -> None:
-        """As many as the function takes, in brackets."""
+        """Read the function's arguments in brackets."""
         self.accept("(")
         inputs, most = 1, {"binom": 2, "min": _LONGEST, "max": _LONGEST}.get(name, 1)
         self.expression(0, depth + 1)

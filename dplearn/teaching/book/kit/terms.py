@@ -1,4 +1,4 @@
-"""The common terms of entries, and LaTeX that is made of expressions."""
+"""Common terms of the entries, and LaTeX of expressions."""
 
 import re
 from collections.abc import Mapping
@@ -11,17 +11,17 @@ KINDS = {
     "lower": "A lower bound: the value is never above the truth.",
     "asymptotic": "A limit: the error shrinks at every step towards it.",
 }
-# What the value of a setting is, by the letter that print has for it.
+# Quantities that a setting's value may be, with their printed letters.
 QUANTITIES = {
     "epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ", "rdp": "D_α", "log_moment": "K(λ)",
     "sigma": "σ", "scale": "b", "variance": "Var", "probability": "Pr", "p": "p",
     "error": "the error", "kl": "KL", "adv": "Adv", "auc": "AUC", "tradeoff": "f",
     "sensitivity": "Δ", "steps": "k", "rate": "q", "order": "α",
 }  # fmt: skip
-# Stems of words that name several releases, and several people, of any language.
+# Stems of words for several releases, and for several people, in any language.
 REPEATED = "compos releas fold round step quer 组合"
 GROUP = "group user famil household relative correlated 群 家庭"
-# What a parameter means wherever an entry does not say something else, and its symbol.
+# Symbol and meaning of a parameter, unless an entry gives its own.
 MEANINGS = {
     "epsilon": (r"\varepsilon", "privacy loss bound, nats"),
     "delta": (r"\delta", "what a probability may grow by beyond the factor e^epsilon"),
@@ -98,7 +98,7 @@ MEANINGS = {
     "mu_1": (r"\mu_1", "distance of the first release in standard deviations"),
     "mu_2": (r"\mu_2", "that of the second"),
 }
-# The letters by which print names a parameter, apart from its own name.
+# Letters of a parameter in printed formulas, besides its own name.
 LETTERS: Mapping[str, frozenset[str]] = {
     name: frozenset((*letters.split(), name))
     for name, letters in {
@@ -126,12 +126,12 @@ LETTERS: Mapping[str, frozenset[str]] = {
         "std_p": "sigma_0 sigma_1", "std_q": "sigma_1 sigma_2", "t": "t", "stretch": "c",
     }.items()
 }  # fmt: skip
-# Parameters that are lists, and what each of their numbers is.
+# Parameters that are lists, and the parameter that each item is.
 LISTS = {
     "epsilons": "epsilon", "deltas": "delta", "mus": "mu", "rhos": "rho", "rdps": "rdp",
     "norms": "max_norm", "noise_multipliers": "noise_multiplier",
 }  # fmt: skip
-# What is known by the letter of a quantity: a column of this name is one.
+# Names of columns that hold a quantity.
 COLUMNS = {
     "epsilon": "epsilon total local_epsilon", "delta": "delta slack paid", "rho": "rho", "mu": "mu",
     "rdp": "rdp", "sigma": "noise_multiplier noise_std sigma", 
@@ -140,9 +140,9 @@ COLUMNS = {
     "sensitivity": "sensitivity distance max_norm max_grad_norm",
 }  # fmt: skip
 KIND_OF = {column: kind for kind, columns in COLUMNS.items() for column in columns.split()}
-# The columns that are lengths, which a sensitivity other than 1 multiplies.
+# Columns in units of the sensitivity.
 LENGTHS = ("noise_multiplier", "noise_std", "scale", "sigma")
-# Letters of a value that stands on the right, with a parameter of it on the left.
+# Letters of a setting's value on the right side of a formula for one of its parameters.
 VALUES = {
     "rdp": LETTERS["rdp"], "sigma": LETTERS["noise_multiplier"], "scale": LETTERS["scale"],
     "steps": LETTERS["steps"], "rate": LETTERS["sample_rate"], "rho": LETTERS["rho"],
@@ -153,7 +153,7 @@ _RELATION = re.compile(r"=|\\le|\\ge|\\approx|\\lesssim")
 
 
 def typeset(expression: str) -> str:
-    """LaTeX of an expression, with the symbols of its parameters."""
+    """Return the LaTeX of an expression, with the symbols of its parameters."""
 
     def symbol(name: re.Match) -> str:
         return MEANINGS.get(name[1].replace(r"\_", "_"), (name[0],))[0]
@@ -162,7 +162,7 @@ def typeset(expression: str) -> str:
 
 
 def same_left_side(statement: str, claim: str) -> str:
-    """LaTeX of a claim with the left side of the statement that it varies."""
+    """Return the LaTeX of a claim, with the left side of the statement that it varies."""
     heads = ((m, statement[: m.start()]) for m in _RELATION.finditer(statement))
     relation = next((m for m, head in heads if head.count("{") == head.count("}")), None)
     left = statement[: relation.end()] + " " if relation and "\\min" not in statement else ""

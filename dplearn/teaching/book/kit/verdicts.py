@@ -1,8 +1,8 @@
-"""Verdicts: entries are right, and misprints wrong, by one and the same search.
+"""Verdicts on entries and on misprints, by the same search for errors.
 
-The search looks for where a claim is most wrong, and most simply so. It draws a design, walks
-downhill from its worst point, led by the slack and up to the edges of domain and hypothesis, and
-begins again from other designs until something is wrong.
+The search looks for the largest error of a claim, at the simplest parameters. It draws a design,
+walks from its worst point towards a smaller slack, up to the edges of domain and hypothesis, and
+starts again from other designs until it finds an error.
 """
 
 import math
@@ -24,12 +24,12 @@ SEARCHES = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """The outcome of `verify`; `reason` says why it is not verified."""
+    """Outcome of `verify`; `reason` explains a status other than verified."""
 
     id: str
     kind: str
     status: Literal["verified", "failed", "error"]
-    # Smallest slack of all points: of a bound, how tight it gets; of an identity, minus the
+    # Smallest slack of all points: for a bound its tightest point, for an identity minus the
     # largest relative error; nan after an error.
     worst_slack: float = math.nan
     typical_slack: float = math.nan  # the median
@@ -40,17 +40,17 @@ class Verification:
 
     @property
     def good(self) -> bool:
-        """Whether the entry is right."""
+        """Whether the entry is verified."""
         return self.status == "verified"
 
 
 def verify(
     formula: Formula, *, seed: int = 0, points: int | None = None, searches: int = SEARCHES
 ) -> Verification:
-    """Verification of a formula, after a search for parameters at which it is wrong.
+    """Verify a formula by a search for parameters at which it is wrong.
 
-    The search is that of `refute`: so many searches, the first from as many points as the entry
-    asks for by default. It never raises: what function or oracle raise becomes status "error".
+    `searches` searches are run as in `refute`, the first from `points` points, by default those of
+    the entry. An exception of function or oracle becomes the status "error".
 
     Examples
     --------
@@ -62,7 +62,7 @@ def verify(
     about: dict[str, Any] = {"id": formula.id, "kind": formula.kind}
     try:
         cases, worst, wrong = _evidence(formula, seed, points, searches)
-    except Exception as error:  # An entry may fail in any way; the others must go on.
+    except Exception as error:  # one broken entry must not stop the others
         about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     else:
         if not wrong and side_of(formula, worst) != "right":
@@ -80,34 +80,34 @@ def verify(
 
 @dataclass(frozen=True, kw_only=True)
 class Refutation:
-    """The outcome of `refute`; `reason` says what went wrong after an error."""
+    """Outcome of `refute`; `reason` explains an error."""
 
     id: str
     kind: str
     status: Literal["refuted", "stands", "error"]
-    counterexample: Case | None = None  # the one with the shortest numbers
+    counterexample: Case | None = None  # with the shortest numbers
     worst: Case | None = None  # the largest error
-    unsafe: bool = False  # whether it somewhere claims more privacy than there is
-    safe_side: bool = False  # whether it is somewhere wrong in the harmless direction
+    unsafe: bool = False  # whether it overstates privacy at some point
+    safe_side: bool = False  # whether it understates privacy at some point
     harmless: float = math.nan  # fraction of the design on which the claim is true
     seconds: float = 0.0
     reason: str = ""
 
     @property
     def good(self) -> bool:
-        """Whether the misprint is known to be one."""
+        """Whether the misprint is refuted."""
         return self.status == "refuted"
 
     @property
     def worst_slack(self) -> float:
-        """Slack of the largest error; nan if there is none."""
+        """Slack of the largest error, or nan."""
         return self.worst.slack if self.worst else math.nan
 
 
 def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -> Refutation:
-    """Return the outcome of a search for parameters at which a misprint is wrong, as in `verify`.
+    """Search for parameters at which a misprint is wrong, as in `verify`.
 
-    The status is "stands" if no counterexample was found; like `verify` it never raises.
+    The status is "stands" without a counterexample, and "error" after an exception.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
         cases, worst, wrong = _evidence(claim, 0, points, SEARCHES)
         failing = [case for case in [worst, *cases] if side_of(claim, case) != "right"]
         shortest = plainest_case(claim, sorted(failing, key=rank(claim))) if failing else None
-    except Exception as error:  # As in verify.
+    except Exception as error:  # as in `verify`
         about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     else:
         sides = {side_of(claim, case) for case in failing}
@@ -149,11 +149,11 @@ def _evidence(
 
 
 def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[list[Case], Case]:
-    """Cases of all designs, and the worst one there and on the walks.
+    """Return the cases of all designs, and the worst end of all walks.
 
-    The first search is as `points` are many and walks freely. Each of the others draws a quarter of
-    them, and walks from its corners and from its inner points, often along edges. The first one
-    that finds an error is the last.
+    The first search draws `points` points and walks freely. Each later search draws a quarter of
+    them, and walks from its corners and from its inner points, often along edges. The search that
+    finds an error is the last.
     """
     cases: list[Case] = []
     ends: list[Case] = []
@@ -174,7 +174,7 @@ def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[li
 
 
 def rank(claim: Formula) -> Callable[[Case], Any]:
-    """Unsafe errors first, then the large ones; next to a truth of 0 all are infinite."""
+    """Return the sort key of cases: unsafe errors first, then by slack, then by absolute error."""
 
     def key(case: Case) -> tuple[bool, float, float]:
         error = abs(case.value - case.truth.low)
@@ -185,7 +185,7 @@ def rank(claim: Formula) -> Callable[[Case], Any]:
 
 
 def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: float) -> Case:
-    """Downhill by random steps that get shorter, to an edge at this rate and from outside."""
+    """Walk to smaller slack by ever shorter random steps, to an edge at the rate `edges`."""
     for k in range(steps):
         if math.isinf(worst.slack):
             break
@@ -193,7 +193,7 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
         moved: Parameters = {}
         for name, values in claim.domain.items():
             old = worst.parameters[name]
-            # What depends on others must not stay behind when they move.
+            # A dependent parameter is drawn again when another has changed.
             same = all(value is worst.parameters[n] for n, value in moved.items())
             still = (same or not isinstance(values, Drawn)) and rng.random() < 0.3
             moved[name] = old if still else values.near(old, rng, size, moved)
@@ -205,7 +205,7 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
 
 
 def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | None:
-    """Return accepted parameters with one number at an end of its domain or of acceptance."""
+    """Return accepted parameters with one number at an edge of its domain or the hypothesis."""
     good = claim.accepts(moved)
     others = [values for values in claim.domain.values() if isinstance(values, Drawn)]
     alone = lambda name: not any(values.follows(name) for values in others)
@@ -238,9 +238,9 @@ def _rederived(claim: Formula, changed: Parameters) -> Parameters:
 
 
 def plainest_case(claim: Formula, failing: list[Case]) -> Case:
-    """Return the case of the fewest characters among rounded ones; the worst comes first."""
+    """Return the case with the shortest numbers after rounding; `failing` begins with the worst."""
     worst = failing[0]
-    # Clearly wrong: by one percent, or by half the largest error where none is as large.
+    # Clearly wrong: by one percent, or by half the largest error if that is less.
     limit = max(-0.01, 0.5 * max(worst.slack, -1.0))
     side = side_of(claim, worst)
 
@@ -261,7 +261,7 @@ def plainest_case(claim: Formula, failing: list[Case]) -> Case:
         for case in starts:
             rounded = {n: d.rounded(case.parameters[n], digits) for n, d in claim.domain.items()}
             best = shorter(best, rounded)
-    # One at a time: the shortest numbers there are.
+    # Try the shortest numbers, one parameter at a time.
     for name, values in claim.domain.items():
         if isinstance(values, Linear):
             for value in (1.0, 2.0, 10.0, 0.5, 0.1):
@@ -271,7 +271,7 @@ def plainest_case(claim: Formula, failing: list[Case]) -> Case:
 
 
 def _length(parameters: Parameters) -> float:
-    """Characters; of numbers that print equally short the one near 1 is the simplest."""
+    """Return the number of characters; among equally short numbers those near 1 come first."""
     numbers = [x for x in parameters.values() if isinstance(x, float | int) and 0 < x < math.inf]
     oddness = 0.01 * sum(abs(math.log10(x)) for x in numbers)
     return sum(len(checks.short_text(x)) for x in parameters.values()) + oddness
