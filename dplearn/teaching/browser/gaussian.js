@@ -11,7 +11,7 @@ const POLE = (2 * Math.PI) / H;
 const SQUARES = Array.from({ length: 15 }, (_, n) => ((n + 0.5) * H) ** 2);
 const WEIGHTS = SQUARES.map((t2) => ((2 * H) / Math.PI) * Math.exp(-t2));
 
-/** What the pole adds; beyond Im t = pi / H the rule does not miss it. @param {number} z */
+/** Return the pole's term, 0 beyond Im t = pi / H, where the rule needs none. @param {number} z */
 function pole(z) {
   if (z >= POLE / 2) return 0;
   return z < 0
@@ -59,7 +59,7 @@ function gaussianEpsilon(delta, mu) {
   return decreasingRoot((x) => gaussianLogDelta(x, mu) - logDelta, 0, upper);
 }
 
-/** Ends of that epsilon, beyond the rounding of log delta.
+/** Return bounds on the smallest epsilon that allow for the rounding of log delta.
  * @param {number} delta @param {number} mu */
 export function gaussianEnds(delta, mu) {
   const upper = gaussianEpsilon(delta * (1 - MARGIN), mu) * (1 + MARGIN);
@@ -73,7 +73,7 @@ export function logExpm1(x) {
 
 /** One release of a Gaussian of shift mu on a Poisson sample of rate q: all directions. */
 export class Release {
-  /** @param {number} mu @param {number} q @param {boolean} [replaced] whether a record is, on a sample */
+  /** @param {number} mu @param {number} q @param {boolean} [replaced] replace-one on a sample */
   constructor(mu, q, replaced = false) {
     this.mu = mu;
     this.q = q;
@@ -112,7 +112,7 @@ export class Release {
     return epsilon;
   }
 
-  /** Ends of that epsilon, beyond rounding. @param {number} delta */
+  /** Return bounds on the smallest epsilon that allow for rounding. @param {number} delta */
   ends(delta) {
     const lower = this.epsilon(Math.min(delta * (1 + MARGIN), 1)) * (1 - MARGIN);
     return { lower, upper: this.epsilon(delta * (1 - MARGIN)) * (1 + MARGIN) };
@@ -127,12 +127,12 @@ function inverse(value, lower) {
     lower = upper;
     upper *= 2;
   }
-  // A bracket of about its size: from 0 on, a small root is only bisected.
+  // Bracket a small root within a factor 4: from a lower end of 0 the search would only bisect.
   while (lower === 0 && upper > 1e-9 && value(upper / 4) <= 0) upper /= 4;
   return decreasingRoot(value, lower || (upper > 1e-9 ? upper / 4 : 0), upper);
 }
 
-/** Point at which a decreasing value was seen to be <= 0, just right of its root; it is so at `b`.
+/** Return a point just right of a decreasing function's root, evaluated as <= 0, as it is at `b`.
  * Interpolate, truncate, project (Oliveira & Takahashi 2020).
  * @param {(x: number) => number} value @param {number} a @param {number} b */
 export function decreasingRoot(value, a, b) {
