@@ -228,7 +228,7 @@ def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), he
     for _ in range(100):
         before = part.bounding_box()
         page.evaluate("new Promise(requestAnimationFrame)")
-        if (box := part.bounding_box()) == before:  # it does not move
+        if (box := part.bounding_box()) == before:  # it has stopped moving
             break
     x, y = box["x"] + box["width"] * at[0], box["y"] + box["height"] * at[1]
     page.mouse.move(x, y)

@@ -8,7 +8,7 @@ import pytest
 from _pytest.doctest import DoctestItem
 from hypothesis import settings
 
-# Doctests cannot be marked slow, and the first of a module imports for the others.
+# CPU seconds; doctests cannot be marked slow, and a module's first one imports for all.
 UNMARKED, DOCTEST, SLOW = 1.5, 5.0, 30.0
 
 

@@ -63,7 +63,7 @@ export class Divisions {
    * @param {number} steps */
   optimal(steps) {
     const { best, epsilon: closed } = this.closed(steps);
-    // One step needs no slack.
+    // A single step needs no slack.
     let least = steps === 1 ? this.at(this.delta) : Infinity;
     for (const reach of CANDIDATES) {
       const { epsilon, log } = this.paid[Math.min(Math.max(best + reach, 0), this.paid.length - 1)];
@@ -129,7 +129,7 @@ function binomial(k, n, p, rest) {
   return Math.exp(stirling(n) - stirling(k) - stirling(n - k) - away) * normal;
 }
 
-/** log of n! over Stirling's formula. @param {number} n */
+/** Return log(n! / Stirling's formula). @param {number} n */
 function stirling(n) {
   if (n > 15) {
     const u = 1 / (n * n);
@@ -140,7 +140,7 @@ function stirling(n) {
   return Math.log(product) - (n + 0.5) * Math.log(n) + n - 0.5 * Math.log(2 * Math.PI);
 }
 
-/** x log(x / m) + m - x >= 0, without cancellation. @param {number} x @param {number} m */
+/** Return x log(x / m) + m - x >= 0, without cancellation. @param {number} x @param {number} m */
 function deviance(x, m) {
   const v = (x - m) / (x + m);
   if (Math.abs(v) > 0.1) return x * Math.log(x / m) + m - x;

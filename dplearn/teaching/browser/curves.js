@@ -1,4 +1,4 @@
-// Epsilon against the number of steps by every accountant, of (Poisson-sampled) Gaussians.
+// Epsilon of (Poisson-sampled) Gaussians against the number of steps, by every accountant.
 import { Divisions } from "./composition.js";
 import { brackets } from "./contour.js";
 import { MARGIN, Release, gaussianEnds } from "./gaussian.js";

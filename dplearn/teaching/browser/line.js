@@ -19,7 +19,7 @@ export function buffer(slot, count) {
   return buffers[slot].subarray(0, count);
 }
 
-/** e^{(x + iy) t}. @param {number} x @param {number} y @param {number} t */
+/** Return e^{(x + iy) t}. @param {number} x @param {number} y @param {number} t */
 export const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
 
 /** Write e^{(x + iy) hi}, i = 0..CHAIN - 1, to places first + 4 i and the places after them.
@@ -51,7 +51,7 @@ export class Line {
   constructor(pair, tilt) {
     const { sigma, sign } = pair;
     let height = Math.min(0.5 * Math.PI * sigma ** 2, 1.5 * sigma);
-    // At this height, |f|^{-lambda} or |g|^{-lambda} grows from Re x at most by e^2.
+    // At this height, |f|^{-lambda} or |g|^{-lambda} is at most e^2 times its value at Re x.
     if (pair.side !== "remove") height = Math.min(height, (4 * sigma ** 2) / Math.sqrt(tilt));
     const step = pair.step(tilt, height);
     const x = pair.nodes(tilt, step);
@@ -107,7 +107,7 @@ export class Line {
     return { ...f, loss: f.size.map((log, j) => log - g.size[j]), turned: f.angle.map((a, j) => a + g.angle[j]) };
   }
 
-  /** log |f| and arg f at every node or its mirror image. @param {number} phi @param {number} way */
+  /** Return log |f| and arg f at every node or its mirror image. @param {number} phi @param {number} way */
   _ratios(phi, way) {
     const { pair, x } = this;
     pair.work.left -= 6 * x.length;
@@ -124,7 +124,7 @@ export class Line {
     return { size, angle };
   }
 
-  /** Bound on the error of M(lambda + ikh) as a fraction of M(lambda).
+  /** Return a bound on the error of M(lambda + ikh) as a fraction of M(lambda).
    * @param {number} k @param {number} h */
   error(k, h) {
     const links = LINK * (CHAIN + k / CHAIN) * this.sizes;
@@ -132,7 +132,7 @@ export class Line {
     return (ULP * ulps) / this.size + QUADRATURE;
   }
 
-  /** M(lambda + ikh) / e^{top + norm} for k = 0..count - 1.
+  /** Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1.
    * @param {number} h @param {number} count */
   transform(h, count) {
     const { weightRe, weightIm, turnRe, turnIm } = this;
@@ -248,12 +248,12 @@ export class Line {
   }
 }
 
-/** log(e^a + e^b). @param {number} a @param {number} b */
+/** Return log(e^a + e^b). @param {number} a @param {number} b */
 export function logAdd(a, b) {
   return a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
 }
 
-/** x moved into [low, high]. @param {number} x @param {number} low @param {number} high */
+/** Return x clamped to [low, high]. @param {number} x @param {number} low @param {number} high */
 export function clipped(x, low, high) {
   return Math.min(Math.max(x, low), high);
 }

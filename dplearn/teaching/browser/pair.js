@@ -14,8 +14,8 @@ const GRID = 64;
 const ROUNDING = 3e-14;
 const ROOM = 0.3;
 
-/** The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma, where a record is removed, its reverse, or
- * that of (1-q)N(0) + qN(1) and (1-q)N(0) + qN(-1), where it is replaced.
+/** Pairs of standard deviation sigma: "remove" is ((1-q)N(0) + qN(1), N(0)), "add" is its reverse, "replace" is
+ * ((1-q)N(0) + qN(1), (1-q)N(0) + qN(-1)).
  * @typedef {"remove" | "add" | "replace"} Side */
 export class Pair {
   /** @param {number} sigma @param {number} q @param {Side} side
@@ -31,18 +31,18 @@ export class Pair {
     this.logRest = Math.log1p(-q);
   }
 
-  /** log(B / A) at real x, of f = A + B e^{i phi}. @param {number} x */
+  /** Return log(B / A) at real x, where f = A + B e^{i phi}. @param {number} x */
   gap(x) {
     return this.logQ + (2 * x - 1) / (2 * this.sigma ** 2) - this.logRest;
   }
 
-  /** log f at real x. @param {number} x */
+  /** Return log f at real x. @param {number} x */
   logRatio(x) {
     const gap = this.gap(x);
     return Math.max(gap, 0) + Math.log1p(Math.exp(-Math.abs(gap))) + this.logRest;
   }
 
-  /** log P / N(0) and the loss at real x. @param {number} x */
+  /** Return log P / N(0) and the loss at real x. @param {number} x */
   logs(x) {
     const logF = this.logRatio(x);
     if (this.side === "replace") return [logF, logF - this.logRatio(-x)];
@@ -182,7 +182,7 @@ export class Table {
     return least;
   }
 
-  /** Smallest epsilon that a Chernoff bound proves.
+  /** Return the smallest epsilon that a Chernoff bound proves.
    * @param {number} steps @param {number} logDelta */
   chernoffEpsilon(steps, logDelta) {
     const { kAbove, muBelow, logC } = this;
@@ -205,7 +205,7 @@ export class Table {
     return { epsilon, logs };
   }
 
-  /** Epsilon at which the saddle point estimate is delta.
+  /** Return the epsilon at which the saddle point estimate is delta.
    * @param {number} steps @param {number} logDelta */
   guessEpsilon(steps, logDelta) {
     const { epsilon, logs } = this._saddles(steps);
@@ -215,7 +215,7 @@ export class Table {
     return interpolated(-logDelta, falls, epsilon);
   }
 
-  /** The saddle point estimate of log delta. @param {number} steps @param {number} at */
+  /** Return the saddle point estimate of log delta. @param {number} steps @param {number} at */
   guessLogDelta(steps, at) {
     const { epsilon, logs } = this._saddles(steps);
     return Math.min(0, interpolated(at, epsilon, logs));
@@ -294,7 +294,7 @@ export function shared(plans) {
   return groups;
 }
 
-/** Linear interpolation, constant beyond the ends; xs ascend.
+/** Return the linear interpolation, constant beyond the ends; xs ascend.
  * @param {number} x @param {Float64Array} xs @param {Float64Array} ys */
 function interpolated(x, xs, ys) {
   if (!(x > xs[0])) return ys[0];

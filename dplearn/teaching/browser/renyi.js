@@ -26,7 +26,7 @@ export class Renyi {
     this.values = new Map();
   }
 
-  /** D_order in nats, the larger of both directions. @param {number} order */
+  /** Return D_order in nats, the larger of both directions. @param {number} order */
   at(order) {
     const { sigma, q, replaced, values } = this;
     if (q === 1) return order / (2 * sigma ** 2);
@@ -39,7 +39,7 @@ export class Renyi {
     return value;
   }
 
-  /** Smallest epsilon over all orders, by the improved conversion. @param {number} steps
+  /** Return the smallest epsilon over all orders, by the improved conversion. @param {number} steps
    * @param {number} delta */
   epsilon(steps, delta) {
     const by = (/** @type {number} */ a) => improved(a, steps * this.at(a), Math.log(delta));
@@ -50,7 +50,7 @@ export class Renyi {
     return Math.max(least * (1 + ROUNDING), 0);
   }
 
-  /** Smallest epsilon over the moments 1..32, by the tail bound of the paper. @param {number} steps
+  /** Return the smallest epsilon over the moments 1..32, by the paper's tail bound. @param {number} steps
    * @param {number} delta */
   moments(steps, delta) {
     const all = MOMENTS.map((a) => steps * this.at(a) - Math.log(delta) / (a - 1));
@@ -87,7 +87,7 @@ export function improved(order, rdp, logDelta) {
   return rdp + Math.log1p(-1 / order) - (logDelta + Math.log(order)) / (order - 1);
 }
 
-/** Best epsilon of rho-zCDP; any order is valid. @param {number} rho @param {number} delta */
+/** Return the best epsilon of rho-zCDP; any order is valid. @param {number} rho @param {number} delta */
 export function zcdpEpsilon(rho, delta) {
   const logDelta = Math.log(delta);
   // d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2.
@@ -96,7 +96,7 @@ export function zcdpEpsilon(rho, delta) {
   return Math.max(improved(order, rho * order, logDelta) * (1 + ROUNDING), 0);
 }
 
-/** log of X = E f^order - 1 by the trapezoidal rule, u in units of sigma. @param {number} order
+/** Return the log of X = E f^order - 1 by the trapezoidal rule, u in units of sigma. @param {number} order
  * @param {number} sigma @param {number} q */
 function excessIntegral(order, sigma, q) {
   const a = Math.min(Math.PI * sigma, Math.sqrt(2 * LOG_ACCURACY));
@@ -141,7 +141,7 @@ function replacedIntegral(order, sigma, q) {
   return Math.log(sum) + top + Math.log(step / sigma / Math.sqrt(2 * Math.PI));
 }
 
-/** log of (1+x)^a - 1 - a x >= 0. @param {number} a @param {number} logF log(1 + x) @param {number} x */
+/** Return the log of (1+x)^a - 1 - a x >= 0. @param {number} a @param {number} logF log(1 + x) @param {number} x */
 function logTerm(a, logF, x) {
   // A series for tiny x; for a huge power, x is about 1 + x.
   if (Math.abs(x) * (1 + a) < 3e-3) {

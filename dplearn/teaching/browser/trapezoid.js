@@ -97,7 +97,7 @@ export class Trapezoid {
     return { terms, moments, growth: steps * growth };
   }
 
-  /** S and -S'. @param {number} epsilon */
+  /** Return S and -S'. @param {number} epsilon */
   sums(epsilon) {
     const { re, im, slopeRe, slopeIm, nodes } = this;
     const [a, b] = turned(0, epsilon, 2 * nodes.h);
@@ -116,23 +116,23 @@ export class Trapezoid {
     return [sum, fall];
   }
 
-  /** log of e^{T K - lambda epsilon}. @param {number} epsilon */
+  /** Return T K - lambda epsilon, the log of the unit. @param {number} epsilon */
   logScale(epsilon) {
     return this.steps * this.line.logM - this.line.tilt * epsilon;
   }
 
-  /** e^{T K - lambda epsilon} in units of delta.
+  /** Return e^{T K - lambda epsilon} in units of delta.
    * @param {number} epsilon @param {number} logDelta */
   _unit(epsilon, logDelta) {
     return Math.exp(clipped(this.logScale(epsilon) - logDelta, -700, 300));
   }
 
-  /** S in units of delta. @param {number} epsilon @param {number} logDelta */
+  /** Return S in units of delta. @param {number} epsilon @param {number} logDelta */
   size(epsilon, logDelta) {
     return this._unit(epsilon, logDelta) * this.sums(epsilon)[0];
   }
 
-  /** Rounding, truncation and aliases in units of delta; the last two at least tau.
+  /** Return rounding, truncation and aliases in units of delta; the last two at least tau.
    * @param {number} epsilon @param {number} logDelta @returns {Charges} */
   charges(epsilon, logDelta) {
     const truncation = this.logCut - this.line.tilt * epsilon;
@@ -148,7 +148,7 @@ export class Trapezoid {
     return !(charges[1] + charges[2] <= 10 * Math.exp(this.nodes.logTau));
   }
 
-  /** Error of S from rounding and from the nodes in x. @param {number} epsilon */
+  /** Return the error of S from rounding and from the nodes in x. @param {number} epsilon */
   rounding(epsilon) {
     const { line, terms, moments, growth, re, nodes } = this;
     const scale = Math.abs(this.steps * line.logM) + line.tilt * Math.abs(epsilon);
@@ -156,7 +156,7 @@ export class Trapezoid {
     return growth + ULP * ((30 + re.length + 4 * scale) * terms + phases * moments);
   }
 
-  /** log of a bound on all aliases, by the best mu on either side. @param {number} epsilon */
+  /** Return the log of a bound on all aliases, by the best mu on either side. @param {number} epsilon */
   aliases(epsilon) {
     const { logAliases, line, nodes } = this;
     const { mu, muBelow } = nodes.table;

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
-# Environment of the server: a second BLAS thread would only waste a third of a core.
+# Environment of the server: a second BLAS thread would waste a third of a core.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 # For local use; allowedHosts blocks foreign host names that resolve to 127.0.0.1.
 _ALLOWED = ("--server.allowedHosts", "localhost", "--server.allowedHosts", "127.0.0.1")

@@ -233,7 +233,7 @@ def test_invalid_fields_of_an_address_are_listed(view):
         {"mechanism": "geometric", "sensitivity": 200, "noise_multiplier": 150},
     ],
 )
-def test_no_state_breaks_the_page(view, state):
+def test_extreme_states_show_valid_numbers(view, state):
     moved_to(view, **state)
     view.locator("b[data-drag=epsilon]").press("ArrowUp")
     view.wait_for_function("!page.queued")

@@ -228,7 +228,7 @@ def test_keys_and_buttons_change_scenes_and_full_screen(opened):
     view.wait_for_function("document.fullscreenElement")
 
 
-def test_the_keyboard_draws_a_straight_guess(opened):
+def test_keyboard_draws_a_straight_guess(opened):
     view = opened()
     slider = view.get_by_role("slider")
     expect(slider).to_have_attribute("aria-valuetext", "?")
@@ -244,7 +244,7 @@ def test_the_keyboard_draws_a_straight_guess(opened):
 @each("screen, language", [(SCREEN, "zh"), (WALL, "en"), (PHONE, "en"), (PHONE, "zh")])
 def test_scenes_fit_their_screens_in_legible_type(opened, screen, language):
     view = opened(screen, guess=GUESS, language=language, touch=screen is PHONE)
-    # Minimal font size in pixels: 2 % of a projector's height, legible at hand on a phone.
+    # Minimal font size in pixels: 2 % of a projector's height, less on nearer screens.
     least = {1080: 21.5, 900: 16, 844: 13}[screen["height"]]
     for number in range(1, 5):
         scene(view, number)
@@ -297,7 +297,7 @@ def test_reduced_motion_draws_a_scene_at_once(opened):
         dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10),
     ],
 )
-def test_no_run_breaks_a_scene(opened, run):
+def test_extreme_runs_show_valid_numbers(opened, run):
     view = opened(**run, guess=GUESS)
     for number in range(1, 5):
         scene(view, number)

@@ -29,7 +29,7 @@ def test_examples_open_with_a_click_and_from_their_address():
 
 
 @pytest.mark.slow
-def test_the_verdict_names_its_setting():
+def test_verdict_names_its_setting():
     app = opened()
     assert "Conditional." in shown(app) and "only if 0" in shown(app)
     link = "([G-B4](formula_book?id=G-B4&misprint=none), Dwork & Roth (2014), Theorem A.1)"
@@ -56,7 +56,7 @@ NOTES += r"$\varepsilon = \rho + 2\sqrt{\rho\ln(1/\delta)}$, where $L = \sum_i l
 
 
 @pytest.mark.slow
-def test_a_pasted_paragraph_is_listed_formula_by_formula():
+def test_formulas_of_a_pasted_paragraph_are_listed():
     app = enter(opened(), "claim", NOTES)
     assert not app.get("plotly_chart") and len(app.latex) == 2
     result = shown(app)
@@ -87,7 +87,7 @@ def test_map_draws_statuses_counterexample_and_marks():
     assert "Holds at every" in claim_map(holds).layout.title.text
 
 
-def test_colours_stay_apart_in_grey():
+def test_colours_differ_in_greyscale():
     grey = [
         sum(w * int(c[i : i + 2], 16) for w, i in ((0.299, 1), (0.587, 3), (0.114, 5)))
         for c in _FILL[:3]

@@ -55,7 +55,7 @@ def test_question_has_the_same_fields_as_an_address(monkeypatch):
     assert pair == Pair(PoissonSubsampled(Laplace(0.5), 0.25), "add_remove", "add")
 
 
-def test_composition_is_two_sided_if_one_part_is():
+def test_composition_is_two_sided_if_one_part_is_two_sided():
     both = Composed([Gaussian(1.0), PoissonSubsampled(Gaussian(1.0), 0.25)])
     assert Pair(both, "add_remove", "remove").two_sided
     assert not Pair(Gaussian(1.0), "add_remove", "remove").two_sided

@@ -2,7 +2,7 @@
 import { logExpm1 } from "../gaussian.js";
 import { logAdd } from "../line.js";
 
-/** log(1 - e^x) for x <= 0. @param {number} x */
+/** Return log(1 - e^x) for x <= 0. @param {number} x */
 export const log1mexp = (x) => (x > -0.7 ? Math.log(-Math.expm1(x)) : Math.log1p(-Math.exp(x)));
 // Maximum of losses with visible corners; relative tolerance for rounded losses.
 const CORNERS = 40;
@@ -53,14 +53,14 @@ export class Atoms {
     return low;
   }
 
-  /** log delta at epsilon >= 0. @param {number} epsilon */
+  /** Return log delta at epsilon >= 0. @param {number} epsilon */
   logDelta(epsilon) {
     const k = this.first(epsilon);
     const finite = k < this.losses.length ? this.tail[k] + epsilon + logExpm1(this.losses[k] - epsilon) : -Infinity;
     return logAdd(Math.log(this.infinite), logAdd(this.above[k], finite));
   }
 
-  /** P(L > x) and Q(L > x). @param {number} x */
+  /** Return P(L > x) and Q(L > x). @param {number} x */
   tails(x) {
     const k = this.first(x + SAME * Math.max(Math.abs(x), 1e-3));
     return [this.p[k], this.q[k]];

@@ -8,10 +8,10 @@ import { Atoms, log1mexp } from "./atoms.js";
 // Laws are drawn down to a thousandth of their maximum.
 const LOW = Math.log(1000);
 
-/** P(N > z) of normal noise. @param {number} z */
+/** Return P(N > z) of normal noise. @param {number} z */
 const normalTail = (z) => (z < -1 ? 1 - normalTail(-z) : 0.5 * Math.exp(-0.5 * z * z) * erfcx(z * Math.SQRT1_2));
 
-/** The z with P(N > z) = rate in (0, 1). */
+/** Return the z with P(N > z) = rate in (0, 1). */
 const normalQuantile = (rate) => {
   if (rate > 0.5) return -normalQuantile(1 - rate);
   return decreasingRoot((z) => normalTail(z) - rate, 0, 38);
@@ -39,7 +39,7 @@ function gaussian({ noise_multiplier: sigma }, distance) {
   };
 }
 
-/** e^x - 1 - x, without cancellation. @param {number} x */
+/** Return e^x - 1 - x, without cancellation. @param {number} x */
 const expRest = (x) => {
   if (Math.abs(x) > 0.1) return Math.expm1(x) - x;
   let sum = 1;
@@ -54,7 +54,7 @@ function laplace({ noise_multiplier: b }, distance) {
     if (x < -pure) return [1, 1];
     return [1 - 0.5 * Math.exp((x - pure) / 2), 0.5 * Math.exp(-(x + pure) / 2)];
   };
-  /** Mironov (2017), Proposition 6. */
+  /** Return D_order, by Mironov (2017), Proposition 6. */
   const renyi = (order) => {
     const [more, whole] = [order - 1, 2 * order - 1];
     // For a sum near 1: its excess over 1, as a sum of positive terms.

@@ -4,7 +4,7 @@ import { FIELDS, keyOf, proved } from "./run.js";
 import { clamp, down, up } from "./numbers.js";
 
 const KEPT = 3000;
-// Steps at which curves are drawn.
+// Number of intervals between the points of a curve.
 const PARTS = 40;
 
 export class Answers {

@@ -45,7 +45,7 @@ function lift(page, steps) {
 /** `page` has `svg`, `change(name, value)`, `touch()`, `schedule()` and `rest()`. `about` has `fields`, a
  * function `value(name)`, and `grips` of the picture: position `at()` (null: at the pointer), `move(x, y)`,
  * the number it `sets` if named differently, whether a press `draws`, and whether axes stay `still`.
- * All moves since the last frame take effect together in the next frame. */
+ * Of all moves within a frame, only the last takes effect. */
 export class Drag {
   /** @param {any} [about] */
   constructor(root, page, about = ofRun(page)) {

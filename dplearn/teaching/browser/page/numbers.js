@@ -50,7 +50,7 @@ export const bound = (x, count = 3) => {
 
 export const percent = (share) => `${text(digits(100 * share, 12))}\u202f%`;
 
-/** Return a share of people in per cent, rounded up, but to 100 only if it is almost exact. */
+/** Return a share of people in per cent, rounded up; above 99.8 with six digits, to stay below 100. */
 export const people = (share) => text(share > 0.998 && share < 1 ? Math.min(up(100 * share, 6), 100) : up(100 * share));
 
 // Digits grouped in threes by one kind of separator; a decimal comma is invalid.

@@ -142,7 +142,7 @@ export class Picture {
     const side = (k, all = ends) => all.map((end) => [this.frame.x(run, end[0]), this.frame.y(run, end[k])]);
     if (!side(1).some(([, y], i) => y - side(2)[i][1] > 1.5)) return "";
     if (!stairs) return `${smooth(side(2))}L${smooth(side(1, [...ends].reverse())).slice(1)}Z`;
-    // Each step of the staircase is a box.
+    // One rectangle for each step of the step functions.
     return ends.slice(1).map(([T, low, high], i) => `M${this.place(run, ends[i][0], high)}L${this.place(run, T, high)}L${this.place(run, T, low)}L${this.place(run, ends[i][0], low)}Z`).join("");
   }
 

@@ -43,7 +43,7 @@ export class Place {
 
   /** Write a state to the address; the first write after opening an address adds no history entry. */
   write(state) {
-    // Streamlit drops the hash when it writes the language, so keep it in the query.
+    // Streamlit drops the hash when it writes the language; the same state is then written again.
     const gesture = !this.fresh && state !== this.state;
     this.state = state;
     left.set(this.name, state);

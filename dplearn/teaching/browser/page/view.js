@@ -82,7 +82,7 @@ export class View {
     }
   }
 
-  /** Draw in the next frame, after applying pending drags. */
+  /** Draw in the next frame, after applying the pending drag. */
   schedule() {
     this.queued ||= requestAnimationFrame((now) => {
       this.drag?.act();

@@ -45,7 +45,7 @@ def start_processes() -> None:
 
 def _settle() -> None:
     """Lower the priority of a worker process, and end it when the server ends."""
-    # Tests set 0: on a busy machine they would wait ten times as long for nice workers.
+    # Tests set 0, because low-priority workers are ten times slower on a busy machine.
     os.nice(int(os.environ.get("DPLEARN_NICE", "10")))
     server: Any = parent_process()
     threading.Thread(target=lambda: (server.join(), os._exit(1)), daemon=True).start()

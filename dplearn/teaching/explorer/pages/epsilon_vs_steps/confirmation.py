@@ -74,7 +74,7 @@ class Scenario:
 
     @cached_property
     def by_epoch(self) -> bool:
-        """Whether all batches of an epoch are drawn at once."""
+        """Whether the batches of an epoch are drawn jointly."""
         return self.sampling in EPOCH_SAMPLINGS
 
     @property
@@ -132,7 +132,7 @@ class Answers:
 
 @lru_cache(maxsize=512)
 def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | str]:
-    """Return epsilon of Poisson sampling, often misquoted as a bound for epochs of batches."""
+    """Return epsilon of Poisson sampling, often misquoted for batches drawn once per epoch."""
     if not scenario.by_epoch:
         return []
     natural = default_adjacency("poisson")
