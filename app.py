@@ -1,4 +1,4 @@
-"""The explorer: `streamlit run app.py`, `python app.py`, `uvicorn app:app` or `dplearn app`."""
+"""Entry point of `streamlit run app.py`, `python app.py`, `uvicorn app:app`, `dplearn app`."""
 
 import sys
 

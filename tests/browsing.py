@@ -1,6 +1,6 @@
-"""The explorer in Chromium: a server, a browser, and a page that must not complain.
+"""Fixtures that open the explorer in Chromium and fail on console errors.
 
-Nothing waits for a fixed time: a condition is waited for as long as `patience` says.
+Tests wait for conditions, never for a fixed time; `patience` limits each wait.
 """
 
 import os
@@ -22,13 +22,12 @@ import chromium
 from cases import ROOT, clean_environment
 
 ARTEFACTS = ROOT / "artefacts"
-# Milliseconds, as Playwright counts: for a machine that has one process to run on each processor,
-# and for any.
+# Limits of a wait in milliseconds: on an idle machine, and on any machine.
 WAIT, LONGEST = 25_000, 600_000
-# Each page of the book is made in the same way; these have pictures of all kinds.
+# Entries whose pages have all kinds of pictures.
 ENTRIES = ("G-A4", "G-B4", "G-C1", "G-E1", "G-L1", "G-M3")
 SCREEN = {"width": 1440, "height": 900}
-# Marks of a file that drives Chromium at a server, or at files; one worker takes all of a kind.
+# Marks of Chromium tests with a server, or with files; one worker runs all of a group.
 DRIVEN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 DRAWN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("drawn")]
 _PLOTS = "[...document.querySelectorAll('.js-plotly-plot')]"
@@ -42,17 +41,17 @@ _STILL = f"""() => {{
 
 
 def patience() -> float:
-    """Return the limit of a wait in milliseconds, longer by as much as processes share processors.
+    """Return the limit of a wait in milliseconds, multiplied by the load per core.
 
-    What a page waits for takes at most some seconds of the processor. So a wait that is broken
-    ends within a minute on a machine that runs nothing else, and a right one at load 20, too.
+    A page needs at most a few CPU seconds. So a broken wait ends within a minute on an idle
+    machine, and a correct wait succeeds even at load 20.
     """
     return min(LONGEST, WAIT * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """Run a server of this checkout."""
+    """Start the explorer's server from this checkout."""
     with served() as url:
         yield url
 
@@ -65,7 +64,7 @@ def served(
     folder: Path = ROOT,
     **environment: str,
 ) -> Iterator[str]:
-    """Address of an explorer that an interpreter opens from a folder, on a free port."""
+    """Start an explorer on a free port, and yield its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -86,7 +85,7 @@ def served(
 
 
 def answers(url: str, server: subprocess.Popen) -> None:
-    """Wait until an address of a server that starts answers."""
+    """Wait until a starting server answers at an address."""
     began = time.monotonic()
     while time.monotonic() < began + patience() / 1000:
         assert server.poll() is None, "the server stopped while starting"
@@ -98,7 +97,7 @@ def answers(url: str, server: subprocess.Popen) -> None:
     raise AssertionError(f"the server did not answer within {patience() / 1000:g} seconds")
 
 
-# The Chromium of this process, and what closes it.
+# The shared Chromium of this process, and its exit stack.
 _OPEN, _CLOSING = list[Any](), ExitStack()
 
 
@@ -106,7 +105,7 @@ _OPEN, _CLOSING = list[Any](), ExitStack()
 def browser() -> Iterator[Any]:
     """Share one Chromium among all files that need one."""
     if not _OPEN:
-        # It loads playwright, which most tests do without.
+        # Imported here, because most tests do not need playwright.
         from playwright.sync_api import sync_playwright
 
         driver = _CLOSING.enter_context(sync_playwright())
@@ -122,7 +121,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_setup() -> None:
-    """Set anew how long pages that were opened before, and `expect`, wait in this test."""
+    """Update the timeouts of `expect` and of open pages before each test."""
     if _OPEN:
         from playwright.sync_api import expect
 
@@ -133,7 +132,7 @@ def pytest_runtest_setup() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
-    """Close Chromium before a test without it: playwright would leave an event loop running."""
+    """Close Chromium before a test without it, because playwright runs an event loop."""
     if nextitem is None or not nextitem.get_closest_marker("browser"):
         _OPEN.clear()
         _CLOSING.close()
@@ -148,11 +147,11 @@ def page(browser, address) -> Iterator[Any]:
 
 @contextmanager
 def page_at(browser: Any, address: str) -> Iterator[Any]:
-    """Open a page that must end without console errors and without requests elsewhere."""
+    """Open a page; fail on console errors and on requests to other servers."""
     context = browser.new_context(viewport=SCREEN)
     opened = context.new_page()
     complaints: list[str] = []
-    # Streamlit's own page looks for its server below the address of each page first, in vain.
+    # Streamlit first looks for its server below each page's path; these requests fail.
     vain = re.compile(r"/\w+/_stcore/(health|host-config)$")
     wrong = lambda m: m.type == "error" and not vain.search(m.location["url"])
     opened.on("console", lambda m: complaints.append(m.text) if wrong(m) else None)
@@ -164,23 +163,23 @@ def page_at(browser: Any, address: str) -> Iterator[Any]:
     assert not complaints, complaints
 
 
-# A page of the browser's own as a file: its style sheets, its scripts, and the line that mounts it.
+# HTML file of a browser-drawn page: style sheets, scripts, and the line that mounts it.
 _FILE = """<!doctype html><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style>
 <body style="margin: 0; color-scheme: light dark"><div id="here"></div>
 <script>{scripts}</script><script>const here = document.getElementById("here"); {mount}</script>"""
-# Texts and attributes that a fault in a number would show in.
+# Number of elements with an invalid number in their text or attributes.
 BROKEN = r"""[...document.querySelectorAll('.dp *')].filter(node =>
   [...node.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))
   || !node.children.length && /NaN|undefined|null/.test(node.textContent)).length"""
 _MOVED = """async hash => {
-  // The page may have moved on and not said so in its address yet.
+  // The page may have changed before its address did.
   if (location.hash.slice(1) === hash) {
     dispatchEvent(new PopStateEvent("popstate"));
     dispatchEvent(new HashChangeEvent("hashchange"));
     return;
   }
-  // The later one of the two events of a new address: whoever listens has heard it.
+  // hashchange is the later of the two events, so all listeners have run.
   const heard = new Promise(done => addEventListener("hashchange", done, {once: true}));
   location.hash = hash;
   await heard;
@@ -188,7 +187,7 @@ _MOVED = """async hash => {
 
 
 def as_file(folder: Path, style: str, scripts: str, mount: str) -> Path:
-    """Write a page of the browser's own into a folder."""
+    """Write a browser-drawn page as index.html into a folder."""
     file = folder / "index.html"
     file.write_text(_FILE.format(style=style, scripts=scripts, mount=mount), encoding="utf-8")
     return file
@@ -196,7 +195,7 @@ def as_file(folder: Path, style: str, scripts: str, mount: str) -> Path:
 
 @contextmanager
 def visits(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Open addresses, each in its own context, until something is there; none may complain."""
+    """Yield a function that opens an address in a new context; fail on console errors."""
     contexts, complaints = [], []
 
     def visit(url: str, ready: str, screen: Any = SCREEN, route: Any = None, **options: Any) -> Any:
@@ -218,18 +217,18 @@ def visits(browser: Any) -> Iterator[Callable[..., Any]]:
 
 
 def moved_to(page: Any, **address: Any) -> None:
-    """Follow an address within a page of the browser's own, which draws it."""
+    """Set the hash of a browser-drawn page, and wait until the page is drawn."""
     page.evaluate(_MOVED, urlencode(address))
     page.wait_for_function("!page.queued")
 
 
 def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), held=False) -> None:
-    """Drag what is at a place, or at a selector, by so many pixels; perhaps without letting go."""
+    """Drag a locator or selector by some pixels; with `held`, keep the button down."""
     part = page.locator(place) if isinstance(place, str) else place
     for _ in range(100):
         before = part.bounding_box()
         page.evaluate("new Promise(requestAnimationFrame)")
-        if (box := part.bounding_box()) == before:  # it stands still
+        if (box := part.bounding_box()) == before:  # it has stopped moving
             break
     x, y = box["x"] + box["width"] * at[0], box["y"] + box["height"] * at[1]
     page.mouse.move(x, y)
@@ -240,7 +239,7 @@ def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), he
 
 
 def settled(page: Any, picture: str = "") -> None:
-    """Wait until nothing runs and no chart moves; keep a picture if DPLEARN_PICTURES is set."""
+    """Wait until scripts and charts are idle; save a screenshot if DPLEARN_PICTURES is set."""
     page.wait_for_function(_STILL, polling=200)
     if picture and os.environ.get("DPLEARN_PICTURES"):
         ARTEFACTS.mkdir(exist_ok=True)
@@ -248,7 +247,7 @@ def settled(page: Any, picture: str = "") -> None:
 
 
 def is_on_the_first_screen(page: Any, part: str) -> bool:
-    """Whether all of a part of the page is to be seen without scrolling, once nothing moves."""
+    """Return whether an element ends within the first screen, without scrolling."""
     settled(page)
     bottom = "part => document.querySelector(part).getBoundingClientRect().bottom"
     return page.evaluate(bottom, part) <= SCREEN["height"]

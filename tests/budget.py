@@ -1,4 +1,4 @@
-"""What a test may cost, in seconds of the processor, so that a busy machine changes little."""
+"""Limits on the CPU seconds of each test, which depend little on the machine's load."""
 
 import os
 import sys
@@ -8,23 +8,23 @@ import pytest
 from _pytest.doctest import DoctestItem
 from hypothesis import settings
 
-# No doctest can be marked slow, and the first one of a room loads what the others use.
+# CPU seconds; doctests cannot be marked slow, and a module's first one imports for all.
 UNMARKED, DOCTEST, SLOW = 1.5, 5.0, 30.0
 
 
-# What a test may take more that is the first to load a library, and more new modules than that.
+# Extra CPU seconds of a test that imports more than MODULES modules.
 LOADING, MODULES = 6.0, 30
-# A loop that takes so long on an idle processor tells how much slower this one is now.
+# A loop's length and its CPU seconds on an idle core, to measure the current slowdown.
 LOOP, IDLE = 1_000_000, 0.016
 
 
 def spent() -> float:
-    """Return processor seconds of this process and of those that it has waited for."""
+    """Return the CPU seconds of this process and its finished children."""
     return sum(os.times()[:4])
 
 
 def slowness() -> float:
-    """Return how many times an idle processor's seconds the same work takes now, at least 1."""
+    """Return the current slowdown against an idle core, at least 1."""
     began = time.process_time()
     sum(range(LOOP))
     return max(1.0, (time.process_time() - began) / IDLE)
@@ -32,7 +32,7 @@ def slowness() -> float:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
-    """Fail a test that took more than it may; what `make thorough` alone runs may take any time."""
+    """Fail a test that exceeds its limit; tests of `make thorough` alone have no limit."""
     began, modules = spent(), len(sys.modules)
     result = yield
     taken = spent() - began
@@ -40,7 +40,7 @@ def pytest_runtest_call(item):
     most = DOCTEST if isinstance(item, DoctestItem) else UNMARKED
     most = SLOW if item.get_closest_marker("slow") else most
     free = item.get_closest_marker("thorough") or not settings().derandomize
-    # Half as much again passes: processes that run beside it share its caches.
+    # Allow 50 % more, because other processes share the caches.
     if taken > 1.5 * most and not free and taken > 1.5 * slowness() * most + loads:
         text = f"{item.nodeid} took {taken:.1f} of {most:g} CPU seconds: make it smaller"
         text += " or mark it slow" if most == UNMARKED else ""

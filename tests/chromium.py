@@ -1,4 +1,4 @@
-"""The Chromium that tests drive; `python tests/chromium.py` installs one where there is none."""
+"""Chromium for the tests; `python tests/chromium.py` installs it if it is missing."""
 
 import os
 import shutil
@@ -12,23 +12,23 @@ NONE = "No Chromium, and none could be installed: install one, or set DPLEARN_CH
 
 
 def path() -> str | None:
-    """Path of the Chromium named in DPLEARN_CHROMIUM or of the system's; None: playwright's own."""
+    """Return the path in DPLEARN_CHROMIUM, or of the system's Chromium, or None."""
     return os.environ.get("DPLEARN_CHROMIUM") or shutil.which("chromium")
 
 
 def starts() -> bool:
-    """Whether a browser test would get a Chromium that starts."""
+    """Return whether the Chromium of the browser tests starts."""
     return succeeds(path() or own(), "--version")
 
 
 def own() -> str:
-    """Path of the Chromium that playwright would bring."""
+    """Return the path of playwright's own Chromium."""
     with sync_playwright() as playwright:
         return playwright.chromium.executable_path
 
 
 def succeeds(*command: str) -> bool:
-    """Whether a command, run in silence, is there and ends well."""
+    """Return whether a command exists and succeeds; hide its output."""
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, check=False)
@@ -38,7 +38,7 @@ def succeeds(*command: str) -> bool:
 
 
 def by_apt() -> bool:
-    """Install Debian's Chromium and a font; only root can."""
+    """Install Debian's Chromium and a font, which needs root."""
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     print("No Chromium found: installing one with apt-get.", flush=True)
@@ -46,14 +46,14 @@ def by_apt() -> bool:
 
 
 def by_playwright() -> bool:
-    """Install the Chromium that playwright brings; only root can add the libraries it needs."""
+    """Install playwright's Chromium; as root, with its system libraries."""
     print("No Chromium found: installing playwright's own.", flush=True)
     libraries = ["--with-deps"] if os.geteuid() == 0 else []
     return succeeds(sys.executable, "-m", "playwright", "install", *libraries, "chromium")
 
 
 def install() -> None:
-    """Install a Chromium, unless there is one; leaves with one line where that is impossible."""
+    """Install Chromium unless one starts; exit with a message if that fails."""
     if not starts() and not (by_apt() and starts()) and not (by_playwright() and starts()):
         sys.exit(NONE)
 

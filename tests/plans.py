@@ -1,4 +1,4 @@
-"""The plan that the tests of federated learning begin from: user-level epsilon 1."""
+"""Federated plan with user-level epsilon 1, shared by the tests of federated learning."""
 
 from dplearn.federated import FederatedPlan
 

@@ -1,7 +1,7 @@
-"""The engine in JavaScript: the curves of (sampled) Gaussians, certified, in a reader's browser.
+"""JavaScript engine for certified epsilon curves of (sampled) Gaussians in the browser.
 
-The files beside this one are plain modules without dependencies; the Python engine is their
-reference, and each names its counterpart. A page imports `engine.js` or inlines `source`.
+The .js files in this folder are plain modules without dependencies. Each names the Python module
+that is its reference. A page imports `engine.js` or inlines `source`.
 """
 
 import json
@@ -14,7 +14,7 @@ import numpy as np
 
 from dplearn.datasets import digits, split
 
-# Mechanisms that the page of mechanisms draws without the library: the laws of `laws.js`.
+# Mechanisms with closed forms in `laws.js`, drawn without the library.
 CLOSED_FORMS = ("gaussian", "laplace", "randomized_response", "geometric")
 _FOLDER = Path(__file__).resolve().parent
 _NEEDED = re.compile(r'^(?:import|export) (\{.*\}) from "(\.[./\w]+\.js)";$', re.MULTILINE)
@@ -24,17 +24,17 @@ _EXPORTED = re.compile(r"^export (?:(?:class|function|const) (\w+)|\{(.*)\} from
 
 @cache
 def source(name: str = "dplearn", entry: str = "engine") -> str:
-    """Text of a classic script that defines `name`: an object of all that a module exports.
+    """Return a classic script that defines `name`, an object with all exports of a module.
 
-    It also defines the function that makes the object; its text is what a worker is given.
+    It also defines the function that creates the object; workers get this function's text.
 
     Parameters
     ----------
     name : str
-        The variable; the function's name has "Module" after it.
+        Name of the variable; the function is called name + "Module".
     entry : str
-        "engine", or a page: "page/page" for epsilon against T, "mechanisms/mechanisms",
-        "attack_page/attack_page", or "scenes/scenes" for the minute.
+        The module: "engine", "page/page" for epsilon against T, "mechanisms/mechanisms",
+        "attack_page/attack_page", or "scenes/scenes" for the one-minute page.
 
     Examples
     --------
@@ -48,22 +48,22 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
 
 
 def presets() -> list[dict[str, str]]:
-    """Return published runs: title, and query of the address that shows it."""
+    """Return published runs, each with its title and the query of its address."""
     return json.loads((_FOLDER / "page" / "presets.json").read_text(encoding="utf-8"))
 
 
 def shuffled() -> dict[str, Any]:
-    """Return stored ends of epsilon of two shuffled runs, which take seconds to prove.
+    """Return stored bounds on epsilon of two shuffled runs, which take seconds to compute.
 
-    The preset, with the curve that Poisson accounting claims of it; the first published run."""
+    They are the preset, with its curve by Poisson accounting, and the first published run."""
     return json.loads((_FOLDER / "scenes" / "shuffled.json").read_text(encoding="utf-8"))
 
 
 @cache
 def digits_as_text() -> dict[str, Any]:
-    """Digits of the page of proof and attack: 1238 people, 200 planted ones, 359 to test with.
+    """Return the digits of the attack page: 1238 people, 200 canaries, 359 test images.
 
-    64 pixels a picture, 0 to 16, each a digit of base 17.
+    An image has 64 pixels from 0 to 16, each written as a digit of base 17.
     """
     train, _, test = split(digits(), validation=0.0)
     others = len(train.labels) - 200
@@ -87,12 +87,12 @@ const {{ page }} = attackPage.mount(document.getElementById("here"), {{ {options
 
 
 def style(*entries: str) -> str:
-    """Text of the style sheets of pages, whose entries are named as in `source`."""
+    """Return the style sheets of pages, named by their entries as in `source`."""
     return "".join((_FOLDER / f"{entry}.css").read_text(encoding="utf-8") for entry in entries)
 
 
 def _ordered(path: Path) -> list[Path]:
-    """Return the modules that one needs, each after those that it needs, and itself last."""
+    """Return a module after all modules that it imports, in order of dependency."""
     needed = (
         _ordered((path.parent / other).resolve()) for _, other in _NEEDED.findall(_text(path))
     )
@@ -104,7 +104,7 @@ def _variable(path: Path) -> str:
 
 
 def _scope(path: Path) -> str:
-    """Return a module as a function's value: an object of its exports."""
+    """Return a module as a function call that returns an object of its exports."""
     text = _text(path)
     exported = ", ".join(one or more.strip() for one, more in _EXPORTED.findall(text))
     bound = lambda m: f"const {m[1]} = {_variable((path.parent / m[2]).resolve())};"
@@ -113,5 +113,5 @@ def _scope(path: Path) -> str:
 
 
 def _text(path: Path) -> str:
-    """Return a module without comment lines; `/*!` begins a licence, which stays."""
+    """Return a module without comment lines, except licences, which begin with `/*!`."""
     return _COMMENTS.sub("", path.read_text(encoding="utf-8"))

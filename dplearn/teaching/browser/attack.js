@@ -1,27 +1,27 @@
-// The best attacker's true positive rate, enclosed between brackets of delta.
-// Counterpart of dplearn/accountants/_attack.py, where the derivation stands.
+// Bounds on the best attacker's true positive rate, from brackets of delta.
+// Counterpart of dplearn/accountants/_attack.py, which has the derivation.
 import { Deltas } from "./contour.js";
 import { checked, pairsOf, releaseOf } from "./curves.js";
 import { Release } from "./gaussian.js";
 import { clipped } from "./line.js";
 
-/** A place x = e^epsilon and what bounds g(x) = delta(epsilon) there.
+/** A point x = e^epsilon with bounds on g(x) = delta(epsilon).
  * @typedef {{epsilon: number, x: number, low: number, high: number}} Knot */
-/** From epsilons >= 0 to both ends of log delta. @typedef {(epsilons: number[]) =>
+/** Function from epsilons >= 0 to bounds on log delta. @typedef {(epsilons: number[]) =>
  *   {lower: number, upper: number}[]} Brackets */
 const ROUNDS = 24;
 const RTOL = 1e-6;
-// A wider bracket than this is none.
+// Wider brackets are returned as null.
 const LOOSE = 1e-2;
-// Relative error granted to closed forms.
+// Assumed relative error of closed forms.
 const MARGIN = 1e-11;
-// Terms that may be summed, about a second's; what needs more is left open.
+// Limit on summed terms, about one second; runs that need more get null.
 const MOST_WORK = 4e7;
-// Errors of delta itself, and of x: x |g'(x)| is at most 1.
+// Error bound for g(x) from rounding of delta and of x, as x |g'(x)| <= 1.
 const blur = (/** @type {number} */ high) => 1e-12 * high + 4e-16;
 
-/** Share of members that the best attacker catches at a rate of false alarms: both ends; null where they are
- * far apart.
+/** Return bounds on the best attacker's true positive rate at a false positive rate; null if they are far
+ * apart.
  * @param {import("./curves.js").Run} run @param {number} steps @param {number} falsePositiveRate */
 export function truePositiveRate(run, steps, falsePositiveRate) {
   checked(run, [steps]);
@@ -39,7 +39,7 @@ export function truePositiveRate(run, steps, falsePositiveRate) {
   return upper <= (1 + LOOSE) * lower ? { lower, upper } : null;
 }
 
-/** What bounds delta in one direction. @param {Release} release @param {import("./pair.js").Pair} pair
+/** Return the brackets of delta in one direction. @param {Release} release @param {import("./pair.js").Pair} pair
  * @param {number} steps @returns {Brackets} */
 function direction({ mu, q, replaced }, pair, steps) {
   if (q < 1 && steps > 1) {
@@ -52,11 +52,11 @@ function direction({ mu, q, replaced }, pair, steps) {
   return (all) => logs(all).map((x) => ({ lower: x - MARGIN, upper: Math.min(x + MARGIN, 0) }));
 }
 
-/** Both ends of min g(x) + rate x, the true positive rate of one direction.
+/** Return bounds on min g(x) + rate x, the true positive rate of one direction.
  * @param {Brackets} ahead at epsilon >= 0 @param {Brackets} behind of the reverse
  * @param {number} rate @param {{left: number}} work */
 function enclosed(ahead, behind, rate, work) {
-  // The total variation is about as large as losses are.
+  // The total variation sets the scale of the losses.
   const spread = Math.max(Math.exp(ahead([0])[0].upper), 1e-12);
   const first = [0.5, 1.5, 4, 10].flatMap((k) => [-k * spread, k * spread]);
   let knots = withMore([], [...first, 0], ahead, behind);
@@ -73,11 +73,11 @@ function enclosed(ahead, behind, rate, work) {
     if (more.length === knots.length) break;
     knots = more;
   }
-  // Announcing everybody at random is a test as well.
+  // Random guessing has a true positive rate equal to the false positive rate.
   return { lower: Math.min(best.lower, best.upper), upper: Math.max(best.upper, rate) };
 }
 
-/** These knots and those at new places, in order. @param {Knot[]} knots @param {number[]} epsilons
+/** Return the knots with new ones added, in ascending order. @param {Knot[]} knots @param {number[]} epsilons
  * @param {Brackets} ahead @param {Brackets} behind */
 function withMore(knots, epsilons, ahead, behind) {
   const [right, left] = [epsilons.filter((e) => e >= 0), epsilons.filter((e) => e < 0)];
@@ -95,14 +95,14 @@ function withMore(knots, epsilons, ahead, behind) {
     return { epsilon: e, x: Math.exp(e), low: low - blur(high), high: high + blur(high) };
   });
   const all = [...knots, ...more].sort((a, b) => a.epsilon - b.epsilon);
-  // Two that exp cannot tell apart have no chord.
+  // Drop knots of equal exp(epsilon), which have no chord.
   return all.filter((k, i) => !i || k.x > all[i - 1].x * (1 + 1e-14));
 }
 
-/** New epsilons: about where the slope is expected to be the rate, or further out.
+/** Return new epsilons near the expected point of slope -rate, or further out.
  * @param {Knot[]} knots @param {number} at the best of them @param {number} rate */
 function around(knots, at, rate) {
-  // Beyond e^epsilon = 1 / rate nothing is left to gain; far on the left all are caught.
+  // The minimum has e^epsilon <= 1 / rate; far on the left the true positive rate is 1.
   const inside = (/** @type {number} */ e) => clipped(e, -80, 1 - Math.log(rate));
   const here = knots[at];
   if (at === 0 || at === knots.length - 1) {
@@ -116,7 +116,7 @@ function around(knots, at, rate) {
   const middle = [0.5 * (before.epsilon + here.epsilon), 0.5 * (here.epsilon + after.epsilon)];
   const fall = Math.max((steep - flat) / (middle[1] - middle[0]), 1e-9);
   const target = clipped(middle[0] + (steep - Math.log(rate)) / fall, middle[0], middle[1]);
-  // Chords at a distance w leave open 3/8 w^2 times the curvature over epsilon.
+  // Chords at a distance w have a gap of 3/8 w^2 times the curvature over epsilon.
   const w = Math.sqrt((RTOL * (here.high / rate / here.x + 1)) / fall) / 2;
   const width = after.epsilon - before.epsilon;
   if (width < w) return [];
@@ -125,17 +125,17 @@ function around(knots, at, rate) {
   return steps.flatMap((s) => [-s, s].map((k) => inside(target + k * Math.min(w, width))));
 }
 
-/** Lower bound on min g(x) + rate x, and where it is attained: chords of the convex g, prolonged.
+/** Return a lower bound on min g(x) + rate x and its point, from extended chords of the convex g.
  * @param {Knot[]} knots @param {number} rate */
 function lowest(knots, rate) {
   const last = knots[knots.length - 1];
-  // g(0) = 1, and from 1 / rate on the sum is no less.
+  // g(0) = 1, and for x >= 1 / rate the sum is at least 1.
   const end = { epsilon: 0, x: Math.max(1 / rate, 2 * last.x), low: 0, high: last.high };
   const all = [{ epsilon: -Infinity, x: 0, low: 1, high: 1 }, ...knots, end];
   let [value, place] = [Infinity, 0];
   for (let k = 0; k + 1 < all.length; k++) {
     const [a, b] = [all[k], all[k + 1]];
-    // Steepest fall that g may have right of a, and least one left of b.
+    // Lower bound on the slope of g right of a, and upper bound left of b.
     let [right, left] = [-1, 0];
     all.forEach(({ x, high }, i) => {
       if (i < k) right = Math.max(right, (a.low - high) / (a.x - x));

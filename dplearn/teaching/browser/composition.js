@@ -1,16 +1,16 @@
-// Composition of steps known by their (epsilon, delta) alone.
+// Composition of steps of which only (epsilon, delta) is known.
 // Counterpart of the accountants basic, advanced and optimal, and of their theorems.
 import { Release } from "./gaussian.js";
 
 const PER_DECADE = 12;
 const CANDIDATES = [-10, -5, 0, 5, 10];
-// Relative error granted to sums of a few terms.
+// Assumed relative error of sums of a few terms.
 const ROUNDING = 1e-12;
 
-/** Candidate divisions of delta, with the epsilon of one release at each. */
+/** Candidate values of delta per step, each with the epsilon of one release. */
 export class Divisions {
   /** @param {Release} release @param {number} delta
-   * @param {number[]} steps all that will be asked */
+   * @param {number[]} steps all numbers of steps */
   constructor(release, delta, steps) {
     this.release = release;
     this.delta = delta;
@@ -24,24 +24,24 @@ export class Divisions {
     });
   }
 
-  /** Smallest epsilon of one release at a delta, rounded up. @param {number} delta
+  /** Return the smallest epsilon of one release at a delta, rounded up. @param {number} delta
    * @param {number} [lower] */
   at(delta, lower = 0) {
     return this.release.epsilon(delta * (1 - ROUNDING), lower);
   }
 
-  /** Equal shares of delta; epsilons add up. @param {number} steps */
+  /** Return epsilon by basic composition with equal shares of delta. @param {number} steps */
   basic(steps) {
     return steps * this.at(this.delta / steps) * (1 + ROUNDING);
   }
 
-  /** What is left of delta after each release paid that much; <= 0 if nothing.
-   * @param {number} steps @param {number} log log(1 - paid) */
+  /** Return the slack that the deltas of all steps leave, <= 0 if none.
+   * @param {number} steps @param {number} log log(1 - delta per step) */
   slack(steps, log) {
     return -Math.expm1(Math.min(Math.log1p(-this.delta) - steps * log, 1));
   }
 
-  /** The closed form at its best division, and the place of that. @param {number} steps */
+  /** Return advanced composition at its best division, and that division's index. @param {number} steps */
   closed(steps) {
     let [least, best] = [Infinity, 0];
     this.paid.forEach(({ epsilon, drift, log }, i) => {
@@ -54,42 +54,42 @@ export class Divisions {
     return { epsilon: least * (1 + ROUNDING), best };
   }
 
-  /** The smaller one of the closed form and basic composition. @param {number} steps */
+  /** Return the minimum of advanced and basic composition. @param {number} steps */
   advanced(steps) {
     return Math.min(this.closed(steps).epsilon, this.basic(steps));
   }
 
-  /** The exact composition of such releases, at divisions around the closed form's.
+  /** Return optimal composition, at divisions near the best one of advanced composition.
    * @param {number} steps */
   optimal(steps) {
     const { best, epsilon: closed } = this.closed(steps);
-    // One step needs no slack.
+    // A single step needs no slack.
     let least = steps === 1 ? this.at(this.delta) : Infinity;
     for (const reach of CANDIDATES) {
       const { epsilon, log } = this.paid[Math.min(Math.max(best + reach, 0), this.paid.length - 1)];
       const slack = this.slack(steps, log);
       const total = slack > 0 ? optimalComposition(epsilon, steps, slack) : Infinity;
-      // A fraction that does not converge is not a number, and no bound.
+      // NaN, from a fraction that does not converge, is ignored.
       if (total < least) least = total;
     }
-    // Equal shares need not be among those divisions.
+    // The divisions need not include equal shares.
     return Math.min(least * (1 + ROUNDING), closed, this.basic(steps));
   }
 }
 
-/** Exact epsilon of `steps` releases that are epsilon-DP, at delta = slack, rounded up: the losses
+/** Return the exact epsilon of `steps` epsilon-DP releases at delta = slack, rounded up: the losses
  * are (2K - steps) epsilon with K binomial.
  * @param {number} epsilon @param {number} steps @param {number} slack */
 function optimalComposition(epsilon, steps, slack) {
   const truth = 1 / (1 + Math.exp(-epsilon));
   const lie = Math.exp(-epsilon) * truth;
-  // Relative error granted to tails: the binomial law's parameter is rounded.
+  // Assumed relative error of tails, as the binomial law's parameter is rounded.
   const error = 3e-14 * (10 + Math.sqrt(steps));
-  // P(K > k), rounded up, and Q(K > k), where lies and truths change places.
+  // P(K > k), rounded up, and Q(K > k), where truth and lie are swapped.
   const [above, other] = [(/** @type {number} */ k) => binomialTail(k, steps, truth, lie) * (1 + error), (/** @type {number} */ k) => binomialTail(k, steps, lie, truth)];
-  // delta at the loss L_k, rounded up: a capped exponent, like a Q that underflowed, makes it larger.
+  // delta at the loss L_k, rounded up: a capped exponent or an underflow of Q only increases it.
   const delta = (/** @type {number} */ k) => Math.max(above(k) - Math.exp(Math.min((2 * k - steps) * epsilon, 700)) * other(k) * (1 - error), 0);
-  // Smallest whole k with delta at loss L_k small enough: strides that double, then bisection.
+  // Find the smallest integer k with delta(k) <= slack by doubling strides, then bisection.
   let [low, high] = [Math.floor(steps / 2) - 1, steps];
   const z = Math.sqrt(-2 * Math.log(slack));
   const spread = z * Math.sqrt(steps * truth * lie);
@@ -110,8 +110,8 @@ function optimalComposition(epsilon, steps, slack) {
   return Math.max(Math.min(inside, upper), 0);
 }
 
-/** P(K > k) of K successes in n at p, rest = 1 - p: the incomplete beta function I_p(k + 1, n - k), from
- * where its fraction is short. @param {number} k @param {number} n @param {number} p @param {number} rest */
+/** Return P(K > k) of a binomial K, rest = 1 - p: the incomplete beta function I_p(k + 1, n - k), by the
+ * shorter continued fraction. @param {number} k @param {number} n @param {number} p @param {number} rest */
 export function binomialTail(k, n, p, rest) {
   if (k < 0) return 1;
   if (k >= n) return 0;
@@ -119,7 +119,7 @@ export function binomialTail(k, n, p, rest) {
   return 1 - binomial(k, n, p, rest) * p * fraction(n - k, k + 1, rest);
 }
 
-/** Chance of k among n at p, rest = 1 - p; Loader (2000). @param {number} k @param {number} n
+/** Return the binomial probability of k, rest = 1 - p (Loader, 2000). @param {number} k @param {number} n
  * @param {number} p @param {number} rest */
 function binomial(k, n, p, rest) {
   if (k === 0) return Math.exp(n * (p < 0.5 ? Math.log1p(-p) : Math.log(rest)));
@@ -129,7 +129,7 @@ function binomial(k, n, p, rest) {
   return Math.exp(stirling(n) - stirling(k) - stirling(n - k) - away) * normal;
 }
 
-/** log of n! over Stirling's formula. @param {number} n */
+/** Return log(n! / Stirling's formula). @param {number} n */
 function stirling(n) {
   if (n > 15) {
     const u = 1 / (n * n);
@@ -140,12 +140,12 @@ function stirling(n) {
   return Math.log(product) - (n + 0.5) * Math.log(n) + n - 0.5 * Math.log(2 * Math.PI);
 }
 
-/** x log(x / m) + m - x >= 0, without cancellation. @param {number} x @param {number} m */
+/** Return x log(x / m) + m - x >= 0, without cancellation. @param {number} x @param {number} m */
 function deviance(x, m) {
   const v = (x - m) / (x + m);
   if (Math.abs(v) > 0.1) return x * Math.log(x / m) + m - x;
   let [sum, power] = [(x - m) * v, 2 * x * v];
-  // The last terms are a hundredth of each other, and far below one ulp.
+  // Each term is at most a hundredth of the one before; the last is far below one ulp.
   for (let j = 3; j < 25; j += 2) {
     power *= v * v;
     sum += power / j;
@@ -153,7 +153,7 @@ function deviance(x, m) {
   return sum;
 }
 
-/** Continued fraction of the incomplete beta function by Lentz; x < (a + 1) / (a + b + 2).
+/** Return the continued fraction of the incomplete beta function (Lentz), x < (a + 1) / (a + b + 2).
  * @param {number} a @param {number} b @param {number} x */
 function fraction(a, b, x) {
   let [c, d] = [1, 1 / (1 - ((a + b) * x) / (a + 1))];

@@ -1,4 +1,4 @@
-// Epsilon at delta and delta at epsilon of the sampled Gaussian, certified on both sides.
+// Certified lower and upper bounds of the sampled Gaussian: epsilon at delta, delta at epsilon.
 // Counterpart of dplearn/engine/contour/epsilon.py.
 import { Release } from "./gaussian.js";
 import { Line } from "./line.js";
@@ -6,28 +6,28 @@ import { Pair, Table, shared } from "./pair.js";
 import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
-/** Most nodes, and the freedom of the tilt (see Table.plan). @typedef {[number, number]} Effort */
-// The first try is short: where the guess was poor it only finds a better one. At the end a row
-// may pay with rounding for fewer nodes.
+/** Maximum of nodes, and the freedom of the tilt (see Table.plan). @typedef {[number, number]} Effort */
+// The first try is short and may only improve a poor guess. The last tries
+// accept more rounding error for fewer nodes.
 /** @type {Effort[]} */
 const TRIES = [[2 ** 8, 2], [2 ** 12, 2], [2 ** 16, 2], [2 ** 16, 7], [2 ** 18, 7]];
 /** @type {Effort[]} */
 const DRAFT = [[2 ** 8, 2], [2 ** 11, 7]];
-// Sampled steps below which the sum of losses is one large loss and a rest, of which a saddle point knows
-// little.
+// Expected number of sampled steps below which one large loss dominates, and the saddle point is
+// inaccurate.
 const FEW = 10;
 const FEWEST_NODES = 8;
-// With less noise no line has few enough nodes.
+// With less noise every line needs too many nodes.
 const LEAST_SIGMA = 0.025;
-// Most nodes in x, and most products of nodes in x and in t.
+// Maximum of nodes in x, and of products of nodes in x and in t.
 const MOST_WIDTH = 2 ** 13;
 const MOST_WORK = 2 ** 26;
-// Truncation and aliases are each held at, and charged at least, this part of rtol delta.
+// Truncation and aliases each get a target and a minimal charge of this part of rtol delta.
 const SHARE = 1e-2;
-// Charges above this part of delta are no bracket.
+// Brackets with charges above this part of delta are rejected.
 const POOR = 1e-2;
 
-/** Calls `visit` with each row and its sum; not with rows that need more nodes.
+/** Call `visit` with each row and its sum, except rows that need too many nodes.
  * @param {Table} table @param {Row[]} rows @param {number} logTau @param {Effort} effort
  * @param {(row: Row, total: Trapezoid) => void} visit */
 function sums(table, rows, logTau, [most, freedom], visit) {
@@ -35,7 +35,7 @@ function sums(table, rows, logTau, [most, freedom], visit) {
   for (const { plans, tilt } of shared(rows.map((row) => table.plan(row, logTau, freedom)))) {
     if (table.pair.work.left < 0) return;
     const period = table.period(plans, tilt);
-    // Aliases that only such a period removes tell of a poor guess, or of no mu beyond lambda.
+    // A period this long comes from a poor guess, or from a grid without mu > lambda.
     if (!(period * tilt < 1e9)) continue;
     const line = new Line(table.pair, tilt);
     if (line.x.length > MOST_WIDTH) continue;
@@ -54,7 +54,7 @@ function sums(table, rows, logTau, [most, freedom], visit) {
   }
 }
 
-/** A t per plan with T log(M / B(t)) + log(pi t) >= need; inf where there is none.
+/** Return a t per plan with T log(M / B(t)) + log(pi t) >= need, or inf.
  * @param {Line} line @param {import("./pair.js").Plan[]} plans */
 function cutoffs(line, plans) {
   const jobs = plans.map(({ row, atZero }) => {
@@ -73,7 +73,7 @@ function cutoffs(line, plans) {
   return jobs;
 }
 
-/** Calls `update` with rows and their sums until none is poor; it may improve a row's guess.
+/** Call `update` with rows and their sums until no row is poor; it may improve a row's guess.
  * @param {Table} table @param {Row[]} rows @param {number} logTau @param {boolean} draft
  * @param {(row: Row, total: Trapezoid) => boolean} update whether the row is poor */
 function tries(table, rows, logTau, draft, update) {
@@ -88,7 +88,7 @@ function tries(table, rows, logTau, draft, update) {
   }
 }
 
-/** Epsilon near which delta is reached: by a saddle point, or else by one sampled step and a normal rest.
+/** Return a guess of epsilon at delta: by a saddle point, or by one sampled step and a normal rest.
  * @param {Table} table @param {number} steps @param {number} logDelta */
 function guess(table, steps, logDelta) {
   const { sigma, q, side } = table.pair;
@@ -100,7 +100,7 @@ function guess(table, steps, logDelta) {
   return saddle > 1.15 * both ? both : saddle;
 }
 
-/** Certified ends of epsilon for each number of steps; (0, inf) where not reached.
+/** Return certified bounds on epsilon for each number of steps; (0, inf) without a result.
  * @param {Table} table @param {number[]} steps @param {number} logDelta @param {boolean} draft */
 function ends(table, steps, logDelta, draft) {
   const rows = steps.map((t) => {
@@ -111,7 +111,7 @@ function ends(table, steps, logDelta, draft) {
     const before = row.epsilon;
     const fall = root(total, row);
     const charges = total.charges(row.epsilon, logDelta);
-    // A sum of which nothing is known is no better guess.
+    // Charges of 100 % or more: keep the old guess.
     if (!(charges[0] + charges[1] < 1)) row.epsilon = before;
     if (total.poor(charges)) return true;
     certify(total, row, fall, charges);
@@ -120,7 +120,7 @@ function ends(table, steps, logDelta, draft) {
   return rows;
 }
 
-/** Certified ends of the larger epsilon of all directions, for each number of steps >= 1.
+/** Return certified bounds on the maximal epsilon of all directions, for each number of steps >= 1.
  * @param {Pair[]} pairs the first, and its reverse where it differs
  * @param {number[]} steps @param {number} delta @param {boolean} draft */
 export function brackets([pair, other], steps, delta, draft) {
@@ -129,7 +129,7 @@ export function brackets([pair, other], steps, delta, draft) {
   const rows = ends(new Table(pair, pair.largestPower(logDelta)), steps, logDelta, draft);
   if (!other) return rows;
   const table = new Table(other, other.largestPower(logDelta));
-  // It is enough to prove that the other delta at the upper end is no larger.
+  // The upper end also holds for the other direction if its delta there is at most delta.
   let left = rows.filter((row) => row.upper < Infinity);
   left = left.filter((row) => table.chernoff(row.steps, row.upper) > logDelta);
   const guesses = left.map((row) => ({ ...row, epsilon: row.upper }));
@@ -144,13 +144,13 @@ export function brackets([pair, other], steps, delta, draft) {
   return rows;
 }
 
-/** Moves the row's epsilon to where the sum is delta; the fall of its logarithm there.
+/** Move the row's epsilon to the point where the sum is delta; return the fall of its logarithm there.
  * @param {Trapezoid} total @param {Row} row */
 function root(total, row) {
   const { tilt } = total.nodes.line;
   const { logDelta } = row;
   const charged = total.charges(row.epsilon, logDelta).reduce((a, b) => a + b);
-  // Closer than a part of what will be charged is a waste; Newton squares the gap.
+  // More accuracy than a part of the charges is useless; Newton squares the gap.
   const enough = Math.sqrt(Math.min(0.03 * charged, 1e-2));
   let [low, high, fall] = [-Infinity, Infinity, tilt];
   for (let i = 0; i < 40; i++) {
@@ -170,7 +170,7 @@ function root(total, row) {
   return fall;
 }
 
-/** Steps out from the root until either side was seen to hold.
+/** Step out from the root until both ends are verified.
  * @param {Trapezoid} total @param {Row} row @param {number} fall
  * @param {import("./trapezoid.js").Charges} charges */
 function certify(total, row, fall, [rounding, cut, aliases]) {
@@ -192,14 +192,14 @@ function certify(total, row, fall, [rounding, cut, aliases]) {
   row.upper = held ? Math.max(upper, 0) : Infinity;
 }
 
-/** Whether delta is proved to be enough at epsilon: aliases only help.
+/** Return whether delta(epsilon) <= delta is proved; aliases are positive and need no charge.
  * @param {Trapezoid} total @param {number} epsilon @param {number} logDelta */
 function atMost(total, epsilon, logDelta) {
   const [rounding, cut] = total.charges(epsilon, logDelta);
   return total.size(epsilon, logDelta) + rounding + cut <= 1;
 }
 
-/** Delta of T steps in one direction; its table serves many epsilons. */
+/** Delta of T steps in one direction, with one table for many epsilons. */
 export class Deltas {
   /** @param {Pair} pair @param {number} steps */
   constructor(pair, steps) {
@@ -208,12 +208,12 @@ export class Deltas {
     this.table = new Table(pair, this.largest);
   }
 
-  /** Certified ends of log delta at each epsilon >= 0; -inf and a Chernoff bound where not reached.
+  /** Return certified bounds on log delta at each epsilon >= 0; else -inf and a Chernoff bound.
    * @param {number[]} epsilons */
   at(epsilons) {
     const { steps } = this;
     const { pair } = this.table;
-    // Delta may be far smaller: the largest mu has to suit the largest epsilon.
+    // Delta may be far smaller, so extend the grid of mu to the largest epsilon.
     const most = 2 * Math.max(...epsilons);
     const end = pair.sign > 0 ? 3000 * pair.sigma : 0;
     while (this.largest < end && steps * this.table.furthest < most && pair.work.left > 0) {
@@ -227,7 +227,7 @@ export class Deltas {
     });
     tries(table, rows, logTauOf(false), false, (row, total) => {
       const [value] = total.sums(row.epsilon);
-      // A sum that is not positive is aliases or noise.
+      // Aliases or rounding dominate a sum that is not positive.
       const estimate = total.logScale(row.epsilon) + Math.log(value);
       row.logDelta = value > 0 ? Math.min(estimate, row.upper) : row.logDelta - 3;
       const charges = total.charges(row.epsilon, row.logDelta);
@@ -241,7 +241,7 @@ export class Deltas {
   }
 }
 
-/** log of tau: what aliases and truncation may be of delta. @param {boolean} draft */
+/** Return log tau, the target of aliases and truncation as a part of delta. @param {boolean} draft */
 function logTauOf(draft) {
   return Math.log(SHARE * (draft ? 1e-3 : 1e-6));
 }

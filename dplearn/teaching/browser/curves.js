@@ -1,4 +1,4 @@
-// Epsilon against the number of steps by every accountant, of (Poisson-sampled) Gaussians.
+// Epsilon of (Poisson-sampled) Gaussians against the number of steps, by every accountant.
 import { Divisions } from "./composition.js";
 import { brackets } from "./contour.js";
 import { MARGIN, Release, gaussianEnds } from "./gaussian.js";
@@ -7,16 +7,16 @@ import { Renyi, zcdpEpsilon } from "./renyi.js";
 
 /** @typedef {{noise_multiplier: number, sample_rate: number, delta: number,
  *   adjacency: string}} Run */
-/** A point without a certificate is null in both; `lower` is null where nothing bounds from below.
+/** Points without a certificate are null in both lists; `lower` is null without lower bounds.
  * @typedef {{lower: (number|null)[]|null, upper: (number|null)[], kind: string}} Curve */
 /** @typedef {{lower: number, upper: number}} Bracket */
 
 export const ACCOUNTANTS = ["basic", "advanced", "optimal", "moments", "rdp", "zcdp", "pld", "gdp"];
 const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
-// Ends further apart than this are not drawn as a certificate.
+// Brackets with a larger ratio of ends are not drawn.
 const LOOSE = 1.1;
 
-/** The curve of each accountant.
+/** Return the curve of each accountant.
  * @param {Run} run @param {number[]} steps
  * @param {{accountants?: string[], draft?: boolean}} [options]
  * @returns {{[name: string]: Curve}} */
@@ -48,14 +48,14 @@ export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } 
   return Object.fromEntries(accountants.map((name) => [name, curve(name)]));
 }
 
-/** One step of a run: where a record of all is replaced it moves by two norms. @param {Run} run */
+/** Return one step of a run; replacing a record of a full batch doubles the shift. @param {Run} run */
 export function releaseOf({ noise_multiplier, sample_rate, adjacency }) {
   const replaced = adjacency === "replace_one";
   const whole = sample_rate === 1;
   return new Release((replaced && whole ? 2 : 1) / noise_multiplier, sample_rate, replaced && !whole);
 }
 
-/** The pairs of a step on a sample, both directions. @param {Release} release
+/** Return the pairs of a sampled step in both directions. @param {Release} release
  * @param {{left: number}} [work] see Pair */
 export function pairsOf({ mu, q, replaced }, work) {
   /** @type {import("./pair.js").Side[]} */
@@ -63,7 +63,7 @@ export function pairsOf({ mu, q, replaced }, work) {
   return sides.map((side) => new Pair(1 / mu, q, side, work));
 }
 
-/** Throws unless all numbers are in their range. @param {Run} run @param {number[]} steps */
+/** Throw RangeError unless all numbers are in range. @param {Run} run @param {number[]} steps */
 export function checked({ noise_multiplier, sample_rate, delta, adjacency }, steps) {
   const counts = (/** @type {number} */ t) => Number.isInteger(t) && t >= 1 && t <= 1e12;
   /** @type {[string, unknown, boolean][]} */
@@ -79,12 +79,12 @@ export function checked({ noise_multiplier, sample_rate, delta, adjacency }, ste
   }
 }
 
-/** Both ends of the truth. @param {Release} release @param {number[]} steps @param {number} delta
+/** Return exact values or brackets. @param {Release} release @param {number[]} steps @param {number} delta
  * @param {boolean} draft @returns {Curve} */
 function exact(release, steps, delta, draft) {
   const { mu, q } = release;
   if (q === 1) return drawn(steps.map((t) => gaussianEnds(delta, mu * Math.sqrt(t))), "exact");
-  // Total variation adds up: where it already fits into delta nothing is left to prove.
+  // Epsilon is 0 where the sum of the total variations is at most delta.
   const leak = Math.exp(Math.max(release.logDelta(0), release.logDelta(0, -1))) * (1 + MARGIN);
   const open = steps.filter((t) => t > 1 && t * leak > delta);
   const found = brackets(pairsOf(release), open, delta, draft);
@@ -96,8 +96,8 @@ function exact(release, steps, delta, draft) {
   return drawn(close, "bracket");
 }
 
-/** Ends with running maxima for lower ones. Epsilon cannot fall with the number of steps: an attacker who
- * has the outputs of more can drop those of the rest, and to drop them is post-processing.
+/** Return the ends with running maxima as lower ends. Epsilon cannot fall with the number of steps, because
+ * dropping outputs of the last steps is post-processing.
  * @param {Bracket[]} ends @param {number[]} steps */
 function rising(ends, steps) {
   let most = 0;
@@ -110,7 +110,7 @@ function rising(ends, steps) {
   return result;
 }
 
-/** mu of the central limit theorem: no bound, but exact without sampling. @param {Release} release
+/** Return epsilon by the central limit theorem: approximate, but exact without sampling. @param {Release} release
  * @param {number[]} steps @param {number} delta @returns {Curve} */
 function limit({ mu, q, replaced }, steps, delta) {
   const rise = replaced ? 4 * Math.sinh(mu ** 2) : Math.expm1(mu ** 2);

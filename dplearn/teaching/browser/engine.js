@@ -1,4 +1,4 @@
-// The engine of the explorer's first page: what a page may call.
+// Functions of the engine that pages call.
 export { ACCOUNTANTS, curves } from "./curves.js";
 export { truePositiveRate } from "./attack.js";
 export { binomialTail } from "./composition.js";

@@ -11,7 +11,7 @@ const POLE = (2 * Math.PI) / H;
 const SQUARES = Array.from({ length: 15 }, (_, n) => ((n + 0.5) * H) ** 2);
 const WEIGHTS = SQUARES.map((t2) => ((2 * H) / Math.PI) * Math.exp(-t2));
 
-/** What the pole adds; beyond Im t = pi / H the rule does not miss it. @param {number} z */
+/** Return the pole's term, 0 beyond Im t = pi / H, where the rule needs none. @param {number} z */
 function pole(z) {
   if (z >= POLE / 2) return 0;
   return z < 0
@@ -19,7 +19,7 @@ function pole(z) {
     : (2 * Math.exp(z * (z - POLE))) / (1 + Math.exp(-POLE * z));
 }
 
-/** e^{z^2} erfc(z) for z > -5. @param {number} z */
+/** Return e^{z^2} erfc(z) for z > -5. @param {number} z */
 export function erfcx(z) {
   let sum = 0;
   for (let n = 0; n < 15; n++) sum += WEIGHTS[n] / (SQUARES[n] + z * z);
@@ -40,7 +40,7 @@ function erfcxFall(a, width) {
   return width * sum - pole(a) * Math.expm1(width * (a + b) - grown);
 }
 
-/** log delta of N(mu, 1) against N(0, 1) at epsilon >= 0.
+/** Return log delta of N(mu, 1) against N(0, 1) at epsilon >= 0.
  * @param {number} epsilon @param {number} mu */
 export function gaussianLogDelta(epsilon, mu) {
   const x = epsilon / mu - 0.5 * mu;
@@ -51,7 +51,7 @@ export function gaussianLogDelta(epsilon, mu) {
   return Math.log1p(-0.5 * Math.exp(-0.5 * x * x) * both);
 }
 
-/** Smallest epsilon of N(mu, 1) at delta, rounded up. @param {number} delta @param {number} mu */
+/** Return the smallest epsilon of N(mu, 1) at delta, rounded up. @param {number} delta @param {number} mu */
 function gaussianEpsilon(delta, mu) {
   const logDelta = Math.log(delta);
   // The Chernoff bound, hence an upper end: log delta <= -(eps / mu - mu / 2)^2 / 2.
@@ -59,21 +59,21 @@ function gaussianEpsilon(delta, mu) {
   return decreasingRoot((x) => gaussianLogDelta(x, mu) - logDelta, 0, upper);
 }
 
-/** Ends of that epsilon, beyond the rounding of log delta.
+/** Return bounds on the smallest epsilon that allow for the rounding of log delta.
  * @param {number} delta @param {number} mu */
 export function gaussianEnds(delta, mu) {
   const upper = gaussianEpsilon(delta * (1 - MARGIN), mu) * (1 + MARGIN);
   return { lower: gaussianEpsilon(Math.min(delta * (1 + MARGIN), 1), mu) * (1 - MARGIN), upper };
 }
 
-/** log(e^x - 1) for x >= 0. @param {number} x */
+/** Return log(e^x - 1) for x >= 0. @param {number} x */
 export function logExpm1(x) {
   return x > 0.7 ? x + Math.log1p(-Math.exp(-x)) : Math.log(Math.expm1(x));
 }
 
 /** One release of a Gaussian of shift mu on a Poisson sample of rate q: all directions. */
 export class Release {
-  /** @param {number} mu @param {number} q @param {boolean} [replaced] whether a record is, on a sample */
+  /** @param {number} mu @param {number} q @param {boolean} [replaced] replace-one on a sample */
   constructor(mu, q, replaced = false) {
     this.mu = mu;
     this.q = q;
@@ -82,13 +82,13 @@ export class Release {
     this.logRest = Math.log1p(-q);
   }
 
-  /** log delta where a record is removed (sign 1) or added (-1), at epsilon >= 0.
+  /** Return log delta at epsilon >= 0 where a record is removed (sign 1) or added (-1).
    * @param {number} epsilon @param {number} [sign] */
   logDelta(epsilon, sign = 1) {
     const { mu, q, logQ, logRest } = this;
     if (q === 1) return gaussianLogDelta(epsilon, mu);
     if (this.replaced) {
-      // A sum over moves by one and by two, see Gaussian.replaced.
+      // A sum of terms for shifts by mu and by 2 mu, see Gaussian.replaced.
       const a = Math.asinh(Math.exp(0.5 * mu ** 2 + logRest - logQ - 0.5 * epsilon + logExpm1(epsilon)) / 2);
       const near = Math.log(-Math.expm1(-2 * a)) + gaussianLogDelta(0.5 * (epsilon - mu ** 2) + a, mu);
       return logQ + logAdd(near, gaussianLogDelta(epsilon + 2 * a, 2 * mu) - 2 * a);
@@ -101,7 +101,7 @@ export class Release {
     return logQ + logRatio + gaussianLogDelta(epsilon - logRatio, mu);
   }
 
-  /** Smallest epsilon >= 0 at which no direction exceeds delta, rounded up; `lower` is below it.
+  /** Return the smallest epsilon >= 0 at which no direction exceeds delta, rounded up; `lower` is below it.
    * @param {number} delta @param {number} [lower] */
   epsilon(delta, lower = 0) {
     const target = Math.log(delta);
@@ -112,14 +112,14 @@ export class Release {
     return epsilon;
   }
 
-  /** Ends of that epsilon, beyond rounding. @param {number} delta */
+  /** Return bounds on the smallest epsilon that allow for rounding. @param {number} delta */
   ends(delta) {
     const lower = this.epsilon(Math.min(delta * (1 + MARGIN), 1)) * (1 - MARGIN);
     return { lower, upper: this.epsilon(delta * (1 - MARGIN)) * (1 + MARGIN) };
   }
 }
 
-/** Point just right of the root of a decreasing value on [lower, inf).
+/** Return a point just right of a decreasing function's root on [lower, inf).
  * @param {(x: number) => number} value @param {number} lower */
 function inverse(value, lower) {
   let upper = 2 * lower || 1;
@@ -127,12 +127,12 @@ function inverse(value, lower) {
     lower = upper;
     upper *= 2;
   }
-  // A bracket of about its size: from 0 on, a small root is only bisected.
+  // Bracket a small root within a factor 4: from a lower end of 0 the search would only bisect.
   while (lower === 0 && upper > 1e-9 && value(upper / 4) <= 0) upper /= 4;
   return decreasingRoot(value, lower || (upper > 1e-9 ? upper / 4 : 0), upper);
 }
 
-/** Point at which a decreasing value was seen to be <= 0, just right of its root; it is so at `b`.
+/** Return a point just right of a decreasing function's root, evaluated as <= 0, as it is at `b`.
  * Interpolate, truncate, project (Oliveira & Takahashi 2020).
  * @param {(x: number) => number} value @param {number} a @param {number} b */
 export function decreasingRoot(value, a, b) {
@@ -146,7 +146,7 @@ export function decreasingRoot(value, a, b) {
     const towards = Math.sign(middle - falsi);
     const nudge = Math.max((0.2 * half * half) / b, 0.25e-12 * b);
     const inner = nudge <= Math.abs(middle - falsi) ? falsi + towards * nudge : middle;
-    // After one spare step the bracket is never wider than bisection would have left it.
+    // With one extra step, the bracket is never wider than by bisection.
     const room = Math.max(width - half, 0);
     const x = Math.abs(inner - middle) <= room ? inner : middle - towards * room;
     if (!(x > a && x < b)) break;

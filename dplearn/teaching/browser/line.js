@@ -1,28 +1,28 @@
 // M on a vertical line, and its bound B.
-// Counterpart of dplearn/engine/contour/line.py, where the derivations stand.
+// Counterpart of dplearn/engine/contour/line.py, which has the derivations.
 import { L, Pair, QUADRATURE, ULP } from "./pair.js";
 
 // e^{ikh} is a product of k / CHAIN large factors and fewer than CHAIN small ones.
 const CHAIN = 16;
-// What one multiplication adds, in ulps: its factor's own error, and its own.
+// Error of one multiplication in ulps, with its factor's error.
 export const LINK = 8;
-// A node of the line that adds less than this from some t on is left out from there.
+// A node is dropped from the t on where it adds less than this.
 const NOTHING = 1e-19;
 const HEIGHTS = 10;
 /** @type {Float64Array[]} */
 const buffers = [];
 
-/** Room for `count` numbers, the same whenever it is asked for.
+/** Return a buffer of `count` numbers, reused for each slot.
  * @param {number} slot @param {number} count */
 export function buffer(slot, count) {
   if (!(buffers[slot]?.length >= count)) buffers[slot] = new Float64Array(2 * count);
   return buffers[slot].subarray(0, count);
 }
 
-/** e^{(x + iy) t}. @param {number} x @param {number} y @param {number} t */
+/** Return e^{(x + iy) t}. @param {number} x @param {number} y @param {number} t */
 export const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
 
-/** Fills every fourth place, and the one after it, with e^{(x + iy) hi}, i = 0..CHAIN - 1.
+/** Write e^{(x + iy) hi}, i = 0..CHAIN - 1, to places first + 4 i and the places after them.
  * @param {Float64Array} fine @param {number} first @param {number} x @param {number} y
  * @param {number} h */
 function links(fine, first, x, y, h) {
@@ -37,21 +37,21 @@ function links(fine, first, x, y, h) {
   }
 }
 
-/** The largest of many numbers. @param {Float64Array} x */
+/** Return the maximum of an array. @param {Float64Array} x */
 function largest(x) {
   let top = -Infinity;
   for (let j = 0; j < x.length; j++) top = Math.max(top, x[j]);
   return top;
 }
 
-/** The nodes of one tilt, with everything that does not depend on t. */
+/** Nodes of one tilt, with all values that do not depend on t. */
 export class Line {
-  /** Off the axis the integrand grows by e^{y^2 / 2 sigma^2} at most.
+  /** At height y above the axis, the integrand grows at most by e^{y^2 / 2 sigma^2}.
    * @param {Pair} pair @param {number} tilt */
   constructor(pair, tilt) {
     const { sigma, sign } = pair;
     let height = Math.min(0.5 * Math.PI * sigma ** 2, 1.5 * sigma);
-    // |f|^{-lambda}, or |g|^{-lambda}, may exceed that at Re x by e^2 at most.
+    // At this height, |f|^{-lambda} or |g|^{-lambda} is at most e^2 times its value at Re x.
     if (pair.side !== "remove") height = Math.min(height, (4 * sigma ** 2) / Math.sqrt(tilt));
     const step = pair.step(tilt, height);
     const x = pair.nodes(tilt, step);
@@ -71,7 +71,7 @@ export class Line {
     // e^{it loss} = e^{turn t}.
     this.turnRe = turns.map((turn) => -turn);
     this.turnIm = loss;
-    // What errors are a part of.
+    // Sums for the error bounds.
     this.fixed = (x.length * NOTHING) / ULP;
     this.spread = 0;
     this.sizes = 0;
@@ -95,7 +95,7 @@ export class Line {
     this.best = 0;
   }
 
-  /** log P / N(0) and the loss with their angles at every node, phi sigma^2 above the axis, for "add" below it.
+  /** Return log P / N(0), the loss and their angles at every node, phi sigma^2 above ("add": below) the axis.
    * @param {number} phi */
   logs(phi) {
     const f = this._ratios(phi, 1);
@@ -107,7 +107,7 @@ export class Line {
     return { ...f, loss: f.size.map((log, j) => log - g.size[j]), turned: f.angle.map((a, j) => a + g.angle[j]) };
   }
 
-  /** log |f| and arg f at every node or its mirror image. @param {number} phi @param {number} way */
+  /** Return log |f| and arg f at every node or its mirror image. @param {number} phi @param {number} way */
   _ratios(phi, way) {
     const { pair, x } = this;
     pair.work.left -= 6 * x.length;
@@ -115,7 +115,7 @@ export class Line {
     const [size, angle] = [new Float64Array(x.length), new Float64Array(x.length)];
     for (let j = 0; j < x.length; j++) {
       const gap = pair.gap(way * x[j]);
-      // The larger of A and B is taken out; the smaller is then r <= 1.
+      // Factor out the larger of A and B; the smaller becomes r <= 1.
       const r = Math.exp(-Math.abs(gap));
       const turn = Math.atan2(r * sin, 1 + r * cos);
       angle[j] = gap > 0 ? phi - turn : turn;
@@ -124,7 +124,7 @@ export class Line {
     return { size, angle };
   }
 
-  /** Bound on the error of M(lambda + ikh) as a fraction of M(lambda).
+  /** Return a bound on the error of M(lambda + ikh) as a fraction of M(lambda).
    * @param {number} k @param {number} h */
   error(k, h) {
     const links = LINK * (CHAIN + k / CHAIN) * this.sizes;
@@ -132,20 +132,20 @@ export class Line {
     return (ULP * ulps) / this.size + QUADRATURE;
   }
 
-  /** M(lambda + ikh) / e^{top + norm} for k = 0..count - 1.
+  /** Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1.
    * @param {number} h @param {number} count */
   transform(h, count) {
     const { weightRe, weightIm, turnRe, turnIm } = this;
     const [re, im] = [0, 1].map((slot) => buffer(slot, count + CHAIN).fill(0));
     const fine = new Float64Array(4 * CHAIN);
-    // Two nodes at a time: the sums are read and written half as often.
+    // Two nodes at a time halve the reads and writes of the sums.
     for (let j = 0; j < turnRe.length; j += 2) {
       links(fine, 0, turnRe[j], turnIm[j], h);
       links(fine, 2, turnRe[j + 1], turnIm[j + 1], h);
       const [s, t] = turned(turnRe[j], turnIm[j], CHAIN * h);
       const [u, v] = turned(turnRe[j + 1], turnIm[j + 1], CHAIN * h);
       let a = weightRe[j], b = weightIm[j], c = weightRe[j + 1], d = weightIm[j + 1], k = 0;
-      // All that follows is no larger.
+      // Later terms are at most as large.
       while (k < count && Math.abs(a) + Math.abs(b) + Math.abs(c) + Math.abs(d) > NOTHING) {
         for (let i = 0; i < 4 * CHAIN; k++) {
           const p = fine[i++], q = fine[i++], x = fine[i++], y = fine[i++];
@@ -163,7 +163,7 @@ export class Line {
     return { re, im };
   }
 
-  /** Calls `goesOn` with rising t and log B(t), from about where `least` is gained, until false.
+  /** Call `goesOn` with rising t and log B(t), from about the t with gain `least`, until it returns false.
    * @param {number} least @param {(t: number, logB: number) => boolean} goesOn */
   climb(least, goesOn) {
     const { pair, x, tilt } = this;
@@ -174,15 +174,15 @@ export class Line {
     }
     const top = largest(logs);
     let [sum, posterior] = [0, 0];
-    // The mean of sigma d(log f) / dx under the tilted law.
+    // Mean of sigma d(log f) / dx under the tilted law.
     for (let j = 0; j < x.length; j++) {
       const weight = Math.exp(logs[j] - top);
       sum += weight;
       posterior += (weight * pair.posterior(x[j])) / pair.sigma;
     }
-    // Were the loss normal: t^2 times its variance = 2 need / T.
+    // For a normal loss, t^2 times its variance is 2 need / T.
     const start = Math.sqrt(2 * Math.max(least, 1e-9)) / Math.max(posterior / sum, 1e-12);
-    // The angle that suits t is then t times the mean posterior / sigma^2.
+    // The best angle is then t times the mean posterior / sigma^2.
     this.first = Math.min((0.6 * start * posterior) / sum / pair.sigma, 0.5);
     for (let i = 0, goes = true; i < 64 && goes; i++) {
       const t = start * 0.7 * 1e6 ** (i / 63);
@@ -190,7 +190,7 @@ export class Line {
     }
   }
 
-  /** log B(t), at most: by the best of neighbouring heights. @param {number} t */
+  /** Return an upper bound on log B(t), by the best of neighbouring heights. @param {number} t */
   logBound(t) {
     let least = this._logAt(this.best, t);
     for (const way of [1, -1]) {
@@ -203,7 +203,7 @@ export class Line {
     return least;
   }
 
-  /** log B(t) by one height, the integrand and what its sum may miss. @param {number} i
+  /** Return log B(t) by one height, with the error bound of its sum. @param {number} i
    * @param {number} t */
   _logAt(i, t) {
     const { phi, angle, logs, top } = (this.bounds[i] ??= this._height(i));
@@ -213,11 +213,11 @@ export class Line {
       const log = logs[j] - t * angle[j];
       sum += log < -60 ? 1e-26 : Math.exp(log);
     }
-    // 1e-12 for the rounding of this bound itself.
+    // 1e-12 covers the rounding of this bound.
     return logAdd(Math.log(sum) + top + this.norm, this._logError(phi, t)) + 1e-12;
   }
 
-  /** The i-th height over sigma^2, the angle of the loss and the log of the integrand's modulus at t = 0.
+  /** Return the i-th height over sigma^2, the loss's angle and the log of the integrand's modulus at t = 0.
    * @param {number} i */
   _height(i) {
     const { pair, first, x, tilt } = this;
@@ -231,13 +231,13 @@ export class Line {
     return { phi, angle, logs, top };
   }
 
-  /** log of what the sum for B(t) may miss. @param {number} phi @param {number} t */
+  /** Return the log of an error bound for the sum for B(t). @param {number} phi @param {number} t */
   _logError(phi, t) {
     const { pair, height, step, tilt } = this;
     const s2 = pair.sigma ** 2;
-    // Each of one logarithm, or two, turns back by so much at most.
+    // Number of logarithms in the loss, whose angles may turn back.
     const angles = pair.side === "replace" ? 2 : 1;
-    // Its integrand is moved by beta sigma^2 up and down, as far as its own angle or farther.
+    // Shift the integrand's line by beta sigma^2 up and down, for two values of beta.
     const far = Math.min(height / s2, 0.98 * (Math.PI - phi));
     const errors = [far, Math.min(far, phi)].map((beta) => {
       const cosines = pair.lossOfCosine(phi + beta, tilt) + pair.lossOfCosine(phi - beta, tilt);
@@ -248,12 +248,12 @@ export class Line {
   }
 }
 
-/** log(e^a + e^b). @param {number} a @param {number} b */
+/** Return log(e^a + e^b). @param {number} a @param {number} b */
 export function logAdd(a, b) {
   return a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
 }
 
-/** x moved into [low, high]. @param {number} x @param {number} low @param {number} high */
+/** Return x clamped to [low, high]. @param {number} x @param {number} low @param {number} high */
 export function clipped(x, low, high) {
   return Math.min(Math.max(x, low), high);
 }

@@ -1,73 +1,73 @@
 // The pair of the sampled Gaussian, and K = log M on a grid of real mu: bounds and plans.
-// Counterpart of dplearn/engine/contour/pair.py and table.py, where the derivations stand.
+// Counterpart of dplearn/engine/contour/pair.py and table.py, which have the derivations.
 
-// Sums over x err by a few e^{-L} of M(lambda).
+// The relative error of sums over x is a few e^{-L}.
 export const L = 39;
-// Half the distance of doubles near 1. Math.exp, log1p, sin ... are granted two of it each
-// (V8, SpiderMonkey and JavaScriptCore promise less than one whole distance).
+// Half the spacing of doubles near 1. Math.exp, log1p, sin ... are assumed accurate to two of these
+// (V8, SpiderMonkey and JavaScriptCore promise less than one spacing).
 export const ULP = 2 ** -53;
-// What the two sides of the rule in x, its two ends, and terms left out add to M(lambda).
+// Relative error of M(lambda) from discretisation, the two ends, and terms left out.
 export const QUADRATURE = 5 * Math.exp(-L);
 const NEGLIGIBLE = -50;
 const GRID = 64;
-// Rounding of M, about: only for plans. And room for an epsilon or a delta that is guessed.
+// Approximate rounding of M, for plans only, and margin for a guessed epsilon or delta.
 const ROUNDING = 3e-14;
 const ROOM = 0.3;
 
-/** The pair ((1-q)N(0) + qN(1), N(0)) of standard deviation sigma, where a record is removed, its reverse, or
- * that of (1-q)N(0) + qN(1) and (1-q)N(0) + qN(-1), where it is replaced.
+/** Pairs of standard deviation sigma: "remove" is ((1-q)N(0) + qN(1), N(0)), "add" is its reverse, "replace" is
+ * ((1-q)N(0) + qN(1), (1-q)N(0) + qN(-1)).
  * @typedef {"remove" | "add" | "replace"} Side */
 export class Pair {
   /** @param {number} sigma @param {number} q @param {Side} side
-   * @param {{left: number}} work terms that may still be summed, about, in all that use it */
+   * @param {{left: number}} work approximate number of terms that may still be summed */
   constructor(sigma, q, side, work = { left: Infinity }) {
     this.work = work;
     this.sigma = sigma;
     this.q = q;
     this.side = side;
-    /** Of the loss as a multiple of log f. */
+    /** Sign of the loss as a multiple of log f. */
     this.sign = side === "add" ? -1 : 1;
     this.logQ = Math.log(q);
     this.logRest = Math.log1p(-q);
   }
 
-  /** log(B / A) at real x, of f = A + B e^{i phi}. @param {number} x */
+  /** Return log(B / A) at real x, where f = A + B e^{i phi}. @param {number} x */
   gap(x) {
     return this.logQ + (2 * x - 1) / (2 * this.sigma ** 2) - this.logRest;
   }
 
-  /** log f at real x. @param {number} x */
+  /** Return log f at real x. @param {number} x */
   logRatio(x) {
     const gap = this.gap(x);
     return Math.max(gap, 0) + Math.log1p(Math.exp(-Math.abs(gap))) + this.logRest;
   }
 
-  /** log P / N(0) and the loss at real x. @param {number} x */
+  /** Return log P / N(0) and the loss at real x. @param {number} x */
   logs(x) {
     const logF = this.logRatio(x);
     if (this.side === "replace") return [logF, logF - this.logRatio(-x)];
     return this.side === "add" ? [0, -logF] : [logF, logF];
   }
 
-  /** The chance that the record was in the sample, B / f; of both where one is replaced. @param {number} x */
+  /** Return the posterior B / f of a sampled record; "replace": the sum of both. @param {number} x */
   posterior(x) {
     const one = (/** @type {number} */ at) => 1 / (1 + Math.exp(-this.gap(at)));
     return one(x) + (this.side === "replace" ? one(-x) : 0);
   }
 
-  /** Ulps of logs at real x that come from B, and from log f where it is larger than the loss. @param {number} x */
+  /** Return the error of logs at x in ulps, from B and, for "replace", from log f. @param {number} x */
   inner(x) {
     const size = (Math.abs(2 * x) + 1) / (2 * this.sigma ** 2) - this.logQ - this.logRest;
     return size * this.posterior(x) + (this.side === "replace" ? 2 * Math.abs(this.logRatio(-x)) + 4 : 0);
   }
 
-  /** log of |f|^s / f(Re x)^s at most: only negative powers grow off the axis.
+  /** Return an upper bound on log |f|^s / f(Re x)^s; only negative powers grow off the axis.
    * @param {number} phi @param {number} tilt */
   lossOfCosine(phi, tilt) {
     return this.side === "remove" ? 0 : -tilt * Math.log(Math.cos(0.5 * phi));
   }
 
-  /** Distance of nodes on Im x = height at which the sum errs by 2 e^{-L} M(lambda).
+  /** Return the spacing of nodes on Im x = height with error 2 e^{-L} M(lambda).
    * @param {number} tilt @param {number} height */
   step(tilt, height) {
     const { sigma } = this;
@@ -82,7 +82,7 @@ export class Pair {
     return height ? Math.min(up, (2 * Math.PI * height) / L) : up;
   }
 
-  /** Real parts of the nodes for all tilts up to `tilt`, which are an even number.
+  /** Return the real parts of an even number of nodes, for all tilts up to `tilt`.
    * @param {number} tilt @param {number} step */
   nodes(tilt, step) {
     const far = this.sigma * Math.sqrt(2 * (L + 8));
@@ -94,7 +94,7 @@ export class Pair {
     return x;
   }
 
-  /** Largest mu of a table; a saddle point further out is left to others.
+  /** Return the largest mu of a table; saddle points beyond it get no bracket.
    * @param {number} logDelta */
   largestPower(logDelta) {
     const { sigma } = this;
@@ -103,14 +103,14 @@ export class Pair {
   }
 }
 
-/** Epsilon or delta is a guess, and the ends are what is certified of it.
+/** A row with a guess of epsilon or delta, and its certified ends.
  * @typedef {{steps: number, epsilon: number, logDelta: number, lower: number,
  *   upper: number}} Row */
-/** A row with what its aliases need at every mu and at mu = 0, its smallest period, and lambdas.
+/** A row with its aliases' needs at every mu and at mu = 0, smallest period, and range of lambda.
  * @typedef {{row: Row, need: Float64Array, atZero: number, period: number, low: number,
  *   high: number}} Plan */
 
-/** K, K' and K'' on a grid of mu, and what follows from them for T steps. */
+/** K, K' and K'' on a grid of mu, with bounds and guesses for T steps. */
 export class Table {
   /** @param {Pair} pair @param {number} largest */
   constructor(pair, largest) {
@@ -122,13 +122,13 @@ export class Table {
     this.variance = grid();
     this.kAbove = grid();
     this._moments();
-    // What is proved is rounded up: products and sums by some ulps.
+    // Round the terms of proved bounds up by some ulps.
     this.muBelow = this.mu.map((m) => m * (1 - 4 * ULP));
     this.plannedC = this.mu.map((m) => m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6);
     this.logC = this.mu.map((m) => -(m * Math.log1p(1 / m) + Math.log1p(m)) * (1 - 8 * ULP));
   }
 
-  /** Fills K, K' and K'', and K plus a bound on its error. */
+  /** Compute K, K' and K'', and K plus a bound on its error. */
   _moments() {
     const { pair, mu } = this;
     const { sigma } = pair;
@@ -145,7 +145,7 @@ export class Table {
     for (let i = 0; i < GRID; i++) {
       let top = -Infinity;
       for (let j = 0; j < x.length; j++) top = Math.max(top, logP[j] + mu[i] * loss[j] - 0.5 * square[j]);
-      // Numbers that a loop adds up are boxed where they are declared by a pattern.
+      // Declared without a pattern, because engines box destructured numbers in loops.
       let sum = 0, first = 0, second = 0, fixed = 0, spread = 0;
       for (let j = 0; j < x.length; j++) {
         const log = logP[j] + mu[i] * loss[j] - 0.5 * square[j] - top;
@@ -171,7 +171,7 @@ export class Table {
     return this.mean[GRID - 1];
   }
 
-  /** log of c(mu) e^{T K(mu) - mu epsilon} at its smallest, rounded up: log delta is less.
+  /** Return an upper bound on log delta: the minimum of log c(mu) e^{T K(mu) - mu epsilon}, rounded up.
    * @param {number} steps @param {number} epsilon */
   chernoff(steps, epsilon) {
     const { kAbove, muBelow, logC } = this;
@@ -182,7 +182,7 @@ export class Table {
     return least;
   }
 
-  /** Smallest epsilon that a Chernoff bound proves.
+  /** Return the smallest epsilon that a Chernoff bound proves.
    * @param {number} steps @param {number} logDelta */
   chernoffEpsilon(steps, logDelta) {
     const { kAbove, muBelow, logC } = this;
@@ -190,7 +190,7 @@ export class Table {
     return Math.max(Math.min(...all), 0);
   }
 
-  /** Epsilon with its saddle at each mu, and the estimate of log delta there.
+  /** Return the epsilon whose saddle point is mu, for each mu, and its estimate of log delta.
    * @param {number} steps */
   _saddles(steps) {
     const { mu, k, mean, variance } = this;
@@ -198,30 +198,30 @@ export class Table {
     for (let i = 0; i < GRID; i++) {
       const a = mu[i], b = 1 + a;
       epsilon[i] = steps * mean[i] - 1 / a - 1 / b;
-      // Together with the Gaussian integral 1 / a (1 + a) leaves the logarithm.
+      // The factor 1 / (a (1 + a)) is merged into the curvature.
       const curvature = steps * variance[i] * a * a * b * b + a * a + b * b;
       logs[i] = steps * k[i] - a * epsilon[i] - 0.5 * Math.log(2 * Math.PI * curvature);
     }
     return { epsilon, logs };
   }
 
-  /** Epsilon at which the saddle point estimate is delta.
+  /** Return the epsilon at which the saddle point estimate is delta.
    * @param {number} steps @param {number} logDelta */
   guessEpsilon(steps, logDelta) {
     const { epsilon, logs } = this._saddles(steps);
     let most = -Infinity;
-    // The estimate falls along the grid once epsilon is positive; it is made monotone.
+    // The estimate falls along the grid for positive epsilon; make it monotone.
     const falls = logs.map((log) => (most = Math.max(most, -log)));
     return interpolated(-logDelta, falls, epsilon);
   }
 
-  /** The saddle point estimate of log delta. @param {number} steps @param {number} at */
+  /** Return the saddle point estimate of log delta. @param {number} steps @param {number} at */
   guessLogDelta(steps, at) {
     const { epsilon, logs } = this._saddles(steps);
     return Math.min(0, interpolated(at, epsilon, logs));
   }
 
-  /** What a row needs, its smallest P, and the interval of lambda that 1.4 P allows.
+  /** Return a row's needs, its smallest period P, and the interval of lambda for 1.4 P.
    * @param {Row} row @param {number} logTau @param {number} freedom @returns {Plan} */
   plan(row, logTau, freedom) {
     const { mu, k } = this;
@@ -233,7 +233,7 @@ export class Table {
       need[i] = Math.max(row.steps * k[i] - mu[i] * row.epsilon + this.plannedC[i] + atZero, 1);
       best = Math.min(best, need[i]);
     }
-    // Off the saddle point rounding is amplified, to tau delta where need = -log(T ROUNDING).
+    // Rounding grows off the saddle point, to tau delta at need = -log(T ROUNDING).
     const planned = Math.max(-Math.log(ROUNDING * row.steps), best + freedom);
     const highest = Math.min(planned, best + 7);
     let first = 0, last = GRID - 1;
@@ -258,12 +258,12 @@ export class Table {
       else small = middle;
     }
     const { low, high } = interval(large + Math.log(1.4));
-    // Where even a huge period is not enough the sum will be too long; lambda stays positive.
+    // If even a huge period is too short, the sum will be too long; keep lambda positive.
     const end = Math.max(high, mu[first]);
     return { row, need, atZero, period: Math.exp(large), low: Math.min(low, end), high: end };
   }
 
-  /** Smallest P that keeps the aliases of all plans on both sides of `tilt` below tau delta.
+  /** Return the smallest period that keeps the aliases of all plans on both sides below tau delta.
    * @param {Plan[]} plans @param {number} tilt */
   period(plans, tilt) {
     return plans.reduce((period, { need, atZero }) => {
@@ -278,7 +278,7 @@ export class Table {
   }
 }
 
-/** Few lambdas that suit all plans, and the plans of each. @param {Plan[]} plans */
+/** Group plans that can share a lambda. @param {Plan[]} plans */
 export function shared(plans) {
   /** @type {{plans: Plan[], tilt: number}[]} */
   const groups = [];
@@ -294,7 +294,7 @@ export function shared(plans) {
   return groups;
 }
 
-/** Linear interpolation, constant beyond the ends; xs ascend.
+/** Return the linear interpolation, constant beyond the ends; xs ascend.
  * @param {number} x @param {Float64Array} xs @param {Float64Array} ys */
 function interpolated(x, xs, ys) {
   if (!(x > xs[0])) return ys[0];

@@ -1,11 +1,11 @@
-"""Mechanisms for the browser: a catalogue of what can be set, and pairs of outputs as tables.
+"""Mechanisms for the browser: a catalogue of parameters, and pairs of outputs as tables.
 
-The browser has closed forms of a few mechanisms. Of every other one it is sent a law of losses that
-leaks no less, Rényi divergences, drawn laws, and what real pairs below the profile do.
+The browser has closed forms of a few mechanisms. For the others, it gets a dominating distribution
+of losses, Rényi divergences, output distributions, and values of real pairs below the profile.
 
-A mechanism's parameters are the fields of its class. Numbers reach a little further than in its
-`examples()`, another mechanism inside becomes a choice among those the examples hold, and whatever
-else it is made of is taken from one example as a whole.
+A mechanism's parameters are the fields of its class. Ranges of numbers extend those of its
+`examples()`, a base mechanism is chosen among those of the examples, and all other fields come
+together from one example.
 """
 
 import dataclasses
@@ -29,56 +29,56 @@ from dplearn.engine.lattice.above import chords, connect_the_dots
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import MECHANISMS, Mechanism, Outputs
 
-# The largest loss that is looked at, and the nodes of a profile on either side of 0.
+# Largest loss, and number of nodes of a profile on either side of 0.
 _FAR, _NODES = 700.0, 1000
-# So few losses are sent as they are, if the chords between them are the profile.
+# Maximum of losses sent unchanged, if the chords between them match the profile to _SAME.
 _FEW, _SAME = 400, 1e-9
-# Laws are drawn where they are no lower than this part of their height, at so many places.
+# Output distributions are drawn where they exceed this part of their maximum; number of points.
 _LOW, _PLACES = 1e-3, 240
 ORDERS = tuple(float(a) for a in 1 + np.geomspace(0.01, 999, 90))
 _RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 30), np.linspace(0.12, 1.0, 30)])
 
 
-# Names of mechanisms and numbers that are not just capitalised.
+# Titles of mechanisms and labels of numbers that are not the capitalised names.
 TITLES = {
     "discrete_gaussian": "Discrete Gaussian",
     "shuffled": "Shuffled epochs",
     "random_allocation": "Random allocation (balls and bins)",
 }
 _LABELS = {"noise_multiplier": "Noise multiplier σ", "sample_rate": "Sample rate q"}
-# The places on the curves where one looks: label, ends, start.
+# Numbers of the page that are not parameters: label, ends, start.
 _VIEWS = {
     "epsilon": ("Privacy loss ε", (0.001, 100), 1),
     "order": ("Rényi order α", (1.01, 1000), 8),
     "false_positive_rate": ("False alarms", (1e-6, 0.9), 0.05),
 }
-# How far a number goes beyond the examples, to a round number.
+# Factor by which ranges exceed the examples, and mantissas of round ends.
 _BEYOND, _ROUND = 5, (1, 1.5, 2, 2.5, 3, 3.5, 4, 5)
 _NUMBERS = (int, float)
-# Parts of the catalogue and of a table that are words.
+# Keys of the catalogue and of a table whose values are texts.
 _WORDS = ("title", "label", "about", "conditions", "reason")
 
 
-def worded(told: Any, in_each: Callable[[str], Any], part: str = "") -> Any:
-    """Return a catalogue or a table with its words put into languages."""
-    if isinstance(told, dict):
+def worded(data: Any, in_each: Callable[[str], Any], part: str = "") -> Any:
+    """Return a catalogue or a table with its texts in every language."""
+    if isinstance(data, dict):
         below = lambda key: part if part in _WORDS else key
-        return {key: worded(inner, in_each, below(key)) for key, inner in told.items()}
-    return in_each(told) if part in _WORDS and isinstance(told, str) else told
+        return {key: worded(inner, in_each, below(key)) for key, inner in data.items()}
+    return in_each(data) if part in _WORDS and isinstance(data, str) else data
 
 
 def catalogue() -> dict[str, Any]:
-    """Every mechanism and number of the page, its words in English."""
+    """Return every mechanism and number of the page, with texts in English."""
     keys = dict.fromkeys(key for name in MECHANISMS for key in _settable(name))
     numbers = {key: result for key in keys if (result := _number(key))}
     for key, (label, ends, start) in _VIEWS.items():
         numbers[key] = {"label": label, "ends": ends, "start": start, "whole": False}
     start = {key: result["start"] for key, result in numbers.items()}
-    return {"mechanisms": {name: _told(name, start) for name in MECHANISMS}, "numbers": numbers}
+    return {"mechanisms": {name: _entry(name, start) for name in MECHANISMS}, "numbers": numbers}
 
 
-def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mechanism's parameters, what they are, and the neighbours of its profiles."""
+def _entry(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mechanism's entry: title, parameters, descriptions, adjacencies, conditions."""
     mechanism, keys = mechanism_of(name, start), _settable(name)
     examples, neighbours, about = type(mechanism).examples(), covered(mechanism), {}
     text = inspect.getdoc(MECHANISMS[name]) or ""
@@ -103,7 +103,7 @@ def _told(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def mechanism_of(name: str, values: Mapping[str, Any]) -> Any:
-    """Return the mechanism of these values, or raise its own ValueError."""
+    """Return the mechanism with these values; its own checks raise ValueError."""
     examples = MECHANISMS[name].examples()
     example = examples[min(int(values.get("example", 1)), len(examples)) - 1]
     inside = lambda: mechanism_of(_base(name, values), values)
@@ -112,12 +112,12 @@ def mechanism_of(name: str, values: Mapping[str, Any]) -> Any:
     return dataclasses.replace(example, **entries) if entries else example
 
 
-# Reading annotations is slow, and a page asks for them a thousand times.
+# Cached, because reading annotations is slow and a page needs them a thousand times.
 @lru_cache
 def _parameters(name: str) -> dict[str, type]:
-    """Field of a mechanism to its type, in the order of the class.
+    """Return the types of a mechanism's fields by name, in the order of the class.
 
-    A share that may be 0 has no logarithmic scale: it stays as it is.
+    Leave out fields that may be 0, which have no logarithmic scale.
     """
     law: Any = MECHANISMS[name]
     hints = get_type_hints(law)
@@ -131,12 +131,12 @@ def _settable(name: str) -> list[str]:
 
 
 def _bases(name: str) -> list[str]:
-    """Names of the mechanisms that the examples of another one hold."""
+    """Return the names of the base mechanisms in a mechanism's examples."""
     return list(dict.fromkeys(e.base.name for e in MECHANISMS[name].examples()))
 
 
 def _base(name: str, values: Mapping[str, Any]) -> str:
-    """Name of the mechanism inside: the one chosen, where the examples know it."""
+    """Return the chosen base mechanism, or the first one if no example has it."""
     chosen = values.get("base")
     return chosen if chosen in _bases(name) else _bases(name)[0]
 
@@ -163,7 +163,7 @@ def _number(key: str) -> dict[str, Any] | None:
 
 
 def _values(mechanism: Mechanism, key: str) -> Iterator[Any]:
-    """Yield the values of a number in a mechanism and in those inside it."""
+    """Yield the values of a field in a mechanism and in its inner mechanisms."""
     for field in dataclasses.fields(mechanism):  # type: ignore[arg-type]
         value = getattr(mechanism, field.name)
         if isinstance(value, Mechanism):
@@ -183,7 +183,7 @@ def _accepted(key: str, value: float) -> bool:
 
 @dataclass(frozen=True)
 class Pair:
-    """One ordered pair of neighbouring outputs; `direction` says whether P or Q has the record."""
+    """Ordered pair of output distributions; `direction` is "remove" if P has the record."""
 
     mechanism: Mechanism
     adjacency: Adjacency
@@ -191,12 +191,12 @@ class Pair:
 
     @property
     def end(self) -> int:
-        """Index into what a mechanism says per direction."""
+        """Index of this direction in a mechanism's lists."""
         return 0 if self.direction == "remove" else -1
 
     @property
     def composed(self) -> bool:
-        """Whether several releases are looked at as one."""
+        """Whether the mechanism is a composition."""
         return self.mechanism.parts() != ((self.mechanism, 1),)
 
     @property
@@ -206,13 +206,13 @@ class Pair:
 
     @property
     def outputs(self) -> Outputs | None:
-        """Laws of the two outputs on a line, where they have such."""
+        """Distributions of the two outputs on a line, or None."""
         outputs = self.mechanism.outputs(self.adjacency)
         return outputs[self.end] if outputs else None
 
     @property
     def witnesses(self) -> tuple[Profile, ...]:
-        """Profiles of real pairs below this one, where it is a bound."""
+        """Profiles of real pairs, lower bounds on the profile; empty if the profile is exact."""
         if self.composed or self.mechanism.attained:
             return ()
         profiles = self.mechanism.witnesses(self.adjacency)
@@ -220,12 +220,12 @@ class Pair:
 
 
 def covered(mechanism: Mechanism) -> tuple[Adjacency, ...]:
-    """Return the adjacencies under which it has a profile."""
+    """Return the adjacencies under which a mechanism has a profile."""
     return tuple(a for a in ADJACENCIES if not refusal(mechanism, a))
 
 
 def refusal(mechanism: Mechanism, adjacency: Adjacency) -> str:
-    """Why the mechanism has no profile under an adjacency, or an empty string."""
+    """Return why a mechanism has no profile under an adjacency, or an empty string."""
     try:
         for part, _ in mechanism.parts():
             part.require_theorem(adjacency)
@@ -235,13 +235,13 @@ def refusal(mechanism: Mechanism, adjacency: Adjacency) -> str:
 
 
 def conditions(mechanism: Mechanism) -> str:
-    """Assumptions about the release, each named once."""
+    """Return the assumptions about a release, without repetitions."""
     return "; ".join(dict.fromkeys(a for m, _ in mechanism.parts() for a in m.assumptions))
 
 
 @lru_cache(maxsize=64)
 def profile(pair: Pair) -> Profile:
-    """Return the profile, exact or from above; of a composition, by the dots of a lattice."""
+    """Return the exact profile or an upper bound, for a composition by a lattice."""
     if not pair.composed:
         return pair.mechanism.profiles(pair.adjacency)[pair.end]
     mechanisms, counts = zip(*pair.mechanism.parts(), strict=True)
@@ -259,10 +259,10 @@ def profile(pair: Pair) -> Profile:
 
 @lru_cache(maxsize=64)
 def table(pair: Pair) -> dict[str, Any]:
-    """Losses, divergences and laws as `mechanisms/atoms.js` reads them, words in English."""
+    """Return losses, divergences and laws for `mechanisms/atoms.js`, with texts in English."""
     whole, real = profile(pair), None
     if pair.witnesses:
-        # The largest delta, and the fewest misses, of a real pair below the profile.
+        # Largest delta and smallest false negative rates over real pairs.
         epsilons = np.linspace(0.0, float(whole.epsilon(1e-6 * float(whole.delta(0.0)))), 120)
         deltas = np.max([w.delta(epsilons) for w in pair.witnesses], axis=0)
         misses = np.min([w.tradeoff(_RATES) for w in pair.witnesses], axis=0)
@@ -280,7 +280,7 @@ def table(pair: Pair) -> dict[str, Any]:
 
 
 def _law(whole: Profile) -> dict[str, Any]:
-    """Losses and log masses under P, none less than the profile's: its chords, rounded up."""
+    """Return losses and log masses under P that dominate the profile: its chords, rounded up."""
     kinks = np.asarray(whole.kinks, dtype=float)
     kinks = np.unique(kinks[kinks < _FAR])
     if 0 < kinks.size <= _FEW:
@@ -290,7 +290,7 @@ def _law(whole: Profile) -> dict[str, Any]:
         part = np.maximum(-np.expm1(np.minimum(between[:, None] - nodes, 0.0)), 0.0)
         if np.max(part @ masses + infinity - whole.delta(between)) <= _SAME:
             return {"losses": nodes.tolist(), **_masses(masses, infinity)}
-    # To its very end, where it has one.
+    # Up to the largest loss, if it is finite.
     far = float(whole.epsilon(0.0))
     if far > _FAR:
         far = min(float(whole.epsilon(1e-12 + 1.01 * float(whole.delta(_FAR)))), _FAR)

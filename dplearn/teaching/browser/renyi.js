@@ -4,18 +4,18 @@ import { decreasingRoot } from "./gaussian.js";
 import { logAdd } from "./line.js";
 import { Pair } from "./pair.js";
 
-// From where large epsilons have their best order to where small ones do; the best is between two.
+// Orders from the best of large epsilons to the best of small ones; the search interpolates.
 const ORDERS = Array.from({ length: 31 }, (_, i) => 1 + 0.01 * 1e8 ** (i / 30));
 const MOMENTS = Array.from({ length: 32 }, (_, i) => i + 2);
-// So little above the least value are both ends where a search stops.
+// A search stops when both ends are within this relative distance of the minimum.
 const CLOSE = 1e-8;
-// Of the integral over one order, in x; larger orders are left out.
+// Maximum of nodes in x per order; orders that need more are left out.
 const MOST_NODES = 2 ** 13;
 const LOG_ACCURACY = 39;
-// Relative error granted to divergences and their conversion.
+// Assumed relative error of divergences and their conversion.
 const ROUNDING = 1e-12;
 
-/** The Renyi curve of one release, each order computed once. */
+/** Renyi curve of one release, with a cache of orders. */
 export class Renyi {
   /** @param {import("./gaussian.js").Release} release */
   constructor({ mu, q, replaced }) {
@@ -26,7 +26,7 @@ export class Renyi {
     this.values = new Map();
   }
 
-  /** D_order in nats, the larger of both directions. @param {number} order */
+  /** Return D_order in nats, the larger of both directions. @param {number} order */
   at(order) {
     const { sigma, q, replaced, values } = this;
     if (q === 1) return order / (2 * sigma ** 2);
@@ -39,18 +39,18 @@ export class Renyi {
     return value;
   }
 
-  /** Smallest epsilon over all orders, by the improved conversion. @param {number} steps
+  /** Return the smallest epsilon over all orders, by the improved conversion. @param {number} steps
    * @param {number} delta */
   epsilon(steps, delta) {
     const by = (/** @type {number} */ a) => improved(a, steps * this.at(a), Math.log(delta));
-    // The bound is a convex function of order - 1 divided by it, hence falls and then rises.
+    // The bound is unimodal: a convex function of order - 1, divided by order - 1.
     let i = 0;
     while (i + 1 < ORDERS.length && by(ORDERS[i + 1]) < by(ORDERS[i])) i++;
     const least = smallest(by, ORDERS[i - 1] ?? ORDERS[i], ORDERS[i], ORDERS[i + 1] ?? ORDERS[i]);
     return Math.max(least * (1 + ROUNDING), 0);
   }
 
-  /** Smallest epsilon over the moments 1..32, by the tail bound of the paper. @param {number} steps
+  /** Return the smallest epsilon over the moments 1..32, by the paper's tail bound. @param {number} steps
    * @param {number} delta */
   moments(steps, delta) {
     const all = MOMENTS.map((a) => steps * this.at(a) - Math.log(delta) / (a - 1));
@@ -58,13 +58,13 @@ export class Renyi {
   }
 }
 
-/** The least value between a and c, if that at b is smaller than both ends'.
+/** Return the minimum between a and c, given that the value at b is below both ends'.
  * @param {(x: number) => number} value @param {number} a @param {number} b @param {number} c */
 function smallest(value, a, b, c) {
   let [fa, fb, fc] = [a, b, c].map(value);
   let before = Infinity;
   for (let trial = 0; fb > 0 && Math.max(fa, fc) - fb > CLOSE * fb && trial < 100; trial++) {
-    // The vertex of the parabola through all three; where little was gained, split the longer side.
+    // Vertex of the parabola through all three; after little progress, split the longer side.
     const [left, right] = [(b - a) * (fb - fc), (b - c) * (fb - fa)];
     let x = b - (0.5 * ((b - a) * left - (b - c) * right)) / (left - right);
     const side = c - b > b - a ? c - b : a - b;
@@ -81,13 +81,13 @@ function smallest(value, a, b, c) {
   return fb;
 }
 
-/** Epsilon by an order and the divergence there. @param {number} order @param {number} rdp
+/** Return epsilon from the divergence at one order. @param {number} order @param {number} rdp
  * @param {number} logDelta */
 export function improved(order, rdp, logDelta) {
   return rdp + Math.log1p(-1 / order) - (logDelta + Math.log(order)) / (order - 1);
 }
 
-/** Best epsilon of rho-zCDP; any order is valid. @param {number} rho @param {number} delta */
+/** Return the best epsilon of rho-zCDP; any order is valid. @param {number} rho @param {number} delta */
 export function zcdpEpsilon(rho, delta) {
   const logDelta = Math.log(delta);
   // d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2.
@@ -96,14 +96,14 @@ export function zcdpEpsilon(rho, delta) {
   return Math.max(improved(order, rho * order, logDelta) * (1 + ROUNDING), 0);
 }
 
-/** log of X = E f^order - 1 by the trapezoidal rule, u in units of sigma. @param {number} order
+/** Return the log of X = E f^order - 1 by the trapezoidal rule, u in units of sigma. @param {number} order
  * @param {number} sigma @param {number} q */
 function excessIntegral(order, sigma, q) {
   const a = Math.min(Math.PI * sigma, Math.sqrt(2 * LOG_ACCURACY));
   const step = (2 * Math.PI) / (0.5 * a + LOG_ACCURACY / a);
   const ends = [-9.5, 9.5 + (order + 1) / sigma];
-  // Far beyond order 4 sigma^2 ln(1/q) the integrand is two bumps, at the origin and at
-  // order / sigma, and the second outweighs all between.
+  // Far beyond order 4 sigma^2 ln(1/q) the integrand has two bumps, at the origin and at
+  // order / sigma; the part between them is negligible.
   const far = Math.max(4 * sigma ** 2 * (3 - 2 * Math.log(q)), 3 + 20 * sigma);
   const apart = order > far && order / sigma > 1000 * step;
   const centre = Math.ceil(order / sigma / step) * step;
@@ -121,8 +121,8 @@ function excessIntegral(order, sigma, q) {
   return Math.log(sum) + top + Math.log(step / Math.sqrt(2 * Math.PI));
 }
 
-/** log of X where a record is replaced, by the trapezoidal rule: E g ((f/g)^a - 1 - a (f/g - 1)), of which no
- * part is negative. @param {number} order @param {number} sigma @param {number} q */
+/** log of X for replace-one by the trapezoidal rule: E g ((f/g)^a - 1 - a (f/g - 1)), whose terms are never
+ * negative. @param {number} order @param {number} sigma @param {number} q */
 function replacedIntegral(order, sigma, q) {
   const pair = new Pair(sigma, q, "replace");
   const step = pair.step(order - 1, 0);
@@ -131,7 +131,7 @@ function replacedIntegral(order, sigma, q) {
   for (const x of pair.nodes(order - 1, step)) {
     const logG = pair.logRatio(-x);
     const [up, down] = [(2 * x - 1) / (2 * sigma ** 2), (-2 * x - 1) / (2 * sigma ** 2)];
-    // Of f / g - 1, exact where it is small; where it is large only its logarithm is used.
+    // f / g - 1, accurate where it is small; where it is large only its logarithm is used.
     const ratio = q * Math.exp(down - logG) * Math.expm1(Math.min(up - down, 700));
     const logF = Math.abs(ratio) < 0.5 ? Math.log1p(ratio) : pair.logRatio(x) - logG;
     const log = logG + logTerm(order, logF, ratio) - 0.5 * (x / sigma) ** 2;
@@ -141,9 +141,9 @@ function replacedIntegral(order, sigma, q) {
   return Math.log(sum) + top + Math.log(step / sigma / Math.sqrt(2 * Math.PI));
 }
 
-/** log of (1+x)^a - 1 - a x >= 0. @param {number} a @param {number} logF log(1 + x) @param {number} x */
+/** Return the log of (1+x)^a - 1 - a x >= 0. @param {number} a @param {number} logF log(1 + x) @param {number} x */
 function logTerm(a, logF, x) {
-  // Where x is tiny the series, where the power is huge x is as large as 1 + x.
+  // A series for tiny x; for a huge power, x is about 1 + x.
   if (Math.abs(x) * (1 + a) < 3e-3) {
     const series = 1 + ((x * (a - 2)) / 3) * (1 + ((x * (a - 3)) / 4) * (1 + (x * (a - 4)) / 5));
     return Math.log(0.5 * a * (a - 1) * x * x * series);

@@ -1,18 +1,18 @@
-// The trapezoidal sum over t for one number of steps, and all that is charged to it.
-// Counterpart of dplearn/engine/contour/trapezoid.py, where the derivations stand.
+// The trapezoidal sum over t for one number of steps, with its error bounds.
+// Counterpart of dplearn/engine/contour/trapezoid.py, which has the derivations.
 import { LINK, Line, buffer, clipped, logAdd, turned } from "./line.js";
 import { Table, ULP } from "./pair.js";
 
-/** What is charged for rounding, truncation and aliases, in units of delta.
+/** Error bounds for rounding, truncation and aliases, in units of delta.
  * @typedef {[number, number, number]} Charges */
 
-/** Terms M^T / z(1+z) at z = lambda + ikh that rows with the same line and period share.
+/** Factors of M^T / z(1+z) at z = lambda + ikh, shared by rows with the same line and period.
  * @typedef {ReturnType<typeof nodesOf>} Nodes
  * @param {Table} table @param {Line} line @param {number} period @param {number} count
  * @param {number} logTau */
 export function nodesOf(table, line, period, count, logTau) {
   const h = (2 * Math.PI) / period;
-  // Factors of a term, the size of both, what a power can be, and what its error costs.
+  // Factors of a term, their modulus, bounds on |M| with its relative error, and the error charge.
   const [kernelRe, kernelIm, inverseRe, inverseIm] = [4, 5, 12, 13].map((i) => buffer(i, count));
   const [size, grown, relative, charge] = [14, 15, 16, 17].map((i) => buffer(i, count));
   // M(lambda + ikh) / M(lambda).
@@ -35,17 +35,17 @@ export function nodesOf(table, line, period, count, logTau) {
     relative[k] = error / base;
     charge[k] = size[k] * error;
   }
-  // log(e^x - 1), so that the sum over m >= 1 of e^{-mx} is e to the minus this.
+  // log(e^x - 1): the sum over m >= 1 of e^{-mx} is the exponential of minus this.
   const series = (/** @type {number} */ x) => x + Math.log(-Math.expm1(-x));
   const gaps = table.mu.map((m) => Math.max(Math.abs(m - line.tilt) * period, 1e-9));
   const aliases = table.logC.map((c, i) => c - series(gaps[i]));
-  // Those to the left also by delta <= 1.
+  // Aliases to the left, bounded by delta <= 1.
   const aliasesLeft = -series(line.tilt * period);
   const factors = { kernelRe, kernelIm, inverseRe, inverseIm, size, grown, relative, charge };
   return { table, line, h, logTau, re, im, factors, aliases, aliasesLeft };
 }
 
-/** The sum for T steps, and all that is charged to it, in units of e^{T K - lambda epsilon}. */
+/** The sum for T steps and its error bounds, in units of e^{T K - lambda epsilon}. */
 export class Trapezoid {
   /** @param {Nodes} nodes @param {number} steps @param {number} count @param {number} cutoff */
   constructor(nodes, steps, count, cutoff) {
@@ -64,13 +64,13 @@ export class Trapezoid {
     this.moments = moments;
     this.growth = growth;
     const last = (count - 1) * h;
-    // What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
+    // The bound on M from the cut-off on holds from the last node on; h sum 1/t^2 <= 1 / last.
     const logB = line.logBound(Math.min(cutoff, last));
     this.logCut = steps * logB - Math.log(Math.PI * last);
     this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
   }
 
-  /** Fills in all terms: the sums of their sizes and of k times these, and what they may err by.
+  /** Compute all terms; return the sums of their sizes and of k times their sizes, and an error bound.
    * @param {number[]} bits of the number of steps, without the first */
   _fill(bits) {
     const { steps, nodes, re, im, slopeRe, slopeIm } = this;
@@ -97,13 +97,13 @@ export class Trapezoid {
     return { terms, moments, growth: steps * growth };
   }
 
-  /** S and -S'. @param {number} epsilon */
+  /** Return S and -S'. @param {number} epsilon */
   sums(epsilon) {
     const { re, im, slopeRe, slopeIm, nodes } = this;
     const [a, b] = turned(0, epsilon, 2 * nodes.h);
     let [x, y] = turned(0, epsilon, nodes.h);
     let u = 1, v = 0, sum = 0, fall = 0;
-    // Two chains of factors, as one waits for each product.
+    // Two independent chains of factors, because a single chain waits for each product.
     for (let k = 0; k < re.length; k += 2) {
       sum += re[k] * u + im[k] * v + (re[k + 1] * x + im[k + 1] * y);
       fall += slopeRe[k] * u + slopeIm[k] * v + (slopeRe[k + 1] * x + slopeIm[k + 1] * y);
@@ -116,23 +116,23 @@ export class Trapezoid {
     return [sum, fall];
   }
 
-  /** log of e^{T K - lambda epsilon}. @param {number} epsilon */
+  /** Return T K - lambda epsilon, the log of the unit. @param {number} epsilon */
   logScale(epsilon) {
     return this.steps * this.line.logM - this.line.tilt * epsilon;
   }
 
-  /** e^{T K - lambda epsilon} in units of delta.
+  /** Return e^{T K - lambda epsilon} in units of delta.
    * @param {number} epsilon @param {number} logDelta */
   _unit(epsilon, logDelta) {
     return Math.exp(clipped(this.logScale(epsilon) - logDelta, -700, 300));
   }
 
-  /** S in units of delta. @param {number} epsilon @param {number} logDelta */
+  /** Return S in units of delta. @param {number} epsilon @param {number} logDelta */
   size(epsilon, logDelta) {
     return this._unit(epsilon, logDelta) * this.sums(epsilon)[0];
   }
 
-  /** Rounding, truncation and aliases in units of delta; the last two at least tau.
+  /** Return rounding, truncation and aliases in units of delta; the last two at least tau.
    * @param {number} epsilon @param {number} logDelta @returns {Charges} */
   charges(epsilon, logDelta) {
     const truncation = this.logCut - this.line.tilt * epsilon;
@@ -142,13 +142,13 @@ export class Trapezoid {
     return [rounding, parts[0], parts[1]];
   }
 
-  /** Whether a better guess would pay: more is charged than was planned for.
+  /** Return whether truncation and aliases exceed ten times their target, so that a better guess helps.
    * @param {Charges} charges */
   poor(charges) {
     return !(charges[1] + charges[2] <= 10 * Math.exp(this.nodes.logTau));
   }
 
-  /** Error of S from rounding and from the nodes in x. @param {number} epsilon */
+  /** Return the error of S from rounding and from the nodes in x. @param {number} epsilon */
   rounding(epsilon) {
     const { line, terms, moments, growth, re, nodes } = this;
     const scale = Math.abs(this.steps * line.logM) + line.tilt * Math.abs(epsilon);
@@ -156,7 +156,7 @@ export class Trapezoid {
     return growth + ULP * ((30 + re.length + 4 * scale) * terms + phases * moments);
   }
 
-  /** log of a bound on all aliases, by the best mu on either side. @param {number} epsilon */
+  /** Return the log of a bound on all aliases, by the best mu on either side. @param {number} epsilon */
   aliases(epsilon) {
     const { logAliases, line, nodes } = this;
     const { mu, muBelow } = nodes.table;
@@ -170,10 +170,10 @@ export class Trapezoid {
   }
 }
 
-// Real and imaginary part of the last power.
+// Real and imaginary part of the result of `raise`.
 const raised = new Float64Array(2);
 
-/** Leaves (a + ib)^T there, by repeated squaring. @param {number} a @param {number} b
+/** Write (a + ib)^T to `raised`, by repeated squaring. @param {number} a @param {number} b
  * @param {number[]} bits of T, without the first */
 function raise(a, b, bits) {
   let u = a;

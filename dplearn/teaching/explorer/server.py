@@ -1,4 +1,4 @@
-"""Arguments of Streamlit's `App`: scripts of pages, a check of origins, processes that compute."""
+"""Arguments of Streamlit's `App`: routes of scripts, an origin check, worker processes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ def routes() -> list[BaseRoute]:
     """Return a route for the script of each page that the browser draws."""
 
     def route(name: str, text: str) -> BaseRoute:
-        # A new answer each time: compression writes into its headers.
+        # A new response per request, because compression changes its headers.
         answer = lambda _: Response(text, media_type="text/javascript", headers=_HEADERS)
         return Route(f"/{name}", answer)
 
@@ -31,22 +31,22 @@ def routes() -> list[BaseRoute]:
 
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Start the processes that compute; they end with the server."""
+    """Start the worker processes, which end with the server."""
     questions.start_processes()
     yield
 
 
 class SameOrigin:
-    """Middleware that refuses a connection from a page of another host, where hosts are named.
+    """Middleware that refuses WebSockets from foreign origins if allowed hosts are set.
 
-    Streamlit alone would ask a service on the internet for the address of this machine first.
+    Streamlit would first request this machine's external address from an internet service.
     """
 
     def __init__(self, app: Any) -> None:
         self.app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass the request on, or close it."""
+        """Pass the request on, or close the WebSocket."""
         hosts = get_option("server.allowedHosts")
         origin = dict(scope.get("headers", ())).get(b"origin", b"").decode("latin-1")
         if (
@@ -59,5 +59,5 @@ class SameOrigin:
             await self.app(scope, receive, send)
 
 
-# What every request passes before Streamlit.
+# Middleware in front of Streamlit.
 MIDDLEWARE = [Middleware(SameOrigin)]

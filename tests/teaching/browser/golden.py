@@ -1,6 +1,6 @@
-"""Answers of the Python engine that test the one in JavaScript, and the shuffled scene's numbers.
+"""Results of the Python engine to test the JavaScript engine, and the shuffled scene's data.
 
-`python tests/teaching/browser/golden.py` makes them anew, in about a minute.
+`python tests/teaching/browser/golden.py` recomputes them in about a minute.
 """
 
 import json
@@ -23,7 +23,7 @@ from dplearn.teaching.figures.kit.text import floor
 FILE = Path(__file__).with_name("golden.json")
 SHUFFLED = Path(browser.__file__).parent / "scenes" / "shuffled.json"
 RUNS, LENGTHS = 176, 5
-# The other accountants' curves are kept of every fourth run, the attacker's rate of every third.
+# Every fourth run has the other accountants' curves, every third the attacker's rate.
 CURVES, POWERS = 4, 3
 BOUNDS = tuple(name for name in ACCOUNTANTS if name != "pld")
 _DIGITS = 10
@@ -31,7 +31,7 @@ _NAMES = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} |
 
 
 def step(run: dict[str, Any]) -> Mechanism:
-    """Return the mechanism of one step of a run, written as the page writes it."""
+    """Return the mechanism of one step of a run in the page's format."""
     base = Gaussian(run["noise_multiplier"])
     return base if run["sample_rate"] == 1 else PoissonSubsampled(base, run["sample_rate"])
 
@@ -43,13 +43,13 @@ def answers(name: str, run: dict[str, Any], steps: list[int]) -> tuple[Guarantee
 
 
 def ends(guarantees: tuple[Guarantee, ...]) -> list[list[float]]:
-    """Lower and upper ends, rounded outwards; those of an exact value are apart by its rounding."""
+    """Return lower and upper ends, rounded outwards; exact values get ends one rounding apart."""
     lower = [round_down(floor(g) * (1 - 4e-12), _DIGITS) for g in guarantees]
     return [list(map(float, lower)), [_up(g.epsilon) for g in guarantees]]
 
 
 def power(run: dict[str, Any], steps: int, rate: float) -> list[float]:
-    """Both ends of the attacker's true positive rate, rounded outwards."""
+    """Return both ends of the attacker's true positive rate, rounded outwards."""
     setting = {"steps": steps, "adjacency": run["adjacency"]}
     low, high = ACCOUNTANTS["pld"]().true_positive_rate(
         step(run), false_positive_rate=rate, **setting
@@ -62,7 +62,7 @@ def _up(value: float) -> float:
 
 
 def drawn(rng: random.Random) -> tuple[dict[str, Any], list[int]]:
-    """Draw a run and numbers of steps, spread over all that the page offers."""
+    """Draw a run and numbers of steps from most of the page's ranges."""
     between = lambda low, high: float(f"{low * (high / low) ** rng.random():.4g}")
     rate = 1.0 if rng.random() < 0.12 else between(1e-5, 1)
     run = {
@@ -75,7 +75,7 @@ def drawn(rng: random.Random) -> tuple[dict[str, Any], list[int]]:
 
 
 def entry(number: int, rng: random.Random) -> dict[str, Any]:
-    """One line of the file: a run, its brackets, and of some runs all the rest."""
+    """Return one line of the file: a run, its brackets, and for some runs further results."""
     run, steps = drawn(rng)
     line = {"run": run, "steps": steps, "pld": ends(answers("pld", run, steps))}
     if number % CURVES == 0:
@@ -88,15 +88,15 @@ def entry(number: int, rng: random.Random) -> dict[str, Any]:
 
 
 def shuffled() -> dict[str, Any]:
-    """Return what `browser.shuffled` has stored."""
+    """Return fresh values of the data stored for `browser.shuffled`."""
     queries = (dict(parse_qsl(preset["query"])) for preset in browser.presets())
-    asked = next(query for query in queries if query.get("sampling") == "shuffled")
-    run = {symbol: float(asked[name]) for symbol, name in _NAMES.items()}
+    fields = next(query for query in queries if query.get("sampling") == "shuffled")
+    run = {symbol: float(fields[name]) for symbol, name in _NAMES.items()}
     steps = sorted({max(1, round(run["T"] * (k / 24) ** 2)) for k in range(1, 25)})
     claim = _plan(run, "poisson").guarantees(delta=run["delta"], steps=steps, adjacency="zero_out")
     first = next(drawn_figures())
     return {
-        "run": {**run, "adjacency": asked["adjacency"]},
+        "run": {**run, "adjacency": fields["adjacency"]},
         "claim": [[t, guarantee.epsilon] for t, guarantee in zip(steps, claim, strict=True)],
         **_ends(run),
         "before": {name: first[name] for name in _NAMES} | _ends(first, drop_last=True),
@@ -109,7 +109,7 @@ def _plan(run: Mapping[str, float], sampling: Sampling, drop_last: bool = False)
 
 
 def _ends(run: Mapping[str, float], drop_last: bool = False) -> dict[str, float]:
-    """Return what is proved from below and above of a run on shuffled batches."""
+    """Return the proved bounds on epsilon of a run on shuffled batches."""
     proved = _plan(run, "shuffled", drop_last).guarantee(delta=run["delta"])
     return {"lower": proved.lower, "upper": proved.epsilon}
 

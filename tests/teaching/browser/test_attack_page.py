@@ -1,4 +1,4 @@
-"""Proof and attack: what its counts prove, in node, and what the page shows, in two browsers."""
+"""Page of proof and attack: its bounds in node, and its display in two browsers."""
 
 import shutil
 import time
@@ -22,7 +22,7 @@ PLAN = {"noise_multiplier": 1.43, "sample_rate": 0.1, "steps": 60, "max_grad_nor
 PLAN |= {"delta": 1e-5, "program": "", "attack": ""}
 PHONE = {"width": 390, "height": 844}
 FAULTS = ("mean", "bare", "twice", "seed")
-# The coins of an attack, the same at each run of a test.
+# Random numbers of an attack with a fixed seed.
 SEEDED = """() => {
   let state = 1;
   const next = () => (state = (Math.imul(state, 1664525) + 1013904223) | 0) >>> 16;
@@ -33,7 +33,7 @@ SEEDED = """() => {
 
 @pytest.fixture(scope="module")
 def evaluate():
-    """Call functions beside what the page's two workers do, in node."""
+    """Run JavaScript in node with the code of the page's two workers."""
     parts = [engine.source(name, f"attack_page/{name}") for name in ("evidence", "laboratory")]
     with javascript(engine.source(), *parts) as call:
         yield call
@@ -48,7 +48,7 @@ def evaluate():
         (0, 100, 100, 100),
     ],
 )
-def test_counts_prove_in_the_page_what_they_prove_in_python(evaluate, counts):
+def test_counts_give_the_same_bounds_as_in_python(evaluate, counts):
     ask = "q => evidence.evidence(dplearn)(q)"
     chance = 0.05 / 17
     result = evaluate(ask, {"key": 1, "plan": PLAN, "counts": counts, "chance": chance})
@@ -59,10 +59,10 @@ def test_counts_prove_in_the_page_what_they_prove_in_python(evaluate, counts):
     assert result["refuted"] == (result["floor"] > 2.97)
 
 
-# Of 100 members the best attack finds 15.4 at 5 % false alarms. A serial number in the table leaves
-# it a little less, and a look at the finished model alone less again.
+# The best attack detects 15.4 of 100 members at 5 % false alarms. It detects slightly fewer with a
+# serial number in the data, and fewer still with access to the final model only.
 @each("attack, found", [("", (10, 21)), ("serial", (9, 18)), ("model", (7, 15))])
-def test_an_attack_finds_no_more_than_the_best_one_with_fair_coins(evaluate, attack, found):
+def test_attacks_have_fair_coins_and_expected_true_positive_rates(evaluate, attack, found):
     evaluate(SEEDED)
     evaluate("d => { globalThis.next = laboratory.laboratory(d); }", engine.digits_as_text())
     run = """plan => {
@@ -74,7 +74,7 @@ def test_an_attack_finds_no_more_than_the_best_one_with_fair_coins(evaluate, att
     result = evaluate(run, PLAN | {"attack": attack})
     caught, members, accused, others = result["counts"]
     assert members + others == 2000 and abs(members - 1000) < 5 * 22
-    # Five deviations of each, and those of the threshold, the 95 % quantile of 1200 scores.
+    # Within five standard deviations; the threshold, the 95 % quantile of 1200 scores, varies too.
     assert found[0] < 100 * caught / members < found[1] and 0.02 < accused / others < 0.08
     assert result["accuracy"] > 0.85
 
@@ -89,20 +89,20 @@ def address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def opened(browser, address):
-    """Open the page at an address; it must not complain."""
+    """Open the page with fields in its address; fail on console errors."""
     with visits(browser) as visit:
-        yield lambda screen=SCREEN, scheme="light", **told: visit(
-            f"{address}#{urlencode(told)}", ".dp[data-drawn='1']", screen, color_scheme=scheme
+        yield lambda screen=SCREEN, scheme="light", **fields: visit(
+            f"{address}#{urlencode(fields)}", ".dp[data-drawn='1']", screen, color_scheme=scheme
         )
 
 
-def test_a_correct_run_waits_for_a_guess_rises_and_stays_below_the_proof(opened):
+def test_attack_waits_for_a_guess_and_stays_below_the_proof(opened):
     view = opened()
     number = view.locator("b[data-drag=guess]")
     attack = view.get_by_role("button", name="Attack")
     expect(number).to_have_text("?")
     expect(attack).to_be_disabled()
-    # A third of the axis, which ends at 1.35 times the proof.
+    # At a third of the axis, which ends at 1.35 times the proved epsilon.
     dragged(view, ".dp-pen", (200, 0), at=(1 / 3, 0.5))
     view.wait_for_function("page.run.guess > 1.3")
     assert view.evaluate("page.run.guess < 2.2 && page.mark() === ''")
@@ -118,7 +118,7 @@ def test_a_correct_run_waits_for_a_guess_rises_and_stays_below_the_proof(opened)
     view.locator(".dp-verdict", has_text="of what is proved").wait_for()
     expect(view.locator(".dp-guessline")).to_contain_text("You guessed ε ≥ 1.1")
     assert view.evaluate(BROKEN) == 0
-    # A hidden page trains no more; what is counted belongs to one run.
+    # A hidden page stops training; a changed run resets the counts.
     view.evaluate("""() => {
       Object.defineProperty(document, "hidden", { value: true, configurable: true });
     }""")
@@ -128,14 +128,14 @@ def test_a_correct_run_waits_for_a_guess_rises_and_stays_below_the_proof(opened)
     view.wait_for_function("location.hash.includes('noise_multiplier=2.43')")
     assert view.evaluate("[page.state.runs, page.busy, page.ghost]") == [0, False, floor]
     assert view.evaluate("page.ceiling") < ceiling
-    # A guess was about one run, too.
+    # A changed run clears the guess, too.
     assert view.evaluate("page.run.guess") is None
     view.get_by_role("button", name="Guess again").click()
     expect(attack).to_be_disabled()
     expect(view.locator(".dp-pen")).to_have_count(1)
 
 
-def test_each_fault_goes_through_the_claim_at_a_click(opened):
+def test_each_fault_refutes_the_claim_after_a_click(opened):
     view = opened(guess="2")
     for fault in FAULTS:
         view.locator(f"[data-choice=program][data-value={fault}]").click()
@@ -144,16 +144,16 @@ def test_each_fault_goes_through_the_claim_at_a_click(opened):
         view.locator(".dp-through .dp-verdict", has_text="is false").wait_for()
         view.wait_for_function(f"location.hash.includes('program={fault}')")
         assert view.evaluate(BROKEN) == 0
-    # What is refuted is trained a little longer, and then no more.
+    # Training stops shortly after a refutation.
     view.wait_for_function("page.state.runs === 27 && !page.busy")
 
 
-def test_an_attack_on_the_model_alone_says_what_it_has_not_shown(opened):
+def test_attack_on_the_final_model_reports_an_open_verdict(opened):
     view = opened(program="seed", attack="model")
     view.wait_for_function("page.state.runs >= 2")
     assert view.evaluate("page.state.crossed") is None
-    said = view.evaluate("page.state.floor = page.ceiling / 2, page.verdict()")
-    assert "this attack has not shown it yet" in said
+    verdict = view.evaluate("page.state.floor = page.ceiling / 2, page.verdict()")
+    assert "this attack has not shown it yet" in verdict
     expect(view.locator(".dp-assumed")).to_contain_text("serial number of 40")
     view.get_by_role("button", name="Serial number", exact=True).click()
     view.locator(".dp-through .dp-verdict", has_text="is false").wait_for()
@@ -178,7 +178,7 @@ def test_firefox_draws_trains_and_refutes(address, tmp_path):
         view.close()
 
 
-def test_an_address_is_read_and_what_is_wrong_in_it_is_told(opened):
+def test_address_is_read_and_its_invalid_fields_are_listed(opened):
     view = opened(noise_multiplier="0", sample_rate="20 %", steps="1.5", program="x", colour="red")
     run = view.evaluate("page.run")
     assert (run["noise_multiplier"], run["sample_rate"], run["steps"]) == (1.43, 0.2, 60)
@@ -192,7 +192,7 @@ def test_an_address_is_read_and_what_is_wrong_in_it_is_told(opened):
     view.wait_for_function("location.hash.includes('steps=120')")
 
 
-def test_a_phone_scrolls_one_way_and_the_page_speaks_chinese(opened):
+def test_phone_has_no_horizontal_scrolling_and_chinese_texts(opened):
     view = opened(PHONE, "dark", guess="2", program="bare")
     assert view.evaluate("document.documentElement.scrollWidth") == 390
     view.get_by_role("button", name="中文").click()

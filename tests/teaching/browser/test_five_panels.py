@@ -1,4 +1,4 @@
-"""The page of mechanisms in Chromium, from a file: its numbers, and what hands do to it."""
+"""Page of mechanisms in Chromium, from a file: its numbers and its controls."""
 
 import json
 import math
@@ -21,8 +21,8 @@ from javascript import javascript
 
 pytestmark = DRAWN
 
-# What a law says: log delta, both tails on either side of 0, Renyi divergences, what is caught, and
-# the sums of its bins of losses.
+# Values of a law: log delta, both tails on either side of 0, Renyi divergences, true positive
+# rates, and the sums over its bins of losses.
 ASKED = """const tell = (law, epsilons, orders, rates) => {
   const pair = new pairs.Pair(law), finite = x => x === -Infinity ? null : x;
   return {
@@ -42,7 +42,7 @@ TABLE = "([table, ...at]) => tell(tables.fromTable(table), ...at)"
 
 @pytest.fixture(scope="module")
 def evaluate():
-    """Call functions beside the laws and the pairs, in node."""
+    """Run JavaScript in node with the laws, pairs and tables."""
     parts = (("laws", "laws"), ("pairs", "pair"), ("tables", "atoms"))
     scripts = [engine.source(name, f"mechanisms/{entry}") for name, entry in parts]
     with javascript(*scripts, ASKED) as call:
@@ -50,7 +50,7 @@ def evaluate():
 
 
 def drawn_at_random(name: str, seed: int):
-    """Parameters, neighbours and places for one mechanism, corners included."""
+    """Return random parameters, adjacency and arguments for a mechanism, with corner cases."""
     pick = random.Random(f"{name} {seed}")
     within = lambda low, high: float(f"{low * (high / low) ** pick.random():.4g}")
     adjacency = pick.choice(["add_remove", "zero_out", "replace_one"])
@@ -69,7 +69,7 @@ def drawn_at_random(name: str, seed: int):
 
 
 @each("name", engine.CLOSED_FORMS)
-def test_closed_forms_are_those_of_the_library(evaluate, name):
+def test_closed_forms_agree_with_the_library(evaluate, name):
     for seed in range(20):
         own, adjacency, epsilons, orders, rates = drawn_at_random(name, seed)
         result = evaluate(CLOSED, [name, own, adjacency, epsilons, orders, rates])
@@ -85,7 +85,7 @@ def test_closed_forms_are_those_of_the_library(evaluate, name):
                 assert mine < -690
         tails = np.exp(real.log_tails(np.array(epsilons, dtype=float)))
         np.testing.assert_allclose(np.transpose(result["tails"]), tails, rtol=1e-9, atol=1e-300)
-        # P(L <= -x) is Q(L >= x) of the mirror: no more than Q(L > x) beside an atom.
+        # P(L <= -x) equals Q(L >= x) of the mirrored pair, which is Q(L > x) except at an atom.
         below = 1 - np.array(result["below"])[:, 0]
         assert np.all(below >= tails[1] - 1e-12)
         theirs = mechanism.rdp(orders, adjacency=adjacency)
@@ -96,19 +96,19 @@ def test_closed_forms_are_those_of_the_library(evaluate, name):
             assert [mass, counted] == pytest.approx([1, math.exp(log)], abs=5e-12)
 
 
-TOLD = pairs.catalogue()
-START = {key: number["start"] for key, number in TOLD["numbers"].items()}
+CATALOGUE = pairs.catalogue()
+START = {key: number["start"] for key, number in CATALOGUE["numbers"].items()}
 ALL = [
     (name, adjacency, direction)
-    for name, told in TOLD["mechanisms"].items()
-    for adjacency in told["covered"]
-    for direction in ("remove", "add")[: 1 + told["two_sided"]]
+    for name, entry in CATALOGUE["mechanisms"].items()
+    for adjacency in entry["covered"]
+    for direction in ("remove", "add")[: 1 + entry["two_sided"]]
 ]
 
 
 @pytest.mark.slow
 @each("name, adjacency, direction", ALL)
-def test_a_table_never_leaks_less_than_the_library_says(evaluate, name, adjacency, direction):
+def test_table_bounds_the_library_from_above(evaluate, name, adjacency, direction):
     pair = pairs.Pair(pairs.mechanism_of(name, START), adjacency, direction)
     table = pairs.worded(pairs.table(pair), in_each)
     assert len(json.dumps(table)) < 70_000 and np.all(np.diff(table["orders"]) > 0)
@@ -135,7 +135,7 @@ def test_a_table_never_leaks_less_than_the_library_says(evaluate, name, adjacenc
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> str:
     """Return the address of the page as a file."""
-    result = json.dumps(pairs.worded(TOLD, in_each))
+    result = json.dumps(pairs.worded(CATALOGUE, in_each))
     mount = f"const {{ page }} = mechanismsPage.mount(here, {{catalogue: {result}}});"
     source = engine.source("mechanismsPage", "mechanisms/mechanisms")
     style = style_sheet("page/page", "mechanisms/mechanisms")
@@ -144,7 +144,7 @@ def address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def open_page(browser, address):
-    """Open the page with a state in its address; it must not complain."""
+    """Open the page with a state in its address; fail on console errors."""
     with visits(browser) as visit:
         yield lambda screen=SCREEN, scheme="light", **state: visit(
             f"{address}#{urlencode(state)}", ".dp[data-drawn='1']", screen, color_scheme=scheme
@@ -153,7 +153,7 @@ def open_page(browser, address):
 
 @pytest.fixture(scope="module")
 def view(browser, address):
-    """One page, which follows the address from state to state."""
+    """Open one page for all tests, which change its state by its address."""
     with visits(browser) as visit:
         yield visit(address, ".dp[data-drawn='1']")
 
@@ -173,11 +173,11 @@ def delta_of(view) -> float:
         ),
     ],
 )
-def test_an_address_shows_the_numbers_of_the_library(view, state, mechanism, adjacency):
+def test_page_shows_the_numbers_of_the_library(view, state, mechanism, adjacency):
     moved_to(view, **state, false_positive_rate=0.01)
     (whole,) = mechanism.profiles(adjacency)
     delta = float(whole.delta(state["epsilon"]))
-    # Rounded up to three digits, in the head and over two pictures.
+    # Delta is rounded up to three digits in the headline and in two titles.
     assert delta * (1 - 1e-9) <= delta_of(view) <= delta * 1.01
     written = view.locator(".dp-eps output").text_content()
     titles = view.locator(".dp-title").all_text_contents()
@@ -193,7 +193,7 @@ def test_an_address_shows_the_numbers_of_the_library(view, state, mechanism, adj
     ("loss", "epsilon", (80, 0)), ("delta", "epsilon", (60, 0)), ("outputs", "epsilon", (0, 60)),
     ("renyi", "order", (70, 0)), ("tradeoff", "false_positive_rate", (90, 0)),
 ])  # fmt: skip
-def test_a_hand_in_one_picture_moves_all(view, picture, name, by):
+def test_dragging_in_one_panel_updates_all(view, picture, name, by):
     moved_to(view)
     before = view.evaluate(f"({{...page.state, paths: {PATHS}}})")
     spans = "page.spans.flat().map(axis => axis.high - axis.low)"
@@ -212,7 +212,7 @@ def test_a_hand_in_one_picture_moves_all(view, picture, name, by):
     assert held[name] == float(f"{held[name]:.3g}") and not view.evaluate(BROKEN)
 
 
-def test_what_an_address_says_in_vain_is_named(view):
+def test_invalid_fields_of_an_address_are_listed(view):
     wrong = {"adjacency": "zero_out", "epsilon": "x", "colour": "red"}
     moved_to(view, mechanism="randomized_response", **wrong)
     words = view.locator(".dp-unread").text_content()
@@ -233,7 +233,7 @@ def test_what_an_address_says_in_vain_is_named(view):
         {"mechanism": "geometric", "sensitivity": 200, "noise_multiplier": 150},
     ],
 )
-def test_no_state_breaks_the_page(view, state):
+def test_extreme_states_show_valid_numbers(view, state):
     moved_to(view, **state)
     view.locator("b[data-drag=epsilon]").press("ArrowUp")
     view.wait_for_function("!page.queued")
@@ -241,7 +241,7 @@ def test_no_state_breaks_the_page(view, state):
     assert view.locator(".dp-eps output").text_content()
 
 
-def test_where_nothing_would_be_seen_another_epsilon_is_lent(view):
+def test_default_epsilon_adapts_where_delta_would_vanish(view):
     moved_to(view, mechanism="laplace", noise_multiplier=20)
     lent = view.evaluate("page.state.epsilon")
     assert lent < 0.05 and "e-" not in view.locator(".dp-eps output").text_content()
@@ -251,11 +251,11 @@ def test_where_nothing_would_be_seen_another_epsilon_is_lent(view):
     assert view.evaluate("page.state.epsilon") == 1
 
 
-def test_beyond_its_largest_loss_delta_is_0_and_no_order_proves_it(view):
+def test_beyond_the_largest_loss_delta_is_0_and_renyi_gives_no_epsilon(view):
     moved_to(view, mechanism="laplace", epsilon=1.5)
     expect(view.locator(".dp-eps output")).to_have_text("0")
     expect(view.locator(".dp-proves")).to_contain_text("no ε")
-    # Far out a Gaussian leaks less than a number can be, and not nothing.
+    # The delta of a Gaussian is positive even where it underflows.
     moved_to(view, epsilon=100)
     exponent = math.ceil(float(Gaussian(1.0).profiles()[0].log_delta(100.0)) / math.log(10))
     raised = str(-exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
@@ -277,7 +277,7 @@ def test_pages_fit_their_screens_in_both_languages(open_page):
                     assert box["x"] >= -1 and box["x"] + box["width"] <= width + 1
 
 
-def test_in_chinese_no_english_is_left(open_page):
+def test_chinese_page_has_no_english(open_page):
     view = open_page()
     view.locator("[data-do=language]").click()
     expect(view.locator(".dp[lang=zh]")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The engine in JavaScript, in node, against the answers of the Python engine."""
+"""JavaScript engine in node, compared with the Python engine's results."""
 
 import json
 import math
@@ -16,11 +16,11 @@ from dplearn.engine.contour.line import Line, Majorant
 from dplearn.teaching import browser as engine
 from javascript import javascript
 
-# One worker answers all lines once.
+# One worker computes all lines once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("javascript")]
 
 LINES = json.loads(golden.FILE.read_text())
-# What stored numbers are rounded to, and a thousand times what closed forms are granted.
+# Relative rounding of stored numbers, a thousand times the tolerance of closed forms.
 SLACK = 1e-9
 ALL = """lines => lines.map(({run, steps, power, bounds}) => ({
   curves: dplearn.curves(run, steps, bounds ? {} : {accountants: ["pld"]}),
@@ -32,18 +32,18 @@ ENDS = "([run, steps]) => (c => [c.lower[0], c.upper[0]])(dplearn.curves(run, [s
 
 @pytest.fixture(scope="module")
 def evaluate():
-    """Call functions beside the engine, a classic script."""
+    """Run JavaScript in node with the engine as a classic script."""
     with javascript(engine.source()) as call:
         yield call
 
 
 @pytest.fixture(scope="module")
 def answers(evaluate):
-    """Return what the engine in JavaScript says to every line."""
+    """Return the results of the JavaScript engine for all lines."""
     return evaluate(ALL, LINES)
 
 
-def test_no_bracket_is_disjoint_and_few_are_missing(answers):
+def test_brackets_intersect_pythons_and_few_are_missing(answers):
     widths, missing = [], 0
     for line, answer in zip(LINES, answers, strict=True):
         pld = answer["curves"]["pld"]
@@ -63,7 +63,7 @@ def test_no_bracket_is_disjoint_and_few_are_missing(answers):
     assert share[0] < 3.5e-9 and share[1] < 1e-5
 
 
-def test_the_other_curves_are_those_of_python(answers):
+def test_other_accountants_agree_with_python(answers):
     lines = [
         (line, a["curves"]) for line, a in zip(LINES, answers, strict=True) if "bounds" in line
     ]
@@ -77,17 +77,17 @@ def test_the_other_curves_are_those_of_python(answers):
                 assert value >= line["pld"][0][i] or name == "gdp"
 
 
-def test_the_attackers_rate_meets_pythons(answers):
+def test_brackets_of_true_positive_rates_intersect_pythons(answers):
     pairs = [(x, a["power"]) for x, a in zip(LINES, answers, strict=True) if "power" in x]
-    found = [(line, power) for line, power in pairs if power]
-    for line, power in found:
+    computed = [(line, power) for line, power in pairs if power]
+    for line, power in computed:
         *_, low, high = line["power"]
         assert low <= power["upper"] and power["lower"] <= high, line
-    widths = sorted(power["upper"] / power["lower"] - 1 for _, power in found)
-    assert widths[len(widths) // 2] < 1e-6 and len(found) > 0.89 * len(pairs)
+    widths = sorted(power["upper"] / power["lower"] - 1 for _, power in computed)
+    assert widths[len(widths) // 2] < 1e-6 and len(computed) > 0.89 * len(pairs)
 
 
-# A rate, and how often exp was called for it.
+# A true positive rate, and the number of calls of exp for it.
 COUNTED = """run => {
   const exp = Math.exp;
   let calls = 0;
@@ -98,15 +98,15 @@ COUNTED = """run => {
 }"""
 
 
-def test_a_rate_that_takes_many_seconds_is_left_open(evaluate):
-    """Nearly a thousand million exponentials were taken, for nothing."""
+def test_true_positive_rates_that_take_too_long_are_null(evaluate):
+    """Regression: this run once took nearly 10^9 exponentials without a result."""
     run = RUN | {"noise_multiplier": 0.0138, "sample_rate": 2.5e-6}
     rate, calls = evaluate(COUNTED, run)
     assert rate is None and calls < 1e8
 
 
-def test_lower_ends_never_fall_with_the_number_of_steps():
-    """Not even where a bracket is wider than that of fewer steps."""
+def test_lower_ends_are_monotone_in_steps():
+    """Widen the brackets of more steps: their lower ends must still not decrease."""
     passage = "row.lower = held ? Math.max(lower, 0) : 0;"
     text = engine.source()
     assert text.count(passage) == 1
@@ -116,8 +116,8 @@ def test_lower_ends_never_fall_with_the_number_of_steps():
     assert ends["lower"][0] == ends["lower"][1] == ends["lower"][2] <= min(ends["upper"])
 
 
-def test_narrow_brackets_contain_values_of_high_precision(evaluate):
-    """The golden table was made by mpmath and knows neither engine."""
+def test_narrow_brackets_contain_high_precision_values(evaluate):
+    """The golden table was computed with mpmath, independently of both engines."""
     rows = [r for r in table("sampled_gaussian_epsilon") if number(r["sample_rate"]) < 1]
     for row in rows:
         sigma, rate, delta = (number(row[k]) for k in ("noise_multiplier", "sample_rate", "delta"))
@@ -129,8 +129,8 @@ def test_narrow_brackets_contain_values_of_high_precision(evaluate):
         assert lower <= exact + doubt and exact - doubt <= upper <= lower * (1 + 1e-6), row
 
 
-def test_python_still_says_what_is_stored():
-    """Of every eighth line: the others take minutes, and made the file."""
+def test_python_reproduces_the_stored_results():
+    """Every eighth line is tested, because all lines take minutes."""
     for line in LINES[:: 2 * golden.CURVES]:
         run, steps = line["run"], line["steps"]
         for name in golden.BOUNDS:
@@ -141,9 +141,9 @@ def test_python_still_says_what_is_stored():
         assert all(low <= high for low, high in zip(line["pld"][0], upper, strict=True))
 
 
-def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
+def test_stored_bounds_of_shuffled_batches_agree_with_the_library():
     stored, proved_now = engine.shuffled(), golden.shuffled()
-    # Brackets are 1e-6 wide at most.
+    # The relative width of brackets is at most 1e-6.
     assert np.array(stored["claim"]) == pytest.approx(np.array(proved_now.pop("claim")), rel=1e-6)
     for result, own in ((stored, proved_now), (stored["before"], proved_now.pop("before"))):
         assert result["lower"] <= own["lower"] * (1 + 1e-9) and own["upper"] <= result["upper"] * (
@@ -154,7 +154,7 @@ def test_what_is_stored_of_shuffled_batches_is_what_the_library_proves():
     assert stored["before"]["noise_multiplier"] == 4.0
 
 
-def test_with_hardly_any_noise_no_bracket_is_claimed(evaluate):
+def test_tiny_noise_gives_no_bracket(evaluate):
     quiet = RUN | {"noise_multiplier": 0.02}
     curves = evaluate("run => dplearn.curves(run, [1, 10])", quiet)
     assert curves["pld"]["upper"][1] is None and curves["pld"]["lower"][1] is None
@@ -178,7 +178,7 @@ def test_numbers_out_of_range_are_refused(evaluate, wrong, sentence):
 
 
 CASE = {"noise_multiplier": 2.0, "sample_rate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
-# Brackets however large their charges, as if no plan had been missed.
+# Accept brackets of any error charge and any width.
 ANYTHING = {
     "return !(charges[1] + charges[2] <=": "return charges[0] < 0 && !(0 <=",
     "const POOR = 1e-2": "const POOR = 1e300",
@@ -196,7 +196,7 @@ PERIOD = "const period = table.period(plans, tilt);"
 
 
 def bracket(changes, run, steps):
-    """Return the bracket of an engine whose text was changed, each passage once."""
+    """Return the bracket of an engine with these passages replaced in its source."""
     text = engine.source()
     for passage, other in changes.items():
         assert text.count(passage) == 1, passage
@@ -209,7 +209,7 @@ def bracket(changes, run, steps):
 
 @pytest.fixture(scope="module")
 def unchanged():
-    """Return the bracket of the engine as it is."""
+    """Return the bracket of the unchanged engine."""
     least, most = bracket({}, CASE, 400)
     assert most - least < 1e-7 * most
     return least, most
@@ -226,7 +226,7 @@ def unchanged():
         ),
     ],
 )
-def test_only_its_charge_keeps_a_poor_sum_honest(unchanged, spoil, free, part):
+def test_error_charges_keep_inaccurate_sums_valid(unchanged, spoil, free, part):
     least, most = unchanged
     lower, upper = bracket(ANYTHING | spoil(part), CASE, 400)
     assert lower <= most and least <= upper
@@ -235,8 +235,8 @@ def test_only_its_charge_keeps_a_poor_sum_honest(unchanged, spoil, free, part):
 
 
 @each("side", ["remove", "add", "replace"])
-def test_what_the_sum_for_b_may_miss_is_pythons(side):
-    """Python's is held against finer sums in test_rounding; both logarithms of "replace" count."""
+def test_error_bound_of_the_sum_for_b_equals_pythons(side):
+    """test_rounding compares Python's bound with finer sums."""
     bound = Majorant.of(Line(SampledGaussian(1.3, 0.05, side), 6.0), 0.3)
     t = np.array([0.1, 3.0, 50.0, 300.0])
     errors = """([side, heights, t]) => {
@@ -244,11 +244,11 @@ def test_what_the_sum_for_b_may_miss_is_pythons(side):
       return t.map(t => heights.map(phi => one._logError(phi, t)));
     }"""
     with javascript(engine.source("pair", "pair"), engine.source("line", "line")) as call:
-        found = call(errors, [side, bound.phi[:, 0].tolist(), t.tolist()])
-    np.testing.assert_allclose(found, bound.log_error(t[:, None]), rtol=1e-12)
+        result = call(errors, [side, bound.phi[:, 0].tolist(), t.tolist()])
+    np.testing.assert_allclose(result, bound.log_error(t[:, None]), rtol=1e-12)
 
 
-def test_dropping_the_rounding_charge_shows():
+def test_brackets_without_the_rounding_charge_are_wrong():
     run, exact = (
         CASE | {"noise_multiplier": 1.1, "sample_rate": 256 / 60000, "delta": 1e-5},
         31.58672802390752,
@@ -259,16 +259,16 @@ def test_dropping_the_rounding_charge_shows():
     assert not lower <= exact <= upper
 
 
-def test_the_other_direction_is_proved_and_not_assumed():
-    """Were to add a record the worse direction, its bracket would be reported."""
+def test_brackets_cover_both_directions():
+    """Swapping the order of the directions must not change the bracket."""
     swap = {'["remove", "add"]': '["add", "remove"]'}
     for steps in (10, 1000, 100_000):
         expected = bracket({}, CASE, steps)
         assert bracket(swap, CASE, steps) == pytest.approx(expected, rel=1e-6)
 
 
-def test_types_agree():
-    """As for Python by pyrefly; npm brings the compiler."""
+def test_javascript_types_check():
+    """npm installs the TypeScript compiler."""
     check = "tsc --project . && tsc --project page"
     compiler = ["exec", "--yes", "--package", "typescript@5.9.3", "--call", check]
     folder = Path(engine.__file__).parent

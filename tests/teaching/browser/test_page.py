@@ -1,4 +1,4 @@
-"""The page of epsilon against T in Chromium, from files: what it shows, and what hands do to it."""
+"""Page of epsilon against T in Chromium, from files: its numbers and its controls."""
 
 import json
 import math
@@ -24,20 +24,20 @@ PRINTED = [
     | {"source": "Abadi et al.", "value": "1.26", "accountant": "moments"}
 ]
 ALL = tuple(ACCOUNTANTS)
-# How long a budget lasts, once it is not read off the curve.
+# Text of the steps within a budget once it is proved, not interpolated.
 PROVED = re.compile("^[^≈…]*$")
-# The details below the picture are open.
+# Opens the details below the picture.
 OPEN = "document.querySelector('.dp-more').open = true"
 SIGMA, EPSILON = "b[data-drag=noise_multiplier]", ".dp-eps output"
 BOXES = """[...document.querySelectorAll('.dp-value')].map(node => {
   const { left, right } = node.getBoundingClientRect(); return [left, right]; })"""
-# What the reader is told of the run, and what is drawn of it.
+# The run, its drawn bounds, and the displayed epsilon.
 STATE = """({run: page.run, ends: page.view.ends,
   head: document.querySelector('.dp-eps output').textContent})"""
 
 
 def as_page(folder, more: str = "") -> str:
-    """Address of the page as a file, mounted with more options."""
+    """Write the page to a file, with more mount options, and return its address."""
     mount = f"""const {{ page }} = epsilonPage.mount(here, {{
       engine: dplearn, source: String(dplearnModule), presets: {json.dumps(browser.presets())},
       published: {json.dumps(PRINTED)}, accountants: {json.dumps(accountants())}, {more}
@@ -54,7 +54,7 @@ def address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def open_page(browser, address):
-    """Open the page with a run in its address; it must not complain."""
+    """Open the page with a run in its address; fail on console errors."""
     with visits(browser) as visit:
         yield lambda screen=SCREEN, **run: visit(
             f"{address}#{urlencode(run)}", ".dp[data-drawn]", screen
@@ -63,13 +63,13 @@ def open_page(browser, address):
 
 @pytest.fixture(scope="module")
 def view(browser, address):
-    """One page, which follows the address from run to run."""
+    """Open one page for all tests, which change its run by its address."""
     with visits(browser) as visit:
         yield visit(address, ".dp[data-drawn]")
 
 
 def number(text: str) -> float:
-    """Read a value as the page writes it."""
+    """Parse a number in the page's format."""
     plain = text.replace("\u202f", "").strip("↑≈◌ ")
     if "10" in plain and re.search("[⁰-⁹⁻]", plain):
         mantissa, _, power = plain.rpartition("10")
@@ -88,13 +88,13 @@ def number(text: str) -> float:
         dict(noise_multiplier=8.5, sample_rate=0.15, delta=1e-8, here=2_000),
     ],
 )
-def test_the_page_shows_what_the_library_proves(view, run):
+def test_page_shows_the_library_bounds(view, run):
     moved_to(view, **run, accountants=",".join(ALL))
     result = view.evaluate(STATE)
     step = PoissonSubsampled(Gaussian(run["noise_multiplier"]), run["sample_rate"])
-    asked = {"delta": run["delta"], "steps": run["here"]}
+    target = {"delta": run["delta"], "steps": run["here"]}
     for name in ALL:
-        proved, end = ACCOUNTANTS[name]().epsilon(step, **asked), result["ends"][name]
+        proved, end = ACCOUNTANTS[name]().epsilon(step, **target), result["ends"][name]
         if name == "pld":
             assert end["lower"] <= proved.epsilon and proved.lower <= end["upper"]
         else:
@@ -106,7 +106,7 @@ def test_the_page_shows_what_the_library_proves(view, run):
     assert not view.evaluate(BROKEN)
 
 
-def test_a_budget_lasts_as_long_as_is_proved(view):
+def test_budget_gives_the_largest_proved_number_of_steps(view):
     moved_to(view, accountants="basic,moments,pld")
     expect(view.locator("[data-do=go]")).to_have_text(PROVED)
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
@@ -124,24 +124,24 @@ def test_a_budget_lasts_as_long_as_is_proved(view):
     view.wait_for_function(f"page.run.T === {lasts}")
 
 
-def test_people_are_those_of_the_certified_trade_off(view):
+def test_people_show_the_certified_trade_off(view):
     moved_to(view)
     there = "page.run.noise_multiplier === 4 && page.run.T === 1e4 && !page.queued"
     view.wait_for_function(f"{there} && !document.querySelector('.dp-people.dp-stale')")
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
     low, high = ACCOUNTANTS["pld"]().true_positive_rate(step, false_positive_rate=0.01, steps=10**4)
-    found = view.evaluate("page.true_positive_rate")
-    assert found["lower"] <= high and low <= found["upper"]
+    rate = view.evaluate("page.true_positive_rate")
+    assert rate["lower"] <= high and low <= rate["upper"]
     members, others = (float(n.text_content()) for n in view.locator("figcaption b").all())
     assert members >= 100 * low and others == 1
-    # Part of a person is part of the area of a dot.
+    # A fraction of a person is drawn as that fraction of a dot's area.
     red = view.evaluate(
         "[...document.querySelectorAll('.dp-members .dp-found')].map(n => +n.getAttribute('r'))"
     )
-    assert sum((r / 3.7) ** 2 for r in red) == pytest.approx(100 * found["upper"], rel=1e-2)
+    assert sum((r / 3.7) ** 2 for r in red) == pytest.approx(100 * rate["upper"], rel=1e-2)
 
 
-def test_a_number_that_is_dragged_takes_everything_along(view):
+def test_dragging_a_number_updates_the_page(view):
     moved_to(view)
     before = view.evaluate(STATE)
     dragged(view, SIGMA, (-60, 0), held=True)
@@ -157,7 +157,7 @@ def test_a_number_that_is_dragged_takes_everything_along(view):
 
 
 @each("pull", [70, -40])
-def test_the_curve_is_pulled_and_the_noise_answers(view, pull):
+def test_dragging_the_curve_sets_the_noise(view, pull):
     moved_to(view)
     grip, top = view.locator(".dp-grip").bounding_box(), view.locator(".dp-svg").bounding_box()
     dragged(view, ".dp-grip", (0, pull), held=True)
@@ -167,12 +167,12 @@ def test_the_curve_is_pulled_and_the_noise_answers(view, pull):
     view.wait_for_function("location.hash.includes('noise_multiplier')")
     now = view.evaluate(STATE)
     assert (now["run"]["noise_multiplier"] > 4) == (pull > 0)
-    # The noise is rounded up: what was asked is not exceeded but by the search's tolerance.
+    # The noise is rounded up, so epsilon exceeds the target at most by the search's tolerance.
     assert now["ends"]["pld"]["upper"] == pytest.approx(aimed, rel=0.02)
 
 
 @each("line, key, by", [("T", "here", (-120, 0)), ("budget", "budget", (0, -60))])
-def test_lines_are_handles(view, line, key, by):
+def test_lines_can_be_dragged(view, line, key, by):
     moved_to(view)
     before = view.evaluate(f"page.run.{line}")
     dragged(view, f".dp-h-{line} .dp-pill", by)
@@ -180,7 +180,7 @@ def test_lines_are_handles(view, line, key, by):
     assert not view.evaluate(BROKEN)
 
 
-def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(view):
+def test_keys_change_all_numbers_and_aria_values_are_correct(view):
     moved_to(view)
     for node in view.locator("[data-drag][tabindex]:visible").all():
         name = node.get_attribute("data-drag")
@@ -207,7 +207,7 @@ def test_keys_do_all_of_it_and_spoken_values_are_the_true_ones(view):
         ("T", "12,000", 12000),
     ],
 )
-def test_numbers_are_typed(view, drag, typed, value):
+def test_numbers_can_be_typed(view, drag, typed, value):
     moved_to(view)
     enter(view, drag, typed)
     assert view.evaluate(f"page.run.{drag}") == pytest.approx(value, rel=1e-15)
@@ -215,7 +215,7 @@ def test_numbers_are_typed(view, drag, typed, value):
 
 
 def enter(view, drag: str, typed: str) -> None:
-    """Type into a number of the sentence, by keys."""
+    """Enter a number of the sentence by keys."""
     view.locator(f"b[data-drag={drag}]").focus()
     view.keyboard.press("Enter")
     view.keyboard.press("Control+a")
@@ -224,18 +224,18 @@ def enter(view, drag: str, typed: str) -> None:
 
 
 @each(
-    "drag, typed, told",
+    "drag, typed, message",
     [
         ("noise_multiplier", "1,5", "sigma is a number from 0.2 to 1000, with a point"),
         ("sample_rate", "1/0", "100"),
         ("T", "1.5", "a whole number from 1 to 10"),
     ],
 )
-def test_a_wrong_entry_stays_in_its_box_with_a_reason(view, drag, typed, told):
+def test_invalid_input_stays_in_its_field_with_a_message(view, drag, typed, message):
     moved_to(view)
     before, box = view.evaluate("page.run"), view.locator(f"b[data-drag={drag}] input")
     enter(view, drag, typed)
-    expect(view.get_by_role("alert")).to_contain_text(told)
+    expect(view.get_by_role("alert")).to_contain_text(message)
     expect(box).to_have_value(typed)
     assert view.evaluate("page.run") == before
     view.keyboard.press("Escape")
@@ -243,7 +243,7 @@ def test_a_wrong_entry_stays_in_its_box_with_a_reason(view, drag, typed, told):
     expect(view.get_by_role("alert")).to_have_count(0)
 
 
-def test_back_and_ctrl_z_undo_one_gesture_each(open_page):
+def test_back_and_ctrl_z_undo_one_change_each(open_page):
     view = open_page()
     sigma = lambda value: view.wait_for_function(f"page.run.noise_multiplier === {value}")
     view.wait_for_timeout(200)
@@ -259,7 +259,7 @@ def test_back_and_ctrl_z_undo_one_gesture_each(open_page):
     sigma(4.1)
 
 
-def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_page, view):
+def test_address_restores_the_page_and_lists_its_invalid_fields(open_page, view):
     first, run = view, {"noise_multiplier": 2, "dataset_size": 1438, "batch_size": 512}
     moved_to(
         first,
@@ -273,7 +273,7 @@ def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_pa
     )
     first.locator("[data-do=pin]").click()
     first.locator("b[data-drag=T]").press("ArrowUp")
-    # The pinned run keeps its steps and its number.
+    # The pinned run keeps its steps and its epsilon.
     expect(first.locator("p.dp-pinned")).to_contain_text(re.compile(r"the pinned 7\.41 \(T 80\)"))
     first.wait_for_function("location.hash.includes('pinned')")
     view = open_page(**dict(parse_qsl(urlsplit(first.url).fragment)))
@@ -288,7 +288,7 @@ def test_an_address_opens_the_same_picture_and_says_what_it_did_not_read(open_pa
 
 
 @pytest.mark.thorough
-def test_every_value_is_on_a_small_screen_in_either_language(open_page):
+def test_all_values_fit_small_screens_in_both_languages(open_page):
     view = open_page(accountants=",".join(ALL))
     for width, height in ((390, 844), (1024, 768)):
         view.set_viewport_size({"width": width, "height": height})
@@ -298,13 +298,13 @@ def test_every_value_is_on_a_small_screen_in_either_language(open_page):
             view.wait_for_function(f"page.frame.box.width < {width} && !page.queued")
             view.wait_for_function("document.querySelector('.dp-value.dp-pld').textContent")
             assert view.evaluate("document.documentElement.scrollWidth") <= width
-            # One look at one drawing: the values are other elements after each.
+            # Read all boxes in one call, because each drawing replaces the elements.
             boxes = view.evaluate(BOXES)
             assert len(boxes) == len(ALL)
             assert all(left >= 0 and right <= width for left, right in boxes)
 
 
-def test_a_published_figure_lies_on_the_curve_that_it_names(view):
+def test_published_value_is_marked_on_the_curve_of_its_run(view):
     moved_to(view)
     expect(view.locator(".dp-ringname")).to_have_text(["◎ 1.26"])
     view.get_by_text("Printed: ◎ 1.26, T = 10").wait_for()
@@ -329,20 +329,20 @@ def test_a_published_figure_lies_on_the_curve_that_it_names(view):
         dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
     ],
 )
-def test_no_run_breaks_the_page(view, run):
+def test_extreme_runs_show_valid_numbers(view, run):
     moved_to(view, **run, accountants=",".join(ALL))
     view.locator(SIGMA).press("ArrowUp")
     view.wait_for_function("!page.queued")
     assert not view.evaluate(BROKEN)
     expect(view.locator(EPSILON)).not_to_have_text("")
-    # The first sentence names the neighbours.
+    # The first sentence states the adjacency.
     who = "Replacing" if run.get("adjacency") == "replace_one" else "Adding"
     expect(view.locator("p.dp-plain")).to_contain_text(f"{who} one person's record")
 
 
 @dataclass(frozen=True)
 class OrderTwo(RDP):
-    """An accountant that the registry got and the browser's engine lacks."""
+    """Registered accountant that the browser's engine does not have."""
 
     name = "order_two"
 
@@ -351,7 +351,7 @@ def chips(view) -> list[str]:
     return view.evaluate("[...document.querySelectorAll('[data-chip]')].map(n => n.dataset.chip)")
 
 
-def test_every_registered_accountant_is_a_chip_and_the_server_answers_for_a_new_one(
+def test_registered_accountants_are_chips_and_the_server_computes_new_ones(
     browser, view, tmp_path, monkeypatch
 ):
     assert sorted(chips(view)) == sorted(ACCOUNTANTS)
@@ -369,7 +369,7 @@ def test_every_registered_accountant_is_a_chip_and_the_server_answers_for_a_new_
         expect(line).to_have_css("stroke", f"rgb({red}, {green}, {blue})")
 
 
-def test_a_budget_is_met_by_the_least_noise_or_the_largest_rate(view):
+def test_budget_gives_the_smallest_noise_or_the_largest_rate(view):
     view.evaluate(OPEN)
     for name, worse in (("noise_multiplier", 0.984), ("sample_rate", 1.016)):
         moved_to(view, here=777, budget=1.5)
@@ -397,21 +397,21 @@ CODED = [
 ]
 
 
-def test_the_python_that_is_copied_says_the_same_epsilon(view, capsys):
+def test_copied_python_code_prints_the_same_epsilon(view, capsys):
     moved_to(view, noise_multiplier=2, sample_rate=0.1, here=20)
     view.evaluate(OPEN)
     own = view.evaluate("page.run")
     for change, plan in CODED:
         exec(copied(view, own | change), {})
-        said = plan.guarantee(delta=1e-5, adjacency=change.get("adjacency", "add_remove"))
-        assert capsys.readouterr().out == f"{said}\n"
+        expected = plan.guarantee(delta=1e-5, adjacency=change.get("adjacency", "add_remove"))
+        assert capsys.readouterr().out == f"{expected}\n"
     exec(copied(view, own | {"mechanism": "laplace", "noise_multiplier": 9}), {})
-    said = PoissonSubsampled(Laplace(9.0), 0.1).guarantee(delta=1e-5, steps=20)
-    assert capsys.readouterr().out == f"{said}\n"
+    expected = PoissonSubsampled(Laplace(9.0), 0.1).guarantee(delta=1e-5, steps=20)
+    assert capsys.readouterr().out == f"{expected}\n"
 
 
 def copied(view, run: dict) -> str:
-    """Copy the code of a run, which may be of a kind that this page does not draw."""
+    """Return the copied code of a run, even of a kind that this page does not draw."""
     view.evaluate(
         """run => {
       navigator.clipboard.writeText = async (text) => { window.copied = text; };
@@ -423,16 +423,16 @@ def copied(view, run: dict) -> str:
     return view.wait_for_function("window.copied").json_value()
 
 
-def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
-    """What is lost later bounds what is lost before; until the server answers nothing is said."""
+def test_interpolated_server_curves_are_bounds(open_page):
+    """Epsilon is monotone in steps; before the server's answer nothing is shown."""
     view = open_page(here=50)
     view.evaluate("page.confirmation.send = (question) => { window.question = question; }")
     view.evaluate("page.run = {...page.run, mechanism: 'laplace'}; page.schedule()")
     question = view.wait_for_function("window.question").json_value()
     view.wait_for_function("!page.queued")
     assert question["run"]["mechanism"] == "laplace"
-    said = (".dp-plain", ".dp-claimed", ".dp-pinned", ".dp-printed-list", ".dp-note")
-    assert {view.locator(part).first.text_content() for part in said} == {""}
+    empty = (".dp-plain", ".dp-claimed", ".dp-pinned", ".dp-printed-list", ".dp-note")
+    assert {view.locator(part).first.text_content() for part in empty} == {""}
     words = (EPSILON, ".dp-finds", "[data-do=go]")
     assert {view.locator(part).text_content() for part in words} == {"…"}
     ends = {"lower": [0.9, 1.9, 2.9], "upper": [1.0, 2.0, 3.0]}
@@ -442,14 +442,14 @@ def test_between_the_points_of_a_server_a_value_stays_a_bound(open_page):
         result = view.evaluate("T => page.confirmation.at(page.run, T).pld", steps)
         assert result == {"lower": lower, "upper": upper}
     view.wait_for_function("page.true_positive_rate?.upper > 0.1")
-    # Both sides of the definition at 1 % false alarms.
+    # Both inequalities of the definition at 1 % false alarms.
     both = (math.exp(3) * 0.01 + 1e-5, 1 - math.exp(-3) * (1 - 1e-5 - 0.01))
     assert view.evaluate("page.true_positive_rate.upper") == pytest.approx(min(both))
 
 
-def test_the_library_confirms_corrects_or_decides_what_is_drawn(view):
-    def told(run: dict, **answer) -> dict:
-        """Ask the library about a run; return the question after this answer to it."""
+def test_library_confirms_corrects_or_completes_the_drawn_bracket(view):
+    def answered(run: dict, **answer) -> dict:
+        """Send `answer` as the library's reply about a run, and return the page's question."""
         moved_to(view, **run)
         view.evaluate("""() => {
           page.confirmation.send = (question) => { window.question = question; };
@@ -460,15 +460,15 @@ def test_the_library_confirms_corrects_or_decides_what_is_drawn(view):
         view.evaluate("answer => page.update({answer, kinds: page.kinds})", question | answer)
         return question
 
-    question, proof = told({}, agrees=True, lower=0.94, upper=0.95), view.locator(".dp-proof")
+    question, proof = answered({}, agrees=True, lower=0.94, upper=0.95), view.locator(".dp-proof")
     assert question["lower"] < 0.94687 < 1.0001 * question["upper"]
     expect(proof).to_contain_text("confirmed by the Python library")
     expect(view.locator(EPSILON)).to_have_text("0.947")
-    told({"here": 9000}, agrees=False, lower=0.47, upper=0.474)
+    answered({"here": 9000}, agrees=False, lower=0.47, upper=0.474)
     expect(proof).to_contain_text("The library says 0.47 ≤ ε ≤ 0.474")
     expect(view.locator(EPSILON)).to_have_text("0.474")
     left = {"noise_multiplier": 0.3, "sample_rate": 1e-5, "delta": 1e-12, "here": 3}
-    assert "upper" not in told(left, lower=11.4, upper=11.5)
+    assert "upper" not in answered(left, lower=11.4, upper=11.5)
     expect(view.locator(EPSILON)).to_have_text("11.5")
     expect(proof).to_contain_text("confirmed by the Python library")
     view.evaluate("page.confirmation.send = null")

@@ -1,4 +1,4 @@
-"""What the pages print of a run is true at the numbers that they print, read back in node."""
+"""Printed sentences about a run hold at their printed, rounded numbers, parsed in node."""
 
 import re
 
@@ -9,7 +9,7 @@ from dplearn import Gaussian, PoissonSubsampled
 from dplearn.teaching import browser
 from javascript import javascript
 
-# Head and foot of a scene, the numbers of its run, and those of the page of curves.
+# Sentences of two scenes, their run, and its numbers on the page of curves.
 PRINTED = """run => {
   const { T } = run;
   const curve = dplearn.curves(run, [T]);
@@ -38,7 +38,7 @@ def evaluate():
 
 
 def runs():
-    """Yield runs as addresses and counts make them: q = 256/60000, delta = 1/60000."""
+    """Yield random runs with q = B/N and delta = 1/N, as counts of records give them."""
     rng = np.random.default_rng(48)
     for _ in range(40):
         records = int(np.exp(rng.uniform(7, 14)))
@@ -51,14 +51,14 @@ def runs():
         }
 
 
-def test_headlines_are_true_at_the_numbers_that_stand_in_them(evaluate):
+def test_headlines_hold_at_their_printed_numbers(evaluate):
     stated = 0
     for run in runs():
         if (printed := evaluate(PRINTED, run)) is None:
             continue
         run_line = printed["run"].replace("\xa0", " ")
-        found = re.search(r"σ = (\S+), .*chance (\S+)\u202f?%, δ = (\S+)\.$", run_line)
-        noise, percent, delta = evaluate(READ, list(found.groups()))
+        match = re.search(r"σ = (\S+), .*chance (\S+)\u202f?%, δ = (\S+)\.$", run_line)
+        noise, percent, delta = evaluate(READ, list(match.groups()))
         rate, steps = percent / 100, round(evaluate(READ, printed["shown"])[3])
         assert evaluate(READ, printed["shown"])[:3] == pytest.approx([noise, rate, delta])
         now = PoissonSubsampled(Gaussian(noise), rate).guarantee(delta=delta, steps=steps)
@@ -68,7 +68,7 @@ def test_headlines_are_true_at_the_numbers_that_stand_in_them(evaluate):
         uppers = evaluate(READ, [upper, *(head[1] for head in heads)])
         assert min(uppers) >= now.lower * (1 - 1e-10), (run, plain)
         assert evaluate(READ, [lower])[0] <= now.epsilon * (1 + 1e-10), (run, plain)
-        # What is said of an older bound is so of the smallest value that is still possible.
+        # The stated excess of the older bound holds even against the smallest possible epsilon.
         excess, moments = re.search(r"and (\S+) % too large.*of 2016 says (\S+)\.$", plain).groups()
         assert now.lower * (1 + float(excess) / 100) <= evaluate(READ, [moments])[0], (run, plain)
         stated += 1

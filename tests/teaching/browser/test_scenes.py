@@ -1,4 +1,4 @@
-"""The minute in Chromium, from a file: what each scene says, and what it must not say yet."""
+"""One-minute page in Chromium, from a file: the texts of each scene, and no spoilers."""
 
 import json
 import re
@@ -27,7 +27,7 @@ REOPENED = """hash => {
   shown.open(hash);
   shown.speakIn(new URLSearchParams(hash).get("language"));
 }"""
-# Whatever can be read, heard or hovered: texts and attributes, but scripts and places in pixels.
+# All texts and attributes, without scripts and coordinates.
 READ = """[document.title, ...[...document.querySelectorAll('body, body *:not(script)')]
   .flatMap(n => [...[...n.attributes].filter(a => !/^([crxy]|[cxy].|d|viewBox)$/.test(a.name))
     .map(a => a.value),
@@ -38,7 +38,7 @@ BROKEN = "/NaN|undefined|Infinity|null/"
 
 @pytest.fixture(scope="module")
 def opened(browser, tmp_path_factory):
-    """Open the minute at a run, a scene, a language, mostly in a page that was used before."""
+    """Open the page with a run, scene and language; reuse an open page unless `fresh`."""
     result = json.dumps({"published": list(drawn_figures()), "shuffled": dplearn.shuffled()})
     mount = f"""const shown = minute.mount(here, {{
       engine: dplearn, explore: "explorer.html", ...{result} }}).page;"""
@@ -47,27 +47,27 @@ def opened(browser, tmp_path_factory):
     file, remaining = as_file(folder, dplearn.style("scenes/scenes"), scripts, mount).as_uri(), {}
     with visits(browser) as visit:
 
-        def opened(screen=SCREEN, touch=False, fresh=False, **asked):
-            kind, asked = (str(screen), touch), {"language": "en"} | asked
+        def opened(screen=SCREEN, touch=False, fresh=False, **fields):
+            kind, fields = (str(screen), touch), {"language": "en"} | fields
             if kind in remaining and not fresh:
-                remaining[kind].evaluate(REOPENED, urlencode(asked))
+                remaining[kind].evaluate(REOPENED, urlencode(fields))
                 return remaining[kind]
-            view = visit(f"{file}#{urlencode(asked)}", ".dm", screen, has_touch=touch)
+            view = visit(f"{file}#{urlencode(fields)}", ".dm", screen, has_touch=touch)
             return view if fresh else remaining.setdefault(kind, view)
 
         yield opened
 
 
 def scene(view, number: int) -> str:
-    """Go to a scene; returns all that it says above its picture."""
+    """Go to a scene, and return its text above the picture."""
     view.locator(".dm-dots button").nth(number - 1).click()
     view.wait_for_selector(f".dm[data-drawn='{number}']")
     return view.locator(".dm-say").inner_text().replace("\u202f", "").replace("\u00a0", " ")
 
 
 def stroke(view, heights, *, touch=False, reach=1.0) -> None:
-    """Draw through shares of the height, evenly from the left end of the axis to a share of it."""
-    # One look at one drawing: the axis is another element after each redrawing.
+    """Draw a curve through relative heights, equally spaced up to `reach` of the axis."""
+    # Read all places in one call, because each drawing replaces the axis.
     axis = view.wait_for_function(
         """() => {
             const axis = document.querySelector(".dm[data-drawn='1'] .dp-axis");
@@ -110,13 +110,13 @@ def numbers(text: str) -> list[float]:
 
 
 @HANDS
-def test_a_guess_is_compared_with_what_the_library_proves(opened, touch):
+def test_guess_is_compared_with_the_library_bound(opened, touch):
     view, target = opened(PHONE if touch else SCREEN, touch=touch), proved().epsilon
-    said = ((0.8, "large"), (0.02, "small"), (0.095, "right to within 10 %"))
-    for level, verdict in said[: 1 if touch else 3]:
+    guesses = ((0.8, "large"), (0.02, "small"), (0.095, "right to within 10 %"))
+    for level, verdict in guesses[: 1 if touch else 3]:
         scene(view, 1)
         stroke(view, [level] * 20, touch=touch)
-        # The axis goes to 10.
+        # The axis ends at 10.
         view.wait_for_function(f"Math.abs(shown.guess?.at(-1) - {10 * level}) < {level}")
         words = scene(view, 2)
         assert verdict in words and "T = 10000" in words
@@ -126,7 +126,7 @@ def test_a_guess_is_compared_with_what_the_library_proves(opened, touch):
         assert view.evaluate("scrollX + scrollY") == 0
 
 
-def test_a_guess_that_ends_early_is_judged_where_it_ends(opened):
+def test_short_guess_is_judged_at_its_last_point(opened):
     view = opened()
     stroke(view, [0.0, 0.3], reach=0.12)
     expect(view.locator(".dm-text")).to_contain_text("further")
@@ -138,7 +138,7 @@ def test_a_guess_that_ends_early_is_judged_where_it_ends(opened):
 
 
 @each("touch, language", [(False, "en"), (True, "zh")])
-def test_nothing_is_told_before_its_scene(opened, touch, language):
+def test_results_stay_hidden_until_their_scene(opened, touch, language):
     view = opened(PHONE if touch else SCREEN, touch=touch, language=language)
     fields = {2: ("0.94", "dm-pld"), 3: ("1.26", "dm-moments"), 4: ("10.99", "dm-shuffled")}
     among = lambda secrets, text: [secret for secret in secrets if secret in text]
@@ -147,7 +147,7 @@ def test_nothing_is_told_before_its_scene(opened, touch, language):
     assert not hidden()
     stroke(view, [0.1, 0.2, 0.4, 0.5], touch=touch)
     assert not hidden()
-    # Over all of the picture: no label opens.
+    # Hovering over the picture opens no label.
     box = view.locator(".dm-svg").bounding_box()
     for share in np.linspace(0.02, 0.98, 15):
         view.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] * 0.85)
@@ -159,7 +159,7 @@ def test_nothing_is_told_before_its_scene(opened, touch, language):
                 assert not among(secrets, read), (number, later)
             if later == number:
                 assert all(secret in read for secret in secrets)
-    # Nor when one goes back to draw again.
+    # The results are hidden again in scene 1.
     scene(view, 1)
     assert not hidden()
 
@@ -171,7 +171,7 @@ def test_nothing_is_told_before_its_scene(opened, touch, language):
         dict(noise_multiplier=20.0, sample_rate=1.0, delta=1e-7, here=40),
     ],
 )
-def test_the_truth_and_the_moments_are_those_of_the_library(opened, run):
+def test_true_value_and_moments_agree_with_the_library(opened, run):
     view = opened(**run)
     exact, moments = proved(run), proved(run, "moments").epsilon
     words = scene(view, 2)
@@ -192,18 +192,18 @@ def test_the_truth_and_the_moments_are_those_of_the_library(opened, run):
     assert printed == (run is ABADI) == (view.locator(".dm-ring").count() == 1)
 
 
-def test_the_shuffled_claim_is_that_of_the_library_and_breaks(opened):
+def test_shuffled_claim_agrees_with_the_library_and_is_refuted(opened):
     view, stored = opened(), dplearn.shuffled()
     words = scene(view, 4).replace("\n", " ")
     claim, (below, above) = stored["claim"][-1][1], (stored["lower"], stored["upper"])
-    said, least, times = numbers(re.search(r"ε ≤ .*? as much", words)[0])
-    assert claim <= said < 1.0101 * claim
+    quoted, least, times = numbers(re.search(r"ε ≤ .*? as much", words)[0])
+    assert claim <= quoted < 1.0101 * claim
     assert 0.999 * below < least <= below and times <= below / claim < 1.02 * times
     low, high = numbers(re.search(r"shuffled, [^.]*\.\d+ ≤ ε ≤ [\d.]*\d", words)[0])
     assert numbers(view.locator(".dm-value.dm-shuffled").text_content()) == [least]
     assert low == least and above <= high < 1.001 * above
     assert "σ = 0.5, one epoch of 10000 batches, δ = 10⁻⁶, one record zeroed out" in words
-    # Of the run before, the claim breaks, too, and this is said.
+    # The text also refutes the claim for the run of the earlier scenes.
     low, high, held = numbers(words.partition("Of the run before")[2])
     assert low <= stored["before"]["lower"] < 1.01 * low
     assert stored["before"]["upper"] <= high < 1.01 * stored["before"]["upper"]
@@ -211,7 +211,7 @@ def test_the_shuffled_claim_is_that_of_the_library_and_breaks(opened):
     assert "Of the run before" not in scene(opened(noise_multiplier=3), 4)
 
 
-def test_keys_and_buttons_go_from_scene_to_scene_and_fill_the_screen(opened):
+def test_keys_and_buttons_change_scenes_and_full_screen(opened):
     view = opened(PHONE, fresh=True)
     at = lambda scene: expect(view.locator(".dm")).to_have_attribute("data-scene", str(scene))
     for key, expected in (
@@ -228,7 +228,7 @@ def test_keys_and_buttons_go_from_scene_to_scene_and_fill_the_screen(opened):
     view.wait_for_function("document.fullscreenElement")
 
 
-def test_the_keyboard_draws_a_straight_guess(opened):
+def test_keyboard_draws_a_straight_guess(opened):
     view = opened()
     slider = view.get_by_role("slider")
     expect(slider).to_have_attribute("aria-valuetext", "?")
@@ -242,9 +242,9 @@ def test_the_keyboard_draws_a_straight_guess(opened):
 
 @pytest.mark.thorough
 @each("screen, language", [(SCREEN, "zh"), (WALL, "en"), (PHONE, "en"), (PHONE, "zh")])
-def test_every_scene_fits_its_screen_in_type_that_the_last_row_reads(opened, screen, language):
+def test_scenes_fit_their_screens_in_legible_type(opened, screen, language):
     view = opened(screen, guess=GUESS, language=language, touch=screen is PHONE)
-    # On a wall, 2 % of its height; on a phone, what a hand's distance asks.
+    # Minimal font size in pixels: 2 % of a projector's height, less on nearer screens.
     least = {1080: 21.5, 900: 16, 844: 13}[screen["height"]]
     for number in range(1, 5):
         scene(view, number)
@@ -260,16 +260,16 @@ def test_every_scene_fits_its_screen_in_type_that_the_last_row_reads(opened, scr
             assert part["left"] >= 0 and part["right"] <= screen["width"] + 0.5, part
             assert part["top"] >= 0 and part["bottom"] <= screen["height"] + 0.5, part
             assert not part["button"] or min(part["height"], part["width"]) >= 24, part
-        said = [p for p in result if not p["button"]]
-        for one, other in ((a, b) for a in said for b in said if a is not b and a["said"]):
+        texts = [p for p in result if not p["button"]]
+        for one, other in ((a, b) for a in texts for b in texts if a is not b and a["said"]):
             apart = one["left"] >= other["right"] - 1 or one["right"] <= other["left"] + 1
-            # Lines of letters may share their leading.
+            # Lines of text may overlap in their leading.
             lead = 0.3 * max(one["size"], other["size"])
             apart |= one["top"] >= other["bottom"] - lead or one["bottom"] <= other["top"] + lead
             assert apart, (number, one["said"], other["said"])
 
 
-def test_without_motion_a_scene_is_there_at_once(opened):
+def test_reduced_motion_draws_a_scene_at_once(opened):
     view = opened(fresh=True)
     drawn = view.evaluate("""async () => {
       shown.go(1);
@@ -278,7 +278,7 @@ def test_without_motion_a_scene_is_there_at_once(opened):
     }""")
     assert drawn == "2"
     view.emulate_media(reduced_motion="no-preference")
-    # The first frame of a scene that moves does not show yet what is new.
+    # With motion, the first frame does not show the new curve yet.
     ends = view.evaluate("""async () => {
       shown.go(0); shown.go(2);
       await new Promise(requestAnimationFrame);
@@ -297,21 +297,21 @@ def test_without_motion_a_scene_is_there_at_once(opened):
         dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10),
     ],
 )
-def test_no_run_breaks_a_scene(opened, run):
+def test_extreme_runs_show_valid_numbers(opened, run):
     view = opened(**run, guess=GUESS)
     for number in range(1, 5):
         scene(view, number)
         assert not view.evaluate(f"{BROKEN}.test({READ})"), view.evaluate(READ)
 
 
-def test_what_the_address_says_in_vain_is_told_and_rubbish_is_no_guess(opened):
+def test_invalid_fields_of_an_address_are_listed_and_set_no_guess(opened):
     view = opened(noise_multiplier="x", sampling="shuffled", guess="1_2", scene=99)
     words = scene(view, 1)
     assert "noise_multiplier=x" in words and "sampling=shuffled" in words
     assert view.evaluate("[shown.guess, shown.scene]") == [None, 0]
 
 
-def test_both_languages_say_the_same_and_every_sentence_is_used(opened):
+def test_both_languages_have_the_same_fields_and_every_text_is_used(opened):
     view = opened()
     view.add_script_tag(content=dplearn.source("messages", "scenes/messages"))
     table = view.evaluate("messages.TABLE")

@@ -1,4 +1,4 @@
-"""A mechanism in a module of its own, outside the folder that the registry reads."""
+"""Mechanism in a module outside the folder of the registry."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,7 +11,7 @@ from dplearn.mechanisms.laplace import Laplace
 
 @dataclass(frozen=True)
 class NewMechanism(Laplace):
-    """A mechanism that is in no list.
+    """Mechanism that is not in the registry.
 
     Parameters
     ----------
@@ -24,6 +24,6 @@ class NewMechanism(Laplace):
 
 @pytest.fixture
 def registered(monkeypatch) -> type[NewMechanism]:
-    """Register a mechanism for one test, as a new file in its folder would be."""
+    """Register a mechanism for one test, like a new file in the folder of mechanisms."""
     monkeypatch.setitem(MECHANISMS, NewMechanism.name, NewMechanism)
     return NewMechanism

@@ -1,4 +1,4 @@
-"""A real browser: the menu, and the pages that the server draws."""
+"""Menu and server-drawn pages in Chromium."""
 
 from playwright.sync_api import expect
 
@@ -10,12 +10,12 @@ PICTURES = {
     "Check a formula": ".st-key-picture_box .js-plotly-plot",
     "Formula book": ".st-key-picture_box .js-plotly-plot",
 }
-# Where the menu's links stand.
+# Positions of the menu's links.
 LINKS = """[...document.querySelectorAll('.st-key-menu a')].map(a => {
   const { x, y } = a.getBoundingClientRect(); return [Math.round(x), Math.round(y)]; })"""
 
 
-def test_the_menu_stays_where_it_is_on_six_pages(page, address):
+def test_menu_has_the_same_position_on_all_pages(page, address):
     page.goto(address)
     page.locator(".dm[data-drawn]").wait_for()
     settled(page)
@@ -23,7 +23,7 @@ def test_the_menu_stays_where_it_is_on_six_pages(page, address):
     assert len(before) == 6
     for name, picture in PICTURES.items():
         page.get_by_role("link", name=name).click()
-        # Two pages have a picture of the same name: the title says whose it is.
+        # Two pages have the same selector for their picture, so wait for the title, too.
         expect(page).to_have_title(f"{name} · dplearn")
         expect(page.get_by_role("heading", level=1)).to_have_text([name])
         page.locator(picture).wait_for()
@@ -34,13 +34,13 @@ def test_the_menu_stays_where_it_is_on_six_pages(page, address):
     assert page.wait_for_function("window.said").json_value() == page.url
 
 
-def test_an_address_of_a_run_leads_to_epsilon_against_t(page, address):
+def test_address_of_a_run_opens_epsilon_against_t(page, address):
     page.goto(f"{address}/?noise_multiplier=2&here=500")
     page.locator(".dp[data-drawn]").wait_for()
     page.wait_for_url("**/epsilon_vs_steps#noise_multiplier=2&here=500")
 
 
-def test_numbers_of_a_formula_are_dragged_typed_and_refused_as_on_all_pages(page, address):
+def test_numbers_of_a_formula_can_be_dragged_and_typed(page, address):
     page.goto(f"{address}/formula_book?id=G-A8&scale=2")
     page.locator(PICTURES["Formula book"]).wait_for()
     settled(page)
@@ -69,7 +69,7 @@ If it is $(\\alpha, \\tau)$-RDP, then $\\varepsilon = \\tau + \\ln(1/\\delta)/\\
 """
 
 
-def test_a_refused_claim_has_no_map_and_a_dropped_page_is_listed(page, address):
+def test_unreadable_claims_have_no_map_and_uploaded_files_are_listed(page, address):
     page.goto(f"{address}/check_a_claim")
     page.locator(PICTURES["Check a formula"]).wait_for()
     assert is_on_the_first_screen(page, PICTURES["Check a formula"])
@@ -79,7 +79,7 @@ def test_a_refused_claim_has_no_map_and_a_dropped_page_is_listed(page, address):
     page.get_by_text("Not read.").wait_for()
     box.fill("ε' = 2ε√(2k ln(1/δ'))")
     box.press("Enter")
-    # A file dropped while the formula is judged is not lost.
+    # A file uploaded while the formula is judged is listed, too.
     notes = {"name": "notes.md", "mimeType": "text/markdown", "buffer": SLIPS}
     page.locator("[data-testid=stFileUploader] input").set_input_files(notes)
     page.get_by_text("The denominator is alpha - 1: the bracket was lost in print.").wait_for()

@@ -1,4 +1,4 @@
-"""The page that checks a formula: examples, the list of settings, the map, the address."""
+"""Page that checks a formula: examples, list of settings, map, address."""
 
 import functools
 import math
@@ -16,7 +16,7 @@ opened = functools.partial(explorer.opened, "check_a_claim")
 
 
 @pytest.mark.slow
-def test_examples_are_a_click_away_and_can_be_shared():
+def test_examples_open_with_a_click_and_from_their_address():
     app = opened()
     for name, (claim, around) in check_a_claim.EXAMPLES.items():
         app = press(app, check_a_claim._say(f"examples.{name}"))
@@ -29,7 +29,7 @@ def test_examples_are_a_click_away_and_can_be_shared():
 
 
 @pytest.mark.slow
-def test_the_verdict_names_its_setting():
+def test_verdict_names_its_setting():
     app = opened()
     assert "Conditional." in shown(app) and "only if 0" in shown(app)
     link = "([G-B4](formula_book?id=G-B4&misprint=none), Dwork & Roth (2014), Theorem A.1)"
@@ -44,7 +44,7 @@ def test_the_verdict_names_its_setting():
 
 
 @pytest.mark.slow
-def test_what_is_not_read_says_why_and_has_no_map():
+def test_unreadable_claims_have_a_reason_and_no_map():
     for claim, message in (("q*", "left side"), ("δ ≤ 1/n²", "No setting"), ("![x](y)=1", "left")):
         app = opened(claim=claim)
         assert "Not read." in shown(app) and message in shown(app), claim
@@ -56,7 +56,7 @@ NOTES += r"$\varepsilon = \rho + 2\sqrt{\rho\ln(1/\delta)}$, where $L = \sum_i l
 
 
 @pytest.mark.slow
-def test_a_pasted_paragraph_is_listed_formula_by_formula():
+def test_formulas_of_a_pasted_paragraph_are_listed():
     app = enter(opened(), "claim", NOTES)
     assert not app.get("plotly_chart") and len(app.latex) == 2
     result = shown(app)
@@ -64,7 +64,7 @@ def test_a_pasted_paragraph_is_listed_formula_by_formula():
     assert "2 formulas make a claim, 2 are listed." in result
 
 
-def test_the_map_draws_what_was_found_of_one_point_and_of_nothing_as_well():
+def test_map_draws_statuses_counterexample_and_marks():
     area = map_of("ε' = q ε", words="sampling")
     drawn = claim_map(area).to_plotly_json()
     cells = drawn["data"][0]
@@ -75,7 +75,7 @@ def test_the_map_draws_what_was_found_of_one_point_and_of_nothing_as_well():
     assert place == pytest.approx([area.simplest[n] for n in area.axes])
     left, right = drawn["layout"]["xaxis"]["range"]
     assert left < math.log10(area.x[0]) < math.log10(area.x[-1]) < right
-    # Crosses lie on violated cells and on no others.
+    # Crosses mark violated cells only.
     crosses = next(t for t in drawn["data"] if t["name"] == "violated marks")
     status = {
         (math.log10(x), math.log10(y)): cell
@@ -87,10 +87,10 @@ def test_the_map_draws_what_was_found_of_one_point_and_of_nothing_as_well():
     assert "Holds at every" in claim_map(holds).layout.title.text
 
 
-def test_colours_stay_apart_in_grey():
+def test_colours_differ_in_greyscale():
     grey = [
         sum(w * int(c[i : i + 2], 16) for w, i in ((0.299, 1), (0.587, 3), (0.114, 5)))
         for c in _FILL[:3]
     ]
-    # Undecided and holding are told apart by dots as well.
+    # Dots also distinguish undecided cells from cells where the claim holds.
     assert abs(grey[0] - grey[1]) > 80 and abs(grey[1] - grey[2]) > 70

@@ -1,11 +1,11 @@
-"""Asked for with one button of epsilon against T: certificate, statement, theorems."""
+"""Details of epsilon against T: certificate, statement, theorems."""
 
 import dataclasses
 import itertools
 from typing import Any
 
 import pytest
-from test_language import left
+from test_language import english_texts
 
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates import certify, check
@@ -32,8 +32,8 @@ FILES = ["Text", "LaTeX", "JSON", "Card"]
 HERE = Answers(ABADI, 10_000, tuple(ACCOUNTANTS), 60_000)
 
 
-def asked(*boxes: str, given: Answers = HERE, language: str = "en"):
-    """Open the page after the library was asked, with these boxes open."""
+def open_details(*boxes: str, given: Answers = HERE, language: str = "en"):
+    """Open the page with details of a run, and with these boxes open."""
     app = opened("epsilon_vs_steps")
     app.session_state["language"] = language
     app.session_state["epsilon_details"] = given
@@ -42,40 +42,40 @@ def asked(*boxes: str, given: Answers = HERE, language: str = "en"):
     return checked(app.run())
 
 
-def told(app, **parts):
-    """Enter these parts of the statement."""
-    for part, said in parts.items():
+def enter_parts(app, **parts):
+    """Enter parts of the statement."""
+    for part, value in parts.items():
         kind = app.text_input if part in ("unit", "period", "trusted") else app.selectbox
         kind = app.number_input if part == "records" else kind
-        kind(key=f"told_{part}").set_value(said)
+        kind(key=f"told_{part}").set_value(value)
     return checked(app.run())
 
 
-def test_nothing_is_computed_before_it_is_asked_for(monkeypatch):
+def test_details_are_not_computed_before_a_request(monkeypatch):
     monkeypatch.setattr(confirmation, "answer_of", None)
     assert not opened("epsilon_vs_steps").subheader
 
 
 @pytest.mark.slow
-def test_a_statement_names_what_is_missing_and_is_then_complete():
-    app = asked("in_full")
+def test_statement_lists_its_missing_parts_until_complete():
+    app = open_details("in_full")
     assert app.info[0].value.count("·") == len(PARTS) - 1
-    app = told(app, **PARTS | {"unit": ""})
+    app = enter_parts(app, **PARTS | {"unit": ""})
     assert app.info[0].value == "Still missing: Unit: whose data?"
-    app = told(app, unit=PARTS["unit"])
+    app = enter_parts(app, unit=PARTS["unit"])
     stated = PLAN.statement(delta=1e-5, **PARTS)
     assert not app.info and app.code[0].value == str(stated)
     assert {*FILES} < {*downloads(app)}
-    app = told(app, records=100_000)
+    app = enter_parts(app, records=100_000)
     assert "got 100000 * 1e-05 = 1: " in app.info[0].value
     laplace = dataclasses.replace(ABADI, mechanism="laplace", largest=50)
-    app = asked("in_full", given=dataclasses.replace(HERE, scenario=laplace, here=7))
+    app = open_details("in_full", given=dataclasses.replace(HERE, scenario=laplace, here=7))
     assert any(c.value.startswith("A statement needs") for c in app.caption)
 
 
 @pytest.mark.slow
-def test_theorems_and_their_sources_are_told():
-    result = words(asked("theorems"))
+def test_theorems_are_shown_with_references():
+    result = words(open_details("theorems"))
     for name, law in ACCOUNTANTS.items():
         why, theorem = (details._say[f"{table}.{name}"] for table in ("why", "theorem"))
         assert all(str(x) in result for x in (theorem, law.reference, why))
@@ -83,40 +83,40 @@ def test_theorems_and_their_sources_are_told():
 
 
 @pytest.mark.slow
-def test_in_chinese_what_was_hidden_is_chinese():
-    app = asked("in_full", "theorems", language="zh")
-    assert not left(app) and "还缺" in app.info[0].value
+def test_chinese_details_have_no_english():
+    app = open_details("in_full", "theorems", language="zh")
+    assert not english_texts(app) and "还缺" in app.info[0].value
 
 
 @pytest.mark.slow
-def test_a_delta_that_promises_next_to_nothing_is_said():
+def test_warns_if_delta_is_at_least_one_over_n():
     loose = dataclasses.replace(
         HERE, records=1000, scenario=dataclasses.replace(ABADI, delta=0.001)
     )
-    assert "is no less than 1/N" in words(asked(given=loose))
-    assert "is no less than 1/N" not in words(asked())
+    assert "is no less than 1/N" in words(open_details(given=loose))
+    assert "is no less than 1/N" not in words(open_details())
 
 
-def test_a_certificate_is_made_when_it_is_asked_for(monkeypatch):
-    assert downloads(asked()) == ["Certificate"]
+def test_certificate_is_computed_on_request(monkeypatch):
+    assert downloads(open_details()) == ["Certificate"]
     proved = check(details.as_certificate(dataclasses.replace(HERE, here=1500)))
     step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
     exact = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=1500)
     assert proved.startswith(f"proved: {exact.lower:.6f}") and "steps = 1500" in proved
-    # At delta = 9.9e-4 the contour of one step is too long: the file holds the reason.
+    # At delta = 9.9e-4 the contour of one step is too long; the file contains this reason.
     vain = dataclasses.replace(HERE, scenario=dataclasses.replace(ABADI, delta=9.9e-4), here=1)
     assert details.as_certificate(vain).startswith("no proof of this run was found: its contour")
-    # Without python-flint the page opens, and says how to add it.
+    # Without python-flint, the page shows how to install it.
     monkeypatch.setattr(details.util, "find_spec", lambda name: None)
     monkeypatch.setattr(details, "as_certificate", None)
-    bare = asked()
+    bare = open_details()
     assert not downloads(bare) and details._say["no_certificate.flint"] in [
         caption.value for caption in bare.caption
     ]
 
 
 @pytest.mark.slow
-def test_certificates_are_offered_where_a_proof_has_a_form():
+def test_certificates_are_offered_exactly_where_certify_supports_the_run():
     for mechanism, sampling in itertools.product(confirmation.options()["mechanism"], SAMPLINGS):
         rate = 1.0 if sampling == "none" else 0.01
         scenario = Scenario(mechanism, 4.0, sampling, rate, 1e-5, "add_remove", 100)

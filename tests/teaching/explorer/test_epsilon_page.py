@@ -1,4 +1,4 @@
-"""Epsilon against T in the explorer: the browser owns the run, the server answers when asked."""
+"""Epsilon against T in the explorer: state in the browser, server replies on request."""
 
 import re
 
@@ -17,8 +17,8 @@ TEXTS = """() => [...document.querySelectorAll('.stMain *')].flatMap(node =>
 
 
 @pytest.fixture(scope="module")
-def told(browser, address):
-    """Open one page for all tests, and list what it sends to the server."""
+def recorded(browser, address):
+    """Open one page for all tests, and list the frames that it sends to the server."""
     frames: list = []
     with page_at(browser, address) as page:
         sent = lambda socket: socket.on("framesent", lambda frame: frames.append(frame))
@@ -27,9 +27,9 @@ def told(browser, address):
 
 
 @pytest.fixture
-def page(told):
-    """Share the page; from run to run its address alone changes."""
-    return told[0]
+def page(recorded):
+    """Share one page, whose address sets the run."""
+    return recorded[0]
 
 
 def shown(page, address: str, query: str = "") -> None:
@@ -39,7 +39,7 @@ def shown(page, address: str, query: str = "") -> None:
 
 
 def pulled(page, across: int) -> None:
-    """Hold the noise and move it by so many pixels."""
+    """Press the mouse on the noise, and move it by `across` pixels."""
     box = page.locator(SIGMA).bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
@@ -47,25 +47,25 @@ def pulled(page, across: int) -> None:
     page.mouse.move(x + across, y, steps=5)
 
 
-def test_a_hand_asks_the_server_nothing_and_the_library_agrees(told, address):
-    page, sent = told
+def test_dragging_sends_nothing_and_the_library_confirms_afterwards(recorded, address):
+    page, sent = recorded
     shown(page, address)
     page.get_by_text("confirmed by the Python library").wait_for()
     before = page.locator(EPSILON).text_content()
     settled(page)
-    asked = len(sent)
+    count = len(sent)
     pulled(page, -60)
     expect(page.locator(EPSILON)).not_to_have_text(before)
     expect(page.get_by_text("confirmed by the Python library")).to_have_count(0)
-    assert len(sent) == asked
+    assert len(sent) == count
     page.mouse.up()
     page.wait_for_url("**#noise_multiplier=*")
-    # After some seconds of rest it is asked once, quietly.
+    # After some seconds without a change, the page sends one question.
     page.get_by_text("confirmed by the Python library").wait_for()
-    assert len(sent) == asked + 1
+    assert len(sent) == count + 1
 
 
-def test_the_server_is_asked_for_runs_that_the_browser_has_no_engine_for(page, address):
+def test_server_computes_runs_without_a_browser_engine(page, address):
     shown(page, address, "#sampling=shuffled&adjacency=zero_out&here=100&noise_multiplier=4")
     page.get_by_text("Most tools would report").wait_for()
     before = page.locator(EPSILON).text_content()
@@ -80,7 +80,7 @@ def test_the_server_is_asked_for_runs_that_the_browser_has_no_engine_for(page, a
     assert float(page.locator(EPSILON).text_content()) < float(before)
 
 
-def test_kinds_of_runs_are_chosen(page, address):
+def test_sampling_and_mechanism_can_be_chosen(page, address):
     shown(page, address, "#here=700")
     page.get_by_label("Batches").select_option("without_replacement")
     page.wait_for_url("**sampling=without_replacement&adjacency=replace_one*")
@@ -89,7 +89,7 @@ def test_kinds_of_runs_are_chosen(page, address):
     expect(page.locator(EPSILON)).to_have_text(re.compile(r"\d"))
 
 
-def test_the_run_is_kept_from_page_to_page_and_behind_the_back_button(page, address):
+def test_run_survives_page_changes_and_the_back_button(page, address):
     shown(page, address, "#")
     expect(page.locator(EPSILON)).to_have_text("0.947")
     page.locator(SIGMA).press("ArrowUp")
@@ -105,7 +105,7 @@ def test_the_run_is_kept_from_page_to_page_and_behind_the_back_button(page, addr
     settled(page)
 
 
-def test_a_certificate_and_a_statement_are_asked_for_with_one_button(page, address, tmp_path):
+def test_one_button_requests_certificate_and_statement(page, address, tmp_path):
     shown(page, address)
     page.get_by_role("button", name="Certificate and details").click()
     heading = page.locator(".st-key-details h3")
@@ -122,7 +122,7 @@ def test_a_certificate_and_a_statement_are_asked_for_with_one_button(page, addre
     settled(page, "details")
 
 
-def test_in_chinese_no_english_is_left_and_the_language_is_that_of_all_pages(page, address):
+def test_chinese_page_has_no_english_and_all_pages_share_the_language(page, address):
     shown(page, address, "?language=zh")
     page.get_by_role("button", name="证书与细节").click()
     page.get_by_text("完整地说清楚").first.wait_for()

@@ -1,4 +1,4 @@
-"""The page of the formula book: every entry has a picture, and shows what the book finds."""
+"""Page of the formula book: every entry has a picture and the book's results."""
 
 import functools
 import json
@@ -39,27 +39,27 @@ opened = functools.partial(explorer.opened, "formula_book")
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch):
-    """Pictures are drawn whole, however busy the machine is."""
+    """Remove the time limit of pictures, so that they are complete on a busy machine."""
     monkeypatch.setattr(entry, "_PICTURE", math.inf)
 
 
 @pytest.fixture
 def quick(monkeypatch):
-    """No search for counterexamples and no oracles: of all variants they take minutes."""
-    remembered = (pictures.first_parameters, pictures.comparison_at, pictures._of_design)
+    """Replace counterexample searches and oracles, which take minutes for all variants."""
+    caches = (pictures.first_parameters, pictures.comparison_at, pictures._of_design)
     exact = lambda claim, given: Case(given, claim.value(given), Interval(0.0, 1.0), 0.0)
     stands = lambda id, misprint: Refutation(id=id, kind="", status="stands")
     monkeypatch.setattr(pictures, "compare", exact)
     monkeypatch.setattr(pictures, "refuted", stands)
-    for cached in remembered:
+    for cached in caches:
         cached.cache_clear()
     yield
-    for cached in remembered:
+    for cached in caches:
         cached.cache_clear()
 
 
 def is_drawn(id: str, misprint: str) -> list[pictures.Comparison]:
-    """Return a point or two of a picture, once its axis is known to be finite."""
+    """Check that a picture's axis is finite, and return its first points."""
     view = View(id, misprint)
     if view.axes:
         picture = curve(view, view.axes[0], seconds=0.0)
@@ -73,7 +73,7 @@ def is_drawn(id: str, misprint: str) -> list[pictures.Comparison]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", dict.fromkeys(one.group for one in book.values()))
-def test_every_entry_has_a_picture_words_and_a_call_that_runs(group):
+def test_every_entry_has_a_picture_a_text_and_correct_example_code(group):
     for id in (id for id, one in book.items() if one.group == group):
         one, begin = book[id], first_parameters(id)
         assert {p.verdict for p in is_drawn(id, "none")} <= {"right", ""}, id
@@ -95,7 +95,7 @@ def test_every_wrong_variant_has_a_picture(quick):
 
 
 @each("id", book)
-def test_parameters_have_ends_and_names_of_their_own_in_the_address(id):
+def test_parameters_have_ranges_and_unique_names_in_the_address(id):
     able = dict(entry.parameters(id, "none"))
     assert len({entry._key(name) for name in able}) == len(able)
     assert not {entry._key(name) for name in able} & {*entry.START}
@@ -103,7 +103,7 @@ def test_parameters_have_ends_and_names_of_their_own_in_the_address(id):
         assert part["ends"][0] < part["ends"][1] if "ends" in part else part["options"]
 
 
-def test_points_are_those_of_the_formula_and_its_oracle():
+def test_points_are_values_of_the_formula_and_its_oracle():
     at = View("G-A8")
     found, some, whole = curve(at, "order")
     one = book["G-A8"]
@@ -115,8 +115,8 @@ def test_points_are_those_of_the_formula_and_its_oracle():
     assert {p.verdict for p in some} == {"right"} and found.log_x
 
 
-def test_grey_ends_where_the_hypothesis_does_and_red_lies_where_the_claim_is_too_small():
-    # The noise multiplier stays below twice the bit noise.
+def test_regions_mark_failed_hypotheses_and_violations():
+    # The hypothesis requires a noise multiplier below twice the bit noise.
     at = View("G-F5").at("bit_noise", 1.0)
     (region,) = curve(at, "noise_multiplier")[0].regions
     assert region.kind == "outside" and region.right == 20.0
@@ -135,7 +135,7 @@ def test_grey_ends_where_the_hypothesis_does_and_red_lies_where_the_claim_is_too
     assert len(set(hatches.values())) == len(hatches), "a hatch of its own"
 
 
-def test_what_a_time_limit_cuts_is_spread_and_goes_on():
+def test_pictures_cut_by_the_time_limit_have_spread_points_and_continue():
     at = View("G-A8").at("scale", 3.21)
     _, some, whole = curve(at, "order", seconds=0.0)
     assert not whole and len(some) == 1
@@ -145,7 +145,7 @@ def test_what_a_time_limit_cuts_is_spread_and_goes_on():
     assert drawn[:5] == [0, 32, 16, 8, 24] and sorted(drawn) == list(range(33))
 
 
-def test_a_cloud_is_the_design_of_the_verification():
+def test_cloud_shows_the_points_of_the_verification():
     found, some, whole = cloud(View("G-A12b"), words)
     assert whole and len(some) == book["G-A12b"].points and set(found.verdict) == {"right"}
     wrong, _, _ = cloud(View("G-A12b", "without-continuity"), words)
@@ -153,12 +153,12 @@ def test_a_cloud_is_the_design_of_the_verification():
     assert np.mean([v == "right" for v in wrong.verdict]) == pytest.approx(harmless)
 
 
-def test_what_is_made_of_a_parameter_follows_it():
+def test_derived_parameters_follow_their_parameter():
     at = View("G-M5b")
     flip = book["G-M5b"].domain["flip"]
     for noise in (2.0, at.parameters["noise_std"]):
-        found = at.at("noise_std", noise).parameters
-        assert found["flip"] == flip.draw(None, found)
+        derived = at.at("noise_std", noise).parameters
+        assert derived["flip"] == flip.draw(None, derived)
     at = View("G-A5")
     kernel = at.parameters["kernel"]
     assert at.at("order", 7.0).parameters["kernel"] is kernel
@@ -166,8 +166,8 @@ def test_what_is_made_of_a_parameter_follows_it():
     assert not np.array_equal(drawn["p"], at.parameters["p"])
 
 
-def test_the_axis_shows_what_matters():
-    # A few far values do not squeeze the rest; a wide range of positive ones is logarithmic.
+def test_axes_ignore_outliers_and_are_logarithmic_over_wide_ranges():
+
     x = np.linspace(1, 2, 33)
     y = np.where(x > 1.95, 1e9, -x)
     near = formula_curve(Sweep(x=x, value=y, low=y, high=y, ends=(1, 2)))
@@ -185,12 +185,12 @@ def test_the_axis_shows_what_matters():
      (math.inf, "∞"), (-math.inf, "−∞"), (math.nan, "no value"), (1e7, "10⁷"),
      (40000.0, "40\u202f000"), (9.99996e-4, "10⁻³")],
 )  # fmt: skip
-def test_numbers_read_as_written_by_hand(value, text):
+def test_numbers_are_formatted_for_reading(value, text):
     assert words.number(value) == text
 
 
 @pytest.mark.slow
-def test_an_entry_leads_to_its_claim_and_to_the_run_that_it_describes():
+def test_entries_link_to_their_claim_and_their_run():
     text = shown(opened(id="G-B4", misprint="no-two"))
     assert f"({entry.claim_address('G-B4')})" in text
     assert f"({entry.claim_address('G-B4', 'no-two')})" in text and "All accountants" not in text
@@ -203,13 +203,13 @@ def test_an_entry_leads_to_its_claim_and_to_the_run_that_it_describes():
 
 
 @each("id", [id for id, one in book.items() if one.settings])
-def test_an_entry_leads_to_its_claim_and_is_not_refuted_there(id):
+def test_linked_claims_of_entries_are_not_refuted(id):
     at = dict(parse_qsl(entry.claim_address(id).partition("?")[2]))
     assert proofread(at["claim"], words=at["words"]).verdict != "refuted", id
 
 
 @each("id", ["G-A3d", "G-A5", "G-A12b"])
-def test_an_entry_says_what_it_is(id):
+def test_entries_show_title_statement_kind_and_reference(id):
     app, one = opened(id=id), book[id]
     for line in (str(one.reference), words.kind_of(one)):
         assert line in shown(app)
@@ -220,7 +220,7 @@ def test_an_entry_says_what_it_is(id):
 
 
 @pytest.mark.slow
-def test_a_wrong_variant_is_drawn_and_refuted_and_its_entry_verified():
+def test_wrong_variant_is_refuted_and_its_entry_verified():
     app = opened(id="G-A4", misprint="no-root")
     case = refute(book["G-A4"], book["G-A4"].misprint("no-root")).counterexample
     assert case is not None
@@ -234,7 +234,7 @@ def test_a_wrong_variant_is_drawn_and_refuted_and_its_entry_verified():
     assert all(part in outcome for part in ("verified", "at 150 points", "relative error"))
 
 
-def test_parameters_are_in_the_address_and_move_the_picture():
+def test_parameters_of_the_address_change_the_picture():
     app = opened(id="G-A8")
     sentence = json.loads(app.get("bidi_component")[0].proto.json)[0]["numbers"]
     assert [(one["name"], one["value"]) for one in sentence] == [("scale", 1.0)]
@@ -248,7 +248,7 @@ def test_parameters_are_in_the_address_and_move_the_picture():
     assert figure(cloud)["data"][0]["name"] == "value = truth"
 
 
-def test_others_are_drawn_where_there_is_no_slider():
+def test_button_redraws_parameters_that_cannot_be_dragged():
     app = opened(id="G-A5")
     before = figure(app)
     press(app, "Draw others")

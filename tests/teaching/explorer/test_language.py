@@ -1,4 +1,4 @@
-"""A sentence of the explorer has its Chinese, by its key, and what the library says has, too."""
+"""All texts of the explorer, and the library's texts on its pages, have a Chinese version."""
 
 import ast
 import fnmatch
@@ -30,12 +30,12 @@ from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
 APP = Path(package.__file__).parent
 KEYED = sorted(path.stem for path in (APP / "kit" / "messages").glob("*.toml"))
 FILES = [*APP.rglob("*.py")]
-# Three English words in a row that are no name.
+# Three lower-case English words in a row.
 ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
 
 
-def asked_for(file: Path) -> Iterator[tuple[str, str]]:
-    """Yield the file of words, and a pattern for each key, that a module names."""
+def requested_keys(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield message file and pattern of every key that a module reads."""
     named = re.search(r'_say = Words\("(\w+)"\)', file.read_text())
     for node in ast.walk(ast.parse(file.read_text())) if named else ():
         if isinstance(node, ast.Call) and node.args:
@@ -53,20 +53,20 @@ def asked_for(file: Path) -> Iterator[tuple[str, str]]:
                 yield named[1], "".join(words) + more  # type: ignore[index]
 
 
-def test_each_key_has_its_sentence_and_each_sentence_is_asked_for_by_its_key():
+def test_every_requested_key_exists_and_every_key_is_requested():
     pairs = {(name, key) for name in KEYED for key in language.keyed(name)}
-    asked = {*chain.from_iterable(map(asked_for, FILES))}
-    # Titles and groups are found by their English, accountants by their names.
-    asked |= {("shared", key) for key in ("see", "check", "mechanisms")}
-    asked |= {("epsilon_vs_steps", key) for key in ("labels.*", "accountants.*")}
+    requested = {*chain.from_iterable(map(requested_keys, FILES))}
+    # Titles and groups are looked up by English text, accountants by name.
+    requested |= {("shared", key) for key in ("see", "check", "mechanisms")}
+    requested |= {("epsilon_vs_steps", key) for key in ("labels.*", "accountants.*")}
     missing = lambda name, key: not fnmatch.filter((k for n, k in pairs if n == name), key)
-    assert not [one for one in asked if missing(*one)]
-    met = lambda name, key: any(n == name and fnmatch.fnmatchcase(key, k) for n, k in asked)
+    assert not [one for one in requested if missing(*one)]
+    met = lambda name, key: any(n == name and fnmatch.fnmatchcase(key, k) for n, k in requested)
     assert not [one for one in pairs if not met(*one)]
 
 
 def handed_over() -> Iterator[str]:
-    """Yield sentences and templates that other packages hand over."""
+    """Yield the texts and templates that the pages get from other packages."""
     nodes = ast.walk(ast.parse(inspect.getsource(sentences)))
     calls = (node for node in nodes if isinstance(node, ast.Call))
     of_entries = [call.args[0] for call in calls if getattr(call.func, "attr", "") == "translated"]
@@ -74,7 +74,7 @@ def handed_over() -> Iterator[str]:
         for part in (node, getattr(node, "body", None), getattr(node, "orelse", None)):
             yield from [part.value] if isinstance(part, ast.Constant) else ()
     for name, result in vars(sentences).items():
-        # Groups and verdicts on published figures stand on no page.
+        # No page shows groups, or verdicts on published figures.
         if name.lstrip("_").isupper() and name not in ("GREEK", "_GROUPS", "VERDICTS"):
             yield from result.values() if isinstance(result, dict) else [result]
     catalogue = pairs.catalogue()
@@ -83,10 +83,10 @@ def handed_over() -> Iterator[str]:
     yield from (number["label"] for number in catalogue["numbers"].values())
 
 
-def test_every_sentence_has_one_translation_and_every_template_keeps_its_places():
+def test_every_text_has_one_translation_with_the_same_fields():
     keyed = [pair for name in KEYED for pair in language.keyed(name).values()]
     whole = language.chinese()
-    # Signs, and names of the house, stay.
+    # Symbols and names stay untranslated.
     worded = {s for s in handed_over() if isinstance(s, str) and re.search("[A-Za-z][a-z]{2}", s)}
     assert worded - set(whole) == set(), "without a translation"
     assert not [e for e, zh in keyed if whole[e] != zh], "with two translations"
@@ -100,12 +100,12 @@ def test_every_sentence_has_one_translation_and_every_template_keeps_its_places(
 
 
 def library() -> dict[str, str]:
-    """Return what the library says, without the sentences that have keys."""
+    """Return the translations of the library's texts, without texts that have keys."""
     by_key = {english for name in KEYED for english, _ in language.keyed(name).values()}
     return {english: zh for english, zh in language.chinese().items() if english not in by_key}
 
 
-def test_each_part_of_the_librarys_words_stands_in_its_sources():
+def test_every_translated_text_of_the_library_is_in_its_sources():
     joined = "".join(path.read_text() for path in (ROOT / "dplearn").rglob("*.py"))
     joined += "".join(english for name in KEYED for english, _ in language.keyed(name).values())
     letters = lambda text: re.sub(r"[^a-z]", "", text.lower())
@@ -126,8 +126,8 @@ def written(part: object) -> Iterator[str]:
         yield from written(inner)
 
 
-def left(app: AppTest) -> set[str]:
-    """Return what a page of the explorer says in English."""
+def english_texts(app: AppTest) -> set[str]:
+    """Return the English texts of a page of the explorer."""
     kinds = "error warning info success markdown caption subheader button selectbox text_input"
     kinds += " expander toggle button_group"
     elements = [e for kind in kinds.split() for e in getattr(app, kind)]
@@ -143,7 +143,7 @@ def left(app: AppTest) -> set[str]:
 
 @functools.cache
 def _stays() -> re.Pattern[str]:
-    """Words of the book's entries, and titles of lessons."""
+    """Return a pattern of texts that stay English: the book's entries, titles of lessons."""
     own = [entry.title for entry in book.values()]
     wrong = [m for entry in book.values() for m in entry.misprints]
     own += [part for m in wrong for part in (m.note, m.met, m.name, m.name.replace("-", " "))]
@@ -152,22 +152,22 @@ def _stays() -> re.Pattern[str]:
 
 
 def untitled(text: str) -> str:
-    """Remove what stays English from a text."""
+    """Remove the parts that stay English from a text."""
     return _stays().sub("", text)
 
 
 WORD = re.compile(r"(?<![\w<&/.%{])[a-z]{3,}(?![\w>])")
-# Units, and names of parameters.
-KEPT = {"nats"}
-KEPT |= {word for e in book.values() for name in e.parameters for word in name.split("_")}
+# English words that stay: units, and names of parameters.
+UNTRANSLATED = {"nats"}
+UNTRANSLATED |= {word for e in book.values() for name in e.parameters for word in name.split("_")}
 
 
 def words_of_figures(app: AppTest) -> set[str]:
-    """English words in the figures of a page, and in what is told to those who do not see them."""
+    """Return the English words in a page's figures and their alternative texts."""
     charts = app.get("plotly_chart")
     result = {t for c in charts for t in (c.proto.alt, *written(json.loads(c.proto.spec)))}
     bare = (re.sub(r"<[^>]*>|%\{.*?\}", "", text) for text in result if WORD.search(text))
-    return {word for text in bare for word in WORD.findall(untitled(text))} - KEPT
+    return {word for text in bare for word in WORD.findall(untitled(text))} - UNTRANSLATED
 
 
 @pytest.fixture
@@ -175,11 +175,11 @@ def chinese(monkeypatch):
     monkeypatch.setattr(language, "spoken", lambda: "zh")
 
 
-SAID = ["ε' = q ε", "ρ + 2√(ρ ln(1/δ))", "$ε=2ρk$, $σ^2=Δ/δ$", "L=Σ_i", "σ ≤ Δ/ε", "b = 1/(5ε^3)"]
-SAID += ["ε = ρ + ln((α-1)/α) + (ln δ + ln α)/(α-1)", "kρ-zCDP", "δ ≤ 1/n²", "a*b", "ε ≥ ρ + 1"]
-SAID += ["(ρ+2√(ρ ln(1/δ)), δ/2)-DP", "(ρ+2√(ρ ln(1/δ')), δ)-DP", "σ = 2Δ√(2 ln(1.25/δ))/ε"]
+CLAIMS = ["ε' = q ε", "ρ + 2√(ρ ln(1/δ))", "$ε=2ρk$, $σ^2=Δ/δ$", "L=Σ_i", "σ ≤ Δ/ε", "b = 1/(5ε^3)"]
+CLAIMS += ["ε = ρ + ln((α-1)/α) + (ln δ + ln α)/(α-1)", "kρ-zCDP", "δ ≤ 1/n²", "a*b", "ε ≥ ρ + 1"]
+CLAIMS += ["(ρ+2√(ρ ln(1/δ)), δ/2)-DP", "(ρ+2√(ρ ln(1/δ')), δ)-DP", "σ = 2Δ√(2 ln(1.25/δ))/ε"]
 SHOWN = [
-    *(("check_a_claim", {"claim": claim}) for claim in SAID),
+    *(("check_a_claim", {"claim": claim}) for claim in CLAIMS),
     *(("formula_book", {"id": id}) for id in ("G-D1", "G-E1", "nobody")),
     ("formula_book", {"id": "G-B4", "misprint": "any-epsilon", "picture": "cloud"}),
 ]
@@ -187,13 +187,13 @@ SHOWN = [
 
 @pytest.mark.slow
 @each("page, address", SHOWN)
-def test_a_page_in_chinese_has_no_english_sentence(chinese, page, address):
+def test_chinese_pages_have_no_english_sentence(chinese, page, address):
     app = explorer.opened(page, **address)
-    assert not left(app) and not words_of_figures(app)
+    assert not english_texts(app) and not words_of_figures(app)
 
 
 @pytest.mark.slow
-def test_what_the_library_says_of_any_run_is_translated(chinese):
+def test_refusals_and_assumptions_of_all_runs_are_translated(chinese):
     for noise, sampling, adjacency in product(*confirmation.options().values()):
         rate = 1.0 if sampling == "none" else 0.5
         left_out = sampling.endswith(DROP_LAST)
@@ -201,15 +201,15 @@ def test_what_the_library_says_of_any_run_is_translated(chinese):
         run = Scenario(noise, 4.0, kind, rate, 1e-5, adjacency, 2, drop_last=left_out)  # type: ignore[arg-type]
         for name in ACCOUNTANTS:
             answer = confirmation.answer_of(name, run, (1,))
-            said = [
+            texts = [
                 language.reason(answer.refusal),
                 *(a for g in answer.curve for a in g.assumptions),
             ]
-            assert not [t for t in map(language.retold, said) if ENGLISH.search(t)], (name, run)
+            assert not [t for t in map(language.retold, texts) if ENGLISH.search(t)], (name, run)
 
 
 def in_chinese(part: object) -> Iterator[str]:
-    """Yield the Chinese in what the page of mechanisms is sent."""
+    """Yield the Chinese texts in data for the page of mechanisms."""
     if isinstance(part, dict):
         yield from (part["zh"],) if set(part) == {"en", "zh"} else in_chinese([*part.values()])
     for inner in part if isinstance(part, list | tuple) else ():
@@ -217,15 +217,15 @@ def in_chinese(part: object) -> Iterator[str]:
 
 
 @pytest.mark.slow
-def test_what_the_page_of_mechanisms_is_sent_is_translated():
-    asked = [{"mechanism": name, "adjacency": "replace_one"} for name in MECHANISMS]
-    answers_ = [table_or_refusal(question) for question in asked]
+def test_data_for_the_page_of_mechanisms_are_translated():
+    requests = [{"mechanism": name, "adjacency": "replace_one"} for name in MECHANISMS]
+    answers_ = [table_or_refusal(question) for question in requests]
     lines = [*in_chinese(pairs.worded(pairs.catalogue(), language.in_each)), *in_chinese(answers_)]
     assert len(lines) > 100 and not [t for t in lines if ENGLISH.search(t)]
     assert sum("refused" in each for each in answers_) >= 1
 
 
-def test_why_a_mechanism_covers_no_such_neighbours_is_translated(chinese):
+def test_refused_adjacencies_of_mechanisms_are_translated(chinese):
     examples = [e for law in MECHANISMS.values() for e in law.examples()]
     refusals = (pairs.refusal(e, adjacency) for e in examples for adjacency in ADJACENCIES)
     result = {language.reason(refusal) for refusal in refusals}

@@ -1,4 +1,4 @@
-"""The page of mechanisms in the explorer: every mechanism is on it, and a move asks for nothing."""
+"""Page of mechanisms in the explorer: all mechanisms, and no requests while dragging."""
 
 import functools
 import json
@@ -15,19 +15,19 @@ from dplearn.teaching.explorer.kit import questions
 from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
 from explorer import opened
 
-TOLD = catalogue()
-START = {key: number["start"] for key, number in TOLD["numbers"].items()}
+CATALOGUE = catalogue()
+START = {key: number["start"] for key, number in CATALOGUE["numbers"].items()}
 
 
 @each("name", MECHANISMS)
-def test_every_number_of_a_mechanism_can_be_set_and_has_words(name):
-    result = TOLD["mechanisms"][name]
+def test_every_parameter_has_a_range_and_a_description(name):
+    result = CATALOGUE["mechanisms"][name]
     assert result["covered"] and result["conditions"] and [*result["about"]] == result["keys"]
     views = {"mechanism", "example", "adjacency", "direction", "epsilon", "order"}
     assert not {*views, "false_positive_rate"} & {*result["keys"]}
     assert result["keys"] or result["examples"]
     for key in result["about"].keys() & START.keys():
-        (low, high), start = TOLD["numbers"][key]["ends"], START[key]
+        (low, high), start = CATALOGUE["numbers"][key]["ends"], START[key]
         assert len(result["about"][key].split()) > 3 and low <= start <= high and high > 3 * low
         for end in (low, high):
             assert (
@@ -35,7 +35,7 @@ def test_every_number_of_a_mechanism_can_be_set_and_has_words(name):
             )
 
 
-def test_a_mechanism_registered_on_the_fly_is_on_the_page(registered):
+def test_newly_registered_mechanism_is_on_the_page(registered):
     result = catalogue()["mechanisms"][registered.name]
     assert result["keys"] == ["noise_multiplier"]
     assert "How much noise there is" in result["about"]["noise_multiplier"]
@@ -45,24 +45,24 @@ def test_a_mechanism_registered_on_the_fly_is_on_the_page(registered):
     assert registered.name in json.dumps(opened("mechanisms").get("bidi_component")[0].proto.json)
 
 
-def test_a_question_is_read_as_an_address_is(monkeypatch):
-    asked = {"mechanism": "poisson_subsampled", "base": "laplace", "sample_rate": 0.25}
-    asked |= {"noise_multiplier": 0.5, "direction": "add", "key": "k", "then": "<b>"}
-    remaining = Mock(side_effect=questions.ask)
-    monkeypatch.setattr(questions, "ask", remaining)
-    assert set(table_or_refusal(asked)) == {"table"}
-    _, pair = remaining.call_args.args
+def test_question_has_the_same_fields_as_an_address(monkeypatch):
+    question = {"mechanism": "poisson_subsampled", "base": "laplace", "sample_rate": 0.25}
+    question |= {"noise_multiplier": 0.5, "direction": "add", "key": "k", "then": "<b>"}
+    recorded = Mock(side_effect=questions.ask)
+    monkeypatch.setattr(questions, "ask", recorded)
+    assert set(table_or_refusal(question)) == {"table"}
+    _, pair = recorded.call_args.args
     assert pair == Pair(PoissonSubsampled(Laplace(0.5), 0.25), "add_remove", "add")
 
 
-def test_both_directions_are_shown_where_one_part_of_a_composition_has_two():
+def test_composition_is_two_sided_if_one_part_is_two_sided():
     both = Composed([Gaussian(1.0), PoissonSubsampled(Gaussian(1.0), 0.25)])
     assert Pair(both, "add_remove", "remove").two_sided
     assert not Pair(Gaussian(1.0), "add_remove", "remove").two_sided
 
 
 @each(
-    "asked, why",
+    "question, why",
     [
         ({"mechanism": "skellam", "noise_multiplier": "many"}, "from"),
         ({"mechanism": "nothing"}, "one of"),
@@ -70,18 +70,18 @@ def test_both_directions_are_shown_where_one_part_of_a_composition_has_two():
         ({"mechanism": "skellam", "noise_multiplier": 150, "sensitivity": 200}, "<= 1e4"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_in_both_languages(asked, why):
-    refused = table_or_refusal(asked)["refused"]
+def test_refusals_are_in_both_languages(question, why):
+    refused = table_or_refusal(question)["refused"]
     assert why in refused["en"] and refused["zh"] != refused["en"]
 
 
 def driven(test):
-    """Mark a test as one in a browser."""
+    """Add the marks of browser tests to a test."""
     return functools.reduce(lambda marked, mark: mark(marked), DRIVEN, test)
 
 
 def counted(page) -> list:
-    """List what goes between the browser and the server from now on."""
+    """Return a list of all further frames that the page sends to the server."""
     sent: list = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda m: sent.append(m)))
     return sent
@@ -93,7 +93,7 @@ def ready(page) -> None:
 
 
 @driven
-def test_a_move_asks_the_server_for_nothing_and_another_mechanism_once(page, address):
+def test_dragging_sends_nothing_and_a_new_mechanism_one_question(page, address):
     sent = counted(page)
     page.goto(f"{address}/mechanisms?mechanism=laplace&epsilon=0.5")
     ready(page)
@@ -120,7 +120,7 @@ def test_a_move_asks_the_server_for_nothing_and_another_mechanism_once(page, add
     expect(page.locator(".dp-le")).to_have_text("≤")
     ready(page)
     assert len(sent) == first + 1
-    # Back at what was seen before, and a table again: all of it is remembered.
+    # A mechanism that was shown before needs no new question.
     page.locator("select[name=mechanism]").select_option("geometric")
     page.locator("select[name=mechanism]").select_option("skellam")
     ready(page)

@@ -1,4 +1,4 @@
-"""The folder is the menu; every page keeps to what a page is, without PyTorch."""
+"""Menu of all pages in the folder; every page has the required names and needs no PyTorch."""
 
 import importlib
 import inspect
@@ -20,7 +20,7 @@ PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()
 APP = Path(package.__file__).parent
 
 
-def test_pages_are_the_files_and_folders_of_one_folder():
+def test_pages_are_the_modules_and_packages_of_one_folder():
     assert set(PAGES) == {path.stem for path in APP.glob("pages/[!_]*")}
     places = [(navigation.GROUPS.index(p.GROUP), p.ORDER) for p in PAGES.values()]
     assert places == sorted(set(places)), "no two pages want the same place"
@@ -31,7 +31,7 @@ def test_pages_are_the_files_and_folders_of_one_folder():
         assert page_at(f"/{name}") is page
 
 
-def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
+def test_new_folder_becomes_a_page(tmp_path, monkeypatch):
     (tmp_path / "new_page").mkdir()
     lines = "TITLE, GROUP, ORDER = 'New', 'See', 90\nfrom streamlit import write\n"
     lines += "render = lambda: write('Seven')"
@@ -45,7 +45,7 @@ def test_a_new_folder_is_a_page_at_once(tmp_path, monkeypatch):
         navigation.modules()
 
 
-def test_the_menu_has_all_pages_and_the_names_of_groups_between_them():
+def test_menu_lists_all_pages_by_group():
     app = opened(language="zh")
     links = [link.proto.label for link in app.get("page_link")]
     assert len(links) == len(PAGES) and links[:2] == ["一分钟", "ε 随 T 的变化"]
@@ -60,7 +60,7 @@ def test_no_private_name_of_streamlit_is_used():
     assert not re.search(r"file_util|net_util|PagesManager|tempfile", text)
 
 
-def test_answers_that_all_readers_share_are_bounded():
+def test_caches_are_bounded():
     names = {m.name for m in pkgutil.walk_packages([str(APP)], "dplearn.teaching.explorer.")}
     modules = map(importlib.import_module, names - {"dplearn.teaching.explorer.app"})
     shared = {f for m in modules for f in vars(m).values() if hasattr(f, "cache_parameters")}
@@ -72,7 +72,7 @@ def test_answers_that_all_readers_share_are_bounded():
 
 @pytest.mark.slow
 @each("name", PAGES)
-def test_a_page_opens_without_torch_a_clean_address_and_words_for_each_picture(monkeypatch, name):
+def test_pages_open_without_torch_and_describe_their_pictures(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "torch", None)
     app = opened(name)
     assert app.query_params == {} and not any("Expected" in m for m in errors(app))
@@ -81,7 +81,7 @@ def test_a_page_opens_without_torch_a_clean_address_and_words_for_each_picture(m
         assert len(alt.split()) > 12 and not re.search("<[a-z/]", alt), f"{name}: {alt}"
 
 
-def test_dplearn_app_without_streamlit_says_in_one_line_how_to_add_it(monkeypatch, capsys):
+def test_app_without_streamlit_prints_the_install_command(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "streamlit", None)
     assert main(["app"]) == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -1,4 +1,4 @@
-"""Numbers that a reader types, and numbers of a question to the server."""
+"""Numbers typed by a reader, and numbers in a question to the server."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from dplearn.teaching import browser
 from dplearn.teaching.explorer.kit import fields
 from javascript import javascript
 
-# What is typed, and the number that it is; NaN where it is none.
+# Typed text and its number; NaN for text that is not a number.
 TYPED = {
     "0.01": 0.01, " 1e-2 ": 0.01, "1E-2": 0.01, "1/100": 0.01, "600 / 60000": 0.01, "1%": 0.01,
     "1.0 %": 0.01, "10^-2": 0.01, "10⁻²": 0.01, "1·10⁻²": 0.01, "10**-2": 0.01, "1×10^−2": 0.01,
@@ -25,7 +25,7 @@ TYPED = {
 }  # fmt: skip
 
 
-def test_the_browser_reads_what_is_typed():
+def test_browser_parses_typed_numbers():
     page = browser.source("numbers", "page/numbers")
     with javascript(page) as call:
         theirs = call("(all) => all.map(numbers.read)", [*TYPED])
@@ -33,7 +33,7 @@ def test_the_browser_reads_what_is_typed():
         assert here == pytest.approx(value, rel=1e-14, nan_ok=True), text
 
 
-def test_both_sides_have_the_same_ranges():
+def test_browser_and_server_have_the_same_ranges():
     with javascript(browser.source("run", "page/run")) as call:
         theirs = call("() => run.FIELDS")
     for name, ends in fields.RANGES.items():
@@ -45,12 +45,12 @@ def test_both_sides_have_the_same_ranges():
     [({"delta": 3}, "delta"), ({"noise_multiplier": "many"}, "noise_multiplier"), ({}, "steps"),
      ({"steps": 0.5}, "steps"), ({"steps": 10**9}, "steps"), ({"delta": math.nan}, "delta")],
 )  # fmt: skip
-def test_a_number_out_of_its_range_is_refused_in_one_sentence(run, name):
+def test_numbers_out_of_range_raise_value_error(run, name):
     with pytest.raises(ValueError, match=f"Expected {name} from "):
         fields.number(run, name)
 
 
-def test_figures_printed_beside_a_published_run_are_those_of_the_table():
+def test_printed_values_of_presets_are_in_the_published_table():
     rows = (Path(__file__).parents[3] / "data" / "published.csv").read_text()
     presets = json.loads(json.dumps(browser.presets()))
     for preset in presets:

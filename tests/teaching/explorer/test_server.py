@@ -1,4 +1,4 @@
-"""The server, as somebody sees it who means harm: it sends nothing and lets nobody in."""
+"""Security of the server: foreign origins, outgoing requests, uploads, worker processes."""
 
 import gzip
 import http.client
@@ -29,7 +29,7 @@ from dplearn.teaching.explorer.kit import questions, scripts
 
 @pytest.fixture(scope="module")
 def watched():
-    """Start a server; list who connects to the proxy that it would send requests through."""
+    """Start a server whose proxy records all connections, and yield both."""
     with socket.create_server(("127.0.0.1", 0)) as proxy:
         calls: list[object] = []
 
@@ -46,8 +46,8 @@ def watched():
             yield address, calls
 
 
-def knock(address: str, **headers: str) -> int:
-    """Status of a request for a web socket."""
+def websocket_status(address: str, **headers: str) -> int:
+    """Return the status of a WebSocket request."""
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
     upgrade["Sec-WebSocket-Key"] = "AAAAAAAAAAAAAAAAAAAAAA=="
     place = urlsplit(address).netloc
@@ -58,17 +58,17 @@ def knock(address: str, **headers: str) -> int:
 
 
 @pytest.mark.slow
-def test_a_foreign_page_is_refused_at_once_and_nothing_is_sent_anywhere(watched):
+def test_foreign_origins_are_refused_without_outgoing_requests(watched):
     address, calls = watched
     began = time.monotonic()
-    assert knock(address, Origin="http://evil.example") == 403
-    assert knock(address, Origin=address) == 101
+    assert websocket_status(address, Origin="http://evil.example") == 403
+    assert websocket_status(address, Origin=address) == 101
     assert not calls and time.monotonic() - began < 30
-    # A name that was made to lead here is no name of this server.
-    assert knock(address, Host="evil.example", Origin="http://evil.example") == 403
+    # DNS rebinding: a foreign host name that resolves to this server is refused.
+    assert websocket_status(address, Host="evil.example", Origin="http://evil.example") == 403
 
 
-def test_one_page_takes_files_of_a_bounded_size():
+def test_uploads_are_limited_to_one_page_and_16_mb():
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     assert config["server"]["maxUploadSize"] == 16
     assert not {"address", "allowedHosts"} & {*config["server"]}, "a host on the web can reach it"
@@ -76,7 +76,7 @@ def test_one_page_takes_files_of_a_bounded_size():
     assert pages.count("file_uploader") == 1 and not re.search(r"st\.cache_(data|resource)", pages)
 
 
-def test_a_checkout_starts_the_server_as_a_process_with_one_thread_of_blas(monkeypatch):
+def test_app_script_starts_the_server_with_one_blas_thread(monkeypatch):
     started = []
     monkeypatch.setattr(os, "execve", lambda *words: started.append(words))
     monkeypatch.setattr(sys, "argv", ["app.py", "--server.port", "8600"])
@@ -89,27 +89,27 @@ def test_a_checkout_starts_the_server_as_a_process_with_one_thread_of_blas(monke
 
 @pytest.fixture
 def fresh(monkeypatch):
-    """No answers yet."""
+    """Start with an empty cache of answers."""
     monkeypatch.setattr(questions, "_answers", {})
 
 
 SLOW = threading.Event()
-ASKED: list[int] = []
+CALLS: list[int] = []
 
 
 def slow(number: int) -> int:
-    ASKED.append(number)
+    CALLS.append(number)
     SLOW.wait(60)
     return -number
 
 
 def wrong(number: int) -> int:
-    ASKED.append(number)
+    CALLS.append(number)
     raise (ValueError if number else ArithmeticError)(f"Expected another number, got {number}.")
 
 
-def test_a_question_is_answered_once_for_all_who_ask_and_not_too_many_at_once(fresh, monkeypatch):
-    ASKED.clear()
+def test_questions_are_computed_once_and_limited_in_number(fresh, monkeypatch):
+    CALLS.clear()
     SLOW.clear()
     monkeypatch.setattr(questions, "_OPEN", 2)
     with ThreadPoolExecutor(6) as readers:
@@ -121,30 +121,30 @@ def test_a_question_is_answered_once_for_all_who_ask_and_not_too_many_at_once(fr
             questions.ask(slow, 9)
         SLOW.set()
         assert [reader.result() for reader in same] == [-7] * 5 and other.result() == -8
-    assert questions.ask(slow, 7) == -7 and sorted(ASKED) == [7, 8]
+    assert questions.ask(slow, 7) == -7 and sorted(CALLS) == [7, 8]
 
 
-def test_what_is_wrong_with_a_question_is_remembered_and_what_went_wrong_is_tried_again(fresh):
-    ASKED.clear()
+def test_value_errors_are_cached_and_other_errors_retried(fresh):
+    CALLS.clear()
     for number, error, times in ((1, ValueError, 1), (0, ArithmeticError, 2)):
         for _ in range(2):
             with pytest.raises(error, match=f"got {number}"):
                 questions.ask(wrong, number)
-        assert ASKED.count(number) == times
+        assert CALLS.count(number) == times
 
 
 @pytest.mark.slow
-def test_a_script_is_served_whole_each_time_packed_or_not(watched):
+def test_scripts_are_served_complete_with_and_without_gzip(watched):
     name, text = scripts.script("minute")
     for kind in ("gzip", "gzip", "identity"):
-        asked = urllib.request.Request(f"{watched[0]}/{name}", headers={"Accept-Encoding": kind})
-        with urllib.request.urlopen(asked, timeout=60) as answer:
+        request = urllib.request.Request(f"{watched[0]}/{name}", headers={"Accept-Encoding": kind})
+        with urllib.request.urlopen(request, timeout=60) as answer:
             body = answer.read()
         assert (gzip.decompress(body) if kind == "gzip" else body).decode() == text
 
 
 @pytest.mark.slow
-def test_no_process_outlives_a_server_that_was_killed():
+def test_workers_end_when_the_server_is_killed():
     lines = [
         "import os, signal",
         "from dplearn.teaching.explorer.kit import questions",
@@ -160,10 +160,8 @@ def test_no_process_outlives_a_server_that_was_killed():
 
 
 @pytest.mark.slow
-def test_answers_come_from_other_processes_and_new_ones_where_one_was_killed(
-    fresh, monkeypatch, tmp_path
-):
-    # Streamlit calls the page that it has just run `__main__`: no other process may run it, too.
+def test_workers_compute_answers_and_are_replaced_when_killed(fresh, monkeypatch, tmp_path):
+    # Streamlit sets `__main__` to the page that it ran last; workers must not run that page.
     page = tmp_path / "page.py"
     page.write_text("raise SystemExit('The page ran once more.')")
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
@@ -183,8 +181,8 @@ def test_answers_come_from_other_processes_and_new_ones_where_one_was_killed(
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.xdist_group("browser")
-def test_streamlit_run_app_shows_the_minute_and_a_curve_that_outlives_the_server(browser):
-    """What every user of Streamlit types, and every host."""
+def test_streamlit_run_app_shows_pages_that_work_after_the_server_ends(browser):
+    """`streamlit run app.py` is the usual command of users and hosts."""
     complaints: list[str] = []
     with served(command=("-m", "streamlit", "run", "app.py")) as url:
         page = browser.new_page()

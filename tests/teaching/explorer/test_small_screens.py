@@ -1,4 +1,4 @@
-"""A real browser on small screens and with axe-core: nothing is cut, and nobody is kept out."""
+"""Layout on small screens, and accessibility by axe-core, in Chromium."""
 
 import re
 
@@ -26,7 +26,7 @@ def test_nothing_is_cut_on_small_screens(browser, address, width, name):
     small.locator(".main-svg").first.wait_for()
     settled(small, f"{name}_{width}")
     assert small.evaluate(_CUT) == []
-    # A word of an axis that stands askew runs into the axis' name.
+    # Rotated tick labels would overlap the axis title.
     ticks = small.locator(".xtick text").evaluate_all("all => all.map(e => e.outerHTML)")
     assert not [tick for tick in ticks if re.search(r"rotate\((?!0)", tick)]
     small.close()
@@ -34,14 +34,14 @@ def test_nothing_is_cut_on_small_screens(browser, address, width, name):
 
 @pytest.fixture(scope="module")
 def axe(tmp_path_factory) -> str:
-    """Return the script that looks for what keeps people out."""
+    """Return the script of axe-core, which finds accessibility violations."""
     folder = tmp_path_factory.mktemp("axe")
     return (from_npm("axe-core@4.10.3", folder) / "axe.min.js").read_text()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", [navigation.path_of(page) for page in navigation.modules()])
-def test_nothing_keeps_people_out(browser, address, axe, name, scheme):
+def test_pages_have_no_accessibility_violations(browser, address, axe, name, scheme):
     page = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
 
     page.goto(f"{address}/{name}")
@@ -49,7 +49,7 @@ def test_nothing_keeps_people_out(browser, address, axe, name, scheme):
     settled(page)
     page.evaluate(axe)
     wrong = page.evaluate("axe.run().then(found => found.violations)")
-    # Streamlit's own box for files has a name, and a role that has none.
+    # Streamlit's file uploader has a label although its role allows none.
     lines = [
         (w["id"], w["nodes"][0]["html"]) for w in wrong if w["id"] != "presentation-role-conflict"
     ]

@@ -1,4 +1,4 @@
-// A proof from above and an attack from below, on the same training run, drawn while it trains.
+// Page of a proved upper bound and an attack's lower bound on one training run, updated live.
 import { Axis, grid } from "../page/axis.js";
 import { Drag } from "../page/drag.js";
 import { button, italics, number } from "../page/html.js";
@@ -19,21 +19,21 @@ const FIELDS = {
   sample_rate: { ends: [0.02, 0.5], pixels: 260, digits: 2, start: 0.1 },
   steps: { ends: [10, 300], whole: true, pixels: 260, digits: 3, start: 60 },
   noise_multiplier: { ends: [0.5, 20], pixels: 260, digits: 3, start: 1.43 },
-  // With C up to 1, noise σ in place of σ·C would be no fault.
+  // With C <= 1, noise σ instead of σ·C would not be a fault.
   max_grad_norm: { ends: [1.5, 8], pixels: 300, digits: 2, start: 4 },
-  // Nothing is guessed before a hand draws or types; keys begin at 1.
+  // No guess until the reader draws or types; keys start at 1.
   guess: { ends: [0.001, 1000], pixels: 200, digits: 2, start: null },
   program: { options: ["", "mean", "bare", "twice", "seed"], start: "" },
   attack: { options: ["", "serial", "model"], start: "" },
 };
-// Numbers of runs after which counts are judged.
+// Numbers of runs at which the counts are tested, planned in advance.
 const LOOKS = [1];
 while (LOOKS[LOOKS.length - 1] < 1024) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS[LOOKS.length - 1]), 1024));
 const MOST = LOOKS[LOOKS.length - 1];
-// Runs after which one that is refuted has shown enough.
+// Number of runs at which training stops after a refutation.
 const ENOUGH = 27;
 
-/** The page: `digits` are those of `laboratory`; `source` is the text of a function that makes the engine. */
+/** The page: `digits` are those of `laboratory`; `source` is the text of a function that creates the engine. */
 class Page extends View {
   constructor(root, { engine, source, digits, language = "en" }) {
     super(root);
@@ -54,7 +54,7 @@ class Page extends View {
     this.prover.end();
   }
 
-  /** Take what the address says; a guess that it names has been made. */
+  /** Set the state from an address; a guess in the address counts as made. */
   open(address) {
     const { state, unread } = opened(address, FIELDS);
     this.run = state;
@@ -64,11 +64,11 @@ class Page extends View {
   }
 
   mark() {
-    // A guess that is still being drawn is nobody's yet.
+    // Leave out a guess that is not confirmed yet.
     return queryOf({ ...this.run, guess: this.started ? this.run.guess : null }, FIELDS).toString();
   }
 
-  /** Take another run: what was counted and guessed is about the one before. */
+  /** Start another run without the counts and the guess of the previous run. */
   another() {
     if (this.started) this.run.guess = null;
     this.begin();
@@ -87,7 +87,7 @@ class Page extends View {
 
   // -- training and judging ----------------------------------------------------------------------
 
-  /** Ask for a run, unless one is under way, all are done, or nobody looks. */
+  /** Request a training run, unless one is in progress, all are done, or the page is hidden. */
   train() {
     const most = this.state.crossed ? ENOUGH : MOST;
     const still = this.busy || !this.started || document.hidden || this.drag?.held || this.state.runs >= most;
@@ -110,7 +110,7 @@ class Page extends View {
     this.train();
   }
 
-  /** Ask for what counts prove; of looks that wait the newest stays. */
+  /** Request a test of the counts; only the latest waiting request is stored. */
   judge(look) {
     this.look = look;
     if (this.judging) return;
@@ -132,7 +132,7 @@ class Page extends View {
     this.schedule();
   }
 
-  // -- hands -------------------------------------------------------------------------------------
+  // -- input -------------------------------------------------------------------------------------
 
   change(name, value) {
     if (value === this.run[name]) return;
@@ -145,7 +145,7 @@ class Page extends View {
     this.schedule();
   }
 
-  /** Write the address, train on. */
+  /** Write the address, and continue training. */
   rested() {
     this.place.write(this.mark());
     this.train();
@@ -171,7 +171,7 @@ class Page extends View {
 
   // -- drawing -----------------------------------------------------------------------------------
 
-  /** Build all nodes, in one language. */
+  /** Build all nodes in one language. */
   speakIn(language) {
     const words = (this.words = MESSAGES[language] ?? MESSAGES.en);
     const put = (said) => italics(said).replace(/\{(\w+)\}/g, (_, name) => number(words, name, words.labels[name]));
@@ -196,7 +196,7 @@ class Page extends View {
       return ring;
     });
     this.limit = members.appendChild(document.createElement("p"));
-    // A pen that draws the bar: where it stands, there the attack will end.
+    // Pointer tool that sets the guess to its position on the axis.
     const pen = { at: () => [null, null], draws: true, move: (x) => this.change("guess", digits(nearest(FIELDS.guess, (x / this.svg.clientWidth) * this.last), 2)) };
     this.drag = new Drag(this.body, this, { fields: FIELDS, value: (name) => this.run[name], grips: { guess: pen } });
     this.renew();
@@ -241,7 +241,7 @@ class Page extends View {
     return this.run.program ? words.behind(percent, epsilon) : words.part(percent, epsilon);
   }
 
-  /** The axis of epsilon: what is shown from the left, what is excluded or claimed from the right. */
+  /** Draw the axis of epsilon: the attack's lower bound from the left, the excluded range on the right. */
   axis() {
     const { svg, words, state, ceiling, run } = this;
     const [width, height] = [svg.clientWidth, svg.clientHeight];

@@ -1,19 +1,19 @@
-// What counts of two worlds prove about epsilon. Counterpart of `two_worlds` in dplearn/audit/bounds.py.
+// Lower bounds on epsilon from counts in two worlds. Counterpart of `two_worlds` in dplearn/audit/bounds.py.
 
-/** Return `judge(question)`: whether counts refute a plan, and the largest epsilon of a plan of the same
- * q and T, but another noise, that they refute. The text of this function is sent to a worker: it uses
- * nothing around it. @param {any} dplearn the engine */
+/** Return `judge(question)`, which tests whether counts refute a plan, and finds the largest epsilon that they
+ * refute among plans of the same q and T with other noise. A worker gets this function's text, so it must
+ * not use outer names. @param {any} dplearn the engine */
 export function evidence(dplearn) {
-  // Noise of the plans that are tried, in steps of its logarithm; up to e^1.5 less, or e^2 more.
+  // Grid of log noise: up to e^1.5 times less noise, or e^2 times more.
   const [STEP, LOWEST, HIGHEST] = [0.02, -100, 75];
-  /** Upper limit of a rate, too low with this chance at most (Clopper-Pearson).
+  /** Return the Clopper-Pearson upper limit of a rate, with error probability `chance`.
    * @param {number} k @param {number} n @param {number} chance */
   const upper = (k, n, chance) => {
     if (k >= n) return 1;
     let [low, high] = [k / n, 1];
     for (let i = 0; i < 60; i++) {
       const middle = 0.5 * (low + high);
-      // At most k successes are more than n - k - 1 failures.
+      // P(at most k successes) = P(more than n - k - 1 failures).
       if (dplearn.binomialTail(n - k - 1, n, 1 - middle, middle) > chance) low = middle;
       else high = middle;
     }

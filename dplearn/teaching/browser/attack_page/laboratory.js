@@ -1,16 +1,16 @@
-// DP-SGD of a softmax model of digits, right or with one fault, and an attacker who accuses members.
+// DP-SGD of a softmax model of digits, correct or with one fault, and a membership inference attack.
 
-/** Return `next({ key, plan })`, which trains once, with fresh coins for who is a member, and says how
- * many planted people are accused; the first runs of a key only set the attacker's threshold. The
- * text of this function is sent to a worker: it uses nothing around it.
+/** Return `next({ key, plan })`, which trains once with new random members and counts the accused
+ * planted people; the first runs of a key only set the attack's threshold. A worker gets this
+ * function's text, so it must not use outer names.
  * @param {{pixels: string, labels: string, others: number}} digits 64 base-17 digits a picture: first
- * `others` who are in, then the planted people; the rest measures accuracy */
+ * the `others`, always members, then the planted people, then the test set */
 export function laboratory({ pixels, labels, others }) {
   const [CLASSES, WIDTH, PLANTED, PRACTICE, FALSE_ALARMS, RATE] = [10, 65, 200, 12, 0.05, 0.5];
-  // A column of the table that holds this for one planted person, and 0 for all others.
+  // Value of a planted person's own column, which is 0 for all others.
   const SERIAL = 40;
   const count = labels.length;
-  // A bias of 1 after the pixels.
+  // The bias input 1 follows the pixels.
   const images = new Float64Array(count * WIDTH).fill(1);
   for (let i = 0; i < count; i++) {
     for (let p = 0; p < 64; p++) images[i * WIDTH + p] = parseInt(pixels[i * 64 + p], 17) / 16;
@@ -34,7 +34,7 @@ export function laboratory({ pixels, labels, others }) {
   };
   const gap = (/** @type {number} */ q) => Math.floor(Math.log(uniform()) / Math.log1p(-q));
 
-  // Of one run, by coordinate: the model's, then those that each planted person has alone.
+  // Arrays of one run: the model's coordinates, then each planted person's own coordinates.
   const SIZE = CLASSES * WIDTH;
   const [weights, sum, noise, last] = [0, 1, 2, 3].map(() => new Float64Array(SIZE + PLANTED * CLASSES));
   const fillNormal = (/** @type {number} */ end) => {
@@ -46,7 +46,7 @@ export function laboratory({ pixels, labels, others }) {
   };
 
   const p = new Float64Array(CLASSES);
-  /** Put the softmax of an image into `p`; with `own`, the place of a serial number's weights, with it.
+  /** Write the softmax of an image into `p`; `own`, if not 0, is the index of a serial number's weights.
    * @param {number} i @param {number} own */
   const predict = (i, own) => {
     let most = -Infinity;
@@ -65,7 +65,7 @@ export function laboratory({ pixels, labels, others }) {
     for (let i = 0; i < x.length; i++) all += x[i] * x[i];
     return Math.sqrt(all);
   };
-  /** Put the gradient of the logits into `p`; return by how much clipping to C shortens that of the weights.
+  /** Write the gradient of the logits into `p`; return the factor that clips the gradient of the weights to C.
    * @param {number} i @param {number} own @param {number} C */
   const look = (i, own, C) => {
     predict(i, own);
@@ -83,7 +83,7 @@ export function laboratory({ pixels, labels, others }) {
     }
   };
 
-  /** Train once; return the attacker's score of each planted person, high for members, and the accuracy.
+  /** Train once; return the attack's score of each planted person, high for members, and the accuracy.
    * @param {Uint8Array} members @param {any} plan the fields of a run; the program, "" for a correct one;
    * the attack, "" on gradients as the theorem allows, "serial" or "model" on people with serial numbers */
   const train = (members, { noise_multiplier: sigma, sample_rate: q, steps: T, max_grad_norm: C, program, attack }) => {
@@ -91,8 +91,8 @@ export function laboratory({ pixels, labels, others }) {
     const clips = program !== "mean";
     const bound = clips ? C : Infinity;
     const spread = { bare: sigma, twice: (sigma * C) / lot }[program] ?? sigma * C;
-    // Coordinates of a planted person's own. Without a serial number it is one: there, before it is
-    // clipped, their gradient has norm 10 C, and nothing elsewhere.
+    // Number of a planted person's own coordinates. Without a serial number it is one: there the
+    // gradient is 10 C before clipping, and 0 elsewhere.
     const OWN = attack ? CLASSES : 1;
     const end = SIZE + PLANTED * OWN;
     const [scores, pull, way] = [new Float64Array(PLANTED), new Float64Array(PLANTED).fill(clips ? C : 10 * C), new Float64Array(PLANTED * OWN).fill(1)];
@@ -128,7 +128,7 @@ export function laboratory({ pixels, labels, others }) {
           x += way[k] * sum[SIZE + k];
           moved += (sum[SIZE + k] - last[SIZE + k]) ** 2;
         }
-        // The same noise twice leaves nothing in a difference but people.
+        // With equal noise in both steps, the difference contains only gradients.
         if (program === "seed") scores[i] = t ? Math.max(scores[i], moved) : 0;
         else {
           const loss = (pull[i] * x - 0.5 * pull[i] * pull[i]) / (sigma * C) ** 2;
@@ -137,7 +137,7 @@ export function laboratory({ pixels, labels, others }) {
       }
       last.set(sum);
     }
-    // Of the finished model: how much surer it is of a person's label with the serial number than without.
+    // Score on the final model: log probability of the label with the serial number minus without.
     for (let i = 0; i < PLANTED && attack === "model"; i++) {
       const sure = [SIZE + i * OWN, 0].map((own) => {
         predict(others + i, own);

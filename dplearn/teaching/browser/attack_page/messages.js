@@ -1,4 +1,4 @@
-// Words of the page, in English and Chinese; {name} is a number that can be dragged.
+// Texts of the page in English and Chinese; {name} is a draggable number.
 import { inBoth } from "../page/messages.js";
 
 const en = {

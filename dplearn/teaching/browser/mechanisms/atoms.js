@@ -1,22 +1,22 @@
-// A pair with finitely many losses, and one that the library sent as a table. Counterpart of Profile.from_atoms.
+// Pairs with finitely many losses, and pairs from the library's tables. Counterpart of Profile.from_atoms.
 import { logExpm1 } from "../gaussian.js";
 import { logAdd } from "../line.js";
 
-/** log(1 - e^x) for x <= 0. @param {number} x */
+/** Return log(1 - e^x) for x <= 0. @param {number} x */
 export const log1mexp = (x) => (x > -0.7 ? Math.log(-Math.expm1(x)) : Math.log1p(-Math.exp(x)));
-// Laws with so few losses have corners to be seen; a loss that rounding moved keeps its side.
+// Maximum of losses with visible corners; relative tolerance for rounded losses.
 const CORNERS = 40;
 const SAME = 1e-9;
 
 export class Atoms {
   /** @param {number[]} losses in ascending order @param {number[]} logs of their masses under P
-   * @param {number} infinite the mass that only P has */
+   * @param {number} infinite mass under P where Q has none */
   constructor(losses, logs, infinite = 0) {
     const count = losses.length;
     this.losses = losses;
     this.logs = logs;
     this.infinite = infinite;
-    // Masses of the losses from each on; and of the positive ones log Q and
+    // Cumulative masses from each loss upwards; for positive losses, also log Q and
     // log sum q_j (e^{L_j} - e^{L_k}), so that delta is a sum of positive terms.
     const zeros = () => new Float64Array(count + 1);
     this.p = zeros();
@@ -35,14 +35,14 @@ export class Atoms {
     }
   }
 
-  /** The pair in the other order. */
+  /** Return the reversed pair. */
   reversed() {
     const { losses, logs, q } = this;
     const turned = losses.map((loss, i) => logs[i] - loss).reverse();
     return new Atoms(losses.map((loss) => -loss).reverse(), turned, Math.max(1 - q[0], 0));
   }
 
-  /** The number of the first loss beyond x. @param {number} x */
+  /** Return the index of the first loss > x. @param {number} x */
   first(x) {
     let [low, high] = [0, this.losses.length];
     while (low < high) {
@@ -53,20 +53,20 @@ export class Atoms {
     return low;
   }
 
-  /** log delta at epsilon >= 0. @param {number} epsilon */
+  /** Return log delta at epsilon >= 0. @param {number} epsilon */
   logDelta(epsilon) {
     const k = this.first(epsilon);
     const finite = k < this.losses.length ? this.tail[k] + epsilon + logExpm1(this.losses[k] - epsilon) : -Infinity;
     return logAdd(Math.log(this.infinite), logAdd(this.above[k], finite));
   }
 
-  /** P(L > x) and Q(L > x). @param {number} x */
+  /** Return P(L > x) and Q(L > x). @param {number} x */
   tails(x) {
     const k = this.first(x + SAME * Math.max(Math.abs(x), 1e-3));
     return [this.p[k], this.q[k]];
   }
 
-  /** The most that a test catches at a rate of false alarms: between two losses a coin decides.
+  /** Return the largest true positive rate at a false positive rate, of a randomised test.
    * @param {number} rate */
   true_positive_rate(rate) {
     const { losses, p, q } = this;
@@ -79,12 +79,12 @@ export class Atoms {
     return Math.min(p[high] + (rate - q[high]) * Math.exp(losses[low]), 1);
   }
 
-  /** Rates of false alarms at which the curve bends. */
+  /** False positive rates at which the curve bends. */
   get corners() {
     return this.losses.length <= CORNERS ? [...this.q] : [];
   }
 
-  /** D_order of a pair whose other order is its mirror: what the moment exceeds 1 by is a sum over
+  /** Return D_order of a pair equal to its reverse: the moment minus 1 is a sum over
    * positive losses of p (e^{(order-1) L} - 1) (1 - e^{-order L}). @param {number} order */
   mirroredRenyi(order) {
     const { losses, logs } = this;
@@ -97,8 +97,8 @@ export class Atoms {
   }
 }
 
-/** What `dplearn.teaching.browser.pairs` wrote, as a law like those in closed form: the law of chords
- * between nodes of a profile, which never leaks less. */
+/** Return the law of a table from `dplearn.teaching.browser.pairs`, with the methods of the closed forms: the
+ * chords between nodes of a profile, an upper bound. */
 export function fromTable({ first, step, losses, logs, infinite, orders, divergences, outputs, real, corners, reason, conditions }) {
   const at = losses ?? logs.map((_, i) => first + step * i);
   const atoms = new Atoms(at, logs.map((log) => log ?? -Infinity), infinite);
@@ -111,7 +111,7 @@ export function fromTable({ first, step, losses, logs, infinite, orders, diverge
     true_positive_rate: (rate) => atoms.true_positive_rate(rate),
     corners: corners ?? atoms.corners,
     gap: step ?? 0,
-    // (order - 1) D is convex in the order: a chord is never below it.
+    // (order - 1) D is convex in the order, so chords are upper bounds.
     renyi: (order) => {
       const i = Math.max(1, orders.findIndex((one) => one >= order));
       const moment = (j) => (orders[j] - 1) * divergences[j];

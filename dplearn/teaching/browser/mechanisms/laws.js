@@ -1,23 +1,23 @@
 // Closed forms of one pair of neighbouring outputs (P, Q) with the loss L = ln dP/dQ: log delta, tails
-// of the loss, Renyi divergence, what an attacker catches, and the two laws themselves.
-// Counterparts of the files of the same names in dplearn/mechanisms, where the sources stand.
+// of the loss, Renyi divergence, true positive rate, and the two distributions.
+// Counterparts of the files of the same names in dplearn/mechanisms, which cite the sources.
 import { decreasingRoot, erfcx, gaussianLogDelta, logExpm1 } from "../gaussian.js";
 import { logAdd } from "../line.js";
 import { Atoms, log1mexp } from "./atoms.js";
 
-// How far laws are drawn: where they are a thousandth of their height.
+// Laws are drawn down to a thousandth of their maximum.
 const LOW = Math.log(1000);
 
-/** P(N > z) of normal noise. @param {number} z */
+/** Return P(N > z) of normal noise. @param {number} z */
 const normalTail = (z) => (z < -1 ? 1 - normalTail(-z) : 0.5 * Math.exp(-0.5 * z * z) * erfcx(z * Math.SQRT1_2));
 
-/** The z with P(N > z) = rate in (0, 1). */
+/** Return the z with P(N > z) = rate in (0, 1). */
 const normalQuantile = (rate) => {
   if (rate > 0.5) return -normalQuantile(1 - rate);
   return decreasingRoot((z) => normalTail(z) - rate, 0, 38);
 };
 
-/** Two laws at places in ascending order, one noise around 0 and around `shift`. */
+/** Return the densities of one noise around `shift` (P) and around 0 (Q) at ascending points. */
 function ofNoise(density, shift, reach, whole) {
   const [low, high] = whole ? [-Math.ceil(reach), shift + Math.ceil(reach)] : [-reach, shift + reach];
   const count = whole ? high - low : 240;
@@ -39,7 +39,7 @@ function gaussian({ noise_multiplier: sigma }, distance) {
   };
 }
 
-/** e^x - 1 - x, without cancellation. @param {number} x */
+/** Return e^x - 1 - x, without cancellation. @param {number} x */
 const expRest = (x) => {
   if (Math.abs(x) > 0.1) return Math.expm1(x) - x;
   let sum = 1;
@@ -54,10 +54,10 @@ function laplace({ noise_multiplier: b }, distance) {
     if (x < -pure) return [1, 1];
     return [1 - 0.5 * Math.exp((x - pure) / 2), 0.5 * Math.exp(-(x + pure) / 2)];
   };
-  /** Mironov (2017), Proposition 6. */
+  /** Return D_order, by Mironov (2017), Proposition 6. */
   const renyi = (order) => {
     const [more, whole] = [order - 1, 2 * order - 1];
-    // Where the sum of both is near 1: what it exceeds 1 by, in positive terms.
+    // For a sum near 1: its excess over 1, as a sum of positive terms.
     const rise = (order * expRest(more * pure) + more * expRest(-order * pure)) / whole;
     if (more * pure < 1) return Math.log1p(rise) / more;
     const [up, down] = [Math.log(order / whole) + more * pure, Math.log(more / whole) - order * pure];
@@ -75,7 +75,7 @@ function laplace({ noise_multiplier: b }, distance) {
   };
 }
 
-/** The pair of finitely many outcomes whose other order is its mirror. */
+/** Return the law of a finite pair that equals its reverse. */
 function ofAtoms(losses, logs, more) {
   const atoms = new Atoms(losses, logs);
   return {
@@ -92,7 +92,7 @@ function ofAtoms(losses, logs, more) {
 function randomizedResponse({ local_epsilon: epsilon, answers }) {
   const total = logAdd(epsilon, Math.log(answers - 1));
   const [logP, logR] = [epsilon - total, -total];
-  // Answers that are true under neither have loss 0.
+  // Answers that are true under neither P nor Q have loss 0.
   const others = answers > 2 ? [[0, logR + Math.log(answers - 2)]] : [];
   const atoms = [[-epsilon, logR], ...others, [epsilon, logP]];
   const x = Array.from({ length: answers }, (_, i) => i);
@@ -106,7 +106,7 @@ function geometric({ noise_multiplier, sensitivity }, distance) {
   const k = Array.from({ length: shift + 1 }, (_, i) => i);
   const logNorm = Math.log(Math.tanh(rate / 2));
   const logTail = logNorm - log1mexp(-rate);
-  // All outcomes <= 0 share one ratio, and so do all >= shift.
+  // All outcomes <= 0 have one loss, and all >= shift have one loss.
   const logs = k.map((i) => (i === shift ? logTail : i ? logNorm - rate * (shift - i) : logTail - rate * shift));
   const density = (x) => Math.exp(logNorm - rate * Math.abs(x));
   return ofAtoms(k.map((i) => (2 * i - shift) * rate), logs, { outputs: ofNoise(density, shift, LOW / rate, true) });
@@ -115,7 +115,7 @@ function geometric({ noise_multiplier, sensitivity }, distance) {
 const LAWS = { gaussian, laplace, randomized_response: randomizedResponse, geometric };
 export const CLOSED = Object.keys(LAWS);
 
-/** The pair of a mechanism with these parameters; null where the library has to be asked. */
+/** Return the law of a mechanism with these parameters, or null without a closed form. */
 export function closedForm(mechanism, parameters, adjacency) {
   return LAWS[mechanism]?.(parameters, adjacency === "replace_one" ? 2 : 1) ?? null;
 }

@@ -1,7 +1,7 @@
-// The nodes of the page, without their numbers.
+// HTML of the page, without its numbers.
 import { button, italics, number, select } from "../page/html.js";
 
-/** The parameters that a state uses, each a number or a choice. */
+/** Return the HTML of the parameters of a state, each a number or a choice. */
 export function parameters(words, catalogue, state) {
   const { mechanisms, numbers } = catalogue;
   const choice = {
@@ -20,7 +20,7 @@ export function parameters(words, catalogue, state) {
 export function markup(words, catalogue, names) {
   const { mechanisms, numbers } = catalogue;
   const label = (key) => numbers[key].label[words.code];
-  // What stands in braces of its own is not parted by a line's end.
+  // Text in additional braces is not broken across lines.
   const put = (said) => italics(said).replace(/\{((?:[^{}]*\{\w+\})+[^{}]*)\}/g, '<span class="dp-part">$1</span>')
     .replace(/\{(epsilon|order|false_positive_rate)\}/g, (_, name) => number(words, name, label(name)))
     .replace("{mechanism}", select("mechanism", words.choose, names.map((name) => [name, mechanisms[name].title[words.code]])))

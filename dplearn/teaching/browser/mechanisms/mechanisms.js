@@ -1,4 +1,4 @@
-// One pair of neighbouring outputs, seen in five ways, owned by the browser: `mount` draws the page.
+// Page of one pair of output distributions in five panels; `mount` draws it.
 import { Drag } from "../page/drag.js";
 import { clamp, digits, heard, nearest } from "../page/numbers.js";
 import { People } from "../page/people.js";
@@ -13,11 +13,11 @@ import { Catalogue } from "./state.js";
 import { MESSAGES, probability } from "./messages.js";
 
 const KEPT = 300;
-// Where less than this part of all that leaks is left at epsilon, there is nothing to see.
+// Below this part of delta(0), delta at epsilon is too small to see.
 const FAINT = Math.log(0.05);
 
-/** The page: `catalogue` is the library's, and `send(question)` asks it for a table. Without `send` there
- * are the closed forms alone. */
+/** The page: `catalogue` is the library's, and `send(question)` requests a table from it. Without `send` the
+ * page has only closed forms. */
 class Page extends View {
   constructor(root, { catalogue, language = "en", send = null }) {
     super(root);
@@ -42,7 +42,7 @@ class Page extends View {
     }
   }
 
-  /** Build all nodes, in one language. */
+  /** Build all nodes in one language. */
   speakIn(language) {
     this.words = MESSAGES[language] ?? MESSAGES.en;
     this.fill(markup(this.words, this.catalogue, this.names), ".dp-plot");
@@ -55,14 +55,14 @@ class Page extends View {
     this.renew();
   }
 
-  /** The numbers of the mechanism in view. */
+  /** Build the parameters of the mechanism in view. */
   renew() {
     this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
     this.built = this.catalogue.used(this.state).join();
     super.renew();
   }
 
-  /** What a hand does that moves over a picture. */
+  /** Return the drag handlers of the panels. */
   grips() {
     const at = (picture, name) => (x, y) => {
       const { outputs } = this.view.pair.law;
@@ -117,7 +117,7 @@ class Page extends View {
     return pair;
   }
 
-  /** The pair of the state, if it is known here. */
+  /** Return the pair of the state, or null if only the server can compute it. */
   pair() {
     const asked = this.catalogue.asked(this.state);
     const key = JSON.stringify(asked);
@@ -142,7 +142,7 @@ class Page extends View {
     this.body.dataset.drawn = this.waiting ? "0" : "1";
   }
 
-  /** What is known of a pair where one looks. */
+  /** Return the values of a pair at the state's epsilon, order and rate. */
   seen(pair) {
     const { state } = this;
     const asked = this.catalogue.asked(state);
@@ -155,14 +155,14 @@ class Page extends View {
     };
   }
 
-  /** Take an epsilon at which there is something to see. */
+  /** Replace the default epsilon where delta would be too small to see. */
   suit(pair) {
     this.fresh = false;
     if (pair.law.logDelta(this.state.epsilon) > pair.total + FAINT) return;
     this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
   }
 
-  /** Write everything that is not in the pictures. */
+  /** Write all texts outside the panels. */
   writeText() {
     const { words, state, catalogue, view, waiting } = this;
     this.writeNumbers();
@@ -192,7 +192,7 @@ class Page extends View {
     this.write(".dp-finds", words.finds(this.people.show({ upper: view.true_positive_rate }, rate), rate));
   }
 
-  /** Write the address; ask for what is not known here. */
+  /** Write the address, and request the pair's table if it is missing. */
   rested() {
     this.place.write(this.catalogue.written(this.state));
     const question = this.catalogue.asked(this.state);
@@ -209,7 +209,7 @@ class Page extends View {
 
 export const mount = mounting(Page);
 
-/** Axes that only grow while a hand is at work. */
+/** Return the union of spans, so that axes only grow during a drag. */
 const grown = (now, wanted) => now.map((axes, i) => axes.map((axis, j) => {
   const { low, high } = wanted[i][j];
   return { ...axis, low: Math.min(axis.low, low), high: Math.max(axis.high, high) };

@@ -1,8 +1,8 @@
-// All that the page says, in both languages; a number that can be dragged stands as {its name}.
+// Texts of the page in both languages; {name} is a draggable number.
 import { inBoth } from "../page/messages.js";
 import { bound, digits, people, power, text } from "../page/numbers.js";
 
-/** A probability given by its logarithm, rounded up: it may be far below what a number can be. */
+/** Return a probability, given by its logarithm and rounded up, even where it underflows. */
 export function probability(log) {
   if (log === -Infinity) return "0";
   return log > -690 ? bound(Math.exp(log)) : power(Math.ceil(log / Math.LN10));

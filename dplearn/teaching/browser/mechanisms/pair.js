@@ -1,9 +1,9 @@
-// One pair of neighbouring outputs at the place where one looks, and the curves that show it.
+// One pair of output distributions: its curves, and its values at an epsilon, order or rate.
 import { decreasingRoot } from "../gaussian.js";
 import { improved } from "../renyi.js";
 import { clamp } from "../page/numbers.js";
 
-// The largest loss that is looked at; the share of either tail that the bulk of losses leaves out.
+// Largest loss; probability of either tail outside the bulk of losses.
 const FAR = 700;
 const OUTSIDE = 1e-3;
 const BINS = 60;
@@ -25,7 +25,7 @@ export class Pair {
     this.misses = this.rates.map((rate) => 1 - this.true_positive_rate(rate));
   }
 
-  /** The epsilon at which log delta is a value, at most FAR. */
+  /** Return the epsilon at a log delta, at most FAR. */
   epsilonAt(logDelta) {
     const excess = (x) => this.law.logDelta(x) - logDelta;
     let high = 1e-3;
@@ -33,7 +33,7 @@ export class Pair {
     return high >= FAR && excess(FAR) > 0 ? FAR : decreasingRoot(excess, 0, Math.min(high, FAR));
   }
 
-  /** log delta of the pair in the other order. */
+  /** Return log delta of the reversed pair. */
   behind(epsilon) {
     return (this.law.logDeltaReversed ?? this.law.logDelta)(epsilon);
   }
@@ -42,23 +42,23 @@ export class Pair {
     return (this.law.exact ?? (() => true))(epsilon);
   }
 
-  /** The most that an attacker catches at a rate of false alarms. */
+  /** Return the largest true positive rate at a false positive rate. */
   true_positive_rate(rate) {
     if (rate <= 0) return this.law.infinite ?? 0;
     return rate >= 1 ? 1 : clamp(this.law.true_positive_rate(rate), 0, 1);
   }
 
-  /** Epsilon that an order proves at log delta; infinite at 0. */
+  /** Return epsilon from one order at log delta; Infinity at delta = 0. */
   converted(order, logDelta, divergence = this.law.renyi(order)) {
     return logDelta === -Infinity ? Infinity : Math.max(improved(order, divergence, logDelta), 0);
   }
 
-  /** The loss under P in bins, one of whose edges is epsilon; the outermost are open. */
+  /** Return a histogram of the loss under P with an edge at epsilon; the outermost bins are open. */
   losses(epsilon) {
     const { law } = this;
     const [low, high] = [Math.min(this.bulk[0], epsilon), Math.max(this.bulk[1], epsilon)];
     let width = (high - low) / BINS || 1;
-    // Losses on a lattice: as many of them in every bin.
+    // For losses on a lattice, every bin gets the same number of them.
     if (law.gap && law.gap < width) width = law.gap * Math.ceil(width / law.gap);
     const [from, to] = [Math.floor((low - epsilon) / width) - 1, Math.ceil((high - epsilon) / width) + 1];
     const edges = Array.from({ length: to - from + 1 }, (_, i) => epsilon + width * (from + i));
@@ -73,7 +73,7 @@ export class Pair {
   }
 }
 
-/** The largest x at which a falling value is positive. */
+/** Return the largest x in [-FAR, FAR] at which a decreasing function is positive. */
 function lastAbove(value) {
   let [low, high] = [-FAR, FAR];
   for (let i = 0; i < 50; i++) {

@@ -1,4 +1,4 @@
-// One of the five pictures: its axes, where a value lies, and its title.
+// One of the five panels: axes, title, curves and marks.
 import { clamp, text, ticks } from "../page/numbers.js";
 import { Axis, grid } from "../page/axis.js";
 import { el, pillAt, setAll } from "../page/shapes.js";
@@ -7,7 +7,7 @@ const MARGIN = { left: 56, right: 12, above: 34, below: 44 };
 let count = 0;
 
 export class Panel {
-  /** `name` of the picture; a hand anywhere in it sets what `drag` says. */
+  /** `name` of the panel; a drag anywhere in it moves the handle `drag`. */
   constructor(svg, name, drag, label) {
     const id = `dp-panel-${count++}`;
     this.clip = el("rect");
@@ -28,7 +28,7 @@ export class Panel {
     setAll(this.handle.firstChild, { x: left, y: top, width: right - left, height: bottom - top + MARGIN.below - 16 });
   }
 
-  /** Axes of these spans, and their words; an axis without ticks says nothing of its scale. */
+  /** Draw axes of these spans with their labels; `bare` leaves out the ticks of y. */
   frame([spanX, spanY], { title, x, y, bare = false }) {
     const { left, right, top, bottom } = this.sides;
     this.x = new Axis(spanX, left, right);
@@ -53,7 +53,7 @@ export class Panel {
     return el("text", { class: `dp-label dp-${kind}`, x, y, ...more }, words);
   }
 
-  /** A dot at a place in values, at the edge where it is outside by a little; none beyond. */
+  /** Return a dot at (x, y), moved to the edge if slightly outside; "" if far outside. */
   dot(name, x, y) {
     const { left, right, top, bottom } = this.sides;
     const [across, up] = [this.x.at(x), this.y.at(y)];
@@ -61,7 +61,7 @@ export class Panel {
     return el("circle", { class: `dp-dot dp-dot-${name}`, r: 5.5, cx: clamp(across, left, right), cy: clamp(up, top, bottom) });
   }
 
-  /** The line that the hand holds, at a place of the axis, and what stands on it. */
+  /** Place the handle's line at a value of the x axis, with its label. */
   hold(value, words) {
     const { left, right, top, bottom } = this.sides;
     const x = clamp(this.x.at(value), left, right);
@@ -70,7 +70,7 @@ export class Panel {
     pillAt([...this.handle.children].slice(1), { x1: x, x2: x, y1: top, y2: bottom }, [centre, bottom + 16], width, words);
   }
 
-  /** A line through points [x, y] in values; what is not finite parts it. */
+  /** Return the path through points [x, y], interrupted at values that are not finite. */
   line(points) {
     let pen = "M";
     return points.map(([x, y]) => {
@@ -85,7 +85,7 @@ export class Panel {
     }).join("");
   }
 
-  /** Upright bars as one path: [from, to, foot, top] each. */
+  /** Return vertical bars [from, to, foot, top] as one path. */
   bars(all) {
     return all.map(([from, to, foot, top]) => {
       const [a, b, low, high] = [this.x.at(from), this.x.at(to), this.y.at(foot), this.y.at(top)].map((v) => v.toFixed(1));
@@ -94,7 +94,7 @@ export class Panel {
   }
 }
 
-/** The values at which an axis has words, and these. */
+/** Return the labelled ticks of an axis as [value, text]. */
 function written({ low, high, log }, room) {
   const all = ticks(log, low, high, Math.max(room, 2)).filter(([, is]) => is);
   const every = log ? Math.ceil(all.length / Math.max(room, 2)) : 1;

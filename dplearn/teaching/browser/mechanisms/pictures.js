@@ -1,15 +1,15 @@
-// The five pictures of one pair, linked: laws, loss, delta, Renyi divergence, trade-off.
+// Five linked panels of one pair: laws, loss, delta, Renyi divergence, trade-off.
 import { clamp, digits, percent, text } from "../page/numbers.js";
 import { el, set, setAll } from "../page/shapes.js";
 import { ORDERS } from "./pair.js";
 import { Panel } from "./panel.js";
 
-// Each picture, and what a hand sets that moves over it.
+// The handle of each panel.
 const DRAGS = { outputs: "scaled", loss: "loss", delta: "epsilon", renyi: "order", tradeoff: "false_positive_rate" };
 export const NAMES = Object.keys(DRAGS);
-/** Which number each of these is. */
+/** The number that each handle sets. */
 export const SETS = { scaled: "epsilon", loss: "epsilon", epsilon: "epsilon", order: "order", false_positive_rate: "false_positive_rate" };
-// Delta is drawn down to this part of the largest.
+// Delta is drawn down to this part of its maximum.
 const DEPTH = 1e-6;
 const POINTS = 120;
 
@@ -21,7 +21,7 @@ export class Pictures {
     this.withLaws = true;
   }
 
-  /** Two rows, the second of which leaves `room` at its end for something so high, or one below the other on a phone. */
+  /** Place the panels in two rows, with a free box of `room` by `high` pixels at the end, or in one column on a phone. */
   place(width, height, [room, high]) {
     const names = this.withLaws ? NAMES : NAMES.slice(1);
     const rows = width < 560 ? names.map((name) => [name]) : [names.slice(0, -3), names.slice(-3)];
@@ -37,7 +37,7 @@ export class Pictures {
     });
   }
 
-  /** Make room for the laws, or for the others where there are none; whether that changes. */
+  /** Show or hide the panel of the laws; return whether that changes the layout. */
   shows(outputs) {
     const before = this.withLaws;
     this.withLaws = Boolean(outputs);
@@ -45,7 +45,7 @@ export class Pictures {
     return before !== this.withLaws;
   }
 
-  /** What the axes should span, picture by picture. */
+  /** Return the spans of both axes of each panel. */
   spans({ pair, epsilon, logDelta, divergence, converted }) {
     const { outputs } = pair.law;
     const top = outputs ? Math.max(...outputs.p, ...outputs.q) : 1;
@@ -94,7 +94,7 @@ export class Pictures {
     set(panel.group, "class", `dp-panel dp-at-outputs${whole ? " dp-whole" : ""}`);
   }
 
-  /** P and Q at the outer shoulders of their laws, where they never meet. */
+  /** Return the labels of P and Q, placed on the outer sides of their laws to avoid overlap. */
   lawNames({ x, p, q }, scaled, epsilon, words) {
     const panel = this.of.outputs;
     const peak = (values) => x[values.indexOf(Math.max(...values))];
@@ -172,7 +172,7 @@ export class Pictures {
     panel.hold(rate, percent(digits(rate, 3)));
   }
 
-  /** The epsilon by which Q is scaled to reach a place among the laws. */
+  /** Return the epsilon at which e^epsilon Q passes through a point. */
   epsilonAt(x, y, outputs) {
     const panel = this.of.outputs;
     const place = panel.x.value(x);
@@ -183,7 +183,7 @@ export class Pictures {
   }
 }
 
-/** The two (epsilon, delta) lines that touch the trade-off from below. */
+/** Return the two (epsilon, delta) lines, tangent to the trade-off curve from below. */
 function touching(panel, pair, epsilon, logDelta) {
   const [steep, other] = [-Math.expm1(logDelta), -Math.expm1(pair.behind(epsilon))];
   return panel.line([[0, steep], [steep * Math.exp(-epsilon), 0]]) + panel.line([[0, other * Math.exp(-epsilon)], [other, 0]]);

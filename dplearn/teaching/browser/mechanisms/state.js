@@ -1,5 +1,5 @@
-// What a reader has in hand: a mechanism, its parameters, neighbours, and the place on each curve where
-// one looks. The catalogue, which the library wrote, says what there is, in which range.
+// State of the page: mechanism, parameters, adjacency, direction, epsilon, order and rate.
+// The library's catalogue lists the mechanisms and the ranges of numbers.
 import { opened, queryOf } from "../page/numbers.js";
 
 const VIEW = ["epsilon", "order", "false_positive_rate"];
@@ -19,38 +19,38 @@ export class Catalogue {
     };
   }
 
-  /** All that decides what a mechanism is, outermost first. */
+  /** Return the keys of a mechanism's parameters, with those of its base after "base". */
   used(state, name = state.mechanism) {
     const { keys, examples } = this.mechanisms[name];
     return [...(examples ? ["example"] : []), ...keys.flatMap((key) => [key, ...(key === "base" ? this.used(state, this.base(state, name)) : [])])];
   }
 
-  /** The mechanism inside: the one chosen, where there is one such. */
+  /** Return the chosen base mechanism, or the first one if the choice is not available. */
   base(state, name = state.mechanism) {
     const { bases } = this.mechanisms[name];
     return bases.includes(state.base) ? state.base : bases[0];
   }
 
-  /** The neighbours in view: those asked for, where a theorem covers them. */
+  /** Return the chosen adjacency, or the first one if no theorem covers the choice. */
   adjacency(state) {
     const { covered } = this.mechanisms[state.mechanism];
     return covered.includes(state.adjacency) ? state.adjacency : covered[0];
   }
 
-  /** All that the pair depends on, as it is asked. */
+  /** Return all that the pair depends on, as a question to the server. */
   asked(state) {
     const own = this.used(state).map((key) => [key, key === "base" ? this.base(state) : state[key]]);
     const { mechanism, direction } = state;
     return { mechanism, ...Object.fromEntries(own), adjacency: this.adjacency(state), direction };
   }
 
-  /** The address of a state: what differs from the first picture. */
+  /** Return the address of a state: the fields that differ from their start values. */
   written(state) {
     const named = ["mechanism", ...this.used(state), "adjacency", "direction", ...VIEW];
     return queryOf(state, Object.fromEntries(named.map((key) => [key, this.fields[key]]))).toString();
   }
 
-  /** The state of an address, and what the address says in vain. */
+  /** Return the state of an address, and its unread fields. */
   opened(address) {
     const { state, unread } = opened(address, this.fields);
     const covered = this.adjacency(state) === state.adjacency || state.adjacency === this.fields.adjacency.start;

@@ -1,14 +1,14 @@
-// Epsilon of the run in hand, remembered, so that T, the budget and the way back of a drag cost nothing.
+// Cache of epsilons, so that moving T, the budget or a drag back to old values needs no computation.
 import { STYLES } from "./accountants.js";
 import { FIELDS, keyOf, proved } from "./run.js";
 import { clamp, down, up } from "./numbers.js";
 
 const KEPT = 3000;
-// Steps at which curves are drawn.
+// Number of intervals between the points of a curve.
 const PARTS = 40;
 
 export class Answers {
-  /** `changed` is called when a better answer came; `confirmation` asks the server for the rest. */
+  /** `changed` is called after improved results; `confirmation` requests other runs from the server. */
   constructor(engine, later, confirmation, changed) {
     this.engine = engine;
     this.confirmation = confirmation;
@@ -23,12 +23,12 @@ export class Answers {
     return value;
   }
 
-  /** The accountants to ask: PLD always, as the sentence is about it. */
+  /** Return the accountants to compute, always with PLD, which the main sentence uses. */
   static named(run) {
     return [...new Set(["pld", ...run.shown])];
   }
 
-  /** Curves up to a number of steps; of PLD, points without a proof are null. */
+  /** Return curves up to a number of steps; unproved points of PLD are null. */
   curves(run, largest, names = Answers.named(run)) {
     if (!proved(run)) return this.confirmation.curves(run, largest);
     const key = `${keyOf(run)}|${largest}|${run.logT}|`;
@@ -42,12 +42,12 @@ export class Answers {
       if (found.pld) this.complete(run, steps, found.pld);
     }
     const open = this.kept.get(`${key}pld`).upper.includes(null);
-    // RDP stands in where PLD is open, and only then is it asked: far out it costs more than PLD.
+    // RDP replaces null points of PLD. It is computed only then, because it can be slower than PLD.
     if (open && !names.includes("rdp")) return this.curves(run, largest, [...names, "rdp"]);
     return { steps, of: Object.fromEntries(names.map((name) => [name, this.kept.get(key + name)])) };
   }
 
-  /** Points that the draft left open are tried harder, aside. */
+  /** Recompute null points of the draft in the worker, with more effort. */
   complete(run, steps, curve) {
     const open = steps.flatMap((_, i) => (curve.upper[i] === null ? [i] : []));
     if (!open.length) return;
@@ -62,7 +62,7 @@ export class Answers {
     });
   }
 
-  /** Both ends of each accountant at one T. */
+  /** Return both ends of each accountant at one T. */
   at(run, T = run.T, names = Answers.named(run)) {
     if (!proved(run)) return this.confirmation.at(run, T);
     const key = (name) => `${keyOf(run)}@${T}|${name}`;
@@ -75,8 +75,8 @@ export class Answers {
     return Object.fromEntries(names.map((name) => [name, this.kept.get(key(name))]));
   }
 
-  /** The largest sample rate with which PLD stays within a budget at T, rounded down; 0 where none
-   * does. */
+  /** Return the largest sample rate at which epsilon at T is within a budget, rounded down; 0 if
+   * there is none. */
   rate(run, budget) {
     const within = (q) => least(this.at({ ...run, sample_rate: q, B: 0 }, run.T, ["pld"])).value <= budget;
     let [low, high] = FIELDS.sample_rate.ends;
@@ -90,7 +90,7 @@ export class Answers {
     return down(low, 3);
   }
 
-  /** The noise with which PLD has this epsilon at T, rounded up: no more than it is spent. */
+  /** Return the noise at which PLD has this epsilon at T, rounded up so that epsilon is not exceeded. */
   noise(run, T, epsilon) {
     const miss = (x) => {
       const found = least(this.at({ ...run, noise_multiplier: Math.exp(x) }, T, ["pld"])).value;
@@ -114,7 +114,7 @@ export class Answers {
   }
 }
 
-/** The least that is proved at a point, and by whom; PLD where it is no worse. */
+/** Return the smallest proved bound and its accountant, preferring PLD. */
 export function least(ends) {
   let best = { name: "rdp", value: Infinity };
   for (const [name, end] of Object.entries(ends)) {
@@ -124,7 +124,7 @@ export function least(ends) {
   return pld !== null && pld <= best.value * (1 + 1e-9) ? { name: "pld", value: pld } : best;
 }
 
-/** Steps until a curve reaches a budget, read off the curve; null where it begins above it. */
+/** Return the interpolated steps at which a curve reaches a budget; null if it starts above. */
 export function reached({ steps, of, stairs }, name, budget) {
   if (!of[name]) return null;
   let last = null;

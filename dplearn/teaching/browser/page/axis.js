@@ -1,12 +1,12 @@
-// An axis: where a value lies in pixels, and the value at a place; and the lines and words of two axes.
+// Axis that converts values to pixels and back; grid lines and labels of two axes.
 import { clamp } from "./numbers.js";
 import { el } from "./shapes.js";
 
-/** Places in pixels end here, on either side: such a value is far outside. */
+/** Pixel positions are clamped to this distance on either side. */
 export const FAR = 3000;
 
 export class Axis {
-  /** From `low` to `high`, over the pixels `from` .. `to`. */
+  /** Axis from `low` to `high` over the pixels `from` .. `to`. */
   constructor({ low, high, log = false }, from, to) {
     this.low = low;
     this.high = high;
@@ -21,7 +21,7 @@ export class Axis {
     return clamp(from + share * (to - from), -FAR, FAR);
   }
 
-  /** The value at a place, inside the axis. */
+  /** Return the value at a pixel position, clamped to the axis. */
   value(place) {
     const { low, high, log, from, to } = this;
     const share = clamp((place - from) / (to - from), 0, 1);
@@ -29,8 +29,8 @@ export class Axis {
   }
 }
 
-/** Nodes of two axes within `sides`: ticks of each are [value, words], faint lines where there are no
- * words. Letters are `em` high. */
+/** Return the nodes of two axes within `sides`; ticks are [value, label], with faint lines without a label.
+ * `em` is the font size. */
 export function grid(x, y, { left, right, top, bottom }, across, up, em = 14) {
   const line = (x1, y1, x2, y2, words) => el("line", { x1, y1, x2, y2, class: words ? "dp-grid" : "dp-grid dp-faint" });
   const label = (at, height, anchor, words) => el("text", { x: at, y: height, "text-anchor": anchor, class: "dp-scale" }, words);

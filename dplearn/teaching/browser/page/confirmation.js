@@ -1,15 +1,15 @@
-// Runs that the browser has no engine for: the server is asked, one question at a time.
+// Questions to the server, one at a time, about runs that the browser's engine does not cover.
 import { ACCOUNTANTS } from "./accountants.js";
 import { keyOf, runOf } from "./run.js";
 
 const KEPT = 60;
 const MOST = 1e7;
-// After so many milliseconds an answer is lost: the connection was.
+// Milliseconds after which an answer counts as lost with its connection.
 const PATIENCE = 60_000;
 const NOTHING = { steps: [1], of: {}, asked: true };
 
 export class Confirmation {
-  /** `send(question)` reaches the server, which answers some time later through `take`. */
+  /** `send(question)` sends a question to the server, whose answer is later passed to `take`. */
   constructor(send, changed) {
     this.send = send;
     this.changed = changed;
@@ -31,12 +31,12 @@ export class Confirmation {
     return true;
   }
 
-  /** An answer of the server, which may come again with other news. */
+  /** Store an answer of the server; the same answer may arrive repeatedly. */
   take(answer) {
     if (answer.id !== this.id || !this.waiting) return;
     this.waiting = false;
     if (answer.kind === "curves") {
-      // Infinity is a word in JSON.
+      // JSON has Infinity as a string.
       const ends = (all) => all && all.map((x) => (x === null ? null : Number(x)));
       const of = Object.fromEntries(Object.entries(answer.of).map(([name, one]) => [name, { lower: ends(one.lower), upper: ends(one.upper) }]));
       this.kept.set(answer.key, { ...answer, of, asked: true });
@@ -45,8 +45,8 @@ export class Confirmation {
     this.changed();
   }
 
-  /** Curves up to a number of steps; the last ones, marked stale, until those asked for are there.
-   * At rest T is among the steps. */
+  /** Return curves up to a number of steps; until they arrive, the last curves, marked stale.
+   * Except during a drag, T is among the steps. */
   curves(run, largest) {
     const most = Math.min(largest, MOST);
     const key = `${keyOf(run)}|${most}`;
@@ -60,7 +60,7 @@ export class Confirmation {
     return have ?? { ...this.last, stale: true };
   }
 
-  /** Both ends at one T: what holds later holds here, and what is lost here is lost later. */
+  /** Return both ends at one T, by monotonicity: upper of the next step, lower of the one before. */
   at(run, T) {
     const found = [...this.kept.values()].reverse().find((one) => one.key.startsWith(`${keyOf(run)}|`));
     if (!found) return {};

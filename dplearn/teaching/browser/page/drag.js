@@ -1,13 +1,13 @@
-// Hands and keys on whatever has a `data-drag`: numbers of the sentence, the lines, the PLD curve.
+// Pointer and key input on elements with `data-drag`: numbers, lines, the PLD curve.
 import { digits, dragged, nearest, pressed, read, refusal, typed } from "./numbers.js";
 import { FIELDS, valueOf } from "./run.js";
 import { forget } from "./shapes.js";
 
 const WAYS = { ArrowUp: 1, ArrowRight: 1, PageUp: 1, ArrowDown: -1, ArrowLeft: -1, PageDown: -1 };
-// What a key does to epsilon where the curve is held; a large step is five of them.
+// Relative change of epsilon per key press on the curve; a large step is five of these.
 const STEP = 0.02;
 
-/** What can be held on the page of epsilon against T: its numbers, and `grips` in its picture. */
+/** Return the draggable parts of the page of epsilon against T: numbers, and `grips` in the picture. */
 const ofRun = (page) => ({
   fields: FIELDS,
   value: (name) => valueOf(page.run, name),
@@ -35,17 +35,17 @@ const ofRun = (page) => ({
   },
 });
 
-/** Move the curve by so many steps; the noise moves in any case. */
+/** Move the curve by some steps; change the noise at least by one key step. */
 function lift(page, steps) {
   const before = page.run.noise_multiplier;
   page.pull(page.run.T, page.epsilon() * (1 + STEP * steps));
   if (page.run.noise_multiplier === before) page.change("noise_multiplier", pressed(FIELDS.noise_multiplier, before, -Math.sign(steps), false));
 }
 
-/** `page` has `svg`, `change(name, value)`, `touch()`, `schedule()` and `rest()`; `about` says what can
- * be held: `fields`, a number's `value`, and for each grip in the picture where it is (null: where the
- * pointer is), what a `move` does, which number it `sets` if it is called otherwise, whether a press
- * `draws` and whether axes stay `still`. What a hand does is done in the next frame, once. */
+/** `page` has `svg`, `change(name, value)`, `touch()`, `schedule()` and `rest()`. `about` has `fields`, a
+ * function `value(name)`, and `grips` of the picture: position `at()` (null: at the pointer), `move(x, y)`,
+ * the number it `sets` if named differently, whether a press `draws`, and whether axes stay `still`.
+ * Of all moves within a frame, only the last takes effect. */
 export class Drag {
   /** @param {any} [about] */
   constructor(root, page, about = ofRun(page)) {
@@ -66,7 +66,7 @@ export class Drag {
     });
   }
 
-  /** Do what the hand has asked since the last frame. */
+  /** Apply the last move since the previous frame. */
   act() {
     const { pending } = this;
     this.pending = null;
@@ -82,7 +82,7 @@ export class Drag {
     const [x, y] = this.place(event);
     const grip = drawn ? this.about.grips[name] : null;
     const [dx, dy] = [x, y].map((place, i) => (grip?.at()[i] ?? place) - place);
-    // Handles that read an axis hold it still.
+    // Handles that convert pixels by an axis keep it fixed.
     const still = Boolean(grip?.still);
     const start = { x: event.clientX, y: event.clientY, value: this.about.value(name) ?? 1 };
     this.held = { name, node, grip, still, dx, dy, start, id: event.pointerId, moved: false };
@@ -145,7 +145,7 @@ export class Drag {
     page.rest();
   }
 
-  /** A box in place of a number; what cannot be taken stays in it, with the reason. */
+  /** Replace a number by an input field, where invalid text stays with an error message. */
   type(node) {
     const { page } = this;
     const { drag: name } = node.dataset;
@@ -167,7 +167,7 @@ export class Drag {
         Object.assign(reason, { className: "dp-wrong", role: "alert", textContent: refusal(page.words?.code, label, name, fields[name]) });
         return node.append(reason);
       }
-      // To remove the box takes its focus, which closes it again.
+      // Removing the box triggers blur, which would close it again.
       box.onblur = null;
       box.remove();
       if (keep && box.value.trim()) page.change(name, entered);

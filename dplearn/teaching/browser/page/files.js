@@ -1,6 +1,6 @@
-// What can be taken along: the run as code, and a text on the clipboard.
+// Export of a run as Python code, and copying to the clipboard.
 
-/** The run in the package's own words. */
+/** Return Python code that computes epsilon of a run. */
 export function python(run) {
   const rate = run.B ? `${run.B} / ${run.N}` : String(run.sample_rate);
   const drawn = run.sample_rate < 1 ? run.sampling : "none";
@@ -24,7 +24,7 @@ print(plan.guarantee("pld", ${asked}))
 `;
 }
 
-/** Copy a text and say so on the button for a while; where nothing may be copied, show it. */
+/** Copy a text and confirm it briefly on the button; if copying is not allowed, show the text. */
 export function copied(node, content, done) {
   const before = node.textContent;
   const tell = () => {

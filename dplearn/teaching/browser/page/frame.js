@@ -1,11 +1,11 @@
-// The axes: what they span, where a value lies, and when they are set anew.
+// Spans of both axes, conversion of values to pixels, and changes of the spans.
 import { least } from "./answers.js";
 import { Axis } from "./axis.js";
 import { clamp, nice } from "./numbers.js";
 
 const EASE = 320;
 
-/** The span of both axes, and the room in pixels (`box`) that they have. */
+/** Span of both axes, and their size and margins in pixels (`box`). */
 export class Frame {
   constructor(answers) {
     this.answers = answers;
@@ -14,20 +14,20 @@ export class Frame {
     this.moving = null;
   }
 
-  /** Where curves end, in steps: a power of ten, so that a picture that was drawn is drawn again. */
+  /** Return the last step of curves, a power of ten, so that cached curves are used again. */
   largest(run) {
     return 10 ** Math.ceil(Math.log10(Math.max(this.span.last, run.T)) - 1e-9);
   }
 
-  /** The span that suits a run: T, the budget and epsilon well inside. */
+  /** Return a span with T, the budget and epsilon of a run well inside. */
   suiting(run) {
     const epsilonAt = (T) => least(this.answers.at(run, T)).value;
     const found = epsilonAt(run.T);
-    // Nothing is known yet of a run that a server is asked for.
+    // Before the server's answer, epsilon is unknown.
     const epsilon = found === Infinity ? run.budget : found;
     const last = clamp(10 ** Math.ceil(Math.log10(run.T * 1.9)), 100, 1e8);
     if (!run.logEpsilon) {
-      // The curve leaves by the right side, where its name is, unless it runs away.
+      // The curve should reach the right side, where its name is, unless it grows too fast.
       const end = Math.min(1.25 * epsilonAt(last), 6 * epsilon);
       const top = Math.max(1.5 * run.budget, 2.4 * Math.min(epsilon, 1e6), Math.min(end, 1e6));
       return { last, bottom: 0, top: nice(top, 1, [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]) };
@@ -37,7 +37,7 @@ export class Frame {
     return { last, bottom: nice(clamp(lowest, top / 1e4, top / 200), -1), top };
   }
 
-  /** Set the span anew where the picture no longer holds what it is about. */
+  /** Change the span if T, the budget or epsilon is no longer well inside. */
   settle(run, now, calm) {
     if (this.holds(run)) return;
     const to = this.suiting(run);
@@ -55,7 +55,7 @@ export class Frame {
     return inside && epsilon > low && budget > lowest && Math.max(epsilon, budget) < 0.93;
   }
 
-  /** The next picture of a move of the span. */
+  /** Advance an animated change of the span; return whether it continues. */
   advance(now) {
     if (!this.moving) return false;
     const { from, to, start } = this.moving;
@@ -68,7 +68,7 @@ export class Frame {
     return share < 1;
   }
 
-  /** While a hand moves, the span only grows, and without a jump. */
+  /** Extend the span during a drag, without jumps. */
   grow(run) {
     const { span } = this;
     if (run.T > span.last / 1.25) span.last = run.T * 1.25;
@@ -78,7 +78,7 @@ export class Frame {
     if (run.logEpsilon) span.bottom = Math.min(span.bottom, Math.max(epsilon / 1.6, span.top / 1e6));
   }
 
-  /** The sides of the plot in pixels. */
+  /** Sides of the plot in pixels. */
   get sides() {
     const { width, height, left, right, above, below } = this.box;
     return { left, right: width - right, top: above, bottom: height - below };

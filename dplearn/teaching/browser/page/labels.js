@@ -1,18 +1,18 @@
-// Values on the T line and names at the ends of curves, apart from each other: nodes made anew from a view.
+// Labels without overlap: values at the T line, and names at the ends of curves.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least } from "./answers.js";
 import { bound } from "./numbers.js";
 import { apart, el, widthOf } from "./shapes.js";
 
-/** Curves rise: what lies above PLD stands left of the line, above its dot; PLD and what lies
- * below stand right of it, below. So no number lies on a curve. */
+/** Return the values at the T line. As curves rise, values above PLD are placed left of the line and above
+ * their dots, PLD and lower values right of it and below: no number covers a curve. */
 export function values(run, view, words) {
   const { frame } = view;
   const [{ left, top, bottom }, { width, small }] = [frame.sides, frame.box];
   const x = frame.x(run, run.T);
   const [above, below] = [[], []];
   const ceiling = view.best.value * (1 + 1e-6);
-  // What stands at the T line: [name, value].
+  // Values at the T line: [name, value].
   const standing = run.shown.flatMap((name) => {
     const end = view.ends[name]?.upper ?? null;
     if (name === "pld" && end === null && !view.found.asked) return [[name, view.best.value]];
@@ -25,7 +25,7 @@ export function values(run, view, words) {
     const sign = `${off ? "↑ " : ""}${STYLES[name].approximation ? "≈ " : ""}`;
     const item = { name, y, off, words: `${sign}${bound(value)}${name === "pinned" ? " ◌" : ""}` };
     const aside = value > ceiling && x - left > (small ? 60 : 76);
-    // What is off the scale is ordered by its value all the same.
+    // Values off the scale are still ordered.
     if (aside) above.push({ ...item, want: off ? top + 10 - 1e-6 * Math.min(value, 1e6) : y - 12 });
     else below.push({ ...item, want: name === "pld" ? y + 20 : Math.min(Math.max(y, top + 10), bottom) });
     const place = { d: STYLES[name].outline, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` };
@@ -42,7 +42,7 @@ export function values(run, view, words) {
   return [...dots.filter(Boolean), ...texts.flat(), ...hint];
 }
 
-/** A value beside the T line, joined with its dot where that is far. */
+/** Return a value beside the T line, with a leader line to a distant dot. */
 function written({ name, at, y, off, words }, line, side) {
   const { classes } = STYLES[name];
   const x = line + side * (name === "pld" ? 16 : 14);
@@ -51,7 +51,7 @@ function written({ name, at, y, off, words }, line, side) {
   return [el("path", { class: `dp-leader ${classes}`, d: `M${line + side * 5} ${y}L${line + side * 11} ${at}` }), value];
 }
 
-/** Names where curves end: at the right side, or at the top edge where they leave. */
+/** Return the names of curves at their ends on the right side or the top edge. */
 export function names(run, { frame, found }, { code }) {
   const { left, right, top, bottom } = frame.sides;
   const [sides, tops] = [[], []];
@@ -73,7 +73,7 @@ export function names(run, { frame, found }, { code }) {
   ];
 }
 
-/** Where a curve leaves the plot, in pixels; null where nothing of it is drawn. */
+/** Return the pixel position where a curve leaves the plot, or null if it is not drawn. */
 function ending(run, frame, found, name) {
   const { right, top } = frame.sides;
   let last = null;
@@ -90,7 +90,7 @@ function ending(run, frame, found, name) {
   return last;
 }
 
-/** Places from the lowest up, so that no number sinks under its own curve. */
+/** Place labels upwards from the lowest, so that no number moves below its own curve. */
 function raised(items, gap, low, high) {
   items.sort((a, b) => a.want - b.want);
   let most = Infinity;

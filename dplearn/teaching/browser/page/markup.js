@@ -1,13 +1,13 @@
-// The nodes of the page, without their numbers.
+// HTML of the page, without its numbers.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { button, escaped, italics, number, select } from "./html.js";
 import { FIELDS } from "./run.js";
 
-/** A sentence with a number that can be dragged for each {name} of a field. */
+/** Return a sentence with a draggable number for each {name} of a field. */
 const sentence = (words, said) =>
   italics(said).replace(/\{(\w+)\}/g, (whole, name) => (name in FIELDS ? number(words, name, words.names[name]) : whole));
 
-/** Choices where a server knows several kinds of runs, else the one kind in words. */
+/** Return a list of the server's kinds of runs, or the name of the only kind. */
 function choices(words, kinds, name) {
   const all = Object.entries(kinds[name]);
   return all.length < 2 ? words.own[name] : select(name, words.kinds[name], all);

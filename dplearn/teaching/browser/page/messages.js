@@ -1,11 +1,11 @@
-// All that the page says, in both languages side by side; a number that can be dragged stands as {its name}.
+// Texts of the page in both languages; {name} is a draggable number.
 import { bound, digits, down, people, text } from "./numbers.js";
 
-// Above this factor an epsilon rules next to nothing out.
+// Above this epsilon, the guarantee is nearly empty.
 const VAST = 30;
 const times = (value) => (value > VAST ? text(down(Math.exp(Math.min(value, 700)), 1)) : bound(Math.exp(value)));
 
-/** What all pages that the browser draws say. @type {{[name: string]: [any, any]}} */
+/** Texts shared by all browser-drawn pages. @type {{[name: string]: [any, any]}} */
 export const SHARED = {
   code: ["en", "zh"], other: ["中文", "English"], link: ["Copy link", "复制链接"], copied: ["Copied", "已复制"],
   how: ["Drag, press arrow keys, or press Enter to type", "拖动，按方向键，或按回车键输入"],
@@ -18,7 +18,7 @@ export const SHARED = {
   share: [(value) => `${digits(100 * value, 12)} percent`, (value) => `百分之 ${digits(100 * value, 12)}`],
 };
 
-/** Both languages of a table. */
+/** Return the shared texts and a table by language. */
 export const inBoth = (table) => {
   const column = (i) => Object.fromEntries(Object.entries({ ...SHARED, ...table }).map(([name, both]) => [name, both[i]]));
   return { en: column(0), zh: column(1) };

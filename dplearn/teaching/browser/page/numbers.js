@@ -1,8 +1,8 @@
-// Numbers as a reader writes and sees them: upper ends are rounded up, lower ends down.
+// Parsing and formatting of numbers; upper ends are rounded up, lower ends down.
 
 export const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
-/** A number with so many significant digits. */
+/** Return a number rounded to `count` significant digits. */
 export const digits = (x, count) => (x ? Number(x.toPrecision(count)) : 0);
 
 const rounded = (round, doubt) => (x, count = 3) => {
@@ -10,25 +10,25 @@ const rounded = (round, doubt) => (x, count = 3) => {
   const unit = 10 ** (Math.floor(Math.log10(x)) - count + 1);
   return Number((round(x / unit + doubt) * unit).toPrecision(count));
 };
-// The doubt is that of the division: a number that has so few digits stays as it is.
+// The tolerance covers the division's rounding: numbers with few digits stay unchanged.
 export const up = rounded(Math.ceil, -1e-9);
 export const down = rounded(Math.floor, 1e-9);
 
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-/** A power of ten: 10⁻⁵. */
+/** Return a power of ten as text: 10⁻⁵. */
 export const power = (exponent) => {
   const raised = [...String(Math.abs(exponent))].map((c) => RAISED[c]).join("");
   return `10${exponent < 0 ? "⁻" : ""}${raised}`;
 };
 
-/** Digits in threes where there are more than four. */
+/** Return a number with its digits grouped in threes if it has more than four. */
 const spaced = (number) => {
   const [whole, part] = number.split(".");
   const parted = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
   return part ? `${parted}.${part}` : parted;
 };
 
-/** A number as it stands in a sentence, with all its digits: what is proved of it is not of another. */
+/** Return a number for a sentence, unrounded, because proofs hold for this number only. */
 export const text = (x) => {
   if (x === Infinity) return "∞";
   if (x === 0) return "0";
@@ -39,7 +39,7 @@ export const text = (x) => {
   return mantissa === 1 ? power(exponent) : `${mantissa}·${power(exponent)}`;
 };
 
-/** An upper bound, always with so many digits: a number that loses its last 0 would twitch. */
+/** Return an upper bound with a fixed number of digits, so that its width does not change. */
 export const bound = (x, count = 3) => {
   if (x === Infinity) return "∞";
   if (!(x > 0)) return "0";
@@ -50,10 +50,10 @@ export const bound = (x, count = 3) => {
 
 export const percent = (share) => `${text(digits(100 * share, 12))}\u202f%`;
 
-/** A share of people in per cent: rounded up, and never to all of them where some are missing. */
+/** Return a share of people in per cent, rounded up; above 99.8 with six digits, to stay below 100. */
 export const people = (share) => text(share > 0.998 && share < 1 ? Math.min(up(100 * share, 6), 100) : up(100 * share));
 
-// Digits in threes, parted by one kind of sign; two digits after a comma are no number here.
+// Digits grouped in threes by one kind of separator; a decimal comma is invalid.
 const GROUPED = /^[1-9]\d{0,2}(?:([ \u202f\u00a0'’,])\d{3})(?:\1\d{3})*(?:\.\d*)?$/;
 const NUMBER = /^([-+]?(?:\d+\.?\d*|\.\d+))(?:e([-+]?\d+))?$|^(?:(.+?)[×·*])?10(?:\^|\*\*)([-+]?\d+)$/i;
 const FACTOR = /^(?:\d+\.?\d*|\.\d+)$/;
@@ -64,7 +64,7 @@ const plain = (part) => {
   return power && FACTOR.test(factor.trim()) ? Number(`${factor.trim()}e${power}`) : NaN;
 };
 
-/** What somebody typed: 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN where it is no number, as 1,5. */
+/** Parse typed text such as 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN for invalid text such as 1,5. */
 export const read = (typed) => {
   const digit = (c) => (c === "⁻" ? "-" : RAISED.indexOf(c));
   const bare = typed.trim().replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (raised) => `^${[...raised].map(digit).join("")}`).replace(/−/g, "-");
@@ -72,27 +72,27 @@ export const read = (typed) => {
   return more.length || bottom === 0 ? NaN : (top / bottom) * (bare.endsWith("%") ? 0.01 : 1);
 };
 
-// Numbers that drags, keys and addresses set: the range of each, and what a drag or a press does.
+// Fields that drags, keys and addresses set: display, range checks, and changes.
 
 const SHARES = ["rate", "sample_rate", "false_positive_rate"];
 
-/** A number as it stands in a sentence, as it is typed, and as it is heard. */
+/** Formats of a number: displayed, in an input field, and for screen readers. */
 export const shown = (name, value) => (SHARES.includes(name) ? percent : text)(value);
 export const typed = (name, value) => (SHARES.includes(name) ? `${digits(100 * value, 12)} %` : String(value));
 export const heard = (words, name, value) => (SHARES.includes(name) ? words.share(value) : String(value));
 
-/** Why a typed number is not taken. */
+/** Return the error message for an invalid typed number. */
 export const refusal = (code, label, name, { ends: [low, high], whole }) => {
   const [from, to] = [low, high].map((end) => shown(name, end));
   if (code === "zh") return `“${label}”应为 ${from} 到 ${to} 的${whole ? "整数" : "数"}，小数点用“.”`;
   return `${label} is ${whole ? "a whole number" : "a number"} from ${from} to ${to}, with a point for decimals`;
 };
 
-/** The value that a field allows nearest to a number; `even` fields have a linear scale. */
+/** Return the valid value of a field nearest to a number. */
 export const nearest = ({ ends, whole }, value) => clamp(whole ? Math.round(value) : value, ...ends);
 
-/** The state that an address names, by field: one has `ends`, `options`, or takes any word; a `start`, and
- * perhaps another `key` in addresses. `unread` is what the address says in vain. */
+/** Return the state of an address, and its invalid or unknown fields as `unread`. A field has `ends`, `options`
+ * or free text, a `start` value, and optionally another `key` in addresses. */
 export function opened(address, fields) {
   const all = new URLSearchParams(address);
   /** @type {[any, string[]]} */
@@ -110,23 +110,23 @@ export function opened(address, fields) {
   return { state, unread: unread.slice(0, 5) };
 }
 
-/** The address of a state: the fields that are not as at the start. */
+/** Return the address of a state: the fields that differ from their start values. */
 export const queryOf = (state, fields) => {
   const moved = Object.entries(fields).filter(([name, { start }]) => state[name] !== start);
   return new URLSearchParams(moved.map(([name, { key = name }]) => [key, String(state[name])]));
 };
 
-/** The value after one press of an arrow key: a unit of the second digit, or of the first. */
+/** Return the value after an arrow key: one unit of the second digit, or of the first if `large`. */
 export const pressed = (field, value, way, large) => {
   const [low, high] = field.ends;
   if (field.even && !field.whole) return nearest(field, digits(value + (way * (high - low)) / (large ? 10 : 50), 6));
-  // A number that is just reached from above belongs to the decade below.
+  // A power of ten that decreases is changed by the unit of the decade below.
   const decade = Math.floor(Math.log10(value * (1 + way * 1e-9)));
   const unit = Math.max(value > 0 ? 10 ** (decade - (large ? 0 : 1)) : 0, field.whole ? 1 : 0);
   return nearest(field, Number((value + way * unit).toPrecision(6)));
 };
 
-/** A number after a drag of so many pixels. */
+/** Return a number after a drag by `pixels`. */
 export const dragged = (field, from, pixels) => {
   const [low, high] = field.ends;
   const to = field.even ? from + ((high - low) * pixels) / 400 : from * 10 ** (pixels / field.pixels);
@@ -135,14 +135,14 @@ export const dragged = (field, from, pixels) => {
 
 // Round numbers, for axes.
 
-/** A number of one digit, no smaller (way 1) or no larger (way -1). */
+/** Return a round number >= x (way 1) or <= x (way -1). */
 export const nice = (x, way, mantissas = [1, 2, 5, 10]) => {
   const unit = 10 ** Math.floor(Math.log10(x) + 1e-12);
   if (way > 0) return unit * mantissas.find((m) => m * unit >= x * (1 - 1e-9));
   return unit * [...mantissas].reverse().find((m) => m * unit <= x * (1 + 1e-9));
 };
 
-/** Ticks from low to high: [value, whether it is written].
+/** Return the ticks from low to high as [value, whether it has a label].
  * @returns {[number, boolean][]} */
 export function ticks(log, low, high, room) {
   if (!log) {

@@ -1,4 +1,4 @@
-// Epsilon against T, owned by the browser: `mount` draws the page into a node.
+// Page of epsilon against T; `mount` draws it into a node.
 import { ACCOUNTANTS, STYLES, register } from "./accountants.js";
 import { Answers, least, reached } from "./answers.js";
 import { copied, python } from "./files.js";
@@ -16,18 +16,18 @@ import { View, mounting } from "./view.js";
 import { MESSAGES } from "./messages.js";
 import { askLater } from "./worker.js";
 
-// After so long a rest the library is asked whether it agrees.
+// Milliseconds without input before the page requests a confirmation from the library.
 const QUIET = 4000;
-// Steps up to which it is proved how long a budget lasts.
+// Largest number of steps for the proof of how many steps a budget allows.
 const LIMIT = 1e7;
 
-/** Take the other scale of an axis. */
+/** Switch an axis between linear and logarithmic scale. */
 function scaled(page, name) {
   page.run = { ...page.run, [name]: !page.run[name] };
   page.framed();
 }
 
-/** What a button does; false where the run is as it was. */
+/** Actions of the buttons; false means that the run is unchanged. */
 const ACTIONS = {
   units(page) {
     const { run } = page;
@@ -59,9 +59,9 @@ const ACTIONS = {
   },
 };
 
-/** The page: `engine` is the object of proofs, `accountants` those of the registry (name,
- * kind, label, symbol, about), `source` the text of the function that makes the engine (for a worker), `published` rows of printed figures, `presets` of published runs.
- * Where there is a server, `send(question)` reaches it, and `kinds` are the runs that it knows. */
+/** The page: `engine` computes bounds, `accountants` are those of the registry (name, kind, label, symbol,
+ * about), `source` is the text of a function that creates the engine in a worker, `published` are printed values, `presets` published runs.
+ * With a server, `send(question)` sends it a question, and `kinds` are its mechanisms and samplings. */
 class Page extends View {
   constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null }) {
     super(root);
@@ -80,13 +80,13 @@ class Page extends View {
     this.frame = new Frame(this.answers);
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.start("epsilon", language);
-    // Streamlit says here whether the server is there.
+    // Streamlit shows the state of the connection in this attribute.
     this.server = new MutationObserver(() => this.schedule());
     const state = document.querySelector("[data-test-connection-state]");
     if (state) this.server.observe(state, { attributes: true });
   }
 
-  /** Build all nodes, in one language. */
+  /** Build all nodes in one language. */
   speakIn(language) {
     this.words = MESSAGES[language] ?? MESSAGES.en;
     this.fill(markup(this.words, this.presets, this.kinds), ".dp-plot");
@@ -96,12 +96,12 @@ class Page extends View {
     this.people = new People(this.find(".dp-crowd"), this.words);
     this.drag = new Drag(this.body, this);
     this.buttons = Object.fromEntries([...this.body.querySelectorAll("[data-do]")].map((node) => [node.dataset.do, node]));
-    // A toggle does not bubble.
+    // The event toggle does not bubble.
     this.find(".dp-more").addEventListener("toggle", () => this.schedule());
     this.renew();
   }
 
-  /** The run of an address, and what the address says in vain. */
+  /** Set the run and the unread fields from an address. */
   open(asked) {
     const { run, unread } = fromAddress(asked, this.kinds);
     this.run = run;
@@ -109,7 +109,7 @@ class Page extends View {
     this.framed();
   }
 
-  /** What the server says: an answer, and its words in the language that it speaks now. */
+  /** Apply new data from the server: an answer, the language, and the kinds of runs. */
   update({ answer, language, kinds }) {
     this.kinds = kinds;
     super.update({ language });
@@ -119,15 +119,15 @@ class Page extends View {
     }
   }
 
-  /** Whether the library agrees with what is drawn; its numbers stand where it does not, or where the
-   * engine left them open. */
+  /** Store whether the library agrees with the drawn bracket; its numbers replace a different or missing
+   * bracket. */
   confirm({ key, agrees = null, lower, upper, T }) {
     const decided = upper !== undefined && proved(this.run);
     this.confirmed = { key, agrees: decided ? (agrees ?? true) : null };
     if (decided && !agrees) this.answers.remember(`${key.split("@")[0]}@${T}|pld`, { lower, upper });
   }
 
-  /** Ask the library, of its own accord only where nobody moves anything. */
+  /** Send a question to the library; a confirmation only without a drag in progress. */
   askLibrary(kind) {
     const { run, confirmation } = this;
     const { pld } = this.view.ends;
@@ -150,7 +150,7 @@ class Page extends View {
     if (!width) return;
     const small = width < 520;
     const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
-    // The choices below the picture are seen without scrolling.
+    // Leave space for the choices below the picture without scrolling.
     const height = this.body.clientWidth < 560 ? 330 : clamp(Math.round(innerHeight - above - 175), 340, 600);
     const { fontFamily: family } = getComputedStyle(this.body);
     const named = `600 ${small ? 14 : 15}px ${family}`;
@@ -172,7 +172,7 @@ class Page extends View {
     this.schedule();
   }
 
-  /** The noise with which the PLD curve passes through a point. */
+  /** Set the noise at which the PLD curve passes through a point. */
   pull(T, epsilon) {
     this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
   }
@@ -197,7 +197,7 @@ class Page extends View {
       this.open(value);
       this.run = { ...this.run, shown, pin };
     } else if (["adjacency", "mechanism", "sampling"].includes(name)) {
-      // Neighbours for which the scheme has a theorem.
+      // An adjacency for which the sampling has a theorem.
       const suited = name === "sampling" ? { adjacency: this.kinds.natural[value] } : {};
       this.run = { ...this.run, [name]: value, ...suited };
       this.unread = [];
@@ -221,7 +221,7 @@ class Page extends View {
     view.found = answers.curves(run, frame.largest(run));
     view.ends = answers.at(run, run.T);
     view.best = least(view.ends);
-    // What all words of the page are written by: whether this very run is "known", "asked" or "refused".
+    // Status of this run for all texts: "known", "asked" or "refused".
     const waits = view.found.asked && !view.ends[view.best.name];
     view.status = view.found.refused ? "refused" : waits ? "asked" : "known";
     if (run.pin) {
@@ -248,7 +248,7 @@ class Page extends View {
     super.rest();
   }
 
-  /** Set the axes, prove how long the budget lasts, write the address. */
+  /** Set the axes, request the steps within the budget, and write the address. */
   rested() {
     const { run } = this;
     this.frame.settle(run, performance.now(), this.calm.matches);
@@ -275,7 +275,7 @@ class Page extends View {
     const able = proved(run);
     if (!able) this.true_positive_rate = view.status === "known" ? promised(view.best.value, run) : undefined;
     if (kept.has(key)) this.true_positive_rate = kept.get(key);
-    // An older answer stands, pale and without words, until the newer one is there.
+    // Until the new answer arrives, show the old one, pale and without text.
     const stale = able && !kept.has(key);
     this.find(".dp-people").classList.toggle("dp-stale", stale);
     const share = this.people.show(this.true_positive_rate, run.rate);
@@ -292,17 +292,17 @@ class Page extends View {
 
 export const mount = mounting(Page);
 
-/** What epsilon and delta alone promise of an attacker's rate; nothing where they are not known. */
+/** Return the bound on the true positive rate from epsilon and delta; undefined for infinite epsilon. */
 function promised(epsilon, { delta, rate }) {
   if (epsilon === Infinity) return undefined;
   return { lower: 0, upper: Math.min(Math.exp(epsilon) * rate + delta, 1 - Math.exp(-epsilon) * (1 - delta - rate)) };
 }
 
-/** Bring what the server has drawn below the page into view. */
+/** Scroll to the details that the server draws below the page. */
 function revealed(tries = 600) {
   const part = document.querySelector(".st-key-details h3");
   if (part?.getBoundingClientRect().top < innerHeight / 2) return;
-  // Again until there is enough below it; the server draws it part by part.
+  // Repeat until the heading reaches the upper half, because the server draws it part by part.
   part?.scrollIntoView({ block: "start", behavior: "smooth" });
   if (tries) setTimeout(revealed, 100, (part ? Math.min(tries, 100) : tries) - 1);
 }

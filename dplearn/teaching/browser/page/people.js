@@ -1,5 +1,5 @@
-// A hundred members and a hundred others: how many of them an attacker accuses, by the certified
-// trade-off between finding members and accusing others.
+// A hundred members and a hundred others: numbers of people that an attacker accuses, by the certified
+// trade-off between true and false positive rates.
 import { clamp, people, text, up } from "./numbers.js";
 import { el, set } from "./shapes.js";
 
@@ -27,8 +27,8 @@ export class People {
     });
   }
 
-  /** Show the attacker's rate by both its ends, null where it is open, undefined where it is not
-   * known; returns the share of members that are found. */
+  /** Show the attacker's true positive rate, whose ends are null without a bound and undefined before a
+   * result; return its upper end. */
   show(ends, rate) {
     const [members, others] = this.sides;
     const share = ends === undefined ? undefined : (ends?.upper ?? null);
@@ -40,7 +40,7 @@ export class People {
   }
 }
 
-/** Part of a person is part of a dot's area; less than a twentieth would look like dirt. */
+/** Draw a fraction of a person as that fraction of a dot's area; leave out less than a twentieth. */
 function fill({ dots }, share) {
   const part = (i) => clamp(100 * share - i, 0, 1);
   dots.forEach((dot, i) => set(dot, "r", (part(i) < 0.05 ? 0 : RADIUS * Math.sqrt(part(i))).toFixed(2)));

@@ -1,4 +1,4 @@
-// The picture of epsilon against T: handles that stay, and all else made anew from a view.
+// The picture of epsilon against T: permanent handles, and other nodes redrawn from a view.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
 import { FAR, grid } from "./axis.js";
@@ -19,7 +19,7 @@ export class Picture {
     this.svg.append(el("defs", {}, el("clipPath", { id }, this.clip)));
     this.behind = this.add("g");
     this.curves = this.add("g", clipped);
-    // The PLD curve can be held anywhere.
+    // The PLD curve can be dragged at any point.
     this.pull = this.add("path", { class: "dp-pull", "data-drag": "pull", ...clipped });
     const pill = () => [el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" })];
     const line = (name) => [el("line", { class: "dp-hit" }), el("line", { class: `dp-${name}line` })];
@@ -45,7 +45,7 @@ export class Picture {
     return node;
   }
 
-  /** Draw what was found for a run; `view` has frame, found, ends, best, pinned, points, touched. */
+  /** Draw the results of a run; `view` has frame, found, ends, best, pinned, points, touched. */
   draw(run, view) {
     const { frame } = view;
     this.frame = frame;
@@ -76,7 +76,7 @@ export class Picture {
     const { frame } = this;
     const [{ left, right, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
     const [x, y] = [frame.axisT(run), frame.axisEpsilon(run)];
-    // The T line has its own label.
+    // Leave out labels near the T line, which has its own.
     const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
     const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
     const across = ticks(run.logT, run.logT ? 1 : 0, last, small ? 3 : 6).map(([value, written]) => [value, written && apart(value) ? steps(value) : ""]);
@@ -85,7 +85,7 @@ export class Picture {
     return [over, ...grid(x, y, frame.sides, across, up), el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε")];
   }
 
-  /** Where the budget line lies. */
+  /** Return the y position of the budget line. */
   level(run) {
     const { top, bottom } = this.frame.sides;
     return Math.min(Math.max(this.frame.y(run, run.budget), top), bottom);
@@ -97,7 +97,7 @@ export class Picture {
     const lines = ACCOUNTANTS.filter((name) => run.shown.includes(name) && of[name])
       .map((name) => path(`line ${STYLES[name].classes}`, this.path(run, found, of[name].upper)));
     const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
-    // Where PLD is open, the best bound that is proved, dotted, from neighbour to neighbour.
+    // Where PLD is null, a dotted line of RDP between the neighbouring points.
     const bridges = steps.flatMap((_, i) => of.pld?.upper[i] !== null || !run.shown.includes("pld") ? [] : [i - 1, i, i + 1]
       .filter((j) => steps[j] !== undefined)
       .map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
@@ -109,7 +109,7 @@ export class Picture {
       path("ghost", other ? this.path(run, pinned.found, other) : ""),
       ...lines,
       path("gap", bridges),
-      // What is claimed of a run by those who take it for another.
+      // Curve of Poisson accounting, which does not apply to this run.
       path("claim", found.claim ? this.path(run, { steps }, found.claim) : ""),
     );
     const whole = run.shown.includes("pld") && !found.asked ? this.path(run, found, of.pld.upper) + bridges : "";
@@ -120,7 +120,7 @@ export class Picture {
     return `${this.frame.x(run, T).toFixed(1)} ${this.frame.y(run, epsilon).toFixed(1)}`;
   }
 
-  /** A curve through all points that are known. */
+  /** Return the path of a curve through all finite points. */
   path(run, { steps, stairs = false }, ends) {
     const parts = [[]];
     for (const [i, end] of ends.entries()) {
@@ -135,18 +135,18 @@ export class Picture {
     return parts.map(stairs ? stepped : smooth).join("");
   }
 
-  /** What is proved from both sides, where the two ends are apart. */
+  /** Return the band between lower and upper ends, "" if they coincide on the screen. */
   between(run, { steps, of, stairs }) {
     const { lower, upper } = of.pld ?? { lower: null, upper: [] };
     const ends = steps.flatMap((T, i) => (lower?.[i] > 0 && upper[i] < Infinity ? [[T, lower[i], upper[i]]] : []));
     const side = (k, all = ends) => all.map((end) => [this.frame.x(run, end[0]), this.frame.y(run, end[k])]);
     if (!side(1).some(([, y], i) => y - side(2)[i][1] > 1.5)) return "";
     if (!stairs) return `${smooth(side(2))}L${smooth(side(1, [...ends].reverse())).slice(1)}Z`;
-    // Each step of the staircase is a box.
+    // One rectangle for each step of the step functions.
     return ends.slice(1).map(([T, low, high], i) => `M${this.place(run, ends[i][0], high)}L${this.place(run, T, high)}L${this.place(run, T, low)}L${this.place(run, ends[i][0], low)}Z`).join("");
   }
 
-  /** The T line and the budget line. */
+  /** Place the T line and the budget line. */
   drawLines(run) {
     const { frame } = this;
     const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
@@ -161,7 +161,7 @@ export class Picture {
     pillAt(this.budget.children, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);
   }
 
-  /** Where curves meet the budget. */
+  /** Return marks where curves cross the budget. */
   crossings(run, { found, frame }) {
     const { left, right } = frame.sides;
     const y = this.level(run);
@@ -172,14 +172,14 @@ export class Picture {
     });
   }
 
-  /** The name of what is claimed. */
+  /** Return the label of the claimed curve. */
   claim(run, { found, frame }) {
     if (!found.claim) return [];
     const place = { x: frame.sides.right - 6, y: Math.max(frame.y(run, found.claim.at(-1)), frame.sides.top + 20) - 10 };
     return [el("text", { class: "dp-claimname", "text-anchor": "end", ...place }, this.words.claimed)];
   }
 
-  /** Published figures of this very run, each with its source. */
+  /** Return rings at the published values of this run. */
   printed(run, { points, frame }) {
     const { left, right, top, bottom } = frame.sides;
     return points.flatMap((row) => {
@@ -192,7 +192,7 @@ export class Picture {
   }
 }
 
-/** A staircase: what holds at a point holds since the one before. */
+/** Return the path of a step function; each value holds since the previous point. */
 function stepped(points) {
   if (!points.length) return "";
   const [[x, y], ...more] = points;

@@ -1,25 +1,25 @@
-// The address of a page: its state stands behind the hash, and each gesture is an entry of the history.
+// State of a page in the hash of its address; each change by the reader is an entry of the history.
 
-/** Whether there is an address: a page inside of a notebook has none. */
+/** Whether the page has an address; a page inside a notebook has none. */
 export const ADDRESSED = location.protocol !== "about:";
 
 const parts = () => new URLSearchParams(location.hash.slice(1) || location.search);
 
-/** The language that the address names, or else the one that is given. */
+/** Return the language of the address, or else `given`. */
 export const languageOf = (given) => parts().get("language") ?? new URLSearchParams(location.search).get("language") ?? given;
 
-/** What the address says, without the language. */
+/** Return the fields of the address without the language. */
 function asked() {
   const all = parts();
   all.delete("language");
   return all.toString();
 }
 
-// What each page showed last.
+// Last state of each page.
 const left = new Map();
 
 export class Place {
-  /** `open(state)` shows the state of an address: Back, Forward, Ctrl-Z or a hash that was typed. */
+  /** `open(state)` shows the state of a new address after Back, Forward, Ctrl-Z or a typed hash. */
   constructor(name, open) {
     this.name = name;
     this.state = asked() || left.get(name) || "";
@@ -41,9 +41,9 @@ export class Place {
     });
   }
 
-  /** Let the address say a state; the first one after an address was opened is no gesture. */
+  /** Write a state to the address; the first write after opening an address adds no history entry. */
   write(state) {
-    // Streamlit drops what stands behind the hash when it writes the language.
+    // Streamlit drops the hash when it writes the language; the same state is then written again.
     const gesture = !this.fresh && state !== this.state;
     this.state = state;
     left.set(this.name, state);

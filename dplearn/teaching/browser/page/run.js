@@ -1,9 +1,9 @@
-// The run that a reader has in hand: what can be set, in which range, and how an address says it.
+// Fields of a run, their ranges, and their form in addresses.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { nearest, opened, queryOf } from "./numbers.js";
 
-/** Of each number: ends, start, digits that a drag keeps, pixels for a factor of ten, name in an address
- * where it differs. B is 0 where the rate itself is given. */
+/** Fields: ends, start, significant digits after a drag, pixels of drag per factor of ten, and key in an
+ * address if it differs. B is 0 if the rate is given directly. */
 export const FIELDS = {
   noise_multiplier: { ends: [0.2, 1000], start: 4, digits: 3, pixels: 200 },
   sample_rate: { ends: [1e-7, 1], start: 0.01, digits: 3, pixels: 120 },
@@ -15,7 +15,7 @@ export const FIELDS = {
   B: { ends: [1, 1e10], start: 0, digits: 3, pixels: 120, key: "batch_size", whole: true },
 };
 export const FIRST = ["basic", "moments", "pld"];
-/** The words of an address, of the kinds of runs that there are. */
+/** Return the text fields of an address for these kinds of runs. */
 const wordsOf = (kinds) => ({
   mechanism: { options: Object.keys(kinds.mechanism), start: "gaussian" },
   sampling: { options: ["none", ...Object.keys(kinds.sampling)], start: "poisson" },
@@ -23,15 +23,15 @@ const wordsOf = (kinds) => ({
   rate_from: { options: ["rate", "counts"], start: "rate" }, x_axis: { options: ["log", "linear"], start: "log" }, y_axis: { options: ["linear", "log"], start: "linear" },
   accountants: { start: FIRST.join() }, pinned: { start: "" }, steps: { start: "" }, epochs: {},
 });
-// All that a curve depends on, and what makes a run beside it.
+// All fields that a curve depends on.
 const KEYS = ["noise_multiplier", "sample_rate", "delta", "adjacency", "mechanism", "sampling"];
-/** What kinds of runs there are where no server is asked: name in the address and on the screen. */
+/** Kinds of runs without a server: name in the address and displayed name. */
 export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 
-/** The value that a field allows nearest to a number. */
+/** Return the valid value of a field nearest to a number. */
 const allowed = (name, value) => nearest(FIELDS[name], value);
 
-/** A run with one number changed; what follows from it follows. */
+/** Return a run with one number changed, and the numbers that depend on it. */
 export const changed = (run, name, value) => {
   const next = { ...run, [name]: allowed(name, value) };
   if (name === "sample_rate") next.B = 0;
@@ -41,22 +41,22 @@ export const changed = (run, name, value) => {
   return next;
 };
 
-/** Whether the engine proves the run; the others are asked of a server. */
+/** Return whether the engine computes the run; other runs need a server. */
 export const proved = ({ mechanism, sampling, shown }) =>
   mechanism === "gaussian" && sampling === "poisson" && !shown.some((name) => STYLES[name]?.served);
 
-/** A run as the server reads it, under the library's names. */
+/** Return a run in the server's format, with the library's names. */
 export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, T }) =>
   ({ mechanism, noise_multiplier, sampling: sample_rate < 1 ? sampling : "none", sample_rate, delta, adjacency, here: T });
 
-/** The number that a handle shows. */
+/** Return the number that a handle shows. */
 export const valueOf = (run, name) =>
   name === "B" ? run.B || Math.max(1, Math.round(run.sample_rate * run.N)) : run[name];
 
-/** All that a curve depends on, as a key. */
+/** Return all fields that a curve depends on as a cache key. */
 export const keyOf = (run) => KEYS.map((name) => run[name]).join();
 
-/** The address of a run: what differs from the first picture; of counts both, of a rate neither. */
+/** Return the address of a run: fields that differ from their start, with N and B or the rate. */
 export function written(run) {
   const { sample_rate, N, B, ...numbers } = FIELDS;
   const counts = { rate_from: {}, N: { ...N, start: 0 }, B };
@@ -68,8 +68,8 @@ export function written(run) {
   return queryOf(state, { ...numbers, ...(run.B ? counts : { sample_rate }), ...words }).toString();
 }
 
-/** The run of an address, and what it says in vain: numbers out of range, runs of another kind. `pin` is a
- * run to compare with, at its own T. */
+/** Return the run of an address, and its unread fields: invalid numbers, unknown kinds of runs. `pin` is a
+ * run for comparison, at its own T. */
 export function fromAddress(address, kinds = OWN) {
   const { state, unread } = opened(address, { ...FIELDS, ...wordsOf(kinds) });
   const { rate_from, x_axis, y_axis, accountants, pinned: other, steps, epochs, ...numbers } = state;
@@ -83,5 +83,5 @@ export function fromAddress(address, kinds = OWN) {
   return { run, unread };
 }
 
-/** What is kept of a run to compare with. */
+/** Return the fields of a run that a comparison needs. */
 export const pinned = ({ N, B, T, ...run }) => ({ N, B, T, ...Object.fromEntries(KEYS.map((name) => [name, run[name]])) });

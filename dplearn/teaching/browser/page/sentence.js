@@ -1,11 +1,11 @@
-// Numbers in a sentence, for a page that the server draws: each is dragged, typed or stepped by keys.
+// Draggable numbers in a sentence for server-drawn pages; keys and typing work, too.
 import { Drag } from "./drag.js";
 import { number } from "./html.js";
 import { nearest, text } from "./numbers.js";
 import { View, mounting } from "./view.js";
 
-/** The numbers: name, label, value and ends of each; `send(values)` hears of those that a hand has
- * changed when it rests. */
+/** Sentence of numbers, each with name, label, value and ends; `send(values)` gets the changed values after
+ * the input ends. */
 class Sentence extends View {
   constructor(root, { numbers, send }) {
     super(root);

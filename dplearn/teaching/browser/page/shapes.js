@@ -1,8 +1,8 @@
-// Nodes, paths and the places of labels: what a picture is made of, without knowing what it shows.
+// SVG nodes, paths and positions of labels, for pictures of any content.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A node of an SVG. */
+/** Return a new SVG node. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -11,7 +11,7 @@ export function el(tag, attributes = {}, ...children) {
 }
 
 const kept = new WeakMap();
-/** Set an attribute, or the text, only where it differs: what stays costs nothing. */
+/** Set an attribute, or the text, only if it differs from the last value. */
 export function set(node, name, value) {
   const own = kept.get(node) ?? kept.set(node, {}).get(node);
   if (own[name] === value) return;
@@ -20,7 +20,7 @@ export function set(node, name, value) {
   else if (value === null) node.removeAttribute(name);
   else node.setAttribute(name, value);
 }
-/** Forget what was set: somebody else wrote into the node. */
+/** Clear the stored values of a node after other code changed it. */
 export const forget = (node) => kept.delete(node);
 
 export const setAll = (node, attributes) => {
@@ -29,7 +29,7 @@ export const setAll = (node, attributes) => {
   }
 };
 
-/** Place lines, and their label in a box around (x, y). @param {any[]} nodes */
+/** Set the ends of lines, and place their label in a box around (x, y). @param {any[]} nodes */
 export function pillAt(nodes, ends, [x, y], width, words) {
   const [label, box, ...lines] = [...nodes].reverse();
   for (const line of lines) setAll(line, ends);
@@ -37,9 +37,9 @@ export function pillAt(nodes, ends, [x, y], width, words) {
   setAll(label, { x, y: y + 4.5, text: words });
 }
 
-// An ARIA number has no exponent.
+// ARIA numbers must not have an exponent.
 const plain = (value) => (typeof value === "number" && value && Math.abs(value) < 1e-6 ? value.toFixed(32) : String(value));
-/** Tell a screen reader the range, the value and the words of a slider. */
+/** Set the ARIA range, value and text of a slider. */
 export const describe = (node, [low, high], value, words) => {
   const told = { valuemin: low, valuemax: high, valuenow: value, valuetext: words };
   for (const [key, one] of Object.entries(told)) set(node, `aria-${key}`, plain(one));
@@ -47,7 +47,7 @@ export const describe = (node, [low, high], value, words) => {
 
 let canvas = null;
 const widths = new Map();
-/** The width of words in a font, which a canvas knows without a layout. */
+/** Return the width of a text in a font, measured by a canvas without a layout. */
 export function widthOf(words, font) {
   const key = font + words;
   if (!widths.has(key)) {
@@ -59,7 +59,7 @@ export function widthOf(words, font) {
   return widths.get(key);
 }
 
-/** Cubics through all points, monotone where the points are (Fritsch & Carlson 1980; slopes by
+/** Return cubics through all points, monotone where the points are (Fritsch & Carlson 1980; slopes by
  * Steffen 1990). */
 export function smooth(points) {
   if (!points.length) return "";
@@ -80,7 +80,7 @@ export function smooth(points) {
   }, `M${word(...points[0])}`);
 }
 
-/** Give each item a place `at`, in the order of what it wants, with a gap to its neighbours. */
+/** Give each item a position `at` close to its `want`, in the same order and without overlap. */
 export function apart(items, gap, low, high) {
   items.sort((a, b) => a.want - b.want);
   const half = (item) => (item.room ?? gap) / 2;

@@ -1,4 +1,4 @@
-// The words of the page: what a picture says, said again in sentences.
+// Texts of the page: the picture's results in sentences.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
 import { escaped } from "./html.js";
@@ -6,7 +6,7 @@ import { bound, clamp, digits, down, shown, text } from "./numbers.js";
 import { FIELDS, keyOf, proved } from "./run.js";
 import { describe, set } from "./shapes.js";
 
-/** Write everything that is not in the picture, all of it by what is known of the run in view. */
+/** Write all texts outside the picture, depending on the status of the run in view. */
 export function writeText(page) {
   const { run, words, view, picture, confirmation } = page;
   const { best: { name, value }, found, status } = view;
@@ -32,7 +32,7 @@ export function writeText(page) {
   if (page.body.querySelector(".dp-more").open) writeTable(page);
 }
 
-/** Whether the page has lost its server, as Streamlit says. */
+/** Return whether Streamlit reports a lost connection. */
 const away = () => !["CONNECTED", undefined].includes(document.querySelector("[data-test-connection-state]")?.getAttribute("data-test-connection-state"));
 
 function writeButtons(page, value) {
@@ -77,14 +77,14 @@ function writeProof({ run, words, body, view, confirmed }, end = { lower: null, 
   set(node, "title", known ? `${precise(end.lower ?? 0)} ≤ ε ≤ ${precise(end.upper)}` : "");
 }
 
-/** What a Poisson accountant would claim of other batches, and what is proved of them. */
+/** Return the sentence on the claim of Poisson accounting and on the proved bound, or "". */
 function claim({ run, words, view: { found, ends } }) {
   const at = found.claim && !found.stale ? found.steps.indexOf(run.T) : -1;
   if (at < 0 || !ends.pld) return "";
   return words.claim(bound(found.claim[at]), text(down(ends.pld.lower, 3)), ends.pld.lower > found.claim[at]);
 }
 
-/** How epsilon compares with that of the pinned run, and in what the runs differ. */
+/** Return the ratio of epsilon to the pinned run's, with the fields that differ. */
 function comparison({ run, words, view }, value) {
   const { was } = view.pinned;
   const differs = [["σ", "noise_multiplier"], ["q", "sample_rate"], ["δ", "delta"], ["T", "T"]]
@@ -93,10 +93,10 @@ function comparison({ run, words, view }, value) {
   return words.than(text(digits(value / was, 2)), bound(was), differs.join(", "));
 }
 
-/** All that the proof of how long a budget lasts depends on. */
+/** Return the cache key of the number of steps within a budget. */
 export const lastingKey = (run) => [keyOf(run), run.budget, run.shown].join("|");
 
-/** How many steps stay within the budget: proved, or read off the curve while a hand moves. */
+/** Return the number of steps within the budget: proved, or interpolated during a drag. */
 function lasts({ words, run, view, lasting }, name) {
   const found = lasting?.key === lastingKey(run) && lasting.all.find((one) => one.name === name);
   if (found) {

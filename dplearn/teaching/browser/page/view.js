@@ -1,5 +1,5 @@
-// What every page that the browser draws has: nodes in one language, one frame for all that changed, and
-// what follows when a hand rests.
+// Base class of all browser-drawn pages: nodes in one language, one redraw per frame for all changes, and
+// an action after the input rests.
 import { copied } from "./files.js";
 import { heard, shown } from "./numbers.js";
 import { Place, languageOf } from "./place.js";
@@ -19,15 +19,15 @@ export class View {
     this.queued = 0;
     /** @type {any} */
     this.words = null;
-    // What some pages have: hands on numbers, and an address.
+    // Only some pages have draggable numbers or an address.
     /** @type {any} */
     this.drag = null;
     /** @type {any} */
     this.place = null;
   }
 
-  // What a page does of its own: an address, another language, a picture, what follows a rest, a button,
-  // a choice, the touch of a number.
+  // Methods that pages override for a new address, a new language, drawing, the end of input, a button,
+  // a choice, and the start of a drag.
   open(_) {}
   speakIn(_) {}
   draw(_) {}
@@ -36,7 +36,7 @@ export class View {
   choose(_) {}
   touch() {}
 
-  /** Open what the address says, now and each time that it changes. */
+  /** Open the state of the address, now and after each change of it. */
   start(name, language) {
     this.place = new Place(name, (state) => {
       this.open(state);
@@ -46,13 +46,13 @@ export class View {
     this.speakIn(languageOf(language));
   }
 
-  /** Draw another state, and do what follows a rest. */
+  /** Draw the new state, and schedule the action after a rest. */
   renew() {
     this.schedule();
     this.rest();
   }
 
-  /** Build all nodes; a change of the size of the part `watched` is measured. */
+  /** Build all nodes, and call `measure` whenever the part `watched` changes its size. */
   fill(html, watched) {
     this.root.innerHTML = html;
     this.body = this.root.firstElementChild;
@@ -71,7 +71,7 @@ export class View {
     set(this.find(selector), "text", text);
   }
 
-  /** Write the numbers of the sentence, except one that somebody types. */
+  /** Write the numbers of the sentence, except a number with an open input field. */
   writeNumbers() {
     const { fields, value } = this.drag.about;
     for (const node of this.body.querySelectorAll("b[data-drag]:not(:has(input))")) {
@@ -82,7 +82,7 @@ export class View {
     }
   }
 
-  /** Draw in the next frame, after what the hand has asked since the last. */
+  /** Draw in the next frame, after applying the pending drag. */
   schedule() {
     this.queued ||= requestAnimationFrame((now) => {
       this.drag?.act();
@@ -106,7 +106,7 @@ export class View {
     else if (button) this.act(button);
   }
 
-  /** @param {any} data what the server says */
+  /** @param {any} data new data from the server */
   update({ language }) {
     if (language && language !== this.words.code) this.speakIn(language);
   }

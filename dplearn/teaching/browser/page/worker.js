@@ -1,9 +1,9 @@
-// Questions that need not be answered within a frame: a worker takes them, the newest of each kind.
+// Slow questions, answered by a worker; only the latest waiting question of each kind is stored.
 
-/** What runs in the worker, and in the page where there is none. It stands on nothing around it:
- * its text is sent. */
+/** Return the function that answers questions in the worker, or in the page without a worker. The worker
+ * gets this function's text, so it must not use outer names. */
 export function answering(dplearn) {
-  /** The last number of steps within a budget, proved from both sides; `open` where one is not. */
+  /** Return the last step within a budget, with proof that the next exceeds it; else `open`. */
   const crossing = (run, name, budget, limit) => {
     const within = (steps) => {
       const upper = dplearn.curves(run, [steps], { accountants: [name] })[name]?.upper[0] ?? null;
@@ -36,8 +36,8 @@ export function answering(dplearn) {
   };
 }
 
-/** A worker that answers one question at a time by the function that `make` returns: of what the text
- * `given` says there, or of `here` in the page, where there is no worker. */
+/** Return a worker that answers one question at a time by the function `make(argument)`. The argument is the
+ * expression `given` in the worker, or `here` in the page without a worker. */
 export function helper(make, given, here, then) {
   let [worker, answer, asked] = [null, null, null];
   const inPage = () => {
@@ -48,7 +48,7 @@ export function helper(make, given, here, then) {
   try {
     if (given) worker = new Worker(URL.createObjectURL(new Blob([body], { type: "text/javascript" })));
   } catch {
-    // The page answers itself.
+    // Without a worker, the page answers.
   }
   if (worker) Object.assign(worker, { onmessage: ({ data }) => then(data), onerror: inPage });
   const ask = (question) => {
@@ -59,7 +59,7 @@ export function helper(make, given, here, then) {
   return { ask, end: () => worker?.terminate() };
 }
 
-/** `ask(kind, question, then)`: one question is under way, and of each kind the newest waits. */
+/** Return `ask(kind, question, then)`: one question runs, and the latest one of each kind waits. */
 export function askLater(engine, source) {
   const waiting = new Map();
   let then = null;

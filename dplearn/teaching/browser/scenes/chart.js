@@ -1,10 +1,10 @@
-// Epsilon against T as one picture, made anew from a view: what is not in the view is not there.
+// Picture of epsilon against T, redrawn from a view, which contains only the scene's content.
 import { Axis, FAR, grid } from "../page/axis.js";
 import { bound, clamp, digits, down, text, ticks } from "../page/numbers.js";
 import { apart, el, smooth } from "../page/shapes.js";
 import { placed } from "./guess.js";
 
-/** Where values lie in a box of pixels, whose letters are `em` high. */
+/** Axes of a picture in pixels; `em` is the font size. */
 export class Plane {
   constructor({ width, height, em }, { last, top }) {
     const sides = { left: 2.6 * em, right: width - 6.2 * em, top: 1.5 * em, bottom: height - 2 * em };
@@ -19,14 +19,14 @@ export class Plane {
     this.y = (/** @type {number} */ epsilon) => this.epsilon.at(epsilon);
   }
 
-  /** The values at a place in pixels, inside the axes. */
+  /** Return the values at a pixel position, clamped to the axes. */
   at([x, y]) {
     return [this.T.value(x), this.epsilon.value(y)];
   }
 }
 
-/** The nodes of a view. What is `fresh` is drawn up to the share `shown` of its way; `stroke` is
- * what a hand is drawing, `say` has the words. */
+/** Return the nodes of a view. A `fresh` curve is drawn up to the share `shown` of the axis; `stroke` is the
+ * guess being drawn, `say` returns texts. */
 export function chart(plane, view, { shown = 1, stroke = [], say }) {
   const nodes = axes(plane, view, say);
   const ends = [];
@@ -36,7 +36,7 @@ export function chart(plane, view, { shown = 1, stroke = [], say }) {
     if (!(curve.fresh && partly)) ends.push(ending(plane, curve));
   }
   if (stroke.length > 1) nodes.push(line(plane, { kind: "guess", points: stroke }, 1, true));
-  // A printed figure.
+  // The value that a paper printed.
   if (view.ring && !partly) {
     const place = { cx: plane.x(view.ring.T), cy: plane.y(view.ring.epsilon) };
     nodes.push(el("circle", { class: "dm-ring dm-moments", ...place, r: 0.55 * plane.em }));
@@ -64,13 +64,13 @@ function line(plane, { kind, points }, share, rough = false) {
   return el("path", { class: `dm-line dm-${kind}`, d: rough ? straight(seen) : smooth(seen) });
 }
 
-/** The end of a curve, with its value and its name. */
+/** Return the end of a curve, with its value and its name. */
 function ending(plane, { kind, points, name }) {
   const [T, epsilon] = points.at(-1);
   return { kind, x: plane.x(T), y: plane.y(epsilon), value: kind === "guess" ? text(digits(epsilon, 2)) : bound(epsilon), name };
 }
 
-/** What is proved of one point, from below and above; it rises from what was claimed. */
+/** Return the bracket at one step, animated upwards from the claimed value. */
 function marked(plane, { T, lower, upper, from, kind, name }, shown, ends) {
   const [x, rising] = [plane.x(T), from + (lower - from) * shown];
   const way = el("path", { class: `dm-line dm-${kind}`, d: `M${x} ${plane.y(from)}V${plane.y(rising)}` });
@@ -79,7 +79,7 @@ function marked(plane, { T, lower, upper, from, kind, name }, shown, ends) {
   return [way, el("path", { class: `dm-span dm-${kind}`, d: `M${x} ${plane.y(lower)}V${plane.y(upper)}` })];
 }
 
-/** Values and names right of the picture, apart from each other. */
+/** Return values and names right of the picture, without overlap. */
 function labels(plane, ends) {
   const { em, width, sides: { right, bottom } } = plane;
   const wanted = ends.map((one) => ({ ...one, want: one.y, room: 2.5 * em }));
@@ -96,17 +96,17 @@ function labels(plane, ends) {
   });
 }
 
-// What each scene draws: the span of its axes, its curves and its points. Nothing else is drawn, so
-// that nothing can be read before its scene.
+// Views of the scenes: the span of axes, curves and points. Only these are drawn, so that no result is
+// visible before its scene.
 
-/** The views, in order; each is asked for when it is shown. */
+/** Functions of the views in order, called when a scene is shown. */
 export const VIEWS = [guessing, truth, paper, shuffle];
 
 const room = (...values) => 1.2 * Math.max(...values.filter((value) => value < Infinity), 1e-3);
 const highest = (curve) => Math.max(...curve.map(([, epsilon]) => epsilon), 0);
 const drawn = (guess, T, name) => (guess ? [{ kind: "guess", points: placed(guess, T), name }] : []);
 
-/** An empty plane; its height is a power of ten, which tells little. */
+/** Return the view of the guess; its height is a power of ten, which reveals little. */
 function guessing({ run, truth, guess, say }) {
   const { upper } = truth.at(run.T);
   const top = 10 ** Math.ceil(Math.log10(3 * clamp(upper, 1e-3, 1e5)));

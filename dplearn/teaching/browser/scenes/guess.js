@@ -1,22 +1,22 @@
-// A guess: epsilon at some places along T, as drawn by a hand and judged; the truth beside it; and the
-// address, which says guess, run and scene.
+// A guess of epsilon at several steps, drawn by the reader and compared with the true value; and the
+// address with guess, run and scene.
 import { digits } from "../page/numbers.js";
 import { fromAddress, written } from "../page/run.js";
 import { Answers, least } from "../page/answers.js";
 
 const PLACES = 16;
-// A stroke that ends so near to a place, as a share of the axis, has reached it.
+// A stroke reaches a place if it ends within this share of the axis.
 const REACH = 0.04;
-// Fewer places than these are a slip of the finger.
+// Strokes with fewer places are ignored as accidental.
 const LEAST = 5;
-// A guess so near to the truth is right.
+// Relative error up to which a guess is right.
 const CLOSE = 0.1;
 
-/** The places along T at which a guess is kept. */
+/** Return the steps at which a guess is stored. */
 export const places = (T) => Array.from({ length: PLACES }, (_, i) => (T * (i + 1)) / PLACES);
 
-/** What is kept of a stroke [T, epsilon]: a value at each place, null where it was not; null where
- * it is too short. */
+/** Return the guess of a stroke [T, epsilon]: a value at each place, null outside the stroke; null if the
+ * stroke is too short. */
 export function kept(stroke, T) {
   const values = stroke.length > 1 ? places(T).map((place) => between(stroke, place, REACH * T)) : [];
   return enough(values) ? values : null;
@@ -32,26 +32,26 @@ function between(stroke, place, slack) {
   return digits(low + ((place - before) / (T - before)) * (epsilon - low), 3);
 }
 
-/** The straight line to a height. */
+/** Return the guess of a straight line from 0 to epsilon. */
 export const straight = (epsilon) => places(1).map((share) => digits(share * epsilon, 3));
 
-/** A guess as points of a curve. */
+/** Return a guess as points of a curve. */
 export const placed = (guess, T) => places(T).flatMap((place, i) => (guess[i] === null ? [] : [[place, guess[i]]]));
 
-/** The guess that a part of an address says; null where that is none. */
+/** Parse the guess of an address; null if it is invalid. */
 function guessOf(text) {
   const values = (text ?? "").split("_").map((part) => (part === "" ? null : Number(part)));
   const good = values.length === PLACES && values.every((value) => value === null || (value >= 0 && value < 1e6));
   return good && enough(values) ? values : null;
 }
 
-/** The last place of a guess and its value there. */
+/** Return the last step of a guess and its value there. */
 export function end(guess, T) {
   const [place, epsilon] = placed(guess, T).at(-1);
   return { T: Math.max(1, Math.round(place)), epsilon: digits(epsilon, 2) };
 }
 
-/** How a guess compares: close, large or small, and by which factor. */
+/** Return the verdict on a guess: close, large or small, and the factor. */
 export function judged(guess, truth) {
   const ratio = guess / truth;
   if (Math.abs(ratio - 1) <= CLOSE) return { verdict: "close", times: 1 };
@@ -59,7 +59,7 @@ export function judged(guess, truth) {
   return { verdict: ratio > 1 ? "large" : "small", times: times < 1000 ? digits(times, 2) : Infinity };
 }
 
-/** The run and the guess that an address names; the scene from 0. */
+/** Return run, guess and scene (from 0) of an address. */
 export function readAddress(asked) {
   const all = new URLSearchParams(asked);
   const own = { guess: guessOf(all.get("guess")), scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
@@ -67,7 +67,7 @@ export function readAddress(asked) {
   return { ...fromAddress(all.toString()), ...own };
 }
 
-/** What opens the minute as it stands. */
+/** Return the address of the current state. */
 export function addressOf({ run, guess, scene }) {
   const all = new URLSearchParams(written(run));
   if (guess) all.set("guess", guess.map((value) => value ?? "").join("_"));
@@ -77,7 +77,7 @@ export function addressOf({ run, guess, scene }) {
 
 const POINTS = 60;
 
-/** What is proved of a run: curves over its steps, both ends at one number of them. */
+/** Bounds of a run: curves over its steps, and both ends at one step. */
 export class Truth {
   constructor(engine, run) {
     this.prove = (steps) => engine.curves(run, steps, { accountants: ["pld", "moments", "rdp"] });
@@ -85,11 +85,11 @@ export class Truth {
     this.run = run;
   }
 
-  /** The curves of PLD, where it is open of RDP, and of the moments accountant: [T, epsilon]. */
+  /** Curves [T, epsilon] of PLD, with RDP where it is null, and of the moments accountant. */
   get curves() {
     if (this.drawn) return this.drawn;
     const { T } = this.run;
-    // Steep at first: more points there.
+    // More points at the start, where curves are steep.
     const shares = Array.from({ length: POINTS }, (_, i) => Math.round(T * ((i + 1) / POINTS) ** 2));
     const steps = [...new Set([1, ...shares, ...places(T).map(Math.round)])].filter((t) => t >= 1).sort((a, b) => a - b);
     const { pld, moments, rdp } = this.prove(steps);
@@ -97,7 +97,7 @@ export class Truth {
     return (this.drawn = { pld: line(pld.upper.map((end, i) => end ?? rdp.upper[i])), moments: line(moments.upper) });
   }
 
-  /** Both ends at T of what is proved; no lower one where PLD is open. */
+  /** Return both ends at T; the lower one is null where PLD is. */
   at(T) {
     const { moments, ...ends } = this.answers.at(this.run, T, ["pld", "rdp", "moments"]);
     const { name, value } = least(ends);

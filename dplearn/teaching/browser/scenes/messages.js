@@ -1,4 +1,4 @@
-// All that the minute says, in both languages side by side; a number stands as {its name}.
+// Texts of the one-minute page in both languages; {name} is a number.
 
 /** @type {{[name: string]: [string, string]}} */
 export const TABLE = {
@@ -70,11 +70,11 @@ export const TABLE = {
 };
 export const LANGUAGES = TABLE.code;
 
-/** The words of a language: `say(name, numbers)`. */
+/** Return the function `say(name, numbers)` of a language. */
 export const speaker = (language) => {
   const column = LANGUAGES.indexOf(language);
   return (name, numbers = {}) => TABLE[name][column]
     .replace(/\{(\w+)\}/g, (_, key) => numbers[key])
-    // A relation is not broken into lines.
+    // Do not break a line at a relation sign.
     .replace(/ ([=≤≥]) /g, "\u00a0$1\u00a0");
 };

@@ -1,5 +1,5 @@
-// One minute in four scenes, each one idea and one picture: a guess, the truth, why a paper said
-// more, what shuffling does. `mount` shows them in a node.
+// One-minute page of four scenes: a guess, the true value, a paper's larger value, shuffled batches.
+// `mount` draws it into a node.
 import { register } from "../page/accountants.js";
 import { clamp } from "../page/numbers.js";
 import { button } from "../page/html.js";
@@ -12,14 +12,14 @@ import { LANGUAGES, speaker } from "./messages.js";
 
 const LAST = VIEWS.length - 1;
 const FULL = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M2 7V2H7M13 2H18V7M18 13V18H13M7 18H2V13"/></svg>';
-// Of a change of scene, in milliseconds: first the axis moves, then what is new is drawn.
+// Durations of a change of scene in milliseconds: first the axis, then the new curve.
 const [AXIS, DRAWN] = [350, 1000];
 // Keys that change the scene, and those that change the guess.
 const WAYS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
 
-/** The minute: `engine` is the object of proofs, `published` rows of printed figures, `shuffled` what the
- * library proves of shuffled batches, `explore` the address of the explorer up to its question mark. */
+/** The page: `engine` computes bounds, `published` are printed values, `shuffled` the library's bounds for
+ * shuffled batches, `explore` the address of the explorer up to its question mark. */
 class Minute extends View {
   constructor(root, { engine, published = [], shuffled, explore, language = "en" }) {
     super(root);
@@ -29,10 +29,10 @@ class Minute extends View {
     this.shuffled = shuffled;
     this.explore = explore;
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
-    // What a hand is drawing, in pixels; whether its last stroke was too short.
+    // Current stroke in pixels, and whether the last one was too short.
     this.stroke = [];
     this.short = false;
-    // When the scene began, and the height of the axis before it.
+    // Start time of the scene, and the previous height of the axis.
     this.started = 0;
     this.from = 0;
     this.stop = new AbortController();
@@ -45,7 +45,7 @@ class Minute extends View {
     this.stop.abort();
   }
 
-  /** The run, the guesses and the scene that an address names. */
+  /** Set run, guess and scene from an address. */
   open(state) {
     const asked = readAddress(state);
     this.run = asked.run;
@@ -68,7 +68,7 @@ class Minute extends View {
     this.renew();
   }
 
-  /** The scene in view, from its beginning. */
+  /** Show the current scene from its start. */
   renew() {
     const said = sentences(this);
     for (const [part, words] of Object.entries(said)) this.write(`.dm-${part}`, words);
@@ -82,7 +82,7 @@ class Minute extends View {
     this.schedule();
   }
 
-  /** The picture by its words; while a guess is drawn it is a slider for the keyboard. */
+  /** Set the picture's ARIA attributes; in scene 1 it is a slider for the keyboard. */
   describePicture() {
     const { svg, run, say, guess } = this;
     const drawn = guess ? end(guess, run.T).epsilon : 0;
@@ -125,7 +125,7 @@ class Minute extends View {
     return this.scene === 0;
   }
 
-  /** A hand draws, from the left to the right; when it is lifted, what it drew is the guess. */
+  /** Record a stroke from left to right; when the pointer is released, it becomes the guess. */
   draws(event) {
     if (!this.guessing) return;
     const { svg } = this;
@@ -149,7 +149,7 @@ class Minute extends View {
     event.preventDefault();
   }
 
-  /** Keys are the minute's while it fills most of the window and nobody types elsewhere. */
+  /** Handle keys while the page fills most of the window and no other field has the focus. */
   key(event) {
     const [target] = event.composedPath();
     const { top, bottom } = this.body.getBoundingClientRect();
@@ -163,7 +163,7 @@ class Minute extends View {
     event.preventDefault();
   }
 
-  /** A guess by the keyboard: a straight line, higher or lower. */
+  /** Raise or lower the guess by the keyboard, as a straight line. */
   lift(way) {
     const { top } = VIEWS[0](this);
     const now = this.guess ? end(this.guess, this.run.T).epsilon : top / 2;
@@ -191,7 +191,7 @@ class Minute extends View {
 
 export const mount = mounting(Minute);
 
-/** Empty places for words, picture and card; the buttons. */
+/** Return the HTML with empty elements for texts and picture, and the buttons. */
 function markup({ say }) {
   const icon = (name, sign) => button(name, sign, `class="dm-icon" aria-label="${say(name)}" title="${say(name)}"`);
   const dot = (_, i) => button("goto", "", `data-scene="${i}" aria-label="${say("goto", { scene: i + 1 })}"`);

@@ -1,12 +1,12 @@
-// What each scene says: a head, a sentence, and what it stands on.
+// Texts of each scene: headline, sentence, and a note on the setting.
 import { bound, down, percent, text, up } from "../page/numbers.js";
 import { end, judged } from "./guess.js";
 
-/** The numbers of a run as they stand in a sentence. */
+/** Return the numbers of a run, formatted for a sentence. */
 export const numbers = ({ noise_multiplier, sample_rate, delta, T }) =>
   ({ noise_multiplier: text(noise_multiplier), sample_rate: percent(sample_rate), delta: text(delta), T: text(T) });
 
-/** How the guess compares at its end. */
+/** Return the sentence that compares the guess at its last step. */
 function verdict({ guess, run, truth, say }) {
   const at = end(guess, run.T);
   const { verdict: kind, times } = judged(at.epsilon, truth.at(at.T).upper);
@@ -55,5 +55,5 @@ const told = [
   },
 ];
 
-/** Head, sentence and foundation of the scene in view. */
+/** Return headline, sentence and note of the current scene. */
 export const sentences = (minute) => told[minute.scene](minute);

@@ -1,1 +1,1 @@
-"""Shared by all pages: fields, state and address, controls, look."""
+"""Code shared by all pages: fields, addresses, languages, menu, scripts."""

@@ -1,4 +1,4 @@
-"""What the browser's pages show of each registered accountant, and the colours that they share."""
+"""Labels, descriptions and colours of the registered accountants on the browser's pages."""
 
 from typing import Any
 
@@ -9,27 +9,27 @@ from dplearn.teaching.figures.kit.template import STYLES, style_of
 
 
 def accountants() -> list[dict[str, Any]]:
-    """Return name, kind, label, mark and description of all accountants, in the order of chips."""
+    """Return name, kind, label, symbol and description of each accountant, in display order."""
     words = language.keyed("epsilon_vs_steps")
 
-    def told(key: str, otherwise: str) -> dict[str, str]:
+    def translated(key: str, default: str) -> dict[str, str]:
         both = words.get(key)
-        return dict(zip(("en", "zh"), both, strict=True)) if both else language.in_each(otherwise)
+        return dict(zip(("en", "zh"), both, strict=True)) if both else language.in_each(default)
 
     return [
         {
             "name": name,
             "kind": ACCOUNTANTS[name].kind,
-            "label": told(f"labels.{name}", style_of(name).label),
+            "label": translated(f"labels.{name}", style_of(name).label),
             "symbol": style_of(name).symbol,
-            "about": told(f"accountants.{name}", ACCOUNTANTS[name].title),
+            "about": translated(f"accountants.{name}", ACCOUNTANTS[name].title),
         }
         for name in sorted(ACCOUNTANTS, key=lambda name: [*STYLES, name].index(name))
     ]
 
 
 def style_sheet(*entries: str) -> str:
-    """Return the style sheets of browser pages, after the colour of each accountant."""
+    """Return the style sheets of these pages, after the colours of the accountants."""
     styles = {name: style_of(name) for name in ACCOUNTANTS}
     colours = (f"--{n}: light-dark({s.colour}, {s.on_dark});" for n, s in styles.items())
     marks = (f".dp-{name} {{ --c: var(--{name}); }}\n" for name in styles)

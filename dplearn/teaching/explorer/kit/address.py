@@ -1,6 +1,6 @@
-"""Addresses: links between pages, and what a page that the server draws shows at one.
+"""Links between pages, and the state of a page in the query of its address.
 
-Streamlit's own `bind` would write the words on the screen into the address, not their names.
+Streamlit's own `bind` would write displayed labels into the address, not option names.
 """
 
 from collections.abc import Mapping
@@ -13,37 +13,37 @@ from dplearn.teaching.explorer.kit import language
 
 
 def to(page: str, fields: Mapping[str, Any]) -> str:
-    """Return the address of a page with these fields, relative to any page."""
+    """Return the relative address of a page with these query fields."""
     return f"{page}?{urlencode(fields)}"
 
 
 def entry_link(id: str) -> str:
-    """Return Markdown that leads to an entry of the book or, as G-B4/no-two, to a wrong variant."""
+    """Return a Markdown link to an entry (G-B4) or to a wrong variant (G-B4/no-two)."""
     name, _, misprint = id.partition("/")
     return f"[{id}]({to('formula_book', {'id': name, 'misprint': misprint or 'none'})})"
 
 
 def follow(page: str, start: Mapping[str, str]) -> dict[str, str]:
-    """Let the session have what the address says where it says other than the page has written.
+    """Copy the fields of a new address into the session, and return its other fields.
 
-    Returns what the address names beside the fields. From the menu a page is as it was left.
+    An address that the page wrote is not new. A page opened from the menu keeps its state.
     """
     state: Any = st.session_state
-    asked = {k: text for k, text in st.query_params.to_dict().items() if k != language.KEY}
+    query = {k: text for k, text in st.query_params.to_dict().items() if k != language.KEY}
     here = state.get("page_in_view") == page
-    travelled = asked != state.get(f"{page}_address", {}) and bool(asked or here)
+    travelled = query != state.get(f"{page}_address", {}) and bool(query or here)
     if travelled:
-        state[f"{page}_more"] = {key: text for key, text in asked.items() if key not in start}
+        state[f"{page}_more"] = {key: text for key, text in query.items() if key not in start}
     for key, text in start.items():
         if travelled or key not in state:
-            state[key] = asked.get(key, text)
+            state[key] = query.get(key, text)
     return state.setdefault(f"{page}_more", {})
 
 
 def write(page: str, start: Mapping[str, str], more: Mapping[str, str] | None = None) -> None:
-    """Let the address name every field that is not as at the start, and more."""
+    """Write the fields that differ from their start values, and `more`, into the address."""
     fields = {key: st.session_state[key] or text for key, text in start.items()}
-    said = {key: text for key, text in fields.items() if text != start[key]} | {**(more or {})}
-    st.session_state[f"{page}_address"] = said
-    if (now := said | language.address()) != st.query_params.to_dict():
+    changed = {key: text for key, text in fields.items() if text != start[key]} | {**(more or {})}
+    st.session_state[f"{page}_address"] = changed
+    if (now := changed | language.address()) != st.query_params.to_dict():
         st.query_params.from_dict(now)

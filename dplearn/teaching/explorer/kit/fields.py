@@ -1,4 +1,4 @@
-"""Words of a page by key, and numbers and words of a question within their ranges."""
+"""Texts of a page by key, and range checks for the fields of a browser's question."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from dplearn.core import validate
 from dplearn.teaching.explorer.kit import language
 
-# Ranges of what a reader may ask of the server; `browser/page/run.js` has the same ones.
+# Ranges of the inputs that the server accepts; the same as in `browser/page/run.js`.
 RANGES = {
     "noise_multiplier": (0.2, 1000.0),
     "sample_rate": (1e-7, 1.0),
@@ -16,7 +16,7 @@ RANGES = {
 
 
 def number(run: Mapping[str, Any], name: str, key: str = "") -> float:
-    """Return a number of a question within its range; ValueError in one sentence."""
+    """Return a number of a question; raise ValueError if it is out of range."""
     value, (low, high) = run.get(key or name), RANGES[name]
     good = isinstance(value, int | float) and low <= value <= high
     if not good or (name == "steps" and value != int(value)):
@@ -25,29 +25,29 @@ def number(run: Mapping[str, Any], name: str, key: str = "") -> float:
 
 
 def chosen(run: Mapping[str, Any], name: str, options: Iterable[str]) -> str:
-    """Return a word of a question that is among options; ValueError in one sentence."""
+    """Return a word of a question; raise ValueError unless it is an option."""
     word: Any = run.get(name)
     validate.one_of(tuple(options), **{name: word})
     return word
 
 
 class Words:
-    """The sentences of a file of words by key, in the reader's language."""
+    """Texts of a message file by key, in the reader's language."""
 
     def __init__(self, name: str) -> None:
         self._keyed = language.keyed(name)
 
     def __getitem__(self, key: str) -> str:
-        """Return a sentence, or its template, in English."""
+        """Return the English text or template of a key."""
         return self._keyed[key][0]
 
     def __call__(self, key: str, **values: Any) -> str:
-        """Return a sentence in the reader's language, with the values in its places."""
+        """Return a text in the reader's language, formatted with the values."""
         text = self._keyed[key][language.spoken() == "zh"]
         return text.format(**values) if values else text
 
     def table(self, name: str) -> dict[str, str]:
-        """Return the sentences of a table in the reader's language, by the last word of keys."""
+        """Return the texts of a table in the reader's language, by the last part of their keys."""
         parted = (key.rpartition(".") for key in self._keyed)
         return {last: self(f"{name}.{last}") for of, _, last in parted if of == name}
 
@@ -56,6 +56,6 @@ _say = Words("shared")
 
 
 def named(names: Iterable[str]) -> dict[str, str]:
-    """Return names of the library and how they read on the screen."""
+    """Return the display text of each library name."""
     spelled = _say.table("names")
     return {name: spelled.get(name, name.replace("_", " ").capitalize()) for name in names}

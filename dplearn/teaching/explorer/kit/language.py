@@ -1,7 +1,7 @@
-"""The language of the explorer's words.
+"""Translation of the explorer's texts.
 
-Files in `messages` hold a page's sentences by key, the Chinese one beside the English one.
-`zh/library.toml` has by its English what the library says, a sentence or a template.
+Files in `messages` hold a page's texts by key, in English and Chinese.
+`zh/library.toml` maps the library's English sentences and templates to Chinese.
 """
 
 import re
@@ -14,13 +14,13 @@ from typing import Any
 
 KEY = "language"
 LANGUAGES = {"en": "English", "zh": "中文"}
-# Texts of a figure.
+# Keys of a Plotly figure whose values are texts.
 _TEXTS = {"text", "hovertemplate", "title", "name"}
 _NAMES = re.compile(r"[A-Za-z](?:[\w ,=]*\w)?")
 
 
 def keyed(name: str) -> dict[str, tuple[str, str]]:
-    """Return English and Chinese by dotted key, of a file of words; one text is for both."""
+    """Return (English, Chinese) by dotted key of a message file; a single text is both."""
 
     def flat(part: Any, key: str) -> Iterator[tuple[str, tuple[str, str]]]:
         for word, inner in part.items():
@@ -35,7 +35,7 @@ def keyed(name: str) -> dict[str, tuple[str, str]]:
 
 @lru_cache
 def chinese() -> dict[str, str]:
-    """Return Chinese by English: what the library says, and all sentences that have keys."""
+    """Return the Chinese text by English text, of the library and of all message files."""
     library = Path(__file__).with_name("zh") / "library.toml"
     names = (path.stem for path in Path(__file__).with_name("messages").glob("*.toml"))
     whole = tomllib.loads(library.read_text(encoding="utf-8"))
@@ -43,7 +43,7 @@ def chinese() -> dict[str, str]:
 
 
 def spoken() -> str:
-    """Return the language of this session; English where there is none, as for a site of files."""
+    """Return the session's language; English outside a session, as for a static site."""
     if "streamlit" not in sys.modules:
         return "en"
     import streamlit as st
@@ -52,7 +52,7 @@ def spoken() -> str:
 
 
 def address() -> dict[str, str]:
-    """Return what an address names where the language is not English."""
+    """Return the address's language field; empty for English."""
     return {} if spoken() == "en" else {KEY: spoken()}
 
 
@@ -65,9 +65,9 @@ def choose(code: str | None) -> None:
 
 
 def retold(text: str, code: str = "", **values: Any) -> str:
-    """Return a text of the library in the reader's language, or in one that is named.
+    """Return a library text, formatted with `values`, in language `code` or the reader's.
 
-    `values` are put into the places of a template. What has no translation stays English.
+    Texts without a translation stay English.
     """
     if (code or spoken()) != "en":
         text = chinese().get(text, text)
@@ -76,29 +76,29 @@ def retold(text: str, code: str = "", **values: Any) -> str:
 
 
 def listed(text: str, code: str = "") -> str:
-    """Return a text, or clauses that semicolons part, as the library joins assumptions."""
+    """Translate a text, or each of its clauses between semicolons, as in assumptions."""
     if (whole := retold(text, code)) != text:
         return whole
     return "; ".join(retold(clause, code) for clause in text.split("; "))
 
 
 def reason(refusal: str) -> str:
-    """Return why something is not supported, without what it is that is not."""
+    """Return only the reason from an error message about an unsupported combination."""
     return re.sub(r"^.*not supported: |^Accountant \w+: |, not for \w+$", "", refusal)
 
 
 def in_each(text: str) -> dict[str, str]:
-    """Return a text by language, for pages that the browser draws."""
+    """Return a text in every language, by language code."""
     return {code: listed(text, code) for code in LANGUAGES}
 
 
 def redrawn(part: Any, key: str = "") -> Any:
-    """Return a part of a figure, as Plotly's JSON, with its texts in the reader's language."""
+    """Return a part of a Plotly figure's JSON with its texts in the reader's language."""
     if isinstance(part, str):
-        # A legend has several names, each between signs or tags.
+        # A legend entry can hold several names, separated by signs or tags.
         return _NAMES.sub(lambda m: retold(m[0]), retold(part)) if key in _TEXTS else part
     if isinstance(part, dict):
         return {inner: redrawn(value, inner) for inner, value in part.items()}
-    # Of lists only one of texts has texts.
+    # Only lists under the key `text` hold texts.
     inner = key if key == "text" else ""
     return [redrawn(v, inner) for v in part] if isinstance(part, list | tuple) else part

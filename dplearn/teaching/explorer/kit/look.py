@@ -1,4 +1,4 @@
-"""Figures of every page."""
+"""Drawing of a page's figures."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.figures.kit.marks import Unchecked
 from dplearn.teaching.figures.kit.template import darkened
 
-# Pixels of a figure that its title takes at most, and that stay above its picture.
+# Pixels: the most to cut from a figure's top margin, the least to leave.
 _TITLE, _ABOVE = 56, 12
 
 
 def draw_figure(figure: Any, key: str, alt: str) -> None:
-    """Draw a figure below its title, with an alternative text.
+    """Draw a figure below its title in HTML, with an alternative text.
 
-    A title of Plotly would be cut on a phone.
+    Plotly would cut the title off on a phone.
     """
     parts = figure.to_dict()
     if language.spoken() != "en":

@@ -1,4 +1,4 @@
-// A page is mounted once; later calls bring what the server has to say.
+// Mount a page once; later calls pass it new data from the server.
 const address = new URL("FILE", document.baseURI);
 const mounted = new WeakMap();
 export default function ({ data: [data], parentElement, setTriggerValue }) {

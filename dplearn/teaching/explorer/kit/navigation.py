@@ -1,6 +1,6 @@
-"""The menu is the folder: every page in `pages`, a module with TITLE, GROUP, ORDER and render().
+"""Menu of all modules in `pages`; each has TITLE, GROUP, ORDER and render().
 
-Streamlit runs this file; it has no folder `pages` beside it, whose files Streamlit would run.
+Streamlit runs this file. No folder `pages` is beside it, because Streamlit would run its files.
 """
 
 import importlib
@@ -19,12 +19,12 @@ from dplearn.teaching.explorer.kit.language import retold
 
 _say = Words("shared")
 GROUPS = ("See", "Check")
-# Where an address of a run without a page leads.
+# The page for addresses with parameters of a run but without a page.
 _OF_A_RUN = "epsilon_vs_steps"
 
 
 def modules() -> list[ModuleType]:
-    """Return the pages, by GROUP and ORDER."""
+    """Return the page modules, sorted by GROUP and ORDER."""
     names = [e.name for e in pkgutil.iter_modules(pages.__path__) if not e.name.startswith("_")]
     loaded = [importlib.import_module(f"{pages.__name__}.{name}") for name in names]
     for page in loaded:
@@ -36,14 +36,14 @@ def modules() -> list[ModuleType]:
 
 
 def path_of(page: ModuleType) -> str:
-    """Return the path of a page: the name of its file."""
+    """Return the URL path of a page, the name of its file."""
     return page.__name__.rpartition(".")[2]
 
 
 def run_page() -> None:
-    """Run the page that the address names, below a menu of all; the first is at the root."""
-    asked = st.query_params.to_dict()
-    if (named := asked.get(language.KEY)) in language.LANGUAGES:
+    """Run the page of the address below the menu; the first page is at the root."""
+    query = st.query_params.to_dict()
+    if (named := query.get(language.KEY)) in language.LANGUAGES:
         st.session_state[language.KEY] = named
     loaded = {
         path_of(page): (
@@ -55,8 +55,8 @@ def run_page() -> None:
         for rank, page in enumerate(modules())
     }
     shown = st.navigation([entry for _, entry in loaded.values()], position="hidden")
-    if not shown.url_path and asked.keys() & {"noise_multiplier", "mechanism", "sampling"}:
-        st.switch_page(loaded[_OF_A_RUN][1], query_params=asked)
+    if not shown.url_path and query.keys() & {"noise_multiplier", "mechanism", "sampling"}:
+        st.switch_page(loaded[_OF_A_RUN][1], query_params=query)
     st.set_page_config(page_title=f"{shown.title} · dplearn", layout="wide")
     st.html(Path(__file__).with_name("look.css"))
     with st.container(horizontal=True, vertical_alignment="center", key="menu"):
@@ -65,7 +65,7 @@ def run_page() -> None:
             for _, entry in members:
                 st.page_link(entry, query_params=language.address())
         scripts.tools(_say("link"), _say("copied"))
-    # Write a heading for screen readers; the menu shows it to others.
+    # Heading for screen readers only; the menu shows it on screen.
     st.html(f"<h1>{shown.title}</h1>")
     try:
         shown.run()

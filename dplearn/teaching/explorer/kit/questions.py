@@ -1,7 +1,7 @@
-"""Heavy questions: computed beside the server, once for all sessions.
+"""Expensive questions, computed in worker processes, once for all sessions.
 
-The reader who asks waits, and nobody else. Answers stay with the server, the oldest forgotten
-first: what Streamlit keeps in its own caches any browser can clear.
+Only the asking session waits. The server caches the latest answers itself, because any browser
+can clear Streamlit's caches.
 """
 
 import os
@@ -16,24 +16,24 @@ from types import ModuleType
 from typing import Any
 
 _KEPT, _OPEN = 512, 16
-# Half of the processors: the other half serves pages.
+# Half of the cores compute; the other half serve pages.
 PLACES = max(1, (os.cpu_count() or 1) // 2)
 
 _answers: dict[bytes, Future] = {}
 _lock = threading.Lock()
-# Threads until a server starts: a test, or a script, has no processes to itself.
+# Threads until a server starts; tests and scripts start no processes.
 _executor: Executor = ThreadPoolExecutor(PLACES)
 
 
 class Refused(ValueError):
-    """A question that is not answered now, and why."""
+    """Refusal to answer a question now, with the reason."""
 
 
 def start_processes() -> None:
-    """Answer in processes, of low priority, from now on."""
+    """Compute all further answers in low-priority processes."""
     global _executor
-    # Started afresh, as this process has threads, and at once. A new process would otherwise run
-    # the script that is `__main__` again, and Streamlit calls every page it runs by that name.
+    # Spawn, as this process has threads, and do it now with an empty `__main__`: spawned
+    # processes rerun `__main__`, which is Streamlit's name for the page that it runs.
     _executor = ProcessPoolExecutor(PLACES, get_context("spawn"), _settle)
     page, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     try:
@@ -44,19 +44,19 @@ def start_processes() -> None:
 
 
 def _settle() -> None:
-    """In a process that answers: give way to pages, and end with the server, however that ends."""
-    # A test of a page on a busy machine would wait ten times as long for what gives way to all.
+    """Lower the priority of a worker process, and end it when the server ends."""
+    # Tests set 0, because low-priority workers are ten times slower on a busy machine.
     os.nice(int(os.environ.get("DPLEARN_NICE", "10")))
     server: Any = parent_process()
     threading.Thread(target=lambda: (server.join(), os._exit(1)), daemon=True).start()
 
 
 def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Return what a function of the library returns; raise `Refused` where too much is asked."""
+    """Return the result of a library function; raise `Refused` if too many calls wait."""
     key = dumps((function, arguments, keywords))
     with _lock:
         answer = _answers.pop(key, None)
-        # Once more where there is no answer for another reason than that the question was wrong.
+        # Retry after any error but ValueError, which the question itself causes.
         if answer is None or (
             answer.done() and not isinstance(answer.exception(), ValueError | None)
         ):

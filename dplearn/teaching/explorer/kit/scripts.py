@@ -1,4 +1,4 @@
-"""The browser's pages as scripts, which a browser fetches once, and components made of them."""
+"""Scripts of the browser-drawn pages, and Streamlit components that load them."""
 
 import hashlib
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from streamlit.components import v2
 from dplearn.teaching import browser
 from dplearn.teaching.explorer.kit import language
 
-# What pages are called in their scripts, and the modules that they begin with.
+# Exported name and entry module of each page.
 PAGES = {
     "epsilonPage": "page/page",
     "mechanismsPage": "mechanisms/mechanisms",
@@ -25,7 +25,7 @@ _KIT = Path(__file__).parent
 
 @lru_cache(maxsize=len(PAGES))
 def script(page: str) -> tuple[str, str]:
-    """Return name and text of a module with the engine and a page; the name depends on the text."""
+    """Return file name, with a hash, and text of a module with the engine and a page."""
     own = browser.source(page, PAGES[page])
     text = f"{browser.source()}{own}export {{ dplearn, dplearnModule, {page} }};\n"
     return f"dplearn-{hashlib.sha256(text.encode()).hexdigest()[:12]}.js", text
@@ -39,7 +39,7 @@ def component(page: str, css: str) -> Callable[..., Any]:
 
 
 def tools(link: str, copied: str) -> None:
-    """Draw the buttons of the menu: the other language, and a copy of the address."""
+    """Draw the menu's buttons, which switch the language and copy the address."""
     (other,) = language.LANGUAGES.keys() - {language.spoken()}
     chosen = lambda: language.choose(st.session_state["tools"].language)
     data = {"code": other, "name": language.LANGUAGES[other], "link": link, "copied": copied}

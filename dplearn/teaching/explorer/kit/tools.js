@@ -1,4 +1,4 @@
-// The buttons of the menu: the other language, and a copy of the address.
+// Menu buttons that switch the language and copy the address.
 export default function ({ data: [{ code, name, link, copied }], parentElement, setTriggerValue }) {
   const [other, copy] = parentElement.querySelectorAll("button");
   other.textContent = name;

@@ -1,1 +1,1 @@
-"""The pages; their caches are bounded and hold answers that all readers share."""
+"""Pages of the explorer; all sessions share their bounded caches."""

@@ -1,4 +1,4 @@
-"""A formula typed by the reader, and the verdict in every setting that its letters fit."""
+"""Page that judges a typed formula in every setting that its variables fit."""
 
 import re
 from collections import Counter
@@ -15,9 +15,9 @@ from dplearn.teaching.figures.claim_map import claim_map, map_finding
 _say = Words("check_a_claim")
 TITLE, GROUP, ORDER = _say["title"], "Check", 45
 
-# What an address may name, and what stands where it names nothing.
+# Fields of the address, with their defaults.
 START = {"claim": r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon", "words": ""}
-# Claim, and the words around it.
+# Formula and context words of each example.
 EXAMPLES = {
     "classical": (START["claim"], ""),
     "small": (START["claim"], "for 0 < ε ≤ 1"),
@@ -39,25 +39,25 @@ _BOXES = {
     "approximation": (st.info, ":material/waves:", "blue"),
     "not read": (st.warning, ":material/question_mark:", "gray"),
 }
-# So many formulas of a page are judged here; the command judges them all.
+# Maximum of formulas judged per file; the command line judges all.
 _LISTED = 40
 
 
 def begin_with(name: str) -> None:
-    """Replace everything by an example."""
+    """Fill all fields with an example."""
     st.session_state.update(START | dict(zip(("claim", "words"), EXAMPLES[name], strict=True)))
 
 
 def choose_anew() -> None:
-    """Forget the file that was listed, after a change of the formula.
+    """Close the listed file after the formula has changed.
 
-    A file dropped since then is not forgotten: it may arrive while the formula is judged.
+    A file uploaded since then stays: it may arrive while the formula is judged.
     """
     st.session_state["claim_page_done"] = st.session_state.get("claim_page_listed")
 
 
 def render() -> None:
-    """Draw the question above; the verdict and its map below, or a page's formulas."""
+    """Draw the fields; below them the verdict and its map, or the formulas of a file."""
     address.follow("check_a_claim", START)
     st.markdown(_say("heading"))
     with st.container(key="examples", horizontal=True, gap="small"):
@@ -75,12 +75,12 @@ def render() -> None:
 
 
 def _page() -> bool:
-    """Return whether a file was dropped or a paragraph pasted, whose claims are then listed."""
-    asked = st.session_state
-    file, text = asked.get("claim_page"), asked["claim"]
+    """List the claims of an uploaded file or pasted text; return False without either."""
+    state = st.session_state
+    file, text = state.get("claim_page"), state["claim"]
     try:
-        if file is not None and file.file_id != asked.get("claim_page_done"):
-            asked["claim_page_listed"] = file.file_id
+        if file is not None and file.file_id != state.get("claim_page_done"):
+            state["claim_page_listed"] = file.file_id
             places = claims.places_in(file.getvalue(), file.name)
         elif len(places := claims.places_in(text.encode(), "text.md")) < 2:
             return False
@@ -110,7 +110,7 @@ def _named(verdict: str) -> str:
 
 
 def _found(formula: str, words: str) -> Finding:
-    """Return the verdict on a formula; where the server cannot be asked, why."""
+    """Return the verdict on a formula, or why the server did not compute it."""
     try:
         return questions.ask(claims.proofread, formula, words=words)
     except ValueError as error:
@@ -118,10 +118,10 @@ def _found(formula: str, words: str) -> Finding:
 
 
 def _claim() -> None:
-    asked = st.session_state
-    places = claims.places_in(asked["claim"].encode(), "text.md")
-    formula, words = (places[0].formula, places[0].words) if places else (asked["claim"], "")
-    words = f"{words} {asked['words']}".strip()
+    state = st.session_state
+    places = claims.places_in(state["claim"].encode(), "text.md")
+    formula, words = (places[0].formula, places[0].words) if places else (state["claim"], "")
+    words = f"{words} {state['words']}".strip()
     finding = _found(formula, words)
     box, icon, _ = _BOXES[finding.verdict]
     box(f"**{_say('verdict.' + finding.verdict)}** {_say('about.' + finding.verdict)}", icon=icon)
@@ -135,7 +135,7 @@ def _claim() -> None:
 
 
 def _lines(finding: Finding) -> None:
-    """List the settings, the one that is meant first."""
+    """List the verdict of each setting, the intended setting first."""
     if not finding.lines or finding.verdict == "not read":
         st.markdown(_inert(_told(finding.reason), "$<"))
     for line in finding.lines:
@@ -148,7 +148,7 @@ def _lines(finding: Finding) -> None:
 
 
 def _told(note: str) -> str:
-    """Return a sentence of the judge in the reader's language."""
+    """Return a note on a verdict in the reader's language."""
     if not isinstance(note, claims.Note):
         return retold(note)
     return retold(note.template, **{name: _told(value) for name, value in note.values.items()})
@@ -160,5 +160,5 @@ def _setting(line: Line) -> str:
 
 
 def _inert(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:
-    """Return text in which a reader's words stay text, whatever an address says."""
+    """Escape Markdown in a text, because addresses may contain any markup."""
     return re.sub(f"([{re.escape(signs)}])", r"\\\1", text)

@@ -1,7 +1,7 @@
-"""One pair of neighbouring outputs, seen in five ways, for every mechanism there is.
+"""Page of one pair of output distributions in five panels, for every mechanism.
 
-The browser draws it (`dplearn/teaching/browser/mechanisms`). The server is asked once for the table
-of a mechanism that the browser has no closed form of, and not for any move.
+The browser draws it (`dplearn/teaching/browser/mechanisms`). For mechanisms without a closed form
+in the browser, the server computes one table; dragging sends no request.
 """
 
 from functools import lru_cache
@@ -22,21 +22,21 @@ _KEY, _ANSWER = "mechanisms_page", "mechanisms_answer"
 
 
 def render() -> None:
-    """Draw the page, mounted once; later runs bring it a table or another language."""
+    """Mount the page once; later runs send it a table or another language."""
     data = {"catalogue": _catalogue(tuple(MECHANISMS.items())), "language": language.spoken()}
     data |= {"answer": st.session_state.get(_ANSWER)}
-    # In a list: Streamlit would look for data frames among the values of a dictionary.
+    # A list, because Streamlit searches the values of a dictionary for data frames.
     _page(key=_KEY, data=[data], on_asked_change=_asked)
 
 
 @lru_cache(maxsize=2)
 def _catalogue(_: tuple[tuple[str, type], ...]) -> dict[str, Any]:
-    """Return the catalogue with its words by language, made once for what is registered."""
+    """Return the catalogue of the registered mechanisms in all languages."""
     return pairs.worded(pairs.catalogue(), language.in_each)
 
 
 def table_or_refusal(question: dict[str, Any]) -> dict[str, Any]:
-    """Return the table that a page asks for, or why there is none, by language."""
+    """Return the table that a page requests, or the reason for none in all languages."""
     try:
         name = chosen(question, "mechanism", MECHANISMS)
         adjacency = chosen({"adjacency": "add_remove"} | question, "adjacency", ADJACENCIES)

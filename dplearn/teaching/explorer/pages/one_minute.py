@@ -1,4 +1,4 @@
-"""One minute in four scenes: a guess, the true value, a paper's figure, shuffled batches."""
+"""Page of four short scenes: a guess, the true value, a paper's figure, shuffled batches."""
 
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
@@ -11,7 +11,7 @@ TITLE, GROUP, ORDER = _say["one_minute"], "See", 5
 
 
 def render() -> None:
-    """Draw the scenes; the server is asked for nothing after them."""
+    """Draw the scenes, which send no further requests."""
     data = {
         "published": list(drawn_figures()),
         "shuffled": browser.shuffled(),
@@ -21,6 +21,6 @@ def render() -> None:
     _component(key="minute", data=[data], height="content")
 
 
-# The menu above leaves the rest of the screen.
+# The scenes fill the screen below the menu.
 _STYLE = f"{browser.style('scenes/scenes')} .dm {{ height: calc(100svh - 7rem); }}"
 _component = component("minute", _STYLE)

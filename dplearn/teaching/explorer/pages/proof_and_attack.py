@@ -1,4 +1,4 @@
-"""A proof from above and an attack from below, on one training run, in the reader's browser."""
+"""Page of a proved upper bound and an attack's lower bound for one training run."""
 
 from dplearn.teaching import browser
 from dplearn.teaching.explorer.kit import language
@@ -10,7 +10,7 @@ TITLE, GROUP, ORDER = _say["proof_and_attack"], "See", 30
 
 
 def render() -> None:
-    """Draw the page; the server is asked for nothing after that."""
+    """Draw the page, which sends no further requests."""
     data = {"digits": browser.digits_as_text(), "language": language.spoken()}
     _component(key="attack_page", data=[data])
 

@@ -1,7 +1,7 @@
-"""Epsilon against the number of steps, across accountants: the page that the browser draws.
+"""Page of epsilon against the number of steps, per accountant, drawn by the browser.
 
-The browser proves the runs that it has an engine for, and asks the server for the others, for a
-confirmation, and for what goes into a paper.
+The browser computes the runs that its engine covers. It asks the server for all other runs, for
+confirmations, and for the details that a paper needs.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ _ASKED, _ANSWER = "epsilon_asked", "epsilon_answer"
 
 
 def render() -> None:
-    """Draw the page, and below it what the library said when it was asked."""
+    """Draw the page, and below it the details that the reader requested."""
     _page()
     if proved := st.session_state.get("epsilon_details"):
         with st.container(key="details"):
@@ -32,7 +32,7 @@ def render() -> None:
 
 @st.fragment
 def _page() -> None:
-    """Draw the page: a question reruns this part alone."""
+    """Draw the page as a fragment, which a question reruns alone."""
     if question := st.session_state.pop(_ASKED, None):
         answer = confirmation.library_reply(question)
         asked = {key: question.get(key) for key in ("id", "kind")}
@@ -40,17 +40,17 @@ def _page() -> None:
         if question.get("kind") == "prove" and "refused" not in answer:
             st.session_state["epsilon_details"] = confirmation.details_of(question)
             st.rerun()
-    # The runs that the library knows: names, words on the screen, neighbours with a theorem.
+    # Supported runs: names, display texts, default adjacencies.
     names = confirmation.options()
     kinds: dict[str, Any] = {key: named(names[key]) for key in ("mechanism", "sampling")}
-    # Who takes all records says q = 100 %.
+    # Full batches are entered as q = 100 %.
     del kinds["sampling"]["none"]
     natural = {name: default_adjacency(name.removesuffix(DROP_LAST)) for name in kinds["sampling"]}  # type: ignore[arg-type]
     fields = {"language": language.spoken(), "kinds": kinds | {"natural": natural}}
     fields |= {"answer": st.session_state.get(_ANSWER)}
     fields |= {"presets": browser.presets(), "published": list(drawn_figures())}
     fields |= {"accountants": accountants()}
-    # In a list: Streamlit would look for data frames among the values of a dictionary.
+    # A list, because Streamlit searches the values of a dictionary for data frames.
     _component(key="epsilon", data=[fields], on_asked_change=_asked)
 
 

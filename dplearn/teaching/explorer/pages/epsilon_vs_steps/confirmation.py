@@ -1,6 +1,6 @@
-"""Runs that a browser tells of, and what the library answers: curves, and whether it agrees.
+"""Library replies to the browser's questions about a run: curves and confirmations.
 
-A browser that is wrong, and a question that is none, are told in a sentence.
+A malformed question is refused in one sentence; a disagreement is logged.
 """
 
 import dataclasses
@@ -31,17 +31,17 @@ from dplearn.teaching.figures.kit.axes import log_steps
 
 _say = Words("epsilon_vs_steps")
 Curve = tuple[Guarantee, ...]
-# The accountant that proves from both sides: the others are measured by it.
+# Accountant with lower and upper bounds, the reference for the others.
 REFERENCE = "pld"
-# One point in so many of a curve is drawn, and the last.
+# Every _THIN-th point of a curve is drawn, counted from the last.
 _THIN = 2
-# What the name of a sampling ends in whose epochs leave a record out.
+# Suffix of samplings whose epochs leave out a record.
 DROP_LAST = "_drop_last"
 _DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{DROP_LAST}")
 
 
 def options() -> dict[str, tuple[str, ...]]:
-    """Return the words that describe a run: mechanisms of a noise multiplier alone, and so on."""
+    """Return the options of a run; the mechanisms have only a noise multiplier."""
     own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
     alone = tuple(name for name, parameters in own.items() if parameters == ["noise_multiplier"])
     return {"mechanism": alone, "sampling": _DRAWN, "adjacency": ADJACENCIES}
@@ -49,7 +49,7 @@ def options() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A run and how far to follow it: all that a curve depends on."""
+    """Parameters of a curve: a run and its largest number of steps."""
 
     mechanism: str
     noise_multiplier: float
@@ -62,10 +62,10 @@ class Scenario:
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
-        """The numbers of steps that its curves are drawn at."""
+        """Numbers of steps at which the curves are drawn."""
         if not self.by_epoch:
             return tuple(log_steps(self.largest)[::-_THIN][::-1])
-        # Nothing happens inside an epoch: a few steps of the first, then the ends of epochs.
+        # Epsilon is constant within an epoch: a few steps of the first, then all epochs' ends.
         batches = replace(self, mechanism="gaussian").sampling_scheme.batches
         first, whole = min(batches, self.largest), self.largest // batches
         begun = [t for t in log_steps(first) if t >= first / 20]
@@ -74,7 +74,7 @@ class Scenario:
 
     @cached_property
     def by_epoch(self) -> bool:
-        """Whether all batches of an epoch are drawn at once."""
+        """Whether the batches of an epoch are drawn jointly."""
         return self.sampling in EPOCH_SAMPLINGS
 
     @property
@@ -85,12 +85,12 @@ class Scenario:
 
     @cached_property
     def base(self) -> Mechanism:
-        """The noise of one step."""
+        """Mechanism of one step, without sampling."""
         return MECHANISMS[self.mechanism](self.noise_multiplier)
 
     @cached_property
     def plan(self) -> DPSGD:
-        """The run as a plan, of Gaussian noise."""
+        """DPSGD plan of a run with Gaussian noise."""
         return DPSGD(
             noise_multiplier=self.noise_multiplier,
             sample_rate=self.sample_rate,
@@ -102,7 +102,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Answer:
-    """An accountant's guarantees at some numbers of steps, or why it has no theorem."""
+    """Guarantees of an accountant at several numbers of steps, or the reason for none."""
 
     curve: Curve = ()
     refusal: str = ""
@@ -110,7 +110,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Answers:
-    """What the library says of a run at one number of steps; `records` is the dataset's size."""
+    """Guarantees of a run at one number of steps; `records` is the dataset's size."""
 
     scenario: Scenario
     here: int
@@ -119,9 +119,9 @@ class Answers:
 
     @cached_property
     def readings(self) -> Mapping[str, Guarantee]:
-        """Each accountant's guarantee, the tightest bound first, approximations last."""
-        said = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
-        able = [(name, one.curve[0]) for name, one in said.items() if one.curve]
+        """Guarantee of each accountant, the tightest bound first, approximations last."""
+        answers = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
+        able = [(name, a.curve[0]) for name, a in answers.items() if a.curve]
         return dict(sorted(able, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
 
     @property
@@ -132,7 +132,7 @@ class Answers:
 
 @lru_cache(maxsize=512)
 def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | str]:
-    """Epsilon of the Poisson run that is often quoted for an epoch's batches: no bound for them."""
+    """Return epsilon of Poisson sampling, often misquoted for batches drawn once per epoch."""
     if not scenario.by_epoch:
         return []
     natural = default_adjacency("poisson")
@@ -142,7 +142,7 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | st
 
 @lru_cache(maxsize=2048)
 def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
-    """Return an accountant's curve of a run, or why it has no theorem."""
+    """Return an accountant's curve of a run, or the reason for none."""
     law, base = ACCOUNTANTS[name](), scenario.base
     asked: Any = {"delta": scenario.delta, "steps": [*steps], "adjacency": scenario.adjacency}
     try:
@@ -157,34 +157,34 @@ def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the library's reply to a question of the browser; `refused` where it has none."""
+    """Return the library's reply to a question of the browser, or a reason as `refused`."""
     try:
         if question["kind"] == "curves":
             return _curves(question)
         here = _here(question)
         scenario = _scenario(question, here)
         curve = answer_of(REFERENCE, scenario, (min(here, scenario.largest),)).curve
-        told = {"key": question["key"], "T": here, "agrees": None}
+        reply = {"key": question["key"], "T": here, "agrees": None}
         if not curve or curve[0].epsilon == math.inf:
-            return told
+            return reply
         low, high = text.floor(curve[0]), curve[0].epsilon
-        told |= {"lower": low, "upper": high}
+        reply |= {"lower": low, "upper": high}
         if "upper" not in question:
-            return told  # what the browser left open is decided here
-        # Whether the bracket that the browser drew and the library's have a point in common.
+            return reply  # the browser has no bracket to compare
+        # The browser's and the library's brackets agree if they intersect.
         theirs = float(question["lower"]), float(question["upper"])
         agrees = theirs[0] <= high and low <= theirs[1]
         if not agrees:
-            said = "The browser drew %s, the library proves %s, of %s"
-            logging.getLogger(__name__).warning(said, theirs, (low, high), scenario)
-        return told | {"agrees": agrees}
+            message = "The browser drew %s, the library proves %s, of %s"
+            logging.getLogger(__name__).warning(message, theirs, (low, high), scenario)
+        return reply | {"agrees": agrees}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        told = str(error) if isinstance(error, ValueError) else "Expected a run, got none."
-        return {"key": question.get("key"), "of": {}, "steps": [1], "refused": retold(told)}
+        why = str(error) if isinstance(error, ValueError) else "Expected a run, got none."
+        return {"key": question.get("key"), "of": {}, "steps": [1], "refused": retold(why)}
 
 
 def details_of(question: Mapping[str, Any]) -> Answers:
-    """Return the run of a question with the guarantees of its accountants at T."""
+    """Return the guarantees of the shown accountants for the run of a question."""
     here = _here(question)
     scenario = _scenario(question, here)
     names = tuple(name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]})
@@ -196,7 +196,7 @@ def _here(question: Mapping[str, Any]) -> int:
 
 
 def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
-    """Return the run of a question; ValueError, in one sentence, where an entry is out of range."""
+    """Return the run of a question; raise ValueError if a field is out of range."""
     run = question["run"]
     words: Any = {name: fields.chosen(run, name, all_) for name, all_ in options().items()}
     names = "noise_multiplier", "sample_rate", "delta"
@@ -207,21 +207,21 @@ def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
 
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Both ends by accountant over the steps, what is claimed of the run, and who refuses."""
+    """Return bounds over the steps by accountant, the quoted claim, and refusals."""
     largest, here = int(fields.number(question, "steps", "largest")), _here(question)
     scenario = _scenario(question, largest)
     steps = tuple(sorted({*scenario.steps, min(here, scenario.largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
-    said = {name: answer_of(name, scenario, steps) for name in names}
-    refusals = {name: retold(reason(one.refusal)) for name, one in said.items() if one.refusal}
-    told = {"key": question["key"], "steps": steps, "refusals": refusals}
-    told |= {"of": {n: _ends(one.curve) for n, one in said.items() if one.curve}}
-    told |= {"stairs": scenario.by_epoch}
+    answers = {name: answer_of(name, scenario, steps) for name in names}
+    refusals = {name: retold(reason(a.refusal)) for name, a in answers.items() if a.refusal}
+    reply = {"key": question["key"], "steps": steps, "refusals": refusals}
+    reply |= {"of": {n: _ends(a.curve) for n, a in answers.items() if a.curve}}
+    reply |= {"stairs": scenario.by_epoch}
     if claim := claimed_curve(scenario, steps):
-        told["claim"] = claim
+        reply["claim"] = claim
     if len(refusals) == len(names):
-        # Why no theorem covers the run, and with which change one does.
-        why, changes = said[REFERENCE].refusal, []
+        # The reason why no theorem covers the run, and single changes that a theorem covers.
+        why, changes = answers[REFERENCE].refusal, []
         for field, names in options().items():
             spelled = fields.named(names)
             for option in names:
@@ -230,10 +230,10 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
                     with suppress(NotImplementedError, TypeError, ValueError):
                         other.sampling_scheme.mechanism.profiles(other.adjacency)
                         changes.append(f"{_say(f'{field}.label')}: {spelled[option]}")
-        told["refused"] = _say("uncovered", why=retold(reason(why)))
+        reply["refused"] = _say("uncovered", why=retold(reason(why)))
         if changes:
-            told["refused"] += f" {_say('changes', changes='; '.join(changes))}"
-    return told
+            reply["refused"] += f" {_say('changes', changes='; '.join(changes))}"
+    return reply
 
 
 def _ends(curve: Sequence[Guarantee]) -> dict[str, Any]:
@@ -243,5 +243,5 @@ def _ends(curve: Sequence[Guarantee]) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> list[float | str]:
-    """Numbers for JSON, which has no word for infinity."""
+    """Return numbers for JSON, with infinity as a string."""
     return ["Infinity" if math.isinf(value) else value for value in values]

@@ -1,4 +1,4 @@
-"""What goes into a paper, asked for with one button: certificate, statement and theorems."""
+"""Details for a paper: certificate, privacy statement and theorems of a run."""
 
 import datetime
 from dataclasses import replace
@@ -23,7 +23,7 @@ _OPTIONS = {"sampling": SAMPLED, "tuning": TUNINGS, "released": RELEASED, "trust
 
 
 def show_details(answers: Answers) -> None:
-    """Draw all of it, headed by the run that it is about; what is not open is not computed."""
+    """Draw the details below the run's title; closed boxes are not computed."""
     st.subheader(subtitle(answers), anchor="details")
     if not answers.readings:
         return
@@ -55,7 +55,7 @@ def show_details(answers: Answers) -> None:
 
 
 def subtitle(answers: Answers) -> str:
-    """Return the run in one line."""
+    """Return a one-line description of the run."""
     run = answers.scenario
     words = named([run.mechanism, run.adjacency])
     drawn = retold(SAMPLED.get(run.sampling, run.sampling))
@@ -67,7 +67,7 @@ def subtitle(answers: Answers) -> str:
 
 
 def no_certificate(answers: Answers) -> str:
-    """Return the key of why a run has no certificate to take along; empty where it has one."""
+    """Return the message key of why a run has no certificate; empty if it has one."""
     run = answers.scenario
     if run.mechanism != "gaussian" or run.sampling not in ("poisson", "none"):
         return "form"
@@ -75,8 +75,8 @@ def no_certificate(answers: Answers) -> str:
 
 
 def as_certificate(answers: Answers) -> str:
-    """Return the certificate at the chosen number of steps; where no proof is found, the reason."""
-    # Loads python-flint, which the explorer does without until somebody asks.
+    """Return the certificate at the chosen number of steps, or the reason for none."""
+    # Imported only on request, because it loads python-flint.
     from dplearn.certificates import certify
 
     run, steps = answers.scenario, answers.here
@@ -88,7 +88,7 @@ def as_certificate(answers: Answers) -> str:
 
 
 def _theorems(answers: Answers) -> None:
-    """Draw per accountant, tightest first, why its curve lies where it does, statement, source."""
+    """Draw explanation, theorem and reference of each accountant, tightest first."""
     why, theorem = _say.table("why"), _say.table("theorem")
     for name in answers.readings:
         law, tex = ACCOUNTANTS[name], f"$$\n{theorem[name]}\n$$\n\n" if name in theorem else ""
@@ -104,12 +104,12 @@ def _statement(answers: Answers) -> None:
         st.caption(_say("no_plan"))
         return
     st.caption(_say("about"))
-    parts = _told()
+    parts = _entries()
     if missing := [_say(f"told.{part}") for part, entry in parts.items() if not entry]:
         st.info(_say("missing", parts=" · ".join(missing)))
         return
     parts |= {"adjacency": run.adjacency, "accountant": name}
-    parts["date"] = datetime.date.today()  # a server outlives the day
+    parts["date"] = datetime.date.today()  # not the day when the server started
     try:
         stated = _stated(replace(run.plan, steps=answers.here), run.delta, **parts)
     except ValueError as refusal:
@@ -124,8 +124,8 @@ def _statement(answers: Answers) -> None:
         column.download_button(kind, content, file, on_click="ignore", icon=icon)
 
 
-def _told() -> dict[str, Any]:
-    """Draw fields for what the settings cannot know; return what a reader entered."""
+def _entries() -> dict[str, Any]:
+    """Draw the other fields of a privacy statement; return the reader's entries."""
     parts: dict[str, Any] = {}
     for place, part in zip(4 * st.columns(2), _say.table("told"), strict=True):
         label, key = _say(f"told.{part}"), f"told_{part}"

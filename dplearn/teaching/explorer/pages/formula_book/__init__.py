@@ -1,4 +1,4 @@
-"""Every formula of the book, checked in front of the reader, and its wrong variants refuted."""
+"""Page of the book's formulas, with checks on request and refuted wrong variants."""
 
 import streamlit as st
 
@@ -12,11 +12,11 @@ TITLE, GROUP, ORDER = _say["title"], "Check", 50
 
 
 def render() -> None:
-    """Draw a list to choose an entry from, and the entry."""
+    """Draw the list of entries, and the chosen entry."""
     more, state = address.follow("formula_book", entry.START), st.session_state
     for key, able in {"id": book, "picture": entry.PICTURES}.items():
         state[key] = state[key] if state[key] in able else entry.START[key]
-    # It is searched as one types: title, and name of the function.
+    # Typing searches these texts: id, title and function name.
     words = {id: f"{id} · {one.title} · {one.function.__name__}" for id, one in book.items()}
     st.selectbox(
         _say("id.label"),

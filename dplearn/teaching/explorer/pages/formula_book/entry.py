@@ -1,4 +1,4 @@
-"""One entry of the book: its statement, its picture, and what was checked."""
+"""One entry of the book: its statement, its picture and its checks."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -28,10 +28,10 @@ from dplearn.teaching.explorer.kit.language import retold
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 
 _say = Words("formula_book")
-# What is said of an entry, in the reader's language.
+# Sentences about an entry, in the reader's language.
 words = sentences.Wording(retold)
 PICTURES = ("curve", "cloud")
-# What an address may name beside parameters, which give way to these names.
+# Fields of the address with defaults; `_key` renames parameters that clash.
 START = {
     "id": next(iter(book)),
     "misprint": "none",
@@ -39,22 +39,22 @@ START = {
     "along": "",
     "draw": "0",
 }
-# What an address of a run needs.
+# Parameters that the address of a run needs.
 _RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
-# Seconds for a picture.
+# Time limit of a picture in seconds.
 _PICTURE = 1.5
-# How often the parameters that have no number to drag can be drawn.
+# Number of random draws of parameters that cannot be dragged.
 _DRAWS = 10
 
 
 def begin() -> None:
-    """Forget the wrong variant and the parameters of the entry that was in view."""
+    """Reset the wrong variant and the parameters when the entry changes."""
     st.session_state.update({key: START[key] for key in ("misprint", "along", "draw")})
     st.session_state["formula_book_more"] = {}
 
 
 def show_entry() -> None:
-    """Draw the statement above; the picture on the left; checks, variants and code on the right."""
+    """Draw the statement; below it the picture, and checks, variants and code beside it."""
     formula = book[st.session_state["id"]]
     st.header(f"{formula.id} · {formula.title}")
     with st.container(key="statement", gap="small"):
@@ -83,7 +83,7 @@ def show_entry() -> None:
 
 
 def _variants(id: str) -> View:
-    """Draw the wrong variants, the chosen one refuted; return what the picture shows."""
+    """Draw the wrong variants, refute the chosen one, and return the picture's view."""
     names = {misprint.name: misprint.name.replace("-", " ") for misprint in book[id].misprints}
     chosen: Any = st.session_state["misprint"]
     if names:
@@ -93,14 +93,14 @@ def _variants(id: str) -> View:
         st.caption(_say("no_variant"))
     if chosen in names:
         with st.spinner(_say("searching")):
-            # The picture of a wrong variant begins at its counterexample.
+            # The picture of a wrong variant starts at its counterexample.
             result = refuted(id, chosen, partial(questions.ask, refutation))
         _refuted(id, book[id].misprint(chosen), result)
     return view_at(id, chosen if chosen in names else "none")
 
 
 def view_at(id: str, misprint: str) -> View:
-    """Return entry, variant and the parameters that were set."""
+    """Return the view of a variant with the parameters that the address sets."""
     more, settings = st.session_state["formula_book_more"], {}
     draw = st.session_state["draw"]
     for name, part in parameters(id, misprint):
@@ -118,7 +118,7 @@ def view_at(id: str, misprint: str) -> View:
 
 
 def parameters(id: str, misprint: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Return by name the parameters that can be set: numbers with ends, or options."""
+    """Yield the adjustable parameters by name, each with its range or its options."""
     claim, first = shown(id, misprint), first_parameters(id, misprint)
     for name, domain in claim.domain.items():
         if isinstance(domain, domains.Linear):
@@ -156,7 +156,7 @@ def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
 
 
 def _picture(place: View) -> None:
-    """Draw value and truth along one parameter or at all points of the check; what can be set."""
+    """Draw value and truth along one parameter or at all points, and the controls."""
     left, right = st.columns(2, gap="medium")
     state: Any = st.session_state
     if place.axes:
@@ -191,14 +191,14 @@ def _picture(place: View) -> None:
 
 
 def _settings(place: View, along: str) -> None:
-    """Draw the other parameters: a sentence of numbers that can be dragged, and lists."""
+    """Draw the other parameters as draggable numbers and as lists of options."""
     able = dict(parameters(place.id, place.misprint))
     values, numbers = place.parameters, []
     for name, part in able.items():
         if name == along or name not in place.claim.parameters:
             continue
         if "ends" in part:
-            # JSON has no word for infinity.
+            # JSON cannot represent infinity.
             value = float(values[name]) if math.isfinite(values[name]) else None
             numbers.append({"name": name, "label": label(name), "value": value, **part})
         elif len(options := [*part["options"]]) > 1:
@@ -228,7 +228,7 @@ def _moved() -> None:
 
 
 def claim_address(id: str, misprint: str = "none") -> str:
-    """Return the address at which an entry or a wrong variant is checked; "" without a setting."""
+    """Return the address that checks an entry or variant as a claim; "" without a setting."""
     entry = book[id]
     if not entry.settings:
         return ""
@@ -239,7 +239,7 @@ def claim_address(id: str, misprint: str = "none") -> str:
 
 
 def run_address(parameters: Mapping[str, Any]) -> str:
-    """Return the address of the run of these parameters, read at its last step; "" of no run."""
+    """Return the address of the run with these parameters; "" if one is missing."""
     if not all(name in parameters for name in _RUN):
         return ""
     return address.to(
