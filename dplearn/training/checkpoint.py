@@ -26,7 +26,7 @@ def write(path: str | Path, content: dict[str, Any]) -> None:
     except OSError as error:
         message = f"Expected checkpoint to be a file that can be written, got {path}: {error}."
         raise OSError(message) from error
-    for leftover in temporaries(path):  # of interrupted writes
+    for leftover in temporaries(path):  # from interrupted writes
         leftover.unlink(missing_ok=True)
 
 

@@ -326,7 +326,7 @@ def _by_vmap(
     one = grad_and_value(lambda values, pair: functional_call(whole, values, (pair,)))
     values = {f"model.{name}": p.detach() for name, p in trainable(model).items()}
     sides = None, tree_map(lambda x: 0 if own(x) else None, pair)
-    with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # others do not support vmap
+    with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
         warnings.filterwarnings("ignore", "There is a performance drop")
         grads, losses = vmap(one, sides, randomness=randomness)(values, apart)
     return losses.detach(), _formed(model, grads.values())

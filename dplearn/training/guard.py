@@ -170,7 +170,7 @@ def probing(*modules: nn.Module) -> Iterator[None]:
                 with forked(p.device, place):
                     normal = torch.randn_like(p)
                 p.data = torch.where(p.data == 0, 0.1 * normal, p.data * (0.3 * normal).exp())
-        torch.clear_autocast_cache()  # it holds casts of the old weights
+        torch.clear_autocast_cache()  # the cache holds casts of the old weights
         yield
     finally:
         torch.clear_autocast_cache()

@@ -73,7 +73,7 @@ def largest_pass(plan: Plan, size: int) -> int:
 def micro_batches(
     lot: Lot, micro_batch: int | None, *, most: int | None = None
 ) -> Iterator[tuple[Lot, Tensor | None]]:
-    """Yield parts of a lot with masks that are False for padding; an empty lot has none.
+    """Yield parts of a lot, with masks that are False for padding; an empty lot has no parts.
 
     With `micro_batch` every part has that many rows; without, at most `most`, and no padding.
     """

@@ -48,7 +48,7 @@ class Recipe:
     """Method to compute the gradients of a model in a given state."""
 
     state: tuple[Any, ...]
-    parameters: Mapping[str, nn.Parameter]  # trainable ones
+    parameters: Mapping[str, nn.Parameter]  # those that are trainable
     how: str = "tape"  # or "vmap" or "alone"
     facts: Facts = field(default_factory=dict)
     learns: bool = False  # whether this pass, on an unusual number of records, sets `facts`
@@ -94,7 +94,7 @@ class Tape(TorchFunctionMode):
         if rule is None or len(outputs) > 1:
             raise Unmet(f"no rule differentiates {getattr(function, '__name__', function)}")
         if output._is_view() and not any(output is x for x in tensors):
-            # An in-place activation would cut the edge of a view; this alias is not one.
+            # An in-place activation would cut the edge of a view, but not of this alias.
             output = torch.ops.aten._unsafe_view(output, output.shape)
         versions = [(x, x._version) for x in tensors]
         self.calls.append(Call(rule, args, kwargs, rows, get_gradient_edge(output), versions))

@@ -34,7 +34,7 @@ from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Part, Records
 from dplearn.training.tape import Loss, state_of
 
-_UNSUMMED = 2**20  # records whose losses and norms are stored unsummed
+_UNSUMMED = 2**20  # number of records whose losses and norms are stored before summation
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
 _ALONE = (
@@ -85,7 +85,7 @@ class Trainer:
     # Rows in each pass, with padding in the last. Default: nearly equal parts of about 256 rows
     # on a CPU, else the whole lot.
     micro_batch: int | None = None
-    example: Any = None  # public (inputs, targets) for the check, instead of the dataset's
+    example: Any = None  # public (inputs, targets) for the check, instead of those of the dataset
     # Seeds lots, noise and dropout, for teaching and tests: its seed reveals the noise.
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False  # noise from a cipher, also on an accelerator; see `noise`
@@ -106,7 +106,7 @@ class Trainer:
         validate.positive(expected_batch_size=1 if public is None else public)
         size, alone = len(self._data), not self.process_group
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
-        self._steps, self._due = 0, 1  # next step at which the guard tests
+        self._steps, self._due = 0, 1  # the next step that the guard tests
         self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
         presumed = [_SIZE_IS_PUBLIC] * (public is None) + [_ITEMS] * self._data.of_items
         presumed += [_NO_SEED] * (self._randomness.seed is not None)

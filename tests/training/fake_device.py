@@ -68,7 +68,7 @@ def fake_device():
     convert = converter.from_real_tensor  # constants lose their values too
     converter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
     devices.generator = lambda device, seed: None  # the simulated device has no generator
-    trainer.check_model = lambda *_, **__: None  # it needs values, as does _is_right
+    trainer.check_model = lambda *_, **__: None  # this check and _is_right need values
     gradients._is_right = lambda model, loss_fn, pair, recipe: bool(
         gradients.per_example(*gradients.passed(model, loss_fn, pair, recipe))
     )

@@ -113,7 +113,7 @@ def trimmed(m: Any, x: Tensor, lengths: Tensor) -> Tensor:
 
 
 def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor]) -> Part:
-    """Return words with a mask of live positions, by which the batch is cut to its longest."""
+    """Return words with a mask of live positions; the batch is cut to its longest record."""
 
     def forward(m: Any, words: Tensor, mask: Tensor) -> Tensor:
         mask = live(mask).to(words)
@@ -319,7 +319,7 @@ MIXING: dict[str, Callable[[], Part]] = {
 
 
 def keeping(value: Any, keep: Callable[[Any, Tensor], Tensor], **more: Any) -> Part:
-    """Return a linear layer after a function that stores data in an attribute."""
+    """Return a function that stores data in an attribute, followed by a linear layer."""
     value = nn.Buffer(value) if type(value) is Tensor else value
     return part(Model(lambda m, x: m.layer(keep(m, x)), layer=linear(), kept=value, **more))
 

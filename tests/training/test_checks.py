@@ -192,7 +192,7 @@ def test_trainable_parameters_may_change_during_a_run():
     plan = DPSGD(noise_multiplier=1e-9, sample_rate=1.0, steps=9, max_grad_norm=1e3)
     trainer = started(model, plan, optimizer=optimizer, generator=generator())
     trainer.step()
-    model[0].requires_grad_(False)  # still has the gradient of the step
+    model[0].requires_grad_(False)  # its gradient of the last step remains
     model[2].requires_grad_(True)
     before = [p.clone() for p in model.parameters()]
     x, targets = small_data()

@@ -162,7 +162,7 @@ def test_datasets_that_the_plan_cannot_sample_are_refused():
 
 
 def test_errors_of_unsuitable_inputs_name_shape_and_type():
-    """PyTorch's own words stay; ours say what was given."""
+    """The error keeps PyTorch's message, and adds shapes and types."""
     binary = nn.BCEWithLogitsLoss(reduction="none")
     one = nn.Linear(3, 1)
     with pytest.raises(ValueError, match=r"got shape \(\d+, 1\); use losses.flatten\(1\)"):
@@ -172,7 +172,7 @@ def test_errors_of_unsuitable_inputs_name_shape_and_type():
     with pytest.raises(RuntimeError, match=r"that suit the model, got torch\.uint8") as caught:
         started(data=(X.byte(), Y))
     assert "\n" not in str(caught.value) and "x.float()" in str(caught.value)
-    assert torch.equal(run(data=(X.double().numpy(), Y))[0], run()[0])  # as tables have them
+    assert torch.equal(run(data=(X.double().numpy(), Y))[0], run()[0])  # float64, as in tables
 
 
 class Running(Items):
