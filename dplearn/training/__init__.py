@@ -1,9 +1,9 @@
-"""Differentially private training with PyTorch: clipped sums, and the models they are right for.
+"""Differentially private training with PyTorch.
 
-`fit` does a whole run and `Trainer` one step at a time, for loops of one's own. Both end in a
-`History`: ``history.guarantee(1e-5)`` is that of the steps done, by any accountant, and
-``first + second`` is that of two runs. `plain` is the algorithm as it is printed, on one page.
-`clipped_sum` is what DP-SGD releases before noise. `check_model` refuses what mixes records.
+`fit` does a whole run and `Trainer` one step at a time, for custom training loops. Both give a
+`History`: ``history.guarantee(1e-5)`` is the guarantee of the steps done, by any accountant, and
+``first + second`` combines two runs. `plain` is the algorithm on one page. `clipped_sum` returns
+the sum to which DP-SGD adds noise. `check_model` refuses models that mix records.
 """
 
 from dplearn.training.bounds import (

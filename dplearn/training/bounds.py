@@ -1,4 +1,4 @@
-r"""How a record's influence is bounded, and what noise the bound asks for.
+r"""Clipping bounds, and the noise scale that belongs to each.
 
 A bound splits the parameters into groups and scales each record's gradient in group m to norm
 at most :math:`C_m`. Noise in group m has standard deviation (noise multiplier) x :math:`s_m`.
@@ -6,8 +6,8 @@ The pair is private as a Gaussian mechanism with that noise multiplier because
 
 .. math:: \sum_m (C_m / s_m)^2 \le 1,
 
-which every bound satisfies by construction: what clips also says how much noise there must be. The
-norms are for one record added or removed. Noise in parameter `name` has the standard deviation
+which every bound satisfies by construction. The norms are for one record added or removed. Noise
+in parameter `name` has the standard deviation
 ``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]``.
 """
 
@@ -24,7 +24,7 @@ from dplearn.core import validate
 
 @dataclass(frozen=True, kw_only=True)
 class Groups:
-    """Group of each parameter; of each group the largest norm of a record's gradient, C, and s."""
+    """Group of each parameter, with the norm bound C and the noise scale s of each group."""
 
     of: Mapping[str, int]
     norms: tuple[float, ...]
@@ -37,24 +37,24 @@ class Groups:
 
 
 class ClippingBound(ABC):
-    """Names its groups, and turns norms into factors."""
+    """Base class of clipping bounds: parameter groups and clipping factors."""
 
     @abstractmethod
     def groups(self, sizes: Mapping[str, int]) -> Groups:
-        """Return the groups for parameters of these names and numbers of entries."""
+        """Return the groups of parameters, given the number of entries by name."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         """Return factors in [0, 1], (groups, B), for norms (groups, B) and largest (groups, 1)."""
         return largest / torch.maximum(norms, largest)
 
     def gradient_noise(self, noise_multiplier: float) -> float:
-        """Return the multiplier for gradients if all that is released is worth the given one."""
+        """Return the noise multiplier of the gradients when the whole step has the given one."""
         return noise_multiplier
 
 
 @dataclass(frozen=True)
 class Flat(ClippingBound):
-    """The whole gradient is scaled to norm at most `max_grad_norm` > 0 (Abadi et al., 2016)."""
+    """Clipping of the whole gradient to norm at most `max_grad_norm` > 0 (Abadi et al., 2016)."""
 
     max_grad_norm: float
 
@@ -68,7 +68,7 @@ class Flat(ClippingBound):
 
 @dataclass(frozen=True)
 class Automatic(Flat):
-    """Normalised: the factor is C / (norm + 0.01), for every record (Bu et al., 2023)."""
+    """Scaling of every record's gradient by C / (norm + 0.01) (Bu et al., 2023)."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         return largest / (norms + 0.01)
@@ -76,7 +76,7 @@ class Automatic(Flat):
 
 @dataclass(frozen=True)
 class PerLayer(Flat):
-    r"""Each of M layers is clipped alone, to :math:`C / \sqrt M` with C = `max_grad_norm`."""
+    r"""Clipping of each of M layers to norm :math:`C / \sqrt M` with C = `max_grad_norm`."""
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         layers = list(dict.fromkeys(name.rpartition(".")[0] for name in sizes))
@@ -87,13 +87,13 @@ class PerLayer(Flat):
 
 @dataclass(frozen=True, kw_only=True)
 class Grouped(ClippingBound):
-    r"""Named groups with their own norms and their own noise.
+    r"""Clipping of named groups, each with its own norm and noise multiplier.
 
-    Group m with norm :math:`C_m` and noise multiplier :math:`z_m` alone is a Gaussian mechanism;
-    together they are one with :math:`z = (\sum_m z_m^{-2})^{-1/2}`, which is `noise_multiplier`.
+    Group m is a Gaussian mechanism with norm :math:`C_m` and noise multiplier :math:`z_m`; all
+    groups have the `noise_multiplier` :math:`z = (\sum_m z_m^{-2})^{-1/2}` together.
 
-    Both mappings go by the beginning of parameter names; the longest that fits counts. Only ratios
-    of `noise_multipliers` matter when a run gives its own noise multiplier.
+    Keys of both mappings are prefixes of parameter names; the longest matching key counts. Only
+    ratios of `noise_multipliers` matter when a run gives its own noise multiplier.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Grouped(ClippingBound):
 
     @property
     def noise_multiplier(self) -> float:
-        """The noise multiplier of all groups together."""
+        """Noise multiplier of all groups together."""
         return sum(z**-2 for z in self.noise_multipliers.values()) ** -0.5
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
@@ -138,11 +138,11 @@ class Grouped(ClippingBound):
 class AdaptiveQuantile(Flat):
     r"""Flat clipping whose norm follows a quantile of the records' norms (Andrew et al., 2021).
 
-    Each step also releases how many norms were at most C, each record counting +1/2 or -1/2, with
-    noise of standard deviation `count_noise`. That costs: gradients need the larger multiplier
-    :math:`(z^{-2} - (2\sigma_b)^{-2})^{-1/2}` for both together to be worth z.
+    Each step also releases the count of norms at most C, each record adding +1/2 or -1/2, with
+    noise of standard deviation :math:`\sigma_b` = `count_noise`. Gradients need the larger
+    multiplier :math:`(z^{-2} - (2\sigma_b)^{-2})^{-1/2}` for both releases to have z together.
 
-    C > 0 is `max_grad_norm` of the first step; `quantile` in (0, 1) is the fraction of norms that
+    `max_grad_norm` > 0 is C at the first step; `quantile` in (0, 1) is the fraction of norms that
     should be at most C; :math:`\sigma_b` must exceed half the noise multiplier of the run.
 
     Examples
@@ -178,9 +178,9 @@ class AdaptiveQuantile(Flat):
     def factor(
         self, *, below: Tensor, examples: Tensor, normal: Tensor, expected_batch_size: float
     ) -> Tensor:
-        """Return the next norm over this one, if `below` of `examples` norms are at most C.
+        """Return the ratio of the next C to this one, if `below` of `examples` norms are <= C.
 
-        Both numbers are private; `normal`, a standard normal, makes the result safe to release.
+        Both counts are private; noise from `normal`, a standard normal, makes the result public.
         """
         count = below - examples / 2 + self.count_noise * normal
         excess = count / expected_batch_size + 0.5 - self.quantile

@@ -1,7 +1,7 @@
-"""Refuses settings, and models whose records influence each other or that keep their data.
+"""Checks of training settings, and of models for mixing records or keeping their data.
 
-Known offenders are refused by name. The others are tried on a few records: what three starts leave
-behind may not depend on their data, and the comparisons of `guard` must show no influence.
+Modules known to mix records are refused by name. Other models are run on a few records: the state
+left by four runs may not depend on their data, and the comparisons of `guard` must agree.
 """
 
 import inspect
@@ -25,7 +25,7 @@ from dplearn.training.layers import trainable
 from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.tape import Loss, Recipe, device_of, passed, rows_of
 
-_SEEDS = 3  # of a model that draws random numbers, or is not recorded
+_SEEDS = 3  # tried for a model that draws random numbers or is not recorded
 
 
 @torch.inference_mode(False)
@@ -40,21 +40,21 @@ def check_model(
 ) -> bool:
     """Raise if an experiment shows that this model mixes records, keeps data or gives wrong sums.
 
-    Run it in the mode of training; neither the model nor the random state is changed. No experiment
-    proves that all is well: a model that mixes rarely, or for records of a special form, passes.
+    Call it in training mode; the model and the random state are left unchanged. Passing proves
+    nothing: a model that mixes records rarely, or only records of a special form, passes too.
 
     Parameters
     ----------
     model, loss_fn, inputs, targets
-        As in `clipped_sum`. Whole numbers and masks are used as they are; floating numbers are made
-        up, normal, unless the records are `public`.
+        As in `clipped_sum`. Integers and masks are used as given; floating-point numbers are
+        replaced by normal draws, unless the records are `public`.
     batch : int
         Records in one pass, >= 4.
 
     Returns
     -------
     bool
-        Whether sizes of lots were not compared: the model's own code draws random numbers.
+        True if lot sizes were not compared, because the model's own code draws random numbers.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def check_model(
     ValueError: Expected the loss and the gradient of a record not to depend on others, but they ...
     """
     validate.integer(minimum=4, batch=batch)
-    Recipe.of(model)  # refuses by name before anything runs
+    Recipe.of(model)  # refuses modules by name before running the model
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
     rows, count, rng = max(1, rows_of((inputs, targets))), batch + 12, torch.Generator()
     normal = lambda x: torch.randn(x.shape, generator=rng.manual_seed(len(x))).to(x)
@@ -90,7 +90,7 @@ def check_model(
             random = _check_company(Viewer(model, loss_fn, recipe, seed, clip), pair, seed)
             if not random and recipe.how == "tape":
                 break
-        # Places and sizes are compared where nothing is drawn: dropout is off while this lasts.
+        # Switch dropout off: places and sizes can only be compared without random draws.
         for module in model.modules() if random else ():
             for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
                 if isinstance(vars(module).get(name), float):
@@ -101,13 +101,13 @@ def check_model(
         try:
             viewer(spoilt)
         except Exception:
-            return random  # a model may refuse what is not a number
+            return random  # a model may refuse NaN
         _check_company(viewer, spoilt, 0, alike=False)
         return random
 
 
 def _check_suits(model: nn.Module, loss_fn: Loss, pair: Any) -> None:
-    """Raise what the model raises, with the types and shapes that it was given."""
+    """Re-raise an error of the model with the types and shapes of its inputs."""
     try:
         passed(model, loss_fn, pair)
     except ValueError:
@@ -132,24 +132,24 @@ def _check_company(viewer: Viewer, pair: Any, seed: int, *, alike: bool = True) 
 
 
 def _spoilt(x: Tensor) -> Tensor:
-    """Return numbers of which a tenth is missing."""
+    """Return numbers of which a tenth is replaced by NaN."""
     places = torch.rand(x.shape, generator=torch.Generator().manual_seed(0)) < 0.1
     return x.masked_fill(places.to(x.device), torch.nan)
 
 
 def _check_kept(model: nn.Module, loss_fn: Loss, pairs: list[Any], modules: list[Any]) -> None:
-    """Raise if what passes leave behind depends on their data: it is released without noise."""
+    """Raise if passes leave state that depends on their data: it would have no noise."""
     held, parameters = [], list(trainable(model).values())
-    for pair in pairs:  # starts with data of their own: a first pass may write alone
+    for pair in pairs:  # each start has its own data: only the first pass may write
         with probing(*modules), forked(device_of(model), 0):
             for _ in range(2):
                 _, losses = passed(model, loss_fn, pair)
-                if parameters and losses.requires_grad:  # a backward pass may keep something too
+                if parameters and losses.requires_grad:  # a backward pass may store data too
                     torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
             held.append(holdings(model, loss_fn))
     for path in set().union(*held):
         values = [each.get(path) for each in held]
-        # What no start takes back, such as a variable of a function, may count.
+        # State that is never reset, such as a function's variable, may count passes.
         counts = {*map(type, values)} == {int} and len({b - a for a, b in pairwise(values)}) == 1
         if values != values[:1] * 4 and not counts:
             raise ValueError(
@@ -162,7 +162,7 @@ def _check_kept(model: nn.Module, loss_fn: Loss, pairs: list[Any], modules: list
 def check_settings(
     model: nn.Module, loss_fn: Any, plan: Plan, optimizer: Optimizer, scheduler: Any = None
 ) -> None:
-    """Refuse what cannot be trained privately, or not at all."""
+    """Raise unless model, loss, plan, optimizer and scheduler allow private training."""
     if not isinstance(plan, Plan):
         raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
     check_training(model, loss_fn, optimizer)
@@ -171,12 +171,12 @@ def check_settings(
 
 
 def check_training(model: nn.Module, loss_fn: Any, optimizer: Optimizer) -> None:
-    """Refuse a loss, an optimizer and a model that do not fit together."""
+    """Raise unless the model, the loss and the optimizer fit together."""
     if not callable(loss_fn):
         raise TypeError(f"Expected loss_fn to be a function, got {type(loss_fn).__name__}.")
     if not trainable(model):
         raise ValueError("Expected a model with at least one trainable parameter, got 0.")
-    # A DTensor, whose module takes half a second to import.
+    # Recognise a DTensor by this attribute: importing its module takes half a second.
     if any(hasattr(parameter, "placements") for parameter in model.parameters()):
         raise validate.unsupported("a model in shards", "Give each process the whole model.")
     closure = inspect.signature(optimizer.step).parameters.get("closure")
@@ -202,7 +202,7 @@ def check_training(model: nn.Module, loss_fn: Any, optimizer: Optimizer) -> None
 
 
 def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: bool) -> None:
-    """Refuse a plan that does not fit its bound, so many records, or several processes."""
+    """Raise unless a plan fits its bound, the dataset size and the number of processes."""
     for phase in plan.phases:
         if (norm := getattr(bound, "max_grad_norm", phase.max_grad_norm)) != phase.max_grad_norm:
             raise ValueError(
@@ -210,7 +210,7 @@ def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: b
                 f"got bound.max_grad_norm={norm!r}."
             )
         if bound is not None:
-            bound.gradient_noise(phase.noise_multiplier)  # refuses what cannot be
+            bound.gradient_noise(phase.noise_multiplier)  # raises if count_noise is too small
         if phase.dataset_size not in (None, size):
             planned = f"plan.dataset_size = {phase.dataset_size}"
             raise ValueError(f"Expected a dataset of {planned} records, got {size}.")

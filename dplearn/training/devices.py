@@ -1,4 +1,4 @@
-"""Differences between accelerators and processors; nothing here waits for a device."""
+"""Differences between accelerators and CPUs; no function waits for a device."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -8,11 +8,11 @@ from torch import Tensor
 
 
 def moved(value: Tensor, device: torch.device) -> Tensor:
-    """Return the value on a device; the processor goes on while it is copied to an accelerator."""
+    """Return the value on a device; copies from the CPU to an accelerator are asynchronous."""
     if device.type == "cpu" or value.device.type != "cpu":
         return value.to(device)
     pinned = value.pin_memory() if device.type == "cuda" else value
-    return pinned.to(device, non_blocking=device.type != "mps")  # where it loses a race
+    return pinned.to(device, non_blocking=device.type != "mps")  # a race on MPS
 
 
 def generator(device: torch.device, seed: int) -> torch.Generator:
@@ -21,14 +21,14 @@ def generator(device: torch.device, seed: int) -> torch.Generator:
 
 
 def random_states(device: torch.device) -> list[Tensor]:
-    """Return the states of the global generators, of the processor and of this device."""
+    """Return the states of the global generators of the CPU and of this device."""
     cuda = device.type == "cuda"
     return [torch.get_rng_state(), *([torch.cuda.get_rng_state(device)] if cuda else [])]
 
 
 @contextmanager
 def forked(device: torch.device, seed: int | list[Tensor]) -> Iterator[None]:
-    """Draw global random numbers from a seed, or from states, while this lasts."""
+    """Set the global generators from a seed or states within a context, then restore them."""
     cuda = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(cuda):
         if isinstance(seed, list):
@@ -45,7 +45,7 @@ def forked(device: torch.device, seed: int | list[Tensor]) -> Iterator[None]:
 
 
 def exactly(device: torch.device) -> AbstractContextManager:
-    """Keep types as they are, whatever a caller's autocast says."""
+    """Return a context that disables the caller's autocast."""
     kind = device.type
     if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
         return torch.autocast(kind, enabled=False)

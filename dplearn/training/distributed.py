@@ -1,10 +1,9 @@
-"""A run in one process, or in several that act as one.
+"""Training in one process, or in several processes that share each lot.
 
-Each process has the whole model and the same dataset, of which it draws every n-th record
-independently: together these are a lot. Clipped sums are added, never averaged, and the first
-process alone adds noise.
+Each of n processes has the whole model and dataset, and draws its part of a lot from every n-th
+record. Clipped sums are added, never averaged, and only the first process adds noise.
 
-A process that dies is an error in the others at once with gloo, whose connection closes; with
+When a process dies, the others raise an error: at once with gloo, whose connection closes; with
 NCCL after the timeout given to `torch.distributed.init_process_group`, ten minutes by default.
 """
 
@@ -21,7 +20,7 @@ Group = dist.ProcessGroup | None
 
 
 class DistributedContext:
-    """One of the processes of a group, or the only one."""
+    """One process of a process group, or the only process."""
 
     def __init__(self, group: Group) -> None:
         begun = dist.is_initialized()
@@ -38,17 +37,17 @@ class DistributedContext:
         self.share_of_noise = float(self.rank == 0)
 
     def add_up(self, *values: Tensor) -> None:
-        """Put sums over all processes in the place of tensors."""
+        """Replace tensors by their sums over all processes."""
         for value in values if self._group is not None else ():
             dist.all_reduce(value, op=dist.ReduceOp.SUM, group=self._group)
 
     def start_equal(self, model: nn.Module) -> None:
-        """Give every process the parameters and buffers of the first."""
+        """Copy the parameters and buffers of the first process to all others."""
         for value in model.state_dict().values() if self._group is not None else ():
             dist.broadcast(value, group=self._group, group_src=0)
 
     def agree(self, facts: Mapping[str, str]) -> None:
-        """Raise in every process, naming the first difference, unless all have the same facts."""
+        """Raise in every process, naming the first difference, unless all facts are equal."""
         every: list[Any] = [facts] * self.processes
         if self._group is not None:
             dist.all_gather_object(every, dict(facts), group=self._group)
@@ -61,14 +60,14 @@ class DistributedContext:
                     )
 
     def first_of(self, text: str) -> str:
-        """Return the first text that is not empty, over all processes."""
+        """Return the first nonempty text of all processes."""
         every: list[Any] = [text] * self.processes
         if self._group is not None:
             dist.all_gather_object(every, text, group=self._group)
         return next(filter(None, every), "")
 
     def has(self, path: str | Path) -> bool:
-        """Return whether there is a file; ValueError unless it is the same in every process."""
+        """Return whether the file exists; ValueError if it differs between processes."""
         exists = Path(path).is_file()
         if self._group is not None:
             digest = hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"

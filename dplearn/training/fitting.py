@@ -1,4 +1,4 @@
-"""A whole run in one call."""
+"""Private training in one call."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -39,17 +39,17 @@ def fit(
     A dataset is a pair (inputs, targets) of tensors or arrays with one row per record, where
     inputs may also be a tuple or dict of them and targets None; or it has a length and such pairs
     as items; or it is a `DataLoader` of such items, whose `collate_fn`, workers and pinning are
-    used. Lots are the plan's, not the loader's. In a dict "labels" are the targets. One record is
-    one row or item: whoever has several is protected less, so let an item hold all that one person
-    has. Each shuffled epoch leaves at least one record out, drawn by chance.
+    used. The plan draws the lots, not the loader. In a dict, "labels" are the targets. A record is
+    one row or item: a person with several records is protected less, so put all data of a person
+    into one item. Each shuffled epoch leaves out at least one random record.
 
-    `delta` in (0, 1) and `accountant` are for what is shown and for `target_epsilon`: the run stops
-    before epsilon exceeds that, at a step known beforehand; ValueError is raised if it allows none.
-    It resumes from the file `checkpoint` if that exists; it writes it at both ends and after each
-    multiple of `checkpoint_every` steps. `progress` shows a line with private diagnostics and the
-    epsilon so far; `callback` gets the `Trainer` after each step. The `options`, and errors, are
-    those of `Trainer`. An exception that ends the run early, Ctrl-C too, has the history of the
-    steps done as its attribute `history`, and the checkpoint is written.
+    `delta` in (0, 1) and `accountant` give the epsilon shown and compared with `target_epsilon`:
+    the run stops before epsilon exceeds it, at a step computed in advance; ValueError if it allows
+    no step. The run resumes from the file `checkpoint` if it exists, and writes it at the start, at
+    the end and after each multiple of `checkpoint_every` steps. `progress` shows a line of private
+    diagnostics and the epsilon so far; `callback` gets the `Trainer` after each step. The `options`
+    and errors are those of `Trainer`. An exception that ends the run early, Ctrl-C too, has the
+    history of the steps done as its attribute `history`, and the checkpoint is written.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def fit(
         steps = plan.affordable_steps(accountant, epsilon=target_epsilon, delta=delta)
     if checkpoint_every is not None:
         validate.integer(minimum=1, checkpoint_every=checkpoint_every)
-    plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
+    plan.guarantee(accountant, delta=delta)  # raises if no theorem covers the plan
     trainer = Trainer(model, loss_fn, dataset, plan, optimizer=optimizer, **options)
     if checkpoint is not None:
         trainer.resume(checkpoint)
@@ -89,7 +89,7 @@ def fit(
         error.history = trainer.history()  # type: ignore[attr-defined]
         error.add_note(f"The {trainer.steps} steps done are in this exception's `history`.")
         if checkpoint is not None and trainer.resumable:
-            with suppress(OSError):  # it may be what ended the run
+            with suppress(OSError):  # writing may have ended the run
                 trainer.save(checkpoint)
         raise
     finally:

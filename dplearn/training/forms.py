@@ -1,4 +1,4 @@
-r"""Per-example gradients of one parameter, mostly without forming them.
+r"""Norms and weighted sums of per-example gradients, mostly without forming the gradients.
 
 A layer's gradient for example i is a sum over positions t (words, pixels) of outer products
 :math:`G_i = \sum_t u_{it} v_{it}^T`: u is the gradient of the layer's output, v its input.
@@ -9,7 +9,7 @@ Clipping needs only the norm :math:`\|G_i\|` and later the weighted sum :math:`\
 * norm, few positions: :math:`\sum_{ts} \langle u_t, u_s\rangle \langle v_t, v_s\rangle`
   (Li et al., 2022, "ghost norm"), cheaper than :math:`G_i` if :math:`2T^2 \le pd`.
 
-Tensors are float32 or float64: the norm must hold for the sum that is released.
+Tensors are float32 or float64, so that the norms hold for the sum that is released.
 """
 
 import math
@@ -21,25 +21,25 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-# Units of rounding error that a sum of products may have lost, relative to its largest terms.
+# Largest rounding error of a sum of products, in units of rounding of its largest terms.
 ROUNDING = 8
 _TINY = {kind: math.sqrt(torch.finfo(kind).tiny) for kind in (torch.float32, torch.float64)}
-_BLOCK = 256  # squares that are added in one go
-# Of convolutions on a processor: pixels that are copied, and examples formed, in one go.
+_BLOCK = 256  # squares added at once
+# For convolutions on a CPU: pixels copied at once, and per-example gradients formed at once.
 _NUMBERS, _AT_ONCE = 2**19, 16
-_ACCELERATOR = 100  # times as many on an accelerator
-# Copies are cheap of so few channels or positions; gradients of so few weights take no memory.
+_ACCELERATOR = 100  # factor of both limits on an accelerator
+# Copying is cheap up to _FEW channels or _POSITIONS; gradients, up to _SMALL weights.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
 
 class Dense(NamedTuple):
-    """Gradients that were formed: small parameters, or the cheapest way to the norm."""
+    """Gradients as one tensor, for small parameters or where this is cheapest."""
 
     value: Tensor  # (B, *shape)
-    squares: Tensor | None = None  # of its norms, where they were computed with it
+    squares: Tensor | None = None  # squared norms, if already computed
 
     def squared_norm(self) -> Tensor:
-        """Return squared Euclidean norms, shape (B,), never too small by more than rounding."""
+        """Return squared Euclidean norms, shape (B,), too small at most by rounding."""
         return _squares(self.value) if self.squares is None else self.squares
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
@@ -54,18 +54,18 @@ class Dense(NamedTuple):
 
 
 class Outer(NamedTuple):
-    """The sum over t of left[t] right[t]^T: a matrix product of a layer."""
+    """Sum over t of left[t] right[t]^T: gradients of the weight of a linear layer."""
 
     left: Tensor  # (B, T, p), gradients of outputs
     right: Tensor  # (B, T, d), inputs
 
     def squared_norm(self) -> Tensor:
-        """Return the squared norms, by those of one position or by Gram matrices."""
+        """Return the squared norms, by Gram matrices if there are several positions."""
         if self.left.shape[1] == 1:
             u, v = (norms(x[:, 0]) + _lost(x, x.shape[2]) for x in self)
             return (u * v).square()
         left, right = (x @ x.mT for x in self)  # (B, T, T)
-        # What underflow took from products of pairs is less than what is added for rounding.
+        # Products of pairs lose less to underflow than is added for rounding.
         units = ROUNDING * torch.finfo(left.dtype).eps
         u, v = (
             gram.diagonal(dim1=1, dim2=2).sqrt() + _lost(gram, x.shape[2] / units)
@@ -78,7 +78,7 @@ class Outer(NamedTuple):
         return (norms(self.left) * norms(self.right)).sum(1)
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
-        """Add the weighted sum: one matrix product, of which the thinner side is scaled."""
+        """Add the weighted sum by one matrix product, scaling its smaller factor."""
         left, right = (x.to(total) for x in self)
         scale = factors.to(total)[:, None, None]
         if left.shape[2] <= right.shape[2]:
@@ -93,20 +93,20 @@ class Outer(NamedTuple):
         return self.left.mT @ self.right
 
     def cheapest(self) -> "Outer | Dense":
-        """Return itself, or what was formed where that costs less than two Gram matrices."""
+        """Return the formed gradients if they cost less than two Gram matrices, else self."""
         (_, t, p), d = self.left.shape, self.right.shape[2]
         return self if t == 1 or 2 * t * t <= p * d else Dense(self.dense())
 
 
 class Rows(NamedTuple):
-    """The sum over t of value[t] added to row index[t]: a table that was looked up."""
+    """Sum over t of value[t] in row index[t]: gradients of an embedding table."""
 
     index: Tensor  # (B, T)
     value: Tensor  # (B, T, d)
     length: int  # of the table
 
     def squared_norm(self) -> Tensor:
-        """Return the squared norms: values of equal indices add first."""
+        """Return the squared norms, after adding the values of equal indices."""
         index, order = self.index.sort(1)
         number = F.pad((index[:, 1:] != index[:, :-1]).cumsum(1), (1, 0))
         batch, length = index.shape
@@ -122,13 +122,13 @@ class Rows(NamedTuple):
         total.index_add_(0, self.index.flatten(), value.flatten(0, 1).to(total))
 
     def dense(self) -> Tensor:
-        """Return whole tables, (B, length, d)."""
+        """Return the gradients as tables, (B, length, d)."""
         table = self.value.new_zeros(len(self.value), self.length, self.value.shape[2])
         return table.scatter_add_(1, self.index[..., None].expand_as(self.value), self.value)
 
 
 class Tied(NamedTuple):
-    """A table that was looked up and also multiplied with: embedding and output layer."""
+    """Gradients of a weight shared by an embedding and an output layer."""
 
     outer: Outer
     rows: Rows
@@ -147,7 +147,7 @@ class Tied(NamedTuple):
         self.rows.add_to(total, factors)
 
     def dense(self) -> Tensor:
-        """Return whole tables, (B, length, d)."""
+        """Return the gradients as tables, (B, length, d)."""
         return self.outer.dense() + self.rows.dense()
 
 
@@ -163,16 +163,16 @@ def convolution(
     dilation: Sequence[int],
     groups: int,
 ) -> Outer | Dense:
-    """Return gradients of the weights, from those of outputs (B, filters, *positions) and inputs.
+    """Return gradients of the weights, from the inputs and the gradients of the outputs.
 
-    They are outer products over positions of `grad` and of the patches under the kernel; formed
-    where that costs less than two Gram matrices.
+    They are sums over positions of outer products of `grad`, (B, filters, *positions), and the
+    patches under the kernel; formed where that costs less than two Gram matrices.
     """
     filters, channels, *kernel = shape
     positions, size = math.prod(grad.shape[2:]), math.prod(shape[1:])
     accelerated = 1 if grad.device.type == "cpu" else _ACCELERATOR
     steps = tuple(stride), tuple(padding), tuple(dilation)
-    # Where many positions share many channels, copies of pixels cost more than they save.
+    # With many positions and many channels, copying pixels costs more than it saves.
     if groups > 1 or (channels > _FEW and positions > _POSITIONS):
         weights = getattr(torch.nn.grad, f"conv{len(kernel)}d_weight")
         one = lambda g, x: weights(x[None], tuple(shape), g[None], *steps, groups)
@@ -211,7 +211,7 @@ def _patches(
 
 
 def combined(uses: list[PerExample]) -> PerExample:
-    """Return the gradient of a parameter that was used several times: uses add before the norm."""
+    """Return the gradients of a parameter: the sum over its uses in one pass."""
     if len(uses) == 1:
         return uses[0].cheapest() if isinstance(uses[0], Outer) else uses[0]
     outers = [use for use in uses if isinstance(use, Outer)]
@@ -232,7 +232,7 @@ def _squares(values: Tensor) -> Tensor:
 
 
 def norms(rows: Tensor) -> Tensor:
-    """Return norms along the last dimension, block by block: one long sum loses a hundredth."""
+    """Return norms along the last dimension, in blocks: one long sum would lose about 1%."""
     size = rows.shape[-1]
     if size <= _BLOCK:
         return torch.linalg.vector_norm(rows, dim=-1)
@@ -242,11 +242,11 @@ def norms(rows: Tensor) -> Tensor:
 
 
 def _lost(values: Tensor, count: float) -> float:
-    """Return the largest norm of so many numbers whose squares are zero to the processor."""
+    """Return the largest norm of `count` numbers whose squares underflow to 0."""
     return math.sqrt(count) * _TINY[values.dtype]
 
 
 def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:
-    """Return a squared norm of terms that cancel, rounded up: not 0 where the sum is not."""
+    """Return a squared norm, rounded up by the error that cancelling terms can cause."""
     units = ROUNDING * torch.finfo(squared.dtype).eps
     return torch.addcmul(squared.clamp(min=0), scale, scale, value=units)

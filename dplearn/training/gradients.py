@@ -1,21 +1,21 @@
 r"""Clipped sums of per-example gradients from one forward and one backward pass.
 
-With :math:`g_i` the gradient of record i's loss and :math:`c_i` the factor that a bound gives
-for its norm, the released quantity before noise is :math:`\sum_i c_i g_i`.
+With :math:`g_i` the gradient of record i's loss and :math:`c_i` its clipping factor, DP-SGD adds
+noise to :math:`\sum_i c_i g_i` and releases the result.
 
-What is promised, and tested:
+Tested properties:
 
 * A record changes the sum by at most the bound's sensitivity, whatever it contains: a gradient
-  that is infinite or not a number counts as zero, in this record only.
-* Records that are masked out contribute exactly nothing.
+  that is infinite or NaN counts as zero, for this record only.
+* Masked records contribute exactly zero.
 * Sums of micro-batches add up to the sum of the batch.
 * Norms and sums are computed in float32 at least, whatever the type of the forward pass.
-* No parameter's ``.grad`` is touched and nothing stays on the model.
+* No parameter's ``.grad`` is changed and nothing is attached to the model.
 
-Models of usual layers are recorded (`tape`). All others take a pass of each record by
-`torch.func.vmap`, in parts, or one after the other where vmap cannot; which of the three is right
-is tried on a few records. It presumes a model that treats records separately: `check_model` looks
-for signs that it does not.
+Models of usual layers are recorded (`tape`). For all others, `torch.func.vmap` takes several
+records at once, or autograd one record at a time where vmap fails; the first of the three methods
+that is right on a few records is used. All of them presume a model that treats records
+separately, which `check_model` tests.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from dplearn.training.tape import (
     wide,
 )
 
-# All trainable parameters, by name, and a number to multiply what is added to them.
+# Tensors to add the sums of all parameters to, by name, and a factor of these sums.
 Into = tuple[Mapping[str, Tensor], float]
 _LEARNED: WeakKeyDictionary[nn.Module, Recipe] = WeakKeyDictionary()
-# Records of which a recipe is learned: sizes of other things are seldom multiples of it.
+# Number of records for learning a recipe: other sizes are seldom multiples of 11.
 _LOOK, _COMPARED = 11, (0, 5, 10)
-_HELD = 2**24  # numbers of whole gradients that are held at once
+_HELD = 2**24  # entries of formed gradients in memory at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +63,10 @@ class ClippedSum:
     """Contribution of one micro-batch; everything in it is private until noise is added."""
 
     sums: Mapping[str, Tensor]  # of each trainable parameter, float32 or float64
-    losses: Tensor  # of each record, shape (B,), as all that follow
+    losses: Tensor  # of each record, shape (B,), like the fields below
     norms: Tensor  # of the whole gradient before clipping
     counted: Tensor  # False for padding
-    scaled: Tensor  # whether it was scaled down
+    scaled: Tensor  # whether the gradient was scaled down
 
 
 @torch.inference_mode(False)  # also inside torch.no_grad()
@@ -88,7 +88,7 @@ def clipped_sum(
     inputs, targets
         One row per record; a tuple or a dict becomes several arguments of the model.
     bound : ClippingBound
-        How a record's influence is bounded.
+        Clipping of each record's gradient.
     mask : Tensor, optional
         Of bool and shape (B,), False for padding.
 
@@ -97,7 +97,7 @@ def clipped_sum(
     ValueError
         If losses or mask do not have one row per record, or do not depend on parameters.
     NotImplementedError
-        If a module is known to mix records, or hides what it does.
+        If a module is known to mix records, or hides its computation.
 
     References
     ----------
@@ -126,7 +126,7 @@ class Clip(NamedTuple):
 
     @classmethod
     def of(cls, model: nn.Module, bound: ClippingBound) -> Clip:
-        """Return the parameters of a model that are trained now, with this bound."""
+        """Return the bound with the trainable parameters of a model."""
         parameters = trainable(model)
         groups = bound.groups({name: p.numel() for name, p in parameters.items()})
         like = next(model.parameters(), torch.empty(0))
@@ -147,7 +147,7 @@ def added_sum(
     into: Into | None = None,
     recipe: Recipe | None = None,
 ) -> ClippedSum:
-    """Add a clipped sum as of `clipped_sum` to given tensors, by a recipe of the model now."""
+    """Add the result of `clipped_sum` to the tensors of `into`, and return it."""
     pair, rows = (inputs, targets), rows_of((inputs, targets))
     recipe = recipe or recalled(model, loss_fn, inputs, targets)
     if mask is not None and (mask.dtype != torch.bool or mask.shape != (rows,)):
@@ -164,7 +164,7 @@ def added_sum(
             with torch.no_grad(), exactly(losses.device):
                 each = per_example(tape, losses) if tape else {}
                 return _clipped(each, losses.detach(), clip, mask, into)
-        except Unmet:  # data may choose what is called
+        except Unmet:  # the calls may depend on the data
             pass
     parts, one_by_one = [], _by_vmap if recipe.how == "vmap" else _alone
     few = max(1, _HELD // (1 + sum(p.numel() for p in clip.parameters.values())))
@@ -182,7 +182,7 @@ def added_sum(
 def _clipped(
     each: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor | None, into: Into
 ) -> ClippedSum:
-    """Compute norms and factors, and add weighted sums; the gradients are used up."""
+    """Add the weighted sums of gradients to `into`; remove the gradients from `each`."""
     (sums, weight), group, alone = into, clip.groups.of, len(clip.groups.norms) == 1
     squares: list[Any] = [0.0] * len(clip.groups.norms)
     for name, gradient in each.items():
@@ -195,14 +195,14 @@ def _clipped(
     # Norms may be a few units of rounding too small: round up before dividing.
     groups = groups * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
     factors = clip.bound.factors(groups, clip.largest.to(squared))
-    # Only on the processor this is known without waiting; elsewhere rows become 0 on copies.
+    # Only a CPU knows this without waiting; on other devices rows are always cleared.
     keep = None if finite.device.type == "cpu" and finite.all() else finite
     if keep is not None or mask is not None:
         factors = torch.where(finite if mask is None else finite & mask, factors, 0)
     weighted = (factors * weight).unbind()
     cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
     for name in list(each):
-        gradient = each.pop(name)  # 0 * inf is not a number: a factor of 0 is not enough
+        gradient = each.pop(name)  # a factor of 0 is not enough: 0 * inf is NaN
         gradient = gradient if keep is None else tree_map_only(Tensor, cleared, gradient)
         gradient.add_to(sums[name], weighted[group[name]])
     return ClippedSum(
@@ -222,11 +222,11 @@ def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]
 
 
 def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Recipe:
-    """Return how gradients of a model are computed: the first way that is right on a few records.
+    """Return the recipe of a model: the first method whose gradients of a few records are right.
 
-    It is tried once for each state of a model. An adjacency matrix of N nodes may have as many rows
-    as the lot has records: one lot cannot tell which outputs follow the records, so the number of
-    these records is an odd one.
+    It is chosen once for each state of a model. The number of rows tells which outputs belong to
+    records. An adjacency matrix of N nodes may have as many rows as a usual lot has records, so
+    the methods are tried on an unusual number of records, 11.
     """
     learned = _LEARNED.get(model)
     if learned is not None and learned.state == state_of(model):
@@ -245,13 +245,13 @@ def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Reci
         except (RuntimeError, NotImplementedError, TypeError, LookupError, ValueError):
             continue
     if how == "alone":
-        _alone(model, loss_fn, taken(pair, _LOOK, _COMPARED))  # its errors are the model's own
+        _alone(model, loss_fn, taken(pair, _LOOK, _COMPARED))  # raises the model's own errors
     _LEARNED[model] = recipe = replace(recipe, learns=False)
     return recipe
 
 
 def _is_right(model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe) -> bool:
-    """Return whether gradients of a few records are those of autograd, one after the other."""
+    """Return whether gradients of a few records equal those of autograd, taken one by one."""
     device, parameters = device_of(model), list(recipe.parameters.values())
     few = taken(pair, _LOOK, _COMPARED)
     with forked(device, 0):
@@ -270,10 +270,10 @@ def _is_right(model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe) -> boo
         size = torch.stack([x.norm().double() for x in expected if x is not None]).norm()
         for (name, parameter), right in zip(recipe.parameters.items(), expected, strict=True):
             right = torch.zeros_like(parameter) if right is None else right
-            mine = each[name][i].view_as(right) if name in each else torch.zeros_like(right)
-            # A gradient that is zero but for rounding, of a bias before a norm, is measured by all.
-            room = max(1e-6, min(1e-2, 1e3 * eps)) * right.norm() + min(1e-2, 1e2 * eps) * size
-            if size.isfinite() and not (mine - right).norm() <= room:
+            value = each[name][i].view_as(right) if name in each else torch.zeros_like(right)
+            # The whole gradient's norm allows for rounding where one is 0 (a bias before a norm).
+            error = max(1e-6, min(1e-2, 1e3 * eps)) * right.norm() + min(1e-2, 1e2 * eps) * size
+            if size.isfinite() and not (value - right).norm() <= error:
                 return False
     return True
 
@@ -281,7 +281,7 @@ def _is_right(model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe) -> boo
 def _passes(
     model: nn.Module, loss_fn: Loss, pair: Any, seed: int | None = None
 ) -> Iterator[tuple[Tensor, tuple[Tensor, ...]]]:
-    """Yield the loss and the gradient of each record from a pass of its own."""
+    """Yield the loss and the gradient of each record, from one pass per record."""
     parameters, rows = list(trainable(model).values()), rows_of(pair)
     for i in range(rows):
         with nullcontext() if seed is None else forked(device_of(model), seed):
@@ -295,7 +295,7 @@ def _passes(
 
 
 def _alone(model: nn.Module, loss_fn: Loss, pair: Any) -> tuple[Tensor, dict[str, PerExample]]:
-    """Return losses and gradients by a pass of each record."""
+    """Return losses and gradients from one pass per record."""
     losses, grads = zip(*_passes(model, loss_fn, pair), strict=True)
     return torch.cat(losses).detach(), _formed(model, map(torch.stack, zip(*grads, strict=True)))
 
@@ -306,7 +306,7 @@ def _formed(model: nn.Module, values: Iterable[Tensor]) -> dict[str, PerExample]
 
 
 class _Whole(nn.Module):
-    """A model and its loss, which may use the parameters too."""
+    """Module of a model and its loss, which may use the parameters too."""
 
     def __init__(self, model: nn.Module, loss_fn: Loss) -> None:
         super().__init__()
@@ -319,21 +319,21 @@ class _Whole(nn.Module):
 def _by_vmap(
     model: nn.Module, loss_fn: Loss, pair: Any, *, randomness: str = "different"
 ) -> tuple[Tensor, dict[str, PerExample]]:
-    """Return losses and gradients by one pass of all records side by side."""
+    """Return losses and gradients from one vectorised pass over all records."""
     rows, whole = rows_of(pair), _Whole(model, loss_fn)
     own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
     apart = tree_map(lambda x: x[:, None] if own(x) else x, pair)
     one = grad_and_value(lambda values, pair: functional_call(whole, values, (pair,)))
     values = {f"model.{name}": p.detach() for name, p in trainable(model).items()}
     sides = None, tree_map(lambda x: 0 if own(x) else None, pair)
-    with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # others do not know vmap
+    with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
         warnings.filterwarnings("ignore", "There is a performance drop")
         grads, losses = vmap(one, sides, randomness=randomness)(values, apart)
     return losses.detach(), _formed(model, grads.values())
 
 
 def taken(pair: Any, rows: int, index: Sequence[int], change: Any = None) -> Any:
-    """Return the records of these places, and of their floating numbers what `change` makes."""
+    """Return the records at these indices, with `change` applied to floating-point tensors."""
     at = torch.tensor(list(index))
 
     def take(x: Tensor) -> Tensor:

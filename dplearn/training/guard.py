@@ -1,9 +1,9 @@
-"""Whether records influence each other, and what passes leave behind.
+"""Tests of influence between records, and of the state that passes leave behind.
 
 The check at the start of a run and the guard of its lots share one comparison. Half of the records
-keep their places and their random numbers while the others become copies of one of them: neither
-losses nor norms of gradients of those that were kept may change. Lots have one shape then, in which
-kernels round alike, so that no strange record makes a difference by rounding.
+keep their places and random numbers while the others are replaced by copies of one of the others:
+neither losses nor gradient norms of the first half may change. Both lots have the same shape, so
+kernels round them alike and a difference is not due to rounding.
 """
 
 import copy
@@ -24,7 +24,7 @@ from dplearn.training.devices import forked, random_states
 from dplearn.training.gradients import Clip, added_sum, taken
 from dplearn.training.tape import Loss, Recipe, coarsest, device_of, passed, wide
 
-# What others become; the last two only at the start.
+# Replacements of the other records; the last two are used only at the start.
 COPIES = "beside copies of one other"
 CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
     COPIES: lambda x: x,
@@ -34,7 +34,7 @@ CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Viewer:
-    """Loss and norm of the gradient of each record, always by the same random numbers."""
+    """Loss and gradient norm of each record, always with the same random numbers."""
 
     def __init__(
         self,
@@ -46,15 +46,15 @@ class Viewer:
     ) -> None:
         self._parts, self._states, self._clip = (model, loss_fn), states, clip
         self._recipe, self.device = recipe, device_of(model)
-        # A model that takes a pass of each record treats several together at the start only.
+        # At the start, a model that is not recorded takes all records in one pass.
         self._together = isinstance(states, int) and recipe.how != "tape"
         self.random = False  # whether the last pass drew random numbers
-        self.eps = max(coarsest(model), torch.finfo(torch.float32).eps)  # parts may be coarser
-        # Real records may be worse conditioned than made-up ones, in parts of other shapes.
+        self.eps = max(coarsest(model), torch.finfo(torch.float32).eps)  # parts may use float32
+        # Real records may be worse conditioned than synthetic ones, in parts of other shapes.
         self.room = max(1e-4 if isinstance(states, list) else 1e-5, 64 * self.eps)
 
     def __call__(self, pair: Any, *, alike: bool = True) -> Tensor:
-        """Return losses and norms of these records, shape (B, 2); norms if all are of one size."""
+        """Return losses and gradient norms, (B, 2); unless `alike`, perhaps losses only, (B, 1)."""
         with forked(self.device, self._states):
             states = random_states(self.device)
             if self._together:
@@ -67,7 +67,7 @@ class Viewer:
         return views(losses, norms)
 
     def _norms(self, losses: Tensor) -> Tensor:
-        """Return the norm of what each of several losses adds to the gradient of their sum."""
+        """Return the norm of each loss's contribution to the gradient of their sum."""
         parameters, total = [*self._clip.parameters.values()], losses.sum()
         options = {"retain_graph": True, "materialize_grads": True}
         whole = torch.autograd.grad(total, parameters, **options)
@@ -78,7 +78,7 @@ class Viewer:
     def differs(
         self, pair: Any, before: Tensor, changes: Sequence[str], *, seed: int, sizes: bool
     ) -> str | None:
-        """Return where half of the records, seen `before`, are different, if anywhere."""
+        """Return the first change that alters losses or norms `before`, or None."""
         rows = len(before)
         order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
         kept = torch.zeros(rows, dtype=torch.bool)
@@ -90,7 +90,7 @@ class Viewer:
             except Exception:
                 if what == COPIES:
                     raise
-                continue  # a model may refuse what is larger, or not a number
+                continue  # a model may refuse larger numbers or NaN
             if not self.equal(before[kept], after[kept], self.room):
                 return what
         half = [i for i in range(rows) if kept[i]]
@@ -109,7 +109,7 @@ class Viewer:
         return None
 
     def refusal(self, pair: Any, before: Tensor, where: str) -> str:
-        """Return a sentence, without a number of a record, on what differs `where`."""
+        """Return the error message on a difference `where`, without values of a record."""
         does = "mixes records"
         if not self.equal(before, self(pair), self.room):
             does = "remembers, or draws not from torch's seed"
@@ -119,26 +119,26 @@ class Viewer:
         )
 
     def equal(self, first: Tensor, second: Tensor, room: float) -> bool:
-        """Return whether two views are the same but for rounding."""
+        """Return whether two views are equal up to rounding."""
         columns = min(first.shape[1], second.shape[1])
         first, second = first[:, :columns], second[:, :columns]
         sizes = first.abs()
         finite = sizes.where(sizes.isfinite(), torch.nan)
         typical = 0.01 * finite.nanmedian(0).values.nan_to_num()
-        if self._together:  # differences of sums are as exact as these
+        if self._together:  # differences of sums have the error of the largest
             typical = sizes.nan_to_num(posinf=0).amax(0)
         near = (first - second).abs() <= room * (sizes + typical) + 1e-15
         return bool((near | (first == second) | first.isnan() & second.isnan()).all())
 
 
 def views(losses: Tensor, norms: Tensor | None) -> Tensor:
-    """Return losses, and norms if there are any, side by side."""
+    """Return losses and, if given, norms as columns of one tensor."""
     columns = [losses.detach()] if norms is None else [losses.detach(), norms]
     return torch.stack([x.to(wide(losses.dtype)) for x in columns], 1)
 
 
 def _merged(kept: Tensor, first: Any, second: Any) -> Any:
-    """Return records of the first where they are kept, elsewhere of the second."""
+    """Return the records of `first` where `kept` is True, else those of `second`."""
 
     def choose(x: Any, y: Any) -> Any:
         if not isinstance(x, Tensor) or x.shape[:1] != kept.shape:
@@ -150,10 +150,10 @@ def _merged(kept: Tensor, first: Any, second: Any) -> Any:
 
 @contextmanager
 def probing(*modules: nn.Module) -> Iterator[None]:
-    """Move trainable parameters a little and copy all attributes, while this lasts.
+    """Perturb trainable parameters and copy all attributes within a context, then restore them.
 
-    Gradients behind a head of zeros do not vanish then. Modules and parameters stay the same
-    objects: a loss that refers to them is probed too.
+    Without this, gradients vanish below a layer of zero weights. Modules and parameters stay the
+    same objects, so that a loss that refers to them uses the perturbed values too.
     """
     every = list(dict.fromkeys(part for module in modules for part in module.modules()))
     parameters = list(dict.fromkeys(p for part in every for p in part.parameters(recurse=False)))
@@ -162,7 +162,7 @@ def probing(*modules: nn.Module) -> Iterator[None]:
     try:
         for part in every:
             for name, value in list(vars(part).items()):
-                with suppress(Exception):  # generators, locks: whatever their type raises
+                with suppress(Exception):  # copies of generators and locks fail
                     vars(part)[name] = copy.deepcopy(value, same)
         for place, p in enumerate(parameters):
             p.data = p.data.clone()
@@ -170,7 +170,7 @@ def probing(*modules: nn.Module) -> Iterator[None]:
                 with forked(p.device, place):
                     normal = torch.randn_like(p)
                 p.data = torch.where(p.data == 0, 0.1 * normal, p.data * (0.3 * normal).exp())
-        torch.clear_autocast_cache()  # it holds the weights as they were
+        torch.clear_autocast_cache()  # the cache holds casts of the old weights
         yield
     finally:
         torch.clear_autocast_cache()
@@ -182,7 +182,7 @@ def probing(*modules: nn.Module) -> Iterator[None]:
 
 
 def holdings(*roots: Any) -> dict[str, Any]:
-    """Return everything that objects hold, by the way to it; a digest of tensors and arrays."""
+    """Return all values reachable from objects by their path; tensors and arrays as digests."""
     values, visited, queue = {}, {}, [("", root) for root in roots]
     while queue:
         path, value = queue.pop()
@@ -197,18 +197,18 @@ def holdings(*roots: Any) -> dict[str, Any]:
 
 
 def stored(model: nn.Module) -> dict[str, Any]:
-    """Return a digest of each parameter and buffer but counts, with its shape."""
+    """Return shape and digest of each parameter and buffer, except integer scalars."""
     named = [*model.named_parameters(), *model.named_buffers()]
     counts = lambda x: x.numel() == 1 and not x.is_floating_point()
     return {name: (x.shape, _digest(x)) for name, x in named if not counts(x)}
 
 
 def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield what an object holds, with a name for each."""
+    """Yield the name and value of each part of an object."""
     if isinstance(value, types.ModuleType | type | Tensor | np.ndarray):
         return
     if isinstance(value, nn.Module) and not type(value).__module__.startswith("torch."):
-        yield from vars(type(value)).items()  # its functions may refer to something global
+        yield from vars(type(value)).items()  # its functions may refer to global variables
     if isinstance(value, Mapping):
         yield from list(value.items())
     elif isinstance(value, list | tuple | set | frozenset | deque):
@@ -218,23 +218,23 @@ def _parts(value: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, functools.partial):
         yield from (("func", value.func), *enumerate(value.args), *value.keywords.items())
     elif isinstance(value, types.FunctionType):
-        with suppress(ValueError):  # a variable is empty
+        with suppress(ValueError):  # a closure variable is unset
             own, shared, *_ = inspect.getclosurevars(value)
             kinds = int | float | list | dict | Tensor | np.ndarray | nn.Module
             yield from {**own, **{n: x for n, x in shared.items() if isinstance(x, kinds)}}.items()
     for name, part in getattr(value, "__dict__", {}).items():
-        inside = name in ("_parameters", "_buffers", "_modules")  # found by their names
+        inside = name in ("_parameters", "_buffers", "_modules")  # listed by their own names
         yield from part.items() if inside else ((name, part),)
 
 
 def _digest(value: Tensor | np.ndarray) -> int:
-    """Return a number that tells values apart; of one whole number, itself."""
+    """Return a hash of the values, or the value of an integer scalar."""
     if isinstance(value, Tensor):
         if value.layout is not torch.strided:
             return value._version
         if value.numel() == 1 and not value.is_floating_point() and not value.is_complex():
             return int(value)
-        if value.device.type == "cuda":  # where it is
+        if value.device.type == "cuda":  # hashed on the device
             return int(torch.hash_tensor(value.detach()))
         value = value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy()
     return hash(np.ascontiguousarray(value).tobytes())

@@ -1,4 +1,4 @@
-"""What a run did: what is public, what is private, and what it guarantees."""
+"""Record of a run: its public and private results, and its guarantee."""
 
 import dataclasses
 import math
@@ -14,7 +14,7 @@ from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.run import Phases, Plan
 from dplearn.training.gradients import ClippedSum
 
-# Sums over the records of a lot, and the draw that hides how many norms were below the bound.
+# Sums over the records of a lot, and the noise draw for the count `below`.
 TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "below", "normal")
 
 _STOPPED = "the data and the model did not decide when to stop"
@@ -23,31 +23,31 @@ _NOT_ADAPTED = "no run was planned by what an earlier one released"
 
 @dataclass(frozen=True, kw_only=True)
 class Private:
-    """Diagnostics of one step, computed without noise: to look at, never to publish."""
+    """Diagnostics of one step, computed without noise: for inspection, never for release."""
 
-    loss: float  # the mean before the step, of records whose loss is finite; NaN of an empty lot
-    clipped_fraction: float  # of the lot, whose gradients were scaled down; NaN of an empty lot
+    loss: float  # mean of finite losses before the step; NaN for an empty lot
+    clipped_fraction: float  # share of gradients that were scaled down; NaN for an empty lot
     lot_size: int
-    non_finite: int  # records left out because their gradient is infinite or not a number
+    non_finite: int  # records left out because their gradient is infinite or NaN
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One step of a run: in public the largest norm of a record's contribution, else private."""
+    """One step of a run; only its number and its clipping norm are public."""
 
-    step: int  # steps done, this one included
+    step: int  # number of steps done, including this one
     norm: float | Tensor = field(repr=False)
-    # Private sums, wherever they were computed, or what computes them.
+    # Private sums on the device that computed them, or a function that computes them.
     tally: Tensor | Callable[[], Tensor] = field(repr=False, compare=False)
 
     @cached_property
     def clipping_norm(self) -> float:
-        """Largest norm; reading one that a quantile moved waits for the device."""
+        """Largest norm of a contribution; reading an adaptive one waits for the device."""
         return float(self.norm)
 
     @property
     def sums(self) -> Tensor:
-        """Private sums; nobody waits for them."""
+        """Private sums, computed without waiting for the device."""
         return self.tally() if callable(self.tally) else self.tally
 
     @cached_property
@@ -64,16 +64,16 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """A run so far, and what its guarantee presumes beyond the plan's own assumptions."""
+    """Steps of a run so far, and assumptions of its guarantee beyond those of the plan."""
 
     plan: Plan
-    steps: int  # all that are done; `records` has those since the run began or was resumed
+    steps: int  # all steps done; `records` starts at the first step or the last resume
     records: tuple[Record, ...] = ()
     assumptions: tuple[str, ...] = ()
 
     @property
     def non_finite(self) -> int:
-        """Records left out of the steps in `records`, which no checkpoint keeps; private."""
+        """Number of records left out in the steps of `records`; private, not in checkpoints."""
         return sum(record.private.non_finite for record in self.records)
 
     def guarantee(
@@ -83,16 +83,16 @@ class History:
         accountant: Accountant | str = "pld",
         adjacency: Adjacency | None = None,
     ) -> Guarantee:
-        """Return the privacy of the steps that were done, as `DPSGD.guarantee` states it.
+        """Return the guarantee of the steps done, as `DPSGD.guarantee` states it.
 
-        After a stop that data or model decided, ``plan.guarantee(delta=delta)`` holds instead.
+        If data or model decided when to stop, ``plan.guarantee(delta=delta)`` holds instead.
         """
         stated = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
         assumptions = (*stated.assumptions, *self._presumed)
         return dataclasses.replace(stated, assumptions=assumptions)
 
     def __add__(self, other: "History") -> "History":
-        """Return two runs on the same people as one, whichever of their records each used."""
+        """Return the combined history of two runs, on any records of the same people."""
         later = tuple(dataclasses.replace(r, step=self.steps + r.step) for r in other.records)
         presumed, done = (*self._presumed, *other._presumed, _NOT_ADAPTED), []
         for run in (self, other):
@@ -118,7 +118,7 @@ def tally_of(parts: Sequence[ClippedSum], largest: Tensor, like: Tensor) -> Tens
     tally = like.new_zeros(len(TALLY))
     for part in parts:
         finite = part.losses.abs() < math.inf
-        loss = torch.where(finite, part.losses, 0).to(tally.dtype)  # all others become as wide
+        loss = torch.where(finite, part.losses, 0).to(tally.dtype)  # stack converts the others
         counted, norms = part.counted, part.norms
         rows = [loss, finite, counted, part.scaled, ~(norms < math.inf), norms <= largest]
         tally[:-1] += torch.where(counted, torch.stack(rows), 0).sum(1)

@@ -1,4 +1,4 @@
-"""Per-example gradients of the usual functions, from their arguments and outputs' gradients.
+"""Rules for per-example gradients of common functions of PyTorch.
 
 A rule ``(batch, grad, *args, **kwargs)`` takes the number of records, the gradient of an output and
 the arguments of a function, and yields each parameter among them with a function that gives its
@@ -10,7 +10,7 @@ gradients: a tensor of shape ``(B, *parameter shape)``, or one of the cheaper fo
         yield x, lambda: summed(batch, grad, x)
         yield y, lambda: summed(batch, grad, y)
 
-Rows of one record follow each other where it has several.
+If a record has several rows, they are adjacent.
 """
 
 import inspect
@@ -29,7 +29,7 @@ from dplearn.training.forms import Outer, Rows, convolution
 
 
 class Unmet(RuntimeError):
-    """A call that no rule differentiates, or of which nobody knows whose its rows are."""
+    """Error for a call that has no rule, or whose rows cannot be assigned to records."""
 
 
 Pairs = Iterator[tuple[Any, Callable[[], Any]]]
@@ -37,12 +37,12 @@ RULES: dict[Callable[..., Any], Callable[..., Pairs]] = {}
 
 
 def rule(*functions: Any) -> Callable[[Any], Any]:
-    """Register the decorated rule of these functions."""
-    return lambda found: RULES.update(dict.fromkeys(functions, found)) or found
+    """Register the decorated rule for these functions."""
+    return lambda decorated: RULES.update(dict.fromkeys(functions, decorated)) or decorated
 
 
 def refuse_by_name(name: str, module: nn.Module) -> None:
-    """Raise if this module mixes records, keeps statistics of them or hides from hooks."""
+    """Raise if a module mixes records, keeps statistics of them or hides its calls."""
     own, hooks, why = module._parameters.values(), module._forward_pre_hooks.values(), ""
     if "_orig_mod" in module._modules or module._compiled_call_impl is not None:
         why = "its graph does not know our hooks. Pass the plain model."
@@ -80,12 +80,12 @@ def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
 
 
 def positions(batch: int, values: Tensor) -> Tensor:
-    """(B, ..., d) as (B, T, d)."""
+    """Return values of shape (B, ..., d) in shape (B, T, d)."""
     return values.reshape(batch, -1, values.shape[-1])
 
 
 def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
-    """Return gradients of what was broadcast, shape (B, *its shape)."""
+    """Return gradients of x, summed over broadcast dimensions, shape (B, *x.shape)."""
     grad = grad.reshape(batch, -1, *grad.shape[1:])
     extra = grad.dim() - 1 - x.dim()
     grad = grad.sum(tuple(range(1, 1 + extra))) if extra > 0 else grad
@@ -149,14 +149,14 @@ for _dims in (1, 2, 3):
 
 
 def _per_channel(values: Tensor) -> Tensor:
-    """(B, channels, *positions) summed to (B, channels)."""
+    """Return the sums over positions of (B, channels, *positions), shape (B, channels)."""
     return values.flatten(2).sum(2) if values.dim() > 2 else values
 
 
 def _norm(
     function: Callable[..., Tensor], batch: int, grad: Tensor, *args: Any, **kw: Any
 ) -> Pairs:
-    """Yield gradients of scale and shift, which come after what the function does without them."""
+    """Yield gradients of scale and shift, which are applied to the normalised values."""
     given = inspect.signature(function).bind(*args, **kw).arguments
     scale, shift = given.pop("weight", None), given.pop("bias", None)
     channels = function not in (F.layer_norm, F.rms_norm)

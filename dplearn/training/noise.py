@@ -1,14 +1,14 @@
-"""Where randomness comes from, and the noise of one step.
+"""Sources of randomness, and the noise of one step.
 
-* A seed, taken from a `torch.Generator`: every run repeats, for teaching and tests.
-* Else noise is made of the key stream of AES-256 in counter mode, under a key that the operating
-  system gives at every step and that is not kept. That excludes attacks on a generator, not on
-  rounding (Mironov, 2012), see `dplearn.audit.floats`. Lots come from a fast generator of 256 bits.
-* An accelerator draws noise itself, from 63 bits of the operating system at every step; it is not
-  cryptographic. With ``secure=True`` the processor draws it by the cipher there, too.
+* With a `torch.Generator`, which gives the seed, every run repeats: for teaching and tests.
+* Without one, noise comes from the key stream of AES-256 in counter mode, with a new key from the
+  operating system at every step, which is not stored. This prevents attacks on a generator, not on
+  rounding (Mironov, 2012), see `dplearn.audit.floats`. Lots come from a fast 256-bit generator.
+* An accelerator draws noise itself, from a new 63-bit seed at every step; this is not
+  cryptographic. With ``secure=True`` the CPU draws this noise too, by the cipher.
 
-`torch.Generator` on a processor is not used for noise: it keeps 32 bits of a seed, and its float32
-normals never exceed 5.8 standard deviations. Here they reach 9.4.
+`torch.Generator` on a CPU is not used for noise: it uses 32 bits of a seed, and its float32
+normals never exceed 5.8 standard deviations. The normals of this module reach 9.4.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from torch import Tensor
 from dplearn.training import devices
 
 Run = tuple[int, float]  # a number of entries, and the standard deviation of their noise
-# Two random words for each of so many pairs of normals.
+# Function of a number of pairs of normals: two random words for each pair.
 Words = Callable[[int], tuple[NDArray[np.uint32], NDArray[np.uint32]]]
 
-_CHUNK = 2**16  # normals drawn at once: few enough for the processor's cache
+_CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache
 _ZEROS = bytes(4 * _CHUNK)
-_SMALL = 2**8  # words below this are few enough, and coarse enough, for another 32 bits
+_SMALL = 2**8  # words below this are refined by another 32 bits
 
-LOTS, NOISE, MODEL = 0, 1, 2  # what is drawn, as part of the name of a stream
+LOTS, NOISE, MODEL = 0, 1, 2  # uses of randomness, in the keys of streams
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class Randomness:
         return cls(seed=int(drawn), secure=secure)
 
     def stream(self, *key: int) -> np.random.Generator:
-        """Return the stream of this name; without a seed one that never repeats."""
+        """Return the stream of this key; without a seed, a stream that never repeats."""
         return self._fresh if self.seed is None else _generator((self.seed, *key))
 
     @cached_property
@@ -69,7 +69,7 @@ class Randomness:
         return _generator(secrets.randbits(256))
 
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
-        """Return the noise of all runs, one after the other, flat, where and as `like` is."""
+        """Return the noise of all runs as a flat tensor, with the device and type of `like`."""
         if like.device.type != "cpu" and not self.secure:
             seed = int(self.stream(NOISE, *key).integers(2**63))
             runs = merged(runs)
@@ -97,7 +97,7 @@ class Randomness:
 
     @contextmanager
     def for_model(self, device: torch.device, *key: int) -> Iterator[None]:
-        """Draw dropout and the like from a seeded stream, too, while this lasts."""
+        """Draw a model's random numbers from a seeded stream within a context, if seeded."""
         if self.seed is None:
             yield
             return
@@ -106,7 +106,7 @@ class Randomness:
 
 
 def merged(runs: Sequence[Run]) -> list[Run]:
-    """Return as few runs of the same noise."""
+    """Merge adjacent runs with equal standard deviation."""
     return [(sum(n for n, _ in run), x) for x, run in groupby(runs, lambda run: run[1])]
 
 
@@ -115,13 +115,13 @@ def _generator(entropy: Any) -> np.random.Generator:
 
 
 def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArray]:
-    """Return two random words for each pair, of a seeded stream."""
+    """Return two random words for each of `count` pairs, from a seeded stream."""
     drawn = stream.bit_generator.random_raw(count + -(-count // 2))
     return (drawn[:count] >> 32) ^ 2**31, drawn[count:].view(np.uint32)[:count]
 
 
 def _draw(words: Words, out: NDArray, scale: float) -> None:
-    """Fill with points of a plane, normal in each coordinate (Box & Muller, 1958)."""
+    """Fill `out` with normal noise, by the transform of Box & Muller (1958)."""
     half = -(-len(out) // 2)
     first, second = out[:half], out[half:]
     whole, turns = words(half)

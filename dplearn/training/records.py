@@ -1,4 +1,4 @@
-"""The records of a dataset, lot by lot, on the device that needs them."""
+"""Loading of a dataset's records, lot by lot, onto the training device."""
 
 import hashlib
 import random
@@ -21,17 +21,17 @@ from dplearn.training.tape import Loss, called
 Part = tuple[Any, Any, Tensor | None]  # inputs, targets, and a mask that is False for padding
 
 _ARRAYS = Tensor, np.ndarray
-# What a DataLoader knows of how items are loaded, not of which.
+# Settings of a DataLoader for how items are loaded, not which.
 _LOADING = """num_workers prefetch_factor worker_init_fn multiprocessing_context pin_memory timeout
     generator"""
-# Records that are drawn with others and with copies; what is rounding in their losses.
+# Records compared with and without the others; relative tolerance of their losses.
 _COMPARED, _ROUNDING = 8, 1e-3
 _DIGESTED = 64  # records that processes compare
 _GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, random.Random
 
 
 class Records:
-    """A dataset, of the kinds that `fit` takes, as (inputs, targets) on the device of a tensor."""
+    """Dataset of any kind that `fit` takes, as (inputs, targets) on the device of `like`."""
 
     def __init__(self, dataset: Any, plan: Plan, *, like: Tensor) -> None:
         self._like, self._due, self._coming = like, -1, iter(())
@@ -67,11 +67,11 @@ class Records:
         if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
         leaves = () if self.of_items else tree_leaves(dataset.pair)
-        wanted = like.dtype, torch.long, torch.bool
+        types = like.dtype, torch.long, torch.bool
         ready = [isinstance(x, Tensor) and x.device == like.device for x in leaves]
-        # Tensors are where and as they are needed.
-        self._ready = all(ready) and all(x.dtype in wanted for x in leaves) and bool(leaves)
-        # On a processor few rows at a time take less memory, and stay in its caches.
+        # Whether all tensors have the right device and type already.
+        self._ready = all(ready) and all(x.dtype in types for x in leaves) and bool(leaves)
+        # On a CPU, few rows at a time take less memory and stay in the caches.
         most = largest_pass(plan, len(self)) if like.device.type == "cpu" else None
         self._cut: Any = partial(micro_batches, most=most)
 
@@ -80,7 +80,7 @@ class Records:
 
     @property
     def of_items(self) -> bool:
-        """Whether code of a dataset makes the records."""
+        """Whether the dataset's own code produces the records."""
         return not isinstance(self._dataset, _Arrays)
 
     def rows(self, index: Sequence[int]) -> tuple[Any, Any]:
@@ -88,7 +88,7 @@ class Records:
         return self._taken(next(self._loaded([index])), None)[:2]
 
     def digest(self) -> str:
-        """Return a digest of a few records: of items the targets, as inputs may be augmented."""
+        """Return a digest of a few records; for items, of targets only: inputs may be augmented."""
         places = np.linspace(0, len(self) - 1, _DIGESTED).astype(int).tolist()
         inputs, targets = self.rows(places)
         drawn = targets is not None and self.of_items
@@ -99,20 +99,20 @@ class Records:
     def parts(
         self, steps: range, lot: Callable[[int], Lot], micro_batch: int | None
     ) -> Iterator[Part]:
-        """Return micro-batches of the first of these steps; workers load lots of others ahead."""
+        """Return the micro-batches of the first step; workers load those of later steps ahead."""
         cut = partial(self._cut, micro_batch=micro_batch)
         if not self.of_items:
             return (self._taken(self._dataset.rows(i), mask) for i, mask in cut(lot(steps[0])))
         if steps[0] != self._due:
-            self.forget()  # workers end before others are started
+            self.forget()  # end old workers before new ones start
             order = (part.tolist() for step in steps for part, _ in cut(lot(step)))
             self._coming = self._loaded(order, **self._options)
         self._due = steps[0] + 1
-        # A generator: an item that raises StopIteration does not end its lot.
+        # In a generator, StopIteration from an item is an error, not the end of the lot.
         return (self._taken(next(self._coming), mask) for _, mask in cut(lot(steps[0])))
 
     def forget(self) -> None:
-        """Drop what was loaded ahead; workers end."""
+        """Drop the lots loaded ahead, and end the workers."""
         self._due, self._coming = -1, iter(())
 
     def _loaded(self, order: Iterable[Sequence[int]], **options: Any) -> Iterator[Any]:
@@ -124,28 +124,28 @@ class Records:
             return iter(data.DataLoader(self._dataset, **options))
 
     def _taken(self, batch: Any, mask: Tensor | None) -> Part:
-        """Return a micro-batch on the device, in types of models and losses, not of tables."""
+        """Return a micro-batch on the device, in types that models and losses accept."""
         if self._ready:
             return (*batch, self._there(mask))
         inputs, targets = _pair(tree_map_only(np.ndarray, _tensor, batch))
         small = (torch.int16, torch.int32)
-        # Losses want labels of 64 bits.
+        # Losses need 64-bit labels.
         targets = tree_map_only(
             Tensor, lambda x: x.long() if x.dtype in small else x, self._there(targets)
         )
         return self._there(inputs), targets, self._there(mask)
 
     def _there(self, tree: Any) -> Any:
-        """Return tensors on the device; doubles become as wide as the model's numbers."""
+        """Return tensors on the device, with float64 converted to the model's type."""
         narrow = self._like.dtype
         type_of = lambda x: x.to(narrow) if x.dtype == torch.float64 else x
         return tree_map_only(Tensor, lambda x: moved(type_of(x), self._like.device), tree)
 
     def check_items(self, model: nn.Module, loss_fn: Loss) -> None:
-        """Raise if a record depends on those drawn before it, or collated with it."""
+        """Raise if a record depends on records drawn before it or collated with it."""
         own = getattr(self._dataset, "__dict__", {}).values()
         if not self.of_items or any(isinstance(x, _GENERATORS) for x in own):
-            return  # generators of its own draw other numbers in another order
+            return  # its own generators give other numbers in another order
         places = range(min(_COMPARED, len(self)))
 
         def losses(index: Sequence[int]) -> Tensor:
@@ -167,7 +167,7 @@ class Records:
 
 
 def _drawn(dataset: Any, i: int) -> Any:
-    """Return an item, drawn with the same global random numbers as any other."""
+    """Return an item, loaded with the same global random seed as every other."""
     states = np.random.get_state(), random.getstate()  # noqa: NPY002
     np.random.seed(0), random.seed(0)  # noqa: NPY002
     with forked(torch.device("cpu"), 0):
@@ -177,9 +177,9 @@ def _drawn(dataset: Any, i: int) -> Any:
 
 
 class _Arrays:
-    """Rows of arrays."""
+    """Dataset of arrays with one row per record."""
 
-    __getitem__ = None  # items are rows
+    __getitem__ = None  # `rows` is used instead
 
     def __init__(self, arrays: Any) -> None:
         self.pair = _pair(arrays)
@@ -203,7 +203,7 @@ class _Arrays:
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:
-    """Return inputs and targets of what an item, a batch or a dataset may be."""
+    """Return the inputs and targets of an item, a batch or a dataset."""
     if isinstance(batch, Mapping):
         batch = {name: batch[name] for name in batch if name != "labels"}, batch.get("labels")
     parts = list(batch) if isinstance(batch, tuple | list) else [batch]
@@ -214,7 +214,7 @@ def _pair(batch: Any) -> tuple[Any, Any]:
 
 
 def _tensor(array: Tensor | np.ndarray) -> Tensor:
-    """Return the array's values, without a copy where it may be written to."""
+    """Return an array as a tensor, copied only if the array is read-only."""
     if isinstance(array, Tensor):
         return array
     return torch.from_numpy(np.require(array, requirements="W"))

@@ -1,4 +1,4 @@
-"""Lots: which records take part in a step, by the scheme that the plan's theorem is about."""
+"""Sampling of lots, the records of one step, by the plan's scheme."""
 
 import math
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from dplearn.run import DPSGD, Plan
 
 Lot = NDArray[np.int64]
 
-# Each record decides for itself, so parts of a dataset may draw their lots separately.
+# Records join independently, so parts of a dataset may draw their lots separately.
 INDEPENDENT = ("poisson", "random_allocation", "none")
 _ROWS = 256  # rows that are processed at once
 
@@ -21,17 +21,17 @@ _ROWS = 256  # rows that are processed at once
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
     """Return the lots of one step, or of one epoch, from records 0, ..., size - 1.
 
-    Those of ``"poisson"``, truncated or not, and of ``"random_allocation"`` differ in
-    size and can be empty; the sizes of other schemes must be whole.
+    Lots of ``"poisson"``, truncated or not, and of ``"random_allocation"`` differ in
+    size and can be empty; for other schemes sample_rate * size must be a whole number.
     """
     validate.integer(minimum=1, size=size)
     match plan.sampling:
         case "none":
             return [np.arange(size)]
         case "poisson" | "truncated_poisson":
-            # A uniform set of a binomial size: each record joins independently.
+            # A uniform subset of binomial size: each record joins independently.
             drawn = rng.binomial(size, plan.sample_rate)
-            # A uniform subset of a uniform set is uniform.
+            # A uniform subset of a uniform subset is uniform.
             most = plan.max_batch_size or size
             return [rng.choice(size, min(drawn, most), replace=False, shuffle=False)]
         case "random_allocation":
@@ -42,14 +42,14 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
         case "without_replacement":
             return [rng.choice(size, fixed_size(plan, size), replace=False, shuffle=False)]
         case "shuffled":
-            # One record less in the last lot, if nothing would be left out.
+            # Shorten the last lot by one record if drop_last would leave out none.
             count, each = plan.sampling_scheme.batches, fixed_size(plan, size)
             taken = min(count * each, size - plan.drop_last)
             return np.split(rng.permutation(size)[:taken], each * np.arange(1, count))
 
 
 def fixed_size(plan: DPSGD, size: int) -> int:
-    """Return the number of records in each lot of a scheme whose lots have one size."""
+    """Return the lot size of a scheme with lots of equal size."""
     expected = plan.sample_rate * size
     whole = round(expected)
     if whole < 1 or abs(expected - whole) > 1e-9 * expected:
@@ -61,9 +61,9 @@ def fixed_size(plan: DPSGD, size: int) -> int:
 
 
 def largest_pass(plan: Plan, size: int) -> int:
-    """Return the largest number of rows at once for lots of so many records, about `_ROWS`.
+    """Return the largest number of rows in one pass for a dataset of `size` records.
 
-    A lot up to four deviations above its expected size is not cut once more, for speed.
+    A lot up to four standard deviations above its expected size takes no additional pass.
     """
     expected = max(phase.sample_rate for phase in plan.phases) * size
     largest = expected + 4 * math.sqrt(expected)
@@ -73,7 +73,7 @@ def largest_pass(plan: Plan, size: int) -> int:
 def micro_batches(
     lot: Lot, micro_batch: int | None, *, most: int | None = None
 ) -> Iterator[tuple[Lot, Tensor | None]]:
-    """Yield parts of a lot, each with a mask that is False for padding; none of an empty lot.
+    """Yield parts of a lot, with masks that are False for padding; an empty lot has no parts.
 
     With `micro_batch` every part has that many rows; without, at most `most`, and no padding.
     """

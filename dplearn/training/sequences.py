@@ -1,8 +1,8 @@
-"""Attention and recurrence by products on record, as the linear layers they are.
+"""Attention and recurrent layers as linear products that can be recorded.
 
-What happens inside these functions of PyTorch is seen by nobody: while recording, functions of the
-same outcome run in their place. Of a recurrent layer, products with the input are formed for all
-times at once. Packed sequences are not known: their records lie in another order.
+PyTorch hides the calls inside these functions, so equivalent functions replace them while a pass
+is recorded. A recurrent layer multiplies its inputs at all times at once. Packed sequences are not
+supported: their records are in another order.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,14 +15,14 @@ from torch import Tensor
 
 from dplearn.training.layers import Unmet
 
-State = tuple[Tensor, ...]  # what is carried to the next time, first of all the output
+State = tuple[Tensor, ...]  # values carried to the next time; the first is the output
 
 
 def attention(
     tape: Any, query: Tensor, key: Tensor, value: Tensor, width: int, heads: int,
     in_weight: Any, in_bias: Any, *rest: Any, **options: Any,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    """Return what `F.multi_head_attention_forward` gives."""
+    """Return the result of `F.multi_head_attention_forward`, with its products recorded."""
     bias_k, _, add_zero, dropout, out_weight, out_bias = rest
     own = [options.get(f"{name}_proj_weight") for name in "qkv"]
     if bias_k is not None or add_zero or query.dim() != 3 or options.get("static_k") is not None:
@@ -31,7 +31,7 @@ def attention(
     mask, padding = options.get("attn_mask"), options.get("key_padding_mask")
     same = query is key is value
     with tape:
-        x, y, z = (t.transpose(0, 1) for t in (query, key, value))  # records first
+        x, y, z = (t.transpose(0, 1) for t in (query, key, value))  # batch dimension first
         if same and not options.get("use_separate_proj_weight"):
             parts: Sequence[Tensor] = F.linear(x, in_weight, in_bias).chunk(3, dim=2)
         else:
@@ -53,7 +53,7 @@ def attention(
 def _mixed(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float, options: dict
 ) -> tuple[Tensor, Tensor | None]:
-    """Return values mixed by queries and keys, and the shares if they are asked for."""
+    """Return the attention output, and the attention weights if needed."""
     if not options.get("need_weights", True):
         return F.scaled_dot_product_attention(q, k, v, mask, dropout), None
     scores = q @ (k.mT * q.shape[3] ** -0.5)
@@ -78,7 +78,7 @@ def _simple(activation: Any, given: Tensor, recurrent: Tensor, _: Tensor) -> Sta
 
 
 def cell(step: Callable[..., State], tape: Any, values: Tensor, start: Any, *weights: Any) -> Any:
-    """Return what one time of a recurrent layer gives."""
+    """Return the next state of a recurrent cell."""
     weight, hidden, bias, more = (*weights, None, None)[:4]
     states = start if isinstance(start, tuple | list) else (start,)
     with tape:
@@ -88,7 +88,7 @@ def cell(step: Callable[..., State], tape: Any, values: Tensor, start: Any, *wei
 
 
 def recurrence(step: Callable[..., State], tape: Any, *args: Any) -> Any:
-    """Return what layers one upon the other give, in one or both directions."""
+    """Return outputs and last states of stacked recurrent layers, in one or both directions."""
     packed = not isinstance(args[3], bool)
     values, start, weights, biases, layers, dropout, training, both, batch_first = args
     count = 2 + 2 * biases if not packed else 0
@@ -122,7 +122,7 @@ _STEPS: dict[str, Callable[..., State]] = {
     "rnn_tanh": partial(_simple, torch.tanh),
     "rnn_relu": partial(_simple, torch.relu),
 }
-# What runs while recording, by the function that it stands for.
+# Replacements used while recording, by the function that they replace.
 WITHIN: dict[Any, Callable[..., Any]] = {
     F.multi_head_attention_forward: attention,
     **{

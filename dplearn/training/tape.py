@@ -1,13 +1,14 @@
-"""One forward pass on record, and from its backward pass the gradients of each example.
+"""Per-example gradients from one recorded forward pass and its backward pass.
 
-A mode of PyTorch sees every function that is called. One that takes trained parameters is noted
-with its arguments and with the *edge* of its output in the graph of autograd. Gradients of edges
-need only what lies between them and the loss: none of parameters is formed, no output is kept
-alive, and an activation may overwrite an output in place. A rule (`layers`) turns them into
-gradients of parameters. What follows from parameters alone (a transposed weight, positions looked
-up once for all records) is handled like a parameter; autograd takes its gradients back to them.
+A `TorchFunctionMode` sees every function call. A call that takes trained parameters is recorded
+with its arguments and with the *edge* of its output in the autograd graph. The backward pass
+computes gradients of these edges only: it forms no gradient of a parameter, keeps no output alive,
+and an activation may overwrite an output in place. A rule (`layers`) turns edge gradients into
+gradients of parameters. A tensor computed from parameters alone (a transposed weight, positions
+looked up once for all records) is handled like a parameter; autograd then computes the gradients
+of the parameters from its gradients.
 
-A function without a rule ends the recording: see `gradients` for how such a model is trained.
+A function without a rule ends the recording: `gradients` says how such a model is trained.
 """
 
 from collections import defaultdict
@@ -27,52 +28,51 @@ from dplearn.training.forms import Dense, PerExample, combined
 from dplearn.training.layers import Unmet
 
 Loss = Callable[[Any, Any], Tensor]
-# How many rows of the output belong to one record, by function, parameters and dimensions; 0: all
-# records share it.
+# Rows of the output per record, by function, parameters and dimensions; 0 if all records share it.
 Facts = dict[tuple[Any, ...], int]
 
 
 class Call(NamedTuple):
-    """One use of parameters: what went in, and where the gradient of what came out is."""
+    """Recorded call of a function that takes parameters."""
 
     rule: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    rows: int  # of the output, for each record
+    rows: int  # of the output per record
     edge: GradientEdge
-    versions: list[tuple[Tensor, int]]  # of tensors that went in
+    versions: list[tuple[Tensor, int]]  # of the arguments
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How gradients of a model in this state are computed."""
+    """Method to compute the gradients of a model in a given state."""
 
     state: tuple[Any, ...]
-    parameters: Mapping[str, nn.Parameter]  # that are trained
+    parameters: Mapping[str, nn.Parameter]  # those that are trainable
     how: str = "tape"  # or "vmap" or "alone"
     facts: Facts = field(default_factory=dict)
-    learns: bool = False  # facts, from a number of records that no other size is a multiple of
+    learns: bool = False  # whether this pass, on an unusual number of records, sets `facts`
 
     @classmethod
     def of(cls, model: nn.Module, **options: Any) -> "Recipe":
-        """Return a recipe for a model as it is now; refuses modules that mix records."""
+        """Return a recipe for a model's present state; raise if a module mixes records."""
         for name, module in model.named_modules():
             layers.refuse_by_name(name, module)
         return cls(state_of(model), layers.trainable(model), **options)
 
 
 class Tape(TorchFunctionMode):
-    """The calls of one forward pass over so many records."""
+    """Calls recorded in one forward pass over a batch."""
 
     def __init__(self, recipe: Recipe, batch: int) -> None:
         super().__init__()
         self.recipe, self.batch = recipe, batch
         self.calls: list[Call] = []
         self.names: dict[int, Any] = {id(p): name for name, p in recipe.parameters.items()}
-        self.shared: dict[int, Tensor] = {}  # what follows from parameters alone
+        self.shared: dict[int, Tensor] = {}  # tensors computed from parameters alone
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None):
-        """Run a function, and note it if it takes trained parameters."""
+        """Run a function, and record the call if it takes trained parameters."""
         kwargs = kwargs or {}
         tensors = _tensors(args) + _tensors(kwargs.values()) if kwargs else _tensors(args)
         if self.names.keys().isdisjoint(map(id, tensors)):
@@ -94,14 +94,14 @@ class Tape(TorchFunctionMode):
         if rule is None or len(outputs) > 1:
             raise Unmet(f"no rule differentiates {getattr(function, '__name__', function)}")
         if output._is_view() and not any(output is x for x in tensors):
-            # An alias that is none: an activation in place would cut the edge of a view.
+            # An in-place activation would cut the edge of a view, but not of this alias.
             output = torch.ops.aten._unsafe_view(output, output.shape)
         versions = [(x, x._version) for x in tensors]
         self.calls.append(Call(rule, args, kwargs, rows, get_gradient_edge(output), versions))
         return output
 
     def _rows(self, kind: tuple[Any, ...], output: Tensor) -> int:
-        """Return how many rows of an output belong to one record."""
+        """Return the number of rows of an output per record."""
         rows, facts = self.recipe.facts.get(kind), self.recipe.facts
         if self.recipe.learns:
             many = len(output) % self.batch == 0 if output.dim() else False
@@ -114,7 +114,7 @@ class Tape(TorchFunctionMode):
 
 
 def called(model: nn.Module, inputs: Any) -> Any:
-    """Return the model's output; a tuple or a dict holds several arguments."""
+    """Return the model's output; a tuple or dict is unpacked into several arguments."""
     if isinstance(inputs, Mapping):
         return model(**inputs)
     return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
@@ -123,7 +123,7 @@ def called(model: nn.Module, inputs: Any) -> Any:
 def passed(
     model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe | None = None
 ) -> tuple[Any, Tensor]:
-    """Run a forward pass, on record by a recipe, and return one loss for each record."""
+    """Run a forward pass, recorded if a recipe is given; return the tape and the losses."""
     tape = Tape(recipe, rows_of(pair)) if recipe else None
     with tape or nullcontext():
         outputs = called(model, pair[0])
@@ -134,7 +134,7 @@ def passed(
 
 
 def _is_known(loss_fn: Any) -> bool:
-    """Return whether a loss is PyTorch's, which has no parameters."""
+    """Return whether a loss is PyTorch's own, without parameters or hooks."""
     ours = getattr(type(loss_fn), "__module__", "") == "torch.nn.modules.loss"
     return ours and not (loss_fn._parameters or loss_fn._modules or loss_fn._forward_hooks)
 
@@ -152,7 +152,7 @@ def check_losses(losses: Tensor, inputs: Any) -> None:
 
 
 def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> dict[str, PerExample]:
-    """Return gradients of every parameter that takes part, one per example; uses up the graph."""
+    """Return the per-example gradients of every parameter used; this frees the graph."""
     if not tape.calls or not losses.requires_grad:
         return {}
     edges: Any = [call.edge for call in tape.calls]
@@ -181,7 +181,7 @@ def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> di
 
 
 def _pairs(call: Call, grad: Tensor, tape: Tape) -> Iterable[tuple[Tensor, Callable[[], Any]]]:
-    """Yield each parameter of a call, with what forms its gradients."""
+    """Yield each parameter of a call with a function that computes its gradients."""
     if any(x._version != version for x, version in call.versions):
         raise RuntimeError(
             "Expected the arguments of a layer to stay as they are until the backward pass, "
@@ -194,7 +194,7 @@ def _pairs(call: Call, grad: Tensor, tape: Tape) -> Iterable[tuple[Tensor, Calla
 
 
 def state_of(*roots: Any) -> tuple[Any, ...]:
-    """Return modules with modes and hooks, and trained parameters: equal if all is as it was."""
+    """Return a fingerprint of the modules, their modes and hooks, and trainable parameters."""
     facts: list[Any] = []
     for module in (m for root in roots if isinstance(root, nn.Module) for m in root.modules()):
         own = module.__dict__
@@ -215,32 +215,32 @@ def rows_of(tree: Any) -> int:
 
 
 def _tensors(values: Iterable[Any]) -> list[Tensor]:
-    found: list[Tensor] = []
+    tensors: list[Tensor] = []
     for x in values:
         if isinstance(x, Tensor):
-            found.append(x)
+            tensors.append(x)
         elif type(x) in (tuple, list):
-            found += _tensors(x)
-    return found
+            tensors += _tensors(x)
+    return tensors
 
 
 def _wide(x: Tensor) -> Tensor:
-    """Return numbers in the type in which norms and sums are computed."""
+    """Return floating-point numbers in the type used for norms and sums."""
     return x.to(wide(x.dtype)) if x.is_floating_point() else x
 
 
 def wide(dtype: torch.dtype) -> torch.dtype:
-    """Return the type in which norms and sums are computed."""
+    """Return the type used for norms and sums: float64 for float64, else float32."""
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
 def device_of(model: nn.Module) -> torch.device:
-    """Return where the first parameter is."""
+    """Return the device of the first parameter, or the CPU."""
     return next((p.device for p in model.parameters()), torch.device("cpu"))
 
 
 def coarsest(model: nn.Module) -> float:
-    """Return the unit of rounding of the coarsest type that a model computes in."""
+    """Return the machine epsilon of the coarsest type that a model computes in."""
     types, kind = {p.dtype for p in model.parameters()} or {torch.float32}, device_of(model).type
     if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
         types.add(torch.get_autocast_dtype(kind))

@@ -1,11 +1,11 @@
-r"""One step of DP-SGD, for loops of one's own.
+r"""DP-SGD step by step, for custom training loops.
 
 .. math:: \tilde g = \frac{1}{L}\Big(\sum_{i \in \text{lot}} c_i g_i + N(0, z^2 s^2)\Big).
 
-The expected lot size L is *public*: the number of records that happened to be drawn would tell.
-An empty lot is a step like any other, of pure noise. `dplearn.training.plain` is the same on one
-page: its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `_noise`, and its
-last line is `_update`, by an ordinary optimizer. At steps 1, 2, 4, 8, ... the guard looks at a lot.
+The expected lot size L is *public*; the number of records drawn is private and must not be used.
+An empty lot is a step of pure noise. `dplearn.training.plain` is the same algorithm on one page:
+its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `_noise`, and its last
+line is `_update`, with an ordinary optimizer. At steps 1, 2, 4, 8, ... the guard tests a lot.
 """
 
 import warnings
@@ -34,7 +34,7 @@ from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Part, Records
 from dplearn.training.tape import Loss, state_of
 
-_UNSUMMED = 2**20  # records whose losses and norms are kept
+_UNSUMMED = 2**20  # number of records whose losses and norms are stored before summation
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
 _ALONE = (
@@ -52,7 +52,7 @@ _NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run wa
 
 @dataclass(eq=False, repr=False)
 class Trainer:
-    """Trains a model step by step; `fit` does the same in one call.
+    """Step-by-step training of a model; `fit` does the same in one call.
 
     The model's mode is left as it is. ValueError and TypeError are raised for arguments out of
     range or that do not fit together, NotImplementedError where no guarantee is known.
@@ -72,24 +72,24 @@ class Trainer:
     5.84 <= epsilon <= 5.841 at delta = 1.0e-05, add_remove, by pld
     """
 
-    model: nn.Module  # trainable parameters on one device; frozen ones cost nothing
+    model: nn.Module  # trainable parameters on one device; frozen ones get no noise
     loss_fn: Loss  # loss_fn(model(inputs), targets) gives one loss per record, shape (B,)
     dataset: Any  # arrays, a map-style Dataset or a DataLoader: see `fit`
     plan: Plan
     _: KW_ONLY
-    optimizer: Optimizer  # any that needs no closure, over the model's trainable parameters
+    optimizer: Optimizer  # of all trainable parameters of the model; without a closure
     scheduler: Any = None  # advanced once per step
     bound: ClippingBound | None = None  # default: Flat(max_grad_norm) of the plan or phase
-    # Public L > 0. Default: sample rate times the size of the dataset, which is so made public.
+    # Public L > 0. Default: sample rate times dataset size, which thereby becomes public.
     expected_batch_size: float | None = None
-    # Rows at once, always the same number, for memory and speed. Default: nearly equal parts of
-    # about 256 rows on a processor, else the whole lot.
+    # Rows in each pass, with padding in the last. Default: nearly equal parts of about 256 rows
+    # on a CPU, else the whole lot.
     micro_batch: int | None = None
-    example: Any = None  # public (inputs, targets) that the check uses instead of the dataset's
-    # Seeds lots, noise and dropout, for teaching and tests: who knows it can subtract the noise.
+    example: Any = None  # public (inputs, targets) for the check, instead of those of the dataset
+    # Seeds lots, noise and dropout, for teaching and tests: its seed reveals the noise.
     generator: InitVar[torch.Generator | None] = None
-    secure: InitVar[bool] = False  # on an accelerator, too, noise from a cipher; see `noise`
-    process_group: Group = None  # all processes give the same dataset, and share its records
+    secure: InitVar[bool] = False  # noise from a cipher, also on an accelerator; see `noise`
+    process_group: Group = None  # all processes pass the same dataset and share its records
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
@@ -99,39 +99,39 @@ class Trainer:
         self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         self._clip = Clip.of(self.model, self.bound or Flat(phase.max_grad_norm))
-        self._like = self._clip.largest.new_empty(0)  # as noise and sums are
+        self._like = self._clip.largest.new_empty(0)  # type and device of noise and sums
         self._data = Records(self.dataset, self.plan, like=self._like)
         rows, public = self.micro_batch, self.expected_batch_size
         validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
         validate.positive(expected_batch_size=1 if public is None else public)
         size, alone = len(self._data), not self.process_group
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
-        self._steps, self._due = 0, 1  # the step at which the guard looks next
+        self._steps, self._due = 0, 1  # the next step that the guard tests
         self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
         presumed = [_SIZE_IS_PUBLIC] * (public is None) + [_ITEMS] * self._data.of_items
         presumed += [_NO_SEED] * (self._randomness.seed is not None)
-        self._presumed = dict.fromkeys([*presumed, _ALONE])  # in this order
+        self._presumed = dict.fromkeys([*presumed, _ALONE])  # an ordered set
         run = self._fingerprint()
         records = "" if alone else self._data.digest()
         self._context.agree({**run, "seed": repr(self._randomness.seed), "records": records})
         self._context.start_equal(self.model)
-        self._state: Any = None  # of the model, when it was looked at
+        self._state: Any = None  # of the model at its last check
         self._look()
         self._data.check_items(self.model, self.loss_fn)
         self._run = run
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Set what is private; what was checked, and what is counted, stays as it is."""
+        """Set private attributes; raise AttributeError for public ones, which were checked."""
         if "_run" in vars(self) and not name.startswith("_"):
             raise AttributeError(f"Expected {name} to stay as it is: build another Trainer.")
         super().__setattr__(name, value)
 
     @property
     def steps(self) -> int:
-        """Number of steps that are done and counted."""
+        """Number of steps done."""
         return self._steps
 
-    @torch.inference_mode(False)  # also inside of somebody's torch.no_grad()
+    @torch.inference_mode(False)  # also inside a caller's torch.no_grad()
     def step(self) -> Record:
         """Run one step and return its record; ValueError if all planned steps are done."""
         if self.steps >= self.plan.steps:
@@ -148,9 +148,9 @@ class Trainer:
         means = by_name(mean[: self._count], self._clip.parameters)
         tally = self._add_clipped(means, lot, expected)
         if self._looks and (refusal := self._context.first_of(self._refusal)):
-            del mean, means, tally, lot  # a traceback shows what its frames hold
+            del mean, means, tally, lot  # a traceback may show local variables
             raise ValueError(f"{refusal} The {self.steps} steps done have no guarantee.")
-        # A lot of no or one record is no look; several processes look at the same steps.
+        # A lot of at most one record is not tested; all processes test at the same steps.
         if self._looked or (self._looks and self.process_group):
             self._due = 2 * (self.steps + 1)
         adaptive = len(mean) > self._count
@@ -159,13 +159,13 @@ class Trainer:
             if adaptive:
                 tally[-1] = mean[-1]
             self._context.add_up(mean, tally)
-        # Counted first: whatever interrupts optimizer or scheduler, no step is lost.
+        # Count the step before the update, so that an interrupted update is counted too.
         record = self._counted(tally, expected)
         self._update(means)
         return record
 
     def _look(self) -> None:
-        """Check the model, and learn how its gradients are computed, if it is not as it was."""
+        """Check the model and choose its recipe, if its state has changed."""
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
@@ -184,7 +184,7 @@ class Trainer:
         self._left = [p for p in every if id(p) not in ours]
 
     def _lot(self, step: int) -> sampling.Lot:
-        """Return the records of a step, every n-th of n processes; the same if tried again."""
+        """Return this process's records of a step; repeated calls return the same lot."""
         if step not in self._drawn:
             phase, before = self.plan.at(step)
             batches = phase.sampling_scheme.batches if phase.sampling in EPOCH_SAMPLINGS else 1
@@ -193,16 +193,16 @@ class Trainer:
             rng = self._randomness.stream(LOTS, first, before + draw)
             mine = len(range(first, len(self._data), every))
             lots = [first + every * lot for lot in sampling.lots(phase, size=mine, rng=rng)]
-            left = range(step, before + phase.steps)  # an epoch may end with its phase
+            left = range(step, before + phase.steps)  # a phase may end within an epoch
             self._drawn.update(zip(left, lots[position:], strict=False))
         return self._drawn[step]
 
     def _noise(self, phase: DPSGD) -> Tensor:
-        """Return noise of the mean gradient, flat, and of the quantile's count if there is one."""
+        """Return flat noise of the mean gradient and, for an adaptive quantile, of its count."""
         bound, parameters, groups, largest = self._clip
         share = self._context.share_of_noise
         z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
-        moves = isinstance(bound, AdaptiveQuantile)  # the only scale is where the device has it
+        moves = isinstance(bound, AdaptiveQuantile)  # its only scale is on the device
         scales = [1.0] if moves else groups.scales
         runs = [(p.numel(), z * scales[groups.of[name]]) for name, p in parameters.items()]
         noise = self._randomness.normals(runs + [(1, share)] * moves, self._like, self.steps)
@@ -213,9 +213,9 @@ class Trainer:
     def _add_clipped(
         self, means: Mapping[str, Tensor], lot: Iterable[Part], expected: float
     ) -> Any:
-        """Add the clipped sum of a lot over its public size; return what tallies it."""
+        """Add a lot's clipped sum, divided by its public size; return a function for its tally."""
         device, parts = self._like.device, []
-        torch.clear_autocast_cache()  # a caller's autocast around several steps keeps old weights
+        torch.clear_autocast_cache()  # a caller's autocast around several steps caches old weights
         looks, before = self._looks, stored(self.model) if self._looks else {}
         with self._randomness.for_model(device, self._context.rank, self.steps):
             for x, y, mask in lot:
@@ -240,14 +240,14 @@ class Trainer:
         return partial(tally_of, parts, self._clip.largest[0], self._like)
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
-        """Note it if records of a lot influence each other: compare with the training pass."""
+        """Set a refusal if records of a lot influence each other, tested on the training pass."""
         viewer = Viewer(self.model, self.loss_fn, self._recipe, states, self._clip)
         before, step = views(part.losses, part.norms), self.steps + 1
         if viewer.differs(pair, before, [COPIES], seed=step, sizes=False):
             self._refusal = viewer.refusal(pair, before, f"{COPIES}, at step {step}")
 
     def _update(self, means: Mapping[str, Tensor]) -> None:
-        """Hand noisy means to the optimizer; gradients left by anybody else are removed."""
+        """Step the optimizer with noisy means as gradients, after removing all other gradients."""
         for parameter in self._left:
             parameter.grad = None
         for name, value in means.items():
@@ -271,7 +271,7 @@ class Trainer:
             factor = bound.factor(**counts, expected_batch_size=expected)
             self._clip = self._clip._replace(largest=norm * factor)
         self.records.append(Record(step=self.steps, norm=norm, tally=tally))
-        if self.steps % (1 + int(_UNSUMMED / expected)) == 0:  # they would fill the memory
+        if self.steps % (1 + int(_UNSUMMED / expected)) == 0:  # unsummed ones would fill the memory
             self.records[:] = [replace(r, tally=r.sums) for r in self.records]
         return self.records[-1]
 
@@ -280,21 +280,21 @@ class Trainer:
         self._data.forget()
 
     def history(self) -> History:
-        """Return the history of what was done so far, with its guarantee."""
-        done, told = tuple(self.records), tuple(self._presumed)
-        return History(plan=self.plan, steps=self.steps, records=done, assumptions=told)
+        """Return the history of the steps so far, which states their guarantee."""
+        done, presumed = tuple(self.records), tuple(self._presumed)
+        return History(plan=self.plan, steps=self.steps, records=done, assumptions=presumed)
 
     @property
     def resumable(self) -> bool:
-        """Whether a checkpoint of now can be resumed; no order of an epoch is written unseeded."""
+        """Whether a checkpoint written now can be resumed: not within an unseeded epoch."""
         phase, before = self.plan.at(self.steps)
         begun = (self.steps - before) % phase.sampling_scheme.batches
         return not begun or self.steps == self.plan.steps or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
-        """Write a checkpoint, atomically: what is released anyway, and a generator's seed.
+        """Write a checkpoint atomically: only released values, and the seed if there is one.
 
-        ValueError is raised within an epoch whose order no generator repeats.
+        ValueError is raised within an epoch if no generator can repeat its order.
         """
         if not self.resumable:
             raise ValueError(
@@ -305,7 +305,7 @@ class Trainer:
             "run": self._run,
             "steps": self.steps,
             "seed": self._randomness.seed,
-            "norms": self._clip.largest.cpu(),  # a quantile may have moved them
+            "norms": self._clip.largest.cpu(),  # an adaptive quantile changes them
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
@@ -314,24 +314,24 @@ class Trainer:
             checkpoint.write(path, content)
 
     def resume(self, path: str | Path) -> None:
-        """Load the checkpoint at a path if there is one; write one, or raise OSError, anyway."""
+        """Load the checkpoint at a path if it exists, then write it or raise OSError."""
         if self._context.has(path):
             self.load(path)
         self.save(path)
 
     def load(self, path: str | Path) -> None:
-        """Go on where a checkpoint was written; nothing changes if it is refused for what it is.
+        """Continue from a checkpoint; a file that fails a check changes nothing.
 
         Settings of optimizer and scheduler are those of the file. Steps that another trainer did
-        later are not counted: nothing of them may have been released. Another dataset of that size
-        passes. ValueError is raised for a file that is damaged, belongs to another run or differs
-        between processes, and after a step.
+        later are not counted, so their results must not have been released. Another dataset of the
+        same size is not detected. ValueError is raised for a file that is damaged, belongs to
+        another run or differs between processes, and after a step of this trainer.
         """
         self._context.has(path)
         written = checkpoint.loaded(path)
         checkpoint.require_equal(written["run"], self._run, path)
         steps, seed = written["steps"], written["seed"]
-        if self.steps or not 0 <= steps <= self.plan.steps:  # what is counted stays so
+        if self.steps or not 0 <= steps <= self.plan.steps:  # counted steps stay counted
             raise ValueError(
                 f"Expected a checkpoint after at most {self.plan.steps} steps for a trainer before "
                 f"its first, got one after {steps} in {path} and a trainer after {self.steps}."
@@ -343,13 +343,13 @@ class Trainer:
         self._clip.largest.copy_(written["norms"])
         self._steps, self._randomness = steps, replace(self._randomness, seed=seed)
         self._presumed |= dict.fromkeys([_NO_OTHER_BRANCH] * (seed is None))
-        self._drawn.clear()  # by a first step that failed
+        self._drawn.clear()  # lots of a first step that failed
         self._data.forget()
         self._state, self._due = None, steps + 1
         self._look()
 
     def _fingerprint(self) -> dict[str, str]:
-        """Return settings that a checkpoint and the run that reads it must have in common."""
+        """Return the settings that must agree between a checkpoint and the run that loads it."""
         facts = {
             "plan": repr(self.plan),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),

@@ -1,8 +1,8 @@
-"""Three steps of models on an accelerator that does not exist, told by its shapes alone.
+"""Training of models on a simulated accelerator, whose tensors have shapes but no values.
 
-Where two devices meet, a tensor of shapes alone raises, and where anybody asks for its value, for
-which a real accelerator would be waited for. Prints what else would stop it: copies that wait, and
-numbers of 64 bits, which Apple's devices do not have.
+Such a tensor raises when it meets one of another device, or when its value is read, which would
+wait for a real accelerator. The script prints other problems: copies that wait, and 64-bit
+numbers, which Apple's devices do not have.
 """
 
 import sys
@@ -33,7 +33,7 @@ MODELS = {
 
 
 class Strict(TorchDispatchMode):
-    """Notes copies to the accelerator that wait, and 64-bit numbers on it."""
+    """Dispatch mode that records waiting copies to the accelerator and 64-bit numbers on it."""
 
     def __init__(self, place):
         super().__init__()
@@ -53,7 +53,7 @@ class Strict(TorchDispatchMode):
 
 
 def on(device, model):
-    """Return the model with parameters on a device, of shapes alone, shared as they were."""
+    """Move a model's parameters to a device, without values; shared ones stay shared."""
     moved = {p: nn.Parameter(torch.empty(p.shape, device=device)) for p in model.parameters()}
     for module in model.modules():
         for name, parameter in module._parameters.items():
@@ -62,19 +62,19 @@ def on(device, model):
 
 
 def fake_device():
-    """Return the device, with what needs values switched off: it stays so in this process."""
+    """Return the device, after replacing all functions that need values in this process."""
     _setup_privateuseone_for_python_backend("fake")
     converter = fake_tensor.FakeTensorConverter
-    convert = converter.from_real_tensor  # without values, even of constants
+    convert = converter.from_real_tensor  # constants lose their values too
     converter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
-    devices.generator = lambda device, seed: None  # a device in name only has none
-    trainer.check_model = lambda *_, **__: None  # it looks at values, and so does what it learns by
+    devices.generator = lambda device, seed: None  # the simulated device has no generator
+    trainer.check_model = lambda *_, **__: None  # this check and _is_right need values
     gradients._is_right = lambda model, loss_fn, pair, recipe: bool(
         gradients.per_example(*gradients.passed(model, loss_fn, pair, recipe))
     )
     Trainer._guard = lambda *_: None
     trainer.stored = lambda _: {}
-    begin = DataLoader.__iter__  # draws a seed for its workers, on the processor
+    begin = DataLoader.__iter__  # draws a seed for its workers on the CPU
 
     def really(loader):
         with fake_tensor.unset_fake_temporarily():
@@ -85,7 +85,7 @@ def fake_device():
 
 
 def steps(place, name, rows):
-    """Three steps of a model on the device; what would stop it."""
+    """Train a model for three steps on the device, and return the problems, or "fine"."""
     with fake_tensor.FakeTensorMode():
         layers, shape = MODELS[name]
         model = nn.Sequential(*layers)
@@ -97,7 +97,7 @@ def steps(place, name, rows):
         bound = AdaptiveQuantile(max_grad_norm=1.0, count_noise=5.0) if rows else None
         options = {"optimizer": optimizer, "micro_batch": rows, "bound": bound}
         begun = Trainer(model, losses, data, plan, **options)
-        begun.step()  # the model's arguments are learned
+        begun.step()  # chooses the model's recipe
         with Strict(place) as strict:
             for _ in range(2):
                 begun.step()

@@ -23,7 +23,7 @@ def convolutional(norm: nn.Module) -> Part:
 
 
 def low_rank() -> Model:
-    """Return a frozen layer and two thin ones, the second zero at first."""
+    """Return a frozen layer with a low-rank update, whose second factor starts at zero."""
     layer, down = nn.Linear(8, 8).requires_grad_(False), nn.Linear(8, 2, False)
     up = parts.zeroed(nn.Linear(2, 8, False))
     return Model(lambda m, x: m.layer(x) + m.up(m.down(x)), layer=layer, down=down, up=up)
@@ -75,7 +75,7 @@ def named() -> Part:
 
 
 def counting(m: Any, x: Tensor) -> Tensor:
-    """Return a count of calls, and a table that is kept: no data."""
+    """Count calls and store a table, which depend on no data."""
     m.calls = getattr(m, "calls", 0) + 1
     if not hasattr(m, "table"):
         m.table = torch.linspace(0, 1, 8)
@@ -83,7 +83,7 @@ def counting(m: Any, x: Tensor) -> Tensor:
 
 
 def in_float32(x: Tensor, weight: Tensor) -> Tensor:
-    """Return a product and a norm that are computed in float32 whatever comes in."""
+    """Return a product and a norm, computed in float32 for inputs of any type."""
     y = torch.tanh(x.float() @ weight.float())
     return (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
 
@@ -110,7 +110,7 @@ NORMS = (
     *(nn.InstanceNorm2d(4, affine=True), nn.BatchNorm2d(4).eval(), nn.LayerNorm((4, 6, 6))),
     *(nn.LocalResponseNorm(2), nn.Identity(), nn.Dropout2d(0.2)),
 )
-# What is done to each record before a linear layer.
+# Functions of one record, applied before a linear layer.
 EACH = {
     "logarithm of inputs": lambda x: (x - 1).log(),
     "log1p of inputs": lambda x: x.log1p(),
@@ -153,7 +153,7 @@ MODELS: dict[str, Callable[[], Part]] = {
     "adversarial": lambda: by(adversarial, direction=nn.Buffer(torch.randn(8))),
     "counts its calls": lambda: by(counting),
     "a choice for each record": lambda: part(Model(choosing, left=linear(), right=linear())),
-    "bfloat16": lambda: by(  # a model that fixes the type of numbers
+    "bfloat16": lambda: by(  # a model that fixes the number type
         lambda m, x: m.head(x.to(torch.bfloat16)).float(), head=linear(dtype=torch.bfloat16)
     ),
     "parts in float32": lambda: of(
@@ -223,7 +223,7 @@ def penalised() -> Part:
 
 
 def aligned(*, lengths: bool = False) -> Part:
-    """Return the CTC loss, which reads beyond its memory where a label is no class."""
+    """Return the task of the CTC loss, which reads invalid memory if a label is no class."""
 
     def loss(outputs: Tensor, targets: Any) -> Tensor:
         full = lambda count: torch.full((len(outputs),), count)
@@ -232,7 +232,7 @@ def aligned(*, lengths: bool = False) -> Part:
         return each(F.ctc_loss)(log_probs, labels, full(12), counts)
 
     labels = torch.randint(1, 6, (parts.BATCH, 4))
-    model = nn.Sequential(nn.Linear(8, 6), nn.Flatten())  # the number of classes is in no shape
+    model = nn.Sequential(nn.Linear(8, 6), nn.Flatten())  # no shape tells the number of classes
     targets = (labels, torch.randint(1, 4, (parts.BATCH,))) if lengths else labels
     return model, loss, numbers(12, 8), targets
 
@@ -244,7 +244,7 @@ def words_that_count(outputs: Tensor, targets: Tensor) -> Tensor:
 binary = row(F.binary_cross_entropy_with_logits)
 focal = lambda o, t: (1 - (-losses_of(o, t)).exp()) ** 2 * losses_of(o, t)
 gaussian = lambda o, t: each(F.gaussian_nll_loss)(o[:, 0], t, F.softplus(o[:, 1]) + 0.1)
-# Losses of one output or more, and their targets.
+# Losses of one or more outputs, and their targets.
 OF_OUTPUTS: dict[str, tuple[Any, ...]] = {
     "squared loss": (row(F.mse_loss), lambda: numbers(1)),
     "poisson loss": (lambda o, t: each(F.poisson_nll_loss)(o[:, 0].clamp(max=5), t), numbers),
@@ -288,7 +288,7 @@ def unrolled(m: Any, x: Tensor) -> Tensor:
 
 
 def attention(*, causal: bool = False, rotary: bool = False, dropout: float = 0.0) -> Model:
-    """Self-attention of linear layers, causal or not, with rotated positions or not."""
+    """Return self-attention made of linear layers, optionally causal or with rotated positions."""
 
     def forward(m: Any, x: Tensor) -> Tensor:
         q, k, v = (y.unflatten(2, (2, 4)).transpose(1, 2) for y in m.inward(x).chunk(3, 2))
@@ -300,7 +300,7 @@ def attention(*, causal: bool = False, rotary: bool = False, dropout: float = 0.
 
     def rotated(m: Any, x: Tensor) -> Tensor:
         length = x.shape[2]
-        if length not in m.tables:  # kept, and no data
+        if length not in m.tables:  # stored, but contains no data
             m.tables[length] = torch.arange(length)[:, None] * torch.tensor([1.0, 0.1])
         sin, cos = m.tables[length].to(x).sin(), m.tables[length].to(x).cos()
         even, odd = x[..., ::2], x[..., 1::2]

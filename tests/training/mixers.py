@@ -20,7 +20,7 @@ functional = lambda h: F.batch_norm(h, None, None, training=True)
 
 
 def hidden(mix: Callable[[Tensor], Tensor], *, zero: bool = False) -> Part:
-    """Something between two linear layers."""
+    """Return a task with a mixing function between two linear layers."""
     first, last = nn.Linear(8, 9), nn.Linear(9, CLASSES)
     forward = lambda m, x: m.last(mix(torch.tanh(m.first(x))))
     return part(Model(forward, first=first, last=parts.zeroed(last) if zero else last))
@@ -31,7 +31,7 @@ def normal(x: Tensor) -> Tensor:
 
 
 def backwards(mix: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """Return the identity, whose gradient is mixed by a hook."""
+    """Return the identity function with a hook that mixes its gradient."""
 
     def hooked(x: Tensor) -> Tensor:
         y = x * 1
@@ -42,7 +42,7 @@ def backwards(mix: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
 
 
 class Balanced(torch.autograd.Function):
-    """The identity, whose gradient is divided by its norm over the batch."""
+    """Identity whose gradient is divided by its norm over the batch."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -72,7 +72,7 @@ def whitened(x: Tensor) -> Tensor:
 
 
 def until_all(x: Tensor) -> Tensor:
-    """Return steps until the slowest record has come to rest."""
+    """Iterate until the slowest record has converged."""
     y = torch.zeros_like(x)
     for _ in range(50):
         y, before = torch.cos(y + x), y
@@ -113,7 +113,7 @@ def trimmed(m: Any, x: Tensor, lengths: Tensor) -> Tensor:
 
 
 def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor]) -> Part:
-    """Words with a mask of those that live, by which the batch is cut to its longest."""
+    """Return words with a mask of live positions; the batch is cut to its longest record."""
 
     def forward(m: Any, words: Tensor, mask: Tensor) -> Tensor:
         mask = live(mask).to(words)
@@ -123,7 +123,7 @@ def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor])
     return by(forward, (numbers(7, 8), inputs(runs())))
 
 
-# Ones, as many as a record has words.
+# One for each word of a record.
 runs = lambda: (torch.arange(7) < torch.randint(1, 7, (BATCH, 1))).long()
 
 
@@ -133,7 +133,7 @@ def packed(m: Any, x: Tensor, lengths: Tensor) -> Tensor:
 
 
 def per_valid(ignored: int, *, words: bool = True) -> Part:
-    """Losses of words or records, divided by how many of the batch are not ignored."""
+    """Return losses divided by the number of words or records in the batch not ignored."""
 
     def each(outputs: Tensor, targets: Tensor) -> Tensor:
         outputs = outputs.mT if words else outputs
@@ -149,7 +149,7 @@ def per_valid(ignored: int, *, words: bool = True) -> Part:
 
 
 def style(h: Tensor) -> Tensor:
-    """Half of the time, each record gets the mean and deviation of another."""
+    """Give each record the mean and deviation of another, with probability 1/2."""
     if torch.rand(()) < 0.5:
         return h
     mean, deviation = h.mean(1, keepdim=True), h.std(1, keepdim=True) + 0.1
@@ -159,7 +159,7 @@ def style(h: Tensor) -> Tensor:
 
 
 def second(layer: nn.Module) -> Part:
-    """Return a layer that takes the first dimension for time."""
+    """Return a layer that treats the first dimension as time."""
     times = 3 if isinstance(layer, nn.MultiheadAttention) else 1
     return by(lambda m, x: m.head(m.layer(*[x] * times)[0].mean(1)), numbers(4, 8), layer=layer)
 
@@ -171,7 +171,7 @@ def hooked(register: str, hook: Callable[..., Any]) -> Part:
 
 
 def balanced() -> Part:
-    """Experts, with a penalty if the batch does not use all of them alike."""
+    """Return experts with a penalty if the batch uses them unevenly."""
 
     def forward(m: Any, x: Tensor) -> tuple[Tensor, Tensor]:
         return m.layer(x), m.gate(x).softmax(1).mean(0).square().sum().expand(len(x))
@@ -319,7 +319,7 @@ MIXING: dict[str, Callable[[], Part]] = {
 
 
 def keeping(value: Any, keep: Callable[[Any, Tensor], Tensor], **more: Any) -> Part:
-    """Return a place to keep things, and a function that uses it before a linear layer."""
+    """Return a function that stores data in an attribute, followed by a linear layer."""
     value = nn.Buffer(value) if type(value) is Tensor else value
     return part(Model(lambda m, x: m.layer(keep(m, x)), layer=linear(), kept=value, **more))
 
@@ -375,7 +375,7 @@ def carried(m: Any, x: Tensor) -> Tensor:
     return x + before
 
 
-BANK: list[Tensor] = []  # nobody's attribute
+BANK: list[Tensor] = []  # a global, no attribute
 
 
 def kept_backwards(m: Any, x: Tensor) -> Tensor:
@@ -385,7 +385,7 @@ def kept_backwards(m: Any, x: Tensor) -> Tensor:
 
 
 def at_first(keep: Callable[[Any, Tensor], object]) -> Part:
-    """Return what the first batch decides, and no later one changes."""
+    """Return a model that stores a value of its first batch only."""
 
     def forward(m: Any, x: Tensor) -> Tensor:
         if not m.begun:

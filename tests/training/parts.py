@@ -1,4 +1,4 @@
-"""What the small models of the collections are made of, and the few records that they are fed."""
+"""Parts of the small models in the collections, and their records."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,13 +7,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-torch.set_num_threads(1)  # small tensors: more threads only wait for each other
+torch.set_num_threads(1)  # for small tensors, more threads are slower
 BATCH, CLASSES = 6, 5
 Part = tuple[nn.Module, Any, Any, Any]  # model, loss, inputs, targets
 
 
 class Model(nn.Module):
-    """A function of itself and of inputs, and what it uses: layers, parameters, other things."""
+    """Model from a function of model and inputs, and the layers and other attributes it uses."""
 
     def __init__(self, function: Callable[..., Any], **parts: Any) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ def tokens(*shape: int, stop: int = CLASSES) -> Tensor:
 
 
 def part(model: nn.Module, x: Any = None, loss_fn: Any = losses_of) -> Part:
-    """Return a model of eight numbers that tells classes, unless it takes something else."""
+    """Return a classification task for a model, of eight numbers per record by default."""
     return model, loss_fn, numbers(8) if x is None else x, tokens()
 
 
@@ -59,12 +59,12 @@ def of(*layers: nn.Module, x: Any = None) -> Part:
 
 
 def by(forward: Callable[..., Any], x: Any = None, **parts: Any) -> Part:
-    """Return a function of layers and a linear head."""
+    """Return the task of a function, layers and a linear head."""
     return part(Model(forward, **{"head": nn.Linear(8, CLASSES), **parts}), x)
 
 
 def raw(value: Tensor, use: Callable[[Tensor, Tensor], Tensor]) -> Model:
-    """One parameter and what it does to the input."""
+    """Return a model of one parameter and a function of input and parameter."""
     return Model(lambda m, x: use(x, m.weight), weight=nn.Parameter(value))
 
 
@@ -74,14 +74,14 @@ def zeroed(layer: nn.Linear) -> nn.Linear:
 
 
 def frozen(model: nn.Module, *names: str) -> nn.Module:
-    """Return the model, its parameters whose names begin so frozen."""
+    """Freeze the parameters whose names begin with one of `names`, and return the model."""
     for name, parameter in model.named_parameters():
         parameter.requires_grad = not name.startswith(names)
     return model
 
 
 def decoder(stop: int, *, dropout: float = 0.0, tied: bool = False) -> Model:
-    """Return a transformer that guesses the next word; its positions are expanded per record."""
+    """Return a next-word transformer whose positions are expanded for each record."""
 
     def forward(m: Any, words: Tensor) -> Tensor:
         length = words.shape[1]

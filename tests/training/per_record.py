@@ -1,4 +1,4 @@
-"""The models that `dplearn.training.plain`, one record at a time, judges the trainer by."""
+"""Models on which `dplearn.training.plain`, one record at a time, is compared to the trainer."""
 
 from collections.abc import Callable
 from functools import partial
@@ -29,9 +29,9 @@ def twice(layer: nn.Module, head: nn.Module) -> Model:
 
 
 def shared() -> Model:
-    """Positions, distances and prompts that are looked up once for all records.
+    """Return a model that looks up positions, distances and prompts once for all records.
 
-    There are as many words as records, and so are the rows of a constant.
+    The number of words and the number of rows of a constant equal the batch size.
     """
 
     def forward(m, x):
@@ -53,7 +53,7 @@ def shared() -> Model:
 
 
 def attention(*, weights=False, cross=False, masks=True, batch_first=True, **options) -> Model:
-    """Self and cross attention, with and without weights, of any configuration."""
+    """Return self or cross attention, with or without weights, of any configuration."""
 
     def forward(m, x):
         widths, sources, masked = (layer.kdim, layer.vdim), [x] * 3, {}
@@ -92,7 +92,7 @@ def graph(x, weight):
 
 
 def sloped(model, x):
-    """With the slope of a layer, by a derivative inside the model."""
+    """Add the slope of a layer, computed by a derivative inside the model."""
     with torch.enable_grad():
         x = x.detach().requires_grad_()
         slope = torch.autograd.grad(model.layer(x).sin().sum(), x, create_graph=True)
@@ -105,7 +105,7 @@ inner = lambda m, x: m.table(x)
 
 
 def called_once(forward: Callable[..., Tensor]) -> Model:
-    """Return a table looked up once for all records, alone or inside a module of its own."""
+    """Return a model with a table looked up once for all records, directly or in a submodule."""
     table = nn.Embedding(9, 8)
     bias = Model(lambda m, n: m.table(torch.arange(n))[None], table=table)
     return Model(forward, bias=bias, layer=nn.Linear(8, 8), head=nn.Linear(8, CLASSES))
@@ -119,7 +119,7 @@ last = lambda m, x: m.cell(x)[0][:, -1]
 
 
 def masked(mask: Callable[[Tensor], Tensor]) -> Model:
-    """Attention with a mask that may have as many rows as the batch."""
+    """Return attention with a mask that may have as many rows as the batch."""
 
     def forward(model, x):
         output, weights = model.layer(x, x, x, attn_mask=mask(x), need_weights=True)
@@ -139,7 +139,7 @@ def eights(*shape: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Ten
 
 
 def convolutions(dims: int, kernel: int = 3, **options) -> nn.Sequential:
-    """Two convolutions, the second on few positions."""
+    """Return two convolutions, the second on few positions."""
     kind = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[dims - 1]
     first, second = kind(2, 4, kernel, **options), kind(4, 8, 2, stride=2)
     return headed(first, nn.ReLU(inplace=True), second, nn.Tanh())
@@ -157,7 +157,7 @@ def mlp() -> nn.Sequential:
 
 
 def pooled(*layers: nn.Module) -> nn.Sequential:
-    """Layers on (B, T, d), then the sum over positions."""
+    """Return layers on (B, T, d) with a sum over positions."""
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d((1, CLASSES)), nn.Flatten())
 
 
@@ -208,11 +208,11 @@ CASES: dict[str, Case] = {
     "adjacency": (lambda: raw(torch.randn(8, CLASSES), graph), few(BATCH, 8)),
     "causal mask": (lambda: masked(causal), few(BATCH, 8)),
     "mask of each head": (lambda: masked(per_head), few(BATCH, 8)),
-    # A parameter that is used elsewhere makes its module a part of what uses it.
+    # The parameter of one module is also used by another.
     "tied": (lambda: Model(tied, embed=nn.Embedding(5, 8)), tokens),
     "tied deeper": (lambda: Model(deep, embed=Model(inner, table=nn.Embedding(5, 8))), tokens),
     "a slope": (lambda: Model(sloped, layer=nn.Linear(8, 5)), few(8)),
-    # What is called once for all records, also where the module that calls it takes no record.
+    # Modules called once for all records, also by a module that takes no record.
     "scores of words": (lambda: called_once(scored), few(7, 8)),
     "a layer on words": (lambda: called_once(layered), few(7, 8)),
     "a bias of positions": (lambda: called_once(biased), few(7, 8)),

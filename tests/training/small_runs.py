@@ -1,4 +1,4 @@
-"""Runs that take no time: a small model, a few records and six steps."""
+"""Fast runs: a small model, a few records and six steps."""
 
 import torch
 from torch import nn
@@ -6,7 +6,7 @@ from torch import nn
 from dplearn.run import DPSGD
 from dplearn.training import Trainer, fit
 
-torch.set_num_threads(1)  # the models are small, and tests run side by side
+torch.set_num_threads(1)  # small models, and tests run in parallel
 
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.25, steps=6, max_grad_norm=0.5)
 CROSS_ENTROPY = nn.CrossEntropyLoss(reduction="none")
@@ -44,6 +44,6 @@ def run(model=None, plan=PLAN, **options):
 
 
 def flat(tensors):
-    """All numbers of a state of a model or an iterable of tensors in one row."""
+    """Return all numbers of a state dict or an iterable of tensors as one flat tensor."""
     values = tensors.values() if isinstance(tensors, dict) else tensors
     return torch.cat([value.detach().flatten() for value in values])

@@ -1,9 +1,9 @@
-"""An auditor measures epsilon: less than certified for the trainer, more for broken ones.
+"""Audited epsilon: below the certified one for the trainer, above it for broken trainers.
 
-The worst case: a record without influence, and a canary that pulls as strongly as it may. The
-attacker sees every noisy gradient. A learning rate of 0 makes all runs of a plan start alike,
-so that one long run of the trainer is many short ones. The attacker looks at several statistics,
-each at its share of the false alarms: 1e-3 per choice of seeds, and these are fixed.
+The worst case is a record with zero gradient, and a canary with the largest gradient. The attacker
+sees every noisy gradient. A learning rate of 0 keeps the parameters constant, so one long run of
+the trainer equals many short ones. The attacker tests several statistics, which share a false-alarm
+probability of 1e-3 per choice of seeds; the seeds are fixed.
 """
 
 import dataclasses
@@ -22,18 +22,18 @@ from dplearn.training import Trainer
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("unchecked")]
 
 DELTA, ALARM = 1e-2, 1e-3
-# What a broken trainer leaks shows in fewer runs than what a sound one does.
+# Leaks of a broken trainer show in fewer runs.
 RUNS, RUNS_TO_CATCH = 800, 500
-NORM = 4.0  # not 1: forgetting it must show
+NORM = 4.0  # not 1, so that omitting it shows
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.8, steps=1, max_grad_norm=NORM)
 PLANS = {"all": dataclasses.replace(PLAN, sample_rate=1.0, sampling="none"), "poisson": PLAN}
 
 
 def gradients(make, plan, *, canary, runs):
-    """Noisy gradients, shape (runs, layers, 12)."""
+    """Return noisy gradients, shape (runs, layers, 12)."""
     pulls = torch.tensor([0.0] + [-1.0] * canary)
     layers = {name: nn.Linear(12, 1, bias=False) for name in ("a", "b")}
-    # Side by side, so that gradients do not depend on the parameters.
+    # Parallel layers, so that gradients do not depend on the parameters.
     model = Model(lambda model, x: model.a(x) + model.b(x), **layers)
     trainer = make(
         model,
@@ -52,14 +52,14 @@ def gradients(make, plan, *, canary, runs):
 
 
 def statistics(noisy):
-    """Return what the attacker looks at, a row each: the canary's direction, per layer, in all."""
+    """Return the attacker's statistics, one per row: sums in the canary's direction, and norms."""
     along = -noisy.sum(2)
     spread = -np.square(noisy).sum((1, 2))
     return np.stack([along.sum(1), along[:, 0], along[:, 1], spread, -spread])
 
 
 def measured_epsilon(make, plan, *, runs):
-    """Lower bound on epsilon at DELTA, wrong with probability at most ALARM."""
+    """Return a lower bound on epsilon at DELTA, wrong with probability at most ALARM."""
     without, present = (statistics(gradients(make, plan, canary=n, runs=runs)) for n in (0, 1))
     target = {"delta": DELTA, "confidence": 1 - ALARM / len(without)}
     pairs = zip(present, without, strict=True)
@@ -67,14 +67,14 @@ def measured_epsilon(make, plan, *, runs):
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
-def test_the_trainer_leaks_less_than_certified_and_not_much_less(plan):
+def test_measured_epsilon_of_trainer_is_between_5_and_100_percent_of_certified(plan):
     certified = plan.guarantee(delta=DELTA).epsilon
-    # An attack that sees nothing proves nothing.
+    # An attack that measures almost nothing would prove nothing.
     assert 0.05 * certified < measured_epsilon(Trainer, plan, runs=RUNS) <= certified
 
 
 class SilentLayer(Trainer):
-    """Noise is forgotten on one layer."""
+    """Trainer without noise on one layer."""
 
     def _noise(self, phase):
         return super()._noise(phase) * torch.tensor([1.0] * 12 + [0.0] * 12)
@@ -83,18 +83,18 @@ class SilentLayer(Trainer):
 class RealisedLot(Trainer):
     def _update(self, means):
         drawn = max(1, self.records[-1].private.lot_size)
-        super()._update({name: mean / drawn for name, mean in means.items()})  # public is 1
+        super()._update({name: mean / drawn for name, mean in means.items()})  # instead of 1
 
 
 class ForgottenNorm(Trainer):
-    """Adds noise of standard deviation z instead of z C."""
+    """Trainer with noise of standard deviation z instead of z C."""
 
     def _noise(self, phase):
         return super()._noise(phase) / NORM
 
 
 class Coordinates(Trainer):
-    """Clips every coordinate instead of the norm: the canary pulls alike on all 24."""
+    """Trainer that clips each of 24 coordinates instead of the norm."""
 
     def _add_clipped(self, means, lot, expected):
         noise = {name: mean.clone() for name, mean in means.items()}
@@ -105,7 +105,7 @@ class Coordinates(Trainer):
 
 
 @pytest.mark.parametrize("broken", [SilentLayer, ForgottenNorm, Coordinates, RealisedLot])
-def test_a_broken_trainer_is_caught(broken):
+def test_measured_epsilon_of_broken_trainer_exceeds_certified(broken):
     name = "poisson" if broken is RealisedLot else "all"
     certified = PLANS[name].guarantee(delta=DELTA).epsilon
     assert measured_epsilon(broken, PLANS[name], runs=RUNS_TO_CATCH) > certified

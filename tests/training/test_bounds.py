@@ -1,4 +1,4 @@
-"""Bounds: factors and noise that suffice, and norms that rounding and underflow do not shorten."""
+"""Bounds: sufficient clipping and noise, and norms that rounding or underflow never shorten."""
 
 import math
 from itertools import product
@@ -26,8 +26,8 @@ BOUNDS = [
 
 @each("bound", BOUNDS)
 @given(norms=st.lists(st.floats(0, 1e30), min_size=1))
-def test_noise_covers_every_record_and_factors_bring_norms_below_the_largest(bound, norms):
-    """The sum of (C_m / s_m)^2 is 1: no less noise than needed, and no more."""
+def test_noise_matches_norms_and_factors_bring_norms_below_the_bound(bound, norms):
+    """The sum of (C_m / s_m)^2 is 1: the noise is exactly as large as needed."""
     groups = bound.groups(SIZES)
     ratios = [c / s for c, s in zip(groups.norms, groups.scales, strict=True)]
     assert math.isclose(math.hypot(*ratios), 1) and groups.of.keys() == SIZES.keys()
@@ -39,7 +39,7 @@ def test_noise_covers_every_record_and_factors_bring_norms_below_the_largest(bou
         assert (factors[values <= largest] == 1).all()
 
 
-def test_groups_of_layers_and_of_the_longest_name_of_whole_words():
+def test_groups_are_layers_or_longest_matching_prefixes():
     assert list(EQUAL.groups(SIZES).of.values()) == [0, 0, 1, 2]
     assert EQUAL.groups(SIZES).norms == pytest.approx([0.7 / math.sqrt(3)] * 3)
     norms = {"": 1.0, "body": 2.0, "body.1": 3.0, "head.weight": 4.0, "hea": 5.0}
@@ -51,18 +51,18 @@ def test_groups_of_layers_and_of_the_longest_name_of_whole_words():
 
 
 @each("z, b", [(0.5, 1.0), (1.0, 10.0), (3.0, 2.0)])
-def test_quantile_count_and_gradients_cost_what_the_run_says(z, b):
+def test_noise_of_quantile_count_and_gradients_gives_the_planned_multiplier(z, b):
     """Squared signal-to-noise ratios of independent Gaussian releases add up."""
     bound = AdaptiveQuantile(max_grad_norm=1.0, count_noise=b)
     assert bound.gradient_noise(z) ** -2 + (0.5 / b) ** 2 == pytest.approx(z**-2)
     assert bound.gradient_noise(0.0) == 0.0
 
 
-def test_quantile_moves_to_the_median_and_stays_without_records():
+def test_adaptive_norm_approaches_the_median_and_is_unchanged_by_an_empty_lot():
     torch.manual_seed(0)
     bound = AdaptiveQuantile(max_grad_norm=50.0, count_noise=4.0)
     largest, zero = 50.0, torch.zeros(())
-    # An empty lot says nothing: the shifted count is 0, which is the public one half.
+    # In an empty lot the shifted count is 0, as if half of the norms were below.
     assert bound.factor(below=zero, examples=zero, normal=zero, expected_batch_size=9) == 1
     norms = torch.rand(1000).mul(4).sqrt()  # median sqrt(2)
     counted = {"examples": torch.tensor(1000), "expected_batch_size": 1000}
@@ -82,14 +82,14 @@ def test_quantile_moves_to_the_median_and_stays_without_records():
         (lambda: grouped(bod=1.0).groups(SIZES), "body.0.weight"),
     ],
 )
-def test_refuses(make, match):
+def test_invalid_bounds_are_refused(make, match):
     with pytest.raises(ValueError, match=match):
         make()
 
 
 @each("bound, kind", product(BOUNDS[:4], ["float64", "float32", "bfloat16"]))
 @each("scale", [1e-4, 1.0, 1e4, 1e12])
-def test_a_record_moves_the_sum_by_at_most_the_sensitivity(bound, scale, kind):
+def test_record_changes_the_sum_by_at_most_the_sensitivity(bound, scale, kind):
     torch.manual_seed(3)
     dtype = torch.float64 if kind == "float64" else torch.float32
     layers = {"body": nn.Linear(8, 40), "head": nn.Linear(40, 5)}
@@ -109,8 +109,8 @@ def test_a_record_moves_the_sum_by_at_most_the_sensitivity(bound, scale, kind):
             assert math.sqrt(part) <= largest * (1 + 1e-15 if kind == "float64" else 1)
 
 
-def test_norms_are_rounded_up_by_no_more_than_they_need():
-    """Norms, factors and products of float32 lose some units; a sum that overshoots is a breach."""
+def test_clipped_norms_never_exceed_the_bound_and_are_at_most_20_units_below():
+    """Norms, factors and products of float32 lose some units; a sum above C breaks privacy."""
     unit, loss = torch.finfo(torch.float32).eps, lambda outputs, _: outputs[:, 0]
     over = []
     for size in (3, 1000, 10_000, 1_000_000):
@@ -119,12 +119,12 @@ def test_norms_are_rounded_up_by_no_more_than_they_need():
         for x in (*noisy, torch.full((1, size), 10.1)):
             part = clipped_sum(model, loss, x, None, bound=Flat(1.0))
             over.append(part.sums["weight"].double().norm().item() - 1)
-    # Without the allowance of eight units the largest is about one unit above 0.
+    # Without rounding up by eight units, the largest would be about one unit above 0.
     assert -100 * unit < max(over) <= 0, [x / unit for x in over]
     assert min(over) > -20 * unit, "the norm itself has lost more than that"
 
 
-def test_norms_of_cancelling_terms_are_rounded_up_by_no_more_than_they_need():
+def test_rounding_allowance_of_cancelling_terms_covers_the_error_at_most_100_fold():
     """A ghost norm of 0 would let rounding errors through, however large they are."""
     left, right = (torch.randn(200, 1, 100, generator=torch.manual_seed(i)) for i in (0, 1))
     both = Outer(torch.cat([left, -left], 1), torch.cat([right, right * 1.001], 1))
@@ -136,7 +136,7 @@ def test_norms_of_cancelling_terms_are_rounded_up_by_no_more_than_they_need():
 
 @pytest.fixture
 def flushed():
-    """Make numbers below the normal ones zero, as accelerators may do and processors can."""
+    """Flush subnormal numbers to zero, as some accelerators do."""
     if not torch.set_flush_denormal(True):
         pytest.skip("this processor keeps numbers below the normal ones")
     yield
@@ -144,8 +144,8 @@ def flushed():
 
 
 @each("dtype, t", product([torch.float32, torch.float64], [1, 2, 5]))
-def test_underflow_is_given_back_in_full_and_not_twice(dtype, t, flushed):
-    """The worst case: the square of every entry of one factor is just too small to be a number."""
+def test_underflow_allowance_covers_the_loss_and_adds_at_most_1_percent(dtype, t, flushed):
+    """In the worst case, the square of every entry of one factor just underflows."""
     small, large = 0.999 * math.sqrt(torch.finfo(dtype).tiny), torch.finfo(dtype).max ** 0.4
     for u, v, p, d in ((small, large, 3, 700), (large, small, 3, 700), (small, large, 600, 40)):
         left, right = torch.full((1, t, p), u, dtype=dtype), torch.full((1, t, d), v, dtype=dtype)

@@ -1,4 +1,4 @@
-"""A run that is interrupted and resumed is the run that was not."""
+"""Interrupted and resumed runs equal uninterrupted runs."""
 
 import dataclasses
 import os
@@ -18,7 +18,7 @@ ADAPTIVE = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
 
 
 def trained(path=None, plan=TEN, *, stop=None, seed=0, width=8, frozen=False, **options):
-    """Parameters, learning rate and history of a run that is written after each step."""
+    """Return parameters and learning rate, and history, of a run saved after each step."""
     model = small_model(seed, dropout=0.3, width=width)
     model[0].requires_grad_(not frozen)
     optimizer = options.pop("optimizer", torch.optim.Adam)(model.parameters(), lr=0.1)
@@ -50,15 +50,15 @@ def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, plan, bound):
     whole, _ = trained(plan=plan, bound=bound)
     for stop in (4, 9):
         interrupted(path, plan, bound=bound, stop=stop)
-        torch.rand(5)  # the global generator plays no part
-        for first in (stop + 1, 11):  # and a run that is finished is returned as it is
+        torch.rand(5)  # the global generator must not matter
+        for first in (stop + 1, 11):  # second, resume the finished run
             resumed, history = trained(path, plan, bound=bound, generator=generator(5), seed=9)
             assert torch.equal(resumed, whole) and history.steps == 10, stop
             assert [record.step for record in history.records] == list(range(first, 11))
         path.unlink()
 
 
-def test_with_the_operating_systems_randomness_nothing_private_is_written(tmp_path):
+def test_checkpoint_without_generator_contains_no_private_value(tmp_path):
     _, history = trained(path := tmp_path / "run", generator=None)
     written = checkpoint.loaded(path)
     assert written["seed"] is None
@@ -72,7 +72,7 @@ def test_with_the_operating_systems_randomness_nothing_private_is_written(tmp_pa
     assert written["scheduler"].keys() == scheduler.state_dict().keys()
 
 
-def test_a_half_used_epoch_without_a_generator_is_not_resumed(tmp_path):
+def test_unseeded_run_is_only_saved_between_epochs(tmp_path):
     path = interrupted(tmp_path / "run", SHUFFLED, generator=None, stop=6)
     assert checkpoint.loaded(path)["steps"] == 4  # fit writes between epochs
     assert trained(path, SHUFFLED, generator=None)[1].steps == 10
@@ -83,7 +83,7 @@ def test_a_half_used_epoch_without_a_generator_is_not_resumed(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused_and_changes_nothing(tmp_path):
+def test_damaged_or_foreign_checkpoint_is_refused_and_changes_nothing(tmp_path):
     path = interrupted(tmp_path / "run", stop=3)
     before = path.read_bytes()
     for name, change in (
@@ -114,7 +114,7 @@ def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused_and_changes_not
 
 
 @each("step", ["fsync", "replace"])
-def test_a_failed_write_leaves_the_old_file(tmp_path, step):
+def test_failed_write_leaves_the_old_file(tmp_path, step):
     checkpoint.write(tmp_path / "run", {"run": {}})
 
     def fail(*args):

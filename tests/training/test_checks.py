@@ -1,4 +1,4 @@
-"""What mixes records or keeps data is refused, what does neither is accepted, as often as asked."""
+"""Models that mix records or keep data are refused, and all others are accepted."""
 
 from collections import deque
 from functools import partial
@@ -42,14 +42,14 @@ def refused(model, inputs, *, match, error=ValueError, loss_fn=losses_of, target
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @each("name", MIXERS)
-def test_a_mixer_is_refused(name, seed):
+def test_mixing_models_are_refused(name, seed):
     with pytest.raises(REFUSED, match=r"Expected|is not supported"):
         check_model(*built(MIXERS[name], seed))
 
 
 @pytest.mark.slow
 @each("name", GOOD)
-def test_a_good_model_is_accepted_and_left_as_it_was(name):
+def test_good_models_are_accepted_and_left_unchanged(name):
     model, *others = built(GOOD[name], 0)
     before, random = holdings(model), torch.get_rng_state()
     check_model(model, *others)
@@ -68,24 +68,24 @@ def test_a_good_model_is_accepted_and_left_as_it_was(name):
         (nn.Embedding(9, 5, scale_grad_by_freq=True), "not with scale_grad_by_freq"),
         (nn.Embedding(9, 5, max_norm=1), "not with max_norm"),
         (nn.EmbeddingBag(9, 5, sparse=True), "not with sparse"),
-        # It would not call our hooks: every sum would be zero.
+        # A compiled module skips hooks: every sum would be zero.
         (torch.compile(nn.Linear(8, 5), backend="eager"), "Pass the plain model"),
     ],
 )
-def test_known_mixers_are_refused_by_name(layer, match):
+def test_modules_known_to_mix_records_are_refused_by_name(layer, match):
     model = nn.Sequential(layer)
     refused(model, TARGETS, match=match, error=NotImplementedError)
     with pytest.raises(NotImplementedError, match=match):
         clipped_sum(model, losses_of, TARGETS, TARGETS, bound=Flat(1.0))
 
 
-def test_a_scripted_module_is_refused():
+def test_scripted_modules_are_refused():
     with pytest.warns(DeprecationWarning):
         scripted = torch.jit.script(nn.Linear(8, 5))
     refused(nn.Sequential(scripted), INPUTS, match="was scripted", error=NotImplementedError)
 
 
-def test_a_loss_that_is_a_mean_or_takes_more_than_one_record():
+def test_losses_without_one_value_per_record_are_refused():
     match = r'one loss per record.*reduction="none"'
     refused(nn.Linear(8, 5), INPUTS, match=match, loss_fn=F.cross_entropy)
     with pytest.raises(ValueError, match=match):
@@ -119,7 +119,7 @@ HOLDERS = {
 
 
 @each("name", HOLDERS)
-def test_whatever_keeps_numbers_is_looked_into(name):
+def test_holdings_change_when_a_contained_number_changes(name):
     kept = torch.arange(6.0).view(3, 2)
     holder = HOLDERS[name](kept)
     before = holdings(holder)
@@ -128,8 +128,8 @@ def test_whatever_keeps_numbers_is_looked_into(name):
     assert holdings(holder) != before
 
 
-def test_floating_numbers_of_records_play_no_part():
-    """Whole numbers are those of the records."""
+def test_check_replaces_floating_point_inputs_unless_public():
+    """Integers, such as labels, are used as given."""
     with pytest.raises(IndexError, match=r"labels from 0 to the number of outputs - 1"):
         check_model(nn.Linear(8, 3), losses_of, INPUTS, TARGETS + 3)
     check_model(nn.Linear(8, 5), losses_of, torch.full((2, 8), torch.nan), TARGETS[:2])
@@ -139,7 +139,7 @@ def test_floating_numbers_of_records_play_no_part():
         check_model(fussy, losses_of, covers, TARGETS)
     check_model(fussy, losses_of, covers, TARGETS, public=True)
     started(fussy, data=(covers, TARGETS), example=(covers, TARGETS))
-    with pytest.raises(RuntimeError, match=r"must match|cannot be multiplied"):  # the user's own
+    with pytest.raises(RuntimeError, match=r"must match|cannot be multiplied"):  # from the model
         check_model(nn.Linear(7, 5), losses_of, INPUTS, TARGETS)
 
 
@@ -149,7 +149,7 @@ def own_norm(model, x):
 
 
 @pytest.mark.filterwarnings("ignore:std")
-def test_the_model_is_looked_at_again_when_its_mode_changes():
+def test_model_is_checked_again_when_its_mode_changes():
     kept = nn.InstanceNorm1d(8, track_running_stats=True)
     for norm, shape in ((nn.BatchNorm1d(8, affine=False), [8]), (kept, [8, 3])):
         data = torch.randn(32, *shape), torch.zeros(32).long()
@@ -170,13 +170,13 @@ def test_the_model_is_looked_at_again_when_its_mode_changes():
 
 
 def late(model, x):
-    """Keep what no check has seen: the mean of inputs that are very large."""
+    """Store the mean of very large inputs, which the check does not try."""
     if (x > 1e3).any():
         model.last.bias.data.add_(x.detach().mean())
     return model.last(x)
 
 
-def test_what_a_pass_of_training_writes_ends_the_run():
+def test_training_pass_that_changes_a_parameter_ends_the_run():
     x, targets = small_data()
     trainer = started(Model(late, last=nn.Linear(3, 2)), data=(1e4 * x, targets))
     with pytest.raises(ValueError, match=r"'last.bias' as it is, but it changed"):
@@ -184,15 +184,15 @@ def test_what_a_pass_of_training_writes_ends_the_run():
     assert trainer.steps == 0
 
 
-def test_the_trainable_set_may_change_during_a_run():
-    """Gradients go to those that are trained now; no layer gets those of another."""
+def test_trainable_parameters_may_change_during_a_run():
+    """Each layer trained at a step gets its own gradient."""
     model = nn.Sequential(*(nn.Linear(3, 3) for _ in range(4)), nn.Linear(3, 2))
-    model[2:4].requires_grad_(False)  # the fourth for ever, and no optimizer has it
+    model[2:4].requires_grad_(False)  # the fourth stays frozen, and is in no optimizer
     optimizer = torch.optim.SGD([*model[:3].parameters(), *model[4].parameters()], lr=0.1)
     plan = DPSGD(noise_multiplier=1e-9, sample_rate=1.0, steps=9, max_grad_norm=1e3)
     trainer = started(model, plan, optimizer=optimizer, generator=generator())
     trainer.step()
-    model[0].requires_grad_(False)  # the step has left a gradient
+    model[0].requires_grad_(False)  # its gradient of the last step remains
     model[2].requires_grad_(True)
     before = [p.clone() for p in model.parameters()]
     x, targets = small_data()
@@ -210,7 +210,7 @@ def test_the_trainable_set_may_change_during_a_run():
         trainer.step()
 
 
-def test_a_run_inside_no_grad_is_a_run():
+def test_step_inside_no_grad_gives_the_same_result():
     for context in (torch.no_grad, torch.inference_mode):
         weights = []
         for inside in (torch.enable_grad, context):
@@ -221,7 +221,7 @@ def test_a_run_inside_no_grad_is_a_run():
         assert torch.equal(*weights)
 
 
-def test_parameters_of_the_loss_are_refused():
+def test_trainable_parameters_of_the_loss_are_refused():
     margin = lambda loss, outputs, targets: losses_of(outputs * loss.scale, targets)
     model, loss = small_model(), Model(margin, scale=nn.Parameter(torch.ones(())))
     every = torch.optim.SGD([*model.parameters(), *loss.parameters()], lr=0.1)
@@ -232,13 +232,13 @@ def test_parameters_of_the_loss_are_refused():
 
 
 class Closing(torch.optim.SGD):
-    """An optimizer that evaluates the loss itself."""
+    """Optimizer that evaluates the loss in a closure."""
 
     def step(self, closure):
         return closure()
 
 
-def test_causes_and_cures_are_named():
+def test_errors_name_cause_and_cure():
     blind = Model(lambda model, x: model.layer(x).detach(), layer=nn.Linear(8, 5))
     refused(blind, INPUTS, match="depend on trainable parameters")
     spectral = nn.Sequential(parametrizations.spectral_norm(nn.Linear(8, CLASSES)))

@@ -1,4 +1,4 @@
-"""Devices that are not here: what they lack is missed by nobody, and nobody waits for them."""
+"""Training on simulated devices: no step waits for the device or needs 64-bit numbers."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ CPU, META = torch.device("cpu"), torch.device("meta")
 
 
 @pytest.mark.slow
-def test_a_step_waits_for_no_accelerator_and_leaves_nothing_on_the_processor():
+def test_step_on_simulated_accelerator_never_waits():
     rows = {"words": 0, "convolution": 4, "attention": 4}
     script = Path(__file__).with_name("fake_device.py")
     command = [sys.executable, "-W", "ignore", str(script), *map(str, sum(rows.items(), ()))]
@@ -24,14 +24,14 @@ def test_a_step_waits_for_no_accelerator_and_leaves_nothing_on_the_processor():
     assert ended.stdout == "".join(f"{model} fine\n" for model in rows), ended.stderr[-2000:]
 
 
-def test_the_benchmark_of_accelerators_ends_in_one_line_where_there_is_none(monkeypatch):
+def test_gpu_benchmark_without_a_gpu_ends_with_a_one_line_error(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["gpu.py"])
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SystemExit, match=r"^Expected a GPU that PyTorch can use, got none: .*$"):
         gpu.main()
 
 
-def test_seeds_and_types_hold_inside_and_what_was_before_afterwards(monkeypatch):
+def test_forked_restores_the_generator_and_exactly_disables_autocast(monkeypatch):
     def touch(*_):
         raise AssertionError("other devices are touched")
 

@@ -1,4 +1,4 @@
-"""Two processes, of which each draws half of the records, do what one does, or refuse."""
+"""Two processes, each with half of the records, give the result of one, or an error."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from two_processes import fixed_run, outcomes
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("distributed")]
 
 
-def test_two_processes_equal_one():
+def test_two_processes_give_the_result_of_one():
     alone, history = fixed_run()
     (parameters, records), (other, others) = outcomes()[0][0]
     assert torch.equal(parameters, other)
@@ -21,21 +21,21 @@ def test_two_processes_equal_one():
         assert record.private.loss == loss
 
 
-def test_noise_is_added_once_in_total_and_lots_differ_with_one_seed():
+def test_only_one_process_adds_noise_and_lots_differ_between_processes():
     (first, noise, lots), (second, _, others) = outcomes()[0][1]
     assert torch.equal(first, second)
-    # Six standard errors; twice the noise would be 40 % too much.
+    # Six standard errors; noise of both processes would be 40 % larger.
     assert noise.std().item() == pytest.approx(64.0, rel=6 / (2 * len(noise)) ** 0.5)
     assert sum(a == b for a, b in zip(lots, others, strict=True)) < 5
 
 
-def test_processes_that_differ_are_refused_by_all_and_a_dead_one_is_noticed_at_once():
-    """What is refused is in `two_processes`, whose processes end in an error where it is not."""
+def test_processes_refuse_differences_and_stop_when_another_dies():
+    """`two_processes` checks the refusals, and raises if one is missing."""
     steps, seconds = outcomes()[1]
     assert steps == 3 and seconds < 240  # 1800: timeout
 
 
-def test_one_process_of_several_needs_a_group(monkeypatch):
+def test_missing_process_group_is_refused_in_one_of_several_processes(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(ValueError, match="Expected process_group in one of 4 processes, got None"):
         started()

@@ -1,4 +1,4 @@
-"""Clipped sums against one record at a time, and every promise of the docstring."""
+"""Clipped sums compared with one record at a time, and all properties in the docstring."""
 
 import copy
 import math
@@ -16,7 +16,7 @@ from dplearn.training import Flat, check_model, clipped_sum, forms, plain
 from dplearn.training.gradients import recalled
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
-# Norms are rounded up by a few units, so that sums are a little short.
+# Norms are rounded up by a few units, so sums are slightly smaller.
 EXACT = 1e-13
 
 
@@ -25,7 +25,7 @@ def summed(model, inputs, targets, max_grad_norm=1.0, **options):
 
 
 def counts(part):
-    """How many records count, are scaled down, and are left out."""
+    """Return the numbers of records counted, scaled down and left out."""
     kinds = torch.stack([part.counted, part.scaled, ~part.norms.isfinite()])
     return (kinds & part.counted).sum(1).tolist()
 
@@ -39,7 +39,7 @@ def agree(model, inputs, targets, tolerance=EXACT):
 
 @each("name", CASES)
 @pytest.mark.slow
-def test_equals_one_record_at_a_time_and_leaves_nothing_behind(name):
+def test_clipped_sum_equals_one_record_at_a_time_and_leaves_the_model_unchanged(name):
     model, inputs, targets = case(name)
     rows = list(plain.gradients(model, losses_of, inputs, targets))
     norms = torch.stack([norm(row) for row in rows])
@@ -47,7 +47,7 @@ def test_equals_one_record_at_a_time_and_leaves_nothing_behind(name):
     state = torch.get_rng_state()
     check_model(model, losses_of, inputs, targets)
     assert torch.equal(state, torch.get_rng_state())
-    # Nothing clipped, about half, everything.
+    # Bounds that clip no record, about half of them, and all.
     for bound in (2 * norms.max().item(), norms.mean().item(), norms.min().item() / 10):
         part = summed(model, inputs, targets, bound)
         scaled = [{k: g * min(1, bound / norm(row)) for k, g in row.items()} for row in rows]
@@ -61,20 +61,20 @@ def test_equals_one_record_at_a_time_and_leaves_nothing_behind(name):
     assert all(p.grad is None for p in model.parameters())
     for module, attributes, hooks in before:
         assert vars(module).keys() == attributes.keys() and len(module._forward_hooks) == hooks
-    # In float32 ghost norms are rounded up by 8 T eps.
+    # In float32, ghost norms are rounded up by 8 T eps.
     agree(*case(name, dtype=torch.float32), tolerance=1e-4)
 
 
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch):
-    """Convolutions in several parts, and in all forms."""
+    """Lower the limits, so that convolutions run in several parts and in all forms."""
     sizes = {"_NUMBERS": 200, "_AT_ONCE": 4, "_FEW": 2, "_POSITIONS": 8, "_SMALL": 300}
     for name, value in sizes.items():
         monkeypatch.setattr(forms, name, value)
 
 
 @each("name", CASES)
-def test_masked_records_count_nothing_and_chunks_add_up(name):
+def test_masked_records_add_zero_and_chunks_add_up(name):
     model, inputs, targets = case(name)
     whole = summed(model, inputs, targets, 0.3)
     first = torch.arange(BATCH) < 2
@@ -86,21 +86,21 @@ def test_masked_records_count_nothing_and_chunks_add_up(name):
     chunk = summed(model, tree_map(lambda x: x[first], inputs), targets[first], 0.3)
     assert difference(masked.sums, chunk.sums) < EXACT
     parts = [summed(model, inputs, targets, 0.3, mask=torch.zeros(BATCH).bool())]
-    if name in ("mlp", "conv stride padding", "tied transformer"):  # PyTorch cannot do all
+    if name in ("mlp", "conv stride padding", "tied transformer"):  # others fail if empty
         parts.append(summed(model, tree_map(lambda x: x[:0], inputs), targets[:0]))
     for part in parts:
         assert all(value.eq(0).all() for value in part.sums.values())
         assert counts(part) == [0, 0, 0]
 
 
-# A whole number cannot be NaN.
+# Models of integer inputs, which cannot be NaN.
 WHOLE = "embedding", "tied", "look-ups"
 FLOATING = [name for name in CASES if not any(word in name for word in WHOLE)]
 
 
 @each("name, bad", product(FLOATING, [math.nan, math.inf, 1e200]))
 @pytest.mark.slow
-def test_a_record_that_is_not_finite_counts_nothing(name, bad):
+def test_record_with_nonfinite_gradient_adds_zero(name, bad):
     model, inputs, targets = case(name)
     spoilt = tree_map(torch.clone, inputs)
     (spoilt[0] if isinstance(spoilt, tuple) else spoilt)[1] = bad
@@ -109,7 +109,7 @@ def test_a_record_that_is_not_finite_counts_nothing(name, bad):
     expected = summed(model, inputs, targets, 0.3, mask=others)
     if counts(part)[2]:
         assert difference(part.sums, expected.sums) < EXACT
-    else:  # 1e200 may saturate an activation or be normalised away: an ordinary record
+    else:  # 1e200 may saturate or be normalised: the gradient is finite
         assert bad == 1e200
         apart = norm({n: part.sums[n] - expected.sums[n] for n in part.sums})
         assert apart <= 0.3 * (1 + EXACT)
@@ -130,24 +130,24 @@ def test_autocast_keeps_norms_and_sums_in_float32():
     assert difference(half.sums, plain.sums) < 0.1
 
 
-def test_frozen_parameters_have_no_sum():
+def test_frozen_parameters_are_not_in_the_sums():
     model, inputs, targets = case("bias only")
     assert list(summed(model, inputs, targets).sums) == ["0.bias", "2.bias", "5.bias"]
     frozen = summed(nn.Linear(8, 5).double().requires_grad_(False), *eights())
     assert frozen.sums == {} and counts(frozen) == [BATCH, 0, 0] and frozen.norms.eq(0).all()
 
 
-def test_what_has_no_rule_takes_vmap_and_what_vmap_cannot_do_one_pass_for_each_record():
+def test_models_without_rules_use_vmap_or_else_one_pass_per_record():
     larger = lambda model, x: x.mm(model.weight) if len(x) < 9 else x @ model.weight
     squared = lambda model, x: x.mm(model.weight).square()
     deciding = lambda model, x: x.mm(model.weight) * float(x.sum() > -99)
     for forward, how in ((larger, "tape"), (squared, "vmap"), (deciding, "alone")):
         model = Model(forward, weight=nn.Parameter(torch.randn(8, 5))).double()
         assert recalled(model, losses_of, *eights()).how == how
-        agree(model, *eights())  # a lot may have calls that no look has met
+        agree(model, *eights())  # its calls may differ from those in `recalled`
 
 
-def test_an_input_that_is_overwritten_and_a_wrong_mask_are_refused():
+def test_overwritten_inputs_and_wrong_masks_are_refused():
     def overwriting(model, x):
         hidden = x * 2
         output = model.layer(hidden)

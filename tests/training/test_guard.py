@@ -1,4 +1,4 @@
-"""The guard looks at real lots: it finds what the start cannot, and refuses no strange record."""
+"""The guard on real lots: it finds late mixing of records, and accepts extreme records."""
 
 import dataclasses
 import math
@@ -20,7 +20,7 @@ LOTS = dataclasses.replace(PLAN, sample_rate=0.5, steps=8)
 
 
 def centred(model, x):
-    """Return the inputs less their mean, from the second epoch on or in large lots only."""
+    """Return the model's output, of centred inputs from the second epoch on or in large lots."""
     return model.last(x - x.mean(0) if model.epoch or len(x) > model.large else x)
 
 
@@ -30,21 +30,21 @@ def late(**attributes):
     return model
 
 
-def test_what_begins_to_mix_is_refused_at_the_next_look():
+def test_model_that_starts_to_mix_records_is_refused_at_the_next_check():
     trainer = started(model := late(), plan=LOTS)
     trainer.step(), trainer.step()
     vars(model)["epoch"] = 1
-    trainer.step()  # not looked at
+    trainer.step()  # not checked
     with pytest.raises(ValueError, match=r"mixes records\. The 3 steps done have no guarantee"):
         trainer.step()
     assert trainer.steps == 3 == trainer.history().steps
     weight = model.last.weight.clone()
     with pytest.raises(ValueError, match=r"copies of one other, at step 4"):
-        trainer.step()  # and again: neither noise nor the optimizer has touched the model
+        trainer.step()  # again: no noise or update has changed the model
     assert torch.equal(model.last.weight, weight)
 
 
-def test_what_mixes_in_large_lots_only_is_refused_and_no_frame_holds_a_record():
+def test_mixing_in_large_lots_is_refused_and_the_traceback_holds_no_tensor():
     trainer = started(late(large=9), plan=LOTS)
     with pytest.raises(ValueError, match="at step 1") as caught:
         trainer.step()
@@ -55,17 +55,17 @@ def test_what_mixes_in_large_lots_only_is_refused_and_no_frame_holds_a_record():
         frame = frame.tb_next
 
 
-def test_a_lot_of_one_record_is_no_look():
+def test_guard_waits_for_a_lot_of_several_records():
     trainer = started(late(large=9), plan=dataclasses.replace(PLAN, steps=200, sample_rate=1e-3))
     with pytest.raises(ValueError, match="mixes records"):
         for _ in range(200):
             trainer.step()
             assert trainer.records[-1].private.lot_size < 2
-            vars(trainer)["_lot"] = lambda _: torch.arange(16).numpy()  # a larger one comes
+            vars(trainer)["_lot"] = lambda _: torch.arange(16).numpy()  # a larger lot
 
 
 def strange(factor):
-    """Of 64 records like the given ones, every fifth times a factor."""
+    """Return a function that makes 64 similar records, every fifth multiplied by a factor."""
 
     def rows(x):
         x = x[torch.arange(64) % len(x)]
@@ -77,32 +77,32 @@ def strange(factor):
     return lambda pair: tree_map_only(torch.Tensor, rows, pair)
 
 
-# Models that take arguments of as many rows as records, or refuse what is not a number.
-ONLY_SO = "look-ups", "adjacency", "mask of", "causal mask", "missing values not allowed"
+# Models with constants of as many rows as records, or that refuse NaN.
+EXCLUDED = "look-ups", "adjacency", "mask of", "causal mask", "missing values not allowed"
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Using padding='same'", "ignore:Each record takes a pass")
 @pytest.mark.usefixtures("unchecked")
 @each("factor", [1e4, 1e19, math.nan])
-def test_no_good_model_is_refused_for_strange_records(factor):
-    """A false refusal would be an output about one record."""
+def test_good_models_are_accepted_on_extreme_records(factor):
+    """A false refusal would reveal something about one record."""
     good = {name: lambda name=name: built(GOOD[name], 0) for name in GOOD}
     for name in CASES:
         model, x, y = case(name, dtype=torch.float32)
         good[f"case {name}"] = lambda model=model, x=x, y=y: (model, losses_of, x, y)
     for name, make in good.items():
-        if any(word in name for word in ONLY_SO):
+        if any(word in name for word in EXCLUDED):
             continue
         torch.manual_seed(0)
         model, loss_fn, *pair = make()
         trainer = started(model, plan=LOTS, loss_fn=loss_fn, data=strange(factor)(tuple(pair)))
         for _ in range(4):
-            trainer._due = 1  # a look at every step
+            trainer._due = 1  # check at every step
             trainer.step()
 
 
-def test_looks_are_at_powers_of_two_and_after_a_resume(tmp_path, monkeypatch):
+def test_guard_checks_at_powers_of_two_and_after_resuming(tmp_path, monkeypatch):
     looks = []
     monkeypatch.setattr("dplearn.training.Trainer._guard", lambda t, *_: looks.append(t.steps + 1))
     bound = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
@@ -121,8 +121,8 @@ def test_looks_are_at_powers_of_two_and_after_a_resume(tmp_path, monkeypatch):
     assert looks == [6]
 
 
-def test_random_models_say_that_sizes_were_not_compared():
+def test_guarantees_of_random_models_state_that_sizes_were_not_compared():
     noisy = Model(lambda m, x: m.last(x + torch.randn(x.shape)), last=nn.Linear(3, CLASSES))
-    told = "was not tried in smaller lots"
+    assumption = "was not tried in smaller lots"
     for model, random in ((noisy, True), (small_model(dropout=0.5), False)):
-        assert any(told in text for text in started(model).history().assumptions) == random
+        assert any(assumption in x for x in started(model).history().assumptions) == random

@@ -1,4 +1,4 @@
-"""Whatever interrupts a run, each step that changed the model is counted and remembered."""
+"""Interrupted runs: each step that changed the model is counted and recorded."""
 
 import dataclasses
 
@@ -14,8 +14,8 @@ ADAPTIVE = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
 
 
 @each("what, failures", [("hook", 2), ("scheduler", 3)])
-def test_an_update_that_is_interrupted_is_counted(what, failures):
-    """In every third step, once the optimizer ran."""
+def test_interrupted_updates_are_counted(what, failures):
+    """Every third step raises after the optimizer has run."""
     model = small_model()
     optimizer, applied = torch.optim.SGD(model.parameters(), lr=0.1), []
     options: dict = {"optimizer": optimizer, "bound": ADAPTIVE}
@@ -38,14 +38,14 @@ def test_an_update_that_is_interrupted_is_counted(what, failures):
     assert failed == failures and len(applied) == begun.steps == PLAN.steps
     history = begun.history()
     assert [record.step for record in history.records] == list(range(1, 7))
-    assert len({record.clipping_norm for record in history.records}) == 6  # adapted each time
+    assert len({record.clipping_norm for record in history.records}) == 6  # all different
     with pytest.raises(ValueError, match="Expected at most 6 steps"):
         begun.step()
     assert len(applied) == 6
 
 
-def test_a_step_that_fails_before_its_update_is_repeated_with_the_same_lot():
-    """Or the records would decide, by an exception, with which lot the run goes on."""
+def test_step_that_fails_before_its_update_is_repeated_with_the_same_lot():
+    """With a new lot, records could influence the sampling by raising an exception."""
     lots, broken = [], []
 
     def loss_fn(outputs, targets):
@@ -56,7 +56,7 @@ def test_a_step_that_fails_before_its_update_is_repeated_with_the_same_lot():
 
     plan, data = dataclasses.replace(PLAN, sample_rate=0.5), (small_data()[0], torch.arange(32))
     begun = started(plan=plan, loss_fn=loss_fn, data=data)
-    clipped_sum(begun.model, loss_fn, *data, bound=Flat(1.0))  # which looks at the model
+    clipped_sum(begun.model, loss_fn, *data, bound=Flat(1.0))  # which chooses the recipe
     lots.clear()
     broken += [MemoryError, MemoryError]
     for _ in range(2):
@@ -67,7 +67,7 @@ def test_a_step_that_fails_before_its_update_is_repeated_with_the_same_lot():
     assert begun.steps == 1 and lots[0] == lots[1] == lots[2]
 
 
-def test_an_exception_out_of_fit_has_the_history_and_leaves_a_checkpoint(tmp_path):
+def test_exception_from_fit_has_the_history_and_leaves_a_checkpoint(tmp_path):
     def stop(trainer):
         if trainer.steps == 4:
             raise KeyboardInterrupt
@@ -85,7 +85,7 @@ def test_an_exception_out_of_fit_has_the_history_and_leaves_a_checkpoint(tmp_pat
 
 
 @each("name", ["plan", "steps", "bound", "model", "loss_fn", "records", "generator_of_mine"])
-def test_what_was_checked_and_counted_stays(name):
+def test_attributes_cannot_be_set_after_the_check(name):
     begun = started()
     begun.step()
     with pytest.raises(AttributeError, match=f"Expected {name} to stay as it is"):
@@ -94,14 +94,14 @@ def test_what_was_checked_and_counted_stays(name):
 
 
 @each("path", ["missing/run", ".", "/proc/run"])
-def test_a_checkpoint_that_cannot_be_written_is_noticed_before_the_first_step(path, tmp_path):
+def test_unwritable_checkpoint_raises_before_the_first_step(path, tmp_path):
     steps = []
     with pytest.raises(OSError, match="Expected checkpoint to be a file that can be written, got"):
         run(checkpoint=tmp_path / path, callback=steps.append)
     assert not steps and not list(tmp_path.iterdir())
 
 
-def test_a_resumed_history_presumes_that_lost_steps_were_not_released(tmp_path):
+def test_unseeded_resumed_history_assumes_that_lost_steps_were_not_released(tmp_path):
     text = "nothing was released of steps that were lost when the run was resumed"
     for source in (None, generator()):
         begun, again = (started(generator=source) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Every module of torch.nn, and models whose own code uses parameters: one record at a time."""
+"""Gradients of all torch.nn modules and of models with raw parameters, checked per record."""
 
 from collections.abc import Callable
 from functools import partial
@@ -31,7 +31,7 @@ KINDS = {
 
 
 @pytest.mark.slow
-def test_every_module_of_torch_has_a_kind_and_the_gradients_of_one_record_at_a_time():
+def test_every_torch_module_has_its_kind_and_correct_per_record_gradients():
     kinds = {name: kind for kind, names in KINDS.items() for name in names.split()}
     assert kinds.keys() == layers.modules().keys() == layers.LAYERS.keys()
     loss_fn = lambda outputs, targets: layers.losses(outputs, len(targets))
@@ -55,7 +55,7 @@ def agree_with(model: nn.Module, inputs, loss_fn, targets: Any = None, *, how: s
 
 
 def sequences(layer: Any, x: Tensor, *, states: bool) -> tuple[Tensor, ...]:
-    """All that a recurrent layer gives, records first; states come from the input."""
+    """Return all outputs of a recurrent layer, batch first; start states are taken from x."""
     directions = layer.num_layers * (1 + layer.bidirectional)
     start: Any = x[:, 0, :1].expand(directions, -1, 3).contiguous()
     start = (start, start) if isinstance(layer, nn.LSTM) else start
@@ -66,7 +66,7 @@ def sequences(layer: Any, x: Tensor, *, states: bool) -> tuple[Tensor, ...]:
 
 
 def lines(outputs: tuple[Tensor, ...], _: Any) -> Any:
-    """One loss per record that needs every number of the outputs."""
+    """Return one loss per record that depends on every number of the outputs."""
     return sum(x.flatten(1) @ torch.arange(1.0, 1 + x[0].numel()).to(x).cos() for x in outputs)
 
 
@@ -79,14 +79,14 @@ RECURRENT = [
 
 @pytest.mark.slow
 @each("case, states", product(RECURRENT, [False, True]))
-def test_recurrent_layers_give_the_gradients_of_one_record_at_a_time(case, states):
+def test_recurrent_layers_have_correct_per_record_gradients(case, states):
     torch.manual_seed(0)
     kind, options = case
     layer = kind(2, 3, **options)
     model = Model(lambda m, x: sequences(m.layer, x, states=states), layer=layer).double()
     x = torch.randn(BATCH, 4, 2, dtype=torch.float64)
     agree_with(model, x, lines, how="tape")
-    # A frozen part keeps the others' gradients, also where no other gradient passes.
+    # Freezing some weights leaves the gradients of the others unchanged.
     for frozen in ("weight_ih", "weight_hh"):
         for name, parameter in model.named_parameters():
             parameter.requires_grad = frozen not in name and "bias_ih" not in name
@@ -94,7 +94,7 @@ def test_recurrent_layers_give_the_gradients_of_one_record_at_a_time(case, state
 
 
 class Own(Model):
-    """A model whose own code uses parameters: a raw one, those of a list and a dictionary."""
+    """Model that uses parameters directly: a raw one, and those of a list and a dictionary."""
 
     def __init__(self, function, token=(), position=(), **modules: nn.Module):
         super().__init__(function, **modules)
@@ -104,7 +104,7 @@ class Own(Model):
 
 
 def vision(dropout: float = 0.0) -> nn.Module:
-    """Return a transformer with a raw class token and raw positions, and dropout between them."""
+    """Return a transformer with raw parameters for class token and positions, and dropout."""
 
     def forward(model, x):
         x = torch.cat([model.scale.expand(len(x), -1, -1), x], 1)
@@ -133,8 +133,8 @@ def causal(model, x):
 
 
 def residual(model, x):
-    """Return a child used twice, on a tensor used thrice, and in place."""
-    hidden = model.relu(model.layer(x).flatten(0, 1)).view_as(x)  # some rows per record
+    """Use a layer twice, a tensor three times, and in-place operations."""
+    hidden = model.relu(model.layer(x).flatten(0, 1)).view_as(x)  # several rows per record
     other = model.layer(hidden)
     other *= model.scale
     hidden = hidden + other
@@ -150,7 +150,7 @@ windows = lambda model, x: first(model.layer(x.view(-1, 4)).view(len(x), -1, 5))
 
 
 def turned(model, x):
-    """Words first: no layer has rows for each record."""
+    """Put words first, so that no layer's rows are records."""
     return first(model.layer(x.transpose(0, 1)).transpose(0, 1))
 
 
@@ -184,7 +184,7 @@ MODELS: dict[str, tuple[str, Callable[[], nn.Module]]] = {
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated")
 @each("name", MODELS)
-def test_models_whose_own_code_uses_parameters(name):
+def test_models_with_raw_parameters_have_correct_per_record_gradients(name):
     torch.manual_seed(0)
     how, make = MODELS[name]
     model = nn.Sequential(make(), nn.Flatten(), nn.LazyLinear(CLASSES)).double()
@@ -193,15 +193,15 @@ def test_models_whose_own_code_uses_parameters(name):
     check_model(model, losses_of, eights(3)[0], targets)
 
 
-def test_a_penalty_is_part_of_the_loss_of_each_record():
+def test_penalty_in_the_loss_is_part_of_each_record_gradient():
     model, (x, targets) = nn.Sequential(linear(9), nn.Tanh(), nn.Linear(9, 5)).double(), eights()
     penalty = lambda: 0.01 * sum(p.square().sum() for p in model.parameters())
     agree_with(model, x, lambda *pair: losses_of(*pair) + penalty(), targets)
 
 
 @pytest.mark.slow
-def test_dropout_is_that_of_the_forward_pass():
-    """With the same seed, the sum of everything is the ordinary gradient of this forward pass."""
+def test_gradients_use_the_dropout_of_the_forward_pass():
+    """With the same seed, unclipped sums are the ordinary gradient of this forward pass."""
     recurrent = nn.LSTM(8, 5, 2, dropout=0.5, batch_first=True)
     last = Model(lambda m, x: m.layer(x)[0][:, -1], layer=recurrent)
     every = last, Model(causal, layer=attention(dropout=0.5)), vision(0.5)
@@ -217,7 +217,7 @@ def test_dropout_is_that_of_the_forward_pass():
         assert difference({name: part.sums[name] for name in expected}, expected) < 1e-12
 
 
-def test_complex_parameters_are_refused_in_one_line():
+def test_complex_parameters_are_refused_with_a_one_line_error():
     model = nn.Linear(8, 5, dtype=torch.complex64)
     with pytest.raises(NotImplementedError, match="real and imaginary parts") as error:
         clipped_sum(model, losses_of, *eights(dtype=torch.float32), bound=Flat(1.0))

@@ -1,6 +1,6 @@
-"""Noise is normal, of the size that the bound asks for, and never repeats by accident.
+"""Noise is normal, has the scale of the bound, and never repeats without a seed.
 
-False alarms: below 1e-6 per test; where seeds are given, none.
+The false-alarm probability is below 1e-6 per test, and 0 with fixed seeds.
 """
 
 import math
@@ -35,7 +35,7 @@ BOUNDS = [
 
 
 def looks_normal(normal):
-    """Allow false alarms below 1e-6."""
+    """Test for normality, with false-alarm probability below 1e-6."""
     bins = np.floor(128 * stats.norm.cdf(normal)).astype(int)
     counts = np.bincount(bins, minlength=128)
     return (
@@ -47,9 +47,9 @@ def looks_normal(normal):
 
 
 @each("source", SOURCES)
-def test_each_run_is_normal_of_its_scale(source):
+def test_noise_of_each_run_is_normal_with_its_scale(source):
     flat = source.normals(RUNS, torch.empty(0, dtype=torch.float64), 0)
-    assert len(flat.unique()) == len(flat) - 2  # no words are used twice; three zeros
+    assert len(flat.unique()) == len(flat) - 2  # no words are used twice, and three entries are 0
     for part, (_, scale) in zip(flat.split([size for size, _ in RUNS]), RUNS, strict=True):
         assert looks_normal(part.numpy() / scale) if scale else part.eq(0).all()
     assert torch.equal(flat, source.normals(RUNS, flat, 0)) is (source.seed is not None)
@@ -69,8 +69,8 @@ def test_noise_of_each_group_has_the_scale_of_the_bound(bound):
         assert looks_normal(parameter.grad.double().flatten().numpy() / scale)
 
 
-def test_normals_reach_far_and_are_never_infinite():
-    # P(|normal| > 5.8) = 6.6e-9: float32 torch.randn on a processor never gets there.
+def test_normals_reach_9_standard_deviations_and_are_finite():
+    # P(|normal| > 5.8) = 6.6e-9: float32 torch.randn on a CPU never exceeds it.
     def radius(dtype, *words):
         out, words = np.empty(2, dtype), iter(words)
         noise._draw(lambda count: np.full((2, count), next(words), np.uint32), out, 1.0)
@@ -83,22 +83,22 @@ def test_normals_reach_far_and_are_never_infinite():
         assert radius(dtype, 2**32 - 1) < 1e-4
 
 
-def test_the_tail_beyond_six_is_as_heavy_as_it_should_be():
+def test_tail_of_normals_beyond_six_has_the_exact_distribution():
     rng = np.random.default_rng(0)
     words = lambda count: rng.integers(0, limits.pop(), (2, count), np.uint32)
     limits, out = [2**32 - 1, 2**8], np.empty(20_000)
     noise._draw(words, out, 1.0)
     squares = (out.reshape(2, -1) ** 2).sum(0)
-    # Given that the first word is below 2^8, the chance of a radius beyond r is 2^24 exp(-r^2 / 2).
+    # Given a first word below 2^8, the probability of a radius beyond r is 2^24 exp(-r^2 / 2).
     assert stats.kstest(2**24 * np.exp(-squares / 2), "uniform").pvalue > 1e-3
     assert squares.max() > 41 and squares.min() > 48 * math.log(2) - 1e-9
 
 
-def test_normals_of_any_number_and_type_and_all_of_them_are_independent():
+def test_normals_of_any_count_and_type_are_distinct_and_uncorrelated():
     for count, dtype in product([0, 1, 2, 3, 5, 6, 7], [torch.float32, torch.float64]):
         assert len(drawn(Randomness(seed=0), count, 1, dtype=dtype).unique()) == count
     for source in SOURCES:
-        # The two halves of pairs, steps one after the other, and coordinates beside each other.
+        # The halves of pairs, successive steps, and neighbouring coordinates.
         a, b = drawn(source, 2, noise._CHUNK // 2).numpy()
         steps = [source.normals([(2**15, 1.0)], torch.empty(0), i).numpy() for i in (1, 2)]
         for x, y in ((a, b), steps, (a[1:], a[:-1]), (a[7:], a[:-7])):
@@ -107,7 +107,7 @@ def test_normals_of_any_number_and_type_and_all_of_them_are_independent():
                 assert abs(deviation) < 6 / math.sqrt(len(x))
 
 
-def test_the_operating_system_never_repeats_and_seeded_streams_do_by_name():
+def test_unseeded_streams_never_repeat_and_seeded_streams_repeat_by_key():
     for source in SOURCES[1:]:
         assert len({drawn(source).item() for _ in range(100)}) == 100
         assert len({int(source.stream(LOTS, 0).integers(2**62)) for _ in range(100)}) == 100
@@ -116,11 +116,11 @@ def test_the_operating_system_never_repeats_and_seeded_streams_do_by_name():
     names = [(use, rank, step) for use in range(3) for rank in range(2) for step in range(50)]
     assert len({draw(*name) for name in names}) == len(names)
     assert [draw(*name) for name in names] == [draw(*name) for name in names]
-    # torch.Generator on a processor keeps the last 32 bits of a seed only.
+    # torch.Generator on a CPU uses only the last 32 bits of a seed.
     assert draw(0) != int(Randomness(seed=3 + 2**32).stream(0).integers(2**62))
 
 
-def test_a_generator_gives_a_fresh_seed_each_time_and_none_beside_secure_noise():
+def test_generator_gives_a_new_seed_each_time_and_is_refused_with_secure():
     generator = torch.Generator().manual_seed(0)
     first, second = Randomness.of(generator), Randomness.of(generator)
     assert first.seed != second.seed

@@ -1,4 +1,4 @@
-"""Algorithm 1 as it is printed, against ordinary autograd, and the trainer against it."""
+"""`plain` compared with ordinary autograd, and the trainer compared with `plain`."""
 
 import inspect
 
@@ -15,11 +15,11 @@ pytestmark = pytest.mark.usefixtures("unchecked")
 LEARNING = {"learning_rate": 0.1, "expected": 8.0}
 
 
-def test_it_fits_on_a_page():
+def test_plain_has_at_most_50_lines():
     assert len(inspect.getsource(plain).splitlines()) <= 50
 
 
-def test_gradients_are_those_of_backward_passes_and_clipping_makes_them_short():
+def test_gradients_equal_backward_and_clipping_scales_them_to_the_norm():
     model, x, y = case("mlp")
     for i, gradient in enumerate(plain.gradients(model, losses_of, x, y)):
         model.zero_grad()
@@ -31,8 +31,8 @@ def test_gradients_are_those_of_backward_passes_and_clipping_makes_them_short():
         torch.testing.assert_close(flat(one) / 0.01, flat(gradient) / flat(gradient).norm())
 
 
-def test_a_run_of_the_trainer_is_algorithm_1(monkeypatch):
-    """Lots and noise are the same; what is left is rounding of float32."""
+def test_trainer_equals_plain(monkeypatch):
+    """With equal lots and noise, only rounding of float32 differs."""
     model, (x, y), draws = small_model(), small_data(), generator(3)
     lots, noise = [], []
     for _ in range(PLAN.steps):
@@ -41,12 +41,12 @@ def test_a_run_of_the_trainer_is_algorithm_1(monkeypatch):
     plain.train(model, CROSS_ENTROPY, x, y, PLAN, **LEARNING, generator=generator(3))
     scale = PLAN.noise_multiplier * PLAN.max_grad_norm / LEARNING["expected"]
 
-    def told(_, runs, like, step):
+    def given_noise(_, runs, like, step):
         assert all(s == pytest.approx(scale) for _, s in runs)
         return scale * noise[step]
 
     monkeypatch.setattr(Trainer, "_lot", lambda self, step: lots[step].numpy())
-    monkeypatch.setattr(Randomness, "normals", told)
+    monkeypatch.setattr(Randomness, "normals", given_noise)
     trainer = started(small_model())
     for _ in range(PLAN.steps):
         trainer.step()

@@ -1,4 +1,4 @@
-"""Data as people have it: every kind gives the same run, or one clear sentence."""
+"""Datasets of all kinds: each gives the same run, or one clear error."""
 
 import dataclasses
 import multiprocessing
@@ -44,7 +44,7 @@ def loaded(dataset, **options):
 
 
 def as_lists(items):
-    """Return the same batch as PyTorch's own rules make it."""
+    """Return the same batch as PyTorch's default collation."""
     return torch.stack([x for x, _ in items]), torch.stack([y for _, y in items])
 
 
@@ -74,7 +74,7 @@ OPTIONS = [(kind, {}) for kind in (*KINDS, *NAMED)] + [
 
 
 @pytest.mark.slow
-def test_every_kind_of_data_gives_the_same_run():
+def test_every_kind_of_dataset_gives_the_same_run():
     expected, same = run()
     sizes = [record.private.lot_size for record in same.records]
     for kind, options in OPTIONS:
@@ -87,18 +87,18 @@ def test_every_kind_of_data_gives_the_same_run():
         assert not multiprocessing.active_children(), kind
 
 
-def test_arrays_that_are_read_only_stay_where_they_are_and_nothing_warns(tmp_path):
+def test_read_only_arrays_give_no_warning(tmp_path):
     np.save(tmp_path / "x.npy", X.numpy())
     data = np.load(tmp_path / "x.npy", mmap_mode="r"), Y.numpy()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert torch.equal(run(data=data)[0], run()[0])
-        assert torch.equal(_tensor(data[0]), X)  # such as a collate_fn gives
+        assert torch.equal(_tensor(data[0]), X)  # as a collate_fn may return
 
 
 @pytest.mark.slow
 @each("sampling, workers", [("shuffled", None), ("shuffled", 2), ("random_allocation", 0)])
-def test_an_epoch_uses_each_record_once_whatever_fails_in_between(sampling, workers, monkeypatch):
+def test_epoch_uses_each_record_once_even_if_steps_fail(sampling, workers, monkeypatch):
     data = X, torch.arange(32)
     if workers is not None:
         data = loaded(Items(list(zip(*data, strict=True))), num_workers=workers)
@@ -110,7 +110,7 @@ def test_an_epoch_uses_each_record_once_whatever_fails_in_between(sampling, work
         if begun.steps in failures:
             failures.remove(begun.steps)
             raise MemoryError
-        used[begun.steps] = targets.tolist()  # a lot without records has no call
+        used[begun.steps] = targets.tolist()  # not called for an empty lot
         return whole(model, loss_fn, inputs, targets, **options)
 
     monkeypatch.setattr(trainer, "added_sum", counted)
@@ -123,7 +123,7 @@ def test_an_epoch_uses_each_record_once_whatever_fails_in_between(sampling, work
 
 
 @pytest.mark.slow
-def test_items_of_different_lengths_need_padding_that_changes_nothing():
+def test_padding_that_changes_a_loss_is_refused():
     def mean(m, tokens):
         used = (tokens > 0 if m.masked else torch.ones_like(tokens)).unsqueeze(2)
         return m.head((m.embedding(tokens) * used).sum(1) / used.sum(1))
@@ -141,7 +141,7 @@ def test_items_of_different_lengths_need_padding_that_changes_nothing():
         started(model, data=data)
 
 
-def test_what_cannot_be_sampled_by_the_plan_is_refused_in_one_sentence():
+def test_datasets_that_the_plan_cannot_sample_are_refused():
     drawn = "lots are drawn by the plan"
     for data, error, text in (
         (X, TypeError, r"a pair \(inputs, targets\) .*targets may be None"),
@@ -161,8 +161,8 @@ def test_what_cannot_be_sampled_by_the_plan_is_refused_in_one_sentence():
             started(data=data)
 
 
-def test_what_does_not_suit_the_model_is_told_with_its_shape_and_type():
-    """PyTorch's own words stay; ours say what was given."""
+def test_errors_of_unsuitable_inputs_name_shape_and_type():
+    """The error keeps PyTorch's message, and adds shapes and types."""
     binary = nn.BCEWithLogitsLoss(reduction="none")
     one = nn.Linear(3, 1)
     with pytest.raises(ValueError, match=r"got shape \(\d+, 1\); use losses.flatten\(1\)"):
@@ -172,11 +172,11 @@ def test_what_does_not_suit_the_model_is_told_with_its_shape_and_type():
     with pytest.raises(RuntimeError, match=r"that suit the model, got torch\.uint8") as caught:
         started(data=(X.byte(), Y))
     assert "\n" not in str(caught.value) and "x.float()" in str(caught.value)
-    assert torch.equal(run(data=(X.double().numpy(), Y))[0], run()[0])  # as tables have them
+    assert torch.equal(run(data=(X.double().numpy(), Y))[0], run()[0])  # float64, as in tables
 
 
 class Running(Items):
-    """Each input less the mean of those drawn before it."""
+    """Items from which the mean of earlier inputs is subtracted."""
 
     mean, drawn = torch.zeros(3), 0
 
@@ -199,7 +199,7 @@ class Augmented(Items):
         return x + torch.as_tensor(noise, dtype=torch.float32), y
 
 
-def test_items_that_depend_on_what_was_drawn_before_are_refused_and_random_ones_are_not():
+def test_items_that_depend_on_earlier_items_are_refused_and_random_items_accepted():
     with pytest.raises(ValueError, match="not to depend on what is drawn before it"):
         started(data=Running(PAIRS.items))
     for normal in (torch.randn, np.random.randn, None):

@@ -1,4 +1,4 @@
-"""Lots have the law that the plan's theorem presumes. False alarms: below 1e-6 per test."""
+"""Distributions of lots. The false-alarm probability is below 1e-6 per test."""
 
 import dataclasses
 
@@ -18,7 +18,7 @@ def plan(sampling, sample_rate=0.2, **more):
 
 
 def drawn(sampling, *, size, times, sample_rate=0.2, **more):
-    """Membership, shape (times, lots drawn at once, size)."""
+    """Return membership in lots, shape (times, lots drawn at once, size)."""
     rng, run = np.random.default_rng(0), plan(sampling, sample_rate, **more)
     member = np.zeros((times, run.sampling_scheme.batches, size), bool)
     for rows in member:
@@ -29,14 +29,14 @@ def drawn(sampling, *, size, times, sample_rate=0.2, **more):
 
 
 def p_value(counts, expected):
-    """Of Pearson's test; cells that expect a dozen at most are one."""
+    """Return the p-value of Pearson's test, merging cells with expected count <= 12."""
     common = expected > 12
     pair = (np.append(x[common], x[~common].sum()) for x in (counts, expected))
     return stats.chisquare(*pair).pvalue
 
 
 def test_every_subset_of_records_has_its_probability():
-    """Poisson: independent records, the empty lot too; without replacement: all alike."""
+    """Poisson draws records independently; without replacement, all subsets are equally likely."""
     member = drawn("poisson", size=8, times=20_000)[:, 0]
     patterns = np.bincount(member @ (1 << np.arange(8)), minlength=256)
     ones = np.array([bin(k).count("1") for k in range(256)])
@@ -44,8 +44,8 @@ def test_every_subset_of_records_has_its_probability():
     cut = {"dataset_size": 8, "max_batch_size": 2}
     member = drawn("truncated_poisson", size=8, times=20_000, **cut)[:, 0]
     patterns = np.bincount(member @ (1 << np.arange(8)), minlength=256)
-    chance = np.where(ones < 2, 0.2**ones * 0.8 ** (8 - ones), stats.binom(8, 0.2).sf(1) / 28)
-    assert stats.chisquare(patterns[ones < 3], 20_000 * chance[ones < 3]).pvalue > SMALL
+    probability = np.where(ones < 2, 0.2**ones * 0.8 ** (8 - ones), stats.binom(8, 0.2).sf(1) / 28)
+    assert stats.chisquare(patterns[ones < 3], 20_000 * probability[ones < 3]).pvalue > SMALL
     assert patterns[ones > 2].sum() == 0
     member = drawn("without_replacement", size=6, times=15_000, sample_rate=1 / 3)[:, 0]
     patterns = np.bincount(member @ (1 << np.arange(6)))
@@ -53,25 +53,25 @@ def test_every_subset_of_records_has_its_probability():
     assert stats.chisquare(patterns[patterns > 0]).pvalue > SMALL
 
 
-def test_every_record_is_used_once_in_an_epoch_and_always_without_sampling():
+def test_epoch_uses_every_record_once_and_every_lot_is_full_without_sampling():
     member = drawn("shuffled", size=20, times=2_000)
     assert np.all(member.sum(1) == 1) and np.all(member.sum(2) == 4)
     assert stats.chisquare(member[:, :, 0].sum(0)).pvalue > SMALL
     member = drawn("random_allocation", size=3, times=20_000)
     assert np.all(member.sum(1) == 1)
-    place = member.argmax(1)  # of each record, independently
+    place = member.argmax(1)  # independent for each record
     assert stats.chisquare(np.bincount(place @ [25, 5, 1], minlength=125)).pvalue > SMALL
     assert drawn("none", size=5, times=1, sample_rate=1.0).all()
 
 
-def test_lots_of_one_size_need_whole_sizes_and_leave_out_the_remainder_of_an_epoch():
+def test_lots_of_equal_size_need_a_whole_size_and_drop_the_remainder():
     for sampling in ("shuffled", "without_replacement"):
         with pytest.raises(ValueError, match=r"Expected sample_rate \* 7 records to be whole"):
             lots(plan(sampling), size=7, rng=np.random.default_rng(0))
     assert drawn("shuffled", size=5, times=1, sample_rate=0.4).sum(2).tolist() == [[2, 2]]
 
 
-def test_an_epoch_that_leaves_a_record_out_draws_it():
+def test_record_left_out_of_an_epoch_is_uniform():
     own = dataclasses.replace(plan("shuffled", sample_rate=0.5), drop_last=True)
     rng, missing = np.random.default_rng(4), np.zeros(4)
     for _ in range(4000):
@@ -82,7 +82,7 @@ def test_an_epoch_that_leaves_a_record_out_draws_it():
 
 
 @each("length", [0, 1, 4, 5, 8])
-def test_micro_batches_have_one_shape_and_cover_the_lot(length):
+def test_micro_batches_have_equal_shape_and_cover_the_lot(length):
     lot = np.arange(10, 10 + length)
     parts = list(micro_batches(lot, 4))
     assert all(index.shape == mask.shape == (4,) for index, mask in parts)

@@ -1,4 +1,4 @@
-"""The trainer does what the plan says, and says what it did."""
+"""Steps, runs, guarantees and errors of the trainer."""
 
 import dataclasses
 import math
@@ -22,7 +22,7 @@ def sampled(sampling, **fields):
 
 
 def ones(_, runs, *__):
-    """Noise of which every draw is 1."""
+    """Return noise in which every normal draw is 1."""
     return torch.cat([torch.full((size,), scale) for size, scale in runs])
 
 
@@ -30,7 +30,7 @@ def gradient(model):
     return flat(p.grad for p in model.parameters())
 
 
-def test_a_step_is_the_noisy_clipped_sum_over_the_public_lot_size(monkeypatch):
+def test_gradient_of_a_step_is_the_noisy_clipped_sum_over_the_public_lot_size(monkeypatch):
     model = small_model()
     expected = clipped_sum(model, CROSS_ENTROPY, *small_data(), bound=Flat(0.5)).sums
     monkeypatch.setattr(Randomness, "normals", ones)
@@ -40,7 +40,7 @@ def test_a_step_is_the_noisy_clipped_sum_over_the_public_lot_size(monkeypatch):
         torch.testing.assert_close(parameter.grad, (expected[name] + 2.0 * 0.5) / 10.0)
 
 
-def test_an_empty_lot_is_a_step_of_pure_noise(monkeypatch):
+def test_step_with_an_empty_lot_is_pure_noise(monkeypatch):
     monkeypatch.setattr(Trainer, "_lot", lambda self, step: np.zeros(0, np.int64))
     begun, noise = started(lr=0.0, plan=dataclasses.replace(PLAN, steps=400)), []
     for _ in range(400):
@@ -48,7 +48,7 @@ def test_an_empty_lot_is_a_step_of_pure_noise(monkeypatch):
         noise.append(gradient(begun.model))
     assert lot.lot_size == 0 and math.isnan(lot.loss)
     noise = torch.cat(noise) * 8  # L = 0.25 * 32
-    # Six standard errors: a false alarm in 5e8.
+    # Six standard errors: one false alarm in 5e8.
     assert noise.std().item() == pytest.approx(0.5, rel=6 / math.sqrt(2 * len(noise)))
     assert abs(noise.mean().item()) < 6 * 0.5 / math.sqrt(len(noise))
 
@@ -65,7 +65,7 @@ def test_micro_batches_do_not_change_the_result(monkeypatch):
 
 
 @each("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam"])
-def test_any_optimizer_and_scheduler(name):
+def test_optimizers_and_schedulers_run_all_steps(name):
     model = small_model()
     optimizer = getattr(torch.optim, name)(model.parameters(), lr=0.1)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=PLAN.steps)
@@ -85,12 +85,12 @@ def test_equal_seeds_give_equal_runs(sampling):
     first, again, *others = (parameters for parameters, _ in results)
     assert torch.equal(first, again) and not any(torch.equal(first, other) for other in others)
     if sampling in ("without_replacement", "shuffled"):
-        # A shuffled epoch leaves a record out.
+        # A shuffled epoch leaves out one record.
         sizes = {"shuffled": {7, 8}}.get(sampling, {8})
         assert {record.private.lot_size for record in results[0][1].records} == sizes
 
 
-def test_the_guarantee_is_that_of_the_steps_done_and_names_what_it_presumes():
+def test_guarantee_is_for_the_steps_done_and_lists_its_assumptions():
     for sampling in ("poisson", "without_replacement", "shuffled"):
         begun = started(plan=sampled(sampling))
         for done in range(4):
@@ -106,7 +106,7 @@ def test_the_guarantee_is_that_of_the_steps_done_and_names_what_it_presumes():
 
 @pytest.mark.slow
 @each("accountant, sampling", [("pld", "poisson"), ("rdp", "shuffled")])
-def test_the_target_is_never_passed(accountant, sampling):
+def test_run_stops_at_the_last_step_within_target_epsilon(accountant, sampling):
     plan = sampled(sampling, steps=200, noise_multiplier=2.0)
     _, history = run(plan=plan, accountant=accountant, target_epsilon=4.0)
     more = dataclasses.replace(history, steps=history.steps + 1)
@@ -114,7 +114,7 @@ def test_the_target_is_never_passed(accountant, sampling):
     assert 0 < history.steps < 200 and last <= 4.0 < next_
 
 
-def test_no_step_beyond_the_plan_and_none_before_a_target_that_allows_none():
+def test_steps_beyond_the_plan_and_too_small_targets_are_refused():
     assert PLAN.affordable_steps(epsilon=1e3, delta=1e-5) == PLAN.steps
     with pytest.raises(ValueError, match="Expected a target epsilon that allows at least one step"):
         run(target_epsilon=1e-3)
@@ -126,23 +126,23 @@ def test_no_step_beyond_the_plan_and_none_before_a_target_that_allows_none():
         begun.step()
 
 
-def test_the_clipping_norm_of_a_step_is_told():
+def test_records_have_the_clipping_norm_of_their_step():
     grouped = Grouped(norms={"0": 0.1, "3": 0.2}, noise_multipliers={"0": 1.0, "3": 2.0})
     assert started(bound=grouped).step().clipping_norm == pytest.approx(math.hypot(0.1, 0.2))
     bound = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0, learning_rate=0.5)
     plan = dataclasses.replace(PLAN, steps=60)
     begun = started(lr=0.0, plan=plan, bound=bound, generator=generator())
     norms = [begun.step().clipping_norm for _ in range(30)]
-    begun.model.eval()  # the model is looked at again, and the norm stays what it was
+    begun.model.eval()  # the model is checked again, and the norm is unchanged
     norms += [begun.step().clipping_norm for _ in range(30)]
     assert norms[0] == 0.5 and len(set(norms)) == 60
     median = clipped_sum(begun.model, CROSS_ENTROPY, *small_data(), bound=Flat(1.0)).norms.median()
-    # The seed is fixed; without noise the quantile itself is reached.
+    # The seed is fixed; without noise the norm would reach the median.
     assert np.median(norms[30:]) == pytest.approx(median.item(), rel=0.5)
 
 
 @each("bad", [math.nan, math.inf])
-def test_a_record_that_is_not_finite_is_left_out_and_counted(bad):
+def test_record_with_nonfinite_input_is_left_out_and_counted(bad):
     inputs, targets = small_data()
     inputs[3] = bad
     plan = DPSGD(noise_multiplier=0, sample_rate=1, steps=2, sampling="none")
@@ -152,7 +152,7 @@ def test_a_record_that_is_not_finite_is_left_out_and_counted(bad):
     torch.testing.assert_close(after, clean)
     assert history.non_finite == 2
     assert math.isfinite(history.records[0].private.loss)
-    after, history = run(data=(inputs * math.nan, targets))  # noise alone is left
+    after, history = run(data=(inputs * math.nan, targets))  # only noise is left
     assert torch.isfinite(after).all() and not torch.equal(after, flat(small_model().state_dict()))
     assert history.non_finite == sum(r.private.lot_size for r in history.records) > 0
 
@@ -183,15 +183,15 @@ def test_bad_input_gets_one_clear_error():
             started(**{"model": model, **options})
 
 
-def test_nobody_waits_for_a_step_between_two_pictures_of_the_line(monkeypatch):
-    """What is private is read where a line is drawn, at the first and the last step here."""
-    read, told, reads = torch.Tensor.tolist, [], []
+def test_private_values_are_read_only_when_the_progress_line_is_drawn(monkeypatch):
+    """Here the line is drawn at the first and the last step."""
+    read, counts, reads = torch.Tensor.tolist, [], []
     monkeypatch.setattr(torch.Tensor, "tolist", lambda x: reads.append(x) or read(x))
     monkeypatch.setattr(progress, "_PAUSE", math.inf)
-    monkeypatch.setattr(Trainer, "_guard", lambda *_: None)  # looks at steps 1, 2 and 4
+    monkeypatch.setattr(Trainer, "_guard", lambda *_: None)  # reads at steps 1, 2 and 4
     count = AdaptiveQuantile(max_grad_norm=0.5, count_noise=5.0)
-    run(progress=True, bound=count, callback=lambda _: told.append(len(reads)))
-    assert told == [1, 1, 1, 1, 1, 6]
+    run(progress=True, bound=count, callback=lambda _: counts.append(len(reads)))
+    assert counts == [1, 1, 1, 1, 1, 6]
 
 
 PHASES = Phases((
@@ -202,7 +202,7 @@ PHASES = Phases((
 
 
 @pytest.mark.slow
-def test_a_run_follows_its_phases(monkeypatch):
+def test_run_follows_its_phases(monkeypatch):
     monkeypatch.setattr(Randomness, "normals", ones)
     begun = started(plan=PHASES, loss_fn=lambda outputs, targets: outputs[:, 0] * 0)
     for step in range(11):
@@ -224,7 +224,7 @@ def test_a_run_follows_its_phases(monkeypatch):
     assert 500 < steps < 1000 and spent[0].epsilon <= 3.0 < spent[1].epsilon
 
 
-def test_two_histories_add_up_to_the_composition_of_what_was_done():
+def test_sum_of_histories_composes_the_steps_done():
     _, whole = run(plan=sampled("poisson"))
     begun = started(plan=PHASES, generator=generator())
     for _ in range(5):

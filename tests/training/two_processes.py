@@ -1,4 +1,4 @@
-"""What two processes do together, each with a part of the records: all of it in one spawn."""
+"""Runs of two processes, each with a part of the records, all in one spawn."""
 
 import dataclasses
 import functools
@@ -34,7 +34,7 @@ class Fixed(Trainer):
         return lot[lot % self._context.processes == self._context.rank]
 
 
-class Told(Randomness):
+class FixedNoise(Randomness):
     def normals(self, runs, like, step):
         rng = np.random.default_rng(100 + step)
         noise = [scale * rng.integers(-8, 9, size) / 8 for size, scale in runs]
@@ -42,7 +42,7 @@ class Told(Randomness):
 
 
 def fixed_run(group=None):
-    """Return a run on 16 records, the lots and the noise of which are told."""
+    """Return the result of a run on 16 records with fixed lots and noise."""
     model = nn.Linear(3, 1)
     for parameter in model.parameters():
         nn.init.constant_(parameter, 0.5 if group is None or dist.get_rank() == 0 else 7.0)
@@ -51,13 +51,13 @@ def fixed_run(group=None):
     options["bound"] = AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0)
     options |= {"process_group": group, "micro_batch": None if group is None else 3}
     begun = started(model, PLAN, use=Fixed, **options)
-    begun._randomness = Told()
+    begun._randomness = FixedNoise()
     history = [begun.step() for _ in range(PLAN.steps)]
     return flat(model.parameters()), history
 
 
 def real_run(group):
-    """Own lots and noise; the gradient is zero, so what is left is noise."""
+    """Return a run with its own lots and noise, and zero gradients: only noise is left."""
     data = torch.ones(16, 200), torch.ones(16)
     options = {"generator": generator(), "process_group": group}
     nothing = lambda outputs, _: 0.0 * outputs[:, 0]
@@ -72,7 +72,7 @@ def real_run(group):
     return flat(begun.model.parameters()), torch.cat(noise) * 8.0, lots
 
 
-# What is different in the second process, and what both say of it.
+# Settings that differ in the second process, and the error in both.
 DIFFERENT = [
     ({"plan": dataclasses.replace(PLAN, steps=30)}, "Expected plan to be the same in all proc"),
     ({"generator": generator(1)}, "Expected seed to be the same"),
@@ -90,7 +90,7 @@ def refused_differences(rank, group, folder):
     with pytest.raises(ValueError, match="Expected process_group in one of 2 processes, got None"):
         started()
     common, mine = {"plan": PLAN, "process_group": group}, f"{folder}/run of {rank}"
-    # All in another order, a part that others have too or not, and items whose inputs are the same.
+    # Each process has another order, an overlapping part or a disjoint part of the records.
     several = (*(torch.randperm(32, generator=generator(rank)), torch.arange(20) + 12 * rank),)
     for own in (*several, torch.arange(16) * 2 + rank):
         x, y = (part[own] for part in small_data())
@@ -103,12 +103,12 @@ def refused_differences(rank, group, folder):
         options = common | {"generator": generator()} | (options if rank else {})
         with pytest.raises(ValueError, match=text):
             begun = started(**options)
-            begun.save(mine)  # by the first alone
+            begun.save(mine)  # only the first process writes
             begun.load(mine)
 
 
 def steps_until_death(rank, group):
-    """Return the steps of the first process when the second dies, and seconds until it notices."""
+    """Return the first process's steps when the second dies, and the seconds until its error."""
     begun, start = started(plan=PLAN, process_group=group), time.monotonic()
     for step in range(6):
         if rank == 1 and step == 3:
@@ -133,7 +133,7 @@ def worker(rank, folder):
     with pytest.raises(NotImplementedError, match="a model in shards is not supported"):
         started(fully_shard(small_model()), process_group=group)
     refused_differences(rank, group, folder)
-    # The model of the second process mixes records: both are stopped, before noise and count.
+    # The second process's model mixes records: both raise before noise is added or a step counted.
     model, share = small_model(), [0]
     model.register_forward_hook(lambda m, x, y: y - share[0] * y.mean(0))
     begun = started(model, plan=PLAN, process_group=group)
@@ -147,9 +147,9 @@ def worker(rank, folder):
 
 @functools.cache
 def outcomes():
-    """Return fixed and real runs, each by process; and the death of one."""
+    """Return the fixed and real runs of both processes, and the result of `steps_until_death`."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        # A page tested before may have left its script as the main module: children would run it.
+        # An earlier test of a page may leave its script as __main__, which children would run.
         patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
         mp.spawn(worker, (folder,), nprocs=2)
         read = lambda name: torch.load(f"{folder}/{name}", weights_only=False)

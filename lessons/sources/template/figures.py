@@ -33,7 +33,7 @@ def profile(delta_of):
 
 
 def noises(delta_of):
-    """Draw the same; the slider is the noise."""
+    """Draw δ against ε with a slider for the noise."""
     delta_of = yours("KEY.1", delta_of)
     frames = {f"{sigma:g}": _profile(delta_of, sigma) for sigma in (0.5, 1.0, 2.0, 4.0)}
     words = "; ".join(figure.layout.title.text for figure in frames.values())
