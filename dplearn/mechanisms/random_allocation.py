@@ -33,23 +33,25 @@ whole orders, without a negative term,
 and since :math:`(\alpha-1)D_\alpha` is convex in alpha, the chord between two whole orders lies
 above it.
 
-**The reverse direction is never larger.** Let :math:`e^{v'} - 1 = w/B`, and f be the mean. Batches
-drawn for the points of a graph agree along its edges with a chance of :math:`B^{-\text{edges}}` or
-more, so :math:`E[f^k] \ge (1+w/B)^{k(k-1)/2}`: :math:`D_k(P\Vert Q) \ge kv'/2`, and the chord lies
-above that line. And :math:`D_\alpha(Q\Vert P) \le \alpha v'/2` at every order (this proof is the
-library's own). With :math:`A_v(s) = E e^{-sY}` and :math:`v = 1/\sigma^2`, :math:`E[f^{-n}] = \int
-s^{n-1}A_v(s/B)^B\,ds / \Gamma(n)`, where :math:`A_v(s/B)^B \le A_{v'}(s)`: while w/B stays
-:math:`-B\ln A_v(s/B)` grows with B if, with :math:`q = e^v` and :math:`\ell = -\ln A_v`,
+**The chord is above the reverse direction, too**: with f the mean and :math:`e^{v'} = 1 + w/B`, the
+line :math:`\alpha v'/2` is between (this proof is the library's own). Batches drawn for the points
+of a graph agree along its edges with a chance of :math:`B^{-\text{edges}}` or more, so
+:math:`E[f^k] \ge (1+w/B)^{k(k-1)/2}`, whose logarithm is convex in k. With :math:`n = \alpha - 1`,
+:math:`v = 1/\sigma^2` and :math:`A_v(s) = E e^{-sY}`, :math:`e^{nD_\alpha(Q\Vert P)} = E[f^{-n}] =
+\int s^{n-1}A_v(s/B)^B\,ds/\Gamma(n)`, and with :math:`A_{v'}(s)` for the power it is
+:math:`e^{n\alpha v'/2}`. That is larger: let B grow from 1 through real numbers at fixed w/B. Then
+:math:`B\,dv/dB = (q-1)/q` with :math:`q = e^v`, and :math:`dA_v/dv = s^2E[Y^2e^{-sY}]/2`, as Y is
+a martingale in v. So :math:`-B\ln A_v(s/B)` grows if, with :math:`\ell = -\ln A_v` and s for s/B,
 
 .. math:: \ell - s\ell' - \tfrac{q-1}{2q}\,s^2\,E[Y^2e^{-sY}]/A_v \ge 0.
 
-At s = 0 this is 0. Its derivative, times :math:`4qA_v^2/s`, is
+At s = 0 this is 0. Its derivative in s, times :math:`4qA_v^2/s`, is
 
 .. math:: E\,e^{-sS}\big[(q+1)D^2 - (q-1)S^2 + (q-1)sSD^2\big], \quad S = Y_1 + Y_2,\ D = Y_1 - Y_2.
 
-Write :math:`S = 2g\cosh b, D = 2g\sinh b`: b is N(0, v/2), independent of g. Integration by parts
-in b makes the bracket :math:`4g^2T` with :math:`T = \sinh 2b\,(q\tanh b - (q-1)b/v)`, of mean 0.
-T is positive for small :math:`|b|`, negative for large ones, which :math:`e^{-sS}` weights less. ∎
+Write :math:`S = 2g\cosh h, D = 2g\sinh h`: h is N(0, v/2), independent of g. The last term by parts
+in h makes the bracket :math:`4g^2T` with :math:`T = \sinh 2h\,(q\tanh h - (q-1)h/v)`, of mean 0. As
+tanh is concave T is positive for small :math:`|h|`, then negative, where :math:`e^{-sS}` is less. ∎
 """
 
 import math
