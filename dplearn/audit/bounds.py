@@ -220,10 +220,10 @@ def from_scores(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return the bound from one score per independent run, with (`present`) and without a canary.
+    """Return the bound from one score per run, `present` with a canary and `absent` without.
 
-    The first half of each, in the order of the runs, chooses the threshold; only the second half
-    is tested with it. Other arguments are as in `from_counts`.
+    All runs are independent. The first half of each, in the order of the runs, chooses the
+    threshold; only the second half is tested with it. Other arguments are as in `from_counts`.
     """
     both = [_finite(scores) for scores in (present, absent)]
     tried, judged = zip(*(np.split(scores, [len(scores) // 2]) for scores in both), strict=True)

@@ -80,13 +80,13 @@ def observe(
     executor: Executor | None = None,
     progress: bool = True,
 ) -> Observations:
-    """Return observations of `runs` calls of `train(included, seed)`, which fair coins draw.
+    """Return observations of `runs` independent calls of `train(included, seed)`.
 
-    `train` returns one score per canary, higher if it seems included, or a result that
-    `score(result)` turns into scores. It must use `included` only to choose the data. `seed`
-    determines all draws. Each run adds a line to the file `path`, from which a killed audit
-    resumes. `executor` and `progress` are as in `dplearn.sweeps.sweep`; without an executor the
-    runs are done one by one in this process.
+    Fair coins choose the `canaries` that are included. `train` returns one score per canary, higher
+    if it seems included, or a result that `score(result)` turns into scores. It must use `included`
+    only to choose the data. `seed` determines all draws. Each run adds a line to the file `path`,
+    from which a killed audit resumes. `executor` and `progress` are as in `dplearn.sweeps.sweep`;
+    without an executor the runs are done one by one in this process.
     ValueError is raised unless the scores are one finite number per canary.
     """
     validate.integer(minimum=1, canaries=canaries, runs=runs)

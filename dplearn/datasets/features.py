@@ -13,9 +13,9 @@ def oriented_gradients(
 ) -> NDArray[np.float32]:
     r"""Return histograms of gradient directions in a grid of cells, a unit vector per image.
 
-    Each cell has the square roots of its histogram, less their mean: the common part carries little
-    information and would use up the clipping norm. Train without a bias, for the same reason. Each
-    image is transformed alone, so a record influences only its own gradient.
+    A cell of `images` has the square roots of its histogram, less their mean: the common part
+    carries little information and would use up the clipping norm. Train without a bias, for the
+    same reason. Each image is transformed alone, so a record influences only its own gradient.
 
     Images have shape (n, H, W), H and W multiples of the number of `cells` along each side. A
     gradient votes for the two nearest of the directions in :math:`[0, 2\pi)`, in proportion. The

@@ -87,7 +87,7 @@ class Glyphs(NamedTuple):
 
 def spline(knots: int, places: int) -> NDArray:
     """Return weights (places, knots) of a Catmull-Rom curve with one-sided slopes at its ends."""
-    from scipy.interpolate import CubicHermiteSpline  # slow to import
+    from scipy.interpolate import CubicHermiteSpline  # not imported with the package
 
     # Column j is the curve of knot j alone; inner slopes are central differences.
     alone = np.eye(knots)

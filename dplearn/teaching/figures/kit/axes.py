@@ -105,7 +105,7 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
     """
     if not wishes:
         return []
-    from scipy.optimize import isotonic_regression  # slow to import
+    from scipy.optimize import isotonic_regression  # not loaded when the explorer opens
 
     gap = min(gap, (upper - lower) / max(len(wishes) - 1, 1))
     order, shares = np.argsort(wishes, kind="stable"), gap * np.arange(len(wishes))
