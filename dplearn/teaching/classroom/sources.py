@@ -58,7 +58,7 @@ _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 class LessonError(ValueError):
-    """A lesson that cannot be parts or built; the message says which and why."""
+    """A lesson that cannot be found or built; the message says which and why."""
 
 
 @dataclass(frozen=True)

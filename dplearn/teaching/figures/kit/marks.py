@@ -225,7 +225,7 @@ class Unchecked(go.Figure):
         self._unchecked = parts
 
     def __getattr__(self, name: str) -> Any:
-        # Figure's own attributes are missing until the first of them is read.
+        # A figure's own attributes are missing until the first of them is read.
         if "_unchecked" not in self.__dict__:
             raise AttributeError(name)
         super().__init__(self.__dict__.pop("_unchecked"))
