@@ -69,7 +69,7 @@ class Clock:
         return now
 
     def around(self, run: Callable[[], Outcome]) -> tuple[Outcome, list[float]]:
-        """Return the outcome of `run` and the median of each of ours just before and after it."""
+        """Return the outcome of `run`, and our median times just before and after it."""
         ticks = [self._tick(), self._tick()]
         outcome = run()
         ticks += [self._tick(), self._tick(), self._tick()]
@@ -77,7 +77,7 @@ class Clock:
 
 
 def curves(settings: Sequence[Setting], steps: Sequence[int], limit: float) -> str:
-    """One row per setting and accountant."""
+    """Return the table of curves, a row per setting and accountant."""
     head = ["setting", "accountant", "time", "÷ pld", "÷ pld at 1e-3", "÷ rdp", "MB"]
     head += ["excess: min … median … max", "notes"]
     return table(head, [row for s in settings for row in _curve_rows(s, steps, limit)])
@@ -106,7 +106,7 @@ def _peer_cells(peer: Peer, clock: Clock, lower: np.ndarray, limit: float) -> li
         lambda: boxed(lambda: peer.curve(clock.setting, largest), clock.steps, limit=limit)
     )
     done, asked = len(outcome.values), len(clock.steps)
-    # What was stopped would have taken longer.
+    # A stopped peer would have taken longer.
     more = "" if done == asked else ">"
     notes = [f"{done}/{asked} points"] if more else []
     notes += [str(outcome)] if outcome.errors else []
@@ -117,7 +117,7 @@ def _peer_cells(peer: Peer, clock: Clock, lower: np.ndarray, limit: float) -> li
 
 
 def small_deltas(settings: Sequence[Setting], all_steps: Sequence[int], limit: float) -> str:
-    """Show what is left of dp-accounting's PLD as delta falls."""
+    """Return a table of the errors of dp-accounting's PLD as delta falls."""
     rows = []
     for setting, steps in ((s, t) for s in settings for t in all_steps):
         ours = [PLD().epsilon(setting.step, delta=d, steps=steps) for d in DELTAS]
@@ -133,7 +133,7 @@ def small_deltas(settings: Sequence[Setting], all_steps: Sequence[int], limit: f
 
 
 def calibrations(targets: Sequence[Target], limit: float) -> str:
-    """Time the search for the smallest noise multiplier of a target."""
+    """Return a table of searches for the smallest noise multiplier of each target."""
     head = ["target", "accountant", "time", "÷ pld", "σ", "σ / ours - 1", "notes"]
     return table(head, [row for target in targets for row in _calibration_rows(target, limit)])
 
@@ -168,7 +168,7 @@ def _calibration_cells(found: Outcome, target: Target, best: float, mine: float)
 
 
 def other_mechanisms(cases: Sequence[Single], limit: float) -> str:
-    """Single points, against dp-accounting's PLD where it has the mechanism."""
+    """Return a table of single points, with dp-accounting's PLD where it has the mechanism."""
     head = ["mechanism", "T", "δ", "lower end", "upper end", "relative width", "time"]
     head += ["dp-accounting PLD", "its excess", "its time", "÷ pld"]
     return table(head, [_single_cells(case, limit) for case in cases])
@@ -196,7 +196,7 @@ def _single_cells(case: Single, limit: float) -> list[str]:
 def sections(quick: bool, limit: float) -> Iterable[str]:
     """Yield the report part by part as it is measured."""
     points, settings = (12, [SETTINGS[1], SETTINGS[4]]) if quick else (50, SETTINGS)
-    # Whole numbers from 1 to 1e5, even on a log scale.
+    # Integers from 1 to 1e5, evenly spaced on a log scale.
     steps = [int(t) for t in np.geomspace(1, 1e5, points).round()]
     yield f"# Accountants side by side\n\n{machine()} Time limit {limit:g} s.\n\n{NOTE}"
     yield f"## A curve: {points} numbers of steps, 1 … 1e5\n\n{curves(settings, steps, limit)}"
@@ -216,7 +216,7 @@ def main() -> int:
     parser.add_argument("--limit", type=float, help="seconds for a peer (20; quick: 2)")
     parser.add_argument("--write", nargs="?", type=Path, const=RESULTS, help="also to this file")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")  # the peers' own
+    warnings.simplefilter("ignore")  # those of peers
     if util.find_spec("torch"):
         import_module("torch").set_num_threads(1)
     for peer in PEERS:

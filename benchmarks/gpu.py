@@ -37,7 +37,7 @@ LOSSES = nn.CrossEntropyLoss(reduction="none")
 
 
 class Adapted(nn.Module):
-    """A frozen linear layer and a thin product beside it, zero at first (LoRA)."""
+    """Frozen linear layer plus a low-rank product that is zero at first (LoRA)."""
 
     def __init__(self, layer: nn.Linear, *, rank: int = 8) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Adapted(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A decoder of 110 million parameters that classifies after its last word."""
+    """Decoder of 110 million parameters that classifies after its last word."""
 
     def __init__(self, *, width: int = 768, layers: int = 12, adapters: bool = True) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ MODELS = (
 
 
 def started(model: nn.Module, x: Tensor, y: Tensor) -> Trainer:
-    """Return a trainer whose lots are all records."""
+    """Return a trainer whose lots contain all records."""
     plan = DPSGD(noise_multiplier=1.0, sample_rate=1.0, steps=10**6, sampling="none")
     sgd = torch.optim.SGD(model.parameters(), lr=0.01)
     return Trainer(model, LOSSES, (x, y), plan, optimizer=sgd)
@@ -101,7 +101,7 @@ def distance(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> float
 
 
 def checks(device: torch.device) -> Iterator[tuple[str, object, bool]]:
-    """Yield what is checked, what was measured, and whether that is good."""
+    """Yield the description, the measured value and the verdict of each check."""
     torch.manual_seed(0)
     models = {"convolutions": (cifar(), torch.randn(16, 3, 32, 32))}
     small = Encoder(vocabulary=100, width=64, layers=2)
@@ -112,12 +112,12 @@ def checks(device: torch.device) -> Iterator[tuple[str, object, bool]]:
     for name, (model, x) in models.items():
         model, x, y = model.to(device), x.to(device), torch.arange(16, device=device) % 10
         expected = plain.clipped_sum(model, LOSSES, x, y, norm=0.5)
-        for kind, room in (("float32", 1e-4), ("TF32", 1e-2), ("bf16", 0.15)):
+        for kind, limit in (("float32", 1e-4), ("TF32", 1e-2), ("bf16", 0.15)):
             torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = kind == "TF32"
             with torch.autocast(device.type, torch.bfloat16, enabled=kind == "bf16"):
                 sums = clipped_sum(model, LOSSES, x, y, bound=Flat(0.5)).sums
             apart = distance(sums, expected)
-            yield f"{name}, {kind}: gradients against one record at a time", apart, apart < room
+            yield f"{name}, {kind}: gradients against one record at a time", apart, apart < limit
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     model, x = models["convolutions"][0], torch.randn(16, 3, 32, 32, device=device)
     y, others = torch.arange(16, device=device) % 10, torch.arange(16, device=device) != 3
@@ -135,19 +135,19 @@ def checks(device: torch.device) -> Iterator[tuple[str, object, bool]]:
 
 
 def run_checks(device: torch.device) -> Iterator[tuple[str, object, bool]]:
-    """Yield what is checked of a run: waits, memory, sizes of lots."""
+    """Yield the checks of a run: waits, memory, sizes of lots."""
     trainer = started(cifar().to(device), torch.randn(64, 3, 32, 32), torch.arange(64) % 10)
     for _ in range(4):
         trainer.step()
     torch.cuda.set_sync_debug_mode("error")
-    for _ in range(3):  # steps 5, 6, 7: between two looks of the guard
+    for _ in range(3):  # steps 5, 6, 7: between two checks of the guard
         trainer.step()
     torch.cuda.set_sync_debug_mode("default")
     yield "a step waits for nothing", "", True
-    held = torch.cuda.memory_allocated()
+    before = torch.cuda.memory_allocated()
     for _ in range(200):
         trainer.step()
-    grown = torch.cuda.memory_allocated() - held
+    grown = torch.cuda.memory_allocated() - before
     yield "memory after 200 steps is what it was", grown, grown < 2**20
     sizes = [record.private.lot_size for record in trainer.records]
     yield "lots hold all records", set(sizes), set(sizes) == {64}
@@ -168,7 +168,7 @@ def main() -> None:
         if not good:
             sys.exit(1)
     chosen = [work for work in MODELS if options.only.lower() in work.name.lower()]
-    # A process for each: what one model left behind must not change the next.
+    # A process per model, so that memory left by one does not change the next.
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for work in chosen if options.time else ():
             section = pool.apply(measured, (work, options.rounds, ("functorch", "ew", "fast")))

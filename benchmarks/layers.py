@@ -47,14 +47,14 @@ per-example gradients do not add up to the ordinary one."""
 
 RESULTS = Path(__file__).parent / "results" / "layers.md"
 BATCH, WIDTH = 128, 64
-# What makes a module of torch.nn own parameters.
+# Calls by which a module of torch.nn gets parameters.
 _MAKES = re.compile(r"\b(\w*Parameter|Linear|MultiheadAttention|Transformer\w+)\(")
 
 Inputs = tuple[Tensor, ...]
 
 
 def modules() -> dict[str, type[nn.Module]]:
-    """All of torch.nn that can run and has parameters, by name; lazy modules become others."""
+    """Return the modules of torch.nn with parameters, by name, without abstract and lazy ones."""
     kinds = {name: kind for name, kind in vars(nn).items() if isinstance(kind, type)}
     return {name: kind for name, kind in sorted(kinds.items()) if _has_parameters(kind)}
 
@@ -71,7 +71,7 @@ def _has_parameters(kind: type) -> bool:
 
 
 def grids(kind: str, build: Callable[..., nn.Module], **options: Any) -> dict[str, Any]:
-    """Return a module for one, two and three dimensions."""
+    """Return builders of a module in one, two and three dimensions."""
     sizes = {1: (8,), 2: (4, 4), 3: (4, 2, 2)}
     return {
         f"{kind}{dims}d": lambda b, w, dims=dims: (
@@ -95,7 +95,7 @@ def transformer(name: str, inputs: int) -> Callable[[int, int], tuple[nn.Module,
     return made
 
 
-# How to build each for a width, and what to call it with.
+# By module, a function of batch size and width that returns it and its inputs.
 LAYERS: dict[str, Callable[[int, int], tuple[nn.Module, Inputs]]] = {
     "AdaptiveLogSoftmaxWithLoss": lambda b, w: (
         nn.AdaptiveLogSoftmaxWithLoss(w, 9, [3, 6], div_value=2.0),
@@ -138,14 +138,14 @@ LAYERS: dict[str, Callable[[int, int], tuple[nn.Module, Inputs]]] = {
 
 
 def losses(outputs: Any, batch: int) -> Tensor:
-    """One loss per record from all that a module gives, wherever the records are."""
+    """Return one loss per record from all outputs of a module, whichever axis has the records."""
     leaves = [x for x in tree_leaves(outputs) if isinstance(x, Tensor) and x.is_floating_point()]
     rows = [x.movedim(x.shape.index(batch), 0) for x in leaves if batch in x.shape]
     return sum((x.reshape(batch, -1).sin().mean(1) for x in rows), torch.zeros(()))
 
 
 def kind(module: nn.Module, inputs: Inputs) -> str:
-    """How this package differentiates a module."""
+    """Return how this package differentiates a module."""
     how = recalled(module, lambda y, x: losses(y, len(x)), inputs, inputs[0]).how
     return how if how != "tape" else "rule" if module._parameters else "parts"
 
@@ -164,7 +164,7 @@ def ordinary(module: nn.Module, inputs: Inputs) -> Callable[[], object]:
 
 
 def theirs(module: nn.Module, inputs: Inputs) -> tuple[str, Callable[[], object] | None]:
-    """How opacus differentiates a module, and a step of it; None if that is wrong or fails."""
+    """Return how opacus differentiates a module, and a step; None if that is wrong or fails."""
     from opacus import GradSampleModule
     from opacus.validators import ModuleValidator
 

@@ -1,12 +1,12 @@
-"""What `proofread` finds about the book's own formulas, misprints, edits, and what claims nothing.
+"""Verdicts of `proofread` on the book's formulas, misprints, edits, and texts without a claim.
 
     .venv/bin/python benchmarks/proofread.py [--sample 200] [--seed 1] [--held-out]
         [--failures FILE]
 
 The formulas are those of `tests/teaching/claims/corpus.py`. A verdict is reversed if it says
-"holds" or "safe" of what promises too much, or "refuted" of what does not; falsely accused is what
-is right and refuted, or claims nothing and is judged wrong.
-Exit status 1 if there is one.
+"holds" or "safe" of a formula that promises too much, or "refuted" of one that does not. A formula
+is falsely accused if it is right and refuted, or claims nothing and is judged wrong.
+Exit status 1 if there is either.
 """
 
 import argparse
@@ -29,7 +29,7 @@ VERDICTS = (
 
 
 def main() -> int:
-    """Judge the rows, print the table; 1 if a verdict is reversed."""
+    """Judge the rows and print the table; return 1 if a verdict is reversed or accuses falsely."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sample", type=int, help="so many rows, drawn by the seed")
     parser.add_argument("--seed", type=int, default=0)
@@ -61,10 +61,10 @@ def main() -> int:
 
 
 def _line(row: Row, finding, fault: str, seconds: float) -> str:
-    told = f"{finding.entry} {finding.misprint} {finding.reason}"
+    details = f"{finding.entry} {finding.misprint} {finding.reason}"
     cells = [fault.upper() or finding.verdict, f"{row.about} {row.id}", row.formula, row.words]
     cells = [" ".join(cell.split()) for cell in cells]
-    return " | ".join([*cells, f"{finding.verdict}: {told}", f"{seconds:.1f} s"])
+    return " | ".join([*cells, f"{finding.verdict}: {details}", f"{seconds:.1f} s"])
 
 
 def _table(table: Counter, faults: Counter) -> str:

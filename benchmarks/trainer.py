@@ -74,7 +74,7 @@ class Workload:
 
 
 class Encoder(nn.Module):
-    """Transformer encoder, 4 layers of 4 heads; every part of it is a module that opacus knows."""
+    """Transformer encoder, 4 layers of 4 heads, of modules that opacus supports."""
 
     def __init__(self, *, vocabulary: int = 5000, width: int = 256, layers: int = 4) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class Recurrent(nn.Module):
 
 
 class Words(nn.Module):
-    """The mean of embedded words, and a linear layer on it."""
+    """Mean of embedded words, and a linear layer on it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -243,7 +243,7 @@ def sgd(work: Workload, x: Tensor, y: Tensor, *, compiled: bool = False) -> Step
 
 
 def population(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """So many records that a Poisson lot has one batch of them in expectation."""
+    """Return the batch repeated, so that a Poisson lot has its size in expectation."""
     return tuple(value.repeat(round(1 / RATE), *[1] * (value.dim() - 1)) for value in (x, y))
 
 
@@ -266,7 +266,7 @@ def opacus(work: Workload, x: Tensor, y: Tensor, *, mode: str, poisson: bool = F
     model = work.build().to(DEVICE)
     data = TensorDataset(*(population(x, y) if poisson else (x, y)))
     loader = DataLoader(data, batch_size=work.batch)
-    private = PrivacyEngine().make_private(  # gives a loader that draws its lots
+    private = PrivacyEngine().make_private(  # returns a loader that samples lots
         module=model,
         optimizer=torch.optim.SGD(model.parameters(), lr=LR),
         criterion=nn.CrossEntropyLoss(),
@@ -291,7 +291,7 @@ def opacus(work: Workload, x: Tensor, y: Tensor, *, mode: str, poisson: bool = F
 
 
 def methods(skipped: Collection[str] = ()) -> Iterator[tuple[str, Callable[..., Step]]]:
-    """All ways to do a step but those whose names contain a skipped word."""
+    """Yield all methods of a step except those whose names contain a skipped word."""
     ways: dict[str, Callable[..., Step]] = {
         SGD: sgd,
         OURS: ours,
@@ -307,7 +307,7 @@ def methods(skipped: Collection[str] = ()) -> Iterator[tuple[str, Callable[..., 
 
 
 def clock() -> float:
-    """Seconds of processor time; of the wall on a GPU, once it has finished."""
+    """Return seconds of processor time, or of wall-clock time once a GPU has finished."""
     if DEVICE.type == "cuda":
         torch.cuda.synchronize()
         return time.perf_counter()
@@ -322,7 +322,7 @@ def seconds(step: Step, count: int) -> float:
 
 
 def peak(step: Step) -> float:
-    """Bytes that one step holds at once beyond what was there before."""
+    """Return the peak of the bytes that one step allocates."""
     gc.collect()
     if DEVICE.type == "cuda":
         torch.cuda.reset_peak_memory_stats()
@@ -354,7 +354,7 @@ def measured(work: Workload, rounds: int, skipped: Collection[str]) -> str:
     for name, build in methods(skipped):
         try:
             steps[name] = build(work, x, y)
-            seconds(steps[name], 3)  # the guard looks at steps 1, 2, 4 and 8
+            seconds(steps[name], 3)  # the guard checks steps 1, 2, 4 and 8
             once[name] = seconds(steps[name], 1)
             peaks[name] = peak(steps[name])
         except Exception as error:
@@ -373,7 +373,7 @@ def measured(work: Workload, rounds: int, skipped: Collection[str]) -> str:
 
 
 def verdict(work: Workload, times: dict[str, list[float]]) -> str:
-    """Goal, measured ratio and what it is made of."""
+    """Return the goal, the measured ratio and the parts of the extra time."""
     drawn = OURS + POISSON
     reached = median_ratio(times[drawn], times[SGD]) if drawn in times else "none"
     goal = "no goal" if work.goal is None else f"goal {work.goal}"
@@ -382,7 +382,7 @@ def verdict(work: Workload, times: dict[str, list[float]]) -> str:
 
 
 def where(rounds: int) -> str:
-    """Name the machine, how busy it was, and how often it was measured."""
+    """Return the machine, its load, and the number of rounds."""
     name = torch.cuda.get_device_name() if DEVICE.type == "cuda" else machine()
     load = f"Load {os.getloadavg()[0]:.1f}, " if hasattr(os, "getloadavg") else ""
     return f"{name} {load}{rounds} rounds."
@@ -405,7 +405,7 @@ def main() -> None:
     parser.add_argument("--skip", nargs="*", default=(), help="methods with these words")
     options = parser.parse_args()
     chosen = [work for work in WORKLOADS if options.only.lower() in work.name.lower()]
-    # A process for each: what one model left behind must not change the next.
+    # A process per model, so that memory left by one does not change the next.
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         for work in chosen:
             section = pool.apply(measured, (work, options.rounds, options.skip))

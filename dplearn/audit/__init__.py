@@ -1,13 +1,13 @@
-"""Audits: what the outputs of a program prove about its epsilon, from below.
+"""Audits: lower bounds on epsilon that the outputs of a program prove.
 
-An auditor puts canaries into the data of some runs and not of others, and guesses from the outputs
-which were in. Guesses that are right too often are impossible, at the confidence of one look that
-was planned before, for a program of a small epsilon: a `LowerBound`, never a guarantee.
+An auditor inserts canaries at random into the training data and guesses from the outputs which were
+included. Too many right guesses refute a small epsilon, at the confidence of one test planned
+before the runs: the result is a `LowerBound`, never a guarantee.
 
-`observe(train, canaries=...).bound(delta=...)` does it with any training function. `from_scores`
-and `from_counts` judge many independent runs with and without one canary, `one_run` and
-`from_guesses` many canaries of one run, or of a few. `two_worlds` judges planned looks at growing
-counts against the whole curve of one plan."""
+`observe(train, canaries=...).bound(delta=...)` audits any training function. `from_scores` and
+`from_counts` use many independent runs with and without one canary, `one_run` and `from_guesses`
+many canaries of one or a few runs. `two_worlds` tests counts at several planned looks against the
+whole trade-off curve of one plan."""
 
 from dplearn.audit.bounds import (
     LowerBound,

@@ -1,4 +1,4 @@
-"""Lower bounds on epsilon from observations, at a confidence."""
+"""Lower confidence bounds on epsilon from observations."""
 
 import math
 from bisect import bisect_left
@@ -18,15 +18,15 @@ from dplearn.mechanisms import Gaussian
 from dplearn.mechanisms.sampling_scheme import default_adjacency
 from dplearn.run import DPSGD
 
-# What is presumed of the program: nothing, or a trade-off curve no worse than some Gaussian's.
+# Assumption on the program: none, or a Gaussian trade-off curve.
 Assumption = Literal["any", "gaussian"]
-# Noise multipliers that `two_worlds` tries, over that of the plan: larger ones first.
+# Noise multipliers that `two_worlds` tries, as multiples of the plan's, in descending order.
 _NOISES = tuple(math.exp(0.02 * k) for k in range(100, -76, -1))
 
 
 @dataclass(frozen=True)
 class LowerBound:
-    """Lower bound on epsilon that outputs prove; nothing proved is no proof of privacy.
+    """Lower bound on epsilon proved by outputs; a bound of 0 does not prove privacy.
 
     Examples
     --------
@@ -34,10 +34,10 @@ class LowerBound:
     epsilon > 2.1 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
     """
 
-    epsilon: float  # no program of this epsilon or less is likely to have had the outputs
+    epsilon: float  # a program of this epsilon or less is unlikely to give the outputs
     delta: float
-    method: str  # one_run or two_worlds, or plan_curve of `two_worlds`
-    confidence: float = 0.999  # of one look, planned before the runs
+    method: str  # one_run, two_worlds, or plan_curve (from `two_worlds`)
+    confidence: float = 0.999  # of one test, planned before the runs
     adjacency: Adjacency = "add_remove"
     assume: Assumption = "any"
 
@@ -48,11 +48,11 @@ class LowerBound:
         validate.one_of(get_args(Assumption), assume=self.assume)
 
     def contradicts(self, guarantee: Guarantee) -> bool:
-        """Return whether a true guarantee makes the outputs impossible, at the confidence.
+        """Return whether the bound refutes a guarantee, at the confidence.
 
-        ValueError is raised where the two cannot be compared: the guarantee is no upper bound, or
-        about other neighbours or a larger delta. A bound that assumes a Gaussian accuses wrongly
-        where a true guarantee is of another curve, such as Poisson lots.
+        ValueError is raised if the two cannot be compared: the guarantee is not an upper bound, or
+        has another adjacency or a larger delta. A bound that assumes a Gaussian may refute a true
+        guarantee with another trade-off curve, such as that of Poisson sampling.
         """
         smaller = guarantee.delta <= self.delta * (1 + 1e-12)
         if not (guarantee.is_bound and smaller and guarantee.adjacency == self.adjacency):
@@ -81,12 +81,12 @@ def from_counts(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Bound from `positives` runs with a canary and `negatives` without, all independent.
+    """Return the bound from `positives` independent runs with a canary and `negatives` without.
 
-    The attacker said "present" in so many of either, by a rule that came from other runs than
-    those counted: `from_scores` sees to it. Both error rates have a Clopper-Pearson limit, each
-    exceeded with probability (1 - confidence) / 2 at most. The last four arguments are fields of
-    the `LowerBound`.
+    The attacker guessed "present" in `true_positives` and `false_positives` of them, by a rule
+    chosen on other runs, as `from_scores` does. Each error rate has a Clopper-Pearson limit, which
+    it exceeds with probability (1 - confidence) / 2 at most. The last four arguments are fields
+    of the `LowerBound`.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def from_counts(
 
 
 def _strength(bound: LowerBound, *errors: tuple[int, int]) -> float:
-    """Epsilon, or mu of a Gaussian, from false positives of so many trials, and negatives."""
+    """Return a bound on epsilon or mu from (false positives, trials) and (misses, trials)."""
     fpr, fnr = (
         theorems.clopper_pearson_upper(errors=k, trials=n, confidence=bound.confidence)
         for k, n in errors
@@ -118,7 +118,7 @@ def _strength(bound: LowerBound, *errors: tuple[int, int]) -> float:
 
 
 def _of(bound: LowerBound, strength: float) -> LowerBound:
-    """Return the bound with this epsilon, or that of a Gaussian of this mu, rounded down."""
+    """Return the bound with epsilon = `strength`, or with that of a Gaussian of mu = `strength`."""
     if bound.assume == "gaussian":
         validate.probability(delta=bound.delta)
         gaussian = Gaussian(1 / max(strength, 1e-9))
@@ -134,31 +134,31 @@ def two_worlds(
     planned: int,
     confidence: float = 0.95,
 ) -> LowerBound:
-    """Return the bound that counts of several looks prove against the whole curve of a plan.
+    """Return a bound from counts at several planned looks, by the whole trade-off curve of a plan.
 
-    The program is presumed to be the plan with a noise multiplier of its own. The bound is the
-    epsilon of the smallest one that leaks too little for the counts of some look: of the pairs of
-    error rates that these noises allow, `PLD.true_positive_rate` knows a certified end. With the
-    plan's own noise nothing is presumed but that the counts are binomial if the plan is kept.
+    The program is assumed to be the plan with an unknown noise multiplier. The bound is the
+    epsilon of the smallest multiplier tried whose trade-off curve the counts of some look refute;
+    `PLD.true_positive_rate` gives a certified end of that curve. Refuting the plan's own
+    multiplier assumes only that the counts of a correct program are binomial.
 
     Parameters
     ----------
     looks : sequence of (true_positives, positives, false_positives, negatives)
-        All counts so far, at each look.
+        Cumulative counts at each look.
     plan : DPSGD
-        What the program claims to do.
+        Plan that the program claims to follow.
     delta : float
-        At which epsilon is stated, in (0, 1).
+        Delta of the bound, in (0, 1).
     planned : int
         Number of looks fixed before the first run; each has an equal part of 1 - confidence.
     confidence : float
-        Of all looks together, in (0, 1).
+        Confidence over all looks together, in (0, 1).
 
     Returns
     -------
     LowerBound
-        Of `plan`'s neighbours; it contradicts a plan that keeps its promise with a probability of
-        at most 1 - confidence, whenever one stops.
+        Under the adjacency of `plan`. It contradicts a correct program with probability at most
+        1 - confidence, whichever look is the last.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def two_worlds(
 
 
 def refuted(plan: DPSGD, least_found: float, most_accused: float) -> bool:
-    """Return whether no attack on a plan finds so many members and accuses so few others."""
+    """Return whether no attack on a plan has these true and false positive rates."""
     if not 0 < most_accused < 1:
         return False
     adjacency = default_adjacency(plan.sampling)
@@ -203,7 +203,7 @@ def refuted(plan: DPSGD, least_found: float, most_accused: float) -> bool:
 def _limits(
     true_positives: int, positives: int, false_positives: int, negatives: int, *, confidence: float
 ) -> tuple[float, float]:
-    """Return the least rate of true positives and the largest of false ones, at a confidence."""
+    """Return the lower limit of the true positive rate and the upper limit of the false one."""
     missed, alarms = (
         theorems.clopper_pearson_upper(errors=k, trials=n, confidence=confidence)
         for k, n in ((positives - true_positives, positives), (false_positives, negatives))
@@ -220,10 +220,10 @@ def from_scores(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Bound from one score per independent run, `present` with the canary and `absent` without.
+    """Return the bound from one score per run, `present` with a canary and `absent` without.
 
-    The first half of either, in the order of the runs, chooses the threshold and the second alone
-    is judged: no run counts that decided what to look for. Other arguments as in `from_counts`.
+    All runs are independent. The first half of each, in the order of the runs, chooses the
+    threshold; only the second half is tested with it. Other arguments are as in `from_counts`.
     """
     both = [_finite(scores) for scores in (present, absent)]
     tried, judged = zip(*(np.split(scores, [len(scores) // 2]) for scores in both), strict=True)
@@ -235,7 +235,7 @@ def from_scores(
         return [(int(one.sum()), one.size) for one in (runs[1] > threshold, runs[0] <= threshold)]
 
     def worth(threshold: float) -> tuple[float, float]:
-        """Return what a first look proves; where that is nothing, how rarely it errs."""
+        """Return the strength that the first halves prove, then minus their error rates."""
         first = errors(tried, threshold)
         return _strength(bound, *first), -sum(k / n for k, n in first)
 
@@ -254,14 +254,14 @@ def from_guesses(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Bound from guesses about canaries, each in the data with probability 1/2 on its own.
+    """Return the bound from guesses about canaries, each included by its own fair coin.
 
-    Canaries of one run may help or hinder each other. Those of several runs count as of one. How
-    many guesses there are is fixed before the outputs are seen: `one_run` sees to it. The theorem
-    is that of Mahloujifar, Melis & Chaudhuri 2024 at the curve of (epsilon, delta), where delta
-    takes less away than in that of Steinke, Nasr & Jagielski 2023, or at a Gaussian's. All guesses
-    may be shown with probability canaries * delta / guesses: where that is not below
-    1 - confidence, nothing is proved. Other arguments are as in `from_counts`.
+    Canaries of one run may affect each other; those of several runs count together. The number of
+    guesses must be fixed before the outputs are seen, as `one_run` does. The theorem is that of
+    Mahloujifar, Melis & Chaudhuri 2024 for the trade-off curve of (epsilon, delta)-DP, which loses
+    less to delta than that of Steinke, Nasr & Jagielski 2023, or for a Gaussian's. A program may
+    reveal all guessed canaries with probability canaries * delta / guesses: unless that is below
+    1 - confidence, the bound is 0. Other arguments are as in `from_counts`.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def from_guesses(
 
 
 def _proved(bound: LowerBound, canaries: int, looks: list[tuple[float, int, int]]) -> LowerBound:
-    """Bound by that look which proves most: share of the false alarms, guesses and right ones."""
+    """Return the largest bound over looks (share of the error level, guesses, correct guesses)."""
     dp = partial(theorems.least_of_dp, delta=bound.delta)
     curve = dp if bound.assume == "any" else theorems.least_of_gaussian
     proofs = [
@@ -299,22 +299,22 @@ def one_run(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Bound from a score for each canary, of one run or of several; high means included.
+    """Return the bound from one score per canary of one or more runs; high means included.
 
-    `guesses` are (highest, lowest): how many of the highest scores are guessed to be included and
-    how many of the lowest left out, both fixed before anybody looks. Without it they are those of a
-    plan that knows the number of canaries, delta and confidence alone: near the best for Gaussian
-    noise of an epsilon between 1 and 8, with nine tenths of the false alarms, and two larger
-    numbers for programs that leak more, with a twentieth each. The others are as in `from_counts`.
-    Of equal scores, each guess counts as wrong where it can: no order of them, such as one drawn
-    without knowing who is in, which the theorem is about, has fewer right guesses.
+    `guesses` is (highest, lowest): how many of the highest scores are guessed to be included and
+    how many of the lowest left out, both fixed before the scores are seen. By default they depend
+    only on the number of canaries, delta and confidence: one pair, near the best for Gaussian
+    noise of an epsilon between 1 and 8, has nine tenths of the error level, and two larger pairs,
+    for programs that leak more, a twentieth each. Other arguments are as in `from_counts`.
+    Ties are ordered so that the fewest guesses are right: the theorem is about an order that does
+    not depend on which canaries are included.
     """
     x, bits = _finite(scores), np.asarray(included, dtype=bool).ravel()
     if x.shape != bits.shape:
         raise ValueError(f"Expected as many scores as included, got {x.size} and {bits.size}.")
     bound = LowerBound(0.0, delta, "one_run", confidence, adjacency, assume)
     plan = [(1.0, *guesses)] if guesses else _planned(len(x), bound.delta, 1 - bound.confidence)
-    # Included ones first: left out if they are among the lowest, and not among the highest.
+    # Among equal scores, included canaries come first, so that the fewest guesses are right.
     ordered = bits[np.lexsort((~bits, x))]
     looks = []
     for share, highest, lowest in plan:
@@ -325,10 +325,10 @@ def one_run(
 
 
 def _planned(canaries: int, delta: float, level: float) -> list[tuple[float, int, int]]:
-    """Shares of the false alarms, and how many of the highest and of the lowest each guesses."""
+    """Return (share of the error level, highest, lowest) for each default pair of guesses."""
     if canaries < 2:
         raise ValueError(f"Expected 2 canaries or more, got {canaries}: one guess proves nothing.")
-    # Few more are right where all scores tell, since as many are seldom in as out.
+    # n / 2 less 1.5 standard deviations: both groups are seldom smaller than this.
     most = max(1.0, canaries / 2 - 0.75 * canaries**0.5)
     few = 1.25 * math.sqrt(-canaries * math.log(level)) + 2.5 * canaries * delta / level
     sizes = np.unique(np.geomspace(min(max(few, 1.0), most), most, 3).astype(int)).tolist()

@@ -1,7 +1,7 @@
-"""Noise of floating-point numbers: outputs that only one of two neighbours can give, and a cure.
+"""Floating-point noise: outputs that only one of two neighbours can give, and snapping.
 
-A proof about Laplace noise is about real numbers. A program draws one of 2^53 uniform numbers and
-rounds; what comes out depends in its last bits on the value that was to be hidden.
+A proof about Laplace noise assumes real numbers. A program draws one of 2^53 uniform numbers and
+rounds; the last bits of its output depend on the value to be hidden.
 """
 
 import math
@@ -16,7 +16,7 @@ from dplearn.core import validate
 def laplace_by_inversion(
     uniforms: ArrayLike, *, value: float = 0.0, scale: float = 1.0
 ) -> NDArray[np.float64]:
-    """`value` plus Laplace noise as textbooks compute it from uniform numbers in [0, 1).
+    """Return `value` plus Laplace noise, by textbook inversion of uniform numbers in [0, 1).
 
     It is not differentially private: see `reachable`. `Laplace.release` has the same defect.
 
@@ -27,19 +27,19 @@ def laplace_by_inversion(
     """
     validate.positive(scale=scale)
     centred = np.asarray(uniforms, dtype=float) - 0.5
-    with np.errstate(divide="ignore"):  # 0 gives an infinite number
+    with np.errstate(divide="ignore"):  # a uniform of 0 gives -inf
         return value - scale * np.sign(centred) * np.log(1 - 2 * np.abs(centred))
 
 
 def reachable(
     outputs: ArrayLike, release: Callable[[NDArray], NDArray], *, bits: int = 53
 ) -> NDArray[np.bool_]:
-    """Mark each output that a program gives for one of the uniform numbers k / 2^bits.
+    """Return whether a program gives each output for some uniform number k / 2^bits.
 
-    An output that is reached from one value and not from its neighbour has an infinite privacy
-    loss. Answers are exact, by bisection on the grid. `release` is what the program releases for an
-    array of uniform numbers, never decreasing but for the last bit of its logarithm. At 53 `bits`,
-    2 to 53, they are those of Python and NumPy.
+    An output reachable from one value and not from its neighbour has an infinite privacy loss.
+    The result is exact, by bisection on the grid. `release` maps an array of uniform numbers to
+    outputs and must not decrease, except by rounding of its logarithm. `bits` is from 2 to 53;
+    uniform numbers of Python and NumPy have 53.
 
     References
     ----------
@@ -60,13 +60,13 @@ def reachable(
         below = release(np.ldexp(middle.astype(float), -bits)) < outputs
         low = np.where(below, np.minimum(middle + 1, high), low)
         high = np.where(below, high, middle)
-    # A logarithm that errs in the last bit may exchange neighbours on the grid.
+    # Rounding of the logarithm may swap the outputs of adjacent grid points.
     near = np.clip(low[..., None] + np.arange(-4, 5), 0, 2**bits - 1)
     return np.any(release(np.ldexp(near.astype(float), -bits)) == outputs[..., None], axis=-1)
 
 
 def snapped_epsilon(*, scale: float, bound: float) -> float:
-    r"""Epsilon of snapped Laplace noise for values that differ by at most 1, at delta = 0.
+    r"""Return epsilon at delta = 0 of snapped Laplace noise for values at most 1 apart.
 
     A snapped release is a clamped value plus noise of this scale, made of all doubles between 0 and
     1, rounded to multiples of the smallest power of two that is not below the scale, and clamped.

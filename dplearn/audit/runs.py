@@ -1,4 +1,4 @@
-"""Any training function under audit: which canaries are in, runs that resume, and their scores."""
+"""Audit runs of any training function: random canaries, resumable runs, and their scores."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -15,17 +15,17 @@ from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
 from dplearn.sweeps import sweep
 
-# train(included, seed): which canaries are in, shape (canaries,), and a seed for all else.
+# train(included, seed): flags of the included canaries, shape (canaries,), and a seed.
 Train = Callable[[NDArray[np.bool_], int], Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Canaries of all runs, which were in and their scores, each of shape (runs, canaries).
+    """Inclusion flags and scores of the canaries of all runs, each of shape (runs, canaries).
 
     Examples
     --------
-    >>> def train(included, seed):  # each canary with a quarter of the noise that is claimed
+    >>> def train(included, seed):  # noise of deviation 1/4 per canary
     ...     return included + 0.25 * np.random.default_rng(seed).normal(size=included.size)
     >>> print(observe(train, canaries=2000, progress=False).bound(delta=1e-5))
     epsilon > 4.411 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
@@ -43,10 +43,10 @@ class Observations:
         adjacency: Adjacency = "add_remove",
         assume: Assumption = "any",
     ) -> LowerBound:
-        """Bound that they prove: of two worlds for one canary a run, else of `one_run` on all.
+        """Return the bound by `from_scores` for one canary per run, else by `one_run` on all.
 
-        Canaries, runs and guesses are fixed beforehand: who adds runs until something shows has no
-        confidence left. Arguments are those of `one_run`.
+        Fix canaries, runs and `guesses` (which select `one_run`) beforehand: adding runs until the
+        bound is positive voids the confidence. Arguments are those of `one_run`.
         """
         judge = partial(one_run, self.included, self.scores, guesses=guesses)
         if self.included.shape[1] == 1 and guesses is None:
@@ -55,7 +55,7 @@ class Observations:
 
 
 class _Run(NamedTuple):
-    """One of so many runs; a file of another audit has none of this name."""
+    """Key of one run in the file of rows; it differs from every key of another audit."""
 
     number: int
     runs: int
@@ -64,7 +64,7 @@ class _Run(NamedTuple):
 
     @property
     def drawn(self) -> tuple[NDArray[np.bool_], int]:
-        """Draw by fair coins which canaries are in, and the seed of all else."""
+        """Inclusion flags drawn by fair coins, and the seed of the training."""
         rng = np.random.default_rng([self.seed, self.number])
         return rng.random(self.canaries) < 0.5, int(rng.integers(2**31))
 
@@ -80,14 +80,14 @@ def observe(
     executor: Executor | None = None,
     progress: bool = True,
 ) -> Observations:
-    """Observations of `runs` calls of `train(included, seed)`, `canaries` in by fair coins.
+    """Return observations of `runs` independent calls of `train(included, seed)`.
 
-    `train` returns one score per canary, higher where it rather was in, or anything of which
-    `score(result)` makes them. It must use the bits of `included` for nothing but the data. All
-    follows from `seed`. `path` gets a line after each run, where a killed audit goes on. The
-    executor and `progress` are as in `dplearn.sweeps.sweep`; without one the runs are done here,
-    one by one.
-    ValueError is raised where scores are not one finite number per canary.
+    Fair coins choose the `canaries` that are included. `train` returns one score per canary, higher
+    if it seems included, or a result that `score(result)` turns into scores. It must use `included`
+    only to choose the data. `seed` determines all draws. Each run adds a line to the file `path`,
+    from which a killed audit resumes. `executor` and `progress` are as in `dplearn.sweeps.sweep`;
+    without an executor the runs are done one by one in this process.
+    ValueError is raised unless the scores are one finite number per canary.
     """
     validate.integer(minimum=1, canaries=canaries, runs=runs)
     validate.integer(minimum=0, seed=seed)

@@ -1,4 +1,4 @@
-"""The theorems that audits rest on; the formula book enters them and checks each one."""
+"""Theorems behind the audits; the formula book states and checks each of them."""
 
 import math
 from collections.abc import Callable
@@ -7,26 +7,26 @@ from scipy.special import betaincinv, ndtr, ndtri
 
 from dplearn.core import validate
 
-# From P(E) to the least Q(E) that a pair of neighbours may have: f^-1 of the complement.
+# From P(E) to the least Q(E) of neighbours with trade-off curve f: f^-1(1 - P(E)).
 Least = Callable[[float], float]
 
 
 def audit_epsilon(
     *, false_positive_rate: float, false_negative_rate: float, delta: float = 0.0
 ) -> float:
-    """Least epsilon of a test with these rates; Kairouz, Oh & Viswanath (2015), Theorem 2.1."""
+    """Return the least epsilon of these rates; Kairouz, Oh & Viswanath (2015), Theorem 2.1."""
     rates = (false_positive_rate, false_negative_rate), (false_negative_rate, false_positive_rate)
-    room = ((1 - delta - a, b) for a, b in rates if 1 - delta - a > 0)
-    return max([0.0, *(math.log(a / b) if b > 0 else math.inf for a, b in room)])
+    ratios = ((1 - delta - a, b) for a, b in rates if 1 - delta - a > 0)
+    return max([0.0, *(math.log(a / b) if b > 0 else math.inf for a, b in ratios)])
 
 
 def audit_mu(*, false_positive_rate: float, false_negative_rate: float) -> float:
-    """Least mu of a Gaussian's trade-off curve that allows a test with these error rates."""
+    """Return the least mu of a Gaussian trade-off curve that allows these error rates."""
     return float(-ndtri(false_positive_rate) - ndtri(false_negative_rate))
 
 
 def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95) -> float:
-    """Upper limit of a rate, too low with chance (1 - confidence) / 2 at most; see G-N2."""
+    """Return a limit that a rate exceeds with probability <= (1 - confidence) / 2; see G-N2."""
     limit = betaincinv(errors + 1, trials - errors, (1 + confidence) / 2)
     return float(limit) if errors < trials else 1.0
 
@@ -45,7 +45,7 @@ def least_of_gaussian(mu: float) -> Least:
 def allows_guesses(
     least: Least, *, canaries: int, guesses: int, correct: int, chance: float
 ) -> bool:
-    """Return whether the curve allows so many right guesses with at least this chance.
+    """Return whether the curve allows `correct` right guesses with probability >= `chance`.
 
     See Mahloujifar, Melis & Chaudhuri (2024), Appendix, audit_rh_with_cap.
     """
@@ -53,18 +53,18 @@ def allows_guesses(
     validate.integer(minimum=1, maximum=canaries, guesses=guesses)
     validate.integer(minimum=0, maximum=guesses, correct=correct)
     right, wrong = chance * correct / canaries, chance * (guesses - correct) / canaries
-    # A hair of slack, on the side of those who are audited.
-    room = guesses / canaries * (1 + 1e-12)
+    # Slack for rounding, in favour of the audited program.
+    limit = guesses / canaries * (1 + 1e-12)
     for i in range(correct - 1, -1, -1):
         more = least(right) - wrong
-        if more <= 0 or right + wrong > room:
-            break  # neither share falls, further down
+        if more <= 0 or right + wrong > limit:
+            break  # neither share falls as i decreases
         right, wrong = right + i / (guesses - i) * more, wrong + more
-    return right + wrong <= room
+    return right + wrong <= limit
 
 
 def largest_refuted(refutes: Callable[[float], bool]) -> float:
-    """Return the largest strength, such as an epsilon, seen to be refuted; 0 if none is."""
+    """Return the largest refuted strength, such as an epsilon, by bisection; 0 if none is."""
     low, high = 0.0, 1.0
     if not refutes(low):
         return 0.0
@@ -79,7 +79,7 @@ def largest_refuted(refutes: Callable[[float], bool]) -> float:
 def refuted_by_guesses(
     curve: Callable[[float], Least], *, canaries: int, guesses: int, correct: int, chance: float
 ) -> float:
-    """Largest strength whose curve makes so many right guesses rarer than a chance; 0 if none."""
+    """Return the largest strength whose curve does not allow the right guesses; 0 if none."""
 
     def refutes(strength: float) -> bool:
         return not allows_guesses(

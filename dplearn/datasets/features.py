@@ -1,4 +1,4 @@
-"""Features made by hand: with few records and much noise they beat features that are learned."""
+"""Hand-crafted features, which beat learned ones where records are few and noise is large."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,11 +11,11 @@ _AT_ONCE = 1000
 def oriented_gradients(
     images: ArrayLike, *, cells: int = 4, orientations: int = 8
 ) -> NDArray[np.float32]:
-    r"""Histograms of edges' directions in a grid of cells, one unit vector per image.
+    r"""Return histograms of gradient directions in a grid of cells, a unit vector per image.
 
-    In each cell of `images`, square roots of a histogram of directions, less their mean: what all
-    directions share says little and would use up the clipping norm. Train without a bias, for the
-    same reason. Every image is treated alone, so a record's influence is its own gradient only.
+    A cell of `images` has the square roots of its histogram, less their mean: the common part
+    carries little information and would use up the clipping norm. Train without a bias, for the
+    same reason. Each image is transformed alone, so a record influences only its own gradient.
 
     Images have shape (n, H, W), H and W multiples of the number of `cells` along each side. A
     gradient votes for the two nearest of the directions in :math:`[0, 2\pi)`, in proportion. The
@@ -41,17 +41,17 @@ def oriented_gradients(
             f"Expected images of shape (n, H, W) with H and W multiples of cells={cells}, "
             f"got shape {images.shape}."
         )
-    votes = [np.zeros((0, cells**2, orientations))]  # lengths for each cell and direction
+    votes = [np.zeros((0, cells**2, orientations))]  # gradient lengths per cell and direction
     for start in range(0, len(images), _AT_ONCE):
         part = images[start : start + _AT_ONCE]
         n, height, width = part.shape
-        # The gradient at every pixel is x + iy; images continue with their outermost pixels.
+        # The gradient at every pixel is x + iy; images are padded with their edge pixels.
         wide = np.pad(part, ((0, 0), (1, 1), (1, 1)), mode="edge")
         x, y = wide[:, 1:-1, 2:] - wide[:, 1:-1, :-2], wide[:, 2:, 1:-1] - wide[:, :-2, 1:-1]
         slopes = x + 1j * y
         turns = np.angle(slopes) * (orientations / (2 * np.pi))
         lengths, lower = np.abs(slopes), np.floor(turns)
-        # Place of each pixel's cell in the answer, counted through all images.
+        # Index of each pixel's cell, counted through all images.
         row, column = np.arange(height) * cells // height, np.arange(width) * cells // width
         cell = np.arange(n)[:, None, None] * cells**2 + row[:, None] * cells + column
         total = np.zeros(n * cells**2 * orientations)

@@ -1,4 +1,4 @@
-"""The tables that come with dplearn: digits, a school that wrote them, public uses of DP."""
+"""Tables shipped with dplearn: digits, the school of the lessons, deployments of DP."""
 
 import csv
 import gzip
@@ -24,16 +24,16 @@ class Labelled(NamedTuple):
 
 
 def labelled(pixels: NDArray, labels: NDArray, *, largest: int = 255) -> Labelled:
-    """Images of whole pixels from 0 to `largest`, now float32 in [0, 1], and int64 labels."""
+    """Return integer pixels from 0 to `largest` as float32 in [0, 1], and labels as int64."""
     return Labelled(pixels.astype(np.float32) / np.float32(largest), labels.astype(np.int64))
 
 
 def split(
     records: Labelled, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
 ) -> tuple[Labelled, Labelled, Labelled]:
-    """Training, validation and test part: a public partition.
+    """Return the training, validation and test part of a public partition.
 
-    Which record goes where depends on the number of records and the seed alone. `validation` and
+    The partition depends on the number of records and the seed alone. `validation` and
     `test` are shares in [0, 1), together < 1; each part is rounded to whole records.
 
     Examples
@@ -57,7 +57,7 @@ def split(
 
 
 def shipped_table(name: str) -> Path:
-    """Path of a table of ``data/``, in a checkout as in an installed package.
+    """Return the path of a table of ``data/``, in a checkout or an installed package.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def shipped_table(name: str) -> Path:
 
 
 def digits() -> Labelled:
-    """1797 digits written by 13 people, 8 x 8 pixels, from the published text of their table.
+    """Return 1797 digits of 8 x 8 pixels, written by 13 people, from the published table.
 
     References
     ----------
@@ -94,7 +94,7 @@ def digits() -> Labelled:
 
 
 class School(NamedTuple):
-    """A made-up school, a row per pupil: attributes, and the digit that each wrote."""
+    """Synthetic school with a row per pupil: attributes, and the digit that each wrote."""
 
     age: NDArray[np.int64]  # years; those above 18 learn in the evening
     month: NDArray[np.int64]  # of birth, 1 to 12
@@ -106,15 +106,15 @@ class School(NamedTuple):
 
     @property
     def anna(self) -> int:
-        """The row of Anna: nine years old, from Oak; her five looks like a nine."""
+        """Row of Anna, who is nine years old and from Oak; her five looks like a nine."""
         return 341
 
 
 def school() -> School:
-    """Return the 1,438 pupils of the lessons: made up, but for the images.
+    """Return the 1,438 pupils of the lessons, synthetic except for their images.
 
-    These are the training part of `digits`, ``split(digits(), validation=0)``; all else is drawn
-    from one seed. Of 64 pupils of Anna's age nobody else has both her month and her village.
+    The images are the training part of ``split(digits(), validation=0)``; all else is drawn from
+    one seed. Of the 64 pupils of Anna's age, only she has both her month and her village.
 
     Examples
     --------
@@ -145,30 +145,30 @@ def school() -> School:
 
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
-    """A row of ``data/deployments.csv``: an epsilon that was printed, and what it is about."""
+    """Row of ``data/deployments.csv``: a published epsilon and its context."""
 
     id: str
     organisation: str
     what: str
     year: int  # in which it began
-    model: str  # "local": noise on the device; "central": at whoever holds the data
+    model: str  # "local": noise on the device; "central": noise at the data holder
     unit: str  # "user", "person", "housing_unit" or "unsaid"
-    period: str  # what one epsilon pays for, such as "day" or "report"
+    period: str  # covered by one epsilon, such as "day" or "report"
     epsilon: float
-    delta: float | None  # 0 for pure differential privacy; None where the source is silent
-    adjacency: str  # empty where the source is silent
+    delta: float | None  # 0 for pure differential privacy; None if the source has none
+    adjacency: str  # empty if the source has none
     source: str
-    unsaid: str  # what the source, as read for this table, does not say
+    unsaid: str  # facts that the source, as read for this table, does not state
 
     @property
     def comparable(self) -> tuple[str, str, str]:
-        """Model, unit and period: two uses must share them for their epsilons to be compared."""
+        """Model, unit and period; only epsilons that share all three are comparable."""
         return self.model, self.unit, self.period
 
 
 @cache
 def deployments() -> tuple[Deployment, ...]:
-    """Deployments in ``data/deployments.csv``, in the order of its rows."""
+    """Return the deployments in ``data/deployments.csv``, in the order of its rows."""
     with shipped_table("deployments.csv").open(encoding="utf-8", newline="") as file:
         rows: list[dict[str, Any]] = list(csv.DictReader(file))
     for row in rows:

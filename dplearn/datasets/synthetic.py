@@ -1,15 +1,15 @@
-r"""Digits of 28 x 28 pixels drawn by a procedure: data at the scale of MNIST without a download.
+r"""Procedurally drawn digits of 28 x 28 pixels: data at the scale of MNIST without a download.
 
-Each image draws its own way of writing: strokes, smooth curves through points, which meet in a
-corner where they name the same one. It moves the points, bends and slants the plane, chooses pen
-and pressure, and inks the pixels: a stroke through :math:`(x_s, y_s)` with
-pieces of length :math:`w_s` leaves
+Each image draws a glyph of strokes: smooth curves through points, which meet in a corner where
+they share a point. Its points are moved, the plane is bent and slanted, pen and pressure are
+drawn, and the pixels are inked: a stroke through :math:`(x_s, y_s)` with pieces of length
+:math:`w_s` leaves
 
 .. math:: \sum_s w_s\, e^{-(i - x_s)^2 / 2\rho^2}\, e^{-(j - y_s)^2 / 2\rho^2}
 
 at pixel (i, j), cut off at full black: a product of two matrices. Apart from the balanced labels,
 images are independent draws: none is a distorted copy of another, as augmented data would be.
-Nobody wrote them and nothing about them is private: accuracy on this set shows the optimiser.
+The images are not private data: accuracy on this set measures the optimiser.
 
 Geometry and ink are in float64, so that rounding to 256 greys gives the same image everywhere.
 """
@@ -31,11 +31,11 @@ _RECORD = 1 + SIDE * SIDE
 
 
 def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
-    """Images that look like handwritten digits; the same for the same seed.
+    """Return images that look like handwritten digits, determined by `seed`.
 
     A shorter set is the beginning of a longer one. A linear model reaches about 90 %, a small
-    convolutional network 99 %. 70,000 images take about ten seconds. Of every ten images each shows
-    another digit.
+    convolutional network 99 %. 70,000 images take about ten seconds. Each ten images in turn show
+    all ten digits.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
 
 
 def _block(seed: int, number: int) -> NDArray:
-    """Block `number`, of `BLOCK` images; blocks have streams of random numbers of their own."""
+    """Return block `number` of `BLOCK` images, drawn from a random stream of its own."""
     rng = np.random.default_rng([seed, number])
     labels = rng.permuted(np.tile(np.arange(10), (BLOCK // 10, 1)), axis=1).ravel()
     shapes = glyphs()
@@ -61,10 +61,10 @@ def _block(seed: int, number: int) -> NDArray:
     way = np.searchsorted(np.cumsum(shapes.share) - 1e-9, drawn, side="right")
     points = shapes.points[way]
     places = shapes.curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
-    for _ in range(3):  # the plane is bent by waves
+    for _ in range(3):  # bend the plane by waves
         wave, phase = _spread(rng, 3.5, 2, 1), 2 * np.pi * rng.random((BLOCK, 1, 1))
         places = places + _spread(rng, 0.045, 1, 2) * np.sin(places @ wave + phase)
-    # Made narrow or wide, turned, and slanted to the right.
+    # Scale the width, turn, and slant to the right.
     turn, slant = _spread(rng, 0.11), 0.12 + _spread(rng, 0.25)
     width, cos, sin = 0.8 * np.exp(_spread(rng, 0.17)), np.cos(turn), np.sin(turn)
     plane = np.array([[width * cos, width * sin], [-slant * cos - sin, cos - slant * sin]])
@@ -73,9 +73,9 @@ def _block(seed: int, number: int) -> NDArray:
 
 
 class Glyphs(NamedTuple):
-    """All ways of writing, in arrays padded to the largest number K of points.
+    """All glyphs (ways of writing a digit), in arrays padded to the largest number K of points.
 
-    share (G,), points (G, K, 2); curve (G, SEGMENTS + 1, K) takes points to places
+    share (G,), points (G, K, 2); curve (G, SEGMENTS + 1, K) maps points to places
     on the strokes; drawn (G, SEGMENTS) is False where the pen is lifted.
     """
 
@@ -86,10 +86,10 @@ class Glyphs(NamedTuple):
 
 
 def spline(knots: int, places: int) -> NDArray:
-    """Weights (places, knots) of a Catmull-Rom curve; ends continue straight on."""
-    from scipy.interpolate import CubicHermiteSpline  # To load the package does without it.
+    """Return weights (places, knots) of a Catmull-Rom curve with one-sided slopes at its ends."""
+    from scipy.interpolate import CubicHermiteSpline  # not imported with the package
 
-    # Column j is the curve of knot j alone; slopes are those between the knots on either side.
+    # Column j is the curve of knot j alone; inner slopes are central differences.
     alone = np.eye(knots)
     curve = CubicHermiteSpline(np.arange(knots), alone, np.gradient(alone, axis=0))
     return curve(np.linspace(0, knots - 1, places))
@@ -106,7 +106,7 @@ def ways_of_writing() -> list[tuple[int, int, Strokes]]:
 
 @cache
 def glyphs() -> Glyphs:
-    """All ways of writing of all digits; the shares of a digit add up to 1."""
+    """Return all glyphs of all digits; the shares of a digit add up to 1."""
     flat = ways_of_writing()
     label, share = np.array([row[:2] for row in flat]).T
     most = max(len({p for stroke in way for p in stroke}) for *_, way in flat)
@@ -127,12 +127,12 @@ def glyphs() -> Glyphs:
 
 
 def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
-    """Centred uniform numbers: no outlier makes a digit illegible."""
+    """Return centred uniform numbers: no outlier makes a digit illegible."""
     return rng.uniform(-1, 1, (BLOCK, *shape)) * deviation * np.sqrt(3)
 
 
 def _inked(places: NDArray, drawn: NDArray, rng: np.random.Generator) -> NDArray:
-    """Ink in [0, 1], shape (BLOCK, SIDE, SIDE); as in MNIST the centre of the ink is centred."""
+    """Return ink in [0, 1], shape (BLOCK, SIDE, SIDE), its centre of mass near the middle."""
     middles = (places[:, 1:] + places[:, :-1]) / 2
     lengths = np.linalg.norm(np.diff(places, axis=1), axis=2) * drawn
     zoom = (18 + _spread(rng, 1.2)) / np.ptp(places, axis=1).max(axis=1)

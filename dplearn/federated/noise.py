@@ -1,9 +1,9 @@
-r"""Noise that clients add themselves, in whole numbers, so that no server sees an exact sum.
+r"""Integer noise that clients add themselves, so that the server never sees an exact sum.
 
-A client clips its update to the norm C, writes it in units of 1 / `scale`, rounds it at random to
-whole numbers of a norm of at most `sensitivity`, and adds a discrete Gaussian of its own: that is
-what secure aggregation adds up. `sensitivity` covers rounding. The noise that counts is that of
-`clients`, the fewest whose sum is ever opened: who leaves takes noise along.
+A client clips its update to the norm C, scales it by `scale`, rounds it at random to integers of
+norm at most `sensitivity`, and adds a discrete Gaussian; secure aggregation adds up the results.
+`sensitivity` includes the rounding. The guarantee counts the noise of `clients` only, the fewest
+whose sum is ever opened: a client that drops out adds none.
 """
 
 import math
@@ -33,10 +33,10 @@ class DistributedNoise:
     epsilon <= 4.729 at delta = 1.0e-05, zero_out, by zcdp, per user
     """
 
-    clients: int  # whose noise is in a sum at least: the fewest that may be left
-    noise_multiplier: float  # root of the sum of all clients' sigma^2, / `sensitivity`
+    clients: int  # smallest number in an opened sum
+    noise_multiplier: float  # sqrt(sum of the clients' sigma^2) / `sensitivity`
     max_update_norm: float
-    scale: float  # whole numbers in one unit of an update: the larger, the finer
+    scale: float  # integers per unit of an update: larger is finer
     dimension: int
 
     def __post_init__(self) -> None:
@@ -46,22 +46,22 @@ class DistributedNoise:
 
     @property
     def sensitivity(self) -> float:
-        r"""Norm that no rounded update exceeds: it is rounded again until that is so.
+        r"""Largest norm of a rounded update; an update beyond it is rounded again.
 
-        No rounding adds more than :math:`\sqrt d`, and at most a share of :math:`e^{-1/2}` is
-        longer than the other bound (Kairouz, Liu & Steinke 2021: conditional rounding).
+        Rounding adds at most :math:`\sqrt d`, and exceeds the second bound with probability at
+        most :math:`e^{-1/2}` (Kairouz, Liu & Steinke 2021: conditional rounding).
         """
         norm, root = self.scale * self.max_update_norm, math.sqrt(self.dimension)
         return min(norm + root, math.sqrt(norm**2 + root**2 / 4 + norm + root / 2))
 
     @property
     def variance(self) -> Fraction:
-        """The sigma^2 of one client's noise, rounded up to a simple fraction."""
+        """The sigma^2 of one client's noise, rounded up to a multiple of 1/1024."""
         one = (self.noise_multiplier * self.sensitivity) ** 2 / self.clients
         return Fraction(math.ceil(one * 1024), 1024)
 
     def guarantee(self, *, delta: float, rounds: int = 1) -> Guarantee:
-        """Return the guarantee of a user in every round: no sampling is counted, which is safe."""
+        """Return the guarantee of a user who takes part in every round, an upper bound."""
         validate.probability(delta=delta)
         validate.integer(minimum=0, rounds=rounds)
         sigma, shift = math.sqrt(self.variance), self.sensitivity
@@ -76,11 +76,11 @@ class DistributedNoise:
         return UserGuarantee.of(stated, _SENDS, _PRESENT)
 
     def deviations(self) -> dict[str, float]:
-        r"""Return the noise in a coordinate of the sum of `clients` updates, by its source.
+        r"""Return the noise deviation per coordinate of the sum, by where noise is added.
 
-        For one guarantee per user: a server that is trusted with every update adds zC once,
-        clients who trust nobody add zC each, :math:`zC\sqrt n` in all, and clients whose sum alone
-        is opened add a share each, which rounding makes more.
+        All three have one guarantee per user: a trusted server adds zC once (central), clients
+        that trust no server add zC each, :math:`zC\sqrt n` in all (local), and clients whose sum
+        alone is opened add a share each, slightly more because of rounding (distributed).
 
         Examples
         --------

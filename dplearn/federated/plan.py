@@ -1,4 +1,4 @@
-"""The public descriptions of federated runs, whose unit of privacy is one user."""
+"""Public plans of federated runs, whose unit of privacy is one user."""
 
 import dataclasses
 import math
@@ -21,21 +21,21 @@ from dplearn.mechanisms.gaussian import gaussian_log_delta
 from dplearn.mechanisms.sampling_scheme import Sampling
 from dplearn.run import DPSGD, Plan
 
-# What a weighted sum is divided by: a number fixed before, or the weight of those who are there.
+# Divisor of a weighted sum: a number fixed before the run, or the weight of the users present.
 Divisor = Literal["public", "present"]
 
-_MOST_RECORDS = 1000  # of one user that are sampled: each is a term of the loss at every point
+_MOST_RECORDS = 1000  # of one user under sampling: each adds a term to the loss
 _ONE_UPDATE = "all records of a user, and all local steps on them, make one clipped update a round"
 _EQUAL = "updates are added up unweighted and divided by a public number"
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserGuarantee(Guarantee):
-    """A guarantee whose neighbours differ in one user, with all that the user has."""
+    """Guarantee whose neighbours differ in one user and all of that user's data."""
 
     @classmethod
     def of(cls, stated: Guarantee, *assumptions: str) -> Self:
-        """Guarantee of the same numbers about users, with further assumptions."""
+        """Return the same guarantee for users, with further assumptions."""
         return cls(**vars(stated) | {"assumptions": (*stated.assumptions, *assumptions)})
 
     def __str__(self) -> str:
@@ -46,21 +46,21 @@ class UserGuarantee(Guarantee):
 class FederatedPlan(Plan):
     """Public plan of a federated run: its guarantee is per user, whatever a user does locally.
 
-    In each round those who take part train on their own records and send the change of the
-    model, clipped to `max_update_norm`; noise of `noise_multiplier` such norms is added to the sum.
-    Neighbours differ in a user, so that local steps and the number of records cost nothing.
+    In each round the users present train on their own records and send the change of the model,
+    clipped to `max_update_norm`; noise of `noise_multiplier` such norms is added to the sum.
+    Neighbours differ in a user, so local steps and the number of records do not change epsilon.
 
-    How users come to take part decides the theorem, and has no default:
+    `sampling`, how users are selected, decides the theorem and has no default:
 
-    * ``"poisson"``: everybody by a coin of their own, `sample_rate` the chance; ``add_remove``.
+    * ``"poisson"``: each user independently, with probability `sample_rate`; ``add_remove``.
     * ``"without_replacement"``: a set of fixed size, drawn afresh each round; ``replace_one``,
       where a user is replaced by another and an update moves by two norms.
-    * ``"shuffled"``, ``"random_allocation"``: everybody once in 1 / `sample_rate` rounds, in a
-      random order, or in a round of their own choice.
-    * ``"none"``: nothing is known of who takes part when, as where phones come when they are
-      charged. Anybody may be in every round; `sample_rate`, the expected share, amplifies nothing.
+    * ``"shuffled"``, ``"random_allocation"``: each user once in 1 / `sample_rate` rounds, by a
+      random order of the users, or in a random round per user.
+    * ``"none"``: participation is unknown, as where phones connect when they are charged. A user
+      may be in every round; `sample_rate`, the expected share, gives no amplification.
 
-    Who takes part must stay secret in all but the last.
+    The selection must stay secret in all but the last.
 
     Examples
     --------
@@ -76,19 +76,19 @@ class FederatedPlan(Plan):
 
     unit: ClassVar[str] = "one user, with all that the user has"
 
-    users: int  # that may take part: a public number, of which the data may hold fewer
+    users: int  # that may take part: a public number; the data may hold fewer
     sample_rate: float  # expected share of them in one round, in (0, 1]
     rounds: int
     noise_multiplier: float  # standard deviation of the noise on the sum / max_update_norm, >= 0
     max_update_norm: float  # clipping norm of one user's update, > 0
-    sampling: Sampling  # how users come to take part
+    sampling: Sampling  # how users are selected
 
     def __post_init__(self) -> None:
         validate.integer(minimum=1, users=self.users)
         validate.integer(minimum=0, rounds=self.rounds)
         validate.positive(max_update_norm=self.max_update_norm)
         validate.rate(sample_rate=self.sample_rate)
-        _ = self._step  # refuses what is wrong with the others
+        _ = self._step  # validates the other fields
 
     @property
     def units(self) -> int:  # type: ignore[override]
@@ -116,15 +116,15 @@ class FederatedPlan(Plan):
         return UserGuarantee.of(stated, _ONE_UPDATE, _EQUAL)
 
     def weighted(self, weights: ArrayLike, *, divisor: Divisor) -> Self:
-        r"""Plan that is delivered if updates are *averaged by weight*, with noise zC/K.
+        r"""Return the plan that holds if updates are *averaged by weight*, with noise zC/K.
 
-        One of K users may be missing, and w is the largest share of all weight. If the `divisor` is
-        ``"public"``, fixed before the run, she takes her own term along and the mean moves by up to
-        :math:`wC`. If it is the weight of those ``"present"``, as federated averaging is usually
-        written, it shrinks with her and the mean moves by :math:`w` times the distance of her
-        update from the mean of the others, up to :math:`2wC`. So zC/K delivers the multiplier
-        :math:`z / (K w)`, or half of it. Where only some take part, those present may be few, a
-        share then has no bound, and NotImplementedError is raised.
+        Neighbours differ in one of K users, and w is the largest share of the total weight. With a
+        ``"public"`` `divisor`, fixed before the run, a user changes the mean by up to :math:`wC`.
+        With the weight of those ``"present"``, as federated averaging is usually written, a user
+        changes the divisor too, and the mean by :math:`w` times the distance of the update from the
+        mean of the others, up to :math:`2wC`. So zC/K gives the multiplier :math:`z / (K w)`, or
+        half of it. If users are sampled, a share of the weight present has no bound, and
+        ``"present"`` raises NotImplementedError.
 
         Examples
         --------
@@ -161,26 +161,26 @@ class FederatedPlan(Plan):
 class CorrelatedPlan(FederatedPlan):
     r"""Public plan of a run whose users take part `participations` times at most.
 
-    Phones come when they are charged, so that no coin hides who is in a round. What a server can
-    see to is that each takes part at most k times, b rounds or more apart, and that noise of one
-    round takes back some of an earlier one's (DP-FTRL, Kairouz et al. 2021; BandMF,
-    Choquette-Choo et al. 2023). A strategy C, lower triangular, says how: round t has row t of
-    :math:`C^{-1}Z` on its sum, Z fresh and normal. All rounds together are then a function of
-    CX + Z, one Gaussian release of the sums X.
+    Phones connect when they are charged, so sampling does not hide who is in a round. A server can
+    enforce that each takes part at most k times, b rounds or more apart, and add noise that cancels
+    part of the noise of earlier rounds (DP-FTRL, Kairouz et al. 2021; BandMF, Choquette-Choo et al.
+    2023). A lower triangular strategy C defines it: row t of :math:`C^{-1}Z` is added to the sum of
+    round t, with independent Gaussian Z. All rounds together are then a function of CX + Z, one
+    Gaussian release of the sums X.
 
-    `noise_multiplier` is that of Z, and `sample_rate` the expected share of users in a round, by
-    which nothing is amplified. Neighbours differ in a user whose updates are all zero
-    (``zero_out``): who takes part when does not depend on what others have.
+    `noise_multiplier` is that of Z, and `sample_rate` the expected share of users in a round, which
+    gives no amplification. Neighbours differ in a user whose updates are all set to zero
+    (``zero_out``): participation does not depend on the data of others.
 
     Examples
     --------
-    Noise of each round's own, and noise that takes back half of the round before:
+    Independent noise, and noise that cancels half of the previous round's:
 
     >>> run = {"users": 1000, "sample_rate": 0.1, "rounds": 60, "max_update_norm": 1.0}
     >>> run |= {"participations": 3, "min_separation": 20, "noise_multiplier": 2.0}
     >>> for strategy in (np.eye(60), np.eye(60) + np.eye(60, k=-1) / 2):
     ...     plan = CorrelatedPlan(strategy=strategy, **run)
-    ...     noise = np.tril(np.ones((60, 60))) @ np.linalg.inv(strategy)  # of all sums so far
+    ...     noise = np.tril(np.ones((60, 60))) @ np.linalg.inv(strategy)  # of prefix sums
     ...     print(round(2.0 * np.linalg.norm(noise[-1]), 1), plan.guarantee(delta=1e-5))
     15.5 3.708 <= epsilon <= 3.709 at delta = 1.0e-05, zero_out, by pld, per user
     10.4 4.216 <= epsilon <= 4.217 at delta = 1.0e-05, zero_out, by pld, per user
@@ -189,9 +189,9 @@ class CorrelatedPlan(FederatedPlan):
     samplings: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]
 
     sampling: Sampling = field(default="none", init=False)
-    strategy: ArrayLike = field(repr=False)  # C, shape (rounds, rounds); kept as a tuple of rows
-    participations: int  # of one user in all rounds, at most; >= 1
-    min_separation: int  # rounds from one participation to the next, at least; 1 is any
+    strategy: ArrayLike = field(repr=False)  # C, shape (rounds, rounds); stored as a tuple of rows
+    participations: int  # at most, of one user in all rounds; >= 1
+    min_separation: int  # fewest rounds from one participation to the next; 1 allows any
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -201,7 +201,7 @@ class CorrelatedPlan(FederatedPlan):
             expected = f"lower triangular with no 0 on its diagonal, of shape {shape}"
             raise ValueError(f"Expected strategy to be {expected}, got shape {matrix.shape}.")
         object.__setattr__(self, "strategy", tuple(map(tuple, matrix.tolist())))
-        _ = self.composed  # refuses what is wrong with the others
+        _ = self.composed  # validates the other fields
 
     def _release(self, rounds: int) -> CorrelatedGaussian:
         return CorrelatedGaussian.from_strategy(
@@ -227,7 +227,7 @@ class CorrelatedPlan(FederatedPlan):
         steps: ArrayLike,
         adjacency: Adjacency | None = None,
     ) -> tuple[UserGuarantee, ...]:
-        """Guarantees after many numbers of rounds, of shape (n,), none above the plan's."""
+        """Return the guarantee after each number of rounds in `steps`, at most the plan's."""
         law, lines = accountant_of(accountant), []
         target: dict[str, Any] = {"delta": delta, "adjacency": adjacency or "zero_out"}
         for n in as_counts(steps).tolist():
@@ -239,17 +239,17 @@ class CorrelatedPlan(FederatedPlan):
 
 @dataclass(frozen=True)
 class _Several(Mechanism):
-    r"""A noisy sum with at least one of m records of a user in it, each drawn by its own coin.
+    r"""Noisy sum that contains at least one of a user's m records, each sampled independently.
 
     It is :math:`\sum_k c_k N(k, \sigma^2)` against :math:`N(0, \sigma^2)`, with :math:`c_k` the
-    chance of k records. With :math:`\ell_k(x) = kx/\sigma^2 - k^2/2\sigma^2` its loss
+    probability of k records. With :math:`\ell_k(x) = kx/\sigma^2 - k^2/2\sigma^2` its loss
     :math:`\ln\sum_k c_k e^{\ell_k(x)}` rises with x, and at the x where that is epsilon, delta is
     the sum of :math:`c_k` times that of the k-th Gaussian at :math:`\ell_k(x)`; of the reverse,
     where it is -epsilon, of :math:`c_k e^{\varepsilon + \ell_k(x)}` times that at
     :math:`-\ell_k(x)`.
 
-    No gradients lose more, in either direction. If a set S of records, drawn with the chance
-    :math:`p_S`, moves the sum by :math:`u_S`, the densities have the ratio
+    No other gradients leak more, in either direction. If a set S of records, drawn with
+    probability :math:`p_S`, moves the sum by :math:`u_S`, the densities have the ratio
     :math:`\sum_S p_S e^{G_S - \mathrm{Var}(G_S)/2}` with Gaussian
     :math:`G_S = \langle u_S, x\rangle/\sigma^2`, and delta is the mean of a convex function of it,
     which grows with every covariance (Kahane's inequality, 1986: between two Gaussian vectors its
@@ -275,12 +275,12 @@ class _Several(Mechanism):
         each = Profile(lambda epsilon: gaussian_log_delta(epsilon, apart))
 
         def at(loss: NDArray) -> tuple[NDArray, NDArray]:
-            """x / sigma where the loss is so large, and its terms there on a last axis."""
-            # From where one term alone has it, Newton's steps fall: the loss is convex.
+            """Return x / sigma where the loss equals `loss`, and its terms there on a last axis."""
+            # Newton's method starts where one term alone equals the loss; x decreases by convexity.
             x = np.min((loss[..., None] - chance) / apart + apart / 2, axis=-1)
             for _ in range(60):
                 parts = np.exp(chance - loss[..., None] + apart * (x[..., None] - apart / 2))
-                total = parts.sum(axis=-1)  # from 1 to m, and at the root 1
+                total = parts.sum(axis=-1)  # between 1 and m; 1 at the root
                 step = np.log(total) * total / (parts @ apart)
                 x = x - step
                 if np.all(step <= 2.0**-48 * np.abs(x)):
@@ -308,11 +308,11 @@ class _Several(Mechanism):
 
 
 def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
-    r"""Guarantee of a user with at most so many records, in a run that samples *records*.
+    r"""Return the guarantee of a user with at most `records` records in a run that samples records.
 
-    Each record is drawn by a coin of its own, so that a binomial number of them moves the sum by at
-    most as many norms; without sampling, all of them. Gradients in one direction lose most, and
-    their pair is composed. Other schemes have no theorem here: NotImplementedError.
+    Records are sampled independently, so a binomial number of them moves the sum, by at most one
+    norm each; without sampling, all do. Equal gradients of full norm leak most, and their pair is
+    composed. Other sampling schemes raise NotImplementedError.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
             f"a user with several records under sampling={plan.sampling!r}",
             "records of one user are not drawn independently",
         )
-    _ = plan.mechanism  # refuses a rate at which nobody samples
+    _ = plan.mechanism  # refuses a rate below 1 without sampling
     q, noise = plan.sample_rate, plan.noise_multiplier
     group: Mechanism = Gaussian(noise / records)
     if q < 1:

@@ -1,13 +1,13 @@
-r"""Thousands of users in one process: federated averaging as tensors with a row per user.
+r"""Federated averaging of thousands of users in one process, as tensors with a row per user.
 
-A round draws users as the plan says, lets each of them train on their own records, clips what that
-changed, and adds up:
+A round samples users by the plan, trains a copy of the model on each user's records, clips the
+updates, and adds them up:
 
 .. math:: \theta \leftarrow \text{server}\Big(\theta,\ \frac{1}{m}\Big(\sum_{u\ \text{present}}
           \min\Big(1, \frac{C}{\|\Delta_u\|}\Big)\Delta_u + N(0, z^2C^2)\Big)\Big)
 
-with a public number m. Users are not weighted by how much they have. Whatever happens between a
-user's records, momentum or a batch norm say, is that user's own and leaves the guarantee alone.
+with a public number m. Users are not weighted by their numbers of records. Interaction between one
+user's records, by momentum or a batch norm for example, does not change the guarantee.
 """
 
 import math
@@ -43,20 +43,20 @@ class FederatedHistory(History):
     """History of a federated run: its guarantee is per user."""
 
     def __add__(self, other: History) -> History:
-        """NotImplementedError: a sum of histories would forget that it is about users."""
+        """Raise NotImplementedError: the sum of histories would lose its unit, the user."""
         raise validate.unsupported("a sum of federated histories", "its unit would be lost")
 
 
 @dataclass(eq=False, repr=False)
 class Federation:
-    """A federated run that trains a model round by round; `simulate` does it in one call.
+    """Federated run that trains a model round by round; `simulate` runs all rounds in one call.
 
-    `records` is (inputs, targets, owners): tensors or arrays with a row per record, and the number
-    of its user, 0 to `plan.users` - 1. Users may have any number of records, or none. ValueError
+    `records` is (inputs, targets, owners): tensors or arrays with a row per record; owners are user
+    numbers, 0 to `plan.users` - 1. Users may have any number of records, or none. ValueError
     and TypeError are raised for arguments out of range or that do not fit together.
     """
 
-    model: nn.Module  # its modes stay as they are, its buffers may not change
+    model: nn.Module  # train or eval mode stays as it is; buffers may not change
     loss_fn: Loss  # loss_fn(model(inputs), targets) gives one loss per record, shape (B,)
     records: tuple[Any, Any, Any]
     plan: FederatedPlan
@@ -76,7 +76,7 @@ class Federation:
         validate.between(0, 1, dropouts=self.dropouts)
         if self.dropouts == 1:
             raise ValueError("Expected dropouts < 1, got dropouts=1: nobody would stay.")
-        self._phase = self.plan.phases[0]  # which correlated noise does not have
+        self._phase = self.plan.phases[0]  # raises for correlated noise
         if self.plan.sampling in ("without_replacement", "shuffled"):
             sampling.fixed_size(self._phase, self.plan.users)
         check_training(self.model, self.loss_fn, self.optimizer)
@@ -91,11 +91,11 @@ class Federation:
 
     @property
     def rounds(self) -> int:
-        """Number of rounds that are done and counted."""
+        """Number of completed rounds."""
         return len(self.done)
 
     def round(self) -> Record:
-        """Record of one round, which this runs; ValueError if all planned ones are done."""
+        """Run one round and return its record; raise ValueError after the last planned one."""
         if self.rounds >= self.plan.rounds:
             raise ValueError(f"Expected at most {self.plan.rounds} rounds, got one more.")
         number, plan = self.rounds, self.plan
@@ -105,7 +105,7 @@ class Federation:
         with self._randomness.for_model(self._like.device, 0, number):
             total, tally = self._clipped(clients)
         noise = self._randomness.normals([(len(total), deviation)], self._like, number)
-        # Counted first: whatever interrupts the optimizer, no round is lost.
+        # Counted before the optimizer steps, so that an interrupted round counts.
         record = Record(step=number + 1, norm=plan.max_update_norm, tally=tally)
         self.done.append(record)
         self.optimizer.zero_grad(set_to_none=True)
@@ -118,7 +118,7 @@ class Federation:
 
     def _present(self, number: int) -> NDArray[np.int64]:
         plan, rng = self.plan, self._randomness.stream(LOTS, number)
-        if plan.sampling == "none":  # some law, of which nothing is claimed
+        if plan.sampling == "none":  # any law would do: none is assumed
             drawn = np.flatnonzero(rng.random(plan.users) < plan.sample_rate)
         else:
             if not self._drawn:
@@ -135,8 +135,8 @@ class Federation:
             good = norms < math.inf
             factors = torch.where(good, (largest / norms).clamp(max=1.0), 0.0)
             total += factors @ torch.where(good[:, None], updates, 0.0)
-            known = losses.abs() < math.inf
-            loss, finite = loss + losses[known].sum().item(), finite + known.sum().item()
+            usable = losses.abs() < math.inf
+            loss, finite = loss + losses[usable].sum().item(), finite + usable.sum().item()
             scaled += (good & (norms > largest)).sum().item()
             missed += (~good).sum().item()
         # In the order of TALLY.
@@ -144,7 +144,7 @@ class Federation:
         return total, torch.tensor(tally, dtype=torch.float64)
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what local training changes, a row per user, and each mean loss before it."""
+        """Return the local updates, a row per user, and each user's mean loss before training."""
 
         def mean_loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor, real: Tensor) -> Tensor:
             losses = self.loss_fn(functional_call(self.model, parameters, (x,)), y)
@@ -162,7 +162,7 @@ class Federation:
         return vmap(trained, randomness="different")(inputs, targets, mask)
 
     def history(self) -> FederatedHistory:
-        """History of the rounds that were done, with its guarantee per user."""
+        """Return the history of the completed rounds, whose guarantee is per user."""
         unseeded = self._randomness.seed is None
         return FederatedHistory(
             plan=self.plan,
@@ -202,9 +202,9 @@ class _Users:
         return self._inputs[:count], self._targets[:count]
 
     def batches(self, clients: NDArray[np.int64]) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Return inputs, targets and a mask, a row per user, for users who have records.
+        """Yield inputs, targets and a mask, with a row per user who has records.
 
-        Where one has fewer than others, own records are repeated: no one else's reach an update.
+        Shorter rows repeat a record of the same user, which the mask leaves out.
         """
         counts = self._counts[clients]
         clients = clients[np.argsort(counts, kind="stable")][(counts == 0).sum() :]
@@ -232,11 +232,11 @@ def simulate(
     accountant: Accountant | str = "pld",
     progress: bool = True,
 ) -> FederatedHistory:
-    """History of all rounds of a plan, which train the model in place.
+    """Train the model in place by all rounds of a plan and return their history.
 
     Arguments from `optimizer` to `secure` are those of `Federation`. `progress` shows a line with
-    the epsilon per user so far, at `delta`. The guarantee of the history is that of the rounds that
-    were done; an exception that ends the run early, Ctrl-C too, has it as its attribute `history`.
+    the epsilon per user so far, at `delta`. The guarantee of the history covers the completed
+    rounds; an exception that ends the run, also Ctrl-C, has the history as attribute `history`.
     """
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
     run = Federation(
@@ -253,14 +253,14 @@ def simulate(
     )
     line = ProgressLine(progress)
 
-    def told() -> str:
+    def text() -> str:
         epsilon = plan.guarantee(accountant, delta=delta, steps=run.rounds).epsilon
         return f"round {run.rounds}/{plan.rounds}  epsilon per user {round_up(epsilon)}"
 
     try:
         while run.rounds < plan.rounds:
             run.round()
-            line.show(told, last=run.rounds == plan.rounds)
+            line.show(text, last=run.rounds == plan.rounds)
     except BaseException as error:
         error.history = run.history()  # type: ignore[attr-defined]
         error.add_note(f"The {run.rounds} rounds done are in this exception's `history`.")

@@ -1,24 +1,24 @@
-r"""Privacy loss at given votes: functions of private data, for the holder of the votes alone.
+r"""Privacy loss at given votes: itself private, for the holder of the votes alone.
 
-Per query the laws of what is released are known, here and at every neighbour: counts of which one
-vote has moved, another one in every query. Class j wins with probability
+Per query the laws of the release are known, at the votes and at every neighbour: counts with one
+moved vote, which may differ from query to query. Class j wins with probability
 :math:`p_j = \int \varphi(y - c_j) \prod_{i\ne j} \Phi(y - c_i)\,dy`, counts being in deviations of
-the noise. The trapezoidal rule is as good as exact: on a line at height a in the complex plane
+the noise. The trapezoidal rule is nearly exact: on a line at height a in the complex plane
 :math:`|\varphi(y + ia)| = e^{a^2/2}\varphi(y)` and, integrating along that line,
 :math:`|\Phi(y + ia)| \le e^{a^2/2}\Phi(y)`, so that the error of steps h is at most
 :math:`2 e^{ka^2/2} / (e^{2\pi a/h} - 1)` of :math:`p_j` itself, for k classes and any a > 0; with
 :math:`a = 2\pi/(hk)` this is :math:`2e^{-2\pi^2/(h^2 k)}`. The integrand is log-concave, with a
-second logarithmic derivative between -k and -1: what lies further than 9 from its mode is less
+second logarithmic derivative between -k and -1: its part further than 9 from the mode is less
 than :math:`2\sqrt{k}\,\Phi(-9)` of the whole.
 
-The largest Rényi divergences add up. For a bracket of epsilon a query is enclosed between the
-largest of its neighbours' profiles, which is a profile, and that of one neighbour, and the lattice
-composes both.
+The largest Rényi divergences add up. For a bracket of epsilon, each query is enclosed between the
+maximum of its neighbours' profiles, which is a profile, and the profile of one neighbour; the
+lattice composes both.
 
 The computed laws differ from the true ones by factors of at most :math:`e^{\eta}` per query, so
 that after all queries, with H the sum of the etas,
 :math:`e^{-H}\hat\delta(\varepsilon + 2H) \le \delta(\varepsilon) \le
-e^{H}\hat\delta(\varepsilon - 2H)`: both ends pay for it.
+e^{H}\hat\delta(\varepsilon - 2H)`: both ends allow for it.
 """
 
 import dataclasses
@@ -48,11 +48,11 @@ _ASSUMES = (
 )
 ORDERS = np.array(ACCOUNTANTS["rdp"]().orders)
 ORDERS = ORDERS[ORDERS < 1e4]
-_KNOTS, _NEAREST = 96, 1e-2  # knots of a profile, from this part of the largest loss on
+_KNOTS, _NEAREST = 96, 1e-2  # knots of a profile; the first positive one / the largest loss
 _REACH = 9.0
-# Numbers at once: a published vote takes far fewer, and a made-up one would take all memory.
+# Largest array size: published votes need far less, extreme ones would exhaust the memory.
 _LARGEST = 5e7
-_MIDDLE = np.array([4.0])  # the moment by which a neighbour is chosen for the bound from below
+_MIDDLE = np.array([4.0])  # moment that selects the neighbour of the lower end
 
 
 class Laws(NamedTuple):
@@ -60,27 +60,27 @@ class Laws(NamedTuple):
 
     here: NDArray  # (outcomes,)
     neighbours: NDArray  # (n_neighbours, outcomes): a vote moved from one class to another
-    error: float  # what any of these logarithms may be off by
+    error: float  # error bound of each of these logarithms
 
 
 def laws(counts: NDArray, plan: PATE) -> Laws:
-    """Laws of what one query releases: the winner, and no answer last where there is a check.
+    """Return the laws of one query's outcomes: the winners, and last no answer if there is a check.
 
-    Neighbours that differ only in which of several equally frequent classes is meant are one.
+    Neighbours that differ only by a permutation of classes with equal counts are listed once.
 
     Examples
     --------
     >>> np.exp(laws(np.array([150, 50]), PATE(answers=1, noise_std=40)).here).round(8)
     array([0.96145006, 0.03854994])
     """
-    pairs: dict[tuple[int, int], tuple[int, int]] = {}  # of classes: for each pair of counts one
+    pairs: dict[tuple[int, int], tuple[int, int]] = {}  # one pair of classes per pair of counts
     for a in np.flatnonzero(counts).tolist():
         for b in range(counts.size):
             if a != b:
                 pairs.setdefault((counts[a], counts[b]), (a, b))
     moves = list(pairs.values())
     log_p = _winners(counts / plan.noise_std, moves, 1 / plan.noise_std)
-    # The likeliest winner is known from the others.
+    # The probability of the likeliest winner is 1 minus that of the others.
     rows, likeliest, others = np.arange(len(log_p)), np.argmax(log_p, axis=1), np.exp(log_p)
     others[rows, likeliest] = 0.0
     log_p[rows, likeliest] = np.log1p(-others.sum(axis=1))
@@ -90,16 +90,16 @@ def laws(counts: NDArray, plan: PATE) -> Laws:
         largest = np.max([counts, *moved], axis=1, keepdims=True)
         place = (largest - plan.threshold) / plan.check_std
         log_p = np.hstack([log_ndtr(place) + log_p, log_ndtr(-place)])
-    # Logarithms of Phi are good to some units in the last place; there are k in a product.
+    # log Phi is accurate to a few units in the last place; a product has k factors.
     error = 2.0**-47 * counts.size * (1 - float(np.min(log_p)))
     return Laws(log_p[0], log_p[1:], error)
 
 
 def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
-    """Log probabilities of the winners here, then at every move, shape (1 + moves, classes)."""
+    """Return log probabilities of the winners at c, then at every move, (1 + moves, classes)."""
     k = c.size
     h = math.pi * math.sqrt(2 / (k * math.log(2 / 1e-17)))
-    # The slope of the logarithm is negative there: k phi / Phi (b) < b.
+    # The log density falls beyond c.max() + b, where k phi(b) / Phi(b) < b.
     b = 1 + math.sqrt(2 * math.log(k))
     start, end = c.min() - _REACH - shift, c.max() + b + _REACH + shift + h
     if (numbers := (1 + len(moves)) * k * (end - start) / h) > _LARGEST:
@@ -109,7 +109,7 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
         )
     y = np.arange(start, end, h)
     x = y - (c[:, None] + shift * np.array([0, -1, 1])[:, None, None])
-    # Of every class as it is, with a vote less and a vote more: log Phi, and log of phi / Phi.
+    # For each class as it is, with a vote less and a vote more: log Phi and log(phi / Phi).
     below = log_ndtr(x)
     rise = -0.5 * x**2 - 0.5 * math.log(2 * math.pi) - below
     total = below[0].sum(axis=0)
@@ -125,14 +125,14 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
 
 @dataclass(frozen=True)
 class AtTheseVotes:
-    """Leakage of a plan if these are the votes; `at_these_votes` makes it."""
+    """Leakage of a plan at given votes, made by `at_these_votes`."""
 
-    queries: tuple[tuple[Laws, int], ...]  # of each different row of counts, and how often it is
+    queries: tuple[tuple[Laws, int], ...]  # of each distinct row of counts, and its multiplicity
 
     def rdp(self, orders: ArrayLike = ORDERS) -> NDArray:
-        """Exact Rényi divergence to the worst neighbour, the larger direction, shape (n_orders,).
+        """Return exact Rényi divergences to the worst neighbour, larger direction, (n_orders,).
 
-        The worst neighbour of all queries together is that of each of them, so queries add up.
+        The worst neighbour maximises the divergence of each query separately, so queries add up.
         """
         orders = np.asarray(orders, dtype=float)
         return np.max(sum(count * divergences(law, orders) for law, count in self.queries), axis=0)
@@ -143,7 +143,7 @@ class AtTheseVotes:
         return 2 * float(sum(count * law.error for law, count in self.queries))
 
     def renyi_guarantee(self, *, delta: float) -> Guarantee:
-        """Guarantee with the smallest epsilon that `rdp` proves: an upper bound."""
+        """Return the guarantee with the smallest epsilon that `rdp` proves, an upper bound."""
         rdp = self.rdp() + self.slack * ORDERS / (ORDERS - 1)
         epsilon = rdp_to_epsilon(ORDERS, rdp, delta=delta)
         return Guarantee(
@@ -159,9 +159,9 @@ class AtTheseVotes:
         )
 
     def guarantee(self, *, delta: float) -> Guarantee:
-        """Return a certified bracket of epsilon over all neighbours of the votes, both ways.
+        """Return a certified bracket of epsilon over all neighbours of the votes, both directions.
 
-        The upper end holds however questions are chosen; the lower end is of one neighbour.
+        The upper end holds for any choice of queries; the lower end is that of one neighbour.
         """
         validate.probability(delta=delta)
         counts = [[count for _, count in self.queries]]
@@ -187,7 +187,7 @@ class AtTheseVotes:
 
 
 def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
-    """Leakage of a plan if all these queries are asked, for who may see the votes.
+    """Return the leakage of a plan at these votes if all queries are asked; it is private.
 
     Examples
     --------
@@ -203,14 +203,14 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
 
 
 def divergences(law: Laws, orders: NDArray) -> NDArray:
-    """Largest Rényi divergences from the votes to a neighbour, and back, shape (2, n_orders)."""
+    """Return the largest Rényi divergences to a neighbour and from one, shape (2, n_orders)."""
     p, q = law.here[None], law.neighbours
     both = [_log_moments(*pair, orders - 1) for pair in ((p, q), (q, p))]
     return np.max(both, axis=1) / (orders - 1)
 
 
 def _log_moments(log_p: NDArray, log_q: NDArray, moments: NDArray) -> NDArray:
-    """ln E_P[e^(moment L)] of each pair, also where it is tiny, shape (n_pairs, n_moments)."""
+    """Return ln E_P[e^(moment L)] of each pair, accurate near 0, shape (n_pairs, n_moments)."""
     x = moments[:, None] * (log_p - log_q)[:, None, :]
     log_p = np.broadcast_to(log_p[:, None, :], x.shape)
     total = np.logaddexp.reduce(log_p + x, axis=2)
@@ -222,7 +222,7 @@ def _log_moments(log_p: NDArray, log_q: NDArray, moments: NDArray) -> NDArray:
 
 
 def _envelope(law: Laws) -> Profile:
-    """Return a profile that no pair (votes, neighbour) exceeds, by chords between its knots."""
+    """Return an upper bound of the profiles of all pairs, by chords between the knots."""
     here, others = law.here[None], law.neighbours
     largest = float(np.max(np.abs(here - others)))
     knots = largest * np.append(0.0, np.geomspace(_NEAREST, 1.0, _KNOTS))
@@ -236,13 +236,13 @@ def _envelope(law: Laws) -> Profile:
 
 
 def _chords(knots: NDArray, delta: NDArray) -> Curve:
-    """log delta, linear in e^epsilon between the knots and 0 after the last one."""
+    """Return log delta, with delta linear in e^epsilon between knots and 0 after the last."""
 
     def log_delta(epsilon: NDArray) -> NDArray:
         epsilon = np.asarray(epsilon, dtype=float)
         i = np.clip(np.searchsorted(knots, epsilon, side="right"), 1, knots.size - 1)
         left, right = knots[i - 1], knots[i]
-        # Part of the left end: both parts are positive, nothing cancels.
+        # Weight of the left knot: both weights are positive, so nothing cancels.
         part = np.expm1(np.minimum(epsilon - right, 0.0)) / np.expm1(left - right)
         value = delta[i - 1] * part + delta[i] * (1 - part)
         with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""The plan of an aggregation, fixed before the first question, and answers within it."""
+"""Plan of an aggregation, fixed before the first query, and the aggregator that keeps it."""
 
 import dataclasses
 import math
@@ -31,8 +31,8 @@ class PATE(HasGuarantee):
     """Public plan of an aggregation: GNMax or Confident-GNMax.
 
     A query is answered by the class with the largest noisy count. With `check_std` it is answered
-    only if the largest count, plus noise of that deviation, reaches `threshold`; the check is paid
-    for each query that is asked, answered or not.
+    only if the largest count, plus noise of that deviation, reaches `threshold`; the guarantee
+    counts the check of every query asked, answered or not.
 
     Examples
     --------
@@ -48,9 +48,9 @@ class PATE(HasGuarantee):
         "student": "a student taught by the answers; its epsilon is at most theirs",
     }
 
-    answers: int  # the most that are answered, >= 0
+    answers: int  # largest number answered, >= 0
     noise_std: float  # of the Gaussian noise on every count
-    queries: int | None = None  # the most that are asked, at least `answers`; default: as many
+    queries: int | None = None  # largest number asked, >= `answers`, which is the default
     threshold: float | None = None  # of votes; given together with check_std
     check_std: float | None = None  # standard deviation of the noise on the largest count
 
@@ -69,14 +69,14 @@ class PATE(HasGuarantee):
 
     @property
     def composed(self) -> Composed:
-        """Mechanism that leaks no less than the answers: all noisy counts and noisy checks."""
+        """Mechanism that leaks at least as much as the answers: all noisy counts and checks."""
         # A moved vote changes two counts by one each.
         released: Any = Gaussian(self.noise_std / math.sqrt(2)), self.answers
         checks: Any = [(Gaussian(self.check_std), self.queries)] if self.check_std else []
         return Composed([released, *checks])
 
     def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
-        """Guarantee that may be published: an upper bound for any votes and any questions.
+        """Return the guarantee that may be published, an upper bound for any votes and queries.
 
         It is that of the noisy counts, whose winners leak no more. ``add_remove`` stands for one
         teacher's data.
@@ -88,11 +88,11 @@ class PATE(HasGuarantee):
 
 
 class Aggregator:
-    """An aggregator of votes, which tells noisy winners until the plan is used up.
+    """Aggregator of votes that returns noisy winners until the plan is used up.
 
-    One object serves one set of private data: its counters are what makes the guarantee true. Once
-    all answers are given, or all questions asked, it looks at no further vote. Floating-point
-    noise is teaching-grade.
+    Use one object per private data set: its counters enforce the guarantee. After the last answer
+    or query that the plan allows, it reads no further vote. Floating-point noise is
+    teaching-grade.
 
     Examples
     --------
@@ -110,11 +110,11 @@ class Aggregator:
 
     @property
     def open(self) -> bool:
-        """True while the plan allows another question to be looked at."""
+        """Whether the plan allows another query."""
         return self.answered < self.plan.answers and self.asked < (self.plan.queries or 0)
 
     def answer(self, votes: Votes) -> NDArray[np.int64]:
-        """Noisy winner of each query in turn, or `NO_ANSWER`, shape (queries,)."""
+        """Return the noisy winner of each query, or `NO_ANSWER`, shape (queries,)."""
         validate.instance(Votes, votes=votes)
         labels = np.full(votes.queries, NO_ANSWER)
         for i, counts in enumerate(votes.counts):

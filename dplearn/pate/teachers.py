@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.core import validate
 
 _RATE, _DECAY = 0.3, 1e-3
-# Queries that are answered at once: their scores have an entry per teacher and class.
+# Queries per batch: their scores have an entry per teacher and class.
 _AT_ONCE = 1000
 
 
@@ -22,9 +22,9 @@ def teacher_labels(
 ) -> NDArray[np.int64]:
     """Return the label that each teacher gives to each query, shape (n_queries, teachers).
 
-    Records, features of shape (n, d) with labels 0, 1, ... of shape (n,), are divided at random, by
-    n and the seed alone, into parts of equal size, one for each teacher, a softmax regression
-    without a bias. The labels are private: only their noisy votes may be released.
+    Records (features of shape (n, d), labels 0, 1, ... of shape (n,)) are split into equal parts
+    at random, by n and the seed alone; each part trains one teacher, a softmax regression without
+    a bias. The returned labels are private: only their noisy votes may be released.
 
     Examples
     --------
@@ -34,11 +34,11 @@ def teacher_labels(
     """
     x = torch.as_tensor(np.asarray(features, dtype=np.float32))
     y = torch.as_tensor(np.asarray(labels, dtype=np.int64))
-    asked = torch.as_tensor(np.asarray(queries, dtype=np.float32))
-    if x.ndim != 2 or y.shape != x.shape[:1] or asked.shape[1:] != x.shape[1:]:
+    inputs = torch.as_tensor(np.asarray(queries, dtype=np.float32))
+    if x.ndim != 2 or y.shape != x.shape[:1] or inputs.shape[1:] != x.shape[1:]:
         raise ValueError(
             "Expected features (n, d), labels (n,) and queries (m, d), got shapes "
-            f"{tuple(x.shape)}, {tuple(y.shape)} and {tuple(asked.shape)}."
+            f"{tuple(x.shape)}, {tuple(y.shape)} and {tuple(inputs.shape)}."
         )
     validate.integer(minimum=1, maximum=len(x), teachers=teachers)
     validate.integer(minimum=1, steps=steps)
@@ -54,6 +54,6 @@ def teacher_labels(
         optimizer.step()
     with torch.no_grad():
         chosen = [
-            torch.einsum("qd,tdc->qtc", part, weights).argmax(2) for part in asked.split(_AT_ONCE)
+            torch.einsum("qd,tdc->qtc", part, weights).argmax(2) for part in inputs.split(_AT_ONCE)
         ]
     return torch.cat(chosen).numpy()

@@ -1,7 +1,7 @@
-"""Theorems about noisy votes: closed forms on which the guarantees of this folder rest.
+"""Theorems about noisy votes: closed forms behind the guarantees of this folder.
 
-Docstrings are statements; hypotheses, sources and the truth that each is compared with stand in
-the formula book, ``dplearn.teaching.book.chapters.pate``.
+Docstrings are statements; their hypotheses, sources and reference values are in the formula book,
+``dplearn.teaching.book.chapters.pate``.
 """
 
 import math
@@ -61,7 +61,7 @@ def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
 
 
 def gnmax_unchecked_rdp(*, order: float, noise_std: float, flip: float) -> float:
-    """Rényi divergence of GNMax by the theorem, whether its conditions are met or not."""
+    """Return the theorem's Rényi divergence of GNMax without checking its conditions."""
     order_2 = noise_std * math.sqrt(-math.log(flip))
     return data_dependent_rdp(
         order=order,

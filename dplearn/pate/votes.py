@@ -1,4 +1,4 @@
-"""Votes: how many teachers chose each class, query by query."""
+"""Votes: numbers of teachers that chose each class, per query."""
 
 import gzip
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.core import validate
 from dplearn.datasets import shipped_table
 
-_MOST = 10**9  # counts beyond it no published file holds; sums of them stay exact in a double
+_MOST = 10**9  # largest count, above all published ones; sums are exact in a double
 
 
 @dataclass(frozen=True, eq=False)
 class Votes:
     """Counts of the teachers' votes, validated and read-only.
 
-    They depend on all of the private data: whoever holds them can recompute what a teacher said.
+    They depend on all of the private data and must not be published.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class Votes:
     [[2, 1, 0], [0, 0, 3]]
     """
 
-    counts: NDArray[np.int64]  # (queries, classes), each row the same number of teachers
+    counts: NDArray[np.int64]  # (queries, classes), all rows with the same sum
 
     def __post_init__(self) -> None:
         counts = _whole(self.counts, "counts", "(queries, classes)")
@@ -65,7 +65,7 @@ class Votes:
 
     @property
     def teachers(self) -> int:
-        """Number of teachers: of votes for each query."""
+        """Number of teachers, the sum of each row."""
         return int(self.counts[0].sum())
 
     @property
@@ -74,7 +74,7 @@ class Votes:
         return -np.sort(-self.counts, axis=1)
 
     def first(self, queries: int) -> Self:
-        """Votes on the first queries only."""
+        """Return the votes on the first `queries` queries."""
         validate.integer(minimum=1, maximum=self.queries, queries=queries)
         return type(self)(self.counts[:queries])
 
@@ -83,9 +83,9 @@ SHIPPED = (50, 100, 250, 500, 1000)  # numbers of teachers whose votes come with
 
 
 def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:
-    """Votes on a thousand drawn digits that come with dplearn, and what was drawn, shape (1000,).
+    """Return the shipped votes on a thousand synthetic digits, and the digits, shape (1000,).
 
-    The number of teachers is one of `SHIPPED`; they shared 60,000 other drawn digits.
+    The number of teachers is one of `SHIPPED`; they trained on parts of 60,000 other digits.
 
     Examples
     --------

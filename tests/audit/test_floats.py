@@ -1,4 +1,4 @@
-"""Floating-point noise against all that a program can give, one output at a time.
+"""Floating-point noise against lists of all outputs that a program can give.
 
 False alarms: below 1e-6 per test.
 """
@@ -47,12 +47,12 @@ def test_four_of_five_outputs_of_textbook_noise_are_impossible_under_the_neighbo
     assert abs(np.mean(reachable(outputs, textbook(1 - value))) - 0.2) < 0.015
 
 
-# Digits of a logarithm before it is rounded to a double: correctly but for one in 10^20.
+# 40 digits: all but about one logarithm in 10^20 then rounds to the correct double.
 DIGITS = Context(prec=40)
 
 
 def snapped(value, uniform, sign, scale, bound):
-    """Compute the release of one clamped value, one uniform number and one sign by definition."""
+    """Return by definition the snapped release of a clamped value for one uniform and sign."""
     logarithm = float(DIGITS.ln(Decimal(uniform)))
     grid = math.ldexp(1.0, math.ceil(math.log2(scale)))
     places = (value + sign * scale * logarithm) / grid
@@ -61,7 +61,7 @@ def snapped(value, uniform, sign, scale, bound):
 
 
 def law(value, *, scale, bound):
-    """Chances of all outputs of the snapped mechanism: exact, from all doubles between 0 and 1."""
+    """Return the exact probability of each snapped output, from all doubles between 0 and 1."""
     double, chances = lambda word: float(np.int64(word).view(np.float64)), {}
     last = int(np.float64(math.nextafter(1.0, 0.0)).view(np.int64))
     for sign in (-1, 1):
@@ -83,7 +83,7 @@ def law(value, *, scale, bound):
 
 @pytest.mark.slow
 @each("scale, bound", [(1.0, 8.0), (0.7, 8.0), (1 / 3, 6.3)])
-def test_the_snapped_mechanism_has_the_epsilon_it_states_and_not_that_of_its_noise(scale, bound):
+def test_snapped_epsilon_bounds_the_exact_loss_and_1_over_scale_does_not(scale, bound):
     exceeds = []
     for low, high in ((0.0, 1.0), (0.3, 1.3), (0.25, 1.0), (bound, bound - 1)):
         before, after = (law(v, scale=scale, bound=bound) for v in (low, high))
@@ -97,6 +97,6 @@ def test_the_snapped_mechanism_has_the_epsilon_it_states_and_not_that_of_its_noi
 
 
 @each("scale, bound", [(0.0, 1.0), (1.0, 1.0), (1.0, 2.0**46), (1.0, math.inf)])
-def test_what_the_theorem_leaves_out_is_refused(scale, bound):
+def test_bounds_outside_the_theorem_are_refused(scale, bound):
     with pytest.raises(ValueError, match="Expected"):
         snapped_epsilon(scale=scale, bound=bound)

@@ -1,4 +1,4 @@
-"""Bounds keep their level on the programs that leak as much as they may, and say what they show."""
+"""Audit bounds: false alarms on the leakiest allowed programs, known values and texts."""
 
 import itertools
 import math
@@ -22,13 +22,13 @@ from dplearn.teaching.book.chapters.one_run import worst_chance
 from dplearn.teaching.book.kit import oracles
 
 EPSILON, DELTA, MU, CONFIDENCE, AUDITS = 1.0, 0.1, 1.0, 0.9, 300
-# Alarms of a bound that keeps its level; exceeded once in a million choices of the seed.
+# Number of false alarms that a bound at this level exceeds with probability 1e-6.
 MOST = int(binom.isf(1e-6, AUDITS, 1 - CONFIDENCE))
 GAUSSIAN = {"assume": "gaussian", "delta": 1e-3}
 
 
 def leaky_worlds(rng, runs=800):
-    """Scores of (epsilon, delta)-DP outputs with the largest likelihood ratios there are."""
+    """Return scores of (epsilon, delta)-DP outputs with the largest likelihood ratios."""
     laws = oracles.leaky_response(epsilon=EPSILON, delta=DELTA)
     ratio = np.log(np.maximum(laws[0], 1e-9)) - np.log(np.maximum(laws[1], 1e-9))
     return tuple(ratio[rng.choice(len(law), size=runs, p=law)] for law in laws)
@@ -39,7 +39,7 @@ def gaussian_worlds(rng, runs=300):
 
 
 def leaky_canaries(rng, canaries=80, block=20):
-    """Coins with these odds; sometimes a block of canaries is shown as it is."""
+    """Return randomised responses of canaries; with some probability a block is revealed."""
     included = rng.random(canaries) < 0.5
     right = rng.random(canaries) < 1 / (1 + math.exp(-EPSILON))
     scores = np.where(right, 1, -1) + rng.normal(0, 1e-3, canaries)
@@ -49,7 +49,7 @@ def leaky_canaries(rng, canaries=80, block=20):
 
 
 def tied_canaries(rng, canaries=80):
-    """Return the same coins with two scores in all; the auditor lists the included last."""
+    """Return randomised responses with two distinct scores; included canaries come last."""
     included = np.sort(rng.random(canaries) < 0.5)
     right = rng.random(canaries) < 1 / (1 + math.exp(-EPSILON))
     return included, right == included
@@ -88,7 +88,7 @@ def of_gaussian():
         (one_run, gaussian_canaries, GAUSSIAN, True),
     ],
 )
-def test_false_alarms_stay_at_the_level_and_no_part_can_be_left_out(bound, draw, target, good):
+def test_false_alarms_are_limited_only_at_the_true_delta_and_confidence(bound, draw, target, good):
     limit = of_gaussian() if "assume" in target else EPSILON
     target = {"confidence": CONFIDENCE} | target
     count = alarms(lambda *scores: bound(*scores, **target), draw, limit)
@@ -96,7 +96,7 @@ def test_false_alarms_stay_at_the_level_and_no_part_can_be_left_out(bound, draw,
 
 
 @pytest.mark.parametrize(("canaries", "guesses"), [(4, 4), (8, 5), (10, 10)])
-def test_the_worst_canaries_are_accused_as_often_as_the_level_says(canaries, guesses):
+def test_worst_case_false_alarm_rate_is_near_the_level(canaries, guesses):
     about = {"canaries": canaries, "guesses": guesses}
     for epsilon, delta in ((0.5, 0.0), (1.0, 0.02), (2.0, 0.1)):
         bounds = [
@@ -110,11 +110,11 @@ def test_the_worst_canaries_are_accused_as_often_as_the_level_says(canaries, gue
             for v in range(guesses + 1)
         ]
         assert chances[accused[0] if accused else -1] <= 0.2 + 1e-9 or not accused
-        # The next smaller number may happen more often than that, or nearly so.
+        # One right guess fewer has a probability above the level, or nearly so.
         assert chances[(accused[0] if accused else guesses + 1) - 1] > 0.2 / 1.4
 
 
-def test_what_chose_a_threshold_is_not_judged():
+def test_scores_that_choose_the_threshold_are_not_tested():
     rng = np.random.default_rng(0)
     result, noise = np.ones(100), rng.random(100)
     halves = np.concatenate([result, noise]), np.concatenate([-result, rng.random(100)])
@@ -123,7 +123,7 @@ def test_what_chose_a_threshold_is_not_judged():
 
 
 def accused_coins(plan, canaries=1000, level=1 - CONFIDENCE):
-    """How often coins of odds e to 1, the surest first, are accused by a plan: 100,000 audits."""
+    """Return the share of 100,000 audits in which a plan refutes e-to-1 randomised responses."""
     rng, shown, before, accused = np.random.default_rng(0), 0, 0, np.zeros(100_000, dtype=bool)
     worst = least_of_dp(EPSILON, 0.0)
     for share, highest, lowest in plan:
@@ -135,11 +135,11 @@ def accused_coins(plan, canaries=1000, level=1 - CONFIDENCE):
     return accused.mean()
 
 
-def test_a_plan_of_several_looks_pays_for_each():
-    """Of 100,000 audits a share that is off by 0.005 has a chance below 1e-6."""
+def test_several_looks_share_the_error_level():
+    """A share of 100,000 audits is off by 0.005 with probability below 1e-6."""
     plan = _planned(1000, 0.0, 1 - CONFIDENCE)
     assert len(plan) == 3 and sum(share for share, *_ in plan) == pytest.approx(1)
-    assert plan[-1][1:] == (476, 476)  # half, less three quarters of the root
+    assert plan[-1][1:] == (476, 476)  # 500 - 0.75 * sqrt(1000)
     assert accused_coins(plan) < 1 - CONFIDENCE - 0.005
     assert accused_coins([(1.0, *sizes) for _, *sizes in plan]) > 1 - CONFIDENCE + 0.005
     result, look = np.arange(1000) % 2 == 0, {"delta": 0.0}
@@ -158,7 +158,7 @@ def test_constant_scores_prove_nothing_in_any_order(guesses):
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=4, max_size=20), st.randoms())
-def test_only_the_scores_order_canaries_and_ties_prove_least(canaries, random):
+def test_bounds_ignore_the_order_of_canaries_and_ties_prove_least(canaries, random):
     look = {"delta": 0.0, "confidence": 0.6}
     permuted = random.sample(canaries, len(canaries))
     for guesses in (None, (1, 2), (3, 0)):
@@ -170,7 +170,7 @@ def test_only_the_scores_order_canaries_and_ties_prove_least(canaries, random):
 
 
 def typical_run(mu, canaries):
-    """Scores at evenly spaced quantiles, without chance: a run about as good as half of them."""
+    """Return scores at evenly spaced quantiles, as of a median run, without randomness."""
     normal = ndtri((np.arange(canaries // 2) + 0.5) / (canaries // 2))
     included = np.repeat([False, True], canaries // 2)
     return included, np.concatenate([normal, normal + mu])
@@ -178,7 +178,7 @@ def typical_run(mu, canaries):
 
 # Gaussians whose epsilons at delta = 1e-5 are 1, 2, 4 and 8.
 @pytest.mark.parametrize("mu", [0.268, 0.502, 0.925, 1.666])
-def test_the_plan_is_near_the_best_number_and_more_canaries_prove_more(mu):
+def test_default_guesses_are_near_the_best_and_more_canaries_prove_more(mu):
     proved, look = [], {"delta": 1e-5, "confidence": 0.95}
     for canaries in (20, 100, 300, 1000, 10_000, 100_000):
         run = typical_run(mu, canaries)
@@ -190,18 +190,18 @@ def test_the_plan_is_near_the_best_number_and_more_canaries_prove_more(mu):
     assert proved == sorted(proved) and proved[3] > 0.15
 
 
-def test_counts_are_limited_as_the_book_says():
+def test_from_counts_has_known_values_with_and_without_a_gaussian():
     about = {"positives": 1000, "negatives": 1000, "delta": 1e-5, "confidence": 0.95}
     best = from_counts(true_positives=1000, false_positives=0, **about)
     assert best.epsilon == pytest.approx(5.600577, abs=1e-6)
     nothing = from_counts(true_positives=0, false_positives=1000, **about)
     assert nothing.epsilon == 0 and str(nothing).startswith("nothing is proved at delta = 1.0e-05")
-    # A Gaussian with these two error rates, whose epsilon is far larger at a small delta.
+    # The Gaussian with these error rates has a far larger epsilon at a small delta.
     half = {"true_positives": 841, "false_positives": 159, **about}
     assert from_counts(**half).epsilon < 1.65 < 6 < from_counts(**half, assume="gaussian").epsilon
 
 
-def test_a_bound_says_what_is_impossible_and_nothing_else():
+def test_bound_has_a_text_and_refutes_only_comparable_guarantees():
     bound = LowerBound(epsilon=2.10049, delta=1e-5, confidence=0.999, method="one_run")
     text = "epsilon > 2.1 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence"
     assert str(bound) == text + ")"
@@ -229,19 +229,19 @@ def test_a_bound_says_what_is_impossible_and_nothing_else():
         (lambda: from_scores([1, 2], [0, 1], delta=0.1, assume="normal"), "assume one of"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_errors_name_the_bad_argument(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
 PLAN = DPSGD(noise_multiplier=1.43, sample_rate=0.1, steps=60)
 LOOKS = [1, 2, 3, 5, 8, 12, 18, 27, 41, 62, 93, 140]
-# The largest rate of true positives that the plan allows at 5 % false ones.
+# Largest true positive rate that the plan allows at a false positive rate of 5 %.
 FOUND = float(PLD().true_positive_rate(PLAN.composed, false_positive_rate=0.05)[1])
 
 
 def streams(rng, count):
-    """Count what the best attack finds at each look, 100 people of either kind a run."""
+    """Return cumulative counts of the best attack at each look, for 100 of either kind a run."""
     new = np.diff(LOOKS, prepend=0) * 100
     found, accused = (
         np.cumsum(rng.binomial(new, rate, (count, new.size)), axis=1) for rate in (FOUND, 0.05)
@@ -250,7 +250,7 @@ def streams(rng, count):
 
 
 @pytest.mark.slow
-def test_planned_looks_accuse_a_plan_that_is_kept_in_at_most_the_stated_share():
+def test_planned_looks_keep_the_stated_false_alarm_rate():
     found, accused, people = streams(np.random.default_rng(4), 1000)
     limits = 1 - 0.05 / len(LOOKS)
     pairs = {
@@ -258,7 +258,7 @@ def test_planned_looks_accuse_a_plan_that_is_kept_in_at_most_the_stated_share():
         for ks, fs in zip(found.tolist(), accused.tolist(), strict=True)
         for k, f, n in zip(ks, fs, people.tolist(), strict=True)
     }
-    # The curve rises: at the place of a grid below a rate it is smaller, which accuses more often.
+    # The curve rises, so its value at the next lower grid point refutes more often.
     grid = np.geomspace(0.01, 0.6, 80)
     curve = PLD().true_positive_rate(PLAN.composed, false_positive_rate=grid)[1]
     wrong = {

@@ -1,6 +1,6 @@
-"""Planted bugs are caught, correct code is accused no more often than the level allows.
+"""Audits catch planted bugs and accuse correct code no more often than the level allows.
 
-The loop is DP-SGD with canaries whose gradients are at right angles to all others, as an auditor
+The loop is DP-SGD with canaries whose gradients are orthogonal to all others, as an auditor
 may craft them, so that only their own coordinates are computed. Each bug is one line.
 """
 
@@ -38,7 +38,7 @@ BUGS = {
 
 
 def loop(bug, plan, included, seed):
-    """Log-likelihood ratios of the canaries, of which i has axis i of either layer to itself."""
+    """Return the canaries' log-likelihood ratios; only canary i uses axis i of both layers."""
     rng, z, q = np.random.default_rng(seed), plan.noise_multiplier, plan.sample_rate
     lots = (rng.random((plan.steps, included.size)) < q) & included
     if bug == "one lot for two steps":
@@ -49,7 +49,7 @@ def loop(bug, plan, included, seed):
         noise = np.random.default_rng(7 if bug == "seed reuse" else step_seed).normal
         pull = normalised(lot) if bug == "batch normalisation" else NORM * lot
         pull = (1 + (bug == "same lot added twice")) * pull
-        # Half of a canary's gradient stands in either layer.
+        # Both layers have equal parts of a canary's gradient.
         layers = np.array([pull, pull * (20 if bug == "one layer unclipped" else 1)]) / 2**0.5
         seen.append((layers + scale * noise(size=layers.shape)).sum(axis=0) / 2**0.5 / NORM)
     if bug == "seed reuse":
@@ -60,7 +60,7 @@ def loop(bug, plan, included, seed):
 
 
 def normalised(lot):
-    """Clipped sums of gradients where a layer normalises each feature over the lot."""
+    """Return sums of clipped gradients where a layer normalises each feature over the lot."""
     canaries = np.flatnonzero(lot)
     wide = np.zeros((RECORDS + len(canaries), lot.size))
     wide[np.arange(RECORDS, len(wide)), canaries] = 1e3
@@ -72,9 +72,9 @@ def normalised(lot):
 
 
 def epochs(bug, plan, included, seed):
-    """Largest of an epoch of lots filled by others, all of whom pull against the one canary."""
+    """Return the largest noisy sum of an epoch whose other records pull against the canary."""
     rng, batches = np.random.default_rng(seed), plan.steps
-    if bug == "shuffled":  # one record in each, the canary or a zero in the place of another
+    if bug == "shuffled":  # one record per lot; the canary, or 0, replaces another
         sums = np.full(batches, -1.0)
         sums[rng.integers(batches)] = 1.0 if included[0] else 0.0
     else:
@@ -84,7 +84,7 @@ def epochs(bug, plan, included, seed):
 
 
 def audited(bug, audits, *, correct=False):
-    """Epsilons proved at so many seeds, how many contradict the claim, and the claim."""
+    """Return the epsilons proved by `audits` seeds, the number of contradictions, and the claim."""
     plan, options = BUGS[bug]
     look = SimpleNamespace(**USUAL | options)
     train = partial(epochs if plan is EPOCH else loop, "correct" if correct else bug, plan)
@@ -98,7 +98,7 @@ def audited(bug, audits, *, correct=False):
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_a_planted_bug_is_caught_and_one_is_known_not_to_be(bug):
+def test_all_planted_bugs_but_one_are_caught(bug):
     _, caught, _ = audited(bug, AUDITS)
     assert caught == 0 if bug == "one lot for two steps" else caught >= 0.8 * AUDITS
     assert audited(bug, 1, correct=True)[1] == 0
@@ -107,5 +107,5 @@ def test_a_planted_bug_is_caught_and_one_is_known_not_to_be(bug):
 def test_correct_code_is_accused_no_more_often_than_the_level_allows():
     proved, accused, claimed = audited("noise without C", 100, correct=True)
     assert accused <= binom.isf(1e-6, 100, 1 - CONFIDENCE)
-    # Of the epsilon there is, most can be proved: an audit that sees nothing proves nothing.
+    # The audit has power: it proves more than a fifth of the claimed epsilon.
     assert np.median(proved[:5]) > 0.2 * claimed

@@ -1,4 +1,4 @@
-"""Audits of any training function: they resume, go to any executor, and never lose a run."""
+"""Audits of any training function: resuming, executors, and killed processes."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def noisy(included, seed):
     return included + np.random.default_rng(seed).normal(size=included.size)
 
 
-def test_each_run_has_bits_and_a_seed_of_its_own_and_all_follows_from_one():
+def test_each_run_draws_its_own_flags_and_seed_from_one_seed():
     seeds = []
     seen = observe(lambda included, seed: seeds.append(seed) or 1.0 * included, **FEW)
     assert len(set(seeds)) == 6 and np.array_equal(seen.scores, seen.included)
@@ -34,7 +34,7 @@ def test_each_run_has_bits_and_a_seed_of_its_own_and_all_follows_from_one():
     assert not np.array_equal(other.included, seen.included)
 
 
-def test_one_canary_is_two_worlds_and_more_are_one_run():
+def test_one_canary_uses_from_scores_and_more_use_one_run():
     alone = {"canaries": 1, "runs": 400, "progress": False}
     seen = observe(noisy, **alone)
     worlds = seen.scores[seen.included], seen.scores[~seen.included]
@@ -46,13 +46,13 @@ def test_one_canary_is_two_worlds_and_more_are_one_run():
 
 
 class Sending(ThreadPoolExecutor):
-    """Threads that are sent their work as another process would be."""
+    """Thread pool whose work is pickled as for another process."""
 
     def map(self, *work, **options):
         return super().map(*pickle.loads(pickle.dumps(work)), **options)
 
 
-def test_any_executor_gives_the_same_and_a_model_may_be_scored(capsys):
+def test_executors_give_equal_results_and_score_is_applied(capsys):
     here = observe(noisy, **FEW)
     assert capsys.readouterr().err == ""
     with Sending(2) as threads:
@@ -61,7 +61,7 @@ def test_any_executor_gives_the_same_and_a_model_may_be_scored(capsys):
     assert "6/6" in capsys.readouterr().err
 
 
-def test_a_file_is_gone_on_with_by_the_same_audit_alone(tmp_path):
+def test_only_the_same_audit_resumes_from_its_file(tmp_path):
     path, seeds, broken = tmp_path / "runs.jsonl", [], [True]
 
     def train(included, seed):
@@ -82,7 +82,7 @@ def test_a_file_is_gone_on_with_by_the_same_audit_alone(tmp_path):
 
 
 @pytest.mark.slow
-def test_no_finished_run_is_lost_at_kill_9(tmp_path):
+def test_kill_9_loses_no_finished_run(tmp_path):
     path = tmp_path / "runs.jsonl"
     code = (
         "import time, sys; from dplearn.audit import observe\n"
@@ -97,7 +97,7 @@ def test_no_finished_run_is_lost_at_kill_9(tmp_path):
         time.sleep(0.05)
     os.kill(child.pid, signal.SIGKILL)
     child.wait()
-    rows = path.read_bytes().split(b"\n")[:-1]  # after the last newline a run may be torn
+    rows = path.read_bytes().split(b"\n")[:-1]  # the last line may be incomplete
     assert len({json.loads(row)[0] for row in rows}) == len(rows) > 19
 
 

@@ -1,4 +1,4 @@
-"""Images: shipped and drawn."""
+"""Shipped and synthetic images."""
 
 import hashlib
 
@@ -17,7 +17,7 @@ def drawn():
     return synthetic_digits(count=COUNT)
 
 
-def test_images_and_labels_and_digits_are_those_of_uci(drawn):
+def test_images_have_their_shapes_and_digits_are_those_of_uci(drawn):
     for (images, labels), shape in ((shipped.digits(), (1797, 8, 8)), (drawn, (COUNT, 28, 28))):
         assert images.shape == shape and images.dtype == np.float32
         assert images.min() == 0 and 0.9 < images.max() <= 1
@@ -25,12 +25,12 @@ def test_images_and_labels_and_digits_are_those_of_uci(drawn):
         assert set(labels.tolist()) == set(range(10)), shape
     images, labels = shipped.digits()
     assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
-    assert (16 * images).sum() == 561718  # as the integers of the table add up
+    assert (16 * images).sum() == 561718  # the sum of the table's integers
     assert np.all(16 * images == np.rint(16 * images))
     assert all(getattr(datasets, name).__doc__ for name in datasets.__all__)
 
 
-def test_a_table_comes_from_the_package_before_the_checkout(tmp_path, monkeypatch):
+def test_tables_in_the_package_precede_those_in_a_checkout(tmp_path, monkeypatch):
     packaged, beside = tmp_path / "dplearn" / "data", tmp_path / "data"
     monkeypatch.setattr(shipped, "_FOLDERS", (packaged, beside))
     with pytest.raises(FileNotFoundError, match=r"digits\.csv\.gz.*got nothing there.*checkout"):
@@ -45,7 +45,7 @@ def numbered(count):
     return datasets.Labelled(np.arange(count, dtype=np.float32), np.arange(count))
 
 
-def test_split_is_a_partition_by_the_seed_and_not_by_what_records_hold():
+def test_split_is_a_partition_that_ignores_the_content_of_records():
     for count, *shares, sizes in ((103, 0.1, 0.3, [62, 10, 31]), (5, 0, 0.2, [4, 0, 1])):
         parts = split(numbered(count), validation=shares[0], test=shares[1])
         assert [len(part.labels) for part in parts] == sizes
@@ -62,7 +62,7 @@ def test_split_is_a_partition_by_the_seed_and_not_by_what_records_hold():
         split(numbered(5), validation=-0.1)
 
 
-def test_the_school_is_pinned_and_wrote_the_digits_that_the_lessons_train_on():
+def test_school_is_pinned_and_has_the_training_digits():
     pupils, (images, labels) = school(), split(shipped.digits(), validation=0.0)[0]
     assert np.array_equal(pupils.images, images) and np.array_equal(pupils.digit, labels)
     table = [*zip(*pupils[:5], strict=True)]
@@ -74,7 +74,7 @@ def test_the_school_is_pinned_and_wrote_the_digits_that_the_lessons_train_on():
 
 
 def test_drawn_images_are_pinned(drawn):
-    """Another recipe, or random numbers of another kind, are another data set; ten show ten."""
+    """A changed recipe or generator is a new data set; each ten images show all ten digits."""
     # Processors differ in the last bits: sums over 100 images, not a hash.
     pixels = drawn.images[:100].astype(float)
     read = [pixels.mean(), pixels.std(), pixels[:, 14, 14].sum()]
@@ -84,7 +84,7 @@ def test_drawn_images_are_pinned(drawn):
     assert len({tuple(ten) for ten in drawn.labels.reshape(-1, 10)}) > 25
 
 
-def test_drawn_again_is_the_same_and_longer_begins_in_the_same_way(monkeypatch, drawn):
+def test_a_longer_set_begins_with_the_shorter_set_of_the_same_seed(monkeypatch, drawn):
     monkeypatch.setattr(synthetic, "BLOCK", 100)
     short, long = synthetic_digits(count=70, seed=5), synthetic_digits(count=230, seed=5)
     assert len(long.labels) == 230
@@ -97,7 +97,7 @@ def test_drawn_again_is_the_same_and_longer_begins_in_the_same_way(monkeypatch, 
             synthetic_digits(**wrong)
 
 
-def test_gradients_against_a_loop_over_pixels():
+def test_oriented_gradients_match_a_loop_over_pixels():
     image = np.random.default_rng(0).random((8, 8))
     votes = np.zeros((2, 2, 6))
     for i in range(8):
@@ -112,7 +112,7 @@ def test_gradients_against_a_loop_over_pixels():
     assert read == pytest.approx((expected / np.linalg.norm(expected)).ravel(), abs=1e-6)
 
 
-def test_gradients_of_one_image_do_not_depend_on_others_and_refuse_other_shapes(drawn):
+def test_oriented_gradients_are_per_image_and_refuse_bad_shapes(drawn):
     both = oriented_gradients(drawn.images[:20])
     assert both.shape == (20, 128) and both.dtype == np.float32
     assert np.linalg.norm(both, axis=1) == pytest.approx(np.ones(20))

@@ -1,4 +1,4 @@
-"""The table of public uses: closed lists, sources, and printed numbers that agree."""
+"""Table of deployments: allowed values, sources and checksums."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ PERIODS = ("report", "query", "day", "week", "month", "model", "once", "unsaid")
 USES = {use.id: use for use in deployments()}
 
 
-def test_every_row_is_from_closed_lists_and_has_a_source():
+def test_every_row_has_allowed_values_and_a_source():
     assert len(USES) == len(deployments()) >= 15
     for use in deployments():
         assert use.model in MODELS and use.unit in UNITS and use.period in PERIODS, use.id
@@ -25,7 +25,7 @@ def test_every_row_is_from_closed_lists_and_has_a_source():
         )
 
 
-def test_what_is_empty_is_said_to_be_unsaid():
+def test_empty_columns_are_listed_as_unsaid():
     for use in deployments():
         silent = {
             "delta": use.delta is None,
@@ -36,7 +36,7 @@ def test_what_is_empty_is_said_to_be_unsaid():
         assert [part for part, empty in silent.items() if empty != (part in use.unsaid)] == [], use
 
 
-def test_the_readme_knows_every_table():
+def test_readme_lists_the_checksum_of_every_table():
     for table in DATA.glob("*.csv*"):
         digest = hashlib.sha256(table.read_bytes()).hexdigest()
         assert f"{digest}  {table.name}" in (DATA / "README.md").read_text()

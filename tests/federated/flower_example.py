@@ -1,7 +1,7 @@
 """The Flower example under Flower's simulation engine: `make flower` runs this test.
 
-Flower holds other packages back, so it has an environment of its own, and this file no name that
-pytest collects with the others.
+Flower pins older packages, so it runs in an environment of its own, and the name of this file keeps
+pytest from collecting it with the others.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Whole-number noise of clients: the guarantee of a sum, and what rounding costs."""
+"""Integer noise of clients: the guarantee of a sum, and the noise that rounding adds."""
 
 import dataclasses
 import math
@@ -17,8 +17,8 @@ FINE = DistributedNoise(
 
 
 @each("multiplier, rounds", [(1.0, 1), (3.0, 10)])
-def test_epsilon_holds_that_of_one_coordinate(multiplier, rounds):
-    """In one dimension the whole law is known; zCDP costs about 8 % more than it."""
+def test_epsilon_bounds_the_exact_one_in_one_dimension(multiplier, rounds):
+    """In one dimension the exact epsilon is known; zCDP gives about 8 % more."""
     plan = DistributedNoise(
         clients=10,
         noise_multiplier=multiplier,
@@ -26,7 +26,7 @@ def test_epsilon_holds_that_of_one_coordinate(multiplier, rounds):
         scale=39.0,
         dimension=1,
     )
-    # Of whole numbers none is longer than the whole part.
+    # An integer within the sensitivity is at most its integer part.
     change = math.floor(plan.sensitivity)
     total = math.sqrt(10 * plan.variance) / change
     mechanism = SummedDiscreteGaussian(total, change, 10)
@@ -36,7 +36,7 @@ def test_epsilon_holds_that_of_one_coordinate(multiplier, rounds):
     assert str(stated).endswith("per user") and stated.kind == "upper"
 
 
-def test_rounding_costs_less_the_finer_and_few_clients_have_no_theorem_of_sums():
+def test_finer_rounding_adds_less_noise_and_small_variances_leak_much():
     coarse, fine = (dataclasses.replace(FINE, scale=s).deviations() for s in (10.0, 1e4))
     assert fine["central"] == 0.75 and fine["local"] == pytest.approx(0.75 * math.sqrt(20))
     assert 0.75 < fine["distributed"] < 0.7506 < 0.9 < coarse["distributed"]
@@ -54,6 +54,6 @@ def test_rounding_costs_less_the_finer_and_few_clients_have_no_theorem_of_sums()
         ({"noise_multiplier": 0}, "noise_multiplier"),
     ],
 )
-def test_bad_plans_are_refused_in_one_sentence(changes, message):
+def test_bad_plans_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         dataclasses.replace(FINE, **changes)

@@ -1,4 +1,4 @@
-"""A plan about users: the theorem of each way to take part, and what is not delivered."""
+"""Federated plans: sampling schemes, weighted means, and users with several records."""
 
 import dataclasses
 import itertools
@@ -24,7 +24,7 @@ from plans import PLAN
         "random_allocation": "add_remove",
     }.items(),
 )
-def test_each_way_to_take_part_has_the_theorem_of_its_scheme(sampling, adjacency):
+def test_each_sampling_scheme_has_the_epsilon_of_a_run_on_records(sampling, adjacency):
     plan = dataclasses.replace(PLAN, sampling=sampling)
     run = DPSGD(noise_multiplier=2.11, sample_rate=0.05, steps=150, sampling=sampling)
     for rounds in (1, 37, 150):
@@ -34,7 +34,7 @@ def test_each_way_to_take_part_has_the_theorem_of_its_scheme(sampling, adjacency
         assert str(stated) == f"{same}, per user" and len(stated.assumptions) > 2
 
 
-def test_unknown_participation_amplifies_nothing_and_there_is_no_default():
+def test_unknown_participation_is_not_amplified_and_sampling_has_no_default():
     plan = dataclasses.replace(PLAN, sampling="none")
     everybody = ACCOUNTANTS["pld"]().epsilon(Gaussian(2.11), delta=1e-5, steps=150)
     assert plan.guarantee(delta=1e-5).epsilon == everybody.epsilon
@@ -47,8 +47,8 @@ def test_unknown_participation_amplifies_nothing_and_there_is_no_default():
 
 @each("divisor", ["public", "present"])
 @each("weights", [[1, 1, 1], [9, 1, 1, 1, 1], [0.2, 3.0, 0.0, 1.0, 1.0, 0.5]])
-def test_a_weighted_mean_delivers_its_noise_over_how_far_one_user_moves_it(weights, divisor):
-    """All users at the ends of their norm, any of them missing; noise is z C / users."""
+def test_weighted_noise_multiplier_is_noise_over_sensitivity(weights, divisor):
+    """Enumerate updates of -1 or 1 and the missing user; the noise is z C / users."""
     weights, moved = np.array(weights), 0.0
     for updates in itertools.product((-1, 1), repeat=len(weights)):
         terms = weights * updates
@@ -63,7 +63,7 @@ def test_a_weighted_mean_delivers_its_noise_over_how_far_one_user_moves_it(weigh
 
 
 def delta_of_sum(losses, masses, steps, epsilon, width):
-    """E(1 - e^(epsilon - L))_+ for a sum L of so many losses, each rounded to a multiple."""
+    """Return E(1 - e^(epsilon - L))_+ for the sum L of `steps` losses, rounded to `width`."""
     size, whole = 2**18, np.rint(losses / width).astype(int)
     law = np.fft.rfft(np.bincount(whole % size, masses, minlength=size))
     around = int(steps * whole @ masses) + np.arange(-size // 2, size // 2)
@@ -82,8 +82,8 @@ def delta_of_sum(losses, masses, steps, epsilon, width):
         (5, 1.0, 3.0, 4, None),
     ],
 )
-def test_a_user_with_several_records_loses_what_is_stated(records, rate, noise, steps, stated):
-    """Both directions of the mixture of binomially many records, cut into intervals, by FFT."""
+def test_user_level_epsilon_matches_numerical_composition(records, rate, noise, steps, stated):
+    """Compose both directions of the binomial mixture, discretised, by FFT."""
     plan = DPSGD(noise_multiplier=noise, sample_rate=rate, steps=steps)
     result = user_level(plan, records=records, delta=1.5e-4)
     assert result.lower > result.epsilon * (1 - 1e-3)
@@ -93,15 +93,15 @@ def test_a_user_with_several_records_loses_what_is_stated(records, rate, noise, 
     chances = [(k, p) for k, p in enumerate(binom.pmf(range(records + 1), records, rate)) if p]
     mixed = sum(p * np.diff(ndtr((x - k) / noise)) for k, p in chances)
     loss = np.log(sum(p * np.exp(k * (middle - k / 2) / noise**2) for k, p in chances))
-    # Errors of so many roundings stay below one width, as if each were at random.
+    # Rounding errors of the steps are taken to cancel up to one width.
     width = result.epsilon / 50_000
     for epsilon, holds in ((result.lower - width, np.greater), (result.epsilon + width, np.less)):
         both = ((loss, mixed), (-loss, plain))
         assert holds(max(delta_of_sum(*one, steps, epsilon, width) for one in both), 1.5e-4)
 
 
-def test_gradients_of_any_directions_lose_no_more_than_one_direction():
-    """Three records of up to norm 1 in the plane, all eight lots, both directions."""
+def test_equal_gradients_leak_most():
+    """Three gradients of norm at most 1 in the plane: all eight lots, both directions."""
     rng, noise, rate, axis = np.random.default_rng(5), 0.8, 0.3, np.linspace(-6, 8, 141)
     place = np.stack(np.meshgrid(axis, axis), axis=-1)
     lots = np.array(list(itertools.product((0, 1), repeat=3)))
@@ -133,12 +133,12 @@ def test_gradients_of_any_directions_lose_no_more_than_one_direction():
         ({"sampling": "sometimes"}, "sampling one of"),
     ],
 )
-def test_bad_plans_are_refused_in_one_sentence(changes, message):
+def test_bad_plans_are_refused(changes, message):
     with pytest.raises((ValueError, TypeError), match=message):
         dataclasses.replace(PLAN, **changes)
 
 
-def test_what_has_no_theorem_is_refused():
+def test_weights_and_schemes_without_a_theorem_are_refused():
     two = dataclasses.replace(PLAN, users=2)
     for weights in ([0.0, 0.0], [1.0, -1.0], [1.0, math.nan]):
         with pytest.raises(ValueError, match="Expected weights that are finite"):

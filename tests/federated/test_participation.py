@@ -1,4 +1,4 @@
-"""Users who take part at most so often, so far apart, under correlated noise."""
+"""Correlated noise for users who take part a bounded number of times, a minimum time apart."""
 
 import dataclasses
 import itertools
@@ -16,7 +16,7 @@ from dplearn.federated.simulation import Federation
 
 
 def square_root(rounds, bands):
-    """Bands of the Toeplitz matrix whose square is that of all sums so far."""
+    """Return the first bands of the square root of the prefix-sum matrix."""
     column = np.cumprod([1, *(1 - 0.5 / np.arange(1, bands))])
     return sum(c * np.eye(rounds, k=-j) for j, c in enumerate(column))
 
@@ -38,8 +38,8 @@ STRATEGIES = {
 
 
 @each("strategy", STRATEGIES.values())
-def test_the_guarantee_is_that_of_the_worst_pattern_in_the_rounds_done(strategy):
-    """All sets of rounds, all signs of contributions: what the strategy makes of them."""
+def test_guarantee_is_that_of_the_worst_participation_pattern(strategy):
+    """Enumerate all sets of rounds and all signs of the contributions."""
     run, rounds = plan(strategy), [0, 1, 4, 7]
     for n, stated in zip(rounds, run.guarantees(delta=1e-5, steps=rounds), strict=True):
         moved = 0.0
@@ -69,12 +69,12 @@ def test_the_guarantee_is_that_of_the_worst_pattern_in_the_rounds_done(strategy)
         ({"noise_multiplier": -1.0}, ValueError, "noise_multiplier >= 0"),
     ],
 )
-def test_bad_plans_are_refused_in_one_sentence(changes, error, message):
+def test_bad_plans_are_refused(changes, error, message):
     with pytest.raises(error, match=message):
         dataclasses.replace(plan(np.eye(7)), **changes)
 
 
-def test_rounds_are_one_release_and_no_steps_of_another_run():
+def test_correlated_rounds_are_one_release_without_phases():
     run = plan(np.eye(7))
     with pytest.raises(ValueError, match="steps a whole number >= 0 and <= 7, got steps=8"):
         run.guarantee(delta=1e-5, steps=8)

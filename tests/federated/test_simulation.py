@@ -1,4 +1,4 @@
-"""Rounds against one user after the other, and a history that counts what was done.
+"""Rounds against a loop over users, and histories that count the completed rounds.
 
 False alarms: none where seeds are given, below 1e-6 elsewhere.
 """
@@ -22,7 +22,7 @@ LOSS = nn.CrossEntropyLoss(reduction="none")
 EVERYBODY = FederatedPlan(
     users=7, sample_rate=1.0, rounds=3, noise_multiplier=0.0, max_update_norm=0.2, sampling="none"
 )
-# User 5 has nothing, user 6 most.
+# User 5 has no records, user 6 the most.
 OWNERS = np.array([0, 6, 1, 6, 6, 2, 3, 6, 4, 3, 6, 6, 6, 6])
 
 
@@ -53,7 +53,7 @@ def flat(net):
 
 
 def one_by_one(net, records, rounds, momentum):
-    """Federated averaging as a loop over users, each with an optimizer and a model of their own."""
+    """Return the model of federated averaging by a loop over users, each with its own copy."""
     inputs, targets, owners = map(torch.as_tensor, records)
     speed = 0.0
     for _ in range(rounds):
@@ -73,7 +73,7 @@ def one_by_one(net, records, rounds, momentum):
 
 
 @each("momentum", [0.0, 0.9])
-def test_rounds_are_those_of_one_user_after_the_other(momentum, monkeypatch):
+def test_rounds_match_a_loop_over_users(momentum, monkeypatch):
     monkeypatch.setattr("dplearn.federated.simulation._TOGETHER", 4)
     federation = run(server={"lr": 1.0, "momentum": momentum})
     tallies = [federation.round().private for _ in range(3)]
@@ -88,7 +88,7 @@ def test_rounds_are_those_of_one_user_after_the_other(momentum, monkeypatch):
 
 @each("scale", [1.0, 1e6, math.inf, math.nan])
 def test_a_user_moves_the_mean_by_at_most_one_norm(scale):
-    """Whatever user 3 has, also what is no number; nobody else's update changes."""
+    """User 3 has any records, also non-finite ones; no other user's update changes."""
     inputs, targets, owners = data()
     bad = inputs.copy()
     bad[owners == 3] *= scale
@@ -105,7 +105,7 @@ def test_a_user_moves_the_mean_by_at_most_one_norm(scale):
     assert federation.history().steps == 1 and record.clipping_norm == 0.2
 
 
-def test_what_is_not_finite_is_left_out_and_counted():
+def test_non_finite_updates_are_left_out_and_counted():
     inputs, targets, owners = data()
     inputs[owners == 3] = math.nan
     federation = run(records=(inputs, targets, owners))
@@ -115,8 +115,8 @@ def test_what_is_not_finite_is_left_out_and_counted():
 
 
 @each("sampling, rate, share", [("poisson", 0.5, 0.0), ("none", 1.0, 0.3), ("shuffled", 0.1, 0.0)])
-def test_noise_has_the_deviation_of_the_plan_and_sums_a_public_divisor(sampling, rate, share):
-    """Nobody has a record to speak of: all that moves is noise, zC / m in every coordinate."""
+def test_noise_has_the_plans_deviation_over_a_public_divisor(sampling, rate, share):
+    """Updates are almost 0, so that every coordinate moves by the noise alone, zC / m."""
     size = {"users": 50, "sample_rate": rate, "rounds": 1, "max_update_norm": 3.0}
     plan = FederatedPlan(**size, noise_multiplier=2.0, sampling=sampling)
     net = model(wide=3000)
@@ -130,7 +130,7 @@ def test_noise_has_the_deviation_of_the_plan_and_sums_a_public_divisor(sampling,
 
 
 @each("sampling", ["poisson", "without_replacement", "shuffled", "random_allocation", "none"])
-def test_users_take_part_as_the_plan_says_and_drop_out(sampling):
+def test_participants_follow_the_sampling_scheme_and_dropouts(sampling):
     size = {"users": 1000, "sample_rate": 0.1, "rounds": 20, "max_update_norm": 1.0}
     plan = FederatedPlan(**size, noise_multiplier=1.0, sampling=sampling)
     options = {"generator": torch.Generator().manual_seed(3), "dropouts": 0.0}
@@ -148,8 +148,8 @@ def test_users_take_part_as_the_plan_says_and_drop_out(sampling):
         assert len(set(epoch)) < 800
 
 
-def test_epsilon_is_the_accountants_for_the_rounds_really_done(capsys):
-    """Also where a run is interrupted; each round is counted before it changes the model."""
+def test_epsilon_covers_the_completed_rounds(capsys):
+    """Interrupt a run: each round is counted before it changes the model."""
     plan = dataclasses.replace(
         EVERYBODY, sampling="poisson", sample_rate=0.3, rounds=40, noise_multiplier=1.5
     )
@@ -179,7 +179,7 @@ def test_epsilon_is_the_accountants_for_the_rounds_really_done(capsys):
         _ = history + history
 
 
-def test_a_seed_repeats_a_run_and_is_an_assumption():
+def test_a_seed_reproduces_a_run_and_adds_an_assumption():
     plan = dataclasses.replace(EVERYBODY, sampling="poisson", sample_rate=0.5, noise_multiplier=1.0)
     ends = []
     for seed in (1, 1, 2, None):
@@ -208,6 +208,6 @@ def test_a_seed_repeats_a_run_and_is_an_assumption():
         ({"records": data(OWNERS * 1.0)}, ValueError, "owners whole numbers"),
     ],
 )
-def test_bad_input_is_refused_in_one_sentence(changes, error, message):
+def test_bad_input_is_refused(changes, error, message):
     with pytest.raises(error, match=message):
         run(**changes)

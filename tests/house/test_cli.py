@@ -1,4 +1,4 @@
-"""The command line is a contract: words, exit status, and JSON that any parser reads."""
+"""Contract of the command line: words, exit status, and standard JSON."""
 
 import dataclasses
 import json
@@ -22,10 +22,10 @@ STEP = PoissonSubsampled(Gaussian(4.0), 0.01)
 
 
 def called(words, capsys):
-    """Exit status, standard output, standard error."""
+    """Return exit status, standard output and standard error."""
     try:
         status = main(words.split())
-    except SystemExit as leaving:  # argparse leaves on its own
+    except SystemExit as leaving:  # argparse exits
         status = leaving.code
     captured = capsys.readouterr()
     return status, captured.out, captured.err
@@ -48,14 +48,14 @@ def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
     assert words == (0, f"{guarantee}\n", "")
     (row,) = rows_of(f"epsilon {RUN}", capsys)
     assert row["method"] == "pld" and 0.9468 < row["epsilon"] < 0.96
-    # `all` leaves out who cannot answer.
+    # `all` omits accountants that do not support the mechanism.
     words = "epsilon --sampling without_replacement --sample-rate 0.1 --noise-multiplier 9"
     rows = rows_of(f"{words} --steps 10 --delta 1e-5 --accountant all", capsys)
     assert {row["method"] for row in rows} == set(ACCOUNTANTS) - {"gdp"}
 
 
 @pytest.mark.slow
-def test_a_ledger_is_kept_in_a_file(tmp_path, capsys):
+def test_ledger_commands_store_a_file(tmp_path, capsys):
     file = tmp_path / "ledger.json"
     for words in ("show", "add x --epsilon 0.1"):
         status, _, err = called(f"ledger {file} {words}", capsys)
@@ -86,7 +86,7 @@ def test_a_ledger_is_kept_in_a_file(tmp_path, capsys):
 
 
 @each("typed, expected", [("256/6s", "a number"), ("1/0", "a number"), ("1e4.5", "a number")])
-def test_numbers_that_are_none_are_named(typed, expected, capsys):
+def test_invalid_numbers_are_named(typed, expected, capsys):
     words = f"epsilon --noise-multiplier 1 --sample-rate {typed} --steps 1e3 --delta 1e-5"
     assert f"Expected {expected}" in called(words, capsys)[2]
     for steps in ("10.5", "inf", "nan", "1e400"):
@@ -118,7 +118,7 @@ def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
     assert (row["epsilon"], row["adjacency"]) == (same.epsilon, same.adjacency)
 
 
-def test_then_is_another_phase(capsys):
+def test_then_adds_a_phase(capsys):
     rows = rows_of(f"epsilon {RUN} --then 2,0.02,500 --then 4,0.01,9 --accountant all", capsys)
     phases = [(4.0, 0.01, 10_000), (2.0, 0.02, 500), (4.0, 0.01, 9)]
     plans = [DPSGD(noise_multiplier=z, sample_rate=q, steps=t) for z, q, t in phases]
@@ -133,7 +133,7 @@ def test_infinity_is_null_with_a_reason(noise, capsys):
     words = f"epsilon --sampling none --noise-multiplier {noise} --steps 3 --delta 1e-5"
     for accountant in ("all", "gdp", "pld"):
         for row in rows_of(f"{words} --accountant {accountant}", capsys):
-            # So little noise as 1e-7 needs a word where epsilon is finite, too.
+            # Noise as small as 1e-7 may have a reason where epsilon is finite, too.
             explained = bool(row["reason"])
             assert explained if row["epsilon"] is None else explained <= (noise == "1e-7")
             assert noise != "0" or row["epsilon"] is None, accountant
@@ -148,14 +148,14 @@ def test_infinity_is_null_with_a_reason(noise, capsys):
         ("noise_multiplier", "--sampling none --steps 10", float),
     ],
 )
-def test_calibrate_finds_what_is_left_out(left_out, words, kind, capsys):
+def test_calibrate_finds_the_omitted_parameter(left_out, words, kind, capsys):
     (row,) = rows_of(f"calibrate --epsilon 2 --delta 1e-5 {words}", capsys)
     assert set(row) == {left_out, "guarantee"} and isinstance(row[left_out], kind)
     assert set(row["guarantee"]) == {field.name for field in dataclasses.fields(Guarantee)}
     assert 1.99 < row["guarantee"]["epsilon"] <= 2.0
 
 
-def test_calibrate_in_words_is_the_library_call(capsys):
+def test_calibrate_prints_the_result_of_the_library(capsys):
     words = "calibrate --epsilon 2 --delta 1e-5 --sample-rate 0.004 --steps 1000 --accountant rdp"
     step = PoissonSubsampled(Gaussian(1.0), 0.004)
     target = {"epsilon": 2.0, "delta": 1e-5, "steps": 1000}
@@ -168,7 +168,7 @@ def test_calibrate_in_words_is_the_library_call(capsys):
     assert row["delta"] == row["guarantee"]["delta"] == least.delta
     assert row["guarantee"]["delta_lower"] == least.delta_lower > 0.999 * least.delta
     assert called(words, capsys)[1].endswith(f": {least}\n")
-    # Without sampling there is no rate to leave out.
+    # Without sampling no rate is missing, and delta is the omitted parameter.
     words = "calibrate --epsilon 1 --noise-multiplier 4 --sampling none --steps 3"
     assert called(words, capsys)[1].startswith("delta = ")
 
@@ -181,14 +181,14 @@ def test_calibrate_on_shuffled_epochs_counts_steps(capsys):
     run = dataclasses.replace(plan, steps=row["steps"], drop_last=True)
     assert run.guarantee(delta=1e-5).epsilon == row["guarantee"]["epsilon"] <= 2.0
     assert row["steps"] % 100 == 0 and row["steps"] > 1000
-    # A step more than an epoch begins another.
+    # 101 steps begin a second epoch.
     (row,) = rows_of(f"{words} --steps 101", capsys)
     run = dataclasses.replace(plan, steps=101, noise_multiplier=row["noise_multiplier"])
     assert 1.99 < run.guarantee(delta=1e-5).epsilon <= 2.0
 
 
 REACH = "calibrate --epsilon 0.1 --sample-rate 0.1 --steps 10"
-# What is asked, the exit status, and what standard error names.
+# Command, exit status, and a text of standard error.
 COMPLAINTS = [
     (f"{REACH} --delta 1e-5 --accountant moments", 1, "smallest epsilon found"),
     (f"{REACH} --noise-multiplier 0", 1, "no delta below 1 is proved by pld"),
@@ -223,14 +223,14 @@ COMPLAINTS = [
 
 
 @each("words, expected, named", COMPLAINTS)
-def test_a_complaint_is_one_line_of_the_command_that_was_asked(words, expected, named, capsys):
+def test_an_error_is_one_line_that_names_the_command(words, expected, named, capsys):
     status, out, err = called(words, capsys)
     command = words.split()[0] if words not in ("", "profit") else ""
     assert (status, out) == (expected, "")
     assert err.count("\n") == 1 and err.startswith(f"dplearn {command}".strip()) and named in err
 
 
-def test_a_real_process_and_help(capsys):
+def test_a_process_returns_its_status_and_help_lists_commands(capsys):
     command = [sys.executable, "-m", "dplearn", "epsilon", *RUN.split(), "--delta", "2"]
     bad = subprocess.run(command, capture_output=True, text=True, env=clean_environment())
     assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)
@@ -255,7 +255,7 @@ def test_verify_in_words_and_as_json(capsys):
         assert row["status"] == "refuted" and row["counterexample"]["parameters"]
 
 
-def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
+def test_verify_reports_a_failure(capsys, monkeypatch):
     wrong = run_all.Verification(id="G-A1", kind="identity", status="failed", reason="by hand")
     monkeypatch.setattr(run_all, "results_of", lambda id, **_: [wrong])
     out = called("verify G-A1", capsys)[1]
@@ -264,7 +264,7 @@ def test_verify_says_when_something_is_wrong(capsys, monkeypatch):
     assert row["worst_slack"] is None
 
 
-def test_a_claim_has_the_status_of_its_verdict(capsys):
+def test_claim_exits_with_the_status_of_its_verdict(capsys):
     command = "claim sigma=sqrt(2*log(1.25/delta))/epsilon"
     status, out, err = called(command, capsys)
     assert (status, err) == (0, "") and out.startswith("Conditional: ")

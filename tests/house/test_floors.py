@@ -1,4 +1,4 @@
-"""Imports point down only, and heavy libraries stay in their room."""
+"""Imports go to lower layers only, and heavy libraries stay in their folders."""
 
 import ast
 import functools
@@ -12,7 +12,7 @@ import pytest
 from cases import clean_environment
 
 ROOT = Path(__file__).parents[2] / "dplearn"
-# From the bottom up. Parts of one floor do not import each other.
+# Layers from the bottom up. Parts of one layer do not import each other.
 LIBRARY = (
     {"core"},
     {"engine"},
@@ -46,7 +46,7 @@ ROOMS = {
     "flint": "certificates",
     "opacus": "opacus",
 }
-# What opens all of the house may look into all of it.
+# Modules that may import every part.
 DOORS = {"__main__", "__init__"}
 FILES = sorted(ROOT.rglob("*.py"))
 
@@ -65,7 +65,7 @@ def part_of(names: list[str]) -> str:
 
 @functools.cache
 def imported(path: Path) -> set[str]:
-    """Dotted names of all modules a file imports, anywhere in it."""
+    """Return the dotted names of all modules that a file imports, also inside functions."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -76,7 +76,7 @@ def imported(path: Path) -> set[str]:
 
 
 def up(path: Path) -> list[str]:
-    """One sentence for each import of a file that does not point down."""
+    """Return a sentence for each import of a file from its own or a higher layer."""
     own = part(path)
     pieces = [name.split(".") for name in imported(path) if name.split(".")[0] == "dplearn"]
     others = {part_of(names[1:]) for names in pieces}
@@ -88,7 +88,7 @@ def up(path: Path) -> list[str]:
     ]
 
 
-def test_every_part_has_a_floor_and_imports_point_down():
+def test_every_part_has_a_layer_and_imports_go_down():
     files = {path.relative_to(ROOT).parts[0].removesuffix(".py") for path in FILES}
     lost = files - {name.split(".")[0] for name in FLOOR}
     assert not lost, f"{sorted(lost)} stand on no floor: name them in LIBRARY, SYSTEMS or TEACHING"
@@ -97,8 +97,8 @@ def test_every_part_has_a_floor_and_imports_point_down():
     assert not wrong, "\n".join([*wrong, f"Imports point down only: {order}"])
 
 
-def test_no_files_import_each_other_in_a_circle():
-    """Nor where an import stands inside a function; a package is its `__init__`."""
+def test_imports_of_files_have_no_cycle():
+    """Imports inside functions count, too; a package is its `__init__`."""
     dotted = {path: ".".join(path.relative_to(ROOT.parent).with_suffix("").parts) for path in FILES}
     files = {name.removesuffix(".__init__"): path for path, name in dotted.items()}
     below = {
@@ -106,7 +106,7 @@ def test_no_files_import_each_other_in_a_circle():
         - {None, path}
         for own, path in files.items()
     }
-    # Doors open all of the house.
+    # `__init__` modules may import every part.
     graph = {files[own]: {p for p in paths if p.stem != "__init__"} for own, paths in below.items()}
     try:
         list(TopologicalSorter(graph).static_order())
@@ -114,7 +114,7 @@ def test_no_files_import_each_other_in_a_circle():
         pytest.fail(" -> ".join(str(path.relative_to(ROOT)) for path in circle.args[1]))
 
 
-def test_heavy_libraries_stay_in_their_room():
+def test_heavy_libraries_stay_in_their_folders():
     wrong = [
         f"{path.relative_to(ROOT)} imports {name}, whose room is {room}"
         for path in FILES
@@ -137,6 +137,6 @@ def test_the_command_line_loads_nothing_heavy():
 
 
 @pytest.mark.slow
-def test_the_explorer_loads_only_what_shows_it():
+def test_the_explorer_loads_only_display_libraries():
     loads = loaded("import dplearn.teaching.explorer.kit.navigation as n; n.modules()")
     assert loads <= {"streamlit", "plotly", "pandas"}

@@ -1,4 +1,4 @@
-"""README and CONTRIBUTING keep their word: examples run, and what is named is there."""
+"""README and CONTRIBUTING: examples run, and links and names exist."""
 
 import contextlib
 import io
@@ -22,7 +22,7 @@ from dplearn.core.guarantee import round_down, round_up
 from dplearn.teaching.classroom import sources
 
 README = (ROOT / "README.md").read_text()
-# Each room that has a page of its own.
+# Folders with a README of their own.
 ROOMS = sorted((ROOT / "dplearn").rglob("README.md"))
 
 
@@ -47,7 +47,7 @@ def test_an_example_prints_what_the_readme_shows(code, shown):
     assert printed.getvalue() == shown
 
 
-def test_the_first_table_is_that_run():
+def test_the_first_table_has_the_bounds_of_its_run():
     run = DPSGD.from_epochs(dataset_size=100_000, batch_size=256, epochs=50, noise_multiplier=1.2)
     bounds = [run.guarantee(name, delta=1e-10) for name in ("moments", "rdp", "pld")]
     moments, rdp, pld = bounds
@@ -73,14 +73,14 @@ def test_the_shell_lines_run(capsys, tmp_path, monkeypatch):
     assert proved in capsys.readouterr().out.splitlines()
 
 
-def test_what_is_said_of_other_tools_is_what_was_measured():
+def test_statements_on_other_tools_equal_the_measurements():
     assert README.count("\n") <= 120
     rows = [
         line.split("|")[1:-1]
         for line in (ROOT / "conformance/results.md").read_text().splitlines()
         if line.startswith("|")
     ]
-    found = {
+    cells = {
         row[0].strip(): [cell.strip() for cell in row]
         for row in rows
         if "poisson_gaussian" in row[1]
@@ -92,7 +92,7 @@ def test_what_is_said_of_other_tools_is_what_was_measured():
         ("opacus:rdp", "RDP of opacus"),
         ("opacus:prv", "PRV of opacus"),
     ):
-        asked, below, worst = found[tool][2].split()[0], found[tool][4], float(found[tool][9])
+        asked, below, worst = cells[tool][2].split()[0], cells[tool][4], float(cells[tool][9])
         rounded = f"{worst:,.0f}" if worst > 10 else f"{worst:.1f}"
         assert f"| {name} | {asked} | {below} | {rounded} |" in README
     replaced = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
@@ -102,7 +102,7 @@ def test_what_is_said_of_other_tools_is_what_was_measured():
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the places on a Markdown page that a link may name, as GitHub makes them."""
+    """Return the anchors of a Markdown page, as GitHub makes them."""
     prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
     headings = re.findall(r"^#+ (.+)", prose, flags=re.M)
     named = {re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in headings}
@@ -116,10 +116,10 @@ def committed(*kinds: str) -> list[Path]:
     return [path for path in [*ROOT.glob("*.*"), *below] if path.suffix in kinds]
 
 
-def test_links_lead_to_files_and_places_that_are_there():
+def test_links_lead_to_existing_files_and_anchors():
     places, count = {}, 0
     for page in committed(".md", ".ipynb"):
-        # Chinese cells are shown beside their notebook, by the site alone.
+        # Only the site shows Chinese cells, beside their notebook.
         if page.name == "zh.md" or page.parent.name == ".ipynb_checkpoints":
             continue
         text = page.read_text()
@@ -138,12 +138,12 @@ def test_links_lead_to_files_and_places_that_are_there():
     assert count > 700
 
 
-def test_no_committed_file_leads_to_a_server_of_the_readers_own(monkeypatch):
+def test_no_committed_file_links_to_localhost(monkeypatch):
     written = committed(".md", ".ipynb", ".py", ".js", ".html", ".toml", ".yml", ".svg")
     lines = [(path, line) for path in written for line in path.read_text().splitlines()]
     named = {str(path.relative_to(ROOT)): line for path, line in lines if "localhost" in line}
     start = "make app     # makes .venv, installs, opens the explorer at http://localhost:8501"
-    # Where a server starts, and which names of its own machine it answers to.
+    # Allowed: the command that starts a server, and the host names that it accepts.
     assert named.pop("README.md") == start
     assert [*named] == ["dplearn/teaching/explorer/__init__.py"]
     assert sources.ADDRESS == "" or sources.ADDRESS.startswith("https://")
@@ -152,7 +152,7 @@ def test_no_committed_file_leads_to_a_server_of_the_readers_own(monkeypatch):
     assert public.startswith("[a](https://example.org/dplearn/book/G-B4.html) [b](../README.md#s")
 
 
-def test_what_the_readme_names_is_there():
+def test_names_in_the_readme_exist():
     (tree,) = [block for block in blocks("") if block.startswith("dplearn/ ")]
     names = re.findall(r"\b(\w+(?:/|\.py))(?=[\s;:])", tree)
     places = ("", "*/", "dplearn/*/", "dplearn/teaching/*/")
@@ -165,24 +165,24 @@ def test_what_the_readme_names_is_there():
     assert set(re.findall(r"^make (\w+)", "".join(blocks("")), flags=re.M)) <= set(targets)
 
 
-def test_the_map_of_the_library_has_every_room_and_five_files():
+def test_the_library_map_names_every_folder_and_five_files():
     page = (ROOT / "dplearn" / "README.md").read_text().split("## What")[0]
     (first,) = re.findall(r"Five files to open first(.*?)\n\n", page, flags=re.S)
     assert len(re.findall(r"\[\w+\.py\]", first)) == 5
     rooms = [name for name in FLOOR if "_" not in name and not name.startswith("teaching.")]
     named = re.findall(r"\*\*\[(\w+)(?:\.py)?\]", page)
     assert set(named) == {*rooms}
-    # In the order of the floors, from the bottom up.
+    # In the order of the layers, from the bottom up.
     assert [FLOOR[name] for name in named] == sorted(FLOOR[name] for name in named)
 
 
-def test_contributing_names_what_is_there():
+def test_names_in_contributing_exist():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     quoted = re.findall(r"`([^`\n]+)`", re.sub(r"(?s)```.*?```", "", text))
     named = [w for line in quoted for w in line.split() if re.fullmatch(r"[\w./]+(/|\.(py|md))", w)]
-    known = [*ROOT.glob("*"), *(path for each in ROOT.glob("[!.]*/") for path in each.rglob("*"))]
+    paths = [*ROOT.glob("*"), *(path for each in ROOT.glob("[!.]*/") for path in each.rglob("*"))]
     patterns = [re.sub(r"(NN|NAME|THEME)\w*", "*", name) for name in named]
-    lost = [name for name in patterns if not any(path.match(name) for path in known)]
+    lost = [name for name in patterns if not any(path.match(name) for path in paths)]
     assert len(named) > 25 and not lost, f"CONTRIBUTING names {lost}"
     for verb in [line.split()[1] for line in quoted if line.startswith("dplearn ")]:
         with pytest.raises(SystemExit, match="0"), contextlib.redirect_stdout(io.StringIO()):
@@ -209,7 +209,7 @@ def test_the_example_of_contributing_needs_one_file_and_one_test(tmp_path, monke
     environment = clean_environment(PYTHONPATH=str(tmp_path))
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout[-3000:]
-    # Its own five items are not all: the contract has taken it in.
+    # More than its own five tests: the contract also covers the example.
     assert int(re.findall(r"(\d+) passed", ran.stdout)[0]) > 8, ran.stdout
     lint = [sys.executable, "-m", "ruff", "check", "--no-cache", *(name for name, _ in files)]
     assert subprocess.run(lint, cwd=tmp_path).returncode == 0

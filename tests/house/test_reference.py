@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 def explained(value, module) -> str:
-    """Return what the reference shows of a name, of what it refers to, and a class's source."""
+    """Return the docstrings of a value and of the names it refers to, and a class's source."""
     text = " ".join((inspect.getdoc(value) or "").split())
     for name in re.findall(r"(?:those of|as in|fields of)(?: the)? `(\w+)`", text):
         text += explained(getattr(module, name, None), module)

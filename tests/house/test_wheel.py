@@ -1,4 +1,4 @@
-"""A wheel works where it is installed: in a fresh environment, from another folder."""
+"""An installed wheel works in a fresh environment, from another folder."""
 
 import json
 import re
@@ -21,7 +21,7 @@ INSTALLING = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-che
 
 
 def done(command: list, *, folder: Path) -> str:
-    """Return what a command prints that runs well without this checkout on its path."""
+    """Return the output of a command that must succeed without this checkout on its path."""
     environment = clean_environment(PYTHONPATH="")
     ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, f"{command} ended with {ended.returncode}: {ended.stderr}"
@@ -30,7 +30,7 @@ def done(command: list, *, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    """Build a wheel of a copy of the tree: building leaves files behind."""
+    """Build a wheel from a copy of the tree, since building leaves files behind."""
     folder = tmp_path_factory.mktemp("wheel")
     source = folder / "source"
     for name in ("dplearn", "data"):
@@ -50,19 +50,19 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def programs(wheel) -> Path:
-    """Folder of the programs of an environment that holds the wheel, and borrows all others."""
+    """Return the programs of an environment with the wheel and all other packages of ours."""
     environment = wheel.parent / "environment"
     done([sys.executable, "-m", "venv", "--without-pip", environment], folder=wheel.parent)
     programs = environment / "bin"
     installing = ["--python", programs / "python", "install", "--no-deps", "--no-index", wheel]
     done([*INSTALLING, *installing], folder=wheel.parent)
     (own,) = environment.glob("lib/python*/site-packages")
-    # A plain path: the .pth files of the other environment, such as that of this checkout, sleep.
+    # A plain path, so that .pth files of the other environment, as of this checkout, are ignored.
     (own / "others.pth").write_text(sysconfig.get_path("purelib"))
     return programs
 
 
-def test_everything_travels(wheel):
+def test_the_wheel_contains_every_file(wheel):
     """Each file of the package, each table, and the licence."""
     files = [path.relative_to(ROOT) for path in (ROOT / "dplearn").rglob("*") if path.is_file()]
     expected = {str(path) for path in files if "__pycache__" not in path.parts}

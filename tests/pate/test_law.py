@@ -16,7 +16,7 @@ CONFIDENT = PATE(answers=10**6, noise_std=40, threshold=160, check_std=30)
 
 
 def precise(counts, noise_std):
-    """Integrate by mpmath at 30 digits, for every class."""
+    """Return the probability that each class wins, by mpmath at 30 digits."""
     with mpmath.workdps(30):
         c = [mpmath.mpf(n) / mpmath.mpf(noise_std) for n in counts]
         ends = [min(c) - 14, *sorted(set(c)), max(c) + 14]
@@ -42,7 +42,7 @@ def precise(counts, noise_std):
         ([400, 599, 1], 100.0),
     ],
 )
-def test_laws_are_as_precise_as_they_say(counts, noise_std):
+def test_laws_are_within_their_stated_error(counts, noise_std):
     law = laws(np.array(counts), PATE(answers=1, noise_std=noise_std))
     exact = precise(counts, noise_std)
     for got, expected in zip(law.here, exact, strict=True):
@@ -63,7 +63,7 @@ def test_neighbours_are_all_counts_with_one_vote_moved(check):
         return np.append(answered * won, 1 - answered)
 
     by_book = [of_book(moved) for moved in truths.neighbours(counts)]
-    # Each of the book's is one of ours, up to the order of equal classes.
+    # The sets of neighbours agree up to the order of classes with equal counts.
     ours = {tuple(np.round(np.sort(np.exp(log_q)), 8)) for log_q in law.neighbours}
     assert {tuple(np.round(np.sort(p), 8)) for p in by_book} == ours
     assert len(law.neighbours) < len(by_book)
@@ -71,7 +71,7 @@ def test_neighbours_are_all_counts_with_one_vote_moved(check):
 
 
 @pytest.mark.slow
-def test_what_is_drawn_has_that_law():
+def test_drawn_answers_have_the_computed_law():
     law = np.exp(laws(np.array(ROW), CONFIDENT).here)
     aggregator = Aggregator(CONFIDENT, rng=np.random.default_rng(0))
     answers, draws = aggregator.answer(Votes([ROW] * 20_000)), 20_000

@@ -1,4 +1,4 @@
-"""The plan's guarantee, and that answers never go beyond it."""
+"""Guarantees of plans, and aggregators that never exceed them."""
 
 import math
 
@@ -32,10 +32,10 @@ def plan_of(answers, queries, noise_std, check_std):
 
 
 @pytest.mark.parametrize(("answers", "queries", "noise", "check", "delta", "epsilon"), SETTINGS)
-def test_epsilon_is_that_of_the_gaussians(answers, queries, noise, check, delta, epsilon):
+def test_epsilon_is_that_of_the_composed_gaussians(answers, queries, noise, check, delta, epsilon):
     plan = plan_of(answers, queries, noise, check)
     stated = plan.guarantee(delta=delta)
-    # A moved vote is a distance of the root of 2; a largest count moves by 1.
+    # A moved vote changes the counts by sqrt(2) in norm, and the largest count by 1.
     mu = math.sqrt(2 * answers / noise**2 + (queries / check**2 if check else 0))
     assert stated.epsilon == pytest.approx(float(gaussian_epsilon(delta, mu)), rel=1e-9)
     digits = len(f"{epsilon}".replace(".", "").lstrip("0"))
@@ -45,7 +45,7 @@ def test_epsilon_is_that_of_the_gaussians(answers, queries, noise, check, delta,
 
 
 @pytest.mark.parametrize("name", list(ACCOUNTANTS))
-def test_every_accountant_prices_a_plan_and_claims_no_more_than_a_bound(name):
+def test_every_accountant_gives_an_upper_bound(name):
     plan = plan_of(372, 640, 40, 150)
     stated = plan.guarantee(name, delta=1e-5)
     assert stated.kind == "upper" and stated.lower == 0.0
@@ -65,17 +65,17 @@ def test_every_accountant_prices_a_plan_and_claims_no_more_than_a_bound(name):
         ({"threshold": 200, "check_std": 0.0}, "check_std"),
     ],
 )
-def test_a_plan_that_is_none_is_refused(fields, words):
+def test_bad_plans_are_refused(fields, words):
     with pytest.raises((ValueError, TypeError), match=words):
         PATE(**({"answers": 10, "noise_std": 40.0} | fields))
 
 
 @pytest.mark.parametrize("check", [{}, CONFIDENT])
-def test_no_way_of_asking_gets_more_answers_than_the_plan(check):
+def test_answers_and_queries_never_exceed_the_plan(check):
     plan = PATE(answers=7, queries=20, noise_std=40, **check)
     aggregator = Aggregator(plan, rng=np.random.default_rng(3))
     rng, answered = np.random.default_rng(4), 0
-    # In pieces, unanimous or torn, of few classes or many, and on after everything was refused.
+    # Batches of unanimous or split votes, of few or many classes, also after the last answer.
     for _ in range(200):
         teachers, classes = int(rng.integers(1, 500)), int(rng.integers(2, 20))
         law = rng.dirichlet(np.full(classes, rng.choice([0.01, 100.0])))
@@ -89,7 +89,7 @@ def test_no_way_of_asking_gets_more_answers_than_the_plan(check):
     assert not aggregator.open
 
 
-def test_a_query_is_paid_before_the_answer_is_drawn():
+def test_queries_are_counted_before_noise_is_drawn():
     class Interrupting(np.random.Generator):
         def normal(self, *_):
             raise KeyboardInterrupt

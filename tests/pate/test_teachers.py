@@ -1,4 +1,4 @@
-"""Teachers that are trained as one tensor, against each trained alone."""
+"""Teachers trained as one tensor, against teachers trained alone."""
 
 import numpy as np
 import pytest
@@ -25,11 +25,11 @@ def test_each_teacher_is_the_regression_on_its_part_alone():
             torch.nn.functional.cross_entropy(model(x), y).backward()
             optimizer.step()
         alone = model(torch.as_tensor(X[1000:1100])).argmax(1).numpy()
-        # Sums in another order may turn a tie.
+        # Another order of summation may decide a tie differently.
         assert np.mean(alone == column) >= 0.99
 
 
-def test_a_record_reaches_one_teacher():
+def test_a_record_affects_one_teacher():
     other = X[:1000].copy()
     other[17] = -other[17]
     few = {"teachers": 25, "steps": 20}
@@ -37,7 +37,7 @@ def test_a_record_reaches_one_teacher():
     assert np.sum(np.any(one != two, axis=0)) <= 1
 
 
-def test_many_weak_teachers_are_right_together():
+def test_votes_of_many_weak_teachers_are_accurate():
     given = teacher_labels(X[:1000], LABELS[:1000], X[1000:], teachers=20)
     votes = np.stack([np.sum(given == c, axis=1) for c in range(10)], axis=1)
     assert np.mean(votes.argmax(axis=1) == LABELS[1000:]) > 0.9
@@ -47,7 +47,7 @@ def test_many_weak_teachers_are_right_together():
     ("fields", "words"),
     [({"teachers": 0}, "teachers"), ({"teachers": 41}, "teachers"), ({"steps": 0}, "steps")],
 )
-def test_what_cannot_be_taught_is_refused(fields, words):
+def test_bad_arguments_are_refused(fields, words):
     with pytest.raises(ValueError, match=words):
         teacher_labels(X[:40], LABELS[:40], X[:5], **({"teachers": 4} | fields))
     with pytest.raises(ValueError, match="got shapes"):

@@ -1,4 +1,4 @@
-"""Votes: what is one, and that nothing else passes."""
+"""Votes: valid tables, refused ones, and the shipped files."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_counts_are_copied_and_cannot_be_changed():
     assert votes.first(1).counts.tolist() == COUNTS[:1]
 
 
-def test_labels_are_counted():
+def test_from_labels_counts_votes():
     labels = np.random.default_rng(0).integers(0, 4, size=(6, 50))
     votes = Votes.from_labels(labels, classes=4)
     expected = [np.bincount(row, minlength=4).tolist() for row in labels]
@@ -42,7 +42,7 @@ def test_labels_are_counted():
         ([[True, False]], TypeError, "dtype bool"),
     ],
 )
-def test_what_is_no_table_of_votes_is_named(counts, error, words):
+def test_bad_counts_are_refused(counts, error, words):
     with pytest.raises(error, match=words):
         Votes(counts)
 
@@ -53,13 +53,13 @@ def test_a_label_beyond_the_classes_is_refused():
 
 
 @pytest.mark.parametrize("teachers", SHIPPED)
-def test_shipped_votes_are_those_of_so_many_good_teachers(teachers):
+def test_shipped_votes_have_their_shape_and_are_accurate(teachers):
     votes, digits = shipped_votes(teachers)
     assert (votes.queries, votes.classes, votes.teachers) == (1000, 10, teachers)
     assert np.all(np.bincount(digits) == 100)
     assert np.mean(votes.counts.argmax(axis=1) == digits) > 0.95
 
 
-def test_no_other_number_of_teachers_is_shipped():
+def test_other_numbers_of_teachers_are_refused():
     with pytest.raises(ValueError, match="Expected teachers one of"):
         shipped_votes(60)

@@ -13,8 +13,8 @@ from dplearn.teaching.classroom.evidence import Estimate, Evidence, estimate, es
 from dplearn.teaching.classroom.predictions import guess, predict, reveal
 from dplearn.teaching.classroom.programs import Program, settled
 
-# The networks of lessons are small: several threads only wait for each other, and for minutes on a
-# machine that others use.
+# The networks of lessons are small: several threads only wait for each other, for minutes if the
+# machine is busy.
 if "ipykernel" in sys.modules:
     os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is imported later
     if "torch" in sys.modules:

@@ -1,6 +1,6 @@
-"""Call a student's function: whatever it does, the kernel lives and one sentence says what it was.
+"""Guarded calls of a student's function: failures become one sentence, and the kernel survives.
 
-A thread can be left behind where it will not end; a signal in the main thread could not.
+The function runs in a thread, since a thread that does not end can be abandoned.
 """
 
 import contextlib
@@ -16,13 +16,13 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-# What a function consists of whose body is `...`.
+# Instructions of a function whose body is `...`.
 _NOTHING = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}
-_PATIENCE = 10  # times as long as a task may use the processor
+_PATIENCE = 10  # limit of a task by the clock, in multiples of its processor time
 
 
 class Complaint(Exception):
-    """A function that gave no result; the message says why, `kind` what to compare it by."""
+    """Failure of a student's function; the message says why, equal `kind`s count as equal."""
 
     def __init__(self, message: str, kind: str) -> None:
         super().__init__(message)
@@ -33,11 +33,11 @@ class Complaint(Exception):
 
 
 class Busy(TimeoutError):
-    """A task that got too little of the processor: a busy machine, or one that waits."""
+    """Task that got too little processor time, on a busy machine or because it waits."""
 
 
 class Stop(BaseException):
-    """Ends a thread that takes too long; `except Exception` does not catch it."""
+    """Exception that ends a slow thread; `except Exception` does not catch it."""
 
 
 def is_blank(function: Callable) -> bool:
@@ -56,7 +56,7 @@ def has_gap(code: CodeType | None) -> bool:
 
 
 def guarded(function: Callable) -> Callable:
-    """Return `function` on copies of data; it raises a Complaint if it fails or changes them."""
+    """Return `function`, called on copies; it raises Complaint if it fails or changes them."""
 
     def call(*arguments: Any) -> Any:
         copies = [pickle.loads(pickle.dumps(a)) if _is_data(a) else a for a in arguments]
@@ -65,7 +65,7 @@ def guarded(function: Callable) -> Callable:
             result = function(*copies)
         except Stop:
             raise
-        except BaseException as error:  # exit() among them
+        except BaseException as error:  # also exit()
             problem = f"it raises {type(error).__name__}: {error}".rstrip(": .")
             raise Complaint(f"{problem}.", type(error).__name__) from None
         for number, (old, each) in enumerate(zip(before, copies, strict=True), start=1):
@@ -78,7 +78,7 @@ def guarded(function: Callable) -> Callable:
 
 
 def _is_data(value: Any) -> bool:
-    """Whether use must leave `value` as it is: a random generator changes, an array does not."""
+    """Return whether `value` must not change: an array or a collection, not a generator."""
     return isinstance(value, (list, tuple, dict, set)) or hasattr(value, "dtype")
 
 
@@ -87,10 +87,10 @@ def _frozen(value: Any) -> bytes | None:
 
 
 def limited(task: Callable[[], Any], *, seconds: float) -> Any:
-    """Return what `task` returns, its prints and warnings kept back.
+    """Return the result of `task`, without its prints and warnings.
 
-    Raise TimeoutError after so many seconds of the processor, and Busy after ten times as long on
-    a machine that gives it fewer.
+    Raise TimeoutError after `seconds` of processor time, and Busy after ten times as long by the
+    clock.
     """
     results: list[Any] = []
     clocks: list[Callable[[], float]] = []
@@ -99,7 +99,7 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
         if hasattr(time, "pthread_getcpuclockid"):
             own = time.pthread_getcpuclockid(threading.get_ident())
             clocks.append(lambda: time.clock_gettime(own))
-        else:  # macOS and Windows have no clock of one thread
+        else:  # macOS and Windows have no clock per thread
             began = time.process_time()
             clocks.append(lambda: time.process_time() - began)
         with contextlib.suppress(Stop):
@@ -116,7 +116,7 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
             thread.join(0.02)
             with contextlib.suppress(IndexError, OSError):  # it has not begun, or has just ended
                 taken = clocks[0]()
-        # For a second: a bare `except` catches most of what is raised in a thread.
+        # Repeated for a second, since a bare `except` in the thread catches Stop.
         for _ in range(100):
             if not thread.is_alive() or thread.ident is None:
                 break

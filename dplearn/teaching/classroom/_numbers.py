@@ -1,6 +1,6 @@
-"""Read what a student typed as a number, and write numbers for students.
+"""Numbers: reading what a student typed, and writing results.
 
-This room runs in the Python of a page, too, which has no NumPy.
+This module also runs in the Python of a page, which has no NumPy.
 """
 
 import math
@@ -34,7 +34,7 @@ def read_number(value: Any) -> tuple[float | None, str]:
 
 
 def as_floats(value: Any) -> Any:
-    """Return the number in `value`, or nested lists of them; an array or a tensor is understood."""
+    """Return `value` as a float or nested lists of floats; arrays and tensors are accepted."""
     value = unpacked(value.detach() if hasattr(value, "detach") else value)
     if not isinstance(value, (list, tuple, range)):
         return float(value)
@@ -63,7 +63,7 @@ def written(number: float) -> str:
 
 
 def written_value(value: Any, digits: int = 6) -> str:
-    """`value` on one line, cut where it is long."""
+    """Return `value` on one line, shortened if it is long."""
     text = _in_digits(value, digits)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 

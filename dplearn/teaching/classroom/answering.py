@@ -1,7 +1,7 @@
-"""Predictions, exercises and self-tests of a lesson as fields of its page, which answer back.
+"""Predictions, exercises and self-tests of a lesson as interactive fields of its page.
 
-The scripts in `ASSETS` hold the verdict of a browser, which says what `Exercise.verdict` says.
-Without scripts a page has the questions, and the truth about a prediction opens with a click.
+The scripts in `ASSETS` give the verdicts of `Exercise.verdict` in a browser. Without scripts a
+page has the questions, and the result of a prediction opens with a click.
 """
 
 import base64
@@ -19,7 +19,7 @@ from dplearn.teaching.classroom.display import PLOTLY
 from dplearn.teaching.classroom.html import code_of, from_cell, from_output
 from dplearn.teaching.classroom.sources import Lesson, exercise_key
 
-ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # what a page with fields needs
+ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # files of a page with fields
 
 _NO_GUESS = re.compile(r"^(.+): no guess yet\.", re.MULTILINE)
 _ON_PAPER = "<p>Note your answer on paper: the fields of this page need scripts.</p>"
@@ -28,7 +28,7 @@ _IN_JUPYTER = (
     " dplearn with <code>jupyter lab lessons/{name}.ipynb</code>, write the function and run its"
     " cell: it is tried on cases that the notebook does not show.</p>"
 )
-# What a notebook's text says of Jupyter, and what is true of a page.
+# Instructions for Jupyter in a notebook's text, and their replacements on a page.
 _OF_JUPYTER = {
     r"(In a new session, .*? Then replace|Replace) `None` by your number, .*? run the cell\.": (
         "Write your number in the field. It may be arithmetic, such as `3.73*200/71`."
@@ -46,33 +46,33 @@ _GUESS_ELSEWHERE = '<p class="aside">In Jupyter this picture shows your guess, t
 
 
 def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
-    """HTML of a built lesson, with fields where its notebook asks; `python`: its pages run it."""
-    asked = fields(lesson, cells, python=python)
+    """Return a built lesson as HTML with answer fields, for pages with Python if `python`."""
+    replaced = fields(lesson, cells, python=python)
     for cell in cells:
         if cell.cell_type == "markdown":
             for result, instead in _OF_JUPYTER.items():
                 cell.source = re.sub(result, instead, cell.source)
-    return "".join(asked.get(cell.id) or from_cell(cell) for cell in cells)
+    return "".join(replaced.get(cell.id) or from_cell(cell) for cell in cells)
 
 
 def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dict[str, str]:
-    """HTML in place of each built cell that asks or answers, by the cell's id."""
+    """Return the HTML that replaces each cell with a question or an answer, by cell id."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
     elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)
-    every, asked = exercises(lesson), {}
+    every, replaced = exercises(lesson), {}
     for cell in code:
         answered = [*_number_lines(cell), *(n for n in elsewhere if f'("{n}"' in cell.source)]
         if names := _NO_GUESS.findall(_printed(cell)):
             asks = [{"kind": "prediction", "item": n, **lines.get(n, {})} for n in names]
-            asked[cell.id] = "".join(_field(lesson, ask) for ask in asks)
+            replaced[cell.id] = "".join(_field(lesson, ask) for ask in asks)
         elif (exercise := every.get(exercise_key(cell))) is not None:
-            asked[cell.id] = _exercise(lesson, cell, exercise, python)
+            replaced[cell.id] = _exercise(lesson, cell, exercise, python)
         elif answered:
-            asked[cell.id] = _sealed(cell, answered)
+            replaced[cell.id] = _sealed(cell, answered)
         elif "guess(" in cell.source and PLOTLY in str(cell.outputs):
-            asked[cell.id] = from_cell(cell) + _GUESS_ELSEWHERE
-    return asked
+            replaced[cell.id] = from_cell(cell) + _GUESS_ELSEWHERE
+    return replaced
 
 
 def _printed(cell: Any) -> str:
@@ -80,7 +80,7 @@ def _printed(cell: Any) -> str:
 
 
 def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
-    """Return what `reveal` has drawn in a cell, by prediction: the statement and named values."""
+    """Return the statement and named values that `reveal` drew in a cell, by prediction."""
     lines = {}
     for output in cell.outputs:
         data = output.get("data", {})
@@ -93,7 +93,7 @@ def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
 
 
 def _field(lesson: Lesson, ask: dict[str, Any], instead: str = _ON_PAPER) -> str:
-    """Return the place of a field; `ask` is what its script must know."""
+    """Return the HTML of a field; `ask` is the data of its script."""
     data = html.escape(json.dumps({"lesson": lesson.number, **ask}, ensure_ascii=False))
     return f'<div class="ask" data-ask="{data}">{instead}</div>\n'
 
@@ -117,10 +117,10 @@ def _exercise(lesson: Lesson, cell: Any, exercise: Any, python: bool) -> str:
 
 
 def as_data(exercise: Exercise) -> dict[str, Any]:
-    """Return what a browser must know of an exercise; each number has its tolerance."""
+    """Return an exercise as data for a browser; each number has its tolerance."""
 
     def number(value: float) -> list[Any]:
-        result = value if math.isfinite(value) else "Infinity"  # which JSON does not have
+        result = value if math.isfinite(value) else "Infinity"  # JSON has no infinity
         return [result, 0.0 if isinstance(value, int) else exercise.rtol]
 
     return {
@@ -134,7 +134,7 @@ def as_data(exercise: Exercise) -> dict[str, Any]:
 
 
 def python_script(pyodide: Path) -> str:
-    """Return what `kernel.js` makes Python of, from an unpacked Pyodide."""
+    """Return a script with the files of an unpacked Pyodide, which `kernel.js` starts."""
     named = {"core": "pyodide.mjs", "loader": "pyodide.asm.mjs", "lock": "pyodide-lock.json"}
     binary = ("pyodide.asm.wasm", "python_stdlib.zip")
     result: dict[str, Any] = {key: (pyodide / n).read_text("utf-8") for key, n in named.items()}
@@ -149,7 +149,7 @@ def python_script(pyodide: Path) -> str:
 
 
 def _sealed(cell: Any, names: Sequence[str]) -> str:
-    """Return a cell whose outputs open after the guesses or with a click; a script draws lines."""
+    """Return a cell whose outputs are hidden until the guesses or a click; a script draws lines."""
     shown = ""
     for output in cell.outputs:
         words = output.get("data", {}).get("text/plain", "")

@@ -16,11 +16,11 @@ CELL_TIMEOUT = 600  # seconds by the clock, on a busy machine; no cell needs a t
 
 
 def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None = None) -> Path:
-    """Execute a lesson, store its notebook in `folder` or beside the others, and return its place.
+    """Execute a lesson, store its notebook in `folder` or beside the others, and return its path.
 
-    The old one stays as it was, and there is a LessonError, if a cell fails or writes to standard
-    error, if a lesson's check does not call its own solution right, or if the instructor's edition
-    would replace the students'.
+    LessonError is raised, and the old notebook stays, if a cell fails or writes to standard error,
+    if the lesson's check rejects its own solution, or if the instructor's edition would replace
+    the students'.
     """
     target = (folder or lesson.notebook.parent) / lesson.notebook.name
     if edition == "instructor" and target.resolve() == lesson.notebook.resolve():
@@ -30,8 +30,8 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
     solved = {key: cell for cell in answered.cells if (key := exercise_key(cell))}
     stored = notebook.cells
     if edition == "student":
-        # A solution runs after its exercise, which then runs once more: what follows finds the
-        # names as a student has left them. All three have one id.
+        # A solution runs after its exercise, which then runs again, so that later cells see the
+        # names of an unsolved exercise. All three cells share an id.
         notebook.cells = []
         for cell in stored:
             notebook.cells.append(cell)
@@ -39,7 +39,7 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
                 solved[key].id = cell.id
                 notebook.cells += [solved[key], deepcopy(cell)]
     try:
-        # With pictures, and without the functions that whoever builds it has kept.
+        # With pictures, and without the saved solutions of the author.
         environment = {**os.environ, "DPLEARN_PNG": "1", "DPLEARN_MINE": ""}
         kernel_client(notebook, lesson).execute(env=environment)
     except CellExecutionError as error:
@@ -56,7 +56,7 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
             problem = f"Expected exercises.py to call this solution right, got {printed.strip()!r}."
             raise _failure(lesson, notebook, problem, cell)
     notebook.cells = stored
-    # What varies between two runs is dropped; code cells count 1..n.
+    # Drop values that vary between runs, and number code cells 1..n.
     notebook.metadata.pop("widgets", None)
     notebook.metadata["language_info"] = {"name": "python"}
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -69,7 +69,7 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
                 output.execution_count = count
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, (nbformat.writes(notebook) + "\n").encode())
-    target.chmod(0o644)  # anybody may read it
+    target.chmod(0o644)  # readable by all users
     return target
 
 
@@ -80,9 +80,9 @@ def kernel_client(notebook: Any, lesson: Lesson, **options: Any) -> Any:
         timeout=CELL_TIMEOUT,
         kernel_name="python3",
         record_timing=False,
-        # What a cell prints is one output, however busy the machine was.
+        # The prints of a cell are one output, also on a busy machine.
         coalesce_streams=True,
-        # Warnings about the connection to the kernel are not the lesson's.
+        # Without warnings about the connection to the kernel.
         extra_arguments=["--IPKernelApp.log_level=40"],
         resources={"metadata": {"path": str(lesson.notebook.parent)}},
         **options,
@@ -90,7 +90,7 @@ def kernel_client(notebook: Any, lesson: Lesson, **options: Any) -> Any:
 
 
 def _failure(lesson: Lesson, notebook: Any, problem: str, cell: Any = None) -> LessonError:
-    """Error that names a cell, or the code cell that was started last."""
+    """Return an error that names `cell`, by default the code cell started last."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     cell = cell or ([cell for cell in code if cell.execution_count] or code[:1])[-1]
     source = "\n".join(f"    {line}" for line in cell.source.splitlines())

@@ -1,4 +1,4 @@
-"""Exercises that know the right answer, the usual mistakes, and how to hint at each; self-tests."""
+"""Exercises with their right answers, usual mistakes and hints; self-tests."""
 
 import math
 import re
@@ -17,7 +17,7 @@ from dplearn.teaching.classroom.sources import Lesson, LessonError
 
 Outcome = Literal["open", "unreadable", "not judged", "right", "mistake", "close", "wrong"]
 
-# Relative distance within which an answer is near enough to be meant, but not to be counted.
+# Relative distance within which a wrong answer is called close.
 _CLOSE = 0.03
 _MORE_DIGITS = "close: give four digits."
 _NEAR = "close, but not equal: something small is left out, or was rounded on the way."
@@ -27,7 +27,7 @@ _PER_CENT = "this is per cent; write it as a number between 0 and 1."
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong number or function from a common slip, with hints from a nudge to the point."""
+    """Wrong number or function from a common slip, with hints of increasing detail."""
 
     value: Any
     hints: tuple[str, ...]
@@ -35,7 +35,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a check says about one answer; repeated, it says the plainer `messages`."""
+    """Reply of a check to one answer; a repeated answer gets the next, plainer message."""
 
     outcome: Outcome
     head: str
@@ -44,14 +44,14 @@ class Reply:
     points: int = 0  # of a self-test
 
     def text(self, attempt: int = 0) -> str:
-        """Sentence about the answer, plainer when the same answer has come before."""
+        """Return the reply as text, with a plainer message at each further attempt."""
         message = self.messages[min(attempt, len(self.messages) - 1)]
         return "\n  ".join([f"{self.head}: {message}", *self.shown])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """One question with a number for an answer.
+    """Question whose answer is a number.
 
     Examples
     --------
@@ -65,13 +65,13 @@ class Exercise:
 
     key: str  # lesson and number, such as "3.1"
     right: float  # computed by the library; an int is compared exactly
-    praise: str  # what the right value shows; it must not be needed to go on
+    praise: str  # what the right value shows; not needed later
     mistakes: tuple[Mistake, ...]  # each distinguishable from `right`
-    hints: tuple[str, ...]  # for what no listed slip explains, from a nudge to the point
+    hints: tuple[str, ...]  # for answers that no mistake explains, of increasing detail
     rtol: float = 2e-3  # of every comparison
 
     def verdict(self, answer: Any) -> Reply:
-        """Reply to `answer`, which may be anything at all."""
+        """Return the reply to `answer`, which may have any type."""
         if answer is None:
             todo = "put your number in place of None and run the cell again."
             return Reply("open", f"{self.key} not answered yet", (todo,))
@@ -104,7 +104,7 @@ class SelfTest:
     """Questions with one right choice each; the answer is a string of letters."""
 
     key: str  # such as "10.test"
-    choices: tuple[dict[str, str], ...]  # of each question, as of `questions`
+    choices: tuple[dict[str, str], ...]  # per question, from `questions`
 
     @property
     def right(self) -> str:
@@ -112,7 +112,7 @@ class SelfTest:
         return sources.right_letters(self.choices)
 
     def verdict(self, answer: Any) -> Reply:
-        """Reply to `answer`, which may be anything at all."""
+        """Return the reply to `answer`, which may have any type."""
         count = len(self.choices)
         letters, left = ("1 letter", "") if count == 1 else (f"{count} letters", _LEFT_OUT)
         if answer is None or answer == "":
@@ -134,16 +134,16 @@ class SelfTest:
         return Reply(outcome, head, ("the lines above say more.",), tuple(shown), points)
 
 
-# How often each exercise has got an answer: the same slip, or the same number without one.
+# How often each exercise got the same slip, or the same unexplained answer.
 _repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
 
 def check(key: str, answer: Any, *, keep: bool = False) -> None:
-    """Print the verdict of exercise `key` on `answer`; a wrong answer raises nothing.
+    """Print the verdict of exercise `key` on `answer`; a wrong answer raises no error.
 
-    Hints get plainer as the same slip, or the same unexplained number, comes again. An
-    exercise that is not in the lessons that lie around the notebook is a LessonError. A right
-    function is written to ``my_dp.py`` beside the notebook if `keep` says so.
+    Hints get plainer as the same slip, or the same unexplained number, comes again. LessonError
+    is raised if the lessons around the notebook have no such exercise. With `keep`, a right
+    function is written to ``my_dp.py`` beside the notebook.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def check(key: str, answer: Any, *, keep: bool = False) -> None:
 def mine(name: str) -> Callable:
     """Return the student's function `name` if ``my_dp.py`` has it and it is right, otherwise ours.
 
-    Whose it is, is printed. A name that no exercise asks for is a LessonError.
+    Its origin is printed. LessonError is raised if no exercise asks for `name`.
     """
     from dplearn.teaching.classroom import saved
 
@@ -180,7 +180,7 @@ def mine(name: str) -> Callable:
 
 @dataclass(frozen=True)
 class Used:
-    """A function, and whether it is "yours" or "ours"."""
+    """Function, and whether it is "yours" or "ours"."""
 
     function: Callable
     whose: str
@@ -198,14 +198,14 @@ def yours(key: str, answer: Any) -> Used:
 
 
 def pictures(number: str) -> Any:
-    """Return what ``figures.py`` of a lesson defines, whose functions draw its pictures."""
+    """Return the names in ``figures.py`` of a lesson: functions that draw its pictures."""
     if (lesson := sources.lessons().get(number)) is None:
         raise LessonError(f"Expected the number of a lesson, such as '13', got {number!r}.")
     return SimpleNamespace(**runpy.run_path(str(lesson.figures)))
 
 
 def exercise_of(key: str) -> Any:
-    """Return the exercise `key` of the lessons around the working directory, or a LessonError."""
+    """Return exercise `key` of the lessons around the working directory, or raise LessonError."""
     lesson = sources.lessons().get(key.partition(".")[0].zfill(2))
     by_key = exercises(lesson) if lesson else {}
     if key not in by_key:
@@ -216,7 +216,7 @@ def exercise_of(key: str) -> Any:
 
 @cache
 def exercises(lesson: Lesson) -> dict[str, Any]:
-    """Return what a lesson asks, by key: ``exercises.py``, then choices; an appendix has none."""
+    """Return a lesson's exercises, then its self-tests, by key; an appendix has none."""
     if not lesson.exercises.exists():
         return {}
     every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
@@ -225,5 +225,5 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
 
 
 def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
-    """Return a part of `CHOSEN` of a lesson; one without choices has no questions."""
+    """Return the self-test of a lesson's part of `CHOSEN`; it may have no questions."""
     return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

@@ -11,8 +11,8 @@ from dplearn.teaching.classroom import sources
 from dplearn.teaching.classroom.duration import counted, too_much
 from dplearn.teaching.classroom.sources import Lesson, LessonError
 
-# The map of all lessons in lessons/README.md, between its marks. The patterns find where a lesson
-# says title, time and question.
+# Marks around the map of all lessons in lessons/README.md, and patterns of a lesson's title, time
+# and question.
 START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map -->"
 _COLUMNS = (r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$")
 _MAP = "| | lesson | time | its question |\n|---|---|---|---|\n"
@@ -20,7 +20,7 @@ _ENTRY = re.compile(r"\]\(formulas\.md#([\w-]+)")
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
-    """Give `parser` the commands for those who write lessons."""
+    """Add the commands for authors of lessons to `parser`."""
     commands = parser.add_subparsers(dest="action", required=True, parser_class=type(parser))
     build = commands.add_parser("build", help="execute sources and store their notebooks")
     build.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default: all of them")
@@ -52,7 +52,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _new(options: argparse.Namespace) -> int:
-    """Write the skeleton of a lesson, never over an existing one; the exit status is 0."""
+    """Write the skeleton of a new lesson, and return exit status 0."""
     folder = options.folder or sources.lessons_folder()
     number, every = options.number.zfill(2), sources.lessons(folder)
     if not (folder / "sources" / "template").is_dir():
@@ -77,7 +77,7 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _build(options: argparse.Namespace) -> int:
-    """Build or check lessons; the exit status is 1 when one fails or is stale."""
+    """Build or check lessons; return exit status 1 if one fails or is stale."""
     try:
         folder = options.folder or sources.lessons_folder()
         every, readme = sources.lessons(folder), folder / "README.md"
@@ -105,7 +105,7 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _report(chosen: list[Lesson], readme: Path) -> int:
-    """Print how long each lesson is and what is stale or too long; exit status 1 if anything is."""
+    """Print the length of each lesson, then all faults; return exit status 1 if there are any."""
     faults = []
     for lesson in chosen:
         if reason := sources.is_stale(lesson):
@@ -125,13 +125,13 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
 
 
 def _warn(built: list[Lesson]) -> None:
-    """Print what of the Chinese is out of date, which is no fault."""
+    """Print which Chinese texts are out of date, which is no fault."""
     for each in itertools.chain(*map(sources.outdated, built)):
         print(each)
 
 
 def _written(readme: Path) -> dict[Path, str]:
-    """Return the README with the map of all lessons, and the formulas with their lessons."""
+    """Return the texts of the README, with the map of lessons, and of the list of formulas."""
     from dplearn.teaching.book import book
     from dplearn.teaching.book.sentences import Wording, group_name
 
@@ -143,7 +143,7 @@ def _written(readme: Path) -> dict[Path, str]:
         rows += f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"
         for id in {id for cell in cells for id in _ENTRY.findall(cell.source)}:
             naming.setdefault(id, []).append(f"[{lesson.number}]({lesson.notebook.name})")
-    # The last start before this end.
+    # From the last start mark before the end mark.
     if not (old := re.search(f"{START}(?:(?!{START}).)*{END}", text, re.DOTALL)):
         raise LessonError(f"Expected {START} and {END} in {readme}.")
     parts, words = [f"# Formulas of the book\n\n{START}\n"], Wording()
@@ -151,11 +151,11 @@ def _written(readme: Path) -> dict[Path, str]:
         parts.append(f"## {group_name(group)}\n")
         for entry in (each for each in book.values() if each.group == group):
             statement = " ".join(entry.statement.split())
-            said = [f"{words.kind_of(entry)} {words.hypothesis(entry)} {entry.reference}."]
+            lines = [f"{words.kind_of(entry)} {words.hypothesis(entry)} {entry.reference}."]
             if entry.id in naming:
-                said.append(f"Lessons: {', '.join(naming[entry.id])}.")
-            said += [f"Wrong in print, *{each.name}*: {each.note}" for each in entry.misprints]
+                lines.append(f"Lessons: {', '.join(naming[entry.id])}.")
+            lines += [f"Wrong in print, *{each.name}*: {each.note}" for each in entry.misprints]
             head = f'<a name="{entry.id}"></a>\n\n### {entry.id} {entry.title}\n\n$${statement}$$\n'
-            parts += [head, *(f"{line}\n" for line in said)]
+            parts += [head, *(f"{line}\n" for line in lines)]
     formulas = readme.with_name("formulas.md")
     return {readme: text.replace(old[0], f"{START}\n\n{rows}\n{END}"), formulas: "\n".join(parts)}

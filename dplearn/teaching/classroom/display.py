@@ -19,23 +19,22 @@ from dplearn.teaching.classroom.sources import lessons, lessons_folder
 
 PLOTLY = "application/vnd.plotly.v1+json"
 SVG = "text/vnd.dplearn.svg"  # a drawing as the site shows it; notebooks show its picture
-NUMBERS = "text/vnd.dplearn.numbers"  # no reader shows it; tests compare it
-# A line chart shrinks several times at no visible loss; squares of many shades need more colours.
+NUMBERS = "text/vnd.dplearn.numbers"  # for tests; no notebook viewer shows it
+# Colours of a PNG: few make line charts small at no visible loss; heatmaps need more.
 _COLOURS, _SHADES = 64, 256
 
 
 def show(figure: Any, alt: str) -> None:
-    """Publish `figure` with `alt`, the sentence that says what it shows.
+    """Display `figure` with `alt`, a sentence that says what it shows.
 
-    The figure is Plotly's, a `Drawing`, the name of an SVG file below ``lessons/sources``, or a
-    page as HTML, of which a built lesson has the picture ``page.png`` of its folder.
+    The figure is Plotly's, a `Sheet`, the name of an SVG file below ``lessons/sources``, or an
+    HTML page, for which a built lesson has the picture ``page.png`` of its folder.
 
-    Jupyter gets one output with three faces: the live chart or the drawing, a picture and the
-    words. The picture is drawn while lessons are built; a student's run takes it from the lessons'
-    notebooks, if the figure still has the same numbers. The words carry the key numbers, so whoever
-    cannot see the chart misses nothing: an `alt` without a number is a ValueError. The tests
-    compare them, the drawing and the chart's `numbers` with every new run. Outside Jupyter the
-    words are printed.
+    Jupyter gets one output in three forms: the live chart or the drawing, a picture, and `alt`.
+    The picture is drawn when lessons are built; a student's run takes it from the lessons'
+    notebooks if the figure still has the same numbers. `alt` must state the key numbers, for
+    readers who cannot see the chart: ValueError is raised if it has none. Tests compare `alt`, the
+    drawing and the chart's `numbers` with every new run. Outside Jupyter `alt` is printed.
     """
     if not any(character.isdigit() for character in alt):
         raise ValueError(f"Expected alt to state the key numbers, got alt={alt!r}.")
@@ -81,13 +80,13 @@ def show(figure: Any, alt: str) -> None:
 
 
 def image(svg: str, alt: str) -> str:
-    """Return a drawing with its words as HTML, which JupyterLab keeps where it trusts nothing."""
+    """Return a drawing with `alt` as an HTML image, which JupyterLab shows without trust."""
     data = base64.b64encode(svg.encode()).decode()
     return f'<img alt="{html.escape(alt)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def _as_chart(svg: str) -> dict[str, Any]:
-    """Return a drawing as a chart of nothing else, of which Plotly makes a picture."""
+    """Return a chart that contains only the drawing, for Plotly to make a picture of it."""
     width, height = map(float, re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2])
     place = {"xref": "paper", "yref": "paper", "x": 0, "y": 1, "sizex": 1, "sizey": 1}
     drawn = {"source": re.findall('"(data:.*)"', image(svg, ""))[0], "sizing": "stretch", **place}
@@ -111,7 +110,7 @@ def _stored() -> dict[str, str]:
 
 
 def numbers(chart: dict[str, Any]) -> str:
-    """Return a chart's titles and, for each trace, its lengths and five values, in four digits."""
+    """Return a chart's titles, and the lengths and five values of each trace in four digits."""
     rows = []
     for drawn in (chart, *chart.get("frames", ())):
         rows.append(drawn.get("layout", {}).get("title", {}).get("text", ""))
@@ -124,12 +123,12 @@ def numbers(chart: dict[str, Any]) -> str:
 
 
 def _five(values: Any) -> str:
-    """Return the length of a list, and values at equal distances from its first to its last."""
+    """Return the length of a list, and five evenly spaced values from its first to its last."""
     if isinstance(values, dict):  # packed by Plotly
         values = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
     every = np.ravel(np.array(values, dtype=object))
     sizes = [abs(each) for each in every if isinstance(each, (int, float)) and math.isfinite(each)]
-    # What should be 0 is another 1e-17 on another machine.
+    # Values that should be 0 are about 1e-17 and differ between machines.
     least = 1e-12 * max(sizes, default=0)
     places = np.unique(np.linspace(0, every.size - 1, 5).round().astype(int))[: every.size]
     near = lambda each: f"{0.0 if abs(each) <= least else each:.4g}"
@@ -138,7 +137,7 @@ def _five(values: Any) -> str:
 
 
 def digest(drawn: Any) -> str:
-    """Return what a PNG holds of the chart, or of the drawing and its words, that it shows."""
+    """Return a digest of a chart, or of a drawing and its words, which its PNG stores."""
     return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -168,7 +167,7 @@ def png(chart: dict[str, Any], origin: str) -> str:
     shaded = not chart["data"] or any(t["type"] == "heatmap" for t in chart["data"])
     colours = _SHADES if shaded else _COLOURS
     few = opaque.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    held = PngImagePlugin.PngInfo()
-    held.add_text("drawn from", origin)
-    few.save(small, "PNG", optimize=True, pnginfo=held)
+    info = PngImagePlugin.PngInfo()
+    info.add_text("drawn from", origin)
+    few.save(small, "PNG", optimize=True, pnginfo=info)
     return base64.b64encode(small.getvalue()).decode()

@@ -7,10 +7,10 @@ from typing import Any
 from dplearn.teaching.classroom.display import PLOTLY, SVG
 from dplearn.teaching.classroom.sources import FOLDED, Lesson, built_cells
 
-# At most, in class.
+# Limits in class.
 WORDS, LINES, MINUTES = 1300, 60, 50
 
-# In a minute a class reads so many words, lines of code, or printed lines.
+# Words, lines of code and printed lines that a class reads in a minute.
 _READ, _CODE, _PRINTED = 130, 12, 10
 # Minutes besides those of reading: a picture, a guess, a proof, a question with choices, and a
 # vote, which is taken twice.
@@ -20,20 +20,20 @@ _ASIDE = 1.1  # a tenth more for the questions of the class
 
 @dataclass(frozen=True)
 class Load:
-    """What a lesson is in class: words, lines of code, and the minutes of each section."""
+    """Load of a lesson in class: words, lines of code, and the minutes of each section."""
 
     words: int
     lines: int
-    sections: dict[int, float]  # 0 is what stands before the first numbered heading
+    sections: dict[int, float]  # 0 is the part before the first numbered heading
 
     @property
     def minutes(self) -> float:
-        """Minutes of all sections."""
+        """Total minutes of all sections."""
         return sum(self.sections.values())
 
 
 def counted(lesson: Lesson) -> Load:
-    """Return the load of a built lesson in class, without what is folded or done at home."""
+    """Return the load of a built lesson in class, without folded parts and homework."""
     section, words, lines = 0, 0, 0
     minutes = {0: 0.0}
     for cell in built_cells(lesson):
@@ -51,7 +51,7 @@ def counted(lesson: Lesson) -> Load:
                 folded or draws(cell)
             )
             continue
-        # Without addresses and without what a fold hides; its summary is seen.
+        # Drop link addresses and folded text, but not the summary of a fold.
         seen = re.sub(r"(?s)<summary>(.*?)</summary>.*?(?=</details>)", r"\1", cell.source)
         seen = re.sub(r"</?details>|\]\([^)]*\)", " ", seen)
         for part in re.split(r"^(?=## )", seen, flags=re.MULTILINE):
@@ -69,13 +69,13 @@ def counted(lesson: Lesson) -> Load:
 
 
 def draws(cell: Any) -> bool:
-    """Return whether a cell has drawn a picture that is no answer to a guess."""
+    """Return whether a cell has drawn a picture other than the answer to a guess."""
     kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
     return "reveal(" not in cell.source and bool(kinds & {PLOTLY, SVG, "text/html"})
 
 
 def too_much(load: Load) -> list[str]:
-    """Return what of a load is more than a lesson in class may have, in words."""
+    """Return a phrase for each limit of a lesson in class that a load exceeds."""
     has = {"words": load.words, "lines of code": load.lines, "minutes": load.minutes}
     most = zip(has.items(), (WORDS, LINES, MINUTES), strict=True)
     return [f"{n:.0f} {what}, at most {limit}" for (what, n), limit in most if n > limit]

@@ -1,4 +1,4 @@
-"""One number obtained in three independent ways, and a printed one held against them."""
+"""One number obtained in three independent ways, compared with a printed one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Estimate:
 
 
 def estimate(samples: ArrayLike) -> Estimate:
-    """Mean of `samples`, independent draws, with the interval of the central limit theorem.
+    """Return the mean of independent `samples`, with the interval of the central limit theorem.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def estimate(samples: ArrayLike) -> Estimate:
 
 
 def estimate_delta(epsilon: float, losses: ArrayLike) -> Estimate:
-    r"""Delta of `epsilon` from simulated releases, :math:`E(1-e^{\varepsilon-L})_+`.
+    r"""Return delta at `epsilon` from simulated releases, :math:`E(1-e^{\varepsilon-L})_+`.
 
     `losses` are the privacy losses of independent releases with the record, in nats.
 
@@ -66,7 +66,7 @@ def estimate_delta(epsilon: float, losses: ArrayLike) -> Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What three independent ways say about one quantity; print it for the verdict.
+    """One quantity by three independent methods; printing it shows the verdict.
 
     Examples
     --------

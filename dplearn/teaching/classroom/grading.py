@@ -1,8 +1,8 @@
 """Marks for a student's notebook: it runs in a real kernel, and our checks judge its answers.
 
-Stored outputs, `check` and whatever else the notebook defines count for nothing. The checks are
-loaded afresh from this package after the last cell. Whoever means to deceive still shares a
-process with them; these are marks for homework, not an examination.
+Stored outputs, and names such as `check` that the notebook defines, are ignored: the checks are
+loaded afresh from this package after the last cell. They share a process with the notebook, which
+could deceive them; these are marks for homework, not an examination.
 """
 
 import ast
@@ -19,7 +19,7 @@ from dplearn.teaching.classroom.build import CELL_TIMEOUT, kernel_client
 from dplearn.teaching.classroom.checks import exercises
 from dplearn.teaching.classroom.sources import Lesson, LessonError, lessons
 
-# Where answers wait in the kernel until all cells have run.
+# Stores an answer in the kernel until all cells have run.
 _KEEP = "__import__('sys').__dict__.setdefault('_dplearn_answers', {{}})[{key!r}] = {answer}"
 _JUDGE = """
 import sys
@@ -32,7 +32,7 @@ print({nonce!r} + score_rows({number!r}, sys.__dict__.pop("_dplearn_answers", {{
 
 @dataclass(frozen=True)
 class Score:
-    """What one exercise has earned."""
+    """Points of one exercise."""
 
     key: str
     points: int
@@ -48,7 +48,7 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
-    # The lesson whose title or exercises the notebook has.
+    # The notebook's title or its first check names the lesson.
     text = "\n".join(cell.source for cell in notebook.cells)
     title = re.search(r"^# (\d\d) ", text, re.MULTILINE) or re.search(r'check\("(\d+)\.', text)
     lesson = lessons(folder).get(title[1].zfill(2)) if title else None
@@ -65,12 +65,12 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
 
 
 def _graded(lesson: Lesson) -> dict[str, Any]:
-    """Return the exercises of a lesson without its warm-up and its vote, which nobody fails."""
+    """Return the exercises of a lesson that count: all but its warm-up and its vote."""
     return {k: v for k, v in exercises(lesson).items() if not k.endswith((".warmup", ".vote"))}
 
 
 def _run(notebook: Any, lesson: Lesson) -> list[Score]:
-    """Run all cells, keep each answer, and let them be judged in the same kernel."""
+    """Run all cells, store each answer, and judge the answers in the same kernel."""
     from nbclient.exceptions import DeadKernelError
     from nbformat.v4 import new_code_cell
 
@@ -79,9 +79,9 @@ def _run(notebook: Any, lesson: Lesson) -> list[Score]:
     keep = lambda key, answer: new_code_cell(_KEEP.format(key=key, answer=answer))
     remaining = ((cell, *(keep(*call) for call in _asked(cell))) for cell in notebook.cells)
     notebook.cells = [*itertools.chain(*remaining), judge]
-    # Verdicts end, however long they take on a busy machine.
+    # The judging cell needs no limit: each verdict has its own.
     limit = lambda cell: None if cell is judge else CELL_TIMEOUT
-    for _ in notebook.cells:  # each time that the kernel dies one of them is left out
+    for _ in notebook.cells:  # each death of the kernel empties the cell that caused it
         client = kernel_client(
             notebook, lesson, allow_errors=True, interrupt_on_timeout=True, timeout_func=limit
         )
@@ -98,7 +98,7 @@ def _run(notebook: Any, lesson: Lesson) -> list[Score]:
 
 
 def _asked(cell: Any) -> list[tuple[str, str]]:
-    """Key and answer, as code, of every call of `check` in a code cell."""
+    """Return key and answer, as code, of every call of `check` in a code cell."""
     if cell.cell_type != "code" or not cell.source.strip():
         return []
     try:
@@ -115,7 +115,7 @@ def _asked(cell: Any) -> list[tuple[str, str]]:
 
 
 def score_rows(number: str, answers: dict[str, Any]) -> str:
-    """Rows of marks as JSON, of `answers` by key to the exercises of lesson `number`."""
+    """Return JSON rows of marks of `answers`, by exercise key, to lesson `number`."""
     every = _graded(lessons()[number])
     rows = []
     for key, answer in answers.items():

@@ -1,6 +1,6 @@
 """Notebooks as HTML without Jupyter: text, folded code, live pictures.
 
-What a file needs, KaTeX and `page.js`, is put beside it by the site.
+The site writes the files that a page needs, KaTeX and `page.js`, beside it.
 """
 
 import html
@@ -33,7 +33,7 @@ _FILE = """\
 
 
 def linked(title: str, body: str, names: Sequence[str], *, root: str) -> str:
-    """Return a whole file, whose styles and scripts lie in the folder `root`."""
+    """Return a whole HTML file whose styles and scripts are in the folder `root`."""
     style, script = f'<link rel="stylesheet" href="{root}%s">', f'<script src="{root}%s"></script>'
     styles = "\n".join(style % name for name in names if name.endswith("css"))
     scripts = "\n".join(script % name for name in names if name.endswith("js"))
@@ -48,7 +48,7 @@ def from_cell(cell: Any) -> str:
 
 
 def code_of(cell: Any) -> str:
-    """Return the code of a cell, which is folded where it only draws."""
+    """Return the code of a cell, folded if it only draws."""
     shown = _coloured(cell.source)
     if FOLDED in cell.metadata.get("tags", ()):
         return f'<details class="fold"><summary>Code of this picture</summary>{shown}</details>'
@@ -56,7 +56,7 @@ def code_of(cell: Any) -> str:
 
 
 def from_output(output: Any) -> str:
-    """One output in the best form that it has."""
+    """Return one output in the best form that it has."""
     data = output.get("data", {})
     words = data.get("text/plain") or output.get("text") or "\n".join(output.get("traceback", ()))
     if PLOTLY in data:
@@ -70,13 +70,13 @@ def from_output(output: Any) -> str:
 
 
 def from_markdown(text: str) -> str:
-    """Markdown with formulas between dollars as HTML; the browser sets the formulas."""
+    """Return Markdown as HTML; the browser typesets formulas between dollars."""
     plugins = ("table", "strikethrough", "url", "math")
     return str(mistune.create_markdown(renderer=_Renderer(escape=False), plugins=plugins)(text))
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """HTML with the anchors that GitHub and Jupyter give to headings."""
+    """Renderer of HTML with the anchors that GitHub and Jupyter give to headings."""
 
     def heading(self, text: str, level: int, **attrs: Any) -> str:
         plain = html.unescape(re.sub(r"<[^>]+>", "", text)).strip().lower()
@@ -107,9 +107,9 @@ def _coloured(code: str) -> str:
 
 
 def chart(figure: dict[str, Any], alt: str, *, still: str = "") -> str:
-    """Return a live chart, drawn when it comes into sight, with words for those who do not see it.
+    """Return a live chart, drawn when it comes into view, with an alternative text.
 
-    Its `still`, a PNG in base64, stands there until the reader moves, and is what is printed.
+    `still`, a PNG in base64, is shown until the reader moves, and in print.
     """
     data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
     height = figure["layout"].get("height", 450)  # kept free, so that nothing moves later

@@ -1,6 +1,6 @@
-"""Exercises that ask for code, in the Python of a page: it has no NumPy, and runs no lesson.
+"""Code exercises in the Python of a page, which has no NumPy and runs no lesson.
 
-`described` is the builder's side; `replied` runs in the page, on the same `Program.verdict`.
+`described` runs when a page is built; `replied` runs in the page, by the same `Program.verdict`.
 """
 
 import contextlib
@@ -20,24 +20,24 @@ from dplearn.teaching.classroom._numbers import unpacked
 from dplearn.teaching.classroom.checks import Mistake, Reply
 from dplearn.teaching.classroom.programs import Program
 
-# What the room needs of itself in a page, whose packages are otherwise empty.
+# Modules of this folder that a page has.
 MODULES = ("_guard", "_numbers", "checks", "in_page", "programs", "sources")
 
 _ONLY = " This page has the standard library only."
 
 
 def described(program: Program) -> str:
-    """Return an exercise as an expression without functions: cases, what is right and wrong there.
+    """Return an exercise as an expression without functions: cases, right and wrong results.
 
-    It is empty where what is measured needs more than the standard library.
+    It is empty if the measure needs more than the standard library.
     """
     from dplearn.teaching.classroom.saved import outside  # pages save no file
 
     source = ""
     if (measure := program.measure) is not programs.returned:
-        # Followed by the functions of its module that it calls.
+        # The measure, then the functions of its module that it calls.
         needed, place = [measure], measure.__code__.co_filename
-        for function in needed:  # which grows
+        for function in needed:  # grows in the loop
             words = re.findall(r"\w+", inspect.getsource(function))
             others = filter(inspect.isfunction, map(measure.__globals__.get, words))
             own = (o for o in others if o.__code__.co_filename == place)
@@ -59,7 +59,7 @@ def described(program: Program) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """`value` without arrays; what is not a number, a text or a collection stays as it is."""
+    """Return `value` with arrays as lists; objects of other types stay as they are."""
     value = unpacked(value)
     if isinstance(value, dict):
         return {_plain(key): _plain(each) for key, each in value.items()}
@@ -69,7 +69,7 @@ def _plain(value: Any) -> Any:
 
 
 def _scope(source: str) -> dict[str, Any]:
-    """Return what the functions of a measure find, the measure itself as the first function."""
+    """Return the global names of a measure's functions; the first function is the measure."""
     scope: dict[str, Any] = {"math": math, "random": random}
     exec(source, scope)
     scope["settled"] = programs.settled
@@ -77,7 +77,7 @@ def _scope(source: str) -> dict[str, Any]:
 
 
 def rebuilt(description: str) -> Program:
-    """Return the exercise that `described` has described, which gives the same verdicts."""
+    """Return the exercise of a description by `described`, which gives the same verdicts."""
     scope = {"Complaint": Complaint, "inf": math.inf, "nan": math.nan}
     result = eval(description, scope)
     source, made, names = result.pop("measure"), result.pop("made"), result.pop("names")

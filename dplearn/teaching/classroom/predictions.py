@@ -1,4 +1,4 @@
-"""Guess first, look later: guesses are kept in the kernel's memory and shown beside the truth."""
+"""Guesses of a result, stored in the kernel's memory and shown beside the result."""
 
 import math
 from collections.abc import Mapping
@@ -35,13 +35,13 @@ def predict(name: str, value: Any) -> None:
 
 
 def guess(name: str) -> float | None:
-    """Guess noted for `name`, or None."""
+    """Return the guess noted for `name`, or None."""
     return _guesses.get(name)
 
 
-# How an upper or lower bound is named, and rounded to the safe side.
+# Name of an upper or lower bound, and its rounding to the safe side.
 _BOUNDS = {"upper": ("proved at most", round_up), "lower": ("proved at least", round_down)}
-# A guess that is wrong by more than this factor would leave no room for the rest.
+# A guess that is wrong by more than this factor is not drawn: it would squeeze the rest.
 _TOO_FAR = 1e6
 
 
@@ -50,9 +50,9 @@ def reveal(
 ) -> None:
     """Draw the truth > 0, the guess for `name` and `others` on one logarithmic line.
 
-    Where only a bound is proved, `kind` is "upper" or "lower" and `truth` that bound: it is called
-    so, and rounded to the safe side. `others` are further values > 0 worth comparing, such as what
-    a textbook prints.
+    If only a bound is proved, `kind` is "upper" or "lower" and `truth` is that bound, which is
+    named as one and rounded to the safe side. `others` are further values > 0 to compare, such as
+    those of a textbook.
     """
     from dplearn.teaching.figures import number_line
 

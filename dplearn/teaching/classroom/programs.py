@@ -1,4 +1,4 @@
-"""Exercises that ask for a function: it is run, compared with ours, and its bug is named."""
+"""Exercises that ask for a function, which is run and compared with ours and with usual bugs."""
 
 import contextlib
 import math
@@ -28,25 +28,25 @@ from dplearn.teaching.classroom.checks import Mistake, Reply
 
 
 def returned(function: Callable, *case: Any) -> Any:
-    """Return what `function` returns in a case."""
+    """Return the result of `function` in a case."""
     return function(*case)
 
 
 def settled(value: float, truth: float, error: float) -> float:
-    """`truth` if `value` is within five standard errors of it, otherwise `value`.
+    """Return `truth` if `value` is within five standard errors of it, otherwise `value`.
 
-    So all right functions have equal statistics, in whatever order they draw; one statistic
-    refuses one of them once in a million times.
+    So all right functions have equal statistics, in whatever order they draw; a statistic
+    rejects a right function less than once in a million times.
     """
     return truth if abs(value - truth) <= 5 * error else value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """One question with a function for an answer.
+    """Question whose answer is a function.
 
-    Its results are compared with those of `right`; where they are those of a mistake in every
-    case, its hints are given. The first case in which it is wrong is shown.
+    The answer's results are compared with those of `right`; if they are those of a mistake in
+    every case, the mistake's hints are given. The first wrong case is shown.
 
     Examples
     --------
@@ -65,16 +65,16 @@ class Program:
     cases: tuple[tuple, ...]  # arguments, the simplest first; the notebook does not show them
     praise: str
     mistakes: tuple[Mistake, ...]  # wrong functions, each unlike the others in some case
-    hints: tuple[str, ...]  # for what is none of them, from a nudge to the point
-    # What of a function is compared, of (function, *case): its result, or the mean of many. It
-    # makes what is random from a seed, and names in a dict what is not the result itself.
+    hints: tuple[str, ...]  # for other wrong functions, of increasing detail
+    # measure(function, *case) is compared: the result, or the mean of many. It draws random
+    # numbers from a seed, and returns values other than the result by name in a dict.
     measure: Callable = returned
     rtol: float = 1e-6
     rtol_mistakes: float = 1e-6  # between two functions with the same mistake, at least `rtol`
     seconds: float = 5.0  # of the processor, for all cases together
 
     def verdict(self, answer: Any) -> Reply:
-        """Reply to `answer`, which may be anything at all."""
+        """Return the reply to `answer`, which may have any type."""
         if answer is None or is_blank(answer):
             todo = "write the body of the function and run the cell again."
             return Reply("open", f"{self.key} not answered yet", (todo,))
@@ -97,7 +97,7 @@ class Program:
         if not wrong:
             head = f"{self.key} right in {len(results)} of {len(results)} cases"
             return Reply("right", head, (self.praise,))
-        # Judged first: an index such as x[..., 0] is in a right function, too.
+        # After the verdict, since a right function may have an index such as x[..., 0].
         if has_gap(getattr(answer, "__code__", None)):
             todo = "put your own code in place of `...` and run the cell again."
             return Reply("open", f"{self.key} not answered yet", (todo,))
@@ -127,7 +127,7 @@ class Program:
 
     @cached_property
     def names(self) -> list[str]:
-        """What the arguments in a case are called."""
+        """Names of the arguments in a case."""
         called = self.right if self.measure is returned else self.measure
         parameters = signature(called).parameters.values()
         names = [each.name for each in parameters if each.default is each.empty]
@@ -135,16 +135,16 @@ class Program:
 
     @cached_property
     def expected(self) -> list[Any]:
-        """What is measured of `right` in each case."""
+        """Measure of `right` in each case."""
         return [self.measure(self.right, *case) for case in self.cases]
 
     @cached_property
     def of_mistake(self) -> Callable[[int, int], Any]:
-        """What is measured of a mistake in a case, by their numbers; computed once."""
+        """Cached function from the numbers of a mistake and a case to the measure."""
         return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
 
     def _measured(self, function: Callable, number: int) -> Any:
-        """Return what is measured of `function` in a case, or the Complaint."""
+        """Return the measure of `function` in a case, or the Complaint."""
         try:
             got = self.measure(guarded(function), *self.cases[number])
             return _read(got, self.expected[number])
@@ -152,13 +152,13 @@ class Program:
             return complaint
         except Stop:
             raise
-        except BaseException as error:  # `measure` got what it cannot use
+        except BaseException as error:  # `measure` cannot use the result
             problem = f"its result cannot be used, {type(error).__name__}: {error}"
             return Complaint(problem, type(error).__name__)
 
 
 def _read(got: Any, expected: Any) -> Any:
-    """`got` in the form of `expected`; a Complaint if it has another."""
+    """Return `got` in the form of `expected`; raise Complaint if it has another."""
     if got is None and expected is not None:
         raise Complaint("it returns None; does it end with `return`?", "type")
     if isinstance(expected, dict) and isinstance(got, dict):
@@ -203,7 +203,7 @@ def _near(got: Any, expected: Any, rtol: float) -> bool:
 
 
 def _apart(got: Any, expected: Any, rtol: float) -> tuple[Any, Any]:
-    """Both values; of several that are measured by name, those that differ."""
+    """Return both values; of dicts, only the items that differ."""
     if not (isinstance(got, dict) and all(isinstance(key, str) for key in expected)):
         return got, expected
     keys = [key for key in expected if not _same(got[key], expected[key], rtol)]

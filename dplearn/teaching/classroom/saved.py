@@ -1,7 +1,7 @@
 """Saved solutions: right answers to code exercises in ``my_dp.py``, for later lessons.
 
-The file is the student's. Each function stands between two comments with its exercise's key and a
-digest of what was written; only text that still has this digest is ever replaced.
+The file belongs to the student. Each function stands between two comments with its exercise's key
+and a digest of its text; a text is replaced only if it still has this digest.
 """
 
 import ast
@@ -34,7 +34,7 @@ def library() -> Path | None:
 
 
 def load(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
-    """Return the saved solution of an exercise, None unless it is right, and whose is used."""
+    """Return the saved solution of an exercise, or None unless it is right, and the reason."""
     path = library()
     if path is None or not path.exists():
         return None, "ours, as no my_dp.py lies beside this notebook."
@@ -52,7 +52,7 @@ def load(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
 
 
 def save(key: str, exercise: Any, function: Callable) -> str:
-    """Write a right answer to exercise `key` into the file; the sentence says what was done."""
+    """Write a right answer to exercise `key` into the file; return a sentence on the outcome."""
     if (path := library()) is None:
         return "not kept: $DPLEARN_MINE is empty, so there is no file."
     name = next(name for name, each in keys().items() if each == key)
@@ -68,7 +68,7 @@ def save(key: str, exercise: Any, function: Callable) -> str:
         digest = lambda body: hashlib.sha256(body.encode()).hexdigest()[:8]
         new = f"# {key} {name}, kept on {date.today()} [{digest(block)}]\n{block}# end of {key}\n"
         old = _block(text, key)
-        # One that was edited by hand loses its comments and stays.
+        # A function that was edited by hand stays, without its comments.
         edited = bool(old) and digest(old["body"]) != old["digest"]
         if old:
             between = old["body"] if edited else new
@@ -88,16 +88,16 @@ def save(key: str, exercise: Any, function: Callable) -> str:
 
 
 def keys() -> dict[str, str]:
-    """Key of the exercise by the name of what its cell checks."""
+    """Return the key of each exercise by the name of the function that its cell checks."""
     texts = [lesson.source.read_text(encoding="utf-8") for lesson in lessons().values()]
     return {name: key for text in texts for key, name in _ASKED.findall(text)}
 
 
 def _run(path: Path) -> dict[str, Any]:
-    """Return what the file defines; under the empty name, what stopped it."""
+    """Return the names that the file defines, or its error under an empty name."""
     try:
         return runpy.run_path(str(path), run_name="my_dp")
-    except BaseException as error:  # exit() among them
+    except BaseException as error:  # also exit()
         return {"": error}
 
 
@@ -108,7 +108,7 @@ def _block(text: str, key: str) -> re.Match | None:
 
 
 def _standing_alone(function: Callable, name: str) -> str:
-    """Return imports and text of a function of the notebook, which then answers to `name`."""
+    """Return the imports and text of a notebook's function, with `name` as its name."""
     text, tree = "", None
     with suppress(OSError, SyntaxError, TypeError, ValueError):
         text = textwrap.dedent(inspect.getsource(function))
@@ -136,7 +136,7 @@ def _standing_alone(function: Callable, name: str) -> str:
 
 
 def outside(code: CodeType) -> Iterator[str]:
-    """Names that a code takes from its module, those of Python itself left out."""
+    """Yield the names that code takes from its module, without Python's builtins."""
     loads = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
     for each in dis.get_instructions(code):
         own = hasattr(builtins, str(each.argval)) or str(each.argval).startswith("__")

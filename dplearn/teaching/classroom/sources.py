@@ -4,7 +4,7 @@ A lesson is a folder ``lessons/sources/NN_name`` with ``lesson.py``, Python in j
 format, and ``exercises.py``, right answers and hints. Some things are added to the source here:
 
 * links to the explorer, written ``explorer:?mechanism=gaussian&delta=1e-5``, lead to a page that
-  is there without it, and keep what they ask as their title;
+  needs no explorer, and keep their query as their title;
 * a line ``**1** 04.2`` becomes question 2 of the self-test of lesson 04;
 * ``*To here NN minutes.*`` and ``**Time** NN minutes`` get the sums of the teacher's timetable;
 * a cell's id is a digest of its text, so a rebuilt notebook differs only where the lesson does.
@@ -33,8 +33,8 @@ _ASKED = re.compile(r"\]\(explorer:([^)\s]*)\)")
 
 Edition = Literal["student", "instructor"]
 
-# What a lesson asks with choices: before it, about a misconception, and at its end. Read from the
-# text, the choices and how the reason of the right one begins also answer where no kernel runs.
+# Multiple-choice parts of a lesson: before it, about a misconception, and at its end. Choices are
+# read from the text, for pages without a kernel; the reason of the right one begins with RIGHT.
 CHOSEN = ("warmup", "vote", "test")
 _CHOICE = re.compile(r"<summary>([a-e])\. .*?</summary>(.*?)</details>", re.DOTALL)
 RIGHT = "Right. "
@@ -44,8 +44,8 @@ _PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
 _CLOCK = re.compile(
     r"(?<=\*\*Time\*\* )NN(?= minutes)|(?<=^# \*To here )NN(?= minutes)", re.MULTILINE
 )
-# What a text cell and its Chinese have in common. `None` is what a notebook asks to replace; the
-# site, which alone is in Chinese, has fields.
+# Parts that a text cell shares with its Chinese, which only the site shows: it has fields instead
+# of the `None` that a notebook asks to replace.
 _COMMON = [
     r"```[\s\S]*?```|`(?!None`)[^`\n]+`",
     r"\$\$[\s\S]*?\$\$|\$[^$]+\$",
@@ -99,7 +99,7 @@ class Lesson:
 
     @property
     def notebook(self) -> Path:
-        """The students' edition, what a reader opens."""
+        """Notebook of the students' edition."""
         return self.folder.parents[1] / f"{self.name}.ipynb"
 
 
@@ -124,7 +124,7 @@ def lessons(folder: Path | None = None) -> dict[str, Lesson]:
 
 
 def led(text: str) -> str:
-    """Markdown whose links to the explorer lead to the site, or to what explains them here."""
+    """Return Markdown whose explorer links lead to the site, or to a file that explains them."""
 
     def target(match: re.Match[str]) -> str:
         if ADDRESS and (place := on_site(match[1])):
@@ -137,28 +137,28 @@ def led(text: str) -> str:
 
 
 def on_site(asked: str) -> str:
-    """Return where the site has what is asked of the explorer; empty where it has not."""
-    # Python in a lesson's page has this module and not that.
+    """Return the path in the site for an explorer link, or an empty string if it has none."""
+    # The Python of a lesson's page has `sources` but not `browser`.
     from dplearn.teaching.browser import CLOSED_FORMS
 
     parts = urlsplit(asked)
-    said = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    noise, page = said.get("mechanism", "gaussian"), parts.path
-    poisson = said.get("sampling", "poisson") in ("poisson", "none")
-    if page == "formula_book" and "id" in said:
-        misprint = said.get("misprint", "none")
-        return f"book/{said['id']}.html{'' if misprint == 'none' else f'#{misprint}'}"
+    query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    noise, page = query.get("mechanism", "gaussian"), parts.path
+    poisson = query.get("sampling", "poisson") in ("poisson", "none")
+    if page == "formula_book" and "id" in query:
+        misprint = query.get("misprint", "none")
+        return f"book/{query['id']}.html{'' if misprint == 'none' else f'#{misprint}'}"
     if page == "mechanisms" and noise in CLOSED_FORMS:
         return f"mechanisms.html?{parts.query}"
     if page == "proof_and_attack":
         return f"attack.html{parts.query and '?'}{parts.query}"
-    if (page, noise) == ("", "gaussian") and "then" not in said and poisson:
+    if (page, noise) == ("", "gaussian") and "then" not in query and poisson:
         return f"explorer.html?{parts.query}"
     return ""
 
 
 def text(lesson: Lesson) -> str:
-    """Return the source of a lesson with the questions it repeats and the minutes of its clock."""
+    """Return a lesson's source with its repeated questions and sums of minutes filled in."""
     source = lesson.source.read_text(encoding="utf-8")
     again = lambda match: _again(lesson, *match.groups())
     source, planned = _ASKED_BEFORE.sub(again, source), timetable(source)
@@ -173,7 +173,7 @@ def text(lesson: Lesson) -> str:
 
 
 def timetable(source: str) -> dict[int, int]:
-    """Section -> minutes, as the teacher's timetable in a lesson's source plans them."""
+    """Return the minutes of each section in the teacher's timetable of a lesson's source."""
     return {int(section): int(minutes) for minutes, section in _PLANNED.findall(source)}
 
 
@@ -244,10 +244,10 @@ def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
 
 
 def _common(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return what a text has in common with its Chinese; numbers have no marks of thousands."""
+    """Return the parts that a text shares with its Chinese; numbers lose thousands separators."""
     bare = re.sub(r"(?<=\d)[, ](?=\d{3})", "", _NOT_COMMON.sub(" ", text))
-    found = [re.findall(pattern, text, re.MULTILINE) for pattern in _COMMON]
-    return tuple(tuple(sorted(each)) for each in [*found, re.findall(r"\d+(?:\.\d+)?|[εδσ]", bare)])
+    parts = [re.findall(pattern, text, re.MULTILINE) for pattern in _COMMON]
+    return tuple(tuple(sorted(each)) for each in [*parts, re.findall(r"\d+(?:\.\d+)?|[εδσ]", bare)])
 
 
 def outdated(lesson: Lesson) -> list[str]:
@@ -268,7 +268,7 @@ def exercise_key(cell: Any) -> str:
 
 
 def questions(lesson: Lesson, part: str = "test") -> tuple[dict[str, str], ...]:
-    """Return the choices of the questions of a part of `CHOSEN`, with why each is right or not."""
+    """Return the choices of each question of a part of `CHOSEN`, with the reason for each."""
     choices = [dict(_CHOICE.findall(question)) for question in _questions(text(lesson), part)]
     plain = lambda why: " ".join(re.sub(r"^# ?|[$`*]", "", why, flags=re.MULTILINE).split())
     return tuple({c: plain(why) for c, why in each.items()} for each in choices)
@@ -284,7 +284,7 @@ def _questions(source: str, part: str) -> list[str]:
 
 
 def right_letters(choices: Sequence[dict[str, str]]) -> str:
-    """Return the right letter of each question; a question without exactly one is a LessonError."""
+    """Return the right letter of each question; raise LessonError unless each has exactly one."""
     letters = [[c for c, why in each.items() if why.startswith(RIGHT)] for each in choices]
     if any(len(right) != 1 for right in letters):
         raise LessonError(f"Expected one choice with {RIGHT!r} for each question, got {letters}.")
@@ -302,13 +302,13 @@ def solution(markdown: str, key: str) -> str:
 
 def built_cells(lesson: Lesson) -> list[Any]:
     """Return the cells of a lesson's notebook."""
-    import nbformat.v4  # takes a second, and no lesson needs it
+    import nbformat.v4  # slow to import, and no lesson needs it
 
     return nbformat.v4.reads(lesson.notebook.read_text(encoding="utf-8")).cells
 
 
 def is_stale(lesson: Lesson) -> str:
-    """Why the notebook no longer matches its source, or an empty string."""
+    """Return why the notebook no longer matches its source, or an empty string."""
     if not lesson.notebook.exists():
         return "it was never built"
     built = built_cells(lesson)

@@ -1,8 +1,8 @@
-"""Figures: every function draws results it is given and computes none of them.
+"""Figures: functions that draw given results and compute none.
 
-Here is what lessons draw with: white pictures with names on the curves, whose slider needs no
-kernel, for its frames are inside. What draws a page of the explorer lies in the file of its name,
-names below the statement what it shows, and takes the colours of a light or a dark page.
+Figures of lessons are imported here: white pictures with names on the curves, whose sliders need no
+kernel, as they contain all frames. Figures of an explorer page are in the file of its name: they
+list their parts below the statement, and take the colours of a light or a dark page.
 """
 
 from dplearn.teaching.figures.curves import (

@@ -12,8 +12,8 @@ from dplearn.teaching.figures.kit.axes import Axis, log_ticks, tick_words
 from dplearn.teaching.figures.kit.marks import markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR
 
-# Light, dark and between, so that they stay apart in grey and for the colour-blind; in STATUS's
-# order. What is violated also carries crosses, what is open dots.
+# In STATUS's order: light, dark and between, to be distinct in grey and for the colour-blind.
+# Violated cells also have crosses, undecided ones dots.
 _FILL = ("#A9D0F0", "#C8442C", "#B9BCC4", "#E4E5E8")
 _HATCH = {1: ("x-thin", "#FFFFFF", 7), 2: ("circle", GREY, 4), 3: ("line-ew", GREY, 4)}
 _WORDS = ("holds", "violated", "undecided", "claim has no value")
@@ -47,7 +47,7 @@ def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
         x, y = [x for x, _ in at], [y for _, y in at]
         traces.append(markers(x, y, f"{STATUS[status]} marks", **look, **hidden))
     look = {"symbol": "square", "size": 14, "edge": (1, GREY)}
-    for status in present:  # an entry of the legend
+    for status in present:  # legend entries
         words = _WORDS[status] + (" ×" if status == 1 else "")
         traces.append(markers([None], [None], words, colour=_FILL[status], **look))
     if area.simplest:
@@ -56,8 +56,8 @@ def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
         look["hovertemplate"] = f"<b>counterexample</b><br>{text}<extra></extra>"
         x, y = ([math.log10(area.simplest[n])] for n in area.axes)
         traces.append(markers(x, y, "simplest counterexample", **look))
-    held = ", ".join(f"{n} = {v:.6g}" for n, v in area.fixed.items())
-    about = " · ".join(filter(None, [about, held]))
+    fixed = ", ".join(f"{n} = {v:.6g}" for n, v in area.fixed.items())
+    about = " · ".join(filter(None, [about, fixed]))
     place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
     room = {"height": 460, "margin": (78, 20, 106, 62), "showlegend": True, "legend": place}
     x, y = _axis(area.axes[0], area.x), _axis(area.axes[1], area.y)
@@ -65,7 +65,7 @@ def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
 
 
 def map_finding(area: Slice) -> str:
-    """Return the finding of the map, in one line."""
+    """Return one line that says what the map shows."""
     cells = [s for row in area.status for s in row]
     bad, good = cells.count(1), cells.count(0)
     if not bad and not good:
@@ -73,7 +73,7 @@ def map_finding(area: Slice) -> str:
     if not bad or not good:
         words = "Violated", "Holds"
         return Note("{outcome} at every decided point of this map", outcome=words[not bad])
-    # A share that is neither 0 nor 1 is shown as neither.
+    # A share strictly between 0 and 1 is never shown as 0 % or 100 %.
     percent = min(max(100 * bad / (bad + good), 1), 99)
     return Note("Violated at {percent} % of the points of this map", percent=f"{percent:.0f}")
 
@@ -96,7 +96,7 @@ def _cells(area: Slice) -> dict[str, Any]:
 
 
 def _edges(values: Sequence[float]) -> list[float]:
-    """Borders of the cells around the values, in powers of ten."""
+    """Return the borders of the cells around the values, as log10."""
     logs = [math.log10(v) for v in values]
     if len(logs) == 1:
         return [logs[0] - 0.1, logs[0] + 0.1]
@@ -105,7 +105,7 @@ def _edges(values: Sequence[float]) -> list[float]:
 
 
 def _axis(name: str, values: Sequence[float]) -> Axis:
-    """Return an axis of powers of ten: a heatmap wants its cells evenly spaced."""
+    """Return an axis in log10, since a heatmap needs evenly spaced cells."""
     edges = _edges(values)
     places = log_ticks(10 ** edges[0], 10 ** edges[-1]) or [values[0]]
     ticks = dict(zip(map(math.log10, places), tick_words(places), strict=True))

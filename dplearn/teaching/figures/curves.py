@@ -17,7 +17,7 @@ from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, sty
 _PANELS = ((0.0, 0.42), (0.58, 1.0))
 # Height of the drawing area of curves over steps, in pixels.
 _INNER = 330
-# An axis that says nothing.
+# An axis without labels, grid, line and ticks.
 _BARE = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
 _HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size": 15}}
 
@@ -25,7 +25,7 @@ _HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size"
 def _lesson(
     traces: Sequence[dict[str, Any]], title: Any, *, height: int = 430, **more: Any
 ) -> go.Figure:
-    # Single precision is finer than any screen, and half the notebook.
+    # Single precision is enough for a screen, and halves the notebook.
     drawn = [
         trace | {k: np.asarray(trace[k], dtype=np.float32) for k in "xy" if np.size(trace[k]) > 1}
         for trace in traces
@@ -38,7 +38,7 @@ def _lesson(
 def _axis(
     title: str, values: Any, log: bool = False, span: tuple[float, float] | None = None
 ) -> dict[str, Any]:
-    """Return an axis around values; Plotly finds its ends unless they are given."""
+    """Return an axis around values; Plotly chooses its ends unless `span` is given."""
     every = np.concatenate([np.ravel(np.asarray(v, dtype=float)) for v in values])
     lower, upper = span or (float(np.min(every)), float(np.max(every)))
     return Axis(title=title, lower=lower, upper=upper, log=log, open=span is None).layout()
@@ -57,9 +57,9 @@ def curves(
     x_range: tuple[float, float] | None = None,
     y_range: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """Curves, columns, regions and points on one pair of axes, named `x` and `y`.
+    """Draw curves, columns, regions and points on one pair of axes, named `x` and `y`.
 
-    Ranges are in data units. The zone is two heights between which a claim is false, and what to
+    Ranges are in data units. `zone` is two heights between which a claim is false, and the text to
     write there.
     """
     traces = [trace for line in lines for trace in (*line.traces(), *line.name())]
@@ -93,11 +93,11 @@ def epsilon_curves(
     here: int | None = None,
     marks: Sequence[Dot] = (),
 ) -> go.Figure:
-    """Epsilon over the number of steps, a curve per accountant; what is no bound is dashed.
+    """Draw epsilon over the number of steps, a curve per accountant, dashed if no bound.
 
     Entry i of a curve is its guarantee after ``steps[i]``, and an infinite epsilon leaves a gap.
-    Beside the curves stand their values at `here`, one of the steps, by default the last. Marks
-    are rings, for what others have printed.
+    Values at `here`, one of the steps, by default the last, stand beside the curves. `marks` are
+    rings, for published values.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> 
 def _ends(
     curves: Mapping[str, Sequence[Guarantee]], index: int, steps: Sequence[int], y: Axis
 ) -> list[dict[str, Any]]:
-    """Name the values, and write each beside the end of its curve, with a leader there."""
+    """Return a heading, and each value beside the end of its curve, with a leader line."""
     column = {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16}
     words = f"ε at T = {text.spaced(steps[index])}"
     notes: list[dict[str, Any]] = [{**column, "xanchor": "left", "text": words}]
@@ -178,7 +178,7 @@ def _ends(
 
 
 def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
-    """Two figures of `curves` side by side under one statement, `title`.
+    """Draw two figures of `curves` side by side under one statement, `title`.
 
     Their own titles become headings, which do not change when a slider moves.
     """
@@ -200,7 +200,7 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
 
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
-    """Positive numbers on one logarithmic line, each with its name; "your guess" stands out."""
+    """Draw named positive numbers on one logarithmic line; "your guess" stands out."""
     roles = {"truth": "exact", "proved at most": "exact", "proved at least": "exact"}
     roles |= {"your guess": "guess"}
     traces, ranked = [], sorted(numbers.items(), key=lambda item: item[1])
@@ -215,7 +215,7 @@ def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
 
 
 def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
-    """Epsilons on one logarithmic axis, from top to bottom; a bar is what is not decided.
+    """Draw epsilons on one logarithmic axis, from top to bottom; a bar spans a bracket.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
     lower = np.array([g.lower if g.kind == "bracket" else g.epsilon for g in guarantees.values()])
     rows, ends = -np.arange(len(guarantees), dtype=float), (lower.min() / 3, 5 * upper.max())
     shared = {"hoverinfo": "skip", "showlegend": False, "textposition": "middle right"}
-    # A hair inside: a name on the end of the axis would be left out.
+    # Slightly inside: Plotly drops a name on the end of the axis.
     names = {"x": [1.01 * ends[0]] * len(guarantees), "y": rows + 0.32, "text": list(guarantees)}
     names |= {"mode": "text", "textfont": {"color": GREY, "size": 14}}
     values = [f" {text.epsilon(g, 4)}" for g in guarantees.values()]
@@ -242,14 +242,14 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
 
 
 def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
-    """Figure whose slider steps through `figures`, by their labels; it works without a kernel.
+    """Return a figure whose slider steps through `figures` by label, without a kernel.
 
-    All have the same traces and axes. The slider changes what has the `name`, from `start` on.
+    All have the same traces and axes. `name` is the slider's quantity, `start` its first index.
     """
     labels = list(figures)
     shown: Any = go.Figure(figures[labels[start]])
     every = [tuple[Any, ...](figure.select_traces()) for figure in figures.values()]
-    # What of each trace is not the same everywhere; a frame without it would keep the last one's.
+    # Keys of each trace that differ between figures, so that every frame must set them.
     moves = [
         [
             k

@@ -1,6 +1,6 @@
-"""Drawings of the lessons that are no charts: people, boxes with arrows, grey images.
+"""Drawings of the lessons other than charts: people, boxes with arrows, grey images.
 
-Each is SVG without a script. A lesson makes others of shapes, or has them as a file.
+Each is SVG without a script. Lessons make other drawings from shapes or have them as files.
 """
 
 import math
@@ -43,7 +43,7 @@ class Sheet:
 def lettering(
     x: float, y: float, text: str, *, size: int = 15, colour: str = INK, anchor: str = "middle"
 ) -> str:
-    """`text` whose first base line is at a point; a line break begins a new line."""
+    """Return `text` as SVG, with its first baseline at a point and lines as in `text`."""
     look = f'font-size="{size}" fill="{colour}" text-anchor="{anchor}"'
     lines = "".join(
         f'<tspan x="{x:g}" y="{y + 1.25 * size * i:g}">{escape(line)}</tspan>'
@@ -81,9 +81,9 @@ def circle(x: float, y: float, radius: float, *, edge: str, fill: str = "none") 
 
 
 def crowd(groups: Sequence[tuple[str, int, int]], *, title: str) -> Sheet:
-    """Little people in groups: a caption, how many people, and how many of them are filled.
+    """Draw people in groups: (caption, number of people, number of filled ones).
 
-    The first group has rows of five, and the others as many rows.
+    The first group has rows of five; the others have the same number of rows.
     """
     step, top, left, shapes = 30, 66, 30, []
     rows = math.ceil(groups[0][1] / 5)
@@ -108,7 +108,7 @@ def flow(
     title: str,
     strong: Collection[str] = (),
 ) -> Sheet:
-    """Boxes in columns from left to right, and arrows from box to box; some boxes are strong.
+    """Draw boxes in columns from left to right, with arrows; `strong` boxes stand out.
 
     A box is named by its text, and a line break begins a new line in it.
     """
@@ -137,7 +137,7 @@ def flow(
 
 
 def images(pictures: Mapping[str, NDArray], *, title: str) -> Sheet:
-    """Grey images of 8 x 8 pixels side by side, 1 is black, above captions of two lines at most."""
+    """Draw grey 8 x 8 images side by side (1 is black), above captions of at most two lines."""
     shapes = []
     for rank, (caption, image) in enumerate(pictures.items()):
         shapes += pixels(image, 8 + 114 * rank, 46, 12)
@@ -146,7 +146,7 @@ def images(pictures: Mapping[str, NDArray], *, title: str) -> Sheet:
 
 
 def pixels(image: NDArray, left: float, top: float, step: int) -> list[str]:
-    """Pixels between white (0) and black (1), `step` wide, and their frame."""
+    """Return pixels from white (0) to black (1), `step` wide, and their frame."""
     shapes = []
     for i, row in enumerate(np.asarray(image)):
         for j, grey in enumerate(np.rint(255 * (1 - np.clip(row, 0, 1))).astype(int)):

@@ -25,7 +25,7 @@ _MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
     kind: (role, *(("x-thin", "✕") if kind == "unsafe" else ("diamond-open", "◇")), words)
     for kind, (role, _, words) in _REGIONS.items()
 }
-# A ratio of largest and smallest value from which an axis is logarithmic.
+# Ratio of largest to smallest value above which an axis is logarithmic.
 _WIDE = 30.0
 
 
@@ -41,13 +41,13 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked
     for k in range(len(at) - 1, 0, -1):
         low, high = sorted(curve.value[k - 1 : k + 1])
         if low < up.lower and up.upper < high:
-            # A gap where it leaves the picture on one side and comes back on the other.
+            # A gap where the curve jumps from below the picture to above it, or back.
             at.insert(k, curve.x[k])
             value.insert(k, None)
     line = Curve(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
     entry = Curve(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
     own = [entry] if len(curve.own) else []
-    # The oracle: open circles, with bars where it is known between two ends only.
+    # The oracle: open circles, with bars where only an interval is known.
     least, most = (np.asarray(v, dtype=float) for v in (curve.low, curve.high))
     with np.errstate(invalid="ignore"):
         middle, half = np.where(least < most, 0.5 * (least + most), least), 0.5 * (most - least)

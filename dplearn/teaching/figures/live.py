@@ -1,4 +1,4 @@
-"""The script that a page with live charts needs once."""
+"""Plotly's script, which a page with live charts needs once."""
 
 from plotly.offline import get_plotlyjs as library
 

@@ -1,8 +1,8 @@
-"""The minute, lessons, formula book and three pages of the explorer as plain files.
+"""Static site: the minute, lessons, formula book and three explorer pages as plain files.
 
-``dplearn site OUT`` writes them. They open from a USB stick as from any web host: nothing is
-fetched from elsewhere, and a link to the running explorer leads to a page of the site where the
-site has one. Plotly is copied from its package; npm fetches KaTeX once and keeps it.
+``dplearn site OUT`` writes them. They work from a USB stick or any web host: nothing is fetched
+from elsewhere, and links to the running explorer lead to pages of the site where these exist.
+Plotly is copied from its package; npm fetches KaTeX once and caches it.
 """
 
 import json
@@ -36,7 +36,7 @@ from dplearn.teaching.figures.live import library
 from dplearn.teaching.site import course, entries
 from dplearn.teaching.site.html import Page
 
-# Modules that the reference of public names shows.
+# Modules in the reference of public names.
 REFERENCE = (
     *("dplearn", "dplearn.core.guarantee", "dplearn.engine.profile", "dplearn.mechanisms"),
     *("dplearn.accountants", "dplearn.certificates", "dplearn.statement", "dplearn.calibrate"),
@@ -45,7 +45,7 @@ REFERENCE = (
 )
 _ASSETS = Path(__file__).parent / "assets"
 _ENGINE = "engine: dplearn, source: String(dplearnModule)"
-# Of each page that draws itself: the script's function, and what it is told.
+# For each page drawn by a script: the script's function and its arguments.
 _LIVE = {
     "minute": ("minute", "engine: dplearn, explore: 'explorer.html', ...TOLD"),
     "epsilon": (
@@ -66,10 +66,10 @@ def write_site(
     folder: Path | None = None,
     tell: Callable = print,
 ) -> None:
-    """Write the site into a folder, which is made; files of the same names are replaced.
+    """Write the site into the folder `out`, made if missing; existing files are replaced.
 
     The lessons' pages run the functions that a student writes, unless npm cannot fetch Pyodide.
-    The book's pictures are computed by the executor; `tell` hears of each page.
+    The executor computes the book's pictures; `tell` is called with a line per page.
     """
     folder = folder or lessons_folder()
     with TemporaryDirectory() as unpacked:
@@ -94,7 +94,7 @@ def write_site(
 
 
 def _python(out: Path, unpacked: Path, tell: Callable) -> bool:
-    """Write Python for the lessons' pages; without it they say how to open the notebook."""
+    """Write Python for the lessons' pages; return whether npm could fetch it."""
     try:
         script = answering.python_script(from_npm(_PYODIDE, unpacked / "python"))
     except OSError as error:
@@ -107,7 +107,7 @@ def _python(out: Path, unpacked: Path, tell: Callable) -> bool:
 def write_reference(folder: Path) -> None:
     """Write the reference of all public names, by pdoc, into a folder.
 
-    Raises ModuleNotFoundError where pdoc or torch is missing.
+    Raises ModuleNotFoundError if pdoc or torch is missing.
     """
     try:
         import pdoc
@@ -116,14 +116,14 @@ def write_reference(folder: Path) -> None:
             "Expected pdoc, which writes the reference: pip install -r requirements-dev.txt."
         ) from None
     pdoc.render.configure(docformat="numpy", search=False)
-    with warnings.catch_warnings(action="ignore"):  # of names that only a type checker imports
+    with warnings.catch_warnings(action="ignore"):  # about names that only type checkers import
         pdoc.pdoc(*REFERENCE, output_directory=folder)
 
 
 def from_npm(package: str, folder: Path) -> Path:
     """Unpack a package of the npm registry in `folder`; return the folder that holds its files.
 
-    Raises OSError where npm is missing, or has not fetched the package before and cannot now.
+    Raises OSError if npm is missing, or can neither fetch the package nor has it in its cache.
     """
     path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
     if not (npm := shutil.which("npm", path=path)):
@@ -144,10 +144,10 @@ def from_npm(package: str, folder: Path) -> Path:
 
 
 def _browser_files() -> Iterator[tuple[str, str]]:
-    """Yield what pages have in common with the explorer: file names and texts."""
-    known = [row for row in presets() if "sampling=shuffled" not in row["query"]]
+    """Yield names and texts of the files that pages share with the explorer."""
+    unshuffled = [row for row in presets() if "sampling=shuffled" not in row["query"]]
     published = list(drawn_figures())
-    data = {"PUBLISHED": published, "PRESETS": known, "ACCOUNTANTS": accountants()}
+    data = {"PUBLISHED": published, "PRESETS": unshuffled, "ACCOUNTANTS": accountants()}
     epsilon = (f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
     yield "engine.js", source()
     yield "epsilon.js", "".join((source("epsilonPage", "page/page"), *epsilon))
@@ -168,7 +168,7 @@ def _browser_files() -> Iterator[tuple[str, str]]:
 
 
 def _live(path: str, title: str, name: str, beside: str = "") -> Page:
-    """Return a page that a script of this name draws."""
+    """Return a page that the script `name` draws."""
     function, result = _LIVE[name]
     engine = '<script src="assets/engine.js"></script>\n' * ("engine" in result)
     body = f"""<div id="{name}"></div>

@@ -1,4 +1,4 @@
-"""The course as pages: the lessons with their contents, and the lessons' README part by part."""
+"""Pages of the course: lessons with their contents, and the parts of the lessons' README."""
 
 import html
 import json
@@ -15,9 +15,9 @@ _SCRIPTS = (*NEEDED, "progress.js")
 
 
 def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
-    """Yield a page for each lesson's notebook, with contents and the way on and back.
+    """Yield a page per lesson, with contents and links to the previous and next lesson.
 
-    A lesson that has its text in Chinese has a second page, and each has a link to the other.
+    A lesson with a Chinese text has a second page; the two pages link to each other.
     """
     every = list(lessons(folder).values())
     cells = list(map(built_cells, every))
@@ -62,7 +62,7 @@ def _asked(body: str) -> int:
 
 
 def readme_pages(folder: Path, of_lessons: Iterable[Page]) -> Iterator[Page]:
-    """Yield the map with what stands beside it, and a page for each other part of the README."""
+    """Yield the page of the lesson map, and a page per other part of the README."""
     text = (folder / "README.md").read_text(encoding="utf-8").replace("](#", "](README.md#")
     start, *parts = map(from_markdown, re.split(r"^(?=## )", text, flags=re.MULTILINE))
     counts = {page.title[:2]: _asked(page.body) for page in of_lessons}
@@ -90,7 +90,7 @@ def yardstick_pages(folder: Path) -> Iterator[Page]:
 
 
 def taught(pages: Iterable[Page]) -> dict[str, str]:
-    """For each entry of the book, links to where each lesson speaks of it first."""
+    """Return, for each entry of the book, links to its first mention in each lesson."""
     places: dict[str, dict[str, str]] = {}
     for page in pages:
         if page.path.endswith(".zh.html"):

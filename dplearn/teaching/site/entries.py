@@ -1,4 +1,4 @@
-"""The formula book as pages: one for each entry, a table of contents, the published figures."""
+"""Pages of the formula book: one per entry, a table of contents, the published figures."""
 
 import html
 import json
@@ -15,7 +15,7 @@ from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 from dplearn.teaching.site.html import Page
 
 _words = Wording()
-_POINTS = 17  # of a curve: every second one of those that the explorer draws
+_POINTS = 17  # per curve: every second point of the explorer's
 
 
 def page(id: str, taught: str = "") -> Page:
@@ -33,15 +33,15 @@ def page(id: str, taught: str = "") -> Page:
         parts.append("<h2>Wrong variants in circulation</h2>")
     for misprint in entry.misprints:
         result = refuted(id, misprint.name, _short_search)
-        said = [misprint.note, _words.danger(result)]
+        words = [misprint.note, _words.danger(result)]
         if result.counterexample:
-            said.append(_words.case(entry.claimed(misprint).kind, result.counterexample))
+            words.append(_words.case(entry.claimed(misprint).kind, result.counterexample))
         if misprint.met:
-            said.append(f"Met in {misprint.met}.")
+            words.append(f"Met in {misprint.met}.")
         parts += [
             f'<section id="{misprint.name}"><h3>{misprint.name.replace("-", " ")}</h3>',
             _statement(entry.statement_of(misprint)),
-            from_markdown("\n\n".join(said)),
+            from_markdown("\n\n".join(words)),
             _picture(entry, misprint.name),
             "</section>",
         ]
@@ -49,15 +49,15 @@ def page(id: str, taught: str = "") -> Page:
 
 
 def _short_search(id: str, misprint: str) -> Refutation:
-    """Search a quarter of the points for a counterexample, and all where it is not unsafe.
+    """Refute on a quarter of the points, and on all if that yields no (unsafe) counterexample.
 
-    So what is said to be on the safe side was looked for as long as `dplearn verify` does.
+    So a variant is called safe only after the full search of `dplearn verify`.
     """
     wrong = book[id].misprint(misprint)
     claim = book[id].claimed(wrong)
     short = refute(book[id], wrong, points=-(-claim.points // 4))
-    found = short.unsafe if claim.unsafe else short.counterexample
-    return short if found else refutation(id, misprint)
+    refuting = short.unsafe if claim.unsafe else short.counterexample
+    return short if refuting else refutation(id, misprint)
 
 
 def _statement(latex: str) -> str:
@@ -65,7 +65,7 @@ def _statement(latex: str) -> str:
 
 
 def _picture(entry: Formula, misprint: str) -> str:
-    """Value against truth along the first parameter that has an axis, or at all points."""
+    """Return a chart of value and truth along the first axis, or at all points."""
     place = View(entry.id, misprint)
     if name := next(iter(place.axes), ""):
         picture = curve(place, name, most=_POINTS)
@@ -75,12 +75,12 @@ def _picture(entry: Formula, misprint: str) -> str:
     else:
         picture = cloud(place, _words)
         figure = formula_cloud(picture.drawn, finding=picture.headline(place, _words))
-    said = f"Value and truth of {place.claim.id}. {picture.headline(place, _words)}."
-    return chart(json.loads(str(figure.to_json())), said)
+    words = f"Value and truth of {place.claim.id}. {picture.headline(place, _words)}."
+    return chart(json.loads(str(figure.to_json())), words)
 
 
 def contents() -> Page:
-    """All entries, group by group."""
+    """Return the table of contents: all entries by group."""
     parts = ["<h1>Formula book</h1>"]
     for group in dict.fromkeys(entry.group for entry in book.values()):
         parts.append(f"<h2>{group_name(group)}</h2><ul>")
@@ -95,7 +95,7 @@ def contents() -> Page:
 
 
 def published_figures() -> Page:
-    """Return the page of printed figures, of what comes out here, and what to think of it."""
+    """Return the page of printed figures, each with our value and the verdict."""
     head = ("source", "what", "printed", "here", "verdict")
     rows = []
     for id, row in published().items():
@@ -105,8 +105,8 @@ def published_figures() -> Page:
         verdict = f"{VERDICTS[figure.verdict]}. {figure.why}"
         rows.append((figure.source, what, figure.printed, value, verdict))
     names = ("organisation", "what", "model", "unit", "period", "epsilon", "delta", "unsaid")
-    told_of = lambda use, name: "unsaid" if getattr(use, name) is None else getattr(use, name)
-    uses = [[*(told_of(use, name) for name in names), use.source] for use in deployments()]
+    value_of = lambda use, name: "unsaid" if getattr(use, name) is None else getattr(use, name)
+    uses = [[*(value_of(use, name) for name in names), use.source] for use in deployments()]
     text = "<p>Compare two rows only where model, unit and period agree and delta is alike.</p>"
     body = f"<h1>Published figures</h1>{_table(head, rows)}<h2>Public uses</h2>{text}"
     body += _table((*names, "source"), uses)

@@ -1,4 +1,4 @@
-"""Pages of the site: the frame around each, where links lead, and what the search reads."""
+"""Pages of the site: their frame, their links, and their search index."""
 
 import html
 import re
@@ -31,31 +31,31 @@ _ON_THE_MAP = ("the-map", "what-builds-on-what")
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the site: where it lies, its title, and what stands in it."""
+    """Page of the site: its path, title and body."""
 
     path: str
     title: str
     body: str
-    needed: tuple[str, ...] = NEEDED  # styles and scripts beside those of every page
-    beside: str = ""  # contents, or where to go from the first page
+    needed: tuple[str, ...] = NEEDED  # styles and scripts besides those of every page
+    beside: str = ""  # contents, or the links of the first page
 
     def text(self) -> str:
         """Return the whole file."""
         root, first = "../" * self.path.count("/"), self.path == "index.html"
-        # The page itself in place of its picture.
+        # The live page replaces its picture.
         frame = f'title="Proof and attack" src="{root}assets/attack_page.html"'
         live = f'<iframe class="page" {frame}></iframe>'
         body = re.sub(r'<img class="page"[^>]*>', live, self.body)
         main = f"<main>\n{_links(body, root)}\n</main>"
         header = _HEADER.format(root=root, start=_START if first else "")
-        # The minute comes first, and where to go after it.
+        # The first page begins with the minute, before header and links.
         parts = (main, header, self.beside) if first else (header, self.beside, main)
         names = (*self.needed, "site.css", "search.js")
         title = f"{self.title} · dplearn"
         return linked(title, "\n".join(parts), names, root=f"{root}assets/")
 
     def searched(self) -> Iterator[list[str]]:
-        """Yield what the search looks through: place, title, heading and text of each section."""
+        """Yield the search index: address, title, heading and text of each section."""
         for anchor, heading, body in sections(self.body):
             if text := plain(body.partition("</h2>" if anchor else "</h1>")[2] or body):
                 place = f"{self.path}#{anchor}" if anchor else self.path
@@ -63,7 +63,7 @@ class Page:
 
 
 def sections(body: str) -> Iterator[tuple[str, str, str]]:
-    """Anchor, heading and HTML of each part of a body; the first may have no heading."""
+    """Yield anchor, heading and HTML of each part of a body; the first may have no heading."""
     for part in re.split(r"(?=<h2 id=)", body):
         head = re.match(r'<h2 id="([^"]*)">(.*?)</h2>', part, re.S)
         yield (head[1], head[2], part) if head else ("", "", part)
@@ -76,25 +76,25 @@ def plain(body: str) -> str:
 
 
 def _links(body: str, root: str) -> str:
-    """Links of notebooks and to the explorer as links to the site's own pages.
+    """Return a body whose links to notebooks and the explorer lead to the site's pages.
 
-    Of a link to what the site does not hold, the words are left.
+    A link to a page that the site does not have is replaced by its text.
     """
 
-    def led(link: re.Match) -> str:
-        asked = re.search(r'title="explorer:([^"]*)"', link[3])
-        target = on_site(html.unescape(asked[1])) if asked else _target(link[2], root)
-        if asked and target:
+    def replaced(link: re.Match) -> str:
+        query = re.search(r'title="explorer:([^"]*)"', link[3])
+        target = on_site(html.unescape(query[1])) if query else _target(link[2], root)
+        if query and target:
             return f'{link[1]}{root}{html.escape(target)}">{link[4]}</a>'
         if target:
             return f'{link[1]}{target}"{link[3]}{link[4]}</a>'
-        return link[4] + " <small>(in the explorer)</small>" * bool(asked)
+        return link[4] + " <small>(in the explorer)</small>" * bool(query)
 
-    return re.sub(r'(<a [^>]*?href=")([^"#][^"]*)"([^>]*>)(.*?)</a>', led, body, flags=re.S)
+    return re.sub(r'(<a [^>]*?href=")([^"#][^"]*)"([^>]*>)(.*?)</a>', replaced, body, flags=re.S)
 
 
 def _target(link: str, root: str) -> str | None:
-    """Where a link leads in the site; None where the site does not hold it."""
+    """Return the target of a link in the site, or None if the site does not have it."""
     parts = urlsplit(html.unescape(link))
     if parts.scheme:
         return link
@@ -111,6 +111,6 @@ def _target(link: str, root: str) -> str | None:
 
 
 def readme_page(anchor: str) -> str:
-    """Return the page with this heading of the lessons' README: one of its own, or the map's."""
+    """Return the name of the page with this README heading: its own page or the map's."""
     own = re.match(r"[a-z0-9-]*[a-z0-9]", anchor)
     return own[0] if own and anchor not in _ON_THE_MAP else "index"

@@ -1,4 +1,4 @@
-"""What tests of exercises share."""
+"""Fixtures of the tests of exercises."""
 
 import pytest
 
@@ -9,13 +9,13 @@ _MEASURED = {}
 
 @pytest.fixture
 def measured_once(monkeypatch):
-    """Measure a mistake in a case once in all tests: it draws from the seed of the measure."""
+    """Measure each function in each case once in all tests; measures are deterministic."""
     measure = Program._measured
 
     def once(program, function, number):
         key = id(program), function, number
         if key not in _MEASURED:
-            _MEASURED[key] = program, measure(program, function, number)  # keeps the id
+            _MEASURED[key] = program, measure(program, function, number)  # keeps ids unique
         return _MEASURED[key][1]
 
     monkeypatch.setattr(Program, "_measured", once)

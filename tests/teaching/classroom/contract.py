@@ -1,7 +1,7 @@
-"""What every lesson keeps to: each rule says in words what a lesson lacks.
+"""Contract of every lesson: each rule yields a sentence per violation.
 
-Its outputs are compared with a new run by nbval, which also tries the solutions and looks for the
-numbers that the prose quotes (see lessons/conftest.py).
+nbval compares a lesson's outputs with a new run, runs the solutions, and checks the numbers that
+the prose quotes (see lessons/conftest.py).
 """
 
 import ast
@@ -25,10 +25,10 @@ from dplearn.teaching.classroom.display import NUMBERS, PLOTLY, SVG, digest, num
 from dplearn.teaching.classroom.duration import MINUTES, counted, draws, too_much
 from explorer import understood
 
-LONGEST, MEDIAN = 25, 5  # lines of a code cell that is read
+LONGEST, MEDIAN = 25, 5  # lines of an unfolded code cell
 LONGEST_FOLDED = 40
 HEAD = ["**Time**", "**You need**", "in code | symbol"]
-# A lesson with a vote: between its first screen and what is for the evening it goes its own way.
+# A lesson with a vote: its parts between the first screen and the homework are free.
 VOTED = ["Goals, minutes, needs and notation</summary>", "After this lesson you can", "At home"]
 VOTED += ["Ask yourself", "On one card", "Further reading"]
 COURSE = ["After this lesson you can", "The question", "Predict", "A small experiment"]
@@ -43,7 +43,7 @@ def _start(text):
 
 
 class Built:
-    """A lesson as a reader opens it, beside the source for teachers."""
+    """Built lesson with its source."""
 
     def __init__(self, lesson):
         self.lesson, self.number = lesson, lesson.number
@@ -63,7 +63,7 @@ def ran_without_complaint(built):
         names = [output.get("name") for output in cell.outputs]
         if "stderr" in names or any(o.output_type == "error" for o in cell.outputs):
             yield f"has a cell that fails or warns: {_start(cell.source)}"
-        # What a busy machine delivers in pieces is stored as one: rebuilding changes nothing.
+        # Output delivered in pieces must be merged, so that rebuilding changes nothing.
         if ("stdout", "stdout") in itertools.pairwise(names):
             yield f"has an output stored in pieces: {_start(cell.source)}"
 
@@ -83,7 +83,7 @@ def cells_are_short_and_introduced(built):
 
 
 def is_folded(cell):
-    """Whether a cell only draws, and its code is hidden."""
+    """Return whether a cell only draws, and its code is hidden."""
     return sources.FOLDED in cell.metadata.get("tags", ())
 
 
@@ -106,7 +106,7 @@ def parts_stand_in_order(built):
 
 
 def bounds_are_rounded_to_their_side(built):
-    """Ask for `round_up`: a bound to the nearest digit may be below the truth."""
+    """Yield bounds rounded to the nearest digit, which may be below the true value."""
     for cell in built.code:
         if nearest := re.search(r"[<>]= \{[^{}]+:[^{}]*[efg]\}|\]\.epsilon:", cell.source):
             yield f"rounds a bound to the nearest digit: {nearest[0]} in {_start(cell.source)}"
@@ -155,7 +155,7 @@ def teachers_get_a_plan_and_notes(built):
 
 
 def the_class_is_short_and_is_asked(built):
-    """Check what a lesson with a vote keeps to in class."""
+    """Yield violations of the rules for the class part of a lesson with a vote."""
     if not built.voted:
         return
     load, source = counted(built.lesson), built.lesson.source.read_text()
@@ -205,7 +205,7 @@ def exercises_ship_unanswered(built):
 
 
 def hints_quote_the_question(built):
-    """Other numbers of a hint are computed, f"{RELEASES} of them", and change with the rest."""
+    """Yield hints with literal numbers that their question does not contain."""
     cells, source = built.source.cells, built.lesson.exercises
     place = {sources.exercise_key(cell): i for i, cell in enumerate(cells)}
     for node in ast.walk(ast.parse(source.read_text() if source.exists() else "")):
@@ -213,13 +213,13 @@ def hints_quote_the_question(built):
         key = getattr(options.get("key"), "value", "")
         parts = (options[name] for name in ("mistakes", "hints") if key and name in options)
         asked = [cell.source for cell in cells[: place.get(key, -1) + 1]] if key else ()
-        # Counts stand in the question itself; what is common in a lesson, before it.
-        known = {v for v in values("\n".join(asked)) if v % 1 or str(int(v)).strip("0") == "1"}
-        known |= values("\n".join(asked[-2:]))
+        # Integers must be in the question; fractions and powers of ten anywhere before it.
+        allowed = {v for v in values("\n".join(asked)) if v % 1 or str(int(v)).strip("0") == "1"}
+        allowed |= values("\n".join(asked[-2:]))
         for part in itertools.chain(*map(ast.walk, parts)):
             hint = part.value if isinstance(getattr(part, "value", None), str) else ""
-            for number in values(hint) - known - {*range(11)}:
-                if 1 / number not in known:  # one in n
+            for number in values(hint) - allowed - {*range(11)}:
+                if 1 / number not in allowed:  # one in n
                     message = f"{number:g}, which its question does not"
                     yield f"has a hint of {key} that quotes {message}: {hint!r}"
 
@@ -282,7 +282,7 @@ def links_lead_somewhere(built):
 
 @functools.cache
 def unreadable(target):
-    """Return what the explorer's page does not understand of a link, or an empty string."""
+    """Return the error of the explorer's page on a link, or an empty string."""
     page = urlparse(target)
     try:
         read = parse_qs(page.query, strict_parsing=bool(page.query))
@@ -301,7 +301,7 @@ COURSE_ONLY += [the_class_is_short_and_is_asked, exercises_ship_unanswered]
 
 
 def problems(lesson):
-    """Return what a lesson lacks, one sentence each."""
+    """Return a sentence for each violation of the contract."""
     if reason := sources.is_stale(lesson):
         build = f"dplearn lessons build {lesson.number}"
         return [f"Lesson {lesson.number} is stale, {reason}: run {build}."]

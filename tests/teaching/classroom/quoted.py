@@ -1,4 +1,4 @@
-"""Numbers that a lesson's prose quotes: each must have been computed by a cell."""
+"""Numbers quoted in a lesson's prose, each of which a cell must print."""
 
 import re
 
@@ -10,7 +10,7 @@ _WORDS |= {"eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1000, "millio
 
 
 def values(text):
-    """Numbers that a text names in digits, in words, as powers of ten or in per cent."""
+    """Return the numbers in a text: digits, words, powers of ten or per cent."""
     text = re.sub("|".join(_WORDS), lambda word: f" {_WORDS[word[0]]} ", text.lower())
     text = re.sub(r"(?<=\d)[, ](?=\d{3}\b)", "", text)
     text = re.sub(r"(?:\\(?:times|cdot) *|\b)10 *(?:\^|\*\*) *\{?(-?\d+)\}?", r"e\1", text)
@@ -26,7 +26,7 @@ def texts(cells):
 
 
 def uncomputed(cells, printed):
-    """Sentences that name each number quoted in the Markdown of `cells` but not `printed`."""
+    """Yield a sentence for each number quoted in Markdown `cells` but not `printed`."""
     for cell in cells:
         for number in quoted_numbers(cell.source) if cell.cell_type == "markdown" else ():
             if not stated(number, printed):
@@ -34,7 +34,7 @@ def uncomputed(cells, printed):
 
 
 def quoted_numbers(markdown):
-    """Numbers with three or more significant digits that a text states.
+    """Return the numbers with three or more significant digits in a text.
 
     Not counted: code, link targets, exponents, and bare years from 1900 to 2099.
     """
@@ -47,14 +47,14 @@ def quoted_numbers(markdown):
 
 
 def digits(number):
-    """Significant digits; trailing zeros of a whole number do not count."""
+    """Return the number of significant digits, without trailing zeros of an integer."""
     mantissa = number.split("e")[0]
     bare = mantissa.replace(".", "").lstrip("0")
     return len(bare if "." in mantissa else bare.rstrip("0"))
 
 
 def stated(number, printed):
-    """Whether some number in `printed` rounds to the quoted one."""
+    """Return whether some number in `printed` rounds to the quoted one."""
     mantissa, _, exponent = number.partition("e")
     decimals = len(mantissa.partition(".")[2])
     unit = 10.0 ** (int(exponent or 0) - decimals)

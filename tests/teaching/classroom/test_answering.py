@@ -1,4 +1,4 @@
-"""Fields on the pages of lessons: the browser's verdict is Python's, and no answer is in sight."""
+"""Fields of lesson pages: verdicts equal Python's, and no answer is visible beforehand."""
 
 import json
 import math
@@ -26,7 +26,7 @@ RUBBISH += ["1234.5", "1000.5", "0.00012345", "12345678", "1e-320", " 7 ", "007"
 # Arithmetic, which Jupyter computes before it is checked.
 ARITHMETIC = ["3.73*200/71", "1/3", "--3", "2**0.5", "-2**2", "2**-1", "2**3**2", "(1+2)*3 - 4/8"]
 ARITHMETIC += ["sqrt(2)", "exp(-1)", "math.log(10)/2", "2*pi", "1-(1-0.1)**5", "7-2-1", "1_0*2e-1"]
-# What Python does not read: the other notations of the explorer, and slips.
+# Texts that Python does not read: other notations of the explorer, and slips.
 ALSO = {"10⁻²": 0.01, "2·10⁻⁶": 2e-6, "1 000": 1000, "2^3": 8, "ln(10)": math.log(10)}
 ALSO |= {"１/４": 0.25, "3−1": 2}
 SLIPS = [
@@ -49,7 +49,7 @@ pytestmark = pytest.mark.slow
 
 
 def in_javascript(*asked):
-    """Return what the script of a page answers to each (function, *arguments)."""
+    """Return the results of a page's script for each (function, *arguments)."""
     with javascript(browser.source("numbers", "page/numbers"), SCRIPT.read_text(), SAID) as call:
         return call("asked => asked.map(([what, ...given]) => answers[what](...given))", asked)
 
@@ -61,7 +61,7 @@ def all_of(kind):
 
 
 def as_number(text):
-    """Return the number that a text is in Python, or None."""
+    """Return the float that a text stands for in Python, or None."""
     try:
         return float(text)
     except ValueError:
@@ -69,7 +69,7 @@ def as_number(text):
 
 
 def texts_for(exercise):
-    """Right, wrong, rounded, near, per cent and rubbish."""
+    """Return right, wrong, rounded, near, per cent and invalid answers."""
     right = exercise.right
     values = [right, *(mistake.value for mistake in exercise.mistakes)]
     values += [factor * value for value in values for factor in (1.0015, 0.9985, 1.004, -1)]
@@ -81,7 +81,7 @@ def texts_for(exercise):
     return [*map(repr, map(float, values)), *rounded, f"{100 * right:.4g}%", *RUBBISH]
 
 
-def test_the_browser_judges_every_number_as_python():
+def test_browser_verdicts_on_numbers_equal_python():
     numbers = all_of(Exercise)
     asked = [(each, text) for each in numbers for text in texts_for(each)]
     result = in_javascript(*(("judge", answering.as_data(each), text) for each, text in asked))
@@ -99,7 +99,7 @@ def test_the_browser_judges_every_number_as_python():
     assert empty["outcome"] == "open" and "write a point, as in 5.3." in comma["messages"][0]
 
 
-def test_typed_arithmetic_is_that_of_jupyter():
+def test_typed_arithmetic_equals_python():
     values = {text: float(eval(text, vars(math) | {"math": math})) for text in ARITHMETIC} | ALSO
     result = in_javascript(*(("readGuess", text) for text in [*values, *SLIPS]))
     for (text, value), there in zip(values.items(), result, strict=False):
@@ -107,7 +107,7 @@ def test_typed_arithmetic_is_that_of_jupyter():
     assert all("is no number" in each["problem"] for each in result[len(values) :]), result
 
 
-def test_the_same_slip_gets_the_plainer_hint_as_in_python(capsys, monkeypatch):
+def test_hints_for_repeated_slips_equal_python(capsys, monkeypatch):
     monkeypatch.setattr(checks, "_repeats", checks.Counter())
     numbers, asked = all_of(Exercise), []
     for exercise in numbers:
@@ -120,7 +120,7 @@ def test_the_same_slip_gets_the_plainer_hint_as_in_python(capsys, monkeypatch):
     assert there == capsys.readouterr().out.splitlines()
 
 
-def test_letters_are_judged_as_in_python():
+def test_browser_verdicts_on_letters_equal_python():
     asked = [
         (test, x)
         for test in all_of(SelfTest)
@@ -144,7 +144,7 @@ def test_letters_are_judged_as_in_python():
 
 @pytest.fixture(scope="module")
 def pages():
-    """Built cells of each lesson, and what stands in place of some."""
+    """Return the built cells of each lesson, and the HTML that replaces some of them."""
     cells = {number: sources.built_cells(lesson) for number, lesson in LESSONS.items()}
     return {n: (cells[n], answering.fields(LESSONS[n], cells[n])) for n in LESSONS}
 
@@ -172,7 +172,7 @@ def test_every_question_of_a_lesson_has_its_field(pages):
         shown = "".join(asked.get(cell.id, "") for cell in cells)
         assert not re.search("no guess yet|not answered yet|run the cell again", shown)
         for ask in guesses:
-            # Behind the guess, or behind a click; only lesson 17 keeps its truths elsewhere.
+            # Hidden until the guess or a click; only lesson 17 has its results elsewhere.
             assert "points" in ask or number == "17"
             place = answering.html.escape(json.dumps(ask["item"], ensure_ascii=False))
             assert place in "".join(re.findall(r'class="sealed" data-names="(.*?)"', shown))
@@ -180,7 +180,7 @@ def test_every_question_of_a_lesson_has_its_field(pages):
             assert ask.get("stated", "it is no number") not in visible
 
 
-def test_a_field_knows_whether_pictures_are_drawn_by_its_function(pages):
+def test_program_fields_state_whether_pictures_use_their_function(pages):
     asked = answering.fields(LESSONS["04"], pages["04"][0], python=True)
     data = re.findall(r'data-ask="(.*?)">', "".join(asked.values()))
     programs = [ask for ask in map(json.loads, map(answering.html.unescape, data)) if "code" in ask]
@@ -188,7 +188,7 @@ def test_a_field_knows_whether_pictures_are_drawn_by_its_function(pages):
     assert len(programs) > 1
 
 
-def test_a_page_speaks_of_fields_where_its_notebook_speaks_of_cells(pages):
+def test_page_instructions_name_fields_instead_of_cells(pages):
     for number, words in (
         ("01", "Write your guess in the field."),
         ("04", "Write your number in the field."),
@@ -223,7 +223,7 @@ def test_a_guess_is_compared_as_in_python(pages, monkeypatch):
 
 
 def test_a_guess_is_read_as_in_python(capsys):
-    """One beyond what a float holds is no guess, whether it is typed as digits or as inf."""
+    """A guess beyond the range of floats is refused, typed in digits or as inf."""
     guesses = {text: as_number(text) for text in RUBBISH if as_number(text) is not None}
     for number in guesses.values():
         predictions.predict("noise", number)

@@ -1,4 +1,4 @@
-"""A student at the fields of a lesson's page: keys, a phone, no scripts, and a second visit."""
+"""Fields of a lesson's page: by keys alone, on a phone, and without scripts."""
 
 import shutil
 import socket
@@ -19,7 +19,7 @@ from dplearn.teaching.classroom.html import linked
 pytestmark = DRAWN
 
 ASSETS = Path(site.__file__).parent / "assets"
-# What the site writes beside the other scripts.
+# A script that the site generates.
 NUMBERS = f"<script>{browser_files.source('numbers', 'page/numbers')}</script>"
 LISTEN = """window.told = [];
 document.addEventListener("dplearn:progress", (event) => told.push(event.detail));"""
@@ -27,7 +27,7 @@ document.addEventListener("dplearn:progress", (event) => told.push(event.detail)
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """Return the page of a lesson without charts, by its number."""
+    """Return a function from a lesson's number to the address of its page without charts."""
 
     def write(number):
         lesson = sources.lessons()[number]
@@ -53,7 +53,7 @@ def field(view, item):
 
 
 def typed(view, item, text):
-    """Expect what a field says after a text and the key Enter."""
+    """Type a text and Enter, and return expectations on the reply of the field."""
     view.get_by_label(item, exact=True).fill(text)
     view.keyboard.press("Enter")
     return expect(field(view, item).get_by_role("status"))
@@ -61,7 +61,7 @@ def typed(view, item, text):
 
 def test_a_student_predicts_with_keys_alone(written, visit):
     view = visit(written("01"), "[data-ask] form", route=lambda view: view.add_init_script(LISTEN))
-    # Nothing tells before the guess, and the place of the answer opens with it.
+    # The answer is hidden before the guess, and opens with it.
     seen = view.locator("main").inner_text()
     assert "it is 27" not in seen and "26.52" not in seen
     typed(view, "Pupils alone", "many").to_contain_text("no number")
@@ -91,7 +91,7 @@ OUTSIDE = """parts => {
 
 @pytest.mark.thorough
 @each("number", [number for number in sources.lessons() if number < "90"])
-def test_on_a_phone_nothing_is_beside_the_screen(written, visit, number):
+def test_fields_fit_the_screen_of_a_phone(written, visit, number):
     phone = {"width": 390, "height": 844}
     view = visit(written(number), "[data-ask] form", phone, color_scheme="dark")
     assert view.evaluate(OUTSIDE, PARTS) == []
@@ -110,7 +110,7 @@ def test_without_scripts_a_page_can_be_read_and_answered(written, visit):
     assert choice.inner_text().count("\n")
 
 
-def test_twelve_claims_are_answered_where_they_are_judged(written, visit):
+def test_a_guess_in_lesson_17_opens_its_verdict(written, visit):
     view = visit(written("17"), "[data-ask] form")
     typed(view, "1 classical noise", "2").to_contain_text("noted")
     opened = view.locator(".sealed[open]")
@@ -120,7 +120,7 @@ def test_twelve_claims_are_answered_where_they_are_judged(written, visit):
 
 
 @pytest.mark.thorough
-def test_jupyter_opens_what_a_lesson_links_to(browser, tmp_path):
+def test_jupyter_opens_the_links_of_a_lesson(browser, tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{probe.getsockname()[1]}"

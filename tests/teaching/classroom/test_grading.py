@@ -1,4 +1,4 @@
-"""A student's notebook gets marks from our checks, whatever else is in it."""
+"""Marks for a student's notebook by our checks, whatever else the notebook contains."""
 
 import nbformat
 import pytest
@@ -67,7 +67,7 @@ def written(folder, *sources):
 
 
 HOSTILE = [
-    # Whoever redefines what judges, here and in the library, only deceives himself.
+    # Redefined checks, in the notebook and in the library, are ignored.
     """\
 from dplearn.teaching.classroom import Exercise, check
 from dplearn.teaching.classroom import checks, grading
@@ -98,10 +98,10 @@ EARNED += [
 
 
 @pytest.mark.slow
-def test_answers_are_taken_and_the_checks_are_ours(folder, capsys):
+def test_answers_are_graded_by_our_own_checks(folder, capsys):
     path = written(folder, *HOSTILE)
     notebook = nbformat.read(path, as_version=4)
-    # What is stored as an output counts for nothing.
+    # Stored outputs are ignored.
     notebook.cells[3].outputs = [new_output("stream", text="12.2 right, 42: Indeed.")]
     nbformat.write(notebook, path)
     assert main(["lessons", "grade", str(path), "--folder", str(folder)]) == 0
@@ -113,7 +113,7 @@ def test_answers_are_taken_and_the_checks_are_ours(folder, capsys):
     assert not (folder / "my_dp.py").exists()  # it would be the teacher's
 
 
-def test_what_is_no_lesson_is_refused(folder, capsys):
+def test_files_that_are_no_lessons_are_refused(folder, capsys):
     path = written(folder, "check('13.1', 42)")
     other = nbformat.read(path, as_version=4)
     other.cells[0].source = "# My notes"

@@ -1,4 +1,4 @@
-"""Functions that students write on a page get the verdict of the notebook, in a browser."""
+"""Functions written on a page get the same verdicts as in a notebook."""
 
 import itertools
 import json
@@ -16,14 +16,14 @@ from dplearn.teaching.classroom.checks import exercises
 from dplearn.teaching.classroom.html import linked
 
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
-# Those of the longest measures, which draw thousands of times, and their answers in pure Python.
+# Exercises with the longest measures, thousands of draws, and answers in pure Python.
 LONG = ("3.4", "7.1", "9.5", "10.5")
 ELSEWHERE = {"19.4"}  # gradients in rows of NumPy
 RIGHT = "def did_copy(count, pupils, pupil):\n    return count(pupils) > count(pupils - {pupil})\n"
 
 
 def of_lists(function):
-    """Return a function of ours on what a page has in place of arrays."""
+    """Return `function` with arguments that are lists converted to arrays."""
     return lambda *case: function(*(np.array(x) if isinstance(x, list) else x for x in case))
 
 
@@ -31,7 +31,7 @@ def of_lists(function):
 @pytest.mark.xdist_group("exercises")
 @pytest.mark.parametrize("number", LESSONS)
 def test_a_description_gives_the_same_verdicts(number, measured_once):
-    """What is right and wrong in each case is the same, and so is what is measured there."""
+    """Right results, mistakes and measures are the same in each case."""
     programs = [e for e in exercises(LESSONS[number]).values() if isinstance(e, Program)]
     assert programs
     for program in programs:
@@ -47,7 +47,7 @@ def assert_the_same_verdicts(program):
     again, plain = in_page.rebuilt(description), in_page._plain
     assert (again.cases, again.expected) == (plain(program.cases), plain(program.expected))
     for slip, place in itertools.product(range(len(program.mistakes)), range(len(program.cases))):
-        # Complaints are equal by what they say.
+        # Complaints are compared by their text.
         assert repr(again.of_mistake(slip, place)) == repr(plain(program.of_mistake(slip, place)))
     assert [m.hints for m in again.mistakes] == [m.hints for m in program.mistakes]
     wrong = [lambda *case: 0.0, lambda *case: None, lambda *case: "x", lambda *case: 1 / 0]
@@ -75,7 +75,7 @@ def assert_the_same_verdicts(program):
         ("did_copy = 1", "unreadable", "pass the function itself"),
     ],
 )
-def test_whatever_a_student_writes_one_line_says_it(code, outcome, words, capsys):
+def test_any_code_gets_a_reply_of_one_line(code, outcome, words, capsys):
     code = code.replace("numpy", "nothing")
     asked = in_page.described(exercises(LESSONS["01"])["1.4"])
     reply = json.loads(in_page.replied(code, "did_copy", asked))
@@ -104,7 +104,7 @@ def opened(browser, tmp_path):
 
 
 def checked(view, code):
-    """Return what the page says to a student's code."""
+    """Return the page's reply to a student's code."""
     asked = field(view, LABEL)
     asked.locator("textarea").fill(code)
     asked.locator("textarea").press("Control+Enter")
@@ -117,12 +117,12 @@ ENDLESS = "def did_copy(count, pupils, pupil):\n    while True:\n        pass\n"
 
 
 class TestInABrowser:
-    """Chromium, which draws no picture here."""
+    """Tests in Chromium, without pictures."""
 
     pytestmark = DRAWN
 
     @pytest.mark.thorough
-    def test_python_judges_stops_and_begins_anew(self, opened, pyodide, tmp_path):
+    def test_pyodide_judges_stops_and_restarts(self, opened, pyodide, tmp_path):
         (tmp_path / "python.js").write_text(answering.python_script(pyodide))
         view = opened()
         code = field(view, LABEL).locator("textarea")
@@ -143,9 +143,7 @@ class TestInABrowser:
         assert checked(view, RIGHT).startswith("1.4 right in 6 of 6 cases: ")
 
     @pytest.mark.thorough
-    def test_what_takes_arrays_or_chance_elsewhere_is_judged_in_time(
-        self, opened, pyodide, tmp_path
-    ):
+    def test_long_measures_are_judged_in_time(self, opened, pyodide, tmp_path):
         """The solutions of the lessons, which need the standard library only."""
         (tmp_path / "python.js").write_text(answering.python_script(pyodide))
         view = opened()
@@ -159,7 +157,7 @@ class TestInABrowser:
             verdict = view.evaluate("asked => kernel.verdict(...asked)", asked)
             assert verdict["outcome"] == "right", verdict
 
-    def test_a_kernel_that_never_comes_is_told_in_one_line(self, opened, tmp_path):
+    def test_a_kernel_that_does_not_start_is_one_line_of_reply(self, opened, tmp_path):
         (tmp_path / "python.js").write_text(
             'var pythonFiles = { core: "1 +", loader: "", files: {} };'
         )

@@ -1,4 +1,4 @@
-"""Every lesson in lessons/: does it keep the contract, and do its exercises answer well?"""
+"""Every lesson in lessons/: its contract, and the replies of its exercises."""
 
 import base64
 import copy
@@ -28,7 +28,7 @@ def test_a_lesson_keeps_the_contract(lesson):
     assert not complaints, "\n".join(complaints)
 
 
-# What is put in place of what, in the files of lesson 03, and the complaint.
+# Text in the files of lesson 03, its replacement, and the complaint of the contract.
 SPOILED = [
     ('"# Checks\\n', '"# Tests\\n', "has no '# Checks' cell"),
     ("## 10 On one card", "## 10 On a card", "has no part 'On one card'"),
@@ -70,7 +70,7 @@ SPOILED = [
 
 
 @pytest.mark.slow
-def test_the_contract_says_what_is_missing(tmp_path, monkeypatch):
+def test_the_contract_reports_each_violation(tmp_path, monkeypatch):
     lesson = copied("03", tmp_path)
     assert not list(contract.problems(lesson))
     monkeypatch.setattr(sources, "is_stale", lambda lesson: "")
@@ -84,8 +84,8 @@ def test_the_contract_says_what_is_missing(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_picture_of_something_else_is_refused():
-    """A wrong point, a blank picture, that of another lesson, and the drawing of another."""
+def test_wrong_pictures_are_refused():
+    """A wrong point, a blank picture, and the picture or drawing of another lesson."""
     built, other = (contract.Built(LESSONS[number]) for number in ("03", "04"))
 
     def having(kind, lesson):
@@ -95,9 +95,9 @@ def test_a_picture_of_something_else_is_refused():
     figure, drawing = having(PLOTLY, built), having(SVG, built)
     moved = copy.deepcopy(figure[PLOTLY])
     moved["data"][0]["x"] = [1.0]
-    held, blank = PngImagePlugin.PngInfo(), io.BytesIO()
-    held.add_text("drawn from", digest(figure[PLOTLY]))
-    Image.new("P", (9, 9)).save(blank, "PNG", pnginfo=held)
+    info, blank = PngImagePlugin.PngInfo(), io.BytesIO()
+    info.add_text("drawn from", digest(figure[PLOTLY]))
+    Image.new("P", (9, 9)).save(blank, "PNG", pnginfo=info)
     encoded = base64.b64encode(blank.getvalue()).decode()
     theirs = having(PLOTLY, other)["image/png"], having(SVG, other)[SVG]
     for data, kind, wrong, complaint in (
@@ -113,7 +113,7 @@ def test_a_picture_of_something_else_is_refused():
 
 
 def copied(number, folder):
-    """Return a lesson in a copy of the sources, its notebook and the glossary, elsewhere."""
+    """Return a lesson in a copy of the sources, its notebook and the glossary in `folder`."""
     lesson = LESSONS[number]
     shutil.copytree(lesson.folder.parent, folder / "sources")  # with the questions that it repeats
     for path in (lesson.notebook, lesson.notebook.parent / "README.md"):
@@ -121,14 +121,14 @@ def copied(number, folder):
     return sources.lessons(folder)[number]
 
 
-def test_quoted_numbers_are_found_and_missed():
+def test_quoted_numbers_are_extracted_and_compared():
     text = r"In 2018 $2.265\times10^{-5}$, `9.999`, 8.42, $10^{-5}$, 1,024 and [x](y?z=1234) 0.25"
     assert quoted_numbers(text + r" $\le0.763$") == ["2.265e-5", "8.42", "1024", "0.763"]
     assert stated("2.265e-5", "delta 2.26537e-05") and not stated("2.266e-5", "delta 2.26537e-05")
     assert stated("8.42", "8.4198") and not stated("8.42", "8.43")
 
 
-# In the process of other tests that run all exercises: their mistakes are measured once.
+# In one process with other tests of all exercises, to measure each mistake once.
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
@@ -152,7 +152,7 @@ def test_each_mistake_gets_its_own_hint(lesson, measured_once):
             assert verdict.text(0) != verdict.text(1) == verdict.text(9), plain
 
 
-def test_no_answer_makes_a_check_raise_and_the_same_slip_gets_the_plainer_hint(capsys):
+def test_no_answer_raises_and_a_repeated_slip_gets_a_plainer_hint(capsys):
     exercise = exercises(LESSONS["03"])["3.2"]
     for answer in ("3.7", True, [], [1, 2], {}, object(), 1j, float("nan"), abs, 10**400):
         assert exercise.verdict(answer).outcome == "unreadable", repr(answer)
@@ -164,8 +164,8 @@ def test_no_answer_makes_a_check_raise_and_the_same_slip_gets_the_plainer_hint(c
     assert first.endswith(slip.hints[0]) and second.endswith(slip.hints[1]) and third == second
 
 
-def test_answers_that_are_nearly_right_are_told_so(capsys):
-    """Whole numbers are right or wrong; others lack digits, or are per cent."""
+def test_nearly_right_answers_get_their_own_reply(capsys):
+    """Integers are right or wrong; other answers may lack digits or be in per cent."""
     close, whole = exercises(LESSONS["02"])["2.2"], exercises(LESSONS["01"])["1.3"]
     for factor, outcome in [(1.001, "right"), (1.02, "close"), (102.0, "close"), (1.05, "wrong")]:
         assert close.verdict(factor * close.right).outcome == outcome, factor
@@ -181,7 +181,7 @@ def test_answers_that_are_nearly_right_are_told_so(capsys):
     assert third.endswith(close.hints[1])
 
 
-def test_exercises_are_those_around_the_notebook(tmp_path, monkeypatch, capsys):
+def test_exercises_are_read_from_around_the_notebook(tmp_path, monkeypatch, capsys):
     for key in ("98.1", "3.9", "90.1"):
         with pytest.raises(sources.LessonError, match=rf"got exercise {re.escape(key)}\."):
             check(key, 1)
@@ -199,7 +199,7 @@ def test_exercises_are_those_around_the_notebook(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_each_pitfall_has_its_lesson_its_test_and_what_stops_it():
+def test_each_pitfall_has_a_lesson_a_test_and_a_safeguard():
     readme = (sources.lessons_folder() / "README.md").read_text()
     part = readme.split("## Twelve pitfalls")[1].split("\n## ")[0]
     row = (

@@ -1,4 +1,4 @@
-"""What lessons are made with: guesses, evidence, figures, and the build of both editions."""
+"""Tools of lessons: guesses, evidence, figures, and the build of both editions."""
 
 import itertools
 import re
@@ -35,7 +35,7 @@ LESSONS = sources.lessons()
 ROOT = sources.lessons_folder().parent
 
 
-def test_a_guess_is_drawn_beside_the_truth_and_figures_need_words(capsys):
+def test_guesses_are_drawn_beside_results_and_figures_need_numbers(capsys):
     predict("noise", "about 4")
     assert guess("noise") is None and "text" in capsys.readouterr().out
     reveal("noise", truth=2.0)
@@ -58,7 +58,7 @@ def test_a_guess_is_drawn_beside_the_truth_and_figures_need_words(capsys):
         show(number_line({"truth": 2.0}, title="noise"), "a line")
 
 
-def test_evidence_believes_nobody():
+def test_evidence_agrees_only_if_all_three_values_do():
     coin = estimate([0.0, 1.0] * 5000)
     good = Evidence("coin", closed=0.5, exact=0.5, simulated=coin, printed=0.6)
     assert good.agree and good.refuted
@@ -68,16 +68,16 @@ def test_evidence_believes_nobody():
     assert not Evidence("coin", closed=0.5, exact=0.5, simulated=coin, printed=0.501).refuted
 
 
-def test_estimate_covers_the_mean_as_often_as_it_says():
-    # Of 10,000 intervals 10 miss on average, 13 with draws as skew as these; fewer than 1 or more
-    # than 35 is one false alarm in a hundred thousand.
+def test_estimate_has_its_stated_coverage():
+    # On average 10 of 10,000 intervals miss, 13 with draws as skew as these; fewer than 1 or more
+    # than 35 has probability 1e-5.
     rng = np.random.default_rng(0)
     misses = sum(0.3 not in estimate(rng.random(400) < 0.3) for _ in range(10_000))
     assert 1 <= misses <= 35
 
 
 @pytest.mark.slow
-def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys, monkeypatch):
+def test_a_new_lesson_violates_the_contract_only_by_todos(tmp_path, capsys, monkeypatch):
     folder, ours = tmp_path / "lessons", ROOT / "lessons"
     for name in ("template", LESSONS["01"].name):  # the template repeats questions of lesson 01
         shutil.copytree(ours / "sources" / name, folder / "sources" / name)
@@ -109,7 +109,7 @@ def test_a_new_lesson_lacks_nothing_but_its_words(tmp_path, capsys, monkeypatch)
     assert "with sources/template, got" in capsys.readouterr().err
 
 
-# A build starts no browser where its place is empty.
+# A build starts no browser if this path does not exist.
 NO_PICTURES = "BROWSER_PATH", "/nowhere"
 
 TINY = """\
@@ -173,20 +173,20 @@ def once(tmp_path_factory):
 
 @pytest.fixture
 def tiny(once, tmp_path, monkeypatch):
-    """Return a copy of it that may be spoiled."""
+    """Return a copy of the lesson that a test may change."""
     monkeypatch.setenv(*NO_PICTURES)
     shutil.copytree(once.notebook.parent, tmp_path / "lessons")
     return sources.lessons(tmp_path / "lessons")["90"]
 
 
 def build(lesson, *options):
-    """Exit status of a build of all lessons around `lesson`."""
+    """Return the exit status of a build of all lessons around `lesson`."""
     folder = str(lesson.notebook.parent)
     return main(["lessons", "build", "--folder", folder, *map(str, options)])
 
 
 @pytest.mark.slow
-def test_one_source_gives_two_editions_or_none(tiny, tmp_path, capsys):
+def test_one_source_gives_two_editions_or_an_error(tiny, tmp_path, capsys):
     student = tiny.notebook.read_text()
     assert build(tiny, "--instructor", tmp_path / "new" / "teacher") == 0
     teacher = (tmp_path / "new" / "teacher" / "90_tiny.ipynb").read_text()
@@ -216,7 +216,7 @@ def test_one_source_gives_two_editions_or_none(tiny, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_nbval_notices_one_changed_digit(tiny):
-    """In what is printed, in a figure and in its words, in a drawing, a solution and the prose."""
+    """Digits of an output, a figure, its text, a drawing, a solution and the prose."""
     tiny.source.write_text(TINY.replace("answer = 42", "answer = 43").replace("2.25.", "2.75."))
     spoiled = [("2.25\\n", "2.26\\n"), (' "noise: truth 2.5."\n', ' "noise: truth 2.6."\n')]
     spoiled += [('"x 1: 3.5;', '"x 1: 3.7;'), ("<title>Blank", "<title>Blind")]
@@ -242,7 +242,7 @@ def test_nbval_notices_one_changed_digit(tiny):
         assert failure in run.stdout, run.stdout[-2000:]
 
 
-def test_a_picture_is_drawn_from_the_students_function_where_it_is_right():
+def test_pictures_use_the_students_function_if_it_is_right():
     halved = lambda fresh, share: [fresh[0], *(b - share * a for a, b in itertools.pairwise(fresh))]
     for answer, whose in ((halved, "yours"), (lambda fresh, share: fresh, "ours"), (None, "ours")):
         used = yours("13.1", answer)
@@ -263,7 +263,7 @@ print(importlib.reload(room) and torch.get_num_threads())
 
 
 @pytest.mark.slow
-def test_torch_has_one_thread_where_the_makefile_does_not_say_so(monkeypatch):
+def test_torch_has_one_thread_in_a_kernel_without_the_makefile(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     command = [sys.executable, "-c", THREADS]
     assert subprocess.check_output(command, text=True, env=clean_environment()) == "1\n1\n"
@@ -299,7 +299,7 @@ def test_check_fails_on_a_changed_word_and_warns_of_outdated_chinese(tiny, capsy
         ("display_data", {"data": {SVG: "<svg>", "text/plain": '"1"'}}, 'alt="&quot;1&quot;"'),
     ],
 )
-def test_whatever_a_cell_left_is_on_a_page(kind, content, expected):
+def test_outputs_of_every_kind_are_shown_on_a_page(kind, content, expected):
     cell = new_code_cell("1 < 2", outputs=[new_output(kind, **content)])
     assert expected in from_cell(cell) and "\x1b" not in from_cell(cell)
 
@@ -358,7 +358,7 @@ check("1.test", answers)
 """
 
 
-def test_a_source_gets_its_clock_and_questions_of_earlier_lessons(tmp_path):
+def test_a_source_gets_sums_of_minutes_and_earlier_questions(tmp_path):
     lesson = written_lesson(tmp_path, "91_later", REPEATED)
     written_lesson(tmp_path, "01_first", ASKED)
     text = sources.text(lesson)
@@ -373,7 +373,7 @@ def test_a_source_gets_its_clock_and_questions_of_earlier_lessons(tmp_path):
 
 
 @pytest.mark.slow
-def test_check_says_how_long_a_lesson_is(monkeypatch, capsys):
+def test_check_prints_the_length_of_a_lesson(monkeypatch, capsys):
     command = ["lessons", "build", "--check", "05"]
     assert main(command) == 0
     assert re.match(

@@ -129,13 +129,13 @@ ANSWERS = [
 
 @pytest.mark.slow
 @each("answer, outcome, words", ANSWERS)
-def test_whatever_a_function_does_one_sentence_says_it(answer, outcome, words):
+def test_any_function_gets_a_reply_of_one_sentence(answer, outcome, words):
     verdict = CLIP.verdict(answer)
     assert verdict.outcome == outcome and words in verdict.text(), verdict.text()
 
 
 @pytest.mark.slow
-def test_a_busy_machine_is_no_mistake(monkeypatch):
+def test_a_busy_machine_does_not_change_verdicts(monkeypatch):
     monkeypatch.setattr(_guard, "_PATIENCE", 1000)
     quiet = threading.Event()
 
@@ -159,7 +159,7 @@ def test_a_busy_machine_is_no_mistake(monkeypatch):
     assert "it takes more than 0.2 seconds" in verdicts[1].text()
 
 
-def test_what_is_slow_is_stopped_and_leaves_nothing_behind(capsys):
+def test_slow_functions_are_stopped_and_leave_no_thread(capsys):
     before = {*threading.enumerate()}  # others' threads may end meanwhile
     for function in (endless, stubborn, by_loops):
         CLIP.verdict(function)
@@ -167,15 +167,15 @@ def test_what_is_slow_is_stopped_and_leaves_nothing_behind(capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_a_bug_is_named_where_all_its_results_are_the_same():
-    """Two bugs at once, or one that shows elsewhere, get the counterexample and a nudge."""
+def test_a_mistake_is_recognised_if_all_results_are_equal():
+    """Two bugs at once get the general hints; equal NaN results count as equal."""
     both = CLIP.verdict(lambda rows, norm: np.clip(rows, -norm, norm) * 2)
     assert both.outcome == "wrong" and both.messages == CLIP.hints
     nan = CLIP.verdict(lambda rows, norm: np.array(rows) / 0 if norm == 2 else clipped(rows, norm))
     assert nan.outcome == "mistake" and nan.messages == ("0",)
 
 
-def test_what_is_measured_shows_where_it_differs():
+def test_replies_show_only_measures_that_differ():
     def sizes(sample, n):
         drawn = [sample(n, np.random.default_rng(seed)) for seed in range(200)]
         return {"mean": np.mean(drawn), "odd": bool(max(drawn) % 2)}
@@ -187,7 +187,7 @@ def test_what_is_measured_shows_where_it_differs():
     assert "case      n = 100\n  expected  {odd: False}\n  got       {odd: True}" in text
 
 
-def test_only_the_same_function_gets_the_plainer_hint(capsys, monkeypatch):
+def test_only_repeated_results_get_the_plainer_hint(capsys, monkeypatch):
     monkeypatch.setattr(checks, "exercise_of", lambda key: CLIP)
     for factor in (2, 3, 3):
         check("90.1", lambda rows, norm, factor=factor: factor * clipped(rows, norm))
@@ -206,7 +206,7 @@ def with_numpy(function):
 
 
 def noisy_sum(noise):
-    """Return the clipped sum of a lot, and `noise` in units of what is due."""
+    """Return a function that adds the scaled `noise` to the clipped sum of a lot."""
 
     def lot_sum(batches, norm, sigma, rng):
         total = sum(clipped(batch, norm).sum(axis=0) for batch in batches)
@@ -216,7 +216,7 @@ def noisy_sum(noise):
 
 
 def cut(rng, n):
-    """Return normal noise without what lies beyond three deviations."""
+    """Return normal noise truncated at three deviations."""
     z = rng.standard_normal(n + 50)
     return z[abs(z) < 3][:n] / 0.9866
 
@@ -228,7 +228,7 @@ def centred(rng, n):
 
 
 def cancelling():
-    """Noise that every second call takes back."""
+    """Return a sampler of noise that every second call cancels."""
     pending = {}
 
     def draw(rng, n):
@@ -240,7 +240,7 @@ def cancelling():
 
 
 def kept_for_two_steps():
-    """Coins that decide over two samples in a row."""
+    """Return a sampler whose coins are used for two samples in a row."""
     remaining = []
 
     def draw(n, q, rng):
@@ -254,7 +254,7 @@ def window(n, q, rng):
     return (np.arange(rng.binomial(n, q)) + rng.integers(n)) % n
 
 
-# Noise of the right width, and samples of the right size, which protect nobody or few.
+# Noise of the right deviation, and samples of the right size, without the privacy.
 NOISES = {
     "Laplace": lambda rng, n: rng.laplace(size=n) / math.sqrt(2),
     "twelve uniforms": lambda rng, n: rng.random((12, n)).sum(0) - 6,
@@ -277,7 +277,7 @@ HARMFUL = {name: ("10.5", noisy_sum(noise)) for name, noise in NOISES.items()} |
 
 
 @pytest.mark.slow
-def test_what_protects_nobody_is_not_right():
+def test_noise_and_samples_without_privacy_are_wrong():
     some = {"7.1": slice(1), "10.5": slice(3, None)}  # with noise
     short = {
         key: replace(asked(key), cases=asked(key).cases[some[key]], mistakes=()) for key in some
@@ -286,7 +286,7 @@ def test_what_protects_nobody_is_not_right():
         assert short[key].verdict(with_numpy(function)).outcome == "wrong", name
 
 
-# Right answers that are written another way than ours.
+# Right answers that differ from ours in code.
 def draw(n, q, rng):
     return rng.permutation(n)[: rng.binomial(n, q)]
 

@@ -1,4 +1,4 @@
-"""Saved solutions: what is saved, what is refused, and what later lessons use."""
+"""Saved solutions: saving, refusing, and loading in later lessons."""
 
 import ast
 import linecache
@@ -34,7 +34,7 @@ def library(tmp_path, monkeypatch):
 
 
 def run(*cells, **names):
-    """Return what cells of a notebook define, as IPython runs them."""
+    """Return the names that notebook cells define, as IPython runs them."""
     scope = {"__name__": "__main__", "In": [""], **names}
     for cell in cells:
         name = f"<cell {len(scope['In'])} {hash(cell)}>"
@@ -45,12 +45,12 @@ def run(*cells, **names):
 
 
 def kept(capsys, key, *cells, name="delta_of"):
-    """Return what `check` says of keeping the function that the last cell defines."""
+    """Return the reply of `check` with `keep` to the function that the last cell defines."""
     check(key, run(*cells)[name], keep=True)
     return capsys.readouterr().out.splitlines()[-1].strip()
 
 
-def test_a_right_function_is_kept_found_and_replaced(library, capsys):
+def test_a_right_function_is_saved_loaded_and_replaced(library, capsys):
     check("2.4", run("import math", RIGHT)["delta_of"])
     assert "keep=True` before the last bracket, and run it again." in capsys.readouterr().out
     assert not library.exists()
@@ -74,7 +74,7 @@ def test_a_right_function_is_kept_found_and_replaced(library, capsys):
     assert "2.4 right" in capsys.readouterr().out
 
 
-def test_what_was_edited_by_hand_is_never_replaced(library, capsys):
+def test_functions_edited_by_hand_are_never_replaced(library, capsys):
     kept(capsys, "2.4", "import math", RIGHT)
     library.write_text(library.read_text().replace("# by hand", "# my own words"))
     result = kept(capsys, "2.4", "import math", RIGHT)
@@ -103,12 +103,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("cells, words", REFUSED.values(), ids=REFUSED)
-def test_what_cannot_stand_alone_is_refused_with_the_reason(cells, words, library, capsys):
+def test_functions_that_need_other_names_are_refused(cells, words, library, capsys):
     assert f"not kept: {words}" in kept(capsys, "2.4", *cells)
     assert not library.exists()
 
 
-def test_a_wrong_function_and_a_number_are_not_kept(library, capsys):
+def test_wrong_functions_and_numbers_are_not_saved(library, capsys):
     check("2.4", run("def delta_of(p, q, epsilon):\n    return 1.0")["delta_of"], keep=True)
     check("2.2", exercise_of("2.2").right, keep=True)
     assert "kept" not in capsys.readouterr().out and not library.exists()
@@ -118,7 +118,7 @@ def test_a_wrong_function_and_a_number_are_not_kept(library, capsys):
     "text, words",
     [("def (", "line 1 of my_dp.py is no Python; mend it, and run"), ("\xff", "can't decode")],
 )
-def test_a_file_that_is_no_python_is_left_as_it_is(text, words, library, capsys):
+def test_unreadable_files_are_left_as_they_are(text, words, library, capsys):
     library.write_bytes(text.encode("latin-1"))
     assert words in kept(capsys, "2.4", "import math", RIGHT)
     assert library.read_bytes() == text.encode("latin-1")
@@ -137,7 +137,7 @@ NOT_USED = {
 
 
 @pytest.mark.parametrize("text, words", NOT_USED.values(), ids=NOT_USED)
-def test_whose_function_a_lesson_uses_is_said(text, words, library, capsys):
+def test_mine_prints_the_origin_of_its_function(text, words, library, capsys):
     if text is not None:
         library.write_text(text)
     function = mine("delta_of")
@@ -146,14 +146,14 @@ def test_whose_function_a_lesson_uses_is_said(text, words, library, capsys):
     assert (function is exercise_of("2.4").right) == words.startswith("ours")
 
 
-def test_an_answer_that_a_busy_machine_does_not_judge_is_not_called_wrong(library):
+def test_functions_that_are_not_judged_are_not_called_wrong(library):
     library.write_text("delta_of = max")
     busy = SimpleNamespace(verdict=lambda function: Reply("not judged", "", ("",)))
     message = "ours, as the one in my_dp.py is not judged in exercise 2.4."
     assert saved.load("delta_of", "2.4", busy) == (None, message)
 
 
-def test_a_name_that_no_exercise_asks_for_is_an_error(library):
+def test_names_without_an_exercise_are_refused(library):
     for name in ("gamma_of", "answer", ""):
         with pytest.raises(LessonError, match=rf"an exercise asks for, got {name}\."):
             mine(name)
@@ -169,8 +169,8 @@ def test_a_build_neither_reads_nor_writes_the_file(library, capsys, monkeypatch)
 
 
 @pytest.mark.slow
-def test_a_notebook_keeps_a_function_and_the_next_one_uses_it(library):
-    def said(*cells):
+def test_a_notebook_saves_a_function_and_the_next_one_uses_it(library):
+    def output_of(*cells):
         notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
         NotebookClient(notebook, kernel_name="python3").execute(cwd=str(library.parent))
         return "".join(
@@ -178,7 +178,7 @@ def test_a_notebook_keeps_a_function_and_the_next_one_uses_it(library):
         )
 
     imports = "%precision 3\nimport math\nfrom dplearn.teaching.classroom import check, mine"
-    result = said(imports, f'{RIGHT}\ncheck("2.4", delta_of, keep=True)')
+    result = output_of(imports, f'{RIGHT}\ncheck("2.4", delta_of, keep=True)')
     assert "kept as delta_of in my_dp.py" in result
-    result = said(imports, 'check("2.4", mine("delta_of"))')
+    result = output_of(imports, 'check("2.4", mine("delta_of"))')
     assert result.startswith("delta_of: yours, kept on ") and "2.4 right" in result

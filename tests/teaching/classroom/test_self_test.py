@@ -1,4 +1,4 @@
-"""The questions at the end of a lesson: letters, and an explanation for each."""
+"""Self-tests at the end of a lesson: letters, and an explanation of each."""
 
 import pytest
 from tiny import written_lesson

@@ -1,4 +1,4 @@
-"""The kit, and what lessons draw with it: all that was given, and only that, as it can be read."""
+"""Parts of figures, and figures of lessons: they draw exactly the given values."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ def test_pages_and_lessons_share_the_look_of_their_axes():
         assert one.xaxis[name] == other.xaxis[name] == one.yaxis[name] is not None, name
 
 
-def test_a_page_shows_unchecked_what_plotly_has_after_checking():
+def test_unvalidated_figures_equal_validated_ones():
     figure = panel()
     shown = figure.to_dict()
     assert "_data" not in vars(figure), "nobody has looked"
@@ -50,7 +50,7 @@ def test_every_accountant_has_its_own_colour_and_marker():
     assert style_of("brand_new") == style_of("brand_new"), "a new name keeps its colour"
 
 
-def test_log_steps_are_few_increasing_and_end_where_they_should():
+def test_log_steps_are_few_increasing_and_end_at_the_largest():
     for largest in (1, 2, 9, 10, 60, 875, 40_000, 10**7):
         steps = log_steps(largest)
         assert steps[0] == 1 and steps[-1] == largest and len(steps) <= 75, largest
@@ -58,7 +58,7 @@ def test_log_steps_are_few_increasing_and_end_where_they_should():
         assert all(b <= 1.6 * a for a, b in itertools.pairwise(steps[1:])), largest
 
 
-def test_ticks_are_round_inside_and_few_and_a_share_grows_from_0_to_1():
+def test_ticks_are_round_few_and_inside_and_shares_grow_from_0_to_1():
     for lower, upper in RANGES:
         ticks = log_ticks(lower, upper)
         assert ticks and lower <= ticks[0] and ticks[-1] <= upper, (lower, upper)
@@ -81,13 +81,13 @@ def test_labels_keep_their_order_and_their_distance():
     assert narrow == pytest.approx([0, 5, 10, 15, 20]), "the gap shrinks"
 
 
-def test_a_name_at_the_right_end_stands_at_the_left_of_its_line():
+def test_names_near_the_right_end_stand_left_of_their_line():
     for x, side in ((0.5, "left"), (0.95, "right")):
         line = upright(x, "ε", on=Axis(lower=0.0, upper=1.0))
         assert line["label"]["xanchor"] == side
 
 
-def test_a_name_below_the_title_has_the_colour_and_the_dash_of_its_line():
+def test_legend_names_have_the_colour_and_dash_of_their_line():
     solid, dashed = Curve(x=[0], y=[0], label="a"), Curve(x=[0], y=[0], label="b", role="wrong")
     words = legend(solid, dashed)
     assert words.index("━━ a") < words.index("━ ━ b")
@@ -95,7 +95,7 @@ def test_a_name_below_the_title_has_the_colour_and_the_dash_of_its_line():
         assert f"color:{line.traces()[0]['line']['color']}" in words
 
 
-def test_every_point_is_drawn_on_a_number_line_and_alone():
+def test_number_lines_and_marks_draw_exactly_the_given_points():
     figure = figures.number_line({"truth": 2.0, "your guess": 4.0, "recipe": 3.0}, title="noise")
     drawn = {trace.text[0].split("<br>")[0]: trace.x[0] for trace in figure.data}
     assert drawn == {"truth": 2.0, "your guess": 4.0, "recipe": 3.0}
@@ -118,7 +118,7 @@ def test_slider_keeps_only_what_changes():
     assert figures.slider(maps, name="k").frames[1].data[0].z == ([2],)
 
 
-def test_columns_and_regions_are_what_was_given_and_named():
+def test_columns_and_regions_have_given_values_and_names():
     x = np.arange(4.0)
     columns = figures.Bars(x=x, y=[1, 2, 3, 2], label="draws")
     region = figures.Band(x=x, lower=x, upper=x + 2, label="allowed")

@@ -1,4 +1,4 @@
-"""Drawings are SVG that stays on its sheet and says what it shows."""
+"""Drawings are SVG images with a title, inside their sheet."""
 
 from xml.etree import ElementTree
 
@@ -36,12 +36,12 @@ def test_a_drawing_stays_on_its_sheet_and_has_a_title(name):
                 assert 0 <= float(value) <= float(root.get(end, 0)), (shape.tag, key, value)
 
 
-def test_a_crowd_has_as_many_people_as_it_says():
+def test_a_crowd_has_the_given_number_of_people():
     heads = [head.get("fill") for head in read("crowd").iter(f"{SVG}circle")]
     assert len(heads) == 100 and len(heads) - heads.count("white") == 19
 
 
-def test_boxes_that_an_arrow_joins_are_the_strong_ones():
+def test_arrows_between_strong_boxes_are_strong():
     svg = flow([["a"], ["b", "c"]], [("a", "b"), ("a", "c")], title="t", strong="ab").svg()
     lines = ElementTree.fromstring(svg).iter(f"{SVG}line")
     assert [float(line.get("stroke-width", "nan")) for line in lines] == [2.8, 1.6]

@@ -1,4 +1,4 @@
-"""Epsilon over the steps: values as given, approximations apart, labels beside each other."""
+"""Epsilon over the steps: given values, marked approximations, separate labels."""
 
 import dataclasses
 import math
@@ -28,7 +28,7 @@ CURVES = {
 }
 
 
-def test_values_are_those_given_and_an_approximation_never_looks_like_a_bound():
+def test_values_are_those_given_and_approximations_are_marked():
     figure = epsilon_curves(CURVES, STEPS, **ABOUT)
     assert len(figure.data) == len(CURVES) and not figure.layout.shapes[0].visible
     for trace, (name, guarantees) in zip(figure.data, CURVES.items(), strict=True):
@@ -50,7 +50,7 @@ def test_bounds_are_rounded_up_and_approximations_to_the_nearest():
     assert text.bare(curve("a", [0.9461], kind="approximate")[0]) == "0.946"
 
 
-def test_labels_at_the_end_never_overlap_and_stay_beside_the_picture():
+def test_end_labels_never_overlap_and_stay_within_the_figure():
     crowd = {f"a{i}": curve(f"a{i}", [1.0, 1.0, 1.0, 1.0 + 0.001 * i]) for i in range(10)}
     layout = epsilon_curves(crowd, STEPS, **ABOUT).layout
     height, (low, high) = layout.height - layout.margin.t - 60, layout.yaxis.range
@@ -59,7 +59,7 @@ def test_labels_at_the_end_never_overlap_and_stay_beside_the_picture():
     assert min(places) >= 0 and max(places) <= height
 
 
-def test_what_is_infinite_leaves_a_gap_and_axes_are_finite():
+def test_infinite_values_leave_gaps_and_axes_are_finite():
     odd = {"rdp": curve("rdp", [0.0, math.inf, 2.0, 8.0])}
     figure = epsilon_curves(odd, STEPS, here=10, **ABOUT)
     assert np.isnan(figure.data[0].y[1]) and not figure.data[0].connectgaps
@@ -71,7 +71,7 @@ def test_what_is_infinite_leaves_a_gap_and_axes_are_finite():
             assert -math.inf < low < high < math.inf, values
 
 
-def test_values_at_a_chosen_step_and_printed_numbers_have_their_places():
+def test_values_at_a_step_and_published_points_are_drawn():
     point = Dot(x=100, y=400.0, label="400 published", role="wrong")
     figure = epsilon_curves(CURVES, STEPS, here=100, marks=[point], **ABOUT)
     *_, dots, published = figure.data

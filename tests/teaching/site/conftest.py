@@ -1,4 +1,4 @@
-"""One site for all tests of it: the lessons, some entries of the book, and what moves."""
+"""Site for all tests: the lessons and some entries of the book."""
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +19,7 @@ def out(tmp_path_factory) -> Path:
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
         patch.setattr(site, "book", ENTRIES)
         patch.setattr(site, "REFERENCE", ("dplearn", "!dplearn[.]"))  # pdoc makes all alike
-        # What mistakes give takes long to measure; tests of exercises compare it.
+        # Results of mistakes take long to compute; tests of exercises compare them.
         right = lambda program: described(dataclasses.replace(program, mistakes=()))
         patch.setattr(in_page, "described", right)
         site.write_site(folder, executor, tell=lambda line: None)

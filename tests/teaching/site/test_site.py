@@ -1,4 +1,4 @@
-"""The site as a reader has it: files in a folder, a browser, and nothing from elsewhere."""
+"""The site in a browser, from files in a folder, without a network."""
 
 import html
 import re
@@ -31,7 +31,7 @@ HREF = re.compile(r'href="([^"]+)"')
 
 @pytest.fixture
 def view(browser) -> Page:
-    """Return a page that complains of errors and of whatever is fetched from elsewhere."""
+    """Return a page whose test fails on script errors and on requests to other hosts."""
     page = browser.new_page()
     page.problems = []
     page.on("pageerror", lambda error: page.problems.append(str(error)))
@@ -45,7 +45,7 @@ def view(browser) -> Page:
     page.close()
 
 
-def test_an_npm_that_reaches_nothing_is_told_in_one_line(tmp_path, monkeypatch):
+def test_an_unreachable_npm_registry_is_one_line_of_error(tmp_path, monkeypatch):
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
     monkeypatch.setenv("npm_config_cache", str(tmp_path))
     with pytest.raises(OSError, match=r"^npm cannot fetch katex@0 \(.*\): run this once"):
@@ -55,8 +55,8 @@ def test_an_npm_that_reaches_nothing_is_told_in_one_line(tmp_path, monkeypatch):
         site.from_npm("katex@0", tmp_path)
 
 
-def test_every_link_leads_to_a_page_and_a_place_on_it(out):
-    # Pages by pdoc have links of their own; the page in a lesson is whole without any.
+def test_every_link_leads_to_an_existing_page_and_anchor(out):
+    # Without the pages by pdoc, and the page inside a lesson, which has no links.
     own = [p for p in out.rglob("*.html") if p.relative_to(out).parts[0] != "reference"]
     own.remove(out / "assets" / "attack_page.html")
     texts = {path.relative_to(out).as_posix(): path.read_text() for path in own}
@@ -96,7 +96,7 @@ def in_gate(names, *few) -> list:
 
 
 @pytest.mark.parametrize("number", in_gate(lessons(), "01", "90"))
-def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(out, view, number):
+def test_a_lesson_loads_few_scripts_and_shows_formulas_charts_and_slider(out, view, number):
     opened(view, out, lessons()[number].name)
     assert view.locator(".katex").count() > 10 and not view.locator(".katex-error").count()
     files = [Path(unquote(urlsplit(url).path)) for url in view.scripts]
@@ -126,7 +126,7 @@ def test_a_lesson_opens_light_sets_formulas_draws_charts_and_moves_its_slider(ou
 
 
 @pytest.mark.thorough
-def test_on_a_phone_panels_stand_below_each_other_and_nothing_is_cut(out, view):
+def test_panels_are_stacked_and_not_cut_off_on_a_phone(out, view):
     view.set_viewport_size({"width": 390, "height": 844})
     opened(view, out, "07_subsampling")
     view.evaluate("drawAll()")
@@ -140,7 +140,7 @@ def test_on_a_phone_panels_stand_below_each_other_and_nothing_is_cut(out, view):
 
 
 @pytest.mark.parametrize("number", ["04", "13"])
-def test_question_picture_and_first_cell_are_on_one_screen(out, view, number):
+def test_the_first_chart_and_field_fit_on_one_screen(out, view, number):
     view.set_viewport_size({"width": 1280, "height": 900})
     opened(view, out, lessons()[number].name)
     place = view.locator("textarea").first.bounding_box()
@@ -148,7 +148,7 @@ def test_question_picture_and_first_cell_are_on_one_screen(out, view, number):
     assert place["y"] + place["height"] <= 900
 
 
-def test_contents_follow_the_scroll_and_lessons_lead_on_and_back(out, view):
+def test_contents_follow_the_scroll_and_lessons_link_to_neighbours(out, view):
     opened(view, out, "07_subsampling")
     here = view.locator(".contents a[aria-current]")
     expect(here).to_have_count(0)
@@ -161,7 +161,7 @@ def test_contents_follow_the_scroll_and_lessons_lead_on_and_back(out, view):
         expect(view).to_have_url((out / "lessons" / f"{lesson}.html").as_uri())
 
 
-def test_a_projector_shows_one_part_of_a_lesson_at_a_time(out, view):
+def test_full_screen_shows_one_part_of_a_lesson_at_a_time(out, view):
     opened(view, out, "07_subsampling")
     view.evaluate("document.getElementById('8-the-empty-seat').scrollIntoView()")
     heads = view.locator("main h2:visible")
@@ -182,7 +182,7 @@ def test_a_projector_shows_one_part_of_a_lesson_at_a_time(out, view):
 TELL = """detail => document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }))"""
 
 
-def test_progress_is_kept_and_shown_on_the_map(out, view):
+def test_progress_is_stored_and_shown_on_the_map(out, view):
     index = (out / "lessons" / "index.html").as_uri()
     opened(view, out, "01_randomized_response")
     first = {"lesson": "01", "item": "1.2", "kind": "exercise"}
@@ -218,7 +218,7 @@ def test_an_entry_shows_statement_picture_and_wrong_variants(out, view, id):
 
 
 def links_to(out, page, named) -> dict[str, set[str]]:
-    """Lessons by what they ask of a page: each link of a source that the page can answer."""
+    """Return the lessons by the query of their links to a page that the site supports."""
     asking = {}
     for lesson in lessons().values():
         text = (out / "lessons" / f"{lesson.name}.html").read_text()
@@ -230,8 +230,8 @@ def links_to(out, page, named) -> dict[str, set[str]]:
     return asking
 
 
-def test_lesson_links_open_the_numbers_they_name(out, view):
-    """The sentence has the numbers that were asked for, and an epsilon that the lesson prints."""
+def test_lesson_links_open_the_explorer_with_their_numbers(out, view):
+    """The page has the numbers of the link, and an epsilon that the lesson prints."""
     asking = links_to(out, "explorer.html", r"\?mechanism=gaussian&sampling=(?:poisson|none)&")
     assert len(asking) > 8
     found = set()
@@ -258,7 +258,7 @@ def test_lesson_links_open_the_numbers_they_name(out, view):
     assert found == set().union(*asking.values())
 
 
-def test_links_to_mechanisms_open_their_own_numbers(out, view):
+def test_mechanism_links_open_the_page_with_their_numbers(out, view):
     named = rf"mechanisms\?mechanism=(?:{'|'.join(CLOSED_FORMS)})&"
     for query in links_to(out, "mechanisms.html", named):
         asked = dict(parse_qsl(query))
@@ -274,13 +274,13 @@ def test_links_to_mechanisms_open_their_own_numbers(out, view):
         assert delta * (1 - 1e-9) <= written <= 1.01 * delta
 
 
-def test_proof_and_attack_trains_from_the_folder(out, view):
+def test_proof_and_attack_page_trains_from_files(out, view):
     view.goto(f"{(out / 'attack.html').as_uri()}?guess=2&noise_multiplier=0.9")
     view.wait_for_function("page.state.runs > 0")
     assert view.evaluate("page.run.noise_multiplier") == 0.9
 
 
-def test_each_published_point_lies_on_the_curve_that_it_names():
+def test_each_published_point_lies_on_its_curve():
     drawn = list(drawn_figures())
     assert len(drawn) > 2
     for row in drawn:
@@ -290,7 +290,7 @@ def test_each_published_point_lies_on_the_curve_that_it_names():
         assert row["epsilon"] == pytest.approx(value, rel=0.02), row
 
 
-def test_public_uses_are_told_as_they_are(out):
+def test_the_published_page_lists_every_deployment(out):
     message = (out / "book" / "published.html").read_text()
     for use in deployments():
         cells = use.epsilon, "unsaid" if use.delta is None else use.delta
@@ -301,13 +301,13 @@ def test_public_uses_are_told_as_they_are(out):
     ("name", "most"),
     [("explorer", 300_000), ("mechanisms", 300_000), ("attack", 300_000), ("index", 150_000)],
 )
-def test_a_page_that_computes_is_light_with_its_engine(out, name, most):
+def test_computing_pages_stay_below_their_size_limits(out, name, most):
     text = (out / f"{name}.html").read_text()
     files = re.findall(r'(?:src|href)="(assets/[^"]+)"', text)
     assert sum((out / file).stat().st_size for file in files) + len(text) < most
 
 
-def test_the_site_begins_with_the_minute_and_leads_on(out, view):
+def test_the_first_page_is_the_minute_and_links_to_lessons(out, view):
     view.goto((out / "index.html").as_uri())
     view.wait_for_selector(".dm[data-drawn='1']")
     for number in range(2, 5):
@@ -338,7 +338,7 @@ def test_the_search_finds_pages_by_their_words(out, view):
     expect(view.locator("#hits")).to_have_text("Nothing found.")
 
 
-def test_the_site_needs_no_streamlit_and_no_page_of_the_explorer():
+def test_the_site_imports_neither_streamlit_nor_explorer_pages():
     loads = "import sys, dplearn.teaching.site; print(*sys.modules)"
     command = [sys.executable, "-c", loads]
     loaded = subprocess.check_output(command, text=True, env=clean_environment()).split()
@@ -346,13 +346,13 @@ def test_the_site_needs_no_streamlit_and_no_page_of_the_explorer():
     assert not [name for name in loaded if name.startswith("dplearn.teaching.explorer.pages")]
 
 
-def test_what_a_short_search_misses_the_whole_one_finds():
+def test_a_short_search_without_result_becomes_a_full_one():
     entry, wrong = book["G-M5"], book["G-M5"].misprint("as-printed")
     assert not refute(entry, wrong, points=-(-entry.claimed(wrong).points // 4)).unsafe
     assert entries._short_search("G-M5", "as-printed").unsafe
 
 
-def test_of_links_to_what_the_site_lacks_the_words_are_left():
+def test_links_to_missing_pages_become_text():
     assert on_site("?noise_multiplier=2&mechanism=gaussian").startswith("explorer.html?noise")
     assert on_site("mechanisms?mechanism=laplace") == "mechanisms.html?mechanism=laplace"
     assert on_site("proof_and_attack") == "attack.html"
@@ -379,7 +379,7 @@ def test_markdown_keeps_formulas_and_headings_have_anchors():
     assert "$a_1 * b_2 * c &lt; d$" in text and 'id="a--b_c"' in text
 
 
-def test_a_lesson_in_chinese_answers_and_leads_back(out, view):
+def test_a_chinese_lesson_gives_verdicts_and_links_back(out, view):
     view.goto((out / "lessons" / "03_gaussian_mechanism.html").as_uri())
     view.get_by_role("link", name="中文", exact=True).click()
     expect(view.locator("h1")).to_have_text("03 高斯机制")

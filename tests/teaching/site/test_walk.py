@@ -1,4 +1,4 @@
-"""A student walks through one lesson: from files, without a network, in two browsers, twice."""
+"""One lesson from files, without a network, in two browsers and on two visits."""
 
 import itertools
 import shutil
@@ -11,13 +11,13 @@ from firefox import Firefox
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
-# Pixels of a page beside the screen.
+# Pixels by which a page is wider than the screen.
 BESIDE = """const page = document.documentElement;
 return page.scrollWidth - page.clientWidth;"""
 
 
 class Chromium:
-    """Chromium by Playwright, with the same words."""
+    """Chromium by Playwright, with the methods of `Firefox`."""
 
     def __init__(self, browser, width: int) -> None:
         size = {"width": width, "height": 844}
@@ -50,8 +50,8 @@ def shows(view, selector, words):
     """Wait until a part of the page has these words."""
     text = lambda: view.run(f"return document.querySelector(`{selector}`)?.innerText ?? ''")
     end = time.monotonic() + patience() / 1000
-    while words not in (said := text()):
-        assert time.monotonic() < end, f"{selector} says {said!r}, not {words!r}"
+    while words not in (shown := text()):
+        assert time.monotonic() < end, f"{selector} says {shown!r}, not {words!r}"
         time.sleep(0.05)
 
 
@@ -63,7 +63,7 @@ def shows(view, selector, words):
     ],
     indirect=True,
 )
-def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
+def test_a_student_predicts_answers_and_sees_progress_on_the_map(walk, out):
     view, width = walk
     asking = lambda item: f"""[data-ask*='"item": "{item}"']"""
     view.open((out / "lessons" / "index.html").as_uri())
@@ -92,7 +92,7 @@ def test_a_student_predicts_sees_errs_knows_and_finds_it_on_the_map(walk, out):
     if width > 1200:
         shows(view, ".contents p", "3 of 10 answered")
     assert view.run(BESIDE) == 0
-    # A second visit, and what somebody has spoilt by hand.
+    # A second visit, and a corrupt cookie and storage.
     view.open(view.run("return location.href"))
     shows(view, f"{exercise} .reply", "Done on an earlier visit.")
     view.run("document.cookie = 'dplearn-02=%; path=/'; localStorage.setItem('dplearn-02', '%')")

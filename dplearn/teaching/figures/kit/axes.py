@@ -12,7 +12,7 @@ from dplearn.teaching.figures.kit.text import spaced
 
 # Round numbers, about evenly spaced in the logarithm.
 MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-# Powers of ten beside each other that can still be read.
+# Number of power-of-ten ticks that can still be read.
 _MOST_POWERS = 10
 
 
@@ -29,21 +29,21 @@ class Axis:
     more: Mapping[str, Any] | None = None  # options of Plotly, passed on unchanged
 
     def place(self, value: float) -> float:
-        """Return a data value as Plotly's ranges and annotations want it."""
+        """Return a data value in the units of Plotly's ranges and annotations."""
         return math.log10(value) if self.log else value
 
     def share(self, value: float) -> float:
-        """Share of the axis that lies before a value, in [0, 1]; inf is at the end."""
+        """Return the share of the axis before a value, in [0, 1]; inf is at the end."""
         low, high = self.span
         return (self.place(min(max(value, self.lower), self.upper)) - low) / (high - low)
 
     @cached_property
     def span(self) -> list[float]:
-        """Ends of the axis as Plotly wants them."""
+        """Ends of the axis in Plotly's units."""
         return [self.place(self.lower), self.place(self.upper)]
 
     def layout(self) -> dict[str, Any]:
-        """Layout of the axis as Plotly wants it."""
+        """Return Plotly's layout of the axis."""
         ends = {} if self.open else {"range": self.span}
         kind = {"title": {"text": self.title}, "type": "log" if self.log else "linear"}
         ticks = self.ticks
@@ -59,7 +59,7 @@ class Axis:
 
 
 def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:
-    """1, 2, 5 times the powers of ten from `lower` to `upper`; only powers when there are many.
+    """Return 1, 2, 5 times the powers of ten in [lower, upper]; only powers if there are many.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]
 
 
 def tick_words(ticks: Sequence[float]) -> list[str]:
-    """Plain numbers where all of them are short, powers of ten otherwise.
+    """Return ticks as plain numbers if all are short, otherwise as powers of ten.
 
     Examples
     --------
@@ -93,10 +93,10 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
 
 
 def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:
-    """Positions closest to `wishes` in the least-squares sense, at least `gap` apart.
+    """Return positions at least `gap` apart, closest to `wishes` in the least-squares sense.
 
-    They are pixels in the order of the wishes; equal wishes keep theirs. The gap is shrunk
-    where [lower, upper] has no room for it.
+    They are pixels in the order of the wishes, also of equal ones. The gap is reduced if
+    [lower, upper] is too short for it.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
     """
     if not wishes:
         return []
-    from scipy.optimize import isotonic_regression  # Opening the explorer does without it.
+    from scipy.optimize import isotonic_regression  # not loaded when the explorer opens
 
     gap = min(gap, (upper - lower) / max(len(wishes) - 1, 1))
     order, shares = np.argsort(wishes, kind="stable"), gap * np.arange(len(wishes))
@@ -117,7 +117,7 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
 
 
 def log_steps(largest: int, *, include: Iterable[int] = ()) -> list[int]:
-    """Round whole numbers from 1 to `largest`, ten per power of ten, the ends, and `include`.
+    """Return round integers from 1 to `largest`, ten per decade, the ends, and `include`.
 
     Examples
     --------

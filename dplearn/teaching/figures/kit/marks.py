@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from dplearn.teaching.figures.kit.axes import Axis
 from dplearn.teaching.figures.kit.template import PAGE, colour_of, transparent
 
-# Colour never stands alone: what must not be trusted is dashed.
+# Dashes, so that colour is not the only sign of a wrong curve.
 _DASHES = {"wrong": "dash", "quiet": "dot"}
 _SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅", "area": "■"}
 _SIZE = 15  # of names, in pixels
@@ -37,12 +37,12 @@ class Part(ABC):
 
     @property
     def heights(self) -> tuple[Values, ...]:
-        """All heights, for the axis, `y` if there is one; the name stands at their middle."""
+        """All heights, by default `y`; the name stands at their mean."""
         return (self.y,)  # type: ignore[attr-defined]
 
     @abstractmethod
     def traces(self) -> list[dict[str, Any]]:
-        """Traces that Plotly draws, without the name."""
+        """Return the Plotly traces without the name."""
 
     @property
     def colour(self) -> str:
@@ -51,7 +51,7 @@ class Part(ABC):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Sample, colour and name, for a list of names."""
+        """Sample, colour and name for the legend."""
         return _SAMPLES["area"], self.colour, self.label
 
     def name(self) -> list[dict[str, Any]]:
@@ -72,8 +72,8 @@ class Curve(Part):
     label_at: float = 1.0
     side: str = "middle right"
     dash: str | None = None  # by default that of its role
-    width: float | None = None  # by default strong where it is solid
-    corners: bool = False  # whether the points are seen
+    width: float | None = None  # by default wider if it is solid
+    corners: bool = False  # whether points are marked
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -165,7 +165,7 @@ def markers(
     edge: Any = (0,),
     **more: Any,
 ) -> dict[str, Any]:
-    """Markers; `edge` is the width and perhaps the colour of their outlines."""
+    """Return a trace of markers; `edge` is the width, or width and colour, of their outlines."""
     line = dict(zip(("width", "color"), edge, strict=False))
     marker = {"symbol": symbol, "size": size, "color": colour, "line": line}
     at = {"name": name, "x": x, "y": y, "mode": "markers", "cliponaxis": False}
@@ -173,12 +173,12 @@ def markers(
 
 
 def stroke(colour: str, dash: str) -> dict[str, Any]:
-    """Return the line of a curve: a solid one is wider."""
+    """Return the line style of a curve; a solid one is wider."""
     return {"color": colour, "width": 2.6 if dash == "solid" else 2.0, "dash": dash}
 
 
 def gaps(values: Values) -> list[float | None]:
-    """Values, with a gap where they are not finite.
+    """Return values with None where they are not finite.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def gaps(values: Values) -> list[float | None]:
 
 
 def legend(*entries: Part | tuple[str, str, str]) -> str:
-    """Names of what is drawn, below the title: of parts; or sample, colour and name of a trace.
+    """Return a legend line of parts, or of (sample, colour, name) of traces.
 
     Examples
     --------
@@ -203,9 +203,9 @@ def legend(*entries: Part | tuple[str, str, str]) -> str:
 
 
 def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[str, Any]:
-    """Draw a dotted line at an x value, with its name beside its top; unseen at None.
+    """Draw a vertical dotted line at `x`, with its name beside its top; invisible at None.
 
-    The name stands at the right, but at the left near the right end of the axis it stands `on`.
+    The name stands at its right, or at its left near the right end of the axis `on`.
     """
     side = "right" if on and x is not None and on.share(x) > 0.9 else "left"
     place = {"textposition": "end", "xanchor": side, "yanchor": "top"}
@@ -216,23 +216,23 @@ def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[
 
 
 class Unchecked(go.Figure):
-    """A figure that Plotly checks when its parts are read, and not where it is shown.
+    """Figure that Plotly validates when its parts are read, not when it is only shown.
 
-    To check its parts takes five times as long as to make them.
+    Validating the parts takes five times as long as making them.
     """
 
     def __init__(self, parts: dict[str, Any]) -> None:
         self._unchecked = parts
 
     def __getattr__(self, name: str) -> Any:
-        # All that a figure has is missing until then.
+        # A figure's own attributes are missing until the first of them is read.
         if "_unchecked" not in self.__dict__:
             raise AttributeError(name)
         super().__init__(self.__dict__.pop("_unchecked"))
         return getattr(self, name)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return data and layout as they are drawn, the template among them."""
+        """Return data and layout as they are drawn, including the template."""
         return self.__dict__.get("_unchecked") or super().to_dict()
 
 
@@ -248,10 +248,10 @@ def one_panel(
     size: float = 15.5,
     **more: Any,
 ) -> Unchecked:
-    """Parts, or traces, in this order on one pair of axes, below a statement.
+    """Draw parts, or traces, in this order on one pair of axes, below a statement.
 
     A long statement is smaller than `size`, to keep clear of the buttons; the margin is left,
-    right, top and bottom; `more` is told Plotly as it is.
+    right, top and bottom; `more` is passed to Plotly's layout.
     """
     traces = [t for part in parts for t in ([part] if isinstance(part, dict) else part.traces())]
     font = {"size": size if len(finding) <= 60 else min(size, 17)}

@@ -1,7 +1,7 @@
-"""One look for every figure: its Plotly template, and a colour and a marker per accountant.
+"""Common look of all figures: Plotly templates, and a colour and a marker per accountant.
 
-Each colour has a twin for dark pages. Words may have them: on white and on the dark page the
-contrast is 4.5 or more. Any two are at least 9 CIELAB units apart under normal, protan and deutan
+Each colour has a counterpart for dark pages. Text may have them: the contrast on white and on dark
+pages is 4.5 or more. Any two are at least 9 CIELAB units apart under normal, protan and deutan
 vision, and carry no meaning alone: each curve also has its own marker and its name at its end.
 """
 
@@ -37,12 +37,12 @@ STYLES = {
     "zcdp": Style("zCDP", "#79512D", "cross", "✚", "#AD815A"),
     "pld": Style("PLD", "#256ED1", "star", "★", "#3D8AF5"),
     "gdp": Style("GDP", "#8A3DAB", "x", "✕", "#B564CF"),
-    # What is said of a run and does not hold for it.
+    # A claim about a run that does not hold.
     "poisson_claim": Style("Poisson claim", RED, "circle-open", "○", "#ED3D48"),
 }
-# For accountants that arrive later: chosen by name, so that they too keep their colour.
+# For accountants without a style: chosen by name, so that each keeps its colour.
 _SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
-# What each other colour is on a dark page; those below the line fill areas.
+# Counterpart of each colour on a dark page; those below the line fill areas.
 _ON_DARK = {style.colour: style.on_dark for style in STYLES.values()} | {
     INK: "#E8EAEE",
     GREY: "#989DA8",
@@ -51,7 +51,7 @@ _ON_DARK = {style.colour: style.on_dark for style in STYLES.values()} | {
     "#B9BCC4": "#565A64",
     "#E4E5E8": "#2E3138",
 }
-# What a colour says beside the names of accountants.
+# Colours of roles other than accountants.
 _ROLES = {
     "exact": STYLES["pld"].colour,
     "wrong": RED,
@@ -82,7 +82,7 @@ def colour_of(role: str) -> str:
 
 
 def transparent(colour: str, share: float) -> str:
-    """Return a hexadecimal colour that lets what is below shine through.
+    """Return a hexadecimal colour as rgba with the opacity `share`.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def darkened(figure: Any) -> Any:
     return _COLOURS.sub(lambda m: _TWINS[m[0]], figure) if isinstance(figure, str) else figure
 
 
-# As they are written, and as `transparent` begins them.
+# In hexadecimal, and as `transparent` writes them without the opacity.
 _TWINS = _ON_DARK | {
     transparent(light, 1)[:-2]: transparent(dark, 1)[:-2] for light, dark in _ON_DARK.items()
 }
@@ -149,7 +149,7 @@ _TOP_LEFT = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "contai
 _SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
 # A page's background shows through; a notebook's pictures have a white one.
 PAGE = _template(CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15)
-# Numbers that stand askew on a small screen run into the axis' name.
+# Tilted tick labels would run into the axis title on a small screen.
 PAGE.update({"layout": {"xaxis": {"tickangle": 0}}})
 _ROOM = {"margin": {"l": 75, "r": 130, "t": 60, "b": 60}}
 pio.templates["dplearn_lesson"] = _template(

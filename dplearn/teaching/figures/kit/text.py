@@ -1,4 +1,4 @@
-"""Numbers as a reader meets them: bounds rounded up, thousands spaced; how sharp a bracket is."""
+"""Numbers as text: bounds rounded up, thousands spaced, and the precision of brackets."""
 
 import math
 
@@ -20,7 +20,7 @@ def spaced(value: float) -> str:
 
 
 def bound(value: float, digits: int = 3) -> str:
-    """`value` in `digits` significant digits, never smaller than it is.
+    """Write `value` in `digits` significant digits, rounded up.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def bound(value: float, digits: int = 3) -> str:
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """Write a number that is no bound, rounded to the nearest.
+    """Write a number other than a bound, rounded to the nearest.
 
     Examples
     --------
@@ -63,25 +63,25 @@ def relation(guarantee: Guarantee) -> str:
 
 
 def floor(guarantee: Guarantee) -> float:
-    """Epsilon that is proved from below; 0 where nothing is."""
+    """Return the proved lower bound on epsilon, or 0 without one."""
     return guarantee.epsilon if guarantee.kind == "exact" else guarantee.lower
 
 
 def is_certified(guarantee: Guarantee) -> bool:
-    """Whether epsilon is proved from above and from below."""
+    """Return whether both an upper and a lower bound on epsilon are proved."""
     exact = guarantee.kind == "exact" and guarantee.epsilon < math.inf
     return exact or 0 < guarantee.lower <= guarantee.epsilon < math.inf
 
 
 def width(guarantee: Guarantee) -> float:
-    """Relative width of what is proved; infinite where nothing is proved from below."""
+    """Return the relative width of the proved bracket; infinite without a lower bound."""
     if not is_certified(guarantee):
         return math.inf
     return guarantee.epsilon / guarantee.lower - 1 if guarantee.kind != "exact" else 0.0
 
 
 def precision(relative_width: float) -> str:
-    """Say a relative width in words.
+    """Return a relative width in words.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def precision(relative_width: float) -> str:
 
 
 def both_ends(guarantee: Guarantee) -> str:
-    """Lower and upper end, with as many digits as they need to differ, four to seven.
+    """Return both ends with as many digits as they need to differ, four to seven.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def both_ends(guarantee: Guarantee) -> str:
 
 
 def _digits(relative_width: float) -> int:
-    """Digits that a relative width leaves certain; a hair of slack for 1e-6 in binary."""
+    """Return the digits that a relative width leaves certain, with slack for 1e-6 in binary."""
     if relative_width <= 0:
         return _MOST_DIGITS
     return min(max(math.floor(1e-9 - math.log10(relative_width)), 0), _MOST_DIGITS)
