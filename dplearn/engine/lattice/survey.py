@@ -33,7 +33,7 @@ class Scan:
         return own.shape == loss.shape and np.allclose(own, loss, rtol=1e-9, atol=0.0)
 
     def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
-        """Return nodes, masses and mass at infinity, up to the tail thresholds `ahead`, `behind`."""
+        """Return nodes, masses and mass at infinity, up to tails of at most `ahead`, `behind`."""
         lower, upper = self._end(self.behind, behind), self._end(self.ahead, ahead)
         # Nodes much smaller than a typical loss, about the total variation, add only rounding.
         inner = max(1e-9 * max(self.grid[lower], self.grid[upper]), 1e-3 * self.at_zero)
