@@ -34,7 +34,7 @@ Examples
 >>> round(run.noise_multiplier, 3)
 0.814
 
-`help(DPSGD)`, or `help` of any other name above, lists its parameters; in a shell `dplearn --help`.
+`help(DPSGD)`, or help of any other name above, lists its parameters. In a shell: `dplearn --help`.
 """
 
 # Type checkers treat names imported `as` themselves, or by a star, as public. With __all__,
