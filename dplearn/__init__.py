@@ -1,22 +1,22 @@
-"""Differential privacy for deep learning: learn it, see it, check it.
+"""Differential privacy for deep learning: lessons, figures and checked guarantees.
 
-Names of this module, in the order of the way from a mechanism to a printed sentence:
+Names of this module, from a mechanism to a printed statement:
 
 1. A `Mechanism` is one release. Noise: `Gaussian`, `Laplace`; on whole numbers
    `DiscreteGaussian`, `Geometric`, `Skellam`, `SummedDiscreteGaussian`. Choices:
    `ExponentialMechanism`, `PermuteAndFlip`, `SparseVector`, `RandomizedResponse`.
    Samples: `PoissonSubsampled`, `WithoutReplacement`. Whole epochs and runs: `Shuffled`,
    `RandomAllocation`, `CorrelatedGaussian`.
-   Releases of which one number is known: `ApproximateDP`, `ZCDP`. Several releases: `Composed`.
-   All by name: `MECHANISMS`. The laws that a page draws: `Outputs`.
-2. A `Profile` is all that a mechanism can leak: delta as a function of epsilon.
+   Releases known only by a guarantee: `ApproximateDP`, `ZCDP`. Several releases: `Composed`.
+   All by name: `MECHANISMS`. Output distributions of neighbours: `Outputs`.
+2. A `Profile` is delta as a function of epsilon, the exact leak of a mechanism.
 3. An accountant composes profiles: "pld", "rdp" and the others in `ACCOUNTANTS`.
-4. Its answer is a `Guarantee`: `mechanism.guarantee("pld", delta=1e-5, steps=1000)`.
-5. A plan is a whole run, `DPSGD` or `Phases`, and has a guarantee, too; `Tuned` is a run that was
-   chosen among several. `smallest_noise_multiplier`, `largest_steps`, `largest_sample_rate` and
-   `smallest_delta` find what fits a target, `sweep` asks many plans, and a `Ledger` adds releases
-   from one data set up.
-6. `plan.statement(...)` is the sentence for a paper; it is refused while a part is missing.
+4. It returns a `Guarantee`: `mechanism.guarantee("pld", delta=1e-5, steps=1000)`.
+5. A plan is a whole run, `DPSGD` or `Phases`, and has a guarantee, too; `Tuned` is the best of
+   several runs. `smallest_noise_multiplier`, `largest_steps`, `largest_sample_rate` and
+   `smallest_delta` calibrate a parameter to a target, `sweep` evaluates many plans, and a
+   `Ledger` adds up the releases from one data set.
+6. `plan.statement(...)` is the statement for a paper; it requires every part.
 
 Other modules: `dplearn.certificates` (an epsilon with a proof), `dplearn.training` (DP-SGD in
 PyTorch), `dplearn.opacus`, `dplearn.datasets`, `dplearn.federated`, `dplearn.pate`,
@@ -34,11 +34,11 @@ Examples
 >>> round(run.noise_multiplier, 3)
 0.814
 
-`help(DPSGD)`, or of any other name above, tells its parameters. In a shell: `dplearn --help`.
+`help(DPSGD)`, or help of any other name above, lists its parameters. In a shell: `dplearn --help`.
 """
 
-# A name imported `as` itself, or by a star, is public to type checkers. With __all__, help(dplearn)
-# would print 4,400 lines: every method of every class.
+# Type checkers treat names imported `as` themselves, or by a star, as public. With __all__,
+# help(dplearn) would print 4,400 lines: every method of every class.
 from dplearn.accountants import ACCOUNTANTS as ACCOUNTANTS
 from dplearn.calibrate import largest_sample_rate as largest_sample_rate
 from dplearn.calibrate import largest_steps as largest_steps

@@ -1,6 +1,6 @@
 """The command line; `dplearn --help` lists its commands.
 
-Exit status: 0 good, 1 the check failed (a target out of reach, a claim violated), 2 bad usage.
+Exit status: 0 success, 1 failed check (a target out of reach, a claim violated), 2 wrong usage.
 """
 
 import argparse
@@ -30,17 +30,17 @@ from dplearn.run import DPSGD, Phases
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors take one line."""
+    """Argument parser with one-line errors."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status of one command, which this runs: 0 good, 1 the check failed, 2 bad usage."""
+    """Run one command and return its exit status: 0 success, 1 failed check, 2 wrong usage."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["claim"]:
-        # A formula may begin with a minus sign; behind a space it is no option.
+        # Add a space before a formula's minus sign, so that argparse reads no option.
         arguments = [f" {a}" if re.match(r"-(?!-|h$)", a) else a for a in arguments]
     options = _parser().parse_args(arguments)
     try:
@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (epsilon, find):
         command.add_argument("--json", action="store_true", help="print one list of objects")
     _add_ledger(commands)
-    # The library does not import what stands on it.
+    # Imported by name: the library must not depend on its teaching part.
     import_module("dplearn.teaching.commands").add_commands(commands)
     return parser
 
@@ -185,7 +185,7 @@ def _epsilon(options: argparse.Namespace) -> int:
     chosen = [ACCOUNTANTS[n]() for n in (ACCOUNTANTS if every else [options.accountant])]
     adjacency = options.adjacency or default_adjacency(options.sampling)
     able = [a for a in chosen if a.supports(plan.composed, adjacency)] if every else chosen
-    # With nobody able to answer, the first one's refusal says why.
+    # If no accountant supports the plan, the first one's error gives the reason.
     guarantees = [
         plan.guarantee(a, delta=options.delta, adjacency=adjacency) for a in able or chosen[:1]
     ]
@@ -266,7 +266,7 @@ def _check(options: argparse.Namespace) -> int:
     from dplearn.certificates import NotProvedError, check
 
     try:
-        # Whatever a file holds, and however much of it.
+        # Read at most 10^5 characters of any file, valid UTF-8 or not.
         with options.file.open(errors="replace") as file:
             print(check(file.read(10**5)))
     except NotProvedError as error:
@@ -288,7 +288,7 @@ def _calibrate(options: argparse.Namespace) -> int:
     if len(missing) != 1:
         flags = ", ".join("--" + name.replace("_", "-") for name in searches)
         raise ValueError(f"Expected exactly one of {flags} to be left out, got {len(missing)}.")
-    # The parameter that is left out gets a placeholder, which the search varies.
+    # The missing parameter gets a placeholder that the search varies.
     noise = 1.0 if options.noise_multiplier is None else options.noise_multiplier
     scheme = _plan(options, noise, _rate(options), options.steps or 0).sampling_scheme
     question = {n: getattr(options, n) for n in ("epsilon", "delta") if n != missing[0]}
@@ -303,7 +303,7 @@ def _calibrate(options: argparse.Namespace) -> int:
     if calibrated.parameter == "steps":
         calibrated = replace(calibrated, value=calibrated.value * scheme.batches)
     if options.json:
-        proved = _plain(cast(Guarantee, calibrated.guarantee))  # the target is epsilon or delta
+        proved = _plain(cast(Guarantee, calibrated.guarantee))  # never an Attack here
         print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
     else:
         print(calibrated)
@@ -311,7 +311,7 @@ def _calibrate(options: argparse.Namespace) -> int:
 
 
 def _plain(guarantee: Guarantee) -> dict[str, Any]:
-    """Return the fields of a guarantee as JSON types; an infinite epsilon is null, with why."""
+    """Return the fields of a guarantee as JSON types, with null for an infinite epsilon."""
     finite = {k: v for k, v in guarantee.details.items() if math.isfinite(v)}
     return as_json(vars(guarantee) | {"details": finite})
 

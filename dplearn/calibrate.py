@@ -1,9 +1,9 @@
-"""From a target (epsilon, delta) back to one parameter of the run.
+"""Calibration of one parameter of a run to a target such as (epsilon, delta).
 
-Every search returns a point at which the accountant was asked and answered with an epsilon
-at most the target, together with that answer. Tightness depends on the search, truth does not.
-Far from the target a coarse accountant shows the way where there is one. A search that has done
-its work, counted in units that do not depend on the machine, returns the best point it has.
+Every search returns an evaluated point at which the accountant proved an epsilon at most the
+target, with that guarantee. The search affects only tightness, not validity.
+Far from the target a coarse accountant is used if there is one. After a limit of work, counted in
+units that do not depend on the machine, a search returns its best point.
 """
 
 import math
@@ -24,13 +24,13 @@ from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7
-# How near the target the search begins anew, with the accountant itself.
+# Tolerance of the first search, with the coarse accountant.
 _NEAR = 0.2
-# How closely it ends: a part of the width of the bracket, within which its ends may jump, or less.
+# Tolerance of the second search as a fraction of the bracket's width, and its maximum.
 _PART, _WIDEST = 0.1, 1e-3
-# Units of work of one search, after which what is proved will do: about a second of one core.
+# Limit of one search in units of work: about a second of one core.
 _MOST_WORK = 1.3e8
-# What any answer costs at least.
+# Minimum units of work counted per evaluation.
 _ANSWER = 3e5
 
 
@@ -40,11 +40,11 @@ class Unreachable(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """A parameter and the guarantee proved at it."""
+    """A parameter's value and the guarantee proved at it."""
 
     parameter: str  # "noise_multiplier", "steps", "sample_rate" or "delta"
     value: float
-    guarantee: "Guarantee | Attack"  # its epsilon, or true positive rate, is at most the target
+    guarantee: "Guarantee | Attack"  # with epsilon or true positive rate at most the target
 
     def __str__(self) -> str:
         if self.parameter == "steps":
@@ -52,16 +52,16 @@ class Calibration:
             return f"steps = {self.value}{limit}: {self.guarantee}"
         least = self.parameter == "noise_multiplier" and self.value == _SMALLEST
         limit = " (the least that is tried)" if least else ""
-        # A delta may be rounded up; the guarantee was proved at the other values as they are shown.
+        # Delta is printed rounded up; other parameters exactly, since the proof is for that value.
         value = round_up(self.value, 6) if self.parameter == "delta" else read_back(self.value)
         return f"{self.parameter} = {value}{limit}: {self.guarantee}"
 
 
 @dataclass(frozen=True)
 class Attack:
-    """Bracket of the best test's true positive rate, at a false positive rate, by "pld"."""
+    """Bracket by "pld" of the best test's true positive rate at a false positive rate."""
 
-    lower: float  # bounds on its true positive rate
+    lower: float  # lower and upper bound on the true positive rate
     true_positive_rate: float
     false_positive_rate: float
     adjacency: Adjacency
@@ -85,18 +85,18 @@ def smallest_noise_multiplier(
     adjacency: Adjacency | None = None,
     rtol: float = 1e-6,
 ) -> Calibration:
-    """Calibration of the least noise with which `steps` runs of `mechanism` reach a target.
+    """Return the least noise with which `steps` runs of `mechanism` reach a target.
 
-    The mechanism is any with a `noise_multiplier`, possibly inside, or a plan of one phase; its
-    value is ignored. The `accountant` proves it for neighbours by `adjacency` (default: those of
+    The mechanism has a `noise_multiplier`, possibly nested, or is a plan of one phase; its
+    value is ignored. The `accountant` proves the target under `adjacency` (default: that of
     the sampling). The target is epsilon > 0 and delta in (0, 1); or an attack: at a
     `false_positive_rate` in (0, 1) no test has more than the `true_positive_rate`, which is larger
-    and below 1 ("pld" alone bounds attacks); or an advantage in (0, 1), the largest difference of
-    the two rates, which is delta at epsilon 0. The search stops at the relative width `rtol`, or at
-    a tenth of that of the bracket, at most 1e-3, or within 0.2 once it has done its work of about a
-    second; the value has as many digits as `rtol` asks for, and was tried. Between 1e-3, which is
-    returned where less would do, and 1e7 it is searched; `Unreachable` is raised if none reaches
-    the target.
+    and below 1 (only "pld" bounds attacks); or an advantage in (0, 1), the largest difference of
+    the two rates, which is delta at epsilon 0. The search stops at a relative error of `rtol`, or
+    of a tenth of the bracket's relative width, at most 1e-3, or of 0.2 after about a second of
+    work; the value is rounded to the digits of `rtol` and proved as printed. It is searched in
+    [1e-3, 1e7], and 1e-3 is returned if less noise would suffice; `Unreachable` is raised if no
+    value reaches the target.
 
     Examples
     --------
@@ -109,11 +109,11 @@ def smallest_noise_multiplier(
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     largest = _LARGEST
-    while largest >= 1:  # some mechanisms tabulate their noise and stop early
+    while largest >= 1:  # tabled noise refuses large values
         try:
             mechanism.vary(noise_multiplier=largest)
             break
-        except ValueError:  # below 1 some other parameter is wrong: the search will say so
+        except ValueError:  # if another parameter is wrong, the search raises the error
             largest /= 2
     rates = (true_positive_rate, false_positive_rate)
     given = [(epsilon, delta) != (None, None), rates != (None, None), advantage is not None]
@@ -151,11 +151,11 @@ def largest_sample_rate(
     adjacency: Adjacency | None = None,
     rtol: float = 1e-6,
 ) -> Calibration:
-    """Calibration of the largest sample rate in (0, 1] that reaches (epsilon, delta).
+    """Return the largest sample rate in (0, 1] that reaches (epsilon, delta).
 
     Parameters are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
-    whose value is ignored. The value found is rounded down. `Unreachable` is raised if none down
-    to 1e-12 reaches the target.
+    whose value is ignored. The result is rounded down. `Unreachable` is raised if no rate >= 1e-12
+    reaches the target.
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     target = _budget(epsilon, delta, steps, adjacency)
@@ -172,10 +172,10 @@ def largest_steps(
     delta: float,
     adjacency: Adjacency | None = None,
 ) -> Calibration:
-    """Calibration of the largest number of runs within (epsilon, delta); 0 if none is.
+    """Return the largest number of runs within (epsilon, delta), or 0.
 
-    Parameters are those of `smallest_noise_multiplier`; the search stops at 10^12, and where a
-    bracket is wide or the work is done as close to the largest as there.
+    Parameters and tolerances are those of `smallest_noise_multiplier`; the search stops at 10^12,
+    and returns fewer runs than possible if a bracket is wide or the limit of work is reached.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def smallest_delta(
     steps: int = 1,
     adjacency: Adjacency | None = None,
 ) -> Calibration:
-    """Calibration of the least delta with which `steps` runs of `mechanism` reach epsilon.
+    """Return the least delta with which `steps` runs of `mechanism` reach epsilon.
 
     Parameters are those of `smallest_noise_multiplier`. `Unreachable` is raised if the
     accountant proves no delta below 1.
@@ -245,21 +245,21 @@ def _asked(
 
 
 class _Place(NamedTuple):
-    """The start of a search, and the ends between which it stays."""
+    """Initial guess and limits of a search."""
 
     guess: float
     lower: float
     upper: float
-    slope: float = math.nan  # of the logarithm of the share at the guess
+    slope: float = math.nan  # of the logarithm of result / target at the guess
     snap: Snap = lambda x, a, b: x
 
 
 class _Target(NamedTuple):
     name: str
     most: float
-    ask: Callable[[Accountant, Mechanism], Any]  # for a guarantee, or an attack
-    ends: Callable[[Any], tuple[float, float]]  # of the quantity, in the answer
-    # Both ends over the target: it is reached if the last is <= 1.
+    ask: Callable[[Accountant, Mechanism], Any]  # returns a guarantee or an attack
+    ends: Callable[[Any], tuple[float, float]]  # both ends of the quantity in that result
+    # Both ends divided by the target, which is reached if the second is <= 1.
     shares: Callable[[Any], tuple[float, float]]
 
 
@@ -289,7 +289,7 @@ def _rates(most: float, rate: float, steps: int, adjacency: Adjacency) -> _Targe
         return Attack(float(lower), float(upper), rate, adjacency)
 
     def shares(answer: Attack) -> tuple[float, float]:
-        # In mu of the Gaussian of these rates, which is 1 / noise.
+        # In terms of mu of the Gaussian with these rates, which is 1 / noise.
         lower, upper, whole = ndtri([*ends(answer), most]) - ndtri(rate)
         beyond = math.nextafter(1.0, 2.0) if answer.true_positive_rate > most else 0.0
         return lower / whole, max(upper / whole, beyond)
@@ -307,10 +307,10 @@ def _vary(
     place: _Place,
     tolerance: float,
 ) -> Calibration:
-    """Return the parameter of the mechanism whose logarithm, times `sign`, is the least that works.
+    """Return the least value (or largest, for `sign` = -1) of a parameter that reaches the target.
 
-    Only values with as many digits as the tolerance asks for are tried, so that the one that is
-    found is printed in full.
+    Only values rounded to the digits of the tolerance are evaluated, so that the result is
+    printed in full.
     """
     digits = min(max(1 - math.floor(math.log10(tolerance or 1e-16)), 6), 17)
     value_at = lambda x: float(f"{math.exp(sign * x):.{digits}g}")
@@ -334,10 +334,10 @@ def _whole(minus_log_steps: float) -> int:
 
 
 def _to_whole_steps(x: float, a: float, b: float) -> float:
-    """-log of a whole number of steps strictly between two others, or b if there is none."""
+    """Return -log of a whole number of steps strictly between a and b, or b if there is none."""
     fewest = _whole(b) + 1 if b < math.inf else 1
     most = _whole(a) - 1 if a > -math.inf else MOST_RUNS
-    # A hair more, lest rounding take a step away.
+    # The small factor prevents rounding from losing a step.
     steps = math.floor(math.exp(-x) * (1 + 1e-14))
     return -math.log(min(max(steps, fewest), most)) if fewest <= most else b
 
@@ -350,9 +350,9 @@ def _search(
     *,
     tolerance: float,
 ) -> tuple[float, Any]:
-    """Smallest x at which the accountant's answer reaches the target, and that answer.
+    """Return the smallest x at which the accountant's result reaches the target, and the result.
 
-    The answers fall with x; inf and the answer at the upper end if none reaches it.
+    Results decrease with x; if none reaches the target, return inf and that at the upper end.
     """
     answers: dict[float, Any] = {}
     cost = 0.0
@@ -360,7 +360,7 @@ def _search(
     def crossed(
         law: Accountant, place: _Place, enough: float, part: float = 0.0, last: float = 0.0
     ) -> Crossing:
-        """Return where answers cross the target: `enough` near, part of the bracket, or `last`."""
+        """Return the crossing of the target, with tolerance `enough`, by `part`, or `last`."""
 
         def excess(x: float) -> float:
             nonlocal cost
@@ -368,7 +368,7 @@ def _search(
             spend(_ANSWER)
             answers[x] = answer = ask(law, x)
             cost = work.units - before
-            # In the logarithm of each parameter that of epsilon is nearly straight.
+            # log epsilon is nearly linear in the logarithm of each parameter.
             share = target.shares(answer)[1]
             return math.log(share) if share else -math.inf
 

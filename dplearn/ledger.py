@@ -1,4 +1,4 @@
-"""A ledger of what was released from one data set: what it adds up to, and what still fits."""
+"""A ledger of the releases from one data set, with their total and remaining budget."""
 
 import dataclasses
 import json
@@ -27,10 +27,10 @@ from dplearn.mechanisms._known import MOST_EPSILON
 
 _FORMAT = "dplearn ledger 1"
 _KNOWN = {**MECHANISMS, ApproximateDP.name: ApproximateDP, ZCDP.name: ZCDP}
-# A total that is above the budget by rounding alone fits; the stated epsilon is larger by as much.
+# Relative excess of the total that counts as rounding; the stated epsilon is larger by as much.
 _ROUNDING = 9e-13
 _DAMAGE = ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
-_FAR = 1e3  # a divergence at which the conversion is far above its floor of 0
+_FAR = 1e3  # a divergence so large that its conversion is not cut at 0
 _ADAPTIVE = "only what the ledger took was run, and data chose it through earlier releases alone"
 _BEFOREHAND = "all releases were chosen before the result of any was seen"
 _FILTERS = (
@@ -42,48 +42,48 @@ _ODOMETER_ORDERS = 1 + 2.0 ** np.arange(-1, 7)
 
 
 class BudgetExceeded(ValueError):
-    """Error: a release does not fit into the budget of a ledger, which stays as it was."""
+    """Error: a release exceeds the budget; the ledger is unchanged."""
 
 
 class Release(NamedTuple):
-    """One line of a ledger."""
+    """A line of a ledger: name, mechanism and number of runs."""
 
     name: str
     mechanism: Mechanism
-    steps: int  # how many times it is run
+    steps: int  # number of runs
 
 
 @dataclass
 class Ledger(Shown, metaclass=validate.NamesParameters):
-    r"""Releases from one data set, their total guarantee, and a budget that they must fit into.
+    r"""Releases from one data set, their total guarantee, and a budget that limits them.
 
-    A release is a mechanism, a plan such as `DPSGD`, or what is known of one: `ApproximateDP` or
-    `ZCDP`. If each release may be chosen after looking at the results of earlier ones (`adaptive`),
+    A release is a mechanism, a plan such as `DPSGD`, or a known guarantee: `ApproximateDP` or
+    `ZCDP`. If each release may be chosen by the results of earlier ones (`adaptive`),
     the total is bounded by filters, whose epsilon is fixed beforehand; else all releases are
     composed as one mechanism, which is tighter and has a lower end.
 
     Both filters run side by side. On outputs whose pure epsilons sum to at most epsilon the loss is
     at most epsilon; on the others the moment of the loss at the fixed order is bounded as if all
     mechanisms had been chosen beforehand, so the sum of both parts of delta is at most delta.
-    A first release that fits by its own tight guarantee is taken as well: where it fits neither
-    filter nothing can follow it.
+    A first release is also accepted if its own tight guarantee fits; if it fits neither
+    filter, no further release is accepted.
 
     Parameters
     ----------
     epsilon : float, optional
-        Budget, > 0, in nats. Without one the ledger refuses nothing, and an adaptive one states a
-        bound on the loss so far that holds with probability 1 - delta, at all times together.
+        Budget, > 0, in nats. Without a budget no release is refused, and an adaptive ledger states
+        a bound on the loss so far that holds with probability 1 - delta, at all times together.
     delta : float
-        In [0, 1); with 0 only pure differential privacy fits.
+        In [0, 1); 0 allows pure differential privacy only.
     adjacency : str
-        Which data sets are neighbours.
+        Kind of neighbouring data sets.
     adaptive : bool
         Whether a release may depend on the results of earlier ones.
     order : float, optional
         Order of the Rényi filter, in [1.01, 1e6]; by default the best one for Gaussian noise.
     reserve : float, optional
-        Part of delta that is kept for releases of which only (epsilon, delta) with delta > 0 is
-        known, fixed beforehand; by default all of it if such a release comes first, else nothing.
+        Part of delta reserved beforehand for releases known only by (epsilon, delta) with
+        delta > 0; by default all of delta if such a release comes first, else 0.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         elif self.delta and self.epsilon is not None:
             orders = np.array(RDP().orders)
             left = self.epsilon - (rdp_to_epsilon(orders, _FAR, delta=self.delta) - _FAR)
-            # Divergences of a Gaussian are in proportion to their orders.
+            # Divergences of a Gaussian are proportional to the order.
             self.order = float(orders[np.argmax(left / orders)])
         self.releases = tuple(self._line(r.mechanism, r.name, r.steps) for r in self.releases)
         total, self.reserve = self._total(self.releases)
@@ -140,9 +140,9 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         Raises
         ------
         BudgetExceeded
-            If it does not fit; the message says by how much, and the ledger stays as it was.
+            If it does not fit; the message gives the excess, and the ledger is unchanged.
         NotImplementedError
-            If no theorem covers the release between these neighbours.
+            If no theorem covers the release under the ledger's adjacency.
         """
         line = self._line(release, name, steps)
         total, reserve = self._total((*self.releases, line))
@@ -165,7 +165,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         self.reserve = reserve
 
     def fits(self, release: Any, *, steps: int = 1) -> bool:
-        """Return True where `add` would take the release."""
+        """Return whether `add` would accept the release."""
         total, _ = self._total((*self.releases, self._line(release, "", steps)))
         return self._is_within(total)
 
@@ -174,7 +174,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     @property
     def remaining(self) -> float:
-        """Largest epsilon, in nats, of one more pure release that fits; inf without a budget."""
+        """Largest epsilon of a further pure release that fits, in nats; inf without a budget."""
         if self.epsilon is None:
             return math.inf
         low, middle, high = 0.0, (most := min(self.epsilon, MOST_EPSILON)), 2 * most
@@ -186,7 +186,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Guarantee of all releases together; with an adaptive budget, that of the budget."""
+        """Guarantee of all releases together; of an adaptive ledger with budget, the budget."""
         conditions = (m.assumptions for _, m, _ in self.releases)
         how = _ADAPTIVE if self.adaptive else _BEFOREHAND
         stated: dict[str, Any] = {"method": "ledger", **self._question}
@@ -206,7 +206,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         )
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the ledger as JSON; an interrupted write leaves the old file."""
+        """Write the ledger as JSON; an interrupted write leaves the old file intact."""
         settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)[:-1]}
         lines = [
             {"name": r.name, "release": _encoded(r.mechanism), "steps": r.steps}
@@ -217,7 +217,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     @classmethod
     def read(cls, path: str | os.PathLike) -> Self:
-        """Return the ledger that `save` wrote; ValueError is raised for any other file."""
+        """Return the ledger saved in a file; raise ValueError for any other file."""
         try:
             whole = json.loads(Path(path).read_text(encoding="utf-8"))
             if whole.pop("format") != _FORMAT:
@@ -252,7 +252,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         if not isinstance(name, str) or not name.isprintable():
             raise ValueError(f"Expected name to be a line of text, got name={name!r}.")
         validate.integer(minimum=1, maximum=MOST_RUNS, steps=steps)
-        # What never runs releases nothing.
+        # Drop parts that never run.
         parts = [(m, count) for m, count in as_mechanism(release).parts() if count]
         if not parts:
             raise ValueError(f"Expected a release that runs at least once, got {release!r}.")
@@ -267,7 +267,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         return Release(name or mechanism.name, mechanism, steps)
 
     def _total(self, lines: Sequence[Release]) -> tuple[float, float | None]:
-        """Return the epsilon that these releases take of a budget, and the part of delta kept."""
+        """Return the total epsilon of these releases, and the reserved part of delta."""
         if not lines:
             return 0.0, self.reserve
         if not self.adaptive:
@@ -276,7 +276,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         if reserve is None:
             reserve = self.delta if _pairs_delta(lines[:1]) else 0.0
         parts = [
-            # A release known by a pair is pure unless it reveals all, which the reserve covers.
+            # An (epsilon, delta) release is pure except with probability delta, by the reserve.
             (ApproximateDP(m.epsilon) if isinstance(m, ApproximateDP) else m, count * line.steps)
             for line in lines
             for m, count in line.mechanism.parts()
@@ -296,7 +296,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         return min(routes), reserve
 
     def _spent(self, parts: Sequence[tuple[Mechanism, int]], orders: np.ndarray) -> np.ndarray:
-        """Return the sum of the divergences at the orders, rounded up at each operation."""
+        """Return the summed divergences at the orders, rounding up every operation."""
         each = (
             np.nextafter(count * m.rdp(orders, adjacency=self.adjacency), np.inf)
             for m, count in parts

@@ -1,4 +1,4 @@
-"""The certified accountant in opacus: import it, then `PrivacyEngine(accountant="dplearn")`."""
+"""Accountant for opacus, registered on import: `PrivacyEngine(accountant="dplearn")`."""
 
 from opacus.accountants import IAccountant, register_accountant
 
@@ -8,10 +8,10 @@ from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
 
 
 class CertifiedAccountant(IAccountant):
-    """An accountant for opacus: the `pld` guarantee of the steps that opacus records.
+    """An accountant for opacus: the `pld` guarantee of the steps recorded by opacus.
 
-    opacus does not say how batches were drawn; the guarantee assumes fresh Poisson samples, and
-    so neighbours that differ by a record added or removed.
+    opacus does not record how batches were drawn; the guarantee assumes fresh Poisson samples and
+    the adjacency add_remove.
 
     Examples
     --------
@@ -22,23 +22,23 @@ class CertifiedAccountant(IAccountant):
     1.357 <= epsilon <= 1.358 at delta = 1.0e-05, add_remove, by pld
     """
 
-    def __init__(self) -> None:  # abstract in the base
+    def __init__(self) -> None:  # abstract in IAccountant
         super().__init__()
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Count one step; equal ones that follow each other are one entry of `history`."""
+        """Record one step; consecutive equal steps share an entry of `history`."""
         run = (noise_multiplier, sample_rate)
         before = self.history.pop()[2] if self.history and self.history[-1][:2] == run else 0
         self.history.append((*run, before + 1))
 
     def guarantee(self, delta: float) -> Guarantee:
-        """Guarantee of all steps so far, at delta in (0, 1)."""
+        """Return the guarantee of all steps so far, at delta in (0, 1)."""
         history = self.history or [(1.0, 1.0, 0)]
         steps = [(PoissonSubsampled(Gaussian(z), q), count) for z, q, count in history]
         return PLD().epsilon(Composed(steps), delta=delta)
 
     def get_epsilon(self, delta: float) -> float:  # type: ignore[override]
-        """Upper end of `guarantee`, as opacus asks for it."""
+        """Return the upper end of `guarantee`, for the interface of opacus."""
         return self.guarantee(delta).epsilon
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class CertifiedAccountant(IAccountant):
 
     @classmethod
     def mechanism(cls) -> str:
-        """Name under which opacus knows the accountant."""
+        """Return the accountant's name in the registry of opacus."""
         return "dplearn"
 
 

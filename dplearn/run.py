@@ -1,4 +1,4 @@
-"""The public description of a DP-SGD run; no torch, no data."""
+"""Public descriptions of DP-SGD runs, independent of torch and data."""
 
 import math
 from bisect import bisect_right
@@ -26,7 +26,7 @@ from dplearn.mechanisms.sampling_scheme import (
 )
 from dplearn.statement import HasGuarantee
 
-# Schemes that what else a plan may say belongs to.
+# Sampling schemes for which each field is allowed.
 _ONLY = {
     "drop_last": ("shuffled",),
     "max_batch_size": ("truncated_poisson",),
@@ -41,17 +41,17 @@ def _composed(
     delta: float,
     adjacency: Adjacency,
 ) -> tuple[Guarantee, ...]:
-    """Guarantee after each number of steps; those beyond all schemes go on as the last."""
+    """Return the guarantee after each number of steps; the last scheme continues beyond its end."""
     steps = as_counts(steps)
     ends = [*np.cumsum([d.steps for d in schemes])[:-1], np.iinfo(np.int64).max]
-    # Entry i, j: steps of scheme j that run i has done.
+    # Entry i, j: number of steps of scheme j in run i.
     done = np.diff(np.minimum(steps[:, None], ends), axis=1, prepend=0)
     batches = np.array([d.batches for d in schemes])
     begun, complete = -(-done // batches), done // batches * [d.whole for d in schemes]
     rows, merged = np.concatenate([begun, complete]), list(dict.fromkeys(d[0] for d in schemes))
     rows = rows @ np.array([[m == d.mechanism for m in merged] for d in schemes], dtype=int)
     curve = np.empty(len(rows), dtype=object)
-    # Of each set of mechanisms that run on its own: others would loosen what is proved.
+    # Compute each set of running mechanisms separately: unused ones would loosen the bounds.
     for runs in np.unique(rows > 0, axis=0):
         chosen = np.all((rows > 0) == runs, axis=1)
         runs[0] |= not runs.any()
@@ -61,7 +61,7 @@ def _composed(
             steps=rows[np.ix_(chosen, runs)],
             adjacency=adjacency,
         )
-    # What begun epochs leak at most, and completed ones at least; an approximation stays one.
+    # Upper bound from begun epochs, lower bound from completed ones; approximations stay as such.
     return tuple(
         replace(high, lower=low.lower, kind="bracket" if low.lower > 0 else "upper")
         if high.kind != "approximate" and not np.array_equal(n, m)
@@ -71,13 +71,13 @@ def _composed(
 
 
 class Plan(HasGuarantee):
-    """Public description of a run, which decides how much it can leak: `DPSGD` or `Phases`."""
+    """Base class of the public description of a run: `DPSGD` or `Phases`."""
 
     steps: int
-    phases: "tuple[DPSGD, ...]"  # of one DPSGD, itself
+    phases: "tuple[DPSGD, ...]"  # for a DPSGD, only itself
 
     def at(self, step: int) -> "tuple[DPSGD, int]":
-        """Phase of the update before which `step` are done, and how many precede the phase.
+        """Return the phase of the update after `step` updates, and the updates before the phase.
 
         Examples
         --------
@@ -95,23 +95,23 @@ class Plan(HasGuarantee):
         return self.phases[-1], before
 
     def trained(self) -> "DPSGD | Phases":
-        """Return the plan as `fit` and `Trainer` run it: shuffled epochs leave a record out."""
+        """Return the plan as run by `fit` and `Trainer`: shuffled epochs leave a record out."""
         each = tuple(replace(p, drop_last=p.sampling == "shuffled") for p in self.phases)
         return each[0] if len(each) == 1 else Phases(each)
 
     @property
     def samplings(self) -> tuple[str, ...]:
-        """Names of the sampling schemes of all phases, each once."""
+        """Names of the sampling schemes of all phases, without duplicates."""
         return tuple(sorted({phase.sampling for phase in self.phases}))
 
     @property
     def units(self) -> int | None:  # type: ignore[override]
-        """Number of records, where a phase says it."""
+        """Number of records, if a phase has it."""
         return next((p.dataset_size for p in self.phases if p.dataset_size is not None), None)
 
     @property
     def composed(self) -> Composed:
-        """The whole run as one mechanism, begun epochs included: a bound from above."""
+        """Composition of the whole run, counting begun epochs as whole: an upper bound."""
         schemes = (phase.sampling_scheme for phase in self.phases)
         return Composed((d.mechanism, -(-d.steps // d.batches)) for d in schemes)
 
@@ -124,11 +124,11 @@ class Plan(HasGuarantee):
         steps: int | None = None,
         adjacency: Adjacency | None = None,
     ) -> Guarantee:
-        """Guarantee after `steps` updates (default: the whole run) at delta in (0, 1).
+        """Return the guarantee after `steps` updates (default: the whole run) at delta in (0, 1).
 
         An accountant's name is one of `dplearn.ACCOUNTANTS`; the default adjacency is
-        the one for which the sampling scheme has a theorem, and ValueError is raised where that of
-        phases differs. Updates beyond the plan are as the last phase's.
+        the one for which the sampling scheme has a theorem, and ValueError is raised if that of
+        the phases differs. Updates beyond the plan continue the last phase.
         """
         steps = self.steps if steps is None else steps
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
@@ -142,13 +142,13 @@ class Plan(HasGuarantee):
         steps: ArrayLike,
         adjacency: Adjacency | None = None,
     ) -> tuple[Guarantee, ...]:
-        """Guarantees after many numbers of steps, of shape (n,), at once.
+        """Return the guarantees after each number of `steps`, an array of shape (n,).
 
-        Schemes drawn per epoch are bounded from above by the epochs begun and from below by those
-        completed: a record need not have been used in an epoch that is cut short. If
-        1 / sample_rate is not whole, an epoch is taken to have fewer and larger batches, which is
-        the safe side, and nothing is claimed from below without `drop_last`: it is not known then
-        what a loader does with the rest.
+        For schemes drawn per epoch, begun epochs give the upper bound and completed ones
+        the lower: an incomplete epoch need not use a record. If 1 / sample_rate is not
+        whole, an epoch is assumed to have fewer and larger batches, which is
+        pessimistic, and lower bounds need `drop_last`: otherwise it is unknown
+        what a loader does with the incomplete batch.
 
         Examples
         --------
@@ -170,7 +170,7 @@ class Plan(HasGuarantee):
 
     @property
     def default_adjacency(self) -> Adjacency:
-        """Adjacency for which the sampling has a theorem; ValueError if that of phases differs."""
+        """Adjacency for which the sampling has a theorem; ValueError if phases differ in it."""
         natural: list[Adjacency] = [default_adjacency(p.sampling) for p in self.phases]
         if len(set(natural)) > 1:
             each = " and ".join(sorted(set(natural)))
@@ -182,7 +182,7 @@ class Plan(HasGuarantee):
 
     @validate.names_parameters
     def delta(self, *, epsilon: float, adjacency: Adjacency | None = None) -> Guarantee:
-        """Return the guarantee of the run with the smallest delta at `epsilon` >= 0, by "pld".
+        """Return the run's guarantee with the smallest delta at `epsilon` >= 0, by "pld".
 
         At epsilon 0 delta is the advantage: the largest difference between an attacker's true and
         false positive rate.
@@ -201,9 +201,9 @@ class Plan(HasGuarantee):
     def true_positive_rate(
         self, *, false_positive_rate: ArrayLike, adjacency: Adjacency | None = None
     ) -> tuple[NDArray, NDArray]:
-        """Return both bounds on the best attacker's true positive rate, as `PLD` has them.
+        """Return lower and upper bounds on the best attacker's true positive rate, by "pld".
 
-        Rates may have any shape; one minus the bounds is the trade-off curve of the whole run.
+        Rates may have any shape; one minus the bounds bounds the trade-off curve of the run.
         """
         return PLD().true_positive_rate(
             self.composed,
@@ -239,29 +239,29 @@ class Plan(HasGuarantee):
 
 @dataclass(frozen=True, kw_only=True)
 class DPSGD(Plan):
-    """Public plan of a run, which sampler, clipper, noise and guarantee read.
+    """Public plan of a run, used by sampler, clipping, noise and guarantee.
 
     Parameters
     ----------
     noise_multiplier : float
         Standard deviation of the noise on the sum / clipping norm, >= 0.
     sample_rate : float
-        Expected batch size / dataset size, in (0, 1]. If several backward passes fill one lot, the
-        lot is the batch.
+        Expected batch size / dataset size, in (0, 1]. If several backward passes contribute to one
+        update, the batch holds the records of all of them.
     steps : int
-        Number of noisy updates, >= 0, not of backward passes.
+        Number of noisy updates (not of backward passes), >= 0.
     max_grad_norm : float
         Clipping norm C > 0; the guarantee does not depend on it.
     sampling : str
         How a batch is drawn, ``"poisson"`` by default; an ordinary loader is ``"shuffled"``.
     drop_last : bool
-        Whether each shuffled epoch drops the records, drawn by chance, that fill no batch, at least
-        one. PyTorch's loader drops `size % batch_size`, which may be none: then this is true only
+        Whether each shuffled epoch drops the randomly chosen records of an incomplete batch, at
+        least one. PyTorch's loader drops `size % batch_size`, which may be 0: then set this only
         if the last batch is one record short, as in `fit`.
     dataset_size : int, optional
         Public number of records; a dataset or a statement of another size is refused.
     max_batch_size : int, optional
-        Most records in a batch, of ``"truncated_poisson"``, which needs both.
+        Maximum batch size of ``"truncated_poisson"``, which also needs `dataset_size`.
 
     Examples
     --------
@@ -273,7 +273,7 @@ class DPSGD(Plan):
     >>> print(run.guarantee("rdp", delta=1e-5))
     epsilon <= 2.597 at delta = 1.0e-05, add_remove, by rdp
 
-    On shuffled batches, if the loader drops what fills none, it leaks far more:
+    On shuffled batches with `drop_last` it leaks far more:
 
     >>> shuffled = replace(run, sampling="shuffled", drop_last=True, steps=60 * 234)
     >>> print(shuffled.guarantee(delta=1e-5))
@@ -328,8 +328,8 @@ class DPSGD(Plan):
     ) -> Self:
         """Return a run of ``ceil(epochs * dataset_size / batch_size)`` steps.
 
-        `dataset_size` is public, `batch_size` the expected one. Where batches are drawn once per
-        epoch there are ``dataset_size // batch_size``, and shuffled ones `drop_last` what is over.
+        `dataset_size` is public, `batch_size` the expected one. If batches are drawn once per
+        epoch there are ``dataset_size // batch_size``, and shuffled ones drop remaining records.
         """
         validate.integer(minimum=1, dataset_size=dataset_size)
         validate.integer(minimum=1, maximum=dataset_size, batch_size=batch_size)
@@ -341,7 +341,7 @@ class DPSGD(Plan):
         return cls(
             noise_multiplier=noise_multiplier,
             sample_rate=batch_size / dataset_size,
-            # A hair of slack: 15 * 60000 / 240 must not become 3751 through rounding.
+            # Rounding must not turn 15 * 60000 / 240 into 3751.
             steps=math.ceil(epochs * batches - 1e-9),
             max_grad_norm=max_grad_norm,
             sampling=sampling,
@@ -361,8 +361,8 @@ class DPSGD(Plan):
     ) -> Self:
         """Return the run with the least noise whose guarantee is at most `epsilon`.
 
-        The other fields are as given: sample_rate and steps, or dataset_size, batch_size and epochs
-        as `from_epochs` takes them, and those that have defaults.
+        Other fields are passed on: sample_rate and steps, or dataset_size, batch_size and epochs
+        as in `from_epochs`, and fields with defaults.
 
         Examples
         --------
@@ -381,7 +381,7 @@ class DPSGD(Plan):
 
     @cached_property
     def sampling_scheme(self) -> SamplingScheme:
-        """Lots that are drawn at once, and their mechanism."""
+        """Mechanism of the batches drawn together, for one step or one epoch."""
         return SamplingScheme.of(
             Gaussian(self.noise_multiplier),
             self.sampling,
@@ -400,9 +400,9 @@ class DPSGD(Plan):
 
 @dataclass(frozen=True)
 class Phases(Plan):
-    """Plans one after the other: a schedule of noise, sample rate or clipping norm.
+    """Consecutive plans: a schedule of noise, sample rate or clipping norm.
 
-    It is public, made before the run begins; nothing in it depends on data.
+    It is public, fixed before the run begins, and independent of the data.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A complete privacy statement, refused while a part is missing; text, LaTeX, JSON or a card."""
+"""Complete privacy statements as text, LaTeX, JSON or a card."""
 
 import datetime
 import hashlib
@@ -52,7 +52,7 @@ TRUST = {
     "distributed": "those who are trusted add shares of the noise, together all that the plan has, "
     "before their sum is opened",
 }
-# Words of the schema of the registry, for where noise is added and for what is released.
+# Deployment models in the schema of the public registry.
 _MODELS = {"central": "Central", "local": "Local", "distributed": "Federated"}
 BASIC = (
     *("name", "description", "intended_use", "data_product_type", "data_product_region"),
@@ -93,22 +93,22 @@ dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: any
 
 @dataclass(frozen=True, kw_only=True)
 class Statement(Shown):
-    """A complete privacy statement, what is promised to whom; `HasGuarantee.statement` makes it."""
+    """A complete privacy statement, made by `HasGuarantee.statement`."""
 
     guarantee: Guarantee
-    records: int  # units in the data
-    told: Mapping[str, str]  # parts that are not numbers of the guarantee, in words
-    true_positive_rate: float  # of the best attack at 1 % false alarms, an upper bound
+    records: int  # number of units in the data
+    told: Mapping[str, str]  # sentences about the run, by part
+    true_positive_rate: float  # upper bound for the best attack at 1 % false alarms
     not_covered: tuple[str, ...]
-    certificate: str = ""  # JSON text that ``dplearn check`` proves
-    proved: str = ""  # the sentence that it printed
+    certificate: str = ""  # JSON text for ``dplearn check``
+    proved: str = ""  # the sentence that the certificate proves
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "told", ReadOnly(self.told))
 
     @property
     def rows(self) -> dict[str, str]:
-        """Sentences of the statement by part; the promise comes first."""
+        """Sentences of the statement by part, beginning with the promise."""
         g, law = self.guarantee, ACCOUNTANTS[self.guarantee.method]
         rows = {
             "Promise": f"{g}: {KINDS[g.kind]}",
@@ -134,14 +134,14 @@ class Statement(Shown):
         return "\n".join(fold(f"{part}: {words}") for part, words in self.rows.items())
 
     def latex(self) -> str:
-        """LaTeX of a table of two columns, for a paper; it needs no package."""
+        """Return a two-column LaTeX table that needs no LaTeX package."""
         return as_latex(self.rows)
 
     def _shown(self) -> dict[str, str]:
         return self.rows
 
     def json(self) -> str:
-        """JSON of every part for a machine, numbers in full, the certificate within."""
+        """Return every part as JSON, with full precision and the certificate."""
         whole = {
             "format": "dplearn statement 3",
             "guarantee": {f.name: getattr(self.guarantee, f.name) for f in fields(self.guarantee)},
@@ -153,11 +153,11 @@ class Statement(Shown):
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
     def registry_entry(self, basic: Mapping[str, Any], *, registry_authors: list[str]) -> str:
-        """Return a draft for the public registry of deployments: JSON, which is YAML as well.
+        """Return a draft entry for the public registry of deployments: JSON, also valid YAML.
 
-        `basic` is the part of its schema that a statement cannot know, at least `BASIC`. What
-        neither knows is left out. The schema is that of Nanayakkara, Ghazi & Vadhan (2025, arXiv
-        2509.13509) as opendp/deployments-registry-data had it on 2026-07-15.
+        `basic` has the fields of the schema that a statement lacks, at least `BASIC`;
+        `registry_authors` are its authors. Other fields are omitted. The schema is that of
+        Nanayakkara, Ghazi & Vadhan (2025, arXiv 2509.13509), version of 2026-07-15.
         """
         given = {**basic, "registry_authors": registry_authors}
         for part in (*BASIC, "registry_authors"):
@@ -198,7 +198,7 @@ class Statement(Shown):
         return json.dumps(entry, indent=1, ensure_ascii=False, default=str) + "\n"
 
     def card(self) -> str:
-        """HTML of one page that needs nothing else, to print or to hang up."""
+        """Return a self-contained HTML page for printing."""
         rows = {part: html.escape(in_signs(words)) for part, words in self.rows.items()}
         promise = rows.pop("Promise")
         listed = "".join(f"<dt>{part}</dt><dd>{words}</dd>" for part, words in rows.items())
@@ -206,30 +206,30 @@ class Statement(Shown):
 
 
 class HasGuarantee(Shown, metaclass=validate.NamesParameters):
-    """A plan of any kind, which has a guarantee and can be stated."""
+    """Base class of plans, which have a guarantee and a statement."""
 
     def _shown(self) -> dict[str, str]:
         shown = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
         return {name: str(value) for name, value in shown if value is not None}
 
-    unit: ClassVar[str] = ""  # whose data neighbours differ in, where the plan decides that
-    units: int | None = None  # how many there are, where the plan decides that
-    # What may leave the program, and what the guarantee has to do with it.
+    unit: ClassVar[str] = ""  # unit of privacy, if the plan fixes it
+    units: int | None = None  # number of units, if the plan fixes it
+    # Kinds of releases, with their relation to the guarantee.
     releases: ClassVar[Mapping[str, str]] = RELEASED
 
     @property
     @abstractmethod
     def composed(self) -> Composed:
-        """The whole run as one mechanism: a bound from above."""
+        """Composition of the whole run: an upper bound."""
 
     @property
     def samplings(self) -> tuple[str, ...]:
-        """Names of the schemes by which units take part; empty where all of them do."""
+        """Names of the sampling schemes; empty if all units take part."""
         return ()
 
     @abstractmethod
     def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
-        """Guarantee of the whole run."""
+        """Return the guarantee of the whole run."""
 
     def statement(
         self,
@@ -249,17 +249,17 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         adjacency: Adjacency | None = None,
         certificate: str = "",
     ) -> Statement:
-        """Return a complete privacy statement of this plan; ValueError names what is missing.
+        """Return a complete privacy statement; raise ValueError naming a missing part.
 
-        `unit` is whose data neighbours differ in, and `records` how many such units there are,
-        fewer than 1 / delta, where the plan does not decide it, as a `FederatedPlan` does.
-        `period` is what one epsilon pays for, such as ``"once"``. `sampling` is how the program
-        *really* draws. `tuning` is one of `TUNINGS`, or a `Tuned` of this plan, whose price is then
-        stated. `released` is one of the plan's `releases`; where that is not every step nothing is
-        claimed from below. `trust` is one of `TRUST`, and `trusted` names who is. `not_covered`
-        adds to what never is. `certificate` is that of `dplearn.certificates.certify` of this run,
-        proved again. `accountant` and `adjacency` are those of `guarantee`, which must be a finite
-        bound.
+        `unit` is the unit of privacy, in which neighbours differ, and `records` the number of
+        units, fewer than 1 / delta, unless the plan fixes them, as a `FederatedPlan` does.
+        `period` is the period that one epsilon covers, such as ``"once"``. `sampling` is the scheme
+        that the program *really* uses. `tuning` is one of `TUNINGS`, or a `Tuned` of this plan,
+        whose guarantee is then stated. `released` is one of the plan's `releases`; unless it is
+        every step, no lower bound is stated. `trust` is one of `TRUST`, and `trusted` names the
+        trusted party. `not_covered` lists further exclusions. `certificate` is that of this run by
+        `dplearn.certificates.certify`, and is checked again. `accountant` and `adjacency` are those
+        of `guarantee`, which must be a finite bound. The default `date` is today.
 
         Examples
         --------
@@ -312,7 +312,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
 
 
 def _require_words(parts: Mapping[str, Any], *, date: Any, not_covered: Any) -> None:
-    """Raise TypeError unless words are texts and the date is one; ValueError if it is to come."""
+    """Raise TypeError unless texts are str and date is a date; ValueError for a future date."""
     words = ("unit", "period", "sampling", "released", "trust", "trusted", "certificate")
     for name in words:
         validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
@@ -326,7 +326,7 @@ def _require_words(parts: Mapping[str, Any], *, date: Any, not_covered: Any) -> 
 
 
 def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
-    """Raise unless every part is given, and those that the plan decides are the plan's own."""
+    """Raise unless every part is given and agrees with the plan."""
     own = " and ".join(plan.samplings)
     for part, meaning in _PARTS.items():
         if parts[part] in (None, "") and (own or part != "sampling"):
@@ -359,8 +359,8 @@ def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
 
 
 def _refuse(stated: Guarantee, records: int) -> None:
-    """Raise unless the guarantee is a finite bound, with a delta that leaves units unpublished."""
-    # A hair of slack: 49 * (1 / 49) is less than 1 in doubles.
+    """Raise unless the guarantee is a finite bound with records * delta < 1."""
+    # A small margin, since 49 * (1 / 49) is less than 1 in doubles.
     if (victims := records * stated.delta) > 1 - 1e-9:
         raise ValueError(
             f"Expected records * delta < 1, got {records} * {stated.delta:g} = {victims:.4g}: "
@@ -386,7 +386,7 @@ def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
 
 
 def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
-    """Return what a certificate proves; raise unless it names this run of one repeated step."""
+    """Return the sentence that a certificate proves; raise unless it is about this run."""
     from dplearn.certificates import check
 
     proved = check(certificate)

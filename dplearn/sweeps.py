@@ -1,4 +1,4 @@
-"""Answers to one question about many plans, on all cores or by any Executor."""
+"""Evaluation of a function for many plans, on all cores or by any Executor."""
 
 import json
 import re
@@ -22,13 +22,13 @@ def sweep(
     rows: str | Path | None = None,
     progress: bool = True,
 ) -> list[Any]:
-    """Answers of ``question(plan)`` for each plan, in the order of the plans.
+    """Return the results of ``question(plan)``, in the order of the plans.
 
     `executor` is any `concurrent.futures.Executor`; by default processes on all cores.
-    `question` must be a function that can be sent there. Processes are handed `batch` plans at a
-    time: take more where an answer costs less than some 20 ms. The first error ends the sweep, with
-    a note on the batch it came of. The file `rows` gets a line for each answer, once all before it
-    are there, and is not asked again; plans are told apart by place and repr, and answers are JSON.
+    `question` must be picklable for processes. Processes get `batch` plans at a
+    time: use more if a result takes less than 20 ms. The first error ends the sweep, with
+    a note naming its batch. The file `rows` gets a JSON line for each result, in order; results in
+    the file are reused, for plans with equal position and repr. `progress` shows a line.
 
     Examples
     --------
@@ -41,17 +41,17 @@ def sweep(
     1.828 <= epsilon <= 1.829 at delta = 1.0e-05, add_remove, by pld
     0.622 <= epsilon <= 0.6221 at delta = 1.0e-05, add_remove, by pld
     """
-    # An address in memory would differ the next time.
+    # Remove addresses in memory, which differ in every process.
     names = [f"{n}: {question!r} of {plan!r}" for n, plan in enumerate(plans)]
     names = [re.sub(r" at 0x\w+", "", name) for name in names]
     path, line = None if rows is None else Path(rows), ProgressLine(progress)
     lines = path.read_text().splitlines(keepends=True) if path and path.exists() else []
-    if path and lines and not lines[-1].endswith("\n"):  # cut by what ended the last sweep
+    if path and lines and not lines[-1].endswith("\n"):  # incomplete line of an interrupted sweep
         write_whole(path, "".join(lines[:-1]).encode())
     known = dict(json.loads(text) for text in lines if text.endswith("\n"))
     missing = [place for place, name in enumerate(names) if name not in known]
     with ExitStack() as stack:
-        if executor is None:  # started afresh, not forked: the caller may have threads
+        if executor is None:  # spawn, not fork: the caller may have threads
             executor = stack.enter_context(ProcessPoolExecutor(mp_context=get_context("spawn")))
         answers = executor.map(question, [plans[place] for place in missing], chunksize=batch)
         file = stack.enter_context(path.open("a")) if path else None
@@ -63,7 +63,7 @@ def sweep(
                 raise
             if file:
                 text = json.dumps([names[place], known[names[place]]])
-                known |= [json.loads(text)]  # what the next sweep will read
+                known |= [json.loads(text)]  # the same value as read from the file
                 print(text, file=file, flush=True)
             line.show(lambda done=done: f"{done}/{len(plans)} answers", last=done == len(plans))
     return [known[name] for name in names]

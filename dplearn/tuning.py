@@ -1,4 +1,4 @@
-"""The privacy cost of trying several settings and releasing the best run."""
+"""Privacy of hyperparameter tuning: releasing the best of several private runs."""
 
 import math
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ _CONDITIONS = (
 
 @dataclass(frozen=True)
 class Tuned:
-    r"""The best of K private runs, where K is random: the choice among them leaks, too.
+    r"""The best of K private runs for a random K, including the leak of the choice.
 
     The bound is Papernot & Steinke (2022), Theorem 2, after Liu & Talwar (2019). It holds if K is
-    drawn by `draw` and never told, if each run draws its settings independently from the same
-    public law, and if its score is made of what `run` releases: on public data, or with noise of
-    its own, which `run` then includes. Settings are bounded by the most revealing one. Only the
-    best run is released. Where K is fixed or told all K runs count, ``Composed([(run, K)])``. A
-    choice by exact scores on private data has no guarantee at all, whatever K is.
+    drawn by `draw` and kept secret, if each run draws its settings independently from the same
+    public law, and if its score depends only on the releases of `run`: on public data, or with
+    noise that `run` includes. `run` is the most revealing setting. Only the
+    best run is released. If K is fixed or public all K runs count, ``Composed([(run, K)])``. A
+    choice by exact scores on private data has no guarantee for any K.
 
     Examples
     --------
@@ -44,9 +44,9 @@ class Tuned:
     epsilon <= 3.688 at delta = 1.0e-05, add_remove, by rdp
     """
 
-    run: Any  # one whole run, a mechanism or a plan, kept as `plan.composed`; no setting leaks more
+    run: Any  # whole run of the most revealing setting; a plan is stored as `plan.composed`
     tries: float  # expected number of runs, in [1, 1e6]
-    # Of the law of K, in [-0.9, 10]; 1: geometric, 0: logarithmic; less is cheaper, K varies more.
+    # Of the law of K, in [-0.9, 10]; 1: geometric, 0: logarithmic; lower: less leak, K varies more.
     shape: float = 0.0
 
     def __post_init__(self) -> None:
@@ -58,12 +58,12 @@ class Tuned:
 
     @cached_property
     def stop(self) -> float:
-        """Parameter gamma in (0, 1) of the law of K: the smaller, the more tries."""
+        """Parameter gamma in (0, 1) of the law of K; smaller values give more tries."""
         excess = lambda x: expected_tries(shape=self.shape, stop=np.exp(x)) - self.tries
         return math.exp(decreasing_root(excess, lower=np.array(-600.0), upper=np.array(-1e-9)))
 
     def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
-        """Bound on the Rényi divergences of what is released, in nats, shape (n_orders,)."""
+        """Return upper bounds on the Rényi divergences, in nats, shape (n_orders,)."""
         orders, others = np.asarray(orders, dtype=float), np.array(RDP().orders)
         one, other = (self.run.rdp(o, adjacency=adjacency) for o in (orders, others))
         bounds = selection_rdp(
@@ -77,7 +77,7 @@ class Tuned:
         return bounds.min(axis=1)
 
     def guarantee(self, *, delta: float, adjacency: Adjacency = "add_remove") -> Guarantee:
-        """Guarantee of the best run and its score, at delta in (0, 1): an upper bound."""
+        """Return an upper bound for the best run and its score, at delta in (0, 1)."""
         validate.probability(delta=delta)
         orders = np.array(RDP().orders)
         epsilons = rdp_to_epsilon(orders, self.rdp(orders, adjacency=adjacency), delta=delta)
@@ -96,7 +96,7 @@ class Tuned:
         )
 
     def draw(self, rng: np.random.Generator) -> int:
-        """Draw the number of tries, at least 1; the generator's seed gives it away."""
+        """Draw the number of tries, >= 1; the seed of `rng` must stay secret."""
         left, count, log_stop = rng.random(), 1, math.log(self.stop)
         share = -math.expm1(log_stop)
         chance = -share / log_stop

@@ -1,4 +1,4 @@
-"""Accountants: what many releases leak, each by its theorem, all answering the same question."""
+"""Accountants: guarantees of composed releases, one accountant for each theorem."""
 
 from dplearn.accountants._base import Accountant
 from dplearn.core import validate
@@ -11,7 +11,7 @@ __all__ = ["ACCOUNTANTS", "Accountant", "accountant_of"]
 
 
 def accountant_of(accountant: Accountant | str) -> Accountant:
-    """Return the accountant given, or the one of that name in `ACCOUNTANTS`."""
+    """Return an accountant given as itself or by its name in `ACCOUNTANTS`."""
     if isinstance(accountant, str):
         validate.one_of(tuple(ACCOUNTANTS), accountant=accountant)
         return ACCOUNTANTS[accountant]()

@@ -1,10 +1,10 @@
-r"""The best attacker's true positive rate, enclosed between two brackets of delta.
+r"""Bounds on the best attacker's true positive rate, from brackets of delta.
 
 With x = e^epsilon and g(x) = delta(epsilon) over real epsilon, a test of false positive rate a
-catches at most :math:`\min_{x>0} g(x) + ax`, and the best test attains it (Dong, Roth & Su 2022,
-Proposition 2.12). g is convex and falls from g(0) = 1 to 0 with slopes of at least -1, so values
-at a few x bound the minimum from both sides: from above where they were taken, from below by
-chords, prolonged. Where two of these meet lowest the next values are taken.
+has a true positive rate of at most :math:`\min_{x>0} g(x) + ax`, and the best test attains it
+(Dong, Roth & Su 2022, Proposition 2.12). g is convex and falls from g(0) = 1 to 0 with slopes of
+at least -1, so values at a few x bound the minimum: from above at these x, from below by extended
+chords. The next values are taken near the lowest intersection of two chords.
 """
 
 from collections.abc import Callable
@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUNDS = 12
-_ROUGH_RTOL = 1e-3  # where to look is found out roughly
-_PARTS = 2.0 ** -np.arange(9)  # of the way to what is known on either side
-# From signed epsilons and a relative width to aim at, to lower and upper bounds on delta.
+_ROUGH_RTOL = 1e-3  # relative width of the first, rough search
+_PARTS = 2.0 ** -np.arange(9)  # of the distance to the next knot on either side
+# Maps signed epsilons and a target relative width to lower and upper bounds on delta.
 Brackets = Callable[[NDArray, float], tuple[NDArray, NDArray]]
 
 
 def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArray, NDArray]:
     """Return bounds on the true positive rate at each false positive rate in (0, 1)."""
-    # The total variation is about as large as losses are.
+    # Typical losses are about as large as the total variation.
     spread = max(float(deltas(np.zeros(1), 1.0)[1][0]), 1e-12) * np.array([0.5, 1.5, 4.0, 10.0])
     epsilon = np.concatenate([-spread[::-1], [0.0], spread])
     lower, upper = np.zeros(rates.shape), np.ones(rates.shape)
@@ -36,22 +36,22 @@ def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArr
             total = high + rates[:, None] * np.exp(epsilon)
             best, upper = np.argmin(total, axis=1), np.min(total, axis=1)
             lower, at = _least(epsilon, low, high, rates)
-            # More than is unknown at the minimum itself.
+            # Rates whose bracket exceeds the uncertainty of delta at the minimum.
             open_ = upper - np.maximum(lower, rates) > aim * upper + 2 * (high - low)[best]
             every = _around(epsilon, at, rates)
             epsilon = np.setdiff1d(every[open_], epsilon)
             if not epsilon.size:
                 break
         epsilon = np.unique(every)
-    # Announcing everybody at random is a test as well.
+    # Random guessing has a true positive rate equal to the false positive rate.
     upper = np.clip(upper, rates, 1.0)
     return np.clip(lower, rates, upper), upper
 
 
 def _around(epsilon: NDArray, at: NDArray, rates: NDArray) -> NDArray:
-    """Return for every rate epsilons between the knots next to `at`, the nearer to it the denser.
+    """Return for every rate epsilons between the knots next to `at`, denser close to `at`.
 
-    Beyond e^epsilon = 1 / rate nothing is left to gain; far on the left all are caught.
+    The search ends at e^epsilon = 1 / rate on the right, and at -80 on the left.
     """
     ends = np.concatenate([[-80.0], epsilon, [max(1 - np.log(np.min(rates)), epsilon[-1] + 1)]])
     cell = np.clip(np.searchsorted(ends, at), 1, ends.size - 1)
@@ -62,17 +62,17 @@ def _around(epsilon: NDArray, at: NDArray, rates: NDArray) -> NDArray:
 def _least(
     epsilon: NDArray, low: NDArray, high: NDArray, rates: NDArray
 ) -> tuple[NDArray, NDArray]:
-    """Return a lower bound on min g(x) + ax per rate a, g between low and high, and log x there."""
-    # Errors of a delta near 1e-12, and of x: x_k |g'(x_k)| is at most 1.
+    """Return a lower bound on min g(x) + ax per rate a, for low <= g <= high, and log x there."""
+    # Relative error of delta, 1e-12, and error through x: x_k |g'(x_k)| is at most 1.
     x, blur = np.exp(epsilon), 1e-12 * high
-    # g(0) = 1, and from 1 / a on the sum is no less.
+    # g(0) = 1, and for x >= 1 / a the sum is at least 1.
     x = np.concatenate([[0.0], x, [max(1 / float(np.min(rates)), 2 * x[-1])]])
     tail = np.append(1.0, x[1:-1] * np.abs(np.append(1.0, high[:-1]) - low) / np.diff(x[:-1]))
     blur = np.append(0.0, blur) + 4e-16 * np.minimum(tail, 1.0)
     low = np.append(np.append(1.0, low) - blur, 0.0)
     high = np.append(np.append(1.0, high) + blur, high[-1] + blur[-1])
-    # Steepest fall that g may have right of x_k, and least one left of it, by all chords: those
-    # over several cells are looser, but suffer less from what is unknown of their ends.
+    # Bounds on the slope of g right and left of x_k by all chords: those over
+    # several cells are looser, but less sensitive to the uncertainty of their ends.
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = (low - high[:, None]) / (x - x[:, None])
     order = np.arange(x.size)
@@ -81,7 +81,7 @@ def _least(
     right, left, gap = right[:-1], left[1:], np.diff(x)
     least, at = np.empty(rates.shape), np.empty(rates.shape)
     for i, a in enumerate(rates):
-        # The larger of two lines is least at an end of the cell or where they meet.
+        # The maximum of two lines is smallest at an end of the cell or at their intersection.
         first, last = low[:-1] + a * x[:-1], low[1:] + a * x[1:]
         with np.errstate(divide="ignore", invalid="ignore"):
             meet = (last + (left - a) * gap - first) / ((right + left) * gap)

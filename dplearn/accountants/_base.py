@@ -1,9 +1,9 @@
-"""The base of accountants: mechanism, delta and number of steps in, one `Guarantee` out.
+"""Base class of accountants: from mechanism, delta and number of steps to a `Guarantee`.
 
 Accountants are frozen dataclasses of numerical settings. The base class expands `steps` and
-compositions into `Runs`, answers what needs no theorem (nothing released, no noise added) and
-refuses what a subclass does not cover; a subclass turns rows of counts into bounds and never
-multiplies by anything else.
+compositions into `Runs`, handles the trivial cases (nothing released, no noise added) and
+refuses mechanisms that a subclass does not cover; a subclass turns rows of counts into bounds and
+never multiplies by any other count.
 """
 
 import dataclasses
@@ -24,13 +24,13 @@ from dplearn.mechanisms import Mechanism
 
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"
 _SUM = "the epsilons of all releases added up"
-_SAME = 1e-9  # bounds that differ by less are the same, each rounded up in its own way
-_LEAST_LOG_DELTA = -690.0  # smallest delta that `delta` distinguishes from 0
+_SAME = 1e-9  # relative difference of two bounds that rounding explains
+_LEAST_LOG_DELTA = -690.0  # log of the smallest delta that `delta` returns
 _NO_LOG_DELTA = -1e-12  # from here on delta counts as 1
 
 
 class Bound(NamedTuple):
-    """Bound on epsilon of one composition, as a subclass states it."""
+    """Bound on epsilon of one composition, returned by a subclass."""
 
     epsilon: float
     kind: Kind | None = None  # None: the class's own kind
@@ -41,7 +41,7 @@ class Bound(NamedTuple):
 
 
 class Accountant(ABC):
-    """A theorem that turns a mechanism, run some number of times, into a guarantee."""
+    """A theorem that gives the guarantee of a mechanism after a number of runs."""
 
     name: ClassVar[str]
     kind: ClassVar[Kind] = "upper"
@@ -50,10 +50,10 @@ class Accountant(ABC):
 
     @abstractmethod
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
-        """One bound per row of counts; every row has at least one run."""
+        """Return one bound per row of counts; every row has at least one run."""
 
     def _refusal(self, runs: Runs) -> str:
-        """Why these mechanisms are not covered, or an empty string."""
+        """Return the reason why these mechanisms are not covered, or an empty string."""
         try:
             for mechanism in runs.mechanisms:
                 mechanism.require_theorem(runs.adjacency)
@@ -62,11 +62,11 @@ class Accountant(ABC):
         return ""
 
     def coarse(self) -> Self:
-        """Return an accountant of the same theorem that costs less, or itself."""
+        """Return a faster, less precise accountant of the same theorem, or itself."""
         return self
 
     def supports(self, mechanism: Mechanism, adjacency: Adjacency = "add_remove") -> bool:
-        """Return True where this accountant's theorem covers the mechanism under the adjacency."""
+        """Return whether this accountant covers the mechanism under the adjacency."""
         return not self._refusal(Runs.of(mechanism, 1, adjacency))
 
     def epsilon(
@@ -77,9 +77,9 @@ class Accountant(ABC):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Guarantee of `steps` >= 0 adaptive runs at the given delta in (0, 1).
+        """Return the guarantee of `steps` >= 0 adaptive runs at the given delta in (0, 1).
 
-        Its `kind` says what epsilon is; epsilon = inf comes with a `reason`. ValueError and
+        Its `kind` is that of epsilon; an infinite epsilon has a `reason`. ValueError and
         TypeError are raised for arguments out of range, NotImplementedError if no theorem covers
         the combination; the message names it.
         """
@@ -94,15 +94,15 @@ class Accountant(ABC):
         steps: ArrayLike,
         adjacency: Adjacency = "add_remove",
     ) -> tuple[Guarantee, ...]:
-        """Guarantees for many numbers of steps at once, which share their work.
+        """Return guarantees for many numbers of steps at once, which share computations.
 
         Parameters and errors are those of `epsilon`; `steps` has shape (n,), or (n, n_parts) with
-        a column for each of ``mechanism.parts()``, whose own counts it replaces; where one of them
-        adds no noise and any row runs it, no row that releases anything has a bound.
+        a column for each of ``mechanism.parts()``, whose own counts it replaces; if any row runs
+        a part that adds no noise, epsilon is infinite in every row that releases anything.
         """
         validate.probability(delta=delta)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
-        # A repeated number of steps, as roundings of an even curve have, is computed once.
+        # Compute repeated numbers of steps once.
         counts = as_counts(steps, dimensions=(1, 2))
         counts, place = np.unique(counts, axis=0, return_inverse=True)
         runs = self._covered(mechanism, counts, adjacency)
@@ -114,7 +114,7 @@ class Accountant(ABC):
             bounds = self._capped(runs[released], delta)
         every = [next(bounds) if any_ else nothing for any_ in released]
         if np.all(np.diff(counts, axis=0) >= 0):
-            # Epsilon cannot fall: to drop the outputs of the runs that are more is post-processing.
+            # Epsilon rises with the counts: dropping outputs is post-processing.
             most = accumulate((bound.lower for bound in every), max)
             every = [
                 bound._replace(lower=low, kind="exact" if bound.kind == "exact" else "bracket")
@@ -126,7 +126,7 @@ class Accountant(ABC):
         return tuple(guarantees[i] for i in place.ravel())
 
     def _capped(self, runs: Runs, delta: float) -> Iterator[Bound]:
-        """Yield the bounds; of pure releases none is above the sum of their epsilons."""
+        """Yield the bounds, for pure releases capped at the sum of their epsilons."""
         most = np.full(runs.totals.shape, np.inf)
         if self.kind == "upper" and runs.pure:
             most = runs.summed_epsilons(delta)
@@ -142,10 +142,10 @@ class Accountant(ABC):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Guarantee with the smallest delta at which `epsilon` is proved, at least 1e-299.
+        """Return the guarantee with the smallest proved delta at `epsilon`, at least 1e-299.
 
-        Parameters and errors as in `epsilon`. It is rounded up, and holds at the epsilon it
-        states, which is at most the one asked for. `delta_lower` bounds delta from below.
+        Parameters and errors as in `epsilon`. Delta is rounded up; the guarantee's epsilon is at
+        most the argument. `delta_lower` bounds delta from below.
         """
         validate.non_negative(epsilon=epsilon)
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
@@ -172,11 +172,11 @@ class Accountant(ABC):
         return at(log_delta)
 
     def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float] | None:
-        """Lower and upper bound on delta of the only row; None leaves it to a search."""
+        """Return lower and upper bounds on delta of the only row, or None to search instead."""
         return None
 
     def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:
-        """Return the runs in question; raise unless a theorem covers them."""
+        """Return the runs of a mechanism; raise unless a theorem covers them."""
         runs = Runs.of(mechanism, steps, adjacency)
         if refusal := self._refusal(runs):
             raise NotImplementedError(f"Accountant {self.name}: {refusal}")

@@ -1,6 +1,6 @@
-"""Runs: which mechanisms an accountant composes, how often, between which neighbours.
+"""Composed mechanisms with their numbers of runs, and ordered pairs of neighbours.
 
-`Runs` counts them; `directions` are the two orders of neighbours of such a composition.
+`Runs` holds mechanisms and counts; `directions` returns both orders of the neighbours.
 """
 
 import dataclasses
@@ -23,11 +23,11 @@ from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 _PER_DECADE = 12
-MOST_RUNS = 10**12  # beyond it counts would leave the range in which doubles hold whole numbers
+MOST_RUNS = 10**12  # so that doubles hold all counts exactly
 
 
 def as_counts(steps: ArrayLike, *, dimensions: tuple[int, ...] = (1,)) -> NDArray:
-    """Numbers of steps as an array; ValueError unless they are whole, >= 0 and laid out so."""
+    """Return steps as an array; raise ValueError unless whole, >= 0 and of these dimensions."""
     counts = np.asarray(steps)
     if counts.ndim not in dimensions or counts.dtype.kind not in "iu" or np.any(counts < 0):
         raise ValueError(f"Expected steps to be whole numbers >= 0, got steps={counts!r}.")
@@ -36,30 +36,30 @@ def as_counts(steps: ArrayLike, *, dimensions: tuple[int, ...] = (1,)) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Adaptive compositions of the same mechanisms; the only place where they are counted."""
+    """Adaptive compositions of the same mechanisms, one per row of counts."""
 
     mechanisms: tuple[Mechanism, ...]  # none of them a composition
-    counts: NDArray  # shape (n_rows, n_mechanisms); every row is a composition of its own
+    counts: NDArray  # shape (n_rows, n_mechanisms); every row is a separate composition
     adjacency: Adjacency
 
     @classmethod
     def of(cls, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Self:
-        """Return runs of a mechanism, its parts counted: a row for each number of steps.
+        """Return runs of a mechanism's parts, with a row for each number of steps.
 
-        Two-dimensional steps are the rows themselves, with a column for each part.
+        Two-dimensional steps are used as rows of counts, with a column for each part.
         """
         mechanism = as_mechanism(mechanism)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         mechanisms, once = zip(*mechanism.parts(), strict=True)
         steps = np.asarray(steps)
-        # Of Python's integers, which do not wrap.
+        # Python integers do not overflow.
         rows = steps.astype(object) if steps.ndim == 2 else np.outer(steps.astype(object), once)
         if rows.shape[1] != len(once):
             expected = f"whole numbers >= 0 in {len(once)} columns, one for each part"
             raise ValueError(f"Expected steps to be {expected}, got {rows.shape[1]}.")
         if (most := np.max(rows.sum(axis=1), initial=0)) > MOST_RUNS:
             raise ValueError(f"Expected at most {MOST_RUNS:.0e} releases, got {most:.3g}.")
-        # What never runs leaks nothing, however much it would leak; one column stays.
+        # Drop mechanisms that never run, but keep at least one column.
         used = np.asarray(rows.astype(bool).any(axis=0))
         used[0] |= not used.any()
         chosen = tuple(m for m, runs in zip(mechanisms, used, strict=True) if runs)
@@ -75,13 +75,13 @@ class Runs:
 
     @cached_property
     def composed(self) -> Composed:
-        """One run of each, which says what holds of all."""
+        """Composition of one run of each mechanism."""
         return Composed(self.mechanisms)
 
     def rdp(self, orders: NDArray) -> NDArray:
-        """Rényi divergences (n_rows, n_orders): they add up (Mironov 2017, Proposition 1).
+        """Return summed Rényi divergences (n_rows, n_orders) (Mironov 2017, Proposition 1).
 
-        The orders are the same for all rows, (n_orders,), or a row's own, (n_rows, n_orders).
+        Orders have shape (n_orders,), the same for all rows, or (n_rows, n_orders).
         """
         distinct, place = np.unique(orders, return_inverse=True)
         key, shape = tuple(distinct.tolist()), np.shape(orders)
@@ -89,23 +89,23 @@ class Runs:
         return sum(n[:, None] * one for n, one in zip(self.counts.T, each, strict=True))  # type: ignore[return-value]
 
     def epsilon_of_one(self, deltas: ArrayLike) -> NDArray:
-        """Smallest epsilon of each mechanism alone at each delta, (n_deltas, n_mechanisms)."""
+        """Return the epsilon of one run of each mechanism, shape (n_deltas, n_mechanisms)."""
         each = tuple(np.asarray(deltas, dtype=float).ravel().tolist())
         return np.stack([_epsilon(m, each, self.adjacency) for m in self.mechanisms], axis=-1)
 
     def summed_epsilons(self, delta: float) -> NDArray:
-        """Epsilons of all releases added up, each at an equal share of delta, shape (n_rows,)."""
+        """Return the sum of all epsilons, each at an equal share of delta, shape (n_rows,)."""
         return (self.counts * self.epsilon_of_one(delta / self.totals)).sum(axis=1)
 
     @cached_property
     def pure(self) -> bool:
-        """True where all mechanisms are DP with delta = 0."""
+        """Whether all mechanisms are DP with delta = 0."""
         return all(math.isfinite(_pure(m, self.adjacency)) for m in self.mechanisms)
 
     def delta_grid(self, delta: float) -> NDArray:
-        """Candidate per-step deltas, from a billionth of delta / most steps to delta / fewest.
+        """Return candidate per-step deltas, from 1e-9 delta / most steps to delta / fewest steps.
 
-        Powers of a fixed ratio times delta: a curve and a single point see the same ones.
+        They are delta times powers of a fixed ratio, the same for a curve and a single point.
         """
         first = np.floor(_PER_DECADE * np.log10(self.totals.min()))
         last = _PER_DECADE * np.log10(self.totals.max())
@@ -129,12 +129,12 @@ def _pure(mechanism: Mechanism, adjacency: Adjacency) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """One ordered pair of outputs per mechanism."""
+    """One order of the neighbours: an ordered pair of outputs per mechanism."""
 
-    profiles: list[Profile]  # what bounds every pair from above
-    witnesses: list[Profile] | None  # pairs that occur, where every mechanism has one
-    shifts: NDArray | None = None  # of neighbours in deviations, if all are plain Gaussians
-    # If there is nothing but one sampled Gaussian: its pair, or one that occurs and is below.
+    profiles: list[Profile]  # upper bounds on the profiles of all pairs
+    witnesses: list[Profile] | None  # profiles of actual pairs, if every mechanism has one
+    shifts: NDArray | None = None  # distances in standard deviations, if all are plain Gaussians
+    # For a single sampled Gaussian: its dominating pair, or else an actual pair below it.
     sampled: SampledGaussian | None = None
     attained: bool = True
 
@@ -154,7 +154,7 @@ class Direction:
     def log_deltas(
         self, row: NDArray, epsilons: NDArray, lattice: Lattice
     ) -> tuple[NDArray, NDArray]:
-        """Lower and upper bounds on log delta at every epsilon >= 0, for one row of counts."""
+        """Return lower and upper bounds on log delta at every epsilon >= 0, for one row."""
         if self.shifts is not None:
             mu = math.sqrt(float(row @ self.shifts**2))
             exact = gaussian_log_delta(epsilons, mu)
@@ -178,7 +178,7 @@ class Direction:
         return lower, upper
 
     def deltas(self, row: NDArray, epsilon: NDArray, lattice: Lattice) -> tuple[NDArray, NDArray]:
-        """Lower and upper bounds on delta at every real epsilon."""
+        """Return lower and upper bounds on delta at every real epsilon."""
         size, ahead = np.abs(epsilon), epsilon >= 0
         ends = np.zeros((2, epsilon.size))
         for rows, pair in ((ahead, self), (~ahead, self.reverse())):
@@ -190,7 +190,7 @@ class Direction:
 
 
 def directions(runs: Runs) -> list[Direction]:
-    """Return ordered pairs of outputs to compose: remove, then add; one where both are equal."""
+    """Return the directions to compose: remove and add, or one if both are equal."""
     mechanisms, adjacency = runs.mechanisms, runs.adjacency
     profiles = [m.profiles(adjacency) for m in mechanisms]
     witnesses = [m.witnesses(adjacency) for m in mechanisms]
@@ -210,7 +210,7 @@ def directions(runs: Runs) -> list[Direction]:
 
 
 def dominating_shifts(runs: Runs) -> NDArray | None:
-    """Return shifts of Gaussians that leak no less, as than a sample of one, where all have one."""
+    """Return the shifts of dominating Gaussians, or None unless every mechanism has one."""
     adjacency = runs.adjacency
     shifts = [m.dominating(adjacency).gaussian_shift(adjacency) for m in runs.mechanisms]
     return None if None in shifts else np.array(shifts)

@@ -1,4 +1,4 @@
-"""Composition of releases known by their (epsilon, delta) alone: basic, advanced and optimal."""
+"""Basic, advanced and optimal composition of (epsilon, delta) guarantees."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from dplearn.mechanisms import Composed, RandomizedResponse
 
 @dataclass(frozen=True)
 class Basic(Accountant):
-    """Sums of epsilons and of deltas; each release gets an equal share of delta.
+    """Basic composition: sums of epsilons and deltas, with equal shares of delta.
 
     Examples
     --------
@@ -35,10 +35,10 @@ class Basic(Accountant):
 
 @dataclass(frozen=True)
 class Advanced(Accountant):
-    """Advanced composition, which grows like sqrt(T), or basic where that is smaller.
+    """Advanced composition, which grows like sqrt(T), or basic composition if smaller.
 
-    Delta is divided between the steps and the theorem's own slack in the best of many
-    ways; every division gives a valid bound, so the search decides tightness only.
+    Delta is divided between the steps and the theorem's slack in the best of many ways; every
+    division gives a valid bound, so the search affects only tightness.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Advanced(Accountant):
 
     @staticmethod
     def _totals(runs: Runs, paid: NDArray, each: NDArray, delta: float) -> tuple[NDArray, NDArray]:
-        """Return closed forms, inf where no delta is left, and the slack, by row and candidate."""
+        """Return closed forms (inf without slack) and the slack, per row and candidate."""
         slack = theorems.composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
         # Axes: row of counts, candidate, mechanism.
         totals = theorems.heterogeneous_composition(
@@ -70,10 +70,10 @@ class Advanced(Accountant):
 
 @dataclass(frozen=True)
 class Optimal(Accountant):
-    """Exact composition of T steps of which only (epsilon_0, delta_0) is known.
+    """Exact composition of T steps that are only known to be (epsilon_0, delta_0)-DP.
 
-    That of steps which differ is #P-hard (Murtagh & Vadhan 2016); theirs is the upper end of a
-    bracket of the composed randomized responses.
+    For different steps it is #P-hard (Murtagh & Vadhan 2016); the result is then the upper end of
+    a bracket of the composed randomized responses.
 
     Examples
     --------
@@ -88,11 +88,11 @@ class Optimal(Accountant):
     reference = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.3")
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        # Equal shares of delta need not be among the divisions that are tried.
+        # The candidate divisions need not include equal shares of delta.
         return _smaller(self._composed(runs, delta), Basic()._bounds(runs, delta))
 
     def _composed(self, runs: Runs, delta: float) -> Sequence[Bound]:
-        """Return the exact composition at divisions around the closed form's, never above that."""
+        """Return exact composition at divisions near the closed form's best, capped by it."""
         paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
         each = runs.epsilon_of_one(paid)
         closed, slack = Advanced._totals(runs, paid, each, delta)
@@ -101,7 +101,7 @@ class Optimal(Accountant):
                 _of_different(each, row, paid, left, total)
                 for row, left, total in zip(runs.counts, slack, closed, strict=True)
             ]
-        # Candidates spread around the closed form's choice, on the grid.
+        # Grid candidates around the closed form's choice.
         reach = np.array([-10, -5, 0, 5, 10])
         tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)
@@ -112,7 +112,7 @@ class Optimal(Accountant):
         totals = np.where(left > 0, totals, np.inf)
         pick = np.argmin(totals, axis=1)[:, None]
         best, chosen = (np.take_along_axis(a, pick, axis=1)[:, 0] for a in (totals, paid[tried]))
-        # One step needs no slack: its own profile is exact.
+        # A single step needs no slack: its profile is exact.
         single = runs.epsilon_of_one([delta])[0, 0]
         best = np.where(steps[:, 0] == 1, np.minimum(best, single), best)
         return _with_shares(best, chosen)
@@ -129,9 +129,9 @@ def _smaller(one: Sequence[Bound], other: Sequence[Bound]) -> list[Bound]:
 def _of_different(
     each: NDArray, counts: NDArray, paid: NDArray, slack: NDArray, closed: NDArray
 ) -> Bound:
-    """Bound of one row, at two divisions of delta, by the worst releases: randomized responses."""
+    """Return the bound of one row of randomized responses, the worst case, at two divisions."""
     tried, law = [], PLD().coarse()
-    # The closed form's division, and next to nothing for the steps.
+    # The closed form's division, and the smallest candidate delta per step.
     for i in (int(np.argmin(closed)), paid.size - 1):
         coins = [(e, int(n)) for e, n in zip(each[i], counts, strict=True) if e * n > 0]
         epsilon = closed[i]

@@ -1,4 +1,4 @@
-"""Accountants that add up moments of the loss: Rényi DP, zCDP and the moments accountant."""
+"""Accountants that sum moments of the loss: Rényi DP, zCDP and the moments accountant."""
 
 import math
 from collections.abc import Callable
@@ -13,21 +13,21 @@ from dplearn.accountants._runs import Runs
 from dplearn.core import validate
 from dplearn.core.guarantee import Reference
 
-# Dense where large epsilons have their best order, whole numbers in the middle, and far
-# enough out for small ones (a full batch at sigma = 1000 wants orders near 10^4).
+# Dense near 1, where large epsilons have their best order, whole numbers in the middle, and large
+# orders for small epsilons (a full batch at sigma = 1000 needs orders near 10^4).
 _ORDERS = (
     *(1 + np.geomspace(0.01, 10.0, 60)).tolist(),
     *map(float, range(12, 64)),
     *np.unique(np.round(np.geomspace(64, 1e6, 180))).tolist(),
 )
-# Between these the best one is searched for, in rounds, up to a relative difference of epsilon.
+# Rounds of the search between these orders, and the relative difference of epsilon that ends it.
 _ROUNDS, _CLOSE = 15, 1e-10
-_ROUNDING = 1e-12  # relative error granted to divergences and their conversion
+_ROUNDING = 1e-12  # bound on the relative error of divergences and their conversion
 
 
 @dataclass(frozen=True)
 class RDP(Accountant):
-    """Rényi divergences, composed and converted at the best order.
+    """Rényi DP: summed divergences, converted at the best order.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class RDP(Accountant):
     (1.035, 17)
     """
 
-    # > 1, fractional ones included: the best of them, and by default the best one between them.
+    # Orders > 1; the default orders are refined by a search between them.
     orders: tuple[float, ...] = _ORDERS
 
     name = "rdp"
@@ -57,7 +57,7 @@ class RDP(Accountant):
             orders, rounds = np.append(orders[:-1:10], orders[-1]), _ROUNDS
         epsilon, near = at_best_order(runs, orders, theorems.rdp_to_epsilon, delta)
         for _ in range(rounds):
-            # A row is done where the epsilons of both neighbours are the same but for rounding.
+            # A row is done when the epsilons at the neighbouring orders agree up to rounding.
             open_ = np.max(epsilon, axis=1) > epsilon[:, 1] * (1 + _CLOSE)
             if not np.any(open_):
                 break
@@ -73,9 +73,9 @@ class RDP(Accountant):
 def at_best_order(
     runs: Runs, orders: NDArray, conversion: Callable[..., NDArray], delta: float
 ) -> tuple[NDArray, NDArray]:
-    """Epsilons at the best order of every row of counts and next to it, and these three orders.
+    """Return epsilons at the best order of every row and its neighbours, and these orders.
 
-    Orders rise, and any gives a valid bound. Both results have shape (n_rows, 3).
+    Orders increase; any order gives a valid bound. Both results have shape (n_rows, 3).
     """
     epsilon = conversion(orders, runs.rdp(orders), delta=delta)
     near = np.add.outer(np.argmin(epsilon, axis=1), [-1, 0, 1]).clip(0, epsilon.shape[1] - 1)
@@ -86,7 +86,7 @@ def at_best_order(
 
 @dataclass(frozen=True)
 class Moments(Accountant):
-    """Moments lambda = 1..32 of the loss and the tail bound of 2016: what papers report.
+    """The moments accountant of 2016: log moments lambda = 1..32 and their tail bound.
 
     The lambda-th log moment is lambda times the Rényi divergence of order lambda + 1.
 
@@ -116,7 +116,7 @@ class Moments(Accountant):
 
 @dataclass(frozen=True)
 class ZCDP(Accountant):
-    """Zero-concentrated DP: one number rho per mechanism; rhos add up.
+    """Zero-concentrated DP: the sum of one rho per mechanism.
 
     Examples
     --------

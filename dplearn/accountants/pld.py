@@ -27,30 +27,30 @@ from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
-_LOOSE = 1.1  # upper and lower end further apart than this leave room for another bound
+_LOOSE = 1.1  # ratio of upper to lower end above which other bounds are tried
 _WIDE = "the upper end is a closed form's: no narrower bracket was found"
-# A distance of neighbours, 1 / sigma, and what it does to every one of them that is used.
+# Distance of neighbours, 1 / sigma, and epsilon above which the reason below is given.
 _FAR = 1e3
 _HOPELESS = "with so little noise one release betrays a record: epsilon is beyond every use"
-# What bounds epsilon from above.
+# Proofs of the upper bound.
 _SUMMED = "a closed form for sums of Gaussian losses (Dong, Roth & Su 2022, Corollary 3.3)"
 _CONTOUR = "a contour integral (Alghamdi et al. 2023)"
 _LATTICE = "connected dots of the profile on a lattice (Doroshenko et al. 2022, Algorithm 1)"
 _CLOSED = "Rényi divergences, zCDP or a dominating Gaussian"
 _VARIATION = "the total variation of all releases, which delta alone pays for"
 _PROFILE = "the privacy profile of the one release"
-# Parts of delta that may pay for losses cut off where less did not help.
+# Fractions of delta for truncated losses, tried if smaller ones leave a wide bracket.
 _CUTS = 1e-6, 1e-4, 1e-3, 1e-2, 0.3
 
 
 @dataclass(frozen=True)
 class PLD(Accountant):
-    """The privacy loss distribution: the whole law of the loss, composed.
+    """Composition of the privacy loss distribution.
 
-    The answer is exact for one run and for plain Gaussians, and a bracket elsewhere: by the
-    contour integral for the sampled Gaussian, by the lattice for the rest. It is an upper bound
-    only where no pair of neighbours is known to attain the profile. Where few steps use a record,
-    sample_rate * steps < 30, and delta is tiny, its ends may be per cents apart.
+    The result is exact for one run and for plain Gaussians, otherwise a bracket: by the contour
+    integral for the sampled Gaussian, by the lattice for the rest. It is an upper bound
+    only where no pair of neighbours is known to attain the profile. If few steps use a record,
+    sample_rate * steps < 30, and delta is tiny, its ends may differ by several per cent.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class PLD(Accountant):
     0.9468 <= epsilon <= 0.9469 at delta = 1.0e-05, add_remove, by pld
     """
 
-    rtol: float = 1e-6  # relative width of the bracket to aim at; it holds whatever is reached
+    rtol: float = 1e-6  # target relative width; a wider bracket is valid too
     most_cells: int = 2**16  # largest transform
 
     name = "pld"
@@ -72,7 +72,7 @@ class PLD(Accountant):
         validate.integer(minimum=64, maximum=2**24, most_cells=self.most_cells)
 
     def coarse(self) -> Self:
-        """Return an accountant with a bracket a thousand times wider, from fewer cells."""
+        """Return an accountant with wider brackets, rtol >= 1e-3, from fewer cells."""
         return dataclasses.replace(self, rtol=max(self.rtol, 1e-3), most_cells=2**13)
 
     def _bounds(self, runs: Runs, delta: float) -> Iterator[Bound]:
@@ -99,8 +99,8 @@ class PLD(Accountant):
         ]
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
-        """Rows of at least two runs: by the contour, and by the lattice where that stays wide."""
-        # Total variation adds up, the same in both directions: what fits into delta is proved.
+        """Yield bounds of rows of two or more runs, by the contour or else the lattice."""
+        # If the summed total variation, equal in both directions, is below delta, epsilon is 0.
         variation = [float(p.delta(0.0)) for p in sides[0].profiles]
         leaks = runs.counts @ variation > delta * (1 - MARGIN)
         lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)
@@ -113,7 +113,7 @@ class PLD(Accountant):
                 lower[leaks], high = worse_brackets(steps, sigma=pair.sigma, q=pair.q, **aim)
             upper[leaks] = high if sides[0].attained else np.inf
             proof[leaks] = _CONTOUR
-        # Losses cut off may cost little of delta, or much of it where the bracket stays wide.
+        # Truncation uses little of delta first, and more of it if the bracket stays wide.
         for lattice in (self._lattice, dataclasses.replace(self._lattice, cuts=_CUTS)):
             if np.any(loose := upper > _LOOSE * lower):
                 low, high = lattice.brackets(
@@ -126,7 +126,7 @@ class PLD(Accountant):
                 proof[loose] = np.where(high < upper[loose], _LATTICE, proof[loose])
                 lower[loose] = np.maximum(lower[loose], low)
                 upper[loose] = np.minimum(upper[loose], high)
-        # Ends that cross contradict each other: neither counts, and other theorems decide.
+        # Crossed ends contradict each other: discard both and use other theorems.
         crossed = lower > upper
         lower[crossed], upper[crossed] = 0.0, np.inf
         if np.any(loose := upper > _LOOSE * lower):
@@ -156,12 +156,12 @@ class PLD(Accountant):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> tuple[NDArray, NDArray]:
-        """Lower and upper bound on the true positive rate of the best attacker.
+        """Return lower and upper bounds on the true positive rate of the best attacker.
 
-        It is the share of members that the best test between the worst neighbours finds, at a
+        It is the share of members that the best test between the worst neighbours detects, at a
         `false_positive_rate` in (0, 1), in any shape; the bounds have the same shape (Dong, Roth &
-        Su 2022, Proposition 2.12). One minus them is the trade-off function. Other parameters are
-        those of `epsilon`.
+        Su 2022, Proposition 2.12). One minus the rate is the trade-off function. Other parameters
+        are those of `epsilon`.
 
         Examples
         --------
@@ -200,10 +200,10 @@ def _closed_bound(runs: Runs, delta: float) -> NDArray:
 
 
 def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
-    """One run of the i-th mechanism needs no composition; `exact`: its profile is a real pair's."""
+    """Return the bound of one run of mechanism i; `exact` if a pair attains its profile."""
     less, more = delta * (1 - MARGIN), min(delta * (1 + MARGIN), 1.0)
     epsilon, plateau, lower = runs.epsilon_of_one([less, delta, more])[:, i]
-    # A profile may be flat at delta itself, which then pays for the infinite losses.
+    # A profile may level off at exactly delta, the mass of infinite losses.
     epsilon = float(plateau if math.isinf(epsilon) else epsilon)
     if not exact:
         real = runs.mechanisms[i].witnesses(runs.adjacency)
@@ -216,7 +216,7 @@ def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
 
 @dataclass(frozen=True)
 class GDP(Accountant):
-    """Gaussian DP by the limit T -> infinity: exact for plain Gaussians, else *not a bound*.
+    """Gaussian DP by its central limit theorem: exact for plain Gaussians, else *not a bound*.
 
     Examples
     --------
@@ -255,9 +255,9 @@ class GDP(Accountant):
 
 
 def _squared_mu(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    """Squared mu of one step: mu^2 itself, or q^2 times the variance of P/Q under sampling; or nan.
+    """Return squared mu of one step, or nan: mu^2, or q^2 Var(P/Q) under sampling.
 
-    It is e^{mu^2} - 1, and of (f_1 - f_-1) / f_0, where a record is replaced, 4 sinh(mu^2).
+    Var(P/Q) = e^{mu^2} - 1; for a replaced record Var((f_1 - f_-1) / f_0) = 4 sinh(mu^2).
     """
     if (shift := mechanism.dominating(adjacency).gaussian_shift(adjacency)) is None:
         return math.nan

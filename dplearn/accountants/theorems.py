@@ -1,4 +1,4 @@
-"""The theorems that accountants run on; the formula book enters them and checks each one."""
+"""Theorems used by the accountants; the formula book has an entry with a check for each."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,7 +63,7 @@ def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:
     """
     rho, log_delta = np.maximum(np.asarray(rho, dtype=float), 1e-300), np.log(delta)
     # d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2; times (alpha - 1)^2 it
-    # rises and is convex in log(alpha - 1): from the right of its zero every step stays there.
+    # rises and is convex in log(alpha - 1): Newton steps from the right stay right of the root.
     x = np.minimum(0.5 * np.log(-log_delta / rho), np.log(np.expm1(np.minimum(-log_delta, 700.0))))
     for _ in range(12):
         excess = np.exp(x)
@@ -121,7 +121,7 @@ def composition_slack(*, delta: ArrayLike, paid: ArrayLike, steps: ArrayLike) ->
     9e-06
     """
     log_left = np.log1p(-np.asarray(delta)) - steps * np.log1p(-np.asarray(paid))
-    # Overpaid by much is as bad as overpaid by a little.
+    # Avoid overflow; every negative slack is invalid.
     return -np.expm1(np.minimum(log_left, 1.0))
 
 
@@ -165,14 +165,14 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     epsilon, steps, slack = np.broadcast_arrays(
         np.asarray(epsilon, dtype=float), np.asarray(steps, dtype=float), slack
     )
-    # Smallest whole k with delta at loss L_k small enough, by bisection on k: so it is from where
-    # Hoeffding's inequality has P(K >= k) <= slack.
+    # Smallest whole k with delta at loss L_k <= slack, by bisection up to the k where Hoeffding's
+    # inequality gives P(K >= k) <= slack.
     far = expit(epsilon) * steps + np.sqrt(-0.5 * steps * np.log(slack))
     low, high = np.floor(steps / 2) - 1, np.minimum(np.ceil(far) + 1, steps)
     while np.any(high - low > 1):
         middle = np.floor((low + high) / 2)
         (p, q), error = binomial_tails(middle, epsilon, steps), tails_error(steps)
-        # A capped exponent, like a Q that underflowed, makes delta larger.
+        # Capping the exponent only raises delta, and so does underflow of Q.
         discount = np.exp(np.minimum((2 * middle - steps) * epsilon, 700.0)) * q
         fits = p * (1 + error) - discount * (1 - error) <= slack
         high, low = np.where(fits, middle, high), np.where(fits, low, middle)
@@ -187,12 +187,12 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
 
 
 def tails_error(steps: NDArray) -> NDArray:
-    """Relative error granted to `binomial_tails`: the beta function's argument is rounded."""
+    """Return a bound on the relative error of `binomial_tails` from a rounded argument."""
     return 3e-14 * (10 + np.sqrt(steps))
 
 
 def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArray, NDArray]:
-    """P(K > k) and Q(K > k) of the number K of true, or of false, answers among `steps` coins."""
+    """Return P(K > k) and Q(K > k): K of `steps` coins are true under P, false under Q."""
     exact, lie = expit(epsilon), expit(-epsilon)
     inner = np.clip(k, 0, steps - 1)
     p, q = (betainc(inner + 1, steps - inner, x) for x in (exact, lie))

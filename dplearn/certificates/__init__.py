@@ -1,6 +1,6 @@
-"""Certificates: an epsilon with a proof that anybody can check; needs python-flint.
+"""Certificates: an epsilon with a machine-checkable proof; needs python-flint.
 
-`certify` proposes the numbers of a proof with the engine, `check` proves them without it.
+`certify` computes the numbers of a proof with the engine; `check` verifies them without it.
 """
 
 try:

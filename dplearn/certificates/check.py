@@ -1,9 +1,9 @@
-r"""A checker of certificates in ball arithmetic: it knows no engine and no model of rounding.
+r"""A checker of certificates in ball arithmetic, independent of the engine.
 
 A certificate says that eps- <= epsilon(delta) <= eps+ for a run: delta_T(eps+) <= delta for both
 orders of the neighbours, and delta_T(eps-) >= delta for one. The other numbers in it make the proof
-short and may come from anywhere: every quantity below is an enclosure (Johansson 2017), and what is
-not seen to hold is not proved. Appendix 90 derives the sum. With M(z) = E e^{zL} of one step,
+short and need no trust: every quantity below is an enclosure (Johansson 2017), and an inequality
+counts only if it holds for all of it. Appendix 90 derives the sum. With M(z) = E e^{zL} of a step,
 lambda > 0, h = 2 pi / P and z = lambda + ikh,
 
 .. math:: S = \frac h{2\pi}\sum_k \frac{M(z)^T e^{-z\varepsilon}}{z(1+z)}
@@ -38,9 +38,9 @@ from typing import Any
 
 from flint import acb, acb_mat, arb, ctx
 
-# Nodes in x, and products of nodes in both directions, times bits: some ten seconds each.
+# Limits on nodes in x, and on products of nodes in both directions, times bits: about 10 s each.
 FORMAT, _MOST_NODES, _MOST_WORK = "dplearn certificate 1", 2**22, 2**34
-# Printable ASCII but [ and \: no lists, and no sign that stands for another one.
+# Printable ASCII without [ and \: no lists and no escaped characters.
 _TEXT = re.compile(r"[\s!-Z\]-~]{1,9999}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?(e[-+]?[0-9]{1,3})?")
 _KEYS = {"format", "run", "lower", "upper", "lower side", "bits", "proofs", "made with"}
@@ -51,11 +51,11 @@ _RUNS = {
 
 
 class NotProvedError(Exception):
-    """Error: what a certificate says does not follow from its numbers."""
+    """Error: a certificate's claim does not follow from its numbers."""
 
 
 def check(text: str) -> str:
-    """Return the sentence that `text` proves; NotProvedError says why it proves none."""
+    """Return the sentence that `text` proves; raise NotProvedError if the proof fails."""
     try:
         _require(_TEXT.fullmatch(text) and text.count("{") <= 5, "no short text in plain ASCII")
         certificate = json.loads(text, object_pairs_hook=_object)
@@ -98,16 +98,16 @@ def _check(certificate: Mapping[str, Any]) -> str:
 
 
 class SampledRun:
-    """Runs of a sampled Gaussian in one order of the neighbours; `delta` encloses delta_T."""
+    """Composition of a sampled Gaussian in one order of the neighbours."""
 
     def __init__(self, run: Mapping[str, Any], side: str, proof: Mapping[str, Any]) -> None:
         self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])
         _require(self.sigma > 0 and 0 < self.q < 1, "noise_multiplier or sample_rate")
         self.steps, self.side, self.proof = run["steps"], side, proof
-        self.moments: list[acb] = []  # which both ends share
+        self.moments: list[acb] = []  # shared by both ends
 
     def delta(self, epsilon: arb) -> tuple[arb, arb]:
-        """Lower and upper bound on delta_T."""
+        """Return lower and upper bounds on delta_T."""
         if "chernoff" in (proof := self.proof):
             _expect({"chernoff"}, proof)
             return arb(0), self._chernoff(_number(proof["chernoff"]), epsilon)
@@ -129,7 +129,7 @@ class SampledRun:
         return total - cut - aliases, total + cut
 
     def _chernoff(self, mu: arb, epsilon: arb) -> arb:
-        """c(mu) M(mu)^T e^{-mu epsilon}."""
+        """Return c(mu) M(mu)^T e^{-mu epsilon}."""
         _require(mu >= 0, "a negative mu")
         log_c = mu * (mu / (1 + mu)).log() - (1 + mu).log() if mu > 0 else arb(0)
         return self._moment(mu) ** self.steps * (log_c - mu * epsilon).exp()
@@ -140,7 +140,7 @@ class SampledRun:
         return sum((weight.real for weight in weights), beyond) / (1 - error)
 
     def _moments(self, tilt: arb, h: arb, count: int) -> list[acb]:
-        """M(lambda + ikh) for k < count, by powers in two digits."""
+        """Return M(lambda + ikh) for k < count, by baby-step giant-step powers."""
         angle = self._room(tilt)
         logs, weights, beyond, error = self._line(tilt, angle, angle)
         _require(count * len(logs) * ctx.prec <= _MOST_WORK, "too many nodes in both directions")
@@ -155,7 +155,7 @@ class SampledRun:
         return [m.conjugate() for m in moments] if self.side == "add" else moments
 
     def _beyond(self, tilt: arb, t: arb, angle: arb) -> arb:
-        """B: upper bound on |M(lambda + iu)| for all u >= t."""
+        """Return B, an upper bound on |M(lambda + iu)| for all u >= t."""
         _require(0 < angle < 1.5, "cut angle")
         room = min(self._room(tilt), arb.pi() / 2 - angle)
         logs, weights, beyond, error = self._line(tilt, angle, room)
@@ -163,13 +163,13 @@ class SampledRun:
         return sum(sizes, beyond + error * self._moment(tilt))
 
     def _room(self, tilt: arb) -> arb:
-        """Choose how far phi is moved: any choice is sound, this one needs few nodes."""
+        """Return the shift of phi: any value is sound, this one needs few nodes."""
         most = min(1.5, 1.5 / float(self.sigma))
         most = most if self.side == "remove" else min(most, 3 / math.sqrt(1 + float(tilt)))
         return arb(most)
 
     def _line(self, tilt: arb, phi: arb, room: arb) -> tuple[list[acb], list[acb], arb, arb]:
-        """L, or log f, and e^{lambda L} P at nodes on a line; what lies beyond; error / M."""
+        """Return L (or log f) and weights e^{lambda L} P at nodes, the sum beyond, error / M."""
         sigma, replaced, s = self.sigma, self.side == "replace", 1 + tilt
         s = -tilt if self.side == "add" else s
         up, down, digits = max(s, arb(0)), max(-s, arb(0)) * self.q, math.log(2) * ctx.prec
@@ -198,14 +198,14 @@ class SampledRun:
         return list(logs), list(weights), beyond, 2 * self._grown(phi + room, tilt) / fold
 
     def _grown(self, phi: arb, tilt: arb) -> arb:
-        """C(phi) e^{phi^2 sigma^2 / 2}."""
+        """Return C(phi) e^{phi^2 sigma^2 / 2}."""
         _require(phi <= 3.05, "phi")
         grown = (phi**2 * self.sigma**2 / 2).exp()
         return grown if self.side == "remove" else grown * (phi / 2).cos() ** -tilt
 
 
 def _number(text: object) -> arb:
-    """Return the decimal number that is written, not the double next to it."""
+    """Return an enclosure of the decimal number in `text`, not its nearest double."""
     if isinstance(text, str) and _NUMBER.fullmatch(text):
         return arb(text)
     raise NotProvedError(f"not proved: {text!a:.50} is no decimal number")

@@ -1,4 +1,4 @@
-"""Numbers of a proof, proposed by the contour engine; only `check` decides whether they prove."""
+"""Certificates whose numbers the contour engine computes and `check` verifies."""
 
 import json
 import math
@@ -16,23 +16,23 @@ from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 
-# How far the ends are moved apart, relative to epsilon, until they are proved; and of that the
-# part that aliases and what is cut off may have of delta.
+# Relative widenings of the bracket, tried in turn until it is proved; aliases and truncation may
+# reach _SHARE times the widening, relative to delta.
 _ROOM, _SHARE = (1e-9, 1e-7, 1e-5, 1e-3), 1e-2
-# Most nodes over 2 pi.
+# Maximum number of nodes, divided by 2 pi.
 _LONGEST = 8e5
-# Steeper lines leave the half-plane on which the checker's bound rests.
+# The checker's bound holds for angles below pi / 2.
 _LARGEST_ANGLE = 1.4
 
 
 def certify(
     mechanism: Mechanism, *, delta: float, steps: int = 1, adjacency: Adjacency = "add_remove"
 ) -> str:
-    """Return the certificate of a mechanism's smallest epsilon at delta, which `check` proves.
+    """Return a certificate of a bracket of the mechanism's epsilon at delta, verified by `check`.
 
     It is JSON text about `steps` runs under one `adjacency`;
-    `delta`, in (0, 1), is read as the decimal number that it prints as, like all others. A proof
-    has a form for Gaussian and PoissonSubsampled(Gaussian) alone; for others, and if no contour is
+    `delta`, in (0, 1), is read as its printed decimal number, like all others. Only Gaussian and
+    PoissonSubsampled(Gaussian) are supported; for others, and if no contour is
     short enough at these parameters, NotImplementedError is raised, and ModuleNotFoundError if
     python-flint is not installed.
     """
@@ -78,7 +78,7 @@ def _run(mechanism: Mechanism) -> dict[str, Any]:
 def _proofs(
     mechanism: Mechanism, stated: dict[str, Any], tau: float
 ) -> tuple[dict[str, Any], list[str]]:
-    """Proofs of both ends, their precision, and sides for the lower one, best guess first."""
+    """Return proofs of both ends with their precision, and sides for the lower end, best first."""
     proofs, bits, attained, run = {}, 128, {}, stated["run"]
     log_delta, upper = math.log(float(run["delta"])), float(stated["upper"])
     steps = np.array([float(run["steps"])])
@@ -87,7 +87,7 @@ def _proofs(
         chernoff = table.chernoff(steps, np.array([upper]))[0]
         enough = chernoff < log_delta - 1e-3
         if np.any(enough):
-            # The smallest one needs the fewest nodes.
+            # The smallest mu needs the fewest nodes.
             proofs[side] = {"chernoff": repr(float(table.mu[np.argmax(enough)]))}
             continue
         proofs[side], digits = _contour(table, steps, upper, log_delta, math.log(tau))
@@ -101,7 +101,7 @@ def _proofs(
 def _contour(
     table: Table, row: NDArray, epsilon: float, log_delta: float, log_tau: float
 ) -> tuple[dict[str, Any], float]:
-    """Line, nodes and bounds of a sum that is worth delta at epsilon; e-folds that it needs."""
+    """Return the line, nodes and bounds of a sum near delta, and its precision in e-folds."""
     at, target = np.array([epsilon]), np.array([log_delta])
     need, at_zero = table.needs(row, at, target, log_tau)
     _, freedom, longer, _ = TRIES[1]

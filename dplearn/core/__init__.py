@@ -1,1 +1,1 @@
-"""Shared by all packages: guarantees, errors, registries, logarithms, roots, typed formulas."""
+"""Code that all packages share: guarantees, errors, registries, logarithms and roots."""

@@ -1,4 +1,4 @@
-"""Tables of two columns as HTML and LaTeX, values as JSON, and a dict that cannot be changed."""
+"""Two-column tables as HTML and LaTeX, values as JSON, and a read-only dict."""
 
 import html
 import json
@@ -21,14 +21,14 @@ _TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
 
 
 def in_signs(words: str) -> str:
-    """Return words with the signs of formulas in place of their names."""
+    """Return words with epsilon, delta, <= and >= replaced by mathematical signs."""
     for name, sign in _SIGNS.items():
         words = words.replace(name, sign)
     return words
 
 
 def in_latex(words: str) -> str:
-    """Return words as LaTeX, with signs in place of names."""
+    """Return words as LaTeX, with names of signs replaced by the signs."""
     return in_signs(words).translate(str.maketrans(_TEX))
 
 
@@ -40,7 +40,7 @@ def as_html(rows: Mapping[str, str]) -> str:
 
 
 def as_json(value: Any) -> Any:
-    """Return lists, dicts and numbers that JSON can hold; inf and nan become None."""
+    """Return a value as lists, dicts and numbers that JSON can hold; inf and nan become None."""
     if isinstance(value, Mapping):
         return {name: as_json(x) for name, x in value.items()}
     if isinstance(value, np.ndarray | tuple | list):
@@ -50,18 +50,18 @@ def as_json(value: Any) -> Any:
 
 
 def print_json(rows: Iterable[dict[str, Any]]) -> None:
-    """Print one list of objects."""
+    """Print rows as a JSON list of objects."""
     print(json.dumps([*rows], indent=2, allow_nan=False))
 
 
 def as_latex(rows: Mapping[str, str]) -> str:
-    """Return a LaTeX table, which needs no package."""
+    """Return a two-column LaTeX table that needs no LaTeX package."""
     lines = [rf"{in_latex(name)} & {in_latex(words)} \\" for name, words in rows.items()]
     return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *lines, r"\end{tabular}", ""])
 
 
 class Shown:
-    """A value whose face in a notebook is a table of names and words."""
+    """Base class of values that a notebook shows as a table of names and words."""
 
     def _shown(self) -> Mapping[str, str]:
         raise NotImplementedError

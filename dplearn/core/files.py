@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic replacement of files, and a lock beside a file."""
 
 import glob
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def write_whole(path: str | os.PathLike, content: bytes) -> None:
-    """Replace the file at `path`; whatever goes wrong, the old or the new one is there, whole."""
+    """Replace the file at `path` atomically: after an error the old or the new file is intact."""
     path = Path(path)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.writing-")
     try:
@@ -22,7 +22,7 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
-    if os.name == "posix":  # elsewhere a folder cannot be opened
+    if os.name == "posix":  # Windows cannot open a folder
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -32,7 +32,7 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
 
 @contextmanager
 def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
-    """Hold a lock beside the file at `path`; TimeoutError if another process keeps it too long."""
+    """Hold a lock file beside `path`; raise TimeoutError if another process holds it longer."""
     lock, end = Path(f"{path}.lock"), time.monotonic() + seconds
     while True:
         try:
@@ -52,6 +52,6 @@ def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
 
 
 def temporaries(path: str | os.PathLike) -> list[Path]:
-    """Temporary files of writes to `path` that are going on or were killed."""
+    """Return the temporary files of running or interrupted writes to `path`."""
     path = Path(path)
     return list(path.parent.glob(glob.escape(f".{path.name}.writing-") + "*"))

@@ -1,4 +1,4 @@
-"""Guarantees: what is proved about a mechanism, under which adjacency, by which theorem."""
+"""Guarantees: a proved epsilon and delta, with their adjacency and method."""
 
 import html
 import math
@@ -17,12 +17,12 @@ Kind = Literal["exact", "upper", "bracket", "probable", "approximate", "lower"]
 
 @dataclass(frozen=True)
 class Reference:
-    """A place in the literature: authors as usually cited, year, and theorem or section."""
+    """Citation of a result: authors, year, and theorem or section."""
 
     authors: str
     year: int
     where: str
-    checked: bool = False  # whether the number was looked up, not cited from memory
+    checked: bool = False  # whether the theorem's number was checked in the paper
 
     def __str__(self) -> str:
         return f"{self.authors} ({self.year}), {self.where}"
@@ -44,12 +44,12 @@ class Guarantee:
     kind: Kind
     method: str  # name of the accountant
     adjacency: Adjacency
-    lower: float = 0.0  # lower end of a bracket; 0 where nothing is proved from below
+    lower: float = 0.0  # lower end of a bracket; 0 without a proved lower bound
     assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
-    reason: str = ""  # why epsilon is infinite or its bracket wide, or must not be passed on
-    details: Mapping[str, float] = field(default_factory=ReadOnly)  # such as the order that won
-    delta_lower: float = 0.0  # lower end where epsilon was given and delta found; 0: none proved
-    # Whom it is about where it is not about all neighbours; part of every sentence that states it.
+    reason: str = ""  # why epsilon is infinite, its bracket wide, or it must not be published
+    details: Mapping[str, float] = field(default_factory=ReadOnly)  # such as the best Rényi order
+    delta_lower: float = 0.0  # lower bound on delta, if delta was computed at a given epsilon
+    # The neighbours covered, if not all; every printed sentence includes it.
     only_for: str = ""
     proof: str = ""  # how epsilon was bounded, where the method has several ways to do it
 
@@ -69,15 +69,15 @@ class Guarantee:
 
     @property
     def is_bound(self) -> bool:
-        """True where the true epsilon is proved to be at most `epsilon`."""
+        """Whether the true epsilon is proved to be at most `epsilon`."""
         return self.kind in ("exact", "upper", "bracket")
 
     def __str__(self) -> str:
-        """Return a sentence that stays true of the numbers in it, as they are printed."""
+        """Return the guarantee as a sentence, with bounds rounded to the safe side."""
         only = f", for {self.only_for} only" if self.only_for else ""
         about = f"{self.adjacency}, by {self.method}{only}"
         exact = self.kind == "exact"
-        if self.delta_lower > 0:  # epsilon was given and delta found
+        if self.delta_lower > 0:  # delta was computed at a given epsilon
             ends = _between("delta", self.delta if exact else self.delta_lower, self.delta)
             return f"{ends} at epsilon = {read_back(self.epsilon)}, {about}"
         note = f" ({self.reason})" if self.reason else ""
@@ -100,7 +100,7 @@ def _between(name: str, lower: float, upper: float) -> str:
 
 
 def read_back(value: float) -> str:
-    """Return the text of `value` that a reader can type to get the same number.
+    """Return a short text of `value` that converts back to the same number.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def read_back(value: float) -> str:
 
 
 def round_up(value: float, digits: int = 4) -> str:
-    """Return `value` in `digits` significant digits, never smaller than it is.
+    """Return `value` rounded up to `digits` significant digits.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def round_up(value: float, digits: int = 4) -> str:
 
 
 def round_down(value: float, digits: int = 4) -> str:
-    """Return `value` in `digits` significant digits, never larger than it is."""
+    """Return `value` rounded down to `digits` significant digits."""
     return _rounded(value, digits, math.floor)
 
 

@@ -1,4 +1,4 @@
-"""Arithmetic on logarithms, without overflow and without needless cancellation."""
+"""Arithmetic on logarithms that avoids overflow and cancellation."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -6,20 +6,20 @@ from scipy.special import gammaln
 
 
 def log1mexp(x: ArrayLike) -> NDArray:
-    """log(1 - e^x) for x <= 0, accurate at both ends (Maechler 2012)."""
+    """Return log(1 - e^x) for x <= 0, accurate near 0 and for very negative x (Maechler 2012)."""
     x = np.minimum(np.asarray(x, dtype=float), 0.0)
     with np.errstate(divide="ignore"):
         return np.where(x > -0.693, np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
 
 
 def log_expm1(x: ArrayLike) -> NDArray:
-    """log(e^x - 1) for x >= 0; -inf at 0."""
+    """Return log(e^x - 1) for x >= 0; -inf at 0."""
     x = np.maximum(np.asarray(x, dtype=float), 0.0)
     return x + log1mexp(-x)
 
 
 def exp_rest(x: ArrayLike) -> NDArray:
-    """e^x - 1 - x >= 0, by its series where the difference would cancel."""
+    """Return e^x - 1 - x >= 0, by its series where the difference would cancel."""
     x = np.asarray(x, dtype=float)
     near = np.clip(x, -0.01, 0.01)
     series = 1 + near / 3 * (1 + near / 4 * (1 + near / 5 * (1 + near / 6)))
@@ -27,14 +27,14 @@ def exp_rest(x: ArrayLike) -> NDArray:
 
 
 def log_sum(logs: NDArray) -> NDArray:
-    """log of the sum of e^logs along the last axis; faster than `np.logaddexp.reduce`."""
+    """Return log of the sum of e^logs along the last axis, faster than `np.logaddexp.reduce`."""
     top = np.maximum(np.max(logs, axis=-1), -1e300)
     with np.errstate(divide="ignore"):
         return np.log(np.sum(np.exp(logs - top[..., None]), axis=-1)) + top
 
 
 def log_sub(a: ArrayLike, b: ArrayLike) -> NDArray:
-    """log(e^a - e^b) for a >= b; rounding that makes b > a counts as a = b."""
+    """Return log(e^a - e^b) for a >= b; b > a through rounding counts as a = b."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     with np.errstate(invalid="ignore"):
         gap = np.where(np.isneginf(b), -np.inf, b - a)
@@ -42,18 +42,18 @@ def log_sub(a: ArrayLike, b: ArrayLike) -> NDArray:
 
 
 def log_comb(n: ArrayLike, k: ArrayLike) -> NDArray:
-    """log of the binomial coefficient |C(n, k)| for real n and whole k."""
+    """Return log of the binomial coefficient |C(n, k)| for real n and whole k."""
     n, k = np.asarray(n, dtype=float), np.asarray(k, dtype=float)
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 def log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
-    """log((1+x)^a - 1 - a x) with 1 + x = e^{log_f}; row i belongs to a = order[i]."""
+    """Return log((1+x)^a - 1 - a x) with 1 + x = e^{log_f}; row i has a = order[i]."""
     power, more = order * log_f, order - 1
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         # (1+x)((1+x)^{a-1} - 1) - (a-1)x: near order 1 both terms are small.
         plain = np.log(np.exp(log_f) * np.expm1(np.minimum(more * log_f, 600.0)) - more * x)
-        # Where the power is huge x is as large as 1 + x; where x is tiny use the series.
+        # For a huge power replace x by 1 + x; for a tiny x use the series.
         huge = power + np.log1p(-order * np.exp(-(order - 1) * log_f))
         series = 1 + x * (order - 2) / 3 * (1 + x * (order - 3) / 4 * (1 + x * (order - 4) / 5))
         near = np.log(0.5 * order * (order - 1) * x * x * series)

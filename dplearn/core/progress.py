@@ -4,17 +4,17 @@ import sys
 import time
 from collections.abc import Callable
 
-_PAUSE = 0.2  # seconds between two pictures of the line
+_PAUSE = 0.2  # seconds between two updates of the line
 
 
 class ProgressLine:
-    """A line of text on the error stream, overwritten at most five times a second; or none."""
+    """A line on the error stream, overwritten at most five times a second if `shown`."""
 
     def __init__(self, shown: bool) -> None:
         self._shown, self._due = shown, 0.0
 
     def show(self, text: Callable[[], str], *, last: bool) -> None:
-        """Overwrite the line if it is time, or if it is the last, which ends it."""
+        """Overwrite the line if an update is due; always write and end the last one."""
         if self._shown and (last or time.monotonic() >= self._due):
             self._due = time.monotonic() + _PAUSE
             end = "\n" if last else ""

@@ -1,4 +1,4 @@
-"""A dictionary that fills itself from the modules of one folder."""
+"""A dictionary of the classes defined in the modules of one package."""
 
 import importlib
 import pkgutil
@@ -6,10 +6,10 @@ from typing import Any
 
 
 class Registry(dict[str, Any]):
-    """Classes by name: every concrete subclass of `base` that a package's modules define.
+    """Concrete subclasses of `base` defined in a package's modules, by their `name`.
 
-    The folder, of which `package` is the dotted name, is the list: nothing is registered by hand.
-    Modules whose name begins with an underscore are not looked at; abstract classes stand there.
+    `package` is the dotted name of the package; a new module in it is registered automatically.
+    Modules whose name begins with an underscore are skipped; they hold abstract classes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Monotone inversion, rounded to the safe side."""
+"""Roots of monotone functions, rounded to the safe side, and maxima of unimodal ones."""
 
 import math
 from collections.abc import Callable
@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _ITERATIONS = 200
-# From x and the ends a < b of what is left to a point that can be asked; an end: nothing is left.
+# Maps x and the bracket's ends a < b to a valid point between them, or to an end if there is none.
 Snap = Callable[[float, float, float], float]
 
 
 def first_true(
     holds: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
 ) -> NDArray:
-    """Points just above where `holds` turns from False to True, elementwise.
+    """Return points just above the switch of `holds` from False to True, elementwise.
 
     `holds` takes and returns arrays shaped like `upper`, is monotone in each element and true
-    at `upper`. The value returned is one at which `holds` was seen to be true, within `rtol`
-    relative or 1e-300 absolute of the switch; where `holds(lower)` is true already, it is `lower`.
+    at `upper`. `holds` was evaluated as true at each point returned, which is within `rtol`
+    relative or 1e-300 absolute of the switch; where `holds(lower)` is true, it is `lower`.
     """
-    # Of two values alone the interpolation is the middle: that is bisection.
+    # Interpolation between the values 1 and -1 is bisection.
     step = lambda x: np.where(holds(x), -1.0, 1.0)
     return decreasing_root(step, lower=lower, upper=upper, rtol=rtol)
 
@@ -29,11 +29,11 @@ def first_true(
 def decreasing_root(
     value: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
 ) -> NDArray:
-    """Points at which a decreasing `value` was seen to be <= 0, just right of its root.
+    """Return points just right of the root of a decreasing `value`, evaluated there as <= 0.
 
     Interpolate, truncate, project (Oliveira & Takahashi 2020): never more evaluations than
     bisection and about ten where `value` is smooth. Elementwise; -inf is a valid value, the value
-    is <= 0 at `upper`, and where it is so at `lower` already, `lower` is returned.
+    is <= 0 at `upper`, and where it is <= 0 at `lower`, `lower` is returned.
     """
     b = np.array(upper, dtype=float)
     a = np.broadcast_to(np.asarray(lower, dtype=float), b.shape).copy()
@@ -52,7 +52,7 @@ def decreasing_root(
         towards = np.sign(middle - falsi)
         nudge = np.maximum(0.2 * half * half / np.maximum(np.abs(b), 1e-300), 0.25 * tolerance)
         inner = np.where(nudge <= np.abs(middle - falsi), falsi + towards * nudge, middle)
-        # After one spare step the bracket is never wider than bisection would have left it.
+        # The bracket is at most as wide as bisection's one step earlier.
         room = np.maximum(width * 0.5**candidate - half, 0.0)
         x = np.where(np.abs(inner - middle) <= room, inner, middle - towards * room)
         x = np.where(open_, np.clip(x, a, b), b)
@@ -65,12 +65,12 @@ def decreasing_root(
 
 @dataclass(frozen=True)
 class Crossing:
-    """Place where a decreasing value was seen to be <= 0, and what is known nearby."""
+    """Bracket of the root of a decreasing value, with an estimate of the root and slope."""
 
-    x: float  # the smallest point seen to be good; inf if there is none
-    below: float  # the largest point seen to be bad; -inf if there is none
-    root: float  # a guess between the two, good or not
-    slope: float  # of the value at the guess, or nan
+    x: float  # the smallest evaluated point with a value <= 0, or inf
+    below: float  # the largest evaluated point with a value > 0, or -inf
+    root: float  # estimate of the root between `below` and `x`
+    slope: float  # of the value at the estimate, or nan
 
 
 def crossing(
@@ -83,14 +83,14 @@ def crossing(
     slope: float = math.nan,
     snap: Snap = lambda x, a, b: x,
 ) -> Crossing:
-    """Smallest x in [lower, upper] at which a decreasing, nearly straight `value` is <= 0.
+    """Return the smallest x in [lower, upper] with a decreasing, nearly linear `value` <= 0.
 
     For costly values without a bracket: inverse interpolation through three points, each new
-    one a little beyond the root, so that good and bad close in from both sides. About seven
-    evaluations where `value` is smooth, three times those of bisection where it jumps. A value may
-    be infinite. The search begins at `guess`, with the value's `slope` near it if that is known,
-    and stops when good and bad are `tolerance` apart, which may depend on the point asked last;
-    `snap` serves where only some can be asked.
+    point a little beyond the root, so that the bracket shrinks from both sides. It takes about
+    seven evaluations where `value` is smooth, three times those of bisection where it jumps. A
+    value may be infinite. The search begins at `guess`, with the value's `slope` near it if given,
+    and stops when the bracket is `tolerance` wide, which may depend on the last point;
+    `snap` moves a point to one at which `value` is defined.
     """
     points: list[tuple[float, float]] = []
     a, b, stride, misses = -math.inf, math.inf, 0.5, 0
@@ -105,14 +105,14 @@ def crossing(
             break
         misses = misses + 1 if b - a > 0.5 * width else 0
         if math.isinf(b - a):
-            # On to the other side, in strides that double.
+            # Double the stride until the root is bracketed.
             step = abs(root - x) + max(0.4 * close, 2 * error)
             step = step if step < stride and len(points) < 20 else stride
             x, stride = x + step if f > 0 else x - step, 2 * stride
         elif misses > 1 or not a < root < b:
             x, misses = 0.5 * (a + b), 0
         else:
-            # A point past the root as seen from the nearer end, at least what closes the bracket.
+            # Step past the root from the nearer end, by at least the tolerance.
             middle, nudge = 0.5 * (a + b), max(0.4 * close, 2 * error)
             if root - a < b - root:
                 x = min(max(root + nudge, a + 0.99 * close), middle)
@@ -121,13 +121,13 @@ def crossing(
         x = snap(min(max(x, lower), upper), a, b)
         if x in (a, b):
             break
-    # Where no root was predicted one of the ends is finite.
+    # Without a predicted root at least one end is finite.
     inside = a < root < b
     return Crossing(b, a, root if inside else b if b < math.inf else a, slope)
 
 
 def _predict(points: list[tuple[float, float]], slope: float) -> tuple[float, float, float]:
-    """Root, its likely error, and slope by inverse interpolation; nan where nothing is known."""
+    """Return the root, its likely error and the slope by inverse interpolation, or nan."""
     near = sorted((p for p in points if abs(p[1]) < 30), key=lambda p: abs(p[1]))[:3]
     if not near:
         return math.nan, math.nan, slope
@@ -147,7 +147,7 @@ def _predict(points: list[tuple[float, float]], slope: float) -> tuple[float, fl
 def maximise(
     value: Callable[[NDArray], NDArray], *, lower: float, upper: float, shape: tuple[int, ...]
 ) -> NDArray:
-    """Place of the maximum of a unimodal `value` on [lower, upper], elementwise."""
+    """Return the argmax of a unimodal `value` on [lower, upper], elementwise."""
     lo, hi = np.full(shape, lower), np.full(shape, upper)
     golden = 0.5 * (np.sqrt(5.0) - 1)
     left, right = hi - golden * (hi - lo), lo + golden * (hi - lo)
@@ -155,7 +155,7 @@ def maximise(
     for _ in range(80):
         go_left = at_left >= at_right
         lo, hi = np.where(go_left, lo, left), np.where(go_left, right, hi)
-        # One of the two points stays: that is what the ratio is golden for.
+        # By the golden ratio one of the two inner points is reused.
         new = np.where(go_left, hi - golden * (hi - lo), lo + golden * (hi - lo))
         at_new = value(new)
         left, right = np.where(go_left, new, right), np.where(go_left, left, new)

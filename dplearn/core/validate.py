@@ -1,4 +1,4 @@
-"""All wording of errors about arguments: the keyword becomes the name in the message."""
+"""Checks of arguments; the keyword's name appears in the error message."""
 
 import difflib
 import inspect
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# Words of papers and of other libraries for our parameters.
+# Names of our parameters in papers and other libraries.
 _SYNONYMS = {
     "noise_multiplier": ("sigma", "std", "stddev", "standard_deviation", "scale", "noise_std", "z"),
     "sample_rate": ("q", "sampling_prob", "sampling_probability", "sampling_rate", "gamma"),
@@ -67,13 +67,13 @@ def between(lower: float, upper: float, **values: float) -> None:
 
 
 def scale(*, zero: bool = False, **values: float) -> None:
-    """Raise unless every value, squared or inverted, is a number; 0 passes where it may."""
+    """Raise unless every value lies in [1e-50, 1e50], or is 0 if `zero` allows it."""
     expected = ("0 or " if zero else "") + "in [1e-50, 1e50]"
     _numbers(values, expected, lambda x: 1e-50 <= x <= 1e50 or (zero and x == 0))
 
 
 def instance(cls: type, **values: object) -> None:
-    """Raise unless every value is an instance of the class, not the class or its name."""
+    """Raise TypeError unless every value is an instance of the class."""
     for name, value in values.items():
         if not isinstance(value, cls):
             kind = ("an " if cls.__name__[0] in "AEIOU" else "a ") + cls.__name__
@@ -97,12 +97,12 @@ def one_of(choices: Collection[str], **values: str) -> None:
 
 
 def unsupported(what: str, why: str) -> NotImplementedError:
-    """NotImplementedError for a combination that no theorem here covers, to be raised."""
+    """Return a NotImplementedError for a combination that no implemented theorem covers."""
     return NotImplementedError(f"{what} is not supported: {why}")
 
 
 class NamesParameters(ABCMeta):
-    """Metaclass of classes that answer an unknown keyword with the parameter that is meant."""
+    """Metaclass that answers an unknown keyword by suggesting the nearest parameter."""
 
     if not TYPE_CHECKING:  # a type checker reads the parameters of __init__
 
@@ -112,13 +112,13 @@ class NamesParameters(ABCMeta):
 
     @property
     def __signature__(cls) -> inspect.Signature:
-        """Signature of the class, which `__call__` of a metaclass would hide from `help`."""
+        """Signature of `__init__`, which the metaclass's `__call__` would hide from `help`."""
         signature = inspect.signature(cls.__init__)
         return signature.replace(parameters=[*signature.parameters.values()][1:])
 
 
 def names_parameters(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function answer an unknown keyword with the parameter that is meant."""
+    """Make a function answer an unknown keyword by suggesting the nearest parameter."""
 
     @wraps(function)
     def checked(*args: P.args, **keywords: P.kwargs) -> R:
@@ -129,7 +129,7 @@ def names_parameters(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def known_parameters(owner: str, parameters: Collection[str], keywords: Iterable[str]) -> None:
-    """Raise TypeError for a keyword that is none of the parameters; the nearest one is named."""
+    """Raise TypeError for an unknown keyword and suggest the nearest parameter."""
     for name in keywords:
         if name not in parameters:
             meant = [p for p in parameters if name in _SYNONYMS.get(p, ())]

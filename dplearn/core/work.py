@@ -1,7 +1,7 @@
-"""Count the cost of a computation, in units of about 10 ns that depend on the input alone.
+"""Counter of computational work, in units of about 10 ns that depend on the input alone.
 
-A search stops by them: seconds would make its result depend on the machine, and work that a cache
-spares on earlier questions.
+Searches stop after a number of units: a time limit would make results depend on the machine, and
+on the results that earlier calls left in a cache.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 @dataclass(eq=False)
 class Work:
-    """Units of work spent since counting began, and the remembered results among them."""
+    """Units of work since counting began, and the cached results already counted."""
 
     units: float = 0.0
     paid: set["Work"] = field(default_factory=set)
@@ -28,7 +28,7 @@ _WORK: ContextVar[Work | None] = ContextVar("work", default=None)
 
 @contextmanager
 def counting() -> Iterator[Work]:
-    """Work spent inside the context; an outer counter does not see it."""
+    """Count the work inside the context; an outer counter excludes it."""
     token = _WORK.set(work := Work())
     try:
         yield work
@@ -37,13 +37,13 @@ def counting() -> Iterator[Work]:
 
 
 def spend(units: float) -> None:
-    """Add units to the innermost `counting` that is open, if any."""
+    """Add units to the innermost active `counting`, if any."""
     if work := _WORK.get():
         work.units += units
 
 
 def remembered(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate with an `lru_cache` whose hits count as work, too, once in each `counting`."""
+    """Return an `lru_cache` decorator whose hits count as work, once in each `counting`."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @lru_cache(maxsize)

@@ -1,1 +1,1 @@
-"""The privacy profile and the two engines that compose it: contour integral and lattice."""
+"""Privacy profiles and two engines that compose them: contour integral and lattice."""

@@ -1,21 +1,21 @@
-r"""The privacy profile: everything an ordered pair of neighbouring outputs can leak.
+r"""The privacy profile: delta as a function of epsilon for an ordered pair of outputs.
 
 For a pair :math:`(P, Q)` with privacy loss :math:`L = \ln dP/dQ`,
 
 .. math:: \delta(\varepsilon) = E_P[(1 - e^{\varepsilon - L})_+]
           = P(L > \varepsilon) - e^{\varepsilon} Q(L > \varepsilon).
 
-Two conventions make the floating-point arithmetic honest.
+Two conventions preserve floating-point accuracy.
 
-* The primitive is log delta, not delta: a profile is meaningful far below 1e-308.
+* A profile stores log delta, not delta, so that values below 1e-308 are representable.
 * A profile holds *two* functions of epsilon >= 0, that of (P, Q) and that of
   (Q, P). They determine each other through :math:`\delta_{P,Q}(-\varepsilon) =
   1 - e^{-\varepsilon} + e^{-\varepsilon}\delta_{Q,P}(\varepsilon)`, but only in this direction
   is the sum free of cancellation.
 
-A profile may also know the tail Q(L > epsilon), minus the right derivative of delta with
-respect to e^epsilon. Bounds from above need delta alone; whoever bounds a composition from
-below must know how much mass lies beyond each loss.
+A profile may also have the tail Q(L > epsilon), minus the right derivative of delta with
+respect to e^epsilon. Upper bounds on a composition need delta alone; lower bounds also need
+the probability mass beyond each loss.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from dplearn.core.logspace import log1mexp, log_expm1
 from dplearn.core.solve import decreasing_root, maximise
 from dplearn.core.work import spend
 
-# Beyond this epsilon a profile that is still positive counts as infinite loss.
+# The value of a profile at this epsilon counts as the mass of infinite losses.
 FAR = 1e9
 
 # Gauss-Kronrod nodes on [-1, 1], 7 and 15 points (Piessens et al. 1983).
@@ -48,7 +48,7 @@ _K15 = np.array(
      0.204432940075298892414161999234649, 0.209482141084727828012999174891714]
 )  # fmt: skip
 _X, _WK = np.concatenate([-_NODES, _NODES[-2::-1]]), np.concatenate([_K15, _K15[-2::-1]])
-# Every other node is one of the seven.
+# Every second node of the 15 is one of the 7.
 _WG = np.insert(np.polynomial.legendre.leggauss(7)[1], range(8), 0.0)
 
 # A function of epsilon >= 0 that returns logarithms, same shape.
@@ -57,7 +57,7 @@ Curve = Callable[[NDArray], NDArray]
 _RTOL, _ROUNDS = 1e-10, 80
 _MOST_PANELS, _MOST_KINKS = 20_000, 2000
 _EDGES = np.concatenate([[0.0], np.geomspace(1e-12, FAR, 211)])
-# Epsilons between two of which a root is searched for.
+# Grid of epsilons that brackets the root.
 _GRID = np.append(0.0, np.geomspace(1e-6, FAR, 128))
 
 
@@ -75,10 +75,10 @@ class Profile:
 
     log_delta_of: Curve  # log delta of (P, Q) at every epsilon >= 0
     log_delta_reverse_of: Curve | None = None  # the same for (Q, P); None: the pair is symmetric
-    # Every epsilon > 0 at which one of the two is not smooth, shape (n,): quadrature splits there.
+    # Epsilons > 0 at which either curve is not smooth, shape (n,): quadrature splits there.
     kinks: ArrayLike = ()
-    log_tail_of: Curve | None = None  # log Q(L > epsilon) at every epsilon >= 0, strictly greater
-    log_tail_reverse_of: Curve | None = None  # log P(-L > epsilon); a symmetric pair needs none
+    log_tail_of: Curve | None = None  # log Q(L > epsilon) at every epsilon >= 0
+    log_tail_reverse_of: Curve | None = None  # log P(-L > epsilon); None if symmetric
 
     @property
     def _backward(self) -> Curve:
@@ -90,21 +90,21 @@ class Profile:
 
     @property
     def has_tails(self) -> bool:
-        """Whether the tails of the loss are known, of (P, Q) and of (Q, P)."""
+        """Whether the profile has the tails of both (P, Q) and (Q, P)."""
         return self.log_tail_of is not None and self._tail_backward is not None
 
     @classmethod
     def from_atoms(cls, log_p: ArrayLike, log_q: ArrayLike) -> Profile:
-        """Profile of two finite distributions given by log masses, shape (n,) each.
+        """Return the profile of two finite distributions from log masses, shape (n,) each.
 
-        Losses that differ by rounding alone are the largest of them: delta is never too small.
+        Losses equal up to rounding are replaced by the largest, so delta is never too small.
         """
         log_p, log_q = np.asarray(log_p, dtype=float), np.asarray(log_q, dtype=float)
         spend(30 * log_p.size)
         both = np.isfinite(log_p) & np.isfinite(log_q)
         losses = log_p[both] - log_q[both]
         order = np.argsort(np.abs(losses), kind="stable")  # fast where losses rise with the outcome
-        # Sizes within the rounding of the two logarithms become the largest of them.
+        # Absolute losses equal up to rounding of the logarithms become the largest of them.
         ulps = np.maximum(np.abs(log_p[both]), np.abs(log_q[both]))[order]
         sizes = np.abs(losses)[order]
         first = np.diff(sizes, prepend=-1.0) > 2.0**-50 * ulps
@@ -118,7 +118,7 @@ class Profile:
         return cls(delta, reverse, kinks[kinks > 0], tail, tail_reverse)
 
     def log_delta(self, epsilon: ArrayLike) -> NDArray:
-        """log delta at every real epsilon (negative ones included), elementwise."""
+        """Return log delta at every real epsilon, elementwise."""
         epsilon = np.asarray(epsilon, dtype=float)
         size = np.abs(epsilon)
         forward = self.log_delta_of(size)
@@ -128,18 +128,18 @@ class Profile:
         return np.where(epsilon >= 0, forward, backward)
 
     def delta(self, epsilon: ArrayLike) -> NDArray:
-        """delta at every real epsilon, elementwise; exact up to rounding."""
+        """Return delta at every real epsilon, elementwise; exact up to rounding."""
         return np.exp(self.log_delta(epsilon))
 
     def epsilon(self, delta: ArrayLike) -> NDArray:
-        """Smallest epsilon >= 0 with delta(epsilon) <= delta, elementwise; inf where none is.
+        """Return the smallest epsilon >= 0 with delta(epsilon) <= delta, or inf, elementwise.
 
-        Rounded up: the profile at the value returned was evaluated and found small enough.
+        It is rounded up: the profile evaluated at the result is at most delta.
         """
         delta = np.asarray(delta, dtype=float)
         if not np.all((delta >= 0) & (delta <= 1)):
             raise ValueError(f"Expected delta in [0, 1], got delta={delta!r}.")
-        # For delta = 0 a number that only -inf is below.
+        # For delta = 0 a finite target below every log delta except -inf.
         with np.errstate(divide="ignore"):
             target = np.maximum(np.log(delta), -1e300)
         holds = self.log_delta_of(_GRID) <= target[..., None]
@@ -150,9 +150,9 @@ class Profile:
         return np.where(np.any(holds, axis=-1), epsilon, np.inf)
 
     def log_tails(self, epsilon: ArrayLike) -> tuple[NDArray, NDArray]:
-        """log P(L > epsilon) and log Q(L > epsilon) at every finite epsilon >= 0, elementwise.
+        """Return log P(L > epsilon) and log Q(L > epsilon) at epsilon >= 0, elementwise.
 
-        NotImplementedError is raised if the profile was built without them; `has_tails` tells.
+        NotImplementedError is raised if `has_tails` is false.
 
         Examples
         --------
@@ -166,26 +166,26 @@ class Profile:
         if not np.all(epsilon >= 0):
             raise ValueError(f"Expected epsilon >= 0, got {epsilon[~(epsilon >= 0)][0]!r}.")
         log_q = self.log_tail_of(epsilon)
-        # P(L > eps) = delta + e^eps Q(L > eps): a sum of positive terms.
+        # P(L > eps) = delta + e^eps Q(L > eps), a sum of positive terms.
         return np.logaddexp(self.log_delta_of(epsilon), epsilon + log_q), log_q
 
     def reverse(self) -> Profile:
-        """Profile of (Q, P)."""
+        """Return the profile of (Q, P)."""
         tails = (self._tail_backward, self.log_tail_of)
         return Profile(self._backward, self.log_delta_of, self.kinks, *tails)
 
     def mix_first(self, weight: float) -> Profile:
-        r"""Profile of :math:`((1-w)Q + wP,\ Q)`: Poisson sampling, a record removed.
+        r"""Return the profile of :math:`((1-w)Q + wP,\ Q)`: Poisson sampling, a record removed.
 
-        An equality for the pair (Balle, Barthe & Gaboardi 2018, Theorem 8).
+        It is exact for the pair (Balle, Barthe & Gaboardi 2018, Theorem 8).
         """
         return self if weight == 1.0 else _mixed(self, weight)
 
     def renyi(self, orders: ArrayLike) -> NDArray:
-        r"""Rényi divergences :math:`D_\alpha(P\Vert Q)`, by quadrature of the profile.
+        r"""Return Rényi divergences :math:`D_\alpha(P\Vert Q)`, by quadrature of the profile.
 
         They are in nats and have the shape of `orders`, which lie in [0, inf]; 0, 1 and inf are
-        limits, and where a divergence is infinite so is the value. ArithmeticError is raised if the
+        limits. Infinite divergences are returned as inf. ArithmeticError is raised if the
         quadrature does not reach its tolerance. See Sason & Verdú (2016), f-divergences as
         integrals of the hockey-stick divergence.
         """
@@ -194,7 +194,7 @@ class Profile:
             raise ValueError(f"Expected orders in [0, inf], got {orders[~(orders >= 0)][0]!r}.")
         values = np.empty(orders.shape)
         values[orders == 0.0] = -log1mexp(self._backward(np.array(FAR)))
-        # The largest loss: from there on delta is 0.
+        # The largest loss is the smallest epsilon with delta = 0.
         values[orders == np.inf] = self.epsilon(0.0)
         inner = (orders > 0) & (orders < np.inf)
         a = orders[inner]
@@ -209,11 +209,11 @@ class Profile:
         return values
 
     def tradeoff(self, false_positive_rate: ArrayLike) -> NDArray:
-        r"""Smallest false negative rate of any test of Q against P, elementwise.
+        r"""Return the smallest false negative rate of any test of Q against P, elementwise.
 
         The value is :math:`\sup_\varepsilon 1 - \delta(\varepsilon) - e^\varepsilon a` over
-        real epsilon, found by a search; a search that stops early errs towards a
-        stronger attacker (Dong, Roth & Su 2022, Proposition 2.12).
+        real epsilon, computed by a search, whose error only overestimates the
+        attacker (Dong, Roth & Su 2022, Proposition 2.12).
         """
         rate = np.asarray(false_positive_rate, dtype=float)
 
@@ -224,13 +224,13 @@ class Profile:
             behind = np.exp(-size) * (1 - np.exp(self._backward(size)) - rate)
             return np.where(epsilon >= 0, ahead, behind)
 
-        # The value is concave in e^epsilon, hence unimodal in epsilon.
+        # `miss` is concave in e^epsilon, hence unimodal in epsilon.
         best = maximise(miss, lower=-700.0, upper=700.0, shape=rate.shape)
         return np.clip(miss(best), 0.0, 1.0)
 
 
 def _mixed(base: Profile, weight: float) -> Profile:
-    """Profile of ((1-w)Q + wP, Q) from that of (P, Q), 0 < w < 1."""
+    """Return the profile of ((1-w)Q + wP, Q) from that of (P, Q), 0 < w < 1."""
     log_w, log_rest = float(np.log(weight)), float(np.log1p(-weight))
 
     def ahead(epsilon: NDArray) -> NDArray:
@@ -241,12 +241,12 @@ def _mixed(base: Profile, weight: float) -> Profile:
         return log_w + base.log_delta_of(ahead(epsilon))
 
     def log_tail(epsilon: NDArray) -> NDArray:
-        # Q stays as it is.
+        # The second distribution Q is unchanged.
         return base.log_tail_of(ahead(epsilon))  # type: ignore[misc]
 
     def behind(epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
         # Q - e^eps((1-w)Q + wP) = s (Q - e^{eps'} P), s = 1 - e^eps (1-w), e^eps' = e^eps w/s;
-        # returned are s > 0, log(s/w) = log(1 - (e^eps - 1)(1-w)/w) and eps'.
+        # return s > 0, log(s/w) = log(1 - (e^eps - 1)(1-w)/w) and eps'.
         y = np.expm1(np.minimum(epsilon, -log_rest)) * ((1 - weight) / weight)
         alive = (y < 1) & (epsilon < -log_rest)
         log_ratio = np.log1p(-np.where(alive, y, 0.0))
@@ -264,7 +264,7 @@ def _mixed(base: Profile, weight: float) -> Profile:
         value = np.logaddexp(remaining, base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
         return np.where(alive, value, -np.inf)
 
-    # Where the base is evaluated at an old kink, and where the reverse reaches 0.
+    # Epsilons mapped to kinks of the base, and the one at which the reverse delta reaches 0.
     old = np.asarray(base.kinks, dtype=float)
     after, before = np.logaddexp(log_rest, log_w + old), old - np.logaddexp(log_w, log_rest + old)
     tails = (log_tail, log_tail_reverse) if base.has_tails else ()
@@ -273,10 +273,10 @@ def _mixed(base: Profile, weight: float) -> Profile:
 
 
 def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, Curve]:
-    """log delta of (p, q) as a sum of positive terms only, and log Q(L > eps).
+    """Return log delta of (p, q), as a sum of positive terms, and log Q(L > eps).
 
-    Given are losses, log q, and log p where q is 0. Between two losses delta is linear in e^eps,
-    so with k the first atom above eps
+    `masses` are log q, `singular` is log p where q is 0. Between two losses delta is linear in
+    e^eps, so with k the first atom above eps
     delta = p(q = 0) + A_k + (e^{L_k} - e^eps) Q_k,  A_k = sum_{j >= k} q_j (e^{L_j} - e^{L_k}).
     """
     singular = singular[singular > -np.inf]
@@ -304,32 +304,32 @@ def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, 
 def _log_renyi_integrals(
     forward: Curve, backward: Curve, orders: NDArray, kinks: ArrayLike
 ) -> NDArray:
-    """log of int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx per order a; inf if divergent.
+    """Return log int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx per order a, or inf.
 
     `forward` is log delta and `backward` log delta' of the reverse pair, smooth between `kinks`.
-    Adaptive Gauss-Kronrod on panels shared by all orders: a panel is halved while any
-    order still sees an error there. Shapes: (order, panel, node). Where there are very many kinks
-    the value is an upper bound, from chords between some of them.
+    Adaptive Gauss-Kronrod on panels shared by all orders: a panel is halved while the error
+    of any order is too large. Shapes: (order, panel, node). With more than 2000 kinks
+    the value is an upper bound, from chords between 2000 of them.
     """
     kinks = np.unique(np.asarray(kinks, dtype=float))
     if kinks.size > _MOST_KINKS:
         kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
         forward, backward = _chords(forward, kinks), _chords(backward, kinks)
     result = np.full(orders.shape, np.inf)
-    # delta(inf) > 0 means infinite loss with positive probability: every order >= 1 diverges.
+    # Infinite losses of positive probability, delta(inf) > 0: every order >= 1 diverges.
     at_far, beyond = forward(np.array([FAR, 2 * FAR]))
     finite = (orders < 1) | np.isneginf(beyond) | (beyond < at_far)
     if np.any(finite):
         edges = np.unique(np.concatenate([_EDGES, kinks]))
         total = _refined(forward, backward, orders[finite, None, None], edges)
-        # A heavy tail: the integrand is still of the integral's size at the far end.
+        # Heavy tail: the integrand at FAR is not negligible, so the integral diverges.
         far = (orders[finite] - 1) * FAR + at_far
         result[finite] = np.where(far > total - 45, np.inf, total)
     return result
 
 
 def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDArray:
-    """log of the integral per order, from panels halved until no order sees an error in any."""
+    """Return the log integral per order, halving panels until all errors are small."""
     lower, upper = edges[:-1], edges[1:]
     total = np.full(a.size, -np.inf)
     for _ in range(_ROUNDS):
@@ -344,7 +344,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
         y = np.exp(log_y - top[:, None, None])
         fine, coarse = y @ _WK, y @ _WG
         scale = np.exp(total - top) + np.sum(fine, axis=1)
-        # A log of size |top| carries rounding of that size: ask for relative accuracy in the log.
+        # Rounding of a log is relative to its size |top|, so scale the tolerance by |top|.
         allowed = _RTOL * np.maximum(1.0, np.abs(top)) * scale / max(lower.size, 64)
         bad = np.any(np.abs(fine - coarse) > allowed[:, None], axis=0)
         with np.errstate(divide="ignore"):
@@ -363,7 +363,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
-    """Return a curve linear in e^epsilon between the nodes: above log delta, which is convex."""
+    """Return the log of delta's chords between nodes: upper bounds, as delta is convex."""
     values = log_delta(nodes)
 
     def above(x: NDArray) -> NDArray:

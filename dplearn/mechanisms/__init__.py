@@ -1,4 +1,4 @@
-"""Mechanisms: what one release may leak, each law with its exact or dominating privacy profile."""
+"""Mechanisms: randomised releases with exact or dominating privacy profiles."""
 
 from dplearn.core.registry import Registry
 from dplearn.mechanisms._base import Mechanism, Outputs

@@ -1,19 +1,19 @@
-r"""The base class of mechanisms, and the rules that each of them keeps.
+r"""The base class of mechanisms and its rules.
 
 A mechanism is a *public* description of one randomised release: the parameters
-that decide how much it can leak, and nothing that depends on data. It answers
-one question: which pair of output distributions is worst, for each order of the
-neighbouring datasets? The answer is a `Profile`; accountants compose profiles.
+that decide how much it can leak, and nothing that depends on data. For each order
+of the neighbouring datasets it gives the worst pair of output distributions as
+a `Profile`; accountants compose profiles.
 
-Rules that keep results from silently becoming wrong:
+Rules that prevent silent errors:
 
 * `noise_multiplier` is noise scale / largest norm of one record's contribution.
   Under ``add_remove`` and ``zero_out`` a neighbour moves the query by one such
-  norm, under ``replace_one`` by two: that factor lives here, not with the user.
-* Sampling is part of the mechanism. An accountant never guesses it.
-* Multiplicity is expressed by `parts` and nowhere else.
-* A profile is exact for the worst pair, or dominates it; never less.
-* A witness is the profile of a real pair of neighbours, or lies below it; never more. The
+  norm, under ``replace_one`` by two: mechanisms apply this factor, users do not.
+* Sampling is part of the mechanism; accountants make no assumption about it.
+* Only `parts` expresses multiplicity.
+* A profile is exact for the worst pair or dominates it.
+* A witness is a lower bound: the profile of a real pair of neighbours, or below it. The
   neighbours are the same in every release of a composition.
 * A combination that no theorem covers raises `NotImplementedError` and names it.
 * Parameters keep their meaning; new ones get defaults.
@@ -37,7 +37,7 @@ from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.profile import FAR, Curve, Profile
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
-# Losses closer to epsilon than this are equal to it: a constant loss must not cross it.
+# Losses this close to epsilon count as equal, so that a constant loss does not cross epsilon.
 _SAME = 1e-10
 
 
@@ -45,29 +45,29 @@ class Mechanism(metaclass=validate.NamesParameters):
     """A public description of one randomised release.
 
     Subclasses are frozen dataclasses that have examples and implement `_profiles`, and may add
-    closed forms (`_rdp`, `_zcdp`), the laws behind the profile (`_outputs`) and a teaching-grade
-    `release`. Every question about neighbours that no theorem covers raises `NotImplementedError`.
+    closed forms (`_rdp`, `_zcdp`), output distributions (`_outputs`) and a `release` for
+    teaching. Methods raise `NotImplementedError` for adjacencies that no theorem covers.
     """
 
     name: ClassVar[str]
-    fields_of_examples: ClassVar[tuple[tuple[Any, ...], ...]] = ()  # of each, in their order
-    conditions: ClassVar[tuple[str, ...]] = ()  # its own part of `assumptions`
-    # Neighbours for which a theorem covers it; of others it is said what is refused, and why.
+    fields_of_examples: ClassVar[tuple[tuple[Any, ...], ...]] = ()  # arguments of each example
+    conditions: ClassVar[tuple[str, ...]] = ()  # assumptions of this class
+    # Adjacencies covered by a theorem; for others, the combination refused and the reason.
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ADJACENCIES
     refusal: ClassVar[tuple[str, str]] = ("", "")
-    rdp_at_once: ClassVar[bool] = False  # whether a few divergences cost as much as all
-    # Finds an accountant by its name; `dplearn.accountants`, which stands above, puts itself here.
+    rdp_at_once: ClassVar[bool] = False  # whether many orders cost no more than a few
+    # Function from names to accountants, set by `dplearn.accountants` to avoid an import cycle.
     _accountant: ClassVar[Any]
     no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"  # why ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Clauses that must hold of the release for its profile to be true."""
+        """Conditions on the release under which its profile is valid."""
         return self.conditions
 
     @property
     def attained(self) -> bool:
-        """True where one pair of neighbours attains the profile, False where all may lie below."""
+        """Whether a pair of neighbours is known to attain the profile."""
         return True
 
     @abstractmethod
@@ -78,24 +78,24 @@ class Mechanism(metaclass=validate.NamesParameters):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
-        """Return a few instances, corners included, for contract tests, plots and the explorer."""
+        """Return example instances for contract tests, plots and the explorer."""
         return tuple(cls(*fields) for fields in cls.fields_of_examples)
 
     def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
-        """Worst-case profiles: (remove, add), or a single one when both are equal."""
+        """Return worst-case profiles: (remove, add), or one if both are equal."""
         self.require_theorem(adjacency)
         return self._profiles(adjacency)
 
     def witnesses(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
-        """Profiles of real pairs of neighbours, laid out as `profiles`; empty if none is known.
+        """Return profiles of real pairs of neighbours, in the order of `profiles`, or ().
 
-        They bound the true epsilon from below. There may be two where there is one profile.
+        They bound the true epsilon from below. There may be two even if there is one profile.
         """
         self.require_theorem(adjacency)
         return self._witnesses(adjacency)
 
     def outputs(self, adjacency: Adjacency = "add_remove") -> tuple[Outputs, ...]:
-        """Laws on a line whose profiles at epsilon >= 0 are `profiles`, laid out alike; or ()."""
+        """Return one-dimensional laws with the same `profiles` at epsilon >= 0, or ()."""
         self.require_theorem(adjacency)
         return () if self.infinite_epsilon_reason() else self._outputs(adjacency)
 
@@ -103,10 +103,10 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ()
 
     def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
-        """Rényi divergences, the larger of both directions, in nats, shape (n_orders,).
+        """Return Rényi divergences, the larger of both directions, in nats, shape (n_orders,).
 
-        By the closed form where there is one, else by the integral of the profile, at orders > 1 of
-        shape (n_orders,): exact, or a bound, as the mechanism's profile is.
+        They use the closed form if there is one, else the integral of the profile, at `orders` > 1
+        of shape (n_orders,), and are exact or upper bounds, like the profile.
         """
         self.require_theorem(adjacency)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
@@ -122,7 +122,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return None
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
-        """rho such that the release is rho-zCDP, or None when no finite rho is known."""
+        """Return a rho for which the release is rho-zCDP, or None if no finite rho is known."""
         self.require_theorem(adjacency)
         return self._zcdp(adjacency)
 
@@ -130,26 +130,26 @@ class Mechanism(metaclass=validate.NamesParameters):
         return None
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
-        """Return the epsilon of pure differential privacy, in nats; inf where there is none."""
+        """Return the epsilon of pure differential privacy, in nats, or inf."""
         profiles = self.profiles(adjacency)
         if not all(np.isneginf(p.log_delta_of(np.array(FAR))) for p in profiles):
             return math.inf
         return max(float(p.epsilon(0.0)) for p in profiles)
 
     def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
-        """Return the distance of neighbours in deviations if it is one Gaussian release."""
+        """Return a Gaussian release's distance of neighbours in standard deviations, or None."""
         return None
 
     def sampled_gaussians(self, adjacency: Adjacency = "add_remove") -> tuple[SampledGaussian, ...]:
-        """Return the sampled Gaussians that its witnesses are, in their order; or ()."""
+        """Return the witnesses as sampled Gaussians, in the same order, or ()."""
         return ()
 
     def dominating(self, adjacency: Adjacency) -> Mechanism:
-        """Return a mechanism that leaks no less and is simpler, if there is one."""
+        """Return a simpler mechanism that dominates this one, or itself."""
         return self
 
     def require_theorem(self, adjacency: Adjacency) -> None:
-        """Raise NotImplementedError unless some theorem covers neighbours of this kind."""
+        """Raise NotImplementedError unless a theorem covers this adjacency."""
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         if adjacency not in self.adjacencies:
             what, why = self.refusal
@@ -164,10 +164,10 @@ class Mechanism(metaclass=validate.NamesParameters):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Guarantee of `steps` adaptive releases at delta in (0, 1), as a plan has.
+        """Return the guarantee of `steps` adaptive releases at delta in (0, 1).
 
-        The accountant is one of `dplearn.ACCOUNTANTS` or its name; errors are those of
-        `Accountant.epsilon`.
+        `accountant` is one of `dplearn.ACCOUNTANTS` or its name, `adjacency` the kind of
+        neighbours; errors are those of `Accountant.epsilon`.
 
         Examples
         --------
@@ -179,15 +179,15 @@ class Mechanism(metaclass=validate.NamesParameters):
         return law.epsilon(self, delta=delta, steps=steps, adjacency=adjacency)
 
     def parts(self) -> tuple[tuple[Mechanism, int], ...]:
-        """Return the (mechanism, count) pairs it is composed of; multiplicity lives here only."""
+        """Return the composed mechanisms as (mechanism, count) pairs."""
         return ((self, 1),)
 
     def infinite_epsilon_reason(self) -> str:
-        """Reason why epsilon is infinite at every delta < 1, or an empty string."""
+        """Return the reason why epsilon is infinite at every delta < 1, or an empty string."""
         return ""
 
     def vary(self, **fields: float) -> Self:
-        """Return a copy with some parameters changed, looked up through the nesting.
+        """Return a copy with some parameters changed, here or in nested mechanisms.
 
         Examples
         --------
@@ -206,26 +206,26 @@ class Mechanism(metaclass=validate.NamesParameters):
         return dataclasses.replace(self, **mine)  # type: ignore[type-var]
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """One noisy release of `value`, in teaching-grade floating point, where there is one."""
+        """Return a noisy release of `value`, for teaching only: floating-point noise leaks."""
         why = "only noise and randomized response are drawn here"
         raise validate.unsupported(f"release() of {self.name}", why)
 
 
 def as_mechanism(release: Any) -> Mechanism:
-    """Return a mechanism, or that of a plan, which has it as `composed`; TypeError otherwise."""
+    """Return a mechanism, or the `composed` one of a plan; raise TypeError otherwise."""
     release = getattr(release, "composed", release)
     validate.instance(Mechanism, mechanism=release)
     return release
 
 
 def contribution_norm(adjacency: Adjacency) -> int:
-    """Distance of two neighbours in contribution norms: 2 under replace_one, else 1."""
+    """Return the distance of neighbours in contribution norms: 2 under replace_one, else 1."""
     return 2 if adjacency == "replace_one" else 1
 
 
 @dataclass(frozen=True)
 class Wrapped(Mechanism):
-    """A mechanism inside another: its assumptions hold too, and nothing hides what it shows."""
+    """Base class of mechanisms that wrap another one and inherit its assumptions."""
 
     base: Mechanism
 
@@ -238,10 +238,10 @@ class Wrapped(Mechanism):
         self.base.require_theorem(adjacency)
 
     def dominating(self, adjacency: Adjacency) -> Mechanism:
-        return self.base  # sampling never hurts
+        return self.base  # sampling never increases the leak
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
-        """rho of what dominates it: zCDP cannot see that sampling helps."""
+        """Return rho of the dominating mechanism: zCDP has no amplification by sampling."""
         return self.dominating(adjacency).zcdp(adjacency)
 
     def infinite_epsilon_reason(self) -> str:
@@ -250,7 +250,7 @@ class Wrapped(Mechanism):
 
 @dataclass(frozen=True)
 class Sampled(Wrapped):
-    """`base` on a sample of the records, drawn afresh for every run."""
+    """Base class of a mechanism `base` run on a fresh sample of the records."""
 
     sample_rate: float
 
@@ -274,9 +274,9 @@ class Sampled(Wrapped):
 class Outputs:
     r"""Densities, or probabilities of whole numbers, of two neighbours' outputs.
 
-    A profile is a number per epsilon; the laws show where it comes from: it is the area
-    :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`. `log_p` and `log_q` map an array of places to
-    logarithms; outside of `lower` and `upper` is less than 1e-10 of either law.
+    The profile at epsilon is the area
+    :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`. `log_p` and `log_q` map an array of points to
+    logarithms; both laws have mass below 1e-10 outside `lower` and `upper`.
 
     Examples
     --------
@@ -290,25 +290,25 @@ class Outputs:
     log_q: Curve
     lower: float
     upper: float
-    corners: tuple[float, ...] = ()  # where a density is not smooth, and where it peaks
-    whole: bool = False  # the laws live on the whole numbers from `lower` to `upper`
-    label: str = "released number / largest contribution of one record"  # on the line
+    corners: tuple[float, ...] = ()  # points where a density is not smooth, and its peaks
+    whole: bool = False  # whether the laws are on the whole numbers from `lower` to `upper`
+    label: str = "released number / largest contribution of one record"  # of the axis
 
     def reverse(self) -> Self:
-        """Return the same two laws in the other order."""
+        """Return the two laws swapped."""
         return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
 
     def mix_first(self, weight: float) -> Self:
-        """Laws (1-w)Q + wP and Q, made of these laws P and Q; 0 < w < 1."""
+        """Return the laws (1-w)Q + wP and Q, where these laws are P and Q and 0 < w < 1."""
         log_w, log_rest = math.log(weight), math.log1p(-weight)
         return dataclasses.replace(
             self, log_p=lambda x: np.logaddexp(log_w + self.log_p(x), log_rest + self.log_q(x))
         )
 
     def nodes(self, epsilon: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """Places x, their weights in a sum, p(x) and q(x), for the area of p above e^epsilon q.
+        """Return nodes x, weights, p(x) and q(x) of a quadrature of (p - e^epsilon q)_+.
 
-        Gauss-Legendre nodes between the places where that is not smooth; shape (n,) each.
+        Gauss-Legendre nodes between the points where it is not smooth; shape (n,) each.
         """
         if self.whole:
             x = np.arange(self.lower, self.upper + 1)
@@ -318,7 +318,7 @@ class Outputs:
             def above(x: NDArray) -> NDArray:
                 return self.log_p(x) - self.log_q(x) > epsilon + _SAME
 
-            # A narrow peak may cross twice between two even points.
+            # Include corners: a narrow peak may cross twice between two even points.
             x = np.union1d(np.linspace(self.lower, self.upper, 1001), self.corners)
             left = np.flatnonzero(np.diff(above(x)))
             before = above(x[left])
@@ -329,6 +329,6 @@ class Outputs:
         return x, weight, np.exp(self.log_p(x)), np.exp(self.log_q(x))
 
     def delta(self, epsilon: float) -> float:
-        """delta at any real epsilon by its definition: the area summed over the nodes."""
+        """Return delta at any real epsilon by quadrature of its definition."""
         _, weight, p, q = self.nodes(epsilon)
         return float(weight @ np.maximum(p - math.exp(epsilon) * q, 0.0))

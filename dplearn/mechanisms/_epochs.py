@@ -1,8 +1,8 @@
-"""Shared by epochs: a Gaussian on every batch, and laws of sums on few points.
+"""Base class of whole epochs, and discretised laws of sums.
 
-A sum of independent values is formed by repeated doubling, each time put back on a few hundred
-points. To split every value between its two neighbouring points raises expectations of convex
-functions; to merge the values of a cell lowers them, and is post-processing.
+The law of a sum of independent values is computed by repeated doubling, discretised each time to a
+few hundred points. Splitting every value between its two neighbouring points raises expectations
+of convex functions; merging the values of a cell lowers them, and is post-processing.
 """
 
 import math
@@ -20,16 +20,16 @@ from dplearn.core.work import spend
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 
-POINTS = 512  # that a sum is kept on
-_WARP = 0.2  # how much wider apart they are far out; found by trial
-_NEGLIGIBLE = 1e-50  # sums that are smaller with a probability below this share one cell
+POINTS = 512  # of the law of a sum
+_WARP = 0.2  # growth of their spacing away from the median, tuned by experiment
+_NEGLIGIBLE = 1e-50  # lower tail probability below which values share one cell
 
 
 @dataclass(frozen=True)
 class Epoch(Wrapped):
-    """A Gaussian on every batch of an epoch, all batches drawn at once.
+    """Base class of epochs: a Gaussian release per batch, with all batches drawn at once.
 
-    The profile of `base` bounds one epoch from above: that of a batch known to everybody.
+    The profile of `base` bounds an epoch from above: the attacker knows the record's batch.
     """
 
     base: Gaussian
@@ -39,7 +39,7 @@ class Epoch(Wrapped):
     rdp_at_once = True
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
-        return math.inf  # of Gaussians; the profile would take seconds
+        return math.inf  # as for Gaussians, without computing the slow profile
 
     def __post_init__(self) -> None:
         validate.instance(Gaussian, base=self.base)
@@ -54,15 +54,15 @@ class Epoch(Wrapped):
 
 
 class Masses(NamedTuple):
-    """Finitely many values of a likelihood ratio, or of a sum of them, and their Q-masses."""
+    """Values of a likelihood ratio, or of a sum of ratios, and their Q-masses."""
 
     value: NDArray
     mass: NDArray
-    along: tuple[NDArray, ...] = ()  # of other sums the means, given the value
+    along: tuple[NDArray, ...] = ()  # conditional means of other sums given the value
 
 
 def repeated(one: Any, times: int, join: Callable) -> Any:
-    """So many copies joined into one, by repeated doubling."""
+    """Return `times` copies of `one` combined by `join`, with repeated doubling."""
     total = None
     while times:
         if times % 2:
@@ -73,14 +73,14 @@ def repeated(one: Any, times: int, join: Callable) -> Any:
 
 
 def cell_masses(z: NDArray) -> NDArray:
-    """Return normal masses of (-inf, z_0], (z_0, z_1], ..., (z_n, inf), from the nearer tail."""
+    """Return standard normal masses of (-inf, z_0], (z_0, z_1], ..., (z_n, inf)."""
     ends = np.concatenate([[-np.inf], z, [np.inf]])
     a, b = ends[:-1], ends[1:]
     return np.where(b < 0, ndtr(b) - ndtr(a), ndtr(-a) - ndtr(-b))
 
 
 def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
-    """Return the sum of independent values, split between few points or merged into few cells."""
+    """Return the law of a sum of independent values, split (`above`) or merged to few points."""
     points = _points(one, two)
     value = np.add.outer(one.value, two.value).ravel()
     mass = np.multiply.outer(one.mass, two.mass).ravel()
@@ -89,7 +89,7 @@ def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
     if above:
         share = mass * np.clip((value - points[cell]) / (points[cell + 1] - points[cell]), 0, 1)
         remaining = np.bincount(cell, mass - share, points.size)
-        # A mass that underflowed is gone for good; the others sum to 1 up to rounding.
+        # Underflowed masses are dropped below; the others sum to 1 up to rounding.
         means, masses = [points], remaining + np.bincount(cell + 1, share, points.size)
     else:
         sums = [np.add.outer(x, y).ravel() for x, y in zip(one.along, two.along, strict=True)]
@@ -102,7 +102,7 @@ def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
 
 
 def _points(one: Masses, two: Masses) -> NDArray:
-    """Points for the sum, any that span it: even near its median, in their logarithm far out."""
+    """Return points for the sum: evenly spaced near its median, logarithmically far out."""
     (x, p, _), (y, q, _) = _grouped(one), _grouped(two)
     value, mass = np.add.outer(x, y).ravel(), np.multiply.outer(p, q).ravel()
     order = np.argsort(value)
@@ -110,7 +110,7 @@ def _points(one: Masses, two: Masses) -> NDArray:
     at = np.searchsorted(below, [_NEGLIGIBLE, 0.16, 0.5, 0.84])
     low, left, centre, right = value[order][np.minimum(at, value.size - 1)]
     high = one.value[-1] + two.value[-1]
-    # Right of the median value = centre + scale sinh(u); left of it the same for 1 / value.
+    # Right of the median value = centre + scale sinh(u), left of it similarly for 1 / value.
     scale = max(right - centre, 1e-12 * centre)
     inverse = max(1 / left - 1 / centre, 1e-12 / centre)
     ends = np.arcsinh([(1 / centre - 1 / low) / inverse, (high - centre) / scale])

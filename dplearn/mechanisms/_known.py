@@ -1,4 +1,4 @@
-"""Releases of which only a guarantee is known, not the mechanism: they are in no registry."""
+"""Releases known only by a guarantee, not by their mechanism; not in the registry."""
 
 import math
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ MOST_EPSILON = 1e3
 
 @dataclass(frozen=True)
 class ApproximateDP(Mechanism):
-    r"""Any (epsilon, delta)-DP release, between neighbours of whatever kind it was proved for.
+    r"""An arbitrary (epsilon, delta)-DP release, under the adjacency it was proved for.
 
-    The worst such release tells all with probability delta and is else a randomized response
-    (Kairouz, Oh & Viswanath 2015, Theorem 3.1 and its proof); compositions are upper bounds.
+    The worst such release reveals everything with probability delta and is otherwise a randomized
+    response (Kairouz, Oh & Viswanath 2015, Theorem 3.1); compositions are upper bounds.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class ApproximateDP(Mechanism):
 
 @dataclass(frozen=True)
 class ZCDP(Mechanism):
-    """Any rho-zCDP release (Bun & Steinke 2016, Definition 1.1); accountants "rdp" and "zcdp" only.
+    """An arbitrary rho-zCDP release (Bun & Steinke 2016), for accountants "rdp" and "zcdp" only.
 
     Examples
     --------

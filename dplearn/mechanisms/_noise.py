@@ -1,17 +1,17 @@
-r"""Shared by mechanisms that add noise to numbers or to scores; noise given by a table.
+r"""Base classes of mechanisms that add noise, and noise given by a table of masses.
 
-Sums of what several parties add are whole numbers whose law is a table; it is log-concave and
-even. A table of what is likely, with masses right up to a factor :math:`e^{\pm r}`, encloses delta
+The noise of several parties on whole numbers has a law given by a table, log-concave and
+even. A table whose masses are correct up to a factor :math:`e^{\pm r}` bounds delta
 from both sides, with t the mass outside:
 
 .. math:: e^{-3r}\hat\delta(\varepsilon + 2r) \le \delta(\varepsilon)
           \le e^r\hat\delta(\varepsilon - 2r) + t,
 
-and far out a Rényi divergence gives :math:`\delta \le e^{(\alpha-1)(D_\alpha-\varepsilon)}`.
-
-Of a pair that is its own mirror image :math:`E_Q[(P/Q)^{1/2+s}] = M(s)` is even. Where ln M is
-concave in :math:`s^2`, as it is where all zeros of M are imaginary, it lies below its tangent at
-s = 1/2: that is :math:`D_\alpha \le \alpha D_1`, so the least rho of zCDP is the mean loss.
+and for large epsilon a Rényi divergence gives
+:math:`\delta \le e^{(\alpha-1)(D_\alpha-\varepsilon)}`. For a symmetric pair
+:math:`E_Q[(P/Q)^{1/2+s}] = M(s)` is even. If ln M is concave in :math:`s^2`, for example if all
+zeros of M are imaginary, it lies below its tangent at s = 1/2: this is
+:math:`D_\alpha \le \alpha D_1`, so the least rho of zCDP is the mean loss.
 """
 
 import math
@@ -29,7 +29,7 @@ from dplearn.core.work import remembered
 from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 
-OUTSIDE = -680.0  # log of the mass that a table may leave out: what is smaller loses digits
+OUTSIDE = -680.0  # log of the mass outside a table; smaller masses lose digits
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,18 @@ class Noise(Mechanism):
         return self.noise_multiplier
 
     def _distance(self, adjacency: Adjacency) -> int:
-        """Distance between neighbours in the unit of the scale."""
+        """Return the distance between neighbours in units of contributions or whole numbers."""
         return contribution_norm(adjacency)
 
     def shift(self, adjacency: Adjacency = "add_remove") -> float:
-        """Distance between neighbours / scale of the noise; inf without noise."""
+        """Return distance between neighbours / scale of the noise; inf without noise."""
         if self.noise_multiplier == 0:
             return math.inf
         return contribution_norm(adjacency) / self.noise_multiplier
 
     @abstractmethod
     def _log_noise(self, x: NDArray) -> NDArray:
-        """log density of the noise, or log probability of a whole number."""
+        """Return the log density of the noise, or its log probability on whole numbers."""
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         shift, reach, log_noise = self._distance(adjacency), self._drawn(), self._log_noise
@@ -70,9 +70,9 @@ class Noise(Mechanism):
         return (law,)
 
     def replaced_outputs(self, sample_rate: float) -> Outputs:
-        r"""Laws :math:`(1-q)f_0 + qf_1` and :math:`(1-q)f_0 + qf_{-1}`, f_m the noise moved by m.
+        r"""Return laws :math:`(1-q)f_0 + qf_1` and :math:`(1-q)f_0 + qf_{-1}` for shifted noise f.
 
-        A record is replaced on a Poisson sample of rate q, in (0, 1).
+        They are those of a replaced record in a Poisson sample of rate q in (0, 1).
         """
         log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)
         reach, label = self._distance("add_remove"), self._outputs("add_remove")[0].label
@@ -86,24 +86,24 @@ class Noise(Mechanism):
 
     @abstractmethod
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        """Return a profile above and one below that of `replaced_outputs`, which is symmetric."""
+        """Return upper and lower bounds on the symmetric profile of `replaced_outputs`."""
 
     def _drawn(self) -> float:
         reach = self.scales_drawn * self._scale
         return math.ceil(reach) if self.whole else reach
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
-        """rho = shift^2 / 2 (Bun & Steinke 2016, Proposition 1.6)."""
+        """Return rho = shift^2 / 2 (Bun & Steinke 2016, Proposition 1.6)."""
         return 0.5 * self.shift(adjacency) ** 2
 
     def infinite_epsilon_reason(self) -> str:
         return "noise_multiplier = 0 adds no noise" if self.noise_multiplier == 0 else ""
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """`value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
+        """Return `value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
 
-        For teaching: its last bits tell of the value (see `dplearn.audit.floats`), and `rng` can be
-        guessed. The profile of noise on whole numbers holds if `sensitivity` equals the field.
+        For teaching: the last bits leak `value` (see `dplearn.audit.floats`), and `rng` is not
+        secure. For whole numbers the profile holds if `sensitivity` equals the field.
         """
         validate.positive(sensitivity=sensitivity)
         value = np.asarray(value) if self.whole else np.asarray(value, dtype=float)
@@ -117,7 +117,7 @@ class Noise(Mechanism):
 
 @dataclass(frozen=True)
 class WholeNoise(Noise):
-    """Noise on one whole number, of scale `noise_multiplier` * `sensitivity`, both > 0."""
+    """Base class of whole-number noise of scale `noise_multiplier` * `sensitivity`, both > 0."""
 
     sensitivity: int = 1
 
@@ -143,9 +143,9 @@ class WholeNoise(Noise):
 
 @dataclass(frozen=True)
 class TabledNoise(WholeNoise):
-    """Noise on whole numbers whose law is a table: log masses of 0, 1, ... ."""
+    """Base class of whole-number noise given by a table of log masses of 0, 1, ... ."""
 
-    attained: ClassVar[bool] = False  # nearly so, which the bracket tells
+    attained: ClassVar[bool] = False  # the witnesses are slightly below the profiles
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -157,7 +157,7 @@ class TabledNoise(WholeNoise):
 
     @abstractmethod
     def _log_masses(self, scale: float) -> NDArray:
-        """log P(X = k) for k = 0, 1, ..., beyond which is less than e^OUTSIDE."""
+        """Return log P(X = k) for k = 0, 1, ..., with less than e^OUTSIDE beyond."""
 
     @property
     def _masses(self) -> NDArray:
@@ -166,11 +166,11 @@ class TabledNoise(WholeNoise):
     @property
     @abstractmethod
     def _error(self) -> float:
-        """The r above."""
+        """Error r of the log masses, as in the module's docstring."""
 
     @abstractmethod
     def _renyi_above(self, shift: int, orders: NDArray) -> NDArray:
-        """Bounds on Rényi divergences from above, at whole orders."""
+        """Return upper bounds on Rényi divergences at whole orders."""
 
     def _log_noise(self, x: NDArray) -> NDArray:
         k = np.abs(np.asarray(x, dtype=float)).astype(np.int64)
@@ -185,7 +185,7 @@ class TabledNoise(WholeNoise):
         distance, double_rho = self._distance(adjacency), self.shift(adjacency) ** 2
 
         def far(epsilon: NDArray) -> NDArray:
-            # The best order of a Gaussian; any whole one serves.
+            # The best order of a Gaussian, rounded; every whole order is valid.
             orders = np.maximum(np.rint(epsilon / double_rho + 0.5), 2.0)
             return (orders - 1) * (self._renyi_above(distance, orders) - epsilon)
 
@@ -200,7 +200,7 @@ class TabledNoise(WholeNoise):
         return self._above(sample_rate, far), self._below(sample_rate)
 
     def _above(self, pair: Adjacency | float, far: Curve) -> Profile:
-        """Profile above that of a pair: by the table, or where that is smaller by `far`."""
+        """Return an upper bound on a pair's profile, the smaller of table and `far`."""
         near, error = tabled_profile(self, pair), self._error
 
         def log_delta(epsilon: NDArray) -> NDArray:
@@ -211,7 +211,7 @@ class TabledNoise(WholeNoise):
         return Profile(log_delta, kinks=near.kinks)
 
     def _below(self, pair: Adjacency | float) -> Profile:
-        """Masses e^-3r P and e^-r Q of the table, which are below those of the real pair."""
+        """Return a lower bound on a pair's profile from the table, scaled down by its error."""
         near, r = tabled_profile(self, pair, finite=True), self._error
         tail: Curve = near.log_tail_of  # type: ignore[assignment]
         return Profile(
@@ -227,9 +227,9 @@ class TabledNoise(WholeNoise):
 
 @remembered(4)
 def tabled_profile(law: TabledNoise, pair: Adjacency | float, *, finite: bool = False) -> Profile:
-    """Return the profile of outcomes as far beyond a peak as masses go, or of those of both laws.
+    """Return the profile of a tabled pair; `finite` drops outcomes possible under one law only.
 
-    The pair is that of an adjacency, or of a replaced record on a sample of this rate.
+    `pair` is an adjacency, or the sample rate of a replaced record.
     """
     laws = law.replaced_outputs(pair) if isinstance(pair, float) else law._outputs(pair)[0]
     reach = law._masses.size
@@ -240,5 +240,5 @@ def tabled_profile(law: TabledNoise, pair: Adjacency | float, *, finite: bool = 
 
 
 def even_law(masses: NDArray) -> NDArray:
-    """Masses of -n, ..., n of an even law from those of 0, ..., n."""
+    """Return the masses of -n, ..., n of an even law from those of 0, ..., n."""
     return np.concatenate([masses[:0:-1], masses])

@@ -1,12 +1,12 @@
-r"""Upper bounds on one epoch of shuffled batches that leaves a record out.
+r"""Upper bounds on one epoch of shuffled batches that leaves at least one record out.
 
-**Setting.** An order of all n records is drawn uniformly; batch t takes its places at step t and
-releases the sum of their clipped gradients with noise. Let :math:`N_c` be the law
+**Setting.** An order of all n records is drawn uniformly; step t releases the noisy sum of the
+clipped gradients of batch t, a fixed set of positions. Let :math:`N_c` be the law
 :math:`N(c/\sigma, 1)`, :math:`e = e^\varepsilon`, and P and Q the epoch with the record and with
 its gradients zeroed out.
 
-**Theorem.** If at least one record, on a place b that no batch takes, is left out, and no batch
-has more than n/B records, then for gradients that depend on everything released before
+**Theorem.** If at least one position b belongs to no batch, and no batch
+has more than n/B records, then for gradients that depend on all earlier releases
 
 .. math:: \delta_{P,Q}(\varepsilon) \le \tfrac1B E(D_1 + \dots + D_B)_+,
 
@@ -19,28 +19,28 @@ for :math:`\delta_{Q,P}` with :math:`\int (N_0 - (e + k)N_1)_+` and :math:`\int 
 eN_1)_+`, and for a replaced record with :math:`\int (N_2 - (e + k)N_0)_+` and :math:`\int ((1 -
 k)N_2 - eN_0)_+`.
 
-*Proof.* Put the record on b, all others anywhere: everyone is "at home". Exchanging it with the
-record on a uniform place s gives each order once. Show the attacker who is at home where, and for
-each batch one uniform place of it, which the record takes if it comes there: that only helps him.
-Now all is known but T, the batch it comes to. If T = t, step t has the mean :math:`c_t + x_t` (or
-:math:`c_t`) instead of :math:`c_t + v_t`, where v is the gradient of the record that it displaces;
-all other steps are as at home, whose law is R. So with :math:`D_t = [N(c_t + x_t) - eN(c_t)] /
-N(c_t + v_t)` at the output of step t
+*Proof.* Draw an initial order with the record at b. Exchanging it with the record at a uniform
+position s gives a uniform order. Give the attacker the initial order, and for each batch one
+uniform position that the record takes if it enters the batch: this only helps the attacker.
+Only the record's batch T is then unknown. If T = t, step t has the mean :math:`c_t + x_t` (or
+:math:`c_t`) instead of :math:`c_t + v_t`, where v is the gradient of the displaced record;
+all other steps have the law R of the initial order. So with :math:`D_t = [N(c_t + x_t) -
+eN(c_t)] / N(c_t + v_t)` at the output of step t
 
 .. math:: \frac{P - eQ}R = \sum_t a_tD_t + a_0(1 - e),
 
-where a_t is the share of batch t and a_0 that of the records left out. Given the past D_t has the
-mean 1 - e and a transform of at most pi: for the halves with two different points because a
+where a_t is the share of batch t and a_0 that of the records left out. Given the past, D_t has
+mean 1 - e and a transform of at most pi: for the integrals with two different points because a
 mixture is no further away than its points; in the others move v to -x and both to length 1, which
-raises the integral all the way (differentiate; on the border of the set integrated over the
+never lowers the integral (differentiate; on the border of the set integrated over the
 gradient of its logarithm points along x - lv, or lv - x, with 0 < l < 1). Replacing :math:`D_B,
 D_{B-1}, \dots` by independent ones one after the other raises :math:`E(\cdot)_+`, and so does
-spreading a_0 over further D; the shares, none above 1/B, are majorised by B times 1/B.
+spreading a_0 over further D; the shares, none above 1/B, are majorised by B times 1/B. ∎
 
-**Rounding.** D is put on a lattice by the chords of pi, each mass rounded up, which only raises the
-mean of a positive part. What lies beyond the lattice adds at most its mean. The sum is transformed
-as in `dplearn.engine.lattice`, whose rounding is added cell by cell; what folds onto other sums
-counts twice at worst, and Chernoff bounds the rest.
+**Rounding.** D is discretised to a lattice by the chords of pi, with masses rounded up, which only
+raises the mean of a positive part. Values beyond the lattice add at most their mean. The sum is
+transformed as in `dplearn.engine.lattice`, adding the rounding error of every cell; folded mass
+counts at most twice, and a Chernoff bound covers the rest.
 """
 
 import math
@@ -58,27 +58,27 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 _TERM = 2.0**-42  # relative error of a normal tail
-_FLOOR = 1e-20  # smaller deltas get the Gaussian bound only
+_FLOOR = 1e-20  # below this delta only the Gaussian bound is used
 _MOST_NODES = 200
-# Cells right of 0 on which D is put; twice as many for more batches than this.
+# Cells right of 0 for D, and the number of batches above which they are doubled.
 _CELLS, _MANY = 2**12, 10**4
-# Between two nodes the profile falls by this power of e, and by how much more further out.
+# Fall of log delta between the first two nodes, and its increase per node.
 _PACE, _HASTE = 0.15, 0.008
-_TILTS = np.geomspace(0.05, 100.0, 24)  # that are tried, in units of 1 / reach
+_TILTS = np.geomspace(0.05, 100.0, 24)  # candidates, in units of 1 / reach
 
-# Of a law D the transforms E(D - k)_+ and E(-k - D)_+ at k >= 0: values, and their rounding.
+# Stop-loss transforms E(D - k)_+ and E(-k - D)_+ at k >= 0: values and rounding errors.
 _Transform = Callable[[NDArray], tuple[NDArray, NDArray]]
 _Transforms = tuple[_Transform, _Transform]
-_Curve = tuple[NDArray, NDArray]  # epsilons from 0 on, and delta there
+_Curve = tuple[NDArray, NDArray]  # epsilons >= 0 and their deltas
 
 
 @remembered(32)
 def shuffled_profile(sigma: float, batches: int, *, replaced: bool) -> Profile:
-    """Return a profile above that of every epoch which leaves a record out."""
+    """Return an upper bound on the profile of every epoch that leaves a record out."""
     shift, ways = (2 / sigma, ["replace"]) if replaced else (1 / sigma, ["remove", "add"])
     with counting() as work:
         curves = [_curve(_Epoch(sigma, batches, way), shift) for way in ways]
-    # A search may ask for a dozen before it is cut short.
+    # Count a fraction of the work, so that a search may evaluate a dozen profiles.
     spend(work.units / 16)
     (ahead, over), (back, under) = _joined(curves[0], curves[-1])
     nodes = np.concatenate([-back[:0:-1], ahead])
@@ -113,7 +113,7 @@ def _curve(epoch: "_Epoch", shift: float) -> _Curve:
 
 
 def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
-    """Return the corners of the convex curve that the bounds of both orders, one at 0, make up."""
+    """Return both curves made convex, also jointly at their common point epsilon = 0."""
     at_zero = min(first[1][0], second[1][0])
     while True:
         ahead, back = (
@@ -128,7 +128,7 @@ def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
 
 
 def _hull(epsilon: NDArray, y: NDArray) -> _Curve:
-    """Return the points of the lower hull that is convex in e^epsilon."""
+    """Return the points of the lower convex hull in e^epsilon."""
     x = np.exp(epsilon)
     hull: list[int] = []
     for k in range(x.size):
@@ -142,11 +142,11 @@ def _hull(epsilon: NDArray, y: NDArray) -> _Curve:
 
 
 class _Epoch:
-    """Bounds of the theorem for one order of neighbours, at one epsilon after the other."""
+    """Bounds of the theorem for one order of neighbours, at increasing epsilons."""
 
     def __init__(self, sigma: float, batches: int, way: str) -> None:
         self.shift, self.batches, self.way = 1 / sigma, batches, way
-        self.reach: float | None = None  # of the lattice that was best at the epsilon before
+        self.reach: float | None = None  # of the best lattice at the previous epsilon
         self.half = _CELLS * (1 if batches <= _MANY else 2)
 
     def delta(self, epsilon: float) -> float:
@@ -164,7 +164,7 @@ class _Epoch:
 
 
 def _transforms(e: float, shift: float, way: str) -> _Transforms:
-    """Return those of D at e^epsilon, for a record that is removed, added or replaced."""
+    """Return the transforms of D for a record that is removed, added or replaced."""
     if way == "replace":
         shift *= 2
 
@@ -178,7 +178,7 @@ def _transforms(e: float, shift: float, way: str) -> _Transforms:
 
 
 def _excess(a: float, b: float | NDArray, c: NDArray, shift: float) -> tuple[NDArray, NDArray]:
-    """Return the integral of (a N_1 - b N_0 - c N_{-1})_+, and its rounding."""
+    """Return the integral of (a N_1 - b N_0 - c N_{-1})_+ and its rounding error."""
     # With w = N_1 / N_0 up to a factor, a w^2 - b' w - c is positive right of its root.
     half = 0.5 * b * math.exp(0.5 * shift * shift) / a
     y = np.log(half + np.sqrt(half * half + c / a)) / shift
@@ -192,7 +192,7 @@ def _positive_part(count: int, law: _Transforms, reach: float, half: int) -> flo
     nodes = step * np.arange(-half, half + 1)
     masses, beyond = _masses(law, nodes[half:])
     tilts = _TILTS / reach
-    # The proof holds for any tilt: to choose one, neighbouring nodes are taken together.
+    # Every tilt is valid; to choose one, merge neighbouring nodes.
     first = np.arange(0, nodes.size, max(half // 256, 1))
     few = np.add.reduceat(masses, first)
     exponent = np.outer(tilts, np.add.reduceat(masses * nodes, first) / np.maximum(few, 1e-300))
@@ -214,7 +214,7 @@ def _positive_part(count: int, law: _Transforms, reach: float, half: int) -> flo
 
 
 def _masses(law: _Transforms, k: NDArray) -> tuple[NDArray, float]:
-    """Return masses at -k and k, above D in convex order, and the mean beyond the last k."""
+    """Return masses at -k and k that dominate D in convex order, and the mean beyond."""
     over, under = law
     sides = []
     for integral in (under, over):

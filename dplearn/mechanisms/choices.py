@@ -1,4 +1,4 @@
-"""Mechanisms whose answer is a choice: a candidate, yes or no, one of k."""
+"""Mechanisms that release a choice: a candidate, yes or no, one of k answers."""
 
 import math
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from dplearn.mechanisms.laplace import Laplace
 
 @dataclass(frozen=True)
 class ExponentialMechanism(Mechanism):
-    r"""Choice of a candidate r with a chance in proportion to :math:`e^{\varepsilon u(r)/2\Delta}`.
+    r"""Candidate r with a probability proportional to :math:`e^{\varepsilon u(r)/2\Delta}`.
 
-    The profile is the worst over all mechanisms of bounded range, with x for its argument
+    The profile, with argument x, is the largest of all mechanisms of bounded range,
     :math:`\delta(x) = (1 - e^{-(\varepsilon - x)/2})^2 / (1 - e^{-\varepsilon})`: an upper bound
     that composes adaptively, not the profile of one score table (McSherry & Talwar 2007; Dong,
     Durfee & Rogers 2020, Lemma 3.2).
@@ -62,10 +62,10 @@ class ExponentialMechanism(Mechanism):
         return (Profile(log_delta, kinks=[span]),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Largest divergence of a two-point pair with losses t and t - eps, over t in [0, eps].
+        """Return the largest divergence of two-point pairs with losses t and t - eps.
 
-        They are the worst of bounded range (Dong, Durfee & Rogers 2020); the profile's integral
-        would be larger.
+        For t in [0, eps] they are the worst pairs of bounded range (Dong, Durfee & Rogers 2020);
+        the profile's integral would be larger.
         """
         span = self._range(adjacency)
 
@@ -82,12 +82,12 @@ class ExponentialMechanism(Mechanism):
 
 
 def bounded_range_zcdp(*, epsilon: float) -> float:
-    r"""Return the least rho of zCDP of all mechanisms whose losses span at most `epsilon`.
+    r"""Return the zCDP rho of the worst mechanism whose losses span at most `epsilon`.
 
     With :math:`f(x) = \ln\frac{\sinh(x\varepsilon/2)}{x\varepsilon/2}` the worst pair of order
     alpha has :math:`(\alpha-1)D_\alpha = \alpha f(\alpha) - (\alpha-1)f(\alpha-1) - f(1)`, and f is
-    a sum of terms :math:`\ln(1 + cx^2)`. For each of them the second derivative of x f(x) over x
-    falls in x, so that its mean over :math:`[y^2, (1+y)^2]`, as a function of :math:`x^2`, is no
+    a sum of terms :math:`\ln(1 + cx^2)`. For each term, the second derivative of x f(x) divided by
+    x falls in x, so that its mean over :math:`[y^2, (1+y)^2]`, as a function of :math:`x^2`, is no
     larger than over [0, 1]; hence :math:`D_\alpha \le \alpha D_1` (Harrison & Manurangsi 2026,
     arXiv 2510.25746).
 
@@ -105,14 +105,14 @@ def bounded_range_zcdp(*, epsilon: float) -> float:
 class PermuteAndFlip(Mechanism):
     r"""Candidate with the largest score plus exponential noise.
 
-    Its scale is :math:`2\Delta/\varepsilon`. The law is that of taking each candidate r in a random
-    order with chance :math:`e^{\varepsilon(u(r) - \max u)/2\Delta}` until one is taken (McKenna &
+    Its scale is :math:`2\Delta/\varepsilon`. Equivalently, visit the candidates r in random order
+    and accept each with probability :math:`e^{\varepsilon(u(r) - \max u)/2\Delta}` (McKenna &
     Sheldon 2020; Ding et al. 2021). The profile is that of Laplace noise of multiplier 1/epsilon.
-    Two candidates with a gap of their own attain it at every x, for a difference of two noises is
-    Laplace, and more leak no more: whatever set of them shall win, its chance G rises with the
-    set's lead, and :math:`|G'| \le \min(G, 1 - G)`, with equality for Laplace, since the largest of
-    independent noises has no larger hazard rate than one of them. Losses are not of bounded range:
-    composed, it costs more than `ExponentialMechanism`.
+    At every x, two candidates with a suitable gap attain it, since the difference of two noises is
+    Laplace. More candidates leak no more: the probability G that the winner lies in a set rises
+    with the set's lead, and :math:`|G'| \le \min(G, 1 - G)`, with equality for Laplace, since the
+    largest of independent noises has no larger hazard rate than one noise. Losses are not of
+    bounded range, so compositions leak more than those of `ExponentialMechanism`.
 
     Parameters
     ----------
@@ -140,14 +140,14 @@ class PermuteAndFlip(Mechanism):
 
     @property
     def gap(self) -> Laplace:
-        """Release of the noisy gap of two candidates, each moved by half of epsilon."""
+        """Laplace release of the gap between two candidates, with the same profile."""
         return Laplace(1 / self.gap_epsilon)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         return self.gap.profiles(adjacency)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # Half of what a record moves ahead of the only rival, or behind.
+        # The candidate leads its only rival by half the distance of neighbours, or trails by it.
         behind = -self.gap.shift(adjacency) / 2 - math.log(2)
         wins = (float(log1mexp(behind)), behind)
         return (Profile.from_atoms(wins, wins[::-1]),)
@@ -161,14 +161,14 @@ class PermuteAndFlip(Mechanism):
 
 @dataclass(frozen=True)
 class SparseVector(Mechanism):
-    r"""Yes/no answers about counts above a threshold, ending after `positives` yes answers.
+    r"""Yes/no answers whether counts exceed a threshold, ending after `positives` yes answers.
 
-    A record that joins lowers no count. With it a "no" is the rarer and each "yes" at most
-    :math:`e^{1/b_2}` times as frequent: the loss is at most :math:`c/b_2`. Raising the threshold
-    by 1 makes no "no" rarer, so that in the other direction it is at most :math:`1/b_1 + c/b_2`.
-    Where a record is replaced answers move both ways, and both are :math:`1/b_1 + 2c/b_2`, as for
-    any answers of sensitivity 1. The profile is that of two atoms at the ends of the interval, the
-    worst of all losses in it: an upper bound, far below that of pure DP when many are composed
+    Adding a record lowers no count. It makes every "no" less likely and each "yes" at most
+    :math:`e^{1/b_2}` times as likely: the loss is at most :math:`c/b_2`. Also raising the threshold
+    by 1 makes no "no" less likely, so the reverse loss is at most :math:`1/b_1 + c/b_2`.
+    A replaced record moves answers both ways, and both losses are at most :math:`1/b_1 + 2c/b_2`,
+    as for any answers of sensitivity 1. The profile is that of two atoms at the ends of the loss
+    interval, the worst case: an upper bound, far below that of pure DP for many compositions
     (Dwork & Roth 2014, Theorem 3.23; Lyu, Su & Li 2017, Theorem 5).
 
     Parameters
@@ -215,14 +215,14 @@ class SparseVector(Mechanism):
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         most, least = self._largest(adjacency)
         up, down, span = log1mexp(np.array([-least, -most, -most - least]))
-        # Masses with losses `most` and `-least`, of sum 1 under both laws.
+        # Masses of the losses `most` and `-least`, with sum 1 under both laws.
         log_p = np.array([up - span, down - span - least])
         log_q = np.array([up - span - most, down - span])
         remove = Profile.from_atoms(log_p, log_q)
         return (remove,) if most == least else (remove, Profile.from_atoms(log_q, log_p))
 
     def _zcdp(self, adjacency: Adjacency) -> float:
-        """By the length of the interval of losses, or by the largest loss alone."""
+        """Return the smaller rho by the range of losses and by the largest loss."""
         coin = RandomizedResponse(max(self._largest(adjacency)))
         whole = bounded_range_zcdp(epsilon=sum(self._largest(adjacency)))
         return min(whole, coin._zcdp("replace_one"))
@@ -230,11 +230,11 @@ class SparseVector(Mechanism):
 
 @dataclass(frozen=True)
 class RandomizedResponse(Mechanism):
-    r"""Reports of persons: the truth with probability p, each other answer equally often.
+    r"""Randomised answers: the true one with probability p, the others equally likely.
 
     The optimal local mechanism for pure DP (Warner 1965; Kairouz, Oh & Viswanath 2016 for k
     answers). The respondents are fixed and one of them changes the answer, so only
-    ``replace_one`` has a meaning.
+    ``replace_one`` applies.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class RandomizedResponse(Mechanism):
 
     @classmethod
     def from_probability(cls, *, truth: float, answers: int = 2) -> Self:
-        """Return the mechanism that tells the truth with probability `truth` in (1/answers, 1)."""
+        """Return the mechanism with true answers at probability `truth` in (1/answers, 1)."""
         validate.probability(truth=truth)
         validate.integer(minimum=2, answers=answers)
         if truth * answers <= 1:
@@ -279,12 +279,12 @@ class RandomizedResponse(Mechanism):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         log_p, log_r = self._log_masses
-        # Answers true under neither neighbour have loss 0 and are lumped into one atom.
+        # Merge the answers that are true for neither neighbour, of loss 0, into one atom.
         others = [log_r + math.log(self.answers - 2)] if self.answers > 2 else []
         return (Profile.from_atoms([log_p, log_r, *others], [log_r, log_p, *others]),)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        """Return laws of the report where the true answer is 0 (P) and 1 (Q)."""
+        """Return the laws of the report for the true answers 0 (P) and 1 (Q)."""
         log_p, log_r = self._log_masses
 
         def law(truth: int) -> Curve:
@@ -293,15 +293,15 @@ class RandomizedResponse(Mechanism):
         return (Outputs(law(0), law(1), 0, self.answers - 1, whole=True, label="reported answer"),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Mironov (2017), Proposition 5, by what the moment exceeds 1 by, as in `Geometric`."""
+        """Return Mironov (2017), Proposition 5, via moment - 1, as in `Geometric`."""
         more, loss = orders - 1, self.local_epsilon
         log_rise = self._log_masses[0] + log_expm1(more * loss) + log1mexp(-orders * loss)
         return np.logaddexp(0.0, log_rise) / more
 
     def _zcdp(self, adjacency: Adjacency) -> float:
-        """rho = eps (p - r), the mean loss, for k <= 2 + 4 e^(eps/2) answers; else an upper bound.
+        """Return rho = eps (p - r) for k <= 2 + 4 e^(eps/2) answers, else an upper bound.
 
-        In `_noise` M is 2 sqrt(pr) cosh(s eps) + (k - 2) r, ln M is concave up to this k, and more
+        M of `_noise` is 2 sqrt(pr) cosh(s eps) + (k - 2) r; ln M is concave up to this k, and more
         answers leak less (Harrison & Manurangsi 2026, arXiv 2510.25746, for k <= 6).
         """
         gain, lie = -math.expm1(-self.local_epsilon), math.exp(-self.local_epsilon)
@@ -310,7 +310,7 @@ class RandomizedResponse(Mechanism):
     def release(
         self, value: ArrayLike, *, sensitivity: float = 1.0, rng: np.random.Generator
     ) -> NDArray:
-        """Randomised answers to the true answers 0..k-1; `sensitivity` plays no role."""
+        """Return randomised answers for true answers 0..k-1; `sensitivity` is ignored."""
         exact = np.asarray(value)
         if exact.dtype.kind not in "iub" or np.any((exact < 0) | (exact >= self.answers)):
             raise ValueError(f"Expected value to hold answers 0..{self.answers - 1}.")

@@ -1,4 +1,4 @@
-"""A list of different mechanisms run one after the other."""
+"""Adaptive composition of different mechanisms."""
 
 import math
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ from dplearn.mechanisms.laplace import Laplace
 
 @dataclass(frozen=True, init=False)
 class Composed(Mechanism):
-    """Adaptive composition of several mechanisms, each run some number of times.
+    """Adaptive composition of several mechanisms with their numbers of runs.
 
-    `mechanisms` has a mechanism or a plan for each that is run once, or a pair of it and the number
-    of times.
+    Each item of `mechanisms` is a mechanism or plan that is run once, or a pair (mechanism or plan,
+    number of runs).
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Composed(Mechanism):
             raise ValueError("Expected mechanisms to hold at least one, got an empty list.")
         for _, count in counted:
             validate.integer(minimum=0, count=count)
-        # Python's integers, which do not wrap.
+        # Python integers do not overflow.
         pairs = tuple((as_mechanism(mechanism), int(count)) for mechanism, count in counted)
         object.__setattr__(self, "pairs", pairs)
 
@@ -49,7 +49,7 @@ class Composed(Mechanism):
         return tuple(dict.fromkeys(a for m, _ in self.parts() for a in m.assumptions))
 
     def parts(self) -> tuple[tuple[Mechanism, int], ...]:
-        """Flat (mechanism, count) pairs; nested lists multiply, equal mechanisms merge."""
+        """Return flat (mechanism, count) pairs; nested counts multiply, equal mechanisms merge."""
         counts: dict[Mechanism, int] = {}
         for outer, times in self.pairs:
             for inner, count in outer.parts():
@@ -61,7 +61,7 @@ class Composed(Mechanism):
         raise validate.unsupported("profiles() of composed", why)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Rényi divergences of adaptive composition add up (Mironov 2017, Proposition 1)."""
+        """Return the sum of Rényi divergences (Mironov 2017, Proposition 1)."""
         total = np.zeros(orders.shape)
         for mechanism, count in self.parts():
             total += count * mechanism.rdp(orders, adjacency=adjacency)
@@ -71,7 +71,7 @@ class Composed(Mechanism):
         return math.fsum(m.pure_epsilon(adjacency) * count for m, count in self.parts() if count)
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
-        """rho adds up (Bun & Steinke 2016, Lemma 1.7)."""
+        """Return the sum of all rho (Bun & Steinke 2016, Lemma 1.7)."""
         each = [(m.zcdp(adjacency), count) for m, count in self.parts()]
         return None if any(rho is None for rho, _ in each) else sum(rho * n for rho, n in each)  # type: ignore[operator]
 

@@ -1,8 +1,8 @@
-r"""All steps of a run whose noise is correlated: one Gaussian release.
+r"""A run with correlated noise, as one Gaussian release.
 
 A strategy C has a row for each release and a column for each step. With contributions :math:`x_t`
 of norm at most 1 where a record takes part, and fresh normal Z, the run is a function of CX + Z.
-The record moves CX by the root of
+The record changes CX by a norm that is the root of
 :math:`\sum_{s,t} \langle c_s, c_t\rangle \langle x_s, x_t\rangle`, which is at most
 :math:`\sum_{s,t} |\langle c_s, c_t\rangle|` over its steps, with equality if no product there is
 negative (Choquette-Choo et al. 2023, "Multi-epoch matrix factorization", Theorem 2). Contributions
@@ -27,7 +27,7 @@ from dplearn.mechanisms.gaussian import Gaussian
 
 @dataclass(frozen=True)
 class CorrelatedGaussian(Wrapped):
-    """A whole run with correlated noise: matrix factorisation, or sums over a tree.
+    """A run with correlated noise: matrix factorisation, or tree aggregation.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class CorrelatedGaussian(Wrapped):
 
     Examples
     --------
-    Prefix sums with noise of their own on every one, and records that are used once:
+    Prefix sums with independent noise on each, and records that are used once:
 
     >>> run = CorrelatedGaussian.from_strategy(np.tril(np.ones((9, 9))), noise_multiplier=6.0)
     >>> round(run.base.noise_multiplier, 6)
@@ -73,12 +73,12 @@ class CorrelatedGaussian(Wrapped):
         separation: int = 1,
         participations: int = 1,
     ) -> Self:
-        """Return the run of a strategy C with noise of `noise_multiplier` norms of a contribution.
+        """Return the run of a `strategy` C with noise of `noise_multiplier` contribution norms.
 
-        A record takes part at most `participations` times, `separation` steps or more from one to
-        the next. What it moves is exact if a set of such steps attains the bound, as where columns
-        that one record uses do not overlap, and in a Toeplitz strategy that is >= 0 and falls
-        (Kalinin & Lampert 2024). Else it is a bound from above.
+        A record takes part at most `participations` times, `separation` or more steps apart. The
+        sensitivity is exact if a set of such steps attains the bound, for example if the columns
+        of a record do not overlap, or for a nonnegative decreasing Toeplitz strategy
+        (Kalinin & Lampert 2024). Otherwise it is an upper bound.
         """
         columns = np.asarray(strategy, dtype=float)
         if columns.ndim != 2 or not columns.any() or not np.all(np.isfinite(columns)):
@@ -86,10 +86,10 @@ class CorrelatedGaussian(Wrapped):
             raise ValueError(f"Expected strategy to be {expected}, got shape {columns.shape}.")
         validate.integer(minimum=1, separation=separation, participations=participations)
         products = columns.T @ columns
-        # What rounding may have taken from them.
+        # Bound on the rounding error of the products.
         error = len(columns) * 2.0**-52 * (np.abs(columns.T) @ np.abs(columns))
         square, steps = _largest(np.abs(products) + error, separation, participations)
-        # Equal contributions in these steps are a record, and may attain it.
+        # A record with equal contributions in these steps may attain the bound.
         exact = np.sum(products[np.ix_(steps, steps)]) >= square * (1 - 1e-11)
         noise = noise_multiplier / math.sqrt(square * (1 + 1e-12))
         return cls(Gaussian(noise), exact=bool(exact))
@@ -105,14 +105,14 @@ class CorrelatedGaussian(Wrapped):
 
 
 def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:
-    """Bound on the sum of weights over so many steps, so far apart at least, and steps it is near.
+    """Return an upper bound on the sum of weights over such steps, and steps that nearly attain it.
 
-    Each step chooses the later ones of its own sum: never less than one choice for all.
+    Each step maximises its own sum over later steps, which is at least their joint maximum.
     """
     separation = min(separation, steps := len(weights))
     most = min(participations, -(-steps // separation))
-    # Entry t, j of the first, when step s is looked at: the largest sum of weights[t] over at most
-    # j steps from s + 1 on; of the last, from s + separation on. Entry s, j of `best`: the bound.
+    # At step s, entry t, j of later[0] is the largest sum of weights[t] over at most j steps from
+    # s + 1 on, of later[-1] from s + separation on. Entry s, j of `best` is the bound.
     later = deque([np.zeros((steps, most + 1))] * separation, maxlen=separation)
     best = np.zeros((steps + separation, most + 1))
     for s in reversed(range(steps)):

@@ -5,10 +5,10 @@ With mu = shift / standard deviation the loss is N(mu^2/2, mu^2) and
 .. math:: \delta(\varepsilon) = \Phi(-x_1) - e^\varepsilon \Phi(-x_2),
           \quad x_{1,2} = \varepsilon/\mu \mp \mu/2.
 
-Both terms are nearly equal in most of the range that matters. With the Mills ratio
+Both terms are nearly equal for most relevant parameters. With the Mills ratio
 :math:`M(x) = \Phi(-x)/\varphi(x)` and :math:`e^\varepsilon\varphi(x_2) = \varphi(x_1)` the
 difference is :math:`\varphi(x_1)\,(M(x_1) - M(x_2))`, and for small mu the bracket is the
-integral of :math:`-M'(x) = 1 - xM(x)` over :math:`[x_1, x_2]`: no cancellation is left.
+integral of :math:`-M'(x) = 1 - xM(x)` over :math:`[x_1, x_2]`, without cancellation.
 """
 
 import math
@@ -63,14 +63,14 @@ class Gaussian(Noise):
         return self.shift(adjacency)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        r"""With a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)) delta is a sum over moves.
+        r"""Return the exact profile, with a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)).
 
         .. math:: \delta = q(1-e^{-2a})\,\delta_1(\tfrac\varepsilon2 + a - \tfrac1{2\sigma^2})
                   + qe^{-2a}\,\delta_2(\varepsilon + 2a)
 
-        Under Q the loss exceeds epsilon beyond sigma^2 (epsilon / 2 + a).
+        Under Q the loss exceeds epsilon for x > sigma^2 (epsilon / 2 + a).
         """
-        # Losses beyond FAR count as infinite anyway.
+        # Losses beyond FAR count as infinite.
         q, mu = sample_rate, min(self.shift(), FAR)
         log_q, log_rest = math.log(q), math.log1p(-q)
         (one,), (two,) = self._profiles("add_remove"), self._profiles("replace_one")
@@ -97,14 +97,14 @@ class Gaussian(Noise):
         return -0.5 * (x / sigma) ** 2 - math.log(sigma) - _HALF_LOG_2PI
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Mironov (2017), Proposition 7: alpha mu^2 / 2."""
+        """Return alpha mu^2 / 2 (Mironov 2017, Proposition 7)."""
         return orders * self._zcdp(adjacency)
 
     @classmethod
     def analytic(cls, *, epsilon: float, delta: float) -> Self:
-        """Gaussian of the smallest noise multiplier that is (epsilon, delta)-DP under add_remove.
+        """Return the (epsilon, delta)-DP Gaussian with the least noise under add_remove.
 
-        Rounded up within 1e-12 relative (Balle & Wang 2018, Algorithm 1).
+        Rounded up by at most a relative 1e-12 (Balle & Wang 2018, Algorithm 1).
 
         Examples
         --------
@@ -118,7 +118,7 @@ class Gaussian(Noise):
             return gaussian_log_delta(epsilon, 1 / sigma) <= math.log(delta)
 
         upper = 1e-3
-        while upper < 1e51 and not enough(np.array(upper)):  # no Gaussian takes so much noise
+        while upper < 1e51 and not enough(np.array(upper)):  # Gaussian refuses more than 1e50
             upper *= 2
         return cls(float(first_true(enough, lower=1e-6, upper=upper)))
 
@@ -127,7 +127,7 @@ class Gaussian(Noise):
 
 
 def gaussian_log_delta(epsilon: ArrayLike, mu: ArrayLike) -> NDArray:
-    """log delta of N(mu, 1) against N(0, 1) at epsilon >= 0, elementwise, relatively accurate."""
+    """Return log delta of N(mu, 1) against N(0, 1) at epsilon >= 0, elementwise."""
     epsilon, mu = np.broadcast_arrays(np.asarray(epsilon, dtype=float), mu)
     result = np.where(mu == 0, -np.inf, 0.0)
     for part, branch in ((mu < 0.5, _by_integral), (mu >= 0.5, _by_difference)):
@@ -163,7 +163,7 @@ def _by_difference(epsilon: NDArray, mu: NDArray) -> NDArray:
 
 
 def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
-    """Smallest epsilon >= 0 of N(mu, 1) against N(0, 1) at delta, rounded up, elementwise."""
+    """Return the epsilon >= 0 of N(mu, 1) against N(0, 1) at delta, rounded up, elementwise."""
     delta, mu = np.broadcast_arrays(np.asarray(delta, dtype=float), mu)
     # The Chernoff bound, hence an upper end: log delta <= -(eps / mu - mu / 2)^2 / 2.
     upper = mu * (0.5 * mu + np.sqrt(-2 * np.log(delta)))
@@ -173,7 +173,7 @@ def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
 
 
 def gaussian_ends(delta: ArrayLike, mu: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Lower and upper bound on `gaussian_epsilon` that hold in spite of rounding, elementwise."""
+    """Return lower and upper bounds on the exact epsilon, despite rounding, elementwise."""
     delta, mu = np.broadcast_arrays(np.asarray(delta, dtype=float), mu)
     more, less = np.minimum(delta * (1 + MARGIN), 1), delta * (1 - MARGIN)
     lower, upper = gaussian_epsilon(np.stack([more, less]), np.stack([mu, mu]))

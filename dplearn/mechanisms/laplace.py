@@ -16,7 +16,7 @@ from dplearn.mechanisms._noise import Noise
 class Laplace(Noise):
     r"""Independent Laplace noise added to every coordinate of a query.
 
-    The profile (Balle, Barthe & Gaboardi 2018) is that of one number and also serves vectors.
+    The scalar profile (Balle, Barthe & Gaboardi 2018) also holds for vectors.
     Split a shift a + b over two coordinates: the likelihood ratio becomes e^{2S - a - b} with S
     the sum of two clipped exponentials, and P(S > s) crosses P(Z > s) of the scalar case exactly
     once, at equal mean. So the split pair is less spread out in convex order and leaks no more at
@@ -41,7 +41,7 @@ class Laplace(Noise):
     scales_drawn = 25.0
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
-        """Epsilon at delta = 0: shift / scale."""
+        """Return the epsilon at delta = 0: shift / scale."""
         return self.shift(adjacency)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
@@ -59,8 +59,8 @@ class Laplace(Noise):
         return (Profile(log_delta, kinks=kinks, log_tail_of=log_tail),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        """delta = q (1 - e^{x - 1/b}), where the loss is epsilon at x scales from no move."""
-        # Losses beyond FAR count as infinite anyway.
+        """Return the profile q (1 - e^{x - 1/b}), where the loss at noise bx is epsilon."""
+        # Losses beyond FAR count as infinite.
         pure = min(self.shift(), 1e3 * FAR)
         log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)
         largest = np.logaddexp(log_rest, log_q + pure) - np.logaddexp(log_rest, log_q - pure)
@@ -82,20 +82,20 @@ class Laplace(Noise):
         return -np.abs(x) / b - math.log(2 * b)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Mironov (2017), Proposition 6."""
+        """Return Rényi divergences (Mironov 2017, Proposition 6)."""
         pure, more = self.pure_epsilon(adjacency), orders - 1
         up = np.log(orders / (2 * orders - 1)) + more * pure
         down = np.log(more / (2 * orders - 1)) - orders * pure
-        # Where the sum of both is near 1: what it exceeds 1 by, in positive terms.
+        # If the sum of both is near 1, compute sum - 1 from positive terms.
         small = np.minimum(more * pure, 1.0)
         rise = orders * exp_rest(small) + more * exp_rest(-small - pure)
         near = np.log1p(rise / (orders + more))
         return np.where(small < 1, near, np.logaddexp(up, down)) / more
 
     def _zcdp(self, adjacency: Adjacency) -> float:
-        """rho = eps + e^-eps - 1, the mean loss (Harrison & Manurangsi 2026, arXiv 2510.25746).
+        """Return the mean loss eps + e^-eps - 1 (Harrison & Manurangsi 2026, arXiv 2510.25746).
 
-        M is cosh(s eps) + sinh(s eps) / 2s in `_noise`.
+        M of `_noise` is proportional to cosh(s eps) + sinh(s eps) / 2s.
         """
         return float(exp_rest(-self.pure_epsilon(adjacency)))
 

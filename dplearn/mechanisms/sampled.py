@@ -1,12 +1,12 @@
-r"""Mechanisms on a sample of the records: drawn one by one (Poisson), or a subset of fixed size.
+r"""Mechanisms on a random sample of the records: Poisson, or a subset of fixed size.
 
 For a Poisson sample and a Gaussian base take P = (1-q)N(0) + qN(1) and Q = N(0). Write
 :math:`f = dP/dQ`, so that :math:`E_Q f = 1`. Everything below computes
 
 .. math:: X_\alpha = E_Q[f^\alpha] - 1 = E_Q[f^\alpha - 1 - \alpha(f - 1)],
 
-a sum of terms >= 0, because subtracting 1 at the end would lose all digits at small q,
-by the trapezoidal rule on the real line. The integrand is analytic in a strip of half-width
+an integral of terms >= 0, by the trapezoidal rule on the real line; subtracting 1 at the end
+would lose all digits at small q. The integrand is analytic in a strip of half-width
 :math:`a = \min(\pi\sigma, \sqrt{2L})`, so the step below leaves a relative error of order
 :math:`e^{-L}`; the published alternating series for fractional orders decays only like
 :math:`k^{-\alpha-2}` and cancels.
@@ -30,16 +30,16 @@ from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
 _LOG_ACCURACY = 39.0
-_LEAST_NOISE = 0.02  # below it the integral has too many nodes
-Pair = TypeVar("Pair", Profile, Outputs)  # what is sampled: a profile, or the laws behind it
+_LEAST_NOISE = 0.02  # smaller noise would need too many nodes
+Pair = TypeVar("Pair", Profile, Outputs)  # a profile, or its two laws
 
 
 @dataclass(frozen=True)
 class PoissonSubsampled(Sampled):
     r"""A mechanism run on a Poisson sample of the records.
 
-    Under ``add_remove`` (and ``zero_out``, where the record's place stays and contributes
-    nothing) the pairs are ((1-q)Q + qP, Q) and its reverse: an equality (Li, Qardaji & Su 2012;
+    Under ``add_remove`` (and ``zero_out``, where the record contributes nothing)
+    the exact pairs are ((1-q)Q + qP, Q) and its reverse (Li, Qardaji & Su 2012;
     Balle, Barthe & Gaboardi 2018, Theorem 8; Mironov, Talwar & Zhang 2019, section 3.3).
 
     Under ``replace_one`` both laws are mixtures. For noise whose density f is even and log-concave
@@ -50,14 +50,14 @@ class PoissonSubsampled(Sampled):
     hockey-stick divergences are jointly convex. For :math:`\alpha \ge 1` let
     :math:`a = (\alpha-1)(1-q)`, :math:`b = \alpha q`. As :math:`f_0/f_1` and :math:`f_{-1}/f_1`
     fall, :math:`qf_1 > af_0 + bf_{-1}` on a half-line. Split :math:`q = q_1 + q_2` so that
-    :math:`q_1f_1 = af_0` and :math:`q_2f_1 = bf_{-1}` where it begins (or, at a jump, so that both
-    change sign there). Then
+    :math:`q_1f_1 = af_0` and :math:`q_2f_1 = bf_{-1}` at its end (or, at a jump, so that both
+    differences change sign there). Then
 
     .. math:: H_\alpha(P\Vert Q) \le \int(q_1f_u - af_0)_+ + \int(q_2f_u - bf_v)_+
               \le \int(q_1f_1 - af_0)_+ + \int(q_2f_1 - bf_{-1})_+ = H_\alpha(P^*\Vert Q^*),
 
-    as noise leaks the more the farther it is moved, here by at most 1 and 2. For
-    :math:`\alpha < 1` swap the pair, which is its own mirror image. ∎
+    since divergences grow with the distance of the two noises, here at most 1 and 2. For
+    :math:`\alpha < 1` swap the pair, which is symmetric. ∎
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class PoissonSubsampled(Sampled):
         return self._mixed(self.base.profiles(adjacency))
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """Return pairs of a record among others that contribute nothing, sampled or not."""
+        """Return pairs in which all other records contribute nothing."""
         if self._replaces(adjacency):
             return (self.base.replaced(self.sample_rate)[1],)  # type: ignore[attr-defined]
         return self._mixed(self.base.witnesses(adjacency))
@@ -118,23 +118,23 @@ class PoissonSubsampled(Sampled):
     def _mixed(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         if self.sample_rate == 1.0 or not pairs:
             return pairs
-        # The pair of an added record is mixed the other way round.
+        # For an added record mix the reversed pair.
         behind = pairs[1].reverse() if len(pairs) == 2 else pairs[0]
         remove, add = (pair.mix_first(self.sample_rate) for pair in (pairs[0], behind))
         return remove, add.reverse()
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """Return the closed form of a Gaussian; remove is larger (Mironov et al. 2019, Thm. 5)."""
+        """Return the integral for a Gaussian; remove is larger (Mironov et al. 2019, Thm. 5)."""
         if not isinstance(self.base, Gaussian) or self._replaces(adjacency):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
             return self.base.rdp(orders, adjacency=adjacency)
         sigma, q, log_x = self.base.noise_multiplier, self.sample_rate, np.empty(orders.shape)
         if sigma < _LEAST_NOISE:
-            # Minkowski's inequality for the two parts of f: far beyond q it loses nothing.
+            # Minkowski's inequality for both parts of f, tight for small noise.
             exponent = (orders - 1) / (2 * sigma**2)
             return orders / (orders - 1) * np.logaddexp(math.log1p(-q), math.log(q) + exponent)
-        # Orders of one octave share their nodes.
+        # Orders within a factor 2 share their nodes.
         octave = np.floor(np.log2(orders))
         for number in np.unique(octave):
             chunk = octave == number
@@ -143,12 +143,12 @@ class PoissonSubsampled(Sampled):
 
 
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """log X by the trapezoidal rule on nodes u, in units of sigma, of the octave of all orders."""
+    """Return log X by the trapezoidal rule; all orders are in one octave and share nodes."""
     octave = 2 ** np.floor(np.log2(np.min(orders)))
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
-    # f^a e^{-u^2/2} lives between -9.5 and a / sigma + 9.5. Far beyond order 4 sigma^2 ln(1/q)
-    # it is two bumps apart, at the origin and at a / sigma.
+    # f^a e^{-u^2/2} is negligible outside [-9.5, a / sigma + 9.5]. Far beyond order
+    # 4 sigma^2 ln(1/q) it has two separate peaks, at 0 and at a / sigma.
     far = max(4 * sigma**2 * (3 + 2 * math.log(1 / q)), 3 + 20 * sigma)
     if octave > far and 2 * octave / sigma > 1000 * step:
         centre, v = np.ceil(orders / sigma / step)[:, None] * step, np.arange(-9.5, 9.5, step)
@@ -157,7 +157,7 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
     else:
         u = np.arange(-9.5, 9.5 + (2 * octave + 1) / sigma, step)
     drift = u / sigma - 0.5 / sigma**2
-    # f - 1, and log f, without cancellation.
+    # Compute f - 1 and log f without cancellation.
     excess = q * np.expm1(np.minimum(drift, 600.0))
     log_f = np.logaddexp(math.log1p(-q), math.log(q) + drift)
     log_f = np.where(np.abs(excess) < 0.5, np.log1p(np.minimum(excess, 0.5)), log_f)
@@ -172,17 +172,17 @@ class WithoutReplacement(Sampled):
 
     The theorem is for ``replace_one``: the subset's neighbour differs in one *replaced*
     record, so the base pair (P, Q) is the replace-one pair (for the Gaussian N(2), N(0) in
-    contribution norms). What is proved: the profile is at most that of ((1-q)Q + qP, Q)
-    where e^eps >= 1 and that of (P, (1-q)P + qQ) where e^eps < 1; the two halves together
+    contribution norms). The profile is at most that of ((1-q)Q + qP, Q)
+    where e^eps >= 1 and that of (P, (1-q)P + qQ) where e^eps < 1; both halves together
     are the profile of one pair, which therefore also dominates every adaptive composition
     (Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 11).
 
-    No two datasets attain both halves, so that pair is not a witness. These are: let all
-    other records equal the record that is replaced. Without the new record every subset is
-    the same and the output has law Q; with it the law is (1-q)Q + qP. The pair of these two
-    laws and its reverse are real, and each attains one half. The base is one answer about
-    the whole subset; where its members answer one by one, or are sampled once more, the others
-    hide the new record.
+    No two datasets attain both halves, so that pair is not a witness. For witnesses, let all
+    other records equal the replaced record. Without the new record every subset is
+    the same and the output has law Q; with it the law is (1-q)Q + qP. This pair of
+    laws and its reverse are real, and each attains one half. This needs a base that gives one
+    answer about the whole subset; if members answer individually, or are sampled again, the
+    other records hide the new one.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ class WithoutReplacement(Sampled):
         return self._pairs("replace_one", "remove", "add")
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        """Return the real pair that attains the half of the profile where e^eps >= 1."""
+        """Return the real pair that attains the profile where e^eps >= 1."""
         pairs = self.base.outputs("replace_one")
         if self.sample_rate == 1.0:
             return pairs

@@ -1,4 +1,4 @@
-"""Sampling schemes: how batches are drawn, afresh for every step or once per epoch."""
+"""Sampling schemes: methods of drawing batches, for every step or once per epoch."""
 
 import math
 from typing import Any, Literal, NamedTuple, Self, get_args
@@ -12,14 +12,14 @@ from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.mechanisms.truncated_poisson import TruncatedPoisson
 
-StepSampling = Literal["poisson", "without_replacement", "none"]  # drawn afresh for every step
+StepSampling = Literal["poisson", "without_replacement", "none"]  # drawn independently every step
 EpochSampling = Literal["shuffled", "random_allocation"]  # drawn once per epoch
-CutSampling = Literal["truncated_poisson"]  # of every step, by the number of records
+CutSampling = Literal["truncated_poisson"]  # every step, with a maximum batch size
 Sampling = StepSampling | EpochSampling | CutSampling
 SAMPLINGS: tuple[StepSampling, ...] = get_args(StepSampling)
 EPOCH_SAMPLINGS: tuple[EpochSampling, ...] = get_args(EpochSampling)
 EVERY_SAMPLING = (*SAMPLINGS, *EPOCH_SAMPLINGS, *get_args(CutSampling))
-_ROUNDING = 1e-9  # within this, relative, 1 / sample_rate counts as whole
+_ROUNDING = 1e-9  # relative tolerance within which 1 / sample_rate counts as whole
 _NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffled": "zero_out"}
 
 
@@ -36,7 +36,7 @@ def default_adjacency(sampling: Sampling) -> Adjacency:
 
 
 def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> Mechanism:
-    """Mechanism of one step: `base` on a sample by a scheme of `SAMPLINGS`; "none" has rate 1."""
+    """Return the mechanism of a step: `base` sampled by a scheme of `SAMPLINGS`."""
     validate.one_of(SAMPLINGS, sampling=sampling)
     validate.rate(sample_rate=sample_rate)
     if sampling == "poisson":
@@ -51,12 +51,12 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
 
 
 class SamplingScheme(NamedTuple):
-    """Lots that a run draws at once, those of a step or of an epoch, and their mechanism."""
+    """Mechanism of the batches drawn together, for one step or one epoch."""
 
     mechanism: Mechanism
-    batches: int  # lots, one per step
-    whole: bool  # whether it is known what they do with the rest
-    steps: int  # that are done in this way
+    batches: int  # number of batches, one per step
+    whole: bool  # whether the treatment of the last, incomplete batch is known
+    steps: int  # steps of the run
 
     @classmethod
     def of(
@@ -73,12 +73,12 @@ class SamplingScheme(NamedTuple):
         """Return the scheme of a run of `steps` steps.
 
         An epoch has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9.
-        With `drop_last` a shuffled one leaves out the records that fill no batch, at least one.
+        With `drop_last` a shuffled epoch omits the records of an incomplete batch, at least one.
         """
         validate.one_of(EVERY_SAMPLING, sampling=sampling)
         validate.rate(sample_rate=sample_rate)
         if sampling == "truncated_poisson":
-            sizes: Any = dataset_size, max_batch_size  # it refuses None
+            sizes: Any = dataset_size, max_batch_size  # TruncatedPoisson refuses None
             return cls(TruncatedPoisson(base, sample_rate, *sizes), 1, True, steps)
         if sampling in SAMPLINGS:
             return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
@@ -86,6 +86,6 @@ class SamplingScheme(NamedTuple):
         whole = drop_last or abs(batches * sample_rate - 1) <= _ROUNDING
         if sampling == "random_allocation":
             return cls(RandomAllocation(base, batches), batches, whole, steps)
-        # If all batches are full, one record of very many is left out.
+        # If all batches are full, a tiny positive share stands for one record left out.
         left_out = max(1 - batches * sample_rate, _ROUNDING) if drop_last else 0.0
         return cls(Shuffled(base, batches, left_out), batches, whole, steps)

@@ -1,30 +1,30 @@
 r"""One epoch of DP-SGD on fixed batches of a shuffled dataset.
 
-**From above.** Fix the order. Then the record sits in one batch; the steps before it do not see
-it, the steps after it are post-processing of noisy updates, so the epoch is one Gaussian
-release of the record. A shuffled epoch is a mixture of fixed orders with the same weights on
-both sides, and the hockey-stick divergence is jointly convex: the mixture leaks no more than
-one Gaussian release. If every record is used, that is the bound here. If each epoch leaves a
-record out, which costs one record an epoch, the secret order helps: `_shuffle_bounds` proves how
-much, and the bound falls far (this proof is the library's own).
+**Upper bound.** For a fixed order the record is in one batch; earlier steps do not use
+it, later steps are post-processing of noisy updates, so the epoch is one Gaussian
+release of the record. A shuffled epoch is a mixture of fixed orders with the same weights for
+both neighbours, and the hockey-stick divergence is jointly convex: the mixture leaks no more than
+one Gaussian release. If every record is used, that is the bound here. If each epoch omits at least
+one record, the bound is far smaller, because the attacker does not know the order; see
+`_shuffle_bounds` (this proof is the library's own).
 
-A record that is added or removed moves the border of every batch behind it, and nothing is claimed,
-unless a record is left out: put the newcomer on a uniform place, and the record that was there on
-the last one, which no batch takes. Both orders are uniform, and one batch is shifted by
+An added or removed record moves the border of every later batch, and no bound is given,
+unless a record is left out: then insert the new record at a uniform position, and move the record
+there to the last position, in no batch. Both orders are uniform, and one batch is shifted by
 :math:`x - v`, of norm 2 at most: post-processing of random allocation with half the noise.
 
-**From below.** In units of the clipping norm let every other record contribute -1 to every
-gradient, and the record in question +1, or 0 once it is zeroed out. A batch of m records then sums
-to -m, except the record's own, which is 2 or 1 above that. Up to the public -m the epoch releases
+**Lower bound.** In units of the clipping norm let every other record contribute -1 to every
+gradient, and the differing record +1, or 0 if zeroed out. A batch of m records then sums
+to -m, except the record's batch, 2 or 1 above that. Up to the public -m the epoch releases
 
 .. math:: P = \frac1B\sum_t N(2e_t, \sigma^2 I), \qquad Q = \frac1B\sum_t N(e_t, \sigma^2 I),
 
-both with :math:`R = N(0, \sigma^2 I)` in place of a share of them, if records are left out. If
+both mixed with :math:`R = N(0, \sigma^2 I)` by the share of records left out. If
 instead the record is replaced by one that contributes -1, or removed and one is left out, Q is R.
-Whatever is computed from that release is a real pair, too. Two statistics are put into cells:
-the largest coordinate, which is best where there is little noise, and the sum of
+Every function of that release gives a valid lower bound. Two statistics are discretised:
+the largest coordinate, which is best for little noise, and the sum of
 :math:`dN(2e_t)/dR - dN(e_t)/dR`, the slope of :math:`\ln dP/dQ`, in blocks of 1, 2, 4, ... steps
-whose sums are put into few cells.
+whose sums are merged into few cells.
 """
 
 import math
@@ -44,7 +44,7 @@ from dplearn.mechanisms._shuffle_bounds import shuffled_profile
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.random_allocation import RandomAllocation
 
-# Cells of the largest coordinate and of one step; beyond it a shift leaves nothing to hide in.
+# Cells of the largest coordinate and of one step; shift beyond which shuffling does not help.
 _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
 
 
@@ -53,8 +53,8 @@ class Shuffled(Epoch):
     """One epoch of noisy steps on the batches of a random permutation.
 
     ``profiles`` are upper bounds, for batches of public sizes, none larger than 1 / `batches` of
-    the records: one Gaussian release an epoch if every record is used, and far less, proved in this
-    library, if one is left out. ``witnesses`` are real pairs, and need equal batches (Chua et al.
+    the records: one Gaussian release per epoch if every record is used, and far less, proved in
+    this library, if one is left out. ``witnesses`` are real pairs, for equal batches (Chua et al.
     2024, How private are DP-SGD implementations?). ``add_remove`` needs a record left out.
 
     Parameters
@@ -118,11 +118,11 @@ class Shuffled(Epoch):
 
     @property
     def _halved(self) -> RandomAllocation:
-        """An epoch in which the record is alone, against as much noise as it is worth here."""
+        """Random allocation with half the noise, which dominates add_remove."""
         return RandomAllocation(Gaussian(self.base.noise_multiplier / 2), self.batches)
 
     def dominating(self, adjacency: Adjacency) -> Gaussian:
-        """One Gaussian; a record that comes and one that makes room move it by two norms."""
+        """Return one Gaussian, with half the noise under add_remove: two norms are moved."""
         return self._halved.base if adjacency == "add_remove" else self.base
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
@@ -154,8 +154,8 @@ class Shuffled(Epoch):
 
 
 def _largest(record: float, seat: float, batches: int, left_out: float) -> Profile:
-    """Return the pair of the largest coordinate, one of which P shifts by `record`, Q by `seat`."""
-    # Below the first end there is nothing but the masses that underflow.
+    """Return the pair of the largest coordinate; P shifts one by `record`, Q by `seat`."""
+    # Masses below the first end underflow.
     first = float(ndtri(math.exp(-690.0 / batches)))
     x = np.linspace(first - 38.0 / batches, record + 38.0, _CELLS)
     others = (batches - 1) * log_ndtr(x)
@@ -163,7 +163,7 @@ def _largest(record: float, seat: float, batches: int, left_out: float) -> Profi
     def masses(shift: float) -> NDArray:
         below = np.exp(log_ndtr(x - shift) + others)
         above = ndtr(shift - x) - ndtr(x - shift) * np.expm1(others)
-        # Differences of the smaller one.
+        # Take differences of the smaller tail.
         return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
 
     return _pair(masses(0.0), masses(record), masses(seat), left_out)
@@ -171,12 +171,12 @@ def _largest(record: float, seat: float, batches: int, left_out: float) -> Profi
 
 @remembered(32)
 def _summed(sigma: float, batches: int, left_out: float) -> Profile:
-    """Return the pair of the sums of (p - q) / r, put into few cells again and again."""
+    """Return the pair of the sum of (p - q) / r, merged into few cells at every doubling."""
     mu, t = 1 / sigma, np.linspace(-1.0, 1.0, _FEWER)
     z = mu + (15.0 + mu) * np.sinh(2.5 * t) / np.sinh(2.5)
     r, p, q = (cell_masses(z - shift) for shift in (0.0, 2 * mu, mu))
     r, p, q = (x[r > 0] for x in (r, p, q))
-    # Down to -exp(mu^2) / 4; what is summed must be positive.
+    # Shift (p - q) / r >= -exp(mu^2) / 4 so that all summands are positive.
     value = (p - q) / r - np.min((p - q) / r) + 1
     order = np.argsort(value)
     one = Masses(value[order], r[order], ((p / r)[order], (q / r)[order]))
@@ -186,15 +186,15 @@ def _summed(sigma: float, batches: int, left_out: float) -> Profile:
 
 
 def _pair(r: NDArray, p: NDArray, q: NDArray, left_out: float) -> Profile:
-    """Profile of a real pair by the masses of its outputs, R taking the place of a share."""
+    """Return the profile of a real pair from its masses, mixed with R by the share left out."""
     p, q = ((1 - left_out) * x + left_out * r for x in (p, q))
-    # Masses that all but underflow are not known well, and an output that is hidden leaks nothing.
+    # Drop nearly underflowed, inaccurate masses: hiding these outputs only lowers the profile.
     known = np.minimum(p, q) > 1e-290
     return Profile.from_atoms(np.log(p[known]), np.log(q[known]))
 
 
 def _larger(pairs: list[Profile]) -> Profile:
-    """Return the pointwise maximum of profiles, all of them below that of one pair."""
+    """Return the pointwise maximum of profiles that are lower bounds for the same pair."""
 
     def ahead(sides: list[Profile]) -> tuple[Curve, Curve]:
         def log_delta(epsilon: NDArray) -> NDArray:

@@ -1,25 +1,25 @@
-r"""Poisson lots of bounded size: a larger lot is cut to a random subset.
+r"""Poisson batches of bounded size: a larger batch is cut to a random subset.
 
-**Theorem** (Ganesh 2025, arXiv:2508.15089, proved here anew). Let n be the size of the larger of
-two neighbours, of which every record but one is the same; let each record be drawn with chance q,
-and keep a uniform subset of L where more are drawn. Tell the attacker whether L of the others were
-drawn. That can only help, and it tells nothing of the record, whose own coin is tossed apart.
+**Theorem** (Ganesh 2025, arXiv:2508.15089, here with another proof). Let n be the size of the
+larger of two neighbours that differ in one record; draw each record with probability q,
+and keep a uniform subset of L if more are drawn. Tell the attacker whether L of the others were
+drawn. This can only help the attacker, and is independent of whether the record is drawn.
 
-* If fewer were, nothing is cut, whether the record is drawn or not: the step is one Poisson step.
-* If L or more were, all is uniform: without the record, L of the others are summed up (call this
-  law A); with it, which has a chance :math:`\kappa`, L - 1 of them and the record, which takes the
-  place of another and so moves the sum by two norms (B). The laws are
+* If fewer were drawn, nothing is cut: the step is one Poisson step.
+* If L or more were drawn, the kept subset is uniform: without the record, the sum has L of the
+  others (law A); with it, which has a probability :math:`\kappa`, L - 1 of them and the record,
+  which replaces another one and so moves the sum by two norms (law B). The laws are
   :math:`(1-\kappa)A+\kappa B` and A: a Poisson step of rate :math:`\kappa` with half the noise.
 
 So a step leaks at most :math:`(1-t)\,\delta_{\text{Poisson}}(\varepsilon) +
 t\,\delta_{\text{cut}}(\varepsilon)` with :math:`t = P(\mathrm{Bin}(n-1, q) \ge L)` and
-:math:`t\kappa = P(\mathrm{Bin}(n, q) > L)\,L/n`: the profile of one pair of laws, whatever was
-released before, so that it composes. If all others contribute nothing, it leaks as much as a
+:math:`t\kappa = P(\mathrm{Bin}(n, q) > L)\,L/n`: the profile of one pair of laws, independent of
+earlier releases, so that it composes. If all others contribute nothing, it leaks as much as a
 Poisson step at the rate :math:`q(1-t)+t\kappa` at which the record is kept.
 
-Where the record is replaced n is the size of both neighbours. If L or more of the others were
-drawn, L - 1 of them and the record, the old or the new one, are summed up with the same chance
-:math:`\kappa`, and else law A: a step of `WithoutReplacement` at the rate :math:`\kappa`.
+For a replaced record n is the size of both neighbours. If L or more of the others were
+drawn, the sum has L - 1 of them and the old or new record with the same probability
+:math:`\kappa`, and law A otherwise: a step of `WithoutReplacement` at the rate :math:`\kappa`.
 """
 
 import math
@@ -35,17 +35,17 @@ from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 
-# Up to so many records the binomial tail is known to this relative error, and rounded by it.
+# Maximum number of records, and the relative error of the binomial tail up to it.
 _MOST_RECORDS, TAIL_ERROR = 10**8, 1e-6
-_LEAST = 1e-290  # a chance of less is taken for so much
+_LEAST = 1e-290  # smaller probabilities are rounded up to it
 
 
 @dataclass(frozen=True)
 class TruncatedPoisson(Wrapped):
-    """A Gaussian on a Poisson sample, of which a uniform subset of bounded size is kept.
+    """A Gaussian on a Poisson sample, cut to a uniform subset of bounded size.
 
-    ``profiles`` is an upper bound, and ``witnesses`` the leak where other records contribute
-    nothing: as near to each other as the largest lot is rare.
+    ``profiles`` are upper bounds, and ``witnesses`` the profiles if other records contribute
+    nothing; they are close if batches are rarely cut.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class TruncatedPoisson(Wrapped):
         return self.max_batch_size > self.dataset_size
 
     def _cut(self, adjacency: Adjacency = "add_remove") -> tuple[float, float]:
-        """t, the chance that others fill the lot, and the chance of that and the record kept."""
+        """Return t = P(others fill the batch), and P(that, and the record is kept)."""
         size, most = self.dataset_size + (adjacency == "add_remove"), self.max_batch_size
         if most >= size:
             return 0.0, 0.0
@@ -100,7 +100,7 @@ class TruncatedPoisson(Wrapped):
         return float(filled), float(remaining) * most / size
 
     def dominating(self, adjacency: Adjacency) -> Gaussian:
-        """Half the noise where a record that leaves may give its place to another."""
+        """Return a Gaussian, with half the noise if a removed record may be replaced by another."""
         moved = self.attained or adjacency == "replace_one"
         return self.base if moved else Gaussian(self.base.noise_multiplier / 2)
 
@@ -109,7 +109,7 @@ class TruncatedPoisson(Wrapped):
         if self.attained:
             return poisson
         filled, remaining = self._cut(adjacency)
-        # Where others fill the lot the record is kept at a rate of at most that of its coin.
+        # If others fill the batch, the record is kept with probability at most sample_rate.
         rate = self.sample_rate
         if filled > _LEAST:
             rate = min(rate, remaining / filled * (1 + 2 * TAIL_ERROR))
@@ -122,7 +122,7 @@ class TruncatedPoisson(Wrapped):
         return _either(remove, replaced[0], weight), _either(add, replaced[-1], weight)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """Return the pair of a record among others that contribute nothing."""
+        """Return the pair in which all other records contribute nothing."""
         filled, remaining = self._cut(adjacency)
         uncut = max(1 - filled * (1 + TAIL_ERROR), 0.0)
         rate = self.sample_rate * uncut + remaining * (1 - TAIL_ERROR)
@@ -130,7 +130,7 @@ class TruncatedPoisson(Wrapped):
 
 
 def _either(first: Profile, second: Profile, weight: float) -> Profile:
-    """Profile of the first pair or, with this weight, the second, known which; rounded up."""
+    """Return an upper bound on the mixture of two pairs whose component the attacker knows."""
     log_weight = math.log(weight) + TAIL_ERROR
     log_rest = math.log1p(-weight * (1 - TAIL_ERROR))
 

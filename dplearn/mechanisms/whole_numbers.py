@@ -1,4 +1,4 @@
-"""Noise on whole numbers: geometric, discrete Gaussian, and sums of what several parties add."""
+"""Noise on whole numbers: geometric, discrete Gaussian, Skellam and sums over parties."""
 
 import math
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from dplearn.mechanisms._noise import (
 
 # Half-width of tables in scales: Gaussian tails beyond it weigh less than e^-684.
 _REACH = 37.0
-_WIDEST = 250.0  # scale up to which a sum is tabled; beyond, one discrete Gaussian is all but it
+_WIDEST = 250.0  # largest scale of a tabled sum; larger ones use one discrete Gaussian
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Geometric(WholeNoise):
     scales_drawn = 25.0
 
     def _atoms(self, laws: Outputs) -> tuple[NDArray, NDArray]:
-        """log P and log Q; outcomes beyond a peak share one likelihood ratio, and are one."""
+        """Return log P and log Q, merging outcomes beyond a peak, which have equal losses."""
         k = np.arange(laws.corners[0], laws.corners[-1] + 1)
         lumped = np.where((k == k[0]) | (k == k[-1]), -log1mexp(-1 / self._scale), 0.0)
         return laws.log_p(k) + lumped, laws.log_q(k) + lumped
@@ -71,9 +71,9 @@ class Geometric(WholeNoise):
         return math.log(math.tanh(rate / 2)) - rate * np.abs(x)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Sum over positive losses: the other order is the mirror, so nothing cancels.
+        """Return Rényi divergences as sums over positive losses, without cancellation.
 
-        E (P/Q)^(a-1) - 1 is the sum of p (e^{(a-1) L} - 1) (1 - e^{-a L}) over L > 0.
+        By symmetry E (P/Q)^(a-1) - 1 is the sum of p (e^{(a-1) L} - 1) (1 - e^{-a L}) over L > 0.
         """
         log_p, log_q = self._atoms(*self._outputs(adjacency))
         loss, a = (log_p - log_q)[log_p > log_q], orders[:, None]
@@ -81,12 +81,12 @@ class Geometric(WholeNoise):
         return np.logaddexp(0.0, np.logaddexp.reduce(terms, axis=1)) / (orders - 1)
 
     def _zcdp(self, adjacency: Adjacency) -> float:
-        r"""rho = eps - (1 - e^-eps) u / sinh u, the mean loss, with u = 1/b.
+        r"""Return the mean loss eps - (1 - e^-eps) u / sinh u, with u = 1/b.
 
-        At distance 1 it is eps tanh(eps/2) (Harrison & Manurangsi 2026, arXiv 2510.25746). In
-        `_noise` M is, but for a power of z = e^{2su}, a polynomial with coefficients c, 1, ..., 1,
-        c, where c = 1/(1 - a) and a = e^{-u}. At distance n it is 0 where
-        :math:`z^n (z - a)/(1 - az) = 1`: on the unit circle only, so that s is imaginary.
+        At distance 1 it is eps tanh(eps/2) (Harrison & Manurangsi 2026, arXiv 2510.25746). M of
+        `_noise` is a power of z = e^{2su} times a polynomial with coefficients c, 1, ..., 1,
+        c, where c = 1/(1 - a) and a = e^{-u}. At distance n its zeros satisfy
+        :math:`z^n (z - a)/(1 - az) = 1`: they lie on the unit circle, so that s is imaginary.
         """
         epsilon, rate = self.shift(adjacency), min(1 / self._scale, 700.0)
         rest = float(exp_rest(rate) - exp_rest(-rate)) / (2 * math.sinh(rate))  # 1 - u / sinh u
@@ -101,8 +101,8 @@ class Geometric(WholeNoise):
 class DiscreteGaussian(TabledNoise):
     r"""Noise :math:`P(X = k) \propto e^{-k^2/2\sigma^2}` on one whole-number query.
 
-    Its Rényi divergences equal the continuous ones at whole orders, its profile does not: at
-    sigma = 1, epsilon = 1 delta is 0.14135 against 0.12694 (Canonne, Kamath & Steinke 2020,
+    Its Rényi divergences equal those of the Gaussian at whole orders, but its profile differs: at
+    sigma = 1, epsilon = 1 delta is 0.14135 instead of 0.12694 (Canonne, Kamath & Steinke 2020,
     Theorems 4 and 7).
 
     Parameters
@@ -138,13 +138,13 @@ class DiscreteGaussian(TabledNoise):
         return orders * shift**2 / (2 * self._scale**2)
 
     def _below(self, pair: Adjacency | float) -> Profile:
-        return tabled_profile(self, pair)  # whose losses are exact
+        return tabled_profile(self, pair)  # its losses are exact
 
     def _log_noise(self, x: NDArray) -> NDArray:
         return _log_discrete(x, self._scale)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        r"""alpha s^2 / (2 sigma^2) plus the log ratio of two theta sums, 0 at whole orders."""
+        r"""Return alpha s^2 / (2 sigma^2) plus a log ratio of theta sums, 0 at whole orders."""
         shift, sigma = self._distance(adjacency), self._scale
         ratio = np.array([_log_theta(a * shift, sigma) for a in orders]) - _log_theta(0.0, sigma)
         # The sum over a shifted lattice never exceeds the centred one (Poisson summation).
@@ -156,9 +156,9 @@ def _log_discrete(x: ArrayLike, sigma: float) -> NDArray:
 
 
 def _log_theta(centre: float, sigma: float) -> float:
-    """log sum over whole k of exp(-(k - centre)^2 / (2 sigma^2))."""
+    """Return the log of the sum of exp(-(k - centre)^2 / (2 sigma^2)) over whole k."""
     if sigma > 3:
-        # Poisson summation: all but its first term are below 1e-76 of it.
+        # Poisson summation: the other terms are below 1e-76 of the first.
         return math.log(sigma * math.sqrt(2 * math.pi))
     offset = centre - round(centre)
     reach = math.ceil(40 * sigma) + 1
@@ -170,9 +170,9 @@ def _log_theta(centre: float, sigma: float) -> float:
 class Skellam(TabledNoise):
     r"""Noise X = Poisson(mu/2) - Poisson(mu/2) on one whole-number query.
 
-    A sum of such noise is such noise: parties that add mu/n each need no theorem of sums (Agarwal,
-    Kairouz & Liu 2021, Theorem 3.5). No rho of zCDP is known: the Gaussian's line is too low just
-    above order 1 (G-J4).
+    Sums of Skellam noise are Skellam, so n parties can add mu/n each (Agarwal, Kairouz & Liu 2021,
+    Theorem 3.5). No rho of zCDP is known: just above order 1 the divergence exceeds the Gaussian's
+    line (G-J4).
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class Skellam(TabledNoise):
 
     @property
     def _error(self) -> float:
-        return 1e-10  # of Bessel functions: 3.2e-11 was seen
+        return 1e-10  # of Bessel functions, whose largest observed error is 3.2e-11
 
     def _zcdp(self, adjacency: Adjacency) -> None:
         return None
@@ -205,7 +205,7 @@ class Skellam(TabledNoise):
 
 
 def skellam_rdp_bound(orders: NDArray, variance: float, *, l1: float, l2: float) -> NDArray:
-    """Upper bound on Rényi divergences of Skellam noise at whole orders, in nats, shape (n,).
+    """Return upper bounds on Rényi divergences of Skellam noise at whole orders, in nats.
 
     `l1` and `l2` are norms of the change (Agarwal, Kairouz & Liu 2021, Theorem 3.5).
     """
@@ -215,7 +215,7 @@ def skellam_rdp_bound(orders: NDArray, variance: float, *, l1: float, l2: float)
 
 @lru_cache(maxsize=8)
 def _skellam_masses(variance: float) -> NDArray:
-    """log e^-mu I_k(mu) as far as Chernoff's bound leaves more than e^OUTSIDE beyond."""
+    """Return log e^-mu I_k(mu) up to the k where Chernoff's bound on the tail is e^OUTSIDE."""
 
     def enough(r: NDArray) -> NDArray:
         rate = r * np.arcsinh(r / variance) - np.hypot(r, variance) + variance
@@ -230,8 +230,8 @@ def _skellam_masses(variance: float) -> NDArray:
 class SummedDiscreteGaussian(TabledNoise):
     r"""Noise of many parties on one whole-number query: a sum of discrete Gaussians.
 
-    The sum is not a discrete Gaussian of the variance n sigma^2. From sigma = 1 on it nearly is;
-    for sigma = 1/2 its variance is smaller by 14 %, and more is leaked than that claims (Kairouz,
+    For sigma >= 1 the sum is nearly a discrete Gaussian with parameter sqrt(n) sigma. For
+    sigma = 1/2 its variance is 14 % smaller, and it leaks more than that one (Kairouz,
     Liu & Steinke 2021, Theorem 9 and Proposition 14).
 
     Parameters
@@ -266,7 +266,7 @@ class SummedDiscreteGaussian(TabledNoise):
 
     @property
     def _error(self) -> float:
-        """Rounding, which grows with the number of factors, or the theorem's gap (G-J3)."""
+        """Rounding error, which grows with `clients`, or the theorem's gap (G-J3)."""
         if self._scale <= _WIDEST:
             return 1e-11 * self.clients
         return 1e-11 + _sum_gap(self._scale / math.sqrt(self.clients), self.clients)
@@ -275,7 +275,7 @@ class SummedDiscreteGaussian(TabledNoise):
         return orders * self._rho(shift)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """By the profile, whose little slack weighs much at large orders, or by zCDP."""
+        """Return the smaller bound by the profile, loose at large orders, and by zCDP."""
         (profile,) = self._profiles(adjacency)
         return np.minimum(profile.renyi(orders), orders * self._zcdp(adjacency))
 
@@ -287,17 +287,17 @@ class SummedDiscreteGaussian(TabledNoise):
 
 
 def _sum_gap(sigma: float, clients: int) -> float:
-    """Return the tau of G-J3: how far log masses of the sum are from one discrete Gaussian's."""
+    """Return tau of G-J3, the distance of log masses from those of one discrete Gaussian."""
     k = np.arange(1, clients)
     return 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
 
 
 def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1) -> float:
-    r"""Return a rho of zCDP of a sum of `clients` discrete Gaussians in so many coordinates.
+    r"""Return a zCDP rho of a sum of `clients` discrete Gaussians in `dimension` coordinates.
 
-    A whole-number query that moves by `shift` in norm has :math:`\rho \le \Delta^2/2\sigma^2` by
-    the noise of one party (the others' is added to what is released), and for sigma >= 1/2
-    :math:`\rho \le (\Delta/\sqrt n\sigma + \tau\sqrt d)^2/2` by that of all (Kairouz, Liu &
+    A whole-number query with L2 distance `shift` has :math:`\rho \le \Delta^2/2\sigma^2` by
+    the noise of one party (the others' noise is post-processing), and for sigma >= 1/2
+    :math:`\rho \le (\Delta/\sqrt n\sigma + \tau\sqrt d)^2/2` by that of all parties (Kairouz, Liu &
     Steinke 2021, Proposition 14).
     """
     alone = shift**2 / (2 * sigma**2)
@@ -309,8 +309,8 @@ def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1)
 
 @lru_cache(maxsize=8)
 def _sum_masses(scale: float, clients: int) -> NDArray:
-    """log masses of 0, 1, ... of the sum, by its definition or by the theorem for large sums."""
-    # A sum has Gaussian tails of the variance `scale`^2.
+    """Return log masses of 0, 1, ... of the sum, by convolution or for large sums by G-J3."""
+    # The sum has sub-Gaussian tails with variance proxy `scale`^2.
     reach = math.ceil(_REACH * scale) + 1
     if scale > _WIDEST:
         return _log_discrete(np.arange(reach + 1.0), scale)
@@ -320,7 +320,7 @@ def _sum_masses(scale: float, clients: int) -> NDArray:
     factor /= factor.sum()
 
     def join(one: NDArray, two: NDArray) -> NDArray:
-        law = np.convolve(one, two)  # all terms are positive, so that no digits are lost
+        law = np.convolve(one, two)  # positive terms lose no digits
         cut = max(law.size // 2 - reach, 0)
         return law[cut : law.size - cut]
 

@@ -38,19 +38,19 @@ def epsilon(name, mechanism, **question):
     return ACCOUNTANTS[name]().epsilon(mechanism, **question)
 
 
-# What the README promises: from the tightest bound of the reference run to the loosest, then what
-# is no bound.
+# Values in the README: bounds of the reference run from tightest to loosest, then the
+# approximation.
 PROMISED = ("pld", "rdp", "moments", "optimal", "advanced", "basic", "zcdp", "gdp")
 
 
 def run_of(row):
-    """Return the sampled Gaussian, delta and steps of a line of a golden table."""
+    """Return sampled Gaussian, delta and steps from a line of a golden table."""
     step = PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
     return step, {"delta": number(row["delta"]), "steps": int(row["steps"])}
 
 
 def test_reference_run():
-    """That of Abadi et al. (2016): what the examples in the docstrings do not say."""
+    """Check the run of Abadi et al. (2016), beyond the docstring examples."""
     stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in PROMISED}
     assert stated["moments"].details == {"order": 20.0, "moment": 19.0}
     assert 0 < stated["pld"].epsilon - stated["pld"].lower < 1e-6
@@ -122,7 +122,7 @@ def test_gaussian_dp_is_exact_for_gaussians_only():
     assert stated.kind == "approximate" and "not a bound" in str(stated)
 
 
-def test_repeated_step_counts_are_computed_once(monkeypatch):
+def test_repeated_numbers_of_steps_are_computed_once(monkeypatch):
     law, asked, steps = ACCOUNTANTS["pld"], [], [40, 1, 40, 0, 3]
     bounds = law._bounds
     monkeypatch.setattr(law, "_bounds", lambda *a: asked.append(a[1].totals) or bounds(*a))
@@ -139,8 +139,8 @@ def test_repeated_step_counts_are_computed_once(monkeypatch):
      PoissonSubsampled(Gaussian(0.736), 0.01)],
 )  # fmt: skip
 @pytest.mark.slow
-def test_no_order_of_a_fine_grid_is_better(step, steps):
-    """A divergence may have a bend, where the accountant's own grid alone is 2 % off."""
+def test_rdp_is_at_least_as_tight_as_a_fine_grid_of_orders(step, steps):
+    """At a kink of the divergence the default grid alone is off by 2 %."""
     adjacency = "replace_one" if isinstance(step, WithoutReplacement) else "zero_out"
     runs, orders = Runs.of(step, steps, adjacency), 1 + np.geomspace(0.01, 1e6, 2000)
     orders = np.unique(RDP().orders) if isinstance(step, RandomAllocation) else orders
@@ -154,7 +154,7 @@ def test_no_order_of_a_fine_grid_is_better(step, steps):
 
 @dataclass(frozen=True)
 class Leaky(Mechanism):
-    """The worst (local, lost)-DP release: a coin that now and then tells everything."""
+    """The worst (local, lost)-DP release: a coin that reveals everything with probability lost."""
 
     local: float
     lost: float
@@ -173,8 +173,8 @@ class Leaky(Mechanism):
 
 @each("steps", [1, 10, 300])
 @each("name", ["basic", "advanced", "optimal", "pld"])
-def test_a_delta_in_every_step_is_paid(name, steps):
-    """delta = 1 - (1 - lost)^T (1 - delta of the coins), exactly, for the worst releases."""
+def test_delta_of_every_step_is_counted(name, steps):
+    """For the worst releases delta is exactly 1 - (1 - lost)^T (1 - delta of the coins)."""
     # Nearly all of delta goes to the steps, so nothing may be spent twice.
     local, delta = 0.1, 1e-5
     lost = 0.99 * delta / steps
@@ -185,14 +185,14 @@ def test_a_delta_in_every_step_is_paid(name, steps):
     assert total <= delta * (1 + 1e-9)
 
 
-def test_moments_has_a_floor_that_more_moments_lower():
+def test_more_moments_lower_the_minimum_epsilon():
     floor = math.log(1e5) / 32
     assert floor < epsilon("moments", ABADI, delta=1e-5).epsilon < floor * 1.001
     more = ACCOUNTANTS["moments"](largest_moment=128).epsilon(ABADI, delta=1e-5)
     assert more.epsilon < floor and more.details["moment"] > 32
 
 
-def test_rdp_says_which_order_won_and_takes_any_orders():
+def test_rdp_returns_the_best_order_and_accepts_any_orders():
     chosen = ACCOUNTANTS["rdp"](orders=(2.0, 17.0, 64.0)).epsilon(ABADI, delta=1e-5, steps=10_000)
     assert chosen.details == {"order": 17.0}
     # Large epsilon wants orders near 1, small epsilon large ones: both ends are covered.
@@ -227,7 +227,7 @@ def test_delta_is_the_inverse_of_epsilon(name, mechanism):
 
 @pytest.mark.slow
 @each_name
-def test_delta_of_epsilon_zero_is_one_and_of_a_huge_one_tiny_and_positive(name):
+def test_delta_at_epsilon_zero_and_at_huge_epsilon(name):
     stated = ACCOUNTANTS[name]().delta(Gaussian(0.01), epsilon=0.0, steps=50)
     # Whatever is stated must be true: delta(0) of this run is 1 to hundreds of digits.
     assert stated.delta == pytest.approx(1.0, abs=1e-9)
@@ -237,7 +237,7 @@ def test_delta_of_epsilon_zero_is_one_and_of_a_huge_one_tiny_and_positive(name):
 
 @each("adjacency", ["add_remove", "zero_out"])
 @each_name
-def test_nothing_costs_nothing_no_noise_everything_and_full_sampling_the_whole(name, adjacency):
+def test_epsilon_without_steps_without_noise_and_with_full_sampling(name, adjacency):
     question = {"delta": 1e-5, "adjacency": adjacency}
     nothing = epsilon(name, ABADI, steps=0, **question)
     assert (nothing.epsilon, nothing.kind) == (0.0, "exact")
@@ -253,7 +253,7 @@ def test_nothing_costs_nothing_no_noise_everything_and_full_sampling_the_whole(n
 
 
 @each("name", NAMES)
-def test_a_part_that_never_runs_costs_nothing(name):
+def test_parts_that_never_run_do_not_count(name):
     law, question = ACCOUNTANTS[name](), {"delta": 1e-5}
     quiet = law.epsilon(Gaussian(1.0), **question)
     idle = Composed([(Gaussian(0.0), 0), Gaussian(1.0)])
@@ -264,7 +264,7 @@ def test_a_part_that_never_runs_costs_nothing(name):
     assert loud.epsilon == math.inf and "adds no noise" in loud.reason
 
 
-def test_coins_that_say_nothing_cost_nothing():
+def test_nearly_uniform_coins_have_tiny_epsilon():
     for name in NAMES:
         if ACCOUNTANTS[name]().supports(RandomizedResponse(1.0), "replace_one"):
             coin = RandomizedResponse(1e-17)
@@ -291,7 +291,7 @@ def test_coins_that_say_nothing_cost_nothing():
         ("delta", {"epsilon": -1.0}, ValueError, "epsilon"),
     ],
 )
-def test_bad_questions_are_named(method, question, error, named):
+def test_errors_name_invalid_arguments(method, question, error, named):
     with pytest.raises(error, match=named):
         getattr(ACCOUNTANTS["rdp"](), method)(ABADI, **question)
 
@@ -309,13 +309,13 @@ SCORES = PoissonSubsampled(ExponentialMechanism(1.0), 0.1)
         ("rdp", WithoutReplacement(SCORES, 0.1), "replace_one", "rdp: .*Poisson"),
     ],
 )
-def test_refusals_name_accountant_and_combination(name, mechanism, adjacency, named):
+def test_errors_name_accountant_and_unsupported_combination(name, mechanism, adjacency, named):
     assert not ACCOUNTANTS[name]().supports(mechanism, adjacency)
     with pytest.raises(NotImplementedError, match=named):
         epsilon(name, mechanism, delta=1e-5, adjacency=adjacency)
 
 
-def test_assumptions_travel_with_the_guarantee():
+def test_guarantee_has_the_assumptions_of_its_mechanism():
     stated = epsilon("rdp", Composed([ABADI, Laplace(1.0), Gaussian(2.0)]), delta=1e-5)
     assert stated.assumptions == (
         *PoissonSubsampled.conditions,
@@ -326,7 +326,7 @@ def test_assumptions_travel_with_the_guarantee():
 
 
 @each_name
-def test_accountants_are_values_without_state(name):
+def test_accountants_are_immutable_values(name):
     one, two = ACCOUNTANTS[name](), ACCOUNTANTS[name]()
     assert one == two and hash(one) == hash(two)
     first = one.epsilon(ABADI, delta=1e-5, steps=100)

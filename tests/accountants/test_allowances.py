@@ -1,6 +1,6 @@
-"""Allowances of accountants, claims and runs: more than what rounding loses, and not much more.
+"""Rounding bounds of accountants, claims and runs are at least the error, and close to it.
 
-As for the engine's, each lies between the error and a hundredfold of it, where it is largest.
+As in the engine, each is at least the largest error and at most a hundred times as large.
 """
 
 import math
@@ -25,7 +25,7 @@ def _digits():
 
 
 def one_run(sigma, epsilon, delta):
-    """Return what is stated where `epsilon` is proved and a Gaussian is a real pair."""
+    """Return the bound of one run with upper end `epsilon` and a Gaussian witness."""
     runs = SimpleNamespace(
         epsilon_of_one=lambda deltas: np.full((len(deltas), 1), epsilon),
         mechanisms=[Gaussian(sigma)],
@@ -39,8 +39,8 @@ def gaussian_epsilon_exactly(sigma, near, delta):
     return mp.findroot(lambda e: end(e) - d, (near, near * (1 + 1e-9)))
 
 
-def test_an_epsilon_that_was_rounded_up_is_no_lower_end():
-    """Of a single run; 1e-12 is what the search aims at."""
+def test_lower_end_of_one_run_is_not_the_rounded_up_epsilon():
+    """The tolerance of the search is 1e-12."""
     allowed, errors = [], []
     for sigma in (10.0, 1.0, 0.25):
         for delta in np.geomspace(1e-12, 0.3, 15) * float(Gaussian(sigma).profiles()[0].delta(0.0)):
@@ -51,15 +51,15 @@ def test_an_epsilon_that_was_rounded_up_is_no_lower_end():
     assert_suits(allowed, errors)
 
 
-def test_one_run_is_called_exact_where_both_ends_agree():
-    """Both ends leave room of 2e-12; a gap of 1e-9 is one between two different pairs."""
+def test_one_run_is_exact_if_both_ends_agree():
+    """Both ends have a margin of 2e-12; a gap of 1e-9 means two different pairs."""
     epsilon = float(Gaussian(1.0).profiles()[0].epsilon(1e-5))
     for gap, kind in [(0.0, "exact"), (1e-9, "bracket")]:
         assert one_run(1.0, epsilon * (1 + gap), 1e-5).kind == kind
 
 
 def sampled_gaussian_rdp(order, sigma, q):
-    """By the trapezoidal rule, which is exact to all digits."""
+    """Return a divergence by the trapezoidal rule, exact to all digits."""
     order, sigma, q = mp.mpf(order), mp.mpf(sigma), mp.mpf(q)
     h = sigma / 20
     total = mp.fsum(
@@ -71,7 +71,7 @@ def sampled_gaussian_rdp(order, sigma, q):
 
 @each("epsilon", [0.01, 1.0, 5.0])
 def test_renyi_divergences_of_pure_mechanisms_near_order_1(epsilon):
-    """What the moments exceed 1 by is small there; by their logarithms a millionth was lost."""
+    """Moments are near 1 there; computing by their logarithms once lost a relative 1e-6."""
     e, orders = mp.mpf(1) / mp.mpf(1 / epsilon), [mp.mpf(1 + x) for x in (1e-6, 0.01, 1.0, 63.0)]
     laplace = [(a * mp.exp((a - 1) * e) + (a - 1) * mp.exp(-a * e)) / (2 * a - 1) for a in orders]
     e = mp.mpf(epsilon)
@@ -91,7 +91,7 @@ def test_renyi_divergences_of_a_sampled_gaussian_near_order_1():
 
 
 def binomial_tail(k, chance, steps):
-    """P(K > k) of many trials, far out."""
+    """Return P(K > k) for many trials, far in the tail."""
     j, ways = k + 1, mp.loggamma(steps + 1) - mp.loggamma(k + 2) - mp.loggamma(steps - k)
     term = mp.exp(ways + j * mp.log(chance) + (steps - j) * mp.log1p(-chance))
     total, odds = term, chance / (1 - chance)
@@ -102,8 +102,8 @@ def binomial_tail(k, chance, steps):
 
 
 @each("steps, size", [(10**3, 1.0), (10**6, 5.0), (10**8, 1.0)])
-def test_the_incomplete_beta_function_is_granted_its_rounded_argument(steps, size):
-    """Its error grows like the square root of the number of trials."""
+def test_error_bound_of_binomial_tails_covers_the_rounded_argument(steps, size):
+    """The error grows like the square root of the number of trials."""
     epsilon = size / math.sqrt(steps)
     chance = 1 / (1 + mp.exp(-mp.mpf(epsilon)))
     k = round(float(steps * chance) + 10 * math.sqrt(steps))
@@ -113,7 +113,7 @@ def test_the_incomplete_beta_function_is_granted_its_rounded_argument(steps, siz
     assert_suits(float(theorems.tails_error(np.array(steps))), errors)
 
 
-def test_whole_numbers_of_steps_survive_rounding_and_no_fraction_is_dropped():
+def test_steps_from_epochs_are_rounded_up_except_for_rounding_errors():
     """Up to a million steps, where a product of two doubles is off by 2e-10."""
     lost = []
     steps = lambda **loader: DPSGD.from_epochs(noise_multiplier=1.0, **loader).steps
@@ -126,7 +126,7 @@ def test_whole_numbers_of_steps_survive_rounding_and_no_fraction_is_dropped():
     assert steps(epochs=1.0, dataset_size=10**8 + 1, batch_size=10**8) == 2
 
 
-def test_a_sample_rate_typed_with_ten_digits_means_whole_batches():
+def test_sample_rate_with_ten_digits_gives_whole_batches():
     """Rounding it up must not lose a batch; with eight digits the remainder is real."""
     batches = lambda rate: SamplingScheme.of(Gaussian(1.0), "shuffled", rate, 1).batches
     for count in range(1, 400):

@@ -1,4 +1,4 @@
-"""The best attacker's true positive rate and delta of PLD: brackets around independent oracles."""
+"""True positive rates and deltas by PLD: brackets contain independent oracles."""
 
 import math
 
@@ -17,19 +17,19 @@ from outcomes import gaussian_ends, most_powerful
 
 RATES = np.array([1e-12, 1e-5, 0.003, 0.1, 0.5, 0.9, 1 - 1e-9])
 COIN = {"adjacency": "replace_one"}
-# Rounding of the oracles, all a few additions of doubles.
+# Rounding of the oracles, a few additions of doubles each.
 ULPS = 1e-12
 
 
 def attacked(mechanism, rates=RATES, **question):
-    """Brackets of the power, checked for what always holds."""
+    """Return brackets of the true positive rate after checking general properties."""
     lower, upper = PLD().true_positive_rate(mechanism, false_positive_rate=rates, **question)
     assert np.all((rates <= lower) & (lower <= upper) & (upper <= 1))
     return lower, upper
 
 
 def encloses(brackets, truth, *, slack=ULPS, more=0.0):
-    """Assert that brackets hold a truth known up to `slack`, as narrowly as is aimed at."""
+    """Assert that narrow brackets contain an exact value known up to `slack`."""
     lower, upper = brackets
     assert np.all(lower <= truth * (1 + slack)) and np.all(truth <= upper * (1 + slack))
     assert np.all(upper - lower <= 1e-5 * upper + more)
@@ -63,7 +63,7 @@ def test_one_laplace_run(scale):
 
 @each("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-6)])
 def test_one_sampled_gaussian_run(sigma, q):
-    """Remove: large outputs are suspicious. Add: small ones are."""
+    """The best test announces large outputs for remove, small ones for add."""
     above = sigma * stats.norm.isf(RATES)
     remove = q * stats.norm.sf((above - 1) / sigma) + (1 - q) * RATES
 
@@ -100,7 +100,7 @@ MECHANISMS = [
 each_mechanism = each("mechanism, adjacency", MECHANISMS)
 
 
-def test_any_shape_and_what_needs_no_attack():
+def test_rates_of_any_shape_and_trivial_cases():
     step, rates = PoissonSubsampled(Gaussian(2.0), 0.1), np.array([[0.1, 0.2], [0.3, 0.4]])
     lower, upper = attacked(step, rates, steps=20)
     assert lower.shape == upper.shape == (2, 2)
@@ -119,7 +119,7 @@ def test_any_shape_and_what_needs_no_attack():
     st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([0.0, 1e-7, 1e-3, 0.1]),
     st.sampled_from([0.01, 1.0, 8.0]), st.booleans(),
 )  # fmt: skip
-def test_the_true_power_is_enclosed_whatever_is_unknown_of_delta(seed, atoms, noise, size, lost):
+def test_true_positive_rate_is_enclosed_for_wide_brackets_of_delta(seed, atoms, noise, size, lost):
     rng = np.random.default_rng(seed)
     q = rng.dirichlet(np.ones(atoms))
     p = q * np.exp(size * rng.standard_normal(atoms))
@@ -129,7 +129,7 @@ def test_the_true_power_is_enclosed_whatever_is_unknown_of_delta(seed, atoms, no
 
     def deltas(epsilon, rtol):
         exact = np.maximum(p - np.exp(epsilon)[:, None] * q, 0.0).sum(axis=1)
-        # Rounding belongs to what is unknown.
+        # The brackets of delta include rounding.
         blur = noise + 1e-15 * (1 + np.exp(epsilon))
         down, up = blur * rng.random((2, epsilon.size))
         return np.maximum(exact - down, 0.0), exact + up
@@ -138,7 +138,7 @@ def test_the_true_power_is_enclosed_whatever_is_unknown_of_delta(seed, atoms, no
     expected = most_powerful(p, q, rates)
     lower, upper = power_brackets(deltas, rates, 1e-6)
     assert np.all(lower <= expected + 1e-13) and np.all(expected <= upper + 1e-13)
-    # What is unknown of delta widens the bracket by some multiple.
+    # The bracket widens in proportion to that of delta.
     assert noise or np.all(upper - lower <= 1e-5 * upper + 1e-12)
 
 

@@ -1,4 +1,4 @@
-"""Calibration: the guarantee returned is within the target, and a hair more is not."""
+"""Calibration: results reach the target, and slightly more aggressive values do not."""
 
 import math
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ def proved(name, mechanism, steps=1, adjacency="add_remove", delta=1e-5):
     (largest_steps, "steps", STEP.vary(noise_multiplier=4.0), lambda steps: steps + 1),
 ])  # fmt: skip
 @each_name
-def test_what_is_calibrated_is_enough_and_a_hair_further_is_not(
+def test_calibrated_value_reaches_the_target_and_the_next_does_not(
     name, search, parameter, step, further
 ):
     steps = {} if parameter == "steps" else {"steps": 500}
@@ -75,7 +75,7 @@ TARGETS = [
 
 
 @each("epsilon, delta, q, steps, sigma", TARGETS)
-def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
+def test_calibration_inverts_golden_values(epsilon, delta, q, steps, sigma):
     step, target = PoissonSubsampled(Gaussian(sigma), q), {"epsilon": epsilon, "delta": delta}
     noise = smallest_noise_multiplier(step, steps=steps, **target)
     # Ten digits are golden; the search stops at 1e-6 and rounds up.
@@ -89,8 +89,8 @@ def test_golden_runs_backwards(epsilon, delta, q, steps, sigma):
         assert reached.guarantee.epsilon <= epsilon
 
 
-def test_few_questions_are_asked():
-    """Without an `rtol` to relax, the accountant itself is all there is to ask."""
+def test_calibration_needs_few_evaluations():
+    """Accountants without `rtol` have no coarse version."""
     rdp = ACCOUNTANTS["rdp"]()
     for epsilon, delta, q, steps, _ in TARGETS:
         counting = Mock(spec=rdp, wraps=rdp)
@@ -108,14 +108,14 @@ def test_few_questions_are_asked():
         (DiscreteGaussian(1.0), "replace_one"),
     ],
 )
-def test_any_mechanism_with_noise_can_be_asked(mechanism, adjacency):
+def test_any_mechanism_with_noise_can_be_calibrated(mechanism, adjacency):
     question = {"steps": 10, "adjacency": adjacency}
     reached = smallest_noise_multiplier(mechanism, **question, **TARGET)
     again = proved("pld", mechanism.vary(noise_multiplier=reached.value), 10, adjacency)
     assert reached.guarantee == again and 1.9 < again.epsilon <= 2.0
 
 
-def test_ends_of_the_range():
+def test_calibration_at_the_ends_of_the_range():
     # So generous a target that the least noise tried is enough.
     least = smallest_noise_multiplier(Gaussian(1.0), epsilon=1e8, delta=1e-5)
     assert least.value == pytest.approx(1e-3) and least.guarantee.epsilon <= 1e8
@@ -135,7 +135,7 @@ def test_ends_of_the_range():
     "search, parameter",
     [(smallest_noise_multiplier, "noise_multiplier"), (largest_sample_rate, "sample_rate")],
 )
-def test_out_of_reach_says_how_far_one_got(search, parameter):
+def test_unreachable_error_gives_the_smallest_epsilon(search, parameter):
     # The moments accountant cannot fall below ln(1/delta) / 32 = 0.36.
     message = f"got epsilon=0.1: the smallest epsilon found over all {parameter} is 0.359"
     with pytest.raises(Unreachable, match=message):
@@ -145,8 +145,8 @@ def test_out_of_reach_says_how_far_one_got(search, parameter):
 ATTACK = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
 
 
-def test_noise_is_found_for_the_rates_of_an_attack():
-    """The Gaussian's are in closed form; none finds a member more, no noise is wasted."""
+def test_noise_is_calibrated_to_the_rates_of_an_attack():
+    """Compare with the Gaussian's closed form: the target is reached with the least noise."""
     found = smallest_noise_multiplier(Gaussian(1.0), steps=4, **ATTACK)
     least = 2 / (norm.ppf(0.05) - norm.ppf(0.01))
     assert least <= found.value <= least * (1 + 2e-6)
@@ -157,7 +157,7 @@ def test_noise_is_found_for_the_rates_of_an_attack():
     assert 0.0499 < rates[0] <= rates[1] == reached.guarantee.true_positive_rate <= 0.05
 
 
-def test_a_hair_beyond_a_target_is_beyond_it():
+def test_rate_slightly_above_the_target_does_not_reach_it():
     for goal in (0.049, 0.3, 0.77):
         for answer, reached in ((goal, True), (math.nextafter(goal, 1), False)):
             budget = calibrate._budget(goal, 1e-5, 1, "add_remove")
@@ -177,7 +177,7 @@ def test_a_hair_beyond_a_target_is_beyond_it():
      ({"epsilon": 1.0}, "pld", TypeError, "got delta=None"),
      ({"false_positive_rate": 0.01}, "pld", TypeError, "got true_positive_rate=None")],
 )  # fmt: skip
-def test_a_target_is_a_budget_or_an_attack(target, accountant, error, named):
+def test_exactly_one_kind_of_target_is_required(target, accountant, error, named):
     with pytest.raises(error, match=named):
         smallest_noise_multiplier(STEP, accountant, **target)
 
@@ -193,9 +193,7 @@ REFUSED = [
 
 
 @each("search, mechanism, target, error, named", REFUSED)
-def test_bad_targets_and_what_lacks_the_parameter_are_named(
-    search, mechanism, target, error, named
-):
+def test_errors_name_bad_targets_and_missing_parameters(search, mechanism, target, error, named):
     with pytest.raises(error, match=named):
         search(mechanism, "rdp", **target)
     with pytest.raises(ValueError, match=r"accountant one of .*, got accountant='best'"):
@@ -204,7 +202,7 @@ def test_bad_targets_and_what_lacks_the_parameter_are_named(
 
 @pytest.mark.slow
 @each_name
-def test_the_least_delta_is_that_of_the_accountant(name):
+def test_smallest_delta_is_that_of_the_accountant(name):
     accountant, question = ACCOUNTANTS[name](), {"epsilon": 1.0, "steps": 10}
     reached = smallest_delta(Gaussian(20.0), accountant, **question)
     assert (reached.parameter, reached.value) == ("delta", reached.guarantee.delta)
@@ -222,9 +220,7 @@ COSTLY = [
 
 @pytest.mark.slow
 @each("search, mechanism, epsilon, delta, steps", COSTLY)
-def test_a_search_ends_when_it_has_done_its_work(
-    search, mechanism, epsilon, delta, steps, monkeypatch
-):
+def test_search_ends_at_its_limit_of_work(search, mechanism, epsilon, delta, steps, monkeypatch):
     works = []
 
     @contextmanager
@@ -245,8 +241,8 @@ def test_a_search_ends_when_it_has_done_its_work(
     assert first.guarantee in again and 0.6 * epsilon < first.guarantee.epsilon <= epsilon
 
 
-def test_what_one_step_costs_is_charged_to_whoever_searches():
-    """Thirty joins of two laws of 512 points, looked up or not."""
+def test_cached_work_counts_in_a_search():
+    """Thirty joins of two laws of 512 points, cached or not."""
     epoch, question = RandomAllocation(Gaussian(2.5), 2**15), {"delta": 1e-5, "steps": 3}
     for _ in range(2):
         with counting() as work:
@@ -261,10 +257,10 @@ def test_what_one_step_costs_is_charged_to_whoever_searches():
     [(True, 0.0, 1, 30, 2e-9), (True, 4e7, 1, 1, 2e-4), (True, 1e9, 1, 0, 2e-4),
      (False, 4e7, 1, 9, 2e-4), (True, 0.0, 0, 15, 1e-6)],
 )  # fmt: skip
-def test_costly_answers_are_few(coarse, cost, below, answers, error):
-    """An epsilon that jumps over the target is bisected as long as there is work left.
+def test_few_costly_evaluations_are_made(coarse, cost, below, answers, error):
+    """If epsilon jumps over the target it is bisected until the limit of work.
 
-    Where nothing is proved from below it is not bisected to six digits.
+    Without a lower bound it is not bisected to six digits.
     """
     asked = []
 

@@ -1,4 +1,4 @@
-"""Laws that every mechanism and every accountant inherits by being in its folder."""
+"""Properties of every registered mechanism and accountant."""
 
 import copy
 import itertools
@@ -28,7 +28,7 @@ EXAMPLES = [m for cls in MECHANISMS.values() for m in cls.examples()]
 
 @cache
 def pairs():
-    """Every (mechanism, adjacency) that some theorem covers."""
+    """Return every (mechanism, adjacency) that a theorem covers."""
     every = itertools.product(EXAMPLES, ADJACENCIES)
     return [pair for pair in every if ACCOUNTANTS["rdp"]().supports(*pair)]
 
@@ -42,7 +42,7 @@ quick_and_slow = pytest.mark.parametrize(
 
 @cache
 def alike(mechanism):
-    """Whether a record that contributes nothing shows as much as one that leaves."""
+    """Return whether zero_out and add_remove have the same profiles."""
     deltas = [
         [
             p.delta([0.0, 0.1, 1.0, 10.0])
@@ -82,7 +82,7 @@ BROUGHT = {
 
 @each("name", ACCOUNTANTS)
 @pytest.mark.slow
-def test_an_accountant_brings_all_that_is_shown_of_it(name):
+def test_accountants_are_complete_and_give_one_bound_per_row(name):
     brought = {field: getattr(ACCOUNTANTS[name], field, None) for field in BROUGHT}
     lacking = [
         f"`{field}`, {what}"
@@ -105,7 +105,7 @@ def test_an_accountant_brings_all_that_is_shown_of_it(name):
         assert states == [True, True], f"{case}: _bounds() must give one Bound per row"
 
 
-def test_a_file_with_one_class_has_its_name():
+def test_module_with_one_class_has_its_name():
     every = [*ACCOUNTANTS.values(), *MECHANISMS.values()]
     modules = Counter(cls.__module__ for cls in every)
     for cls in every:
@@ -114,7 +114,7 @@ def test_a_file_with_one_class_has_its_name():
 
 
 @each_mechanism
-def test_a_mechanism_brings_examples_that_some_theorem_covers(name):
+def test_mechanisms_have_examples_covered_by_a_theorem(name):
     cls = MECHANISMS[name]
     assert cls.examples(), f"mechanism {name}: examples() is empty, pages and laws need one"
     for example in cls.examples():
@@ -131,20 +131,20 @@ def test_a_mechanism_brings_examples_that_some_theorem_covers(name):
 
 
 def refused():
-    """Return what the other laws do not ask for."""
+    """Return the combinations that accountants do not support."""
     every = itertools.product(ACCOUNTANTS.values(), EXAMPLES, ADJACENCIES)
     return [case for case in every if not case[0]().supports(*case[1:])]
 
 
 @each("cls, mechanism, adjacency", refused)
-def test_what_is_not_supported_is_refused_by_name(cls, mechanism, adjacency):
+def test_unsupported_combinations_are_refused_by_name(cls, mechanism, adjacency):
     with pytest.raises(NotImplementedError, match=cls.name):
         cls().epsilon(mechanism, delta=DELTA, adjacency=adjacency)
 
 
 @quick_and_slow
 @each_mechanism
-def test_epsilon_grows_with_steps_and_shrinks_with_delta(name, quick):
+def test_epsilon_is_monotone_in_steps_and_delta(name, quick):
     steps, deltas = [0, 1, 7, 1000], [1e-30, 0.5]
     for accountant, mechanism, adjacency, case in cases(name, quick):
         slack = 1 + WOBBLE.get(accountant.name, 1e-9)
@@ -177,7 +177,7 @@ def test_copies_equal_count(name):
 
 @quick_and_slow
 @each_mechanism
-def test_one_run_lies_between_a_pair_that_occurs_and_its_own_profile(name, quick):
+def test_one_run_lies_between_witness_and_profile(name, quick):
     for accountant, mechanism, adjacency, case in cases(name, quick):
         guarantee = accountant.epsilon(mechanism, delta=DELTA, adjacency=adjacency)
         assert guarantee.lower <= guarantee.epsilon, f"{case}: {guarantee}"
@@ -197,7 +197,7 @@ def gaussian_delta(epsilon, *, shift, steps):
     return float(composed.delta(epsilon))
 
 
-# Compositions with a closed form: steps and, at any epsilon, the exact delta.
+# Compositions with a closed form: steps, and the exact delta as a function of epsilon.
 CLOSED = [
     *((Gaussian(20.0), adjacency, n, partial(gaussian_delta, shift=norms / 20, steps=n))
       for adjacency, norms in zip(ADJACENCIES, (1, 2, 1), strict=True)
@@ -209,7 +209,7 @@ CLOSED = [
 
 @each("name", ACCOUNTANTS)
 @each("mechanism, adjacency, steps, delta_of", CLOSED)
-def test_exact_composition_is_never_undercut(name, mechanism, adjacency, steps, delta_of):
+def test_bounds_are_never_below_exact_composition(name, mechanism, adjacency, steps, delta_of):
     if ACCOUNTANTS[name]().supports(mechanism, adjacency):
         question = {"delta": DELTA, "steps": steps, "adjacency": adjacency}
         stated = ACCOUNTANTS[name]().epsilon(mechanism, **question)
@@ -221,7 +221,7 @@ def test_exact_composition_is_never_undercut(name, mechanism, adjacency, steps, 
     "mechanism, adjacency",
     lambda: [p for p in pairs() if all(m.attained for m, _ in p[0].parts())],
 )
-def test_the_distribution_is_the_tightest_bound(mechanism, adjacency):
+def test_pld_is_the_tightest_bound(mechanism, adjacency):
     bounds = {
         name: (COARSE.get(name) or a()).epsilon(
             mechanism, delta=DELTA, steps=20, adjacency=adjacency
@@ -255,7 +255,7 @@ def test_closed_rdp_equals_the_integral_of_the_profile(mechanism, adjacency):
 
 
 @each("mechanism, adjacency", lambda: [p for p in pairs() if p[0].zcdp(p[1]) is not None])
-def test_zcdp_line_lies_above_the_renyi_curve(mechanism, adjacency):
+def test_zcdp_line_bounds_the_renyi_curve(mechanism, adjacency):
     line = mechanism.zcdp(adjacency) * ORDERS
     assert np.all(mechanism.rdp(ORDERS, adjacency=adjacency) <= line * (1 + 1e-9))
 
@@ -271,7 +271,7 @@ EXACT_ZCDP = ("laplace", "geometric", "randomized_response", "exponential")
     ],
 )
 def test_zcdp_is_the_largest_divergence_over_its_order(mechanism, adjacency):
-    """By quadrature of the profile, which for bounded range is not that of one pair."""
+    """Use quadrature of the profile, which for bounded range is not that of one pair."""
     orders = 1 + np.geomspace(1e-4, 1e3, 60)
     divergences = np.max([p.renyi(orders) for p in mechanism.profiles(adjacency)], axis=0)
     if mechanism.name == "exponential":

@@ -1,4 +1,4 @@
-"""Corners in which a false end was proved once: each with what is true there."""
+"""Regression tests for past errors of bounds, with exact values or properties."""
 
 import math
 
@@ -31,7 +31,7 @@ from outcomes import sampled
 
 
 def mean_loss(sigma, q):
-    """Mean and standard deviation of one step's loss, record removed, by a Riemann sum."""
+    """Return mean and standard deviation of a step's loss, record removed, by a Riemann sum."""
     u = np.linspace(-9, 9, 4001)
     weight = np.exp(-u * u / 2) / np.exp(-u * u / 2).sum()
     loss = lambda x: np.logaddexp(math.log1p(-q), math.log(q) + (2 * x - 1) / (2 * sigma**2))
@@ -44,18 +44,18 @@ def mean_loss(sigma, q):
 @each(
     "sigma, q, steps, delta",
     [
-        # A cell wider than 709 nats lost the mass of its node.
+        # Cells wider than 709 nats once lost the mass of their node.
         (0.03, 0.001, 10**7, 1e-5), (0.02, 0.01, 10**6, 1e-2), (0.01, 0.01, 10**7, 1e-5),
         # Cells of some hundred nats overflowed from below.
         (0.025, 0.9, 10**4, 1e-5),
-        # Two negative factors made a budget into which everything fitted.
+        # Two negative factors once made a positive budget.
         (5.0, 0.01, 10**12, 1e-5),
         # A law that piles up at log(1 - q) was taken for an atom.
         (0.1, 1e-6, 10**6, 0.01), (0.12, 1e-5, 10**6, 0.01),
     ],
 )  # fmt: skip
 @pytest.mark.slow
-def test_small_noise_and_many_steps_lose_what_their_mean_loses(sigma, q, steps, delta):
+def test_epsilon_for_small_noise_and_many_steps_is_near_the_mean_loss(sigma, q, steps, delta):
     mean, spread = mean_loss(sigma, q)
     # Losses are below this with a probability of 1/100 (Cantelli), and delta is far below the rest.
     least = steps * mean - 10 * math.sqrt(steps) * spread - 1
@@ -63,13 +63,13 @@ def test_small_noise_and_many_steps_lose_what_their_mean_loses(sigma, q, steps, 
     assert bound.lower <= bound.epsilon and least <= bound.epsilon < math.inf
 
 
-def test_many_steps_of_pure_mechanisms_lose_what_their_mean_loses():
+def test_epsilon_of_many_pure_releases_is_near_the_mean_loss():
     coin, noise = RandomizedResponse(0.1), Laplace(50.0)
     bound = PLD().epsilon(coin, delta=1e-5, steps=10**11, adjacency="replace_one")
     mean = 1e11 * 0.1 * math.tanh(0.05)
     assert mean * 0.999 <= bound.epsilon <= mean * 1.01
     bound = PLD().epsilon(noise, delta=1e-5, steps=10**11)
-    # Of the loss of Laplace noise: e^{-a} - 1 + a.
+    # Mean loss of Laplace noise: e^{-a} - 1 + a.
     assert 1e11 * (math.expm1(-0.02) + 0.02) <= bound.epsilon
     assert PLD().delta(noise, epsilon=1.0, steps=10**11).delta > 0.99
 
@@ -84,7 +84,7 @@ DRAWS = {
 
 @each("draws", list(DRAWS))
 @each("steps", [1, 100])
-def test_hardly_any_noise_is_called_beyond_every_use(steps, draws):
+def test_tiny_noise_gives_a_reason(steps, draws):
     run = {"delta": 1e-5, "steps": steps, "adjacency": "zero_out"}
     text = str(PLD().epsilon(DRAWS[draws](Gaussian(5e-4)), **run))
     assert text.endswith("one release betrays a record: epsilon is beyond every use)")
@@ -94,7 +94,7 @@ def test_hardly_any_noise_is_called_beyond_every_use(steps, draws):
     assert PLD().epsilon(Gaussian(1.0), delta=1e-5, steps=10**7).reason == ""
 
 
-def test_ends_that_cross_contradict_each_other_and_neither_is_stated(monkeypatch):
+def test_crossed_ends_are_discarded(monkeypatch):
     monkeypatch.setattr(Lattice, "brackets", lambda *_, **__: (np.array([2.0]), np.array([1.0])))
     run = {"delta": 1e-5, "steps": 9}
     bound = PLD().epsilon(Laplace(3.0), **run)
@@ -103,7 +103,7 @@ def test_ends_that_cross_contradict_each_other_and_neither_is_stated(monkeypatch
     assert bound.epsilon == min(other.epsilon for other in others)
 
 
-def test_a_law_weighs_one_or_proves_nothing():
+def test_laws_have_total_mass_one_or_are_trivial():
     # Chords over a cell wider than 709 nats, one end of it just below 0.
     nodes = np.array([-1e-3, 800.0, 1600.0])
     (pair,) = sampled(0.03, 0.001).profiles()[:1]
@@ -119,7 +119,7 @@ def test_a_law_weighs_one_or_proves_nothing():
     assert law.masses[13] == 1 and law.masses.sum() == 1 and law.infinity == 0
 
 
-def test_one_batch_of_everybody_is_a_plain_gaussian():
+def test_epoch_of_one_batch_is_a_plain_gaussian():
     run = {"delta": 1e-5, "steps": 10**6}
     plain = PLD().epsilon(Gaussian(30.0), adjacency="zero_out", **run)
     for epoch in (Shuffled(Gaussian(30.0), 1), RandomAllocation(Gaussian(30.0), 1)):
@@ -128,8 +128,8 @@ def test_one_batch_of_everybody_is_a_plain_gaussian():
     assert whole.kind == "exact" and whole.epsilon == pytest.approx(plain.epsilon, rel=1e-12)
 
 
-def test_gaussians_that_dominate_know_the_neighbours():
-    """Their shift doubles where a record is replaced; a mechanism without one has no such bound."""
+def test_dominating_gaussians_depend_on_the_adjacency():
+    """Their shift doubles under replace_one; mechanisms without one have no such bound."""
     fixed = Composed([(WithoutReplacement(Gaussian(4.0), 0.5), 3), Gaussian(2.0)])
     assert dominating_shifts(Runs.of(fixed, [5], "replace_one")).tolist() == [0.5, 1.0]
     assert dominating_shifts(Runs.of(sampled(4.0, 0.5), [5], "add_remove")).tolist() == [0.25]
@@ -138,8 +138,8 @@ def test_gaussians_that_dominate_know_the_neighbours():
     )
 
 
-def test_a_mechanism_that_hardly_leaks_hides_no_other():
-    """Where all its losses are cut off nothing of it is composed; that of the others still is."""
+def test_mechanism_with_tiny_losses_does_not_affect_others():
+    """If all its losses are truncated the others are still composed."""
     rare = WithoutReplacement(Gaussian(0.01750844), 2.6515e-7)
     choice = WithoutReplacement(ExponentialMechanism(0.0273), 9.5328e-8)
     both = Composed([(rare, 179), (choice, 66), Gaussian(0.2836)])
@@ -148,7 +148,7 @@ def test_a_mechanism_that_hardly_leaks_hides_no_other():
     assert PLD().epsilon(both, **run).epsilon >= alone.lower > 10_000
 
 
-def test_where_the_shares_of_the_sample_fit_into_delta_nothing_leaks():
+def test_epsilon_is_0_if_summed_total_variation_is_below_delta():
     bound = PLD().epsilon(sampled(0.1, 1e-6), delta=1e-5, steps=10)
     assert bound.epsilon == bound.lower == 0
 
@@ -174,8 +174,8 @@ def test_brackets_are_narrow_there(mechanism, adjacency, steps, delta, width):
 
 
 @each("epsilon", [20.0, 28.0, 34.0, 40.0])
-def test_optimal_composition_of_hardly_random_answers(epsilon):
-    """The largest loss of ten answers: delta = p^10 (1 - e^{total - 10 epsilon})."""
+def test_optimal_composition_of_nearly_deterministic_answers(epsilon):
+    """For the largest loss of ten answers delta = p^10 (1 - e^{total - 10 epsilon})."""
     answer = ACCOUNTANTS["optimal"]().epsilon(
         RandomizedResponse(epsilon), delta=1e-5, steps=10, adjacency="replace_one"
     )
@@ -184,8 +184,8 @@ def test_optimal_composition_of_hardly_random_answers(epsilon):
         assert 0 <= float(answer.epsilon - exact) <= 1e-8
 
 
-def test_exact_values_have_a_lower_end_below_the_truth():
-    """An exact value is rounded up; its lower end is rounded down, also where epsilon is small."""
+def test_lower_end_of_exact_results_is_rounded_down():
+    """Epsilon is rounded up and its lower end down, also for small epsilons."""
     for delta in (1e-5, 0.38, 0.38292492254):
         bound = PLD().epsilon(Gaussian(1.0), delta=delta)
         with mp.workdps(40):
@@ -198,8 +198,8 @@ def test_exact_values_have_a_lower_end_below_the_truth():
 
 
 @pytest.mark.slow
-def test_searches_end_at_what_is_proved():
-    """They trusted "epsilon <= 0" on their way, or walked down to where one answer took minutes."""
+def test_calibrations_end_at_proved_values():
+    """Searches once accepted "epsilon <= 0" on their way, or reached values that took minutes."""
     noise = sampled(1.0, 0.01)
     for search, expected, step, run in [
         (smallest_noise_multiplier, 40453.9, noise, {"epsilon": 1.0, "steps": 10**12}),
@@ -218,7 +218,7 @@ def test_searches_end_at_what_is_proved():
     assert found.guarantee.epsilon == 0
 
 
-def test_little_is_tried_where_the_lattice_is_of_no_use(monkeypatch):
+def test_few_passes_are_made_where_the_lattice_does_not_help(monkeypatch):
     """Twenty passes moved nothing, and so little paid for losses cut off that it was 0.0153."""
     tried, whole = [], Group._pass
     count = lambda *args, **more: tried.append(args) or whole(*args, **more)
@@ -228,8 +228,8 @@ def test_little_is_tried_where_the_lattice_is_of_no_use(monkeypatch):
 
 
 @each("rho", [1e20, 1e27, 1e30, 1e33, 1e40, 5e111])
-def test_zcdp_of_hardly_any_noise_is_a_number(rho):
-    """The best order rounded to 1, and 0 / 0 was printed as a bound."""
+def test_zcdp_for_tiny_noise_is_not_nan(rho):
+    """The best order was once rounded to 1, and 0 / 0 printed as a bound."""
     with mp.workdps(150):
         a = mp.sqrt(-mp.log(1e-5) / rho)
         at = lambda a: rho * (1 + a) + mp.log(a / (1 + a)) - (mp.log(1e-5) + mp.log1p(a)) / a
@@ -239,15 +239,15 @@ def test_zcdp_of_hardly_any_noise_is_a_number(rho):
 
 @each("name", ["pld", "zcdp", "rdp"])
 @each("step", [Gaussian(1e-17), sampled(1e-17, 0.1), sampled(1e-5, 0.1), Laplace(1e-40)])
-def test_hardly_any_noise_has_a_bound_that_is_a_number(name, step):
+def test_bounds_for_tiny_noise_are_not_nan(name, step):
     for steps in (1, 10, 10**12):
         bound = ACCOUNTANTS[name]().epsilon(step, delta=1e-5, steps=steps)
         assert 0 <= bound.lower <= bound.epsilon
         assert bound.epsilon < math.inf or bound.reason
 
 
-def test_lower_ends_never_fall_along_a_curve(monkeypatch):
-    """What few steps were proved to lose is lost by more: their outputs are among those."""
+def test_lower_ends_rise_along_a_curve(monkeypatch):
+    """Lower bounds for few steps hold for more steps, whose outputs include theirs."""
     step, delta = sampled(1.36, 0.0011), 1e-30
     many, few = PLD().epsilon_curve(step, delta=delta, steps=[32, 10])
     alone = PLD().epsilon(step, delta=delta, steps=32)
@@ -263,7 +263,7 @@ def test_lower_ends_never_fall_along_a_curve(monkeypatch):
     assert [bound.lower for bound in ends] == [3.0, 0.0]
 
 
-def test_the_most_steps_are_asked_for_once(monkeypatch):
+def test_maximum_number_of_steps_is_evaluated_once(monkeypatch):
     asked, answer = [], PLD.epsilon
     count = lambda law, *args, **more: asked.append(law) or answer(law, *args, **more)
     monkeypatch.setattr(PLD, "epsilon", count)
@@ -272,8 +272,8 @@ def test_the_most_steps_are_asked_for_once(monkeypatch):
 
 
 @each("name", ACCOUNTANTS)
-def test_counts_do_not_wrap(name):
-    """Nineteen digits of releases became a negative number, and epsilon an exact 0."""
+def test_counts_do_not_overflow(name):
+    """Counts of nineteen digits once became negative, with an exact epsilon of 0."""
     if ACCOUNTANTS[name]().supports(Gaussian(1.0)):
         ten_thousand_million = Composed([(Gaussian(1.0), 10**10)])
         with pytest.raises(ValueError, match=r"at most 1e\+12 releases, got 1e\+19"):
@@ -283,7 +283,7 @@ def test_counts_do_not_wrap(name):
 
 
 def test_moments_of_little_noise_at_orders_computed_together():
-    """Two bumps were integrated apart where they overlap: up to 1.3 % too much at order 4."""
+    """Overlapping peaks were once integrated separately: up to 1.3 % too much at order 4."""
     for sigma, q in [(0.3, 0.5), (0.2, 0.2), (0.05, 1e-8)]:
         step = sampled(sigma, q)
         orders = np.concatenate([1 + np.geomspace(0.01, 10, 20), [300.5, 5000.5]])
@@ -292,7 +292,7 @@ def test_moments_of_little_noise_at_orders_computed_together():
 
 
 @pytest.mark.slow
-def test_moments_of_hardly_any_noise_and_hardly_any_sampling():
+def test_moments_of_tiny_noise_and_tiny_sample_rate():
     orders = np.array([1.01, 2.0, 30.0, 1e5])
     for sigma, q in [(0.019, 0.3)]:
         value = sampled(sigma, q).rdp(orders)
@@ -305,7 +305,7 @@ def test_moments_of_hardly_any_noise_and_hardly_any_sampling():
 
 
 def test_moments_of_very_many_atoms_need_little_memory():
-    """One panel per atom and order took 3 to 8 GiB, also inside the pld accountant."""
+    """One panel per atom and order once took 3 to 8 GiB, also in the pld accountant."""
     sigma, q, orders = 3000.0, 0.1, np.array([1.5, 4.0, 30.0])
     k = np.arange(-40_000, 40_001.0)
     log_mass = -0.5 * (k / sigma) ** 2 - math.log(sigma * math.sqrt(2 * math.pi))
@@ -338,7 +338,7 @@ def test_moments_of_very_many_atoms_need_little_memory():
         (lambda: Gaussian(1.0).profiles()[0].epsilon(-1), ValueError, r"delta in \[0, 1\]"),
     ],
 )
-def test_bad_input_is_named(call, error, message):
+def test_errors_name_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()
     assert ACCOUNTANTS["rdp"](orders=[2, 3]).orders == (2.0, 3.0)

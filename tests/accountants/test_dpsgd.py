@@ -1,4 +1,4 @@
-"""The public description of a run: counting, and passing everything on unchanged."""
+"""Plans: counting of steps and epochs, and their mechanisms."""
 
 import dataclasses
 import math
@@ -78,7 +78,7 @@ def test_guarantee_is_that_of_the_accountant():
     assert silent.epsilon == math.inf and silent.reason
 
 
-def test_epochs_of_a_loader_drop_what_is_left_over():
+def test_shuffled_epochs_drop_the_incomplete_batch():
     question = {"dataset_size": 60_000, "batch_size": 256, "noise_multiplier": 1.0}
     run = DPSGD.from_epochs(**question, epochs=60, sampling="shuffled")
     assert run.steps == 60 * 234 and run.composed.parts() == ((run.mechanism, 60),)
@@ -99,7 +99,7 @@ def test_epochs_of_a_loader_drop_what_is_left_over():
             dataclasses.replace(RUN, **{name: value})
 
 
-def test_lots_that_are_cut_are_the_mechanism_of_that_name():
+def test_truncated_poisson_plan_has_its_mechanism():
     size = {"dataset_size": 10_000, "batch_size": 100, "noise_multiplier": 1.0}
     cut = {"sampling": "truncated_poisson", "max_batch_size": 160}
     run = DPSGD.from_epochs(**size, **cut, epochs=10)
@@ -117,7 +117,7 @@ def test_lots_that_are_cut_are_the_mechanism_of_that_name():
 
 @pytest.mark.slow
 @each("sampling", EPOCH_SAMPLINGS)
-def test_begun_epochs_bound_from_above_and_completed_ones_from_below(sampling):
+def test_upper_bounds_count_begun_epochs_and_lower_bounds_completed_ones(sampling):
     law = ACCOUNTANTS["pld"](rtol=1e-2, most_cells=2**12)
     run = dataclasses.replace(SHUFFLED, sampling=sampling, sample_rate=0.1, noise_multiplier=2.0)
     one, two = (run.guarantee(law, delta=1e-5, steps=n) for n in (10, 20))
@@ -127,7 +127,7 @@ def test_begun_epochs_bound_from_above_and_completed_ones_from_below(sampling):
     begun = run.guarantee(law, delta=1e-5, steps=9)
     assert (begun.epsilon, begun.lower, begun.kind) == (one.epsilon, 0.0, "upper")
     assert run.guarantee(law, delta=1e-5, steps=0).epsilon == 0.0
-    # An unknown remainder is no evidence from below.
+    # An incomplete batch of unknown treatment gives no lower bound.
     run = dataclasses.replace(run, sample_rate=3 / 40)
     stated = run.guarantee(law, delta=1e-5, steps=2 * 13)
     # Fewer batches are the safe side: as many epochs, each at least as revealing.
@@ -137,7 +137,7 @@ def test_begun_epochs_bound_from_above_and_completed_ones_from_below(sampling):
 
 
 @each("sampling", SAMPLINGS + EPOCH_SAMPLINGS)
-def test_a_curve_is_its_points(sampling):
+def test_guarantees_equal_single_guarantees(sampling):
     rate = 1.0 if sampling == "none" else 0.01
     run = dataclasses.replace(RUN, sampling=sampling, sample_rate=rate)
     steps = [0, 1, 100, 150, 1000]
@@ -161,7 +161,7 @@ SCHEDULE = Phases((RUN, QUIET, dataclasses.replace(RUN, max_grad_norm=0.1, steps
 
 @pytest.mark.slow
 @each("name", [*ACCOUNTANTS])
-def test_phases_are_the_composition_of_what_they_have_done(name):
+def test_phases_compose_their_completed_steps(name):
     """Counts written out by hand; a phase that comes back is the mechanism it was."""
     law, question = ACCOUNTANTS[name](), {"delta": 1e-5, "adjacency": "add_remove"}
     rows = {9: (9, 0), 10_000: (10_000, 0), 10_040: (10_000, 40), 10_057: (10_007, 50)}
@@ -187,7 +187,7 @@ def test_phases_are_the_composition_of_what_they_have_done(name):
     )
 
 
-def test_steps_of_phases_and_whose_each_is():
+def test_phases_map_each_step_to_its_phase():
     assert SCHEDULE.composed.parts() == ((RUN.mechanism, 10_007), (QUIET.mechanism, 50))
     assert SCHEDULE.steps == 10_057
     owners = {0: 0, 9_999: 0, 10_000: 1, 10_049: 1, 10_050: 2, 10_056: 2}
@@ -195,7 +195,7 @@ def test_steps_of_phases_and_whose_each_is():
     for step, i in owners.items():
         assert SCHEDULE.at(step) == (SCHEDULE.phases[i], before[i])
     assert RUN.at(3) == (RUN, 0)
-    # A phase without steps is none.
+    # Phases without steps are skipped.
     idle = Phases((RUN, dataclasses.replace(QUIET, noise_multiplier=0.0, steps=0), QUIET))
     assert idle.at(10_000) == (QUIET, 10_000)
     assert idle.guarantee(delta=1e-5) == Phases((RUN, QUIET)).guarantee(delta=1e-5)
@@ -215,7 +215,7 @@ def test_epochs_begun_in_each_phase_bound_from_above_and_completed_ones_from_bel
     assert stated.lower == pytest.approx(complete.lower, rel=1e-3) and stated.lower > 0
 
 
-def test_samplings_mix_where_neighbours_mean_the_same():
+def test_phases_may_mix_samplings_with_the_same_adjacency():
     mixed = Phases((RUN, SHUFFLED))
     with pytest.raises(ValueError, match="that all phases share, got add_remove and zero_out"):
         mixed.guarantee("rdp", delta=1e-5)
@@ -263,7 +263,7 @@ REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epo
         (RUN.at, {"step": -1}, ValueError, "step a whole number >= 0"),
     ],
 )
-def test_bad_runs_and_questions_are_named(build, changes, error, named):
+def test_errors_name_bad_plans_and_arguments(build, changes, error, named):
     with pytest.raises(error, match=named):
         build(**changes)
 
@@ -272,7 +272,7 @@ def test_bad_runs_and_questions_are_named(build, changes, error, named):
     ("sampling", "sample_rate", "steps", "accountant"),
     [("poisson", 0.01, 1000, "pld"), ("shuffled", 0.01, 250, "rdp"), ("none", 1.0, 50, "zcdp")],
 )
-def test_a_run_for_an_epsilon_has_the_least_noise_that_reaches_it(
+def test_for_epsilon_returns_the_least_noise_that_reaches_it(
     sampling, sample_rate, steps, accountant
 ):
     fields = {"sample_rate": sample_rate, "steps": steps, "sampling": sampling}

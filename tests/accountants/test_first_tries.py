@@ -1,4 +1,4 @@
-"""What an engineer types first works, or the error names what was meant."""
+"""Natural first calls work or raise an error that suggests the right one."""
 
 import inspect
 import math
@@ -52,13 +52,13 @@ def test_plans_are_accepted_as_mechanisms():
             refused()
 
 
-def test_the_noise_is_found_for_a_number_of_epochs():
+def test_noise_is_calibrated_for_a_number_of_epochs():
     run = DPSGD.for_epsilon(3.0, delta=1e-5, dataset_size=60_000, batch_size=256, epochs=10)
     assert run.steps == 2344
     assert 2.99 < run.guarantee(delta=1e-5).epsilon <= 3.0
 
 
-def test_a_plan_says_its_delta_its_rates_and_its_advantage():
+def test_plan_has_delta_true_positive_rate_and_advantage():
     at_one = RUN.delta(epsilon=1.0)
     assert at_one.delta == smallest_delta(RUN, epsilon=1.0).value
     rates = np.array([[0.01, 0.1], [0.5, 0.9]])
@@ -82,7 +82,7 @@ def test_a_plan_says_its_delta_its_rates_and_its_advantage():
         (lambda: smallest_noise_multiplier(RUN, epsilom=2.0, delta=1e-5), "epsilon"),
     ],
 )
-def test_an_unknown_keyword_is_answered_with_the_one_that_is_meant(call, meant):
+def test_unknown_keyword_error_suggests_the_parameter(call, meant):
     with pytest.raises(TypeError, match=rf"^Expected .*, got \w+; did you mean {meant}\?$"):
         call()
     with pytest.raises(TypeError, match=r"^Expected noise_multiplier as keywords of Gaussian, got"):

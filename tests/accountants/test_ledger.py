@@ -1,4 +1,4 @@
-"""A ledger's budget holds for releases that are chosen by the results of earlier ones."""
+"""Ledger: the budget holds for adaptively chosen releases."""
 
 import copy
 import dataclasses
@@ -35,7 +35,7 @@ def next_release(transcript, pairs):
 
 
 def transcripts(ledger, log_p=0.0, log_q=0.0, transcript=()):
-    """Yield the log probabilities of all possible results for two neighbours."""
+    """Yield log probabilities of all results for two neighbours."""
     release, here = next_release(transcript, bool(ledger.reserve)), copy.copy(ledger)
     if len(transcript) == 9 or not here.fits(release):
         yield log_p, log_q
@@ -72,7 +72,7 @@ def test_adaptive_choices_stay_within_the_budget(epsilon, delta, settings):
     assert sum(max(math.exp(p) - math.exp(0.7 * epsilon + q), 0) for p, q in pairs) > 0
 
 
-def test_a_budget_of_one_takes_ten_releases_of_a_tenth():
+def test_budget_of_one_accepts_ten_releases_of_a_tenth():
     for delta, adaptive in ((0, True), (0, False), (1e-5, True)):
         ledger = Ledger(epsilon=1.0, delta=delta, adaptive=adaptive)
         for _ in range(10):
@@ -89,7 +89,7 @@ def test_a_budget_of_one_takes_ten_releases_of_a_tenth():
 
 @each("method", ["pld", "rdp"])
 @each("adaptive", [True, False])
-def test_a_plan_fits_the_budget_that_its_own_epsilon_set(method, adaptive):
+def test_plan_fits_a_budget_equal_to_its_epsilon(method, adaptive):
     first = DPSGD(noise_multiplier=2.0, sample_rate=0.01, steps=2000)
     for plan in (first, Phases((first, DPSGD(noise_multiplier=3.0, sample_rate=0.02, steps=9)))):
         stated = plan.guarantee(method, delta=1e-5)
@@ -107,7 +107,7 @@ def test_a_plan_fits_the_budget_that_its_own_epsilon_set(method, adaptive):
         assert not parts.fits(first.mechanism, steps=10)
 
 
-def test_a_fixed_list_costs_what_the_composition_does():
+def test_total_of_a_fixed_list_is_its_composition():
     ledger = Ledger(delta=1e-5, adaptive=False)
     run = [(Gaussian(30.0), 40), (Laplace(20.0), 3), (PoissonSubsampled(Gaussian(1.0), 0.01), 50)]
     for mechanism, steps in run:
@@ -121,7 +121,7 @@ def test_a_fixed_list_costs_what_the_composition_does():
     assert ledger.guarantee.epsilon == rdp.epsilon
 
 
-def test_remaining_is_the_pure_release_that_still_fits():
+def test_remaining_is_the_largest_pure_release_that_fits():
     for adaptive in (True, False):
         ledger = Ledger(**BUDGET, adaptive=adaptive)
         assert ledger.remaining == pytest.approx(1.0)
@@ -131,7 +131,7 @@ def test_remaining_is_the_pure_release_that_still_fits():
         assert ledger.fits(ApproximateDP(left)) and not ledger.fits(ApproximateDP(left + 2e-4))
 
 
-def test_what_is_refused_changes_nothing():
+def test_refused_releases_leave_the_ledger_unchanged():
     ledger = Ledger(**BUDGET)
     ledger.add(Gaussian(20.0))
     before = copy.copy(ledger)
@@ -151,7 +151,7 @@ def test_what_is_refused_changes_nothing():
             Ledger(**BUDGET | {name: value})
 
 
-def test_pairs_use_the_part_of_delta_that_was_kept_for_them():
+def test_approximate_dp_releases_use_the_reserve():
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     for _ in range(10):
         ledger.add(ApproximateDP(0.1, 1e-7))
@@ -170,7 +170,7 @@ def test_pairs_use_the_part_of_delta_that_was_kept_for_them():
 @each("local, delta", [(0.3, 0.05), (1.0, 0.2), (0.05, 1e-3)])
 @pytest.mark.slow
 def test_without_a_budget_the_loss_rarely_exceeds_a_reading(local, delta):
-    """Follow all walks of 600 coins: the loss may ever exceed a reading with probability delta."""
+    """Follow all walks of 600 coins, checking the bound at all times together."""
     ledger = Ledger(delta=delta, adjacency="replace_one")
     expected, walks, ever = 1 / (1 + math.exp(-local)), {0: 1.0}, 0.0
     for step in range(1, 601):
@@ -185,7 +185,7 @@ def test_without_a_budget_the_loss_rarely_exceeds_a_reading(local, delta):
     assert ledger.guarantee.kind == "probable" and ledger.remaining == math.inf
 
 
-def test_a_ledger_is_saved_and_read_and_shown(tmp_path):
+def test_ledger_is_saved_read_and_shown(tmp_path):
     ledger = Ledger(**BUDGET | {"epsilon": 20.0}, reserve=1e-6)
     plan = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=1000)
     for release in (plan, Phases((plan, plan)), ZCDP(0.1), ApproximateDP(0.1, 1e-7)):
@@ -219,7 +219,7 @@ def test_a_ledger_is_saved_and_read_and_shown(tmp_path):
             Ledger.read(tmp_path / "other.json")
 
 
-def test_what_never_runs_or_wraps_around_gets_nothing_past_the_budget():
+def test_zero_and_overflowing_counts_cannot_bypass_the_budget():
     ledger = Ledger(**BUDGET)
     ledger.add(Laplace(20.0))
     never = DPSGD(noise_multiplier=1.0, sample_rate=1.0, steps=0)
@@ -237,14 +237,14 @@ def test_what_never_runs_or_wraps_around_gets_nothing_past_the_budget():
     assert math.isfinite(Composed([(Gaussian(1.0), 0), Laplace(1.0)]).pure_epsilon())
 
 
-def test_only_a_budget_takes_a_pair_whose_loss_may_exceed_it():
+def test_approximate_dp_needs_a_ledger_with_budget():
     for ledger in (Ledger(epsilon=2.0, delta=1e-5), Ledger(delta=1e-5, adaptive=False)):
         ledger.add(ApproximateDP(1.0, 1e-6))
     with pytest.raises(NotImplementedError, match="in a ledger without budget"):
         Ledger(delta=1e-5).add(ApproximateDP(1.0, 1e-6))
 
 
-def test_a_ledger_is_copied_with_its_releases_and_takes_what_numpy_has(tmp_path):
+def test_ledger_is_copied_with_its_releases_and_accepts_numpy_values(tmp_path):
     ledger = Ledger(epsilon=np.float32(3.0), delta=1e-5, order=np.int64(18))
     ledger.add(Gaussian(np.float32(10)), steps=np.int64(3), name="noisy")
     ledger.save(tmp_path / "ledger.json")
@@ -261,7 +261,7 @@ def test_a_ledger_is_copied_with_its_releases_and_takes_what_numpy_has(tmp_path)
         ledger.add(Gaussian(10.0), step=3)
 
 
-def test_the_reserve_is_taken_from_the_delta_of_the_renyi_filter():
+def test_reserve_reduces_the_delta_of_the_renyi_filter():
     fits = []
     for delta, reserve in ((1e-5, 9e-6), (1e-5 - 9e-6, 0.0)):
         ledger = Ledger(epsilon=2.0, order=12.0, delta=delta, reserve=reserve)
@@ -279,7 +279,7 @@ def test_each_run_of_a_pair_uses_its_delta():
 
 
 @each("epsilon, delta", [(0.5, 0.1), (2.0, 1e-3), (0.0, 0.2)])
-def test_a_pair_is_the_worst_release_that_it_allows(epsilon, delta):
+def test_approximate_dp_is_the_worst_release_it_allows(epsilon, delta):
     (profile,) = ApproximateDP(epsilon, delta).profiles()
     assert float(profile.delta(epsilon)) == pytest.approx(delta, rel=1e-12)
     variation = delta + (1 - delta) * math.tanh(epsilon / 2)

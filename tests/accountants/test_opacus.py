@@ -1,4 +1,4 @@
-"""The accountant that opacus is given, in a run of opacus itself."""
+"""The accountant for opacus in runs of opacus."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 # opacus says that its generator is not secure, and torch that its hooks see no gradient of inputs.
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-def test_a_run_of_opacus_has_the_guarantee_of_its_steps(tmp_path):
+def test_opacus_run_has_the_guarantee_of_its_steps(tmp_path):
     import torch
     from opacus import PrivacyEngine
     from torch.utils.data import DataLoader, TensorDataset
@@ -36,14 +36,14 @@ def test_a_run_of_opacus_has_the_guarantee_of_its_steps(tmp_path):
     plan = Phases((first, DPSGD(noise_multiplier=1.5, sample_rate=1 / 8, steps=8)))
     assert (len(engine.accountant), engine.accountant.history[1]) == (16, (1.5, 1 / 8, 8))
     assert engine.get_epsilon(1e-5) == pytest.approx(plan.guarantee(delta=1e-5).epsilon, rel=1e-6)
-    # A checkpoint of opacus carries the history.
+    # Checkpoints of opacus include the history.
     engine.save_checkpoint(path=tmp_path / "run.pt", module=model)
     again = PrivacyEngine(accountant="dplearn")
     again.load_checkpoint(path=tmp_path / "run.pt", module=model)
     assert again.get_epsilon(1e-5) == engine.get_epsilon(1e-5)
 
 
-def test_noise_that_opacus_looks_for_keeps_the_target():
+def test_noise_calibrated_by_opacus_meets_the_target():
     from opacus.accountants.utils import get_noise_multiplier
 
     import dplearn.opacus  # noqa: F401  (registers the accountant)

@@ -1,4 +1,4 @@
-"""Optimal composition: the exact answer for coins, and between the distribution and advanced."""
+"""Optimal composition: exact for coins, and between pld and advanced composition."""
 
 import itertools
 
@@ -43,7 +43,7 @@ def test_optimal_composition_of_coins_is_exact():
 
 
 def epsilon_of_different_coins(local, delta):
-    """Smallest epsilon of answers with these local epsilons, by listing all of them."""
+    """Return the smallest epsilon of answers with these local epsilons, by enumeration."""
     signs = np.array(list(itertools.product((1, -1), repeat=len(local))))
     loss, log_p = signs @ local, -np.logaddexp(0, -signs * local).sum(axis=1)
     leak = lambda e: np.sum(np.exp(log_p) * np.maximum(-np.expm1(e - loss), 0)) - delta
@@ -52,8 +52,8 @@ def epsilon_of_different_coins(local, delta):
 
 @pytest.mark.slow
 @each("delta", [1e-2, 1e-6])
-def test_optimal_composition_of_different_coins_is_the_exact_one(delta):
-    """Murtagh & Vadhan 2016: the worst releases of given epsilons are coins, all different."""
+def test_optimal_composition_of_different_coins_is_exact(delta):
+    """The worst releases of given epsilons are different coins (Murtagh & Vadhan 2016)."""
     local = np.array([0.05, 0.11, 0.2, 0.2, 0.31, 0.4, 0.52, 0.6, 0.77, 0.9, 1.3])
     coins = Composed(RandomizedResponse(e) for e in local.tolist())
     exact = epsilon_of_different_coins(local, delta)

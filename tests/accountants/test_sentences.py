@@ -1,4 +1,4 @@
-"""What is printed stays true: asked at the printed numbers, the engine contradicts nothing."""
+"""Printed sentences are true: the engine at the printed numbers does not contradict them."""
 
 import re
 
@@ -25,7 +25,7 @@ HAIR = 1e-11
 
 
 def contradiction(sentence, mechanism, steps):
-    """Return what the engine says against a printed sentence, or nothing."""
+    """Return the contradiction of a printed sentence by the engine, or nothing."""
     printed = SENTENCE.search(sentence)
     assert printed, sentence
     high = float(printed["upper"])
@@ -47,7 +47,7 @@ def contradiction(sentence, mechanism, steps):
 
 
 def runs(seed, count):
-    """Random sampled Gaussians with numbers of many digits, and their steps and delta."""
+    """Return random sampled Gaussians, steps and deltas with many digits."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         noise, rate = float(rng.uniform(0.6, 4)), float(np.exp(rng.uniform(-7, -1)))
@@ -68,7 +68,7 @@ def test_guarantees_are_true_as_printed(method):
 
 
 @pytest.mark.parametrize("delta", [1 / 60_000, 1.66e-5, 0.00123, 1e-5, 3.3e-10, 1e-100])
-def test_any_delta_is_printed_so_that_it_reads_back(delta):
+def test_printed_deltas_read_back_exactly(delta):
     step = PoissonSubsampled(Gaussian(1.0), 0.01)
     assert not contradiction(str(step.guarantee("pld", delta=delta, steps=1000)), step, 1000)
     for mechanism in (Gaussian(1.0), Laplace(0.7)):
@@ -96,7 +96,7 @@ def test_calibrations_are_true_at_the_parameter_that_they_print():
 
 
 @pytest.mark.slow
-def test_ends_are_as_close_as_the_readmes_say():
+def test_bracket_widths_are_those_in_the_readmes():
     rng = np.random.default_rng(1)
     between = lambda low, high: float(np.exp(rng.uniform(np.log(low), np.log(high))))
 

@@ -1,4 +1,4 @@
-"""A privacy statement is complete or refused, and each of its forms says the same."""
+"""Privacy statements are complete or refused, and all formats agree."""
 
 import datetime
 import html
@@ -38,7 +38,7 @@ STATED = RUN.statement(**PARTS, date=DATE)
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_missing_part_is_named(part):
+def test_missing_part_is_named(part):
     with pytest.raises(ValueError, match=rf"^Expected {part}, .*, got nothing\.$"):
         RUN.statement(**{k: v for k, v in PARTS.items() if k != part})
 
@@ -61,7 +61,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize(("plan", "own", "words"), PLANS.values(), ids=PLANS)
-def test_a_statement_of_each_plan_is_complete(plan, own, words):
+def test_statement_of_each_plan_is_complete(plan, own, words):
     words = [*words, "the hospital", version("dplearn-privacy"), "exact real numbers", "seed"]
     stated = plan.statement(**PARTS | own)
     assert stated.guarantee == plan.guarantee(delta=1e-5)
@@ -70,7 +70,7 @@ def test_a_statement_of_each_plan_is_complete(plan, own, words):
     assert all(assumed in unfolded for assumed in stated.guarantee.assumptions)
 
 
-def test_the_attacker_in_words_is_the_best_one_against_a_gaussian():
+def test_stated_attack_is_the_best_one_against_a_gaussian():
     whole = DPSGD(noise_multiplier=2.0, sample_rate=1.0, steps=4, sampling="none")
     stated = whole.statement(**PARTS | {"sampling": "none"})  # type: ignore[arg-type]
     assert stated.true_positive_rate == pytest.approx(norm.cdf(norm.ppf(0.01) + 1.0), rel=1e-6)
@@ -102,12 +102,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("part", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_would_be_untrue_is_refused(part, message):
+def test_untrue_statements_are_refused(part, message):
     with pytest.raises((TypeError, ValueError), match=message):
         RUN.statement(**PARTS | part)
 
 
-def test_a_plan_that_knows_its_units_is_not_told_others():
+def test_units_other_than_those_of_the_plan_are_refused():
     with pytest.raises(ValueError, match="records=3000 as in the plan, got records=2000"):
         USERS.statement(**PARTS | {"sampling": "without_replacement", "records": 2000, "unit": ""})
     with pytest.raises(ValueError, match="as in the plan, got unit='one <image>"):
@@ -125,14 +125,14 @@ def test_records_are_those_of_the_plan():
         Phases((run, RUN, replace(run, dataset_size=9_001)))
 
 
-def test_what_only_the_last_model_shows_is_not_bounded_from_below():
+def test_release_of_the_last_model_has_no_lower_bound():
     stated = RUN.statement(**PARTS | {"released": "last_model"})
     assert (stated.guarantee.kind, stated.guarantee.lower) == ("upper", 0.0)
     assert stated.guarantee.epsilon == STATED.guarantee.epsilon
     assert STATED.guarantee.kind == "bracket"
 
 
-def test_in_the_local_model_nobody_is_trusted():
+def test_local_model_needs_no_trusted_party():
     plan = replace(RUN, sampling="none", sample_rate=1.0)
     own = {"sampling": "none", "trust": "local", "trusted": ""}
     assert plan.statement(**PARTS | own).rows["Trust"].startswith("local, trusting nobody: ")
@@ -153,7 +153,7 @@ PROOFS = {
 
 
 @pytest.mark.parametrize("name", PROOFS)
-def test_no_theorem_is_named_that_was_not_used(name):
+def test_statement_names_only_the_theorem_used(name):
     plan, accountant, words = PROOFS[name]
     own = {"sampling": plan.sampling, "accountant": accountant}
     own |= {"tuning": Tuned(plan, 3)} if name == "tuned" else {}
@@ -161,13 +161,13 @@ def test_no_theorem_is_named_that_was_not_used(name):
     assert words in result and ("Doroshenko" in result) == (name == "lattice")
 
 
-def test_no_privacy_is_no_statement():
+def test_infinite_epsilon_is_refused():
     with pytest.raises(ValueError, match="Expected a finite epsilon"):
         replace(RUN, noise_multiplier=0.0).statement(**PARTS)
 
 
 @pytest.mark.slow
-def test_a_certificate_is_of_this_run_and_survives():
+def test_certificate_must_be_of_this_run_and_is_kept():
     step = PoissonSubsampled(Gaussian(1.1), 0.01)
     proof = certify(step, steps=500, delta=1e-5)
     stated = RUN.statement(**PARTS, certificate=proof)
@@ -182,7 +182,7 @@ def test_a_certificate_is_of_this_run_and_survives():
         Phases((RUN, replace(RUN, sample_rate=0.02))).statement(**PARTS, certificate=proof)
 
 
-def test_the_card_holds_every_part_and_nothing_from_elsewhere():
+def test_card_has_every_part_and_no_external_resources():
     card = STATED.card()
     assert not re.search(r"src=|href=|url\(|<image>", card)
     for part, words in STATED.rows.items():
@@ -190,7 +190,7 @@ def test_the_card_holds_every_part_and_nothing_from_elsewhere():
         assert f">{words}</" in html.unescape(card) and (f">{part}</" in card or part == "Promise")
 
 
-def test_latex_leaves_no_special_sign_bare():
+def test_latex_escapes_special_characters():
     body = STATED.latex().splitlines()[1:-1]
     bare = re.compile(r"(?<!\\)[%#_]")
     assert len(body) == len(STATED.rows) and not [row for row in body if bare.search(row)]
@@ -198,7 +198,7 @@ def test_latex_leaves_no_special_sign_bare():
     assert all(len(re.findall(r"(?<!\\)&", row)) == 1 for row in body)
 
 
-def test_json_holds_the_numbers_in_full():
+def test_json_has_full_precision():
     written = json.loads(STATED.json())
     assert written["guarantee"]["epsilon"] == STATED.guarantee.epsilon
     assert written["words"] == STATED.rows and written["certificate"] is None
@@ -217,7 +217,7 @@ PRODUCT: dict[str, Any] = {
 SCHEMA = json.loads((ROOT / "tests/accountants/registry_schema.json").read_text())
 
 
-def test_an_entry_fits_the_schema_of_the_registry_and_says_what_the_statement_says():
+def test_registry_entry_matches_its_schema_and_the_statement():
     valid = Draft7Validator(SCHEMA, format_checker=Draft7Validator.FORMAT_CHECKER)
     for plan, own, _ in PLANS.values():
         stated = plan.statement(**PARTS | own)

@@ -1,4 +1,4 @@
-"""A sweep has the same answers on threads and processes, and goes on when cut."""
+"""Sweeps give the same results on threads and processes, and resume after interruption."""
 
 import operator
 import os
@@ -18,7 +18,7 @@ def refused(plan):
 
 
 @pytest.mark.slow
-def test_every_executor_gives_the_same_answers_in_order():
+def test_every_executor_gives_the_same_results_in_order():
     expected = [plan.guarantee("rdp", delta=1e-5) for plan in PLANS]
     assert sweep(QUESTION, PLANS, batch=2, progress=False) == expected
     with ThreadPoolExecutor(2) as threads:
@@ -31,7 +31,7 @@ def test_every_executor_gives_the_same_answers_in_order():
         assert "batch that begins with DPSGD(" in caught.value.__notes__[0]
 
 
-def test_a_sweep_goes_on_where_it_was_cut(tmp_path, capsys):
+def test_interrupted_sweep_resumes(tmp_path, capsys):
     calls, file = [], tmp_path / "rows"
 
     def question(plan):

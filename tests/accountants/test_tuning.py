@@ -1,4 +1,4 @@
-"""The best of a random number of runs, by enumeration of all that can come out."""
+"""The best of a random number of runs, against enumeration of all outcomes."""
 
 import itertools
 import math
@@ -44,7 +44,7 @@ def test_no_ranking_of_the_answers_leaks_more_than_the_bound(tries, shape):
 
 
 @each_law
-def test_tries_are_drawn_from_the_law_of_the_theorem(tries, shape):
+def test_draw_follows_the_law_of_the_theorem(tries, shape):
     tuned, rng = Tuned(ANSWERS, tries=tries, shape=shape), np.random.default_rng(1)
     law = repetitions(shape=shape, stop=tuned.stop)
     assert law @ np.arange(1, law.size + 1) == pytest.approx(tries, rel=1e-6)
@@ -59,7 +59,7 @@ def test_tries_are_drawn_from_the_law_of_the_theorem(tries, shape):
     assert distance < chi2.isf(1e-6, max(expected.size - 1, 1))
 
 
-def test_the_guarantee_says_what_it_takes():
+def test_guarantee_states_its_assumptions():
     run = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000).composed
     stated = Tuned(run, tries=10).guarantee(delta=1e-5)
     assert (stated.kind, stated.adjacency) == ("upper", "add_remove")
@@ -82,7 +82,7 @@ def test_the_guarantee_says_what_it_takes():
         ({"shape": -1}, ValueError, r"shape in \[-0.9, 10\], got shape=-1"),
     ],
 )
-def test_bad_searches_are_named(changes, error, named):
+def test_errors_name_bad_arguments(changes, error, named):
     with pytest.raises(error, match=named):
         Tuned(**{"run": ANSWERS, "tries": 10} | changes)
     with pytest.raises(NotImplementedError, match="add_remove"):

@@ -1,4 +1,4 @@
-"""What the library answers are values: equal, hashable, copied, pickled, written and shown."""
+"""Results are values: comparable, hashable, copyable, picklable, printable and shown."""
 
 import copy
 import json
@@ -54,7 +54,7 @@ SHOWN = ("guarantee", "no bound", "plan", "phases", "federated", "pate", "statem
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_answers_are_values(name):
+def test_results_are_values(name):
     value = VALUES[name]
     for same in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
         assert (same, hash(same)) == (value, hash(value))
@@ -64,14 +64,14 @@ def test_answers_are_values(name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_answers_are_shown_in_notebooks(name):
+def test_results_are_shown_in_notebooks(name):
     value = VALUES[name]
     assert value._repr_html_().startswith(("<p>", "<table>"))
     assert "epsilon" not in value._repr_html_()
     assert not set("αβεδσ≤≥") & set(value._repr_latex_())
 
 
-def test_a_ledger_is_shown_and_copied_though_it_changes():
+def test_mutable_ledger_is_shown_and_copied():
     ledger = Ledger(epsilon=1.0, delta=1e-5)
     ledger.add(Laplace(10.0), name="a & b")
     for same in (copy.copy(ledger), copy.deepcopy(ledger), pickle.loads(pickle.dumps(ledger))):

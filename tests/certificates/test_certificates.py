@@ -1,4 +1,4 @@
-"""Certificates: what is true is proved, what is false is not, and every charge is needed."""
+"""Certificates: true claims are proved, false ones refused, and every error bound is needed."""
 
 import ast
 import copy
@@ -36,21 +36,21 @@ ABADI = {"noise_multiplier": "4", "sample_rate": "0.01", "steps": 10_000}
         (sampled(0.8, 0.001), 1000, 1e-6), (sampled(0.5, 0.01), 1000, 1e-6),
         (sampled(2.0, 0.1), 1000, 1e-5), (sampled(4.0, 0.01), 10_000, 1e-60),
         (sampled(4.0, 0.01), 10**9, 1e-5), (Gaussian(10.0), 1000, 1e-60),
-        # The lower end is attained on the side that seems the smaller one at the saddle.
+        # The lower end is proved in the direction that is smaller at the saddle point.
         (sampled(20.27, 0.005072), 630_891, 4.401e-39),
-        # Too long a contour for more than five digits; a Chernoff bound that needs no huge mu.
+        # A contour too long for more than five digits; a Chernoff bound with moderate mu.
         (sampled(7.755, 0.001833), 6946, 3.236e-46), (sampled(1.398, 0.9), 3, 2.458e-54),
     ],
 )  # fmt: skip
 @pytest.mark.slow
-def test_what_the_engine_finds_is_proved_without_it(mechanism, steps, delta, adjacency):
+def test_certificates_of_engine_brackets_are_proved(mechanism, steps, delta, adjacency):
     run = {"steps": steps, "delta": delta, "adjacency": adjacency}
     text = certify(mechanism, **run)
     assert check(text).startswith("proved: ")
     stated, bracket = json.loads(text), PLD().epsilon(mechanism, **run)
     lower, upper = float(stated["lower"]), float(stated["upper"])
     assert lower <= bracket.epsilon and bracket.lower <= upper <= lower * (1 + 1e-3)
-    # A claim a little beyond the truth is refused at either end.
+    # Claims slightly stronger than the exact value are refused at both ends.
     for end, shift in [("lower", 1 + 1e-3), ("upper", 1 - 1e-3)]:
         ends = {"lower": "0", "upper": "1e9"} | {end: repr(stated[end] and upper * shift)}
         with pytest.raises(NotProvedError, match=f"not proved: delta at the {end} end"):
@@ -59,7 +59,7 @@ def test_what_the_engine_finds_is_proved_without_it(mechanism, steps, delta, adj
 
 @each("mechanism", [Gaussian(10.0), sampled(10.0, 0.1)])
 @each("adjacency", ["add_remove", "replace_one"])
-def test_an_epsilon_of_zero_is_proved_and_a_lower_end_of_zero_needs_no_proof(mechanism, adjacency):
+def test_epsilon_zero_is_proved_and_lower_end_zero_needs_no_proof(mechanism, adjacency):
     text = certify(mechanism, delta=0.3, adjacency=adjacency)
     assert check(text).startswith("proved: 0 <= epsilon <= 0 for ")
     assert "<= epsilon <= 10 for " in check(
@@ -69,8 +69,8 @@ def test_an_epsilon_of_zero_is_proved_and_a_lower_end_of_zero_needs_no_proof(mec
         check(json.dumps(json.loads(PLAIN) | {"lower": "0", "upper": "0"}))
 
 
-def test_neighbours_and_steps_are_those_of_the_run():
-    """Replacing a record moves a Gaussian twice as far; a proof of other neighbours is none."""
+def test_proofs_for_another_adjacency_or_number_of_steps_are_refused():
+    """Replacing a record moves a Gaussian twice as far."""
     run = {"delta": 1e-5, "steps": 7}
     replaced = certify(Gaussian(10.0), adjacency="replace_one", **run)
     halved = json.loads(certify(Gaussian(5.0), **run))
@@ -93,7 +93,7 @@ def bits():
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
 def test_moments_are_enclosed(bits, side):
-    """M on a line, its bound at real mu and B, against quadrature of their definitions."""
+    """Compare M on a line, its bound at real mu, and B with quadrature of their definitions."""
     pair, sigma, q = SampledRun(ABADI, side, {}), 4, mp.mpf("0.01")
 
     def moment(z):
@@ -115,8 +115,8 @@ def test_moments_are_enclosed(bits, side):
 
 
 @each("side, power, other", [("remove", 21, 0), ("add", -20, 0), ("replace", 21, -20)])
-def test_nodes_beyond_the_ends_of_a_line_are_charged(side, power, other):
-    """At 16 bits lines are short; where a record is added f^-20 makes the left tail fall slowly."""
+def test_sum_beyond_the_ends_of_a_line_is_bounded(side, power, other):
+    """At 16 bits lines are short, and for add f^-20 makes the left tail decay slowly."""
     sigma, q = 4.0, 0.9
     with ctx.workprec(16):
         pair = SampledRun({"noise_multiplier": "4", "sample_rate": "0.9", "steps": 1}, side, {})
@@ -132,7 +132,7 @@ def test_nodes_beyond_the_ends_of_a_line_are_charged(side, power, other):
     assert left_out <= float(beyond.upper())
 
 
-def test_the_error_of_a_line_is_charged_in_units_of_its_moment(monkeypatch):
+def test_error_of_a_line_is_relative_to_its_moment(monkeypatch):
     pair = SampledRun({"noise_multiplier": "1", "sample_rate": "0.9", "steps": 1}, "remove", {})
     moment, line = pair._moment(arb(5)), pair._line
     monkeypatch.setattr(pair, "_line", lambda *about: (*line(*about)[:3], arb("0.1")))
@@ -141,8 +141,8 @@ def test_the_error_of_a_line_is_charged_in_units_of_its_moment(monkeypatch):
 
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
-def test_delta_is_enclosed_whatever_the_numbers_are(bits, side):
-    """Too few nodes, a short period, a poor line: the enclosure widens, and still holds."""
+def test_delta_is_enclosed_for_poor_proof_parameters(bits, side):
+    """Too few nodes, a short period or a poor line only widen the enclosure."""
     run = {"steps": 10_000, "delta": 1e-5}
     run["adjacency"] = "replace_one" if side == "replace" else "add_remove"
     stated = json.loads(certify(sampled(4.0, 0.01), **run))
@@ -163,8 +163,8 @@ def test_delta_is_enclosed_whatever_the_numbers_are(bits, side):
 
 
 @pytest.mark.slow
-def test_damage_is_refused_and_changed_numbers_prove_nothing_false():
-    """A hundred random mutations of a certificate; what still passes is still true."""
+def test_mutated_certificates_are_refused_or_true():
+    """Mutate a certificate at random; accepted mutants must be true."""
     text, rng, refused = certify(sampled(4.0, 0.01), steps=10_000, delta=1e-5), random.Random(7), 0
     for _ in range(100):
         changed = json.loads(text)
@@ -198,7 +198,7 @@ def test_damage_is_refused_and_changed_numbers_prove_nothing_false():
     assert refused > 50
 
 
-# Each was proved once, or kept whoever checked it waiting, or ended in a traceback.
+# Each of these was once accepted, ran for minutes, or raised another exception.
 FORGED = {
     "a NUL, and 11 printed as 1.1": (("run", "noise_multiplier"), "11\x00e-1"),
     "a NUL in an end": (("upper",), "9\x00e-3"),
@@ -225,7 +225,7 @@ def honest():
 
 
 @each("place, value", FORGED.values())
-def test_a_forged_certificate_is_refused_in_one_plain_line(honest, place, value):
+def test_forged_certificate_is_refused_in_one_ascii_line(honest, place, value):
     forged = at = copy.deepcopy(honest)
     for name in place[:-1]:
         at = at[name]
@@ -244,7 +244,7 @@ def test_a_forged_certificate_is_refused_in_one_plain_line(honest, place, value)
         PLAIN.replace('"run": {', '"run": {"steps": 7,'), PLAIN + PLAIN, "\ufeff" + PLAIN,
     ],
 )  # fmt: skip
-def test_what_is_no_certificate_is_refused_in_one_plain_line(text, tmp_path, capsys):
+def test_file_without_certificate_is_refused_in_one_line(text, tmp_path, capsys):
     file = tmp_path / "run.json"
     for data in (text.encode(), text.encode("utf-16"), b"\xff\x00" + text.encode()):
         file.write_bytes(data)
@@ -262,8 +262,8 @@ HOSTILE = "0015.eE+-_/[] \x00\n\x1b,\u0661\u00b2"
 
 @examples(150)
 @given(st.data())
-def test_a_text_is_refused_or_proved_and_printed_as_the_decimal_that_it_is(data):
-    """Hostile signs in, or in place of, any text of a certificate; Fraction reads the sentence."""
+def test_altered_text_is_refused_or_proved_as_its_decimal_value(data):
+    """Insert hostile characters into a text of a certificate; Fraction parses the sentence."""
     stated = json.loads(PLAIN)
     place = data.draw(st.sampled_from([stated, stated["run"]]))
     name = data.draw(st.sampled_from([n for n, v in place.items() if isinstance(v, str)]))
@@ -293,7 +293,7 @@ def test_a_text_is_refused_or_proved_and_printed_as_the_decimal_that_it_is(data)
 
 @examples(150)
 @given(st.text(HOSTILE, max_size=6))
-def test_a_number_is_refused_or_the_one_that_is_read(text):
+def test_number_is_refused_or_parsed_exactly(text):
     try:
         ball = _number(text)
     except NotProvedError:
@@ -304,7 +304,7 @@ def test_a_number_is_refused_or_the_one_that_is_read(text):
     ) and ball.rel_accuracy_bits() > 40
 
 
-def test_what_would_take_minutes_is_refused_at_once():
+def test_certificates_that_need_too_much_work_are_refused():
     with pytest.raises(NotImplementedError, match="too many nodes in both directions"):
         certify(sampled(99.66, 0.003684), steps=3, delta=1.98e-38)
     stated = json.loads(certify(sampled(11.0, 0.1), delta=1e-5, steps=1000)) | {"bits": 512}
@@ -313,7 +313,7 @@ def test_what_would_take_minutes_is_refused_at_once():
         check(json.dumps(stated))
 
 
-def test_two_commands(tmp_path, capsys):
+def test_commands_certify_and_check(tmp_path, capsys):
     file = tmp_path / "run.json"
     run = ["--noise-multiplier=1.1", "--sample-rate=0.004266", "--steps=14062", "--delta=1e-5"]
     assert main(["certify", *run, "-o", str(file)]) == 0
@@ -329,7 +329,7 @@ def test_two_commands(tmp_path, capsys):
         certify(Laplace(1.0), delta=1e-5)
 
 
-def test_a_referee_can_read_the_checker_in_an_evening():
+def test_checker_is_short_and_imports_only_flint():
     source = (ROOT / "dplearn/certificates/check.py").read_text()
     nodes = list(ast.walk(ast.parse(source)))
     names = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}

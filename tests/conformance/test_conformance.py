@@ -1,4 +1,4 @@
-"""The suite of certified values: its form, its proofs, and a runner that no tool can break."""
+"""The suite of certified values: its format, its proofs, and a robust runner."""
 
 import ast
 import fcntl
@@ -34,16 +34,16 @@ RUNS = {
 
 
 def candidate(case):
-    """Return the case as it is before it is judged."""
+    """Return the case without its results."""
     found = ("lower", "upper", "proved by", "P", "Q", "certificate", "id")
     return {name: value for name, value in case.items() if name not in found}
 
 
-def test_the_file_is_what_its_schema_says_and_the_seed_draws():
+def test_file_matches_its_schema_and_seeded_candidates():
     jsonschema.validate(SUITE, json.loads((make.HERE / "schema.json").read_text()))
     assert make.FILE.stat().st_size <= 10**6 and make.HEAD.items() <= SUITE.items()
     assert len({case["id"] for case in CASES}) == len(CASES) == 2212
-    # Cases of version 1.0 keep their numbers: those of replaced records follow them.
+    # Cases of version 1.0 keep their numbers: cases with replaced records follow.
     assert [case["family"].endswith("replace_one") for case in CASES] == [False] * 2076 + [
         True
     ] * 136
@@ -56,9 +56,7 @@ def test_the_file_is_what_its_schema_says_and_the_seed_draws():
 
 
 @pytest.mark.parametrize("family", make.FAMILIES)
-def test_a_sample_is_made_and_proved_again_and_a_spoilt_case_is_refused(
-    family, monkeypatch, tmp_path
-):
+def test_sampled_cases_are_reproduced_and_altered_cases_are_refused(family, monkeypatch, tmp_path):
     mine = [case for case in CASES if case["family"] == family and 1 < case["T"] <= 300]
     sample = random.Random(family).sample([c for c in mine if float(c["lower"]) > 0.1], 4)
     assert all(make.proved(case, tmp_path) for case in sample)
@@ -75,7 +73,7 @@ def test_a_sample_is_made_and_proved_again_and_a_spoilt_case_is_refused(
         assert make.judged(candidate(case)) == ("no proof" if proof else "the oracle disagrees")
 
 
-def test_what_is_read_from_a_table_is_an_upper_bound():
+def test_values_read_from_tables_are_upper_bounds():
     text = (make.HERE / "tables.md").read_text()
     assert text == make.tables(CASES) and from_markdown(text).count('<div class="sheet">') == 7
     printed = {place: float(round_up(float(case["upper"]))) for place, case in RUNS.items()}
@@ -87,7 +85,7 @@ def test_what_is_read_from_a_table_is_an_upper_bound():
         worse = rate, "1e-05", size, min(count for count in grid["T"] if count >= steps)
         low, _ = worse_brackets([steps], sigma=sigma, q=q, delta=rng.uniform(1e-5, 1e-4))
         assert low <= printed.get(worse, math.inf)
-        # On the straight line of e^epsilon between two deltas.
+        # Interpolate e^epsilon linearly between two deltas.
         share, size, steps = rng.random(), rng.choice(grid["sigma"]), rng.choice(grid["T"])
         ends = [printed.get(("0.01", delta, size, steps), math.inf) for delta in ("1e-06", "1e-05")]
         line = share * math.exp(ends[0]) + (1 - share) * math.exp(ends[1])
@@ -116,7 +114,7 @@ COMMAND = f"{sys.executable} tool.py {{sigma}} {{T}} {{delta}}"
 
 
 def case(sigma, **more):
-    """Return a case that epsilon from 1 to 1.2 answers."""
+    """Return a case whose bracket of epsilon is 1 to 1.2."""
     ends = {"id": str(sigma), "sigma": str(sigma), "lower": "1", "upper": "1.2"}
     return {"family": "gaussian", "T": 1, "delta": "1e-5"} | ends | more
 
@@ -124,19 +122,19 @@ def case(sigma, **more):
 @pytest.mark.parametrize(
     "load, name, other", [(run.command, COMMAND, "refused"), (run.imported, "tool.py", "sound")]
 )
-def test_a_tool_that_breaks_lies_or_hangs_is_counted_and_ended(
+def test_failing_wrong_and_hanging_tools_are_counted_and_stopped(
     load, name, other, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tool.py").write_text(TOOL)
-    # A command is asked of what it names.
+    # A command gets only cases whose parameters it names.
     others = [case(9, family="poisson_gaussian", q="0.1"), case(9, family="discrete_gaussian")]
     rows = run.held(load, name, [*map(case, range(2, 10)), *others], 600, 600)
     assert [row["verdict"] for row in rows] == [*WANTED, other, other], rows
     assert [row.get("share") or row.get("factor") for row in rows[5:8]] == [0.5, 1.25, 1]
     line = "| my | gaussian | 8 of 8 | 2 | 1 | 1 | 1 | 3 | 1.125 | 1.25 | 0.5 | "
     text = run.markdown({"my": rows}, rows)
-    finite = 3 if other == "refused" else 5  # infinite answers do not count
+    finite = 3 if other == "refused" else 5  # infinite results do not count
     assert line in text and f"**my** answers {finite} of 10 cases with a finite number" in text
     assert run.held(load, name, [case(1)], 600, 3)[0]["why"] == "no answer in 3 s"
     with open("lock", "a") as file:
@@ -144,7 +142,7 @@ def test_a_tool_that_breaks_lies_or_hangs_is_counted_and_ended(
         assert os.path.getsize("lock") == 0
 
 
-def test_what_cannot_be_asked_is_said_in_one_line_and_the_rest_in_a_table(tmp_path):
+def test_unusable_tools_give_one_line_each_and_others_a_table(tmp_path):
     (tmp_path / "empty.py").write_text("")
     (tmp_path / "no.py").write_text("def epsilon(case):\n    raise NotImplementedError\n")
     broken = {
@@ -161,7 +159,7 @@ def test_what_cannot_be_asked_is_said_in_one_line_and_the_rest_in_a_table(tmp_pa
     assert f"**no.py** answers 0 of {len(CASES)} cases" in ended.stdout and ended.returncode == 1
 
 
-def test_the_runner_reads_python_39_and_each_family_has_its_turn():
+def test_runner_is_valid_python_39_and_orders_families_evenly():
     ast.parse((make.HERE / "run.py").read_text(), feature_version=(3, 9))
     order = run.ordered(CASES)
     assert sorted(case["id"] for case in order) == sorted(case["id"] for case in CASES)
@@ -171,7 +169,7 @@ def test_the_runner_reads_python_39_and_each_family_has_its_turn():
 
 
 def test_findings_quote_the_suite():
-    """Every end that a page of a finding quotes is that of a case."""
+    """Every end quoted on a page of a finding is that of a case."""
     ends = {case["lower"]: case["upper"] for case in CASES}
     readme = (make.HERE / "README.md").read_text()
     listed = re.findall(r"^- \[(.*)\]\(findings/(.*)\)$", readme, re.M)

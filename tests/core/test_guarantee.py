@@ -1,4 +1,4 @@
-"""How a guarantee reads: what is printed is never a stronger claim than what was proved."""
+"""Printed guarantees never claim more than was proved."""
 
 import dataclasses
 import math
@@ -35,13 +35,13 @@ NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
         ("upper", True, NO_NOISE, "epsilon <= inf", " (no noise)"),
     ],
 )
-def test_each_kind_has_its_own_sign_and_says_if_it_bounds(kind, is_bound, more, text, note):
+def test_each_kind_has_a_distinct_sign_and_is_bound_flag(kind, is_bound, more, text, note):
     stated = told(kind, **more)
     assert str(stated) == f"{text} at delta = 1.0e-05, add_remove, by m{note}"
     assert stated.is_bound == is_bound
 
 
-def test_a_kind_that_is_no_bound_looks_like_none_anywhere():
+def test_only_bounds_are_shown_without_a_relation_sign():
     assert set(KINDS) == set(get_args(Kind))
     shown = {kind: on_figures.epsilon(told(kind)) for kind in KINDS}
     signs = {kind: number.partition(on_figures.NARROW_SPACE)[0] for kind, number in shown.items()}
@@ -50,12 +50,12 @@ def test_a_kind_that_is_no_bound_looks_like_none_anywhere():
     assert shown["approximate"].endswith("1.51")
 
 
-def test_delta_that_was_found_is_the_subject():
+def test_sentence_bounds_delta_if_delta_was_computed():
     for kind, lower, delta, text in (
         ("bracket", 0.0102241, 0.0102361, "0.01022 <= delta <= 0.01024 at epsilon = 1"),
         ("bracket", 1.23449e-300, 1.23451e-300, "1.234e-300 <= delta <= 1.235e-300 at epsilon = 1"),
         ("exact", 0.126937, 0.126937, "0.1269 <= delta <= 0.127 at epsilon = 1"),
-        # Nothing is known from below, and nobody can tell which of the two was given.
+        # Without a lower bound on delta the sentence is about epsilon.
         ("upper", 0.0, 0.0102361, "epsilon <= 1 at delta = 0.0102361"),
     ):
         stated = told(kind, epsilon=1.0, delta=delta, delta_lower=lower)
@@ -66,9 +66,9 @@ def test_delta_that_was_found_is_the_subject():
 @given(st.floats(min_value=1e-300, max_value=1e300), st.sampled_from([2, 4]))
 def test_rounding_never_strengthens_the_claim(value, digits):
     up, down = float(round_up(value, digits)), float(round_down(value, digits))
-    # Digits that differ from the value by rounding of doubles only are that value.
+    # Allow rounding of doubles in the value itself.
     assert up >= value * (1 - 2e-12) and down <= value * (1 + 2e-12)
-    # At most one unit of the last digit away.
+    # The printed value differs by at most one unit of the last digit.
     unit = 1.001 * 10.0 ** (1 - digits)
     assert up <= value * (1 + unit) and down >= value * (1 - unit)
 
@@ -89,12 +89,12 @@ def test_rounding_of_special_values(value, up, down):
         {"lower": math.nan}, {"lower": -0.1}, {"delta": math.nan}, {"delta_lower": 2e-5},
     ],
 )  # fmt: skip
-def test_ends_that_contradict_each_other_are_no_guarantee(ends):
+def test_contradictory_ends_are_refused(ends):
     with pytest.raises(ValueError, match=r"Expected 0 <= lower end <= (epsilon|delta), got"):
         told("bracket", **ends)
 
 
-def test_a_guarantee_cannot_be_changed_and_a_reference_reads_as_usually_cited():
+def test_guarantee_is_immutable_and_reference_prints_as_citation():
     with pytest.raises(dataclasses.FrozenInstanceError):
         told("upper").epsilon = 0.1
     with pytest.raises(TypeError, match="read-only"):

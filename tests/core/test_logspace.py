@@ -17,7 +17,7 @@ from dplearn.core.logspace import (
     log_sum,
 )
 
-# Correctly rounded pieces leave a few units in the last place.
+# A few correctly rounded operations lose a few units in the last place.
 RTOL = 8 * 2.0**-53
 
 
@@ -36,8 +36,8 @@ def test_differences_of_exponentials(size):
 
 
 @each("x", [-700.0, -1.0, -0.0101, -0.0099, -1e-9, 1e-9, 0.0099, 0.0101, 1.0, 700.0])
-def test_what_is_left_of_an_exponential(x):
-    # Past the series the difference of two numbers near x is left, about x^2 / 2.
+def test_exp_rest(x):
+    # Beyond the series the result, about x^2 / 2, is a difference of two numbers near x.
     rtol = RTOL + 2.0**-52 / abs(x) * (abs(x) > 0.01)
     assert float(exp_rest(x)) == pytest.approx(float(mpmath.expm1(x) - mpf(x)), rel=rtol)
 
@@ -49,12 +49,12 @@ def test_sums_of_rows(row):
     assert sums[0] == pytest.approx(exact, rel=RTOL) and sums[1] == -math.inf
 
 
-def test_far_ends():
+def test_limits_at_zero_and_infinity():
     assert log1mexp(0.0) == -math.inf == log_expm1(0.0)
     assert log1mexp(-math.inf) == 0.0
-    # Rounding of the caller may leave a sum just above 0: it counts as 0.
+    # An argument slightly above 0 through rounding counts as 0.
     assert log1mexp(1e-16) == -math.inf
-    # And where one side is nothing at all, the other is left, without a warning.
+    # Subtracting exp(-inf) returns the first argument without a warning.
     np.testing.assert_array_equal(
         log_sub([3.0, -np.inf, 3.0, 3.0], [-np.inf, -np.inf, 3.0, 3.0 + 1e-15]),
         [3.0, -np.inf, -np.inf, -np.inf],
@@ -64,7 +64,7 @@ def test_far_ends():
 @each("a, b", [(0.0, -1e-9), (-800.0, -801.0), (700.0, 3.0), (2.0, -900.0)])
 def test_differences(a, b):
     big, small = mpmath.exp(mpf(a)), mpmath.exp(mpf(b))
-    # Relative accuracy of the result, hence absolute accuracy of its log, up to rounding of a.
+    # Relative accuracy of the result is absolute accuracy of its log, up to rounding of a.
     tolerance = RTOL * (1 + abs(a)) / min(1.0, a - b)
     assert float(log_sub(a, b)) == pytest.approx(float(mpmath.log(big - small)), abs=tolerance)
 
@@ -72,6 +72,6 @@ def test_differences(a, b):
 @each("n, k", [(5, 0), (5, 5), (256, 128), (40, 3), (7.5, 3), (2.5, 6)])
 def test_binomial_coefficients(n, k):
     expected = float(mpmath.log(abs(mpmath.binomial(n, k))))
-    # The three log gammas cancel: the error is that of the largest.
+    # The three log gammas cancel: the error is relative to the largest.
     tolerance = RTOL * (1 + abs(math.lgamma(n + 1)))
     assert float(log_comb(n, k)) == pytest.approx(expected, abs=tolerance)

@@ -1,4 +1,4 @@
-"""The folder is the list: a new file is known, a private one is not, a lacking one is told."""
+"""Registries list public modules, skip private ones and report incomplete classes."""
 
 import importlib
 import shutil
@@ -25,7 +25,7 @@ class Stranger:
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """Return a copy of the folder of accountants under another name, with new files."""
+    """Return a copy of the accountants package under another name, with new modules."""
     folder = tmp_path / "more_accountants"
     shutil.copytree(importlib.import_module("dplearn.accountants").__path__[0], folder)
     (folder / "__init__.py").write_text("")
@@ -38,16 +38,16 @@ def copied(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def test_a_new_file_is_found_and_works(copied):
+def test_class_in_new_module_is_registered_and_works(copied):
     copied = Registry("more_accountants", Accountant)
     assert set(copied) == {*ACCOUNTANTS, "doubled"}
     assert copied["doubled"]().epsilon(Gaussian(1.0), delta=1e-5).method == "doubled"
-    # Names from other files of the folder, imported there, do not count twice.
+    # A class imported into another module is registered once, from its own module.
     assert copied["doubled"].__module__ == "more_accountants.doubled"
     assert copied["basic"].__module__ == "more_accountants.composition"
 
 
-def test_a_registry_stands_beside_its_package_and_lists_its_names():
+def test_registry_has_the_classes_of_its_package_and_sorted_names():
     assert dplearn.mechanisms.Gaussian is dplearn.MECHANISMS["gaussian"] is Gaussian
     assert dplearn.accountants.pld.PLD is ACCOUNTANTS["pld"]
     with pytest.raises(KeyError, match=r"Expected one of .*rdp.*, got 'magic'"):
@@ -63,7 +63,7 @@ def test_a_registry_stands_beside_its_package_and_lists_its_names():
         ("class Doubled(Basic)", "class Doubled(Basic.__base__)", "define _bounds, got an unfin"),
     ],
 )
-def test_a_class_is_told_what_it_lacks(copied, old, new, problem):
+def test_incomplete_class_raises_error_naming_the_problem(copied, old, new, problem):
     path = copied / "doubled.py"
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(TypeError, match=rf"more_accountants\.doubled\.Doubled to {problem}"):

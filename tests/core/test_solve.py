@@ -1,4 +1,4 @@
-"""Monotone inversion: the value returned is one at which the claim was seen to hold."""
+"""Root searches return points at which the inequality was evaluated and holds."""
 
 import math
 
@@ -12,7 +12,7 @@ SWITCH = np.array([1e-30, 0.3, 1.0, 77.7, 1e8])
 
 
 class Seen:
-    """A function that remembers where it was asked, elementwise."""
+    """A function that records its arguments."""
 
     def __init__(self, function):
         self.function, self.asked = function, []
@@ -31,22 +31,22 @@ SHAPES = {
 
 
 @each("value", SHAPES.values())
-def test_the_value_returned_was_seen_on_the_safe_side(value):
+def test_returned_root_was_evaluated_on_the_safe_side(value):
     watched, bisected, far = Seen(value), Seen(lambda x: value(x) <= 0), np.full(SWITCH.shape, 1e9)
     root = decreasing_root(watched, lower=0.0, upper=far, rtol=1e-12)
     switch = first_true(bisected, lower=0.0, upper=far)
     for place, calls in ((root, watched.asked), (switch, bisected.asked[1:])):
         assert np.all(value(place) <= 0) and np.all(np.any(np.array(calls) == place, axis=0))
         np.testing.assert_allclose(place, SWITCH, rtol=2e-12)
-    # Bisection needs log2(1e9 / 1e-42) = 170 halvings for the smallest root; one spare step
-    # and the two ends come on top.
+    # Bisection needs log2(1e9 / 1e-42) = 170 halvings for the smallest root, plus one extra
+    # step and the two ends.
     assert len(watched.asked) <= 173
 
 
-def test_a_smooth_root_takes_few_evaluations_and_one_at_the_end_is_the_end():
+def test_smooth_root_needs_few_evaluations_and_root_at_lower_end_is_returned():
     assert first_true(lambda x: x >= 1.0, lower=3.0, upper=9.0) == 3.0
     assert decreasing_root(lambda x: 1.0 - x, lower=3.0, upper=9.0) == 3.0
-    # The shape of a log delta.
+    # A shape similar to log delta.
     watched = Seen(lambda x: 10 - x - x * x / 2)
     root = decreasing_root(watched, lower=np.array(0.0), upper=np.array(20.0))
     assert root == pytest.approx(math.sqrt(21) - 1, rel=2e-12)
@@ -70,7 +70,7 @@ CROSSED = {
 
 @each("guess", [-20.0, 0.0, 1.6999, 1.7001, 30.0])
 @each("value", CROSSED.values())
-def test_crossing_closes_in_from_both_sides(value, guess):
+def test_crossing_brackets_the_root_from_both_sides(value, guess):
     watched = Seen(value)
     solution = crossing(watched, guess=guess, lower=-25.0, upper=25.0, tolerance=1e-6)
     assert value(solution.x) <= 0 < value(solution.below)
@@ -78,11 +78,11 @@ def test_crossing_closes_in_from_both_sides(value, guess):
     assert solution.below <= solution.root <= solution.x
     assert {solution.x, solution.below} <= {float(x) for x in watched.asked}
     assert len(watched.asked) == len({float(x) for x in watched.asked})
-    # Bisection of [-25, 25] needs 26; strides outward come on top.
+    # Bisection of [-25, 25] needs 26 evaluations, plus strides outward.
     assert len(watched.asked) <= 3 * 26 + 9
 
 
-def test_a_smooth_crossing_takes_few_evaluations_and_one_outside_the_range_is_the_end():
+def test_smooth_crossing_needs_few_evaluations_and_is_clipped_to_the_range():
     places = {"guess": 1.0, "lower": 0.0, "upper": 5.0, "tolerance": 1e-6}
     for name, most in (("straight", 6), ("bent", 9)):
         watched, again = Seen(CROSSED[name]), Seen(CROSSED[name])
@@ -94,7 +94,7 @@ def test_a_smooth_crossing_takes_few_evaluations_and_one_outside_the_range_is_th
     assert (never.x, never.below) == (math.inf, 5.0)
 
 
-def test_a_crossing_on_a_grid_ends_between_neighbours():
+def test_crossing_with_snap_evaluates_only_grid_points():
     def whole(x, a, b):
         first, last = np.clip([np.floor(a) + 1, np.ceil(b) - 1], -50, 50)
         return float(np.clip(np.floor(x), first, last)) if first <= last else b
@@ -106,11 +106,11 @@ def test_a_crossing_on_a_grid_ends_between_neighbours():
         assert all(x == round(float(x)) for x in watched.asked)
 
 
-def test_the_top_of_each_element():
+def test_maximise_is_elementwise():
     tops = np.array([-3.0, 0.0, 4.9])
     place = maximise(lambda x: -((x - tops) ** 2), lower=-5.0, upper=5.0, shape=tops.shape)
-    # A quadratic is flat to double precision within the square root of an ulp.
+    # In double precision a quadratic is flat within the square root of an ulp.
     np.testing.assert_allclose(place, tops, atol=1e-7)
-    # A plateau to the right of the top, as in a trade-off curve, is no obstacle.
+    # A plateau right of the maximum, as in a trade-off curve, is allowed.
     edge = maximise(lambda x: np.minimum(x, 1.0), lower=-5.0, upper=5.0, shape=())
     assert 1.0 <= edge <= 5.0

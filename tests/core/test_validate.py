@@ -1,4 +1,4 @@
-"""The wording of errors: name, what was expected, what was found."""
+"""Error messages give the argument's name, the expected range and the value."""
 
 import math
 import re
@@ -11,8 +11,8 @@ from cases import each
 from dplearn.core import validate
 
 TYPES = ("none", "poisson")
-# What is expected in words; the values that pass at the corners, those that are refused, and
-# those of another type, whose message is shorter where it is not said that a number is finite.
+# Check, expected range, its extra words for ValueError, valid values, values out of range, and
+# values of a wrong type.
 CASES = [
     (validate.positive, "> 0", " and finite", (5e-324, np.float64(1)), (0.0, math.inf), ("1",)),
     (validate.non_negative, ">= 0", " and finite", (0,), (-1e-300, math.nan), (None, True)),
@@ -26,7 +26,7 @@ CASES = [
 
 
 @each("check, expected, more, good, values, types", CASES)
-def test_message_has_name_expectation_and_finding(check, expected, more, good, values, types):
+def test_message_has_name_expected_range_and_value(check, expected, more, good, values, types):
     for value in good:
         check(sample_rate=value)
     cases = [(ValueError, value, expected + more) for value in values]
@@ -36,7 +36,7 @@ def test_message_has_name_expectation_and_finding(check, expected, more, good, v
             check(sample_rate=value)
 
 
-def test_the_first_wrong_argument_is_named_and_the_reason_of_what_is_unsupported():
+def test_first_wrong_argument_and_reason_of_unsupported_are_named():
     with pytest.raises(ValueError, match="delta"):
         validate.probability(epsilon=0.5, delta=2.0, slack=3.0)
     error = validate.unsupported("replace_one for x", "it has no theorem")

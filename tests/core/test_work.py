@@ -1,9 +1,9 @@
-"""Work is counted in units of the question, whatever a cache spares."""
+"""Counted work does not depend on cached results."""
 
 from dplearn.core.work import counting, remembered, spend
 
 
-def test_what_is_remembered_is_charged_once_by_everyone_who_counts():
+def test_cached_result_counts_once_in_each_counter():
     calls = []
 
     @remembered(8)
@@ -12,7 +12,7 @@ def test_what_is_remembered_is_charged_once_by_everyone_who_counts():
         spend(x)
         return x * x
 
-    spend(5.0)  # nobody counts
+    spend(5.0)  # outside of any counter
     for _ in range(2):
         with counting() as work:
             assert [square(3), square(4), square(3)] == [9, 16, 9]
@@ -23,7 +23,7 @@ def test_what_is_remembered_is_charged_once_by_everyone_who_counts():
     assert square(3) == 9 and calls == [3, 4, 3]
 
 
-def test_what_an_inner_count_sees_an_outer_one_does_not():
+def test_outer_counter_excludes_work_of_inner_counter():
     with counting() as outer:
         with counting() as inner:
             spend(2.0)

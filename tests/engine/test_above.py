@@ -1,4 +1,4 @@
-"""Connected dots: every bound lies above the truth, and close to it."""
+"""Connect the dots: upper bounds are valid and tight."""
 
 import math
 from typing import NamedTuple
@@ -23,7 +23,7 @@ PAIRS = {
 
 
 class Law(NamedTuple):
-    """Masses under P at the nodes, and at infinity, composed by plain convolution."""
+    """P-masses of a law at nodes and at infinity, with its delta by definition."""
 
     nodes: np.ndarray
     masses: np.ndarray
@@ -39,24 +39,24 @@ def law_of(pair, step=0.07, lower=-9.0, upper=9.0):
 
 
 @each("name", PAIRS)
-def test_connected_dots_are_a_law_that_dominates_and_touches_at_the_nodes(name):
+def test_connect_the_dots_gives_a_law_that_dominates_and_is_exact_at_nodes(name):
     pair, whole = PAIRS[name], law_of(PAIRS[name])
-    # Losses left of a window are lifted to its first node, those right of it count as infinite.
+    # Losses below the window are raised to its first node, those above it count as infinite.
     for law in (whole, law_of(pair, lower=-0.2, upper=0.3)):
-        # Off the nodes, on them, and beyond both ends.
+        # Epsilons between nodes, at nodes, and beyond both ends.
         for epsilon in np.concatenate([np.linspace(-11, 11, 301), law.nodes[[0, 1, -2, -1]]]):
-            # Rounding of a few hundred masses.
+            # Tolerance: rounding of a few hundred masses.
             assert law.delta(epsilon) >= float(pair.delta(epsilon)) - 1e-14
         assert law.masses.sum() + law.infinity == pytest.approx(1.0, abs=1e-13)
         assert np.all(law.masses >= 0) and 0 <= law.infinity < 1
-        # Under Q the masses are e^{-loss} times as large: an upper bound never has more than 1.
+        # Q-masses are e^{-loss} times the P-masses, with a sum of at most 1.
         assert law.masses @ np.exp(-law.nodes) <= 1 + 1e-12
     inside = whole.nodes[1:-1:7]
     at_nodes = [whole.delta(e) for e in inside]
     np.testing.assert_allclose(at_nodes, pair.delta(inside), rtol=1e-10, atol=1e-14)
 
 
-def test_uneven_nodes_dominate_too():
+def test_law_on_uneven_nodes_dominates():
     nodes = np.array([-4.0, -1.0, -0.2, 0.1, 0.15, 2.0, 5.0])
     pair = PAIRS["sampled, remove"]
     law = Law(nodes, *connect_the_dots(pair, nodes))

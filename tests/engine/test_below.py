@@ -1,4 +1,4 @@
-"""The law below a pair: its profile lies under that of the pair everywhere, and close to it."""
+"""Lower laws: their profiles are valid and tight lower bounds."""
 
 import functools
 import math
@@ -19,40 +19,40 @@ from outcomes import delta_by_definition, of_atoms
 
 
 def even(step, offset, reach):
-    """Nodes offset + i * step that reach beyond `reach` on both sides of 0."""
+    """Return nodes offset + i * step that extend beyond `reach` on both sides of 0."""
     size = math.ceil(reach / step) + 2
     nodes = offset + np.arange(-size, size + 1) * step
     return np.where(np.abs(nodes) < 1e-9 * step, 0.0, nodes)
 
 
 def profile_of_law(nodes, masses, endless, epsilons):
-    """sum of m (1 - e^{eps - e})_+ and of the infinite losses."""
+    """Return delta of the masses m at nodes e and of infinite losses, by definition."""
     gain = -np.expm1(np.minimum(np.subtract.outer(epsilons, nodes), 0.0))
     return gain @ masses + endless
 
 
 def between(nodes):
-    """Nodes, places inside their cells, and some beyond the ends; of fine lattices a selection."""
+    """Return (selected) nodes, points inside their cells, and points below the first node."""
     h, some = nodes[1] - nodes[0], nodes[:: max(nodes.size // 300, 1)]
     inner = [some + part * h for part in (0.0, 1e-6, 0.1, 0.37, 0.5, 0.9, 1 - 1e-6)]
     return np.unique(np.concatenate([*inner, nodes[0] - h * np.arange(9)]))
 
 
 def assert_below(pair, nodes, truth=None, atoms=None, places=()):
-    """Return the law of `pair` on `nodes`, after comparing its profile with the true one."""
+    """Return the lower law of `pair` on `nodes` after checking it against the exact profile."""
     h = float(nodes[1] - nodes[0])
     atoms = Atoms.of(pair) if atoms is None else atoms
     masses, endless, split = below_the_profile(pair, nodes, h, atoms)
     assert not split
     assert np.all(masses >= 0) and np.all(np.isfinite(masses))
-    # Rounding of 1 - left - right in the cell that holds 0.
+    # Tolerance: rounding of 1 - left - right in the cell that contains 0.
     assert masses.sum() + endless <= 1 + 1e-14
     epsilons = np.append(between(nodes), places)
     found = profile_of_law(nodes, masses, endless, epsilons)
-    # An atom within BLUR of a node was moved there.
+    # Atoms within BLUR of a node were moved to it.
     value = (truth or pair.delta)(epsilons - 2 * BLUR * (np.abs(epsilons) + h))
     seen = value > 1e-290
-    # Sums of positive terms: a few hundred of them carry a few hundred ulp at most.
+    # Tolerance: a sum of a few hundred positive terms loses at most a few hundred ulp.
     assert np.all(found[seen] <= value[seen] * (1 + 1e-13) + 1e-290)
     return masses, endless
 
@@ -67,7 +67,7 @@ SMOOTH = {
     "without replacement": WithoutReplacement(Gaussian(1.0), 0.2).witnesses("replace_one")[0],
     "largest of a shuffled epoch": Shuffled(Gaussian(1.0), 100).witnesses("zero_out")[0],
 }
-# Where the interesting losses end.
+# Largest relevant loss.
 REACH = {"little noise": 180.0, "much noise": 0.04, "rarely sampled": 1e-4}
 
 
@@ -75,12 +75,12 @@ REACH = {"little noise": 180.0, "much noise": 0.04, "rarely sampled": 1e-4}
 @each("offset", [0.0, 0.25, 0.999])
 @each("cells", [3, 40, 1000])
 @each("name", SMOOTH)
-def test_smooth_losses(name, cells, offset):
+def test_lower_laws_of_smooth_losses(name, cells, offset):
     pair, reach = SMOOTH[name], REACH.get(name, 9.0)
     h = reach / cells
     masses, endless = assert_below(pair, even(h, offset * h, reach))
     assert endless == 0
-    # Beyond the last node nothing is lost, before the first one a little.
+    # No mass is lost beyond the last node, and little before the first.
     assert masses.sum() >= 1 - 1e-3
 
 
@@ -97,8 +97,8 @@ DISCRETE = {
 
 @each("parts, fine", [(1, 0.3), (5, 1.7), (64, 20.1)])
 @each("name", DISCRETE)
-def test_atoms_on_nodes_and_atoms_that_were_not_announced(name, parts, fine):
-    """On a lattice through the first of them; a cell that holds some unseen loses accuracy only."""
+def test_lower_laws_with_and_without_known_atoms(name, parts, fine):
+    """Use a lattice through the first atom; without known atoms the bound is only looser."""
     pair, reach = DISCRETE[name]
     atoms = Atoms.of(pair)
     h = atoms.spacing() / parts
@@ -109,21 +109,21 @@ def test_atoms_on_nodes_and_atoms_that_were_not_announced(name, parts, fine):
 
 
 @each("h", [1.0, 0.1, 0.01])
-def test_an_atom_at_0_beside_a_density(h):
-    """The two halves of sampling without replacement meet in one."""
+def test_atom_at_0_beside_a_density(h):
+    """Both halves of sampling without replacement meet in an atom."""
     (pair,) = WithoutReplacement(Gaussian(1.0), 0.2).profiles("replace_one")
     atoms = Atoms.of(pair)
-    far = 0.5 * math.erfc(1 / math.sqrt(2))  # P(noise > 1), what lies left of 0
+    far = 0.5 * math.erfc(1 / math.sqrt(2))  # P(noise > 1), the mass left of 0
     assert atoms.loss == [0] and atoms.mass == pytest.approx(0.8 * (1 - 2 * far), rel=1e-10)
     assert_below(pair, even(h, 0.0, 9.0), atoms=atoms)
 
 
-def test_atoms_announced_and_found_are_the_true_ones():
+def test_atoms_are_exact_and_kinks_without_mass_are_none():
     pair, p = RandomizedResponse(1.0, answers=4).profiles("replace_one")[0], math.e / (math.e + 3)
     atoms = Atoms.of(pair)
     np.testing.assert_allclose(atoms.loss, [-1, 0, 1], atol=1e-15)
     np.testing.assert_allclose(atoms.mass, [p / math.e, 2 * p / math.e, p], rtol=1e-11)
-    # Kinks of a profile are not always atoms: here the density jumps.
+    # A kink of a profile need not be an atom: here the density jumps.
     kinked = Profile(
         *[SMOOTH["gaussian"].log_delta_of] * 2, [0.3], *[SMOOTH["gaussian"].log_tail_of] * 2
     )
@@ -131,12 +131,12 @@ def test_atoms_announced_and_found_are_the_true_ones():
 
 
 def with_endless(lost, base):
-    """P gives something that Q never gives with probability `lost`, else the base pair."""
+    """Return a pair with an infinite loss of probability `lost`, else the base pair."""
     rest, shift = math.log1p(-lost), -math.log1p(-lost)
     back = base.reverse()
 
     def tail_reverse(epsilon):
-        # P(-L > eps) = (1 - lost) P'(-L' > eps - shift), of either sign.
+        # P(-L > eps) = (1 - lost) P'(-L' > eps - shift), for either sign of eps - shift.
         x = epsilon - shift
         ahead = base.log_tails(np.maximum(-x, 0.0))[0]
         inner = np.where(x < 0, np.log1p(-np.exp(ahead)), back.log_tails(np.maximum(x, 0.0))[1])
@@ -155,8 +155,8 @@ def with_endless(lost, base):
 @each("h", [0.1, 0.3, 0.5])
 @each("lost", [0.1, 1e-3])
 @each("base", [Laplace, Gaussian])
-def test_infinite_losses_beside_a_density(base, lost, h, last):
-    """What they are worth is counted apart; they cannot pay for finite ones as well."""
+def test_infinite_losses_do_not_count_as_finite_ones(base, lost, h, last):
+    """Their mass is separate and not used to balance finite losses."""
     pair = with_endless(lost, base(1.0).profiles()[0])
     stop = round(last / h)
     nodes = np.arange(-round(6 / h), stop + 1) * h
@@ -164,12 +164,12 @@ def test_infinite_losses_beside_a_density(base, lost, h, last):
     assert lost * (1 - 1e-11) <= endless <= lost
 
 
-# Neighbouring cells may be of very different weight: there the balances jump.
+# Masses of neighbouring cells may differ greatly, so that the fractions b jump.
 chance = st.floats(-3.0, 0.0).map(lambda x: 10**x)
 outcomes = st.lists(st.tuples(chance, chance), min_size=2, max_size=7)
 
 
-# Mass and loss of outcomes, one per cell; the balances rise from cell to cell.
+# Mass and loss of outcomes, one per cell; the fractions b rise from cell to cell.
 ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5, 10.99874),
                 (2.5e-6, 13.75994)]  # fmt: skip
 
@@ -178,26 +178,26 @@ ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5,
 @given(outcomes, st.floats(0, 0.4), st.floats(0, 0.4), st.floats(0.05, 3.0), st.floats(0.0, 0.999))
 @examples(150)
 @example([(p, p * math.exp(-e)) for p, e in ONE_PER_CELL], 0.0, 0.91491, 3.0, 2 / 3)
-def test_random_pairs(pairs, only_p, only_q, h, offset):
-    """Any outcomes on any lattice, some possible under P or under Q alone."""
+def test_lower_laws_of_random_pairs(pairs, only_p, only_q, h, offset):
+    """Random outcomes on random lattices, some possible under only P or only Q."""
     p, q = (np.array(x) for x in zip(*[*pairs, (only_p, 0.0), (0.0, only_q)], strict=True))
     p, q = p / p.sum(), q / q.sum()
     assume(np.max(np.abs(np.log(p[:-2] / q[:-2]))) > 1e-6)
     nodes = even(h, offset * h, 16.0)
-    # Where truth falls to its next slope, too.
+    # Also evaluate at the kinks of the exact profile.
     loss = np.log(p[:-2] / q[:-2])
     exact = functools.partial(delta_by_definition, p, q)
     masses, endless = assert_below(of_atoms(p, q), nodes, exact, Atoms.none(), loss)
     assert endless == pytest.approx(p[-2], rel=1e-11, abs=1e-300)
     assert masses.sum() + endless == pytest.approx(1.0, abs=1e-12)
-    # Each loss is called at most what it is: e^{-loss} can only grow.
+    # Losses are only rounded down, so the mean of e^{-loss} can only grow.
     assert masses @ np.exp(-nodes) >= 1 - q[-1] - 1e-12
 
 
 @pytest.mark.slow
 @given(outcomes, st.floats(0.05, 1.0), st.floats(0.0, 0.999))
-def test_atoms_that_do_not_fit_are_split_fairly(pairs, h, offset):
-    """What Hoeffding's inequality asks for: the mean of e^{-loss} stays, no loss moves by h."""
+def test_split_atoms_preserve_the_mean_of_exp_minus_loss(pairs, h, offset):
+    """Hypotheses of Hoeffding's inequality: no loss moves by h, and the mean is preserved."""
     p, q = (np.array(x) / sum(x) for x in zip(*pairs, strict=True))
     loss = np.log(p / q)
     apart = np.diff(np.sort(np.abs(loss)), prepend=0.0)
@@ -205,10 +205,10 @@ def test_atoms_that_do_not_fit_are_split_fairly(pairs, h, offset):
     nodes = even(h, offset * h, 16.0)
     pair = of_atoms(p, q)
     masses, endless, _ = below_the_profile(pair, nodes, h, Atoms.of(pair))
-    # Masses are read off the tails, 1e-16 each; what hides between the nodes of 0 is dropped.
+    # Tolerance: masses from tails have errors of 1e-16; small ones near 0 are dropped.
     assert endless == 0
     assert masses.sum() == pytest.approx(1.0, abs=1e-11)
-    # Atoms within BLUR of a node were moved there.
+    # Atoms within BLUR of a node were moved to it.
     assert masses @ np.exp(-nodes) == pytest.approx(1.0, abs=20 * BLUR)
     for node in nodes:
         below = masses[nodes <= node].sum()
@@ -218,7 +218,7 @@ def test_atoms_that_do_not_fit_are_split_fairly(pairs, h, offset):
 
 @each("h", [1e-2, 1e-5])
 def test_empty_cells_stay_empty(h):
-    """Rounding of the tails must not fill them: nobody pays for what many steps would gain."""
+    """Rounding of the tails must not put mass into them, which would add up over many steps."""
     p, q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.35, 0.45])
     nodes, pair = np.arange(-round(2 / h), round(2 / h)) * h, of_atoms(p, q)
     for atoms in (Atoms.none(), Atoms.of(pair)):
@@ -227,8 +227,8 @@ def test_empty_cells_stay_empty(h):
         assert masses.sum() == pytest.approx(1.0, abs=1e-14)
 
 
-def test_it_lies_about_twice_as_far_below_as_chords_lie_above():
-    """Both are of second order; their sizes at one step tell the rest."""
+def test_error_of_lower_law_is_about_twice_that_of_chords():
+    """Both errors are of second order in h."""
     pair, epsilons = SMOOTH["gaussian"], np.linspace(-1.0, 1.0, 801)
     for h in (0.01, 0.04):
         nodes, exact = even(h, 0.0, 12.0), pair.delta(epsilons)

@@ -1,4 +1,4 @@
-"""Every charge of the lattice is needed: without it the bracket misses the truth somewhere."""
+"""Every error bound of the lattice is needed: without it some bracket misses the exact value."""
 
 import functools
 import math
@@ -25,7 +25,7 @@ all_coins = functools.cache(epsilon_of_coins)
 
 
 def coin_bracket_holds(delta=1e-5, lattice=LATTICE):
-    """Whether the bracket of many coins contains the truth; they have no other error."""
+    """Return whether the bracket of many coins contains the exact value."""
     coin = RandomizedResponse(COIN).profiles("replace_one")
     lower, upper = bracket([coin], [COINS], delta, lattice)
     expected = all_coins((COIN,), (COINS,), mpf(delta))
@@ -33,7 +33,7 @@ def coin_bracket_holds(delta=1e-5, lattice=LATTICE):
 
 
 def spoil(monkeypatch, **changed):
-    """Replace the charges of sums after all work is done."""
+    """Replace error bounds of sums after their computation."""
     whole = Sum.__init__
 
     def init(self, *args):
@@ -45,7 +45,7 @@ def spoil(monkeypatch, **changed):
 
 
 def free_jitter(monkeypatch):
-    """Nothing is paid below for atoms that are not quite on nodes."""
+    """Remove the correction of lower bounds for atoms off the nodes."""
     whole = Group._lower_laws
 
     def free(group, grid):
@@ -57,8 +57,8 @@ def free_jitter(monkeypatch):
 
 @each("shrink", [1.5, 4, 16])
 @each("mu, steps, delta", [(2.0, 40, 1e-6), (1.0, 900, 1e-2), (6.0, 9, 1e-20)])
-def test_a_window_that_is_too_small_is_paid_for(mu, steps, delta, shrink, monkeypatch):
-    """What folds only adds and is subtracted below; what leaves on the right is charged above."""
+def test_folding_and_mass_beyond_a_small_window_are_charged(mu, steps, delta, shrink, monkeypatch):
+    """Lower bounds subtract folded mass; upper bounds add the mass beyond the window."""
     (one,), (total,) = (Gaussian(x / mu).profiles() for x in (math.sqrt(steps), 1))
     expected = float(total.epsilon(delta))
     whole, cut = Group._grid, lambda span: span._replace(period=span.period / shrink)
@@ -73,7 +73,7 @@ def test_a_window_that_is_too_small_is_paid_for(mu, steps, delta, shrink, monkey
 @pytest.mark.slow
 @pytest.mark.parametrize("lucky", [-1, 1])
 def test_rounding_of_the_transform_is_charged(lucky, monkeypatch):
-    """Let it be large and all one way: as much as is allowed for, and a hundred times as much."""
+    """One-sided rounding of the allowed size keeps brackets valid, 100 times as much does not."""
     exact, ulps = np.fft.rfft, 64
 
     def biased(x):
@@ -89,7 +89,7 @@ def test_rounding_of_the_transform_is_charged(lucky, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_rounding_of_each_step_is_charged(sign, monkeypatch):
-    """Coins again, now with masses that are 32 ulp off, and no other charge to hide behind."""
+    """Masses of coins with errors of 32 ulp and no other error bound; 3200 ulp are too many."""
     exact, ulps = Law.__init__, 32
 
     def biased(self, window, start, nodes, masses, infinity=0.0):
@@ -98,7 +98,7 @@ def test_rounding_of_each_step_is_charged(sign, monkeypatch):
     monkeypatch.setattr(Law, "__init__", biased)
     spoil(monkeypatch, rounding=0.0)
     free_jitter(monkeypatch)
-    # What folds is charged at a thousandth of rtol: less than the masses are off.
+    # The bound on folding is rtol / 1000, less than the error of the masses.
     assert coin_bracket_holds(1e-5, Lattice(rtol=1e-10))
     ulps *= 100
     assert not coin_bracket_holds(1e-5, Lattice(rtol=1e-10))
@@ -107,7 +107,7 @@ def test_rounding_of_each_step_is_charged(sign, monkeypatch):
 @pytest.mark.slow
 @each("delta", [0.05, 1e-8])
 def test_jitter_is_charged(delta, monkeypatch):
-    """Split atoms alone would raise the loss: the coarser the lattice, the more."""
+    """Without the correction split atoms raise the lower bound above the exact value."""
     losses, counts, lattice = [1.0, 0.37], [40, 60], Lattice(rtol=0.05)
     pairs = [RandomizedResponse(e).profiles("replace_one")[0] for e in losses]
     expected = epsilon_of_coins(losses, counts, mpf(delta))
@@ -118,11 +118,11 @@ def test_jitter_is_charged(delta, monkeypatch):
 
 
 def test_blur_is_charged():
-    """Losses a and -b nearly opposite count as a and -a: every answer -b is called too large."""
+    """Nearly opposite losses a and -b are merged to a and -a, which raises -b."""
     a, b, steps, delta = 0.5, 0.5 * (1 + 0.9 * BLUR), 400, mpf(1) / 20
     with mpmath.workdps(40):
         a, b = mpf(a), mpf(b)
-        # The masses that make P and Q sum to 1.
+        # Masses for which P and Q sum to 1.
         up = (mpmath.exp(b) - 1) / (mpmath.exp(b) - mpmath.exp(-a))
         law = sorted(
             (k * a - (steps - k) * b, mpmath.binomial(steps, k) * up**k * (1 - up) ** (steps - k))
@@ -135,13 +135,13 @@ def test_blur_is_charged():
         log_p = np.array([mpmath.log(up), mpmath.log1p(-up)], dtype=float)
         log_q = np.array([mpmath.log(up) - a, mpmath.log1p(-up) + b], dtype=float)
         lower, upper = bracket([[Profile.from_atoms(log_p, log_q)]], [steps], float(delta))
-        # Masses in double precision: 1e-16 each, 400 times.
+        # Tolerance: 400 steps with masses in double precision, errors of 1e-16 each.
         assert_encloses((lower, upper), true_delta, delta, mpf(1e-12))
         assert upper - lower < 1e-6
 
 
 def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
-    """Of the law below and of the one above, `steps` Gaussians in any window whatever."""
+    """Return sums of `steps` Gaussians by the lower and the upper law, in the given window."""
     mu = total_mu / math.sqrt(steps)
     (one,) = Gaussian(1 / mu).profiles()
     edge = mu * (40 + 0.5 * mu)
@@ -161,8 +161,8 @@ def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
     st.floats(-1, 1.5), st.integers(1, 200), st.floats(-2, 2), st.floats(-1.5, 0.5),
     st.integers(4, 11), st.floats(-1, 2), st.floats(-650.0, -0.05),
 )  # fmt: skip
-def test_no_window_makes_a_sum_lie(log_mu, steps, log_tilt, log_step, power, place, log_unit):
-    """Tilt, step, length and place only decide how close a bound is, here often not at all."""
+def test_sums_are_bounded_in_any_window(log_mu, steps, log_tilt, log_step, power, place, log_unit):
+    """Tilt, step, length and position of the window affect only tightness."""
     mu = 10**log_mu
     (total,) = Gaussian(1 / mu).profiles()
     expected = float(total.epsilon(math.exp(log_unit)))
@@ -175,19 +175,19 @@ def test_no_window_makes_a_sum_lie(log_mu, steps, log_tilt, log_step, power, pla
 
 @pytest.mark.slow
 def test_charges_are_never_capped():
-    """A tilt that does not suit puts e^700 and more on both sides of the comparison."""
+    """With an unsuitable tilt both sides of the comparison exceed e^700."""
     sides = [[pair] for pair in PoissonSubsampled(Gaussian(1.0), 1e-7).profiles()]
     lower, upper = bracket(sides, [10**7], 1e-30)
     assert lower <= upper
-    # Tilt 60 for unit 0.01 of N(1/2, 1): e^1800 is folded onto a window of length 5.
+    # Tilt 60 for N(1/2, 1) and delta 0.01 folds e^1800 into a window of length 5.
     for law in gaussian_sums(1.0, 1, 60.0, 0.02, 256, 0.0, math.log(1e-2)):
         assert law.folded == law.rounding[0] == math.inf
         assert law.epsilon_below() == 0
 
 
 @each("beyond, relative", [(2.0, 0.0), (0.0, 0.5), (2.0, 2.0)])
-def test_sum_with_charges_near_one_proves_no_upper_end(beyond, relative):
-    """(1 - beyond)(1 - relative) is positive again where both are above one."""
+def test_sum_with_large_error_bounds_proves_no_upper_end(beyond, relative):
+    """The product (1 - beyond)(1 - relative) is positive if both exceed 1."""
     above = gaussian_sums(1.0, 1, 1.0, 0.02, 1024, -5.0, math.log(1e-2))[1]
     assert above.epsilon_above() < math.inf
     above.beyond, above.relative = beyond, relative

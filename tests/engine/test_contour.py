@@ -1,4 +1,4 @@
-"""The contour integral: brackets that contain the truth, and charges that are needed."""
+"""The contour integral: valid brackets, and necessary error bounds."""
 
 import math
 
@@ -44,7 +44,7 @@ def test_narrow_bracket_contains_the_high_precision_value(row):
 
 @pytest.mark.slow
 @each("name", CURVES)
-def test_whole_curves_are_reached_and_tighter_brackets_lie_inside(name):
+def test_brackets_of_whole_curves_are_finite_and_nested(name):
     sigma, q, delta = CURVES[name]
     least, most = np.zeros(LENGTHS.size), np.full(LENGTHS.size, np.inf)
     for rtol in (1e-2, 1e-4, 1e-6):
@@ -59,8 +59,8 @@ def test_whole_curves_are_reached_and_tighter_brackets_lie_inside(name):
     assert np.all(lower[1:] >= lower[:-1] * (1 - 1e-6))
 
 
-def test_poor_guesses_are_repaired():
-    # The tilted law has two bumps; the saddle point is off by a factor of ten.
+def test_brackets_are_narrow_despite_poor_guesses():
+    # The tilted law has two peaks; the saddle point estimate is wrong by a factor of ten.
     poor = (0.69, 3.1e-5, 70563, 2e-4), (3.95, 1.2e-5, 440, 3e-9), (0.74, 7.6e-4, 16541, 9e-22)
     for setting in poor:
         lower, upper = bracket(*setting)
@@ -87,7 +87,7 @@ def test_bounds_of_delta_are_monotone_and_one_step_contains_the_closed_form(
     pair = SampledGaussian(sigma, q, side)
     lower, upper = deltas(pair, steps, np.append(0, np.geomspace(1e-6, 50, 8)))
     assert np.all(lower <= upper) and np.all(upper <= 0)
-    # Lower ends further right never exceed upper ends further left.
+    # Lower bounds never exceed upper bounds at smaller epsilons.
     assert np.all(lower[1:] <= np.minimum.accumulate(upper)[:-1])
     kind = "replace_one" if side == "replace" else "add_remove"
     profile = PoissonSubsampled(Gaussian(sigma), q).profiles(kind)[side == "add"]
@@ -99,13 +99,13 @@ def test_bounds_of_delta_are_monotone_and_one_step_contains_the_closed_form(
     low, high = deltas(pair, 1, at)
     with np.errstate(divide="ignore"):
         exact = np.log(np.asarray(profile.delta(at), dtype=float))
-    # The closed form itself is a difference of two numbers near one.
+    # Tolerance: the closed form is a difference of two numbers near one.
     doubt = 1e-9 + 1e-13 / np.maximum(np.exp(exact), 1e-300)
     assert np.all(low <= exact + doubt)
     assert np.all((high >= exact - doubt) | (high < -700))
 
 
-def test_deltas_reach_far_below_the_smallest_double():
+def test_log_deltas_are_bounded_below_the_smallest_double():
     lower, upper = deltas(SampledGaussian(2.0, 0.1, "remove"), 1000, [0.0, 1.0, 60.0, 150.0])
     assert np.all(np.isfinite(lower))
     assert np.all(upper - lower < 1e-5)
@@ -120,15 +120,15 @@ def test_log_moments_equal_the_renyi_divergence(sigma, q, side):
     replaced = side == "replace"
     step, kind = PoissonSubsampled(Gaussian(sigma), q), "replace_one" if replaced else "add_remove"
     exact = step.rdp(1 + mu, adjacency=kind) * mu
-    # The closed form is that of the larger direction.
+    # The closed form is for the larger direction.
     hair = 1e-9 if replaced else 1e-12
     assert np.all(found <= exact * (1 + hair) + 1e-14)
     if side != "add":
         np.testing.assert_allclose(found, exact, rtol=hair, atol=1e-14)
 
 
-def test_other_direction_is_proved_and_not_assumed(monkeypatch):
-    # Were the add direction the larger one, its bracket would be reported.
+def test_larger_direction_is_reported_if_directions_are_swapped(monkeypatch):
+    # With swapped directions the add direction is the larger one.
     sigma, q, delta = CURVES["S5"]
     rows, swap = np.array([10, 1000, 100_000]), {"remove": "add", "add": "remove"}
     expected = worse_brackets(rows, sigma=sigma, q=q, delta=delta)
@@ -140,8 +140,8 @@ def test_other_direction_is_proved_and_not_assumed(monkeypatch):
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def test_what_one_line_does_not_prove_of_the_other_direction_others_do():
-    # Few steps share a line with many, which is too short for them.
+def test_add_direction_is_proved_on_separate_lines_if_needed():
+    # Rows of few and many steps share a line that is too short for few steps.
     rows = np.array([1, 2, 3, 5, 8, 13, 30, 100, 400, 2000, 10_000, 100_000])
     setting = {"sigma": 4.12365984, "q": 2.26995295e-03, "delta": 2.11808001e-04}
     lower, upper = worse_brackets(rows, **setting)
@@ -151,7 +151,7 @@ def test_what_one_line_does_not_prove_of_the_other_direction_others_do():
 @pytest.mark.slow
 @each("sigma, q, mu", [(100, 0.9, 2000), (1, 0.3, 60), (0.5, 0.3, 60)])
 def test_moments_of_the_add_direction_at_large_powers(sigma, q, mu):
-    # The tilted law sits far left of the origin, and f^{-mu} grows off the real axis.
+    # The tilted law is far left of the origin, and f^{-mu} grows off the real axis.
     grid = np.linspace(-mu * q - 10 * sigma, 10 * sigma, 25)
     ratio = lambda x: 1 - q + q * mp.exp((2 * x - 1) / (2 * mp.mpf(sigma) ** 2))
     exact = mp.log(mp.quad(lambda x: mp.npdf(x, 0, sigma) * ratio(x) ** -mu, grid.tolist()))
@@ -182,7 +182,7 @@ def test_truncation_bound_lies_above_the_integrand_and_falls(side):
     most = bound.log_at(h * np.arange(1, 512))
     assert np.all(most >= size)
     assert np.all(np.diff(most) <= 1e-9)
-    # And it is not much larger: the sum may stop early.
+    # The bound is tight, so that the sum can stop early.
     assert np.median(most - size) < (3.0 if side == "replace" else 1.0)
 
 
@@ -196,7 +196,7 @@ def misses(setting, truth, rtol=1e-6):
 
 
 def accept_anything(monkeypatch):
-    """Brackets however large their charges, as if no plan had been missed."""
+    """Accept brackets with large charges."""
     monkeypatch.setattr(Trapezoid, "poor", lambda self, charges: charges[0] < 0)
     monkeypatch.setattr("dplearn.engine.contour.epsilon._POOR", 1e300)
 
@@ -219,7 +219,7 @@ def shorten_the_period(monkeypatch, part):
 
 @each("part", [0.5, 0.35])
 @each("spoil, charge", [(cut_early, "truncation"), (shorten_the_period, "aliases")])
-def test_only_its_charge_keeps_a_poor_sum_honest(monkeypatch, spoil, part, charge):
+def test_truncation_and_alias_charges_are_needed(monkeypatch, spoil, part, charge):
     target = bracket(*CASE, rtol=1e-8)
     assert target[1] - target[0] < 1e-7 * target[1]
     with monkeypatch.context() as patch:
@@ -235,14 +235,14 @@ def test_only_its_charge_keeps_a_poor_sum_honest(monkeypatch, spoil, part, charg
     [((1.1, 256 / 60000, 10**6, 1e-5), 31.58672802390752),
      ((2.0, 0.1, 1000, 1e-100), 43.48559086275637)],
 )  # fmt: skip
-def test_dropping_the_rounding_charge_shows(monkeypatch, setting, truth):
+def test_rounding_charge_is_needed(monkeypatch, setting, truth):
     assert not misses(setting, (truth, truth), rtol=1e-13)
     with monkeypatch.context() as patch:
         patch.setattr(Trapezoid, "rounding", lambda self, e: np.zeros(e.shape))
         assert misses(setting, (truth, truth), rtol=1e-13)
 
 
-def test_more_nodes_than_allowed_are_left_to_others(monkeypatch):
+def test_rows_that_need_too_many_nodes_are_unbounded(monkeypatch):
     assert max(most for most, *_ in TRIES) == 2**16
     pair = SampledGaussian(1.1, 256 / 60000, "remove")
     target = deltas(pair, 2, [0.1])
@@ -254,11 +254,11 @@ def test_more_nodes_than_allowed_are_left_to_others(monkeypatch):
     lower, upper = deltas(pair, 2, [0.1])
     table = Table(pair, largest_power(pair, -20.0))
     assert lower[0] == -math.inf
-    # Cut short, the sum still bounds from above.
+    # The upper bound on delta remains valid.
     assert target[0][0] <= upper[0] <= np.min(table.chernoff(np.array([2.0]), np.array([0.1])))
 
 
-def test_nodes_whose_loss_never_turns_do_not_overflow():
+def test_nodes_with_zero_angle_do_not_overflow():
     with np.errstate(over="raise", divide="raise", invalid="raise"):
         values = Line(SampledGaussian(0.025, 1e-12, "remove"), 1e-3).transform(1e-6, 64)
     assert np.all(np.isfinite(values))

@@ -1,4 +1,4 @@
-"""Composition on the lattice: every bracket holds the truth, and lies close around it."""
+"""Composition on the lattice: brackets are valid and narrow."""
 
 import functools
 import itertools
@@ -32,8 +32,8 @@ def coin(epsilon):
 
 
 @each("lost", [0.0, 0.04, 0.3])
-def test_where_finite_losses_are_0_only_infinite_ones_cost(lost):
-    """Three releases are (0, 1 - (1 - p)^3)-DP and nothing less."""
+def test_epsilon_is_0_or_infinite_if_finite_losses_are_0(lost):
+    """Three releases are (0, delta)-DP exactly for delta >= 1 - (1 - p)^3."""
     half = (1 - lost) / 2
     pair, paid = of_atoms([lost, half, half], [0.0, 0.5, 0.5]), 1 - (1 - lost) ** 3
     if lost:
@@ -43,36 +43,36 @@ def test_where_finite_losses_are_0_only_infinite_ones_cost(lost):
     assert lower == 0 and upper <= 1e-9
 
 
-# At delta = 1e-290 masses underflow: few large steps are then sound, not tight.
+# At delta = 1e-290 masses underflow: brackets of few large steps are valid but wide.
 @pytest.mark.slow
 @each("delta, width", [(0.3, 3e-3), (1e-5, 3e-3), (1e-15, 3e-3), (1e-30, 3e-3), (1e-290, 0.5)])
 @each("steps", [2, 37, 10_000])
 @each("total_mu", [0.03, 1.0, 12.0])
-def test_gaussians_through_the_lattice(total_mu, steps, delta, width):
+def test_composed_gaussians(total_mu, steps, delta, width):
     (one,), (total,) = (Gaussian(x / total_mu).profiles() for x in (math.sqrt(steps), 1))
     exact = float(total.epsilon(delta))
     assert_holds(bracket([[one]], [steps], delta), exact, below=3 * width, above=width)
 
 
-def test_ten_million_steps():
+def test_ten_million_gaussian_steps():
     (one,), (total,) = (Gaussian(x).profiles() for x in (math.sqrt(1e7), 1.0))
-    # Cells are wider than the spread of one loss: true, not tight.
+    # Cells are wider than the spread of one loss: the bracket is valid but wide.
     assert_holds(bracket([[one]], [10**7], 1e-6), float(total.epsilon(1e-6)), above=0.15)
 
 
 @each(
     "losses, counts, below, above",
-    # Where the lattice has a node at each loss, only rounding is left; else jitter is paid for.
+    # With a node at each loss the only error is rounding; else there is jitter.
     [([1.0], [5], 1e-6, 1e-6), ([0.1], [60], 1e-6, 1e-6), ([2.0], [40], 1e-6, 1e-6),
      ([1.0, 0.37, 0.05], [4, 10, 20], 0.02, 0.002)],
 )  # fmt: skip
 @each("delta", [0.05, 1e-5, 1e-12])
-def test_coins_against_all_outcomes(losses, counts, delta, below, above):
+def test_composed_coins_equal_enumeration(losses, counts, delta, below, above):
     ends = bracket([[coin(e) for e in losses]], counts, delta)
     assert_holds(ends, epsilon_of_coins(losses, counts, delta), below=below, above=above)
 
 
-def test_rows_are_answered_one_by_one():
+def test_each_row_of_counts_has_its_own_bracket():
     pairs = [Gaussian(3.0).profiles()[0], Gaussian(1.0).profiles()[0]]
     rows = np.array([[0, 1], [1, 0], [5, 2], [0, 0], [400, 1]])
     ends = LATTICE.brackets([pairs], rows, delta=1e-6, witnesses=[pairs])
@@ -83,27 +83,27 @@ def test_rows_are_answered_one_by_one():
 
 @pytest.mark.slow
 @each("local_epsilon", [4.0, 0.7, 0.02])
-def test_rows_of_one_group_do_not_hurt_each_other(local_epsilon):
+def test_rows_of_one_group_are_narrow_together_and_alone(local_epsilon):
     pair, steps = coin(local_epsilon), [300, 1100, 5279, 9683, 20_000, 79_000, 300_000]
     for delta in (1e-3, 5e-26):
         rows = np.array(steps)[:, None]
         together = LATTICE.brackets([[pair]], rows, delta=delta, witnesses=[[pair]])
         for t, least, most in zip(steps, *together, strict=True):
             exact = functools.partial(coins_delta, local=local_epsilon, steps=t)
-            # Log gammas of 3e5 carry 1e-9 relative to their size, about 4e6.
+            # Tolerance: log gammas of 3e5, about 4e6, have relative errors of 1e-9.
             for ends in ((least, most), bracket([[pair]], [t], delta)):
                 assert_encloses(ends, exact, delta, 1e-6)
-            # The longest rows of loud coins may be too wide for a first look.
+            # The longest rows of large losses may have no lower bound.
             assert least >= 0.98 * most or (local_epsilon * t > 1e6 and least == 0)
 
 
 @each("epsilon", [0.1, 0.6, 1.1, 1.4])
 def test_two_different_laplace_releases_by_integration(epsilon):
-    """delta of both: E over the first loss of the second profile at what is left."""
+    """Integrate the second profile at epsilon minus the first loss."""
     a, b = 1.0, 1 / 1.8
     (first,), (second,) = Laplace(1 / a).profiles(), Laplace(1 / b).profiles()
     # The first loss has atoms 1/2 at a and e^{-a}/2 at -a, and density e^{(l - a)/2} / 4 between;
-    # the second profile has kinks at its own two ends.
+    # the second profile has kinks at -b and b.
     nodes, weights = np.polynomial.legendre.leggauss(40)
     ends = np.clip([-a, epsilon - b, epsilon + b, a], -a, a)
     delta = 0.5 * second.delta(epsilon - a) + 0.5 * math.exp(-a) * second.delta(epsilon + a)
@@ -111,13 +111,13 @@ def test_two_different_laplace_releases_by_integration(epsilon):
         loss = 0.5 * (left + right) + 0.5 * (right - left) * nodes
         density = np.exp((loss - a) / 2) / 4 * second.delta(epsilon - loss)
         delta += 0.5 * (right - left) * weights @ density
-    # Forty nodes a piece: the integral is good to more digits than are compared.
+    # With forty nodes per interval the integral is more accurate than the tolerance.
     assert_holds(bracket([[first, second]], [1, 1], float(delta)), epsilon, below=0.05, above=0.003)
 
 
 SAMPLED = PoissonSubsampled(Laplace(1.0), 0.01).profiles()
 # Pairs of all directions, steps, delta; certified ends of epsilon from an earlier computation
-# (tilted lattices from both sides), from another library that rounds up by less than 1e-4, or in
+# (lower and upper tilted lattices), from another library that rounds up by less than 1e-4, or to
 # fifteen digits.
 SETTINGS = {
     "laplace": (Laplace(20.0).profiles(), 1000, 1e-5, (7.42127272, 7.42127295)),
@@ -130,7 +130,7 @@ SETTINGS = {
     "sampled gaussian": (
         PoissonSubsampled(Gaussian(2.0), 0.1).profiles(), 1000, 1e-5, (8.27929061, 8.27929062),
     ),
-    # There the noise is divided by the replace-one distance, two contributions.
+    # The reference divides the noise by the replace-one distance, two contributions.
     "without replacement": (
         WithoutReplacement(Gaussian(4.0), 0.1).profiles("replace_one"),
         100, 1e-5, (2.540860, 2.540863),
@@ -144,8 +144,8 @@ SETTINGS = {
 
 @pytest.mark.slow
 @each("name", SETTINGS)
-def test_finer_lattices_come_closer_and_all_agree(name):
-    """Each is a proof, so they overlap; where a finer one is much narrower it lies inside."""
+def test_finer_lattices_give_nested_consistent_brackets(name):
+    """All brackets overlap, and a much narrower one lies inside a wider one."""
     pairs, steps, delta, (least, most) = SETTINGS[name]
     ends = [
         bracket([[pair] for pair in pairs], [steps], delta, Lattice(rtol=rtol))
@@ -154,11 +154,11 @@ def test_finer_lattices_come_closer_and_all_agree(name):
     assert max(low for low, _ in ends) <= min(most, *(high for _, high in ends))
     assert least <= min(high for _, high in ends)
     for (low, high), (lower, upper) in itertools.pairwise(ends):
-        # A finer lattice has more cells, hence more rounding: that shows near 1e-9 only.
+        # Tolerance: a finer lattice has more cells, with rounding near 1e-9.
         if upper - lower < 0.3 * (high - low):
             assert low <= lower * (1 + 1e-9) and upper <= high * (1 + 1e-9)
     assert all(least * 0.99 <= low and high <= most * 1.003 for low, high in ends)
-    # The other library's own width is 5e-5.
+    # The interval width of the other library is 5e-5.
     assert ends[-1][1] <= most * (1 + 3e-5) and least * (1 - 1e-4) <= ends[-1][0]
 
 
@@ -168,8 +168,8 @@ chances = st.one_of(st.just(0.0), st.floats(1e-4, 0.2))
 
 @pytest.mark.slow
 @given(masses, masses, chances, chances, st.integers(2, 5), st.sampled_from([0.2, 1e-3, 1e-8]))
-def test_any_few_outcomes_against_all_sequences(p, q, lost, gained, steps, left):
-    """One outcome is possible under P alone, another under Q alone."""
+def test_composed_random_outcomes_equal_enumeration(p, q, lost, gained, steps, left):
+    """One outcome is possible only under P, another only under Q."""
     p = np.array([lost, 0.0, *(np.array(p) / sum(p) * (1 - lost))])
     q = np.array([0.0, gained, *(np.array(q) / sum(q) * (1 - gained))])
     assume(np.max(np.abs(np.log(p[2:] / q[2:]))) > 1e-3)
@@ -178,27 +178,27 @@ def test_any_few_outcomes_against_all_sequences(p, q, lost, gained, steps, left)
     lower, upper = bracket([[pair]], [steps], delta)
     assert_encloses((lower, upper), true_delta, delta)
     assert not lost or bracket([[pair]], [steps], paid * (1 - 1e-6))[1] == math.inf
-    # Nor far above. Few atoms are the worst case of a lattice that is made for long runs.
+    # The bound is tight within 7 %: few atoms are the worst case for a lattice for long runs.
     if left > 1e-6 and not lost + gained and 0.93 * upper > 1e-9:
         assert true_delta(0.93 * upper) >= delta
 
 
 @each("step", [0.3, 1.0])
-def test_losses_inside_the_last_cell_do_not_borrow_from_infinite_ones(step):
-    """Two runs by enumeration; finite losses end inside a cell, infinite ones lie beyond."""
-    # Too many outcomes, too close, to have nodes of their own.
+def test_losses_in_the_last_cell_are_not_balanced_by_infinite_ones(step):
+    """Enumerate two runs whose largest finite loss lies inside a cell."""
+    # So many close outcomes are not treated as atoms.
     loss = np.linspace(-0.9, 0.95, 40)
     weight = np.exp(loss)
     p = np.append(0.9 * weight / weight.sum(), 0.1)
     q = np.append(p[:-1] * np.exp(-loss), 0.0)
-    q[0] += 1 - q.sum()  # what is left of Q: one loss becomes smaller
+    q[0] += 1 - q.sum()  # normalise Q; this lowers one loss
     pair, true_delta = of_atoms(p, q), delta_of_all_sequences(p, q, 2)
     for delta in (0.1901, 0.195, 0.25, 0.3):
         assert_encloses(bracket([[pair]], [2], delta, Lattice(rtol=step)), true_delta, delta)
 
 
 @each("steps", [2, 5, 8])
-def test_products_and_logarithms_agree_for_few_steps(monkeypatch, steps):
+def test_powers_by_products_and_by_logarithms_agree(monkeypatch, steps):
     pair, _ = sampled(0.8, 0.01).profiles()
     ends = [bracket([[pair]], [steps], 1e-6)]
     monkeypatch.setattr("dplearn.engine.lattice.sum._FEW", 0)
@@ -206,8 +206,8 @@ def test_products_and_logarithms_agree_for_few_steps(monkeypatch, steps):
     np.testing.assert_allclose(*ends, rtol=1e-9)
 
 
-def test_a_direction_proved_smaller_gets_no_lattice(monkeypatch):
-    """Of a record that is added at most log(1 / (1 - q)) leaks in a step."""
+def test_direction_proved_smaller_is_not_refined(monkeypatch):
+    """For an added record the loss of a step is at most log(1 / (1 - q))."""
     law, passes, one_pass = PLD(), [], Group._pass
     monkeypatch.setattr(Group, "_pass", lambda g, *a, **k: passes.append(g) or one_pass(g, *a, **k))
     bound = law.epsilon(PoissonSubsampled(Laplace(0.3), 0.01), delta=1e-6, steps=2)

@@ -1,4 +1,4 @@
-"""The profile and its tails against their definitions, and the best possible tests."""
+"""Profiles, tails and trade-off functions against their definitions."""
 
 import itertools
 import math
@@ -20,13 +20,13 @@ from outcomes import LAWS, delta_by_definition, gaussian_ends, mixtures, most_po
 
 @each("mu", [1e-3, 0.01, 0.199, 0.2, 0.5, 1.0, 3.0, 30.0])
 def test_gaussian_log_delta_against_sixty_digits(mu):
-    # From the mean loss mu^2 / 2 up to 40 standard deviations mu, and below the mean.
+    # From 10 standard deviations mu below the mean loss mu^2 / 2 to 40 above it.
     epsilon = mu * mu / 2 + mu * np.array([-10, -3.1, -2.9, -1, 0, 0.1, 1, 5, 12, 38, 40])
     epsilon = np.append(epsilon[epsilon >= 0], 0.0)
     with mpmath.workdps(60):
         delta, _ = gaussian_ends(mpf(mu))
         expected = [float(mpmath.log(delta(mpf(e)))) for e in epsilon]
-    # log delta of size 800 carries rounding of x^2 / 2 with x = 40: four ulp of 800.
+    # Tolerance: rounding of x^2 / 2 = 800 at x = 40, four ulp.
     np.testing.assert_allclose(gaussian_log_delta(epsilon, mu), expected, rtol=0, atol=4e-13)
 
 
@@ -42,25 +42,25 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])
 def test_epsilon_at_a_delta_plateau_and_at_delta_0(lost):
-    """Infinite loss with probability p: a plateau that is met exactly, and missed just below."""
+    """With an infinite loss of probability p epsilon is 0 at delta = p and infinite below."""
     profile = of_atoms(np.array([lost, 1 - lost]), np.array([0.0, 1.0]))
     found = profile.epsilon([lost * 0.99, lost, lost * 1.01])
     np.testing.assert_array_equal(found, [math.inf, 0.0, 0.0])
-    # At delta = 0 it is the largest loss.
+    # At delta = 0 epsilon is the largest loss.
     (bounded,), (unbounded,) = Laplace(2.0).profiles(), Gaussian(2.0).profiles()
     assert float(bounded.epsilon(0.0)) == pytest.approx(0.5, rel=1e-9)
     assert float(unbounded.epsilon(0.0)) == math.inf
 
 
 @each("parts", [(0.3, 0.7), (0.1, 0.2, 0.7)])
-def test_outcomes_split_in_parts_are_one_atom(parts):
-    """Equal losses computed in several ways differ by an ulp; merged they never leak less."""
+def test_outcomes_with_equal_losses_are_merged(parts):
+    """Losses that differ by rounding alone are merged without lowering delta."""
     rng = np.random.default_rng(3)
     for epsilon in rng.uniform(0.01, 5.0, 20):
         p = np.array([1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))])
         split = [np.log(np.outer(law, parts).ravel()) for law in (p, p[::-1])]
         pair = Profile.from_atoms(*split)
-        # One atom either side, at the largest of its losses.
+        # One atom on either side, at the largest of its losses.
         assert np.array_equal(pair.kinks, [np.max(np.abs(split[0] - split[1]))]), epsilon
         assert Atoms.of(pair).loss.size == 2
         at = np.array([0.0, 0.3, 0.9, 1 - 1e-9]) * epsilon
@@ -96,22 +96,22 @@ def renyi_by_enumeration(p, q, order):
 def test_renyi_of_finite_laws_at_every_kind_of_order(p, q):
     for profile, a, b in ((of_atoms(p, q), p, q), (of_atoms(q, p), q, p)):
         expected = [renyi_by_enumeration(a, b, order) for order in ORDERS]
-        # The quadrature aims at 1e-10 of the integral; near order 1 it is divided by 0.01.
+        # Tolerance: the integral's relative error is 1e-10, divided by 0.01 near order 1.
         np.testing.assert_allclose(profile.renyi(ORDERS), expected, rtol=2e-8, atol=1e-10)
 
 
 def laplace_against_normal() -> Profile:
-    """P = Laplace(0, 1), Q = N(0, 1): L(x) = x^2/2 - |x| + c has a heavy tail under P."""
+    """Return the profile of Laplace(0, 1) and N(0, 1): L(x) = x^2/2 - |x| + c is heavy-tailed."""
     c = 0.5 * math.log(2 * math.pi) - math.log(2)
 
     def ahead(epsilon):
-        # L > eps outside [-t, t], and inside (-s, s) while eps < c; e^eps Q(|x| > t) is
+        # L > eps holds outside [-t, t], and inside (-s, s) if eps < c; e^eps Q(|x| > t) is
         # e^{-t} times the Mills ratio of t.
         root = np.sqrt(1 + 2 * (epsilon - c))
         t, s = 1 + root, np.maximum(1 - root, 0.0)
         mills = math.sqrt(math.pi / 2) * erfcx(t / math.sqrt(2))
         centre = -np.expm1(-s) - np.exp(np.minimum(epsilon, c)) * (2 * ndtr(s) - 1)
-        # Past epsilon = c the centre is empty; there e^{-t} may underflow, so stay in logs.
+        # For epsilon > c the centre is empty, and e^{-t} may underflow, so use logarithms.
         with np.errstate(divide="ignore"):
             return np.logaddexp(-t + np.log1p(-mills), np.log(np.maximum(centre, 0.0)))
 
@@ -129,7 +129,7 @@ def laplace_against_normal() -> Profile:
 def test_heavy_tail_has_kl_but_no_renyi_divergence_above_one():
     profile = laplace_against_normal()
     (kl,) = golden("divergences", quantity="kl", p="laplace(0 1)")
-    # Ten digits are golden, the quadrature aims at as many.
+    # The golden value and the quadrature have ten digits.
     assert float(profile.renyi(1.0)) == pytest.approx(number(kl["value"]), rel=2e-9)
     (heavy,) = golden("divergences", p="laplace(0 1)", quantity="renyi", q="normal(0 1)")
     assert agrees(float(profile.renyi(number(heavy["order"]))), heavy)
@@ -140,7 +140,7 @@ def test_heavy_tail_has_kl_but_no_renyi_divergence_above_one():
     assert float(profile.renyi(0.5)) == pytest.approx(float(-2 * mpmath.log(2 * half)), rel=1e-8)
 
 
-def test_rough_functions_and_orders_and_epsilons_below_zero_are_refused():
+def test_rough_profiles_and_negative_orders_and_epsilons_are_refused():
     noise, (profile,) = np.random.default_rng(1), Gaussian(1.0).profiles()
     with pytest.raises(ArithmeticError, match="did not converge"):
         Profile(lambda e: -e - noise.random(e.shape)).renyi([2.0])
@@ -155,7 +155,7 @@ RATES = np.array([0.0, 1e-12, 1e-3, 0.1, 0.3, 0.5, 0.9, 1.0])
 
 
 def test_tradeoff_of_laplace():
-    """Dong, Roth & Su (2022), Proposition A.6, and their golden point 0.7281718172."""
+    """Compare with Dong, Roth & Su (2022), Proposition A.6, and a golden value."""
     (profile,) = Laplace(1.0).profiles()
     e, a = math.e, RATES
     with np.errstate(divide="ignore"):
@@ -183,7 +183,7 @@ def test_golden_gaussian(row):
 
 
 def enumerated(p, q, epsilons):
-    """P(L > epsilon) and Q(L > epsilon)."""
+    """Return P(L > epsilon) and Q(L > epsilon)."""
     with np.errstate(divide="ignore"):
         beyond = np.log(p) - np.log(q) > np.asarray(epsilons)[:, None]
     return (beyond * p).sum(axis=1), (beyond * q).sum(axis=1)
@@ -194,7 +194,7 @@ def enumerated(p, q, epsilons):
 def test_delta_and_tails_of_finite_laws_and_their_mixtures(p, q, weight):
     epsilons = np.append(0.0, np.geomspace(1e-9, 12, 60))
     for profile, one, other in mixtures(p, q, weight):
-        # A sum of at most five terms, each with an error of an ulp of 1.
+        # Tolerance: a sum of at most five terms, each with an error of one ulp of 1.
         for at in (epsilons, -epsilons):
             expected = delta_by_definition(one, other, at)
             np.testing.assert_allclose(profile.delta(at), expected, atol=3e-15)
@@ -203,11 +203,11 @@ def test_delta_and_tails_of_finite_laws_and_their_mixtures(p, q, weight):
 
 
 @each("p, q", LAWS)
-def test_an_atom_is_not_beyond_its_own_loss(p, q):
+def test_tails_exclude_an_atom_at_its_own_loss(p, q):
     pair = of_atoms(p, q)
     losses = np.asarray(pair.kinks)
     assert losses.size
-    # np.log is the same function in the profile and here, so that losses agree to the bit.
+    # Both sides use np.log, so that losses agree to the last bit.
     for found, a, b in [(pair, p, q), (pair.reverse(), q, p)]:
         for place in (losses, np.nextafter(losses, 0), np.nextafter(losses, 99)):
             tails = np.exp(found.log_tails(place))
@@ -235,12 +235,12 @@ PAIRS = dict(with_tails())
 
 @each("name", PAIRS)
 def test_chords_of_the_profile_lie_between_its_tails(name):
-    """Compare slopes: Q(L > b) <= (delta(a) - delta(b)) / (e^b - e^a) <= Q(L > a), a < b."""
+    """Check Q(L > b) <= (delta(a) - delta(b)) / (e^b - e^a) <= Q(L > a) for a < b."""
     for side in (PAIRS[name], PAIRS[name].reverse()):
         epsilons = np.append(np.linspace(0, 0.02, 101), np.geomspace(0.021, 20, 3000))
         log_delta, (_, log_q) = side.log_delta(epsilons), side.log_tails(epsilons)
         chord = log_sub(log_delta[:-1], log_delta[1:]) - log_sub(epsilons[1:], epsilons[:-1])
-        # The difference of two deltas loses what they have in common.
+        # Tolerance: cancellation in the difference of two deltas.
         with np.errstate(over="ignore", invalid="ignore"):
             lost = 1e-15 * (1 + np.abs(log_delta[:-1])) * np.exp(log_delta[:-1] - chord)
             lost = 2e-12 + lost / -np.expm1(-np.diff(epsilons)) * np.exp(-epsilons[1:])
@@ -251,21 +251,21 @@ def test_chords_of_the_profile_lie_between_its_tails(name):
 
 
 @each("name", PAIRS)
-def test_two_reversals_and_full_weight_change_nothing(name):
+def test_double_reversal_and_mixing_with_weight_1_are_identities(name):
     epsilons = np.append(0.0, np.geomspace(1e-3, 1e6, 40))
     pair = PAIRS[name]
     again = pair.reverse().reverse()
     assert pair.mix_first(1.0) is pair
     np.testing.assert_array_equal(again.log_delta(epsilons), pair.log_delta(epsilons))
     np.testing.assert_array_equal(again.log_tails(epsilons), pair.log_tails(epsilons))
-    # They start below 1 and never grow; they are sums whose rounding wobbles on a plateau.
+    # Tails start at most at 1 and fall, up to rounding of sums on a plateau.
     log_p, log_q = pair.log_tails(epsilons)
     assert np.all(log_q <= log_p) and log_p[0] <= 0
     assert np.all(log_q[1:] <= log_q[:-1] * (1 - 1e-14) + 1e-15)
     assert np.all(log_p[1:] <= log_p[:-1] * (1 - 1e-14) + 1e-15)
 
 
-def test_a_profile_of_delta_alone_has_no_tails():
+def test_profile_without_tail_functions_has_no_tails():
     (pair,) = Gaussian(1.0).profiles()
     bare = Profile(pair.log_delta_of)
     half = Profile(pair.log_delta_of, pair.log_delta_of, log_tail_of=pair.log_tail_of)

@@ -1,7 +1,7 @@
-"""Every rounding allowance lies between the error and a hundredfold of it, where it is largest.
+"""Every rounding bound is at least the largest error and at most a hundred times as large.
 
-The same expression is evaluated in mpmath. Dropped, an allowance is less than the error; inflated
-a hundredfold, it is more than a hundred times as much.
+Errors are computed with mpmath. A missing bound would be less than the error; a bound
+inflated a hundredfold would be more than a hundred times as large.
 """
 
 import math
@@ -37,7 +37,7 @@ def _digits():
 
 
 def moment(pair, step, height, nodes, z):
-    """M(z) by the trapezoidal rule on Im x = height with half the step, in thirty digits."""
+    """Return M(z) to thirty digits, by the trapezoidal rule with half the step."""
     sigma, q, half = mp.mpf(pair.sigma), mp.mpf(pair.q), mp.mpf(step) / 2
     first, second = {"remove": (1 + z, 0), "add": (-z, 0), "replace": (1 + z, -z)}[pair.direction]
     total, log_f = mp.mpc(0), lambda x: mp.log(1 - q + q * mp.exp((2 * x - 1) / (2 * sigma**2)))
@@ -50,8 +50,8 @@ def moment(pair, step, height, nodes, z):
 
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
-def test_chernoff_bounds_of_a_million_million_steps(side):
-    """T K multiplies the error of K; mu epsilon and log c have some ulps of their own."""
+def test_rounding_bound_of_chernoff_bounds_for_many_steps(side):
+    """T multiplies the error of K."""
     pair, steps = SampledGaussian(0.5, 0.3, side), 10**12
     table = Table(pair, 100.0)
     x = pair.nodes(float(table.mu[-1]), step := pair.step(float(table.mu[-1]), 0.0))
@@ -63,7 +63,7 @@ def test_chernoff_bounds_of_a_million_million_steps(side):
     assert_suits(allowed, errors)
 
 
-def test_the_other_parts_of_chernoff_bounds():
+def test_rounding_bounds_of_log_c_and_mu_epsilon():
     table = Table(SampledGaussian(2.0, 0.1, "remove"), 60.0)
     mu = [mp.mpf(m) for m in table.mu]
     log_c = [m * mp.log(m) - (1 + m) * mp.log(1 + m) for m in mu]
@@ -78,8 +78,8 @@ def test_the_other_parts_of_chernoff_bounds():
 
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
-def test_values_on_a_line(side):
-    """Nodes far from 0 are the worst: their distance is rounded."""
+def test_rounding_bound_of_m_on_a_line(side):
+    """Nodes far from 0 have the largest error, because their spacing is rounded."""
     line, h = Line(SampledGaussian(0.6, 0.4, side), 30.0), 2.0
     values, scale = line.transform(h, 64), mp.exp(mp.mpf(line.top) + mp.mpf(line.norm))
     ks, first = [0, 2], abs(values[0]) * scale
@@ -92,14 +92,14 @@ def test_values_on_a_line(side):
 
 
 def coarser(monkeypatch, digits):
-    """Lines with far too few nodes in x."""
+    """Reduce the accuracy of lines to e^-digits, with fewer nodes in x."""
     for module in (pair_module, line_module):
         monkeypatch.setattr(module, "L", digits)
     monkeypatch.setattr(line_module, "QUADRATURE", 4 * math.exp(-digits))
 
 
 @each("side, share", [("remove", 0.01), ("replace", 1e-4)])
-def test_the_rule_in_x(side, share, monkeypatch):
+def test_error_bound_of_the_trapezoidal_rule_in_x(side, share, monkeypatch):
     pair, lost = SampledGaussian(2.0, 0.1, side), []
     fine = Line(pair, 20.0)
     exact = fine.transform(0.5, 64) * math.exp(fine.norm)
@@ -116,8 +116,8 @@ def test_the_rule_in_x(side, share, monkeypatch):
     "part, side",
     [("whole", "remove"), ("part", "remove"), ("whole", "add"), ("whole", "replace")],
 )
-def test_the_rule_in_x_of_the_truncation_bound(part, side, monkeypatch):
-    """A theorem about any line; on the worst of those tried it is 370 times the error."""
+def test_error_bound_of_the_trapezoidal_rule_for_the_truncation_bound(part, side, monkeypatch):
+    """The bound holds for every line; on the worst line here it is 370 times the error."""
     pair, t = SampledGaussian(1.3, 0.05, side), np.geomspace(0.1, 300, 60)
 
     def bound_and_sizes():
@@ -134,14 +134,14 @@ def test_the_rule_in_x_of_the_truncation_bound(part, side, monkeypatch):
         allowed, charged = np.exp(bound.log_error(t[:, None])), bound.by_height(t)
     errors = np.abs(sizes - exact)
     assert np.all(errors <= allowed + 1e-13 * exact)
-    # It is charged where the sum falls short, and to every height its own.
+    # Each height includes its own error bound.
     assert np.all(np.exp(charged) >= exact * (1 - 1e-12))
     if (part, side) == ("whole", "remove"):
         assert np.any(sizes < exact * (1 - 1e-5)) and np.max(errors / allowed) > 1e-3
 
 
 def planned(sigma, q, side, steps, epsilon, delta):
-    """Return the sum over t, and the values of M that it was made of."""
+    """Return the trapezoidal sum of one row."""
     pair, log_delta = SampledGaussian(sigma, q, side), math.log(delta)
     table = Table(pair, largest_power(pair, log_delta))
     rows = (np.array([float(steps)]), np.array([epsilon]), np.array([log_delta]))
@@ -149,8 +149,8 @@ def planned(sigma, q, side, steps, epsilon, delta):
     return total
 
 
-def test_values_of_m_and_their_powers():
-    """The error of M grows with the number of steps, and so do those of repeated squaring."""
+def test_rounding_bound_of_m_and_its_powers():
+    """Errors of M and of repeated squaring grow with the number of steps."""
     steps, epsilon = 10**4, 1.0
     total = planned(4.0, 0.01, "add", steps, epsilon, 1e-5)
     line, h, exact = total.line, mp.mpf(float(total.h)), mp.mpf(0)
@@ -167,7 +167,7 @@ def test_values_of_m_and_their_powers():
     assert_suits(total.rounding(np.array([epsilon])).growth, [error])
 
 
-def test_adding_up_phases_and_scale():
+def test_rounding_bounds_of_summation_phases_and_scale():
     total = planned(1.1, 256 / 60000, "remove", 10**6, 31.586, 1e-5)
     terms, h = [mp.mpc(x) for x in total.terms.ravel()], mp.mpf(float(total.h))
 
@@ -179,7 +179,7 @@ def test_adding_up_phases_and_scale():
         value = [total.sums(total.terms, np.array([e]))[0] for e in epsilons]
         return [abs(v - x) for v, x in zip(value, exact, strict=True)]
 
-    # Hardly any phase, then hardly anything else.
+    # For small epsilon summation dominates the error, for large epsilon the phases.
     small, large = np.linspace(0.0, 0.3, 40), 1e7 * np.linspace(1.0, 1.1, 10)
     assert_suits(total.rounding(small).adding, errors(small))
     assert_suits(total.rounding(large).phases, errors(large))
@@ -191,7 +191,7 @@ def test_adding_up_phases_and_scale():
 
 
 def exact_cells(ends, mu):
-    """X and Y of every cell right of 0, by their definitions."""
+    """Return X and Y of every cell right of 0, by definition."""
     places = [mp.mpf(float(e)) for e in ends]
     (delta, tail), x, y = gaussian_ends(mp.mpf(mu)), [], []
     d, t = [delta(e) for e in places], [tail(e) for e in places]
@@ -202,42 +202,42 @@ def exact_cells(ends, mu):
     return x, y
 
 
-def test_cells_of_the_law_below():
-    """In narrow cells X and Y are small differences of delta, and so of its rounding."""
+def test_rounding_bounds_of_cells():
+    """In narrow cells X and Y are small differences of deltas."""
     for mu, h in [(0.2335, 1e-5), (0.6, 1e-3), (6.0, 0.05), (30.0, 4.0)]:
         nodes = np.arange(-2, 130) * h
         ends = nodes + BLUR * np.abs(nodes)
         (pair,), right = Gaussian(1 / mu).profiles(), ends >= 0
         cells, (x, y) = cells_between(pair, ends, h), exact_cells(ends[right], mu)
-        # X is to come out too small, Y too large.
+        # X must be rounded down, Y up.
         over = [v - e for v, e in zip(cells.x[2:], x, strict=True)]
         under = [e - v for v, e in zip(cells.y[2:], y, strict=True)]
         lost = zip([*over, *under], [*cells.noise[2:]] * 2, strict=True)
         share = max(float(error) / noise for error, noise in lost)
-        # Two allowances add up; either of them, a hundredfold, would be the larger one somewhere.
+        # The bound has two parts; each of them dominates for some of these cells.
         assert 0.02 < share < 1, (mu, h, share)
 
 
-def test_the_balance_takes_x_from_below_and_y_from_above():
-    """Noise at its worst: (1 - b_i) X_i >= b_{i-1} Y_{i-1} still holds for the true X and Y."""
+def test_balance_uses_lower_bound_on_x_and_upper_bound_on_y():
+    """With the worst noise (1 - b_i) X_i >= b_{i-1} Y_{i-1} holds for the exact X and Y."""
     x, y, noise = np.geomspace(1, 2, 9), np.geomspace(2, 1, 9), 0.1
     cells = Cells(np.ones(9), x + noise, y - noise, np.full(9, noise), 1.0, 1.0)
     up = balance(cells)
     assert np.all((1 - up[1:]) * x[1:] >= up[:-1] * y[:-1] * (1 - 1e-15))
-    # And no more than needed: without noise the fractions would be the same.
+    # The fractions are those of the exact X and Y.
     exact = balance(cells._replace(x=x, y=y, noise=np.zeros(9)))
     np.testing.assert_allclose(up, exact, rtol=1e-14)
 
 
-def test_the_cell_of_zero_and_atoms_taken_out():
-    """What neither tail holds is a difference of numbers near 1; so is what an atom leaves."""
+def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
+    """Both are differences of numbers near 1."""
     lost, shares = [], []
     for epsilon in np.linspace(0.3, 2.0, 40):
         (pair,) = RandomizedResponse(epsilon).profiles("replace_one")
         ends = np.arange(-3, 3) * 0.25 + 0.1
         cells, k = cells_between(pair, ends, 0.25), 2
         assert cells.noise[k] == 16 * below._ULP
-        # No outcome has a loss between -epsilon and epsilon: the cell is empty.
+        # The cell is empty: no outcome has a loss between -epsilon and epsilon.
         lost += [abs(cells.p[k]), abs(cells.x[k]), abs(cells.y[k])]
         step = epsilon / 4
         nodes = np.arange(-6, 7) * step
@@ -246,37 +246,37 @@ def test_the_cell_of_zero_and_atoms_taken_out():
         cells.noise[:] = 0
         below._take_out(atoms, cells, nodes, ends, step)
         for k in np.flatnonzero(cells.noise):
-            # Nothing but the atom was there; its own mass is read off with BLUR.
+            # The cell had only the atom, whose mass is computed with BLUR.
             shares.append(abs(cells.p[k]) / cells.noise[k])
     assert_suits(16 * below._ULP, lost)
     assert 0.01 < max(shares) < 1, max(shares)
 
 
-def test_infinite_losses_are_never_called_more_than_they_are():
+def test_mass_of_infinite_losses_is_rounded_down():
     nodes, shares = np.arange(-3, 4) * 0.5, []
     for log_lost in np.linspace(-680, -600, 60):
         log_q = np.array([-np.inf, 0.0])
         pair = Profile.from_atoms(np.array([log_lost, 0.0]), log_q)
         infinity = below.below_the_profile(pair, nodes, 0.5, Atoms.none()).infinity
         shares.append(float(1 - infinity / mp.exp(mp.mpf(log_lost))))
-    # exp of a logarithm near -700 has lost 700 ulps at most.
+    # exp of a logarithm near -700 loses at most 700 ulps.
     assert min(shares) > 0 and max(shares) < 100 * 700 * 2.0**-53
 
 
-def test_phases_that_are_cut_off_are_charged():
-    """Of nine runs of sixteen cells, the fewest that are not multiplied, with moduli of 1e-22."""
+def test_omitted_frequencies_are_charged():
+    """Use nine runs, the fewest computed by logarithms, with moduli of 1e-22."""
     modulus = np.array([1.0, *[0.999e-22] * 8])
     law = SimpleNamespace(log_modulus=np.log(modulus) / 9, angle=np.zeros(9))
     _, noise = power([(9.0, law)], 16)
-    # Left out are all frequencies but 0, two at a time except the last.
+    # All frequencies but 0 are omitted, each counted twice except the last.
     lost = (2 * modulus[1:].sum() - modulus[-1]) / 16
     unit = 8 * below._ULP * math.log2(16)
-    # One run is charged no less than two units.
+    # The error bound of a single run is at least two units.
     assert_suits((noise / (unit * 10) - np.mean(modulus)) * 2 * unit, [lost])
 
 
 def jitter(loss, h, steps=1):
-    """Nodes of a lattice through an atom, and what jitter costs: of delta = e^-10, in epsilon."""
+    """Return nodes of a lattice through an atom, and jitter's shares of delta and epsilon."""
     (pair,), window = Gaussian(1.0).profiles(), Window(1.0, h, 64, np.zeros(1), np.full(1, 2.0))
     atoms, edges = Atoms(np.array(loss), np.full(len(loss), 1e-3)), (-9.0, 9.0)
     grid = Grid(window, [atoms], full=False)
@@ -289,19 +289,19 @@ def jitter(loss, h, steps=1):
 
 
 @each("index", [0, -1])
-def test_a_lattice_next_to_zero_is_moved_to_it_as_a_whole(index):
-    """Sums give node j the loss offset + j h: were one node moved alone, both ends would be off."""
+def test_lattice_with_offset_near_zero_is_moved_to_zero_as_a_whole(index):
+    """Sums assume that node j has the loss offset + j h, so nodes must not be moved separately."""
     h = 0.5
     for near in (0.99e-9 * h, 0.99 * BLUR * h):
         start, nodes, tau, raised = jitter([near if index == 0 else -near], h)
         np.testing.assert_array_equal(nodes, (start + np.arange(nodes.size)) * h)
-        # What the atom is called too large is paid for, as a blur or else as one that is split.
+        # The increase of the atom's loss is charged as blur or as a split atom.
         assert (tau == 0) == (near <= BLUR * h)
     assert_suits(raised, [near])
 
 
-def test_atoms_split_between_two_nodes_are_paid_for_by_their_binomial_tail():
-    """Half a step up or down, e^-loss the same on average: ten thousand of them add up."""
+def test_charge_of_split_atoms_is_close_to_their_binomial_quantile():
+    """Ten thousand atoms move up or down by half a step, preserving the mean of e^-loss."""
     h, steps = 1.0, 10_000
     *_, tau, raised = jitter([0.0, 0.5 * h], h, steps)
     up = math.expm1(-0.5 * h) / math.expm1(-h)

@@ -1,4 +1,4 @@
-"""Runs without an informative step: the identity, its bounds, and a charge that is needed."""
+"""The small-rate correction: its identity, its bounds, and a necessary charge."""
 
 import math
 
@@ -25,12 +25,12 @@ S3, DELTA = SampledGaussian(0.8, 0.001, "remove"), 1e-6
 
 
 def left_out(x0):
-    """Return 1 - chi, the part of the law that is left out of the integral."""
+    """Return 1 - chi, the part of the law excluded from the integral."""
     return lambda x: np.exp(log_left_part((x0 - x) / (0.2 * S3.sigma)))
 
 
 def two_steps(epsilon, part=np.ones_like, nodes=2001):
-    """delta of two steps, of the part of the law that is given, by its definition."""
+    """Return delta of two steps of the given part of the law, by definition."""
     x = np.linspace(-9 * S3.sigma, 1 + 9 * S3.sigma, nodes)
     loss = S3.log_ratio(x)[0]
     normal = np.exp(-0.5 * (x / S3.sigma) ** 2) / S3.sigma / math.sqrt(2 * math.pi)
@@ -40,7 +40,7 @@ def two_steps(epsilon, part=np.ones_like, nodes=2001):
 
 
 @each("epsilon", [0.01, 0.02])
-def test_integral_and_remainder_add_up(epsilon):
+def test_integral_plus_remainder_is_delta(epsilon):
     line, h, count = Split(S3, 5.0, 2.5), 0.4, 2**16
     whole, rest = line.ratios(h, count)
     z = line.tilt + 1j * h * np.arange(count)
@@ -53,27 +53,27 @@ def test_integral_and_remainder_add_up(epsilon):
 
 @each("x0", [0.5, 1.2, 1.7, 2.5, 4.0])
 @each("epsilon", [0.01, 0.05, 0.3])
-def test_remainder_is_bounded(x0, epsilon):
+def test_bound_on_the_remainder_holds(x0, epsilon):
     true = two_steps(epsilon, left_out(x0), nodes=1001)
     row = np.array([2.0]), np.array([epsilon])
     bound = min(Remainder(S3).log_delta(x0, *row, np.array([-aim]))[0] for aim in range(1, 50))
     assert math.log(max(true, 1e-300)) <= bound
     if x0 == 4.0:
-        # Nearly all runs are left out; the slack is that of a Chernoff bound.
+        # Nearly all runs are excluded; the slack is that of a Chernoff bound.
         assert bound < math.log(true) + 4
 
 
-def test_cells_have_the_masses_of_the_law_without_the_record():
-    """Cell i ends at x[i]; the first has no left end."""
+def test_cells_have_normal_masses():
+    """Cell i ends at x[i]; the first cell extends to -inf."""
     cells = Remainder(S3)
     mass = np.diff(ndtr(cells.x / S3.sigma), prepend=0.0)
-    near = np.abs(cells.x) < 4 * S3.sigma  # further out differences cancel
+    near = np.abs(cells.x) < 4 * S3.sigma  # farther out the differences cancel
     np.testing.assert_allclose(np.exp(cells.log_mass)[near], mass[near], rtol=1e-8)
     assert np.exp(cells.log_mass).sum() == pytest.approx(1, rel=1e-8)
 
 
-def test_what_is_cut_off_lies_below_its_bound():
-    """Half of it would not do at the start, where the bound is |M - M_a| itself."""
+def test_truncation_bound_lies_above_the_integrand():
+    """The bound is tight at t = 0, where it is |M - M_a|."""
     line, h = Split(S3, 5.0, 1.7), 8.0
     whole, rest = line.ratios(h, 512)
     size = np.log(np.abs(whole - rest)) + line.log_m
@@ -83,20 +83,20 @@ def test_what_is_cut_off_lies_below_its_bound():
 
 
 def both_sides(w):
-    """1 - chi and chi in forty digits, with three times as many densities."""
+    """Return 1 - chi and chi to forty digits, with three times as many densities."""
     centres = [mp.mpf(k) / 2 + mp.mpf(1) / 4 for k in range(54)]
     normal = lambda v: mp.exp(-v * v / 2) / 2 / mp.sqrt(2 * mp.pi)
     return tuple(mp.fsum(normal(side * w - c) for c in centres) for side in (1, -1))
 
 
 @pytest.mark.slow
-def test_rounding_of_the_cut():
+def test_rounding_bound_of_chi():
     allowed, errors = [], []
     for x0, sigma in ((1.7, 0.8), (0.3, 0.3), (9.0, 4.0), (1.02, 0.03)):
         line = Split(SampledGaussian(sigma, 0.01, "remove"), 4.0, x0)
         with mp.workdps(40):
             for j in np.flatnonzero(np.abs(line.small) > 1e-250)[::12]:
-                # Where the node should be: its own place is rounded as well.
+                # Exact position of the node, whose double is rounded.
                 x = mp.mpf(line.x[0]) + int(j) * (mp.mpf(line.x[1]) - mp.mpf(line.x[0]))
                 w = (mp.mpc(x, line.height) - x0) / mp.mpf(line.width)
                 chi = both_sides(w)[0] if line.left[j] else 1 - both_sides(w)[1]
@@ -106,11 +106,11 @@ def test_rounding_of_the_cut():
     assert_suits(allowed, errors)
 
 
-def test_the_densities_on_both_sides_add_up_to_one():
+def test_chi_and_its_complement_sum_to_one():
     with mp.workdps(40):
         for w in (mp.mpf(0), mp.mpf("-0.2"), mp.mpc("-0.1", "1.46"), mp.mpc("-3", "1.46")):
             assert abs(sum(both_sides(w)) - 1) < 1e-25
-            # Those left out are no more than rounding.
+            # The omitted densities are below rounding.
             short = left_part(np.array([complex(w)]))[0]
             assert abs(mp.mpc(short) - both_sides(mp.mpc(complex(w)))[0]) < 1e-15 * abs(short)
     w = np.linspace(-300, 300, 4001)
@@ -124,7 +124,7 @@ def test_the_densities_on_both_sides_add_up_to_one():
 @each(
     "sigma, q, delta", [(0.8, 0.001, 1e-6), (0.5, 0.01, 1e-6), (2.0, 1e-3, 1e-7), (0.4, 0.1, 1e-4)]
 )
-def test_two_steps_by_the_closed_form_of_the_second(sigma, q, delta):
+def test_two_steps_equal_integral_of_the_closed_form(sigma, q, delta):
     pair, (remove, _) = (
         SampledGaussian(sigma, q, "remove"),
         PoissonSubsampled(Gaussian(sigma), q).profiles(),
@@ -136,11 +136,11 @@ def test_two_steps_by_the_closed_form_of_the_second(sigma, q, delta):
     log = loss - 0.5 * (x / sigma) ** 2
     weight = np.exp(log) * (x[1] - x[0]) / sigma / math.sqrt(2 * math.pi)
     at = [weight @ remove.delta(epsilon - loss) for epsilon in (lower, upper)]
-    # The rule in x is good to 1e-9: second derivatives times the square of the step.
+    # The trapezoidal rule in x has a relative error of 1e-9.
     assert at[1] <= delta * (1 + 1e-9) and at[0] >= delta * (1 - 1e-9)
 
 
-def test_only_its_charge_keeps_a_late_cut_honest(monkeypatch):
+def test_charge_of_the_remainder_is_needed(monkeypatch):
     (low,), (high,) = brackets(S3, [3], delta=DELTA)
     place = Remainder.place
 

@@ -1,6 +1,6 @@
-"""Random settings over the whole range: no two answers of the pld accountant contradict each other.
+"""Results of the pld accountant at random settings never contradict each other.
 
-Cases are drawn log-uniformly, with the ends of every range. A warning of numpy fails a case, too.
+Cases are drawn log-uniformly, including the ends of every range. Warnings of numpy are errors.
 """
 
 import itertools
@@ -33,13 +33,13 @@ from dplearn.mechanisms import Mechanism
 from dplearn.teaching.book.kit.oracles import coins_delta
 
 pytestmark = pytest.mark.slow
-# Relative, of two root searches for the same number.
+# Relative difference of two root searches for the same number.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Opaque(Mechanism):
-    """A mechanism that shows only its profiles, so that the lattice has to answer."""
+    """A mechanism with profiles only, so that the lattice composes it."""
 
     base: Mechanism
     name: ClassVar[str] = "opaque"
@@ -61,13 +61,13 @@ def opaque(mechanism):
 
 
 class Draw:
-    """Random mechanisms, steps and deltas of one case."""
+    """Random mechanisms, numbers of steps and deltas of one case."""
 
     def __init__(self, *seed):
         self.rng = np.random.default_rng(seed)
 
     def between(self, low, high):
-        """Log-uniform; a tenth of the draws is an end."""
+        """Draw log-uniformly, in a tenth of the draws an end of the range."""
         part = self.rng.choice([0.0, 1.0]) if self.rng.random() < 0.1 else self.rng.random()
         return float(low * (high / low) ** part)
 
@@ -79,7 +79,7 @@ class Draw:
         return self.between(*ranges[self.rng.choice(3, p=[0.7, 0.15, 0.15])])
 
     def rate(self):
-        """From 1e-8 to 1, as often near the one as near the other."""
+        """Draw a rate from 1e-8 to 1, log-uniformly or close to 1."""
         near_one = 1 - self.between(1e-6, 1) * (1 - 1e-8)
         return self.between(1e-8, 1) if self.rng.random() < 0.7 else near_one
 
@@ -93,7 +93,7 @@ class Draw:
         return options[self.rng.integers(5)]
 
     def mechanism(self):
-        """One of every registered kind with equal chance; of others an example."""
+        """Draw a registered mechanism uniformly, with random parameters or an example."""
         name, noise, rate = str(self.rng.choice(list(MECHANISMS))), self.noise(), self.rate()
         answers = int(self.rng.choice([2, 3, 10, 1000]))
         makers = {
@@ -112,7 +112,7 @@ class Draw:
 
 
 def ask(mechanism, delta, steps=1, adjacency="add_remove", accountant=None):
-    """Return the guarantee, whose two ends make an interval."""
+    """Return the guarantee after checking that 0 <= lower <= epsilon."""
     law = accountant or PLD()
     answer = law.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
     assert 0 <= answer.lower <= answer.epsilon, answer
@@ -120,7 +120,7 @@ def ask(mechanism, delta, steps=1, adjacency="add_remove", accountant=None):
 
 
 def ordered(*answers):
-    """Raise unless truths in this order are possible."""
+    """Raise unless the brackets allow exact values in this order."""
     for less, more in itertools.combinations(answers, 2):
         assert less.lower <= more.epsilon * (1 + ROUNDING), (less, more)
 
@@ -131,7 +131,7 @@ def agree(one, other):
 
 
 def exact(answer, delta_of, delta, slack):
-    """Raise unless the true delta is at most the one asked for above, at least that below."""
+    """Raise unless the exact delta is <= delta at the upper end and >= delta at the lower."""
     if math.isfinite(answer.epsilon):
         assert delta_of(answer.epsilon * (1 + ROUNDING)) <= delta * (1 + slack), answer
     if answer.lower > 0:
@@ -139,7 +139,7 @@ def exact(answer, delta_of, delta, slack):
 
 
 def sampled(draw):
-    """Compare the contour with the lattice, and with settings a little better."""
+    """Compare the contour with the lattice, and with settings that leak slightly less."""
     sigma, q, steps, delta = draw.noise(), draw.rate(), draw.steps(1e9), draw.delta()
     step, by = PoissonSubsampled(Gaussian(sigma), q), draw.between(1e-7, 0.5)
     kind = draw.adjacency(step)
@@ -153,7 +153,7 @@ def sampled(draw):
 
 
 def in_a_curve(draw):
-    """Ask for a row alone, in a curve, by its profiles, and by other accountants."""
+    """Compare a row with its curve, with the lattice, and with other accountants."""
     mechanism, delta, most = draw.mechanism(), draw.delta(), draw.steps(1e7)
     steps = sorted({draw.steps(most) for _ in range(4)} | {1, most})
     adjacency = draw.adjacency(mechanism)
@@ -175,7 +175,7 @@ def in_a_curve(draw):
 
 
 def against_truth(draw):
-    """Answers of two kinds, and Gaussians seen in four ways, of which the exact delta is known."""
+    """Compare randomized responses, and Gaussians in four forms, with their exact delta."""
     local, steps, delta = draw.between(1e-3, 40), draw.steps(1e5), draw.delta()
     answer = ask(RandomizedResponse(local), delta, steps, "replace_one")
     exact(answer, lambda epsilon: coins_delta(epsilon, local=local, steps=steps), delta, 1e-9)
@@ -189,7 +189,7 @@ def against_truth(draw):
 
 
 def lists(draw):
-    """Return a list permuted, cut, shortened, repeated, and between two of one mechanism."""
+    """Compare a list with itself permuted, split, shortened, repeated, and with bounding lists."""
     parts = [(draw.base(), draw.steps(1000)) for _ in range(draw.rng.integers(2, 5))]
     whole, delta, times = Composed(parts), draw.delta(), int(draw.rng.integers(2, 50))
     adjacency = draw.adjacency(whole)
@@ -205,11 +205,11 @@ def lists(draw):
     ordered(of([(strong, few + many)]), of(mixed), of([(weak, few + many)]))
 
 
-# How many cases of each.
+# Number of cases of each kind.
 CASES = {sampled: 4, in_a_curve: 4, against_truth: 4, lists: 2}
 
 
 @each("law, index", [(law, index) for law, count in CASES.items() for index in range(count)])
-def test_no_two_answers_contradict_each_other(law, index):
+def test_results_do_not_contradict_each_other(law, index):
     with np.errstate(divide="raise", over="raise", invalid="raise"):
         law(Draw(13, *law.__name__.encode(), index))

@@ -1,21 +1,21 @@
-"""Fill sampled_gaussian_epsilon.csv: epsilon of the Poisson-subsampled Gaussian runs it lists.
+"""Fill sampled_gaussian_epsilon.csv with epsilons of Poisson-subsampled Gaussian runs.
 
-Method, independent of the package but for where it looks: with M(z) = E[exp(z L)], L the
+The package supplies only initial guesses. Method: with M(z) = E[exp(z L)], L the
 privacy loss of one step (one record removed), for every lam > 0
 
     delta(eps) = (1 / 2 pi) * integral over t of M(z)^T exp(-z eps) / (z (1 + z)),  z = lam + i t.
 
 The other direction, one record added, is smaller for this mechanism and is not computed.
 Both integrals are trapezoidal sums in 40-digit arithmetic; the inner one runs along the
-line Im x = eta, where the integrand does not oscillate. Each epsilon is found twice, with
-different lam, period and steps. All errors of the sums change between the two runs, so the
-digits on which they agree are digits of the truth; at most 16 of them are written.
+line Im x = eta, where the integrand does not oscillate. Each epsilon is computed twice, with
+different lam, period and steps. All errors of the sums differ between the two runs, so
+common digits are correct; at most 16 of them are written.
 
     python tests/golden/make_sampled_gaussian_epsilon.py     (a quarter of an hour on two cores)
 
-A line that is added without value and source gets them. Lines marked "two runs" have few steps
-and need too many nodes here; they stay as they are, from an earlier computation of the same
-kind, with the digits on which its two runs agreed.
+Lines without value and source are filled in. Lines marked "two runs" have few steps
+and need too many nodes here; they are kept from an earlier computation of the same
+kind, with the common digits of its two runs.
 """
 
 import mpmath
@@ -27,18 +27,18 @@ from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.contour.table import Table, largest_power, shared
 
 PRECISION = 40
-TAIL = 75  # exp(-75) = 3e-33: what is left out of each sum, relative to what is kept
+TAIL = 75  # exp(-75) = 3e-33: relative truncation error of each sum
 DIGITS = 16
 SOURCE = "contour integral, make_sampled_gaussian_epsilon.py"
 
 
 def loss(x, q, s):
-    """Privacy loss at the output x."""
+    """Return the privacy loss at the output x."""
     return mp.log(1 - q + q * mp.exp((2 * x - 1) / (2 * s**2)))
 
 
 def plan(q, s, steps, delta):
-    """Return about epsilon, its saddle point, and a period; two runs judge what comes of it."""
+    """Return guesses of epsilon, its saddle point and a period; two runs check the result."""
     pair, log_delta = SampledGaussian(float(s), float(q), "remove"), float(mp.log(delta))
     table, row = Table(pair, largest_power(pair, log_delta)), np.array([float(steps)])
     eps = table.guess_epsilon(row, log_delta)
@@ -48,7 +48,7 @@ def plan(q, s, steps, delta):
 
 
 def powers(q, s, steps, lam, period, shrink):
-    """M(lam + i t)^T at t = 0, h, 2h, ... with h = 2 pi / period, until negligible."""
+    """Return M(lam + i t)^T at t = 0, h, 2h, ... with h = 2 pi / period, until negligible."""
     eta = min(mp.pi * s**2 / 2, mpf(3) / 2 * s)
     step = shrink * 2 * mp.pi * eta / (TAIL + 2 * eta**2 / s**2)
     reach = s * mp.sqrt(2 * TAIL) + eta
@@ -70,7 +70,7 @@ def powers(q, s, steps, lam, period, shrink):
 
 
 def solve(q, s, steps, delta, scale):
-    """epsilon with delta(epsilon) = delta; `scale` changes every numerical setting."""
+    """Return epsilon with delta(epsilon) = delta; `scale` changes every numerical setting."""
     eps, lam, period = plan(q, s, steps, delta)
     lam, period = lam * scale, period * (2 - scale) * (2 - scale)
     log_top, found = powers(q, s, steps, lam, period, shrink=scale)
@@ -80,7 +80,7 @@ def solve(q, s, steps, delta, scale):
     weighted[0] /= 2
 
     def excess(e):
-        """log delta(e) less the log of the delta asked for."""
+        """Return log delta(e) - log delta."""
         total = mp.fsum(w * mp.expj(-h * k * e) for k, w in enumerate(weighted))
         return log_top - lam * e + mp.log(h / mp.pi * total.real) - mp.log(delta)
 
@@ -88,7 +88,7 @@ def solve(q, s, steps, delta, scale):
 
 
 def computed(line):
-    """Compute the value of a line of the table, its digits and what computed it."""
+    """Return value, digits and version for a line of the table."""
     with mp.workdps(PRECISION):
         names = "sample_rate", "noise_multiplier", "steps", "delta"
         run = [mpf(line[name]) for name in names]

@@ -1,16 +1,16 @@
-"""Fill sampled_gaussian_rdp.csv: Renyi divergence of the Poisson-subsampled Gaussian.
+"""Fill sampled_gaussian_rdp.csv: Rényi divergences of the Poisson-subsampled Gaussian.
 
-With P = (1 - q) N(0, s^2) + q N(1, s^2) and Q = N(0, s^2) the definition is integrated as it
-stands, for real and whole orders, in both directions: "remove" is D(P || Q), "add" is
+With P = (1 - q) N(0, s^2) + q N(1, s^2) and Q = N(0, s^2) the definition is integrated
+directly, for real and whole orders, in both directions: "remove" is D(P || Q), "add" is
 D(Q || P). The integrand is analytic and decays like a Gaussian, so a trapezoidal sum
 converges exponentially; the step is halved until two sums agree to 30 digits.
-No series, no binomial coefficient: nothing in common with the closed forms under test.
+Unlike the tested closed forms it uses no series and no binomial coefficients.
 
     python tests/golden/make_sampled_gaussian_rdp.py          (half a minute)
 
-A line that is added without value and source gets them. Five lines are copied and stay as they
-are: two of the binomial sum, three of a test of dp-accounting. The values of that test at orders
-1.5 and 2.5 are left out: they are too large (see P21 in data/).
+Lines without value and source are filled in. Five lines are copied and kept:
+two of the binomial sum, three of a test of dp-accounting. The values of that test at orders
+1.5 and 2.5 are omitted: they are too large (see P21 in data/).
 """
 
 import mpmath
@@ -18,14 +18,14 @@ from mpmath import mp, mpf
 from refill import refill
 
 PRECISION = 60
-REACH = 16  # standard deviations kept on each side: exp(-16^2 / 2) = 3e-56
+REACH = 16  # standard deviations integrated on each side: exp(-16^2 / 2) = 3e-56
 AGREE = mpf(10) ** -30
 DIGITS = 20
 SOURCE = "integral of the definition, make_sampled_gaussian_rdp.py"
 
 
 def moment_less_one(q, s, order, step, direction):
-    """Integral of Q ((P/Q)^power - 1), so that a tiny divergence keeps its digits."""
+    """Return the integral of Q ((P/Q)^power - 1), accurate for tiny divergences."""
     power = order if direction == "remove" else 1 - order
     low, high = -order - REACH * s, order + REACH * s
 
@@ -38,7 +38,7 @@ def moment_less_one(q, s, order, step, direction):
 
 
 def renyi(q, s, order, direction):
-    """D_order in nats, agreed by two steps to 30 digits."""
+    """Return D_order in nats, to 30 digits that two step sizes agree on."""
     step, old = s / 2, mpf(0)
     while True:
         new = moment_less_one(q, s, order, step, direction)
@@ -48,7 +48,7 @@ def renyi(q, s, order, direction):
 
 
 def computed(line):
-    """Compute the value of a line of the table, its digits and what computed it."""
+    """Return value, digits and version for a line of the table."""
     with mp.workdps(PRECISION):
         q, s, order = (mpf(line[k]) for k in ("sample_rate", "noise_multiplier", "order"))
         exact = renyi(q, s, order, line["direction"])

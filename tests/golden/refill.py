@@ -1,4 +1,4 @@
-"""Compute the values of a golden table anew: the table itself says for which parameters."""
+"""Recomputation of a golden table from the parameters in its lines."""
 
 import csv
 from collections.abc import Callable
@@ -9,7 +9,7 @@ Line = dict[str, str]
 
 
 def refill(name: str, source: str, computed: Callable[[Line], Line]) -> None:
-    """Write a table of this folder with what is computed for its lines of one source or none."""
+    """Recompute the lines of a golden table that have this source or none."""
     table = Path(__file__).with_name(name)
     with table.open(newline="") as file:
         lines = list(csv.DictReader(file))

@@ -1,4 +1,4 @@
-"""Permute-and-flip and a sparse vector against the laws of all that they can answer."""
+"""Permute-and-flip and sparse vector against enumeration of their output laws."""
 
 import math
 
@@ -26,7 +26,7 @@ def flips(scores, scale):
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize(("adjacency", "moves"), [("add_remove", 1), ("replace_one", 2)])
-def test_no_scores_leak_more_and_two_leak_all(epsilon, adjacency, moves):
+def test_two_candidates_attain_the_worst_case(epsilon, adjacency, moves):
     (profile,) = PermuteAndFlip(epsilon).profiles(adjacency)
     bound, rng, scale = profile.delta(EPSILONS), np.random.default_rng(0), 2 / epsilon
     for size in (2, 3, 4, 6) * 8:
@@ -45,12 +45,12 @@ def test_permute_and_flip_is_not_of_bounded_range():
     about = {"delta": 1e-6, "steps": 100}
     mine = ACCOUNTANTS["pld"]().epsilon(PermuteAndFlip(0.1), **about)
     theirs = ACCOUNTANTS["pld"]().epsilon(ExponentialMechanism(0.1), **about)
-    # 1.9 times: nobody may declare epsilon^2 / 8 for it.
+    # 1.9 times: epsilon^2 / 8 is no bound for it.
     assert mine.lower > 1.5 * theirs.epsilon and mine.kind == "bracket"
 
 
 def law(mechanism, answers):
-    """Chance of each outcome, shortest and lexically smallest first."""
+    """Return the probability of each outcome, ordered by length and then lexically."""
     scales = {name: getattr(mechanism, name) for name in ("threshold_scale", "query_scale")}
     ways = sorted(selection.outcomes(len(answers), mechanism.positives))
     return np.exp([selection.log_chance(way, answers[: len(way)], **scales) for way in ways])
@@ -60,7 +60,7 @@ def law(mechanism, answers):
 @pytest.mark.parametrize("positives", [1, 2])
 @pytest.mark.parametrize("scales", [(2.0, 2.0), (0.5, 3.0), (4.0, 0.7)], ids=str)
 @pytest.mark.parametrize("adjacency", ["add_remove", "replace_one"])
-def test_no_counts_leak_more(positives, scales, adjacency):
+def test_sparse_vector_profile_holds_for_all_counts(positives, scales, adjacency):
     mechanism = SparseVector(*scales, positives=positives)
     profiles = mechanism.profiles(adjacency)
     rng = np.random.default_rng(positives)
@@ -74,7 +74,7 @@ def test_no_counts_leak_more(positives, scales, adjacency):
                 assert np.all(delta_by_definition(*pair) <= profile.delta(EPSILONS) + 1e-9)
 
 
-def test_both_ends_of_the_interval_are_reached():
+def test_both_ends_of_the_loss_interval_are_attained():
     mechanism = SparseVector(2.0, 3.0, positives=2)
     scales = {"threshold_scale": 2.0, "query_scale": 3.0}
     many, yeses = [False] * 60, [True, True]
@@ -89,7 +89,7 @@ def test_both_ends_of_the_interval_are_reached():
     assert backward.delta(1 / 2 + 2 / 3) == 0 < backward.delta(1.16)
 
 
-def test_composed_a_sparse_vector_costs_less_than_any_pure_dp():
+def test_composed_sparse_vectors_leak_less_than_pure_dp():
     pld, about = ACCOUNTANTS["pld"](), {"delta": 1e-5, "steps": 100}
     # Each is 0.1-DP: 1/20 for the threshold, 5/100 for five positives.
     mine = pld.epsilon(SparseVector(20.0, 100.0, 5), **about).epsilon

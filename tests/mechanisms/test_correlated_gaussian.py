@@ -1,4 +1,4 @@
-"""Correlated noise: what a record can move, by listing and by search, and its Gaussian."""
+"""Correlated noise: sensitivities against enumeration, and the equivalent Gaussian."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ def tree_strategy(steps):
 
 
 def patterns(steps, separation, participations):
-    """Every set of steps in which one record may take part."""
+    """Return every set of steps in which a record may take part."""
     for used in range(1, participations + 1):
         for chosen in itertools.combinations(range(steps), used):
             if np.all(np.diff(chosen) >= separation):
@@ -41,7 +41,7 @@ STRATEGIES = {
 
 @each("separation, participations", [(1, 9), (2, 3), (3, 3), (4, 2), (9, 5)])
 @each("name", STRATEGIES)
-def test_a_bound_holds_over_every_pattern_and_is_exact_where_it_says_so(
+def test_sensitivity_bound_holds_for_all_patterns_and_is_exact_if_claimed(
     name, separation, participations
 ):
     """Sizes of products are above, equal contributions are what some record does."""
@@ -64,7 +64,7 @@ def test_a_bound_holds_over_every_pattern_and_is_exact_where_it_says_so(
         assert stated.kind == "exact"
 
 
-def test_rounding_never_takes_from_what_a_record_moves():
+def test_sensitivity_is_rounded_up():
     # Behind the ones, each square alone is lost to rounding.
     column = np.append(np.ones(64), np.full(200_000, 0.9 * 2.0**-26.5))
     run = CorrelatedGaussian.from_strategy(column[:, None], noise_multiplier=1.0)
@@ -73,13 +73,13 @@ def test_rounding_never_takes_from_what_a_record_moves():
 
 
 @each("leaves", [1, 2, 7, 8, 100])
-def test_a_tree_is_tree_aggregation(leaves):
+def test_tree_strategy_is_tree_aggregation(leaves):
     run = CorrelatedGaussian.from_strategy(tree_strategy(leaves), noise_multiplier=1.5)
     expected = tree_aggregation_rho(leaves=leaves, noise_multiplier=1.5)
     assert run.zcdp() == pytest.approx(expected, rel=1e-11)
 
 
-def test_steps_with_noise_of_their_own_are_the_composition_of_gaussians():
+def test_independent_noise_per_step_equals_composed_gaussians():
     run = CorrelatedGaussian.from_strategy(np.eye(30), noise_multiplier=5.0, participations=9)
     one, nine = ACCOUNTANTS["pld"]().epsilon_curve(Gaussian(5.0), delta=1e-5, steps=[1, 9])
     stated = ACCOUNTANTS["pld"]().epsilon(run, delta=1e-5)

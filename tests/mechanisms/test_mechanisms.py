@@ -24,14 +24,14 @@ from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.teaching.book import classical_gaussian_threshold
 from outcomes import EPSILONS, delta_by_definition
 
-# How many contribution norms two neighbours can be apart.
+# Distance of neighbours in contribution norms.
 each_adjacency = each(
     "adjacency, contributions", {"add_remove": 1, "replace_one": 2, "zero_out": 1}.items()
 )
 
 
 def renyi(log_p, log_q, order, axis=None):
-    """Renyi divergence by its definition."""
+    """Return a Rényi divergence by definition."""
     terms = order * log_p + (1 - order) * log_q
     return np.logaddexp.reduce(terms, axis=axis) / (order - 1)
 
@@ -41,7 +41,7 @@ def worst_delta(mechanism, adjacency, epsilon=EPSILONS):
 
 
 def built(row):
-    """Return the mechanism that a line of the table is about."""
+    """Return the mechanism of a line of the table."""
     p = {k: float(v) for k, v in (p.split("=") for p in row["parameters"].split("; "))}
     match row["mechanism"]:
         case "laplace":
@@ -52,7 +52,7 @@ def built(row):
             exact, yes = p["truth_probability"], p["yes_probability"]
             return RandomizedResponse.from_probability(truth=exact + (1 - exact) * yes)
         case "randomized_response" if "epsilon" not in p:
-            # With that probability the answer is replaced by a uniform one, the true one included.
+            # With that probability the answer is replaced by a uniform one, possibly the true one.
             replaced, k = p["replacement_probability"], int(p["outcomes"])
             return RandomizedResponse.from_probability(truth=1 - replaced + replaced / k, answers=k)
         case "randomized_response":
@@ -73,7 +73,7 @@ def test_golden(row):
             k = mechanism.answers
             value = (worst_delta(mechanism, adjacency, np.array([0.0]))[0] * (k - 1) + 1) / k
         case "rdp" if number(row["order"]) == 1:
-            # The limit: a divergence is smooth in its order, and grows.
+            # Compare limits: a divergence is smooth and increasing in its order.
             below, above = mechanism.rdp([1 + 1e-5, 1 + 2e-5], adjacency=adjacency)
             value = 2 * below - above
         case "rdp":
@@ -102,7 +102,7 @@ def test_golden_calibration(row):
 
 
 def classical(*, epsilon, delta):
-    """Return the classical noise, also beyond its proof, which covers epsilon < 1."""
+    """Return the classical noise, also for epsilon >= 1, where its proof does not hold."""
     return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
@@ -127,7 +127,7 @@ def test_noise_on_whole_numbers(cls, noise, sensitivity, adjacency, contribution
 
 
 def log_delta_of_discrete_gaussian(sigma, epsilon):
-    """By the definition, in thirty digits."""
+    """Return log delta to thirty digits, by definition."""
     with mpmath.workdps(30):
         mass = lambda k: mpmath.exp(-(mpf(k) ** 2) / (2 * sigma**2))
         first = math.floor(epsilon * sigma**2 + 0.5) + 1
@@ -137,7 +137,7 @@ def log_delta_of_discrete_gaussian(sigma, epsilon):
 
 # At sigma = 20 the table serves up to 1.85, and what is outside is not small beside it.
 @each("sigma, epsilons", [(1.0, (300.0, 1000.0)), (20.0, (1.0, 2.0, 2.49, 2.497, 2.6))])
-def test_discrete_gaussian_holds_the_truth_past_its_table(sigma, epsilons):
+def test_discrete_gaussian_bounds_hold_beyond_its_table(sigma, epsilons):
     mechanism = DiscreteGaussian(sigma)
     (profile,), (witness,) = mechanism.profiles(), mechanism.witnesses()
     for epsilon in epsilons:
@@ -149,7 +149,7 @@ def test_discrete_gaussian_holds_the_truth_past_its_table(sigma, epsilons):
         assert exact - slack <= profile.log_delta(epsilon) <= exact + max(epsilon, 12.0)
 
 
-def test_discrete_gaussian_at_large_orders_between_whole_ones():
+def test_discrete_gaussian_divergences_at_large_fractional_orders():
     """There the two sums over the lattice differ by a factor between 1 and 1.1."""
     orders = np.array([400.5, 10_000.25])
     value, line = DiscreteGaussian(0.5).rdp(orders), 2 * orders
@@ -158,7 +158,7 @@ def test_discrete_gaussian_at_large_orders_between_whole_ones():
 
 @each("part", [0.1, 0.37, 0.5])
 @each("total", [0.5, 2.0, 6.0])
-def test_a_shift_along_two_axes_leaks_no_more_than_along_one(total, part):
+def test_laplace_shift_along_two_axes_is_dominated_by_one_axis(total, part):
     """Vector Laplace: independent coordinates compose."""
     axes = Composed([Laplace(1 / (total * part)), Laplace(1 / (total * (1 - part)))])
     (scalar,) = Laplace(1 / total).profiles()
@@ -171,7 +171,7 @@ def test_a_shift_along_two_axes_leaks_no_more_than_along_one(total, part):
 
 @each_adjacency
 @each("range_epsilon", [0.3, 3.0])
-def test_exponential_profile_is_the_worst_of_two_outcomes(range_epsilon, adjacency, contributions):
+def test_exponential_profile_is_that_of_the_worst_pair(range_epsilon, adjacency, contributions):
     # Losses t and t - span; both laws sum to 1.
     mechanism, span = ExponentialMechanism(range_epsilon), contributions * range_epsilon
     t = np.linspace(1e-9, span - 1e-9, 4001)[:, None]
@@ -229,7 +229,7 @@ def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
         (RandomAllocation(Gaussian(1.0), 10), "replace_one", "is for 'add_remove' and 'zero_out'"),
     ],
 )
-def test_what_no_theorem_covers_is_refused_by_name(mechanism, adjacency, named):
+def test_combinations_without_theorem_are_refused_by_name(mechanism, adjacency, named):
     of = mechanism
     for question in (of.profiles, of.witnesses, of.zcdp, of.outputs, partial(of.rdp, [2.0])):
         with pytest.raises(NotImplementedError, match=re.escape(named)):
@@ -287,7 +287,7 @@ def test_parts_multiply_and_merge():
         outer.profiles()
 
 
-def test_zero_noise_is_no_privacy_even_deep_inside():
+def test_zero_noise_gives_infinite_epsilon_even_if_nested():
     silent = PoissonSubsampled(Gaussian(0.0), 0.1)
     assert silent.infinite_epsilon_reason() == Laplace(0.0).infinite_epsilon_reason() != ""
     assert Gaussian(0.0).outputs() == silent.outputs() == ()
@@ -302,8 +302,8 @@ def test_zero_noise_is_no_privacy_even_deep_inside():
     assert Shuffled(Gaussian(0.0), 10).witnesses("zero_out")[0].delta(100.0) == 1.0
 
 
-def test_divergences_of_much_geometric_noise_keep_their_digits():
-    """The sum of all ratios was near 1, and what was left of it too small by 1.5e-7."""
+def test_divergences_of_large_geometric_noise_are_accurate():
+    """Subtracting 1 from the sum of ratios once lost 1.5e-7."""
     shift, rate = 200, mpf(1) / (mpf(88.9) * 200)
     with mpmath.workdps(40):
         half = 1 / (1 + mpmath.exp(-rate))

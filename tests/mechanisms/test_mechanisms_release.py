@@ -1,4 +1,4 @@
-"""What release() draws has the law that the profile is about.
+"""Outputs of release() have the law of the profile.
 
 The largest gap between the empirical and the stated distribution function is compared with the
 bound of Dvoretzky, Kiefer and Wolfowitz, which holds for every law: a right implementation
@@ -31,7 +31,7 @@ def rng(seed=7):
 
 
 def gap(drawn, distribution):
-    """Kolmogorov's distance of a sample from a distribution function."""
+    """Return Kolmogorov's distance of a sample from a distribution function."""
     values, counts = np.unique(np.ravel(drawn), return_counts=True)
     after = np.cumsum(counts) / counts.sum()
     before = np.append(0.0, after[:-1])
@@ -47,7 +47,7 @@ def largest_gap(draws):
 
 
 def steps_of(log_weight):
-    """Distribution function of whole-number noise."""
+    """Return the distribution function of whole-number noise."""
     k = np.arange(-400, 401)
     mass = np.exp(log_weight(k))
     total = np.append(0.0, np.cumsum(mass) / mass.sum())
@@ -77,7 +77,7 @@ def test_noise_has_the_stated_law_and_coordinates_are_independent(mechanism, dis
 
 
 @each("answers, log_chances", [(2, [0, 1.2]), (5, [0, 1.2, 0, 0, 0])])
-def test_answers_have_the_stated_chances(answers, log_chances):
+def test_answers_have_the_stated_probabilities(answers, log_chances):
     drawn = RandomizedResponse(1.2, answers).release(np.ones(DRAWS, dtype=int), rng=rng())
     observed = np.cumsum(np.bincount(drawn, minlength=len(log_chances)) / len(drawn))
     chance = np.cumsum(np.exp(log_chances) / np.exp(log_chances).sum())
@@ -88,7 +88,7 @@ ALL = [Gaussian(1.0), Laplace(1.0), Geometric(1.0), DiscreteGaussian(1.0), Rando
 
 
 @each("mechanism", ALL)
-def test_same_generator_same_release_and_input_untouched(mechanism):
+def test_release_is_deterministic_given_the_seed_and_keeps_its_input(mechanism):
     value = np.array([0, 1, 1])
     drawn = [mechanism.release(value, sensitivity=1, rng=rng(5)) for _ in range(2)]
     np.testing.assert_array_equal(*drawn)
@@ -107,6 +107,6 @@ REFUSED = [
 
 
 @each("mechanism, value, sensitivity, error, named", REFUSED)
-def test_what_cannot_be_released_is_refused(mechanism, value, sensitivity, error, named):
+def test_unsupported_releases_are_refused(mechanism, value, sensitivity, error, named):
     with pytest.raises(error, match=named):
         mechanism.release(value, sensitivity=sensitivity, rng=rng())

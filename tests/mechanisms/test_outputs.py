@@ -1,4 +1,4 @@
-"""The area between two drawn laws is the profile: for every mechanism that has laws to draw."""
+"""The area between both output laws equals the profile, for every mechanism with `outputs`."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from dplearn.core.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS, Outputs
 
 EPSILONS = [0.0, 0.01, 0.2, 1.0, 3.0, 10.0]
-# Beside the examples: little and much noise, small and large numbers of everything.
+# Values that replace parameters of the examples: little and much noise, small and large numbers.
 NUMBERS = {
     "noise_multiplier": (0.04, 150.0),
     "sample_rate": (1e-6, 0.5, 1.0),
@@ -21,7 +21,7 @@ NUMBERS = {
 
 
 def varied(example):
-    """Return the example, and it with each number inside replaced in turn."""
+    """Return the example, and copies with each number replaced in turn."""
     yield example
     for key, values in NUMBERS.items():
         for value in values:
@@ -32,7 +32,7 @@ def varied(example):
 
 
 def pairs():
-    """Every mechanism, adjacency and direction whose laws are known."""
+    """Return all mechanisms, adjacencies and directions with known output laws."""
     every = {m for law in MECHANISMS.values() for e in law.examples() for m in varied(e)}
     for mechanism, adjacency in itertools.product(sorted(every, key=repr), ADJACENCIES):
         try:
@@ -46,7 +46,7 @@ def pairs():
 PAIRS = list(pairs())
 
 
-def test_most_mechanisms_have_laws_to_draw():
+def test_most_mechanisms_have_output_laws():
     with_laws = {mechanism.name for _, _, mechanism in PAIRS}
     assert len(with_laws) >= 7
     for name in set(MECHANISMS) - with_laws:
@@ -55,12 +55,12 @@ def test_most_mechanisms_have_laws_to_draw():
 
 @pytest.mark.slow
 @each("law, profile, mechanism", PAIRS)
-def test_both_laws_sum_to_one_and_the_shaded_area_is_delta(law, profile, mechanism):
+def test_both_laws_integrate_to_one_and_the_area_is_delta(law, profile, mechanism):
     expected = profile.delta(EPSILONS)
     for epsilon, delta in zip(EPSILONS, expected, strict=True):
         x, weight, p, q = law.nodes(epsilon)
         area = weight @ np.maximum(p - np.exp(epsilon) * q, 0.0)
-        # What lies outside weighs 1e-10; the rest is quadrature.
+        # Tolerance: mass 1e-10 outside the limits, and quadrature.
         assert area == pytest.approx(delta, rel=1e-6, abs=1e-9)
         assert [weight @ p, weight @ q] == pytest.approx([1.0, 1.0], abs=1e-9)
         assert np.all(np.diff(x) > 0)
@@ -69,15 +69,15 @@ def test_both_laws_sum_to_one_and_the_shaded_area_is_delta(law, profile, mechani
 
 @pytest.mark.slow
 @each("law, profile, mechanism", [pair for pair in PAIRS if pair[2].attained])
-def test_the_other_order_is_the_reverse_profile(law, profile, mechanism):
+def test_swapped_laws_have_the_reverse_profile(law, profile, mechanism):
     at = [0.0, 0.3, 2.0]
     values = [law.reverse().delta(e) for e in at]
     assert values == pytest.approx(profile.reverse().delta(at), rel=1e-6, abs=1e-9)
     assert law.delta(-0.7) == pytest.approx(float(profile.delta(-0.7)), rel=1e-8)
 
 
-def test_a_narrow_peak_at_a_corner_is_seen():
-    """p is Laplace noise of scale 1e-5 around 1/3 with a chance of 1e-3, else N(0, 1) like q."""
+def test_narrow_peak_at_a_corner_is_integrated():
+    """p is Laplace of scale 1e-5 at 1/3 with probability 1e-3, else N(0, 1) like q."""
 
     def log_q(x):
         return -0.5 * x**2 - 0.5 * np.log(2 * np.pi)

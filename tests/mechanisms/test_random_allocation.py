@@ -1,4 +1,4 @@
-"""One epoch of balls and bins: a law above, a law below, and the moments between."""
+"""One epoch of balls and bins: upper and lower laws, and exact moments."""
 
 import itertools
 import math
@@ -15,13 +15,13 @@ EPSILONS = np.concatenate([[0.0], np.geomspace(1e-6, 60, 60)])
 
 
 def brackets(sigma, batches):
-    """(lower, upper) of the remove direction, then of the add direction."""
+    """Return (lower, upper) for the remove and the add direction."""
     epoch = RandomAllocation(Gaussian(sigma), batches)
     return list(zip(epoch.witnesses(), epoch.profiles(), strict=True))
 
 
 def two_batches(sigma, step=0.012, order=2):
-    """Q-masses and likelihood ratio of the pair for B = 2 on a square lattice."""
+    """Return Q-masses and likelihood ratio of the pair for B = 2 on a square lattice."""
     x = np.arange(-12, 12 + order / sigma, step)
     mass, y = np.exp(-x * x / 2) * step / math.sqrt(2 * math.pi), np.exp(x / sigma - 0.5 / sigma**2)
     return np.multiply.outer(mass, mass).ravel(), (np.add.outer(y, y) / 2).ravel()
@@ -29,7 +29,7 @@ def two_batches(sigma, step=0.012, order=2):
 
 @pytest.mark.slow
 @each("sigma", [0.4, 1.0, 3.0])
-def test_two_batches_lie_between(sigma):
+def test_brackets_contain_two_batches_by_quadrature(sigma):
     mass, ratio = two_batches(sigma)
     for epsilon in (0.0, 0.1, 1.0, 2.5):
         x = math.exp(epsilon)
@@ -40,15 +40,15 @@ def test_two_batches_lie_between(sigma):
             assert delta < above.delta(epsilon) * (1 + 1e-4) + 1e-30
 
 
-def test_second_opinion():
-    """Bracket of PLD_accounting 2.0 (Feldman & Shenfeld), remove direction, two minutes."""
+def test_brackets_overlap_those_of_another_library():
+    """Compare with PLD_accounting 2.0 (Feldman & Shenfeld), remove direction, two minutes."""
     lower, upper = brackets(0.6, 100)[0]
     assert lower.epsilon(1e-5) <= 3.43200 and 3.43031 <= upper.epsilon(1e-5) <= 1.005 * 3.43031
 
 
 @pytest.mark.slow
 @each_setting
-def test_witness_and_profile_are_a_narrow_bracket_below_the_gaussian(sigma, batches):
+def test_witness_and_profile_are_close_and_below_the_gaussian(sigma, batches):
     (gaussian,) = Gaussian(sigma).profiles()
     at = np.concatenate([-EPSILONS, EPSILONS])
     for lower, upper in brackets(sigma, batches):
@@ -67,7 +67,7 @@ def test_witness_and_profile_are_a_narrow_bracket_below_the_gaussian(sigma, batc
 
 
 def multinomial_moment(sigma, batches, order):
-    """E[mean^a] by all ways to write the order as an ordered sum of B terms."""
+    """Return E[mean^a] by the multinomial sum over B exponents."""
     total = 0.0
     for parts in itertools.product(range(order + 1), repeat=batches):
         if sum(parts) == order:
@@ -86,7 +86,7 @@ def test_whole_orders_equal_the_multinomial_sum(sigma, batches):
 
 
 @each("sigma, batches", [(0.3, 10), (1.0, 1000), (20.0, 10**6)])
-def test_order_two_has_a_closed_form(sigma, batches):
+def test_divergence_of_order_two_equals_its_closed_form(sigma, batches):
     expected = math.log1p(math.expm1(1 / sigma**2) / batches)
     value = RandomAllocation(Gaussian(sigma), batches).rdp([2.0])
     np.testing.assert_allclose(value, expected, rtol=1e-12)
@@ -100,7 +100,7 @@ def test_two_batches_by_quadrature_in_both_directions(sigma):
     exact = np.maximum(moment(orders), moment(1 - orders)) / (orders - 1)
     values, whole = RandomAllocation(Gaussian(sigma), 2).rdp(orders), orders == np.round(orders)
     np.testing.assert_allclose(values[whole], exact[whole], rtol=1e-8)
-    # A chord between two whole orders, hence above.
+    # The chord between two whole orders lies above the exact value.
     assert np.all((exact < values) & (values < 1.6 * exact) | whole)
     # The line of the module's proof lies between the two directions.
     line = orders * (orders - 1) / 2 * math.log1p(math.expm1(1 / sigma**2) / 2)
@@ -119,7 +119,7 @@ def test_renyi_curve_grows_and_stays_below_the_gaussian_line():
 
 
 @each("sigma, batches", [(1.0, 1), (0.15, 50), (0.04, 9)])
-def test_one_batch_or_hardly_any_noise_is_the_gaussian(sigma, batches):
+def test_one_batch_or_tiny_noise_gives_the_gaussian(sigma, batches):
     epoch = RandomAllocation(Gaussian(sigma), batches)
     (profile,) = epoch.profiles()
     assert np.array_equal(profile.delta(EPSILONS), Gaussian(sigma).profiles()[0].delta(EPSILONS))

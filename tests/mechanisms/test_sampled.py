@@ -1,4 +1,4 @@
-"""Sampled mechanisms: enumeration of all subsets, and Renyi divergences by their definition."""
+"""Sampled mechanisms against enumeration of all subsets and definitions of divergences."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ from outcomes import EPSILONS, delta_by_definition, sampled
 
 
 def sampled_sum(records, subsets, scale=1.5):
-    """Law of the sum of a random subset plus geometric noise; subsets: {subset: chance}."""
+    """Return the law of a random subset's sum plus geometric noise, from {subset: probability}."""
     k = np.arange(-80, 81)
     return sum(
         chance * math.tanh(0.5 / scale) * np.exp(-np.abs(k - sum(records[list(s)])) / scale)
@@ -25,7 +25,7 @@ def sampled_sum(records, subsets, scale=1.5):
 
 
 def poisson_sum(q, *records):
-    """Return that law where each record enters with probability q."""
+    """Return that law for Poisson sampling at rate q."""
     size = len(records)
     every = itertools.chain(*(itertools.combinations(range(size), r) for r in range(size + 1)))
     subsets = {s: q ** len(s) * (1 - q) ** (size - len(s)) for s in every}
@@ -40,7 +40,7 @@ def test_poisson_sampling_of_a_tiny_data_set(q):
         assert np.all(delta_by_definition(large, small) <= remove.delta(EPSILONS) + 1e-14)
         assert np.all(delta_by_definition(small, large) <= add.delta(EPSILONS) + 1e-14)
         tight |= np.allclose(delta_by_definition(large, small), remove.delta(EPSILONS), atol=1e-14)
-        # zero_out: the record's place stays and contributes nothing.
+        # zero_out: the record contributes nothing.
         np.testing.assert_allclose(poisson_sum(q, *others, 0), small, atol=1e-15)
     assert tight, "a record alone in its data set attains the profile"
     # To sample companions that contribute nothing changes nothing.
@@ -62,7 +62,7 @@ def test_replaced_records_of_a_tiny_data_set(q):
 
 
 def whole_law(noise):
-    """Distribution function on whole numbers of a noise that is tabled by its densities."""
+    """Return the distribution function on whole numbers of noise given by its masses."""
     k = np.arange(-400, 401)
     total = np.cumsum(np.exp(noise._log_noise(k)))
     return lambda x: total[np.clip(np.floor(x).astype(int) + 400, 0, 800)]
@@ -79,8 +79,8 @@ NOISES = [
 
 
 @each("build, law, whole", NOISES)
-def test_no_pair_of_contributions_leaks_more_than_opposite_ones(build, law, whole):
-    """Masses of cells of a line: merging outcomes only hides, so that each sum is a lower bound."""
+def test_opposite_contributions_are_the_worst_pair_under_replace_one(build, law, whole):
+    """Merging outcomes into cells is post-processing, so each sum is a lower bound."""
     rng, epsilons = np.random.default_rng(9), np.array([-2.0, -0.2, 0.0, 0.05, 0.5, 2.0])
     for candidate in range(60):
         scale, q = rng.uniform(0.4, 3), rng.choice([0.01, 0.3, 0.9])
@@ -110,7 +110,7 @@ REPLACED = [
 
 
 @each("sigma, q, steps, delta, lower, upper, peer", REPLACED)
-def test_replaced_records_cost_what_a_finer_lattice_and_a_peer_say(
+def test_replace_one_epsilons_agree_with_a_finer_lattice_and_another_library(
     sigma, q, steps, delta, lower, upper, peer
 ):
     question = {"delta": delta, "steps": steps, "adjacency": "replace_one"}
@@ -124,28 +124,28 @@ def test_replaced_records_cost_what_a_finer_lattice_and_a_peer_say(
         assert limit == pytest.approx(upper, rel=0.04)
 
 
-def test_the_pure_epsilon_of_a_replaced_record_is_a_ratio_of_mixtures():
+def test_pure_epsilon_under_replace_one_is_a_log_ratio_of_mixtures():
     (profile,) = PoissonSubsampled(Laplace(1.0), 0.1).profiles("replace_one")
     assert profile.epsilon(0.0) == pytest.approx(0.223863414739, rel=1e-11)
     assert profile.epsilon(0.0) > PoissonSubsampled(Laplace(1.0), 0.1).profiles()[0].epsilon(0.0)
 
 
-def test_noise_that_is_next_to_none_shows_the_record_where_it_is_drawn():
+def test_tiny_noise_reveals_a_sampled_record():
     for base in (Gaussian(0.0), Laplace(0.0), Gaussian(1e-30), Laplace(1e-30), Gaussian(1e-3)):
         step = PoissonSubsampled(base, 0.3)
         for profile in (*step.profiles("replace_one"), *step.witnesses("replace_one")):
             np.testing.assert_allclose(profile.delta([0.0, 1.0, 100.0]), 0.3, rtol=1e-12)
 
 
-def test_a_subset_that_is_sampled_again_has_no_witness():
+def test_without_replacement_of_a_poisson_sample_has_no_witness():
     twice = WithoutReplacement(sampled(1.0, 0.5), 0.5)
     assert twice.profiles("replace_one") and not twice.witnesses("replace_one")
 
 
 def coins_of_a_subset(bits, size, truth):
-    """Law of how many of a random subset of that size answer 1.
+    """Return the law of the number of answers 1 in a random subset of this size.
 
-    The theorem speaks of a set: an answer must not tell which place it was given from.
+    The theorem is about sets: an answer must not reveal its position.
     """
     subsets = list(itertools.combinations(bits, size))
     law = np.zeros(size + 1)
@@ -168,7 +168,7 @@ def test_without_replacement_over_all_subsets_and_neighbours(local_epsilon, size
     for bits in itertools.product([0, 1], repeat=3):
         p, q = (coins_of_a_subset(b, size, exact) for b in (bits, (1 - bits[0], *bits[1:])))
         worst = np.maximum(worst, delta_by_definition(p, q))
-        # Two fresh subsets of the same data: the single pair must dominate compositions too.
+        # The pair also dominates compositions: two fresh subsets of the same data.
         p2, q2 = np.outer(p, p).ravel(), np.outer(q, q).ravel()
         assert delta_by_definition(p2, q2, twice) <= 0.02
     assert np.all(worst <= bound + 1e-14)
@@ -177,8 +177,8 @@ def test_without_replacement_over_all_subsets_and_neighbours(local_epsilon, size
 
 
 @each("size", [1, 2, 3])
-def test_witnesses_without_replacement_are_a_pair_of_datasets(size):
-    """Records are -1 or 1, the query their sum; all are -1 but, on one side, the new record."""
+def test_witnesses_without_replacement_come_from_two_datasets(size):
+    """The query is a sum of records, all -1 except the new record 1 in one dataset."""
     subsets = dict.fromkeys(itertools.combinations(range(3), size), 1 / math.comb(3, size))
     laws = [sampled_sum(np.array([record, -1, -1]), subsets) for record in (1, -1)]
     step = WithoutReplacement(Geometric(1.5), size / 3)
@@ -186,7 +186,7 @@ def test_witnesses_without_replacement_are_a_pair_of_datasets(size):
     assert len(witnesses) == (1 if size == 3 else 2)
     for witness, pair in zip(witnesses, (laws, laws[::-1]), strict=False):
         exact = delta_by_definition(*pair)
-        # Negative epsilon too: this is one pair, where the profile joins the halves of two.
+        # Also at negative epsilon: the witness is one pair, unlike the profile.
         np.testing.assert_allclose(witness.delta(EPSILONS), exact, atol=1e-14)
         assert np.all(exact <= profile.delta(EPSILONS) + 1e-14)
     if size < 3:
@@ -194,7 +194,7 @@ def test_witnesses_without_replacement_are_a_pair_of_datasets(size):
         assert np.max(gap[EPSILONS < 0]) > 1e-3
 
 
-def test_sampling_twice_is_sampling_once_with_the_product():
+def test_sampling_twice_equals_sampling_at_the_product_rate():
     twice = PoissonSubsampled(PoissonSubsampled(Laplace(0.7), 0.4), 0.2)
     once = PoissonSubsampled(Laplace(0.7), 0.08)
     for a, b in zip(twice.profiles(), once.profiles(), strict=True):
@@ -220,7 +220,7 @@ def test_golden_quadrature(row):
 
 
 @each("sigma, q", [(0.2, 1e-7), (1.0, 0.01), (1000.0, 0.5), (5.0, 1e-7)])
-def test_huge_orders_approach_the_full_batch_less_one_coin(sigma, q):
+def test_divergences_at_huge_orders_approach_their_asymptote(sigma, q):
     """Where the hit outweighs all: D_a -> a / (2 sigma^2) + log(q) a / (a - 1), from above."""
     orders = 10.0 ** np.arange(1, 7)
     value = sampled(sigma, q).rdp(orders)
@@ -234,7 +234,7 @@ def test_huge_orders_approach_the_full_batch_less_one_coin(sigma, q):
     np.testing.assert_allclose(value[near], only_hit[near], rtol=1e-6)
 
 
-def test_the_divergence_of_order_two_of_other_bases():
+def test_divergence_of_order_two_for_other_bases():
     step = PoissonSubsampled(Laplace(1.0), 0.1)
     # E_Q f^2 - 1 = q^2 E_Q (r - 1)^2 with r the ratio of the full batch, of any base.
     excess = 0.01 * math.expm1(Laplace(1.0).rdp([2.0])[0])

@@ -1,4 +1,4 @@
-"""Shuffled epochs: theorems against all orders of a few records, rounding against worse."""
+"""Shuffled epochs: bounds against enumeration of all orders, and rounding errors."""
 
 import itertools
 import math
@@ -26,7 +26,7 @@ from dplearn.mechanisms.shuffled import Shuffled, _summed
 
 EPSILONS = np.concatenate([[0.0], np.geomspace(1e-2, 12, 12)])
 both = each("adjacency", ["zero_out", "replace_one"])
-# A statistical test below fails by chance once in two million runs.
+# False-alarm rate of the statistical test below: one in two million.
 SIGMAS = NormalDist().inv_cdf(1 - 0.25e-6)
 
 
@@ -39,22 +39,22 @@ SIGMAS = NormalDist().inv_cdf(1 - 0.25e-6)
     ],
 )
 def test_published_epsilons(sigma, batches, lower, upper, digits):
-    """Chua et al. (2024), delta = 1e-6: never less from below, never more from above."""
+    """Compare with Chua et al. (2024), delta = 1e-6: at least as tight on both sides."""
     epoch, slack = Shuffled(Gaussian(sigma), batches), 0.51 * 10**-digits
     below, above = epoch.witnesses("zero_out")[0], Gaussian(sigma).profiles()[0]
     assert lower - slack < below.epsilon(1e-6) < upper
     assert abs(above.epsilon(1e-6) - upper) < slack
 
 
-# The theorems against every order of two or three records in two batches of one.
+# Enumeration of all orders of two or three records in two batches of one record.
 
 Y = np.linspace(-9.0, 9.0, 226)
-# Of the sum over that grid where the divergence has a kink.
+# Error of the sum over that grid at a kink of the divergence.
 GRID = 1 + 1e-3
 
 
 def density(records, sigma):
-    """Of the outputs of two steps, all orders of the records being as likely.
+    """Return the density of the outputs of two steps, for a uniform order of the records.
 
     A record is a function of the first output that tells its gradient at step 2, and a number, its
     gradient at step 1.
@@ -68,7 +68,7 @@ def density(records, sigma):
 
 
 def worst(pairs, epsilon, sigma):
-    """Largest hockey-stick divergences of either order among the pairs, by a sum over a grid."""
+    """Return the largest hockey-stick divergences of the pairs, by a sum over a grid."""
     e, area, best = math.exp(epsilon), (Y[1] - Y[0]) ** 2, np.zeros(2)
     for first, second in pairs:
         p, q = density(first, sigma), density(second, sigma)
@@ -82,7 +82,7 @@ def fixed(g):
 
 
 def adaptive(g, low, high, cut):
-    """Another record: its second gradient depends on the first output."""
+    """Return a record whose second gradient depends on the first output."""
     return g, lambda y: np.where(y < cut, low, high)
 
 
@@ -99,7 +99,7 @@ CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]]]
 @each("sigma, epsilon", [(0.4, 1.0), (0.6, 0.0), (0.8, 0.5), (1.5, 0.2)])
 @each("adjacency, neighbour", [("zero_out", 0.0), ("replace_one", -1.0)])
 @each("left_out", [0.0, 1 / 3])
-def test_no_order_leaks_more_whatever_the_others_do(left_out, adjacency, neighbour, sigma, epsilon):
+def test_bound_holds_for_any_other_records(left_out, adjacency, neighbour, sigma, epsilon):
     record, nobody = fixed(1.0), fixed(neighbour)
     crowds = CROWDS if left_out else [[other] for other in OTHERS]
     found = worst([([record, *crowd], [nobody, *crowd]) for crowd in crowds], epsilon, sigma)
@@ -115,7 +115,7 @@ def test_no_order_leaks_more_whatever_the_others_do(left_out, adjacency, neighbo
 
 
 @each("sigma, epsilon", [(0.6, 0.5), (1.5, 0.0)])
-def test_a_record_that_comes_costs_a_record_left_out_no_more_than_half_the_noise(sigma, epsilon):
+def test_added_record_with_one_left_out_leaks_at_most_half_the_noise(sigma, epsilon):
     """Crowds of -1 attain it but for the share that meets nobody."""
     pairs = [([fixed(1.0), *crowd], crowd) for crowd in CROWDS]
     found = worst(pairs, epsilon, sigma)
@@ -130,8 +130,8 @@ def test_a_record_that_comes_costs_a_record_left_out_no_more_than_half_the_noise
 
 
 @each("way", ["remove", "add", "replace"])
-def test_transforms_bound_those_of_gradients_in_the_plane(way):
-    """The lemma, by quadrature: any three means of length at most 1, and the worst ones."""
+def test_transforms_bound_those_of_gradients_in_two_dimensions(way):
+    """Check the lemma by quadrature, for random and worst means of length at most 1."""
     rng, grid = np.random.default_rng(31), np.linspace(-7.0, 7.0, 281)
     plane = np.array(np.meshgrid(grid, grid))
     normal = lambda m, s: np.exp(-0.5 * ((plane.T - s * np.array(m)) ** 2).sum(-1)) / (2 * np.pi)
@@ -156,7 +156,7 @@ def test_transforms_bound_those_of_gradients_in_the_plane(way):
     assert worst_gap > 0.99
 
 
-def test_what_lies_beyond_the_window_is_charged_whole(monkeypatch):
+def test_mass_beyond_the_window_is_charged(monkeypatch):
     """Two values, at either end: their sum is positive at twice the reach alone."""
     chance, reach, half = 1e-3, 3.0, 64
     masses = np.zeros(2 * half + 1)
@@ -167,7 +167,7 @@ def test_what_lies_beyond_the_window_is_charged_whole(monkeypatch):
 
 
 def convolved(law, count, half, reach):
-    """E(D_1 + ... + D_count)_+ of the lattice law, by plain convolution, and its mass."""
+    """Return E(D_1 + ... + D_count)_+ of the lattice law by plain convolution, and its mass."""
     step = reach / half
     masses, beyond = _masses(law, step * np.arange(half + 1))
     total = masses
@@ -179,8 +179,8 @@ def convolved(law, count, half, reach):
 
 @each("reach, half", [(0.5, 16), (3.0, 64), (40.0, 800)])
 @each("way", ["remove", "add", "replace"])
-def test_a_sum_is_never_less_than_that_of_a_fine_lattice(way, reach, half):
-    """Narrow windows fold and cut: what that takes is charged."""
+def test_positive_part_is_at_least_that_of_a_fine_lattice(way, reach, half):
+    """Errors of narrow windows by folding and truncation are charged."""
     law = _transforms(math.exp(0.3), 0.9, way)
     fine = convolved(law, 3, 3000, 60.0)
     value = _positive_part(3, law, reach, half)
@@ -190,8 +190,8 @@ def test_a_sum_is_never_less_than_that_of_a_fine_lattice(way, reach, half):
         assert value < fine * 1.01
 
 
-def test_rounding_as_bad_as_it_may_be_is_charged(monkeypatch):
-    """Masses and sums at the lower end of their rounding do not sink below the truth."""
+def test_worst_rounding_is_charged(monkeypatch):
+    """With masses and sums at the lower end of their rounding the bound still holds."""
     law = _transforms(math.exp(2.0), 0.9, "add")
     real, excess = _shuffle_bounds.power, _shuffle_bounds._excess
     monkeypatch.setattr(_shuffle_bounds, "_TERM", 0.0)
@@ -213,7 +213,7 @@ def test_rounding_as_bad_as_it_may_be_is_charged(monkeypatch):
 
 
 def threshold_pair(x, sigma, batches, adjacency):
-    """P and Q of the largest of the recentred updates being above x."""
+    """Return the probabilities under P and Q that the largest recentred update exceeds x."""
     positions = 2 / sigma, 0.0 if adjacency == "replace_one" else 1 / sigma
     others = -np.expm1((batches - 1) * log_ndtr(x))
     return [ndtr(position - x) + ndtr(x - position) * others for position in positions]
@@ -244,8 +244,8 @@ def test_witness_deltas_lie_between_the_best_threshold_and_the_profile(
 
 @pytest.mark.slow
 @each("sigma, batches, left_out", [(1.0, 20, 0.0), (2.0, 6, 0.25)])
-def test_the_witness_lies_below_a_real_epoch_and_the_profile_above(sigma, batches, left_out):
-    """delta of the whole pair by simulation."""
+def test_simulated_epoch_lies_between_witness_and_profile(sigma, batches, left_out):
+    """Estimate delta of the pair by simulation."""
     rng, mu, epsilon = np.random.default_rng(2024), 1 / sigma, 0.2
     y = rng.standard_normal((200_000, batches))
     p, q = (np.mean(np.exp(c * y - c * c / 2), axis=1) for c in (2 * mu, mu))
@@ -262,7 +262,7 @@ def test_the_witness_lies_below_a_real_epoch_and_the_profile_above(sigma, batche
 
 @each("sigma, batches", [(0.3523, 10**6), (0.17, 7)])
 def test_summed_profile_is_positive_at_tiny_noise(sigma, batches):
-    """Points even in 1 / value need it, though (p - q) / r falls to -exp(1 / sigma^2) / 4."""
+    """The points need positive values, but (p - q) / r falls to -exp(1 / sigma^2) / 4."""
     with np.errstate(all="raise", under="ignore"):
         summed = _summed.__wrapped__(sigma, batches, 0.0)
     assert np.all(summed.log_delta(EPSILONS) <= Gaussian(sigma).profiles()[0].log_delta(EPSILONS))
@@ -271,7 +271,7 @@ def test_summed_profile_is_positive_at_tiny_noise(sigma, batches):
 
 @pytest.mark.slow
 def test_epochs_compose_to_brackets():
-    """The figures in the README and the lessons: sigma 2, 234 batches, 60 epochs."""
+    """Check values of the README and the lessons: sigma 2, 234 batches, 60 epochs."""
     epoch = Shuffled(Gaussian(2.0), 234, 96 / 60_000)
     found = PLD(rtol=1e-3).epsilon(epoch, delta=1e-5, steps=60, adjacency="zero_out")
     assert found.lower > 1.66 and round(found.epsilon, 2) == 1.88
@@ -282,7 +282,7 @@ def test_epochs_compose_to_brackets():
 
 
 @each("batches", [1, 3])
-def test_no_accountant_forgets_whom_a_newcomer_displaces(batches):
+def test_accountants_use_half_the_noise_under_add_remove(batches):
     """Under add_remove one Gaussian of half the noise dominates, not the base."""
     epoch, halved = Shuffled(Gaussian(2.0), batches, 0.1), Gaussian(1.0)
     assert epoch.zcdp("add_remove") == halved.zcdp("add_remove")
@@ -305,8 +305,8 @@ def test_chords_lie_above_the_bounds_between_their_nodes():
 
 @pytest.mark.slow
 @each("sigma", [2.0, 4.0])
-def test_bounds_of_both_orders_make_one_convex_curve(sigma):
-    """Accountants refuse a pair whose orders contradict each other: the upper end was 2.6 times."""
+def test_bounds_of_both_orders_form_one_convex_curve(sigma):
+    """Accountants refuse contradictory orders, which once made the upper end 2.6 times larger."""
     profile = shuffled_profile(sigma, 10**6, replaced=False)
     forward, backward = float(profile.delta(0.0)), float(profile.reverse().delta(0.0))
     assert forward == pytest.approx(backward, rel=1e-9)
@@ -316,8 +316,8 @@ def test_bounds_of_both_orders_make_one_convex_curve(sigma):
     assert one.lower > 0.8 * one.epsilon
 
 
-def test_with_much_noise_a_replaced_record_shows_in_the_sum_of_all_steps():
-    """As in random allocation with half the noise: the largest coordinate tells much less."""
+def test_witness_of_replaced_record_uses_the_sum_of_steps_at_large_noise():
+    """As for random allocation with half the noise; the largest coordinate reveals less."""
     epoch = Shuffled(Gaussian(4.0), 100, 0.01)
     allocated = RandomAllocation(Gaussian(2.0), 100).witnesses()[0].mix_first(0.99)
     lower = epoch.witnesses("replace_one")[0]

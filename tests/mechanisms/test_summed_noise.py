@@ -1,4 +1,4 @@
-"""Sums of whole-number noise against their definition, and the theorem about them."""
+"""Sums of whole-number noise against their definition and theorem."""
 
 import math
 
@@ -17,7 +17,7 @@ PLD = ACCOUNTANTS["pld"]()
 
 
 def sum_by_definition(sigma, clients):
-    """Masses on -n, ..., n, one client after the other."""
+    """Return masses on -n, ..., n by convolving the clients one by one."""
     reach = math.ceil(15 * sigma) + 2
     one = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
     law = one = one / one.sum()
@@ -27,7 +27,7 @@ def sum_by_definition(sigma, clients):
 
 
 def skellam_by_definition(variance):
-    """Masses of a difference of two Poisson counts, term by term."""
+    """Return masses of a difference of two Poisson counts, by definition."""
     count = stats.poisson(variance / 2).pmf(
         np.arange(math.ceil(variance + 40 * variance**0.5) + 40)
     )
@@ -50,7 +50,7 @@ LAWS = [
 
 
 def log_skellam(k, mu):
-    """log e^-mu I_k(mu): its integral over a circle, where it is a Gaussian, by trapezoids."""
+    """Return log e^-mu I_k(mu) by the trapezoidal rule for its integral over a circle."""
     with mp.workdps(40):
         s = mp.asinh(mpf(k) / mu)
         size = mu * mp.cosh(s)
@@ -61,7 +61,7 @@ def log_skellam(k, mu):
 
 
 @pytest.mark.parametrize("mu", [1e4, 4e7, 1e8])
-def test_bessel_functions_err_by_less_than_is_granted(mu):
+def test_error_of_bessel_functions_is_below_its_bound(mu):
     law = Skellam(math.sqrt(mu))
     assert float(log_skellam(9, 1e4)) == pytest.approx(float(mp.log(mp.besseli(9, 1e4)) - 1e4))
     errors = [
@@ -94,7 +94,7 @@ def test_profiles_and_witnesses_enclose_the_definition(law, masses, adjacency, c
     ],
 )
 def test_certified_epsilon_of_sums_whose_variance_seems_one(law, certified):
-    """All claim the variance (Delta)^2 and so 4.377; at delta = 1e-5."""
+    """A Gaussian of the same nominal variance has 4.377 at delta = 1e-5."""
     stated = PLD.epsilon(law, delta=1e-5)
     assert stated.is_bound and stated.lower == pytest.approx(stated.epsilon, rel=1e-6)
     assert stated.epsilon == pytest.approx(certified, abs=1e-4)
@@ -102,7 +102,7 @@ def test_certified_epsilon_of_sums_whose_variance_seems_one(law, certified):
     assert 0.98 * run.epsilon < run.lower < run.epsilon
 
 
-def test_one_client_is_a_discrete_gaussian_and_large_sums_follow_the_theorem(monkeypatch):
+def test_one_client_is_a_discrete_gaussian_and_large_sums_use_the_theorem(monkeypatch):
     for sensitivity in (1, 4):
         one, law = SummedDiscreteGaussian(0.7, sensitivity, 1), DiscreteGaussian(0.7, sensitivity)
         deltas = [m.profiles()[0].delta(EPSILONS) for m in (one, law)]
@@ -128,7 +128,7 @@ def renyi(masses, shift, order):
 
 @each("sigma, clients", [(0.5, 4), (0.5, 40), (0.8, 10), (1.0, 30), (2.0, 5)])
 @each("change", [(1,), (3, 4), (2, 1, 1), (1,) * 8])
-def test_zcdp_of_vectors_holds_the_divergences_of_all_coordinates(sigma, clients, change):
+def test_zcdp_of_vectors_bounds_the_summed_divergences(sigma, clients, change):
     rho = summed_zcdp(sigma, clients, shift=math.hypot(*change), dimension=len(change))
     masses = sum_by_definition(sigma, clients)
     for order in (2, 3, 5):
@@ -157,6 +157,6 @@ def test_divergences_of_skellam_noise_are_bounded(variance, change):
         (lambda: Skellam(0.0), "noise_multiplier"),
     ],
 )
-def test_what_is_out_of_range_is_refused(make, message):
+def test_parameters_out_of_range_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()

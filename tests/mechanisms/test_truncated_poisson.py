@@ -1,4 +1,4 @@
-"""Poisson lots that are cut, against all lots, all ways of cutting and contrary companions."""
+"""Truncated Poisson batches against enumeration of batches, cuts and other records."""
 
 import itertools
 import math
@@ -43,7 +43,7 @@ def leak(p, q, sigma):
 @each("sigma", [0.4, 1.0])
 @each("rate", [0.3, 0.8, 1.0])
 @each("largest", [1, 2])
-def test_no_companions_leak_more_even_if_it_is_told_whether_a_lot_was_cut(largest, rate, sigma):
+def test_profile_bounds_all_other_records_even_if_cuts_are_public(largest, rate, sigma):
     step = TruncatedPoisson(Gaussian(sigma), rate, dataset_size=2, max_batch_size=largest)
     seen = 0.0
     for others in itertools.product([-1, 0, 1], repeat=2):
@@ -58,7 +58,7 @@ def test_no_companions_leak_more_even_if_it_is_told_whether_a_lot_was_cut(larges
 
 @each("rate", [0.3, 0.8])
 @each("largest", [1, 2])
-def test_no_replaced_record_leaks_more_even_if_it_is_told_whether_a_lot_was_cut(largest, rate):
+def test_replace_one_profile_bounds_all_records_even_if_cuts_are_public(largest, rate):
     step = TruncatedPoisson(Gaussian(1.0), rate, dataset_size=3, max_batch_size=largest)
     (bound,), (witness,) = step.profiles("replace_one"), step.witnesses("replace_one")
     for old, new, *others in itertools.product([-1, 0, 1], repeat=4):
@@ -78,7 +78,7 @@ def test_a_cut_lot_and_a_replaced_record_of_a_run():
 
 
 @each("largest", [1, 2])
-def test_the_witness_is_a_record_among_silent_ones(largest):
+def test_witness_is_a_record_among_zero_contributions(largest):
     step = TruncatedPoisson(Gaussian(0.7), 0.6, dataset_size=2, max_batch_size=largest)
     pair = []
     for own in ((1,), ()):
@@ -88,7 +88,7 @@ def test_the_witness_is_a_record_among_silent_ones(largest):
         assert witness.delta(EPSILONS) == pytest.approx(leak(p, q, 0.7), rel=1e-3, abs=1e-9)
 
 
-def test_lots_that_are_never_cut_are_poisson_lots():
+def test_batches_that_are_never_cut_are_poisson_samples():
     for largest in (1001, 10**6):
         step = TruncatedPoisson(Gaussian(1.0), 0.01, dataset_size=1000, max_batch_size=largest)
         whole = PoissonSubsampled(Gaussian(1.0), 0.01)
@@ -99,7 +99,7 @@ def test_lots_that_are_never_cut_are_poisson_lots():
     assert step.zcdp() == 0.5
 
 
-def test_a_record_may_take_the_place_of_another():
+def test_dominating_gaussian_has_half_the_noise_if_records_are_displaced():
     step = TruncatedPoisson(Gaussian(1.0), 0.5, dataset_size=3, max_batch_size=1)
     orders = np.array([1.5, 3.0, 8.0])
     assert step.zcdp() == 2.0
@@ -107,7 +107,7 @@ def test_a_record_may_take_the_place_of_another():
 
 
 @each("size, rate, largest", [(100, 0.3, 50), (10**5, 0.01, 1300), (10**8, 1e-5, 1250)])
-def test_binomial_tails_are_known_better_than_they_are_rounded(size, rate, largest):
+def test_error_of_binomial_tails_is_below_its_bound(size, rate, largest):
     def tail(n, least):
         q = mpmath.mpf(rate)
         term = total = mpmath.binomial(n, least) * q**least * (1 - q) ** (n - least)
@@ -124,7 +124,7 @@ def test_binomial_tails_are_known_better_than_they_are_rounded(size, rate, large
 
 
 def test_weights_are_rounded_up():
-    """With hardly any noise a record leaks whenever it is kept, here in a lot of one of ten."""
+    """With tiny noise a record leaks whenever it is kept, here in a batch of one of ten."""
     step = TruncatedPoisson(Gaussian(0.01), 0.9, dataset_size=9, max_batch_size=1)
     remaining = (1 - 0.1**10) / 10
     (remove, _), (witness, _) = step.profiles(), step.witnesses()

@@ -5,18 +5,18 @@ With M(z) = E_P e^{zL} for one step, K = log M, any lambda > 0 and z = lambda + 
 .. math:: \delta_T(\varepsilon) = \frac1{2\pi}\int M(z)^T e^{-z\varepsilon} \frac{dt}{z(1+z)}.
 
 The trapezoidal sum S with step h = 2 pi / P is exactly :math:`\sum_m e^{\lambda mP}
-\delta_T(\varepsilon + mP)`: the answer plus aliases, all non-negative. What is charged:
+\delta_T(\varepsilon + mP)`: delta plus aliases, all non-negative. Error bounds (charges):
 
 * aliases (lower side only): :math:`\delta_T(\varepsilon) \le c(\mu)e^{TK(\mu)-\mu\varepsilon}`,
   :math:`c(\mu)=\mu^\mu/(1+\mu)^{1+\mu}`, for the best mu on either side of lambda;
-* truncation at t: :math:`e^{-\lambda\varepsilon}B(t)^T/(\pi t)`, where B(t) bounds |M| from t on;
+* truncation at t: :math:`e^{-\lambda\varepsilon}B(t)^T/(\pi t)`, where B(t) >= |M| beyond t;
 * rounding, amplified T-fold by the power, and the error of the sums over x that give M.
 
-From the bottom: `pair` (the ratio off the real axis), `table` (K on real numbers: bounds, guesses,
-lambda and P), `line` (M and B on one vertical line), `small_rate` (few steps at a small rate,
-without the runs that tell nothing), `trapezoid` (S and its charges), `epsilon` (the answers).
+Modules, from low to high level: `pair` (the ratio off the real axis), `table` (K on real numbers:
+bounds, guesses, lambda and P), `line` (M and B on one vertical line), `small_rate` (few steps at a
+small rate), `trapezoid` (S and its error bounds), `epsilon` (bounds on delta and epsilon).
 
-Alghamdi et al. (2023) have the integral; the aliases are Poisson's summation formula.
+The integral is from Alghamdi et al. (2023); the aliases follow from Poisson summation.
 """
 
 from dplearn.engine.contour.epsilon import brackets, deltas, worse_brackets

@@ -1,6 +1,6 @@
-"""Delta at given epsilons; epsilon at a given delta: the root of the sum, both sides proved.
+"""Bounds on delta at given epsilons, and on epsilon at a given delta.
 
-At the end: which rows share a line and a sum, how long it gets, and when to try again.
+The last functions choose the rows that share a line and a sum, its length, and new attempts.
 """
 
 import math
@@ -15,16 +15,16 @@ from dplearn.engine.contour.small_rate import Remainder, Split
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.engine.contour.trapezoid import SHARE, Nodes, Trapezoid
 
-# Charges above this part of delta are no bracket.
+# Brackets with charges above this fraction of delta are discarded.
 _POOR = 1e-2
-# Steps of Newton's method after which rows are looked at.
+# Newton steps between two checks for rows that need another line.
 _PATIENCE = 4
-# Number of steps, epsilon and log delta, each of shape (n,); one of the last two is a guess.
+# Number of steps, epsilon and log delta, each of shape (n,); epsilon or log delta is a guess.
 Rows = tuple[NDArray, NDArray, NDArray]
-# Most nodes, the freedom of the tilt, how many times longer a period a row may take to share a
-# line (see Table.tilts), and whether uninformative runs are left out (see small_rate). The first
-# try is short: where the guess was poor it only finds a better one, and a line costs more than the
-# nodes it wastes. At the end a row may pay with rounding for fewer.
+# Maximum number of nodes, freedom of the tilt, factor by which a row may lengthen its period to
+# share a line (see Table.tilts), and whether to use `small_rate`. The first attempt is short: it
+# improves poor guesses, and a line costs more than wasted nodes. The last ones
+# accept more rounding for fewer nodes.
 Effort = tuple[int, float, float, bool]
 TRIES: tuple[Effort, ...] = (
     (2**8, 2.0, 3.0, False),
@@ -35,21 +35,21 @@ TRIES: tuple[Effort, ...] = (
     (2**16, 7.0, 1.4, False),
     (2**16, 7.0, 1.4, False),
 )
-# For rows that stay wide or open: each on a line of its own, as near the saddle point as it can.
+# Attempts for rows left wide or without a bound: separate lines as near the saddle as possible.
 ALONE: tuple[Effort, ...] = tuple((2**16, freedom, 1.01, False) for freedom in (0.5, 1.0, 2.0, 7.0))
 _FEWEST_NODES = 2**6
-# Most nodes in x, and most products of nodes in x and in t.
+# Maximum number of nodes in x, and of products of nodes in x and in t.
 _MOST_WIDTH, _MOST_WORK = 2**13, 2**24
-# Rows with different numbers of nodes go together until this many are wasted.
+# Rows with different numbers of nodes share a sum until this many nodes are wasted.
 _WASTE = 2**14
 
 
 def deltas(
     pair: SampledGaussian, steps: int, epsilons: ArrayLike, *, rtol: float = 1e-6
 ) -> tuple[NDArray, NDArray]:
-    """Certified (lower, upper) for log delta at each epsilon >= 0; `rtol` is aimed at.
+    """Return certified bounds on log delta at each epsilon >= 0, with target width `rtol`.
 
-    Where the sum does not reach they are -inf and the smaller of 0 and the Chernoff bound.
+    Where the sum fails they are -inf and the smaller of 0 and the Chernoff bound.
     """
     epsilon = np.asarray(epsilons, dtype=float)
     if pair.sigma < LEAST_SIGMA:
@@ -63,7 +63,7 @@ def deltas(
     def update(rows: NDArray, total: Trapezoid) -> NDArray:
         at, value = epsilon[rows], total.sums(total.terms, epsilon[rows])
         estimate = total.log_scale(at) + np.log(np.where(value > 0, value, 1.0))
-        # A sum that is not positive is aliases or noise.
+        # A sum <= 0 is rounding noise: lower the guess.
         guess[rows] = np.where(value > 0, np.minimum(estimate, upper[rows]), guess[rows] - 3)
         charges = total.charges(at, guess[rows])
         size, (rounding, cut, aliases) = total.size(at, guess[rows]), charges
@@ -80,9 +80,9 @@ def deltas(
 def brackets(
     pair: SampledGaussian, steps: ArrayLike, *, delta: float, rtol: float = 1e-6
 ) -> tuple[NDArray, NDArray]:
-    """Certified (lower, upper) for epsilon of each number of steps; (0, inf) where not reached.
+    """Return certified bounds on epsilon for each number of steps, or (0, inf) on failure.
 
-    They hold whatever is reached of the relative width `rtol` that is aimed at.
+    They are valid even if wider than the target relative width `rtol`.
     """
     steps = np.asarray(steps, dtype=float)
     if pair.sigma < LEAST_SIGMA:
@@ -94,11 +94,11 @@ def brackets(
 def worse_brackets(
     steps: ArrayLike, *, sigma: float, q: float, delta: float, rtol: float = 1e-6
 ) -> tuple[NDArray, NDArray]:
-    """Certified (lower, upper) for the larger epsilon of the two directions, as `brackets`.
+    """Return certified bounds on the larger epsilon of both directions, as `brackets` does.
 
-    The remove direction is solved. For the other it is enough to prove that its delta at the
-    upper end is no larger, by a Chernoff bound or else by a rough sum. No theorem says that
-    this must succeed; where it does not, the other direction is solved as well.
+    The remove direction is solved. For the add direction it suffices to prove that its delta at
+    the upper end is at most delta, by a Chernoff bound or else by a rough sum. If that fails,
+    the add direction is solved as well.
     """
     steps, log_delta = np.asarray(steps, dtype=float), math.log(delta)
     lower, upper = brackets(SampledGaussian(sigma, q, "remove"), steps, delta=delta, rtol=rtol)
@@ -131,11 +131,11 @@ def _brackets(
     def update(rows: NDArray, total: Trapezoid) -> NDArray:
         root, fall = _root(total, guess[rows], log_delta)
         charges = total.charges(root, log_delta)
-        # A sum of which nothing is known is no better guess.
+        # Keep the old guess where rounding and truncation exceed the sum.
         guess[rows] = np.where(charges[0] + charges[1] < 1, root, guess[rows])
         poor = total.poor(charges)
         if not np.all(poor):
-            # Steps out from the root, until each end was seen to hold.
+            # Move away from the root until both ends are proved.
             low, high = np.full(root.shape, -np.inf), np.full(root.shape, np.inf)
             out, both = charges[0] + charges[1], sum(charges)
             for widen in (1.1, 2.0, 5.0, 20.0):
@@ -152,7 +152,7 @@ def _brackets(
         return poor | (lower[rows] == 0) & (upper[rows] > 0)
 
     tries(table, (steps, guess, target), log_tau, update)
-    # Rounding is least at the saddle point; where nothing was reached the guess was poor.
+    # Rounding is smallest at the saddle point; rows without an upper bound had a poor guess.
     open_, rtol = np.isinf(upper), math.exp(log_tau) / SHARE
     guess[open_] = table.guess_at_saddle(steps[open_], log_delta)
     wide = np.flatnonzero(open_ | (upper - lower > rtol * upper))
@@ -161,10 +161,10 @@ def _brackets(
 
 
 def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, NDArray]:
-    """Epsilon at which the sum is delta, and there the fall of its logarithm."""
+    """Return the epsilon at which the sum is delta, and minus the slope of its logarithm."""
     epsilon, stride = guess, 3 / total.line.tilt
     low, high = np.full(guess.shape, -np.inf), np.full(guess.shape, np.inf)
-    # Closer than a part of what will be charged is a waste; Newton squares the gap.
+    # Stop when the next Newton step, which squares the gap, is small against the charges.
     enough = np.sqrt(np.minimum(0.03 * sum(total.charges(guess, log_delta)), 1e-2))
     done = np.zeros(guess.shape, dtype=bool)
     for i in range(40):
@@ -174,36 +174,36 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
         fall = np.where(good, np.maximum(slope / value, 1e-6 * total.line.tilt), total.line.tilt)
         gap = total.log_scale(epsilon) + np.log(value) - log_delta
         low, high = np.where(gap > 0, epsilon, low), np.where(gap > 0, high, epsilon)
-        # Newton on the logarithm; a sum that is not positive is noise: epsilon is too large.
+        # Newton on the logarithm; a sum <= 0 is rounding noise: epsilon is too large.
         new = epsilon + np.where(good, np.minimum(np.maximum(gap / fall, -stride), stride), -stride)
         middle = np.where(np.isfinite(high - low), 0.5 * (low + high), new)
         new = np.where((new > low) & (new < high), new, middle)
-        # A root that was found stays: rounding would throw it to the middle.
+        # Fix converged roots: rounding would move them to the middle of the bracket.
         epsilon = np.where(done, epsilon, new)
         done |= good & (np.abs(gap) <= enough)
         if np.all(done):
             break
         if i % _PATIENCE == _PATIENCE - 1:
-            # A row that needs another line anyway is not waited for.
+            # Stop iterating rows that need another line anyway.
             charges = total.charges(epsilon, log_delta)
             done |= total.poor(charges) | (sum(charges) > _POOR)
     return epsilon, fall
 
 
 def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
-    """Whether delta is proved to be enough at epsilon: aliases only help."""
+    """Return whether delta(epsilon) <= delta is proved; ignoring aliases is pessimistic."""
     return total.size(epsilon, log_delta) + sum(total.above(epsilon, log_delta)) <= 1
 
 
 def sums(
     table: Table, rows: Rows, log_tau: float, effort: Effort
 ) -> Iterator[tuple[NDArray, Trapezoid]]:
-    """Return indices of rows and their sum; nothing for rows that need more nodes."""
+    """Yield indices of rows and their sum; omit rows that need more nodes than allowed."""
     (steps, epsilon, log_delta), (most, freedom, longer, split) = rows, effort
     need, at_zero = table.needs(steps, epsilon, log_delta, log_tau)
     for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom, longer), longer):
         period = table.period((need[group], at_zero[group]), tilt)
-        # Aliases that only such a period removes tell of a poor guess, or of no mu beyond lambda.
+        # A period this long means a poor guess, or no mu beyond lambda.
         if not period * tilt < 1e9:
             continue
         x0, least, size = None, 0.95 * epsilon[group], None
@@ -223,9 +223,9 @@ def sums(
             counts = np.minimum(counts, most)
         nodes = None
         for part, count in _alike(counts, most_nodes):
-            # The first sum is the longest.
+            # The first sum is the longest, so its nodes serve all others.
             nodes = nodes or Nodes(table, line, period, count)
-            # Rows of one length share their powers.
+            # Rows with equal numbers of steps share their powers.
             lengths = steps[group[part]]
             lengths = lengths[:1] if np.all(lengths == lengths[0]) else lengths
             cut = bound, cutoffs[part], log_b[part]
@@ -241,9 +241,9 @@ def tries(
     efforts: tuple[Effort, ...] = TRIES,
     left: NDArray | None = None,
 ) -> None:
-    """Call `update` with indices of rows and their sum, until none of those `left` is poor.
+    """Call `update` with indices of rows and their sum, until no row in `left` is poor.
 
-    It may improve the guesses among the rows, and returns which of its rows are poor.
+    `update` may improve the guesses in `rows`, and returns a mask of its poor rows.
     """
     left = np.arange(rows[0].size) if left is None else left
     for effort in efforts:
@@ -258,13 +258,13 @@ def tries(
 
 
 def _alike(counts: NDArray, most: int) -> Iterator[tuple[NDArray, int]]:
-    """Yield rows that share a number of nodes at little waste, and that number, largest first."""
+    """Yield groups of rows with similar numbers of nodes, and that number, largest first."""
     order = np.argsort(-counts)
     order = order[counts[order] <= most]
     while order.size:
         waste = np.cumsum(counts[order[0]] - counts[order])
         whole = max(math.ceil(counts[order[0]]), _FEWEST_NODES)
-        # Rounded up to 64, 80, 96, 112, 128, 160, ..., which have two digits of similar size.
+        # Round up to 64, 80, 96, 112, 128, 160, ..., which factor into two similar sizes.
         part = 2 ** (whole - 1).bit_length() // 8
         yield order[waste <= _WASTE], part * -(-whole // part)
         order = order[waste > _WASTE]

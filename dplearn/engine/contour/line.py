@@ -1,4 +1,4 @@
-r"""M on a vertical line, from nodes x + i eta that do not depend on t.
+r"""M on a vertical line, by a sum over nodes x + i eta that do not depend on t.
 
 On Im x = eta the loss turns f^{it} into a factor of modulus :math:`e^{-t\arg f} \le 1`, so one
 set of nodes serves every t, and with any height
@@ -6,7 +6,7 @@ set of nodes serves every t, and with any height
 .. math:: |M(\lambda + it')| \le B(t) = e^{\eta^2/2\sigma^2} E|f(x+i\eta)|^s e^{-t\arg f}
    \qquad (t' \ge t),
 
-which falls with t: one number bounds all that is cut off.
+which falls with t: B at the cut-off bounds M on the whole truncated part.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PARTS = np.linspace(0, 1, 10)[:, None]
 
 
 class Line:
-    """The nodes of one tilt, with everything that does not depend on t."""
+    """The nodes of one tilt, with all quantities that do not depend on t."""
 
     # Off the axis the integrand grows by e^{(1 + sharper) y^2 / 2 sigma^2} at most.
     sharper = 0.0
@@ -35,14 +35,14 @@ class Line:
         self.pair, self.tilt, sigma = pair, tilt, pair.sigma
         self.height = min(0.5 * math.pi * sigma**2, 1.5 * sigma / math.sqrt(1 + self.sharper))
         if pair.direction != "remove":
-            # |f|^{-lambda}, or |g|^{-lambda}, may exceed that at Re x by e^2 at most.
+            # |f|^{-lambda}, or |g|^{-lambda}, exceeds its value at Re x by at most e^2.
             self.height = min(self.height, 4 * sigma**2 / math.sqrt(tilt))
         self.step = pair.step(tilt, self.height, self.sharper)
         self.x = x = pair.nodes(tilt, self.step)
         self.norm = math.log(self.step / sigma / math.sqrt(2 * math.pi))
         phi = self.height / sigma**2
         log_p, loss = pair.logs(x, phi)
-        # log of w, the density times e^{lambda loss}; for f^{-z} the line is mirrored.
+        # log of w, the density times e^{lambda loss}; for f^{-z} use the mirrored line.
         log_w = log_p + tilt * loss
         size = log_w.real - 0.5 * ((x / sigma) ** 2 - self.height * phi)
         angle = log_w.imag - pair.sign * x * phi
@@ -53,17 +53,17 @@ class Line:
         self.log_m = math.log(abs(np.sum(self.weight))) + self.top + self.norm
 
     def relative_error(self, t: NDArray) -> NDArray:
-        """Bound on the error of every M(lambda + it), and M_a, as a fraction of M(lambda)."""
+        """Return a bound on the errors of M(lambda + it) and M_a, relative to M(lambda)."""
         power = 1 + self.tilt + t
         ulps = self.pair.ulps(self.x, np.abs(self.weight), self.turn, power)
         return ULP * ulps / abs(np.sum(self.weight)) + QUADRATURE
 
     def log_tail(self, steps: NDArray, log_b: NDArray) -> NDArray:
-        """log of a bound on the power, from where log B is `log_b`."""
+        """Return log of a bound on |M|^T beyond the t at which log B is `log_b`."""
         return steps * log_b
 
     def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
-        """B; per row a t with log(M^T / tail) + log(pi t) >= need or else inf, and log B(t)."""
+        """Return B, and per row a t (or inf) with log(pi t M^T / tail) >= need, and log B(t)."""
         bound, start = self._majorant(float(np.min(need / steps)))
         cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         for t in start * _FURTHER:
@@ -78,8 +78,8 @@ class Line:
         return bound, cuts, at_cuts
 
     def _majorant(self, need: float) -> tuple[Majorant, float]:
-        """Return B by heights that suit a t at which one step gains `need`, and that t."""
-        # Mean of sigma^2 |dL / dx| under the tilted law, for a guess.
+        """Return B for heights near the best at a t where one step gains `need`, and that t."""
+        # Mean of sigma^2 |dL / dx| under the tilted law, for an initial guess.
         log_p, loss = (log.real for log in self.pair.logs(self.x))
         tilted = log_p + self.tilt * loss - 0.5 * (self.x / self.pair.sigma) ** 2
         tilted = np.exp(tilted - np.max(tilted))
@@ -87,19 +87,19 @@ class Line:
         if self.pair.direction == "replace":
             each = each + self.pair.posterior(-self.x)
         posterior = float(each @ tilted / np.sum(tilted))
-        # Were the loss normal: t^2 times its variance = 2 need / T.
+        # For a normal loss: t^2 times its variance = 2 need / T.
         slope = max(posterior / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(need, 1e-9)) / slope
-        # The angle that suits t is then t times the mean posterior / sigma^2.
+        # The best angle at t is then about t times the mean posterior / sigma^2.
         return Majorant.of(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5)), start
 
     def ratios(self, h: float, count: int) -> list[NDArray]:
-        """M(lambda + ikh) / M(lambda) for k = 0..count - 1, and M_a of runs that are left out."""
+        """Return M(lambda + ikh) / M(lambda) for k = 0..count - 1; `Split` adds those of M_a."""
         values = self.transform(h, count)
         return [values / values[0]]
 
     def transform(self, h: float, count: int) -> NDArray:
-        """M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, by powers in two digits."""
+        """Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, k in base `block`."""
         spend(0.2 * count * self.x.size)
         block = 1 << (count.bit_length() // 2 - 1)
         fine = np.exp(np.outer(h * np.arange(block), self.turn))
@@ -109,7 +109,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Majorant:
-    """B(t) as the smallest over several heights: arrays of shape (n_heights, n_nodes)."""
+    """B(t), the minimum over several heights: arrays of shape (n_heights, n_nodes)."""
 
     line: Line
     phi: NDArray  # heights over sigma^2, from `first` up to 2.5, shape (n_heights, 1)
@@ -125,23 +125,23 @@ class Majorant:
         return cls(line, phi, loss.imag, log_size)
 
     def log_at(self, t: NDArray) -> NDArray:
-        """log B(t), shape of t."""
+        """Return log B(t), with the shape of t."""
         return np.min(self.by_height(t), axis=1)
 
     def by_height(self, t: NDArray) -> NDArray:
-        """log of what each height proves at each t, shape (n_t, n_heights)."""
+        """Return the log bound of each height at each t, shape (n_t, n_heights)."""
         logs = self.log_size - t[:, None, None] * self.angle
         return np.logaddexp(log_sum(logs) + self.line.norm, self.log_error(t[:, None]))
 
     def log_error(self, t: NDArray) -> NDArray:
-        """log of what the sum for B(t) may miss: shape (n_t, n_heights)."""
+        """Return log of a bound on the error of the sum for B(t), shape (n_t, n_heights)."""
         line, pair, sigma, phi = self.line, self.line.pair, self.line.pair.sigma, self.phi[:, 0]
-        # Its integrand is moved by beta sigma^2 up and down, as far as its own angle or farther.
+        # Shift the line by beta sigma^2 up and down, with beta up to phi or beyond.
         far = np.minimum(line.height / sigma**2, 0.98 * (math.pi - phi))
         errors = []
         for beta in (far, np.minimum(far, phi)):
             cost = (1 + line.sharper) * sigma**2 * (beta**2 + phi**2)
-            # Each of one logarithm, or two, turns back by so much at most.
+            # The angle of each logarithm falls by at most beta - min(beta, phi).
             angles = 2 if pair.direction == "replace" else 1
             cost = 0.5 * (cost + angles * t * (beta - np.minimum(beta, phi)))
             for top in (phi + beta, phi - beta):
@@ -150,5 +150,5 @@ class Majorant:
         return line.log_m + np.minimum(*errors) + 2.0
 
 
-# B; per row the t from which on nothing is added, and log B there.
+# B, and per row the cut-off t and log B(t).
 Cutoffs = tuple[Majorant, NDArray, NDArray]

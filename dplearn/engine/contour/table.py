@@ -1,4 +1,4 @@
-"""K = log M on a grid of real lambda: Chernoff bounds, saddle points, and plans of the sum."""
+"""K = log M on a grid of real mu: Chernoff bounds, saddle points, and choice of lambda and P."""
 
 import math
 from typing import NamedTuple
@@ -10,26 +10,26 @@ from scipy.special import log_ndtr
 from dplearn.core.work import spend
 from dplearn.engine.contour.pair import QUADRATURE, ULP, SampledGaussian
 
-# Rounding of M, about: only for plans.
+# Approximate relative rounding of M, used only to choose lambda.
 _ROUNDING = 3e-14
 _GRID = np.geomspace(1e-6, 1.0, 96)
-# Room for an epsilon or a delta that is only guessed.
+# Margin for the error of a guessed epsilon or delta.
 _ROOM = 0.3
-# Number of sampled steps below which the sum of losses is one large loss and a rest, where a
-# saddle point is poor.
+# Expected number of sampled steps below which one large loss dominates the sum and saddle points
+# are inaccurate.
 _FEW = 10
 
 
 def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
-    """log E_P e^{mu L} of one step for real mu >= 0, to about 1e-15 absolutely.
+    """Return log E_P e^{mu L} of one step for real mu >= 0, with absolute error near 1e-15.
 
-    This is mu D_{1 + mu}(P, Q): T times it is the Renyi curve of T steps at any orders.
+    It is mu D_{1 + mu}(P, Q), the Rényi divergence of order 1 + mu times mu.
     """
     return moments(pair, np.asarray(powers, dtype=float)).k
 
 
 class Cumulants(NamedTuple):
-    """K with a bound on its error, K' and K'', shape (n_mu,) each."""
+    """K, a bound on its error, K' and K'', shape (n_mu,) each."""
 
     k: NDArray
     error: NDArray
@@ -38,7 +38,7 @@ class Cumulants(NamedTuple):
 
 
 def moments(pair: SampledGaussian, mu: NDArray) -> Cumulants:
-    """Cumulants of the loss at every mu, by the trapezoidal rule on the real axis."""
+    """Return cumulants of the loss at every mu, by the trapezoidal rule on the real axis."""
     tilt, sigma = float(np.max(mu)), pair.sigma
     step = pair.step(tilt, 0.0)
     x = pair.nodes(tilt, step)
@@ -58,31 +58,31 @@ def moments(pair: SampledGaussian, mu: NDArray) -> Cumulants:
 
 
 def largest_power(pair: SampledGaussian, log_delta: float) -> float:
-    """Largest mu of the table; a saddle point further out is left to others."""
+    """Return the largest mu of the table."""
     mu = 2 * pair.sigma**2 * math.log(1 / pair.q) + 4 * pair.sigma * math.sqrt(-2 * log_delta) + 1
-    # The add direction is bounded: its K grows slowly and a larger mu costs little.
+    # Losses of the add direction are bounded, so K grows slowly and a larger mu is cheap.
     return min(mu if pair.sign > 0 else 16 * mu, 3000 * pair.sigma)
 
 
 class Table:
-    """K, K' and K'' on a grid of mu, and what follows from them for T steps."""
+    """K, K' and K'' on a grid of mu, with bounds and estimates for T steps."""
 
     def __init__(self, pair: SampledGaussian, largest: float) -> None:
         self.pair = pair
         self.mu = mu = largest * _GRID
         self.k, error, self.mean, self.variance = moments(pair, mu)
-        # What is proved is rounded up: K by its error, and products and sums by some ulps.
+        # Bounds are rounded up: K by its error, products and sums by a few ulps.
         self.k_above = self.k + error + 4 * ULP * np.abs(self.k)
         self.mu_below = mu * (1 - 4 * ULP)
         self.planned_c = mu * np.log(mu) - (1 + mu) * np.log1p(mu) + 1e-6
         self.log_c = -(mu * np.log1p(1 / mu) + np.log1p(mu)) * (1 - 8 * ULP)
 
     def chernoff(self, steps: NDArray, epsilon: NDArray) -> NDArray:
-        """log of c(mu) e^{T K(mu) - mu epsilon}, rounded up, shape (n, n_mu): log delta is less."""
+        """Return log of c(mu) e^{T K(mu) - mu epsilon} >= delta, rounded up, shape (n, n_mu)."""
         return steps[:, None] * self.k_above - self.mu_below * epsilon[:, None] + self.log_c
 
     def _saddles(self, steps: NDArray) -> tuple[NDArray, NDArray]:
-        """Epsilon with its saddle at mu, and the estimate of log delta there: (n, n_mu) each."""
+        """Return epsilons with saddle points mu, and estimates of log delta: (n, n_mu) each."""
         a, t = self.mu, steps[:, None]
         epsilon = t * self.mean - 1 / a - 1 / (1 + a)
         curvature = t * self.variance + a**-2 + (1 + a) ** -2
@@ -90,14 +90,14 @@ class Table:
         return epsilon, peak - 0.5 * np.log(2 * np.pi * curvature)
 
     def guess_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
-        """Epsilon near which delta is reached, by a saddle point or else by few sampled steps."""
+        """Return estimates of epsilon at delta, by saddle point or by few sampled steps."""
         guess, few = self.guess_at_saddle(steps, log_delta), self.rarely_sampled(steps)
         if np.any(few):
-            # Of one run in which the record was sampled, and of the normal rest.
+            # Estimate from one sampled step, and the normal sum of all others.
             sigma, q = self.pair.sigma, self.pair.q
             x = np.linspace(-sigma, 14 * sigma + 1, 300)
             loss = (2 * x - 1) / (2 * sigma**2)
-            # q times delta of the unsampled step at its loss.
+            # log of q times delta of an unsubsampled step at its loss.
             p, ratio = log_ndtr((1 - x) / sigma), loss + log_ndtr(-x / sigma)
             log = math.log(q) + p + np.log(-np.expm1(np.minimum(ratio - p, -1e-15)))
             one = np.interp(np.log(steps[few]) - log_delta, -log, self.pair.log_ratio(x)[0])
@@ -107,12 +107,12 @@ class Table:
         return guess
 
     def rarely_sampled(self, steps: NDArray) -> NDArray:
-        """Whether so few records are sampled that the sum is far from normal."""
+        """Return whether a record is sampled so rarely that the sum is far from normal."""
         return (self.pair.q * steps < _FEW) & (self.pair.direction == "remove")
 
     def guess_at_saddle(self, steps: NDArray, log_delta: float) -> NDArray:
-        """Epsilon at which the saddle point estimate is delta."""
-        # The estimate falls along the grid once epsilon is positive; both are made monotone.
+        """Return the epsilon at which the saddle point estimate is delta."""
+        # Along the grid the estimate falls once epsilon > 0; make it monotone everywhere.
         rows = zip(*self._saddles(steps), strict=True)
         return np.array(
             [np.interp(-log_delta, np.maximum.accumulate(-log), eps) for eps, log in rows]
@@ -126,14 +126,14 @@ class Table:
     def needs(
         self, steps: NDArray, epsilon: NDArray, log_delta: NDArray, log_tau: float
     ) -> tuple[NDArray, NDArray]:
-        """Return logs by which the aliases must fall to tau delta: at every mu, and at mu = 0."""
+        """Return logs by which aliases must fall to reach tau delta, at every mu and at 0."""
         room = _ROOM - log_tau - log_delta
         fall = steps[:, None] * self.k - self.mu * epsilon[:, None] + self.planned_c
-        # A good guess needs at least -log tau; a poor one must not ask for a negative period.
+        # For a good guess the fall is at least -log tau; a poor one must not give a period < 0.
         return np.maximum(fall + room[:, None], 1.0), room
 
     def period(self, needs: tuple[NDArray, NDArray], tilt: float) -> float:
-        """Smallest P that keeps the aliases on both sides of `tilt` below tau delta."""
+        """Return the smallest P that keeps aliases on both sides of `tilt` below tau delta."""
         need, at_zero = needs
         gap = self.mu - tilt
         right, left = gap > 1e-3 * tilt, gap < -1e-3 * tilt
@@ -144,15 +144,15 @@ class Table:
     def tilts(
         self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float, longer: float
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """Smallest P of each row, and the interval of lambda that `longer` times as much allows."""
+        """Return the smallest P of each row, and the interval of lambda at P times `longer`."""
         need, at_zero = needs
-        # Off the saddle point rounding is amplified, to tau delta where need = -log(T _ROUNDING).
+        # Rounding grows away from the saddle, to tau delta where need = -log(T _ROUNDING).
         best = need.min(axis=1)
         highest = np.clip(-np.log(_ROUNDING * steps), best + freedom, best + 7)
         near = need <= highest[:, None]
         least = self.mu[np.argmax(near, axis=1)]
         most = self.mu[self.mu.size - 1 - np.argmax(near[:, ::-1], axis=1)]
-        # The smallest of many columns is found faster along the first axis.
+        # Reductions over many columns are faster along the first axis.
         mu, need = self.mu[:, None], np.ascontiguousarray(need.T)
 
         def interval(period: NDArray) -> tuple[NDArray, NDArray]:
@@ -167,7 +167,7 @@ class Table:
             low, high = interval(np.exp(middle))
             small, large = np.where(low > high, middle, small), np.where(low > high, large, middle)
         low, high = interval(longer * np.exp(large))
-        # Where even a huge period is not enough the sum will be too long; lambda stays positive.
+        # If even the longest period fails the sum is too long; keep lambda positive.
         high = np.maximum(high, least)
         return np.exp(large), np.minimum(low, high), high
 
@@ -175,7 +175,7 @@ class Table:
 def shared(
     period: NDArray, low: NDArray, high: NDArray, longer: float
 ) -> list[tuple[NDArray, float]]:
-    """Few points that meet all intervals, (rows, point) each; periods of a group are similar."""
+    """Return few (rows, point) so that each point lies in its rows' intervals, greedily."""
     groups, order = [], np.argsort(high)
     while order.size:
         ratio = period[order] / period[order[0]]

@@ -1,7 +1,7 @@
-"""The trapezoidal sum over t for rows that share a line, and all that is charged to it.
+"""The trapezoidal sum S over t for rows that share a line, and bounds on its errors.
 
-Every row has its own number of steps; S and all charges are in units of e^{T K - lambda epsilon}
-until the last moment, so that neither can leave the range of doubles.
+Every row has its own number of steps; S and its error bounds are in units of
+e^{T K - lambda epsilon}, converted last, so that they neither overflow nor underflow.
 """
 
 import math
@@ -15,14 +15,14 @@ from dplearn.engine.contour.line import Cutoffs, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
 
-# What is charged for rounding, truncation and aliases.
+# Bounds on the errors by rounding, truncation and aliases.
 Charges = tuple[NDArray, NDArray, NDArray]
-# Truncation and aliases are each held at, and charged at least, this part of rtol delta.
+# Target and minimum of the truncation and alias charges, as a fraction of rtol delta.
 SHARE = 1e-2
 
 
 class Rounding(NamedTuple):
-    """Parts of the rounding of S: values of M and powers, products and sums, phases, the scale."""
+    """Rounding errors of S by source: M and its powers, summation, phases, scale."""
 
     growth: NDArray
     adding: NDArray
@@ -31,14 +31,14 @@ class Rounding(NamedTuple):
 
 
 class Nodes:
-    """M and all else that rows share, at z = lambda + ikh, k = 0..count - 1."""
+    """M and other values shared by rows, at z = lambda + ikh, k = 0..count - 1."""
 
     def __init__(self, table: Table, line: Line, period: float, count: int) -> None:
         self.table, self.line, self.period = table, line, period
         self.h = h = 2 * math.pi / period
         self.ratios = line.ratios(h, count)
         t = h * np.arange(count)
-        # 1 / z (1 + z) by real numbers.
+        # 1 / z (1 + z) from real factors.
         size = h / math.pi / ((1 + line.tilt) ** 2 + t * t)
         size[0] *= 0.5
         self.kernel = size * (1 + line.tilt - 1j * t)
@@ -46,7 +46,7 @@ class Nodes:
         self.inverse = square * (line.tilt - 1j * t)
         error = line.relative_error(t)
         self.log_grown = np.log(np.max(np.abs(self.ratios), axis=0) + error)
-        # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}: all of it but T and the power.
+        # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}, here without T and the power.
         self.charge = len(self.ratios) * error * np.sqrt(size * (h / math.pi) * square)
         self.charge[0] *= math.sqrt(0.5)
 
@@ -82,33 +82,33 @@ class Trapezoid:
         last = (count - 1) * self.h
         grown = np.multiply(steps[:, None] - 1, nodes.log_grown[:count], out=size)
         self.growth = steps * (np.exp(grown, out=grown) @ nodes.charge[:count])
-        # What bounds M from the cut-off onwards holds from the last node; h sum 1/t^2 <= 1 / last.
+        # Bound |M| beyond the last node by B there or at the cut-off; h sum 1/t^2 <= 1 / last.
         bound, cutoffs, log_b = cut
         if np.any(short := cutoffs > last):
             log_b = np.where(short, bound.log_at(np.array([last])), log_b)
         self.log_cut = line.log_tail(steps, log_b) - math.log(math.pi * last)
-        # The least epsilon, and from it on the log of what the runs left out add to delta.
+        # Smallest epsilon, and log of a bound on Delta from that epsilon on (see small_rate).
         self.left_out = left_out
         # Aliases: geometric series of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}.
         self.mu, gap = table.mu, table.mu - line.tilt
         self.log_aliases = table.chernoff(steps, np.zeros(1)) - _log_series(np.abs(gap) * period)
         self.right = int(np.searchsorted(gap, 0.0, side="right"))
-        # Those to the left also by delta <= 1.
+        # Aliases on the left are also bounded by delta <= 1.
         self.log_left = -float(_log_series(line.tilt * period))
 
     def sums(self, terms: NDArray, epsilon: NDArray) -> NDArray:
-        """S of `terms`, S and -S' of `both`, in units of e^{T K - lambda epsilon}."""
+        """Return S of `terms`, or S and -S' of `both`, in units of e^{T K - lambda epsilon}."""
         angle = -1j * self.h * epsilon[:, None]
         fine = np.exp(angle * np.arange(self.block))
         coarse = np.exp(angle * self.block * np.arange(terms.shape[-2]))
         return np.real(np.sum((coarse[:, None, :] @ terms)[..., 0, :] * fine, axis=-1))
 
     def log_scale(self, epsilon: NDArray) -> NDArray:
-        """log of e^{T K - lambda epsilon}."""
+        """Return T K - lambda epsilon."""
         return self.steps * self.line.log_m - self.line.tilt * epsilon
 
     def size(self, epsilon: NDArray, log_delta: NDArray | float) -> NDArray:
-        """S in units of delta."""
+        """Return S in units of delta."""
         return self._unit(epsilon, log_delta) * self.sums(self.terms, epsilon)
 
     def _unit(self, epsilon: NDArray, log_delta: NDArray | float) -> NDArray:
@@ -117,13 +117,13 @@ class Trapezoid:
     def charges(self, epsilon: NDArray, log_delta: NDArray | float) -> Charges:
         """Return rounding, truncation and aliases in units of delta; the last two at least tau.
 
-        That floor makes the brackets for a smaller tau lie inside, though plans differ.
+        This minimum makes brackets for a smaller tau lie inside those for a larger one.
         """
         aliases = _exp(self.aliases(epsilon) - log_delta, self.log_tau)
         return *self.above(epsilon, log_delta), aliases
 
     def above(self, epsilon: NDArray, log_delta: NDArray | float) -> tuple[NDArray, NDArray]:
-        """Those charges that the upper side bears."""
+        """Return the charges of the upper bound: rounding and truncation."""
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
         cut = _exp(self.truncation(epsilon) - log_delta, self.log_tau)
         if self.left_out:
@@ -132,11 +132,11 @@ class Trapezoid:
         return rounding, cut
 
     def poor(self, charges: Charges) -> NDArray:
-        """Whether a better guess would pay: more is charged than was planned for."""
+        """Return whether truncation and aliases far exceed their target tau."""
         return ~(charges[1] + charges[2] <= 10 * math.exp(self.log_tau))
 
     def rounding(self, epsilon: NDArray) -> Rounding:
-        """Error of S from rounding and from the nodes in x, in units of the scale."""
+        """Return errors of S by rounding and by the sums over x, in units of the scale."""
         terms, moments = self.sizes
         adding = ULP * (30 + 2 * sum(self.terms.shape[1:])) * terms
         phases = 4 * ULP * self.h * np.abs(epsilon) * moments
@@ -144,11 +144,11 @@ class Trapezoid:
         return Rounding(self.growth, adding, phases, 4 * ULP * scale * terms)
 
     def truncation(self, epsilon: NDArray) -> NDArray:
-        """log of a bound on all nodes left out."""
+        """Return log of a bound on the truncated part."""
         return self.log_cut - self.line.tilt * epsilon
 
     def aliases(self, epsilon: NDArray) -> NDArray:
-        """log of a bound on all aliases, by the best mu on either side."""
+        """Return log of a bound on all aliases, by the best mu on either side."""
         logs = self.log_aliases - self.mu * epsilon[:, None]
         above = logs[:, self.right :].min(axis=1, initial=np.inf)
         below = logs[:, : self.right].min(axis=1, initial=self.log_left)
@@ -160,13 +160,13 @@ def _exp(x: NDArray, least: float) -> NDArray:
 
 
 def _log_series(x: ArrayLike) -> NDArray:
-    """log(e^x - 1), so that the sum over m >= 1 of e^{-mx} is e to the minus this."""
+    """Return log(e^x - 1), minus the log of the sum of e^{-mx} over m >= 1."""
     x = np.maximum(np.asarray(x, dtype=float), 1e-9)
     return x + np.log(-np.expm1(-x))
 
 
 def _powers(base: NDArray, steps: NDArray, out: NDArray) -> None:
-    """Put base ** T, of shape (n, base.size), into `out` by repeated squaring."""
+    """Write base ** steps, of shape (n, base.size), into `out` by repeated squaring."""
     left = steps.astype(np.int64)
     out[:] = 1
     for _ in range(int(left.max()).bit_length()):

@@ -1,18 +1,18 @@
-r"""Composition on a tilted lattice: the engine for anything that has a profile.
+r"""Composition on a tilted lattice: the engine for every mechanism with a profile.
 
-Two laws on the same nodes enclose one step: the chords of its profile above (`above`), and a law
-that it dominates below (`below`). Composition keeps the order of profiles, so each is convolved
-by Fourier transform and read off. To reach delta = 1e-30 they are tilted first: with weights
-:math:`e^{\lambda e_j}` the interesting losses sit at the centre of the tilted law and carry full
-relative precision. What is charged:
+Two laws on the same nodes bound one step: the chords of its profile from above (`above`), and a
+law that it dominates from below (`below`). Composition is monotone in the profiles, so each law is
+convolved by Fourier transform. To reach delta = 1e-30 the laws are first tilted: with weights
+:math:`e^{\lambda e_j}` the relevant losses lie at the centre of the tilted law with full
+relative precision. Error bounds (charges):
 
-* folding: a transform of N cells knows losses modulo P = N h. What folds in is
-  :math:`\sum_{m\ne0} e^{\lambda mP}\delta_T(\varepsilon+mP) \ge 0`. It only raises the upper side,
-  and is subtracted below, by :math:`\delta_T(\varepsilon) \le c(\mu)e^{TK(\mu)-\mu\varepsilon}`;
-* above, what lies beyond the window, and infinite losses: T times the mass past the last node;
+* folding: a transform of N cells determines losses modulo P = N h. Folding adds
+  :math:`\sum_{m\ne0} e^{\lambda mP}\delta_T(\varepsilon+mP) \ge 0`, which is valid for the upper
+  bound; the lower one subtracts :math:`\delta_T(\varepsilon) \le c(\mu)e^{TK(\mu)-\mu\varepsilon}`;
+* above: the mass beyond the window, and infinite losses, T times the mass past the last node;
 * rounding of transform and power, per cell of the tilted law, and of each step's masses,
   amplified T-fold;
-* jitter (below): atoms that do not fit the lattice, by Hoeffding's inequality.
+* jitter (below): atoms split between two nodes, by Hoeffding's inequality.
 """
 
 import math
@@ -26,9 +26,9 @@ from dplearn.engine.lattice.group import Group
 from dplearn.engine.lattice.survey import Scan
 from dplearn.engine.profile import Profile
 
-# Masses are doubles: where log delta is less the bound of Chernoff has to do.
+# Masses are doubles: below this log delta only the Chernoff bound is used.
 _LEAST = -690.0
-# A direction with an upper end below this part of the other's is left as it is.
+# A direction is not refined if its upper end is below this fraction of the other's.
 _LITTLE = 0.2
 
 
@@ -36,9 +36,9 @@ _LITTLE = 0.2
 class Lattice:
     """Numerical settings of the composition."""
 
-    rtol: float = 1e-6  # relative width of a bracket to aim at; it holds whatever is reached
-    most_cells: int = 2**16  # of a transform
-    # Parts of delta to try for losses cut off; by default at most rtol / 100.
+    rtol: float = 1e-6  # target relative width of a bracket; a wider one is valid too
+    most_cells: int = 2**16  # largest length of a transform
+    # Candidate fractions of delta for truncated losses; by default one, at most rtol / 100.
     cuts: tuple[float, ...] = ()
 
     def brackets(
@@ -50,13 +50,13 @@ class Lattice:
         witnesses: Sequence[Sequence[Profile] | None] | None = None,
         proved: ArrayLike = np.inf,
     ) -> tuple[NDArray, NDArray]:
-        """Lower and upper bounds on epsilon of the composed pairs, the larger of all directions.
+        """Return bounds on the composed pairs' epsilon, the larger one of all directions.
 
         `sides` holds per direction one ordered pair per mechanism; `counts`, of shape (n_rows,
-        n_profiles), how often each is run. `witnesses`, shaped like `sides`, are the pairs whose
-        composition is bounded from below: without them, or where one knows no tails, the lower
-        ends are 0. Upper ends are infinite only if the mass at infinity exceeds delta. An upper end
-        that is `proved`, one for each row, is where the search begins if it is far less.
+        n_profiles), their numbers of runs. `witnesses`, shaped like `sides`, are pairs whose
+        composition gives lower bounds: without them, or if a pair has no tails, the lower
+        ends are 0. Upper ends are infinite only if the mass at infinity exceeds delta. The search
+        begins at a `proved` upper end, one for each row, if it is far below its own first bound.
         """
         counts = np.asarray(counts, dtype=float)
         totals = counts.sum(axis=1)
@@ -84,9 +84,9 @@ class Lattice:
         epsilons: ArrayLike,
         witnesses: Sequence[Profile] | None = None,
     ) -> tuple[NDArray, NDArray]:
-        """Lower and upper bounds on log delta of one composed pair, at every epsilon >= 0.
+        """Return lower and upper bounds on log delta of one composed pair, at epsilons >= 0.
 
-        Profiles, row and witnesses are one direction's and one row's of those in `brackets`;
+        Profiles, row and witnesses are those of one direction and row in `brackets`;
         without witnesses the lower ends are -inf.
         """
         counts, epsilons = np.atleast_2d(np.asarray(row, dtype=float)), np.asarray(epsilons)
@@ -95,7 +95,7 @@ class Lattice:
         lower = np.full(epsilons.shape, -np.inf)
         if survey.scale == 0:
             return lower, np.zeros(epsilons.shape)
-        # Chernoff's log delta, shape (n, n_tilts): one tilt serves where it is nearly the best.
+        # Chernoff bounds, shape (n, n_tilts): epsilons with nearly the same best tilt share it.
         bound = survey.chernoff(epsilons)
         best = np.min(bound, axis=1)
         upper = np.minimum(np.logaddexp(best, survey.log_paid), 0.0)
@@ -119,17 +119,17 @@ def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> 
 
 
 def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
-    """Brackets of the larger direction; rows proved smaller in the other are not refined."""
+    """Return brackets of the larger direction; rows proved smaller are not refined."""
     ends: list[tuple[NDArray, NDArray]] = []
     groups = sorted(groups, key=lambda group: -float(np.sum(group.survey.fallback)))
     for group in groups:
-        # What holds already may prove that a direction is smaller.
+        # The first bounds may prove that a direction is smaller.
         fallback, least = group.survey.fallback, np.max([low for low, _ in ends], axis=0, initial=0)
         smaller = np.all(fallback <= least)
         ends.append((np.zeros(fallback.shape), fallback) if smaller else group.coarse())
     for i in sorted(range(len(groups)), key=lambda i: -float(np.sum(ends[i][1]))):
         lower, upper = ends[i]
-        # Smaller, or so much smaller than the other that it would tell next to nothing.
+        # Refine only rows that may be the larger, and are not far smaller, than the other's.
         rows = upper >= np.max([(low, _LITTLE * high) for low, high in ends], axis=(0, 1))
         if groups[i].survey.scale > 0 and np.any(rows):
             lower[rows], upper[rows] = groups[i].only(rows).refine(lower[rows], upper[rows])

@@ -1,10 +1,10 @@
-r"""The law above: losses on a lattice that leak no less than a pair of outputs.
+r"""The upper law: a distribution of losses on a lattice that dominates a pair of outputs.
 
 A profile is a convex function of e^epsilon. Replacing it by the chords between chosen
 nodes ("connect the dots") can only raise it, and the chords are the profile of a law on
 the nodes: mass :math:`P_j = e^{e_j} Q_j` where :math:`Q_j` is the change of slope. Composition
-is convolution of such laws, so everything read off afterwards is an upper bound (Koskela, Jälkö &
-Honkela 2020; Doroshenko et al. 2022, connect the dots).
+is convolution of such laws, so the composed law gives upper bounds (Koskela, Jälkö & Honkela 2020;
+Doroshenko et al. 2022, connect the dots).
 """
 
 import numpy as np
@@ -12,25 +12,25 @@ from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
 
-# What rounding may take from a law's total mass, or add to it.
+# Bound on the change of a law's total mass by rounding.
 MOST_LOST = 1e-9
 
 
 def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
-    """Masses under P at increasing `nodes`, and the mass at infinity, of the chords' law.
+    """Return P-masses of the chords' law at increasing `nodes`, and its mass at infinity.
 
     Left of the first node the chord runs to delta = 1 at e^epsilon = 0, which lifts every
     smaller loss to that node; delta at the last node becomes the mass at infinity.
     """
     split = int(np.searchsorted(nodes, 0.0))
     below = -nodes[:split]
-    # For epsilon < 0 take chords of delta - (1 - e^eps): slopes change alike, nothing cancels.
+    # For epsilon < 0 use delta - (1 - e^eps): the same changes of slope without cancellation.
     behind = np.exp(profile.reverse().log_delta_of(below) - below)
     return chords(nodes, np.append(behind, np.exp(profile.log_delta_of(nodes[split:]))))
 
 
 def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
-    """Masses from delta at nodes >= 0 and delta - (1 - e^eps) at nodes < 0."""
+    """Return masses from delta at nodes >= 0 and delta - (1 - e^eps) at nodes < 0."""
     first = int(np.searchsorted(nodes, 0.0))
     gap = np.diff(nodes)
     # right[j], left[j]: slope of the chord right and left of node j, times e^{e_j}.
@@ -40,7 +40,7 @@ def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
     left = np.append(0.0, np.diff(value) / -np.expm1(-gap))
     left[0] = value[0] if first > 0 else value[0] - 1.0
     if 0 < first < nodes.size:
-        # The chord across the change of convention, in the convention of either end.
+        # The chord between the last node < 0 and the first >= 0, in both conventions.
         edge, next_edge = nodes[first - 1], nodes[first]
         outer = value[first - 1] - np.expm1(edge)
         # expm1(next_edge) / growth, which is finite where both overflow.
@@ -50,5 +50,5 @@ def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
     # Rounding may leave a tiny negative mass; raising it to 0 raises the profile.
     masses, infinity = np.maximum(right - left, 0.0), float(value[-1])
     lost = 1 - masses.sum() - infinity
-    # Mass that something else than rounding took away counts as infinite loss.
+    # Missing mass beyond rounding counts as infinite loss.
     return masses, infinity + (lost if lost > MOST_LOST else 0.0)

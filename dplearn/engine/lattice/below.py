@@ -1,27 +1,27 @@
-r"""The law below: losses on an even lattice that never leak more than a pair of outputs.
+r"""The lower law: a distribution of losses on an even lattice, dominated by a pair of outputs.
 
-Write x = e^epsilon. A profile is convex in x, and composition keeps the order of profiles:
+Write x = e^epsilon. A profile is convex in x, and composition is monotone in the profiles:
 :math:`(v_1\otimes v_2)(x) = E_{L_2}[v_1(xe^{-L_2})]` grows with :math:`v_1`, and it is symmetric.
-So any law whose profile lies below that of the pair gives, composed, a bound from below.
+So the composition of laws whose profiles lie below the pairs' gives a lower bound.
 
 Let cell i, between the nodes :math:`e_i < e_{i+1}`, hold the masses :math:`P_i, Q_i`, and
 
 .. math:: X_i = P_i - e^{e_i}Q_i \ge 0, \qquad Y_i = e^{e_{i+1}}Q_i - P_i \ge 0.
 
-Send the fraction :math:`b_i` of cell i to its right node, the rest to its left one. What node
-i collects has a likelihood ratio of at least :math:`e^{e_i}`, so that calling its loss
-:math:`e_i` only leaks less, as soon as
+Send the fraction :math:`b_i` of cell i to its right node, the rest to its left one. The mass at
+node i has a likelihood ratio of at least :math:`e^{e_i}`, so that setting its loss to
+:math:`e_i` can only lower the profile, if
 
 .. math:: (1 - b_i) X_i \ge b_{i-1} Y_{i-1}.
 
-Each junction alone would be balanced by :math:`b^*_i = X_i / (X_i + Y_{i-1})`. The choice
-:math:`b_i = \min(b^*_i, b^*_{i+1})` satisfies all of them at once: the left side is then at
-least :math:`(1 - b^*_i)X_i = b^*_iY_{i-1}`. For a smooth density :math:`b^* = 1/2 + O(h)`, and what
-is lost is of second order in h, as for the chords above.
+Equality at node i alone needs :math:`b^*_i = X_i / (X_i + Y_{i-1})`. The choice
+:math:`b_i = \min(b^*_i, b^*_{i+1})` satisfies all inequalities: the left side is then at
+least :math:`(1 - b^*_i)X_i = b^*_iY_{i-1}`. For a smooth density :math:`b^* = 1/2 + O(h)`, and the
+error is of second order in h, as for the chords in `above`.
 
-An atom cannot be balanced by its neighbours. It belongs on a node; where atoms do not fit one
-lattice they are split between two nodes like chords do, which may raise the loss, and the
-caller pays for it.
+An atom cannot be balanced by its neighbours and is placed on a node; atoms that do not fit one
+lattice are split between two nodes as in `above`, which may raise the loss; the caller
+corrects for that.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from dplearn.engine.lattice.above import MOST_LOST
 from dplearn.engine.profile import FAR, Curve, Profile
 
 _ULP = 2.0**-53
-# Width, relative to its place, within which a jump of the tail counts as an atom.
+# Relative width within which a jump of the tail counts as an atom.
 BLUR = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """Losses of positive probability, few enough to deserve nodes."""
+    """Losses of positive probability, few enough to be placed on nodes."""
 
     loss: NDArray  # increasing, shape (n,)
     mass: NDArray  # their probabilities under P
@@ -53,19 +53,19 @@ class Atoms:
 
     @classmethod
     def of(cls, profile: Profile, *, most: int = 2000) -> Atoms:
-        """Return the losses at which the tail jumps, among the kinks of the profile and 0."""
+        """Return the atoms among the kinks of the profile and 0."""
         kinks = np.unique(np.asarray(profile.kinks, dtype=float))
         kinks = kinks[(kinks > 0) & (kinks < 700)]
-        # Equal losses computed in different ways differ in the last digits.
+        # Merge kinks that are equal up to rounding.
         kinks = kinks[np.diff(kinks, prepend=0.0) > BLUR * kinks]
         if kinks.size == 0 or kinks.size > most:
             return cls.none()
         if not profile.has_tails:
-            # Without tails only the largest loss shows: the profile ends there.
+            # Without tails only the largest loss is known: delta is 0 from there on.
             ends = kinks[-1:][np.isneginf(profile.log_delta_of(kinks[-1:]))]
             return cls(np.append(-ends, ends), np.full(2 * ends.size, np.nan))
         back = profile.reverse()
-        # Masses under P, right of a loss and left of its opposite.
+        # P-masses above a loss e, and below -e.
         right = lambda e: np.exp(profile.log_tails(e)[0])
         left = lambda e: np.exp(back.log_tails(e)[1])
         zero = np.zeros(1)
@@ -77,13 +77,13 @@ class Atoms:
         return cls(loss[order][keep], mass[order][keep])
 
     def apart(self, least: float) -> Atoms:
-        """Atoms that are at least so far from their neighbours."""
+        """Return the atoms at a distance of at least `least` from their neighbours."""
         gaps = np.diff(self.loss, prepend=-np.inf, append=np.inf)
         keep = np.minimum(gaps[:-1], gaps[1:]) >= least
         return Atoms(self.loss[keep], self.mass[keep])
 
     def spacing(self) -> float:
-        """Return about the smallest gap that divides the whole span; inf below two atoms."""
+        """Return the smallest gap, adjusted to divide the span; inf for fewer than two atoms."""
         if self.loss.size < 2:
             return np.inf
         span = float(self.loss[-1] - self.loss[0])
@@ -91,7 +91,7 @@ class Atoms:
 
     @property
     def complete(self) -> bool:
-        """Whether they are the whole law, and fit one lattice."""
+        """Whether the atoms have all the mass and fit one lattice."""
         if self.loss.size < 2 or self.mass.sum() < 1 - 1e-9:
             return False
         place = (self.loss - self.loss[0]) / self.spacing()
@@ -100,7 +100,7 @@ class Atoms:
 
 
 class Below(NamedTuple):
-    """Masses of the law at the nodes and at infinity; whether an atom had to be split."""
+    """Masses of the law at the nodes and at infinity, and whether an atom was split."""
 
     masses: NDArray
     infinity: float
@@ -108,7 +108,7 @@ class Below(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """P, X and Y per cell, the noise of X and Y, and P and X of what lies beyond the last one."""
+    """P, X, Y and their rounding noise per cell, and P and X beyond the last cell."""
 
     p: NDArray
     x: NDArray
@@ -119,28 +119,28 @@ class Cells(NamedTuple):
 
 
 def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atoms) -> Below:
-    """Return a law that a pair with tails dominates, on `nodes` `step` apart around 0."""
-    # Cells end a hair above their nodes: an atom on a node belongs to the cell before it, and
-    # calling what lies there by the node's loss lowers it.
+    """Return a law dominated by a pair with tails, on `nodes` `step` apart around 0."""
+    # Cells end slightly above their nodes: an atom on a node belongs to the cell before it, and
+    # rounding its loss to the node only lowers it.
     ends = nodes + BLUR * np.abs(nodes)
     cells = cells_between(profile, ends, step)
     node, split = _take_out(atoms, cells, nodes, ends, step)
-    # Infinite losses are part of what lies beyond, and worth more than the last node.
+    # The mass beyond includes infinite losses, which stay infinite.
     infinity = float(np.exp(profile.log_delta_of(np.array(FAR)))) * (1 - 1e-12)
     up, last = balance(cells, infinity), max(cells.p_beyond - infinity, 0.0)
-    # In an empty cell there is only rounding; many of them would add up.
+    # Drop masses of empty cells, which are rounding and would accumulate.
     p = np.where(cells.p > cells.noise, cells.p, 0.0)
     masses = node + np.append((1 - up) * p, last) + np.append(0.0, up * p)
     if masses.sum() + infinity > 1 + MOST_LOST:
-        # Not a law, whatever went wrong: nothing is proved by it.
+        # Total mass above 1 is not a law: return the trivial law, with loss 0.
         return Below(np.where(nodes == np.max(nodes[nodes <= 0]), 1.0, 0.0), 0.0, False)
     return Below(masses, infinity, split)
 
 
 def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
-    """Return the fraction b of every cell that its right node gets."""
-    # X from below, Y from above: whatever rounding did, the balance holds. Junction i sits
-    # between cells i - 1 and i; the last one borrows from what lies beyond.
+    """Return the fraction b of every cell sent to its right node."""
+    # Round X down and Y up, so that the inequality holds despite rounding. Node i lies
+    # between cells i - 1 and i; the last node uses the mass beyond.
     x = np.append(np.maximum(cells.x - cells.noise, 0.0), max(cells.x_beyond - infinity, 0.0))
     y = np.append(0.0, np.maximum(cells.y, 0.0) + cells.noise)
     with np.errstate(invalid="ignore"):
@@ -149,16 +149,16 @@ def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
 
 
 def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
-    """Return the cells between `ends`, which are h apart up to BLUR."""
+    """Return the cells between `ends`, spaced by h up to a relative BLUR."""
     first = int(np.searchsorted(ends, 0.0))
     a, b = ends[first:], -ends[:first][::-1]
     right = _Side.of(profile, a, h * (1 + BLUR))
     left = _Side.of(profile.reverse(), b, h * (1 - BLUR))
     d, t, s, low = right.delta, right.tail, left.tail, np.exp(-b)
-    # The cell that holds 0: what neither tail holds.
+    # The cell that contains 0 has the mass outside both tails.
     p_0 = 1 - low[0] * s[0] - d[0] - t[0]
     q_0 = 1 - left.delta[0] - s[0] - t[0] * np.exp(-a[0])
-    # Left of 0 the X and Y of (Q, P) change places.
+    # Left of 0 X and Y of the reversed pair are swapped.
     p_left, x_left = low[:-1] * s[:-1] - low[1:] * s[1:], low[1:] * (left.y - left.more_noise)
     y_left, noise_left = low[:-1] * left.x, low[:-1] * left.noise
     return Cells(
@@ -172,7 +172,7 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
 
 
 class _Side(NamedTuple):
-    """delta, e^eps Q(L > eps), what delta lost to rounding (at ends >= 0); X, Y, noise (cells)."""
+    """delta, e^eps Q(L > eps) and delta's rounding error at ends >= 0; X, Y, noise per cell."""
 
     delta: NDArray
     tail: NDArray
@@ -180,11 +180,11 @@ class _Side(NamedTuple):
     x: NDArray
     y: NDArray
     noise: NDArray
-    more_noise: NDArray  # of Y alone: wide cells multiply what the tail lost
+    more_noise: NDArray  # of Y alone: wide cells amplify the tail's rounding error
 
     @classmethod
     def of(cls, profile: Profile, ends: NDArray, h: float) -> _Side:
-        """Return the curves of a profile at `ends` that are h apart; with d = delta and t the tail,
+        """Return the curves of a profile at `ends` spaced by h; with d = delta and t the tail,
 
         X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}).
         """
@@ -202,13 +202,13 @@ class _Side(NamedTuple):
 def _take_out(
     atoms: Atoms, cells: Cells, nodes: NDArray, ends: NDArray, h: float
 ) -> tuple[NDArray, bool]:
-    """Masses that atoms, taken out of `cells`, add to the nodes, and whether any is split.
+    """Move atoms from `cells` to nodes; return masses per node and whether any atom is split.
 
-    An atom within BLUR of a node goes there; another is split so that P and Q keep their mass.
+    An atom within BLUR of a node goes to that node; others are split, preserving P and Q mass.
     """
     on_node = np.zeros(nodes.size)
-    # Which cell the tails have put it into: cells right of 0 hold their upper end, left of it
-    # their lower one.
+    # Index of each atom's cell: cells right of 0 include their upper end, those left of it
+    # their lower end.
     side = np.where(
         atoms.loss >= 0,
         np.searchsorted(ends, atoms.loss, side="left"),
@@ -219,11 +219,11 @@ def _take_out(
     height, near = loss - nodes[cell], BLUR * np.maximum(np.abs(loss), h)
     height = np.where(np.abs(height) <= near, 0.0, np.where(np.abs(height - h) <= near, h, height))
     share = np.expm1(-height) / np.expm1(-h)
-    # A law that only piles up may lie on both sides of an end: no cell gives more than it holds.
+    # A steep continuous part may extend over two cells: take no more than a cell's mass.
     taken = np.zeros(cells.p.size)
     np.add.at(taken, cell, mass)
     mass = mass * np.clip(cells.p[cell] / taken[cell], 0.0, 1.0)
-    # Mass counted to an atom lies within BLUR of it: its share of Q errs by as much.
+    # The atom's mass lies within BLUR of it, so its share of Q has that relative error.
     off = 2 * BLUR * np.abs(loss) * mass
     np.subtract.at(cells.p, cell, mass)
     np.subtract.at(cells.x, cell, mass * -np.expm1(-height) + off)
@@ -235,7 +235,7 @@ def _take_out(
 
 
 def _jumps(tail: Curve, at: NDArray) -> NDArray:
-    """Mass of an atom at each loss > 0; 0 where the tail is continuous."""
+    """Return the mass of an atom at each loss > 0; 0 where the tail is continuous."""
     narrow, wide = (tail(at * (1 - w)) - tail(at * (1 + w)) for w in (BLUR, 1e3 * BLUR))
-    # Over a thousand times the width a density weighs a thousand times more, an atom the same.
+    # In a window 1000 times wider a density has 1000 times the mass, an atom the same mass.
     return np.where(narrow > 0.9 * wide, narrow, 0.0)

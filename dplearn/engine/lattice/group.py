@@ -1,4 +1,4 @@
-"""Rows of nearly equal length: where to put the lattice, and the two laws on it."""
+"""Groups of compositions of similar length: their lattice and the two laws on it."""
 
 import copy
 import math
@@ -14,16 +14,16 @@ from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
 from dplearn.engine.lattice.sum import Law, Sum, Window
 from dplearn.engine.lattice.survey import Scan, Survey, log_c, paid, remaining
 
-# Relative widths and cells of the passes before the last.
+# Relative widths of the first passes, and cells of the first.
 _COARSE, _ROUGH, _FEW = 1e-2, 1e-3, 2**13
-# From below, cells no wider than this: e^loss has to be a number.
+# Maximum cell width of lower bounds, so that e^loss does not overflow.
 WIDEST = 600.0
 
 
 class Span(NamedTuple):
-    """A tilt, those left and right of it that bound what folds, per row the begin of the window.
+    """A tilt, smaller and larger ones that bound folding, and each row's window start.
 
-    The period is the least one that folds well.
+    The period is the smallest with little folding.
     """
 
     tilt: float
@@ -35,26 +35,26 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """The window, and per profile the atoms that lie on its nodes and where its nodes begin."""
+    """The window, and per profile the atoms placed on its nodes."""
 
     window: Window
     anchors: list[Atoms]
     full: bool  # whether finer steps would need more cells than allowed
 
     def nodes(self, i: int, edges: tuple[float, float]) -> tuple[int, NDArray]:
-        """Index of the first node of profile i, and all of them, beyond 0 both ways."""
+        """Return the index of profile i's first node, and all nodes, on both sides of 0."""
         h, loss = self.window.step, self.anchors[i].loss
         offset = float(loss[0] % h) if loss.size else 0.0
-        # Next to 0 all nodes move there together: a sum is read where the even lattice has them.
+        # Round an offset near 0 to 0: the sum is evaluated on the even lattice.
         offset = 0.0 if min(offset, h - offset) < 1e-9 * h else offset
-        # One to spare: an atom on a node counts to the cell before it.
+        # One extra node: an atom on a node belongs to the cell before it.
         start = min(math.floor((edges[0] - offset) / h), 0) - 1
         stop = max(math.ceil((edges[1] - offset) / h), 1)
         return start, offset + np.arange(start, stop + 1) * h
 
 
 class Group:
-    """Compositions of nearly equal length that share lattice and tilt."""
+    """Compositions of similar length that share lattice and tilt."""
 
     def __init__(
         self,
@@ -68,26 +68,26 @@ class Group:
         self.scans, self.counts, self.log_delta = scans, counts, log_delta
         self.rtol, self.most_cells = rtol, most_cells
         self.below = all(scan.witness and scan.witness.has_tails for scan in scans)
-        # With every cut there is a bound that holds; the last one is composed.
+        # Every cut gives a valid upper bound; the lattice uses the last cut.
         surveys = [Survey(scans, counts, log_delta, cut) for cut in cuts]
         self.survey = surveys[-1]
         self.survey.fallback = np.min([survey.fallback for survey in surveys], axis=0)
 
     def coarse(self) -> tuple[NDArray, NDArray]:
-        """Return a first bracket from few cells, starting from what holds already."""
+        """Return a first bracket from few cells, starting from the survey's bounds."""
         lower, upper = np.zeros(len(self.counts)), self.survey.fallback.copy()
         if self.survey.scale == 0 or not np.any(np.isfinite(upper) & (upper > 0)):
             return lower, upper
         for _ in range(8):
             before = upper
             lower, upper, _ = self._pass(lower, upper, _COARSE, _FEW)
-            # While the upper end falls, tilt and window were poor.
+            # Repeat while the upper end falls: tilt and window were poor.
             if np.all(upper >= 0.9 * before):
                 break
         return lower, upper
 
     def only(self, rows: NDArray) -> Self:
-        """Return the same group with a selection of its rows."""
+        """Return a group of the selected rows."""
         part = copy.copy(self)
         part.survey = copy.copy(self.survey)
         part.counts, part.survey.k = self.counts[rows], self.survey.k[rows]
@@ -95,42 +95,42 @@ class Group:
         return part
 
     def refine(self, lower: NDArray, upper: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the bracket that `rtol` asks for, in a window from just below the rough one."""
+        """Return a bracket of target width `rtol`, in a window that starts below the rough one."""
         if not np.any(np.isfinite(upper) & (upper > lower)):
             return lower, upper
         for _ in range(6 if self.below else 0):
             if np.any(lower):
                 break
-            # Cells over all epsilons from 0 on may be too wide to see any of them.
+            # A window from epsilon = 0 on may have cells too wide for a lower bound.
             before = upper
             lower, upper, _ = self._pass(lower, upper, _ROUGH, self.most_cells, near=True)
             if np.all(upper >= 0.999 * before):
                 break
         width = _width(lower, upper)
-        # From a wide bracket tilt and window are poor: take a middling step first.
+        # A wide bracket gives a poor tilt and window: take an intermediate step first.
         aims = [_ROUGH, self.rtol] if width > 0.02 and self.rtol < _ROUGH else [self.rtol]
         while aims:
             aim, before = aims.pop(0), width
             lower, upper, full = self._pass(lower, upper, aim, self.most_cells)
             width = _width(lower, upper)
             if self.below and width > max(0.0 if full else 0.5, 0.7 * before):
-                break  # what keeps it so wide is not the step, or it cannot be finer
+                break  # a finer step would not help, or is not allowed
             more = self.below and not aims and not full
             if more and 4 * self.rtol < width < 0.7 * before:
-                # Steps as wide as the spread of one loss: the width falls like h^2 from there.
+                # If h is about the spread of one loss, the width now falls like h^2.
                 aims.append(aim * max(self.rtol / width, 1e-3))
         return lower, upper
 
     def _pass(
         self, lower: NDArray, upper: NDArray, rtol: float, most_cells: int, near: bool = False
     ) -> tuple[NDArray, NDArray, bool]:
-        """Return a better bracket, and whether the lattice is full.
+        """Return a better bracket, and whether the lattice has its maximum size.
 
-        It takes the tilt that suits the old one, and the least period that folds well. A window
-        near the upper end has finer cells, and misses an epsilon that is far below.
+        It uses the best tilt for the old bracket, and the smallest period with little folding. A
+        window `near` the upper end has finer cells, but misses epsilons far below.
         """
         guess, mu = np.where(np.isfinite(upper), upper, 0.0), self.survey.mu
-        # log of c(mu) e^{K(mu) - mu e} / delta at the guess: rounding grows with it.
+        # log of c(mu) e^{K(mu) - mu e} at the guess: rounding grows with it.
         size = np.median(self.survey.k + log_c(mu) - mu * guess[:, None], axis=0)[1:-1]
         picks = 1 + np.flatnonzero(size <= np.min(size) + 7)
         span = self._span(mu[picks], lower, guess, near)
@@ -144,14 +144,14 @@ class Group:
         return lower, upper, grid.full
 
     def _span(self, tilts: NDArray, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
-        """Return a beginning of a window that suits the guess, and the tilt that folds best."""
+        """Return the tilt with the smallest period for the guess, and its window starts."""
         mu, tilt = self.survey.mu, tilts[:, None]
-        # Shape (n_tilts, n_rows), and (n_tilts, n_rows, n_mu) for what is needed.
+        # Shapes: begin (n_tilts, n_rows), need (n_tilts, n_rows, n_mu).
         begin = np.minimum(lower, guess) - 2 / tilt
         if near:
-            # The guess is a bound: delta there is seldom e^20 too large.
+            # The guess is an upper bound, seldom above epsilon by more than 20 / tilt.
             begin = np.maximum(begin, guess - 20 / tilt)
-        # What folds is below tau delta as soon as need <= gap * period for one mu a side.
+        # Folding is below tau delta if need <= gap * period for one mu on each side.
         need = self.survey.k + log_c(mu) - mu * begin[..., None] - self.log_delta
         need += 0.1 - math.log(1e-3 * self.rtol)
         gap = (mu - tilt)[:, None, :]
@@ -164,27 +164,27 @@ class Group:
         return Span(float(tilts[best]), mu[smaller], mu[larger], begin[best], float(period[best]))
 
     def _grid(self, span: Span, guess: NDArray, rtol: float, most_cells: int) -> Grid:
-        """Return a lattice of steps that `rtol` asks for; atoms that fit lie on its nodes."""
+        """Return a lattice with steps for a width of `rtol` and fitting atoms on its nodes."""
         tilt, period = span.tilt, span.period
         most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))
         size = max(float(np.median(guess)), 1e-3 * fallback, self.survey.scale)
-        # Each step costs h^2 (1 + lambda) / 12 above and twice that below.
+        # The error per run is h^2 (1 + lambda) / 12 above and twice that below.
         step = math.sqrt(4 * rtol * size / (most * (1 + tilt)))
         widest = max(b - a for a, b in self.survey.edges)
         step = max(min(step, period / 64), max(period, widest / 4) / most_cells)
         anchors = [scan.atoms for scan in self.scans]
         gap, finest = min(a.spacing() for a in anchors), 4 * max(period, widest) / most_cells
         ratio = np.array([a.spacing() / gap if gap < np.inf else 0.5 for a in anchors])
-        # A law without two atoms has an infinite gap.
+        # A law with fewer than two atoms has an infinite gap.
         whole = np.all(np.isfinite(ratio)) and np.all(np.abs(ratio - np.rint(ratio)) <= BLUR)
         if gap >= finest and whole and all(scan.discrete for scan in self.scans):
-            step = gap  # nothing lies between the atoms: their own lattice is exact
+            step = gap  # no mass lies between the atoms: this lattice is exact
         else:
             anchors = [a.apart(2 * step) for a in anchors]
             gaps = [a.spacing() for a in anchors if a.loss.size > 1]
             step = gaps[0] / math.ceil(gaps[0] / step) if gaps else step
-        # A length 2^k or 3 * 2^k: the transform likes both.
+        # Lengths 2^k and 3 * 2^k are fast to transform.
         power = 2 ** max(math.ceil(math.log2(period / step + 1)), 4)
         cells = 3 * power // 4 if period / step + 1 <= 0.75 * power else power
         window = Window(tilt, step, cells, span.left, span.right)
@@ -198,17 +198,17 @@ class Group:
         return laws
 
     def _lower_laws(self, grid: Grid) -> tuple[list[Law], NDArray, NDArray]:
-        """Laws below every witness; what jitter costs, of delta and in epsilon, per row."""
+        """Return laws below every witness, and per row the jitter's share of delta and epsilon."""
         laws, split, blur, h = [], [], [], grid.window.step
         for i, (scan, edges) in enumerate(zip(self.scans, self.survey.edges, strict=True)):
             (start, nodes), atoms = grid.nodes(i, edges), grid.anchors[i]
             law = below_the_profile(scan.witness or scan.profile, nodes, h, atoms)
             laws.append(Law(grid.window, start, nodes, law.masses, law.infinity))
             split.append(float(law.split))
-            # Nodes within BLUR of an atom, in units of its loss or of a step, stand for it.
+            # An atom's loss differs from its node by at most a relative BLUR.
             blur.append(2 * BLUR * (float(np.max(np.abs(atoms.loss), initial=0.0)) + h))
-        # Split atoms raise a loss by at most h and e^{-loss} not at all on average: the sum by
-        # more than `raised` with a probability below tau delta (Hoeffding 1963, Theorem 2).
+        # Splitting changes a loss by at most h and preserves the mean of e^{-loss}: the sum rises
+        # by more than `raised` with probability below tau delta (Hoeffding 1963, Theorem 2).
         tau, moved = 1e-3 * self.rtol, self.counts @ split
         raised = moved * h**2 / 8
         raised += h * np.sqrt(-0.5 * moved * (math.log(tau) + self.log_delta))
@@ -222,7 +222,7 @@ class Group:
         begin: NDArray,
         tau: NDArray | float = 0.0,
     ) -> list[float]:
-        """One end per row at (1 + tau) delta less infinite losses; inf where they cost it all."""
+        """Return an end per row at (1 + tau) delta minus infinite losses; inf if none is left."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
         with np.errstate(divide="ignore"):
             log_left = np.logaddexp(log_left, np.log(tau) + self.log_delta)
@@ -232,7 +232,7 @@ class Group:
         ]
 
     def log_deltas(self, tilt: float, epsilon: NDArray) -> tuple[NDArray, NDArray]:
-        """log delta of one row, less and plus every charge, near the epsilon that suits a tilt."""
+        """Return bounds on log delta of one row, at epsilons near the best one for the tilt."""
         (row,), unit, tilts = self.counts, self.log_delta, self.survey.mu[1:-1]
         first, last = np.min(epsilon, keepdims=True), np.max(epsilon, keepdims=True)
         span = self._span(tilts[[np.argmin(np.abs(tilts - tilt))]], first, last)

@@ -1,4 +1,4 @@
-"""The law of a sum of losses: tilt, fold, transform, take powers, read off with every charge."""
+"""The law of a sum of losses by FFT of tilted laws, and bounds with all rounding errors."""
 
 import math
 from dataclasses import dataclass
@@ -12,43 +12,43 @@ from dplearn.core.work import spend
 from dplearn.engine.lattice.survey import log_c
 
 _ULP = 2.0**-53
-# A little below the cap, whose last digits differ between libraries.
+# Slightly below e^700, whose last digits differ between libraries.
 _LARGEST = math.exp(699.9)
-# So few steps are multiplied, more of them by logarithms.
+# Powers up to this number of steps are products, larger ones use logarithms.
 _FEW = 8
-# Relative rounding from which on a sum proves nothing.
+# Relative rounding from which a sum gives no bound.
 MOST_RELATIVE = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """The data that all rows of a group share."""
+    """Tilt, step and size of the lattice that all rows of a group share."""
 
     tilt: float
     step: float
     cells: int  # length N of the transform; losses are known modulo N * step
-    left: NDArray  # tilts below `tilt` with which Chernoff bounds what folds
-    right: NDArray  # those above it
+    left: NDArray  # tilts below `tilt` for Chernoff bounds on folding
+    right: NDArray  # tilts above `tilt`
 
     @property
     def period(self) -> float:
         return self.cells * self.step
 
     def untilt(self, start: float) -> NDArray:
-        """e^{start - tilt (e_j - e_0)}, shape (cells + 1,), between e^-700 and e^700.
+        """Return e^{start - tilt (e_j - e_0)}, shape (cells + 1,), clipped to e^-700 and e^700.
 
-        What under- or overflows, far from where the scale is the unit, is decided beyond doubt.
+        Clipped values are so far from the unit that they do not affect a comparison with it.
         """
         exponent = start - self.tilt * self.step * np.arange(self.cells + 1)
         return np.exp(np.clip(exponent, -700.0, 700.0))
 
     @cached_property
     def fade(self) -> NDArray:
-        """e^{-(e_j - e_0)}, shape (cells,)."""
+        """e^{-(e_j - e_0)} for every cell j, shape (cells,)."""
         return np.exp(-self.step * np.arange(self.cells))
 
     def discounted(self, weight: NDArray) -> NDArray:
-        """sum_{i >= j} weight_i e^{e_j - e_i} for every j, shape (cells + 1,)."""
+        """Return sum_{i >= j} weight_i e^{e_j - e_i} for every j, shape (cells + 1,)."""
         if self.period < 600:
             return np.append(np.cumsum((weight * self.fade)[::-1])[::-1] / self.fade, 0.0)
         steps = self.step * np.arange(self.cells)
@@ -77,7 +77,7 @@ class Law:
 
     @cached_property
     def log_modulus(self) -> NDArray:
-        """log of the modulus of the transform."""
+        """Log modulus of the transform."""
         return np.log(np.maximum(np.abs(self.spectrum), 1e-300))
 
     @cached_property
@@ -87,7 +87,7 @@ class Law:
 
 
 class Sum:
-    """One row's law from `begin` on, over one period, untilted in units of e^{log_unit}."""
+    """Law of a row's sum over one period from `begin` on, untilted, in units of e^{log_unit}."""
 
     def __init__(
         self, window: Window, row: NDArray, laws: list[Law], begin: float, log_unit: float
@@ -103,20 +103,20 @@ class Sum:
         law = np.maximum(np.roll(law, -(first % size)), 0.0)
         untilt = window.untilt(log_m - tilt * e[0] - log_unit)
         weight = law * untilt[:-1]
-        # mass[j]: probability of losses >= e_j; discount[j]: the same, each times e^{e_j - loss}.
+        # mass[j]: probability of losses >= e_j; discount[j]: the sum of p e^{e_j - loss} over them.
         self.mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
         self.discount = window.discounted(weight)
         # Rounding of transform and power, summed along the tail.
         self.rounding = (noise / -math.expm1(-tilt * step)) * untilt
-        # A weight that was capped proves nothing, in either direction.
+        # Clipped weights give no bound.
         self.rounding[untilt >= _LARGEST] = np.inf
         # Rounding of the masses of each step, and of the scale.
         self.relative = of_scale(float(row.sum()), log_m, tilt * float(np.max(np.abs(e))))
         log_left = sum(n * law.log_left for n, law in runs)
         log_right = sum(n * law.log_right for n, law in runs)
-        # Losses beyond the window, where folding puts them below epsilon.
+        # Mass beyond the window, which folding moves below epsilon.
         self.beyond = _charge(np.min(log_right - window.right * e[-1]) - log_unit)
-        # What folds onto the window: a geometric series of delta(e + mP), by the best mu.
+        # Bound on folding into the window: a geometric series of delta(e + mP), by the best mu.
         self.folded = sum(
             _charge(
                 np.min(log_k + log_c(mu) - mu * e[0] - log_expm1(gap * window.period)) - log_unit
@@ -128,7 +128,7 @@ class Sum:
         )
 
     def epsilon_above(self) -> float:
-        """Smallest epsilon at which delta <= unit is proved, or inf; never left of the window."""
+        """Return the smallest epsilon in the window with delta <= unit proved, or inf."""
         e, mass, discount = self.e, self.mass, self.discount
         if not (self.beyond < 1 and self.relative < MOST_RELATIVE):
             return np.inf
@@ -143,12 +143,12 @@ class Sum:
         # Inside (e_{j-1}, e_j) delta is linear in e^epsilon.
         excess = mass[j] + self.rounding[j - 1] - budget
         if excess <= 0 or discount[j] == 0:
-            return float(e[j])  # where rounding blurs the line, the end that was seen to fit
+            return float(e[j])  # rounding prevents interpolation: the end is proved
         inside = e[j] + math.log(excess) - math.log(discount[j])
         return float(min(max(inside, e[j - 1]), e[j]))
 
     def epsilon_below(self) -> float:
-        """Largest epsilon at which delta >= unit is proved, or 0."""
+        """Return the largest epsilon at which delta >= unit is proved, or 0."""
         e, mass, discount = self.e, self.mass, self.discount
         if not self.relative < MOST_RELATIVE:
             return 0.0
@@ -164,7 +164,7 @@ class Sum:
         return float(min(max(inside, e[j]), e[j + 1]))
 
     def delta(self, epsilon: float) -> tuple[float, float]:
-        """delta at an epsilon of the first half of the window, less and plus every charge."""
+        """Return bounds on delta at an epsilon in the first half of the window."""
         if not self.relative < MOST_RELATIVE:
             return 0.0, np.inf
         j = int(np.searchsorted(self.e, epsilon, side="right"))
@@ -175,19 +175,19 @@ class Sum:
 
 
 def of_scale(count: float, log_m: float, exponent: float) -> float:
-    """Relative rounding of so many steps' masses and of the scale e^{log_m - exponent}."""
+    """Return the relative rounding of `count` steps' masses and the scale e^{log_m - exponent}."""
     return 64 * _ULP * (count + abs(log_m) + exponent)
 
 
 def power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
-    """Return the tilted law of the sum, shape (size,), and the rounding of each of its cells."""
+    """Return the tilted law of the sum, shape (size,), and the rounding error per cell."""
     count = sum(n for n, _ in runs)
     unit = 8 * _ULP * (count + 1) * math.log2(size)
     if count <= _FEW:
         transform = math.prod(law.spectrum ** int(n) for n, law in runs)
         return np.fft.irfft(transform, size), unit * float(np.mean(np.abs(transform)))
     modulus = np.exp(sum(n * law.log_modulus for n, law in runs))
-    # Where hardly anything is left the phase does not matter: it is charged as noise.
+    # Drop the transform where its modulus is below 1e-22, and add that to the error.
     last = int(np.max(np.flatnonzero(modulus > 1e-22), initial=0)) + 1
     angle = sum(n * law.angle[:last] for n, law in runs)
     transform = np.zeros(modulus.shape, dtype=np.complex128)
@@ -197,5 +197,5 @@ def power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
 
 
 def _charge(exponent: float) -> float:
-    """e^exponent, rounded up to inf where it is large: a charge must not be capped."""
+    """Return e^exponent, or inf from e^700 on, since an error bound must not be capped."""
     return math.exp(exponent) if exponent < 700 else math.inf

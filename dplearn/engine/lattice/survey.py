@@ -1,4 +1,4 @@
-"""A first look at a composition: support, moments, and bounds that hold already."""
+"""Preliminary estimates of a composition: support, moments and Chernoff bounds."""
 
 import math
 from functools import cached_property
@@ -13,7 +13,7 @@ from dplearn.engine.profile import Profile
 
 
 class Scan:
-    """A profile on a fixed uneven grid, evaluated once for all groups of rows."""
+    """Values of a profile on a fixed uneven grid, shared by all groups of rows."""
 
     grid = np.geomspace(1e-12, 1e9, 400)
 
@@ -26,16 +26,16 @@ class Scan:
 
     @cached_property
     def discrete(self) -> bool:
-        """Whether pair and witness both consist of the same few atoms."""
+        """Whether pair and witness consist of the same few atoms."""
         if self.witness is None or not self.atoms.complete:
             return self.atoms.complete
         own, loss = Atoms.of(self.profile).loss, self.atoms.loss
         return own.shape == loss.shape and np.allclose(own, loss, rtol=1e-9, atol=0.0)
 
     def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
-        """Nodes, masses and mass at infinity, between losses at which no more than that is left."""
+        """Return nodes, masses and mass at infinity, up to tails of at most `ahead`, `behind`."""
         lower, upper = self._end(self.behind, behind), self._end(self.ahead, ahead)
-        # Nodes far inside the spread of one loss, about its total variation, add only rounding.
+        # Nodes much smaller than a typical loss, about the total variation, add only rounding.
         inner = max(1e-9 * max(self.grid[lower], self.grid[upper]), 1e-3 * self.at_zero)
         inside = min(int(np.searchsorted(self.grid, inner)), lower, upper)
         left, right = slice(inside, lower + 1), slice(inside, upper + 1)
@@ -45,26 +45,26 @@ class Scan:
         return nodes, *chords(nodes, value)
 
     def _end(self, values: NDArray, log_threshold: float) -> int:
-        # Infinite losses never fade: what matters is what lies before them.
+        # Compare the finite part with the threshold: infinite losses remain at every epsilon.
         small = values <= np.logaddexp(log_threshold, values[-1])
         return max(int(np.argmax(small)), 1) if np.any(small) else self.grid.size - 1
 
     def largest_loss(self, edge: float) -> float:
-        """Return the largest loss where it is bounded and known, else `edge`."""
+        """Return the largest loss if it is a known finite value, else `edge`."""
         top = float(np.max(self.profile.kinks, initial=0.0))
         bounded = top > 0 and np.isneginf(self.profile.log_delta_of(np.array(top)))
         return top if bounded else edge
 
 
 class Survey:
-    """Estimate every row of a group by 400 chords; rows share the tilts."""
+    """Estimates of every row of a group by 400 chords; rows share the tilts."""
 
     def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, cut: float) -> None:
         most = float(np.max(counts.sum(axis=1)))
-        # Infinite losses may cost this part of delta; losses lifted to the first node as much.
+        # Truncation may add this fraction of delta to infinite losses, and to the first node.
         spare = math.log(cut) - math.log(most)
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
-        # Losses of each profile that need nodes; a mean loss, 0 if there is nothing to compose.
+        # Range of losses of each profile; smallest mean absolute loss, 0 if all losses are 0.
         self.edges = [(float(nodes[0]), float(nodes[-1])) for nodes, _, _ in coarse]
         scales = [float(np.abs(nodes) @ masses) for nodes, masses, _ in coarse]
         self.scale = min((scale for scale in scales if scale > 0), default=0.0)
@@ -73,7 +73,7 @@ class Survey:
         with np.errstate(divide="ignore"):
             self.log_paid = float(np.log(paid(counts, infinities)[0]))
         # Upper bounds on epsilon.
-        # No finite loss but 0: nothing leaks, or delta cannot pay for the infinite ones.
+        # All finite losses are 0: epsilon is 0, or inf if infinite losses exceed delta.
         self.fallback = np.where(np.isneginf(log_finite), np.inf, 0.0)
         if self.scale == 0:
             return
@@ -84,7 +84,7 @@ class Survey:
             table = [log_sum(mu[:, None] * nodes + np.log(masses)) for nodes, masses, _ in coarse]
         # log E e^{mu sum L}, shape (n_rows, n_mu).
         self.k = counts @ np.array(table)
-        # The conversion of Renyi bounds (Canonne, Kamath & Steinke 2020).
+        # Conversion from Rényi divergences (Canonne, Kamath & Steinke 2020).
         excess = self.k[:, 1:] + log_c(a) - log_finite[:, None]
         self.fallback = np.min(excess / a, axis=1)
         if not any(infinities):
@@ -94,23 +94,23 @@ class Survey:
         self.fallback = np.maximum(self.fallback, 0.0)
 
     def chernoff(self, epsilon: NDArray) -> NDArray:
-        """log of c(mu) e^{K(mu) - mu eps} of the first row, at mu > 0: (n_epsilons, n_mu)."""
+        """Return log of c(mu) e^{K(mu) - mu eps} of row 0 at mu > 0, (n_epsilons, n_mu)."""
         return (self.k[0] + log_c(self.mu) - self.mu * epsilon[:, None])[:, 1:]
 
 
 def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
-    """log of what is left of delta once infinite losses are paid, per row; -inf if nothing."""
-    # The largest double below 1 leaves nothing, either, and has a logarithm.
+    """Return log of delta minus the probability of infinite losses per row, or -inf."""
+    # Replace 1 by the largest double below it, so that the logarithm is finite.
     lost = paid(counts, np.minimum(infinities, 1 - 2**-53))
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(math.exp(log_delta) - lost, 0.0))
 
 
 def paid(counts: NDArray, infinities: ArrayLike) -> NDArray:
-    """Return the probability that any loss of a row is infinite."""
+    """Return the probability that at least one loss of a row is infinite."""
     return -np.expm1(counts @ np.log1p(-np.asarray(infinities)))
 
 
 def log_c(mu: NDArray) -> NDArray:
-    """log of c(mu) = mu^mu / (1 + mu)^{1 + mu}, in delta(e) <= c(mu) e^{K(mu) - mu e}."""
+    """Return log of c(mu) = mu^mu / (1 + mu)^{1 + mu}; delta(e) <= c(mu) e^{K(mu) - mu e}."""
     return mu * np.log(np.where(mu > 0, mu, 1.0)) - (1 + mu) * np.log1p(mu)
