@@ -56,7 +56,7 @@ def alike(mechanism):
 
 
 def cases(name, quick):
-    """Accountant, example of this mechanism and neighbours that go together, and their words.
+    """Return supported (accountant, example, adjacency) of this mechanism, with ids.
 
     Slowly nothing is asked twice of neighbours that are alike, and the distribution, which takes
     longest, of one example.
@@ -163,7 +163,7 @@ def test_epsilon_is_monotone_in_steps_and_delta(name, quick):
 
 @each_mechanism
 def test_copies_equal_count(name):
-    """What the base class counts; of the distribution test_soundness compares lists."""
+    """Check the base class's counts; test_soundness compares lists for pld."""
     for accountant, mechanism, adjacency, case in cases(name, True):
         question = {"delta": DELTA, "adjacency": adjacency}
         counted = accountant.epsilon(mechanism, steps=6, **question).epsilon

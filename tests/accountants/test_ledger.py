@@ -41,7 +41,7 @@ def transcripts(ledger, log_p=0.0, log_q=0.0, transcript=()):
         yield log_p, log_q
         return
     here.add(release)
-    if release.delta:  # both neighbours are told apart
+    if release.delta:  # outcomes that reveal the neighbour
         yield log_p + math.log(release.delta), -math.inf
         yield -math.inf, log_q + math.log(release.delta)
     rest = math.log1p(-release.delta)
