@@ -17,10 +17,10 @@ from dplearn.accountants.pld import PLD
 from dplearn.core.guarantee import ADJACENCIES, Reference
 from dplearn.teaching.book.kit.oracles import coins_delta
 
-# A count that is lost or a direction forgotten shows on a coarse lattice, too.
+# Errors in counts or directions also show on a coarse lattice.
 COARSE = {"pld": PLD(rtol=1e-2, most_cells=2**12)}
-# A bound that comes from a lattice may wobble by the lattice's own accuracy.
-# So may the best of a grid of divisions of delta, which is longer for a whole curve.
+# Tolerance of bounds from a lattice, up to its accuracy, and of the best of a grid of divisions of
+# delta, which is longer for a whole curve.
 WOBBLE = {"pld": 2e-2, "advanced": 1e-8, "optimal": 1e-8}
 DELTA = 1e-6
 EXAMPLES = [m for cls in MECHANISMS.values() for m in cls.examples()]
@@ -250,7 +250,7 @@ def test_closed_rdp_equals_the_integral_of_the_profile(mechanism, adjacency):
         # The quadrature aims at 1e-10 relative in X; a divergence near 0 loses no more.
         np.testing.assert_allclose(closed, integral, rtol=1e-8)
     elif mechanism.name != "shuffled":
-        # Of a shuffled epoch the profile may be the better bound.
+        # For a shuffled epoch the profile may give a tighter bound.
         assert np.all(closed <= integral * (1 + 1e-8))
 
 

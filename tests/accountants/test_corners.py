@@ -46,7 +46,7 @@ def mean_loss(sigma, q):
     [
         # Cells wider than 709 nats once lost the mass of their node.
         (0.03, 0.001, 10**7, 1e-5), (0.02, 0.01, 10**6, 1e-2), (0.01, 0.01, 10**7, 1e-5),
-        # Cells of some hundred nats overflowed from below.
+        # Lower bounds once overflowed in cells of several hundred nats.
         (0.025, 0.9, 10**4, 1e-5),
         # Two negative factors once made a positive budget.
         (5.0, 0.01, 10**12, 1e-5),
@@ -299,7 +299,7 @@ def test_moments_of_tiny_noise_and_tiny_sample_rate():
         exact = np.max([p.renyi(orders) for p in sampled(sigma, q).profiles()], axis=0)
         assert np.all(value >= exact * (1 - 1e-9)) and np.all(value <= exact * 1.1)
     assert np.all(sampled(1.0, 1e-300).rdp(orders) == 0)
-    # An exponential overflowed, and warned.
+    # An exponential once overflowed with a warning.
     epoch = RandomAllocation(Gaussian(0.03), 1291)
     assert np.all(epoch.rdp(orders[:1]) <= epoch.base.rdp(orders[:1]))
 

@@ -19,7 +19,7 @@ STEPS = [
     Laplace(0.7),
     Laplace(20.0),
     PoissonSubsampled(Gaussian(4.0), 0.01),
-    # Equal shares of delta are best here, and were not among the divisions.
+    # Equal shares of delta are best here, and were once not among the divisions.
     PoissonSubsampled(Gaussian(0.7), 0.02),
     Composed([(Laplace(20.0), 2), (PoissonSubsampled(Gaussian(0.7), 0.02), 5)]),
 ]
