@@ -55,7 +55,7 @@ def test_reference_run():
     assert stated["moments"].details == {"order": 20.0, "moment": 19.0}
     assert 0 < stated["pld"].epsilon - stated["pld"].lower < 1e-6
     assert stated["gdp"].details["mu"] == pytest.approx(0.253957593, rel=1e-8)
-    # Zero-concentrated DP cannot see the sampling: the full batch.
+    # Zero-concentrated DP ignores sampling: it gives the full batch.
     full_batch = epsilon("pld", Gaussian(4.0), delta=1e-5, steps=10_000).epsilon
     simple = 312.5 + 2 * math.sqrt(312.5 * math.log(1e5))
     assert full_batch < stated["zcdp"].epsilon < simple
@@ -175,7 +175,7 @@ class Leaky(Mechanism):
 @each("name", ["basic", "advanced", "optimal", "pld"])
 def test_delta_of_every_step_is_counted(name, steps):
     """For the worst releases delta is exactly 1 - (1 - lost)^T (1 - delta of the coins)."""
-    # Nearly all of delta goes to the steps, so nothing may be spent twice.
+    # Nearly all of delta is used by the steps, so double counting would show.
     local, delta = 0.1, 1e-5
     lost = 0.99 * delta / steps
     stated = epsilon(name, Leaky(local, lost), delta=delta, steps=steps).epsilon
@@ -229,7 +229,7 @@ def test_delta_is_the_inverse_of_epsilon(name, mechanism):
 @each_name
 def test_delta_at_epsilon_zero_and_at_huge_epsilon(name):
     stated = ACCOUNTANTS[name]().delta(Gaussian(0.01), epsilon=0.0, steps=50)
-    # Whatever is stated must be true: delta(0) of this run is 1 to hundreds of digits.
+    # The exact delta(0) of this run is 1 to hundreds of digits.
     assert stated.delta == pytest.approx(1.0, abs=1e-9)
     stated = ACCOUNTANTS[name]().delta(Gaussian(1.0), epsilon=200.0)
     assert 0 < stated.delta < 1e-60 and stated.epsilon <= 200.0

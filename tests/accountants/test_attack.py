@@ -170,7 +170,7 @@ def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
 def test_epsilon_and_delta_enclose_each_other(mechanism, adjacency, delta):
     question = {"steps": 50, "adjacency": adjacency}
     there = PLD().epsilon(mechanism, delta=delta, **question)
-    # The truth at the lower end is at least delta, at the upper end at most.
+    # The exact delta is >= delta at the lower end and <= delta at the upper end.
     back = PLD().delta(mechanism, epsilon=there.epsilon, **question)
     assert back.delta_lower <= delta * (1 + ULPS)
     if there.lower > 0:

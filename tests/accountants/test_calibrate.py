@@ -50,7 +50,7 @@ def test_calibrated_value_reaches_the_target_and_the_next_does_not(
     steps = {} if parameter == "steps" else {"steps": 500}
     calibrate = partial(search, step, name, **steps, **TARGET)
     if (name, parameter) == ("zcdp", "sample_rate"):
-        # It cannot see sampling, so at this noise no rate helps.
+        # It ignores sampling, so at this noise no rate helps.
         with pytest.raises(Unreachable, match=r"sample_rate .* by zcdp"):
             calibrate()
         return
@@ -82,7 +82,7 @@ def test_calibration_inverts_golden_values(epsilon, delta, q, steps, sigma):
     assert sigma * (1 - 1e-9) <= noise.value <= sigma * (1 + 1e-6)
     rate = largest_sample_rate(step, steps=steps, **target)
     assert q * (1 - 2e-6) <= rate.value <= q * (1 + 1e-8)
-    # A hair more noise, lest the last digit decide.
+    # Slightly more noise, so that rounding does not decide.
     most = largest_steps(step.vary(noise_multiplier=sigma * (1 + 1e-9)), **target)
     assert most.value == steps
     for reached in (noise, rate, most):
@@ -116,7 +116,7 @@ def test_any_mechanism_with_noise_can_be_calibrated(mechanism, adjacency):
 
 
 def test_calibration_at_the_ends_of_the_range():
-    # So generous a target that the least noise tried is enough.
+    # A target so large that the least noise reaches it.
     least = smallest_noise_multiplier(Gaussian(1.0), epsilon=1e8, delta=1e-5)
     assert least.value == pytest.approx(1e-3) and least.guarantee.epsilon <= 1e8
     assert str(least).startswith("noise_multiplier = 0.001 (the least that is tried): ")
@@ -233,9 +233,9 @@ def test_search_ends_at_its_limit_of_work(search, mechanism, epsilon, delta, ste
     question = {"epsilon": epsilon, "delta": delta, "steps": steps}
     first = search(mechanism, **question)
     assert 0.6 * calibrate._MOST_WORK < works[0].units < calibrate._MOST_WORK
-    if mechanism.name == "random_allocation":  # what a cache remembers changes nothing
+    if mechanism.name == "random_allocation":  # cached results do not change the work
         assert search(mechanism, **question) == first and works[0].units == works[1].units
-    # What is returned is an answer at that value.
+    # The guarantee returned was computed at that value.
     step = mechanism.vary(**{first.parameter: first.value})
     again = (law.epsilon(step, delta=delta, steps=steps) for law in (PLD, PLD.coarse()))
     assert first.guarantee in again and 0.6 * epsilon < first.guarantee.epsilon <= epsilon

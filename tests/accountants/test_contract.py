@@ -17,10 +17,10 @@ from dplearn.accountants.pld import PLD
 from dplearn.core.guarantee import ADJACENCIES, Reference
 from dplearn.teaching.book.kit.oracles import coins_delta
 
-# A count that is lost or a direction forgotten shows on a coarse lattice, too.
+# Errors in counts or directions also show on a coarse lattice.
 COARSE = {"pld": PLD(rtol=1e-2, most_cells=2**12)}
-# A bound that comes from a lattice may wobble by the lattice's own accuracy.
-# So may the best of a grid of divisions of delta, which is longer for a whole curve.
+# Tolerance of bounds from a lattice, up to its accuracy, and of the best of a grid of divisions of
+# delta, which is longer for a whole curve.
 WOBBLE = {"pld": 2e-2, "advanced": 1e-8, "optimal": 1e-8}
 DELTA = 1e-6
 EXAMPLES = [m for cls in MECHANISMS.values() for m in cls.examples()]
@@ -56,7 +56,7 @@ def alike(mechanism):
 
 
 def cases(name, quick):
-    """Accountant, example of this mechanism and neighbours that go together, and their words.
+    """Return supported (accountant, example, adjacency) of this mechanism, with ids.
 
     Slowly nothing is asked twice of neighbours that are alike, and the distribution, which takes
     longest, of one example.
@@ -163,7 +163,7 @@ def test_epsilon_is_monotone_in_steps_and_delta(name, quick):
 
 @each_mechanism
 def test_copies_equal_count(name):
-    """What the base class counts; of the distribution test_soundness compares lists."""
+    """Check the base class's counts; test_soundness compares lists for pld."""
     for accountant, mechanism, adjacency, case in cases(name, True):
         question = {"delta": DELTA, "adjacency": adjacency}
         counted = accountant.epsilon(mechanism, steps=6, **question).epsilon
@@ -250,7 +250,7 @@ def test_closed_rdp_equals_the_integral_of_the_profile(mechanism, adjacency):
         # The quadrature aims at 1e-10 relative in X; a divergence near 0 loses no more.
         np.testing.assert_allclose(closed, integral, rtol=1e-8)
     elif mechanism.name != "shuffled":
-        # Of a shuffled epoch the profile may be the better bound.
+        # For a shuffled epoch the profile may give a tighter bound.
         assert np.all(closed <= integral * (1 + 1e-8))
 
 

@@ -46,11 +46,11 @@ def mean_loss(sigma, q):
     [
         # Cells wider than 709 nats once lost the mass of their node.
         (0.03, 0.001, 10**7, 1e-5), (0.02, 0.01, 10**6, 1e-2), (0.01, 0.01, 10**7, 1e-5),
-        # Cells of some hundred nats overflowed from below.
+        # Lower bounds once overflowed in cells of several hundred nats.
         (0.025, 0.9, 10**4, 1e-5),
         # Two negative factors once made a positive budget.
         (5.0, 0.01, 10**12, 1e-5),
-        # A law that piles up at log(1 - q) was taken for an atom.
+        # A law concentrated near log(1 - q) was once treated as an atom.
         (0.1, 1e-6, 10**6, 0.01), (0.12, 1e-5, 10**6, 0.01),
     ],
 )  # fmt: skip
@@ -207,7 +207,7 @@ def test_calibrations_end_at_proved_values():
         (largest_sample_rate, 1.00029e-6, sampled(0.1, 0.01), {"epsilon": 1.0, "steps": 10}),
     ]:  # fmt: skip
         solution = search(step, **run, delta=1e-5)
-        # Where nothing is proved from below it ends at a thousandth.
+        # Without a lower bound the search ends at a relative error of 1e-3.
         assert solution.value == pytest.approx(expected, rel=1e-3)
         at = {"noise_multiplier": solution.value} if search is smallest_noise_multiplier else {}
         step = step.vary(**at or {"sample_rate": solution.value})
@@ -299,7 +299,7 @@ def test_moments_of_tiny_noise_and_tiny_sample_rate():
         exact = np.max([p.renyi(orders) for p in sampled(sigma, q).profiles()], axis=0)
         assert np.all(value >= exact * (1 - 1e-9)) and np.all(value <= exact * 1.1)
     assert np.all(sampled(1.0, 1e-300).rdp(orders) == 0)
-    # An exponential overflowed, and warned.
+    # An exponential once overflowed with a warning.
     epoch = RandomAllocation(Gaussian(0.03), 1291)
     assert np.all(epoch.rdp(orders[:1]) <= epoch.base.rdp(orders[:1]))
 

@@ -91,7 +91,7 @@ def test_shuffled_epochs_drop_the_incomplete_batch():
     used = dataclasses.replace(run, drop_last=False)
     assert used.mechanism == Shuffled(Gaussian(1.0), 234)
     assert any("drop_last" in clause for clause in used.mechanism.assumptions)
-    # Then an epoch is one Gaussian release.
+    # If every record is used, an epoch is one Gaussian release.
     alone = ACCOUNTANTS["pld"]().epsilon(Gaussian(1.0), delta=1e-5, steps=60)
     assert used.guarantee(delta=1e-5).epsilon == pytest.approx(alone.epsilon, rel=1e-3)
     for name, value in {"drop_last": True, "max_batch_size": 2}.items():
@@ -130,7 +130,7 @@ def test_upper_bounds_count_begun_epochs_and_lower_bounds_completed_ones(samplin
     # An incomplete batch of unknown treatment gives no lower bound.
     run = dataclasses.replace(run, sample_rate=3 / 40)
     stated = run.guarantee(law, delta=1e-5, steps=2 * 13)
-    # Fewer batches are the safe side: as many epochs, each at least as revealing.
+    # Assuming fewer batches is pessimistic: as many epochs, each leaking at least as much.
     even = dataclasses.replace(run, sample_rate=1 / 14).guarantee(law, delta=1e-5, steps=2 * 14)
     assert (stated.lower, stated.kind) == (0.0, "upper")
     assert stated.epsilon >= even.epsilon

@@ -39,7 +39,7 @@ def test_plans_are_accepted_as_mechanisms():
     assert ACCOUNTANTS["rdp"]().epsilon(RUN, delta=1e-5) == RUN.guarantee("rdp", delta=1e-5)
     assert Composed([RUN, (RUN, 2)]).parts() == ((STEP, 3000),)
     assert Phases([RUN, RUN]) == Phases((RUN, RUN))
-    # Epochs are counted, and have neighbours of their own.
+    # Plans of epochs count epochs, and have another default adjacency.
     found = smallest_noise_multiplier(EPOCHS, **TARGET)
     assert found.guarantee.adjacency == "zero_out"
     assert DPSGD.for_epsilon(

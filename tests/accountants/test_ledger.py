@@ -41,7 +41,7 @@ def transcripts(ledger, log_p=0.0, log_q=0.0, transcript=()):
         yield log_p, log_q
         return
     here.add(release)
-    if release.delta:  # both neighbours are told apart
+    if release.delta:  # outcomes that reveal the neighbour
         yield log_p + math.log(release.delta), -math.inf
         yield -math.inf, log_q + math.log(release.delta)
     rest = math.log1p(-release.delta)
@@ -68,7 +68,7 @@ def test_adaptive_choices_stay_within_the_budget(epsilon, delta, settings):
     assert len(pairs) >= 5
     leak = sum(max(math.exp(p) - math.exp(epsilon + q), 0) for p, q in pairs)
     assert leak <= delta
-    # The budget is used: without 30 % of epsilon delta would not suffice.
+    # The budget is used: at 70 % of epsilon delta is positive.
     assert sum(max(math.exp(p) - math.exp(0.7 * epsilon + q), 0) for p, q in pairs) > 0
 
 
@@ -115,7 +115,7 @@ def test_total_of_a_fixed_list_is_its_composition():
     composed = ACCOUNTANTS["pld"]().epsilon(Composed(run), delta=1e-5)
     assert (ledger.guarantee.lower, ledger.guarantee.epsilon) == (composed.lower, composed.epsilon)
     assert ledger.guarantee.lower > 0.99 * ledger.guarantee.epsilon
-    # Of rho alone no composed law is known, so Rényi divergences are added up.
+    # With rho alone there is no profile to compose, so Rényi divergences are summed.
     ledger.add(ZCDP(0.01))
     rdp = ACCOUNTANTS["rdp"]().epsilon(Composed([*run, ZCDP(0.01)]), delta=1e-5)
     assert ledger.guarantee.epsilon == rdp.epsilon
@@ -265,7 +265,7 @@ def test_reserve_reduces_the_delta_of_the_renyi_filter():
     fits = []
     for delta, reserve in ((1e-5, 9e-6), (1e-5 - 9e-6, 0.0)):
         ledger = Ledger(epsilon=2.0, order=12.0, delta=delta, reserve=reserve)
-        ledger.add(Gaussian(10.0))  # of a single release the tight bound counts, too
+        ledger.add(Gaussian(10.0))  # a single release may fit by its tight bound
         fits.append([ledger.fits(Gaussian(20.0), steps=10 * n) for n in range(1, 40)])
     assert fits[0] == fits[1] and set(fits[0]) == {True, False}
 

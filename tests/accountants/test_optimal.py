@@ -19,7 +19,7 @@ STEPS = [
     Laplace(0.7),
     Laplace(20.0),
     PoissonSubsampled(Gaussian(4.0), 0.01),
-    # Equal shares of delta are best here, and were not among the divisions.
+    # Equal shares of delta are best here, and were once not among the divisions.
     PoissonSubsampled(Gaussian(0.7), 0.02),
     Composed([(Laplace(20.0), 2), (PoissonSubsampled(Gaussian(0.7), 0.02), 5)]),
 ]
@@ -38,7 +38,7 @@ def test_optimal_composition_of_coins_is_exact():
     (row,) = golden("composition", rule="optimal", epsilon="0.1", steps="1000")
     coin, question = RandomizedResponse(0.1), {"adjacency": "replace_one", "delta": 1e-5}
     stated = epsilon("optimal", coin, steps=1000, **question).epsilon
-    # A sliver of delta goes to the steps although they need none.
+    # A tiny part of delta is assigned to the steps, which need none.
     assert number(row["value"]) * (1 - 1e-5) < stated < number(row["value"]) * (1 + 1e-4)
 
 
@@ -61,7 +61,7 @@ def test_optimal_composition_of_different_coins_is_exact(delta):
     stated = {n: epsilon(n, coins, **question).epsilon for n in ("optimal", "advanced")}
     assert exact * (1 - 1e-9) <= stated["optimal"] <= 1.001 * exact
     assert stated["optimal"] <= stated["advanced"]
-    # Of others it keeps a pair each, and the distribution knows more.
+    # It reduces other mechanisms to (epsilon, delta), so pld is tighter.
     mixed = Composed([(Laplace(20.0), 200), (Gaussian(20.0), 9)])
     names = "pld", "optimal", "advanced"
     best, remaining, closed = (epsilon(n, mixed, delta=delta).epsilon for n in names)

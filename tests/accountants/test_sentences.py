@@ -107,7 +107,7 @@ def test_bracket_widths_are_those_in_the_readmes():
             stated = step.guarantee(delta=delta, steps=steps)
             yield step.sample_rate * steps, 1 - stated.lower / max(stated.epsilon, 1e-300)
 
-    # 96 of 100 on average; fewer than 90 have a chance of one in five hundred.
+    # 96 of 100 on average; fewer than 90 have a probability of 1/500.
     assert np.mean([width <= 1e-6 for _, width in widths(1e-10, 100)]) >= 0.9
     often, rarely = [], []
     for hits, width in widths(1e-30, 1):

@@ -43,7 +43,7 @@ def test_missing_part_is_named(part):
         RUN.statement(**{k: v for k, v in PARTS.items() if k != part})
 
 
-# Every word that a reader of one kind of plan must not miss, and what the plan itself decides.
+# Texts that the statement of each kind of plan must contain, and parts fixed by the plan.
 PLANS = {
     "run": (RUN, {}, ["one <image>", "added or removed", "Poisson sampling", "certified"]),
     "phases": (Phases((RUN, replace(RUN, steps=20))), {}, ["Phases", "Poisson sampling"]),

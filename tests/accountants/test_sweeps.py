@@ -42,7 +42,7 @@ def test_interrupted_sweep_resumes(tmp_path, capsys):
         before = sweep(question, PLANS[:3], executor=pool, rows=file)
         assert "\r3/3 answers" in capsys.readouterr().err
         assert before[0] == {"steps": 40, "epsilon": [float("inf")]}  # as the file has it
-        file.write_bytes(file.read_bytes()[:-5])  # killed while it wrote
+        file.write_bytes(file.read_bytes()[:-5])  # interrupted while writing
         assert sweep(question, [*PLANS, PLANS[1]], executor=pool, rows=file)[:3] == before
         assert calls == [40, 10, 30, 30, 20, 10]
         # Another question of that plan.

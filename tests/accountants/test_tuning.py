@@ -19,7 +19,7 @@ each_law = each("tries, shape", [(2, 0.0), (10, 0.0), (10, 1.0), (4, -0.5), (100
 
 
 def pairs_of_best(tuned):
-    """Laws of the best answer for two neighbours, whichever way the answers are ranked."""
+    """Return the laws of the best answer for two neighbours, for every ranking."""
     counts = repetitions(shape=tuned.shape, stop=tuned.stop)
     for ranks in itertools.permutations(range(4)):
         p, q = (best_of(law[list(ranks)], counts) for law in PAIR)
@@ -37,7 +37,7 @@ def test_no_ranking_of_the_answers_leaks_more_than_the_bound(tries, shape):
         for guarantee in stated:
             leak = np.maximum(p - math.exp(guarantee.epsilon) * q, 0).sum()
             assert leak <= guarantee.delta * (1 + 1e-9)
-    # One run alone leaks less: the choice is not free.
+    # One run alone leaks less: the choice leaks, too.
     assert tries == 1 or max(
         np.log(p / q).max() for p, q in pairs_of_best(tuned)
     ) > 1.02 * ANSWERS.profiles("replace_one")[0].epsilon(0.0)

@@ -19,7 +19,7 @@ from outcomes import EPSILONS, delta_by_definition
 
 
 def flips(scores, scale):
-    """Chance of each candidate; the first is the one that a formula is about."""
+    """Return the probability of each candidate, the first of which a formula covers."""
     rolled = [np.roll(scores, -k) for k in range(len(scores))]
     return np.array([permute_and_flip_probability(scores=u, scale=scale) for u in rolled])
 
@@ -78,7 +78,7 @@ def test_both_ends_of_the_loss_interval_are_attained():
     mechanism = SparseVector(2.0, 3.0, positives=2)
     scales = {"threshold_scale": 2.0, "query_scale": 3.0}
     many, yeses = [False] * 60, [True, True]
-    # Noes that rise with the record and yeses that do not; then yeses that rise alone.
+    # Answers no that rise with the record and yes that do not; then only yes rises.
     with_record = selection.log_ratio(many + yeses, [1.0] * 60 + [0.0] * 2, **scales)
     alone = selection.log_ratio(many + yeses, [0.0] * 60 + [-1.0] * 2, **scales)
     remove, add = (np.max(np.abs(p.kinks)) for p in mechanism.profiles())

@@ -135,7 +135,7 @@ def log_delta_of_discrete_gaussian(sigma, epsilon):
         return float(mpmath.log(mpmath.fsum(gaps) / mpmath.jtheta(3, 0, mass(1))))
 
 
-# At sigma = 20 the table serves up to 1.85, and what is outside is not small beside it.
+# At sigma = 20 the table is used up to 1.85, where the mass outside is not negligible.
 @each("sigma, epsilons", [(1.0, (300.0, 1000.0)), (20.0, (1.0, 2.0, 2.49, 2.497, 2.6))])
 def test_discrete_gaussian_bounds_hold_beyond_its_table(sigma, epsilons):
     mechanism = DiscreteGaussian(sigma)
@@ -165,7 +165,7 @@ def test_laplace_shift_along_two_axes_is_dominated_by_one_axis(total, part):
     for epsilon in np.array([0.0, 0.5, 0.95]) * total:
         split = ACCOUNTANTS["pld"]().delta(axes, epsilon=float(epsilon))
         assert split.delta_lower <= scalar.delta(epsilon)
-        # At the ends all is equal, in between much is lost.
+        # Equality at the ends, a large difference in between.
         assert epsilon > 0.9 * total or split.delta < scalar.delta(epsilon)
 
 

@@ -35,7 +35,7 @@ def test_brackets_contain_two_batches_by_quadrature(sigma):
         x = math.exp(epsilon)
         deltas = [mass @ np.maximum(gain, 0.0) for gain in (ratio - x, 1 - x * ratio)]
         for (below, above), delta in zip(brackets(sigma, 2), deltas, strict=True):
-            # The corner of the integrand costs the lattice 1e-5.
+            # At the integrand's kink the error of the lattice is 1e-5.
             assert below.delta(epsilon) * (1 - 1e-4) - 1e-30 < delta
             assert delta < above.delta(epsilon) * (1 + 1e-4) + 1e-30
 
@@ -81,7 +81,7 @@ def test_whole_orders_equal_the_multinomial_sum(sigma, batches):
     orders = np.arange(2, 8)
     expected = [math.log(multinomial_moment(sigma, batches, int(a))) / (a - 1) for a in orders]
     value = RandomAllocation(Gaussian(sigma), batches).rdp(orders)
-    # The sum holds 1 + X, so a small X has lost digits.
+    # The sum is 1 + X, so a small X has lost digits.
     np.testing.assert_allclose(value, expected, rtol=1e-10)
 
 

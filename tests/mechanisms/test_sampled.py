@@ -43,7 +43,7 @@ def test_poisson_sampling_of_a_tiny_data_set(q):
         # zero_out: the record contributes nothing.
         np.testing.assert_allclose(poisson_sum(q, *others, 0), small, atol=1e-15)
     assert tight, "a record alone in its data set attains the profile"
-    # To sample companions that contribute nothing changes nothing.
+    # Sampling other records that contribute nothing has no effect.
     small, large = poisson_sum(q), poisson_sum(q, 1)
     remove, add = PoissonSubsampled(Geometric(1.5), q).witnesses()
     for witness, pair in ((remove, (large, small)), (add, (small, large))):
@@ -221,13 +221,13 @@ def test_golden_quadrature(row):
 
 @each("sigma, q", [(0.2, 1e-7), (1.0, 0.01), (1000.0, 0.5), (5.0, 1e-7)])
 def test_divergences_at_huge_orders_approach_their_asymptote(sigma, q):
-    """Where the hit outweighs all: D_a -> a / (2 sigma^2) + log(q) a / (a - 1), from above."""
+    """D_a tends to a / (2 sigma^2) + log(q) a / (a - 1) from above."""
     orders = 10.0 ** np.arange(1, 7)
     value = sampled(sigma, q).rdp(orders)
     full = orders / (2 * sigma**2)
     assert np.all(np.isfinite(value)) and np.all(np.diff(value) > 0)
     assert np.all(value <= full * (1 + 1e-13))
-    # The hit alone: P >= q N(1).
+    # Lower bound from P >= q N(1).
     only_hit = full + math.log(q) * orders / (orders - 1)
     assert np.all(value >= only_hit - 1e-9 * full)
     near = full > 30 + 3 * math.log(1 / q)

@@ -91,7 +91,7 @@ OTHERS = [
     for g, low, high in itertools.product((-1.0, 1.0), (-1.0, 1.0), (-1.0, 1.0))
     for cut in (0.3,)
 ]
-# Somebody else sees to it that the orders are worth mixing.
+# Another record makes the mixture of orders non-trivial.
 CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]]]
 
 
@@ -110,13 +110,13 @@ def test_bound_holds_for_any_other_records(left_out, adjacency, neighbour, sigma
     ways = ["replace"] * 2 if adjacency == "replace_one" else ["remove", "add"]
     bound = np.array([_Epoch(sigma, 2, way).delta(epsilon) for way in ways])
     assert np.all(found <= bound * GRID)
-    # Half the bound would be refuted, even without the share that meets nobody.
+    # Half the bound would be violated, even without the share that displaces no record.
     assert np.all(found > 0.6 * (1 - left_out) * bound)
 
 
 @each("sigma, epsilon", [(0.6, 0.5), (1.5, 0.0)])
 def test_added_record_with_one_left_out_leaks_at_most_half_the_noise(sigma, epsilon):
-    """Crowds of -1 attain it but for the share that meets nobody."""
+    """Other records of -1 attain it, except for the share that displaces no record."""
     pairs = [([fixed(1.0), *crowd], crowd) for crowd in CROWDS]
     found = worst(pairs, epsilon, sigma)
     epoch = Shuffled(Gaussian(sigma), 2, 1 / 3)
@@ -151,7 +151,7 @@ def test_transforms_bound_those_of_gradients_in_two_dimensions(way):
         side = over if k >= 0 else under
         # E(D - k)_+ = E(k - D)_+ + mean - k
         bound = float(side(np.array([abs(k)]))[0][0]) + (0 if k >= 0 else 1 - e - k)
-        assert found <= bound + 1e-4  # of the sum, where what is summed has a kink
+        assert found <= bound + 1e-4  # error of the sum at a kink of its summand
         worst_gap = max(worst_gap, found / bound if bound > 1e-3 else 0.0)
     assert worst_gap > 0.99
 

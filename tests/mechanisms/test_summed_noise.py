@@ -78,7 +78,7 @@ def test_profiles_and_witnesses_enclose_the_definition(law, masses, adjacency, c
     for one, other in ((p, q), (q, p)):
         expected = delta_by_definition(one, other)
         (above,), (below,) = law.profiles(adjacency), law.witnesses(adjacency)
-        seen = expected > 1e-11  # what the oracle leaves out, and rounding
+        seen = expected > 1e-11  # truncation of the oracle, and rounding
         assert np.all(expected[seen] <= above.delta(EPSILONS)[seen] * (1 + 1e-7))
         assert np.all(below.delta(EPSILONS)[seen] <= expected[seen] * (1 + 1e-7))
         np.testing.assert_allclose(above.delta(EPSILONS), expected, rtol=1e-6, atol=1e-11)

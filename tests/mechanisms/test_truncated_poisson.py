@@ -18,7 +18,7 @@ LINE = np.linspace(-9.0, 9.0, 3_601)
 
 
 def laws(others, own, rate, largest):
-    """Chance of each sum of a lot where `largest` others were not drawn, and where they were."""
+    """Return laws of the sum if fewer than `largest` others were drawn, and if not."""
     uncut, cut = {}, {}
     for coins in itertools.product([False, True], repeat=len(others) + len(own)):
         chance = math.prod(rate if coin else 1 - rate for coin in coins)
@@ -31,7 +31,7 @@ def laws(others, own, rate, largest):
 
 
 def leak(p, q, sigma):
-    """delta at each of EPSILONS of two such laws under noise: masses of cells of a line."""
+    """Return delta of two such laws with noise at each of EPSILONS, from masses of cells."""
     masses = [
         sum(w * np.diff(ndtr((LINE - centre) / sigma)) for centre, w in law.items())
         for law in (p, q)
@@ -52,7 +52,7 @@ def test_profile_bounds_all_other_records_even_if_cuts_are_public(largest, rate,
         seen = np.fmax(seen, result)
     bound = [profile.delta(EPSILONS) for profile in step.profiles()]
     assert np.all(seen <= np.array(bound) + 1e-9)
-    if largest == 1:  # nobody else is there unless it is cut
+    if largest == 1:  # uncut batches then have no other record
         np.testing.assert_allclose(seen, bound, rtol=1e-3, atol=2 * TAIL_ERROR)
 
 
