@@ -97,14 +97,14 @@ class Statement(Shown):
 
     guarantee: Guarantee
     records: int  # number of units in the data
-    told: Mapping[str, str]  # sentences about the run, by part
+    parts: Mapping[str, str]  # sentences about the run, by part
     true_positive_rate: float  # upper bound for the best attack at 1 % false alarms
     not_covered: tuple[str, ...]
     certificate: str = ""  # JSON text for ``dplearn check``
     proved: str = ""  # the sentence that the certificate proves
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "told", ReadOnly(self.told))
+        object.__setattr__(self, "parts", ReadOnly(self.parts))
 
     @property
     def rows(self) -> dict[str, str]:
@@ -117,7 +117,7 @@ class Statement(Shown):
             "Neighbours": f"differ in one unit, {_NEIGHBOURS[g.adjacency]}",
             "Units in the data": f"{self.records:,}; the worst program with this guarantee "
             f"publishes at most {round_up(self.records * g.delta, 2)} of them, on average: n delta",
-            **self.told,
+            **self.parts,
             "Accountant": f"{law.title}, by {g.proof or law.reference}",
             "Randomness": _RANDOMNESS,
             "Floating point": _FLOATING,
@@ -165,7 +165,7 @@ class Statement(Shown):
                 raise ValueError(f"Expected {part}, got {given.get(part)!r}.")
         for part in ("data_curators", "registry_authors"):
             validate.instance(list, **{part: given[part]})
-        rows, trust = self.rows, self.told["Trust"]
+        rows, trust = self.rows, self.parts["Trust"]
         slug = f"{basic['name']} {basic['data_curators'][0]} {str(basic['publication_date'])[:4]}"
         parts = lambda *named: ". ".join(f"{each}: {rows[each]}" for each in named if each in rows)
         model = {"model_name": _MODELS[trust.partition(",")[0]], "model_name_details": trust}
@@ -303,7 +303,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         return Statement(
             guarantee=stated,
             records=parts["records"],
-            told=values,
+            parts=values,
             true_positive_rate=_true_positive_rate(stated, None if tuned else self.composed),
             not_covered=(*_NOT_COVERED, *not_covered),
             certificate=certificate,

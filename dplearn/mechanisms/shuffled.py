@@ -153,8 +153,8 @@ class Shuffled(Epoch):
         return self.base.rdp(orders, adjacency=adjacency)
 
 
-def _largest(record: float, seat: float, batches: int, left_out: float) -> Profile:
-    """Return the pair of the largest coordinate; P shifts one by `record`, Q by `seat`."""
+def _largest(record: float, other: float, batches: int, left_out: float) -> Profile:
+    """Return the pair of the largest coordinate; P shifts one by `record`, Q by `other`."""
     # Masses below the first end underflow.
     first = float(ndtri(math.exp(-690.0 / batches)))
     x = np.linspace(first - 38.0 / batches, record + 38.0, _CELLS)
@@ -166,7 +166,7 @@ def _largest(record: float, seat: float, batches: int, left_out: float) -> Profi
         # Take differences of the smaller tail.
         return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
 
-    return _pair(masses(0.0), masses(record), masses(seat), left_out)
+    return _pair(masses(0.0), masses(record), masses(other), left_out)
 
 
 @remembered(32)

@@ -34,8 +34,8 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
     Examples
     --------
     >>> plan = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
-    >>> told = readings(plan, delta=1e-4, records=1438, of_one=110)
-    >>> [float(f"{stated.epsilon:.3g}") for stated in told.values()]
+    >>> result = readings(plan, delta=1e-4, records=1438, of_one=110)
+    >>> [float(f"{stated.epsilon:.3g}") for stated in result.values()]
     [2.56, 3.03, 3.97, 3.36, 5.7, 6.62, 7.91, 10.2, 4390.0]
     """
     validate.instance(DPSGD, plan=plan)

@@ -225,7 +225,7 @@ def test_registry_entry_matches_its_schema_and_the_statement():
         assert not [*valid.iter_errors(entry)]
         loss = entry["deployment"]["privacy_loss"]
         assert loss["privacy_parameters"] == {"epsilon": stated.guarantee.epsilon, "delta": 1e-5}
-        assert loss["privacy_unit"] == stated.told["Unit of privacy"]
+        assert loss["privacy_unit"] == stated.parts["Unit of privacy"]
         assert entry["url_slug"] == "replies-more-the-hospital-2026"
         # Every part of the statement has its place.
         assert all(words in str([*_texts(entry)]) for words in stated.rows.values())

@@ -14,7 +14,7 @@ from dplearn.statement import KINDS
 from dplearn.teaching.figures.kit import text as on_figures
 
 
-def told(kind, epsilon=1.51432, delta=1e-5, **more):
+def guarantee(kind, epsilon=1.51432, delta=1e-5, **more):
     about = {"method": "m", "adjacency": "add_remove", **more}
     return Guarantee(epsilon=epsilon, delta=delta, kind=kind, **about)
 
@@ -36,14 +36,14 @@ NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
     ],
 )
 def test_each_kind_has_a_distinct_sign_and_is_bound_flag(kind, is_bound, more, text, note):
-    stated = told(kind, **more)
+    stated = guarantee(kind, **more)
     assert str(stated) == f"{text} at delta = 1.0e-05, add_remove, by m{note}"
     assert stated.is_bound == is_bound
 
 
 def test_only_bounds_are_shown_without_a_relation_sign():
     assert set(KINDS) == set(get_args(Kind))
-    shown = {kind: on_figures.epsilon(told(kind)) for kind in KINDS}
+    shown = {kind: on_figures.epsilon(guarantee(kind)) for kind in KINDS}
     signs = {kind: number.partition(on_figures.NARROW_SPACE)[0] for kind, number in shown.items()}
     bounds = dict.fromkeys(("exact", "upper", "bracket"), "1.52")
     assert signs == bounds | {"approximate": "≈", "lower": "≥", "probable": "≲"}
@@ -58,7 +58,7 @@ def test_sentence_bounds_delta_if_delta_was_computed():
         # Without a lower bound on delta the sentence is about epsilon.
         ("upper", 0.0, 0.0102361, "epsilon <= 1 at delta = 0.0102361"),
     ):
-        stated = told(kind, epsilon=1.0, delta=delta, delta_lower=lower)
+        stated = guarantee(kind, epsilon=1.0, delta=delta, delta_lower=lower)
         assert str(stated) == f"{text}, add_remove, by m"
 
 
@@ -91,14 +91,14 @@ def test_rounding_of_special_values(value, up, down):
 )  # fmt: skip
 def test_contradictory_ends_are_refused(ends):
     with pytest.raises(ValueError, match=r"Expected 0 <= lower end <= (epsilon|delta), got"):
-        told("bracket", **ends)
+        guarantee("bracket", **ends)
 
 
 def test_guarantee_is_immutable_and_reference_prints_as_citation():
     with pytest.raises(dataclasses.FrozenInstanceError):
-        told("upper").epsilon = 0.1
+        guarantee("upper").epsilon = 0.1
     with pytest.raises(TypeError, match="read-only"):
-        told("upper").details["order"] = 2.0
+        guarantee("upper").details["order"] = 2.0
     lemma = Reference("Bun & Steinke", 2016, "Lemma 1", checked=True)
     assert str(lemma) == "Bun & Steinke (2016), Lemma 1"
     assert str(dataclasses.replace(lemma, checked=False)) == str(lemma)

@@ -9,23 +9,23 @@ from dplearn import DPSGD
 from dplearn.teaching.choosing import readings, rehearse
 
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.25, steps=40)
-TOLD = readings(RUN, delta=1e-4, records=1000, of_one=1)
+READINGS = readings(RUN, delta=1e-4, records=1000, of_one=1)
 
 
 def test_readings_agree_with_their_names():
-    known = TOLD["the attacker knows who was in which batch"].epsilon
+    known = READINGS["the attacker knows who was in which batch"].epsilon
     mu = math.sqrt(RUN.steps) / RUN.noise_multiplier
     delta = norm.cdf(mu / 2 - known / mu) - math.exp(known) * norm.cdf(-mu / 2 - known / mu)
     assert delta == pytest.approx(1e-4, rel=1e-5)
     # User level with one record per person is the plan's record level.
-    alone, planned = TOLD["a person with 1 records"], TOLD["as planned: δ = 0.0001"]
+    alone, planned = READINGS["a person with 1 records"], READINGS["as planned: δ = 0.0001"]
     assert alone.epsilon == pytest.approx(planned.epsilon, rel=1e-9)
-    assert {g.delta for g in TOLD.values()} == {1e-3, 1e-4, 1e-6}
-    assert {g.adjacency for g in TOLD.values()} == {"add_remove", "replace_one", "zero_out"}
+    assert {g.delta for g in READINGS.values()} == {1e-3, 1e-4, 1e-6}
+    assert {g.adjacency for g in READINGS.values()} == {"add_remove", "replace_one", "zero_out"}
 
 
 def test_only_first_reading_is_below_plan():
-    first, planned, *others = TOLD.values()
+    first, planned, *others = READINGS.values()
     assert first.epsilon < planned.epsilon and len(others) == 7
     assert all(g.is_bound and planned.lower < g.epsilon < math.inf for g in others)
 

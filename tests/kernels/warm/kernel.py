@@ -1,7 +1,7 @@
 """Jupyter kernels forked from one process that has imported the libraries of all lessons.
 
 Each is a kernel of ipykernel like any other and imports dplearn itself; it starts in a tenth of a
-second where a fresh interpreter loads for up to nine. `Server` is for whoever runs the lessons;
+second where a fresh interpreter loads for up to nine. The tests of lessons start `Server`;
 Jupyter starts this file with a connection file, and it stands for the kernel until that ends.
 """
 
@@ -57,7 +57,7 @@ def serve(listener: socket.socket) -> None:
 
 
 def become_a_kernel(client: socket.socket) -> None:
-    """Run a kernel in this process, until it ends or whoever asked for it does."""
+    """Run a kernel in this process, until it or its client ends."""
     from ipykernel import kernelapp
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

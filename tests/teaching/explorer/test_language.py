@@ -172,7 +172,7 @@ def words_of_figures(app: AppTest) -> set[str]:
 
 @pytest.fixture
 def chinese(monkeypatch):
-    monkeypatch.setattr(language, "spoken", lambda: "zh")
+    monkeypatch.setattr(language, "current", lambda: "zh")
 
 
 CLAIMS = ["ε' = q ε", "ρ + 2√(ρ ln(1/δ))", "$ε=2ρk$, $σ^2=Δ/δ$", "L=Σ_i", "σ ≤ Δ/ε", "b = 1/(5ε^3)"]

@@ -43,7 +43,7 @@ class Words:
 
     def __call__(self, key: str, **values: Any) -> str:
         """Return a text in the reader's language, formatted with the values."""
-        text = self._keyed[key][language.spoken() == "zh"]
+        text = self._keyed[key][language.current() == "zh"]
         return text.format(**values) if values else text
 
     def table(self, name: str) -> dict[str, str]:

@@ -42,7 +42,7 @@ def chinese() -> dict[str, str]:
     return whole | {english: zh for name in names for english, zh in keyed(name).values()}
 
 
-def spoken() -> str:
+def current() -> str:
     """Return the session's language; English outside a session, as for a static site."""
     if "streamlit" not in sys.modules:
         return "en"
@@ -53,7 +53,7 @@ def spoken() -> str:
 
 def address() -> dict[str, str]:
     """Return the address's language field; empty for English."""
-    return {} if spoken() == "en" else {KEY: spoken()}
+    return {} if current() == "en" else {KEY: current()}
 
 
 def choose(code: str | None) -> None:
@@ -69,7 +69,7 @@ def retold(text: str, code: str = "", **values: Any) -> str:
 
     Texts without a translation stay English.
     """
-    if (code or spoken()) != "en":
+    if (code or current()) != "en":
         text = chinese().get(text, text)
         values = {k: chinese().get(v, v) if isinstance(v, str) else v for k, v in values.items()}
     return text.format(**values) if values else text

@@ -18,7 +18,7 @@ def draw_figure(figure: Any, key: str, alt: str) -> None:
     Plotly would cut the title off on a phone.
     """
     parts = figure.to_dict()
-    if language.spoken() != "en":
+    if language.current() != "en":
         parts = language.redrawn(parts)
     if st.context.theme.type == "dark":
         parts = darkened(parts)

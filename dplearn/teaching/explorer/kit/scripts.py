@@ -40,7 +40,7 @@ def component(page: str, css: str) -> Callable[..., Any]:
 
 def tools(link: str, copied: str) -> None:
     """Draw the menu's buttons, which switch the language and copy the address."""
-    (other,) = language.LANGUAGES.keys() - {language.spoken()}
+    (other,) = language.LANGUAGES.keys() - {language.current()}
     chosen = lambda: language.choose(st.session_state["tools"].language)
     data = {"code": other, "name": language.LANGUAGES[other], "link": link, "copied": copied}
     _tools(key="tools", data=[data], on_language_change=chosen)

@@ -127,8 +127,8 @@ def _claim() -> None:
     box(f"**{_say('verdict.' + finding.verdict)}** {_say('about.' + finding.verdict)}", icon=icon)
     _lines(finding)
     if drawn := questions.ask(claims.map_of, formula, words=words):
-        setting = drawn.chinese if language.spoken() == "zh" else drawn.setting
-        about = _told(map_finding(drawn))
+        setting = drawn.chinese if language.current() == "zh" else drawn.setting
+        about = _in_words(map_finding(drawn))
         with st.container(key="picture_box"):
             message = _say("alt", verdict=f"{about}. {setting}")
             look.draw_figure(claim_map(drawn, setting, about), "map", message)
@@ -137,25 +137,25 @@ def _claim() -> None:
 def _lines(finding: Finding) -> None:
     """List the verdict of each setting, the intended setting first."""
     if not finding.lines or finding.verdict == "not read":
-        st.markdown(_inert(_told(finding.reason), "$<"))
+        st.markdown(_inert(_in_words(finding.reason), "$<"))
     for line in finding.lines:
         *_, colour = _BOXES[line.verdict]
-        note = f"  \n:small[{_inert(_told(line.note), '$<')}]" if line.note else ""
+        note = f"  \n:small[{_inert(_in_words(line.note), '$<')}]" if line.note else ""
         st.markdown(f":{colour}-badge[{_named(line.verdict)}] {_setting(line)}{note}")
     if finding.slip:
-        why = "" if language.spoken() == "zh" else f" {_inert(finding.slip, '$<')}"
+        why = "" if language.current() == "zh" else f" {_inert(finding.slip, '$<')}"
         st.markdown(f"{address.entry_link(f'{finding.entry}/{finding.misprint}')}:{why}")
 
 
-def _told(note: str) -> str:
+def _in_words(note: str) -> str:
     """Return a note on a verdict in the reader's language."""
     if not isinstance(note, claims.Note):
         return retold(note)
-    return retold(note.template, **{name: _told(value) for name, value in note.values.items()})
+    return retold(note.template, **{name: _in_words(value) for name, value in note.values.items()})
 
 
 def _setting(line: Line) -> str:
-    text = line.chinese if language.spoken() == "zh" else line.setting
+    text = line.chinese if language.current() == "zh" else line.setting
     return f"{_inert(text, '$<')} ({address.entry_link(line.entry)}, {line.reference})"
 
 

@@ -16,7 +16,7 @@ def render() -> None:
         "published": list(drawn_figures()),
         "shuffled": browser.shuffled(),
         "explore": "./epsilon_vs_steps",
-        "language": language.spoken(),
+        "language": language.current(),
     }
     _component(key="minute", data=[data], height="content")
 

@@ -11,7 +11,7 @@ TITLE, GROUP, ORDER = _say["proof_and_attack"], "See", 30
 
 def render() -> None:
     """Draw the page, which sends no further requests."""
-    data = {"digits": browser.digits_as_text(), "language": language.spoken()}
+    data = {"digits": browser.digits_as_text(), "language": language.current()}
     _component(key="attack_page", data=[data])
 
 

@@ -46,7 +46,7 @@ def _page() -> None:
     # Full batches are entered as q = 100 %.
     del kinds["sampling"]["none"]
     natural = {name: default_adjacency(name.removesuffix(DROP_LAST)) for name in kinds["sampling"]}  # type: ignore[arg-type]
-    fields = {"language": language.spoken(), "kinds": kinds | {"natural": natural}}
+    fields = {"language": language.current(), "kinds": kinds | {"natural": natural}}
     fields |= {"answer": st.session_state.get(_ANSWER)}
     fields |= {"presets": browser.presets(), "published": list(drawn_figures())}
     fields |= {"accountants": accountants()}

@@ -26,7 +26,7 @@ def render() -> None:
         on_change=entry.begin,
         persist_state="session",
     )
-    if language.spoken() != "en":
+    if language.current() != "en":
         st.caption(_say("english"))
     entry.show_entry()
     first = entry.START | {"along": state.get("formula_book_axis", "")}
