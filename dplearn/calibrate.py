@@ -109,7 +109,7 @@ def smallest_noise_multiplier(
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     largest = _LARGEST
-    while largest >= 1:  # tabled noise refuses large values
+    while largest >= 1:  # `TabledNoise` refuses large values
         try:
             mechanism.vary(noise_multiplier=largest)
             break

@@ -38,7 +38,7 @@ class CertifiedAccountant(IAccountant):
         return PLD().epsilon(Composed(steps), delta=delta)
 
     def get_epsilon(self, delta: float) -> float:  # type: ignore[override]
-        """Return the upper end of `guarantee`, for the interface of opacus."""
+        """Return the epsilon of `guarantee`, under the name opacus expects."""
         return self.guarantee(delta).epsilon
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 _ROUNDS = 12
 _ROUGH_RTOL = 1e-3  # relative width of the first, rough search
-_PARTS = 2.0 ** -np.arange(9)  # of the distance to the next knot on either side
+_PARTS = 2.0 ** -np.arange(9)  # fractions of the distance to either next knot
 # Maps signed epsilons and a target relative width to lower and upper bounds on delta.
 Brackets = Callable[[NDArray, float], tuple[NDArray, NDArray]]
 

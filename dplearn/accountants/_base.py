@@ -94,7 +94,7 @@ class Accountant(ABC):
         steps: ArrayLike,
         adjacency: Adjacency = "add_remove",
     ) -> tuple[Guarantee, ...]:
-        """Return guarantees for many numbers of steps at once, which share computations.
+        """Return a guarantee for each number of steps; computations are shared.
 
         Parameters and errors are those of `epsilon`; `steps` has shape (n,), or (n, n_parts) with
         a column for each of ``mechanism.parts()``, whose own counts it replaces; if any row runs

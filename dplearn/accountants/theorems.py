@@ -63,7 +63,7 @@ def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:
     """
     rho, log_delta = np.maximum(np.asarray(rho, dtype=float), 1e-300), np.log(delta)
     # d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2; times (alpha - 1)^2 it
-    # rises and is convex in log(alpha - 1): Newton steps from the right stay right of the root.
+    # rises and is convex in log(alpha - 1): Newton steps from above stay above the root.
     x = np.minimum(0.5 * np.log(-log_delta / rho), np.log(np.expm1(np.minimum(-log_delta, 700.0))))
     for _ in range(12):
         excess = np.exp(x)

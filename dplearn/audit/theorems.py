@@ -58,7 +58,7 @@ def allows_guesses(
     for i in range(correct - 1, -1, -1):
         more = least(right) - wrong
         if more <= 0 or right + wrong > limit:
-            break  # neither share falls as i decreases
+            break  # `right` and `wrong` never decrease
         right, wrong = right + i / (guesses - i) * more, wrong + more
     return right + wrong <= limit
 

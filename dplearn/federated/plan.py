@@ -190,7 +190,7 @@ class CorrelatedPlan(FederatedPlan):
 
     sampling: Sampling = field(default="none", init=False)
     strategy: ArrayLike = field(repr=False)  # C, shape (rounds, rounds); stored as a tuple of rows
-    participations: int  # at most, of one user in all rounds; >= 1
+    participations: int  # maximum per user over all rounds; >= 1
     min_separation: int  # fewest rounds from one participation to the next; 1 allows any
 
     def __post_init__(self) -> None:

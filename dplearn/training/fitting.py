@@ -89,7 +89,7 @@ def fit(
         error.history = trainer.history()  # type: ignore[attr-defined]
         error.add_note(f"The {trainer.steps} steps done are in this exception's `history`.")
         if checkpoint is not None and trainer.resumable:
-            with suppress(OSError):  # writing may have ended the run
+            with suppress(OSError):  # saving may be what failed
                 trainer.save(checkpoint)
         raise
     finally:

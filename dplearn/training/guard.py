@@ -182,7 +182,7 @@ def probing(*modules: nn.Module) -> Iterator[None]:
 
 
 def holdings(*roots: Any) -> dict[str, Any]:
-    """Return all values reachable from objects by their path; tensors and arrays as digests."""
+    """Return all values reachable from objects, keyed by path; tensors, arrays as digests."""
     values, visited, queue = {}, {}, [("", root) for root in roots]
     while queue:
         path, value = queue.pop()

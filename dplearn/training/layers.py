@@ -42,7 +42,7 @@ def rule(*functions: Any) -> Callable[[Any], Any]:
 
 
 def refuse_by_name(name: str, module: nn.Module) -> None:
-    """Raise if a module mixes records, keeps statistics of them or hides its calls."""
+    """Raise if a module mixes records, keeps their statistics or bypasses hooks."""
     own, hooks, why = module._parameters.values(), module._forward_pre_hooks.values(), ""
     if "_orig_mod" in module._modules or module._compiled_call_impl is not None:
         why = "its graph does not know our hooks. Pass the plain model."

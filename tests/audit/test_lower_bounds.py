@@ -88,7 +88,7 @@ def of_gaussian():
         (one_run, gaussian_canaries, GAUSSIAN, True),
     ],
 )
-def test_false_alarms_are_limited_only_at_the_true_delta_and_confidence(bound, draw, target, good):
+def test_false_alarms_are_rare_only_at_the_true_delta_and_confidence(bound, draw, target, good):
     limit = of_gaussian() if "assume" in target else EPSILON
     target = {"confidence": CONFIDENCE} | target
     count = alarms(lambda *scores: bound(*scores, **target), draw, limit)

@@ -83,7 +83,7 @@ def test_each_row_of_counts_has_its_own_bracket():
 
 @pytest.mark.slow
 @each("local_epsilon", [4.0, 0.7, 0.02])
-def test_rows_of_one_group_are_narrow_together_and_alone(local_epsilon):
+def test_brackets_are_narrow_for_rows_together_and_alone(local_epsilon):
     pair, steps = coin(local_epsilon), [300, 1100, 5279, 9683, 20_000, 79_000, 300_000]
     for delta in (1e-3, 5e-26):
         rows = np.array(steps)[:, None]

@@ -35,7 +35,7 @@ def test_processes_refuse_differences_and_stop_when_another_dies():
     assert steps == 3 and seconds < 240  # 1800: timeout
 
 
-def test_missing_process_group_is_refused_in_one_of_several_processes(monkeypatch):
+def test_several_processes_need_a_process_group(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(ValueError, match="Expected process_group in one of 4 processes, got None"):
         started()

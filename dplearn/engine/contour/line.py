@@ -134,7 +134,7 @@ class Majorant:
         return np.logaddexp(log_sum(logs) + self.line.norm, self.log_error(t[:, None]))
 
     def log_error(self, t: NDArray) -> NDArray:
-        """Return log of a bound on the error of the sum for B(t), shape (n_t, n_heights)."""
+        """Return log of an error bound for the sum in B(t), shape (n_t, n_heights)."""
         line, pair, sigma, phi = self.line, self.line.pair, self.line.pair.sigma, self.phi[:, 0]
         # Shift the line by beta sigma^2 up and down, with beta up to phi or beyond.
         far = np.minimum(line.height / sigma**2, 0.98 * (math.pi - phi))

@@ -194,7 +194,7 @@ def first_parameters(id: str, misprint: str = "none", draw: int = 0) -> Paramete
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result, or None after an exception."""
+    """Call `function`; return None if it raises."""
     try:
         with np.errstate(all="ignore"):
             return function(*arguments)

@@ -224,7 +224,7 @@ def digits_of(text: str) -> int:
 
 
 def reproduces(value: float, row: Row) -> bool:
-    """Return whether a value agrees with the figure by the rule of data/README.md."""
+    """Return whether a value matches the row's by the rule of data/README.md."""
     published = number(row["published"])
     if row["relation"] in ("<", "<="):
         return value <= published

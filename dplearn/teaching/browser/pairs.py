@@ -290,7 +290,7 @@ def _law(whole: Profile) -> dict[str, Any]:
         part = np.maximum(-np.expm1(np.minimum(between[:, None] - nodes, 0.0)), 0.0)
         if np.max(part @ masses + infinity - whole.delta(between)) <= _SAME:
             return {"losses": nodes.tolist(), **_masses(masses, infinity)}
-    # Up to the largest loss, if it is finite.
+    # Grid up to the largest loss, if finite.
     far = float(whole.epsilon(0.0))
     if far > _FAR:
         far = min(float(whole.epsilon(1e-12 + 1.01 * float(whole.delta(_FAR)))), _FAR)

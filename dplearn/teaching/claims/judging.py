@@ -36,7 +36,7 @@ _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
 # Quantities whose letter on the left side may mean another quantity.
 _ALSO = {"order": "error", "mu": "sigma"}
 _SLACK = ("slack", "松弛", "余量 δ'")
-# Words that exclude all settings without them.
+# Words that only certain settings use.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
     ("discrete gauss", "离散高斯"),

@@ -168,7 +168,7 @@ class Table:
         return {n: columns[n] / factor if n in LENGTHS else columns[n] for n in names}
 
     def scale_of(self, columns: Mapping[str, NDArray]) -> NDArray | float:
-        """Return the factor of the entry's value for a sensitivity other than 1."""
+        """Return the sensitivity if the entry's value scales with it, else 1."""
         length = self.in_units and self.setting.about in LENGTHS
         return columns["sensitivity"] if length and not self.pinned else 1.0
 

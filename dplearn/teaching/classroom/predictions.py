@@ -48,7 +48,7 @@ _TOO_FAR = 1e6
 def reveal(
     name: str, *, truth: float, kind: str = "exact", others: Mapping[str, float] | None = None
 ) -> None:
-    """Draw the truth > 0, the guess for `name` and `others` on one logarithmic line.
+    """Draw `truth` > 0, `others` and the guess for `name` on one logarithmic line.
 
     If only a bound is proved, `kind` is "upper" or "lower" and `truth` is that bound, which is
     named as one and rounded to the safe side. `others` are further values > 0 to compare, such as

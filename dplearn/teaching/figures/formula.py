@@ -68,7 +68,7 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked
 
 
 def formula_cloud(cloud: Cloud, *, finding: str = "") -> Unchecked:
-    """Draw all points of a verification: values over true values, and the line of equality.
+    """Draw the points of a verification, value against truth, and the line of equality.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def test_all_figures_are_compared_except_listed_ones():
     assert len(PUBLISHED) == len(rows("data/published.csv"))
 
 
-def test_central_limits_printed_as_guarantees_are_below_lower_bounds():
+def test_published_clt_epsilons_are_below_proved_lower_bounds():
     """P13, P15b and P16: the central limit value is below a proved lower bound."""
     for row in (PUBLISHED[name] for name in ("P13a", "P15b", "P16a", "P16b")):
         run = {"delta": number(row["delta"]), "steps": int(row["steps"])}

@@ -99,7 +99,7 @@ def test_the_classical_gaussian_fails_beyond_8_42():
         assert proofread(CLASSICAL, words=words).verdict == verdict
 
 
-def test_counterexample_is_simple_and_in_printed_letters():
+def test_counterexample_is_simple_and_keeps_the_symbols():
     found = proofread(r"\rho=\Delta^2/(4\sigma^2)", words="Gaussian noise").lines[0]
     assert found.note == "at Δ = 1, σ = 1 it gives 0.25 where 0.5 is needed"
     found = proofread(r"\epsilon_T = \tau_0 + \ln(1/\delta)/\alpha - 1")
@@ -197,7 +197,7 @@ def test_statements_of_entries_are_not_refuted(id):
     assert proofread(book[id].statement, words=book[id].title).verdict != "refuted"
 
 
-def test_misprint_has_left_side_of_statement():
+def test_misprint_keeps_the_left_side():
     """The left side ends at the first relation sign outside braces."""
     assert same_left_side(r"\ln\frac{P(X=k)}{P(Y=k)} \le \tau", "sigma") == (
         r"\ln\frac{P(X=k)}{P(Y=k)} \le \sigma"

@@ -35,7 +35,7 @@ LESSONS = sources.lessons()
 ROOT = sources.lessons_folder().parent
 
 
-def test_guesses_are_drawn_beside_results_and_figures_need_numbers(capsys):
+def test_reveal_draws_guess_and_show_needs_numbers(capsys):
     predict("noise", "about 4")
     assert guess("noise") is None and "text" in capsys.readouterr().out
     reveal("noise", truth=2.0)

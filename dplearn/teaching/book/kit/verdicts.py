@@ -100,7 +100,7 @@ class Refutation:
 
     @property
     def worst_slack(self) -> float:
-        """Slack of the largest error, or nan."""
+        """Slack of `worst`, or nan if it is None."""
         return self.worst.slack if self.worst else math.nan
 
 

@@ -22,7 +22,7 @@ _KEY, _ANSWER = "mechanisms_page", "mechanisms_answer"
 
 
 def render() -> None:
-    """Mount the page once; later runs send it a table or another language."""
+    """Mount the page once; on later runs, send a table or a new language."""
     data = {"catalogue": _catalogue(tuple(MECHANISMS.items())), "language": language.current()}
     data |= {"answer": st.session_state.get(_ANSWER)}
     # A list, because Streamlit searches the values of a dictionary for data frames.

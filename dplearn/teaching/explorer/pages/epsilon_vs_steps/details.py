@@ -125,7 +125,7 @@ def _statement(answers: Answers) -> None:
 
 
 def _entries() -> dict[str, Any]:
-    """Draw the other fields of a privacy statement; return the reader's entries."""
+    """Draw input fields for a privacy statement; return what the reader enters."""
     parts: dict[str, Any] = {}
     for place, part in zip(4 * st.columns(2), _say.table("told"), strict=True):
         label, key = _say(f"told.{part}"), f"told_{part}"
