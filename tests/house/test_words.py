@@ -16,10 +16,7 @@ WORDS = {
     "notary": "server, or confirmation",
     "on trial": "tested",
 }
-NAMES = WORDS | {
-    "told": "result, text or lines",
-    "seat": "position, or a record's place",
-}
+NAMES = WORDS | {"told": "result, text or lines", "seat": "position, or a record's place"}
 
 
 def texts(path: Path):
