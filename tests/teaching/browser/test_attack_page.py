@@ -122,7 +122,7 @@ def test_attack_waits_for_a_guess_and_stays_below_the_proof(opened):
     view.evaluate("""() => {
       Object.defineProperty(document, "hidden", { value: true, configurable: true });
     }""")
-    view.wait_for_function("!page.busy")
+    view.wait_for_function("!page.busy && !page.judging")
     floor, ceiling = view.evaluate("[page.state.floor, page.ceiling]")
     view.locator("b[data-drag=noise_multiplier]").press("PageUp")
     view.wait_for_function("location.hash.includes('noise_multiplier=2.43')")
