@@ -154,16 +154,15 @@ def turned(model, x):
     return first(model.layer(x.transpose(0, 1)).transpose(0, 1))
 
 
+padded = lambda m, x: torch.add(m.layer((x[..., :3] > 0).sum(2)), m.named.one, alpha=-2)
 inplace, bag = partial(nn.ReLU, inplace=True), partial(nn.EmbeddingBag, 5, CLASSES, padding_idx=1)
 first = lambda y: y.flatten(1)[:, :CLASSES]
 attention = partial(nn.MultiheadAttention, 8, 2, batch_first=True)
 MODELS: dict[str, tuple[str, Callable[[], nn.Module]]] = {
     "vision": ("tape", vision),
     "in place on a view": ("tape", lambda: nn.Sequential(linear(), inplace(), linear(5))),
-    "children in place": (
-        "vmap",
-        lambda: Own(residual, layer=linear(), head=linear(5), relu=inplace()),
-    ),
+    "children in place":
+        ("vmap", lambda: Own(residual, layer=linear(), head=linear(5), relu=inplace())),
     "lists": ("tape", lambda: Own(lambda m, x: first(x * m.parts[0] * m.named.one))),
     "a hook of one's own": ("tape", lambda: tripled(linear(5))),
     "a layer's weight": (
@@ -177,6 +176,7 @@ MODELS: dict[str, tuple[str, Callable[[], nn.Module]]] = {
     "several rows of each": ("tape", lambda: Model(windows, layer=nn.Linear(4, 5))),
     "words first": ("vmap", lambda: Model(turned, layer=nn.TransformerEncoderLayer(8, 2, 8, 0.0))),
     "attention": ("tape", lambda: Model(causal, layer=attention())),
+    "padding": ("tape", lambda: Own(padded, layer=nn.Embedding(4, 8, padding_idx=1))),
     "bags": ("vmap", lambda: Model(lambda m, x: m.bag((x[..., :3] > 0).sum(2)), bag=bag())),
 }  # fmt: skip
 
