@@ -1,9 +1,5 @@
 """Accuracy of answers: sizes, tails and errors of noise."""
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf

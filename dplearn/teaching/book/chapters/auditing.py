@@ -1,9 +1,5 @@
 """Auditing: lower bounds of epsilon from attacks, and bounds on attacks from epsilon."""
 
-import math
-from functools import partial
-
-import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 
 from dplearn.audit import theorems

@@ -1,9 +1,5 @@
 """Closed-form noise for a privacy budget: Laplace and Gaussian noise on several answers."""
 
-import math
-
-import numpy as np
-
 from dplearn.teaching.book.chapters.noise import vector_laplace_loss
 from dplearn.teaching.book.kit.vocabulary import *
 

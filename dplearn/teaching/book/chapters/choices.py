@@ -1,12 +1,5 @@
 """Choices by noisy scores: the exponential mechanism, the noisy maximum, permute-and-flip."""
 
-import math
-from functools import partial
-
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
-
 from dplearn.core.logspace import log1mexp
 from dplearn.mechanisms.choices import bounded_range_zcdp
 from dplearn.teaching.book.chapters.noise import log_moment_of_size, vector_laplace_loss

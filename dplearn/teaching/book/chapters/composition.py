@@ -1,13 +1,5 @@
 """Composition of guarantees, also over disjoint parts of the data and for groups."""
 
-import itertools
-import math
-from collections.abc import Iterable, Sequence
-from functools import reduce
-
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from dplearn.teaching.book.chapters.loss import delta_by_convolution

@@ -1,10 +1,5 @@
 """From Rényi and concentrated DP to (epsilon, delta)."""
 
-import math
-from collections.abc import Callable
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov, zcdp_to_epsilon

@@ -1,9 +1,5 @@
 """Whole-number noise: discrete Gaussians, their sums, and Skellam noise."""
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from dplearn.mechanisms.whole_numbers import skellam_rdp_bound

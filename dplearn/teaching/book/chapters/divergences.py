@@ -1,10 +1,5 @@
 """Divergences of two distributions, and the laws that hold for all of them."""
 
-import math
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from dplearn.teaching.book.kit.vocabulary import *
 
 

@@ -1,11 +1,5 @@
 """Noise of one private update, and guarantees of whole training runs."""
 
-import math
-from collections.abc import Callable
-from functools import partial
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtrik
 
 from dplearn.accountants.theorems import rdp_to_epsilon

@@ -1,9 +1,5 @@
 """Divergences of families of laws, and bounds of one divergence by another."""
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from dplearn.core.solve import first_true

@@ -1,10 +1,5 @@
 """Gaussian noise: exact guarantees, the range of the classical formula, noise for groups."""
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
-
 from dplearn.core.solve import crossing, decreasing_root
 from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 from dplearn.teaching.book.kit.vocabulary import *

@@ -1,8 +1,5 @@
 """Implications between notions of privacy: pure, approximate, Rényi and Gaussian DP."""
 
-import math
-
-import numpy as np
 from scipy.special import ndtr
 
 from dplearn.core import validate

@@ -1,11 +1,7 @@
 """Local DP: each user randomizes a bit, a symbol or a bit string before sending it."""
 
-import math
 from bisect import bisect_left
-from functools import partial, reduce
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from dplearn.teaching.book.kit.vocabulary import *

@@ -1,9 +1,5 @@
 """Privacy losses as random variables: their laws, rounding to a lattice, and sums."""
 
-import math
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta

@@ -5,13 +5,6 @@ Every theorem has the same form: of the total :math:`\delta` of n releases that 
 :math:`\delta' = 1 - (1-\delta)/(1-\delta_0)^n`, at which epsilon of n pure releases is bounded.
 """
 
-import math
-from collections.abc import Callable
-from functools import partial
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from dplearn.accountants import theorems
 from dplearn.teaching.book.chapters.composition import (
     coins_epsilon,

@@ -1,10 +1,5 @@
 """Noise mechanisms: Laplace, geometric, staircase, Gaussian, and randomized response."""
 
-import itertools
-import math
-from functools import partial
-
-import numpy as np
 from scipy.special import xlogy
 
 from dplearn.core.solve import first_true, maximise

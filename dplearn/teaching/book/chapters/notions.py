@@ -1,9 +1,5 @@
 """Closed-form conversions between privacy notions, and amplification bounds."""
 
-import itertools
-import math
-
-import numpy as np
 from scipy.special import ndtri, ndtri_exp
 
 from dplearn.teaching.book.chapters.conversion import coins_within

@@ -1,10 +1,5 @@
 """Auditing in one training run: lower bounds from the number of right guesses on canaries."""
 
-import math
-from functools import partial
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtrc, gammaln, ndtr, ndtri
 
 from dplearn.audit import theorems

@@ -1,13 +1,7 @@
 """PATE: teachers vote, noise is added to the counts, and the largest count wins."""
 
-import math
-from collections.abc import Iterator
-from functools import partial
 from itertools import permutations
 
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
 from dplearn.pate import theorems

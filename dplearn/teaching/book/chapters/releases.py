@@ -1,9 +1,6 @@
 """Formulas for k releases and for groups of k people, as printed."""
 
-import math
 from itertools import pairwise
-
-import numpy as np
 
 from dplearn.teaching.book.chapters.composition import (
     chain_delta,

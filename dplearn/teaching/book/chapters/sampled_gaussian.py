@@ -1,11 +1,5 @@
 """Rényi divergences of the Poisson-sampled Gaussian: exact values, limits and closed bounds."""
 
-import math
-from collections.abc import Callable
-from functools import partial
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, gammasgn, log_ndtr, xlog1py
 
 from dplearn.core.logspace import log_comb, log_expm1

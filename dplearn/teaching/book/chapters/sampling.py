@@ -4,13 +4,8 @@ Poisson sampling goes with add/remove adjacency, a subset of fixed size with rep
 adjacency.
 """
 
-import itertools
-import math
 from collections import Counter
-from collections.abc import Iterable
-from functools import partial
 
-import numpy as np
 from scipy.special import ndtr
 
 from dplearn.teaching.book.chapters.divergences import hockey_stick

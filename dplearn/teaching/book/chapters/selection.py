@@ -1,10 +1,5 @@
 """Private selection, amplification by iteration, and adaptive composition."""
 
-import math
-from functools import partial
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from dplearn.accountants.theorems import selection_rdp

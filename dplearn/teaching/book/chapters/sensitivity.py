@@ -1,13 +1,5 @@
 """Sensitivities of sums and means, and data-dependent noise."""
 
-import itertools
-import math
-from functools import partial
-
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
-
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit.vocabulary import *
 

@@ -4,10 +4,6 @@ Shuffling anonymous *reports* amplifies their privacy; shuffling the *batches* o
 not Poisson sampling and amplifies less (`dplearn.mechanisms.shuffled`).
 """
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr
 
 from dplearn.core.logspace import log_sub

@@ -1,13 +1,5 @@
 """The sparse vector technique, its guarantee and its broken variants."""
 
-import itertools
-import math
-from functools import partial
-
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
-
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit.vocabulary import *
 

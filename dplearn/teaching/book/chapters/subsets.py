@@ -1,10 +1,5 @@
 """Sums over a random subset of given records: the good case, the bad case, and the worst."""
 
-import itertools
-import math
-
-import numpy as np
-
 from dplearn.core.logspace import log_bernoulli, log_sum
 from dplearn.teaching.book.chapters.families import renyi_gaussian
 from dplearn.teaching.book.chapters.sampled_gaussian import sampled_gaussian_rdp_integer

@@ -1,11 +1,5 @@
 """Trade-off functions: the smallest miss rate of any test at each false alarm rate."""
 
-import math
-from collections.abc import Callable
-from functools import partial
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from dplearn.engine.lattice import Lattice
