@@ -102,7 +102,6 @@ enter(rdp_to_epsilon_mironov,
               moment=Log(1.0, 20.0), log_moment=RHO, delta=SLACK),
       printed("1.77921394", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
       printed("12.5129255", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
-      printed("5.37823", orders=5.0, rdp=2.5, delta=1e-5),
       wrong("bracket", "The denominator is alpha - 1: the bracket was lost in print.",
             printed("3.80259", orders=5.0, rdp=2.5, delta=1e-5),
             claim="rdp - log(delta) / orders - 1", delta=_SMALL),
@@ -126,8 +125,6 @@ enter(rdp_to_epsilon,
               "zcdp", below=below.gaussian_epsilon, into=lambda orders, rho: {"rdp": orders * rho},
               orders=ORDER, rho=RHO, delta=SLACK),
       printed("1.41801064", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
-      printed("11.1266311", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
-      printed("1.32783806", orders=32.0, rdp=1.1, delta=1e-5),
       wrong("sign", "Still an upper bound, but not what the proof gives: the improvement shrinks.",
             claim="max(rdp + log1p(-1 / orders) - (log(delta) - log(orders)) / (orders - 1), 0.0)",
             kind="identity", oracle=pointwise_epsilon, delta=_SMALL),
@@ -142,9 +139,6 @@ enter(rdp_to_epsilon,
 @setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "每个 ρ-zCDP 机制，换成 (ε,δ)-DP", "epsilon",
          "zcdp", below=below.gaussian_epsilon, rho=RHO, delta=SLACK)
 @printed("5.29853", "4.37718", rho=0.5, delta=1e-5)
-@printed("0.24118", "0.16004", rho=0.00125, delta=1e-5)
-@printed("17.915", "16.479", rho=2.56, delta=1e-10)
-@printed("2.609", "2.280", rho=0.07, delta=1e-10)
 @wrong("one-root", "The 2 is missing: the least of rho a + c/(a - 1) is rho + 2 sqrt(rho c).",
        claim="rho + sqrt(-rho * log(delta))", delta=_SMALL)
 @wrong("root-alone", "A rate for small rho without its constant.", claim="sqrt(-rho * log(delta))",
@@ -197,9 +191,6 @@ enter(zcdp_to_epsilon,
       given(_ANY_ZCDP, _ZCDP),
       upper(oracles.normal_epsilon),
       printed("4.72839", "4.37718", rho=0.5, delta=1e-5),
-      printed("0.17751", "0.16004", rho=0.00125, delta=1e-5),
-      printed("17.158", "16.479", rho=2.56, delta=1e-10),
-      printed("2.387", "2.280", rho=0.07, delta=1e-10),
       wrong("tight", "Closer than the simple conversion, and still above the exact profile.",
             says=r"\text{the exact epsilon of Gaussian noise}", kind="identity", delta=_SMALL))
 
@@ -218,7 +209,6 @@ _PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
          into=lambda noise_multiplier: {"rho": 1 / (2 * noise_multiplier**2)}, order=ORDER,
          noise_multiplier=NOISE, delta=SLACK)
 @printed("264.589", "264.589", at=_PLOTTED, order=60.0)
-@printed("2551.34", "2551.34", at=_PLOTTED)
 @wrong("three-hundred", "Order 20 touches at 2551 releases; it is order 60 that touches near 300.",
        claim="300.0",
        says=r"\text{the curves touch at } k \approx 300 \text{ for } \alpha = 20,\ \sigma = 200",
@@ -243,7 +233,6 @@ def touching_steps(*, order, rho, delta):
 @wrong("order-shifted",
        "The moment of order a + 1 is the a-th of the loss; the two were taken for one.",
        printed("4.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
-       printed("7.5970518", "9.997256146", noise_multiplier=0.5, delta=1e-5),
        claim="sqrt(-2 * log(delta)) / noise_multiplier - 0.5 / noise_multiplier**2", kind="upper",
        oracle=oracles.normal_epsilon, delta=_SMALL)
 @wrong("bracket", "The denominator is alpha - 1.",

@@ -162,8 +162,6 @@ def adaptive_clipping_multiplier(*, noise_multiplier, bit_noise):
 @given("batch >= 3 and dimension >= 1", batch=Whole(3, 3000), dimension=Whole(1, 1_000_000))
 @identity(divergence_of_lengths, tolerance=1e-6, absolute=1e-10, points=40)
 @printed("0.00020205", batch=100, dimension=1)
-@printed("202.05", batch=100, dimension=1_000_000)
-@printed("30.6", batch=256, dimension=1_000_000)
 @wrong("no-leak", "With Poisson sampling the size is private, and the noise shows it.", claim="0.0",
        says=r"\text{dividing sum and noise by } |B| \text{ is post-processing}: 0")
 @wrong("one-coordinate",
@@ -267,7 +265,6 @@ def _best_order(epsilon_at: Callable[[float], float]) -> float:
 @given(_GIVEN, _RUN)
 @upper(certified_epsilon, tolerance=1e-7, points=20)
 @printed("2.596642", "2.38169", at=_mnist(1.1, 14_063))
-@printed("1.035384", "0.946867", at=_setting(0.01, 4.0, 10_000))
 @wrong("per-example", "With L examples in every lot the multiplier is z sqrt(L), and utility is "
        "gone; with a random number of them the amount of noise gives the lot away.",
        says=r"\varepsilon \text{ of } z \text{ where every example brings noise } N(0, z^2C^2I)",
@@ -294,22 +291,12 @@ _REFERENCE = _setting(0.01, 4.0, 10_000)
 @given(_GIVEN, _RUN)
 @upper(certified_epsilon, tolerance=1e-7, points=20)
 @printed("1.258575", "0.946867", at=_REFERENCE)
-@printed("2.575873", at=_setting(0.01, 4.0, 40_000))
 @printed("5.3026", "4.3772", at=_setting(1.0, 1.0, 1))
-@printed("11.7565", "9.9973", at=_setting(1.0, 0.5, 1))
-@printed("17.9951", "14.5924", at=_setting(0.1, 0.7, 100))
-@printed("16.8584", "13.3609", at=_setting(0.01, 0.5, 1000))
-@printed("14.9419", "11.0418", at=_mnist(0.5, 3516))
-@printed("28.5498", "25.2046", at=_setting(0.1, 1.0, 1000))
 @printed("3.0092", "2.3817", at=_mnist(1.1, 14_063))
 @wrong("shifted", "The log moment of lambda has the power lambda + 1; this is (alpha - 1) D_alpha.",
-       printed("4.3026", at=_setting(1.0, 1.0, 1)), printed("7.7565", at=_setting(1.0, 0.5, 1)),
-       printed("8.9976", at=_setting(0.1, 0.7, 100)),
-       printed("8.4292", at=_setting(0.01, 0.5, 1000)), printed("7.4710", at=_mnist(0.5, 3516)),
-       printed("14.2749", at=_setting(0.1, 1.0, 1000)),
-       printed("1.1929", at=_REFERENCE), printed("2.6492", at=_mnist(1.1, 14_063)),
-       claim=partial(least_epsilon, WHOLE_MOMENT[1:] - 1, lambda total, log, m: (total + log) /
-       (m + 1)), says=r"K(\alpha) = \ln E_{\mu_0}[(\mu/\mu_0)^\alpha]")
+       printed("4.3026", at=_setting(1.0, 1.0, 1)), printed("2.6492", at=_mnist(1.1, 14_063)),
+       claim=partial(least_epsilon, WHOLE_MOMENT[1:] - 1, lambda total, log, m: (total + log) / (m +
+       1)), says=r"K(\alpha) = \ln E_{\mu_0}[(\mu/\mu_0)^\alpha]")
 @wrong("one-step", "K must be multiplied by the number of steps first.",
        printed("0.3715", at=_REFERENCE),
        claim=partial(least_epsilon, np.arange(1.0, 32.0), steps=1),
@@ -393,10 +380,7 @@ def dpsgd_noise(*, epsilon, delta, sample_rate, steps):
             noise_multiplier=noise_multiplier, sample_rate=scaled_rate / math.sqrt(steps),
             steps=int(steps), delta=delta), tolerance=0.002, points=20)
 @wrong("as-guarantee", "The limit is approached from below in most runs of interest.",
-       printed("6.6015671", "6.76878", at=_setting(0.04, 1.5, 2250)),
-       printed("2.3243617", "2.38169", at=_mnist(1.1, 14_063)),
-       printed("1.341", "1.408", at=_mnist(1.06, 4688)),
-       printed("8.697", "9.477", at=_mnist(0.638, 16_406)), claim=lambda noise_multiplier,
+       printed("6.6015671", "6.76878", at=_setting(0.04, 1.5, 2250)), claim=lambda noise_multiplier,
        sample_rate, steps, delta: clt_of_scaled(noise_multiplier=noise_multiplier,
        scaled_rate=sample_rate * math.sqrt(steps), steps=steps, delta=delta),
        says=r"\varepsilon \le \varepsilon_{\mu\text{-GDP}}(\delta)", given=_GIVEN, kind="upper",

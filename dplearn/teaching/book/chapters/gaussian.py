@@ -90,7 +90,6 @@ def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
          into={"distance": 1.0}, rho=RHO)
 @printed("1.0", rho=0.5, distance=1.0)
-@printed("200.0", rho=1.25e-5, distance=1.0)
 @wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
        claim="distance**2/(2*rho)", says=r"\sigma = \frac{\Delta^2}{2\rho}")
 @wrong("pure", "rho-zCDP follows from pure DP with epsilon = sqrt(2 rho); Laplace noise has it.",
@@ -106,7 +105,6 @@ def gaussian_std_for_zcdp(*, rho, distance=1.0):
 @identity(oracles.normal_epsilon, tolerance=1e-8, points=40)
 @printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=1.0)
 @printed("9.9972561", noise_multiplier=1.0, delta=1e-5, distance=2.0)
-@printed("0.926341504", noise_multiplier=4.0, delta=1e-5, distance=1.0)
 @wrong("doubles", "Twice the distance is four times the concentrated loss; it also costs delta.",
        printed("8.7543562", noise_multiplier=1.0, delta=1e-5, distance=2.0),
        claim=lambda noise_multiplier, delta: 2 * release_epsilon(noise_multiplier=noise_multiplier,
@@ -127,12 +125,7 @@ def release_epsilon(*, noise_multiplier, delta, distance=1.0):
 @given("0 < delta <= 0.5", delta=Log(1e-12, 0.5))
 @identity(first_failure, tolerance=1e-8, unsafe="larger", points=12)
 @printed("7.463474", delta=1e-3)
-@printed("7.990993", delta=1e-4)
 @printed("8.419771", delta=1e-5)
-@printed("8.782092", delta=1e-6)
-@printed("6.7718", delta=1e-2)
-@printed("9.6237", delta=1e-9)
-@printed("4.4654", delta=0.5)
 @wrong("never", "Its proof needs epsilon < 1, and far enough above the recipe is false.",
        claim="inf")
 @wrong("at-one", "Beyond 1 nothing is proved, but the recipe goes on being true up to 4 or more.",
@@ -163,10 +156,8 @@ _THREE = np.array([0.8, 1.5, 3.0])
          "各部分各加噪声时合起来的乘数", "sigma", "group part layer together 组",
          noise_multipliers=Log(0.3, 5.0))
 @printed("0.6871180012", noise_multipliers=_THREE)
-@printed("0.894427", noise_multipliers=np.array([1.0, 2.0]))
 @wrong("power-mean", "A mean is too large by the root of the number of groups.",
        printed("1.1901", noise_multipliers=_THREE),
-       printed("1.264911", noise_multipliers=np.array([1.0, 2.0])),
        claim=lambda noise_multipliers: float(np.mean(noise_multipliers**-2.0) ** -0.5),
        says=r"z^* = \Big(\frac1M\sum_m z_m^{-2}\Big)^{-1/2}")
 @wrong("arithmetic-mean", "Every group leaks, so z* is below the smallest multiplier.",

@@ -93,7 +93,6 @@ def pure_to_rdp(*, epsilon, order):
 @setting("every ε-DP mechanism, RDP of order α", "每个 ε-DP 机制的 α 阶 RDP", "rdp", "pure ε-dp",
          below=below.coin_rdp, epsilon=LOSS, order=ORDER)
 @printed("1.0", epsilon=1.0, order=10.0)
-@printed("0.05", epsilon=0.1, order=10.0)
 def pure_to_rdp_simple(*, epsilon, order):
     r"""D_\alpha \le \min\big(\varepsilon, \tfrac12\alpha\varepsilon^2\big)"""
     return min(epsilon, order * epsilon**2 / 2)
@@ -139,7 +138,6 @@ def somebody_published(*, records, delta):
          "gdp gaussian_dp", mu=MU, epsilon=LOSS)
 @printed("0.1269367375", "0.1269367375", mu=1.0, epsilon=1.0)
 @printed("0.3829249225", "0.3829249225", mu=1.0, epsilon=0.0)
-@printed("0.446635001", "0.446635001", mu=math.sqrt(5.25), epsilon=2.0)
 def gdp_delta(*, mu, epsilon):
     r"""\mu\text{-GDP} \iff \delta(\varepsilon) = \Phi\Big(-\frac\varepsilon\mu+\frac\mu2\Big) -
     e^\varepsilon\Phi\Big(-\frac\varepsilon\mu-\frac\mu2\Big)\ \forall\varepsilon\ge0"""
@@ -193,7 +191,6 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
          below=below.gaussian_delta, into=lambda noise_multiplier: {"mu": 1 / noise_multiplier},
          noise_multiplier=NOISE, epsilon=LOSS)
 @printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)
-@printed("0.30854", "0.12694", mu=1.0, epsilon=1.0)
 @wrong("equivalent", "Sufficient, not necessary: a loss just above epsilon costs next to nothing.",
        printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096),
        says=r"(\varepsilon,\delta)\text{-DP} \iff \Pr[L > \varepsilon] \le \delta", kind="identity")

@@ -189,7 +189,6 @@ def laplace_variance(*, scale):
 @setting("the geometric law with parameter ε", "参数 ε 的双边几何分布", "probability",
          "geometric discrete 几何", event=r"\w=\w")
 @printed("0.4621171573", rate=1.0, value=0)
-@printed("0.0625407564", rate=1.0, value=-2)
 @wrong("one-sided-constant",
        "The constant of the one-sided law; both sides together weigh more than 1.",
        claim="-expm1(-rate) * exp(-rate * abs(value))")
@@ -233,10 +232,8 @@ def geometric_epsilon(*, rate, sensitivity):
 @setting("variance of staircase noise at sensitivity 1", "阶梯噪声的方差（敏感度 1）", "variance",
          "staircase 阶梯", rare=True)
 @printed("1.918104", epsilon=1.0)
-@printed("0.02971102", epsilon=5.0)
 @wrong("laplace", "Nearly so for a small epsilon; at 5 it has 2.7 times the least variance.",
-       printed("2", "1.918104", epsilon=1.0), printed("0.08", "0.02971102", epsilon=5.0),
-       claim="2 / epsilon**2")
+       printed("2", "1.918104", epsilon=1.0), claim="2 / epsilon**2")
 def staircase_variance(*, epsilon):
     r"""\min\operatorname{Var} = \Delta^2\,
     \frac{2^{-2/3}b^{2/3}(1+b)^{2/3} + b}{(1-b)^2},\quad b = e^{-\varepsilon}"""
@@ -307,8 +304,6 @@ enter(gaussian_delta,
 @given("epsilon >= 0 and 0 < delta < 1", epsilon=Log(1e-3, 30.0), delta=Log(1e-12, 0.9))
 @identity(oracles.normal_sigma, points=60)
 @printed("3.730631635", epsilon=1.0, delta=1e-5)
-@printed("7.031826676", epsilon=0.5, delta=1e-5)
-@printed("0.6690413227", epsilon=4.0, delta=1e-2)
 @printed("39.8931836", epsilon=0.0, delta=0.01)
 def analytic_gaussian_sigma(*, epsilon, delta):
     r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""

@@ -62,9 +62,6 @@ def _log_sum(
 @setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
          "sampl 抽样", order=Whole(2, 40), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.0008936439076", order=8, noise_multiplier=1.0, sample_rate=0.01)
-@printed("11.24627594", order=32, noise_multiplier=1.0, sample_rate=0.01)
-@printed("0.00005360", order=2, noise_multiplier=0.5, sample_rate=1e-3)
-@printed("12.325", order=10, noise_multiplier=0.5, sample_rate=1e-3)
 @printed("513.07", order=260, noise_multiplier=0.5, sample_rate=1e-3)
 @wrong("plus", "E[(dN(1)/dN(0))^k] has k^2 - k: at k = 1 it is 1.", claim=lambda order,
        noise_multiplier, sample_rate: _log_sum(order, sample_rate, lambda k: (k * k + k) /
@@ -80,10 +77,9 @@ def _log_sum(
        sampled_gaussian_rdp_integer(order=order, noise_multiplier=noise_multiplier,
        sample_rate=sample_rate), says=r"D_\alpha = \ln\sum_{k=0}^\alpha \dots")
 @wrong("normal-mean", "A mixture of two is not normal: its divergence is finite at every order.",
-       printed("0.00001202", order=2, noise_multiplier=0.5, sample_rate=1e-3), printed("0.0000616",
-       order=10, noise_multiplier=0.5, sample_rate=1e-3), printed("inf", order=260,
-       noise_multiplier=0.5, sample_rate=1e-3), claim=lambda order, noise_multiplier, sample_rate:
-       renyi_gaussian(order=order, mean_p=sample_rate,
+       printed("0.00001202", order=2, noise_multiplier=0.5, sample_rate=1e-3),
+       printed("inf", order=260, noise_multiplier=0.5, sample_rate=1e-3), claim=lambda order,
+       noise_multiplier, sample_rate: renyi_gaussian(order=order, mean_p=sample_rate,
        std_p=math.sqrt(noise_multiplier**2 + sample_rate), mean_q=0.0, std_q=noise_multiplier),
        says=r"D_\alpha\big(N(q, \sigma^2 + q(1-1/n))\,\Vert\,N(0, \sigma^2)\big)")
 def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
@@ -154,8 +150,6 @@ def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0
 @given("order > 1 and " + _PROPER, _FRACTIONAL)
 @identity(sampled_renyi, tolerance=1e-8, absolute=1e-11)
 @printed("0.00001300142", order=1.5, noise_multiplier=2.5, sample_rate=0.01)
-@printed("0.01173459", order=1.5, noise_multiplier=1.0, sample_rate=0.1)
-@printed("1.493370", order=5.5, noise_multiplier=0.8, sample_rate=0.1)
 @wrong("no-signs", "Generalised binomials alternate in sign from k > alpha on; safe, but too "
        "large.", printed("0.00001341159", order=1.5, noise_multiplier=2.5, sample_rate=0.01),
        claim=lambda order, noise_multiplier, sample_rate: np.logaddexp.reduce(_erfc_terms(order,

@@ -176,7 +176,6 @@ def epsilon_of_released_answer(*, query_scale, queries):
 @given("positives >= 1", positives=Whole(1, 10_000), monotone=Choice(False, True))
 @identity(best_split, tolerance=1e-5, unsafe=None, points=40)
 @printed("1.5874011", positives=1, monotone=False)
-@printed("13.572088", positives=25, monotone=False)
 @wrong("half-half", "Private, but the answers are noisier than they need to be.", claim="1.0")
 @wrong("same-for-monotone", "Monotone queries need half the noise on the answers.",
        claim="(2 * positives)**(2 / 3)", says=r"(2c)^{2/3} \text{ for all queries}")

@@ -75,7 +75,6 @@ _PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - fals
 @setting("trade-off of μ-GDP at false alarm rate α", "μ-GDP 在误报率 α 处的权衡", "tradeoff",
          "trade gdp 权衡", false_positive_rate=Linear(0.01, 0.9), mu=MU)
 @printed("0.7404889772", false_positive_rate=0.05, mu=1.0)
-@printed("0.6108563084", false_positive_rate=0.1, mu=1.0)
 def gaussian_tradeoff(false_positive_rate, *, mu):
     r"""G_\mu(a) = \inf\{\text{miss rate at false alarm rate } a\}
     = \Phi(\Phi^{-1}(1-a) - \mu),\quad N(0,1) \text{ against } N(\mu,1)"""
