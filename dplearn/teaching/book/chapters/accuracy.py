@@ -6,6 +6,8 @@ from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.noise import integrated_tail, log_moment_of_size
 from dplearn.teaching.book.kit.vocabulary import *
 
+_FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
+
 
 def variance_of_geometric(*, epsilon, sides=2):
     """Return the variance of two-sided or one-sided geometric noise, term by term."""
@@ -84,9 +86,6 @@ def above_threshold_error(*, epsilon, queries, beta):
     enough = lambda margin: fails(margin) <= beta
     return oracles.smallest(enough, low=1e-6, high=8 * math.log(4 * queries / beta),
                             rtol=1e-8) / epsilon  # fmt: skip
-
-
-_FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
 
 
 @formula("G-B3c", "Variance of the geometric mechanism",

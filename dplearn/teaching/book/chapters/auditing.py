@@ -6,6 +6,9 @@ from dplearn.audit import theorems
 from dplearn.teaching.book.chapters.local import binomial, response_channel
 from dplearn.teaching.book.kit.vocabulary import *
 
+_LAWS = {"p": Distribution(4), "q": Distribution(4)}
+_CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
+
 
 def largest_likely_rate(*, errors, trials, confidence):
     """Return the upper Clopper-Pearson limit of the error rate, by bisection."""
@@ -45,8 +48,6 @@ def _rate(name: str, inside: bool) -> Derived:
     whole = lambda rate: rate if rate < 1 - 1e-12 else 1.0
     return Derived(lambda drawn: whole(math.fsum(drawn[name][drawn["event"] == inside])))
 
-
-_LAWS = {"p": Distribution(4), "q": Distribution(4)}
 
 enter(theorems.audit_epsilon,
       formula("G-N1", "What one test proves about epsilon",
@@ -108,7 +109,6 @@ enter(theorems.audit_mu,
             without="mu start length false_negative_rate", false_positive_rate=Log(1e-3, 0.4),
             epsilon=Log(0.1, 4.0), delta=Log(1e-8, 1e-2)))
 
-_CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
 
 enter(theorems.clopper_pearson_upper,
       formula("G-N2", "Upper confidence limit of an error rate",

@@ -3,6 +3,15 @@
 from dplearn.teaching.book.chapters.noise import vector_laplace_loss
 from dplearn.teaching.book.kit.vocabulary import *
 
+_ONE = {"into": {"steps": 1}}  # the form for one release
+_ALONE = ("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
+_TOGETHER = ("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
+             "sensitivity Δ", "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
+_FOLD = "compos releas k_quer steps rounds 组合"
+_STEPS, _DELTA = Whole(1, 1000), Log(1e-12, 0.3)
+_NOISE = Log(0.2, 50.0)
+
 
 def least_scale(*, epsilon, shifts):
     """Return the smallest epsilon-DP scale of Laplace noise on answers that change by `shifts`."""
@@ -32,16 +41,6 @@ def spread_of_sum(*, sigma_1, sigma_2):
     one, other = (np.exp(oracles.log_normal(0.0, std)(x)) for std in (sigma_1, sigma_2))
     total = np.convolve(one / one.sum(), other / other.sum())
     return math.sqrt(total @ np.linspace(-2 * reach, 2 * reach, total.size) ** 2)
-
-
-_ONE = {"into": {"steps": 1}}  # the form for one release
-_ALONE = ("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
-_TOGETHER = ("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
-             "sensitivity Δ", "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
-_FOLD = "compos releas k_quer steps rounds 组合"
-_STEPS, _DELTA = Whole(1, 1000), Log(1e-12, 0.3)
-_NOISE = Log(0.2, 50.0)
 
 
 @formula("G-B2b", "Laplace noise on a vector of bounded Euclidean norm",

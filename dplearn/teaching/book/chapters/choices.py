@@ -6,6 +6,15 @@ from dplearn.teaching.book.chapters.noise import log_moment_of_size, vector_lapl
 from dplearn.teaching.book.kit.vocabulary import *
 
 Law = tuple[oracles.Density, oracles.Density]
+EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x),
+                    lambda x: log1mexp(-np.maximum(x, 0.0)))
+_OPPOSITE = {"tables": np.array([[0.0, 1.0, 2.0, 2.0], [-1.0, 2.0, 1.0, 1.0]]),
+             "sensitivity": 1.0, "monotone": False}
+_ONE_WAY = {"tables": np.array([[0.0, 2.0, 2.0, 3.0], [0.0, 2.0, 3.0, 4.0]]),
+            "sensitivity": 1.0, "monotone": True}
+# One best candidate, and many equal others.
+_CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 1.0,
+          "sensitivity": 1.0}
 
 
 def selection_losses(*, rate, tables):
@@ -74,8 +83,6 @@ def _gumbel_log_cdf(x: NDArray) -> NDArray:
 
 LAPLACE: Law = (oracles.log_laplace(), laplace_log_cdf)
 GUMBEL: Law = (lambda x: _gumbel_log_cdf(x) - x, _gumbel_log_cdf)
-EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x),
-                    lambda x: log1mexp(-np.maximum(x, 0.0)))
 
 
 def argmax_probability(*, scores, scale, law):
@@ -141,10 +148,6 @@ _SELECTION = {
     "sensitivity": Derived(lambda tables: float(np.max(np.abs(tables[1] - tables[0])))),
     "monotone": Derived(lambda tables: np.ptp(np.sign(tables[1] - tables[0])) < 2),
 }
-_OPPOSITE = {"tables": np.array([[0.0, 1.0, 2.0, 2.0], [-1.0, 2.0, 1.0, 1.0]]),
-             "sensitivity": 1.0, "monotone": False}
-_ONE_WAY = {"tables": np.array([[0.0, 2.0, 2.0, 3.0], [0.0, 2.0, 3.0, 4.0]]),
-            "sensitivity": 1.0, "monotone": True}
 
 
 @formula("G-B6", "The exponential mechanism", "Dwork & Roth 2014, Theorem 3.10")
@@ -240,11 +243,6 @@ def exponential_mechanism_shortfall(*, t):
 
     candidates: |R|"""
     return math.exp(-t)
-
-
-# One best candidate, and many equal others.
-_CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 1.0,
-          "sensitivity": 1.0}
 
 
 @formula("G-B9", "Report noisy max with Laplace noise", "Dwork & Roth 2014, Claim 3.9")

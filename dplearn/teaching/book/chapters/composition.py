@@ -5,6 +5,11 @@ from scipy.special import ndtri
 from dplearn.teaching.book.chapters.loss import delta_by_convolution
 from dplearn.teaching.book.kit.vocabulary import *
 
+_ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
+_WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.5, "first": 1.0,
+               "second": 1.0}
+_EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
+
 
 def joint(laws: Iterable[ArrayLike]) -> NDArray:
     """Return the probability of every sequence of independent outcomes."""
@@ -64,9 +69,6 @@ def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
         return np.round(np.exp(rng.uniform(math.log(low), math.log(high), size)), 2)
 
     return Drawn(draw)
-
-
-_ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
 
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
@@ -205,10 +207,6 @@ def gaussian_composition(*, mus):
 
     mus: Sensitivity / standard deviation of each, >= 0"""
     return math.hypot(*mus)
-
-
-_WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.5, "first": 1.0,
-               "second": 1.0}
 
 
 @formula("G-C7", "Rényi DP composes by addition at one order", "Mironov 2017, Proposition 1")
@@ -376,9 +374,6 @@ def parallel_composition(*, epsilons):
 def pure_to_zcdp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \tfrac12\varepsilon^2\text{-zCDP}"""
     return epsilon**2 / 2
-
-
-_EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
 
 
 @formula("G-C10b", "zCDP of Laplace noise", _EXACT)

@@ -6,6 +6,13 @@ from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov,
 from dplearn.core.logspace import log1mexp
 from dplearn.teaching.book.kit.vocabulary import *
 
+_RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 0.9)}
+_ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
+_ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
+_ANY_ZCDP = "rho > 0 and 0 < delta < 1"
+_SMALL = Log(1e-12, 1e-3)
+_PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
+
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
     """Return the minimum of a unimodal function, on successively finer grids."""
@@ -74,12 +81,6 @@ def least_moment_bound(*, noise_multiplier, delta):
     centre = math.log(noise_multiplier * math.sqrt(2 * log))
     return zoomed(bound, centre - 1.5, centre + 1.5)
 
-
-_RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 0.9)}
-_ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
-_ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
-_ANY_ZCDP = "rho > 0 and 0 < delta < 1"
-_SMALL = Log(1e-12, 1e-3)
 
 enter(rdp_to_epsilon_mironov,
       formula("G-D1", "From Rényi DP to epsilon and delta, the first conversion",
@@ -193,8 +194,6 @@ enter(zcdp_to_epsilon,
       printed("4.72839", "4.37718", rho=0.5, delta=1e-5),
       wrong("tight", "Closer than the simple conversion, and still above the exact profile.",
             says=r"\text{the exact epsilon of Gaussian noise}", kind="identity", delta=_SMALL))
-
-_PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
 
 
 @formula("G-D3d", "Where the bound of one order touches that of zCDP",

@@ -5,6 +5,8 @@ from scipy.special import gammaln
 from dplearn.mechanisms.whole_numbers import skellam_rdp_bound
 from dplearn.teaching.book.kit.vocabulary import *
 
+_WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
+
 
 def _log_masses(sigma: float, reach: int, centre: float = 0.0) -> NDArray:
     """Return the log masses of a discrete Gaussian on -reach, ..., reach."""
@@ -99,9 +101,6 @@ def discrete_gaussian_variance(*, sigma):
     # e^-x where e^x overflows.
     lost = x * math.exp(-x) if x > 700 else x / math.expm1(x)
     return sigma**2 * (1 - lost)
-
-
-_WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
 
 
 @formula("G-J2", "Privacy profile of the discrete Gaussian",

@@ -2,6 +2,11 @@
 
 from dplearn.teaching.book.kit.vocabulary import *
 
+_P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
+_PAIR = {"p": Distribution(4), "q": Distribution(4)}
+_POSSIBLE = Distribution(3, zeros=False)
+_ORDERS = Log(0.05, 50.0, also=(0.0, 1.0, math.inf))
+
 
 def renyi_after_kernel(*, p, q, kernel, order):
     """Return the Rényi divergence of the laws after the kernel."""
@@ -17,12 +22,6 @@ def heavy_tail(*, order):
     far = 60.0 + (4.0 / (order - 1) if order > 1 else 0.0)
     laws = oracles.log_laplace(), oracles.log_normal()
     return oracles.density_renyi(*laws, order, -far, far, kinks=[0.0])
-
-
-_P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
-_PAIR = {"p": Distribution(4), "q": Distribution(4)}
-_POSSIBLE = Distribution(3, zeros=False)
-_ORDERS = Log(0.05, 50.0, also=(0.0, 1.0, math.inf))
 
 
 def _distributions(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:

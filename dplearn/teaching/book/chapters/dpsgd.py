@@ -10,6 +10,14 @@ from dplearn.teaching.book.chapters.sampled_gaussian import certified_epsilon, s
 from dplearn.teaching.book.chapters.sensitivity import by_norm
 from dplearn.teaching.book.kit.vocabulary import *
 
+# Whole runs
+ANY_MOMENT = np.geomspace(0.01, 5000.0, 60)
+WHOLE_MOMENT = np.append(1.0, np.unique(np.round(np.geomspace(2.0, 2000.0, 60))))
+_GIVEN = "noise_multiplier > 0 and 0 < sample_rate <= 1 and steps >= 1 and 0 < delta < 1"
+_RUN = {"noise_multiplier": Log(0.5, 10.0), "sample_rate": Log(1e-3, 1.0),
+        "steps": Whole(1, 10_000), "delta": Log(1e-9, 0.01)}
+_CLOSED = "2*sample_rate*sqrt(steps*log(1/delta))/epsilon"
+
 
 def _largest_change(clipped: NDArray, average: Callable[[NDArray], NDArray]) -> float:
     others = (np.delete(clipped, k, axis=0) for k in range(len(clipped)))
@@ -68,11 +76,6 @@ def tree_by_counting(*, leaves, noise_multiplier, participations=1):
             stop = np.minimum(starts + participations, first + size)
             total = total + np.square(np.maximum(stop - np.maximum(starts, first), 0))
     return 0.5 * oracles.normal_renyi(1.0, noise_multiplier) * float(np.max(total))
-
-
-# Whole runs
-ANY_MOMENT = np.geomspace(0.01, 5000.0, 60)
-WHOLE_MOMENT = np.append(1.0, np.unique(np.round(np.geomspace(2.0, 2000.0, 60))))
 
 
 def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noise_multiplier,
@@ -234,11 +237,6 @@ def tree_aggregation_epsilon(*, leaves, scale):
     return leaves.bit_length() / scale
 
 
-_GIVEN = "noise_multiplier > 0 and 0 < sample_rate <= 1 and steps >= 1 and 0 < delta < 1"
-_RUN = {"noise_multiplier": Log(0.5, 10.0), "sample_rate": Log(1e-3, 1.0),
-        "steps": Whole(1, 10_000), "delta": Log(1e-9, 0.01)}
-
-
 def _setting(sample_rate: float, noise_multiplier: float, steps: int) -> dict[str, float]:
     return dict(noise_multiplier=noise_multiplier, sample_rate=sample_rate, steps=steps, delta=1e-5)
 
@@ -326,9 +324,6 @@ def moments_accountant(*, noise_multiplier, sample_rate, steps, delta):
     # T K is convex in lambda: the best whole number is next to the best real one.
     below = max(1, math.floor(_best_order(epsilon_at) - 1))
     return min(epsilon_at(below + 1.0), epsilon_at(below + 2.0))
-
-
-_CLOSED = "2*sample_rate*sqrt(steps*log(1/delta))/epsilon"
 
 
 def noise_of_run(*, epsilon, delta, sample_rate, steps):

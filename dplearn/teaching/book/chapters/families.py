@@ -6,6 +6,13 @@ from dplearn.core.solve import first_true
 from dplearn.teaching.book.chapters.divergences import kl_divergence, max_divergence
 from dplearn.teaching.book.kit.vocabulary import *
 
+_VARIANCE = "((1 - order)*std_p**2 + order*std_q**2)"
+_GAP = f"order*(mean_p - mean_q)**2/(2*{_VARIANCE})"
+_STDS = "(std_p**(1 - order)*std_q**order)"
+_KL_PAIR = {"p": Distribution(4), "q": Distribution(4), "kl": Derived(kl_divergence)}
+_total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
+_WORKED_PAIR = {"p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "kl": 0.3 * math.log(2.5)}
+
 
 def largest_distance(*, kl):
     """Return the largest total variation distance of two coins with this KL divergence."""
@@ -34,11 +41,6 @@ def renyi_of_normals(*, order, mean_p, std_p, mean_q, std_q):
         return Interval(0.0, math.inf)
     p, q = oracles.log_normal(mean_p, std_p), oracles.log_normal(mean_q, std_q)
     return oracles.density_renyi(p, q, order, -1e6, 1e6)
-
-
-_VARIANCE = "((1 - order)*std_p**2 + order*std_q**2)"
-_GAP = f"order*(mean_p - mean_q)**2/(2*{_VARIANCE})"
-_STDS = "(std_p**(1 - order)*std_q**order)"
 
 
 @formula("G-A4", "Rényi divergence of two Gaussians", "van Erven & Harremoës 2014, equation (10)")
@@ -135,11 +137,6 @@ def renyi_randomized_response(*, truth, order):
     logs = np.array([math.log(truth), math.log1p(-truth)])
     total = np.logaddexp.reduce(logs + (order - 1) * epsilon * np.array([1, -1]))
     return float(total) / (order - 1)
-
-
-_KL_PAIR = {"p": Distribution(4), "q": Distribution(4), "kl": Derived(kl_divergence)}
-_total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
-_WORKED_PAIR = {"p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "kl": 0.3 * math.log(2.5)}
 
 
 @formula("G-A10", "Pinsker's inequality", "Tsybakov 2009, Lemma 2.5")

@@ -4,6 +4,10 @@ from dplearn.core.solve import crossing, decreasing_root
 from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
+_THREE = np.array([0.8, 1.5, 3.0])
+_FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4))))
+_LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 0.5)}
+
 
 def first_failure(*, delta):
     """Return the smallest epsilon at which the delta of the classical noise is too large."""
@@ -143,9 +147,6 @@ def classical_gaussian_threshold(*, delta):
     return float(decreasing_root(margin, lower=1.0, upper=100.0))
 
 
-_THREE = np.array([0.8, 1.5, 3.0])
-
-
 @formula("G-F4", "One noise multiplier for several groups",
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
 @given("noise_multipliers > 0", noise_multipliers=Drawn(lambda rng: 0.05 + np.exp(
@@ -181,9 +182,6 @@ def grouped_noise_multiplier(*, noise_multipliers):
     return float(np.sum(z**-2.0) ** -0.5)
 
 
-_FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4))))
-
-
 @formula("G-F4b", "Norm of a contribution that is clipped by groups",
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
 @given(norms=Drawn(lambda rng: rng.choice([0.1, 0.5, 1.0, 3.0], size=rng.integers(1, 6))))
@@ -203,9 +201,6 @@ def joint_norm(*, norms):
 
     norms: Clipping norms, > 0"""
     return math.sqrt(float(np.sum(np.square(norms))))
-
-
-_LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 0.5)}
 
 
 @formula("G-F8", "Least noise energy over groups",

@@ -7,6 +7,9 @@ from dplearn.teaching.book.chapters.families import mean_loss_of_coins
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
+_FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),
+          "concentrated": lambda epsilon: epsilon / 2, "first": math.expm1}
+
 
 def coins_renyi(*, epsilon, order):
     """Return the largest Rényi divergence of two coins whose losses lie in [-epsilon, epsilon]."""
@@ -215,10 +218,6 @@ def loss_tail_of_dp(*, epsilon, delta):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow
     \Pr_P[L > 2\varepsilon] \le \frac\delta{1 - e^{-\varepsilon}}"""
     return min(delta / -math.expm1(-epsilon), 1.0)
-
-
-_FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),
-          "concentrated": lambda epsilon: epsilon / 2, "first": math.expm1}
 
 
 @formula("G-D9", "Drift terms of advanced composition", "Kairouz, Oh & Viswanath 2015, Theorem 3.4")

@@ -6,6 +6,10 @@ from scipy.special import gammaln
 
 from dplearn.teaching.book.kit.vocabulary import *
 
+_USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
+_REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
+_FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
+
 
 def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
     """Return the binomial probabilities of 0, 1, ..., `last` successes, by default of all."""
@@ -102,9 +106,6 @@ def bloom_epsilon(channel: NDArray, hashes: int) -> float:
     return _largest_log_ratio([one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes)
 
 
-_USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
-
-
 @formula("G-I1", "Randomized response: variance of the estimated share",
          "Warner 1965, variance of the estimate, for p = e^epsilon/(1 + e^epsilon)")
 @given("epsilon > 0 and users >= 1", _USERS, share=Linear(0.0, 1.0))
@@ -138,9 +139,6 @@ def randomized_survey_variance(*, epsilon, users, share):
 
     share: pi, of the population"""
     return (1 / (2 * math.sinh(epsilon / 2)) ** 2 + share * (1 - share)) / users
-
-
-_REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
 
 
 @formula("G-I2", "Generalized randomized response: variance for a rare symbol",
@@ -226,9 +224,6 @@ def oue_false_one(*, epsilon):
 
     The bit that is set is reported with probability 1/2."""
     return 1 / (math.exp(epsilon) + 1)
-
-
-_FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
 
 
 @formula("G-I4", "RAPPOR: all reports on one value together",

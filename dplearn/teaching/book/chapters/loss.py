@@ -6,6 +6,11 @@ from dplearn.teaching.book.chapters.gaussian import gaussian_delta
 from dplearn.teaching.book.chapters.local import binomial
 from dplearn.teaching.book.kit.vocabulary import *
 
+_LATTICE = {"mu": Log(0.2, 2.0), "width": Log(0.01, 0.5), "steps": Choice(1, 2, 4),
+            "epsilon": Linear(0.0, 4.0)}
+_POSITIVE = "mu > 0 and width > 0 and steps >= 1 and epsilon >= 0"
+_ON_LATTICE = {"mu": 1.0, "width": 0.01, "steps": 1, "epsilon": 1.0}
+
 
 def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kinks=()):
     """Return P(L <= loss) for two densities; a tolerance includes an atom at `loss`."""
@@ -55,12 +60,6 @@ def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: floa
     losses = (steps * index[1] + np.arange(total.size)) * width
     gains = -np.expm1(np.minimum(epsilon - losses, 0.0))
     return float(total @ gains - math.expm1(steps * math.log1p(-infinity)))
-
-
-_LATTICE = {"mu": Log(0.2, 2.0), "width": Log(0.01, 0.5), "steps": Choice(1, 2, 4),
-            "epsilon": Linear(0.0, 4.0)}
-_POSITIVE = "mu > 0 and width > 0 and steps >= 1 and epsilon >= 0"
-_ON_LATTICE = {"mu": 1.0, "width": 0.01, "steps": 1, "epsilon": 1.0}
 
 
 @formula("G-L1", "Losses rounded up give an upper bound",

@@ -14,6 +14,19 @@ from dplearn.teaching.book.chapters.composition import (
 )
 from dplearn.teaching.book.kit.vocabulary import *
 
+_RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
+_SMALL = Log(1e-12, 1e-3)  # slack of published claims
+_ANY_RELEASES = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
+_PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
+         "paid": Log(1e-9, 0.5)}
+_PURE_RELEASES = setting("k adaptive releases, each ε-DP, with slack δ'",
+                         "k 次自适应发布，每次 ε-DP，余量 δ'", "epsilon", REPEATED, epsilon=LOSS,
+                         steps=COUNT, slack=SLACK, below=below.coins_epsilon)
+_APPROXIMATE_RELEASES = setting("k adaptive releases, each (ε,δ)-DP, with slack δ'",
+                                "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "epsilon", REPEATED,
+                                epsilon=LOSS, steps=COUNT, slack=SLACK, delta=SLACK,
+                                below=below.coins_epsilon, into={}, second="steps*delta + slack")
+
 
 def delta_of_releases(total, local, steps, paid=0.0):
     """Return the exact delta at epsilon `total` of worst-case (local, paid)-DP releases."""
@@ -25,13 +38,6 @@ def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
     total = lambda log: bound(epsilon=epsilon, steps=math.exp(log), slack=slack)
     better = lambda log: total(log) < math.exp(log) * epsilon
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))
-
-
-_RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
-_SMALL = Log(1e-12, 1e-3)  # slack of published claims
-_ANY_RELEASES = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
-_PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
-         "paid": Log(1e-9, 0.5)}
 
 
 @formula("G-C2d", "Total delta where every release has one",
@@ -69,15 +75,6 @@ enter(theorems.composition_slack,
                unsafe="larger"),
       printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
       wrong("all-of-it", "The releases have spent a part of it.", claim="delta"))
-
-
-_PURE_RELEASES = setting("k adaptive releases, each ε-DP, with slack δ'",
-                         "k 次自适应发布，每次 ε-DP，余量 δ'", "epsilon", REPEATED, epsilon=LOSS,
-                         steps=COUNT, slack=SLACK, below=below.coins_epsilon)
-_APPROXIMATE_RELEASES = setting("k adaptive releases, each (ε,δ)-DP, with slack δ'",
-                                "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "epsilon", REPEATED,
-                                epsilon=LOSS, steps=COUNT, slack=SLACK, delta=SLACK,
-                                below=below.coins_epsilon, into={}, second="steps*delta + slack")
 
 
 @formula("G-C2", "Advanced composition, the first theorem",

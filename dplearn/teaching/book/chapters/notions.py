@@ -10,6 +10,10 @@ from dplearn.teaching.book.chapters.sampling import mixed_event_delta
 from dplearn.teaching.book.chapters.shuffling import shuffled_coins_epsilon
 from dplearn.teaching.book.kit.vocabulary import *
 
+_DELTA, _RHO, _STEPS = Log(1e-12, 0.3), Log(1e-4, 10.0), Whole(1, 150)
+_LOSS = Log(0.02, 10.0)
+_EACH = "compos releas fold rounds steps adaptiv 组合"
+
 
 def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
     """Return the larger epsilon of two pairs with this Rényi divergence: Gaussians and coins.
@@ -61,11 +65,6 @@ def _sampled_rdp(order, rdp, sample_rate):
     parts = [order * np.log(x) + (1 - order) * np.log(y) for x, y in ((one, lie), (other, exact))]
     noise = below.sampled_rdp(order, np.sqrt(order / (2 * rdp)), np.minimum(sample_rate, 1 - 1e-9))
     return np.maximum(np.logaddexp(*parts) / (order - 1) * (1 - 1e-6), noise)
-
-
-_DELTA, _RHO, _STEPS = Log(1e-12, 0.3), Log(1e-4, 10.0), Whole(1, 150)
-_LOSS = Log(0.02, 10.0)
-_EACH = "compos releas fold rounds steps adaptiv 组合"
 
 
 @formula("G-D1b", "Several Rényi DP releases as (epsilon, delta)-DP",
@@ -320,5 +319,3 @@ def sampled_rdp_of_any(*, order, rdp, sample_rate):
 def shuffled_epsilon_first(*, local_epsilon, records, delta):
     r"""\varepsilon \le 12\,\varepsilon_0\sqrt{\frac{\ln(1/\delta)}n}"""
     return 12 * local_epsilon * math.sqrt(-math.log(delta) / records)
-
-

@@ -5,6 +5,17 @@ from scipy.special import bdtrc, gammaln, ndtr, ndtri
 from dplearn.audit import theorems
 from dplearn.teaching.book.kit.vocabulary import *
 
+_RUN = {
+    "canaries": Whole(1, 100_000),
+    "guesses": Drawn(lambda rng, canaries: max(1, int(min(canaries, 2000) * rng.random() ** 2))),
+    "epsilon": Linear(0.0, 4.0),
+    "delta": Log(1e-8, 1e-2, also=(0.0,)),
+}
+_COUNTS = "0 <= correct and correct <= guesses and guesses <= canaries"
+_COUNTED = f"{_COUNTS} and delta >= 0 and epsilon >= 0"
+_SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"
+_GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
+
 
 def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
     """Return the largest P(W >= v), for every v, of responses that may reveal a block.
@@ -48,16 +59,6 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
     aim[:n], whole[0, :n] = [-(a >= correct) for a, _ in pairs], 1
     limits = [*np.zeros(len(swaps)), delta]
     return -linprog(aim, above, limits, whole, [1]).fun
-
-
-_RUN = {
-    "canaries": Whole(1, 100_000),
-    "guesses": Drawn(lambda rng, canaries: max(1, int(min(canaries, 2000) * rng.random() ** 2))),
-    "epsilon": Linear(0.0, 4.0),
-    "delta": Log(1e-8, 1e-2, also=(0.0,)),
-}
-_COUNTS = "0 <= correct and correct <= guesses and guesses <= canaries"
-_COUNTED = f"{_COUNTS} and delta >= 0 and epsilon >= 0"
 
 
 def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
@@ -117,10 +118,6 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     \quad P(\hat\varepsilon > \varepsilon) \le \beta"""
     p_value = partial(_p_value, canaries, guesses, correct, delta=delta)
     return theorems.largest_refuted(lambda epsilon: p_value(epsilon) < significance)
-
-
-_SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"
-_GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
 
 
 @formula("G-N4c", "One training run: the p-value by trade-off", _SOURCE)

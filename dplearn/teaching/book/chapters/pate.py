@@ -14,6 +14,12 @@ from dplearn.teaching.book.chapters.choices import (
 from dplearn.teaching.book.kit.vocabulary import *
 
 NORMAL: Law = (oracles.log_normal(), log_ndtr)
+_MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}
+_ORDERS = "1 < order and order_1 > 1 and order_2 > 1 and 0 < flip < 1"
+_IN_ORDER = " and order <= order_1"
+_RISING = """ and log(flip) <= (order_2 - 1)*rdp_2
+    - order_2*log(order_1/(order_1 - 1)*order_2/(order_2 - 1))"""
+_POSITIVE = " and log(flip) + rdp_2 < 0"
 
 
 def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
@@ -147,7 +153,6 @@ enter(theorems.gnmax_flip_bound,
           noise_std=noise_std * math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
           r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES))
 
-_MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}
 
 enter(theorems.lnmax_log_moment,
       formula("G-M4", "LNMax: log-moments for any votes",
@@ -184,12 +189,6 @@ def _two_sided(order: str) -> Derived:
     return Derived(lambda p, q, drawn:
                    worst_divergence(np.log(p), np.log(q), drawn[order]))
 
-
-_ORDERS = "1 < order and order_1 > 1 and order_2 > 1 and 0 < flip < 1"
-_IN_ORDER = " and order <= order_1"
-_RISING = """ and log(flip) <= (order_2 - 1)*rdp_2
-    - order_2*log(order_1/(order_1 - 1)*order_2/(order_2 - 1))"""
-_POSITIVE = " and log(flip) + rdp_2 < 0"
 
 enter(theorems.data_dependent_rdp,
       formula("G-M5", "Data-dependent RDP where one outcome is likely",

@@ -14,6 +14,13 @@ from dplearn.teaching.book.chapters.divergences import renyi
 from dplearn.teaching.book.chapters.implications import coins_renyi
 from dplearn.teaching.book.kit.vocabulary import *
 
+_RELEASES = {"epsilon": Log(0.005, 3.0), "steps": Whole(1, 300), "slack": Log(1e-12, 0.3)}
+_ANY = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
+_below = lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack)
+_FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，松弛 δ'",
+         "epsilon", "compos releas fold rounds steps adaptiv 组合")
+_EPSILONS = several(0.01, 3.0, most=6)
+
 
 def two_hops_epsilon(*, epsilon):
     """Return epsilon between two neighbours of one data set, over all events.
@@ -41,13 +48,6 @@ def geometric_rho(*, epsilon, sensitivity):
     logs = [-rate * np.abs(k - shift) for shift in (0.0, sensitivity)]
     p, q = (np.exp(x - np.logaddexp.reduce(x)) for x in logs)
     return max(oracles.mean_loss(p, q), finite_rho(p, q))
-
-
-_RELEASES = {"epsilon": Log(0.005, 3.0), "steps": Whole(1, 300), "slack": Log(1e-12, 0.3)}
-_ANY = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
-_below = lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack)
-_FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，松弛 δ'",
-         "epsilon", "compos releas fold rounds steps adaptiv 组合")
 
 
 @formula("G-C2c", "Advanced composition by concentrated DP",
@@ -98,9 +98,6 @@ def advanced_composition_slow(*, epsilon, steps, slack):
     + k\varepsilon\frac{e^\varepsilon - 1}{e^\varepsilon + 1}"""
     spread = math.sqrt(2 * steps * math.log(math.e + epsilon * math.sqrt(steps) / slack))
     return epsilon * spread + steps * epsilon * math.tanh(epsilon / 2)
-
-
-_EPSILONS = several(0.01, 3.0, most=6)
 
 
 @formula("G-C5b", "Composition of different releases by concentrated DP",

@@ -8,6 +8,29 @@ from dplearn.teaching.book.chapters.families import renyi_gaussian
 from dplearn.teaching.book.chapters.sampling import log_mixture, sampled_means
 from dplearn.teaching.book.kit.vocabulary import *
 
+_SAMPLED = {"order": Whole(2, 256), "noise_multiplier": Log(0.4, 20.0),
+            "sample_rate": Log(1e-3, 1.0)}
+_RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"
+_FRACTIONAL = {"order": Log(1.02, 300.0), "noise_multiplier": Log(0.4, 20.0),
+               "sample_rate": Log(1e-3, 0.99)}
+_PROPER = "noise_multiplier > 0 and 0 < sample_rate < 1"
+_WANG_EXAMPLE = {"order": 8, "noise_multiplier": 1.0, "sample_rate": 0.01, "distance": 1.0}
+_LOG = "log1p(1/(sample_rate*(order - 1)))"
+_MUCH_NOISE = (
+    "0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
+    f" and order <= noise_multiplier**2*{_LOG}/2 - 2*log(noise_multiplier)"
+    f" and order*({_LOG} + log(sample_rate*order) + 0.5/noise_multiplier**2)"
+    f" <= noise_multiplier**2*{_LOG}**2/2 - log(5) - 2*log(noise_multiplier)"
+)
+_TRUNCATED = (
+    "0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5"
+    " and 1 < order <= noise_multiplier**2*log(1/sample_rate)/2"
+)
+_BELOW_TRANSITION = (
+    "noise_multiplier >= 1.1 and 0 < sample_rate < 1/(16*noise_multiplier)"
+    " and 0 < moment <= noise_multiplier**2*log(1/(sample_rate*noise_multiplier))"
+)
+
 
 def sampled_renyi(*, order, noise_multiplier, sample_rate):
     """Return the Rényi divergence of the sampled Gaussian by integrating its density."""
@@ -39,11 +62,6 @@ def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta) -> Interva
         return Interval(exact, exact)
     low, high = worse_brackets([steps], sigma=noise_multiplier, q=sample_rate, delta=delta)
     return Interval(float(low[0]), float(high[0]))
-
-
-_SAMPLED = {"order": Whole(2, 256), "noise_multiplier": Log(0.4, 20.0),
-            "sample_rate": Log(1e-3, 1.0)}
-_RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"
 
 
 def _log_sum(
@@ -132,11 +150,6 @@ def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]
     return sign, log_binom + both
 
 
-_FRACTIONAL = {"order": Log(1.02, 300.0), "noise_multiplier": Log(0.4, 20.0),
-               "sample_rate": Log(1e-3, 0.99)}
-_PROPER = "noise_multiplier > 0 and 0 < sample_rate < 1"
-
-
 def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0) -> float:
     """Return the weighted divergence, interpolated linearly between integer orders."""
     ends = [math.floor(order), math.floor(order) + 1]
@@ -188,9 +201,6 @@ def interpolated_rdp(*, order, noise_multiplier, sample_rate):
     `sampled_gaussian_rdp_integer`."""
     moment = lambda order: order - 1
     return _interpolated(order, noise_multiplier, sample_rate, moment) / moment(order)
-
-
-_WANG_EXAMPLE = {"order": 8, "noise_multiplier": 1.0, "sample_rate": 0.01, "distance": 1.0}
 
 
 @formula("G-E6", "Rényi divergence after sampling without replacement",
@@ -250,23 +260,6 @@ def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
     = \tfrac12q^2\lambda(\lambda+1)(e^{1/\sigma^2}-1)(1 + o(1)),\quad q \to 0"""
     gain = math.expm1(1 / noise_multiplier**2)
     return 0.5 * sample_rate**2 * moment * (moment + 1) * gain
-
-
-_LOG = "log1p(1/(sample_rate*(order - 1)))"
-_MUCH_NOISE = (
-    "0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
-    f" and order <= noise_multiplier**2*{_LOG}/2 - 2*log(noise_multiplier)"
-    f" and order*({_LOG} + log(sample_rate*order) + 0.5/noise_multiplier**2)"
-    f" <= noise_multiplier**2*{_LOG}**2/2 - log(5) - 2*log(noise_multiplier)"
-)
-_TRUNCATED = (
-    "0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5"
-    " and 1 < order <= noise_multiplier**2*log(1/sample_rate)/2"
-)
-_BELOW_TRANSITION = (
-    "noise_multiplier >= 1.1 and 0 < sample_rate < 1/(16*noise_multiplier)"
-    " and 0 < moment <= noise_multiplier**2*log(1/(sample_rate*noise_multiplier))"
-)
 
 
 @formula("G-E8", "Closed bound on the sampled Gaussian: much noise",

@@ -14,6 +14,10 @@ from dplearn.teaching.book.kit.vocabulary import *
 
 # Means of Gaussians, mapped to their weights.
 Means = dict[float, float]
+_ANY_RATE = "epsilon >= 0 and 0 < sample_rate <= 1"
+_SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
+_AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier": 1.0}
+_ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
 
 
 def log_mixture(means: Means, sigma: float) -> oracles.Density:
@@ -69,10 +73,6 @@ def sampled_coin_epsilon(*, epsilon, sample_rate):
     p, q = oracles.randomized_response(epsilon)
     mixed = sample_rate * p + (1 - sample_rate) * q
     return oracles.worst_event_epsilon_at(mixed, q, 0.0)
-
-
-_ANY_RATE = "epsilon >= 0 and 0 < sample_rate <= 1"
-_SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
 
 
 def _base_epsilon(epsilon: float, sample_rate: float) -> float:
@@ -137,7 +137,6 @@ _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
             "epsilon": Drawn(lambda rng, noise_multiplier, sample_rate: round(float(
             amplified_epsilon(epsilon=release_epsilon(noise_multiplier=noise_multiplier,
             delta=1e-9), sample_rate=sample_rate) * rng.random()), 6))}
-_AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier": 1.0}
 
 
 @formula("G-E1c", "Profile of the Poisson-sampled Gaussian",
@@ -182,9 +181,6 @@ def replaced_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
     x = sigma**2 * (epsilon / 2 + math.asinh(y))
     away, near, far = ndtr([-x / sigma, (1 - x) / sigma, (-1 - x) / sigma]).tolist()
     return q * near - math.expm1(epsilon) * (1 - q) * away - math.exp(epsilon) * q * far
-
-
-_ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
 
 
 @formula("G-E2", "Sampling without replacement: Gaussian noise",

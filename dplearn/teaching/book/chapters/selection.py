@@ -7,6 +7,11 @@ from dplearn.teaching.book.chapters.composition import adaptive_renyi
 from dplearn.teaching.book.chapters.divergences import max_divergence, renyi
 from dplearn.teaching.book.kit.vocabulary import *
 
+_SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
+_SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
+_TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0, "threshold": 0.5,
+              "log_moments": np.array([[1.0, 1.0], [1.0, 1 / 9]])}
+
 
 def repetitions(*, shape, stop):
     """Return the probabilities of k = 1, 2, ... repetitions, up to a tail below 1e-17."""
@@ -78,10 +83,6 @@ def last_iterate_renyi(
     # A mass is density * weight, so p^a q^(1 - a) has the factor weight once.
     log_p, log_q = log_laws
     return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
-
-
-_SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
-_SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
 
 
 def _both(orders: str) -> Derived:
@@ -179,10 +180,6 @@ def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
 def _states(order: float, noise: float, noise_below: float, noise_above: float) -> NDArray:
     """Return the log moments of both steps in each of the two states after the first."""
     return 0.5 * order * (order + 1) / np.square([[noise, noise], [noise_below, noise_above]])
-
-
-_TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0, "threshold": 0.5,
-              "log_moments": np.array([[1.0, 1.0], [1.0, 1 / 9]])}
 
 
 @formula("G-S3", "Adaptive composition: the worst state counts", "Abadi et al. 2016, Theorem 2.1")

@@ -3,6 +3,13 @@
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit.vocabulary import *
 
+_ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
+_SMOOTH_RANGE = "epsilon > 0 and beta > 0 and 2*beta*log(2) < epsilon"
+_ADJACENCY = Choice("add_remove", "replace_one")
+_ANY_SIZE = ("mean of values in [m, M], one record added or removed",
+             "[m, M] 内数值的均值，增删一条记录", "sensitivity",
+             "mean averag add remov drop join leav unbounded 均值 增删")
+
 
 def propose_test_release_delta(*, at, epsilon, threshold):
     """Return the largest delta at epsilon `at` over neighbours, with outputs in bins.
@@ -150,9 +157,6 @@ def _random_fractions(rng: Generator) -> NDArray:
     return (rng.random(n) < 0.5 if kind == 1 else np.arange(n) == 0).astype(float)
 
 
-_ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
-
-
 @formula("G-B16", "Local sensitivity of a clipped mean",
          "Nissim, Raskhodnikova & Smith 2007, Definition 2.1")
 @given("upper > 0 and count >= 2", fractions=Drawn(_random_fractions),
@@ -210,9 +214,6 @@ def smooth_sensitivity_scale(*, local_at, epsilon, delta):
     return _smooth_scale(local_at, epsilon, delta)
 
 
-_SMOOTH_RANGE = "epsilon > 0 and beta > 0 and 2*beta*log(2) < epsilon"
-
-
 @formula("G-B17b", "What smooth noise guarantees",
          "Nissim, Raskhodnikova & Smith 2007, Corollary 2.4")
 @given(_SMOOTH_RANGE + " and epsilon*(expm1(beta) - beta) <= 2*beta**2", epsilon=Log(0.01, 4.0),
@@ -231,9 +232,6 @@ def smooth_sensitivity_delta(*, epsilon, beta):
 
     beta: ln S changes by at most beta between neighbours"""
     return 2 * math.exp(-epsilon / (2 * beta))
-
-
-_ADJACENCY = Choice("add_remove", "replace_one")
 
 
 @formula("G-B18", "Sensitivity of a clipped sum", "Dwork & Roth 2014, Definition 3.1")
@@ -294,11 +292,6 @@ def clipped_sum_sensitivity(*, max_norm, adjacency):
     A record that is zeroed out counts as one that leaves.
     max_norm: C"""
     return 2 * max_norm if adjacency == "replace_one" else max_norm
-
-
-_ANY_SIZE = ("mean of values in [m, M], one record added or removed",
-             "[m, M] 内数值的均值，增删一条记录", "sensitivity",
-             "mean averag add remov drop join leav unbounded 均值 增删")
 
 
 @formula("G-B16b", "Sensitivity of the mean of a fixed number of bounded values",

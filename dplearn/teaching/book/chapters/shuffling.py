@@ -14,6 +14,8 @@ from dplearn.teaching.book.chapters.gaussian import release_epsilon
 from dplearn.teaching.book.chapters.sampling import mixture_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
+_LONG_EPOCH = {"noise_multiplier": 0.5, "batches": 10_000}
+
 
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
     """Return epsilon of the number of ones among randomized responses; the others hold 0."""
@@ -98,9 +100,6 @@ def shuffle_local_randomizers(*, local_epsilon, records, delta):
     odds = math.exp(local_epsilon)
     spread = 8 * math.sqrt(odds * math.log(4 / delta) / records) + 8 * odds / records
     return math.log1p(math.tanh(local_epsilon / 2) * spread)
-
-
-_LONG_EPOCH = {"noise_multiplier": 0.5, "batches": 10_000}
 
 
 @formula("G-E11", "Shuffled batches: what an epoch is known to leak",

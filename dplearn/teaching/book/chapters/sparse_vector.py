@@ -3,6 +3,10 @@
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit.vocabulary import *
 
+_SCALES = {"threshold_scale": Log(0.2, 20.0), "query_scale": Log(0.2, 20.0)}
+_IN_RANGE = "threshold_scale > 0 and query_scale > 0 and positives >= 1"
+_AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": False}
+
 
 # Noisy answers are compared to one noisy threshold, whose true value is 0.
 def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.inf):
@@ -67,10 +71,6 @@ def best_split(*, positives, monotone):
     return math.exp(minimize_scalar(variance, bracket=(0.0, 3.0), tol=1e-10).x)  # type: ignore[union-attr]
 
 
-_SCALES = {"threshold_scale": Log(0.2, 20.0), "query_scale": Log(0.2, 20.0)}
-_IN_RANGE = "threshold_scale > 0 and query_scale > 0 and positives >= 1"
-
-
 def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     """Return two rows: answers around the threshold, and their changes in [-1, 1]."""
     count = rng.integers(1, 5)
@@ -82,9 +82,6 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     if rng.random() < 0.5:
         changes = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], size=count)
     return np.array([answers, changes * rng.choice([-1.0, 1.0])])
-
-
-_AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": False}
 
 
 @formula("G-H1", "Sparse vector: above a noisy threshold",

@@ -8,6 +8,12 @@ from dplearn.teaching.book.chapters.implications import most_powerful
 from dplearn.teaching.book.kit.vocabulary import *
 
 Tail = Callable[[float], float]
+_ANY_RATE = "0 <= false_positive_rate <= 1"
+_RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))
+_PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - false_positive_rate))"
+_LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
+_STEPS = {"steps": (64, 256, 1024, 4096)}
+_ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
 
 
 def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
@@ -61,11 +67,6 @@ def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     return math.exp(log_mu)
 
 
-_ANY_RATE = "0 <= false_positive_rate <= 1"
-_RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))
-_PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - false_positive_rate))"
-
-
 @formula("G-K1", "Trade-off function of the Gaussian mechanism",
          "Dong, Roth & Su 2022, equation (6)")
 @given(_ANY_RATE + " and mu >= 0", false_positive_rate=_RATE, mu=Log(0.01, 10.0))
@@ -95,11 +96,6 @@ def gaussian_tradeoff(false_positive_rate, *, mu):
 def composed_gaussian_tradeoff(false_positive_rate, *, mu_1, mu_2):
     r"""G_{\mu_1}\otimes G_{\mu_2} = G_{\sqrt{\mu_1^2+\mu_2^2}}"""
     return gaussian_tradeoff(false_positive_rate, mu=math.hypot(mu_1, mu_2))
-
-
-_LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
-_STEPS = {"steps": (64, 256, 1024, 4096)}
-_ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
 
 
 @formula("G-K2", "Central limit of Poisson-sampled Gaussians",
