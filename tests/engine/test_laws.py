@@ -1,4 +1,4 @@
-"""Lower laws: their profiles are valid and tight lower bounds."""
+"""Lower and upper laws: their profiles are valid and tight bounds."""
 
 import functools
 import math
@@ -130,40 +130,6 @@ def test_atoms_are_exact_and_kinks_without_mass_are_none():
     assert Atoms.of(kinked).loss.size == 0
 
 
-def with_endless(lost, base):
-    """Return a pair with an infinite loss of probability `lost`, else the base pair."""
-    rest, shift = math.log1p(-lost), -math.log1p(-lost)
-    back = base.reverse()
-
-    def tail_reverse(epsilon):
-        # P(-L > eps) = (1 - lost) P'(-L' > eps - shift), for either sign of eps - shift.
-        x = epsilon - shift
-        ahead = base.log_tails(np.maximum(-x, 0.0))[0]
-        inner = np.where(x < 0, np.log1p(-np.exp(ahead)), back.log_tails(np.maximum(x, 0.0))[1])
-        return rest + inner
-
-    return Profile(
-        lambda e: np.logaddexp(math.log(lost), rest + base.log_delta(e + shift)),
-        lambda e: back.log_delta(e - shift),
-        (),
-        lambda e: base.log_tails(e + shift)[1],
-        tail_reverse,
-    )
-
-
-@each("last", [0.9, 1.0, 1.2])
-@each("h", [0.1, 0.3, 0.5])
-@each("lost", [0.1, 1e-3])
-@each("base", [Laplace, Gaussian])
-def test_infinite_losses_do_not_count_as_finite_ones(base, lost, h, last):
-    """Their mass is separate and not used to balance finite losses."""
-    pair = with_endless(lost, base(1.0).profiles()[0])
-    stop = round(last / h)
-    nodes = np.arange(-round(6 / h), stop + 1) * h
-    _, endless = assert_below(pair, nodes)
-    assert lost * (1 - 1e-11) <= endless <= lost
-
-
 # Masses of neighbouring cells may differ greatly, so that the fractions b jump.
 chance = st.floats(-3.0, 0.0).map(lambda x: 10**x)
 outcomes = st.lists(st.tuples(chance, chance), min_size=2, max_size=7)
@@ -227,13 +193,29 @@ def test_empty_cells_stay_empty(h):
         assert masses.sum() == pytest.approx(1.0, abs=1e-14)
 
 
-def test_error_of_lower_law_is_about_twice_that_of_chords():
-    """Both errors are of second order in h."""
-    pair, epsilons = SMOOTH["gaussian"], np.linspace(-1.0, 1.0, 801)
-    for h in (0.01, 0.04):
-        nodes, exact = even(h, 0.0, 12.0), pair.delta(epsilons)
-        masses, endless, _ = below_the_profile(pair, nodes, h, Atoms.of(pair))
-        under = exact - profile_of_law(nodes, masses, endless, epsilons)
-        over = profile_of_law(nodes, *connect_the_dots(pair, nodes), epsilons) - exact
-        assert 1.8 < np.max(under) / np.max(over) < 2.2
-        assert np.max(over) < h**2 / 12
+ABOVE = {
+    "sampled, remove": PoissonSubsampled(Gaussian(1.0), 0.05).profiles()[0],
+    "sampled, add": PoissonSubsampled(Gaussian(1.0), 0.05).profiles()[1],
+    "infinite loss": Profile.from_atoms([-3.0, math.log1p(-math.exp(-3))], [-math.inf, 0.0]),
+    **{name: SMOOTH[name] for name in ("gaussian", "without replacement")},
+    **{name: DISCRETE[name][0] for name in ("laplace", "geometric")},
+}
+
+
+@each("name", ABOVE)
+def test_connect_the_dots_gives_a_law_that_dominates_and_is_exact_at_nodes(name):
+    pair, whole = ABOVE[name], np.arange(-129, 130) * 0.07
+    # Losses below the window are raised to its first node, those above it count as infinite.
+    for nodes in (whole, whole[126:134], np.array([-4.0, -1.0, -0.2, 0.1, 0.15, 2.0, 5.0])):
+        masses, endless = connect_the_dots(pair, nodes)
+        # Epsilons between nodes, at nodes, and beyond both ends.
+        epsilons = np.concatenate([np.linspace(-11, 11, 301), nodes[[0, 1, -2, -1]]])
+        # Tolerance: rounding of a few hundred masses.
+        delta = profile_of_law(nodes, masses, endless, epsilons)
+        assert np.all(delta >= pair.delta(epsilons) - 1e-14)
+        assert masses.sum() + endless == pytest.approx(1.0, abs=1e-13)
+        assert np.all(masses >= 0) and 0 <= endless < 1
+        # Q-masses are e^{-loss} times the P-masses, with a sum of at most 1.
+        assert masses @ np.exp(-nodes) <= 1 + 1e-12
+        at_nodes = profile_of_law(nodes, masses, endless, nodes[1:])
+        np.testing.assert_allclose(at_nodes, pair.delta(nodes[1:]), rtol=1e-10, atol=1e-14)
