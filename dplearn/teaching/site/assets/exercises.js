@@ -175,7 +175,9 @@ if (typeof document !== "undefined") {
     "The answer is now open further down.": "答案已在下面打开。",
     "Write a number in the field, or let it be shown.": "请在框里写一个数，或者直接看。",
     Check: "检查", "Your answer to": "你的答案：", answers: "个答案", Question: "问题", Vote: "投票", "Your vote": "你的投票", "Left out.": "没有选。",
-    "Done on an earlier visit.": "上次已经做完。",
+    "Done on an earlier visit.": "上次已经做完。", "Your function for": "你的函数，练习", Stop: "停止",
+    "in Python with its standard library, and lists for arrays": "用 Python 及其标准库，数组写成列表",
+    "Python runs. Its start takes some seconds.": "Python 正在运行，启动需要几秒钟。",
   };
   const here = (words) => (document.querySelector("main [lang=zh] .ask") && CHINESE[words]) || words;
 
@@ -310,8 +312,9 @@ if (typeof document !== "undefined") {
   // A function to write, where the page has Python.
   function program(place, ask) {
     const area = make("textarea", { value: ask.code, spellcheck: false, rows: ask.code.split("\n").length, autocapitalize: "off" });
-    const [run, stop] = [make("button", { textContent: here("Check") }), make("button", { type: "button", className: "plain", textContent: "Stop", hidden: true })];
-    const label = make("label", {}, `Your function for ${ask.item}, in Python with its standard library, and lists for arrays `, area);
+    const [run, stop] = [make("button", { textContent: here("Check") }), make("button", { type: "button", className: "plain", textContent: here("Stop"), hidden: true })];
+    const how = here("in Python with its standard library, and lists for arrays");
+    const label = make("label", {}, `${here("Your function for")} ${ask.item}, ${how} `, area);
     const row = make("form", { className: "code" }, label, run, stop);
     const reply = make("div", { className: "reply lines" });
     reply.setAttribute("role", "status");
@@ -330,7 +333,7 @@ if (typeof document !== "undefined") {
     row.addEventListener("submit", async (event) => {
       event.preventDefault();
       if (run.disabled) return;
-      [run.disabled, stop.hidden, reply.textContent] = [true, false, "Python runs. Its start takes some seconds."];
+      [run.disabled, stop.hidden, reply.textContent] = [true, false, here("Python runs. Its start takes some seconds.")];
       const verdict = await kernel.verdict(area.value, ask.name, ask.program, ask.item);
       [run.disabled, stop.hidden] = [false, true];
       if (verdict.outcome === "open") verdict.messages = [`write the body of ${ask.name} in the field.`];
