@@ -60,7 +60,7 @@ def folder(tmp_path):
 
 def written(folder, *sources):
     """Return a student's notebook with these code cells."""
-    cells = [new_markdown_cell("# 12 Tiny"), *map(new_code_cell, sources)]
+    cells = [new_markdown_cell("# 12 Tiny, by Zoë"), *map(new_code_cell, sources)]
     path = folder / "Zoë.ipynb"
     nbformat.write(new_notebook(cells=cells), path)
     return path
@@ -118,12 +118,12 @@ def test_files_that_are_no_lessons_are_refused(folder, capsys):
     other = nbformat.read(path, as_version=4)
     other.cells[0].source = "# My notes"
     nbformat.write(other, path)
-    other.cells[0].source = "# 12 Huge"
+    other.cells[0].source = "# 13 Tiny, by Zoë"
     nbformat.write(other, renumbered := folder / "renumbered.ipynb")
     (text := folder / "text.ipynb").write_text("no JSON")
     for file, words in (
         (path, "Expected the notebook of a lesson with exercises, got "),
-        (renumbered, "the title '12 Tiny', got '12 Huge' in "),
+        (renumbered, "Expected lesson 12, Tiny, got its old number 13 in "),
         (folder / "absent.ipynb", "No such file"),
         (text, "Notebook does not appear to be JSON"),
     ):
