@@ -65,8 +65,6 @@ def test_guarantee_is_that_of_the_worst_participation_pattern(strategy):
         ({"strategy": np.diag([1.0, 0, 1, 1, 1, 1, 1])}, ValueError, "no 0 on its diagonal"),
         ({"strategy": np.diag([math.nan] * 7)}, ValueError, "finite matrix"),
         ({"participations": 0}, ValueError, "participations a whole number >= 1"),
-        ({"min_separation": 0}, ValueError, "separation a whole number >= 1"),
-        ({"noise_multiplier": -1.0}, ValueError, "noise_multiplier >= 0"),
     ],
 )
 def test_bad_plans_are_refused(changes, error, message):
