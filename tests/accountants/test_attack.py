@@ -5,7 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -92,6 +92,7 @@ def test_rates_of_any_shape_and_trivial_cases():
     st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([0.0, 1e-7, 1e-3, 0.1]),
     st.sampled_from([0.01, 1.0, 8.0]), st.booleans(),
 )  # fmt: skip
+@example(905, 1, 1e-7, 0.01, False)  # no knot right of the minimum
 def test_true_positive_rate_is_enclosed_for_wide_brackets_of_delta(seed, atoms, noise, size, lost):
     rng = np.random.default_rng(seed)
     q = rng.dirichlet(np.ones(atoms))
