@@ -282,12 +282,15 @@ def test_bound_on_the_remainder_holds(x0, epsilon):
         assert bound < math.log(true) + 4
 
 
-def test_cells_have_normal_masses():
+def test_masses_of_cells_and_beyond_are_rounded_up():
     """Cell i ends at x[i]; the first cell extends to -inf."""
     cells = Remainder(S3)
     mass = np.diff(ndtr(cells.x / S3.sigma), prepend=0.0)
+    beyond = (1 - S3.q) * ndtr(-cells.x / S3.sigma) + S3.q * ndtr((1 - cells.x) / S3.sigma)
     near = np.abs(cells.x) < 4 * S3.sigma  # farther out the differences cancel
-    np.testing.assert_allclose(np.exp(cells.log_mass)[near], mass[near], rtol=1e-8)
+    for log, exact in ((cells.log_mass, mass), (cells.log_beyond, beyond)):
+        more = np.exp(log)[near] / exact[near] - 1
+        assert np.all((more > 0) & (more < 1e-8))
     assert np.exp(cells.log_mass).sum() == pytest.approx(1, rel=1e-8)
 
 
