@@ -145,4 +145,7 @@ def test_divergences_of_skellam_noise_are_bounded(variance, change):
     masses = skellam_by_definition(variance)
     for order, most in zip(orders, bound, strict=True):
         assert sum(renyi(masses, s, order) for s in change) <= most
+    second = ((2 * orders - 1) * math.hypot(*change) ** 2 + 6 * sum(change)) / (4 * variance**2)
+    first = orders * math.hypot(*change) ** 2 / (2 * variance)
+    assert bound == pytest.approx(first + np.minimum(second, 3 * sum(change) / (2 * variance)))
     assert Skellam(1.0).zcdp() is None
