@@ -87,6 +87,7 @@ CLASSICAL = r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon"
     (r"\sigma = zC/L", "added to the sum of the clipped gradients of a lot of L", "refuted"),
     (r"\sigma = zC/L", "加在裁剪梯度的总和上", "refuted"), (r"\sigma = zC/L", "the mean", "holds"),
     (r"\varepsilon' \ge q\varepsilon", "sampling", "not read"),
+    (r"\sigma\ge2q\sqrt{T\ln(1/\delta)}\,\varepsilon", "DP-SGD, small ε too", "refuted"),
     (r"\sigma\le\sqrt{2\ln(1.25/\delta)}/\varepsilon", "", "not read"),
     (r"z_\Delta=(z^{-2}-(2\sigma_b)^{-2})^{-1/2}", "for bits in {0, 1}", "refuted"),
 ])  # fmt: skip
