@@ -1,7 +1,5 @@
 """Composition of guarantees, also over disjoint parts of the data and for groups."""
 
-from scipy.special import ndtri
-
 from dplearn.teaching.book.chapters.loss import delta_by_convolution
 from dplearn.teaching.book.kit.vocabulary import *
 
@@ -132,9 +130,9 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
           10.0 ** -rng.integers(1, 9, 3) if rng.random() < 0.8 else np.zeros(3))}
 
 
-@formula("G-C1", "Basic composition: epsilons add up", "Dwork & Roth 2014, Theorem 3.16")
+@formula("G-C1", "Basic composition: epsilons add up")
 @given("", _MIXED)
-@upper(enumerated_epsilon)
+@upper("Dwork & Roth 2014, Theorem 3.16", enumerated_epsilon)
 @setting("adaptive releases, the i-th ε_i-DP", "自适应发布，第 i 次 ε_i-DP", "epsilon",
          "compos sequential releas 组合", below="exact", epsilons=Log(0.05, 3.0))
 @setting("adaptive releases, the i-th (ε_i,δ_i)-DP", "自适应发布，第 i 次 (ε_i,δ_i)-DP", "epsilon",
@@ -163,9 +161,9 @@ def basic_composition(*, epsilons):
     return math.fsum(epsilons)
 
 
-@formula("G-C1b", "Basic composition: deltas add up", "Dwork & Roth 2014, Theorem 3.16")
+@formula("G-C1b", "Basic composition: deltas add up")
 @given("", _MIXED)
-@upper(enumerated_delta)
+@upper("Dwork & Roth 2014, Theorem 3.16", enumerated_delta)
 @setting("adaptive releases, the i-th (ε_i,δ_i)-DP", "自适应发布，第 i 次 (ε_i,δ_i)-DP", "delta",
          "compos releas 组合", below=lambda deltas: -np.expm1(np.sum(np.log1p(-deltas), axis=-1,
          keepdims=True)), deltas=Log(1e-9, 0.1))
@@ -182,9 +180,9 @@ def basic_composition_delta(*, deltas):
     return math.fsum(deltas)
 
 
-@formula("G-C6", "Gaussian releases compose by squares", "Dong, Roth & Su 2019, Corollary 3.3")
+@formula("G-C6", "Gaussian releases compose by squares")
 @given(mus=several(0.1, 2.0))
-@identity(gaussians_mu, tolerance=1e-8)
+@identity("Dong, Roth & Su 2019, Corollary 3.3", gaussians_mu, tolerance=1e-8)
 @setting("adaptive releases, the i-th μ_i-GDP", "自适应发布，第 i 次 μ_i-GDP", "mu",
          "compos releas 组合", mus=MU)
 @setting("k adaptive releases, each μ-GDP", "k 次自适应发布，每次 μ-GDP", "mu", REPEATED,
@@ -209,13 +207,13 @@ def gaussian_composition(*, mus):
     return math.hypot(*mus)
 
 
-@formula("G-C7", "Rényi DP composes by addition at one order", "Mironov 2017, Proposition 1")
+@formula("G-C7", "Rényi DP composes by addition at one order")
 @given("order > 1 and abs(2*first*noise**2/order - 1) <= 1e-9 and abs(2*second*min(below, "
        "above)**2/order - 1) <= 1e-9", order=Log(1.1, 50.0), noise=Log(0.3, 5.0),
        below=Log(0.3, 5.0), above=Log(0.3, 5.0), cut=Linear(-2.0, 3.0),
        first=Derived(lambda order, noise: order / (2 * noise**2)),
        second=Derived(lambda order, below, above: order / (2 * min(below, above)**2)))
-@upper(adaptive_renyi, points=60)
+@upper("Mironov 2017, Proposition 1", adaptive_renyi, points=60)
 @setting("adaptive releases, RDP of one order", "自适应发布，同一阶的 RDP", "rdp",
          "compos releas 组合", below="exact",
          into=lambda rdps: {"first": rdps[0], "second": sum(rdps[1:])}, rdps=RHO)
@@ -247,11 +245,12 @@ def rdp_composition(*, first, second):
     return first + second
 
 
-@formula("G-C7b", "zCDP composes by addition", "Bun & Steinke 2016, Lemma 2.3")
+@formula("G-C7b", "zCDP composes by addition")
 @given("", dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3, zeros=False)),
        rho=Derived(finite_rho),
        other_rho=Derived(lambda other_p, other_q: finite_rho(other_p, other_q)))
-@upper(lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]), joint([q, other_q])))
+@upper("Bun & Steinke 2016, Lemma 2.3",
+       lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]), joint([q, other_q])))
 @setting("adaptive releases, the i-th ρ_i-zCDP", "自适应发布，第 i 次 ρ_i-zCDP", "rho",
          "compos releas 组合", below="exact",
          into=lambda rhos: {"rho": rhos[0], "other_rho": sum(rhos[1:])}, rhos=RHO)
@@ -265,10 +264,10 @@ def zcdp_composition(*, rho, other_rho):
     return rho + other_rho
 
 
-@formula("G-C8", "Group privacy", "Vadhan 2017, Lemma 2.2, from its proof")
+@formula("G-C8", "Group privacy")
 @given("epsilon >= 0 and 0 <= delta <= 1 and group >= 1", epsilon=Log(0.01, 3.0, also=(0.0,)),
        delta=Log(1e-12, 0.5), group=Whole(1, 40))
-@upper(chain_delta, absolute=0.0)
+@upper("Vadhan 2017, Lemma 2.2, from its proof", chain_delta, absolute=0.0)
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
          "delta", GROUP, below="exact", epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
@@ -296,10 +295,10 @@ def group_privacy_delta(*, epsilon, delta, group):
     return min(delta * math.exp(min((group - 1) * epsilon + math.log(quotient), 700.0)), 1.0)
 
 
-@formula("G-C8b", "Group privacy of zCDP", "Bun & Steinke 2016, Proposition 1.9")
+@formula("G-C8b", "Group privacy of zCDP")
 @given("rho >= 0 and group >= 1", dict.fromkeys("pqr", Distribution(3, zeros=False)),
        rho=Derived(lambda p, r, q: max(finite_rho(p, r), finite_rho(r, q))), group=Whole(2, 2))
-@upper(finite_rho)
+@upper("Bun & Steinke 2016, Proposition 1.9", finite_rho)
 @setting("a group of k people under one ρ-zCDP release", "一次 ρ-zCDP 发布下的 k 人群体", "rho",
          GROUP, below="exact", rho=RHO, group=Whole(1, 40))
 @setting("a group of k people under one release with Gaussian noise σ",
@@ -313,9 +312,10 @@ def group_privacy_zcdp(*, rho, group):
     return group**2 * rho
 
 
-@formula("G-C8c", "Group privacy of Gaussian DP", "Dong, Roth & Su 2019, Theorem 2.14")
+@formula("G-C8c", "Group privacy of Gaussian DP")
 @given("mu > 0 and group >= 1", mu=Log(0.01, 5.0), group=Whole(1, 40))
-@identity(lambda mu, group: math.sqrt(oracles.normal_renyi(math.fsum([mu] * group), 1.0)))
+@identity("Dong, Roth & Su 2019, Theorem 2.14",
+          lambda mu, group: math.sqrt(oracles.normal_renyi(math.fsum([mu] * group), 1.0)))
 @setting("a group of k people under one μ-GDP release", "一次 μ-GDP 发布下的 k 人群体", "mu",
          GROUP, mu=MU, group=Whole(1, 40))
 @setting("a group of k people under one release with Gaussian noise σ",
@@ -330,9 +330,9 @@ def group_privacy_gaussian(*, mu, group):
     return group * mu
 
 
-@formula("G-C9", "Parallel composition, a record added or removed", "McSherry 2009, Theorem 4")
+@formula("G-C9", "Parallel composition, a record added or removed")
 @given(epsilons=several(0.05, 3.0, least=2, most=3))
-@identity(parts_epsilon)
+@identity("McSherry 2009, Theorem 4", parts_epsilon)
 @setting("releases on disjoint parts of the data, one record added or removed",
          "数据互不相交部分上的发布，增删一条记录", "epsilon", "disjoint parallel part 并行",
          epsilons=Log(0.05, 3.0))
@@ -353,9 +353,9 @@ def parallel_composition(*, epsilons):
     return max(epsilons)
 
 
-@formula("G-C10", "Pure DP is concentrated DP", "Bun & Steinke 2016, Proposition 1.4")
+@formula("G-C10", "Pure DP is concentrated DP")
 @given("epsilon >= 0", epsilon=Log(1e-3, 10.0))
-@upper(answers_rho)
+@upper("Bun & Steinke 2016, Proposition 1.4", answers_rho)
 @setting("every ε-DP mechanism, as zCDP", "每个 ε-DP 机制，换成 zCDP", "rho", "pure ε-dp every",
          below=below.coin_rho, epsilon=LOSS)
 @setting("k adaptive releases, each ε-DP, as zCDP", "k 次自适应发布，每次 ε-DP，换成 zCDP", "rho",
@@ -376,9 +376,9 @@ def pure_to_zcdp(*, epsilon):
     return epsilon**2 / 2
 
 
-@formula("G-C10b", "zCDP of Laplace noise", _EXACT)
+@formula("G-C10b", "zCDP of Laplace noise")
 @given("epsilon > 0", epsilon=Log(0.01, 50.0))
-@identity(laplace_rho, tolerance=1e-8, points=30)
+@identity(_EXACT, laplace_rho, tolerance=1e-8, points=30)
 @setting("Laplace noise of scale Δ/ε, as zCDP", "尺度 Δ/ε 的拉普拉斯噪声，换成 zCDP", "rho",
          "lap laplace 拉普拉斯", epsilon=LOSS)
 @setting("Laplace noise of standard deviation σ, as zCDP", "标准差 σ 的拉普拉斯噪声，换成 zCDP",
@@ -396,9 +396,9 @@ def laplace_zcdp(*, epsilon):
     return epsilon + math.expm1(-epsilon)
 
 
-@formula("G-C10c", "zCDP of randomized response", _EXACT)
+@formula("G-C10c", "zCDP of randomized response")
 @given("epsilon > 0 and 2 <= answers <= 6", epsilon=Log(1e-3, 30.0), answers=Whole(2, 6))
-@identity(answers_rho)
+@identity(_EXACT, answers_rho)
 @setting("randomized response over k answers, as zCDP", "k 个答案的随机应答，换成 zCDP", "rho",
          "answers respon 个答案", rare=True, epsilon=LOSS, answers=Whole(2, 6))
 @printed("0.46211716", "0.46211716", epsilon=1.0, answers=2)

@@ -84,10 +84,9 @@ def least_moment_bound(*, noise_multiplier, delta):
 
 enter(rdp_to_epsilon_mironov,
       formula("G-D1", "From Rényi DP to epsilon and delta, the first conversion",
-              "Mironov 2017, Proposition 3",
               statement=r"\varepsilon = \rho + \frac{\ln(1/\delta)}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
-      upper(coins_within, points=60),
+      upper("Mironov 2017, Proposition 3", coins_within, points=60),
       setting("every mechanism that is (α,ε)-RDP, as (ε',δ)-DP",
               "每个 (α,ε)-RDP 机制，换成 (ε',δ)-DP", "epsilon", "rényi renyi rdp",
               below=below.rdp_epsilon, orders=ORDER, rdp=RHO, delta=SLACK),
@@ -114,11 +113,10 @@ enter(rdp_to_epsilon_mironov,
 
 enter(rdp_to_epsilon,
       formula("G-D2", "From Rényi DP to epsilon and delta, improved",
-              "Canonne, Kamath & Steinke 2020, Proposition 12",
               statement=r"\varepsilon = \rho + \ln\frac{\alpha-1}\alpha - \frac{\ln\delta + "
               r"\ln\alpha}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
-      upper(coins_within, points=60),
+      upper("Canonne, Kamath & Steinke 2020, Proposition 12", coins_within, points=60),
       setting("every mechanism that is (α,ε)-RDP, as (ε',δ)-DP",
               "每个 (α,ε)-RDP 机制，换成 (ε',δ)-DP", "epsilon", "rényi renyi rdp",
               below=below.rdp_epsilon, orders=ORDER, rdp=RHO, delta=SLACK),
@@ -134,9 +132,9 @@ enter(rdp_to_epsilon,
             kind="identity", delta=_SMALL))
 
 
-@formula("G-D3", "From zCDP to epsilon and delta", "Bun & Steinke 2016, Proposition 1.3")
+@formula("G-D3", "From zCDP to epsilon and delta")
 @given(_ANY_ZCDP, _ZCDP)
-@upper(oracles.normal_epsilon)
+@upper("Bun & Steinke 2016, Proposition 1.3", oracles.normal_epsilon)
 @setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "每个 ρ-zCDP 机制，换成 (ε,δ)-DP", "epsilon",
          "zcdp", below=below.gaussian_epsilon, rho=RHO, delta=SLACK)
 @printed("5.29853", "4.37718", rho=0.5, delta=1e-5)
@@ -167,12 +165,11 @@ def _orders_up_to(largest: int) -> str:
 
 enter(zcdp_to_epsilon_bun_steinke,
       formula("G-D3c", "The zCDP conversion is the best over all orders",
-              "Bun & Steinke 2016, Proposition 1.3", statement=r"\min_{\alpha>1}\Big\{\rho\alpha + "
-              r"\frac{\ln(1/\delta)}{\alpha-1}\Big\} = \rho + 2\sqrt{\rho\ln(1/\delta)},\quad "
-              r"\alpha^* = 1 + \sqrt{\ln(1/\delta)/\rho}"),
+              statement=r"\min_{\alpha>1}\Big\{\rho\alpha + \frac{\ln(1/\delta)}{\alpha-1}\Big\} = "
+              r"\rho + 2\sqrt{\rho\ln(1/\delta)},\quad \alpha^* = 1 + \sqrt{\ln(1/\delta)/\rho}"),
       given(_ANY_ZCDP, _ZCDP),
-      identity(lambda rho, delta: zoomed(lambda log_excess: rho * (1 + np.exp(log_excess)) -
-               math.log(delta) / np.exp(log_excess), -20.0, 25.0)),
+      identity("Bun & Steinke 2016, Proposition 1.3", lambda rho, delta: zoomed(lambda log_excess:
+               rho * (1 + np.exp(log_excess)) - math.log(delta) / np.exp(log_excess), -20.0, 25.0)),
       setting("the best order of the conversion of ρ-zCDP", "ρ-zCDP 换算的最佳阶", "order",
               "order best 阶", into={}, value=lambda value, rho, **_: (value / rho + 1) / 2,
               rho=RHO, delta=SLACK),
@@ -186,21 +183,20 @@ enter(zcdp_to_epsilon_bun_steinke,
 
 enter(zcdp_to_epsilon,
       formula("G-D3b", "From zCDP to epsilon and delta, improved",
-              "Canonne, Kamath & Steinke 2020, Corollary 13",
               statement=r"\varepsilon = \min_{\alpha>1}\Big\{\rho\alpha + \ln\frac{\alpha-1}\alpha "
               r"- \frac{\ln\delta + \ln\alpha}{\alpha-1}\Big\}"),
       given(_ANY_ZCDP, _ZCDP),
-      upper(oracles.normal_epsilon),
+      upper("Canonne, Kamath & Steinke 2020, Corollary 13", oracles.normal_epsilon),
       printed("4.72839", "4.37718", rho=0.5, delta=1e-5),
       wrong("tight", "Closer than the simple conversion, and still above the exact profile.",
             says=r"\text{the exact epsilon of Gaussian noise}", kind="identity", delta=_SMALL))
 
 
-@formula("G-D3d", "Where the bound of one order touches that of zCDP",
-         "Bun & Steinke 2016, Proposition 1.3, by calculus")
+@formula("G-D3d", "Where the bound of one order touches that of zCDP")
 @given("order > 1 and rho > 0 and 0 < delta < 1", order=Log(1.1, 300.0), rho=Log(1e-6, 1.0),
        delta=Log(1e-12, 0.5))
-@identity(steps_without_a_better_order, unsafe=None)
+@identity("Bun & Steinke 2016, Proposition 1.3, by calculus", steps_without_a_better_order,
+          unsafe=None)
 @setting("the number of releases at which the bound of one order is best",
          "某一阶的界达到最优的发布次数", "steps", "touch best", order=ORDER, rho=RHO, delta=SLACK)
 @setting("the number of Gaussian releases at which the bound of one order is best",
@@ -220,11 +216,11 @@ def touching_steps(*, order, rho, delta):
     return -math.log(delta) / (rho * (order - 1) ** 2)
 
 
-@formula("G-D10", "Moments accountant of one Gaussian release in closed form",
-         "Abadi et al. 2016, Theorem 2, by calculus")
+@formula("G-D10", "Moments accountant of one Gaussian release in closed form")
 @given("noise_multiplier > 0 and 0 < delta < 1", noise_multiplier=Log(0.1, 50.0),
        delta=Log(1e-12, 0.9))
-@identity(least_moment_bound, tolerance=1e-8, points=60)
+@identity("Abadi et al. 2016, Theorem 2, by calculus", least_moment_bound, tolerance=1e-8,
+          points=60)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "epsilon", "gauss normal moment 高斯",
          below=below.gaussian_epsilon, noise_multiplier=NOISE, delta=SLACK)

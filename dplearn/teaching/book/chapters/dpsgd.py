@@ -97,11 +97,11 @@ def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noi
     return float(np.min(epsilon_at(moments)))
 
 
-@formula("G-F1", "Noise of a DP-SGD update", "Abadi et al. 2016, Algorithm 1")
+@formula("G-F1", "Noise of a DP-SGD update")
 @given("noise_multiplier > 0 and max_grad_norm > 0 and expected_batch > 0",
        noise_multiplier=Log(0.1, 20.0), max_grad_norm=Log(0.01, 100.0),
        expected_batch=Log(1.0, 1e5), dimension=Choice(1, 10, 1000))
-@identity(needed_noise, points=60)
+@identity("Abadi et al. 2016, Algorithm 1", needed_noise, points=60)
 @setting("noise of multiplier z on the mean of L clipped gradients",
          "乘数 z 的噪声，加在 L 个裁剪梯度的均值上", "sigma", "mean averag divid 平均 均值",
          noise_multiplier=NOISE, max_grad_norm=NOISE, expected_batch=Log(2.0, 1e3))
@@ -129,10 +129,10 @@ def update_noise(*, noise_multiplier, max_grad_norm, expected_batch):
     return noise_multiplier * max_grad_norm / expected_batch
 
 
-@formula("G-F5", "Noise left for the sum under adaptive clipping", "Andrew et al. 2021, Theorem 1")
+@formula("G-F5", "Noise left for the sum under adaptive clipping")
 @given("0 < noise_multiplier < 2*bit_noise", noise_multiplier=Log(0.1, 20.0),
        bit_noise=Log(0.1, 100.0))
-@identity(left_for_the_sum, tolerance=1e-7, points=60)
+@identity("Andrew et al. 2021, Theorem 1", left_for_the_sum, tolerance=1e-7, points=60)
 @setting("what the gradients keep if a noisy count of bits ±1/2 adapts the clipping norm",
          "用取值 ±1/2 的带噪计数自适应裁剪范数时梯度所剩的乘数", "sigma",
          "adaptive quantile bit count 自适应", noise_multiplier=Log(0.3, 5.0),
@@ -160,10 +160,10 @@ def adaptive_clipping_multiplier(*, noise_multiplier, bit_noise):
     return noise_multiplier * whole / math.sqrt(rest)
 
 
-@formula("G-F6", "Noise divided by the realised batch size gives it away",
-         "van Erven & Harremoës 2014, equation (10)")
+@formula("G-F6", "Noise divided by the realised batch size gives it away")
 @given("batch >= 3 and dimension >= 1", batch=Whole(3, 3000), dimension=Whole(1, 1_000_000))
-@identity(divergence_of_lengths, tolerance=1e-6, absolute=1e-10, points=40)
+@identity("van Erven & Harremoës 2014, equation (10)", divergence_of_lengths, tolerance=1e-6,
+          absolute=1e-10, points=40)
 @printed("0.00020205", batch=100, dimension=1)
 @wrong("no-leak", "With Poisson sampling the size is private, and the noise shows it.", claim="0.0",
        says=r"\text{dividing sum and noise by } |B| \text{ is post-processing}: 0")
@@ -177,10 +177,10 @@ def realised_batch_divergence(*, batch, dimension):
     return -0.5 * dimension * math.log1p(-(excess**2))
 
 
-@formula("G-F6b", "Sensitivity of the mean over the realised batch",
-         "Nissim, Raskhodnikova & Smith 2007, the local sensitivity of a mean")
+@formula("G-F6b", "Sensitivity of the mean over the realised batch")
 @given("max_grad_norm > 0 and batch >= 2", max_grad_norm=Log(0.01, 100.0), batch=Whole(2, 300))
-@identity(change_of_mean, points=40)
+@identity("Nissim, Raskhodnikova & Smith 2007, the local sensitivity of a mean", change_of_mean,
+          points=40)
 @setting("mean over the batch that was drawn, one record added or removed",
          "实际抽到的批次的均值，增删一条记录", "sensitivity", "realis actual drawn 实际")
 @wrong("fixed", "True of a fixed denominator; when it changes too, the multiplier is half.",
@@ -191,10 +191,10 @@ def realised_mean_sensitivity(*, max_grad_norm, batch):
     return 2 * max_grad_norm / batch
 
 
-@formula("G-F10", "Tree aggregation, each record once", "Kairouz et al. 2021, Theorem 4.1")
+@formula("G-F10", "Tree aggregation, each record once")
 @given("leaves >= 1 and noise_multiplier > 0", leaves=Whole(1, 300),
        noise_multiplier=Log(0.3, 30.0))
-@identity(tree_by_counting, points=40)
+@identity("Kairouz et al. 2021, Theorem 4.1", tree_by_counting, points=40)
 @setting("tree aggregation where one record comes in many leaves, however many",
          "一条记录占任意多片叶的树聚合", "rho", "often several more_than_once epochs 多次",
          rare=True, into={}, value=lambda value, **_: math.inf, leaves=Whole(1, 5000),
@@ -217,10 +217,10 @@ def tree_aggregation_rho(*, leaves, noise_multiplier):
     return leaves.bit_length() / (2 * noise_multiplier**2)
 
 
-@formula("G-F10b", "Tree aggregation with Laplace noise",
-         "Chan, Shi & Song 2011, the binary mechanism")
+@formula("G-F10b", "Tree aggregation with Laplace noise")
 @given("leaves >= 1 and scale > 0", leaves=Whole(1, 300), scale=Log(0.3, 30.0))
-@identity(lambda leaves, scale: tree_by_counting(leaves=leaves, noise_multiplier=1.0) / 0.5 / scale,
+@identity("Chan, Shi & Song 2011, the binary mechanism",
+          lambda leaves, scale: tree_by_counting(leaves=leaves, noise_multiplier=1.0) / 0.5 / scale,
           points=40)
 @setting("tree aggregation of n values with Laplace noise of scale b on each node",
          "n 个值的树聚合，每个结点加尺度 b 的拉普拉斯噪声", "epsilon",
@@ -258,10 +258,10 @@ def _best_order(epsilon_at: Callable[[float], float]) -> float:
     return 1 + math.exp(maximise(value, lower=math.log(0.01), upper=math.log(1e4), shape=()))
 
 
-@formula("G-F1b", "Epsilon of a DP-SGD run, improved conversion",
-         "Canonne, Kamath & Steinke 2020, Proposition 12")
+@formula("G-F1b", "Epsilon of a DP-SGD run, improved conversion")
 @given(_GIVEN, _RUN)
-@upper(certified_epsilon, tolerance=1e-7, points=20)
+@upper("Canonne, Kamath & Steinke 2020, Proposition 12", certified_epsilon, tolerance=1e-7,
+       points=20)
 @printed("2.596642", "2.38169", at=_mnist(1.1, 14_063))
 @wrong("per-example", "With L examples in every lot the multiplier is z sqrt(L), and utility is "
        "gone; with a random number of them the amount of noise gives the lot away.",
@@ -284,10 +284,10 @@ def dpsgd_epsilon(*, noise_multiplier, sample_rate, steps, delta):
 _REFERENCE = _setting(0.01, 4.0, 10_000)
 
 
-@formula("G-F2", "The moments accountant, and its reference run",
-         "Abadi et al. 2016, Theorem 2; Section 5.1 for the run")
+@formula("G-F2", "The moments accountant, and its reference run")
 @given(_GIVEN, _RUN)
-@upper(certified_epsilon, tolerance=1e-7, points=20)
+@upper("Abadi et al. 2016, Theorem 2; Section 5.1 for the run", certified_epsilon, tolerance=1e-7,
+       points=20)
 @printed("1.258575", "0.946867", at=_REFERENCE)
 @printed("5.3026", "4.3772", at=_setting(1.0, 1.0, 1))
 @printed("3.0092", "2.3817", at=_mnist(1.1, 14_063))
@@ -343,13 +343,12 @@ def _by_sum(epsilon, delta, sample_rate, steps):
     return np.max(bounds, axis=0)
 
 
-@formula("G-F2b", "Noise of a DP-SGD run in closed form",
-         "Abadi et al. 2016, Theorem 1, with the constant of its proof")
+@formula("G-F2b", "Noise of a DP-SGD run in closed form")
 @given(f"0 < delta < 1 and epsilon > 0 and {_CLOSED} >= 1.1 and sample_rate*{_CLOSED} < 1/16 and "
        f"2*log(1/delta)/epsilon <= ({_CLOSED})**2*log(1/(sample_rate*{_CLOSED}))",
        epsilon=Log(0.2, 8.0), delta=Log(1e-9, 1e-3), sample_rate=Log(3e-4, 0.05),
        steps=Whole(100, 50_000))
-@upper(noise_of_run, points=6)
+@upper("Abadi et al. 2016, Theorem 1, with the constant of its proof", noise_of_run, points=6)
 @setting("DP-SGD of T steps on Poisson samples at rate q, noise multiplier σ",
          "T 步 DP-SGD，泊松抽样率 q，噪声乘子 σ", "sigma",
          "sgd sampl minibatch moments 抽样 采样", below=_by_sum,
@@ -367,13 +366,13 @@ def dpsgd_noise(*, epsilon, delta, sample_rate, steps):
     return 2 * sample_rate * math.sqrt(steps * math.log(1 / delta)) / epsilon
 
 
-@formula("G-F3", "Central limit of many sampled steps", "Bu, Dong, Long & Su 2020, Theorem 5")
+@formula("G-F3", "Central limit of many sampled steps")
 @given("noise_multiplier > 0 and scaled_rate > 0 and 0 < delta < 1",
        along={"steps": (1e4, 1e6, 1e8)}, noise_multiplier=Log(0.9, 10.0), scaled_rate=Log(0.2, 2.0),
        delta=Log(1e-6, 0.01))
-@asymptotic(lambda noise_multiplier, scaled_rate, steps, delta: certified_epsilon(
-            noise_multiplier=noise_multiplier, sample_rate=scaled_rate / math.sqrt(steps),
-            steps=int(steps), delta=delta), tolerance=0.002, points=20)
+@asymptotic("Bu, Dong, Long & Su 2020, Theorem 5", lambda noise_multiplier, scaled_rate, steps,
+            delta: certified_epsilon( noise_multiplier=noise_multiplier, sample_rate=scaled_rate /
+            math.sqrt(steps), steps=int(steps), delta=delta), tolerance=0.002, points=20)
 @wrong("as-guarantee", "The limit is approached from below in most runs of interest.",
        printed("6.6015671", "6.76878", at=_setting(0.04, 1.5, 2250)), claim=lambda noise_multiplier,
        sample_rate, steps, delta: clt_of_scaled(noise_multiplier=noise_multiplier,

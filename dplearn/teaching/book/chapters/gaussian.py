@@ -65,10 +65,10 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
     return float(np.exp(gaussian_log_delta(epsilon, distance / noise_multiplier)))
 
 
-@formula("G-B19", "Gaussian noise for a Rényi budget", "Mironov 2017, Corollary 3")
+@formula("G-B19", "Gaussian noise for a Rényi budget")
 @given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0),
        epsilon=Log(1e-3, 30.0), distance=Choice(1.0, 2.0, 3.5))
-@identity(std_of_divergence, tolerance=1e-8, points=30)
+@identity("Mironov 2017, Corollary 3", std_of_divergence, tolerance=1e-8, points=30)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
          into=lambda rdp: {"epsilon": rdp, "distance": 1.0}, order=ORDER, rdp=RHO)
@@ -86,10 +86,11 @@ def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
     return distance * math.sqrt(order / (2 * epsilon))
 
 
-@formula("G-B19b", "Gaussian noise for a zCDP budget", "Bun & Steinke 2016, Proposition 1.6")
+@formula("G-B19b", "Gaussian noise for a zCDP budget")
 @given("rho > 0 and distance > 0", rho=Log(1e-4, 20.0), distance=Choice(1.0, 2.0, 3.5))
-@identity(lambda rho, distance: max(std_of_divergence(order=order, epsilon=rho * order,
-          distance=distance) for order in (1.1, 25.0)), tolerance=1e-8, points=20)
+@identity("Bun & Steinke 2016, Proposition 1.6", lambda rho, distance:
+          max(std_of_divergence(order=order, epsilon=rho * order, distance=distance) for order in
+          (1.1, 25.0)), tolerance=1e-8, points=20)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
          into={"distance": 1.0}, rho=RHO)
@@ -103,10 +104,10 @@ def gaussian_std_for_zcdp(*, rho, distance=1.0):
     return distance / math.sqrt(2 * rho)
 
 
-@formula("G-F7", "Epsilon of Gaussian noise under both adjacencies", "Balle & Wang 2018, Theorem 8")
+@formula("G-F7", "Epsilon of Gaussian noise under both adjacencies")
 @given("noise_multiplier > 0 and 0 < delta < 1 and distance > 0", noise_multiplier=Log(0.2, 20.0),
        delta=Log(1e-12, 0.3), distance=Choice(1.0, 2.0))
-@identity(oracles.normal_epsilon, tolerance=1e-8, points=40)
+@identity("Balle & Wang 2018, Theorem 8", oracles.normal_epsilon, tolerance=1e-8, points=40)
 @printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=1.0)
 @printed("9.9972561", noise_multiplier=1.0, delta=1e-5, distance=2.0)
 @wrong("doubles", "Twice the distance is four times the concentrated loss; it also costs delta.",
@@ -125,9 +126,9 @@ def release_epsilon(*, noise_multiplier, delta, distance=1.0):
     return float(gaussian_epsilon(delta, distance / noise_multiplier))
 
 
-@formula("G-F9", "Where the classical Gaussian recipe ends", "Zhao et al. 2019, Section 3")
+@formula("G-F9", "Where the classical Gaussian recipe ends")
 @given("0 < delta <= 0.5", delta=Log(1e-12, 0.5))
-@identity(first_failure, tolerance=1e-8, unsafe="larger", points=12)
+@identity("Zhao et al. 2019, Section 3", first_failure, tolerance=1e-8, unsafe="larger", points=12)
 @printed("7.463474", delta=1e-3)
 @printed("8.419771", delta=1e-5)
 @wrong("never", "Its proof needs epsilon < 1, and far enough above the recipe is false.",
@@ -147,12 +148,12 @@ def classical_gaussian_threshold(*, delta):
     return float(decreasing_root(margin, lower=1.0, upper=100.0))
 
 
-@formula("G-F4", "One noise multiplier for several groups",
-         "McMahan et al. 2018, A general approach, arXiv 1812.06210")
+@formula("G-F4", "One noise multiplier for several groups")
 @given("noise_multipliers > 0", noise_multipliers=Drawn(lambda rng: 0.05 + np.exp(
        rng.normal(0.0, rng.choice([0.1, 1.0, 2.0]), size=rng.integers(1, 7))).round(3)))
-@identity(lambda noise_multipliers: math.fsum(oracles.normal_renyi(1.0, z) for z in
-          noise_multipliers) ** -0.5, unsafe="larger", points=40)
+@identity("McMahan et al. 2018, A general approach, arXiv 1812.06210", lambda noise_multipliers:
+          math.fsum(oracles.normal_renyi(1.0, z) for z in noise_multipliers) ** -0.5,
+          unsafe="larger", points=40)
 @setting("the multiplier of several parts with their own noise, together",
          "各部分各加噪声时合起来的乘数", "sigma", "group part layer together 组",
          noise_multipliers=Log(0.3, 5.0))
@@ -182,10 +183,10 @@ def grouped_noise_multiplier(*, noise_multipliers):
     return float(np.sum(z**-2.0) ** -0.5)
 
 
-@formula("G-F4b", "Norm of a contribution that is clipped by groups",
-         "McMahan et al. 2018, A general approach, arXiv 1812.06210")
+@formula("G-F4b", "Norm of a contribution that is clipped by groups")
 @given(norms=Drawn(lambda rng: rng.choice([0.1, 0.5, 1.0, 3.0], size=rng.integers(1, 6))))
-@identity(longest_contribution, points=30)
+@identity("McMahan et al. 2018, A general approach, arXiv 1812.06210", longest_contribution,
+          points=30)
 @setting("the joint clipping norm of m groups", "m 组合起来的裁剪范数", "sensitivity",
          "group layer 组", into=lambda groups, max_norm: {"norms": np.full(int(groups), max_norm)},
          groups=COUNT, max_norm=NOISE)
@@ -203,12 +204,12 @@ def joint_norm(*, norms):
     return math.sqrt(float(np.sum(np.square(norms))))
 
 
-@formula("G-F8", "Least noise energy over groups",
-         "Boyd & Vandenberghe 2004, Section 5.5, Lagrange multipliers")
+@formula("G-F8", "Least noise energy over groups")
 @given("noise_multiplier > 0", sizes=_FOUR_SIZES,
        norms=Drawn(lambda rng: rng.choice([0.2, 0.5, 1.0, 2.0], size=4)),
        noise_multiplier=Choice(0.5, 1.0, 2.0))
-@identity(energy_by_search, tolerance=1e-6, unsafe=None, points=10)
+@identity("Boyd & Vandenberghe 2004, Section 5.5, Lagrange multipliers", energy_by_search,
+          tolerance=1e-6, unsafe=None, points=10)
 @printed("4884.46", at=_LAYERS, noise_multiplier=1.0)
 @wrong("equal", "Valid, but large groups should get a smaller multiplier: it counts d_m times.",
        printed("12460", at=_LAYERS, noise_multiplier=1.0),

@@ -6,12 +6,7 @@ Every theorem has the same form: of the total :math:`\delta` of n releases that 
 """
 
 from dplearn.accountants import theorems
-from dplearn.teaching.book.chapters.composition import (
-    coins_epsilon,
-    enumerated_delta,
-    enumerated_epsilon,
-    several,
-)
+from dplearn.teaching.book.chapters import composition
 from dplearn.teaching.book.kit.vocabulary import *
 
 _RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
@@ -30,7 +25,8 @@ _APPROXIMATE_RELEASES = setting("k adaptive releases, each (ε,δ)-DP, with slac
 
 def delta_of_releases(total, local, steps, paid=0.0):
     """Return the exact delta at epsilon `total` of worst-case (local, paid)-DP releases."""
-    return enumerated_delta(epsilons=[local] * steps, deltas=[paid] * steps, total=total)
+    epsilons, deltas = [local] * steps, [paid] * steps
+    return composition.enumerated_delta(epsilons=epsilons, deltas=deltas, total=total)
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
@@ -40,11 +36,10 @@ def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))
 
 
-@formula("G-C2d", "Total delta where every release has one",
-         "Kairouz, Oh & Viswanath 2015, Theorem 3.3")
+@formula("G-C2d", "Total delta where every release has one")
 @given("0 <= paid < 1 and steps >= 1 and 0 <= slack < 1", _PAID,
        slack=Derived(lambda total, local, steps: delta_of_releases(total, local, steps)))
-@identity(delta_of_releases, absolute=1e-14)
+@identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", delta_of_releases, absolute=1e-14)
 @setting("k adaptive releases, each (ε,δ)-DP, with slack δ'",
          "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "delta", "compos advanced slack", slack=SLACK,
          paid=SLACK, steps=COUNT)
@@ -67,20 +62,19 @@ def total_delta(*, slack, paid, steps):
 
 enter(theorems.composition_slack,
       formula("G-C2e", "What is left of delta for the composition itself",
-              "Kairouz, Oh & Viswanath 2015, Theorem 3.3",
               statement=r"\delta' = 1 - \frac{1-\delta}{(1-\delta_0)^k}"),
       given("0 <= delta < 1 and 0 <= paid < 1 and steps >= 1", _PAID,
             delta=Derived(delta_of_releases)),
-      identity(lambda total, local, steps: delta_of_releases(total, local, steps), absolute=1e-14,
+      identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3",
+               lambda total, local, steps: delta_of_releases(total, local, steps), absolute=1e-14,
                unsafe="larger"),
       printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
       wrong("all-of-it", "The releases have spent a part of it.", claim="delta"))
 
 
-@formula("G-C2", "Advanced composition, the first theorem",
-         "Dwork, Rothblum & Vadhan 2010, Theorem III.3")
+@formula("G-C2", "Advanced composition, the first theorem")
 @given(_ANY_RELEASES, _RELEASES)
-@upper(coins_epsilon)
+@upper("Dwork, Rothblum & Vadhan 2010, Theorem III.3", composition.coins_epsilon)
 @_PURE_RELEASES
 @_APPROXIMATE_RELEASES
 @printed("5.850235", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
@@ -100,10 +94,9 @@ def advanced_composition(*, epsilon, steps, slack):
     return _spread(epsilon, steps, slack) + drift
 
 
-@formula("G-C2b", "Advanced composition with the exact mean loss",
-         "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
+@formula("G-C2b", "Advanced composition with the exact mean loss")
 @given(_ANY_RELEASES, _RELEASES)
-@upper(coins_epsilon)
+@upper("Kairouz, Oh & Viswanath 2015, Theorem 3.4", composition.coins_epsilon)
 @_PURE_RELEASES
 @_APPROXIMATE_RELEASES
 @wrong("half-square", "tanh(epsilon/2) is at most epsilon/2: an upper bound, and a little larger.",
@@ -123,10 +116,10 @@ def _spread(epsilon: NDArray, steps: ArrayLike, slack: ArrayLike) -> NDArray:
     return epsilon * np.sqrt(2 * np.asarray(steps, dtype=float) * -np.log(slack))
 
 
-@formula("G-C3", "From when on the first theorem beats basic composition",
-         "Dwork, Rothblum & Vadhan 2010, Theorem III.3")
+@formula("G-C3", "From when on the first theorem beats basic composition")
 @given("epsilon > 0 and 0 < slack < 1", epsilon=Log(1e-3, 3.0), slack=Log(1e-12, 0.5))
-@identity(partial(first_below, advanced_composition))
+@identity("Dwork, Rothblum & Vadhan 2010, Theorem III.3",
+          partial(first_below, advanced_composition))
 @setting("the number of releases from which the first advanced theorem beats adding up",
          "第一条高级组合定理优于直接相加所需的次数", "steps", "beat better break", rare=True)
 @printed("inf", "inf", epsilon=1.0, slack=1e-5)
@@ -146,10 +139,10 @@ def advanced_composition_break_even(*, epsilon, slack):
     return -2 * math.log(slack) / gain**2 if gain > 0 else math.inf
 
 
-@formula("G-C3b", "From when on the smaller drift beats basic composition",
-         "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
+@formula("G-C3b", "From when on the smaller drift beats basic composition")
 @given("epsilon > 0 and 0 < slack < 1", epsilon=Log(1e-3, 3.0), slack=Log(1e-12, 0.5))
-@identity(partial(first_below, advanced_composition_kov))
+@identity("Kairouz, Oh & Viswanath 2015, Theorem 3.4",
+          partial(first_below, advanced_composition_kov))
 @setting("the number of releases from which the second advanced theorem beats adding up",
          "第二条高级组合定理优于直接相加所需的次数", "steps", "beat better break", rare=True)
 @printed("63.669", "63.669", epsilon=1.0, slack=1e-4)
@@ -163,13 +156,12 @@ def advanced_composition_kov_break_even(*, epsilon, slack):
 
 enter(theorems.heterogeneous_composition,
       formula("G-C5", "Composition of different releases",
-              "Kairouz, Oh & Viswanath 2015, Theorem 3.5",
               statement=r"\varepsilon' = \min\Big\{\sum_i\varepsilon_i,\ "
               r"\sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 + "
               r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
-      given("0 < slack < 1", epsilons=several(0.01, 3.0, most=9),
+      given("0 < slack < 1", epsilons=composition.several(0.01, 3.0, most=9),
             counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
-      upper(enumerated_epsilon),
+      upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_epsilon),
       setting("adaptive releases, the i-th ε_i-DP, with slack δ",
               "自适应发布，第 i 次 ε_i-DP，余量 δ", "epsilon", "compos releas 组合",
               into=lambda epsilons: {"counts": np.ones(len(epsilons), int)},
@@ -194,13 +186,13 @@ def _interpolated(*, total, epsilon, steps):
     return float(np.interp(total, ends, deltas))
 
 
-@formula("G-C4", "Optimal composition: delta of the worst releases",
-         "Kairouz, Oh & Viswanath 2015, Theorem 3.3")
+@formula("G-C4", "Optimal composition: delta of the worst releases")
 @given("0 <= total <= 600 and epsilon > 0 and steps >= 1 and 0 <= paid < 1",
        total=Log(1e-3, 500.0, also=(0.0,)), epsilon=Log(1e-3, 3.0), steps=Whole(1, 2000),
        paid=Log(1e-12, 0.1, also=(0.0,)))
-@identity(lambda total, epsilon, steps, paid: oracles.coins_delta(epsilon=total, local=epsilon,
-          steps=steps, delta0=paid), tolerance=1e-8, absolute=1e-300)
+@identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", lambda total, epsilon, steps, paid:
+          oracles.coins_delta(epsilon=total, local=epsilon, steps=steps, delta0=paid),
+          tolerance=1e-8, absolute=1e-300)
 @printed("2.7926361e-07", "2.7926361e-07", total=5.0, epsilon=0.1, steps=100, paid=0.0)
 @wrong("interpolated", "Between them delta is concave in epsilon, so the chord lies below it.",
        claim=_interpolated,
@@ -223,10 +215,10 @@ def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
 
 enter(theorems.optimal_composition,
       formula("G-C4b", "Optimal composition: epsilon of the worst releases",
-              "Kairouz, Oh & Viswanath 2015, Theorem 3.3",
               statement=r"\varepsilon(\delta) = \inf\{\varepsilon \ge 0: \delta(\varepsilon) \le "
               r"\delta\}"),
       given(f"{_ANY_RELEASES} and steps*epsilon <= 600", _RELEASES),
-      identity(coins_epsilon, tolerance=1e-7, absolute=1e-8),
+      identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", composition.coins_epsilon,
+               tolerance=1e-7, absolute=1e-8),
       printed("4.306791", "4.306791", epsilon=0.1, steps=100, slack=1e-5),
       printed("4.446885", epsilon=0.1, steps=100, slack=1 - (1 - 1e-5) / (1 - 5e-8) ** 100))

@@ -99,11 +99,11 @@ def two_coins_loss(*, honest, yes):
     return oracles.worst_event_epsilon_at(p=one, q=two, delta=0.0)
 
 
-@formula("G-B1", "Exact profile of the Laplace mechanism",
-         "Balle, Barthe & Gaboardi 2018, Theorem 3")
+@formula("G-B1", "Exact profile of the Laplace mechanism")
 @given("epsilon >= 0 and ratio > 0", epsilon=Log(1e-4, 60.0, also=(0.0,)), ratio=Log(1e-3, 50.0))
-@identity(lambda epsilon, ratio: oracles.density_delta(oracles.log_laplace(ratio),
-          oracles.log_laplace(), epsilon, -80.0, ratio + 80.0, kinks=[0.0, ratio]), absolute=1e-15)
+@identity("Balle, Barthe & Gaboardi 2018, Theorem 3", lambda epsilon, ratio:
+          oracles.density_delta(oracles.log_laplace(ratio), oracles.log_laplace(), epsilon, -80.0,
+          ratio + 80.0, kinks=[0.0, ratio]), absolute=1e-15)
 @setting("Laplace noise of scale b on one answer, as (ε,δ)-DP",
          "一次回答加尺度 b 的拉普拉斯噪声，(ε,δ)-DP", "delta", "lap 拉普拉斯",
          into=lambda scale: {"ratio": 1 / scale}, epsilon=Log(0.01, 3.0), scale=NOISE)
@@ -119,10 +119,10 @@ def laplace_delta(*, epsilon, ratio):
     return -math.expm1(min(epsilon - ratio, 0.0) / 2)
 
 
-@formula("G-B2", "Laplace noise on a vector: the L1 norm counts", "Dwork & Roth 2014, Theorem 3.6")
+@formula("G-B2", "Laplace noise on a vector: the L1 norm counts")
 @given("scale > 0", shift=Drawn(lambda rng: np.full(size, 0.5) if ( size := rng.integers(1, 5)) and
        rng.random() < 0.3 else rng.integers(-20, 21, size) / 10), scale=Log(1e-3, 1e3))
-@identity(vector_laplace_loss)
+@identity("Dwork & Roth 2014, Theorem 3.6", vector_laplace_loss)
 @setting("Laplace noise of scale b on one answer of L1 sensitivity Δ, ε-DP",
          "一次回答（L1 敏感度 Δ）加尺度 b 的拉普拉斯噪声，ε-DP", "epsilon",
          "lap double_exp 拉普拉斯", into=lambda sensitivity: {"shift": np.array([sensitivity])},
@@ -146,10 +146,11 @@ def vector_laplace_epsilon(*, shift, scale):
     return float(np.sum(np.abs(shift))) / scale
 
 
-@formula("G-B14", "Tails of the Laplace law", "Dwork & Roth 2014, Fact 3.7")
+@formula("G-B14", "Tails of the Laplace law")
 @given("scale > 0 and threshold >= 0", scale=Log(1e-3, 1e3),
        threshold=Log(1e-3, 500.0, also=(0.0,)))
-@identity(partial(integrated_tail, sides=2), tolerance=1e-8, absolute=0.0, unsafe=None)
+@identity("Dwork & Roth 2014, Fact 3.7", partial(integrated_tail, sides=2), tolerance=1e-8,
+          absolute=0.0, unsafe=None)
 @setting("a Laplace variable of scale b exceeds the threshold in absolute value",
          "尺度 b 的拉普拉斯变量的绝对值超过阈值", "probability", "lap double_exp 拉普拉斯",
          scale=NOISE, threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
@@ -167,10 +168,11 @@ def laplace_tail(*, scale, threshold):
     return math.exp(-threshold / scale)
 
 
-@formula("G-B14b", "Variance of the Laplace law", "Dwork & Roth 2014, Definition 3.3")
+@formula("G-B14b", "Variance of the Laplace law")
 @given("scale > 0", scale=Log(1e-3, 1e3))
-@identity(lambda scale: math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 *
-          scale)), absolute=0.0, unsafe=None, points=40)
+@identity("Dwork & Roth 2014, Definition 3.3", lambda scale:
+          math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale)),
+          absolute=0.0, unsafe=None, points=40)
 @setting("variance of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的方差", "variance",
          "lap double_exp 拉普拉斯", scale=NOISE)
 @setting("standard deviation of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的标准差", "sigma",
@@ -182,10 +184,10 @@ def laplace_variance(*, scale):
     return 2 * scale**2
 
 
-@formula("G-B3", "The geometric law: discrete Laplace noise",
-         "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
+@formula("G-B3", "The geometric law: discrete Laplace noise")
 @given("rate > 0", rate=Log(1e-3, 5.0), value=Choice(-50, -7, -1, 0, 1, 2, 3, 20))
-@identity(geometric_difference, absolute=0.0, unsafe=None)
+@identity("Ghosh, Roughgarden & Sundararajan 2009, Section 2", geometric_difference, absolute=0.0,
+          unsafe=None)
 @setting("the geometric law with parameter ε", "参数 ε 的双边几何分布", "probability",
          "geometric discrete 几何", event=r"\w=\w")
 @printed("0.4621171573", rate=1.0, value=0)
@@ -199,12 +201,11 @@ def geometric_probability(*, rate, value):
     return math.tanh(rate / 2) * math.exp(-rate * abs(value))
 
 
-@formula("G-B3b", "Pure DP of the geometric mechanism",
-         "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
+@formula("G-B3b", "Pure DP of the geometric mechanism")
 @given("rate > 0 and sensitivity >= 1", rate=Log(0.01, 5.0), sensitivity=Whole(1, 20))
-@identity(lambda rate, sensitivity: max(math.log(geometric_difference(rate=rate, value=k) /
-          geometric_difference(rate=rate, value=k - sensitivity)) for k in range(-3, sensitivity +
-          4)), points=50)
+@identity("Ghosh, Roughgarden & Sundararajan 2009, Section 2", lambda rate, sensitivity:
+          max(math.log(geometric_difference(rate=rate, value=k) / geometric_difference(rate=rate,
+          value=k - sensitivity)) for k in range(-3, sensitivity + 4)), points=50)
 @setting("geometric noise of rate ε on a whole answer of sensitivity Δ",
          "整数回答加速率 ε 的几何噪声", "epsilon", "geometric 几何", rare=True)
 @printed("1.5", "1.5", rate=0.5, sensitivity=3)
@@ -225,10 +226,10 @@ def geometric_epsilon(*, rate, sensitivity):
     return rate * sensitivity
 
 
-@formula("G-B13", "The least variance of additive noise: the staircase",
-         "Geng & Viswanath 2014, the optimal noise for the variance")
+@formula("G-B13", "The least variance of additive noise: the staircase")
 @given("epsilon > 0", epsilon=Log(0.01, 25.0))
-@identity(least_staircase_variance, absolute=0.0, unsafe=None, points=60)
+@identity("Geng & Viswanath 2014, the optimal noise for the variance", least_staircase_variance,
+          absolute=0.0, unsafe=None, points=60)
 @setting("variance of staircase noise at sensitivity 1", "阶梯噪声的方差（敏感度 1）", "variance",
          "staircase 阶梯", rare=True)
 @printed("1.918104", epsilon=1.0)
@@ -241,9 +242,9 @@ def staircase_variance(*, epsilon):
     return ((b * (1 + b) / 2) ** (2 / 3) + b) / math.expm1(-epsilon) ** 2
 
 
-@formula("G-B4", "Classical noise of the Gaussian mechanism", "Dwork & Roth 2014, Theorem A.1")
+@formula("G-B4", "Classical noise of the Gaussian mechanism")
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
-@upper(oracles.normal_sigma)
+@upper("Dwork & Roth 2014, Theorem A.1", oracles.normal_sigma)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
          below=below.gaussian_sigma, epsilon=Log(0.02, 12.0), delta=SLACK)
@@ -267,14 +268,15 @@ def classical_gaussian_sigma(*, epsilon, delta):
 
 
 enter(gaussian_delta,
-      formula("G-B5", "Exact profile of the Gaussian mechanism", "Balle & Wang 2018, Theorem 8",
+      formula("G-B5", "Exact profile of the Gaussian mechanism",
               statement=r"\delta(\varepsilon) = \Phi\Big(\frac\Delta{2\sigma} - "
               r"\frac{\varepsilon\sigma}\Delta\Big) - "
               r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - "
               r"\frac{\varepsilon\sigma}\Delta\Big)"),
       given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
             noise_multiplier=Log(0.05, 20.0)),
-      identity(oracles.normal_delta, tolerance=1e-8, absolute=1e-290),
+      identity("Balle & Wang 2018, Theorem 8", oracles.normal_delta, tolerance=1e-8,
+               absolute=1e-290),
       setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
               "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
               "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE),
@@ -299,10 +301,9 @@ enter(gaussian_delta,
             r"\theta \text{ trained}", oracle=trained_gaussian_delta, exponent=Choice(0, 1, 2, 3)))
 
 
-@formula("G-B5b", "Analytic calibration of the Gaussian mechanism",
-         "Balle & Wang 2018, Algorithm 1")
+@formula("G-B5b", "Analytic calibration of the Gaussian mechanism")
 @given("epsilon >= 0 and 0 < delta < 1", epsilon=Log(1e-3, 30.0), delta=Log(1e-12, 0.9))
-@identity(oracles.normal_sigma, points=60)
+@identity("Balle & Wang 2018, Algorithm 1", oracles.normal_sigma, points=60)
 @printed("3.730631635", epsilon=1.0, delta=1e-5)
 @printed("39.8931836", epsilon=0.0, delta=0.01)
 def analytic_gaussian_sigma(*, epsilon, delta):
@@ -315,9 +316,9 @@ def analytic_gaussian_sigma(*, epsilon, delta):
     return float(first_true(enough, lower=1e-6, upper=min(1 / delta, chernoff)))
 
 
-@formula("G-B12", "Randomized response with k answers", "Kairouz, Oh & Viswanath 2014, Section 4")
+@formula("G-B12", "Randomized response with k answers")
 @given("epsilon >= 0 and answers >= 2", epsilon=Log(1e-3, 25.0, also=(0.0,)), answers=Whole(2, 10))
-@identity(largest_truth, unsafe="larger")
+@identity("Kairouz, Oh & Viswanath 2014, Section 4", largest_truth, unsafe="larger")
 @setting("randomized response over k answers, truth with chance p, ε-DP",
          "k 个答案的随机应答（以概率 p 说真话），ε-DP", "p",
          "answers values generali k-ary 个答案", epsilon=LOSS, answers=Whole(3, 40))
@@ -337,10 +338,10 @@ def randomized_response_truth(*, epsilon, answers=2):
     return 1 / (1 + (answers - 1) * math.exp(-epsilon))
 
 
-@formula("G-B12b", "Randomized response with two coins", "Dwork & Roth 2014, Section 3.2")
+@formula("G-B12b", "Randomized response with two coins")
 @given("0 < honest < 1 and 0 < yes < 1", honest=Linear(0.01, 0.99, also=(0.5,)),
        yes=Linear(0.01, 0.99, also=(0.5,)))
-@identity(two_coins_loss)
+@identity("Dwork & Roth 2014, Section 3.2", two_coins_loss)
 @setting("two coins: honest with chance h, else yes with chance y",
          "两枚硬币：以概率 h 说真话，否则以概率 y 说是", "epsilon", "two_coin", rare=True)
 @printed("1.098612289", honest=0.5, yes=0.5)

@@ -1,6 +1,6 @@
 """Rényi divergences of the Poisson-sampled Gaussian: exact values, limits and closed bounds."""
 
-from scipy.special import gammaln, gammasgn, log_ndtr, xlog1py
+from scipy.special import gammasgn, xlog1py
 
 from dplearn.core.logspace import log_comb, log_expm1
 from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
@@ -73,10 +73,10 @@ def _log_sum(
     return float(np.logaddexp.reduce(weight + log_gain(k)))
 
 
-@formula("G-E4", "Rényi divergence of the sampled Gaussian, whole orders",
-         "Mironov, Talwar & Zhang 2019, Section 3.3")
+@formula("G-E4", "Rényi divergence of the sampled Gaussian, whole orders")
 @given("order >= 2 and floor(order) == order and " + _RATE, _SAMPLED)
-@identity(sampled_renyi, tolerance=1e-8, absolute=1e-14)
+@identity("Mironov, Talwar & Zhang 2019, Section 3.3", sampled_renyi, tolerance=1e-8,
+          absolute=1e-14)
 @setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
          "sampl 抽样", order=Whole(2, 40), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.0008936439076", order=8, noise_multiplier=1.0, sample_rate=0.01)
@@ -108,13 +108,12 @@ def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
     return float(np.logaddexp(0.0, _log_sum(order, sample_rate, gain))) / (order - 1)
 
 
-@formula("G-E4b", "Moments of a sampled likelihood ratio: the binomial expansion",
-         "Abadi et al. 2016, proof of Lemma 3")
+@formula("G-E4b", "Moments of a sampled likelihood ratio: the binomial expansion")
 @given("order >= 2 and floor(order) == order and 0 < sample_rate <= 1",
        p=Distribution(4, zeros=False), q=Distribution(4, zeros=False), order=Whole(2, 12),
        sample_rate=Log(1e-2, 1.0))
-@identity(lambda p, q, order, sample_rate: math.fsum(b * (1 - sample_rate + sample_rate * a / b) **
-          order for a, b in zip(p, q, strict=True)))
+@identity("Abadi et al. 2016, proof of Lemma 3", lambda p, q, order, sample_rate: math.fsum(b * (1 -
+          sample_rate + sample_rate * a / b) ** order for a, b in zip(p, q, strict=True)))
 @wrong("no-mean", "Without E it is a random number, another one for every output.",
        claim=lambda p, q, order, sample_rate: (1 + sample_rate * (p[0] / q[0] - 1)) ** order,
        says=r"\dots = \sum_k\binom\alpha k(1-q)^{\alpha-k}q^k\Big(\frac{\mu_1}{\mu_0}\Big)^k")
@@ -158,10 +157,10 @@ def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0
     return float(np.interp(order, ends, values))
 
 
-@formula("G-E5", "Rényi divergence of the sampled Gaussian, any order",
-         "Mironov, Talwar & Zhang 2019, Section 3.3")
+@formula("G-E5", "Rényi divergence of the sampled Gaussian, any order")
 @given("order > 1 and " + _PROPER, _FRACTIONAL)
-@identity(sampled_renyi, tolerance=1e-8, absolute=1e-11)
+@identity("Mironov, Talwar & Zhang 2019, Section 3.3", sampled_renyi, tolerance=1e-8,
+          absolute=1e-11)
 @printed("0.00001300142", order=1.5, noise_multiplier=2.5, sample_rate=0.01)
 @wrong("no-signs", "Generalised binomials alternate in sign from k > alpha on; safe, but too "
        "large.", printed("0.00001341159", order=1.5, noise_multiplier=2.5, sample_rate=0.01),
@@ -189,10 +188,9 @@ def sampled_gaussian_rdp(*, order, noise_multiplier, sample_rate):
     return max((top + math.log(0.5 * float(parts[-1] + parts[-2]))) / (order - 1), 0.0)
 
 
-@formula("G-E5b", "Log moments interpolated between whole orders",
-         "van Erven & Harremoës 2014, Corollary 2")
+@formula("G-E5b", "Log moments interpolated between whole orders")
 @given("order >= 2 and " + _RATE, _SAMPLED, order=Log(2.0, 200.0))
-@upper(sampled_renyi, tolerance=1e-8, absolute=1e-14)
+@upper("van Erven & Harremoës 2014, Corollary 2", sampled_renyi, tolerance=1e-8, absolute=1e-14)
 def interpolated_rdp(*, order, noise_multiplier, sample_rate):
     r"""(\alpha-1)D_\alpha \le (1 - \{\alpha\})(\lfloor\alpha\rfloor-1)
     D_{\lfloor\alpha\rfloor} + \{\alpha\}\lfloor\alpha\rfloor D_{\lfloor\alpha\rfloor+1}
@@ -203,11 +201,11 @@ def interpolated_rdp(*, order, noise_multiplier, sample_rate):
     return _interpolated(order, noise_multiplier, sample_rate, moment) / moment(order)
 
 
-@formula("G-E6", "Rényi divergence after sampling without replacement",
-         "Wang, Balle & Kasiviswanathan 2019, Theorem 9")
+@formula("G-E6", "Rényi divergence after sampling without replacement")
 @given("order >= 2 and floor(order) == order and distance > 0 and " + _RATE, _SAMPLED,
        order=Whole(2, 32), distance=Choice(1.0, 2.0))
-@upper(subset_renyi, tolerance=1e-8, absolute=1e-10, points=60)
+@upper("Wang, Balle & Kasiviswanathan 2019, Theorem 9", subset_renyi, tolerance=1e-8,
+       absolute=1e-10, points=60)
 @printed("0.00268417", "0.000893644", at=_WANG_EXAMPLE)
 @wrong("for-poisson", "A bound on it for Gaussian noise, but several times too large.",
        printed("0.00268417", "0.000893644", at=_WANG_EXAMPLE),
@@ -228,11 +226,11 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
     return float(np.logaddexp(0.0, np.logaddexp.reduce(logs))) / (order - 1)
 
 
-@formula("G-E7", "Log moments of the sampled Gaussian for a small rate",
-         "Abadi et al. 2016, Lemma 3, its main term made exact")
+@formula("G-E7", "Log moments of the sampled Gaussian for a small rate")
 @given("moment > 0 and noise_multiplier > 0", along={"sample_rate": (1e-2, 1e-3, 1e-4, 1e-5)},
        moment=Log(0.5, 8.0), noise_multiplier=Log(1.2, 20.0))
-@asymptotic(sampled_log_moment, tolerance=1e-3, absolute=1e-14)
+@asymptotic("Abadi et al. 2016, Lemma 3, its main term made exact", sampled_log_moment,
+            tolerance=1e-3, absolute=1e-14)
 @printed("0.00018058448", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("base-times-square",
        "Too small by sigma^2 (e^(1/sigma^2) - 1) > 1 even as the rate goes to 0.",
@@ -262,11 +260,10 @@ def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
     return 0.5 * sample_rate**2 * moment * (moment + 1) * gain
 
 
-@formula("G-E8", "Closed bound on the sampled Gaussian: much noise",
-         "Mironov, Talwar & Zhang 2019, Table 1, Theorem 11")
+@formula("G-E8", "Closed bound on the sampled Gaussian: much noise")
 @given(_MUCH_NOISE, noise_multiplier=Log(4.0, 50.0), sample_rate=Log(1e-3, 0.2),
        order=Log(1.01, 2000.0))
-@upper(sampled_renyi)
+@upper("Mironov, Talwar & Zhang 2019, Table 1, Theorem 11", sampled_renyi)
 @setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
          "sampl 抽样", below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE,
          sample_rate=RATE)
@@ -279,11 +276,10 @@ def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
     return 2 * sample_rate**2 * order / noise_multiplier**2
 
 
-@formula("G-E8b", "Closed bound on the sampled Gaussian: truncated concentration",
-         "Bun, Dwork, Rothblum & Steinke 2018, Theorem 11")
+@formula("G-E8b", "Closed bound on the sampled Gaussian: truncated concentration")
 @given(_TRUNCATED, noise_multiplier=Log(2.2360680, 50.0), sample_rate=Log(1e-3, 0.1),
        order=Log(1.01, 2000.0))
-@upper(sampled_renyi)
+@upper("Bun, Dwork, Rothblum & Steinke 2018, Theorem 11", sampled_renyi)
 @setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
          "sampl 抽样", below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE,
          sample_rate=RATE)
@@ -294,11 +290,10 @@ def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
     return 6 * sample_rate**2 * order / noise_multiplier**2
 
 
-@formula("G-E8c", "Main term of the moments accountant's lemma",
-         "Abadi et al. 2016, Lemma 3, without its remainder")
+@formula("G-E8c", "Main term of the moments accountant's lemma")
 @given(_BELOW_TRANSITION, noise_multiplier=Log(1.1, 20.0), sample_rate=Log(1e-4, 0.0625),
        moment=Log(0.1, 2000.0))
-@upper(sampled_log_moment)
+@upper("Abadi et al. 2016, Lemma 3, without its remainder", sampled_log_moment)
 @setting("Poisson sampled Gaussian noise, the λ-th log moment", "泊松抽样高斯噪声的 λ 阶对数矩",
          "log_moment", "sampl moment 抽样", below=lambda moment, noise_multiplier, sample_rate:
          moment * below.sampled_rdp(moment + 1, noise_multiplier, sample_rate), moment=Log(1.0,

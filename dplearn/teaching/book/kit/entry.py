@@ -2,22 +2,22 @@ r"""An entry of the formula book: a function with decorators, each for one kind 
 
 ::
 
-    @formula("G-B4", "Classical noise of the Gaussian mechanism", "Dwork & Roth 2014, A.1")
+    @formula("G-B4", "Classical noise of the Gaussian mechanism")
     @given("0 < epsilon and epsilon <= 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
-    @upper(oracles.normal_sigma)
+    @upper("Dwork & Roth 2014, Theorem A.1", oracles.normal_sigma)
     @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
     @wrong("no-two", "The 2 is the Gaussian's own.", claim="sqrt(ln(1.25/delta))/epsilon")
     def classical_gaussian_sigma(*, epsilon, delta):
         r"\sigma \ge \Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon"
         return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
-* `formula`: id, title and reference.
+* `formula`: id and title.
 * `given`: the hypothesis, an expression whose clauses are checked in readers' calls (or a function
   whose docstring states it), and the domain of each parameter, which may depend on earlier ones.
   Domains that several entries share are a mapping, `given("rho > 0", _SHARED, delta=...)`.
-* `identity`, `upper`, `lower` or `asymptotic`: the relation of the value to its oracle, an
-  independent computation of the truth from the definition; `verify` checks that it does not call
-  the function. It receives the parameters that it names.
+* `identity`, `upper`, `lower` or `asymptotic`: the reference, and the oracle to which the value has
+  this relation, an independent computation of the truth from the definition; `verify` checks that
+  it does not call the function. It receives the parameters that it names.
 * `printed`: a value as printed, and the printed truth; all digits must agree. A point that several
   of them share is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
 * `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another
@@ -280,18 +280,14 @@ def _help(entry: Formula) -> str:
     return "\n".join(lines)
 
 
-def formula(id: str, title: str, reference: str, /, *, statement: str = "") -> Callable[[F], F]:
+def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
     """Enter a function into the book, with the facts of its other decorators.
 
-    A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Give
-    `statement` if the docstring is not the statement. ValueError is raised if the id is taken or
-    malformed, the reference has no year or place, or a decorator is missing.
+    Give `statement` if the docstring is not the statement. ValueError is raised if the id is taken
+    or malformed, the reference has no year or place, or a decorator is missing.
     """
     if not re.fullmatch(r"G-[A-Z][1-9]\d*[a-h]?", id) or id in entries:
         raise ValueError(f"Expected a new id such as 'G-A4', got {id!r}.")
-    place = re.fullmatch(r"(.+) (\d{4}), (.+)", reference)
-    if not place:
-        raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
 
     def enter_function(function: F) -> F:
         same = [e.function for e in entries.values() if e.function.__name__ == function.__name__]
@@ -302,6 +298,9 @@ def formula(id: str, title: str, reference: str, /, *, statement: str = "") -> C
         if missing := {"given", "oracle"} - set(facts):
             absent = ", ".join(f"no {part}" for part in sorted(missing))
             raise ValueError(f"Expected @given and an oracle at {id}, got {absent}.")
+        place = re.fullmatch(r"(.+) (\d{4}), (.+)", reference := facts.pop("reference"))
+        if not place:
+            raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
         text, _, remarks = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
         lists = {"printed": Printed, "settings": Setting, "misprints": Misprint}
         facts |= {n: tuple(p for p in parts if isinstance(p, c)) for n, c in lists.items()}
@@ -343,12 +342,15 @@ def given(
     return _Fields({"given": hypothesis, "along": along, "domain": {**(shared or {}), **domain}})
 
 
-def _against(kind: Kind, oracle: Callable[..., float | Interval], /, **options: Any) -> Fact:
-    """Give the oracle, and the relation of the value to it.
+def _against(
+    kind: Kind, reference: str, oracle: Callable[..., float | Interval], /, **options: Any
+) -> Fact:
+    """Give the relation of the value to the oracle, and who has proved it.
 
-    Options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`.
+    A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Options are
+    `tolerance`, `absolute`, `unsafe` and `points` of `Formula`.
     """
-    return _Fields({"kind": kind, "oracle": oracle, **options})
+    return _Fields({"kind": kind, "reference": reference, "oracle": oracle, **options})
 
 
 identity, upper, lower, asymptotic = (partial(_against, kind) for kind in get_args(Kind))
