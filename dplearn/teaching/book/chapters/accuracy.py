@@ -1,7 +1,7 @@
 """Accuracy of answers: sizes, tails and errors of noise."""
 
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
-from dplearn.teaching.book.chapters.noise import integrated_tail, log_moment_of_size
+from dplearn.teaching.book.chapters.noise import integrated_tail
 from dplearn.teaching.book.kit.vocabulary import *
 
 _FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
@@ -13,11 +13,6 @@ def variance_of_geometric(*, epsilon, sides=2):
     weights = np.exp(-epsilon * k) * np.where(k > 0, sides, 1)
     mean = weights @ k / weights.sum() if sides == 1 else 0.0
     return float(weights @ (k - mean) ** 2 / weights.sum())
-
-
-def laplace_spread(*, scale):
-    """Return the variance of Laplace noise by quadrature."""
-    return math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale))
 
 
 def largest_of_answers(*, epsilon, steps, beta, sensitivity):
@@ -42,11 +37,6 @@ def normal_quantile(*, noise_std, beta, sides=2):
     """Return t with P(|X| > t) = beta, or with P(X > t) = beta."""
     rare = lambda t: normal_tail(noise_std=noise_std, threshold=t, sides=sides) <= beta
     return oracles.smallest(rare, low=1e-9 * noise_std, high=20 * noise_std, rtol=1e-11)
-
-
-def mean_size(*, log_density, far):
-    """Return the mean of |X| by quadrature."""
-    return math.exp(log_moment_of_size(log_density, 1, far))
 
 
 def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
@@ -105,9 +95,9 @@ def geometric_variance(*, epsilon):
 @formula("G-B14c", "Variance of the Laplace mechanism")
 @given("epsilon > 0 and sensitivity > 0 and steps >= 1", epsilon=_BUDGET,
        sensitivity=Log(0.1, 10.0), steps=Whole(1, 150))
-@identity("Dwork & Roth 2014, Definitions 3.2 and 3.3",
-          lambda epsilon, sensitivity, steps: laplace_spread(scale=steps * sensitivity / epsilon),
-          absolute=0.0, unsafe=None, points=40)
+@identity("Dwork & Roth 2014, Definitions 3.2 and 3.3", lambda epsilon, sensitivity, steps:
+          oracles.absolute_moment(oracles.log_laplace(0.0, scale := steps * sensitivity / epsilon),
+          2, 200 * scale), absolute=0.0, unsafe=None, points=40)
 @setting("variance of the noise of the Laplace mechanism on one answer of sensitivity Δ",
          "一个敏感度 Δ 的回答上拉普拉斯机制噪声的方差", "variance", "laplac 拉普拉斯",
          into={"steps": 1}, epsilon=_BUDGET, sensitivity=Log(0.1, 10.0))
@@ -193,7 +183,7 @@ def gaussian_error(*, noise_std, beta):
 @formula("G-B14g", "Mean absolute error of Gaussian noise")
 @given("noise_std > 0", noise_std=Log(0.05, 50.0))
 @identity("Dwork & Roth 2014, Appendix A, mean of the half-normal law", lambda noise_std:
-          mean_size(log_density=oracles.log_normal(0.0, noise_std), far=60 * noise_std),
+          oracles.absolute_moment(oracles.log_normal(0.0, noise_std), 1, 60 * noise_std),
           unsafe=None, points=40)
 @setting("mean absolute error of Gaussian noise of standard deviation σ",
          "标准差 σ 的高斯噪声的平均绝对误差", "error", "mean_abs expect average E| 期望 平均",
@@ -209,8 +199,8 @@ def gaussian_mean_error(*, noise_std):
 @formula("G-B14h", "Mean absolute error of the Laplace mechanism")
 @given("epsilon > 0 and sensitivity > 0", epsilon=_BUDGET, sensitivity=Log(0.1, 10.0))
 @identity("Dwork & Roth 2014, Definition 3.2, mean size of the law", lambda epsilon, sensitivity:
-          mean_size(log_density=oracles.log_laplace(0.0, sensitivity / epsilon), far=200 *
-          sensitivity / epsilon), unsafe=None, points=40)
+          oracles.absolute_moment(oracles.log_laplace(0.0, scale := sensitivity / epsilon), 1, 200 *
+          scale), unsafe=None, points=40)
 @setting("mean absolute error of the Laplace mechanism on an answer of sensitivity Δ",
          "敏感度 Δ 的回答上拉普拉斯机制的平均绝对误差", "error",
          "mean_abs expect average E| 期望 平均", rare=True)

@@ -2,7 +2,7 @@
 
 from dplearn.core.logspace import log1mexp
 from dplearn.mechanisms.choices import bounded_range_zcdp
-from dplearn.teaching.book.chapters.noise import log_moment_of_size, vector_laplace_loss
+from dplearn.teaching.book.chapters.budgets import least_scale
 from dplearn.teaching.book.kit.vocabulary import *
 
 Law = tuple[oracles.Density, oracles.Density]
@@ -22,11 +22,6 @@ def selection_losses(*, rate, tables):
     weights = [[math.exp(rate * u) for u in scores] for scores in np.asarray(tables)]
     p, q = (np.array(w) / math.fsum(w) for w in weights)
     return np.log(p) - np.log(q)
-
-
-def largest_selection_loss(*, rate, tables):
-    """Return the largest absolute privacy loss over the candidates."""
-    return float(np.max(np.abs(selection_losses(rate=rate, tables=tables))))
 
 
 def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
@@ -119,15 +114,8 @@ def mean_distance(*, epsilon, sensitivity):
     """Return the mean distance for a density proportional to e^(-epsilon distance / 2 Delta_u)."""
     change = distance_score_change(stretch=1.0, sensitivity=sensitivity)
     log_weight, far = lambda x: -epsilon * np.abs(x) / (2 * change), 200 * change / epsilon
-    first, total = (log_moment_of_size(log_weight, power, far) for power in (1, 0))
-    return math.exp(first - total)
-
-
-def needed_laplace_scale(*, epsilon, sensitivity):
-    """Return the smallest scale of Laplace noise whose largest log ratio is at most epsilon."""
-    unit = sensitivity / epsilon
-    enough = lambda scale: vector_laplace_loss(shift=[sensitivity], scale=scale) <= epsilon
-    return oracles.smallest(enough, low=1e-3 * unit, high=1e3 * unit)
+    first, total = (oracles.absolute_moment(log_weight, power, far) for power in (1, 0))
+    return first / total
 
 
 def _random_scores(rng: Generator) -> NDArray:
@@ -152,7 +140,8 @@ _SELECTION = {
 
 @formula("G-B6", "The exponential mechanism")
 @given("rate > 0 and sensitivity >= 0", _SELECTION)
-@upper("Dwork & Roth 2014, Theorem 3.10", largest_selection_loss)
+@upper("Dwork & Roth 2014, Theorem 3.10",
+       lambda rate, tables: np.max(np.abs(selection_losses(rate=rate, tables=tables))))
 @printed("1", "0.69961", at=_OPPOSITE, rate=0.5)
 @printed("1", "0.839992", at=_ONE_WAY, rate=1.0)
 @wrong("no-two", "The normalising sum moves too, unless all scores move the same way.",
@@ -160,8 +149,8 @@ _SELECTION = {
        says=r"P(r) \propto e^{\varepsilon u(r)/\Delta_u} \text{ is } \varepsilon\text{-DP}")
 @wrong("sensitivity-of-the-query", "The sensitivity that counts is that of the score.",
        says=r"P(r) \propto e^{\varepsilon u(r)/(2\Delta_q)},\ u \text{ a multiple of } q",
-       oracle=lambda rate, tables, stretch: largest_selection_loss(rate=rate,
-       tables=stretch * tables), stretch=Choice(2.0, 3.0))
+       oracle=lambda rate, tables, stretch: np.max(np.abs(selection_losses(rate=rate, tables=stretch
+       * tables))), stretch=Choice(2.0, 3.0))
 def exponential_mechanism_epsilon(*, rate, sensitivity, monotone=False):
     r"""P(r) \propto e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \varepsilon\text{-DP};
     \text{ without the 2 if all scores move one way}
@@ -327,7 +316,7 @@ def permute_and_flip_probability(*, scores, scale):
 @printed("4", epsilon=0.5, sensitivity=1.0)
 @wrong("needed", "Half of it is enough: the normalising constant does not move with the answer.",
        says=r"\varepsilon\text{-DP needs } \mathrm{Lap}(2\Delta_q/\varepsilon)",
-       oracle=needed_laplace_scale)
+       oracle=lambda epsilon, sensitivity: least_scale(epsilon=epsilon, shifts=[sensitivity]))
 def distance_mechanism_scale(*, epsilon, sensitivity):
     r"""u(r) = -|q - r|,\ \Delta_u = \Delta_q:\quad
     e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \mathrm{Lap}(2\Delta_q/\varepsilon)"""

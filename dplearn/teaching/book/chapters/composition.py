@@ -93,14 +93,6 @@ def chain_delta(*, epsilon, delta, group):
     return float(np.max(excess))
 
 
-def laplace_rho(*, epsilon):
-    """Return the largest D_a / a of Laplace noise of scale 1 over orders >= 1, by quadrature."""
-    pair = oracles.log_laplace(epsilon), oracles.log_laplace()
-    ends, kinks = (-800.0, 800.0 + epsilon), [0.0, epsilon]
-    orders = (1.0, 1.01, 1.2, 2.0, 8.0, 100.0)
-    return max(oracles.density_renyi(*pair, a, *ends, kinks=kinks) / a for a in orders)
-
-
 def answers_rho(*, epsilon, answers=2):
     """Return the largest D_a / a of randomized response over orders a >= 1."""
     p = np.append(math.exp(epsilon), np.ones(answers - 1)) / (math.exp(epsilon) + answers - 1)
@@ -378,7 +370,9 @@ def pure_to_zcdp(*, epsilon):
 
 @formula("G-C10b", "zCDP of Laplace noise")
 @given("epsilon > 0", epsilon=Log(0.01, 50.0))
-@identity(_EXACT, laplace_rho, tolerance=1e-8, points=30)
+@identity(_EXACT, lambda epsilon: oracles.largest_rho(lambda a:
+          oracles.density_renyi(oracles.log_laplace(epsilon), oracles.log_laplace(), a, -800.0,
+          800.0 + epsilon, kinks=[0.0, epsilon])), tolerance=1e-8, points=30)
 @setting("Laplace noise of scale Δ/ε, as zCDP", "尺度 Δ/ε 的拉普拉斯噪声，换成 zCDP", "rho",
          "lap laplace 拉普拉斯", epsilon=LOSS)
 @setting("Laplace noise of standard deviation σ, as zCDP", "标准差 σ 的拉普拉斯噪声，换成 zCDP",

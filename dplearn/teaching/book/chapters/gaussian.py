@@ -1,6 +1,6 @@
 """Gaussian noise: exact guarantees, the range of the classical formula, noise for groups."""
 
-from dplearn.core.solve import crossing, decreasing_root
+from dplearn.core.solve import decreasing_root
 from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
@@ -43,10 +43,9 @@ def energy_by_search(*, sizes, norms, noise_multiplier):
 
 def std_of_divergence(*, order, epsilon, distance):
     """Return the standard deviation at which the integrated Rényi divergence is epsilon."""
-    excess = lambda x: math.log(oracles.normal_renyi(distance, math.exp(x), order) / epsilon)
+    enough = lambda x: oracles.normal_renyi(distance, math.exp(x), order) <= epsilon
     guess = 0.5 * math.log(distance**2 * order / epsilon)
-    found = crossing(excess, guess=guess, lower=guess - 1.6, upper=guess + 1.6, tolerance=1e-10)
-    return math.exp(found.root)
+    return math.exp(oracles.smallest(enough, low=guess - 1.6, high=guess + 1.6, rtol=1e-10))
 
 
 def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):

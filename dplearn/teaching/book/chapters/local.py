@@ -2,6 +2,9 @@
 
 from bisect import bisect_left
 
+from scipy.special import expit
+
+from dplearn.core.solve import maximise
 from dplearn.teaching.book.kit.vocabulary import *
 
 _USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
@@ -80,17 +83,12 @@ def one_hot_epsilon(*, one, other, symbols):
 
 def best_other(*, epsilon):
     """Return the q with the smallest variance for an absent item, over all p."""
-    from scipy.optimize import minimize_scalar
 
-    def parts(log_odds: float) -> tuple[float, float]:
-        return 1 / (1 + math.exp(-log_odds)), 1 / (1 + math.exp(epsilon - log_odds))
+    def precision(log_odds: NDArray) -> NDArray:
+        p, q = expit([log_odds, log_odds - epsilon])
+        return np.asarray(-_variance(np.array([1 - q, q]), np.array([-q, 1 - q]) / (p - q)))
 
-    def variance(log_odds: float) -> float:
-        p, q = parts(log_odds)
-        return math.log(_variance(np.array([1 - q, q]), np.array([-q, 1 - q]) / (p - q)))
-
-    best = minimize_scalar(variance, bracket=(-1.0, epsilon + 1.0), tol=1e-10)
-    return parts(best.x)[1]  # type: ignore[union-attr]
+    return expit(maximise(precision, lower=-1.0, upper=epsilon + 1.0, shape=()) - epsilon)
 
 
 def permanent(noise: float) -> NDArray:

@@ -91,7 +91,7 @@ def advanced_composition(*, epsilon, steps, slack):
     epsilon = np.asarray(epsilon, dtype=float)
     with np.errstate(over="ignore"):
         drift = steps * epsilon * np.expm1(epsilon)
-    return _spread(epsilon, steps, slack) + drift
+    return epsilon * np.sqrt(-2.0 * steps * np.log(slack)) + drift
 
 
 @formula("G-C2b", "Advanced composition with the exact mean loss")
@@ -109,11 +109,7 @@ def advanced_composition_kov(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')}
     + k\varepsilon\frac{e^\varepsilon - 1}{e^\varepsilon + 1}"""
     epsilon = np.asarray(epsilon, dtype=float)
-    return _spread(epsilon, steps, slack) + steps * epsilon * np.tanh(epsilon / 2)
-
-
-def _spread(epsilon: NDArray, steps: ArrayLike, slack: ArrayLike) -> NDArray:
-    return epsilon * np.sqrt(2 * np.asarray(steps, dtype=float) * -np.log(slack))
+    return epsilon * np.sqrt(-2.0 * steps * np.log(slack)) + steps * epsilon * np.tanh(epsilon / 2)
 
 
 @formula("G-C3", "From when on the first theorem beats basic composition")

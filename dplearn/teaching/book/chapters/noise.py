@@ -1,7 +1,5 @@
 """Noise mechanisms: Laplace, geometric, staircase, Gaussian, and randomized response."""
 
-from scipy.special import xlogy
-
 from dplearn.core.solve import first_true, maximise
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
@@ -71,12 +69,6 @@ def integrated_tail(*, scale, threshold, sides):
     return sides * math.exp(oracles.log_integral(log_density, threshold, threshold + 100 * scale))
 
 
-def log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> float:
-    """Return the log of the integral of |x|^power times a weight with a kink at 0."""
-    return oracles.log_integral(lambda x: xlogy(power, np.abs(x)) + log_weight(x), -far, far,
-                                kinks=[0.0])
-
-
 def largest_truth(*, epsilon, answers):
     """Return the largest probability of the true answer that is epsilon-DP."""
 
@@ -87,16 +79,6 @@ def largest_truth(*, epsilon, answers):
         return truth == 1 or oracles.worst_event_epsilon(p=p, q=q) > epsilon
 
     return oracles.smallest(too_much, low=1 / answers, high=1.0)
-
-
-def two_coins_loss(*, honest, yes):
-    """Return epsilon of two-coin randomized response, over all coin tosses."""
-    laws = {exact: {True: 0.0, False: 0.0} for exact in (True, False)}
-    for exact, first, second in itertools.product((True, False), repeat=3):
-        probability = (honest if first else 1 - honest) * (yes if second else 1 - yes)
-        laws[exact][exact if first else second] += probability
-    one, two = (list(laws[exact].values()) for exact in (True, False))
-    return oracles.worst_event_epsilon_at(p=one, q=two, delta=0.0)
 
 
 @formula("G-B1", "Exact profile of the Laplace mechanism")
@@ -170,8 +152,8 @@ def laplace_tail(*, scale, threshold):
 
 @formula("G-B14b", "Variance of the Laplace law")
 @given("scale > 0", scale=Log(1e-3, 1e3))
-@identity("Dwork & Roth 2014, Definition 3.3", lambda scale:
-          math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale)),
+@identity("Dwork & Roth 2014, Definition 3.3",
+          lambda scale: oracles.absolute_moment(oracles.log_laplace(0.0, scale), 2, 200 * scale),
           absolute=0.0, unsafe=None, points=40)
 @setting("variance of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的方差", "variance",
          "lap double_exp 拉普拉斯", scale=NOISE)
@@ -341,7 +323,9 @@ def randomized_response_truth(*, epsilon, answers=2):
 @formula("G-B12b", "Randomized response with two coins")
 @given("0 < honest < 1 and 0 < yes < 1", honest=Linear(0.01, 0.99, also=(0.5,)),
        yes=Linear(0.01, 0.99, also=(0.5,)))
-@identity("Dwork & Roth 2014, Section 3.2", two_coins_loss)
+@identity("Dwork & Roth 2014, Section 3.2", lambda honest, yes:
+          oracles.worst_event_epsilon_at(*([said, 1 - said] for said in (honest + (1 - honest) *
+          yes, (1 - honest) * yes)), delta=0.0))
 @setting("two coins: honest with chance h, else yes with chance y",
          "两枚硬币：以概率 h 说真话，否则以概率 y 说是", "epsilon", "two_coin", rare=True)
 @printed("1.098612289", honest=0.5, yes=0.5)

@@ -6,7 +6,7 @@ from dplearn.teaching.book.chapters.conversion import coins_within
 from dplearn.teaching.book.chapters.divergences import renyi
 from dplearn.teaching.book.chapters.families import mean_loss_of_coins
 from dplearn.teaching.book.chapters.implications import coins_renyi, most_powerful
-from dplearn.teaching.book.chapters.sampling import mixed_event_delta
+from dplearn.teaching.book.chapters.sampling import mixed_event_delta, sampled_coin_epsilon
 from dplearn.teaching.book.chapters.shuffling import shuffled_coins_epsilon
 from dplearn.teaching.book.kit.vocabulary import *
 
@@ -30,14 +30,6 @@ def coins_mu(*, epsilon):
     rates = [*np.geomspace(1e-6, 0.5, 40), float(min(p))]
     miss = lambda rate: most_powerful(p=p, q=q, false_positive_rate=rate)
     return max(float(ndtri(1 - a) - ndtri(miss(a))) for a in rates if 0 < miss(a) < 1)
-
-
-def subset_epsilon(*, epsilon, records, batch):
-    """Return epsilon of randomized response on whether record 0 is in a random subset."""
-    p, q = oracles.randomized_response(epsilon)
-    chosen = [0 in subset for subset in itertools.combinations(range(records), batch)]
-    rate = sum(chosen) / len(chosen)
-    return oracles.worst_event_epsilon_at(rate * p + (1 - rate) * q, q, 0.0)
 
 
 def sampled_leak_delta(*, epsilon, delta, sample_rate):
@@ -265,7 +257,9 @@ def amplified_delta(*, delta, sample_rate):
 @formula("G-E2b", "Sampling without replacement: the amplified epsilon")
 @given("epsilon >= 0 and 1 <= batch and batch <= records", epsilon=Log(0.02, 8.0),
        records=Whole(1, 11), batch=Whole(1, 11))
-@identity("Balle, Barthe & Gaboardi 2018, Theorem 9", subset_epsilon)
+@identity("Balle, Barthe & Gaboardi 2018, Theorem 9", lambda epsilon, records, batch:
+          sampled_coin_epsilon(epsilon=epsilon, sample_rate=np.mean([0 in drawn for drawn in
+          itertools.combinations(range(records), batch)])))
 @setting("a release on k of n records, of a mechanism that is ε-DP for replaced records",
          "在 n 条记录中抽取 k 条发布，机制对替换记录 ε-DP", "epsilon",
          "sampl subset fixed without_repl amplif 抽样 采样", batch=Whole(1, 200),

@@ -2,6 +2,7 @@
 
 from dplearn.teaching.book.chapters import composition
 from dplearn.teaching.book.chapters.divergences import renyi
+from dplearn.teaching.book.chapters.families import mean_loss_of_coins
 from dplearn.teaching.book.chapters.implications import coins_renyi
 from dplearn.teaching.book.kit.vocabulary import *
 
@@ -18,18 +19,8 @@ def two_hops_epsilon(*, epsilon):
 
     A rare outcome's probability grows by e^epsilon at each of the two steps.
     """
-    rare = 1e-9 * np.exp(epsilon * np.arange(3))
-    chain = [np.array([x, 1 - x]) for x in rare]
-    steps = [oracles.worst_event_epsilon_at(a, b, 0.0) for a, b in itertools.pairwise(chain)]
-    if max(steps) > epsilon * (1 + 1e-6):
-        raise ArithmeticError(f"Two neighbours are {max(steps):g} apart, more than {epsilon:g}.")
-    return oracles.worst_event_epsilon_at(chain[0], chain[2], 0.0)
-
-
-def pure_dp_rho(*, epsilon):
-    """Return the largest D_a / a of pairs of coins with |loss| <= epsilon, over orders a >= 1."""
-    divergences = (coins_renyi(epsilon=epsilon, order=a) / a for a in (1 + 1e-6, 1.01, 2.0, 30.0))
-    return max(oracles.mean_loss(*oracles.randomized_response(epsilon)), *divergences)
+    first, last = ([x, 1 - x] for x in (1e-9, 1e-9 * math.exp(2 * epsilon)))
+    return oracles.worst_event_epsilon_at(first, last, 0.0)
 
 
 def geometric_rho(*, epsilon, sensitivity):
@@ -195,7 +186,9 @@ def group_privacy_rdp(*, rdp, doublings=1):
 
 @formula("G-C10d", "Pure DP is concentrated DP: the smallest rho")
 @given("epsilon > 0", epsilon=Log(1e-2, 20.0))
-@identity("Harrison & Manurangsi 2026, arXiv 2510.25746", pure_dp_rho, tolerance=1e-6, points=60)
+@identity("Harrison & Manurangsi 2026, arXiv 2510.25746", lambda epsilon: oracles.largest_rho(lambda
+          a: mean_loss_of_coins(epsilon=epsilon) if a == 1 else coins_renyi(epsilon=epsilon,
+          order=a)), tolerance=1e-6, points=60)
 @setting("every ε-DP mechanism, as zCDP", "任意 ε-DP 机制，作为 zCDP", "rho", "pure every any 纯")
 @printed("0.4621171573", epsilon=1.0)
 @wrong("half-epsilon", "rho grows like epsilon^2 while epsilon is small.", claim="epsilon / 2")

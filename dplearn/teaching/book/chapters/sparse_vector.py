@@ -1,5 +1,8 @@
 """The sparse vector technique, its guarantee and its broken variants."""
 
+from scipy.special import expit
+
+from dplearn.core.solve import maximise
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit.vocabulary import *
 
@@ -61,14 +64,13 @@ def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
 
 def best_split(*, positives, monotone):
     """Return the ratio with the smallest variance of noisy answer minus noisy threshold."""
-    from scipy.optimize import minimize_scalar
 
-    def variance(log_ratio: float) -> float:
-        first = 1 / (1 + math.exp(log_ratio))
+    def precision(log_ratio: NDArray) -> NDArray:
+        first = expit(-log_ratio)
         scales = 1 / first, (1 if monotone else 2) * positives / (1 - first)
-        return math.log(sum(2 * scale**2 for scale in scales))
+        return -np.log(np.sum(np.square(scales), axis=0))
 
-    return math.exp(minimize_scalar(variance, bracket=(0.0, 3.0), tol=1e-10).x)  # type: ignore[union-attr]
+    return math.exp(maximise(precision, lower=-1.0, upper=10.0, shape=()))
 
 
 def _random_queries(rng: Generator, query_scale: float) -> NDArray:

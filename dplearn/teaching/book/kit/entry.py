@@ -18,15 +18,14 @@ r"""An entry of the formula book: a function with decorators, each for one kind 
 * `identity`, `upper`, `lower` or `asymptotic`: the reference, and the oracle to which the value has
   this relation, an independent computation of the truth from the definition; `verify` checks that
   it does not call the function. It receives the parameters that it names.
-* `printed`: a value as printed, and the printed truth; all digits must agree. A point that several
-  of them share is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
+* `printed`: a value as printed, and the printed truth; all digits must agree. A point shared by
+  several is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
 * `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another
   value (`claim`, an expression or a function), or the same function under another hypothesis
   (`given`); all fields that are not given are the formula's.
 * `setting`: the meaning of the printed letters, in English and Chinese, the quantity of the value,
   stems of words that name only this situation, and a lower bound for all mechanisms (`below`).
-  Further settings state the same formula in fewer or other letters. Every entry whose value a text
-  could print has a setting; `claims` judges by settings alone.
+  Further settings state the same formula in other letters. `claims` judges by settings alone.
 * The docstring is the statement in LaTeX, followed by remarks, and by lines `name: meaning` for
   parameters that the common list does not explain. `help` shows a text made from all of this.
 
@@ -166,9 +165,8 @@ class Formula:
     @property
     def hypothesis(self) -> str:
         """The hypothesis in words or as an expression, or ""."""
-        if callable(self.given):
-            return (self.given.__doc__ or "").strip().split("\n")[0]
-        return self.given
+        given = self.given
+        return (given.__doc__ or "").strip().split("\n")[0] if callable(given) else given
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -224,17 +222,15 @@ class Formula:
     def claimed(self, misprint: Misprint) -> Formula:
         """Return the misprint as a formula."""
         claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
-        changed = {"function": claim, **{n: getattr(misprint, n) for n in _CHANGED}}
+        fields = ("given", "kind", "oracle", "along")
+        changed = {"function": claim, **{n: getattr(misprint, n) for n in fields}}
+        every = {**self.domain, **misprint.domain}
         return replace(
             self,
             **{name: value for name, value in changed.items() if value is not None},
             id=f"{self.id}/{misprint.name}",
             statement=self.statement_of(misprint),
-            domain={
-                name: domain
-                for name, domain in {**self.domain, **misprint.domain}.items()
-                if name not in misprint.without
-            },
+            domain={n: domain for n, domain in every.items() if n not in misprint.without},
             printed=misprint.printed,
             misprints=(),
         )
@@ -251,7 +247,6 @@ class Formula:
         return rf"{self.statement}\quad\text{{{text or 'without any hypothesis'}}}"
 
 
-_CHANGED = ("given", "kind", "oracle", "along")
 waiting: dict[Callable[..., Any], list[Fact]] = {}
 entries: dict[str, Formula] = {}
 
@@ -270,9 +265,8 @@ def _help(entry: Formula) -> str:
     lines += ["", "Parameters", "----------"]
     for name in entry.parameters:
         symbol, meaning = terms.MEANINGS.get(name, ("", ""))
-        span = str(entry.domain.get(name, "approaches a limit"))
-        lines += [f"{name}{f' ({symbol})' if symbol else ''}"]
-        lines += [f"    {'; '.join(filter(None, (own.get(name, meaning), span)))}"]
+        about = own.get(name, meaning), str(entry.domain.get(name, "approaches a limit"))
+        lines += [f"{name} ({symbol})" if symbol else name, f"    {'; '.join(filter(None, about))}"]
     lines += ["", "References", "----------", str(entry.reference)]
     for example in entry.printed[:1]:
         arguments = ", ".join(f"{name}={value!r}" for name, value in example.parameters.items())
@@ -401,8 +395,7 @@ def wrong(
     return Misprint(name, note, says, without=without.split(), printed=parts, **own)
 
 
-def _apart(fact: type, named: Mapping[str, Any]) -> dict[str, Any]:
+def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a fact by name, with all other arguments as its domain."""
-    own = {f.name for f in fields(fact)}
-    domain = {name: value for name, value in named.items() if name not in own}
-    return {n: value for n, value in named.items() if n in own} | {"domain": domain}
+    own = {f.name: named.pop(f.name) for f in fields(fact) if f.name in named}
+    return own | {"domain": named}
