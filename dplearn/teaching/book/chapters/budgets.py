@@ -4,10 +4,6 @@ from dplearn.teaching.book.chapters.noise import vector_laplace_loss
 from dplearn.teaching.book.kit.vocabulary import *
 
 _ONE = {"into": {"steps": 1}}  # the form for one release
-_ALONE = ("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
-_TOGETHER = ("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
-             "sensitivity Δ", "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
 _FOLD = "compos releas k_quer steps rounds 组合"
 _STEPS, _DELTA = Whole(1, 1000), Log(1e-12, 0.3)
 _NOISE = Log(0.2, 50.0)
@@ -81,7 +77,7 @@ def laplace_scale_for_answers(*, epsilon, steps, sensitivity):
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(0.02, 1.0), delta=Log(1e-12, 0.9))
 @upper("Dwork, Kenthapadi, McSherry, Mironov & Naor 2006, Section 2, noise of a sum",
        oracles.normal_sigma, points=40)
-@setting(*_ALONE, "sigma", "gauss normal 高斯", below=below.gaussian_sigma, epsilon=Log(0.02, 12.0))
+@setting(*ALONE, "sigma", "gauss normal 高斯", below=below.gaussian_sigma, epsilon=Log(0.02, 12.0))
 @printed("4.9408648", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "For a large epsilon noise of the order of 1/sqrt(epsilon) is needed.",
        given="epsilon > 0 and 0 < delta < 1", epsilon=Log(0.1, 50.0))
@@ -95,9 +91,9 @@ def gaussian_sigma_two(*, epsilon, delta):
        steps=_STEPS)
 @upper("Bun & Steinke 2016, Propositions 1.3 and 1.6 and Lemma 2.3, solved", oracles.normal_sigma,
        points=40)
-@setting(*_ALONE, "sigma", "gauss normal 高斯", below=below.gaussian_sigma, **_ONE,
+@setting(*ALONE, "sigma", "gauss normal 高斯", below=below.gaussian_sigma, **_ONE,
          epsilon=Log(0.02, 20.0), delta=_DELTA)
-@setting(*_TOGETHER, "sigma", _FOLD, below=below.gaussian_sigma)
+@setting(*TOGETHER, "sigma", _FOLD, below=below.gaussian_sigma)
 @printed("4.9005552", "3.730631635", epsilon=1.0, delta=1e-5, steps=1)
 @wrong("halved", "The root of the discriminant counts: with the 2 inside it is too small.",
        claim="sqrt(steps) * (sqrt(2*log(1/delta)) + sqrt(2*log(1/delta) + epsilon)) / (4*epsilon)")
@@ -113,7 +109,7 @@ def gaussian_sigma_closed(*, epsilon, delta, steps=1):
        delta=Log(1e-12, 0.9), steps=_STEPS)
 @upper("Dwork & Roth 2014, Theorem A.1, with the L2 sensitivity of all answers",
        oracles.normal_sigma, points=40)
-@setting(*_TOGETHER, "sigma", _FOLD, below=below.gaussian_sigma, epsilon=Log(0.02, 12.0))
+@setting(*TOGETHER, "sigma", _FOLD, below=below.gaussian_sigma, epsilon=Log(0.02, 12.0))
 @printed("48.44805263", "37.30631635", epsilon=1.0, delta=1e-5, steps=100)
 @wrong("any-epsilon", "The theorem behind it ends at epsilon = 1.",
        given="epsilon > 0 and 0 < delta < 1 and steps >= 1", epsilon=Log(1.0, 50.0))
@@ -142,7 +138,7 @@ def gaussian_pure_epsilon(*, noise_multiplier):
        epsilon=Log(0.02, 20.0))
 @upper("Bun & Steinke 2016, Propositions 1.3 and 1.6", lambda epsilon, noise_multiplier:
        oracles.normal_delta(epsilon=epsilon, mu=1 / noise_multiplier), absolute=1e-290)
-@setting(*_ALONE, "delta", "gauss normal 高斯", below=below.gaussian_delta)
+@setting(*ALONE, "delta", "gauss normal 高斯", below=below.gaussian_delta)
 @printed("0.8824969", "0.1269367", epsilon=1.0, noise_multiplier=1.0)
 @wrong("no-mean", "The loss has the mean 1/(2 sigma^2), from which epsilon is to be measured.",
        claim="exp(-(epsilon*noise_multiplier)**2 / 2)")
@@ -160,9 +156,9 @@ def gaussian_delta_bound(*, epsilon, noise_multiplier):
        delta=_DELTA, steps=_STEPS)
 @upper("Bun & Steinke 2016, Propositions 1.3 and 1.6 and Lemma 2.3", oracles.normal_epsilon,
        points=40)
-@setting(*_ALONE, "epsilon", "gauss normal 高斯", below=below.gaussian_epsilon, **_ONE,
+@setting(*ALONE, "epsilon", "gauss normal 高斯", below=below.gaussian_epsilon, **_ONE,
          noise_multiplier=_NOISE, delta=_DELTA)
-@setting(*_TOGETHER, "epsilon", _FOLD, below=below.gaussian_epsilon)
+@setting(*TOGETHER, "epsilon", _FOLD, below=below.gaussian_epsilon)
 @printed("5.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5, steps=1)
 @wrong("no-drift", "The mean loss k/(2 sigma^2) is missing; little noise shows it.",
        claim="sqrt(2*steps*log(1/delta)) / noise_multiplier")
@@ -181,9 +177,9 @@ def gaussian_epsilon_closed(*, noise_multiplier, delta, steps=1):
 @given("noise_multiplier > 0 and order > 1 and 0 < delta < 1 and steps >= 1",
        noise_multiplier=_NOISE, order=Log(1.05, 300.0), delta=_DELTA, steps=_STEPS)
 @upper("Mironov 2017, Propositions 1 and 3 and Corollary 3", oracles.normal_epsilon, points=40)
-@setting(*_ALONE, "epsilon", "gauss normal 高斯 order 阶", **_ONE, below=below.gaussian_epsilon,
+@setting(*ALONE, "epsilon", "gauss normal 高斯 order 阶", **_ONE, below=below.gaussian_epsilon,
          noise_multiplier=_NOISE, order=Log(1.05, 300.0), delta=_DELTA)
-@setting(*_TOGETHER, "epsilon", _FOLD, below=below.gaussian_epsilon)
+@setting(*TOGETHER, "epsilon", _FOLD, below=below.gaussian_epsilon)
 @printed("5.378231", "4.3771781", noise_multiplier=1.0, order=5.0, delta=1e-5, steps=1)
 @wrong("one-step", "The divergence of all k releases is converted, not that of one.",
        claim="order/(2*noise_multiplier**2) - log(delta)/(order - 1)", steps=Whole(50, 1000))
@@ -217,8 +213,8 @@ def added_noise_std(*, sigma_1, sigma_2):
 @identity("Bun & Steinke 2016, Proposition 1.6 and Lemma 2.3", lambda noise_multiplier, steps,
           order: math.fsum([oracles.normal_renyi(1.0, noise_multiplier, order) / order] * steps),
           points=40)
-@setting(*_ALONE, "rho", "gauss normal 高斯", **_ONE, noise_multiplier=_NOISE)
-@setting(*_TOGETHER, "rho", _FOLD)
+@setting(*ALONE, "rho", "gauss normal 高斯", **_ONE, noise_multiplier=_NOISE)
+@setting(*TOGETHER, "rho", _FOLD)
 @printed("0.5", noise_multiplier=1.0, steps=1)
 @wrong("no-two", "An upper bound: half of it is the value.", claim="steps / noise_multiplier**2")
 @wrong("deviation-for-variance", "The square belongs to sigma, too: for sigma > 1 it is harmless.",

@@ -59,16 +59,6 @@ def parts_epsilon(*, epsilons, moves=False):
     return max(oracles.worst_event_epsilon(law(i), law(j)) for i, j in pairs)
 
 
-def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
-    """Return a domain of lists of `least` to `most` numbers in [low, high], to two decimals."""
-
-    def draw(rng: Generator) -> NDArray:
-        size = rng.integers(least, most + 1)
-        return np.round(np.exp(rng.uniform(math.log(low), math.log(high), size)), 2)
-
-    return Drawn(draw)
-
-
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
     """Return the largest D_a / a over a grid of orders a > 1, in both directions."""
     pair = np.log(p)[:, None], np.log(q)[:, None]

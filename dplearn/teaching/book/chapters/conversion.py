@@ -221,8 +221,7 @@ def touching_steps(*, order, rho, delta):
        delta=Log(1e-12, 0.9))
 @identity("Abadi et al. 2016, Theorem 2, by calculus", least_moment_bound, tolerance=1e-8,
           points=60)
-@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "epsilon", "gauss normal moment 高斯",
+@setting(*ALONE, "epsilon", "gauss normal moment 高斯",
          below=below.gaussian_epsilon, noise_multiplier=NOISE, delta=SLACK)
 @printed("5.2985259", "5.2985259", noise_multiplier=1.0, delta=1e-5)
 @wrong("order-shifted",

@@ -68,8 +68,7 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
 @given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0),
        epsilon=Log(1e-3, 30.0), distance=Choice(1.0, 2.0, 3.5))
 @identity("Mironov 2017, Corollary 3", std_of_divergence, tolerance=1e-8, points=30)
-@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
+@setting(*ALONE, "sigma", "gauss normal 高斯",
          into=lambda rdp: {"epsilon": rdp, "distance": 1.0}, order=ORDER, rdp=RHO)
 @printed("1.0", order=2.0, epsilon=1.0, distance=1.0)
 @printed("4.8448", order=10.0, epsilon=0.213020, distance=1.0)
@@ -90,9 +89,7 @@ def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
 @identity("Bun & Steinke 2016, Proposition 1.6", lambda rho, distance:
           max(std_of_divergence(order=order, epsilon=rho * order, distance=distance) for order in
           (1.1, 25.0)), tolerance=1e-8, points=20)
-@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
-         into={"distance": 1.0}, rho=RHO)
+@setting(*ALONE, "sigma", "gauss normal 高斯", into={"distance": 1.0}, rho=RHO)
 @printed("1.0", rho=0.5, distance=1.0)
 @wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
        claim="distance**2/(2*rho)", says=r"\sigma = \frac{\Delta^2}{2\rho}")

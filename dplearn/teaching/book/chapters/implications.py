@@ -190,8 +190,7 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
 @upper("Dwork & Roth 2014, Lemma 3.17", oracles.normal_delta, absolute=1e-300)
 @setting("every μ-GDP mechanism, as (ε,δ)-DP", "每个 μ-GDP 机制，换成 (ε,δ)-DP", "delta",
          "gdp gaussian_dp tail", below=below.gaussian_delta, mu=MU, epsilon=LOSS)
-@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta", "gauss normal tail 高斯",
+@setting(*ALONE, "delta", "gauss normal tail 高斯",
          below=below.gaussian_delta, into=lambda noise_multiplier: {"mu": 1 / noise_multiplier},
          noise_multiplier=NOISE, epsilon=LOSS)
 @printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)

@@ -155,7 +155,7 @@ enter(theorems.heterogeneous_composition,
               statement=r"\varepsilon' = \min\Big\{\sum_i\varepsilon_i,\ "
               r"\sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 + "
               r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
-      given("0 < slack < 1", epsilons=composition.several(0.01, 3.0, most=9),
+      given("0 < slack < 1", epsilons=several(0.01, 3.0, most=9),
             counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
       upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_epsilon),
       setting("adaptive releases, the i-th ε_i-DP, with slack δ",

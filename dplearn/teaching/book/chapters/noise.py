@@ -227,8 +227,7 @@ def staircase_variance(*, epsilon):
 @formula("G-B4", "Classical noise of the Gaussian mechanism")
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
 @upper("Dwork & Roth 2014, Theorem A.1", oracles.normal_sigma)
-@setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
+@setting(*ALONE, "sigma", "gauss normal 高斯",
          below=below.gaussian_sigma, epsilon=Log(0.02, 12.0), delta=SLACK)
 @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "Proved up to epsilon = 1, it fails from 8.4 on for delta = 1e-5.",
@@ -259,11 +258,8 @@ enter(gaussian_delta,
             noise_multiplier=Log(0.05, 20.0)),
       identity("Balle & Wang 2018, Theorem 8", oracles.normal_delta, tolerance=1e-8,
                absolute=1e-290),
-      setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-              "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
-              "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE),
-      setting("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
-              "sensitivity Δ", "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
+      setting(*ALONE, "delta", "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE),
+      setting(*TOGETHER, "delta",
               REPEATED, into=lambda noise_multiplier, steps: {"noise_multiplier": noise_multiplier /
               math.sqrt(steps)}, epsilon=LOSS, noise_multiplier=NOISE, steps=COUNT),
       setting("Gaussian noise: no size of it gives ε-DP with δ = 0",

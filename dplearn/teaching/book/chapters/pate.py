@@ -178,8 +178,7 @@ enter(theorems.lnmax_log_moment_at,
 
 def _two_sided(order: str) -> Derived:
     """Return the domain of the larger divergence of both directions at parameter `order`."""
-    return Derived(lambda p, q, drawn:
-                   worst_divergence(np.log(p), np.log(q), drawn[order]))
+    return Derived(lambda p, q, drawn: worst_divergence(np.log(p), np.log(q), drawn[order]))
 
 
 enter(theorems.data_dependent_rdp,

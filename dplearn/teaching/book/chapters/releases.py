@@ -11,7 +11,7 @@ _ANY = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 _below = lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack)
 _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，松弛 δ'",
          "epsilon", "compos releas fold rounds steps adaptiv 组合")
-_EPSILONS = composition.several(0.01, 3.0, most=6)
+_EPSILONS = several(0.01, 3.0, most=6)
 
 
 def two_hops_epsilon(*, epsilon):
@@ -92,7 +92,7 @@ def advanced_composition_slow(*, epsilon, steps, slack):
 @wrong("no-drift", "The mean losses add up to half of the squares.", claim=lambda epsilons, slack:
        math.sqrt(-2 * math.log(slack) * np.sum(epsilons**2)),
        says=r"\varepsilon' = \sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}",
-       epsilons=composition.several(2.0, 3.0, least=8, most=10), slack=Log(0.01, 0.1))
+       epsilons=several(2.0, 3.0, least=8, most=10), slack=Log(0.01, 0.1))
 def concentrated_composition(*, epsilons, slack):
     r"""\varepsilon' = \tfrac12\sum_i\varepsilon_i^2 + \sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}
 
@@ -103,8 +103,8 @@ def concentrated_composition(*, epsilons, slack):
 
 @formula("G-C5c", "Total delta of different releases")
 @given("0 <= slack < 1", total=Log(0.01, 5.0),
-       epsilons=composition.several(0.05, 3.0, least=3, most=3),
-       deltas=composition.several(0.01, 0.3, least=3, most=3), slack=Derived(lambda epsilons, total:
+       epsilons=several(0.05, 3.0, least=3, most=3),
+       deltas=several(0.01, 0.3, least=3, most=3), slack=Derived(lambda epsilons, total:
        composition.enumerated_delta(epsilons=epsilons, total=total)))
 @upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_delta, tolerance=1e-8,
        absolute=1e-13)

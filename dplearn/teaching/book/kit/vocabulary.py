@@ -17,12 +17,13 @@ from scipy.special import gammaln, log_ndtr, ndtr, ndtri
 from dplearn.teaching.book.kit import below, oracles
 from dplearn.teaching.book.kit.domains import *
 from dplearn.teaching.book.kit.entry import *
-from dplearn.teaching.book.kit.terms import GROUP, REPEATED
+from dplearn.teaching.book.kit.terms import ALONE, GROUP, REPEATED, TOGETHER
 
 __all__ = [
-    "COUNT", "GROUP", "LOSS", "MU", "NOISE", "ORDER", "RATE", "REPEATED", "RHO", "SLACK",
-    "ArrayLike", "Callable", "Choice", "Derived", "Distribution", "Drawn", "Generator", "Interval",
-    "Iterable", "Iterator", "Linear", "Log", "NDArray", "Sequence", "Whole", "asymptotic", "below",
-    "enter", "formula", "gammaln", "given", "identity", "itertools", "log_ndtr", "lower", "math",
-    "ndtr", "ndtri", "np", "oracles", "partial", "printed", "reduce", "setting", "upper", "wrong",
+    "ALONE", "COUNT", "GROUP", "LOSS", "MU", "NOISE", "ORDER", "RATE", "REPEATED", "RHO", "SLACK",
+    "TOGETHER", "ArrayLike", "Callable", "Choice", "Derived", "Distribution", "Drawn", "Generator",
+    "Interval", "Iterable", "Iterator", "Linear", "Log", "NDArray", "Sequence", "Whole",
+    "asymptotic", "below", "enter", "formula", "gammaln", "given", "identity", "itertools",
+    "log_ndtr", "lower", "math", "ndtr", "ndtri", "np", "oracles", "partial", "printed", "reduce",
+    "setting", "several", "upper", "wrong",
 ]  # fmt: skip
