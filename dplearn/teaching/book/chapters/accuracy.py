@@ -84,9 +84,9 @@ def above_threshold_error(*, epsilon, queries, beta):
          "geometric discrete integer 几何 离散 整数")
 @printed("1.8413472", epsilon=1.0)
 @wrong("laplace", "The limit for a small epsilon: whole numbers vary a little less.",
-       claim="2 / epsilon**2")
+       "2 / epsilon**2")
 @wrong("one-sided", "Half of it: that of noise which is never negative and gives no pure DP.",
-       claim="exp(-epsilon) / (1 - exp(-epsilon))**2")
+       "exp(-epsilon) / (1 - exp(-epsilon))**2")
 def geometric_variance(*, epsilon):
     r"""\operatorname{Var} = \frac{2e^{-\varepsilon}}{(1-e^{-\varepsilon})^2}"""
     return 2 * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
@@ -106,9 +106,9 @@ def geometric_variance(*, epsilon):
          "each_of k_answers k_quer split budget 每次 每个")
 @printed("2.0", epsilon=1.0, sensitivity=1.0, steps=1)
 @wrong("square-of-scale", "A Laplace law of scale b has the variance 2 b^2.",
-       claim="(steps * sensitivity / epsilon)**2")
+       "(steps * sensitivity / epsilon)**2")
 @wrong("sum-of-variances", "Each answer has epsilon/k: its deviation is k times as large.",
-       claim="2 * steps * (sensitivity / epsilon)**2", steps=Whole(2, 150))
+       "2 * steps * (sensitivity / epsilon)**2", steps=Whole(2, 150))
 def laplace_mechanism_variance(*, epsilon, sensitivity, steps=1):
     r"""\operatorname{Var} = \frac{2k^2\Delta^2}{\varepsilon^2}"""
     return 2 * (steps * sensitivity / epsilon) ** 2
@@ -128,11 +128,11 @@ def laplace_mechanism_variance(*, epsilon, sensitivity, steps=1):
          epsilon=_BUDGET, beta=_FAILURE, sensitivity=Log(0.1, 10.0), below="exact")
 @printed("6.9077553", "6.9032368", epsilon=1.0, steps=10, beta=0.01, sensitivity=1.0)
 @wrong("one-answer", "Enough for each answer alone; the worst of k is further off.",
-       claim="log(1 / beta) / epsilon * sensitivity")
+       "log(1 / beta) / epsilon * sensitivity")
 @wrong("times-k", "An upper bound: the logarithm of k is enough.",
-       claim="steps * log(1 / beta) / epsilon * sensitivity", kind="identity", beta=Log(1e-9, 0.1))
+       "steps * log(1 / beta) / epsilon * sensitivity", kind="identity", beta=Log(1e-9, 0.1))
 @wrong("inverse", "The chance is that of failing: its inverse belongs in the logarithm.",
-       claim="log(steps * beta) / epsilon * sensitivity")
+       "log(steps * beta) / epsilon * sensitivity")
 def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
     r"""P\Big(\max_{i\le k}|X_i| > \frac\Delta\varepsilon\ln\frac k\beta\Big) \le \beta
 
@@ -149,10 +149,10 @@ def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
          below=lambda sigma, threshold: 2 * ndtr(-threshold / sigma), sigma=Log(0.2, 5.0),
          threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
 @printed("0.1353352832", "0.0455002639", noise_std=1.0, threshold=2.0)
-@wrong("no-half", "The exponent of the density has a 2 below.",
-       claim="exp(-threshold**2 / noise_std**2)", threshold=Log(0.5, 10.0), noise_std=Log(0.5, 5.0))
-@wrong("two-sides", "True, and twice as much as is needed.", kind="identity",
-       claim="2 * exp(-threshold**2 / (2 * noise_std**2))")
+@wrong("no-half", "The exponent of the density has a 2 below.", "exp(-threshold**2 / noise_std**2)",
+       threshold=Log(0.5, 10.0), noise_std=Log(0.5, 5.0))
+@wrong("two-sides", "True, and twice as much as is needed.",
+       "2 * exp(-threshold**2 / (2 * noise_std**2))", kind="identity")
 def gaussian_tail_bound(*, noise_std, threshold):
     r"""P(|X| > t) \le e^{-t^2/2\sigma^2}
 
@@ -168,11 +168,9 @@ def gaussian_tail_bound(*, noise_std, threshold):
          "标准差 σ 的高斯噪声以概率 β 在任一侧超过的误差", "error", "gauss normal 高斯 正态",
          into=lambda sigma: {"noise_std": sigma}, sigma=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
 @printed("1.95996398", noise_std=1.0, beta=0.05)
-@wrong("one-side", "So much lies on one side; noise errs on both.",
-       printed("1.64485363", "1.95996398", noise_std=1.0, beta=0.05),
-       claim="noise_std * probit(1 - beta)")
-@wrong("variance", "The quantile grows with the deviation.", claim="noise_std**2 * probit(1 - "
-       "beta / 2)", met="opendp/smartnoise-core, issue 316")
+@wrong("one-side", "So much lies on one side; noise errs on both.", "noise_std * probit(1 - beta)")
+@wrong("variance", "The quantile grows with the deviation.", "noise_std**2 * probit(1 - beta / 2)",
+       met="opendp/smartnoise-core, issue 316")
 def gaussian_error(*, noise_std, beta):
     r"""P\big(|X| > \sigma\,\Phi^{-1}(1 - \tfrac\beta2)\big) = \beta
 
@@ -189,8 +187,8 @@ def gaussian_error(*, noise_std, beta):
          "标准差 σ 的高斯噪声的平均绝对误差", "error", "mean_abs expect average E| 期望 平均",
          rare=True, into=lambda sigma: {"noise_std": sigma}, sigma=Log(0.05, 50.0))
 @printed("0.7978845608", noise_std=1.0)
-@wrong("deviation", "The root of the mean square, a quarter more.", claim="noise_std")
-@wrong("upside-down", "2/pi stands under the root.", claim="noise_std * sqrt(pi / 2)")
+@wrong("deviation", "The root of the mean square, a quarter more.", "noise_std")
+@wrong("upside-down", "2/pi stands under the root.", "noise_std * sqrt(pi / 2)")
 def gaussian_mean_error(*, noise_std):
     r"""E|X| = \sigma\sqrt{2/\pi}"""
     return noise_std * math.sqrt(2 / math.pi)
@@ -206,7 +204,7 @@ def gaussian_mean_error(*, noise_std):
          "mean_abs expect average E| 期望 平均", rare=True)
 @printed("2.0", epsilon=0.5, sensitivity=1.0)
 @wrong("deviation", "The root of the mean square is sqrt(2) times as large.",
-       claim="sqrt(2) * sensitivity / epsilon")
+       "sqrt(2) * sensitivity / epsilon")
 def laplace_mean_error(*, epsilon, sensitivity):
     r"""E|X| = \frac\Delta\varepsilon"""
     return sensitivity / epsilon
@@ -223,9 +221,9 @@ def laplace_mean_error(*, epsilon, sensitivity):
          sensitivity / epsilon * np.log((candidates - 1) * (1 - beta) / beta), 0.0))
 @printed("18.420681", "18.3804794", epsilon=1.0, candidates=100, beta=0.01, sensitivity=1.0)
 @wrong("no-two", "The 2 of the exponent comes back: scores may move both ways.",
-       claim="sensitivity * (log(candidates) + log(1 / beta)) / epsilon")
+       "sensitivity * (log(candidates) + log(1 / beta)) / epsilon")
 @wrong("no-candidates", "Many bad candidates share what a single one is seldom given.",
-       claim="2 * sensitivity * log(1 / beta) / epsilon", candidates=Whole(20, 1000))
+       "2 * sensitivity * log(1 / beta) / epsilon", candidates=Whole(20, 1000))
 def exponential_mechanism_error(*, epsilon, candidates, beta, sensitivity):
     r"""P\Big(u(r) \le \mathrm{OPT} - \frac{2\Delta}\varepsilon\ln\frac{|R|}\beta\Big) \le \beta
 
@@ -244,9 +242,9 @@ def exponential_mechanism_error(*, epsilon, candidates, beta, sensitivity):
          "threshold histogram partition key stability 阈值 直方图", rare=True)
 @printed("4.1e-08", epsilon=1.0, threshold=17.3)
 @wrong("from-zero", "The key of a new record has the count 1, not 0.",
-       claim="exp(-epsilon * threshold) / 2")
-@wrong("both-sides", "An upper bound: only noise above counts.", kind="identity",
-       claim="exp(-epsilon * (threshold - 1))")
+       "exp(-epsilon * threshold) / 2")
+@wrong("both-sides", "An upper bound: only noise above counts.", "exp(-epsilon * (threshold - 1))",
+       kind="identity")
 @wrong("gaussian", "Gaussian noise of the classical size for 1e-5 has a tail of its own.",
        says=r"\text{the same with Gaussian noise}", oracle=lambda epsilon, threshold: normal_tail(
        noise_std=math.sqrt(2 * math.log(1.25e5)) / epsilon, threshold=threshold - 1, sides=1),
@@ -272,9 +270,9 @@ def new_key_delta(*, epsilon, threshold):
          np.log1p(-np.minimum(2 * beta, 1 - 1e-9)) / queries))), 0.0) / epsilon)
 @printed("60.8072197", epsilon=1.0, queries=10, beta=0.01)
 @wrong("no-queries", "The largest of the noises on k answers grows with ln k.",
-       claim="8 * log(2 / beta) / epsilon", queries=Whole(50, 1000))
+       "8 * log(2 / beta) / epsilon", queries=Whole(50, 1000))
 @wrong("scale-one", "The noises have scales of 2 and 4 over epsilon, not 1.",
-       claim="2 * (log(queries) + log(2 / beta)) / epsilon")
+       "2 * (log(queries) + log(2 / beta)) / epsilon")
 def above_threshold_accuracy(*, epsilon, queries, beta):
     r"""\alpha = \frac{8\big(\ln k + \ln(2/\beta)\big)}\varepsilon:\ \text{with chance } 1-\beta
     \text{ answers } \top \text{ are } \ge T - \alpha \text{ and answers } \bot \text{ are } \le

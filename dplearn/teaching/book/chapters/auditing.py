@@ -65,14 +65,14 @@ enter(theorems.audit_epsilon,
               0.4), delta=SLACK),
       printed("3.688854453", false_positive_rate=0.01, false_negative_rate=0.6, delta=1e-5),
     wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
-          claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
+          "max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
           says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test proves}",
           kind="identity", oracle=lambda false_positive_rate, false_negative_rate, delta:
           oracles.worst_event_epsilon_at([false_positive_rate, 1 - false_positive_rate], [1 -
           false_negative_rate, false_negative_rate], delta), without="p q event",
           false_positive_rate=Log(1e-4, 0.5), false_negative_rate=Log(1e-4, 0.5)),
       wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
-            claim="log((1 - false_positive_rate) / false_negative_rate)",
+            "log((1 - false_positive_rate) / false_negative_rate)",
             says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",
             given="0 < delta < 1 and false_positive_rate < 1"))
 
@@ -101,7 +101,7 @@ enter(theorems.audit_mu,
       printed("2.0730007", false_positive_rate=0.01, false_negative_rate=0.6),
       wrong("for-every-mechanism",
             "Only a Gaussian mechanism has that curve; pure DP stays below its own epsilon.",
-            claim=lambda epsilon, false_positive_rate, delta: oracles.normal_epsilon( delta=delta,
+            lambda epsilon, false_positive_rate, delta: oracles.normal_epsilon( delta=delta,
             mu=float(-ndtri(false_positive_rate) - ndtri(max( 1 - math.exp(epsilon) *
             false_positive_rate, math.exp(-epsilon) * (1 - false_positive_rate))))),
             says=r"\varepsilon \ge \varepsilon(\delta) \text{ of } N(\mu,1) \text{ at that } \mu, "
@@ -121,8 +121,8 @@ enter(theorems.clopper_pearson_upper,
                unsafe=None),
       printed("0.003682084", "0.003682084", errors=0, trials=1000, confidence=0.95),
       wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.",
-            claim=lambda errors, trials, confidence: errors / trials + ndtri((1 + confidence) / 2)
-            * math.sqrt(errors * (trials - errors) / trials**3),
+            lambda errors, trials, confidence: errors / trials + ndtri((1 + confidence) / 2) *
+            math.sqrt(errors * (trials - errors) / trials**3),
             says=r"\hat r = \frac kn + z_{1-\alpha/2}\sqrt{\frac kn\Big(1-\frac kn\Big)\Big/n}"))
 
 
@@ -136,7 +136,7 @@ enter(theorems.clopper_pearson_upper,
 @printed("5.600577", "5.600577", trials=1000, confidence=0.95, delta=1e-5)
 @wrong("no-ceiling",
        "Some false positives may have been missed: n runs of each kind show about ln n at most.",
-       claim="inf", says=r"\text{an attack that never errs proves } \varepsilon = \infty")
+       "inf", says=r"\text{an attack that never errs proves } \varepsilon = \infty")
 def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
     r"""\varepsilon_{\max} = \ln\frac{1-\delta-\hat r_0}{\hat r_0},\quad
     \hat r_0 = 1 - (\alpha/2)^{1/n}
@@ -182,18 +182,16 @@ def audit_error(*, confidence):
          below=lambda: 0.0)
 @printed("0.462122536", epsilon=1.0, delta=1e-5)
 @wrong("yeom", "A bound, twice the truth for small epsilon, and above 1 from ln 2 on.",
-       claim="expm1(epsilon)", met="Yeom et al. 2018, Theorem 1, taken for tight",
+       "expm1(epsilon)", met="Yeom et al. 2018, Theorem 1, taken for tight",
        says=r"\mathrm{Adv} = e^\varepsilon - 1 \text{ at worst, under pure DP}",
        given="epsilon > 0", kind="identity",
        oracle=lambda epsilon: oracles.worst_event_delta(*oracles.randomized_response(epsilon), 0.0),
        without="p q delta", epsilon=Log(0.01, 5.0))
-@wrong("minus-delta", "A larger delta cannot help: its sign is wrong.",
-       claim="-expm1(-epsilon) - delta")
+@wrong("minus-delta", "A larger delta cannot help: its sign is wrong.", "-expm1(-epsilon) - delta")
 @wrong("of-a-gaussian", "One point of the curve says little about another: use the curve.",
-       printed("0.97519", "0.38292492", mu=1.0, delta=1e-5), claim=lambda mu, delta: math.tanh((x :=
-       oracles.normal_epsilon(delta=delta, mu=mu)) / 2) + 2 * delta / (math.exp(x) + 1),
-       says=r"\text{a Gaussian mechanism lets an attacker reach it}", given="mu > 0",
-       kind="identity", oracle=lambda mu: oracles.normal_delta(epsilon=0.0, mu=mu),
+       lambda mu, delta: math.tanh((x := oracles.normal_epsilon(delta=delta, mu=mu)) / 2) + 2 *
+       delta / (math.exp(x) + 1), says=r"\text{a Gaussian mechanism lets an attacker reach it}",
+       given="mu > 0", kind="identity", oracle=lambda mu: oracles.normal_delta(epsilon=0.0, mu=mu),
        without="p q epsilon", mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
 def membership_advantage(*, epsilon, delta=0.0):
     r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR}
@@ -220,11 +218,11 @@ def membership_advantage(*, epsilon, delta=0.0):
 @printed("0.2319693167", epsilon=1.0, values=10)
 @wrong("odds-times-prior",
        "A bound, but probabilities add up to 1: the other values keep their share.",
-       claim="min(exp(epsilon) / values, 1.0)",
+       "min(exp(epsilon) / values, 1.0)",
        says=r"P(\text{guess right}) = e^\varepsilon/k \text{ at worst}",
        given="epsilon > 0 and values >= 2", kind="identity", oracle=lambda epsilon, values:
-       best_guesser(channel=response_channel(math.exp(epsilon), values)),
-       without="channel", values=Whole(2, 50), epsilon=Log(0.01, 5.0))
+       best_guesser(channel=response_channel(math.exp(epsilon), values)), without="channel",
+       values=Whole(2, 50), epsilon=Log(0.01, 5.0))
 @wrong("approximate-dp", "With probability delta the value may be shown as it is.",
        says=r"\text{the same under } (\varepsilon,\delta)\text{-DP}",
        oracle=lambda channel, delta: delta + (1 - delta) * best_guesser(channel=channel),

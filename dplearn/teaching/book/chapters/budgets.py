@@ -48,8 +48,7 @@ def spread_of_sum(*, sigma_1, sigma_2):
          "L2 L_2 L^2 Δ_2 Delta_2 euclid 欧氏", rare=True)
 @printed("2.0", epsilon=1.0, dimension=4, sensitivity=1.0)
 @wrong("euclidean", "Laplace noise is paid for in the L1 norm, sqrt(d) times as large at worst.",
-       printed("1.0", "2.0", epsilon=1.0, dimension=4, sensitivity=1.0),
-       claim="sensitivity / epsilon")
+       "sensitivity / epsilon")
 def laplace_scale_euclidean(*, epsilon, dimension, sensitivity):
     r"""\lVert f(d) - f(d')\rVert_2 \le \Delta_2:\quad b = \frac{\sqrt d\,\Delta_2}\varepsilon"""
     return math.sqrt(dimension) * sensitivity / epsilon
@@ -65,9 +64,9 @@ def laplace_scale_euclidean(*, epsilon, dimension, sensitivity):
          "each_of k_answers k_quer k_count queries rounds total_budget split 每次 每个")
 @printed("10.0", epsilon=1.0, steps=10, sensitivity=1.0)
 @wrong("each-alone", "So each answer alone is epsilon-DP; together they are k epsilon-DP.",
-       claim="sensitivity / epsilon")
+       "sensitivity / epsilon")
 @wrong("root", "The root of k is Gaussian noise's, or needs a delta.",
-       claim="sqrt(steps) * sensitivity / epsilon")
+       "sqrt(steps) * sensitivity / epsilon")
 def laplace_scale_for_answers(*, epsilon, steps, sensitivity):
     r"""b = \frac{k\Delta}\varepsilon \text{ on each of } k \text{ answers}"""
     return steps * sensitivity / epsilon
@@ -96,7 +95,7 @@ def gaussian_sigma_two(*, epsilon, delta):
 @setting(*TOGETHER, "sigma", _FOLD, below=below.gaussian_sigma)
 @printed("4.9005552", "3.730631635", epsilon=1.0, delta=1e-5, steps=1)
 @wrong("halved", "The root of the discriminant counts: with the 2 inside it is too small.",
-       claim="sqrt(steps) * (sqrt(2*log(1/delta)) + sqrt(2*log(1/delta) + epsilon)) / (4*epsilon)")
+       "sqrt(steps) * (sqrt(2*log(1/delta)) + sqrt(2*log(1/delta) + epsilon)) / (4*epsilon)")
 def gaussian_sigma_closed(*, epsilon, delta, steps=1):
     r"""\sigma = \sqrt k\,\Delta_2\,
     \frac{\sqrt{2\ln(1/\delta)} + \sqrt{2\ln(1/\delta) + 2\varepsilon}}{2\varepsilon}"""
@@ -114,7 +113,7 @@ def gaussian_sigma_closed(*, epsilon, delta, steps=1):
 @wrong("any-epsilon", "The theorem behind it ends at epsilon = 1.",
        given="epsilon > 0 and 0 < delta < 1 and steps >= 1", epsilon=Log(1.0, 50.0))
 @wrong("one-release", "The noise of one release; k of them move the answers sqrt(k) times as far.",
-       claim="sqrt(2 * log(1.25 / delta)) / epsilon")
+       "sqrt(2 * log(1.25 / delta)) / epsilon")
 def classical_sigma_for_releases(*, epsilon, delta, steps):
     r"""\sigma \ge \frac{\Delta_2\sqrt{2k\ln(1.25/\delta)}}\varepsilon"""
     return math.sqrt(2 * steps * math.log(1.25 / delta)) / epsilon
@@ -127,7 +126,7 @@ def classical_sigma_for_releases(*, epsilon, delta, steps):
          "标准差 σ 的高斯噪声，δ = 0 的 ε-DP", "epsilon", "gauss normal 高斯 pure 纯", rare=True)
 @printed("inf", noise_multiplier=1.0)
 @wrong("as-laplace", "True of Laplace noise of that scale; the loss of Gaussian noise has no end.",
-       claim="1 / noise_multiplier")
+       "1 / noise_multiplier")
 def gaussian_pure_epsilon(*, noise_multiplier):
     r"""\sup_x\ln\frac{p(x - \Delta)}{p(x)} = \infty \text{ for } p \text{ of } N(0,\sigma^2)"""
     return math.inf if noise_multiplier > 0 else math.nan
@@ -141,9 +140,9 @@ def gaussian_pure_epsilon(*, noise_multiplier):
 @setting(*ALONE, "delta", "gauss normal 高斯", below=below.gaussian_delta)
 @printed("0.8824969", "0.1269367", epsilon=1.0, noise_multiplier=1.0)
 @wrong("no-mean", "The loss has the mean 1/(2 sigma^2), from which epsilon is to be measured.",
-       claim="exp(-(epsilon*noise_multiplier)**2 / 2)")
+       "exp(-(epsilon*noise_multiplier)**2 / 2)")
 @wrong("plus", "The mean loss is on epsilon's side and takes from the distance.",
-       claim="exp(-(epsilon*noise_multiplier + 1/(2*noise_multiplier))**2 / 2)")
+       "exp(-(epsilon*noise_multiplier + 1/(2*noise_multiplier))**2 / 2)")
 @wrong("any-epsilon", "Below its mean the loss is likely: there the bound falls again.",
        given="noise_multiplier > 0 and epsilon > 0")
 def gaussian_delta_bound(*, epsilon, noise_multiplier):
@@ -161,11 +160,12 @@ def gaussian_delta_bound(*, epsilon, noise_multiplier):
 @setting(*TOGETHER, "epsilon", _FOLD, below=below.gaussian_epsilon)
 @printed("5.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5, steps=1)
 @wrong("no-drift", "The mean loss k/(2 sigma^2) is missing; little noise shows it.",
-       claim="sqrt(2*steps*log(1/delta)) / noise_multiplier")
-@wrong("drift-of-one", "Every release adds its own mean loss.", steps=Whole(2, 1000),
-       claim="1/(2*noise_multiplier**2) + sqrt(2*steps*log(1/delta))/noise_multiplier")
+       "sqrt(2*steps*log(1/delta)) / noise_multiplier")
+@wrong("drift-of-one", "Every release adds its own mean loss.",
+       "1/(2*noise_multiplier**2) + sqrt(2*steps*log(1/delta))/noise_multiplier",
+       steps=Whole(2, 1000))
 @wrong("steps-outside", "An upper bound: the root holds k as well.",
-       claim="steps * (1/(2*noise_multiplier**2) + sqrt(2*log(1/delta))/noise_multiplier)",
+       "steps * (1/(2*noise_multiplier**2) + sqrt(2*log(1/delta))/noise_multiplier)",
        kind="identity")
 def gaussian_epsilon_closed(*, noise_multiplier, delta, steps=1):
     r"""\varepsilon = \frac{k\Delta^2}{2\sigma^2} + \frac{\Delta\sqrt{2k\ln(1/\delta)}}\sigma"""
@@ -182,9 +182,9 @@ def gaussian_epsilon_closed(*, noise_multiplier, delta, steps=1):
 @setting(*TOGETHER, "epsilon", _FOLD, below=below.gaussian_epsilon)
 @printed("5.378231", "4.3771781", noise_multiplier=1.0, order=5.0, delta=1e-5, steps=1)
 @wrong("one-step", "The divergence of all k releases is converted, not that of one.",
-       claim="order/(2*noise_multiplier**2) - log(delta)/(order - 1)", steps=Whole(50, 1000))
-@wrong("no-half", "An upper bound; the divergence has alpha/2.", kind="identity",
-       claim="order*steps/noise_multiplier**2 - log(delta)/(order - 1)")
+       "order/(2*noise_multiplier**2) - log(delta)/(order - 1)", steps=Whole(50, 1000))
+@wrong("no-half", "An upper bound; the divergence has alpha/2.",
+       "order*steps/noise_multiplier**2 - log(delta)/(order - 1)", kind="identity")
 def gaussian_epsilon_at_order(*, noise_multiplier, order, delta, steps=1):
     r"""\varepsilon = \frac{k\alpha\Delta^2}{2\sigma^2} + \frac{\ln(1/\delta)}{\alpha-1}"""
     return steps * order / (2 * noise_multiplier**2) - math.log(delta) / (order - 1)
@@ -198,7 +198,7 @@ def gaussian_epsilon_at_order(*, noise_multiplier, order, delta, steps=1):
          "加在同一回答上的两个独立高斯噪声，标准差 σ_1 与 σ_2", "sigma",
          "independ sum_of added 独立")
 @printed("5.0", sigma_1=3.0, sigma_2=4.0)
-@wrong("sum", "Variances add up, deviations do not.", claim="sigma_1 + sigma_2")
+@wrong("sum", "Variances add up, deviations do not.", "sigma_1 + sigma_2")
 def added_noise_std(*, sigma_1, sigma_2):
     r"""\sigma = \sqrt{\sigma_1^2 + \sigma_2^2}
 
@@ -216,11 +216,11 @@ def added_noise_std(*, sigma_1, sigma_2):
 @setting(*ALONE, "rho", "gauss normal 高斯", **_ONE, noise_multiplier=_NOISE)
 @setting(*TOGETHER, "rho", _FOLD)
 @printed("0.5", noise_multiplier=1.0, steps=1)
-@wrong("no-two", "An upper bound: half of it is the value.", claim="steps / noise_multiplier**2")
+@wrong("no-two", "An upper bound: half of it is the value.", "steps / noise_multiplier**2")
 @wrong("deviation-for-variance", "The square belongs to sigma, too: for sigma > 1 it is harmless.",
-       claim="steps / (2 * noise_multiplier)")
+       "steps / (2 * noise_multiplier)")
 @wrong("square-of-k", "Groups of k cost k^2; k releases of independent noise cost k.",
-       claim="steps**2 / (2 * noise_multiplier**2)", steps=Whole(2, 150))
+       "steps**2 / (2 * noise_multiplier**2)", steps=Whole(2, 150))
 def gaussian_zcdp_of_releases(*, noise_multiplier, steps=1):
     r"""\rho = \frac{k\Delta^2}{2\sigma^2}"""
     return steps / (2 * noise_multiplier**2)

@@ -103,11 +103,10 @@ enter(rdp_to_epsilon_mironov,
       printed("1.77921394", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
       printed("12.5129255", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
       wrong("bracket", "The denominator is alpha - 1: the bracket was lost in print.",
-            printed("3.80259", orders=5.0, rdp=2.5, delta=1e-5),
-            claim="rdp - log(delta) / orders - 1", delta=_SMALL),
-      wrong("divided-by-order", "Harmless at large orders, where the first conversion has slack "
-            "to spare.", printed("1.65129255", orders=10.0, rdp=0.5, delta=1e-5),
-            claim="rdp - log(delta) / orders", delta=_SMALL),
+            "rdp - log(delta) / orders - 1", delta=_SMALL),
+      wrong("divided-by-order",
+            "Harmless at large orders, where the first conversion has slack to spare.",
+            "rdp - log(delta) / orders", delta=_SMALL),
       wrong("tight", "The improved conversion is always smaller.", says=r"\rho + "
             r"\ln(1/\delta)/(\alpha-1) \text{ is the best epsilon}", kind="identity", delta=_SMALL))
 
@@ -125,7 +124,7 @@ enter(rdp_to_epsilon,
               orders=ORDER, rho=RHO, delta=SLACK),
       printed("1.41801064", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
       wrong("sign", "Still an upper bound, but not what the proof gives: the improvement shrinks.",
-            claim="max(rdp + log1p(-1 / orders) - (log(delta) - log(orders)) / (orders - 1), 0.0)",
+            "max(rdp + log1p(-1 / orders) - (log(delta) - log(orders)) / (orders - 1), 0.0)",
             kind="identity", oracle=pointwise_epsilon, delta=_SMALL),
       wrong("tight", "Optimising over pairs of coins gives slightly less (Asoodeh et al. 2020).",
             says=r"\text{the best epsilon that } D_\alpha \le \rho \text{ allows}",
@@ -139,15 +138,15 @@ enter(rdp_to_epsilon,
          "zcdp", below=below.gaussian_epsilon, rho=RHO, delta=SLACK)
 @printed("5.29853", "4.37718", rho=0.5, delta=1e-5)
 @wrong("one-root", "The 2 is missing: the least of rho a + c/(a - 1) is rho + 2 sqrt(rho c).",
-       claim="rho + sqrt(-rho * log(delta))", delta=_SMALL)
-@wrong("root-alone", "A rate for small rho without its constant.", claim="sqrt(-rho * log(delta))",
+       "rho + sqrt(-rho * log(delta))", delta=_SMALL)
+@wrong("root-alone", "A rate for small rho without its constant.", "sqrt(-rho * log(delta))",
        delta=_SMALL)
 @wrong("sublinear", "Once k rho exceeds ln(1/delta) epsilon grows by rho with every release.",
-       claim="2 * sqrt(-rho * log(delta))",
+       "2 * sqrt(-rho * log(delta))",
        says=r"\varepsilon = 2\sqrt{k\rho\ln(1/\delta)} \text{ for any number of releases}",
        delta=_SMALL)
 @wrong("both-roots", "epsilon^2 / (4 ln(1/delta) + 4 epsilon) is a little less than the best rho.",
-       claim="2 * rho + 2 * sqrt(rho * (rho - log(delta)))", kind="identity")
+       "2 * rho + 2 * sqrt(rho * (rho - log(delta)))", kind="identity")
 @wrong("tight", "The Rényi curve is exact; turning it into epsilon and delta is not.",
        says=r"\rho + 2\sqrt{\rho\ln(1/\delta)} \text{ is exact for Gaussian noise}",
        kind="identity", delta=_SMALL)
@@ -174,12 +173,11 @@ enter(zcdp_to_epsilon_bun_steinke,
               "order best 阶", into={}, value=lambda value, rho, **_: (value / rho + 1) / 2,
               rho=RHO, delta=SLACK),
       printed("0.0760", "0.0760", rho=1.25e-4, delta=1e-5),
-      wrong("orders-to-100", "Only while the best order lies there; little leakage needs large "
-            "orders.", printed("0.1288", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(100),
-            says=r"\alpha \in [2, 100] \text{ is enough}", delta=_SMALL),
+      wrong("orders-to-100",
+            "Only while the best order lies there; little leakage needs large orders.",
+            _orders_up_to(100), says=r"\alpha \in [2, 100] \text{ is enough}", delta=_SMALL),
       wrong("orders-to-32", "It fails at both ends: much leakage needs orders below 2.",
-            printed("0.3754", rho=1.25e-4, delta=1e-5), claim=_orders_up_to(32),
-            says=r"\alpha \in [2, 32] \text{ is enough}", delta=_SMALL))
+            _orders_up_to(32), says=r"\alpha \in [2, 32] \text{ is enough}", delta=_SMALL))
 
 enter(zcdp_to_epsilon,
       formula("G-D3b", "From zCDP to epsilon and delta, improved",
@@ -205,7 +203,7 @@ enter(zcdp_to_epsilon,
          noise_multiplier=NOISE, delta=SLACK)
 @printed("264.589", "264.589", at=_PLOTTED, order=60.0)
 @wrong("three-hundred", "Order 20 touches at 2551 releases; it is order 60 that touches near 300.",
-       claim="300.0",
+       "300.0",
        says=r"\text{the curves touch at } k \approx 300 \text{ for } \alpha = 20,\ \sigma = 200",
        order=Choice(20.0), rho=Choice(1.25e-5), delta=Choice(1e-5))
 def touching_steps(*, order, rho, delta):
@@ -226,19 +224,15 @@ def touching_steps(*, order, rho, delta):
 @printed("5.2985259", "5.2985259", noise_multiplier=1.0, delta=1e-5)
 @wrong("order-shifted",
        "The moment of order a + 1 is the a-th of the loss; the two were taken for one.",
-       printed("4.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
-       claim="sqrt(-2 * log(delta)) / noise_multiplier - 0.5 / noise_multiplier**2", kind="upper",
+       "sqrt(-2 * log(delta)) / noise_multiplier - 0.5 / noise_multiplier**2", kind="upper",
        oracle=oracles.normal_epsilon, delta=_SMALL)
-@wrong("bracket", "The denominator is alpha - 1.",
-       printed("3.79853", "4.37718", noise_multiplier=1.0, delta=1e-5),
-       claim="sqrt(-2 * log(delta)) / noise_multiplier - 1", kind="upper",
-       oracle=oracles.normal_epsilon, delta=_SMALL)
+@wrong("bracket", "The denominator is alpha - 1.", "sqrt(-2 * log(delta)) / noise_multiplier - 1",
+       kind="upper", oracle=oracles.normal_epsilon, delta=_SMALL)
 @wrong("one-order-low", "Valid, since divergences grow with the order; K(a)/a belongs to a + 1.",
-       claim="noise_multiplier**(-2) + sqrt(-2 * log(delta)) / noise_multiplier",
+       "noise_multiplier**(-2) + sqrt(-2 * log(delta)) / noise_multiplier",
        says=r"(\alpha, K(\alpha)/\alpha)\text{-RDP} \Rightarrow \varepsilon = \frac1{z^2} + "
        r"\frac{\sqrt{2\ln(1/\delta)}}z", delta=_SMALL)
 @wrong("optimal", "Best over orders; the exact profile is smaller.",
-       printed("5.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5),
        says=r"\text{the best epsilon of the Gaussian mechanism}", kind="identity",
        oracle=oracles.normal_epsilon, delta=_SMALL)
 def moments_epsilon_gaussian(*, noise_multiplier, delta):

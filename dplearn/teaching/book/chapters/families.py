@@ -61,13 +61,12 @@ def renyi_of_normals(*, order, mean_p, std_p, mean_q, std_q):
          1.0, "std_p": noise_multiplier, "std_q": noise_multiplier}, noise_multiplier=NOISE)
 @printed("0.470263017683", order=2.0, mean_p=0.0, std_p=1.0, mean_q=1.0, std_q=1.5)
 @wrong("no-root", "The logarithm holds the square root; with its square a divergence is negative.",
-       printed("-0.1561185", order=2.0, mean_p=0.0, std_p=1.0, mean_q=1.0, std_q=1.5),
-       claim=f"{_GAP} + log({_VARIANCE}/{_STDS})/(1 - order)",
-       says=r"\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2} + \frac1{1-\alpha} "
+       f"{_GAP} + log({_VARIANCE}/{_STDS})/(1 - order)", says=r"\frac{\alpha(\mu_0-\mu_1)^2}{2"
+       r"\sigma_\alpha^2} + \frac1{1-\alpha} "
        r"\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^\alpha}",
        given=f"order != 1 and {_VARIANCE} > 0")
 @wrong("no-condition", "Where P is too wide for Q the divergence is infinite.",
-       claim=f"{_GAP} + (0.5*log(abs({_VARIANCE})) - log({_STDS}))/(1 - order)",
+       f"{_GAP} + (0.5*log(abs({_VARIANCE})) - log({_STDS}))/(1 - order)",
        says=r"\text{the same with } |\sigma_\alpha^2| \text{, for all } \alpha > 1",
        given=f"order > 1 and {_VARIANCE} != 0")
 def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
@@ -103,9 +102,9 @@ def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
 @printed("0.7468281411", order=3.0, scale=1.0)
 @printed("0.9965294", order=200.0, scale=1.0)
 @wrong("square", "Of the shape of the Gaussian's: an upper bound twice too large, and no value.",
-       claim="order / scale**2")
+       "order / scale**2")
 @wrong("deviation-for-scale", "The variance of a Laplace law of scale b is 2 b^2.",
-       claim=lambda order, scale: renyi_laplace(order=order, scale=math.sqrt(2) * scale),
+       lambda order, scale: renyi_laplace(order=order, scale=math.sqrt(2) * scale),
        says=r"D_\alpha \text{ with the standard deviation } \sqrt2\,b \text{ for } b")
 def renyi_laplace(*, order, scale):
     r"""D_\alpha = \frac1{\alpha-1}\ln\Big\{\frac{\alpha}{2\alpha-1}e^{(\alpha-1)/b}
@@ -150,7 +149,7 @@ def renyi_randomized_response(*, truth, order):
 @wrong("whole-distance", "The sum of |p - q| is twice the total variation distance.",
        says=r"\lVert P - Q\rVert_1 \le \sqrt{\mathrm{KL}(P\Vert Q)/2}",
        oracle=lambda p, q: float(np.sum(np.abs(np.subtract(p, q)))))
-@wrong("no-half", "True, but too large by a factor of 1.4 for nearly equal laws.", claim="sqrt(kl)",
+@wrong("no-half", "True, but too large by a factor of 1.4 for nearly equal laws.", "sqrt(kl)",
        says=r"\mathrm{TV} \le \sqrt{\mathrm{KL}} \text{ and no constant is better}",
        kind="identity", oracle=largest_distance, without="p q", kl=Log(1e-4, 0.5))
 def pinsker(*, kl):
@@ -178,11 +177,11 @@ def bretagnolle_huber(*, kl):
 @printed("0.4621171573", "0.4621171573", epsilon=1.0,
          at=dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)))
 @wrong("exponential", "A valid bound, but at least twice the largest mean.",
-       printed("1.71828", epsilon=1.0), claim="epsilon * expm1(epsilon)", without="p q",
-       kind="identity", oracle=mean_loss_of_coins, epsilon=Log(0.01, 5.0))
+       "epsilon * expm1(epsilon)", without="p q", kind="identity", oracle=mean_loss_of_coins,
+       epsilon=Log(0.01, 5.0))
 @wrong("half-square", "The limit for a small epsilon; a valid bound that no pair attains.",
-       printed("0.5", epsilon=1.0), claim="epsilon**2 / 2", without="p q", kind="identity",
-       oracle=mean_loss_of_coins, epsilon=Log(0.01, 5.0))
+       "epsilon**2 / 2", without="p q", kind="identity", oracle=mean_loss_of_coins,
+       epsilon=Log(0.01, 5.0))
 def mean_loss_of_pure_dp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mathrm{KL} \le
     \varepsilon\tanh\frac\varepsilon2 \le \frac{\varepsilon^2}2"""

@@ -73,10 +73,10 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
 @printed("1.0", order=2.0, epsilon=1.0, distance=1.0)
 @printed("4.8448", order=10.0, epsilon=0.213020, distance=1.0)
 @wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
-       claim="distance**2*order/(2*epsilon)", says=r"\sigma = \frac{\Delta^2\alpha}{2\varepsilon}")
-@wrong("no-two", "Enough, and too much by the root of 2.", claim="distance*sqrt(order/epsilon)")
+       "distance**2*order/(2*epsilon)", says=r"\sigma = \frac{\Delta^2\alpha}{2\varepsilon}")
+@wrong("no-two", "Enough, and too much by the root of 2.", "distance*sqrt(order/epsilon)")
 @wrong("distance-once", "The squared distance belongs to the variance.",
-       claim="sqrt(distance*order/(2*epsilon))")
+       "sqrt(distance*order/(2*epsilon))")
 def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
     r"""\sigma = \Delta\sqrt{\frac\alpha{2\varepsilon}}
 
@@ -92,9 +92,9 @@ def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
 @setting(*ALONE, "sigma", "gauss normal 高斯", into={"distance": 1.0}, rho=RHO)
 @printed("1.0", rho=0.5, distance=1.0)
 @wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
-       claim="distance**2/(2*rho)", says=r"\sigma = \frac{\Delta^2}{2\rho}")
+       "distance**2/(2*rho)", says=r"\sigma = \frac{\Delta^2}{2\rho}")
 @wrong("pure", "rho-zCDP follows from pure DP with epsilon = sqrt(2 rho); Laplace noise has it.",
-       claim="distance/rho", says=r"\sigma = \Delta/\rho")
+       "distance/rho", says=r"\sigma = \Delta/\rho")
 def gaussian_std_for_zcdp(*, rho, distance=1.0):
     r"""\sigma = \frac\Delta{\sqrt{2\rho}}"""
     return distance / math.sqrt(2 * rho)
@@ -107,13 +107,11 @@ def gaussian_std_for_zcdp(*, rho, distance=1.0):
 @printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=1.0)
 @printed("9.9972561", noise_multiplier=1.0, delta=1e-5, distance=2.0)
 @wrong("doubles", "Twice the distance is four times the concentrated loss; it also costs delta.",
-       printed("8.7543562", noise_multiplier=1.0, delta=1e-5, distance=2.0),
-       claim=lambda noise_multiplier, delta: 2 * release_epsilon(noise_multiplier=noise_multiplier,
+       lambda noise_multiplier, delta: 2 * release_epsilon(noise_multiplier=noise_multiplier,
        delta=delta), says=r"\varepsilon_{\text{replace one}} = 2\,\varepsilon_{\text{add/remove}}",
        distance=Choice(2.0))
 @wrong("norm-for-replaced", "A clipped contribution that is replaced moves the sum by up to 2C.",
-       printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=2.0),
-       claim=lambda noise_multiplier, delta: release_epsilon(noise_multiplier=noise_multiplier,
+       lambda noise_multiplier, delta: release_epsilon(noise_multiplier=noise_multiplier,
        delta=delta), says=r"\Delta_2 = C \text{ whatever the neighbours}")
 def release_epsilon(*, noise_multiplier, delta, distance=1.0):
     r"""\varepsilon = \min\Big\{\varepsilon \ge 0 : \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big) -
@@ -127,11 +125,10 @@ def release_epsilon(*, noise_multiplier, delta, distance=1.0):
 @identity("Zhao et al. 2019, Section 3", first_failure, tolerance=1e-8, unsafe="larger", points=12)
 @printed("7.463474", delta=1e-3)
 @printed("8.419771", delta=1e-5)
-@wrong("never", "Its proof needs epsilon < 1, and far enough above the recipe is false.",
-       claim="inf")
+@wrong("never", "Its proof needs epsilon < 1, and far enough above the recipe is false.", "inf")
 @wrong("at-one", "Beyond 1 nothing is proved, but the recipe goes on being true up to 4 or more.",
-       claim="1.0")
-@wrong("one-number", "A larger delta ends the recipe's range earlier.", claim="8.43",
+       "1.0")
+@wrong("one-number", "A larger delta ends the recipe's range earlier.", "8.43",
        says=r"\varepsilon^* = 8.43 \text{ for every } \delta")
 def classical_gaussian_threshold(*, delta):
     r"""\varepsilon^*(\delta) = \min\Big\{\varepsilon : \delta\big(\varepsilon;\ \sigma =
@@ -155,21 +152,18 @@ def classical_gaussian_threshold(*, delta):
          noise_multipliers=Log(0.3, 5.0))
 @printed("0.6871180012", noise_multipliers=_THREE)
 @wrong("power-mean", "A mean is too large by the root of the number of groups.",
-       printed("1.1901", noise_multipliers=_THREE),
-       claim=lambda noise_multipliers: float(np.mean(noise_multipliers**-2.0) ** -0.5),
+       lambda noise_multipliers: float(np.mean(noise_multipliers**-2.0) ** -0.5),
        says=r"z^* = \Big(\frac1M\sum_m z_m^{-2}\Big)^{-1/2}")
 @wrong("arithmetic-mean", "Every group leaks, so z* is below the smallest multiplier.",
-       claim=lambda noise_multipliers: float(np.mean(noise_multipliers)),
-       says=r"z^* = \frac1M\sum_m z_m")
+       lambda noise_multipliers: float(np.mean(noise_multipliers)), says=r"z^* = \frac1M\sum_m z_m")
 @wrong("harmonic-mean", "Losses of independent noises add as squares, and they add: no mean.",
-       claim=lambda noise_multipliers: float(1 / np.mean(1 / noise_multipliers)),
+       lambda noise_multipliers: float(1 / np.mean(1 / noise_multipliers)),
        says=r"z^* = \Big(\frac1M\sum_m z_m^{-1}\Big)^{-1}")
 @wrong("smallest", "The weakest group is a lower bound on the loss, the others come on top.",
-       claim=lambda noise_multipliers: float(np.min(noise_multipliers)), says=r"z^* = \min_m z_m")
+       lambda noise_multipliers: float(np.min(noise_multipliers)), says=r"z^* = \min_m z_m")
 @wrong("lot", "Follows from noise once per example; with noise once per step no L appears.",
-       printed("0.0894427", noise_multipliers=np.array([1.0, 2.0]), batch=100),
-       claim=lambda noise_multipliers, batch: (float(np.sum(noise_multipliers**-2.0)) * batch) **
-       -0.5, says=r"z^* = \Big(L\sum_m z_m^{-2}\Big)^{-1/2}", batch=Choice(1, 100, 256))
+       lambda noise_multipliers, batch: (float(np.sum(noise_multipliers**-2.0)) * batch) ** -0.5,
+       says=r"z^* = \Big(L\sum_m z_m^{-2}\Big)^{-1/2}", batch=Choice(1, 100, 256))
 def grouped_noise_multiplier(*, noise_multipliers):
     r"""z^* = \Big(\sum_m z_m^{-2}\Big)^{-1/2}
 
@@ -188,11 +182,13 @@ def grouped_noise_multiplier(*, noise_multipliers):
          groups=COUNT, max_norm=NOISE)
 @printed("1.0", norms=np.full(4, 0.5))
 @wrong("largest", "A record may fill the norms of all groups at once.",
-       claim=lambda norms: float(np.max(norms)), says=r"\max_m C_m")
-@wrong("harmonic-mean", "Needs D = 1 / sum(1/d_m), the harmonic mean over M; otherwise it is M "
-       "C^2.", claim="1.0", says=r"C_m = C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} "
-       r"\Rightarrow \sum_m C_m^2 = C^2", oracle=lambda sizes: longest_contribution(norms=np.sqrt(1
-       / np.mean(1 / sizes) / sizes)), without="norms", sizes=_FOUR_SIZES)
+       lambda norms: float(np.max(norms)), says=r"\max_m C_m")
+@wrong("harmonic-mean",
+       "Needs D = 1 / sum(1/d_m), the harmonic mean over M; otherwise it is M C^2.", "1.0",
+       says=r"C_m = C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} \Rightarrow \sum_m "
+       r"C_m^2 = C^2",
+       oracle=lambda sizes: longest_contribution(norms=np.sqrt(1 / np.mean(1 / sizes) / sizes)),
+       without="norms", sizes=_FOUR_SIZES)
 def joint_norm(*, norms):
     r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2 = \Big(\sum_m C_m^2\Big)^{1/2}
 
@@ -208,9 +204,8 @@ def joint_norm(*, norms):
           tolerance=1e-6, unsafe=None, points=10)
 @printed("4884.46", at=_LAYERS, noise_multiplier=1.0)
 @wrong("equal", "Valid, but large groups should get a smaller multiplier: it counts d_m times.",
-       printed("12460", at=_LAYERS, noise_multiplier=1.0),
-       claim=lambda sizes, norms, noise_multiplier: float(sizes.size * noise_multiplier**2 *
-       np.sum(sizes * np.square(norms))), says=r"z_m = z^*\sqrt{M} \text{ is best}")
+       lambda sizes, norms, noise_multiplier: float(sizes.size * noise_multiplier**2 * np.sum(sizes
+       * np.square(norms))), says=r"z_m = z^*\sqrt{M} \text{ is best}")
 def least_noise_energy(*, sizes, norms, noise_multiplier):
     r"""\min_{z:\ \sum_m z_m^{-2} = z^{*-2}} \sum_m d_m z_m^2 C_m^2 = \Big(z^*\sum_m
     C_m\sqrt{d_m}\Big)^2,\quad z_m^2 = z^{*2}\,\frac{\sum_j C_j\sqrt{d_j}}{C_m\sqrt{d_m}}

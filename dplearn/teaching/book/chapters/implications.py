@@ -74,8 +74,8 @@ def miss_of_coins(*, local, steps, false_positive_rate):
 @printed("0.735325664", "0.735325664", epsilon=1.0, order=2.0)
 @printed("0.9651932", "0.9651932", epsilon=1.0, order=10.0)
 @wrong("half-square", "No divergence exceeds epsilon, whatever the order.",
-       printed("5.0", epsilon=1.0, order=10.0), claim="order * epsilon**2 / 2")
-@wrong("epsilon", "An upper bound that is reached as the order grows.", claim="epsilon")
+       "order * epsilon**2 / 2")
+@wrong("epsilon", "An upper bound that is reached as the order grows.", "epsilon")
 def pure_to_rdp(*, epsilon, order):
     r"""\max D_\alpha = \frac1{\alpha-1}\ln
     \frac{\sinh(\alpha\varepsilon) - \sinh((\alpha-1)\varepsilon)}{\sinh\varepsilon}"""
@@ -109,7 +109,7 @@ def pure_to_rdp_simple(*, epsilon, order):
 @printed("0.0020010", "0.0020010", order=0.5, delta=1e-3)
 @printed("inf", "inf", order=1.0, delta=1e-3)
 @wrong("dp-bounds-rdp", "True of pure DP; with delta a release may publish everything, if rarely.",
-       claim="epsilon", says=r"(\varepsilon,\delta)\text{-DP} \Rightarrow D_\alpha \le \varepsilon",
+       "epsilon", says=r"(\varepsilon,\delta)\text{-DP} \Rightarrow D_\alpha \le \varepsilon",
        kind="upper", oracle=lambda epsilon, delta, order:
        oracles.finite_renyi(*oracles.leaky_response(epsilon, delta), order), epsilon=Log(0.01, 5.0))
 def renyi_name_and_shame(*, order, delta):
@@ -126,8 +126,8 @@ def renyi_name_and_shame(*, order, delta):
          "n 条记录各以概率 δ 被公布，至少公布一条", "probability", "somebody publish shame",
          event=r"(?:some|any).*published.*")
 @printed("0.4512", records=60_000, delta=1e-5)
-@wrong("small-delta", "It is a chance for every single record: take delta far below 1/n.",
-       claim="delta", says=r"\delta = 0.01 \text{ is the chance that anything goes wrong}")
+@wrong("small-delta", "It is a chance for every single record: take delta far below 1/n.", "delta",
+       says=r"\delta = 0.01 \text{ is the chance that anything goes wrong}")
 def somebody_published(*, records, delta):
     r"""\Pr[\text{some record is published}] = 1 - (1-\delta)^n"""
     return -math.expm1(records * math.log1p(-delta))
@@ -163,16 +163,16 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
 @printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
          false_positive_rate=0.1, local=1.0, steps=1)
 @wrong("one-branch", "Slopes between -1 and 0 need the second branch: the event's complement.",
-       claim=lambda epsilons, deltas, false_positive_rate: max(0.0,
-       float(np.max(1 - deltas - np.exp(epsilons) * false_positive_rate))),
+       lambda epsilons, deltas, false_positive_rate: max(0.0, float(np.max(1 - deltas -
+       np.exp(epsilons) * false_positive_rate))),
        says=r"f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a\}")
 @wrong("not-symmetric", "The second branch needs the profile of the other order.",
-       claim=lambda losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
+       lambda losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
        false_positive_rate=rate), says=r"\text{the same from the profile of one order of a pair}",
-       given="0 <= rate <= 1", oracle=lambda p, q, rate: most_powerful(p=p, q=q,
-       false_positive_rate=rate), without="local steps epsilons deltas false_positive_rate",
-       p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
-       losses=Derived(lambda p, q: profile_of_pair(p=p, q=q)[0]),
+       given="0 <= rate <= 1",
+       oracle=lambda p, q, rate: most_powerful(p=p, q=q, false_positive_rate=rate),
+       without="local steps epsilons deltas false_positive_rate", p=Distribution(3, zeros=False),
+       q=Distribution(3, zeros=False), losses=Derived(lambda p, q: profile_of_pair(p=p, q=q)[0]),
        profile=Derived(lambda p, q: profile_of_pair(p=p, q=q)[1]), rate=Linear(0.0, 1.0))
 def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
     r"""f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a,\
@@ -195,7 +195,6 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
          noise_multiplier=NOISE, epsilon=LOSS)
 @printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)
 @wrong("equivalent", "Sufficient, not necessary: a loss just above epsilon costs next to nothing.",
-       printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096),
        says=r"(\varepsilon,\delta)\text{-DP} \iff \Pr[L > \varepsilon] \le \delta", kind="identity")
 def gaussian_loss_tail(*, mu, epsilon):
     r"""\Pr[L > \varepsilon] \le \delta \Rightarrow (\varepsilon,\delta)\text{-DP};\quad
@@ -211,8 +210,7 @@ def gaussian_loss_tail(*, mu, epsilon):
          event=r"L>=?2epsilon")
 @printed("0.00158198", "0.00158198", epsilon=1.0, delta=1e-3)
 @wrong("smaller-law", "It bounds Q of that event; from epsilon = 0.47 on it is too small for P.",
-       printed("0.00073576", "0.00158198", epsilon=1.0, delta=1e-3),
-       claim="2 * delta / (epsilon * exp(epsilon))")
+       "2 * delta / (epsilon * exp(epsilon))")
 def loss_tail_of_dp(*, epsilon, delta):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow
     \Pr_P[L > 2\varepsilon] \le \frac\delta{1 - e^{-\varepsilon}}"""
@@ -227,8 +225,7 @@ def loss_tail_of_dp(*, epsilon, delta):
 @printed("0.5", "0.4621172", epsilon=1.0, form="concentrated")
 @printed("1.7182818", "0.4621172", epsilon=1.0, form="first")
 @wrong("half", "Valid, but between the two theorems; the denominator is e^epsilon + 1.",
-       printed("0.8591409", epsilon=1.0), claim="expm1(epsilon) / 2", kind="identity",
-       without="form")
+       "expm1(epsilon) / 2", kind="identity", without="form")
 def drift(*, epsilon, form="exact"):
     r"""\frac{\mathrm{KL}}\varepsilon \le \tanh\frac\varepsilon2
     \le \frac\varepsilon2 \le e^\varepsilon - 1

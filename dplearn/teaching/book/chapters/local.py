@@ -110,9 +110,9 @@ def bloom_epsilon(channel: NDArray, hashes: int) -> float:
          "n 人随机应答所估比例的方差（不含抽样）", "variance", "respon survey users 应答")
 @printed("2.8275348e-05", epsilon=1.0, users=32561)
 @wrong("laplace", "The variance of Laplace noise on every bit; lying coins need less.",
-       claim="2 / (users * epsilon**2)")
+       "2 / (users * epsilon**2)")
 @wrong("central", "The noise of one trusted curator, not that of n users.",
-       claim="2 / (users * epsilon)**2")
+       "2 / (users * epsilon)**2")
 @wrong("random-users", "Then the share of the sample varies as well.",
        says=r"\text{the same for users drawn at random}",
        oracle=partial(share_variance, sampled=True))
@@ -165,7 +165,7 @@ def grr_variance(*, epsilon, users, symbols):
          rare=True, into={"frequency": 0.0}, epsilon=LOSS, users=Whole(10, 5000))
 @printed("0.00018413", "0.00018413", epsilon=1.0, users=20_000, frequency=0.0)
 @wrong("rare-for-all", "Half of those who have the item do not report it.",
-       claim="4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)")
+       "4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)")
 def oue_variance(*, epsilon, users, frequency=0.0):
     r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac fn"""
     # 4 e^x / (e^x - 1)^2 = 1 / sinh(x/2)^2
@@ -177,7 +177,7 @@ def oue_variance(*, epsilon, users, frequency=0.0):
 @identity("Wang, Blocki, Li & Jha 2017, Section 5.3", where_variances_meet, unsafe=None, points=30)
 @printed("10.154845", "10.154845", epsilon=1.0)
 @wrong("plain-exponential", "At epsilon = 1 it would switch at 3 symbols instead of 10.",
-       claim="exp(epsilon)")
+       "exp(epsilon)")
 def grr_beats_oue_below(*, epsilon):
     r"""\mathrm{Var}_{\mathrm{GRR}} < \mathrm{Var}_{\mathrm{OUE}} \iff d < 3e^\varepsilon + 2"""
     return 3 * math.exp(epsilon) + 2
@@ -192,7 +192,7 @@ def grr_beats_oue_below(*, epsilon):
          one=Linear(0.4, 0.99), other=Linear(0.01, 0.4))
 @printed("2.1972245773362196", "2.1972245773", one=0.75, other=0.25, symbols=4)
 @wrong("one-bit", "A replaced symbol clears one bit and sets another; both tell.",
-       claim="log(one / other)")
+       "log(one / other)")
 def unary_encoding_epsilon(*, one, other):
     r"""\varepsilon = \ln\frac{p(1-q)}{(1-p)q},\quad
     p = P(1\to1),\ q = P(0\to1)
@@ -211,7 +211,7 @@ def unary_encoding_epsilon(*, one, other):
          "OUE optim encod 编码", rare=True)
 @printed("0.2689414214", epsilon=1.0)
 @wrong("symmetric", "Private, but the many zeros deserve more truth than the single one.",
-       claim="1 / (exp(epsilon / 2) + 1)",
+       "1 / (exp(epsilon / 2) + 1)",
        says=r"p = 1 - q,\ q = \frac1{e^{\varepsilon/2}+1} \text{ has the smallest variance}")
 def oue_false_one(*, epsilon):
     r"""p = \tfrac12,\ q = \frac1{e^\varepsilon+1}
@@ -229,7 +229,7 @@ def oue_false_one(*, epsilon):
          "rappor permanent hash bloom", noise=Linear(0.05, 0.95), hashes=Whole(1, 8))
 @printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
 @wrong("bits-of-one-value", "The other value sets h bits too: 2h bits differ.",
-       claim="hashes * log((1 - noise / 2) / (noise / 2))")
+       "hashes * log((1 - noise / 2) / (noise / 2))")
 def rappor_epsilon(*, noise, hashes):
     r"""\varepsilon_\infty = 2h\ln\frac{1-f/2}{f/2}"""
     return 2 * hashes * math.log(2 / noise - 1)
@@ -245,7 +245,7 @@ def rappor_epsilon(*, noise, hashes):
          "rappor report hash bloom", rare=True)
 @printed("1.074285864", "1.074285864", noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)
 @wrong("as-if-permanent", "That is the second stage alone; the first one adds to its noise.",
-       claim="hashes * (log(one_rate / zero_rate) + log1p(-zero_rate) - log1p(-one_rate))",
+       "hashes * (log(one_rate / zero_rate) + log1p(-zero_rate) - log1p(-one_rate))",
        says=r"\varepsilon_1 = h\ln\frac{q(1-p)}{p(1-q)}")
 def rappor_report_epsilon(*, noise, hashes, zero_rate, one_rate):
     r"""\varepsilon_1 = h\ln\frac{q^*(1-p^*)}{p^*(1-q^*)},\quad

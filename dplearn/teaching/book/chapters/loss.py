@@ -66,7 +66,7 @@ def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: floa
        points=60)
 @printed("0.1278446416", "0.1269367", at=_ON_LATTICE)
 @wrong("nearest", "Errors of both signs: close, and neither a bound from above nor from below.",
-       claim=lambda mu, width, steps, epsilon: _rounded_delta(mu, width, steps, epsilon, 0.5),
+       lambda mu, width, steps, epsilon: _rounded_delta(mu, width, steps, epsilon, 0.5),
        says=r"\text{losses rounded to the nearest multiple give an upper bound}")
 def delta_rounded_up(*, mu, width, steps, epsilon):
     r"""\delta_{L_1+\dots+L_T}(\varepsilon) \le \delta_{\lceil L_1\rceil_h+\dots+\lceil
@@ -98,8 +98,8 @@ def delta_rounded_down(*, mu, width, steps, epsilon):
 @printed("0.5000000000", epsilon=1.0, loss=math.nextafter(1.0, 0.0))
 @printed("1.0", "1.0", epsilon=1.0, loss=1.0)
 @wrong("two-atoms", "That is randomized response; half of a Laplace loss lies below epsilon.",
-       claim=lambda epsilon, loss: float(np.select([loss < -epsilon, loss < epsilon],
-       [0.0, 1 / (1 + math.exp(epsilon))], 1)),
+       lambda epsilon, loss: float(np.select([loss < -epsilon, loss < epsilon], [0.0, 1 / (1 +
+       math.exp(epsilon))], 1)),
        says=r"P(L = \varepsilon) = 1 - P(L = -\varepsilon) = \frac{e^\varepsilon}{e^\varepsilon+1}")
 def laplace_loss_cdf(*, loss, epsilon):
     r"""P(L \le l) = \tfrac12 e^{-(\varepsilon-l)/2},\ -\varepsilon \le l < \varepsilon;
@@ -118,10 +118,10 @@ def laplace_loss_cdf(*, loss, epsilon):
 @setting("the loss of a μ-GDP Gaussian release is at most l", "μ-GDP 高斯发布的隐私损失不超过 l",
          "probability", "loss gauss 损失", rare=True, loss=Linear(-3.0, 3.0), mu=MU, event=r"L<=l")
 @printed("0.5", mu=1.0, loss=0.5)
-@wrong("no-drift", "The mean of a loss is a divergence, and larger than 0.", claim="Phi(loss / mu)",
+@wrong("no-drift", "The mean of a loss is a divergence, and larger than 0.", "Phi(loss / mu)",
        says=r"L \sim N(0, \mu^2)")
 @wrong("half-variance", "The mean is half the variance, not equal to it.",
-       claim="Phi(sqrt(2) * (loss / mu - mu / 2))", says=r"L \sim N(\mu^2/2,\ \mu^2/2)")
+       "Phi(sqrt(2) * (loss / mu - mu / 2))", says=r"L \sim N(\mu^2/2,\ \mu^2/2)")
 def gaussian_loss_cdf(*, loss, mu):
     r"""L \sim N(\mu^2/2,\ \mu^2)"""
     return float(ndtr(loss / mu - mu / 2))
@@ -137,7 +137,7 @@ def gaussian_loss_cdf(*, loss, mu):
          other_q=[0.25, 0.75], epsilon=1.0)
 @wrong("worst-pair-first",
        "Of sampled coins adding a record can be worse after two steps, not after one.",
-       claim=lambda local, sample_rate, steps, epsilon: sampled_coins_deltas(local=local,
+       lambda local, sample_rate, steps, epsilon: sampled_coins_deltas(local=local,
        sample_rate=sample_rate, steps=steps, epsilon=epsilon)[int(np.argmax(sampled_coins_deltas(
        local=local, sample_rate=sample_rate, steps=1, epsilon=epsilon)))],
        says=r"\text{the neighbours with the largest } \delta(\varepsilon) \text{ after one step "
@@ -169,8 +169,8 @@ def _loss_law(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
          "two compos 两次", mu_1=MU, mu_2=MU, epsilon=LOSS)
 @printed("0.2862082119", "0.2862082119", mu_1=1.0, mu_2=1.0, epsilon=1.0)
 @wrong("deltas-add", "The epsilons add up as well: this bounds delta at 2 epsilon.",
-       printed("0.2538734", mu_1=1.0, mu_2=1.0, epsilon=1.0), claim=lambda mu_1, mu_2, epsilon:
-       sum(gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu) for mu in (mu_1, mu_2)),
+       lambda mu_1, mu_2, epsilon: sum(gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu) for
+       mu in (mu_1, mu_2)),
        says=r"\delta_{12}(\varepsilon) \le \delta_1(\varepsilon) + \delta_2(\varepsilon)",
        kind="upper")
 def composed_gaussian_delta(*, mu_1, mu_2, epsilon):

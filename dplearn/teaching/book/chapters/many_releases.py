@@ -44,15 +44,14 @@ def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
          "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "delta", "compos advanced slack", slack=SLACK,
          paid=SLACK, steps=COUNT)
 @printed("0.595", paid=0.1, steps=2, slack=0.5)
-@wrong("slack-only", "The deltas of the releases are paid as well: k delta_0 on top.",
-       claim="slack")
+@wrong("slack-only", "The deltas of the releases are paid as well: k delta_0 on top.", "slack")
 @wrong("no-slack", "What the composition itself may fail by is paid as well: delta' on top.",
-       claim="steps * paid")
+       "steps * paid")
 @wrong("sum", "Failures may happen together: the sum is a little more than their chance.",
-       claim="steps * paid + slack")
+       "steps * paid + slack")
 @wrong("equal-shares",
        "The slack is not subsampled: (qk + 1) delta, unless delta' is q delta as well.",
-       printed("0.0010001", paid=1e-7, steps=10_000, slack=1e-5), claim="(steps + 1) * paid",
+       "(steps + 1) * paid",
        says=r"\delta_0 = q\delta,\ \delta' = \delta \ \Rightarrow\ \delta_{tot} = q(k+1)\delta",
        given="0 <= paid <= slack < 1", kind="upper")
 def total_delta(*, slack, paid, steps):
@@ -69,7 +68,7 @@ enter(theorems.composition_slack,
                lambda total, local, steps: delta_of_releases(total, local, steps), absolute=1e-14,
                unsafe="larger"),
       printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
-      wrong("all-of-it", "The releases have spent a part of it.", claim="delta"))
+      wrong("all-of-it", "The releases have spent a part of it.", "delta"))
 
 
 @formula("G-C2", "Advanced composition, the first theorem")
@@ -80,12 +79,11 @@ enter(theorems.composition_slack,
 @printed("5.850235", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("966.43922", "311.7676", epsilon=1.0, steps=500, slack=1e-5)
 @wrong("plotted", "Without a term in k it falls below the exact optimum.",
-       printed("214.5966", "311.7676", epsilon=1.0, steps=500, slack=1e-5),
-       claim="2 * epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
+       "2 * epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
 @wrong("no-drift", "The mean loss grows with k; it may be dropped while k epsilon^2 is small.",
-       claim="epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
+       "epsilon * sqrt(2 * steps * log(1 / slack))", slack=_SMALL)
 @wrong("two-squares", "A bound, and half an epsilon^2 for each release would do.",
-       claim="epsilon * sqrt(2 * steps * log(1 / slack)) + 2 * steps * epsilon**2", kind="identity")
+       "epsilon * sqrt(2 * steps * log(1 / slack)) + 2 * steps * epsilon**2", kind="identity")
 def advanced_composition(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')} + k\varepsilon(e^\varepsilon - 1)"""
     epsilon = np.asarray(epsilon, dtype=float)
@@ -100,9 +98,9 @@ def advanced_composition(*, epsilon, steps, slack):
 @_PURE_RELEASES
 @_APPROXIMATE_RELEASES
 @wrong("half-square", "tanh(epsilon/2) is at most epsilon/2: an upper bound, and a little larger.",
-       claim="epsilon*sqrt(2*steps*log(1/slack)) + steps*epsilon**2/2", kind="identity",
-       oracle=lambda epsilon, steps, slack: advanced_composition_kov(
-           epsilon=epsilon, steps=steps, slack=slack))
+       "epsilon*sqrt(2*steps*log(1/slack)) + steps*epsilon**2/2", kind="identity",
+       oracle=lambda epsilon, steps, slack: advanced_composition_kov( epsilon=epsilon, steps=steps,
+       slack=slack))
 @printed("5.29811", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("338.35688", "311.7676", epsilon=1.0, steps=500, slack=1e-5)
 def advanced_composition_kov(*, epsilon, steps, slack):
@@ -122,12 +120,11 @@ def advanced_composition_kov(*, epsilon, steps, slack):
 @printed("28.756", "28.756", epsilon=0.1, slack=1e-5)
 @wrong("never-worse",
        "From epsilon = ln 2 on the drift alone is more than basic: take the smaller.",
-       printed("500.0", "966.43922", epsilon=1.0, steps=500, slack=1e-5), claim="steps * epsilon",
-       says=r"\varepsilon\sqrt{2k\ln(1/\delta')} "
-       r"+ k\varepsilon(e^\varepsilon - 1) \le k\varepsilon \text{ for many releases}",
-       kind="upper", oracle=advanced_composition, slack=_SMALL, steps=Whole(100, 10_000))
+       "steps * epsilon", says=r"\varepsilon\sqrt{2k\ln(1/\delta')} + k\varepsilon(e^\varepsilon - "
+       r"1) \le k\varepsilon \text{ for many releases}", kind="upper", oracle=advanced_composition,
+       slack=_SMALL, steps=Whole(100, 10_000))
 @wrong("plotted", "That is where the curve without a drift crosses, which is no theorem.",
-       printed("73.68", "inf", epsilon=1.0, slack=1e-4), claim="8 * log(1 / slack)", slack=_SMALL)
+       "8 * log(1 / slack)", slack=_SMALL)
 def advanced_composition_break_even(*, epsilon, slack):
     r"""k > k^* = \frac{2\ln(1/\delta')}{(2 - e^\varepsilon)^2}
     \text{ if } \varepsilon < \ln 2, \text{ else never}"""
@@ -164,14 +161,14 @@ enter(theorems.heterogeneous_composition,
               below=below.lists_epsilon, epsilons=Log(0.05, 3.0), slack=SLACK),
       printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
     wrong("half-squares", "tanh(epsilon/2) is at most epsilon/2: an upper bound, a little larger.",
-          claim=lambda epsilons, slack: float(np.sum(epsilons**2) / 2 +
-          math.sqrt(-2 * math.log(slack) * np.sum(epsilons**2))), says=r"\varepsilon' = "
-          r"\tfrac12\sum_i\varepsilon_i^2 + \sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}",
-          kind="identity"),
-    wrong("largest", "Valid, and far too large where the releases differ.", claim=lambda epsilons,
-          slack: float(theorems.heterogeneous_composition(epsilons=[max(epsilons)],
-          counts=[len(epsilons)], slack=slack)), says=r"\text{the best is that of } k \text{ "
-          r"releases with } \max_i\varepsilon_i", kind="identity", slack=_SMALL))
+          lambda epsilons, slack: float(np.sum(epsilons**2) / 2 + math.sqrt(-2 * math.log(slack) *
+          np.sum(epsilons**2))), says=r"\varepsilon' = \tfrac12\sum_i\varepsilon_i^2 + "
+          r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}", kind="identity"),
+    wrong("largest", "Valid, and far too large where the releases differ.", lambda epsilons, slack:
+          float(theorems.heterogeneous_composition(epsilons=[max(epsilons)], counts=[len(epsilons)],
+          slack=slack)),
+          says=r"\text{the best is that of } k \text{ releases with } \max_i\varepsilon_i",
+          kind="identity", slack=_SMALL))
 
 
 def _interpolated(*, total, epsilon, steps):
@@ -191,7 +188,7 @@ def _interpolated(*, total, epsilon, steps):
           tolerance=1e-8, absolute=1e-300)
 @printed("2.7926361e-07", "2.7926361e-07", total=5.0, epsilon=0.1, steps=100, paid=0.0)
 @wrong("interpolated", "Between them delta is concave in epsilon, so the chord lies below it.",
-       claim=_interpolated,
+       _interpolated,
        says=r"\delta(\varepsilon) \text{ at } (k-2i)\varepsilon_0, \text{ and linear between}",
        given="epsilon <= total and total < steps*epsilon", oracle=lambda total, epsilon, steps:
        oracles.coins_delta(epsilon=total, local=epsilon, steps=steps), without="paid")

@@ -68,11 +68,11 @@ def _sampled_rdp(order, rdp, sample_rate):
          below=lambda orders, rdp, steps, delta: np.maximum(below.rdp_epsilon(orders, rdp, delta),
          below.gaussian_epsilon(delta, rho=rdp / orders, steps=steps)))
 @printed("4.7792139", "3.5649137", orders=10.0, rdp=0.05, steps=70, delta=1e-5)
-@wrong("one-step", "What is converted is the divergence of all releases.", steps=Whole(30, 150),
-       claim="rdp - log(delta)/(orders - 1)")
+@wrong("one-step", "What is converted is the divergence of all releases.",
+       "rdp - log(delta)/(orders - 1)", steps=Whole(30, 150))
 @wrong("converted-first", "An upper bound; the logarithm is paid once, if the sum comes first.",
-       claim="steps * (rdp - log(delta)/(orders - 1))", kind="identity", steps=Whole(2, 150))
-@wrong("bracket", "Only the logarithm is divided.", claim="(steps*rdp - log(delta))/(orders - 1)",
+       "steps * (rdp - log(delta)/(orders - 1))", kind="identity", steps=Whole(2, 150))
+@wrong("bracket", "Only the logarithm is divided.", "(steps*rdp - log(delta))/(orders - 1)",
        orders=Log(3.0, 200.0))
 def rdp_releases_to_epsilon(*, orders, rdp, steps, delta):
     r"""\varepsilon' = k\varepsilon + \frac{\ln(1/\delta)}{\alpha-1}"""
@@ -88,9 +88,9 @@ def rdp_releases_to_epsilon(*, orders, rdp, steps, delta):
          "zcdp concentrat every 集中", below=below.gaussian_delta)
 @printed("0.4783069", "0.1269367", rho=0.5, epsilon=1.0)
 @wrong("two-for-four", "The variance of the loss is 2 rho, and the exponent halves once more.",
-       claim="exp(-(epsilon - rho)**2 / (2*rho))", rho=Log(1e-2, 10.0))
+       "exp(-(epsilon - rho)**2 / (2*rho))", rho=Log(1e-2, 10.0))
 @wrong("no-mean", "The loss has the mean rho at worst; epsilon is measured from there.",
-       claim="exp(-epsilon**2 / (4*rho))")
+       "exp(-epsilon**2 / (4*rho))")
 @wrong("any-epsilon", "Below the mean of the loss it falls again.", given="rho > 0 and epsilon > 0",
        rho=Log(1.0, 10.0))
 def zcdp_to_delta(*, rho, epsilon):
@@ -110,12 +110,12 @@ def zcdp_to_delta(*, rho, epsilon):
          "k 次自适应发布，每次 ρ-zCDP，换成 (ε,δ)-DP", "epsilon", _EACH,
          below=below.gaussian_epsilon)
 @printed("5.2985259", "4.3771781", rho=0.005, steps=100, delta=1e-5)
-@wrong("k-outside-only", "The root holds the rho of all releases, too.", steps=Whole(2, 150),
-       claim="steps*rho + 2*sqrt(rho*log(1/delta))")
+@wrong("k-outside-only", "The root holds the rho of all releases, too.",
+       "steps*rho + 2*sqrt(rho*log(1/delta))", steps=Whole(2, 150))
 @wrong("root-only", "The first term grows with k, too: it rules when k rho is large.",
-       claim="rho + 2*sqrt(steps*rho*log(1/delta))", steps=Whole(20, 150), rho=Log(0.1, 5.0))
+       "rho + 2*sqrt(steps*rho*log(1/delta))", steps=Whole(20, 150), rho=Log(0.1, 5.0))
 @wrong("converted-first", "An upper bound; the root is paid once if the sum comes first.",
-       claim="steps*(rho + 2*sqrt(rho*log(1/delta)))", kind="identity", steps=Whole(2, 150))
+       "steps*(rho + 2*sqrt(rho*log(1/delta)))", kind="identity", steps=Whole(2, 150))
 def zcdp_releases_to_epsilon(*, rho, steps, delta):
     r"""\varepsilon = k\rho + 2\sqrt{k\rho\ln(1/\delta)}"""
     return steps * rho + 2 * math.sqrt(-steps * rho * math.log(delta))
@@ -128,9 +128,8 @@ def zcdp_releases_to_epsilon(*, rho, steps, delta):
 @setting("every ρ-zCDP mechanism, RDP of order α", "任意 ρ-zCDP 机制，阶 α 的 RDP", "rdp",
          "zcdp concentrat 集中")
 @printed("2.0", rho=0.5, order=4.0)
-@wrong("no-order", "The bound grows in proportion to the order.", claim="rho")
-@wrong("order-less-one", "It is the log moment that has alpha - 1 as well.",
-       claim="(order - 1) * rho")
+@wrong("no-order", "The bound grows in proportion to the order.", "rho")
+@wrong("order-less-one", "It is the log moment that has alpha - 1 as well.", "(order - 1) * rho")
 def zcdp_to_rdp(*, rho, order):
     r"""\rho\text{-zCDP} \iff D_\alpha \le \alpha\rho \text{ for all } \alpha > 1"""
     return order * rho
@@ -142,10 +141,10 @@ def zcdp_to_rdp(*, rho, order):
 @setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "任意 ρ-zCDP 机制，由 Rényi 阶 α", "epsilon",
          "zcdp concentrat 集中", below=below.gaussian_epsilon)
 @printed("5.378231", "4.3771781", rho=0.5, order=5.0, delta=1e-5)
-@wrong("no-order", "The divergence at that order is alpha rho.",
-       claim="rho - log(delta)/(order - 1)", order=Log(5.0, 200.0), rho=Log(0.1, 10.0))
+@wrong("no-order", "The divergence at that order is alpha rho.", "rho - log(delta)/(order - 1)",
+       order=Log(5.0, 200.0), rho=Log(0.1, 10.0))
 @wrong("order-less-one", "The bound of the divergence has alpha; alpha - 1 divides the logarithm.",
-       claim="(order - 1)*rho - log(delta)/order", rho=Log(0.1, 10.0))
+       "(order - 1)*rho - log(delta)/order", rho=Log(0.1, 10.0))
 def zcdp_to_epsilon_at_order(*, rho, order, delta):
     r"""\varepsilon = \alpha\rho + \frac{\ln(1/\delta)}{\alpha-1}"""
     return order * rho - math.log(delta) / (order - 1)
@@ -158,7 +157,7 @@ def zcdp_to_epsilon_at_order(*, rho, order, delta):
          "pure every any 纯", below="exact", epsilon=Log(0.02, 8.0), into={"order": 1e9})
 @printed("1.0", "0.735325664", epsilon=1.0, order=2.0)
 @wrong("half", "True for alpha = 1 and a small epsilon; for large orders it is all of it.",
-       claim="epsilon / 2")
+       "epsilon / 2")
 def pure_to_every_order(*, epsilon, order):
     r"""\varepsilon\text{-DP} \Rightarrow D_\alpha \le \varepsilon \text{ for every } \alpha
 
@@ -173,9 +172,8 @@ def pure_to_every_order(*, epsilon, order):
 @setting("every μ-GDP mechanism, as zCDP", "任意 μ-GDP 机制，作为 zCDP", "rho",
          "gdp gaussian_diff f-dp")
 @printed("0.5", mu=1.0)
-@wrong("no-half", "An upper bound, twice the value.", claim="mu**2")
-@wrong("linear", "rho grows like the square of a distance; for mu > 1 this is too small.",
-       claim="mu / 2")
+@wrong("no-half", "An upper bound, twice the value.", "mu**2")
+@wrong("linear", "rho grows like the square of a distance; for mu > 1 this is too small.", "mu / 2")
 def gdp_to_zcdp(*, mu):
     r"""\mu\text{-GDP} \Rightarrow \rho = \frac{\mu^2}2"""
     return mu**2 / 2
@@ -187,9 +185,8 @@ def gdp_to_zcdp(*, mu):
           tolerance=1e-8)
 @setting("every ε-DP mechanism, as GDP", "任意 ε-DP 机制，作为 GDP", "mu", "pure every any 纯")
 @printed("1.2320354", epsilon=1.0)
-@wrong("epsilon", "Up to epsilon = 4 it is more: 1.25 epsilon near 0.", claim="epsilon")
-@wrong("one-sided", "Both errors stand for half of mu.",
-       claim="probit(exp(epsilon)/(1 + exp(epsilon)))")
+@wrong("epsilon", "Up to epsilon = 4 it is more: 1.25 epsilon near 0.", "epsilon")
+@wrong("one-sided", "Both errors stand for half of mu.", "probit(exp(epsilon)/(1 + exp(epsilon)))")
 def pure_to_gdp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mu\text{-GDP with }
     \mu = 2\,\Phi^{-1}\Big(\frac{e^\varepsilon}{1+e^\varepsilon}\Big)"""
@@ -210,11 +207,11 @@ def pure_to_gdp(*, epsilon):
          "compos releas steps rounds 组合")
 @printed("1.0", moment=1.0, noise_multiplier=1.0, steps=1)
 @wrong("shifted", "The moment of the loss is of one order less than that of the ratio.",
-       claim="steps*moment*(moment - 1)/(2*noise_multiplier**2)", moment=Log(1.0, 60.0))
+       "steps*moment*(moment - 1)/(2*noise_multiplier**2)", moment=Log(1.0, 60.0))
 @wrong("square", "The mean of the loss is missing: lambda alone, beside its square.",
-       claim="steps*moment**2/(2*noise_multiplier**2)")
+       "steps*moment**2/(2*noise_multiplier**2)")
 @wrong("no-two", "Twice the value; the main term for sampled noise has it so.",
-       claim="steps*moment*(moment + 1)/noise_multiplier**2")
+       "steps*moment*(moment + 1)/noise_multiplier**2")
 def gaussian_log_moment(*, moment, noise_multiplier, steps=1):
     r"""K(\lambda) = \frac{k\lambda(\lambda+1)}{2\sigma^2}"""
     return steps * moment * (moment + 1) / (2 * noise_multiplier**2)
@@ -230,7 +227,7 @@ def gaussian_log_moment(*, moment, noise_multiplier, steps=1):
 @wrong("tight", "epsilon tanh(epsilon/2) is the smallest, less than a third of it.",
        says=r"\mathrm{KL} = \varepsilon(e^\varepsilon-1) \text{ is attained}", kind="identity")
 @wrong("no-epsilon", "The mean is of the second order: for epsilon > 1 a tanh of it is too small.",
-       claim="tanh(epsilon / 2)", epsilon=Log(1.1, 10.0))
+       "tanh(epsilon / 2)", epsilon=Log(1.1, 10.0))
 def mean_loss_first_bound(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mathrm{KL} \le \varepsilon(e^\varepsilon - 1)"""
     return epsilon * math.expm1(epsilon)
@@ -245,10 +242,10 @@ def mean_loss_first_bound(*, epsilon):
          "在随机抽取的比例 q 的数据上发布的 δ，机制为 (ε,δ)-DP", "delta",
          "sampl amplif 抽样 采样 放大", delta=Log(1e-9, 0.3), sample_rate=Log(1e-4, 1.0))
 @printed("1e-07", epsilon=1.0, delta=1e-5, sample_rate=0.01)
-@wrong("unchanged", "An upper bound: who is not sampled cannot be told of.", claim="delta",
+@wrong("unchanged", "An upper bound: who is not sampled cannot be told of.", "delta",
        sample_rate=Log(1e-4, 0.9))
 @wrong("square", "A record is sampled with chance q, not with its square.",
-       claim="sample_rate**2 * delta", sample_rate=Log(1e-4, 0.9))
+       "sample_rate**2 * delta", sample_rate=Log(1e-4, 0.9))
 def amplified_delta(*, delta, sample_rate):
     r"""\delta' = q\delta \text{ at } \varepsilon' = \ln\big(1 + q(e^\varepsilon - 1)\big)"""
     return sample_rate * delta
@@ -266,9 +263,9 @@ def amplified_delta(*, delta, sample_rate):
          records=Whole(200, 5000))
 @printed("0.158565", epsilon=1.0, records=10, batch=1)
 @wrong("linear", "The amplified epsilon is larger for every share below 1.",
-       claim="batch * epsilon / records")
+       "batch * epsilon / records")
 @wrong("upside-down", "Amplification grows the smaller the share k/n is.",
-       claim="log(1 + records*(exp(epsilon) - 1)/batch)")
+       "log(1 + records*(exp(epsilon) - 1)/batch)")
 def amplified_epsilon_of_subset(*, epsilon, records, batch):
     r"""\varepsilon' = \ln\Big(1 + \frac kn(e^\varepsilon - 1)\Big)"""
     return math.log1p(batch / records * math.expm1(epsilon))
@@ -285,9 +282,9 @@ def amplified_epsilon_of_subset(*, epsilon, records, batch):
          rdp=Log(0.01, 10.0), order=Log(1.1, 40.0), below=_sampled_rdp)
 @printed("0.0170369", order=2.0, rdp=1.0, sample_rate=0.01)
 @wrong("linear", "The exponential is taken before the share: for a large divergence it is more.",
-       claim="sample_rate * rdp", order=Log(2.0, 60.0))
+       "sample_rate * rdp", order=Log(2.0, 60.0))
 @wrong("square", "The square is that of small divergences of Gaussian noise at low orders.",
-       claim="sample_rate**2 * rdp")
+       "sample_rate**2 * rdp")
 def sampled_rdp_of_any(*, order, rdp, sample_rate):
     r"""D'_\alpha \le \frac1{\alpha-1}\ln\Big(1 + q\big(e^{(\alpha-1)\varepsilon} - 1\big)\Big)"""
     exponent = (order - 1) * rdp
@@ -308,7 +305,7 @@ def sampled_rdp_of_any(*, order, rdp, sample_rate):
        given="local_epsilon > 0 and records >= 1000 and 0 < delta < 0.01",
        local_epsilon=Log(4.0, 12.0), records=Whole(1000, 10_000))
 @wrong("no-twelve", "With 1/2 in place of 12 it falls below the epsilon of shuffled coins.",
-       claim="local_epsilon * sqrt(log(1/delta) / records) / 2")
+       "local_epsilon * sqrt(log(1/delta) / records) / 2")
 def shuffled_epsilon_first(*, local_epsilon, records, delta):
     r"""\varepsilon \le 12\,\varepsilon_0\sqrt{\frac{\ln(1/\delta)}n}"""
     return 12 * local_epsilon * math.sqrt(-math.log(delta) / records)

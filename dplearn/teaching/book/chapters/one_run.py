@@ -80,13 +80,13 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
        unsafe=None)
 @printed("0.05000000", canaries=1000, guesses=100, correct=75, epsilon=0.672984664, delta=1e-4)
 @wrong("no-delta", "Accuses wrongly: with delta > 0 many canaries may be given away at once.",
-       claim=lambda canaries, guesses, correct, epsilon: _p_value(canaries, guesses, correct,
-       epsilon, 0.0), says=r"P(W \ge v) \le f(v)")
-@wrong("guesses-for-canaries", "Every canary may be given away, also those on which no guess was "
-       "planned.", claim=lambda guesses, correct, epsilon, delta: _p_value(guesses, guesses,
-       correct, epsilon, delta), says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
+       lambda canaries, guesses, correct, epsilon: _p_value(canaries, guesses, correct, epsilon,
+       0.0), says=r"P(W \ge v) \le f(v)")
+@wrong("guesses-for-canaries",
+       "Every canary may be given away, also those on which no guess was planned.",
+       lambda guesses, correct, epsilon, delta: _p_value(guesses, guesses, correct, epsilon, delta),
+       says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
 @wrong("few-right", "Below the mean, chance or delta may be saved for the runs that need it.",
-       printed("0.93056", "0.93108", canaries=2, guesses=2, correct=1, epsilon=1.0, delta=0.01),
        given=_COUNTED, oracle=worst_chance, canaries=Whole(1, 6),
        guesses=Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1))),
        correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))),
@@ -108,12 +108,11 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
 @printed("2.67585101", canaries=100_000, guesses=1510, correct=1439, delta=1e-5, significance=0.05)
 @printed("2.806207", canaries=100_000, guesses=1510, correct=1439, delta=0.0, significance=0.05)
 @wrong("no-delta", "Accuses wrongly: what delta allows is counted as epsilon.",
-       printed("2.806207", canaries=100_000, guesses=1510, correct=1439, significance=0.05),
-       claim=lambda canaries, guesses, correct, significance: one_run_epsilon(canaries=canaries,
+       lambda canaries, guesses, correct, significance: one_run_epsilon(canaries=canaries,
        guesses=guesses, correct=correct, delta=0.0, significance=significance),
        says=r"\text{the same with } \delta = 0")
 @wrong("share", "That is the estimate, without any confidence.",
-       claim="log(correct / (guesses - correct))", given="0 < correct < guesses <= canaries")
+       "log(correct / (guesses - correct))", given="0 < correct < guesses <= canaries")
 def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
     \quad P(\hat\varepsilon > \varepsilon) \le \beta"""
@@ -129,13 +128,13 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
 @printed("0.53910", "0.53910", canaries=2, guesses=2, correct=2, epsilon=1.0, delta=0.01)
 @wrong("guesses-for-canaries",
        "Every canary may be given away, also those on which no guess was planned.",
-       claim=lambda guesses, correct, epsilon, delta: one_run_tradeoff_p_value(canaries=guesses,
+       lambda guesses, correct, epsilon, delta: one_run_tradeoff_p_value(canaries=guesses,
        guesses=guesses, correct=correct, epsilon=epsilon, delta=delta),
        says=r"\text{the same with } m = r")
-@wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.", claim=lambda
-       guesses, correct, epsilon, delta: float(at_least(correct, guesses,
-       (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))), says=r"P(W \ge v) \le "
-       r"P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon+\delta}{1+e^\varepsilon}\Big) \ge v\Big)")
+@wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.",
+       lambda guesses, correct, epsilon, delta: float(at_least(correct, guesses, (math.exp(epsilon)
+       + delta) / (1 + math.exp(epsilon)))), says=r"P(W \ge v) \le P\Big(\mathrm{Bin}\Big(r, "
+       r"\frac{e^\varepsilon+\delta}{1+e^\varepsilon}\Big) \ge v\Big)")
 def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le \sup\{\tau : R_0 + F_0 \le \tfrac rm\},\quad R_v = \tfrac{\tau v}m,\
     F_v = \tfrac{\tau(r-v)}m,\quad F_{i} = \max(F_{i+1}, \bar f^{-1}(R_{i+1})),\
@@ -158,7 +157,7 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
        np.arange(guesses + 1), guesses, float(ndtr(mu / 2))) > significance)[-1])))
 @lower(_SOURCE, lambda mu: mu, unsafe=None, points=50)
 @wrong("share", "That is the estimate for canaries with noise of their own, at no confidence.",
-       claim=lambda guesses, correct: float(2 * ndtri(correct / guesses)),
+       lambda guesses, correct: float(2 * ndtri(correct / guesses)),
        says=r"\mu \ge 2\Phi^{-1}(v/r)", given="0 < correct < guesses <= canaries")
 def one_run_mu(*, canaries, guesses, correct, significance):
     r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},

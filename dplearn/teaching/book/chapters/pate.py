@@ -102,7 +102,7 @@ def _random_votes(most: int, classes: int) -> Drawn:
          noise_std=NOISE)
 @printed("0.00625", order=10.0, noise_std=40.0)
 @wrong("one-count", "A changed vote moves two counts, a distance of the root of 2.",
-       printed("0.003125", order=10.0, noise_std=40.0), claim="order / (2 * noise_std**2)")
+       "order / (2 * noise_std**2)")
 def gnmax_rdp(*, order, noise_std):
     r"""D_\alpha(\text{winner}\Vert\text{winner}') \le \frac{\alpha}{\sigma^2}"""
     return order / noise_std**2
@@ -123,11 +123,12 @@ enter(theorems.lnmax_flip_bound,
             absolute=0.0, points=60),
       printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05),
       printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05),
-      wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of "
-            "the law.", claim=lambda votes, inverse_scale: 4 *
-            theorems.lnmax_flip_bound(votes=votes, inverse_scale=inverse_scale), kind="identity",
-            says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} \text{ "
-            r"of two classes}", votes=_TWO_CLASSES))
+      wrong("no-quarter",
+            "Still a bound, but four times the truth: it misses the constants of the law.",
+            lambda votes, inverse_scale: 4 * theorems.lnmax_flip_bound(votes=votes,
+            inverse_scale=inverse_scale), kind="identity", says=r"P(\text{winner} \ne j^*) = "
+            r"(2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} \text{ of two classes}",
+            votes=_TWO_CLASSES))
 
 
 enter(theorems.gnmax_flip_bound,
@@ -137,12 +138,12 @@ enter(theorems.gnmax_flip_bound,
             lambda votes, noise_std: flips(votes, noise_std, NORMAL), absolute=0.0, points=60),
       printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
     wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
-          claim=lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes,
-          noise_std=noise_std / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
+          lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes, noise_std=noise_std /
+          math.sqrt(2)), says=r"\frac12\sum_{i\ne "
           r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
     wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
-          claim=lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes,
-          noise_std=noise_std * math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
+          lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes, noise_std=noise_std *
+          math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
           r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES))
 
 
@@ -209,8 +210,9 @@ enter(theorems.gnmax_data_dependent_rdp,
       upper("Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6 and "
             "Proposition 10", gnmax_worst, absolute=0.0, points=60),
       printed("8.9835e-09", order=10.0, noise_std=40.0, flip=1e-8),
-      wrong("no-conditions", "With little noise mu_2 falls below 1, where the formula claims too "
-            "little.", claim=theorems.gnmax_unchecked_rdp,
+      wrong("no-conditions",
+            "With little noise mu_2 falls below 1, where the formula claims too little.",
+            theorems.gnmax_unchecked_rdp,
             says=r"\text{the theorem, whatever } q \text{ and } \alpha", order=Log(1.05, 1.5),
             noise_std=Log(0.3, 0.5), votes=_random_votes(2, 2)),
       wrong("both-directions", "The neighbour may be less certain of the winner, and its "

@@ -39,9 +39,9 @@ def geometric_rho(*, epsilon, sensitivity):
 @setting(*_FOLD, below=_below)
 @printed("5.2985259", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("half-root", "zCDP of rho costs 2 sqrt(rho ln(1/delta)), and rho is k epsilon^2 / 2.",
-       claim="steps*epsilon**2/2 + epsilon*sqrt(steps*log(1/slack))", slack=Log(1e-12, 1e-3))
+       "steps*epsilon**2/2 + epsilon*sqrt(steps*log(1/slack))", slack=Log(1e-12, 1e-3))
 @wrong("eighth", "A loss of bounded range costs epsilon^2/8; pure DP in general four times that.",
-       claim="steps*epsilon**2/8 + epsilon*sqrt(steps*log(1/slack)/2)", slack=Log(1e-12, 1e-3))
+       "steps*epsilon**2/8 + epsilon*sqrt(steps*log(1/slack)/2)", slack=Log(1e-12, 1e-3))
 def advanced_composition_concentrated(*, epsilon, steps, slack):
     r"""\varepsilon' = \tfrac12k\varepsilon^2 + \varepsilon\sqrt{2k\ln(1/\delta')}"""
     return steps * epsilon**2 / 2 + epsilon * math.sqrt(-2 * steps * math.log(slack))
@@ -60,7 +60,7 @@ def advanced_composition_concentrated(*, epsilon, steps, slack):
        given="epsilon > 0 and steps >= 1 and 0 < slack <= 0.5", epsilon=Log(0.5, 3.0),
        steps=Whole(50, 1000))
 @wrong("no-two", "Half of the budget is kept for the drift; without it there is no room.",
-       claim="epsilon * sqrt(2 * steps * log(1/slack))", kind="identity")
+       "epsilon * sqrt(2 * steps * log(1/slack))", kind="identity")
 def small_budget(*, epsilon, steps, slack):
     r"""\varepsilon' = 2\varepsilon\sqrt{2k\ln(1/\delta')} < 1, \text{ so each release may have }
     \varepsilon = \frac{\varepsilon'}{2\sqrt{2k\ln(1/\delta')}}"""
@@ -73,7 +73,7 @@ def small_budget(*, epsilon, steps, slack):
 @setting(*_FOLD, below=_below)
 @printed("5.2981153", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("no-drift", "The mean loss of every release is to be paid, too.",
-       claim="epsilon * sqrt(2 * steps * log(e + epsilon*sqrt(steps)/slack))", steps=Whole(50, 300))
+       "epsilon * sqrt(2 * steps * log(e + epsilon*sqrt(steps)/slack))", steps=Whole(50, 300))
 def advanced_composition_slow(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln\big(e + \varepsilon\sqrt k/\delta'\big)}
     + k\varepsilon\frac{e^\varepsilon - 1}{e^\varepsilon + 1}"""
@@ -89,8 +89,8 @@ def advanced_composition_slow(*, epsilon, steps, slack):
          "epsilon", "compos releas adaptiv differ heterogen 组合", epsilons=Log(0.02, 2.0),
          below=below.lists_epsilon)
 @printed("1.0884052", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), slack=0.1)
-@wrong("no-drift", "The mean losses add up to half of the squares.", claim=lambda epsilons, slack:
-       math.sqrt(-2 * math.log(slack) * np.sum(epsilons**2)),
+@wrong("no-drift", "The mean losses add up to half of the squares.",
+       lambda epsilons, slack: math.sqrt(-2 * math.log(slack) * np.sum(epsilons**2)),
        says=r"\varepsilon' = \sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}",
        epsilons=several(2.0, 3.0, least=8, most=10), slack=Log(0.01, 0.1))
 def concentrated_composition(*, epsilons, slack):
@@ -113,10 +113,10 @@ def concentrated_composition(*, epsilons, slack):
          "compos releas adaptiv differ heterogen 组合", deltas=Log(1e-9, 0.1), slack=Log(1e-9, 0.3),
          below=lambda deltas, slack: 1 - (1 - slack) * np.prod(1 - deltas, axis=-1, keepdims=True))
 @printed("0.6", deltas=np.array([0.1, 0.2]), slack=0.3)
-@wrong("largest", "Each release may fail on its own.", says=r"\delta = \delta' + \max_i\delta_i",
-       claim=lambda deltas, slack: slack + max(deltas))
+@wrong("largest", "Each release may fail on its own.", lambda deltas, slack: slack + max(deltas),
+       says=r"\delta = \delta' + \max_i\delta_i")
 @wrong("no-slack", "What the composition itself may fail by is paid as well.",
-       says=r"\delta = \sum_i\delta_i", claim=lambda deltas: math.fsum(deltas))
+       lambda deltas: math.fsum(deltas), says=r"\delta = \sum_i\delta_i")
 def different_releases_delta(*, deltas, slack):
     r"""\delta = \delta' + \sum_i\delta_i
 
@@ -135,9 +135,9 @@ def different_releases_delta(*, deltas, slack):
          (1 - delta) / (1 + np.exp(epsilon))))
 @printed("8.154845e-06", "5.3670031e-06", epsilon=0.5, delta=1e-6, group=3)
 @wrong("no-k", "The sum has k terms: the last one alone is less.",
-       claim="exp((group - 1) * epsilon) * delta", group=Whole(2, 40), delta=Log(1e-12, 1e-3))
+       "exp((group - 1) * epsilon) * delta", group=Whole(2, 40), delta=Log(1e-12, 1e-3))
 @wrong("as-composition", "So k releases add up; a group's deltas are inflated at every step.",
-       claim="group * delta", group=Whole(2, 40), delta=Log(1e-12, 1e-3))
+       "group * delta", group=Whole(2, 40), delta=Log(1e-12, 1e-3))
 def group_privacy_simple(*, epsilon, delta, group):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow (k\varepsilon,\ k\,e^{(k-1)\varepsilon}\delta)
     \text{-DP for groups of } k"""
@@ -151,9 +151,8 @@ def group_privacy_simple(*, epsilon, delta, group):
          "由增删一条记录的 ε-DP 得到替换一条记录的保证", "epsilon",
          "replac substitut swap bounded 替换 有界", rare=True)
 @printed("2.0", epsilon=1.0)
-@wrong("same", "A replaced record leaves and another one comes: two steps.", claim="epsilon")
-@wrong("root-two", "The root belongs to noise that is independent for both.",
-       claim="sqrt(2) * epsilon")
+@wrong("same", "A replaced record leaves and another one comes: two steps.", "epsilon")
+@wrong("root-two", "The root belongs to noise that is independent for both.", "sqrt(2) * epsilon")
 def replaced_record_epsilon(*, epsilon):
     r"""\varepsilon\text{-DP (add/remove)} \Rightarrow 2\varepsilon\text{-DP (replace one)}"""
     return 2 * epsilon
@@ -175,7 +174,7 @@ def replaced_record_epsilon(*, epsilon):
        says=r"(\alpha,\varepsilon)\text{-RDP} \Rightarrow (\alpha, 3^c\varepsilon)\text{-RDP}",
        oracle=lambda order, rdp: oracles.normal_renyi(2 * math.sqrt(2 * rdp / order), 1.0, order),
        without="p q r", rdp=Log(0.01, 5.0))
-@wrong("once", "Two steps cost more than one.", claim="rdp")
+@wrong("once", "Two steps cost more than one.", "rdp")
 def group_privacy_rdp(*, rdp, doublings=1):
     r"""(\alpha,\varepsilon)\text{-RDP},\ \alpha \ge 2^{c+1} \Rightarrow
     \big(\tfrac\alpha{2^c},\ 3^c\varepsilon\big)\text{-RDP for groups of } 2^c
@@ -191,7 +190,7 @@ def group_privacy_rdp(*, rdp, doublings=1):
           order=a)), tolerance=1e-6, points=60)
 @setting("every ε-DP mechanism, as zCDP", "任意 ε-DP 机制，作为 zCDP", "rho", "pure every any 纯")
 @printed("0.4621171573", epsilon=1.0)
-@wrong("half-epsilon", "rho grows like epsilon^2 while epsilon is small.", claim="epsilon / 2")
+@wrong("half-epsilon", "rho grows like epsilon^2 while epsilon is small.", "epsilon / 2")
 @wrong("discrete-laplace", "Of a count; where the answer may move by more, geometric noise has a "
        "smaller rho, near to that of Laplace noise.", says=r"\text{geometric noise of } "
        r"\varepsilon\text{-DP at any sensitivity has } \rho = \varepsilon\tanh\tfrac\varepsilon2",

@@ -101,9 +101,10 @@ enter(selection_rdp,
       upper("Papernot & Steinke 2022, Theorem 2", best_renyi, points=60),
       printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1,
               shape=1.0, stop=0.1),
-      wrong("free", "The choice among runs leaks too; tuning must be paid for.", claim="epsilon"),
-      wrong("no-count", "At a finite order a rare score turns up the more often the more runs "
-            "there are.", claim="epsilon + (1 + shape) * (1 - 1 / other_order) * other_epsilon",
+      wrong("free", "The choice among runs leaks too; tuning must be paid for.", "epsilon"),
+      wrong("no-count",
+            "At a finite order a rare score turns up the more often the more runs there are.",
+            "epsilon + (1 + shape) * (1 - 1 / other_order) * other_epsilon",
             says=r"\varepsilon' = \varepsilon(\lambda) + "
             r"(1+\eta)(1-1/\hat\lambda)\,\varepsilon(\hat\lambda)", order=Log(1.1, 3.0),
             other_order=Log(1.0, 1.2), shape=Linear(0.0, 1.0), stop=Log(0.01, 0.1)))
@@ -124,13 +125,12 @@ enter(selection_rdp,
 @printed("3", "1.976852117",
          at=dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0,
          shape=1.0, stop=0.01)
-@wrong("free", "The score that wins depends on all runs.", claim="epsilon")
-@wrong("fixed-number", "All of k runs score low with a ratio of e^(k epsilon).",
-       claim="3 * epsilon",
+@wrong("free", "The score that wins depends on all runs.", "epsilon")
+@wrong("fixed-number", "All of k runs score low with a ratio of e^(k epsilon).", "3 * epsilon",
        says=r"\text{the best of } k \text{ runs, } k \text{ fixed, costs } 3\varepsilon",
        given="epsilon >= 0", oracle=lambda p, q, runs: best_epsilon(p, q, np.eye(runs)[-1]),
        without="shape stop", runs=Whole(1, 50))
-@wrong("always-two", "The cost grows with eta.", claim="2 * epsilon", shape=Linear(2.0, 4.0),
+@wrong("always-two", "The cost grows with eta.", "2 * epsilon", shape=Linear(2.0, 4.0),
        stop=Log(0.01, 0.1))
 def selection_epsilon(*, epsilon, shape):
     r"""\varepsilon' = (2+\eta)\,\varepsilon:\quad
@@ -187,15 +187,14 @@ def _states(order: float, noise: float, noise_below: float, noise_above: float) 
        cut=threshold))
 @printed("2", "1.2025012", at=_TWO_STEPS)
 @wrong("equality", "Only the fresh noise is independent of the past: adaptivity makes it a bound.",
-       printed("2", at=_TWO_STEPS), says=r"K_M(\lambda) = \sum_t K_{M_t}(\lambda)", kind="identity")
+       says=r"K_M(\lambda) = \sum_t K_{M_t}(\lambda)", kind="identity")
 @wrong("typical-state", "The supremum has to run over what was released before, too.",
-       printed("1.1111", at=_TWO_STEPS), claim=lambda log_moments: np.sum(log_moments[:, 1]),
+       lambda log_moments: np.sum(log_moments[:, 1]),
        says=r"K_M \le \sum_t K_{M_t}(\lambda;\theta) \text{ at a typical } \theta",
        threshold=Linear(-5.0, 0.5))
 @wrong("mean-state", "States with a large loss so far weigh more in the moment than in the mean.",
-       printed("1.38537", at=_TWO_STEPS), claim=lambda log_moments, threshold, noise:
-       np.sum(log_moments @ [ndtr((threshold - 1) / noise), ndtr((1 - threshold) / noise)]),
-       says=r"K_M \le \sum_t E_\theta[K_{M_t}(\lambda;\theta)]")
+       lambda log_moments, threshold, noise: np.sum(log_moments @ [ndtr((threshold - 1) / noise),
+       ndtr((1 - threshold) / noise)]), says=r"K_M \le \sum_t E_\theta[K_{M_t}(\lambda;\theta)]")
 def adaptive_log_moment(*, log_moments):
     r"""K_M(\lambda) \le \sum_t \sup_\theta K_{M_t}(\lambda;\theta),\quad
     K(\lambda) = \ln E_P[e^{\lambda L}] = \lambda D_{\lambda+1}

@@ -139,8 +139,8 @@ def contribution_change(*, partitions, contributions):
 @upper("Vadhan 2017, Section 3.2", needed_test_threshold, points=40)
 @printed("23.02585", "21.63956", epsilon=0.5, delta=1e-5)
 @wrong("half-threshold", "At distance 0 the test is then passed with probability sqrt(delta/8).",
-       claim="log(2 / delta) / (2 * epsilon)")
-@wrong("one-epsilon", "The distance and the value each cost epsilon.", claim="epsilon",
+       "log(2 / delta) / (2 * epsilon)")
+@wrong("one-epsilon", "The distance and the value each cost epsilon.", "epsilon",
        says=r"\text{with threshold } \ln(1/\delta)/\varepsilon \text{ it is } "
        r"(\varepsilon,\delta)\text{-DP}", oracle=released_epsilon)
 def propose_test_release_threshold(*, epsilon, delta):
@@ -166,7 +166,7 @@ def _random_fractions(rng: Generator) -> NDArray:
          below="exact", count=Whole(2, 5000), upper=NOISE)
 @printed("0.1", "0.1", at=_ONE_OF_TEN)
 @wrong("joining-only", "That is for a value that joins; one that leaves can move the mean by u/n.",
-       printed("0.0909091", "0.1", at=_ONE_OF_TEN), claim="upper / (count + 1)")
+       "upper / (count + 1)")
 def clipped_mean_sensitivity(*, count, upper):
     r"""x_i \in [0,u]:\quad \max_{x'\sim x}\,\lvert\bar x - \bar x'\rvert \le \frac un
     \text{ when a value joins or leaves}
@@ -203,7 +203,7 @@ def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int 
 @printed("0.00614212886186", local_at=100 / (32562.0 - np.arange(201)), epsilon=1.0,
          delta=1 / 32561**2)
 @wrong("from-one", "Without k = 0 it can be smaller than the local sensitivity itself.",
-       claim=partial(_smooth_scale, first=1), says=r"S = \max_{k\ge1}e^{-\beta k}A(x,k)")
+       partial(_smooth_scale, first=1), says=r"S = \max_{k\ge1}e^{-\beta k}A(x,k)")
 def smooth_sensitivity_scale(*, local_at, epsilon, delta):
     r"""\mathrm{Lap}(2S/\varepsilon),\quad S = \max_{k\ge0}e^{-\beta k}A(x,k),\quad
     \beta = \frac\varepsilon{2\ln(2/\delta)}
@@ -246,14 +246,12 @@ def smooth_sensitivity_delta(*, epsilon, beta):
 @printed("125", lower=50.0, upper=125.0, adjacency="add_remove")
 @printed("75", lower=50.0, upper=125.0, adjacency="replace_one")
 @wrong("difference", "That is for replacing a record; one that joins brings its whole value.",
-       printed("75", "125", lower=50.0, upper=125.0, adjacency="add_remove"), claim="upper - lower",
-       says=r"\Delta = u - l \text{ (add/remove)}", given="lower < upper",
+       "upper - lower", says=r"\Delta = u - l \text{ (add/remove)}", given="lower < upper",
        adjacency=Choice("add_remove"))
-@wrong("same-for-replacing", "From -u to u it is twice as much.",
-       claim="max(abs(lower), abs(upper))", says=r"\Delta = \max(|l|,|u|) \text{ (replace one)}",
-       adjacency=Choice("replace_one"))
+@wrong("same-for-replacing", "From -u to u it is twice as much.", "max(abs(lower), abs(upper))",
+       says=r"\Delta = \max(|l|,|u|) \text{ (replace one)}", adjacency=Choice("replace_one"))
 @wrong("any-pair", "Only neighbours count; over all pairs it grows with the number of records.",
-       claim="count * (upper - lower)",
+       "count * (upper - lower)",
        says=r"\Delta = \max_{d,d'}\lvert f(d) - f(d')\rvert \text{ over all pairs of data sets}",
        adjacency=Choice("replace_one"), count=Whole(2, 1000))
 def sum_sensitivity(*, lower, upper, adjacency):
@@ -283,7 +281,7 @@ def sum_sensitivity(*, lower, upper, adjacency):
        oracle=partial(clipped_sum_change, clip=lambda g, c: np.clip(g, -c, c)),
        adjacency=Choice("add_remove"))
 @wrong("any-adjacency", "A record that is replaced by its opposite moves the sum by 2C.",
-       claim="max_norm", says=r"\Delta_2 = C \text{ whatever the adjacency}")
+       "max_norm", says=r"\Delta_2 = C \text{ whatever the adjacency}")
 def clipped_sum_sensitivity(*, max_norm, adjacency):
     r"""\lVert g_i\rVert_2 \le C:\quad \Delta_2 = C \text{ (add/remove)},\quad
     2C \text{ (replace one)}
@@ -309,7 +307,7 @@ def clipped_sum_sensitivity(*, max_norm, adjacency):
        adjacency="add_remove"), records=Whole(3, 1000),
        met="opendp/smartnoise-core, issue 356 (2021)")
 @wrong("largest-value", "What counts is the width of the range, which may hold negative values.",
-       claim="upper / records")
+       "upper / records")
 def bounded_mean_sensitivity(*, lower, upper, records):
     r"""x_i \in [m, M]:\quad \Delta = \frac{M - m}n"""
     return (upper - lower) / records
@@ -323,8 +321,8 @@ def bounded_mean_sensitivity(*, lower, upper, records):
          "n 个 [m, M] 内数值的方差（除以 n），替换其中一个", "sensitivity",
          "varianc 方差", rare=True, records=Whole(2, 1000))
 @printed("0.09", lower=0.0, upper=1.0, records=10)
-@wrong("over-n", "An upper bound: n - 1 of the n distances remain.", kind="identity",
-       claim="(upper - lower)**2 / records")
+@wrong("over-n", "An upper bound: n - 1 of the n distances remain.", "(upper - lower)**2 / records",
+       kind="identity")
 def variance_sensitivity(*, lower, upper, records):
     r"""x_i \in [m, M]:\quad \Delta = \frac{n-1}{n^2}(M-m)^2"""
     return (records - 1) / records**2 * (upper - lower) ** 2
@@ -339,9 +337,9 @@ def variance_sensitivity(*, lower, upper, records):
          contributions=Whole(1, 100))
 @printed("6.0", partitions=4, contributions=3)
 @wrong("root-of-both", "The root is of the number of partitions alone.",
-       claim="sqrt(partitions * contributions)", contributions=Whole(2, 4))
-@wrong("l1", "That is the L1 norm, by which Laplace noise is paid.",
-       claim="partitions * contributions", partitions=Whole(2, 4))
+       "sqrt(partitions * contributions)", contributions=Whole(2, 4))
+@wrong("l1", "That is the L1 norm, by which Laplace noise is paid.", "partitions * contributions",
+       partitions=Whole(2, 4))
 def contribution_sensitivity(*, partitions, contributions):
     r"""\Delta_2 = \sqrt{l_0}\;l_\infty,\quad \Delta_1 = l_0\,l_\infty
 

@@ -79,7 +79,7 @@ def _in_range(*, noise_multiplier, batches, delta):
          records=Whole(300, 30_000), delta=SLACK)
 @printed("0.21402565", "0.0356588", local_epsilon=1.0, records=10_000, delta=1e-6)
 @wrong("batches", "The updates are neither reports of single people nor randomized beforehand.",
-       claim=lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
+       lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
        delta=delta, local_epsilon=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
        # Lower bound of epsilon from batch_shuffling_delta_lower, less the tolerance 1e-4.
@@ -109,9 +109,8 @@ def shuffle_local_randomizers(*, local_epsilon, records, delta):
 @printed("0.00000100", epsilon=10.9948, at=_LONG_EPOCH)
 @printed("0.1446", epsilon=1.9532, at=_LONG_EPOCH)
 @wrong("poisson", "A batch that must hold the record sooner or later gives it away.",
-       printed("0.00000100", epsilon=1.9532, at=_LONG_EPOCH),
-       claim=lambda epsilon, noise_multiplier, batches: np.exp(deltas(SampledGaussian(
-       noise_multiplier, 1 / batches, "remove"), batches, [epsilon])[1][0]),
+       lambda epsilon, noise_multiplier, batches: np.exp(deltas(SampledGaussian( noise_multiplier, 1
+       / batches, "remove"), batches, [epsilon])[1][0]),
        says=r"\delta_{\text{shuffled}} \le \delta \text{ of } B \text{ Poisson steps},\ q = 1/B",
        given="epsilon >= 0 and noise_multiplier > 0 and batches >= 2", kind="upper",
        oracle=lambda epsilon, noise_multiplier, batches: Interval(batch_shuffling_delta_lower(

@@ -94,14 +94,13 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
 @printed("3.25", "1.1648439217", at=_AT_THE_EDGE, threshold_scale=4.0, query_scale=4 / 3,
          positives=2)
 @wrong("one-scale-for-both", "Threshold and answer move against each other: it is 3 epsilon.",
-       claim="1 / threshold_scale",
-       says=r"b_1 = b_2 = 1/\varepsilon \Rightarrow \varepsilon\text{-DP}",
+       "1 / threshold_scale", says=r"b_1 = b_2 = 1/\varepsilon \Rightarrow \varepsilon\text{-DP}",
        query_scale=Derived(lambda threshold_scale: threshold_scale), positives=Choice(1))
 @wrong("query-noise-once",
        "With a quarter of epsilon for the threshold it is (1 + 6c)/4 times epsilon.",
-       claim="1 / threshold_scale + 1 / query_scale", met="Lyu, Su & Li 2017, Algorithm 4")
+       "1 / threshold_scale + 1 / query_scale", met="Lyu, Su & Li 2017, Algorithm 4")
 @wrong("one-sided", "It needs answers that all move in one direction.",
-       claim="1 / threshold_scale + positives / query_scale", threshold_scale=Log(1.0, 20.0),
+       "1 / threshold_scale + positives / query_scale", threshold_scale=Log(1.0, 20.0),
        query_scale=Log(0.5, 2.0), positives=Choice(1))
 def sparse_vector(*, threshold_scale, query_scale, positives=1, monotone=False):
     r"""\text{threshold} + \mathrm{Lap}(b_1),\ \text{answers} + \mathrm{Lap}(b_2),
@@ -123,11 +122,11 @@ def sparse_vector(*, threshold_scale, query_scale, positives=1, monotone=False):
           query_scale=0.0)), unsafe=None)
 @printed("0.19673467", threshold_scale=2.0)
 @wrong("private", "Two answers on both sides of one threshold tell which of them is larger.",
-       claim="2 / threshold_scale",
+       "2 / threshold_scale",
        says=r"b_1 = 2/\varepsilon,\ b_2 = 0 \Rightarrow \varepsilon\text{-DP}", kind="upper",
        met="Lyu, Su & Li 2017, Algorithm 5", oracle=lambda threshold_scale:
-       sparse_vector_epsilon(queries=([0.0, 1.0], [1.0, -1.0]),
-       threshold_scale=threshold_scale, query_scale=0.0, positives=2))
+       sparse_vector_epsilon(queries=([0.0, 1.0], [1.0, -1.0]), threshold_scale=threshold_scale,
+       query_scale=0.0, positives=2))
 def chance_without_query_noise(*, threshold_scale):
     r"""\text{answers } (0,1) \text{ to the threshold } \mathrm{Lap}(b_1):\quad
     P(\bot,\top) = \tfrac12\big(1 - e^{-1/b_1}\big),\text{ and } 0 \text{ for } (1,0)
@@ -142,7 +141,7 @@ def chance_without_query_noise(*, threshold_scale):
        pairs), threshold_scale=threshold_scale, query_scale=query_scale), unsafe="larger")
 @printed("5", "9.276119196", threshold_scale=2.0, query_scale=2.0, pairs=10)
 @wrong("private", "Every answer above the threshold costs anew; there must be an end to them.",
-       claim="1 / threshold_scale + 1 / query_scale",
+       "1 / threshold_scale + 1 / query_scale",
        says=r"\varepsilon = \frac1{b_1} + \frac1{b_2} \text{ for any number of positives}",
        kind="upper", met="Lyu, Su & Li 2017, Algorithm 6")
 def epsilon_without_end(*, query_scale, pairs):
@@ -160,8 +159,7 @@ def epsilon_without_end(*, query_scale, pairs):
           threshold_scale=threshold_scale, query_scale=query_scale, highest=0.0), unsafe="larger")
 @printed("25", "25.00000", threshold_scale=2.0, query_scale=4.0, queries=100)
 @wrong("private", "A number above it says where the threshold is not; then every answer counts.",
-       claim="1 / threshold_scale + 1 / query_scale", kind="upper",
-       met="Lyu, Su & Li 2017, Algorithm 3")
+       "1 / threshold_scale + 1 / query_scale", kind="upper", met="Lyu, Su & Li 2017, Algorithm 3")
 def epsilon_of_released_answer(*, query_scale, queries):
     r"""m \text{ answers below, then one above and seen to be } 0:\quad
     \ln\frac{p(\bot^m, 0)}{p'(\bot^m, 0)} = \frac m{b_2}"""
@@ -172,9 +170,9 @@ def epsilon_of_released_answer(*, query_scale, queries):
 @given("positives >= 1", positives=Whole(1, 10_000), monotone=Choice(False, True))
 @identity("Lyu, Su & Li 2017, Section 4.2", best_split, tolerance=1e-5, unsafe=None, points=40)
 @printed("1.5874011", positives=1, monotone=False)
-@wrong("half-half", "Private, but the answers are noisier than they need to be.", claim="1.0")
+@wrong("half-half", "Private, but the answers are noisier than they need to be.", "1.0")
 @wrong("same-for-monotone", "Monotone queries need half the noise on the answers.",
-       claim="(2 * positives)**(2 / 3)", says=r"(2c)^{2/3} \text{ for all queries}")
+       "(2 * positives)**(2 / 3)", says=r"(2c)^{2/3} \text{ for all queries}")
 def sparse_vector_split(*, positives, monotone=False):
     r"""\varepsilon_2/\varepsilon_1 = (2c)^{2/3}\quad
     (\text{monotone queries: } c^{2/3}),\quad

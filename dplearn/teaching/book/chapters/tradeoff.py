@@ -88,8 +88,8 @@ def gaussian_tradeoff(false_positive_rate, *, mu):
          "两次高斯发布在误报率 α 处的权衡", "tradeoff", "trade compos 权衡")
 @printed("0.5912027803", false_positive_rate=0.05, mu_1=1.0, mu_2=1.0)
 @wrong("sum", "Squares add up. The sum is what a group of two costs, and safe here.",
-       claim=lambda false_positive_rate, mu_1, mu_2: gaussian_tradeoff(false_positive_rate,
-       mu=mu_1 + mu_2), says=r"G_{\mu_1}\otimes G_{\mu_2} = G_{\mu_1+\mu_2}")
+       lambda false_positive_rate, mu_1, mu_2: gaussian_tradeoff(false_positive_rate, mu=mu_1 +
+       mu_2), says=r"G_{\mu_1}\otimes G_{\mu_2} = G_{\mu_1+\mu_2}")
 def composed_gaussian_tradeoff(false_positive_rate, *, mu_1, mu_2):
     r"""G_{\mu_1}\otimes G_{\mu_2} = G_{\sqrt{\mu_1^2+\mu_2^2}}"""
     return gaussian_tradeoff(false_positive_rate, mu=math.hypot(mu_1, mu_2))
@@ -148,8 +148,7 @@ def uniform_clt_mu(*, spread, noise_multiplier):
 @printed("0.7281718172", false_positive_rate=0.1, epsilon=1.0)
 @printed("0.3065662009", false_positive_rate=0.3, epsilon=1.0)
 @wrong("pure-dp", "Randomized response attains it; Laplace noise is better in the middle.",
-       printed("0.2575156", false_positive_rate=0.3, epsilon=1.0), claim=_PURE_DP,
-       false_positive_rate=Log(1e-3, 0.9), epsilon=Log(0.1, 10.0))
+       _PURE_DP, false_positive_rate=Log(1e-3, 0.9), epsilon=Log(0.1, 10.0))
 def laplace_tradeoff(false_positive_rate, *, epsilon):
     r"""f(a) = \begin{cases} 1 - e^\varepsilon a & a \le e^{-\varepsilon}/2\\ e^{-\varepsilon}/(4a)
     & e^{-\varepsilon}/2 \le a \le 1/2\\ e^{-\varepsilon}(1-a) & a \ge 1/2 \end{cases}"""
@@ -168,7 +167,7 @@ def laplace_tradeoff(false_positive_rate, *, epsilon):
          "trade 权衡", below="exact", false_positive_rate=Linear(0.01, 0.9), epsilon=LOSS,
          delta=SLACK)
 @printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1)
-@wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP)
+@wrong("no-delta", "With probability delta an attacker may win outright.", _PURE_DP)
 def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow f \ge f_{\varepsilon,\delta},\quad
     f_{\varepsilon,\delta}(a) = \max\{0, 1-\delta-e^\varepsilon a,

@@ -6,7 +6,7 @@ r"""An entry of the formula book: a function with decorators, each for one kind 
     @given("0 < epsilon and epsilon <= 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
     @upper("Dwork & Roth 2014, Theorem A.1", oracles.normal_sigma)
     @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
-    @wrong("no-two", "The 2 is the Gaussian's own.", claim="sqrt(ln(1.25/delta))/epsilon")
+    @wrong("no-two", "The 2 is the Gaussian's own.", "sqrt(ln(1.25/delta))/epsilon")
     def classical_gaussian_sigma(*, epsilon, delta):
         r"\sigma \ge \Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon"
         return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
@@ -21,8 +21,8 @@ r"""An entry of the formula book: a function with decorators, each for one kind 
 * `printed`: a value as printed, and the printed truth; all digits must agree. A point shared by
   several is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
 * `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another
-  value (`claim`, an expression or a function), or the same function under another hypothesis
-  (`given`); all fields that are not given are the formula's.
+  value (an expression or a function), or the same function under another hypothesis (`given`); all
+  fields that are not given are the formula's.
 * `setting`: the meaning of the printed letters, in English and Chinese, the quantity of the value,
   stems of words that name only this situation, and a lower bound for all mechanisms (`below`).
   Further settings state the same formula in other letters. `claims` judges by settings alone.
@@ -125,7 +125,6 @@ class Misprint(Fact):
     kind: Kind | None = None
     oracle: Callable[..., float | Interval] | None = None
     met: str = ""  # a public source, or ""
-    printed: Sequence[Printed] = ()
     along: Mapping[str, Sequence[Any]] | None = None
 
 
@@ -231,7 +230,7 @@ class Formula:
             id=f"{self.id}/{misprint.name}",
             statement=self.statement_of(misprint),
             domain={n: domain for n, domain in every.items() if n not in misprint.without},
-            printed=misprint.printed,
+            printed=(),
             misprints=(),
         )
 
@@ -384,15 +383,21 @@ def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **o
 
 
 def wrong(
-    name: str, note: str, /, *parts: Printed, says: str = "", without: str = "", **named: Any
+    name: str,
+    note: str,
+    claim: str | Callable[..., Any] | None = None,
+    /,
+    *,
+    says: str = "",
+    without: str = "",
+    **named: Any,
 ) -> Misprint:
     """Give a wrong variant; `says` is its statement if `claim` or `given` does not determine it.
 
     `without` lists parameters to drop, separated by spaces. `named` are fields of `Misprint`, and
     domains, which replace the formula's.
     """
-    own = _apart(Misprint, named)
-    return Misprint(name, note, says, without=without.split(), printed=parts, **own)
+    return Misprint(name, note, says, claim, without=without.split(), **_apart(Misprint, named))
 
 
 def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
