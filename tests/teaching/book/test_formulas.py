@@ -23,6 +23,24 @@ def test_hockey_stick_at_a_negative_epsilon():
         assert formulas.hockey_stick(p, q, epsilon=-1.0) == worst
 
 
+@each("row", golden("divergences"))
+def test_divergences_agree_with_golden_table(row):
+    (kind, p), (_, q) = (row[x].removesuffix(")").split("(") for x in "pq")
+    p, q = (np.array([float(x) for x in v.split()]) for v in (p, q))
+    order = {"kl": 1.0, "max_divergence": math.inf}.get(row["quantity"])
+    order = number(row["order"]) if row["order"] else order
+    if row["quantity"] == "hockey_stick":
+        found = formulas.hockey_stick(p, q, epsilon=number(row["epsilon"]))
+    elif row["quantity"] == "mean_exp_minus_loss":
+        found = float(np.sum(p * np.exp(-np.log(p / q))))
+    elif kind == "normal":
+        about = {"mean_p": p[0], "std_p": p[1], "mean_q": q[0], "std_q": q[1]}
+        found = formulas.renyi_gaussian(order=order, **about)
+    else:
+        found = formulas.renyi(p, q, order=order)
+    assert agrees(found, row)
+
+
 def test_renyi_of_gaussians_at_orders_0_and_inf():
     equal = {"mean_p": 0.0, "std_p": 1.0, "mean_q": 0.5, "std_q": 1.0}
     assert formulas.renyi_gaussian(order=0, **equal) == 0.0

@@ -11,9 +11,6 @@ _ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
 _ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
 _ANY_ZCDP = "rho > 0 and 0 < delta < 1"
 _SMALL = Log(1e-12, 1e-3)
-_PLOTTED = {"order": 20.0, "rho": 1.25e-5, "delta": 1e-5}
-
-
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
     """Return the minimum of a unimodal function, on successively finer grids."""
     for _ in range(7):
@@ -201,7 +198,7 @@ enter(zcdp_to_epsilon,
          "某一阶的界达到最优的高斯发布次数", "steps", "touch best",
          into=lambda noise_multiplier: {"rho": 1 / (2 * noise_multiplier**2)}, order=ORDER,
          noise_multiplier=NOISE, delta=SLACK)
-@printed("264.589", "264.589", at=_PLOTTED, order=60.0)
+@printed("264.589", "264.589", order=60.0, rho=1.25e-5, delta=1e-5)
 @wrong("three-hundred", "Order 20 touches at 2551 releases; it is order 60 that touches near 300.",
        "300.0",
        says=r"\text{the curves touch at } k \approx 300 \text{ for } \alpha = 20,\ \sigma = 200",

@@ -4,11 +4,7 @@ from dplearn.core.solve import decreasing_root
 from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
-_THREE = np.array([0.8, 1.5, 3.0])
 _FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4))))
-_LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 0.5)}
-
-
 def first_failure(*, delta):
     """Return the smallest epsilon at which the delta of the classical noise is too large."""
     root = math.sqrt(math.log(1.25 / delta) * 2)
@@ -150,7 +146,7 @@ def classical_gaussian_threshold(*, delta):
 @setting("the multiplier of several parts with their own noise, together",
          "各部分各加噪声时合起来的乘数", "sigma", "group part layer together 组",
          noise_multipliers=Log(0.3, 5.0))
-@printed("0.6871180012", noise_multipliers=_THREE)
+@printed("0.6871180012", noise_multipliers=np.array([0.8, 1.5, 3.0]))
 @wrong("power-mean", "A mean is too large by the root of the number of groups.",
        lambda noise_multipliers: float(np.mean(noise_multipliers**-2.0) ** -0.5),
        says=r"z^* = \Big(\frac1M\sum_m z_m^{-2}\Big)^{-1/2}")
@@ -202,7 +198,8 @@ def joint_norm(*, norms):
        noise_multiplier=Choice(0.5, 1.0, 2.0))
 @identity("Boyd & Vandenberghe 2004, Section 5.5, Lagrange multipliers", energy_by_search,
           tolerance=1e-6, unsafe=None, points=10)
-@printed("4884.46", at=_LAYERS, noise_multiplier=1.0)
+@printed("4884.46", sizes=np.array([400.0, 50.0, 12000.0, 10.0]), norms=np.full(4, 0.5),
+         noise_multiplier=1.0)
 @wrong("equal", "Valid, but large groups should get a smaller multiplier: it counts d_m times.",
        lambda sizes, norms, noise_multiplier: float(sizes.size * noise_multiplier**2 * np.sum(sizes
        * np.square(norms))), says=r"z_m = z^*\sqrt{M} \text{ is best}")

@@ -11,9 +11,6 @@ _ANY = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 _below = lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack)
 _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，松弛 δ'",
          "epsilon", "compos releas fold rounds steps adaptiv 组合")
-_EPSILONS = several(0.01, 3.0, most=6)
-
-
 def two_hops_epsilon(*, epsilon):
     """Return epsilon between two neighbours of one data set, over all events.
 
@@ -82,7 +79,7 @@ def advanced_composition_slow(*, epsilon, steps, slack):
 
 
 @formula("G-C5b", "Composition of different releases by concentrated DP")
-@given("0 < slack < 1", epsilons=_EPSILONS, slack=Log(1e-9, 0.1))
+@given("0 < slack < 1", epsilons=several(0.01, 3.0, most=6), slack=Log(1e-9, 0.1))
 @upper("Bun & Steinke 2016, Propositions 1.3 and 1.4 and Lemma 2.3", composition.enumerated_epsilon,
        points=50)
 @setting("adaptive releases, the i-th ε_i-DP, with slack δ", "自适应发布，第 i 次 ε_i-DP，松弛 δ'",

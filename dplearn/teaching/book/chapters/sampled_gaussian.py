@@ -11,10 +11,6 @@ from dplearn.teaching.book.kit.vocabulary import *
 _SAMPLED = {"order": Whole(2, 256), "noise_multiplier": Log(0.4, 20.0),
             "sample_rate": Log(1e-3, 1.0)}
 _RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"
-_FRACTIONAL = {"order": Log(1.02, 300.0), "noise_multiplier": Log(0.4, 20.0),
-               "sample_rate": Log(1e-3, 0.99)}
-_PROPER = "noise_multiplier > 0 and 0 < sample_rate < 1"
-_WANG_EXAMPLE = {"order": 8, "noise_multiplier": 1.0, "sample_rate": 0.01, "distance": 1.0}
 _LOG = "log1p(1/(sample_rate*(order - 1)))"
 _MUCH_NOISE = (
     "0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
@@ -156,7 +152,8 @@ def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0
 
 
 @formula("G-E5", "Rényi divergence of the sampled Gaussian, any order")
-@given("order > 1 and " + _PROPER, _FRACTIONAL)
+@given("order > 1 and noise_multiplier > 0 and 0 < sample_rate < 1", order=Log(1.02, 300.0),
+       noise_multiplier=Log(0.4, 20.0), sample_rate=Log(1e-3, 0.99))
 @identity("Mironov, Talwar & Zhang 2019, Section 3.3", sampled_renyi, tolerance=1e-8,
           absolute=1e-11)
 @printed("0.00001300142", order=1.5, noise_multiplier=2.5, sample_rate=0.01)
@@ -203,7 +200,7 @@ def interpolated_rdp(*, order, noise_multiplier, sample_rate):
        order=Whole(2, 32), distance=Choice(1.0, 2.0))
 @upper("Wang, Balle & Kasiviswanathan 2019, Theorem 9", subset_renyi, tolerance=1e-8,
        absolute=1e-10, points=60)
-@printed("0.00268417", "0.000893644", at=_WANG_EXAMPLE)
+@printed("0.00268417", "0.000893644", order=8, noise_multiplier=1.0, sample_rate=0.01, distance=1.0)
 @wrong("for-poisson", "A bound on it for Gaussian noise, but several times too large.",
        says=r"\text{the divergence of Poisson sampling}", kind="identity", oracle=sampled_renyi,
        distance=Choice(1.0))

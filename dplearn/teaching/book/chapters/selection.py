@@ -7,10 +7,6 @@ from dplearn.teaching.book.kit.vocabulary import *
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
 _SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
-_TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0, "threshold": 0.5,
-              "log_moments": np.array([[1.0, 1.0], [1.0, 1 / 9]])}
-
-
 def repetitions(*, shape, stop):
     """Return the probabilities of k = 1, 2, ... repetitions, up to a tail below 1e-17."""
     k = np.arange(1.0, math.ceil(60 / stop) + 1)
@@ -185,7 +181,8 @@ def _states(order: float, noise: float, noise_below: float, noise_above: float) 
 @upper("Abadi et al. 2016, Theorem 2.1", lambda order, noise, noise_below, noise_above, threshold:
        order * adaptive_renyi(order=order + 1, noise=noise, below=noise_below, above=noise_above,
        cut=threshold))
-@printed("2", "1.2025012", at=_TWO_STEPS)
+@printed("2", "1.2025012", order=1.0, noise=1.0, noise_below=1.0, noise_above=3.0, threshold=0.5,
+         log_moments=np.array([[1.0, 1.0], [1.0, 1 / 9]]))
 @wrong("equality", "Only the fresh noise is independent of the past: adaptivity makes it a bound.",
        says=r"K_M(\lambda) = \sum_t K_{M_t}(\lambda)", kind="identity")
 @wrong("typical-state", "The supremum has to run over what was released before, too.",

@@ -7,7 +7,6 @@ from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit.vocabulary import *
 
 _SCALES = {"threshold_scale": Log(0.2, 20.0), "query_scale": Log(0.2, 20.0)}
-_IN_RANGE = "threshold_scale > 0 and query_scale > 0 and positives >= 1"
 _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": False}
 
 
@@ -87,7 +86,8 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
 
 
 @formula("G-H1", "Sparse vector: above a noisy threshold")
-@given(_IN_RANGE, _SCALES, positives=Whole(1, 3), queries=Drawn(_random_queries),
+@given("threshold_scale > 0 and query_scale > 0 and positives >= 1", _SCALES, positives=Whole(1, 3),
+       queries=Drawn(_random_queries),
        monotone=Derived(lambda queries: np.ptp(np.sign(queries[1])) < 2))
 @upper("Dwork & Roth 2014, Algorithm 1 and Theorem 3.23", sparse_vector_epsilon, points=25)
 @printed("1", "0.4242490722", at=_AT_THE_EDGE, threshold_scale=2.0, query_scale=4.0, positives=1)
