@@ -6,9 +6,8 @@ import math
 import pytest
 
 import explorer
-from dplearn.teaching.claims import map_of
 from dplearn.teaching.explorer.pages import check_a_claim
-from dplearn.teaching.figures.claim_map import _FILL, claim_map, map_finding
+from dplearn.teaching.figures.claim_map import _FILL, claim_map, map_finding, map_of
 from explorer import again, enter, press, title
 from explorer import words as shown
 
