@@ -32,7 +32,6 @@ _ELSEWHERE = ("unless", "except", "certain condition", "除非")
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
 # Quantities whose letter on the left side may mean another quantity.
 _ALSO = {"order": "error", "mu": "sigma"}
-_SLACK = ("slack", "松弛", "余量 δ'")
 # Words that only certain settings use.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
@@ -85,13 +84,23 @@ class Finding:
 
 
 def proofread(formula: str, *, words: str = "") -> Finding:
-    r"""Return the verdict on one printed formula, LaTeX, Unicode or ASCII.
+    r"""Return the verdict on one printed formula, with a line per setting that fits its letters.
 
-    "holds", "safe" (true but loose), "refuted" (below a lower bound for all mechanisms),
-    "conditional" (true under a condition that is not stated), "open" (between the lower bound and
-    the proved value), "depends" (true in one setting, false in another), "approximation" or "not
-    read". The `words` around the formula give its conditions and sort the settings; an id such as
-    G-C8b among them selects a setting.
+    Parameters
+    ----------
+    formula : str
+        Claim in LaTeX, Unicode or ASCII, of at most 2,000 characters; it is never executed.
+    words : str, optional
+        Sentence around it, which gives conditions and sorts the settings; an id such as G-C8b in
+        it selects a setting.
+
+    Returns
+    -------
+    Finding
+        Its verdict is "holds", "safe" (true but loose), "refuted" (below a lower bound for all
+        mechanisms), "conditional" (true under a condition that is not stated), "open" (between the
+        lower bound and the proved value), "depends" (true in one setting, false in another),
+        "approximation" or "not read", which has a reason.
 
     Examples
     --------
@@ -160,10 +169,8 @@ def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
         if match is None:
             continue
         match = replace(match, named=context.named(match))
-        # For these quantities only exact matches and named settings count.
-        shape, accused = table.sign == 0 or claim.about == "p", match.verdict == "refuted"
-        named = match.named > 0 and not (accused and claim.about == "p")
-        if match.exact or not shape or named:
+        # Of identities and chances only exact matches and named settings count.
+        if match.exact or match.named > 0 or (table.sign != 0 and claim.about != "p"):
             yield match
 
 
@@ -255,8 +262,6 @@ def _doubt(claim: Claim, verdict: str, matches: list[Match], context: _Context) 
     listed = any(step.what == "sum" for step in claim.right.program)
     if verdict in _TRUE and _SEVERAL.search(context.words) and not counted and not listed:
         return "The words speak of several releases, and the formula has no number of them."
-    if "slack" not in columns and context.speaks_of(_SLACK):
-        return "The words speak of a slack that the formula does not have."
     sized = _SENSITIVITY.search(context.words)
     bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}
     about = claim.about in ("sigma", "scale", "rho", "mu", "rdp", "epsilon")

@@ -64,12 +64,11 @@ _IDENTITY = re.compile(r"(?:\\math\w+\s*)?\{?I\}?(?:_\{?\w+\}?)?\s*\Z")
 _EVENT = re.compile(
     r"(?:\\mathbb\s*)?\{?\\?P(?:r|_\w)?\}?(?:_\{?[^{}]*\}?)?\s*(?:\\left|\\[bB]igg?l?)?\s*\\?(?=[\[({])"
 )
-# Quantities that claims are about, and those that need an epsilon on the right.
+# Quantities of claims about privacy; some others need an ε on the right.
 _CLAIMED = (
     "rdp", "log_moment", "sigma", "epsilon", "delta", "rho", "mu", "variance", "kl", "scale",
     "sensitivity", "tradeoff",
 )  # fmt: skip
-_WITH_EPSILON = ("p", "adv", "auc", "scale", "rdp")
 # Replacements in a formula before it is read.
 _CLEANED = {
     r"(?<!\\)\\[,;:!> ]": " ",
@@ -161,8 +160,8 @@ class Claim:
         says = self.right.names and (not _letter(self.right) or self.second_is_formula)
         if self.event:
             return bool(says) and self.event.startswith(("|", "u("))
-        epsilon = self.about in _WITH_EPSILON and "epsilon" in self.right.names
-        return bool(says) and (_is_claimed(self.about, self.left) or epsilon)
+        chance = self.about in ("p", "adv", "auc", "scale", "rdp") and "epsilon" in self.right.names
+        return bool(says) and (chance or _is_claimed(self.about, self.left))
 
 
 class Note(str):
