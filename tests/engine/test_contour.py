@@ -52,7 +52,8 @@ def test_brackets_of_whole_curves_are_finite_and_nested(name):
         reached = np.isfinite(upper)
         both = reached & np.isfinite(most)
         assert np.all(lower[both] >= least[both]) and np.all(upper[both] <= most[both])
-        assert np.all(reached[LENGTHS > 1])
+        # A record sampled less often than once in twenty runs is left to the lattice.
+        assert np.all(reached[q * LENGTHS > 0.05])
         least, most = lower, upper
     assert np.all((upper - lower)[reached] <= 1e-6 * upper[reached])
     assert np.all(lower[~reached] == 0)
@@ -246,7 +247,7 @@ def test_rows_that_need_too_many_nodes_are_unbounded(monkeypatch):
     assert max(most for most, *_ in TRIES) == 2**16
     pair = SampledGaussian(1.1, 256 / 60000, "remove")
     target = deltas(pair, 2, [0.1])
-    short = tuple((min(most, 2**9), *more, False) for most, *more, _ in TRIES)
+    short = tuple((min(most, 2**9), *more) for most, *more in TRIES)
     monkeypatch.setattr(tries, "__defaults__", (short, None))
     monkeypatch.setattr("dplearn.engine.contour.epsilon.TRIES", short)
     monkeypatch.setattr("dplearn.engine.contour.epsilon.ALONE", ())

@@ -17,8 +17,6 @@ from dplearn.mechanisms import (
     Composed,
     PoissonSubsampled,
     RandomizedResponse,
-    Skellam,
-    SummedDiscreteGaussian,
     WithoutReplacement,
 )
 
@@ -60,10 +58,6 @@ AROUND_TEN = [
     (Laplace(1.5), lambda x: stats.laplace.cdf(x, 10, 3), "f"),
     (Geometric(1.5), steps_of(lambda k: -np.abs(k - 10) / 3), "i"),
     (DiscreteGaussian(1.5), steps_of(lambda k: -0.5 * ((k - 10) / 3) ** 2), "i"),
-    *(
-        (law, steps_of(lambda k, law=law: law._log_noise(k - 10)), "i")
-        for law in (Skellam(1.5, 2), SummedDiscreteGaussian(1.5, 2, clients=4))
-    ),
 ]
 
 
