@@ -221,7 +221,7 @@ def test_rows_that_need_too_many_nodes_are_unbounded(monkeypatch):
     assert max(most for most, *_ in TRIES) == 2**16
     pair = SampledGaussian(1.1, 256 / 60000, "remove")
     target = deltas(pair, 2, [0.1])
-    short = tuple((min(most, 2**9), *more, False) for most, *more, _ in TRIES)
+    short = tuple((min(most, 2**9), *more) for most, *more in TRIES)
     monkeypatch.setattr(tries, "__defaults__", (short, None))
     monkeypatch.setattr("dplearn.engine.contour.epsilon.TRIES", short)
     monkeypatch.setattr("dplearn.engine.contour.epsilon.ALONE", ())

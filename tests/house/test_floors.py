@@ -25,7 +25,7 @@ LIBRARY = (
     {"tuning"},
 )
 SYSTEMS = (
-    {"datasets", "sweeps", "opacus"},
+    {"datasets", "opacus"},
     {"training", "pate", "audit"},
     {"federated"},
 )

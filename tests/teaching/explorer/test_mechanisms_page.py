@@ -64,10 +64,10 @@ def test_composition_is_two_sided_if_one_part_is_two_sided():
 @each(
     "question, why",
     [
-        ({"mechanism": "skellam", "noise_multiplier": "many"}, "from"),
+        ({"mechanism": "discrete_gaussian", "noise_multiplier": "many"}, "from"),
         ({"mechanism": "nothing"}, "one of"),
         ({"mechanism": "randomized_response"}, "fixed"),
-        ({"mechanism": "skellam", "noise_multiplier": 150, "sensitivity": 200}, "<= 1e4"),
+        ({"mechanism": "discrete_gaussian", "noise_multiplier": 150, "sensitivity": 200}, "<= 1e4"),
     ],
 )
 def test_refusals_are_in_both_languages(question, why):
@@ -115,13 +115,13 @@ def test_dragging_sends_nothing_and_a_new_mechanism_one_question(page, address):
     expect(page.locator(".dp-eps output")).not_to_have_text(before)
     settled(page, "mechanisms")
     assert len(sent) == first, "a move is no question"
-    page.locator("select[name=mechanism]").select_option("skellam")
-    page.wait_for_url("**mechanism=skellam*")
+    page.locator("select[name=mechanism]").select_option("discrete_gaussian")
+    page.wait_for_url("**mechanism=discrete_gaussian*")
     expect(page.locator(".dp-le")).to_have_text("≤")
     ready(page)
     assert len(sent) == first + 1
     # A mechanism that was shown before needs no new question.
     page.locator("select[name=mechanism]").select_option("geometric")
-    page.locator("select[name=mechanism]").select_option("skellam")
+    page.locator("select[name=mechanism]").select_option("discrete_gaussian")
     ready(page)
     assert len(sent) == first + 1
