@@ -4,20 +4,18 @@ import json
 import math
 import random
 import re
-from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
+from browsing import BROKEN, DRAWN, as_file, dragged, moved_to
 from cases import each
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace
 from dplearn.teaching import browser as engine
 from dplearn.teaching.browser import pairs
 from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.language import in_each
-from javascript import javascript
 
 pytestmark = DRAWN
 
@@ -40,13 +38,8 @@ PATHS = "[...document.querySelectorAll('.dp-panel path')].map(path => path.getAt
 TABLE = "([table, ...at]) => tell(tables.fromTable(table), ...at)"
 
 
-@pytest.fixture(scope="module")
-def evaluate():
-    """Run JavaScript in node with the laws, pairs and tables."""
-    parts = (("laws", "laws"), ("pairs", "pair"), ("tables", "atoms"))
-    scripts = [engine.source(name, f"mechanisms/{entry}") for name, entry in parts]
-    with javascript(*scripts, ASKED) as call:
-        yield call
+PARTS = (("laws", "laws"), ("pairs", "pair"), ("tables", "atoms"))
+SCRIPTS = [*(engine.source(name, f"mechanisms/{entry}") for name, entry in PARTS), ASKED]
 
 
 def drawn_at_random(name: str, seed: int):
@@ -132,30 +125,13 @@ def test_table_bounds_the_library_from_above(evaluate, name, adjacency, directio
         assert np.all(real["misses"] >= whole.tradeoff(real["rates"]) - 1e-9)
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory) -> str:
-    """Return the address of the page as a file."""
+def as_page(folder):
+    """Write the page to a file."""
     result = json.dumps(pairs.worded(CATALOGUE, in_each))
     mount = f"const {{ page }} = mechanismsPage.mount(here, {{catalogue: {result}}});"
     source = engine.source("mechanismsPage", "mechanisms/mechanisms")
     style = style_sheet("page/page", "mechanisms/mechanisms")
-    return as_file(tmp_path_factory.mktemp("five"), style, source, mount).as_uri()
-
-
-@pytest.fixture
-def open_page(browser, address):
-    """Open the page with a state in its address; fail on console errors."""
-    with visits(browser) as visit:
-        yield lambda screen=SCREEN, scheme="light", **state: visit(
-            f"{address}#{urlencode(state)}", ".dp[data-drawn='1']", screen, color_scheme=scheme
-        )
-
-
-@pytest.fixture(scope="module")
-def view(browser, address):
-    """Open one page for all tests, which change its state by its address."""
-    with visits(browser) as visit:
-        yield visit(address, ".dp[data-drawn='1']")
+    return as_file(folder, style, source, mount)
 
 
 def delta_of(view) -> float:
