@@ -25,6 +25,7 @@ ASKED = """const tell = (law, epsilons, orders, rates) => {
   const pair = new pairs.Pair(law), finite = x => x === -Infinity ? null : x;
   return {
     delta: epsilons.map(e => finite(law.logDelta(e))),
+    behind: epsilons.map(e => Math.exp(pair.behind(e))),
     exact: epsilons.map(e => pair.exact(e)),
     tails: epsilons.map(e => law.tails(e)), below: epsilons.map(e => law.tails(-e)),
     renyi: orders.map(a => law.renyi(a)),
@@ -111,6 +112,8 @@ def test_table_bounds_the_library_from_above(evaluate, name, adjacency, directio
     logs = [-math.inf if x is None else x for x in result["delta"]]
     delta, mine = whole.delta(np.array(epsilons)), np.exp(logs)
     assert np.all(mine >= delta * (1 - 1e-9)) and np.all(mine <= delta * (1 + 2e-3) + 1e-9)
+    behind = whole.reverse().delta(np.array(epsilons))
+    assert np.all(np.array(result["behind"]) >= behind * (1 - 1e-6))
     caught = 1 - whole.tradeoff(rates)
     assert np.all(np.array(result["true_positive_rate"]) >= caught - 1e-9)
     np.testing.assert_allclose(result["true_positive_rate"], caught, rtol=5e-3)
