@@ -1,4 +1,4 @@
-"""The contour integral and its small-rate correction: valid brackets, necessary error bounds."""
+"""The contour integral: valid brackets and necessary error bounds."""
 
 import math
 
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtr
 
 from cases import each, golden, number
 from dplearn import Gaussian, PoissonSubsampled
@@ -15,13 +14,6 @@ from dplearn.engine.contour import SampledGaussian, brackets, deltas, log_moment
 from dplearn.engine.contour.epsilon import TRIES, tries
 from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.pair import ULP
-from dplearn.engine.contour.small_rate import (
-    PartMajorant,
-    Remainder,
-    Split,
-    left_part,
-    log_left_part,
-)
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import Trapezoid
 from outcomes import assert_suits
@@ -237,71 +229,6 @@ def test_nodes_with_zero_angle_do_not_overflow():
     with np.errstate(over="raise", divide="raise", invalid="raise"):
         values = Line(SampledGaussian(0.025, 1e-12, "remove"), 1e-3).transform(1e-6, 64)
     assert np.all(np.isfinite(values))
-
-
-# The small-rate correction: its identity, its bounds, and its necessary charge.
-S3, DELTA = SampledGaussian(0.8, 0.001, "remove"), 1e-6
-
-
-def left_out(x0):
-    """Return 1 - chi, the part of the law excluded from the integral."""
-    return lambda x: np.exp(log_left_part((x0 - x) / (0.2 * S3.sigma)))
-
-
-def two_steps(epsilon, part=np.ones_like, nodes=2001):
-    """Return delta of two steps of the given part of the law, by definition."""
-    x = np.linspace(-9 * S3.sigma, 1 + 9 * S3.sigma, nodes)
-    loss = S3.log_ratio(x)[0]
-    normal = np.exp(-0.5 * (x / S3.sigma) ** 2) / S3.sigma / math.sqrt(2 * math.pi)
-    mass = normal * np.exp(loss) * part(x) * (x[1] - x[0])
-    each_first = [np.maximum(0, -np.expm1(epsilon - s - loss)) @ mass for s in loss]
-    return float(mass @ each_first)
-
-
-@each("epsilon", [0.01, 0.02])
-def test_integral_plus_remainder_is_delta(epsilon):
-    line, h, count = Split(S3, 5.0, 2.5), 0.4, 2**16
-    whole, rest = line.ratios(h, count)
-    z = line.tilt + 1j * h * np.arange(count)
-    terms = (whole**2 - rest**2) * np.exp(-z * epsilon) / (z * (1 + z))
-    left = math.exp(2 * line.log_m) * h / math.pi * (terms.sum() - terms[0] / 2).real
-    whole, rest = two_steps(epsilon), two_steps(epsilon, left_out(2.5))
-    assert left == pytest.approx(whole - rest, rel=1e-3)
-    assert rest > 0.01 * whole
-
-
-@each("x0", [0.5, 1.2, 1.7, 2.5, 4.0])
-@each("epsilon", [0.01, 0.05, 0.3])
-def test_bound_on_the_remainder_holds(x0, epsilon):
-    true = two_steps(epsilon, left_out(x0), nodes=1001)
-    row = np.array([2.0]), np.array([epsilon])
-    bound = min(Remainder(S3).log_delta(x0, *row, np.array([-aim]))[0] for aim in range(1, 50))
-    assert math.log(max(true, 1e-300)) <= bound
-    if x0 == 4.0:
-        # Nearly all runs are excluded; the slack is that of a Chernoff bound.
-        assert bound < math.log(true) + 4
-
-
-def test_masses_of_cells_and_beyond_are_rounded_up():
-    """Cell i ends at x[i]; the first cell extends to -inf."""
-    cells = Remainder(S3)
-    mass = np.diff(ndtr(cells.x / S3.sigma), prepend=0.0)
-    beyond = (1 - S3.q) * ndtr(-cells.x / S3.sigma) + S3.q * ndtr((1 - cells.x) / S3.sigma)
-    near = np.abs(cells.x) < 4 * S3.sigma  # farther out the differences cancel
-    for log, exact in ((cells.log_mass, mass), (cells.log_beyond, beyond)):
-        more = np.exp(log)[near] / exact[near] - 1
-        assert np.all((more > 0) & (more < 1e-8))
-    assert np.exp(cells.log_mass).sum() == pytest.approx(1, rel=1e-8)
-
-
-def test_truncation_bound_of_a_part_lies_above_the_integrand():
-    """The bound is tight at t = 0, where it is |M - M_a|."""
-    line, h = Split(S3, 5.0, 1.7), 8.0
-    whole, rest = line.ratios(h, 512)
-    size = np.log(np.abs(whole - rest)) + line.log_m
-    most = PartMajorant.of(line, 1e-4).log_at(h * np.arange(512))
-    later = np.maximum.accumulate(size[::-1])[::-1]
-    assert np.all(most >= later - 1e-9) and np.min(most - size) < math.log(2)
 
 
 def both_sides(w):

@@ -1,6 +1,5 @@
 // Labels without overlap: values at the T line, and names at the ends of curves.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
-import { least } from "./answers.js";
 import { bound } from "./numbers.js";
 import { apart, el, widthOf } from "./shapes.js";
 
@@ -9,7 +8,7 @@ import { apart, el, widthOf } from "./shapes.js";
 export function values(run, view, words) {
   const { frame } = view;
   const [{ left, top, bottom }, { width, small }] = [frame.sides, frame.box];
-  const x = frame.x(run, run.T);
+  const x = frame.x(run.T);
   const [above, below] = [[], []];
   const ceiling = view.best.value * (1 + 1e-6);
   // Values at the T line: [name, value].
@@ -18,12 +17,11 @@ export function values(run, view, words) {
     if (name === "pld" && end === null && !view.found.asked) return [[name, view.best.value]];
     return end > 0 ? [[name, end]] : [];
   });
-  if (view.pinned) standing.push(["pinned", least(view.pinned.ends).value]);
   const dots = standing.map(([name, value]) => {
     const y = frame.y(run, value);
     const off = y < top || value === Infinity;
     const sign = `${off ? "↑ " : ""}${STYLES[name].approximation ? "≈ " : ""}`;
-    const item = { name, y, off, words: `${sign}${bound(value)}${name === "pinned" ? " ◌" : ""}` };
+    const item = { name, y, off, words: `${sign}${bound(value)}` };
     const aside = value > ceiling && x - left > (small ? 60 : 76);
     // Values off the scale are still ordered.
     if (aside) above.push({ ...item, want: off ? top + 10 - 1e-6 * Math.min(value, 1e6) : y - 12 });
@@ -80,7 +78,7 @@ function ending(run, frame, found, name) {
   for (const [i, upper] of (found.of[name]?.upper ?? []).entries()) {
     const epsilon = name === "pld" && upper === null ? found.of.rdp?.upper[i] : upper;
     if (!(epsilon > 0)) continue;
-    const x = frame.x(run, found.steps[i]);
+    const x = frame.x(found.steps[i]);
     const y = epsilon === Infinity ? -1e4 : frame.y(run, epsilon);
     const share = last ? (edge, a, b) => (edge - a) / (b - a) : () => 0;
     if (y < top && x <= right) return [last ? last[0] + share(top, last[1], y) * (x - last[0]) : x, top];

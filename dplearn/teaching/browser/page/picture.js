@@ -1,5 +1,5 @@
 // The picture of epsilon against T: permanent handles, and other nodes redrawn from a view.
-import { ACCOUNTANTS, STYLES } from "./accountants.js";
+import { ACCOUNTANTS, OUTLINES, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
 import { FAR, grid } from "./axis.js";
 import { names, values } from "./labels.js";
@@ -45,7 +45,7 @@ export class Picture {
     return node;
   }
 
-  /** Draw the results of a run; `view` has frame, found, ends, best, pinned, points, touched. */
+  /** Draw the results of a run; `view` has frame, found, ends, best, points, touched. */
   draw(run, view) {
     const { frame } = view;
     this.frame = frame;
@@ -69,17 +69,17 @@ export class Picture {
     set(this.curve, "visibility", held ? null : "hidden");
     if (!held) return;
     const y = Math.min(Math.max(frame.y(run, value), top - 30), bottom + 30);
-    set(this.curve, "transform", `translate(${frame.x(run, run.T).toFixed(1)} ${y.toFixed(1)})`);
+    set(this.curve, "transform", `translate(${frame.x(run.T).toFixed(1)} ${y.toFixed(1)})`);
   }
 
   axes(run) {
     const { frame } = this;
     const [{ left, right, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
-    const [x, y] = [frame.axisT(run), frame.axisEpsilon(run)];
+    const [x, y] = [frame.axisT(), frame.axisEpsilon(run)];
     // Leave out labels near the T line, which has its own.
     const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
     const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
-    const across = ticks(run.logT, run.logT ? 1 : 0, last, small ? 3 : 6).map(([value, written]) => [value, written && apart(value) ? steps(value) : ""]);
+    const across = ticks(true, 1, last, small ? 3 : 6).map(([value, written]) => [value, written && apart(value) ? steps(value) : ""]);
     const up = ticks(run.logEpsilon, low, high, 5).map(([value, written]) => [value, written ? text(value) : ""]);
     const over = el("rect", { class: "dp-over", x: left, y: top, width: right - left, height: this.level(run) - top });
     return [over, ...grid(x, y, frame.sides, across, up), el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε")];
@@ -91,12 +91,11 @@ export class Picture {
     return Math.min(Math.max(this.frame.y(run, run.budget), top), bottom);
   }
 
-  drawCurves(run, { found, pinned }) {
+  drawCurves(run, { found }) {
     const { steps, of } = found;
     const path = (kind, d) => el("path", { class: `dp-${kind}`, d });
     const lines = ACCOUNTANTS.filter((name) => run.shown.includes(name) && of[name])
       .map((name) => path(`line ${STYLES[name].classes}`, this.path(run, found, of[name].upper)));
-    const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
     // Where PLD is null, a dotted line of RDP between the neighbouring points.
     const bridges = steps.flatMap((_, i) => of.pld?.upper[i] !== null || !run.shown.includes("pld") ? [] : [i - 1, i, i + 1]
       .filter((j) => steps[j] !== undefined)
@@ -106,7 +105,6 @@ export class Picture {
       .join("")).join("");
     this.curves.replaceChildren(
       path("band", found.asked && run.shown.includes("pld") ? this.between(run, found) : ""),
-      path("ghost", other ? this.path(run, pinned.found, other) : ""),
       ...lines,
       path("gap", bridges),
       // Curve of Poisson accounting, which does not apply to this run.
@@ -117,7 +115,7 @@ export class Picture {
   }
 
   place(run, T, epsilon) {
-    return `${this.frame.x(run, T).toFixed(1)} ${this.frame.y(run, epsilon).toFixed(1)}`;
+    return `${this.frame.x(T).toFixed(1)} ${this.frame.y(run, epsilon).toFixed(1)}`;
   }
 
   /** Return the path of a curve through all finite points. */
@@ -129,7 +127,7 @@ export class Picture {
         continue;
       }
       const y = this.frame.y(run, end);
-      parts.at(-1).push([this.frame.x(run, steps[i]), y]);
+      parts.at(-1).push([this.frame.x(steps[i]), y]);
       if (y <= -FAR) break;
     }
     return parts.map(stairs ? stepped : smooth).join("");
@@ -139,7 +137,7 @@ export class Picture {
   between(run, { steps, of, stairs }) {
     const { lower, upper } = of.pld ?? { lower: null, upper: [] };
     const ends = steps.flatMap((T, i) => (lower?.[i] > 0 && upper[i] < Infinity ? [[T, lower[i], upper[i]]] : []));
-    const side = (k, all = ends) => all.map((end) => [this.frame.x(run, end[0]), this.frame.y(run, end[k])]);
+    const side = (k, all = ends) => all.map((end) => [this.frame.x(end[0]), this.frame.y(run, end[k])]);
     if (!side(1).some(([, y], i) => y - side(2)[i][1] > 1.5)) return "";
     if (!stairs) return `${smooth(side(2))}L${smooth(side(1, [...ends].reverse())).slice(1)}Z`;
     // One rectangle for each step of the step functions.
@@ -150,7 +148,7 @@ export class Picture {
   drawLines(run) {
     const { frame } = this;
     const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
-    const [x, y] = [frame.x(run, run.T), this.level(run)];
+    const [x, y] = [frame.x(run.T), this.level(run)];
     const words = `◂ T = ${text(run.T)} ▸`;
     const width = widthOf(words, bold) + 20;
     const centre = Math.min(Math.max(x, left + width / 2 - 40), right + frame.box.right - width / 2);
@@ -167,7 +165,7 @@ export class Picture {
     const y = this.level(run);
     return ACCOUNTANTS.flatMap((name) => {
       const T = run.shown.includes(name) && run.budget < frame.span.top ? reached(found, name, run.budget) : null;
-      const at = T ? frame.x(run, T) : 0;
+      const at = T ? frame.x(T) : 0;
       return at > left && at < right - 2 ? [el("path", { class: `dp-cross dp-${name}`, d: `M${at} ${y - 6}V${y + 6}` })] : [];
     });
   }
@@ -183,10 +181,10 @@ export class Picture {
   printed(run, { points, frame }) {
     const { left, right, top, bottom } = frame.sides;
     return points.flatMap((row) => {
-      const [x, y] = [frame.x(run, row.T), frame.y(run, row.epsilon)];
+      const [x, y] = [frame.x(row.T), frame.y(run, row.epsilon)];
       if (!run.shown.includes(row.accountant) || x < left || x > right || y < top || y > bottom) return [];
       const kind = `dp-${row.accountant}`;
-      const ring = el("path", { class: `dp-ring ${kind}`, d: STYLES.pinned.outline, transform: `translate(${x} ${y}) scale(2.1)` });
+      const ring = el("path", { class: `dp-ring ${kind}`, d: OUTLINES.circle, transform: `translate(${x} ${y}) scale(2.1)` });
       return [ring, el("text", { class: `dp-ringname ${kind}`, x: x + 13, y: y - 8 }, `◎ ${row.value}`)];
     });
   }
