@@ -5,6 +5,7 @@ import hashlib
 import html
 import json
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -51,6 +52,12 @@ TRUST = {
     "distributed": "those who are trusted add shares of the noise, together all that the plan has, "
     "before their sum is opened",
 }
+# Deployment models in the schema of the public registry.
+_MODELS = {"central": "Central", "local": "Local", "distributed": "Federated"}
+BASIC = (
+    *("name", "description", "intended_use", "data_product_type", "data_product_region"),
+    *("data_curators", "publication_date"),
+)
 _NEIGHBOURS = {"add_remove": "added or removed", "replace_one": "replaced", "zero_out": "zeroed"}
 _PARTS = {
     "delta": "what a probability may grow by beyond the factor e^epsilon",
@@ -144,6 +151,51 @@ class Statement(Shown):
             "certificate": json.loads(self.certificate) if self.certificate else None,
         }
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+    def registry_entry(self, basic: Mapping[str, Any], *, registry_authors: list[str]) -> str:
+        """Return a draft entry for the public registry of deployments: JSON, also valid YAML.
+
+        `basic` has the fields of the schema that a statement lacks, at least `BASIC`;
+        `registry_authors` are its authors. Other fields are omitted. The schema is that of
+        Nanayakkara, Ghazi & Vadhan (2025, arXiv 2509.13509), version of 2026-07-15.
+        """
+        given = {**basic, "registry_authors": registry_authors}
+        for part in (*BASIC, "registry_authors"):
+            if not given.get(part):
+                raise ValueError(f"Expected {part}, got {given.get(part)!r}.")
+        for part in ("data_curators", "registry_authors"):
+            validate.instance(list, **{part: given[part]})
+        rows, trust = self.rows, self.parts["Trust"]
+        slug = f"{basic['name']} {basic['data_curators'][0]} {str(basic['publication_date'])[:4]}"
+        parts = lambda *named: ". ".join(f"{each}: {rows[each]}" for each in named if each in rows)
+        model = {"model_name": _MODELS[trust.partition(",")[0]], "model_name_details": trust}
+        if rows["Paid for by one epsilon"] == "once":
+            model["release_type"] = "One release"
+        deployment = {
+            "basic": basic,
+            "dp_variant": {"variant_name": "Approximate DP"},
+            "privacy_loss": {
+                "privacy_unit": rows["Unit of privacy"],
+                "privacy_unit_details": parts("Neighbours", "Units in the data"),
+                "privacy_parameters": {x: getattr(self.guarantee, x) for x in ("epsilon", "delta")},
+                "privacy_parameters_details": parts("Promise", "In words", "Certificate"),
+            },
+            "deployment_model": model,
+            "accounting": {
+                "composition": parts("Accountant", "True if", "Paid for by one epsilon")
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": rows["Tuning"],
+                "mechanisms": parts("Run", "Sampling", "Released", "Randomness", "Floating point"),
+            },
+            "administrative": {
+                "notes": parts("Not covered", "Computed"),
+                "registry_authors": registry_authors,
+            },
+        }
+        entry = {"url_slug": re.sub(r"[\W_]+", "-", slug.lower()).strip("-"), "status": "Draft"}
+        entry |= {"tier": 2, "deployment": deployment}
+        return json.dumps(entry, indent=1, ensure_ascii=False, default=str) + "\n"
 
     def card(self) -> str:
         """Return a self-contained HTML page for printing."""

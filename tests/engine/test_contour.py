@@ -2,7 +2,6 @@
 
 import math
 
-import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,10 +12,8 @@ from dplearn import Gaussian, PoissonSubsampled
 from dplearn.engine.contour import SampledGaussian, brackets, deltas, log_moments, worse_brackets
 from dplearn.engine.contour.epsilon import TRIES, tries
 from dplearn.engine.contour.line import Line
-from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import Trapezoid
-from outcomes import assert_suits
 
 DIRECTIONS = ("remove", "add")
 
@@ -231,45 +228,6 @@ def test_nodes_with_zero_angle_do_not_overflow():
     assert np.all(np.isfinite(values))
 
 
-def both_sides(w):
-    """Return 1 - chi and chi to forty digits, with three times as many densities."""
-    centres = [mp.mpf(k) / 2 + mp.mpf(1) / 4 for k in range(54)]
-    normal = lambda v: mp.exp(-v * v / 2) / 2 / mp.sqrt(2 * mp.pi)
-    return tuple(mp.fsum(normal(side * w - c) for c in centres) for side in (1, -1))
-
-
-@pytest.mark.slow
-def test_rounding_bound_of_chi():
-    allowed, errors = [], []
-    for x0, sigma in ((1.7, 0.8), (0.3, 0.3), (9.0, 4.0), (1.02, 0.03)):
-        line = Split(SampledGaussian(sigma, 0.01, "remove"), 4.0, x0)
-        with mp.workdps(40):
-            for j in np.flatnonzero(np.abs(line.small) > 1e-250)[::12]:
-                # Exact position of the node, whose double is rounded.
-                x = mp.mpf(line.x[0]) + int(j) * (mp.mpf(line.x[1]) - mp.mpf(line.x[0]))
-                w = (mp.mpc(x, line.height) - x0) / mp.mpf(line.width)
-                chi = both_sides(w)[0] if line.left[j] else 1 - both_sides(w)[1]
-                value = line.small[j] if line.left[j] else 1 - line.small[j]
-                errors.append(abs(mp.mpc(value) - chi))
-                allowed.append(ULP * line.ulps_of_cut()[j])
-    assert_suits(allowed, errors)
-
-
-def test_chi_and_its_complement_sum_to_one():
-    with mp.workdps(40):
-        for w in (mp.mpf(0), mp.mpf("-0.2"), mp.mpc("-0.1", "1.46"), mp.mpc("-3", "1.46")):
-            assert abs(sum(both_sides(w)) - 1) < 1e-25
-            # The omitted densities are below rounding.
-            short = left_part(np.array([complex(w)]))[0]
-            assert abs(mp.mpc(short) - both_sides(mp.mpc(complex(w)))[0]) < 1e-15 * abs(short)
-    w = np.linspace(-300, 300, 4001)
-    assert np.all(np.diff(log_left_part(w)) >= 0) and np.all(log_left_part(w) <= 0)
-    near = np.linspace(-8, 8, 101)
-    np.testing.assert_allclose(
-        np.exp(log_left_part(near)) + np.exp(log_left_part(-near)), 1, rtol=1e-14
-    )
-
-
 @each(
     "sigma, q, delta", [(0.8, 0.001, 1e-6), (0.5, 0.01, 1e-6), (2.0, 1e-3, 1e-7), (0.4, 0.1, 1e-4)]
 )
@@ -287,25 +245,3 @@ def test_two_steps_equal_integral_of_the_closed_form(sigma, q, delta):
     at = [weight @ remove.delta(epsilon - loss) for epsilon in (lower, upper)]
     # The trapezoidal rule in x has a relative error of 1e-9.
     assert at[1] <= delta * (1 + 1e-9) and at[0] >= delta * (1 - 1e-9)
-
-
-def test_charge_of_the_remainder_is_needed(monkeypatch):
-    (low,), (high,) = brackets(S3, [3], delta=DELTA)
-    place = Remainder.place
-
-    def late(part):
-        def placed(self, *row):
-            x0 = place(self, *row)[0] + 0.8
-            return x0, self.log_delta(x0, *row) + part
-
-        monkeypatch.setattr(Remainder, "place", placed)
-        (lower,), (upper,) = brackets(S3, [3], delta=DELTA)
-        return lower <= high and low <= upper
-
-    accept_anything(monkeypatch)
-    monkeypatch.setattr("dplearn.engine.contour.epsilon.ALONE", ())
-    monkeypatch.setattr(
-        "dplearn.engine.contour.epsilon.tries.__defaults__", (((2**16, 2.0, 1.4, True),), None)
-    )
-    assert late(0.0)
-    assert not late(-1000.0)
