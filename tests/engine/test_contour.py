@@ -228,9 +228,7 @@ def test_nodes_with_zero_angle_do_not_overflow():
     assert np.all(np.isfinite(values))
 
 
-@each(
-    "sigma, q, delta", [(0.8, 0.001, 1e-6), (0.5, 0.01, 1e-6), (2.0, 1e-3, 1e-7), (0.4, 0.1, 1e-4)]
-)
+@each("sigma, q, delta", [(2.0, 1e-3, 1e-7), (0.4, 0.1, 1e-4)])
 def test_two_steps_equal_integral_of_the_closed_form(sigma, q, delta):
     pair, (remove, _) = (
         SampledGaussian(sigma, q, "remove"),
