@@ -282,7 +282,7 @@ def test_bound_on_the_remainder_holds(x0, epsilon):
         assert bound < math.log(true) + 4
 
 
-def test_masses_of_cells_and_beyond_are_rounded_up():
+def test_masses_and_losses_of_cells_are_rounded_up():
     """Cell i ends at x[i]; the first cell extends to -inf."""
     cells = Remainder(S3)
     mass = np.diff(ndtr(cells.x / S3.sigma), prepend=0.0)
@@ -292,6 +292,11 @@ def test_masses_of_cells_and_beyond_are_rounded_up():
         more = np.exp(log)[near] / exact[near] - 1
         assert np.all((more > 0) & (more < 1e-8))
     assert np.exp(cells.log_mass).sum() == pytest.approx(1, rel=1e-8)
+    with mp.workdps(30):
+        for x, loss in zip(cells.x[::50], cells.log_f[::50], strict=True):
+            exact = (2 * mp.mpf(x) - 1) / (2 * mp.mpf(S3.sigma) ** 2)
+            exact = mp.log1p(mp.mpf(S3.q) * mp.expm1(exact))
+            assert exact <= loss <= exact + 1e-13 * (1 + abs(x))
 
 
 def test_truncation_bound_of_a_part_lies_above_the_integrand():
