@@ -78,6 +78,8 @@ def test_profiles_and_witnesses_enclose_the_definition(law, masses, adjacency, c
     for one, other in ((p, q), (q, p)):
         expected = delta_by_definition(one, other)
         (above,), (below,) = law.profiles(adjacency), law.witnesses(adjacency)
+        # The end of a table is no infinite loss that a witness may count.
+        assert below.log_delta(1e6) == -math.inf
         seen = expected > 1e-11  # truncation of the oracle, and rounding
         assert np.all(expected[seen] <= above.delta(EPSILONS)[seen] * (1 + 1e-7))
         assert np.all(below.delta(EPSILONS)[seen] <= expected[seen] * (1 + 1e-7))
