@@ -12,7 +12,7 @@ from scipy.stats import laplace
 from cases import each
 from dplearn import DiscreteGaussian, Gaussian, Geometric, Laplace, RandomizedResponse
 from dplearn.engine.lattice import Lattice
-from dplearn.mechanisms import PoissonSubsampled, Skellam, WithoutReplacement
+from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
 from outcomes import EPSILONS, delta_by_definition, sampled
 
 
@@ -75,7 +75,6 @@ NOISES = [
     (lambda b: Laplace(b), lambda b: laplace(scale=b).cdf, False),
     (lambda b: Geometric(b / 3, 3), lambda b: whole_law(Geometric(b / 3, 3)), True),
     (lambda b: DiscreteGaussian(b / 3, 3), lambda b: whole_law(DiscreteGaussian(b / 3, 3)), True),
-    (lambda b: Skellam(b / 3, 3), lambda b: whole_law(Skellam(b / 3, 3)), True),
 ]
 
 
