@@ -34,7 +34,6 @@ STEP, ONE = sampled(4.0, 0.01), {"base": Gaussian(1.0), "sample_rate": 0.01}
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
 EPOCHS = replace(RUN, sampling="shuffled")
 SCORES = PoissonSubsampled(ExponentialMechanism(1.0), 0.1)
-WHOLE = replace(RUN, sampling="none")
 CUT = {"sampling": "truncated_poisson", "dataset_size": 9, "max_batch_size": 2}
 SEARCHES = (smallest_noise_multiplier, largest_sample_rate, largest_steps)
 rdp, curve = ACCOUNTANTS["rdp"]().epsilon, ACCOUNTANTS["rdp"]().epsilon_curve

@@ -12,7 +12,6 @@ from dplearn.teaching.book import tree_aggregation_rho
 
 RNG = np.random.default_rng(3)
 BANDED = np.tril(np.triu(RNG.normal(size=(12, 12)), -2))  # three bands, of both signs
-DECAYING = np.tril(0.5 ** np.abs(np.subtract.outer(range(12), range(12))))
 
 
 def tree_strategy(steps):
