@@ -293,7 +293,7 @@ def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
         if missing := {"given", "oracle"} - set(facts):
             absent = ", ".join(f"no {part}" for part in sorted(missing))
             raise ValueError(f"Expected @given and an oracle at {id}, got {absent}.")
-        place = re.fullmatch(r"(.+) (\d{4}), (.+)", reference := facts.pop("reference"))
+        place = re.fullmatch(r"(.+) (\d{4}), (.+)", str(reference := facts.pop("reference")))
         if not place:
             raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
         text, _, remarks = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
@@ -391,4 +391,9 @@ def wrong(
 def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a fact by name, with all other arguments as its domain."""
     own = {f.name: named.pop(f.name) for f in fields(fact) if f.name in named}
+    for name, domain in named.items():
+        if not isinstance(domain, Domain):
+            raise TypeError(
+                f"Expected a field or the domain of a parameter, got {name}={domain!r}."
+            )
     return own | {"domain": named}
