@@ -169,7 +169,7 @@ def bretagnolle_huber(*, kl):
 
 
 @formula("G-A12", "Mean privacy loss under pure DP")
-@given("epsilon >= 0", p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
+@given("epsilon >= 0", p=POSSIBLE, q=POSSIBLE,
        epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))))
 @upper("Bun & Steinke 2016, Proposition 3.3", oracles.mean_loss)
 @setting("two laws within e^ε of each other, KL divergence", "比值不超过 e^ε 的两个分布的 KL 散度",
