@@ -359,7 +359,7 @@ def dpsgd_noise(*, epsilon, delta, sample_rate, steps):
        along={"steps": (1e4, 1e6, 1e8)}, noise_multiplier=Log(0.9, 10.0), scaled_rate=Log(0.2, 2.0),
        delta=Log(1e-6, 0.01))
 @asymptotic("Bu, Dong, Long & Su 2020, Theorem 5", lambda noise_multiplier, scaled_rate, steps,
-            delta: certified_epsilon( noise_multiplier=noise_multiplier, sample_rate=scaled_rate /
+            delta: certified_epsilon(noise_multiplier=noise_multiplier, sample_rate=scaled_rate /
             math.sqrt(steps), steps=int(steps), delta=delta), tolerance=0.002, points=20)
 @wrong("as-guarantee", "The limit is approached from below in most runs of interest.",
        lambda noise_multiplier, sample_rate, steps, delta:

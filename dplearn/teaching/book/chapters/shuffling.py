@@ -109,7 +109,7 @@ def shuffle_local_randomizers(*, local_epsilon, records, delta):
 @printed("0.00000100", epsilon=10.9948, at=_LONG_EPOCH)
 @printed("0.1446", epsilon=1.9532, at=_LONG_EPOCH)
 @wrong("poisson", "A batch that must hold the record sooner or later gives it away.",
-       lambda epsilon, noise_multiplier, batches: np.exp(deltas(SampledGaussian( noise_multiplier, 1
+       lambda epsilon, noise_multiplier, batches: np.exp(deltas(SampledGaussian(noise_multiplier, 1
        / batches, "remove"), batches, [epsilon])[1][0]),
        says=r"\delta_{\text{shuffled}} \le \delta \text{ of } B \text{ Poisson steps},\ q = 1/B",
        given="epsilon >= 0 and noise_multiplier > 0 and batches >= 2", kind="upper",
