@@ -1,6 +1,5 @@
 """Whole-number noise: discrete Gaussians, their sums, and Skellam noise."""
 
-from dplearn.mechanisms.whole_numbers import skellam_rdp_bound
 from dplearn.teaching.book.kit.vocabulary import *
 
 _WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
@@ -183,23 +182,25 @@ def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
     return min(math.exp(gap) * one, 1.0)
 
 
-enter(skellam_rdp_bound,
-      formula("G-J4", "Skellam mechanism: RDP", statement=r"\varepsilon(\alpha) = "
-              r"\frac{\alpha\Delta_2^2}{2\mu} + \min\Big(\frac{(2\alpha-1)\Delta_2^2 + "
-              r"6\Delta_1}{4\mu^2}, \frac{3\Delta_1}{2\mu}\Big),\quad X = \mathrm{Poisson}(\mu/2) "
-              r"- \mathrm{Poisson}(\mu/2)"),
-      given("orders >= 2 and floor(orders) == orders and variance > 0", orders=Whole(2, 30),
-            variance=Log(0.05, 100.0),
-            shift=Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1)),
-            l1=Derived(lambda shift: sum(shift)), l2=Derived(lambda shift: math.hypot(*shift))),
-      upper("Agarwal, Kairouz & Liu 2021, Theorem 3.5", skellam_renyi, points=40),
-      printed("0.1225", "0.099654438", orders=2, variance=10.0, l1=1, l2=1.0, shift=(1,)),
-      wrong("as-gaussian",
-            "At whole orders it was an upper bound wherever tried, and far from the value.",
-            "orders * l2**2 / (2 * variance)", says=r"D_\alpha = \frac{\alpha\Delta_2^2}{2\mu}",
-            kind="identity"),
-      wrong("as-gaussian-at-all-orders",
-            "Just above order 1 and for a variance of about 1 it is five percent too small.",
-            "orders * l2**2 / (2 * variance)",
-            says=r"D_\alpha \le \frac{\alpha\Delta_2^2}{2\mu} \text{ for all } \alpha > 1",
-            given="orders > 1 and variance > 0", orders=Log(1.02, 2.0), shift=Choice((1,))))
+@formula("G-J4", "Skellam mechanism: RDP")
+@given("orders >= 2 and floor(orders) == orders and variance > 0", orders=Whole(2, 30),
+       variance=Log(0.05, 100.0),
+       shift=Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1)),
+       l1=Derived(lambda shift: sum(shift)), l2=Derived(lambda shift: math.hypot(*shift)))
+@upper("Agarwal, Kairouz & Liu 2021, Theorem 3.5", skellam_renyi, points=40)
+@printed("0.1225", "0.099654438", orders=2, variance=10.0, l1=1, l2=1.0, shift=(1,))
+@wrong("as-gaussian",
+       "At whole orders it was an upper bound wherever tried, and far from the value.",
+       "orders * l2**2 / (2 * variance)",
+       says=r"D_\alpha = \frac{\alpha\Delta_2^2}{2\mu}", kind="identity")
+@wrong("as-gaussian-at-all-orders",
+       "Just above order 1 and for a variance of about 1 it is five percent too small.",
+       "orders * l2**2 / (2 * variance)",
+       says=r"D_\alpha \le \frac{\alpha\Delta_2^2}{2\mu} \text{ for all } \alpha > 1",
+       given="orders > 1 and variance > 0", orders=Log(1.02, 2.0), shift=Choice((1,)))
+def skellam_rdp_bound(*, orders, variance, l1, l2):
+    r"""\varepsilon(\alpha) = \frac{\alpha\Delta_2^2}{2\mu} +
+    \min\Big(\frac{(2\alpha-1)\Delta_2^2 + 6\Delta_1}{4\mu^2}, \frac{3\Delta_1}{2\mu}\Big),\quad
+    X = \mathrm{Poisson}(\mu/2) - \mathrm{Poisson}(\mu/2)"""
+    small = ((2 * orders - 1) * l2**2 + 6 * l1) / (4 * variance**2)
+    return orders * l2**2 / (2 * variance) + np.minimum(small, 3 * l1 / (2 * variance))

@@ -340,7 +340,7 @@ def _by_sum(epsilon, delta, sample_rate, steps):
 @setting("DP-SGD of T steps on Poisson samples at rate q, noise multiplier σ",
          "T 步 DP-SGD，泊松抽样率 q，噪声乘子 σ", "sigma",
          "sgd sampl minibatch moments 抽样 采样", below=_by_sum,
-         sample_rate=Log(1e-3, 0.03), steps=Whole(3000, 200_000), epsilon=Log(1.0, 10.0))
+         sample_rate=Log(1e-3, 0.03), steps=Whole(3000, 200_000), epsilon=Log(0.2, 10.0))
 @printed("3.3930702", epsilon=1.0, delta=1e-5, sample_rate=0.005, steps=10_000)
 @wrong("no-constant", "The theorem has a constant that it does not name; 1 is too small for it.",
        "sample_rate*sqrt(steps*log(1/delta))/epsilon")
