@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dplearn.teaching.book import Case, Formula, Interval, Refutation, Verification
-from dplearn.teaching.book.kit.expression import GREEK as SIGNS
+from dplearn.teaching.book.kit import expression
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KINDS
 
@@ -51,7 +51,7 @@ _SPENT = "at {points} points in {seconds:.2f} s"
 _UNSAFE = "**Claims more privacy than there is**. "
 _BOTH = "**Claims more privacy than there is**, and elsewhere errs on the safe side. "
 _LIMIT = "On the way to the limit the relative error goes from {first} to {last}"
-GREEK = {name: letter for letter, name in reversed(SIGNS.items())}
+GREEK = {name: letter for letter, name in reversed(expression.GREEK.items())}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
