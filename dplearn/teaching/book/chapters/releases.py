@@ -11,6 +11,8 @@ _ANY = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 _below = lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack)
 _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，松弛 δ'",
          "epsilon", "compos releas fold rounds steps adaptiv 组合")
+
+
 def two_hops_epsilon(*, epsilon):
     """Return epsilon between two neighbours of one data set, over all events.
 
