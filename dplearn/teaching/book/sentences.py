@@ -3,7 +3,6 @@
 import inspect
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dplearn.teaching.book import Case, Formula, Interval, Refutation, Verification
+from dplearn.teaching.book.kit import expression
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KINDS
 
@@ -51,11 +51,7 @@ _SPENT = "at {points} points in {seconds:.2f} s"
 _UNSAFE = "**Claims more privacy than there is**. "
 _BOTH = "**Claims more privacy than there is**, and elsewhere errs on the safe side. "
 _LIMIT = "On the way to the limit the relative error goes from {first} to {last}"
-# Unicode names lambda LAMDA.
-GREEK = {
-    unicodedata.name(letter).split()[-1].lower().replace("lamda", "lambda"): letter
-    for letter in "αβγδεζηθικλμνξοπρστυφχψω"
-}
+GREEK = {name: letter for letter, name in reversed(expression.GREEK.items())}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

@@ -10,7 +10,7 @@ import pytest
 from dplearn.teaching.book import book, compare, refute, verify
 from dplearn.teaching.book.chapters import Book
 from dplearn.teaching.book.kit.domains import Linear
-from dplearn.teaching.book.kit.entry import formula, given, identity, printed, waiting
+from dplearn.teaching.book.kit.entry import formula, given, identity, printed, waiting, wrong
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import same_left_side
 from dplearn.teaching.claims.table import Table
@@ -163,6 +163,8 @@ def test_ids_are_ordered_and_incomplete_entries_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             formula(id, "Title")(function)
+    with pytest.raises(TypeError, match="got clame='1'"):
+        wrong("typo", "A misspelt field.", clame="1")
     forgotten = printed("1")(lambda: 1.0)
     with pytest.raises(ValueError, match="@formula above the other decorators"):
         len(Book())

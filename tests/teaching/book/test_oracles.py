@@ -82,6 +82,13 @@ def test_probabilities_of_candidates_and_outcomes_sum_to_1():
         assert sum(chances) == pytest.approx(1.0, rel=1e-10), (positives, query_scale)
 
 
+def test_smooth_sensitivity_corollary_fails_from_epsilon_14():
+    """At delta = 1e-5 the corollary is true for epsilon = 13 and false for 14."""
+    for epsilon, good in ((13.0, True), (14.0, False)):
+        about = {"epsilon": epsilon, "beta": epsilon / (2 * math.log(2e5))}
+        assert (sensitivity.dilated_laplace_delta(**about) <= 1e-5) == good, epsilon
+
+
 def test_repetition_law_and_best_of_three():
     k = np.arange(1, 51)
     for shape, law in ((1.0, 0.2 * 0.8 ** (k - 1)), (0.0, 0.8**k / (k * math.log(5)))):

@@ -68,17 +68,6 @@ TYPED = [
     line.split(" | ")
     for line in Path(__file__).with_name("typed.txt").read_text(encoding="utf-8").splitlines()
 ]
-TYPED += {
-    r"\frac12\varepsilon^2": "epsilon**2/2", r"\frac1{2\sigma^2}": "1/(2*sigma**2)",
-    "kρ+2√(kρ ln(1/δ))": "k*rho+2*sqrt(k*rho*log(1/delta))", r"\Phi^{-1}(1-a)": "probit(1-a)",
-    r"{\sqrt{2\log\delta^{-1}}\over 2\epsilon}": "sqrt(2*log(1/delta))/(2*epsilon)",
-    r"\sqrt{2\ln(1.25/\delta)}\Delta_2 f/\varepsilon": "sqrt(2*log(1.25/delta))*Delta/epsilon",
-    r"\lVert\mu_0-\mu_1\rVert_2^2/(2\sigma^2)": "Delta**2/(2*sigma**2)", "ln²(k)": "log(k)**2",
-    r"\lceil\log_2(n+1)\rceil/(2z^2)": "ceil(log2(n+1))/(2*z**2)", "e^ε²": "exp(epsilon**2)",
-    r"\max\{0, 1-\delta\}": "max(0, 1-delta)", r"e^{\varepsilon}k": "exp(epsilon)*k",
-    r"\left(\frac\mu2-\frac\varepsilon\mu\right)": "mu/2-epsilon/mu", "a/(z) c": "a/z*c",
-    r"\operatorname{erf}^{-1}(1-a)": "erfinv(1-a)", r"|k-n|/2": "abs(k-n)/2",
-}.items()  # fmt: skip
 
 
 def right_of(typed):

@@ -101,8 +101,8 @@ enter(theorems.audit_mu,
       printed("2.0730007", false_positive_rate=0.01, false_negative_rate=0.6),
       wrong("for-every-mechanism",
             "Only a Gaussian mechanism has that curve; pure DP stays below its own epsilon.",
-            lambda epsilon, false_positive_rate, delta: oracles.normal_epsilon( delta=delta,
-            mu=float(-ndtri(false_positive_rate) - ndtri(max( 1 - math.exp(epsilon) *
+            lambda epsilon, false_positive_rate, delta: oracles.normal_epsilon(delta=delta,
+            mu=float(-ndtri(false_positive_rate) - ndtri(max(1 - math.exp(epsilon) *
             false_positive_rate, math.exp(-epsilon) * (1 - false_positive_rate))))),
             says=r"\varepsilon \ge \varepsilon(\delta) \text{ of } N(\mu,1) \text{ at that } \mu, "
             r"\text{ whatever the mechanism}", given="epsilon > 0", oracle=lambda epsilon: epsilon,

@@ -223,8 +223,7 @@ def rdp_composition(*, first, second):
 
 
 @formula("G-C7b", "zCDP composes by addition")
-@given("", dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3, zeros=False)),
-       rho=Derived(finite_rho),
+@given("", dict.fromkeys(("p", "q", "other_p", "other_q"), POSSIBLE), rho=Derived(finite_rho),
        other_rho=Derived(lambda other_p, other_q: finite_rho(other_p, other_q)))
 @upper("Bun & Steinke 2016, Lemma 2.3",
        lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]), joint([q, other_q])))
@@ -272,7 +271,7 @@ def group_privacy_delta(*, epsilon, delta, group):
 
 
 @formula("G-C8b", "Group privacy of zCDP")
-@given("rho >= 0 and group >= 1", dict.fromkeys("pqr", Distribution(3, zeros=False)),
+@given("rho >= 0 and group >= 1", dict.fromkeys("pqr", POSSIBLE),
        rho=Derived(lambda p, r, q: max(finite_rho(p, r), finite_rho(r, q))), group=Whole(2, 2))
 @upper("Bun & Steinke 2016, Proposition 1.9", finite_rho)
 @setting("a group of k people under one ρ-zCDP release", "一次 ρ-zCDP 发布下的 k 人群体", "rho",

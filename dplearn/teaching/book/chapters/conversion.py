@@ -11,6 +11,8 @@ _ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
 _ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
 _ANY_ZCDP = "rho > 0 and 0 < delta < 1"
 _SMALL = Log(1e-12, 1e-3)
+
+
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
     """Return the minimum of a unimodal function, on successively finer grids."""
     for _ in range(7):

@@ -1,7 +1,5 @@
 """Whole-number noise: discrete Gaussians, their sums, and Skellam noise."""
 
-from scipy.special import gammaln
-
 from dplearn.teaching.book.kit.vocabulary import *
 
 _WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
@@ -203,6 +201,11 @@ def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
 def skellam_rdp_bound(*, orders, variance, l1, l2):
     r"""\varepsilon(\alpha) = \frac{\alpha\Delta_2^2}{2\mu} +
     \min\Big(\frac{(2\alpha-1)\Delta_2^2 + 6\Delta_1}{4\mu^2}, \frac{3\Delta_1}{2\mu}\Big),\quad
-    X = \mathrm{Poisson}(\mu/2) - \mathrm{Poisson}(\mu/2)"""
+    X = \mathrm{Poisson}(\mu/2) - \mathrm{Poisson}(\mu/2)
+
+    variance: mu, of the noise
+    shift: change of the answer by one record
+    l1: Delta_1, the L1 norm of the shift
+    l2: Delta_2, its L2 norm"""
     small = ((2 * orders - 1) * l2**2 + 6 * l1) / (4 * variance**2)
     return orders * l2**2 / (2 * variance) + np.minimum(small, 3 * l1 / (2 * variance))

@@ -4,7 +4,6 @@ from dplearn.teaching.book.kit.vocabulary import *
 
 _P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
 _PAIR = {"p": Distribution(4), "q": Distribution(4)}
-_POSSIBLE = Distribution(3, zeros=False)
 _ORDERS = Log(0.05, 50.0, also=(0.0, 1.0, math.inf))
 
 
@@ -69,7 +68,7 @@ def hockey_stick(p, q, *, epsilon=0.0):
 @wrong("for-approximate-dp", "That is pure DP; with a delta > 0 a smaller epsilon is true.",
        says=r"(\varepsilon,\delta)\text{-DP} \iff \sup|L| \le \varepsilon",
        oracle=lambda p, q, delta: max(0.0, oracles.worst_event_epsilon(p, q, delta)),
-       p=_POSSIBLE, q=_POSSIBLE, delta=Log(1e-6, 0.5))
+       p=POSSIBLE, q=POSSIBLE, delta=Log(1e-6, 0.5))
 def max_divergence(p, q):
     r"""D_\infty(P\Vert Q) = \sup_{S:\,P(S)>0} \ln\frac{P(S)}{Q(S)} = \operatorname{ess\,sup}_P L"""
     return renyi(p, q, order=math.inf)
@@ -194,8 +193,8 @@ def event_probability(*, p, q, order, event):
        lambda p, q, other_p, other_q, weight, order: (weight * renyi(p, q, order=order) + (1 -
        weight) * renyi(other_p, other_q, order=order)), says=r"D_\alpha\Big(\sum_i\lambda_iP_i\Big"
        r"\Vert\sum_i\lambda_iQ_i\Big) \le \sum_i\lambda_iD_\alpha(P_i\Vert Q_i),\ \alpha > 1",
-       given="order > 1 and 0 < weight < 1", p=_POSSIBLE, q=_POSSIBLE, other_p=_POSSIBLE,
-       other_q=_POSSIBLE, order=Log(1.1, 50.0))
+       given="order > 1 and 0 < weight < 1", p=POSSIBLE, q=POSSIBLE, other_p=POSSIBLE,
+       other_q=POSSIBLE, order=Log(1.1, 50.0))
 def renyi_of_mixture(*, p, q, other_p, other_q, order):
     r"""D_\alpha\Big(\sum_i\lambda_iP_i\Big\Vert\sum_i\lambda_iQ_i\Big)
     \le \max_i D_\alpha(P_i\Vert Q_i)"""

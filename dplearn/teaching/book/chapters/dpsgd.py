@@ -235,14 +235,6 @@ def tree_aggregation_epsilon(*, leaves, scale):
     return leaves.bit_length() / scale
 
 
-def _setting(sample_rate: float, noise_multiplier: float, steps: int) -> dict[str, float]:
-    return dict(noise_multiplier=noise_multiplier, sample_rate=sample_rate, steps=steps, delta=1e-5)
-
-
-def _mnist(noise_multiplier: float, steps: int) -> dict[str, float]:
-    return _setting(256 / 60_000, noise_multiplier, steps)
-
-
 def _divergence_of_run(noise_multiplier: float, sample_rate: float, steps: int, order: float):
     if sample_rate == 1:
         return steps * (order / (2 * noise_multiplier**2))
@@ -260,7 +252,8 @@ def _best_order(epsilon_at: Callable[[float], float]) -> float:
 @given(_GIVEN, _RUN)
 @upper("Canonne, Kamath & Steinke 2020, Proposition 12", certified_epsilon, tolerance=1e-7,
        points=20)
-@printed("2.596642", "2.38169", at=_mnist(1.1, 14_063))
+@printed("2.596642", "2.38169", noise_multiplier=1.1, sample_rate=256 / 60_000, steps=14_063,
+         delta=1e-5)
 @wrong("per-example", "With L examples in every lot the multiplier is z sqrt(L), and utility is "
        "gone; with a random number of them the amount of noise gives the lot away.",
        says=r"\varepsilon \text{ of } z \text{ where every example brings noise } N(0, z^2C^2I)",
@@ -282,9 +275,10 @@ def dpsgd_epsilon(*, noise_multiplier, sample_rate, steps, delta):
 @given(_GIVEN, _RUN)
 @upper("Abadi et al. 2016, Theorem 2; Section 5.1 for the run", certified_epsilon, tolerance=1e-7,
        points=20)
-@printed("1.258575", "0.946867", at=_setting(0.01, 4.0, 10_000))
-@printed("5.3026", "4.3772", at=_setting(1.0, 1.0, 1))
-@printed("3.0092", "2.3817", at=_mnist(1.1, 14_063))
+@printed("1.258575", "0.946867", noise_multiplier=4.0, sample_rate=0.01, steps=10_000, delta=1e-5)
+@printed("5.3026", "4.3772", noise_multiplier=1.0, sample_rate=1.0, steps=1, delta=1e-5)
+@printed("3.0092", "2.3817", noise_multiplier=1.1, sample_rate=256 / 60_000, steps=14_063,
+         delta=1e-5)
 @wrong("shifted", "The log moment of lambda has the power lambda + 1; this is (alpha - 1) D_alpha.",
        partial(least_epsilon, WHOLE_MOMENT[1:] - 1, lambda total, log, m: (total + log) / (m + 1)),
        says=r"K(\alpha) = \ln E_{\mu_0}[(\mu/\mu_0)^\alpha]")
@@ -359,7 +353,7 @@ def dpsgd_noise(*, epsilon, delta, sample_rate, steps):
        along={"steps": (1e4, 1e6, 1e8)}, noise_multiplier=Log(0.9, 10.0), scaled_rate=Log(0.2, 2.0),
        delta=Log(1e-6, 0.01))
 @asymptotic("Bu, Dong, Long & Su 2020, Theorem 5", lambda noise_multiplier, scaled_rate, steps,
-            delta: certified_epsilon( noise_multiplier=noise_multiplier, sample_rate=scaled_rate /
+            delta: certified_epsilon(noise_multiplier=noise_multiplier, sample_rate=scaled_rate /
             math.sqrt(steps), steps=int(steps), delta=delta), tolerance=0.002, points=20)
 @wrong("as-guarantee", "The limit is approached from below in most runs of interest.",
        lambda noise_multiplier, sample_rate, steps, delta:

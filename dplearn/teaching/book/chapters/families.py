@@ -11,7 +11,6 @@ _GAP = f"order*(mean_p - mean_q)**2/(2*{_VARIANCE})"
 _STDS = "(std_p**(1 - order)*std_q**order)"
 _KL_PAIR = {"p": Distribution(4), "q": Distribution(4), "kl": Derived(kl_divergence)}
 _total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
-_WORKED_PAIR = {"p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "kl": 0.3 * math.log(2.5)}
 
 
 def largest_distance(*, kl):
@@ -145,7 +144,7 @@ def renyi_randomized_response(*, truth, order):
 @upper("Tsybakov 2009, Lemma 2.5", _total_variation)
 @setting("total variation of two laws by their KL divergence", "由 KL 散度界定的总变差", "adv",
          "kl pinsker", kl=Log(1e-3, 2.0))
-@printed("0.3707339", "0.3", at=_WORKED_PAIR)
+@printed("0.3707339", "0.3", p=[0.5, 0.3, 0.2], q=[0.2, 0.3, 0.5], kl=0.3 * math.log(2.5))
 @wrong("whole-distance", "The sum of |p - q| is twice the total variation distance.",
        says=r"\lVert P - Q\rVert_1 \le \sqrt{\mathrm{KL}(P\Vert Q)/2}",
        oracle=lambda p, q: float(np.sum(np.abs(np.subtract(p, q)))))
@@ -162,14 +161,14 @@ def pinsker(*, kl):
 @upper("Tsybakov 2009, Lemma 2.6", _total_variation)
 @setting("total variation of two laws by their KL divergence", "由 KL 散度界定的总变差", "adv",
          "kl", kl=Log(1e-3, 2.0))
-@printed("0.4902471", "0.3", at=_WORKED_PAIR)
+@printed("0.4902471", "0.3", p=[0.5, 0.3, 0.2], q=[0.2, 0.3, 0.5], kl=0.3 * math.log(2.5))
 def bretagnolle_huber(*, kl):
     r"""\mathrm{TV}(P,Q) \le \sqrt{1 - e^{-\mathrm{KL}(P\Vert Q)}}"""
     return math.sqrt(-math.expm1(-kl))
 
 
 @formula("G-A12", "Mean privacy loss under pure DP")
-@given("epsilon >= 0", p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
+@given("epsilon >= 0", p=POSSIBLE, q=POSSIBLE,
        epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))))
 @upper("Bun & Steinke 2016, Proposition 3.3", oracles.mean_loss)
 @setting("two laws within e^ε of each other, KL divergence", "比值不超过 e^ε 的两个分布的 KL 散度",

@@ -5,6 +5,8 @@ from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
 _FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4))))
+
+
 def first_failure(*, delta):
     """Return the smallest epsilon at which the delta of the classical noise is too large."""
     root = math.sqrt(math.log(1.25 / delta) * 2)

@@ -88,7 +88,7 @@ def pure_to_rdp(*, epsilon, order):
 
 
 @formula("G-D4b", "Rényi DP of pure DP, simplified")
-@given("epsilon >= 0 and order > 1", p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
+@given("epsilon >= 0 and order > 1", p=POSSIBLE, q=POSSIBLE,
        epsilon=Derived(lambda p, q: np.max(np.abs(np.log(p / q)))), order=Log(1.02, 200.0))
 @upper("Bun & Steinke 2016, Proposition 3.3", oracles.finite_renyi)
 @setting("every ε-DP mechanism, RDP of order α", "每个 ε-DP 机制的 α 阶 RDP", "rdp", "pure ε-dp",
@@ -171,8 +171,8 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
        false_positive_rate=rate), says=r"\text{the same from the profile of one order of a pair}",
        given="0 <= rate <= 1",
        oracle=lambda p, q, rate: most_powerful(p=p, q=q, false_positive_rate=rate),
-       without="local steps epsilons deltas false_positive_rate", p=Distribution(3, zeros=False),
-       q=Distribution(3, zeros=False), losses=Derived(lambda p, q: profile_of_pair(p=p, q=q)[0]),
+       without="local steps epsilons deltas false_positive_rate", p=POSSIBLE,
+       q=POSSIBLE, losses=Derived(lambda p, q: profile_of_pair(p=p, q=q)[0]),
        profile=Derived(lambda p, q: profile_of_pair(p=p, q=q)[1]), rate=Linear(0.0, 1.0))
 def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
     r"""f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a,\

@@ -7,7 +7,6 @@ from dplearn.teaching.book.kit.vocabulary import *
 _LATTICE = {"mu": Log(0.2, 2.0), "width": Log(0.01, 0.5), "steps": Choice(1, 2, 4),
             "epsilon": Linear(0.0, 4.0)}
 _POSITIVE = "mu > 0 and width > 0 and steps >= 1 and epsilon >= 0"
-_ON_LATTICE = {"mu": 1.0, "width": 0.01, "steps": 1, "epsilon": 1.0}
 
 
 def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kinks=()):
@@ -64,7 +63,7 @@ def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: floa
 @given(_POSITIVE, _LATTICE)
 @upper("Koskela, Jälkö, Prediger & Honkela 2021, Section 4", oracles.normal_delta, absolute=0.0,
        points=60)
-@printed("0.1278446416", "0.1269367", at=_ON_LATTICE)
+@printed("0.1278446416", "0.1269367", mu=1.0, width=0.01, steps=1, epsilon=1.0)
 @wrong("nearest", "Errors of both signs: close, and neither a bound from above nor from below.",
        lambda mu, width, steps, epsilon: _rounded_delta(mu, width, steps, epsilon, 0.5),
        says=r"\text{losses rounded to the nearest multiple give an upper bound}")
@@ -78,7 +77,7 @@ def delta_rounded_up(*, mu, width, steps, epsilon):
 @given(_POSITIVE, _LATTICE)
 @lower("Koskela, Jälkö, Prediger & Honkela 2021, Section 4", oracles.normal_delta, absolute=0.0,
        points=60)
-@printed("0.1260286478", "0.1269367", at=_ON_LATTICE)
+@printed("0.1260286478", "0.1269367", mu=1.0, width=0.01, steps=1, epsilon=1.0)
 def delta_rounded_down(*, mu, width, steps, epsilon):
     r"""\delta_{L_1+\dots+L_T}(\varepsilon) \ge
     \delta_{\lfloor L_1\rfloor_h+\dots+\lfloor L_T\rfloor_h}(\varepsilon)"""

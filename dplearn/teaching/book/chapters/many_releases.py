@@ -99,7 +99,7 @@ def advanced_composition(*, epsilon, steps, slack):
 @_APPROXIMATE_RELEASES
 @wrong("half-square", "tanh(epsilon/2) is at most epsilon/2: an upper bound, and a little larger.",
        "epsilon*sqrt(2*steps*log(1/slack)) + steps*epsilon**2/2", kind="identity",
-       oracle=lambda epsilon, steps, slack: advanced_composition_kov( epsilon=epsilon, steps=steps,
+       oracle=lambda epsilon, steps, slack: advanced_composition_kov(epsilon=epsilon, steps=steps,
        slack=slack))
 @printed("5.29811", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("338.35688", "311.7676", epsilon=1.0, steps=500, slack=1e-5)

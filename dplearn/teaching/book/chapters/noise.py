@@ -102,7 +102,7 @@ def laplace_delta(*, epsilon, ratio):
 
 
 @formula("G-B2", "Laplace noise on a vector: the L1 norm counts")
-@given("scale > 0", shift=Drawn(lambda rng: np.full(size, 0.5) if ( size := rng.integers(1, 5)) and
+@given("scale > 0", shift=Drawn(lambda rng: np.full(size, 0.5) if (size := rng.integers(1, 5)) and
        rng.random() < 0.3 else rng.integers(-20, 21, size) / 10), scale=Log(1e-3, 1e3))
 @identity("Dwork & Roth 2014, Theorem 3.6", vector_laplace_loss)
 @setting("Laplace noise of scale b on one answer of L1 sensitivity Δ, ε-DP",

@@ -218,8 +218,7 @@ def gaussian_log_moment(*, moment, noise_multiplier, steps=1):
 
 
 @formula("G-A12c", "Mean loss of pure DP, the first bound")
-@given("epsilon >= 0", epsilon=_LOSS, p=Distribution(3, zeros=False),
-       q=Distribution(3, zeros=False))
+@given("epsilon >= 0", epsilon=_LOSS, p=POSSIBLE, q=POSSIBLE)
 @upper("Dwork & Roth 2014, Lemma 3.18", mean_loss_of_coins)
 @setting("two laws within e^ε of each other, KL divergence", "两个分布相差 e^ε 以内，KL 散度", "kl",
          "pure indist within every 纯", below=below.coin_rho)
@@ -273,7 +272,7 @@ def amplified_epsilon_of_subset(*, epsilon, records, batch):
 
 @formula("G-E4c", "Rényi DP on a sample, of any mechanism")
 @given("order > 1 and rdp >= 0 and 0 < sample_rate <= 1",
-       dict.fromkeys("pq", Distribution(3, zeros=False)), order=Log(1.1, 60.0),
+       dict.fromkeys("pq", POSSIBLE), order=Log(1.1, 60.0),
        rdp=Derived(lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))),
        sample_rate=Log(1e-3, 1.0))
 @upper("Liese & Vajda 2006, joint convexity of f-divergences", sampled_pair_renyi, points=50)

@@ -99,8 +99,8 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
 
 @formula("G-N4b", "One training run: the epsilon it proves")
 @given(_COUNTED.replace("epsilon >= 0", "0 < significance < 1"), _RUN,
-       significance=Choice(0.01, 0.05, 0.1), correct=Derived( lambda canaries, guesses, epsilon,
-       delta, significance: int(np.flatnonzero(chance_of_correct( correct=np.arange(guesses + 1),
+       significance=Choice(0.01, 0.05, 0.1), correct=Derived(lambda canaries, guesses, epsilon,
+       delta, significance: int(np.flatnonzero(chance_of_correct(correct=np.arange(guesses + 1),
        canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta) > significance)[-1])))
 @lower("Steinke, Nasr & Jagielski 2023, Corollary 5.4", lambda epsilon: epsilon, unsafe=None,
        points=50)

@@ -184,9 +184,9 @@ def _two_sided(order: str) -> Derived:
 
 enter(theorems.data_dependent_rdp,
       formula("G-M5", "Data-dependent RDP where one outcome is likely"),
-      given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(lambda rng: np.append(1 - ( others :=
+      given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(lambda rng: np.append(1 - (others :=
             10 ** rng.uniform(-5.0, -0.5) * rng.dirichlet(np.ones(2))).sum(), others)),
-            q=Drawn(lambda rng, p: (tilted := p * np.exp( 10 ** rng.uniform(-1.5, 0.7) *
+            q=Drawn(lambda rng, p: (tilted := p * np.exp(10 ** rng.uniform(-1.5, 0.7) *
             rng.normal(size=3))) / tilted.sum()), order=Log(1.05, 30.0), order_1=Log(1.05, 60.0),
             order_2=Log(1.05, 60.0), rdp_1=_two_sided("order_1"), rdp_2=_two_sided("order_2"),
             looseness=Choice(1.0, 1.5),

@@ -11,6 +11,8 @@ _ANY = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 _below = lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack)
 _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，松弛 δ'",
          "epsilon", "compos releas fold rounds steps adaptiv 组合")
+
+
 def two_hops_epsilon(*, epsilon):
     """Return epsilon between two neighbours of one data set, over all events.
 
@@ -99,8 +101,7 @@ def concentrated_composition(*, epsilons, slack):
 
 
 @formula("G-C5c", "Total delta of different releases")
-@given("0 <= slack < 1", total=Log(0.01, 5.0),
-       epsilons=several(0.05, 3.0, least=3, most=3),
+@given("0 <= slack < 1", total=Log(0.01, 5.0), epsilons=several(0.05, 3.0, least=3, most=3),
        deltas=several(0.01, 0.3, least=3, most=3), slack=Derived(lambda epsilons, total:
        composition.enumerated_delta(epsilons=epsilons, total=total)))
 @upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_delta, tolerance=1e-8,
@@ -156,8 +157,7 @@ def replaced_record_epsilon(*, epsilon):
 
 
 @formula("G-C8f", "Group privacy of Rényi DP")
-@given("order >= 4 and rdp >= 0", dict.fromkeys("pqr", Distribution(3, zeros=False)),
-       order=Log(4.0, 100.0),
+@given("order >= 4 and rdp >= 0", dict.fromkeys("pqr", POSSIBLE), order=Log(4.0, 100.0),
        rdp=Derived(lambda p, q, r, order: max(renyi(p, r, order=order), renyi(r, q, order=order))),
        doublings=Whole(1, 1))
 @upper("Mironov 2017, Proposition 2", lambda p, q, order: oracles.finite_renyi(p, q, order / 2),

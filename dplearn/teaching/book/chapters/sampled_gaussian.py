@@ -164,7 +164,7 @@ def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0
        met="dp-accounting 0.6.0, fractional orders")
 @wrong("replaced", "A replaced record leaks more: both outputs are mixtures.",
        says=r"\text{the same where the record is replaced}", kind="upper", oracle=lambda order,
-       noise_multiplier, sample_rate: oracles.density_renyi( log_mixture(sampled_means(sample_rate,
+       noise_multiplier, sample_rate: oracles.density_renyi(log_mixture(sampled_means(sample_rate,
        1.0), noise_multiplier), log_mixture(sampled_means(sample_rate, -1.0), noise_multiplier),
        order, -(far := 40 * noise_multiplier + 2 * order), far))
 @wrong("interpolated", "The log moments are convex in the order, the divergences need not be.",

@@ -161,7 +161,7 @@ def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
 @wrong("removed", "That is a record that leaves: here both outputs are mixtures, further apart.",
        sampled_gaussian_delta, says=r"\delta_q(\varepsilon') = q\,\delta(\varepsilon)")
 @wrong("twice-epsilon", "One leaves and one comes: delta grows by a factor of 1 + e^(eps/2), too.",
-       lambda epsilon, noise_multiplier, sample_rate: sampled_gaussian_delta( epsilon=epsilon / 2,
+       lambda epsilon, noise_multiplier, sample_rate: sampled_gaussian_delta(epsilon=epsilon / 2,
        noise_multiplier=noise_multiplier, sample_rate=sample_rate),
        says=r"\delta(\varepsilon) \le \delta_{\text{add/remove}}(\varepsilon/2)", kind="upper")
 @wrong("fixed-size", "The bound of a subset of fixed size, where others take its place.",

@@ -7,6 +7,8 @@ from dplearn.teaching.book.kit.vocabulary import *
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
 _SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
+
+
 def repetitions(*, shape, stop):
     """Return the probabilities of k = 1, 2, ... repetitions, up to a tail below 1e-17."""
     k = np.arange(1.0, math.ceil(60 / stop) + 1)

@@ -3,7 +3,6 @@
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit.vocabulary import *
 
-_ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
 _SMOOTH_RANGE = "epsilon > 0 and beta > 0 and 2*beta*log(2) < epsilon"
 _ADJACENCY = Choice("add_remove", "replace_one")
 _ANY_SIZE = ("mean of values in [m, M], one record added or removed",
@@ -164,7 +163,7 @@ def _random_fractions(rng: Generator) -> NDArray:
 @setting("mean of n values in [0, u], one record added or removed",
          "[0, u] 内 n 个数的均值，增删一条记录", "sensitivity", "mean average add remov 均值",
          below="exact", count=Whole(2, 5000), upper=NOISE)
-@printed("0.1", "0.1", at=_ONE_OF_TEN)
+@printed("0.1", "0.1", count=10, upper=1.0, fractions=np.eye(10)[0])
 @wrong("joining-only", "That is for a value that joins; one that leaves can move the mean by u/n.",
        "upper / (count + 1)")
 def clipped_mean_sensitivity(*, count, upper):

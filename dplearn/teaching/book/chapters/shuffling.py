@@ -12,8 +12,6 @@ from dplearn.teaching.book.chapters.gaussian import release_epsilon
 from dplearn.teaching.book.chapters.sampling import mixture_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
-_LONG_EPOCH = {"noise_multiplier": 0.5, "batches": 10_000}
-
 
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
     """Return epsilon of the number of ones among randomized responses; the others hold 0."""
@@ -106,10 +104,10 @@ def shuffle_local_randomizers(*, local_epsilon, records, delta):
        noise_multiplier=Log(0.4, 4.0), batches=Choice(1, 2, 2, 4, 20))
 @lower("Chua et al. 2024, How private are DP-SGD implementations?, Section 4",
        shuffled_batches_delta, tolerance=1e-6, absolute=1e-12, points=40)
-@printed("0.00000100", epsilon=10.9948, at=_LONG_EPOCH)
-@printed("0.1446", epsilon=1.9532, at=_LONG_EPOCH)
+@printed("0.00000100", noise_multiplier=0.5, batches=10_000, epsilon=10.9948)
+@printed("0.1446", noise_multiplier=0.5, batches=10_000, epsilon=1.9532)
 @wrong("poisson", "A batch that must hold the record sooner or later gives it away.",
-       lambda epsilon, noise_multiplier, batches: np.exp(deltas(SampledGaussian( noise_multiplier, 1
+       lambda epsilon, noise_multiplier, batches: np.exp(deltas(SampledGaussian(noise_multiplier, 1
        / batches, "remove"), batches, [epsilon])[1][0]),
        says=r"\delta_{\text{shuffled}} \le \delta \text{ of } B \text{ Poisson steps},\ q = 1/B",
        given="epsilon >= 0 and noise_multiplier > 0 and batches >= 2", kind="upper",

@@ -10,8 +10,6 @@ _SUBSET = {"records": Whole(2, 9),
            "batch": Drawn(lambda rng, records: int(rng.integers(1, records + 1)))}
 _NOISY = {"order": Log(1.1, 40.0), "noise_std": Log(0.3, 10.0), **_SUBSET}
 _ALIKE = Drawn(lambda rng, records: int(rng.integers(records)))
-_MANY = {"records": 10**6, "batch": 1000}
-_BAD, _GOOD = {**_MANY, "noise_std": 0.5, "alike": 0}, {**_MANY, "noise_std": 5.0, "alike": 500_000}
 
 
 def _by_all_subsets(*, order, noise_std, records, batch, alike):
@@ -81,8 +79,8 @@ def _log_excess(order, noise_std, records, batch, alike):
 @given("order > 1 and noise_std > 0 and alike < records and batch <= records", _NOISY, alike=_ALIKE)
 @identity("Wang, Balle & Kasiviswanathan 2019, Section 5, both cases made exact", _by_all_subsets,
           tolerance=1e-8, absolute=1e-12, points=40)
-@printed("0.00005359671370", order=2, at=_BAD)
-@printed("0.00000000363967", order=2, at=_GOOD)
+@printed("0.00005359671370", order=2, noise_std=0.5, records=10**6, batch=1000, alike=0)
+@printed("0.00000000363967", order=2, noise_std=5.0, records=10**6, batch=1000, alike=500_000)
 @printed("1.5964117081", order=1000, noise_std=3.0, records=60, batch=6, alike=6)
 @wrong("normal", "A mixture is not normal: its divergence is finite at every order.", _normal,
        says=r"D_\alpha\Big(N\big(-\tfrac12 + \tfrac{k+1}n, \tfrac{\sigma^2}{m^2} + "

@@ -11,7 +11,6 @@ _RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))
 _PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - false_positive_rate))"
 _LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
 _STEPS = {"steps": (64, 256, 1024, 4096)}
-_ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
 
 
 def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
@@ -102,7 +101,7 @@ def composed_gaussian_tradeoff(false_positive_rate, *, mu_1, mu_2):
          "limit clt 极限",
          into=lambda sample_rate, steps: {"spread": sample_rate * math.sqrt(steps), "steps": 10**6},
          sample_rate=RATE, steps=Whole(10, 10**5), noise_multiplier=NOISE)
-@printed("0.253957593", at=_ONE_EPOCH)
+@printed("0.253957593", spread=1.0, noise_multiplier=4.0)
 @wrong("as-a-bound",
        "The limit forgets the heavy tail of the loss; a true delta may be far larger.",
        says=r"T \text{ steps are } \mu\text{-GDP},\ \mu = q\sqrt{T(e^{1/\sigma^2}-1)}",
@@ -122,7 +121,7 @@ def poisson_clt_mu(*, spread, noise_multiplier):
 @given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
 @asymptotic("Bu, Dong, Long & Su 2020, Corollary 4", partial(limit_mu, symmetric=True),
             tolerance=0.05, points=20)
-@printed("0.277954894", at=_ONE_EPOCH)
+@printed("0.277954894", spread=1.0, noise_multiplier=4.0)
 @wrong("for-poisson", "Too large, so safe; Poisson sampling has the smaller limit.",
        says=r"\text{the same for Poisson sampling}", oracle=limit_mu)
 def uniform_clt_mu(*, spread, noise_multiplier):

@@ -44,7 +44,25 @@ class Case:
 
 
 def compare(formula: Formula, parameters: Parameters) -> Case:
-    """Return the value and the truth of a formula at one point."""
+    """Return the value and the truth of a formula at one point.
+
+    Parameters
+    ----------
+    formula : Formula
+        Entry of the book, or a misprint as a formula.
+    parameters : dict
+        Values of all its parameters.
+
+    Returns
+    -------
+    Case
+        For an asymptotic formula, that of the last value on the way to the limit.
+
+    Raises
+    ------
+    ArithmeticError
+        If the oracle has no value there.
+    """
     if formula.along:
         # Return the case nearest to the limit; it fails if the error increased on the way.
         ((name, values),) = formula.along.items()
@@ -72,7 +90,20 @@ def compare(formula: Formula, parameters: Parameters) -> Case:
 
 
 def side_of(claim: Formula, case: Case) -> str:
-    """Return "right", "smaller" or "larger" than the truth, or "none" for a value of nan."""
+    """Return on which side of the truth a value lies.
+
+    Parameters
+    ----------
+    claim : Formula
+        Formula that was compared.
+    case : Case
+        Result of `compare`.
+
+    Returns
+    -------
+    str
+        "right" if the value agrees, else "smaller" or "larger"; "none" for nan.
+    """
     if case.slack >= -claim.tolerance:
         return "right"
     if math.isnan(case.value):
@@ -83,7 +114,22 @@ def side_of(claim: Formula, case: Case) -> str:
 def starting_points(
     formula: Formula, *, points: int | None = None, seed: int = 0, search: int = 0
 ) -> list[Parameters]:
-    """Return the parameters at which a search begins, by default `formula.points` of them."""
+    """Return the parameters at which a search begins.
+
+    Parameters
+    ----------
+    formula : Formula
+        Entry of the book.
+    points : int, optional
+        Number of points, by default `formula.points`.
+    seed, search : int
+        Seed of all searches, and number of this one.
+
+    Returns
+    -------
+    list of dict
+        Corners of the domain first, then random points.
+    """
     rng = random_numbers(formula, seed, search)
     return design(formula.domain, formula.accepts, points=points or formula.points, rng=rng)
 

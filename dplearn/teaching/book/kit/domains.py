@@ -295,3 +295,4 @@ def _corners(domain: Mapping[str, Domain], points: int, rng: Generator) -> Itera
 LOSS, SLACK, COUNT = Log(0.02, 8.0), Log(1e-9, 0.3), Whole(1, 150)
 NOISE, ORDER, RATE = Log(0.3, 30.0), Log(1.1, 40.0), Log(1e-3, 0.9)
 RHO, MU = Log(0.005, 3.0), Log(0.05, 4.0)
+POSSIBLE = Distribution(3, zeros=False)  # three outcomes, none of them impossible

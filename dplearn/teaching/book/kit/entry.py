@@ -51,6 +51,8 @@ from dplearn.teaching.book.kit.parser import parse
 
 Kind = Literal["identity", "upper", "lower", "asymptotic"]
 Hypothesis = str | Callable[..., bool]
+Claim = str | Callable[..., Any] | None
+Into = Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -118,7 +120,7 @@ class Misprint(Fact):
     name: str  # last part of its id
     note: str  # why it is wrong
     statement: str = ""  # the claim in LaTeX; "" to make it from `claim` or `given`
-    claim: str | Callable[..., Any] | None = None
+    claim: Claim = None
     given: Hypothesis | None = None
     domain: Mapping[str, Domain] = field(default_factory=dict)  # changed domains
     without: Sequence[str] = ()  # parameters of the formula to drop
@@ -291,7 +293,7 @@ def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
         if missing := {"given", "oracle"} - set(facts):
             absent = ", ".join(f"no {part}" for part in sorted(missing))
             raise ValueError(f"Expected @given and an oracle at {id}, got {absent}.")
-        place = re.fullmatch(r"(.+) (\d{4}), (.+)", reference := facts.pop("reference"))
+        place = re.fullmatch(r"(.+) (\d{4}), (.+)", str(reference := facts.pop("reference")))
         if not place:
             raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
         text, _, remarks = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
@@ -350,14 +352,7 @@ identity, upper, lower, asymptotic = (partial(_against, kind) for kind in get_ar
 
 
 def setting(
-    text: str,
-    chinese: str,
-    about: str,
-    names: str = "",
-    /,
-    *,
-    into: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None,
-    **named: Any,
+    text: str, chinese: str, about: str, names: str = "", /, *, into: Into = None, **named: Any
 ) -> Setting:
     """Return a situation in which the entry's value is the quantity `about`.
 
@@ -383,14 +378,7 @@ def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **o
 
 
 def wrong(
-    name: str,
-    note: str,
-    claim: str | Callable[..., Any] | None = None,
-    /,
-    *,
-    says: str = "",
-    without: str = "",
-    **named: Any,
+    name: str, note: str, claim: Claim = None, /, *, says: str = "", without: str = "", **named: Any
 ) -> Misprint:
     """Give a wrong variant; `says` is its statement if `claim` or `given` does not determine it.
 
@@ -403,4 +391,9 @@ def wrong(
 def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a fact by name, with all other arguments as its domain."""
     own = {f.name: named.pop(f.name) for f in fields(fact) if f.name in named}
+    for name, domain in named.items():
+        if not isinstance(domain, Domain):
+            raise TypeError(
+                f"Expected a field or the domain of a parameter, got {name}={domain!r}."
+            )
     return own | {"domain": named}

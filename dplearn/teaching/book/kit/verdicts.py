@@ -49,8 +49,21 @@ def verify(
 ) -> Verification:
     """Verify a formula by a search for parameters at which it is wrong.
 
-    `searches` searches are run as in `refute`, the first from `points` points, by default those of
-    the entry. An exception of function or oracle becomes the status "error".
+    Parameters
+    ----------
+    formula : Formula
+        Entry of the book.
+    seed : int
+        Seed of all points.
+    points : int, optional
+        Size of the first design, by default `formula.points`.
+    searches : int
+        Number of searches, >= 1; the last is the first one that finds an error.
+
+    Returns
+    -------
+    Verification
+        An exception of the function or the oracle is the status "error".
 
     Examples
     --------
@@ -105,9 +118,21 @@ class Refutation:
 
 
 def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -> Refutation:
-    """Search for parameters at which a misprint is wrong, as in `verify`.
+    """Search for parameters at which a misprint is wrong.
 
-    The status is "stands" without a counterexample, and "error" after an exception.
+    Parameters
+    ----------
+    formula : Formula
+        Entry of the book.
+    misprint : Misprint
+        One of its misprints, or any variant.
+    points : int, optional
+        Size of the first design, by default `formula.points`.
+
+    Returns
+    -------
+    Refutation
+        Its status is "stands" without a counterexample, "error" after an exception.
 
     Examples
     --------

@@ -20,10 +20,10 @@ from dplearn.teaching.book.kit.entry import *
 from dplearn.teaching.book.kit.terms import ALONE, GROUP, REPEATED, TOGETHER
 
 __all__ = [
-    "ALONE", "COUNT", "GROUP", "LOSS", "MU", "NOISE", "ORDER", "RATE", "REPEATED", "RHO", "SLACK",
-    "TOGETHER", "ArrayLike", "Callable", "Choice", "Derived", "Distribution", "Drawn", "Generator",
-    "Interval", "Iterable", "Iterator", "Linear", "Log", "NDArray", "Sequence", "Whole",
-    "asymptotic", "below", "enter", "formula", "gammaln", "given", "identity", "itertools",
-    "log_ndtr", "lower", "math", "ndtr", "ndtri", "np", "oracles", "partial", "printed", "reduce",
-    "setting", "several", "upper", "wrong",
+    "ALONE", "COUNT", "GROUP", "LOSS", "MU", "NOISE", "ORDER", "POSSIBLE", "RATE", "REPEATED",
+    "RHO", "SLACK", "TOGETHER", "ArrayLike", "Callable", "Choice", "Derived", "Distribution",
+    "Drawn", "Generator", "Interval", "Iterable", "Iterator", "Linear", "Log", "NDArray",
+    "Sequence", "Whole", "asymptotic", "below", "enter", "formula", "gammaln", "given", "identity",
+    "itertools", "log_ndtr", "lower", "math", "ndtr", "ndtri", "np", "oracles", "partial",
+    "printed", "reduce", "setting", "several", "upper", "wrong",
 ]  # fmt: skip
