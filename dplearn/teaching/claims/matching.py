@@ -14,56 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.teaching.book.kit.domains import Whole
-from dplearn.teaching.book.kit.expression import GREEK, Expression
+from dplearn.teaching.book.kit.expression import Expression
 from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.book.kit.terms import KIND_OF, LETTERS, LISTS, VALUES
+from dplearn.teaching.book.kit.terms import KIND_OF
 from dplearn.teaching.claims.reading import Claim, Note
-from dplearn.teaching.claims.table import Table
+from dplearn.teaching.claims.table import VALUE, Table, base, below, fits, sign_of
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
-VALUE = "@"  # the column of the entry's value
 _ASSIGNMENTS = 60
 # Quantities whose formulas are not solved for a parameter.
 _ONE_WAY = ("variance", "probability", "tradeoff", "kl", "adv", "auc", "error")
 # Quantities with the same letter for one step and for all steps.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
-_SIGNS = {name: letter for letter, name in reversed(GREEK.items())} | {"Delta": "Δ", "xi": "ξ"}
 Points = Mapping[str, NDArray]
-
-
-def base(name: str) -> str:
-    """Return the letter without its decorations."""
-    return name.partition("_")[0]
-
-
-def below(name: str) -> str:
-    """Return the decorations of the letter."""
-    return name.partition("_")[2]
-
-
-def sign_of(name: str) -> str:
-    """Return a letter in Unicode: ``ε_0′``."""
-    first, _, rest = name.partition("_")
-    marks = rest.split("_") if rest else []
-    primes = "′" * marks.count("prime")
-    rest = "_".join(m for m in marks if m != "prime")
-    return _SIGNS.get(first, first) + (f"_{rest}" if rest else "") + primes
-
-
-def fits(name: str, column: str, about: str) -> bool:
-    """Return whether a printed letter may stand for a column; the value's quantity is `about`."""
-    kind = about if column == VALUE else LISTS.get(column, column)
-    letters = (VALUES if column == VALUE else LETTERS).get(kind, {kind})
-    numbered = re.sub(r"_(prime|hat|tilde|bar)", "", name)
-    return base(name) in letters or numbered in letters
 
 
 def in_units(claim: Claim, table: Table) -> Table:
     """Return the table, with varying sensitivity if the claim has a letter for it."""
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
     no_other = table.setting.rare and "noise_std" in table.domains  # noise on votes
-    letters = {base(name) for name in claim.names} | {n for n in claim.names if n == "L_1"}
+    letters = {base(name) for name in claim.names} | claim.names
     speaks = bool(letters & {"Delta", "S", "C", "L_1", "s"}) and not taken and not no_other
     return table.unpinned if speaks or claim.about == "sensitivity" else table
 
@@ -133,32 +104,19 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
             return
         names -= numbered
         wanted = [n for n in wanted if n not in lists]
-    elif lists and not any(_is_item(n) for n in names):
-        return
     must = {*wanted}
     pair = claim.second is not None and not claim.bare and bool(claim.second.names)
     if table.setting.second:
         must -= set() if pair else {"delta", "deltas"}
         wanted = wanted if pair or claim.bare else [n for n in wanted if n in must]
-    for given in _assignments(sorted(names), [*wanted, *skipped], table):
-        lists_fit = all(_is_item(n) == (c in table.lists) for n, c in given.items())
-        if must <= {*given.values()} and (lists_fit or not table.lists):
-            yield given
-
-
-def _is_item(name: str) -> bool:
-    return below(name).split("_")[0] in ("i", "j", "t", "m")
-
-
-def _assignments(
-    names: Sequence[str], free: Sequence[str], table: Table
-) -> Iterator[dict[str, str]]:
-    if len(names) > len(free):
-        return
-    options = [[c for c in free if fits(name, c, table.setting.about)] for name in names]
+    able = [*wanted, *skipped]
+    options = [[c for c in able if fits(n, c, table.setting.about)] for n in sorted(names)]
     for chosen in itertools.islice(itertools.product(*options), _ASSIGNMENTS):
-        if len({*chosen}) == len(chosen):
-            yield dict(zip(names, chosen, strict=True))
+        given = dict(zip(sorted(names), chosen, strict=True))
+        items = {c for n, c in given.items() if below(n).split("_")[0] in ("i", "j", "t", "m")}
+        lists_fit = items == {*chosen} & {*table.lists} or not table.lists
+        if must <= {*chosen} and len({*chosen}) == len(chosen) and lists_fit:
+            yield given
 
 
 def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "Match | None":
@@ -209,12 +167,9 @@ def _second(match: "Match", changed: dict[str, NDArray]) -> str | None:
         changed[own] = np.broadcast_to(claim.second(**match.at), shape).astype(float)
         return ""
     phrase = next((n for n, c in bound.items() if c == own), "")
-    if phrase == bare:
-        return ""
-    words = "the pair has {x} where the formula has {y}"
-    if below(bare).strip("_") in ("", "prime"):
-        return Note(words, x=sign_of(bare), y=sign_of(phrase))
-    return None
+    if phrase == bare or below(bare).strip("_") not in ("", "prime"):
+        return "" if phrase == bare else None
+    return Note("the pair has {x} where the formula has {y}", x=sign_of(bare), y=sign_of(phrase))
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,7 +329,9 @@ class Match:
         failing = self._refuted(wrong)
         note = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)
         if exact:
-            verdict = "refuted" if said & self._violated(wrong) else "conditional"
+            # A range of δ alone is no statement of the condition.
+            stated = {self.claim.about if c == VALUE else c for c in said} - {"delta", "slack"}
+            verdict = "refuted" if stated & parse(self.table.hypothesis).names else "conditional"
             return replace(failing, verdict=verdict, note=note)
         if self._rule and not said and not np.any(wrong & holds):
             return replace(failing, verdict="conditional", note=note)
@@ -396,15 +353,6 @@ class Match:
             if now.sum() >= 6:
                 inside, said = now, said | {columns.get(n, n) for n in condition.names}
         return inside, said, missed
-
-    def _violated(self, wrong: NDArray) -> set[str]:
-        """Return the columns in clauses of the hypothesis that are violated where a claim fails."""
-        at, names = self.table.unscaled(self.table.columns), set[str]()
-        for clause in re.split(r"\s+and\s+", self.table.hypothesis):
-            rule = parse(clause)
-            if rule.names <= {*at} and np.any(~np.broadcast_to(rule(**at), wrong.shape) & wrong):
-                names |= rule.names
-        return names | ({VALUE} if self.table.setting.about in names else set())
 
     def _loose(self, verdict: str) -> "Match":
         """Return the match with a verdict, and claim / proved value in the note."""

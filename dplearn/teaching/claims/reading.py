@@ -79,7 +79,6 @@ _CLEANED = {
 # Replacements that turn a left side or an event into a word.
 _SPELLED = {
     r"\\[lr]?[vV]ert(?![a-z])|\\\||‖|∥": "|",
-    r"⁺": "",
     r"_\s*(?:\\?infty|∞)": "_inf",
     r"\\(?:text\w*|math\w+|operatorname\*?|left|right|[bB]igg?[lrm]?|rm|limits|quad|qquad|cdot"
     r"|widehat|widetilde|hat|tilde|bar|,|;|!|:| )(?![a-z])": "",
@@ -213,13 +212,12 @@ def claims_of(text: str) -> tuple[list[Claim], str]:
 
 def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
     """Return the comparisons in a text, and the letters of those that cannot be parsed."""
-    found, unread = list[Expression](), set[str]()
+    found = list[Expression]()
+    unread = {plain(fixed[1]) for fixed in FIXED.finditer(words[: 2 * LONGEST])}  # a fixed value
     chain = lambda m: ";".join(
         f" {m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]} "
         for name in m[1].split(",")
     )
-    for fixed in FIXED.finditer(words[: 2 * LONGEST]):
-        unread |= {plain(fixed[1])}  # a fixed value
     for part in _PROSE.split(_INTERVAL.sub(chain, words[: 2 * LONGEST])):
         if not _COMPARED.search(part):
             continue
@@ -298,9 +296,7 @@ def _said(text: str) -> list[Claim]:
     """Return the claim of (f, g)-DP, (ε', δ') = (f, g), f-zCDP or f-GDP."""
     said = NOTION.match(text)
     if not said:
-        sides = re.fullmatch(r"\(([^=<>≤≥]*)\)\s*(?:=|\\leq?|≤)\s*\((.*)\)", text)
-        parts = split(_COMMA, sides[2]) if sides and len(split(_COMMA, sides[1])) == 2 else []
-        return _of_two(*parts) if len(parts) == 2 else []
+        return []
     body = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)(?![a-z])", "", said[1].strip(" -$~")).strip()
     whole = body[:1] == "(" and body[-1:] == ")" and not unbracketed(_ANY, body[:-1])
     parts = [split(SIGN, x)[-1] for x in split(_COMMA, body[1:-1] if whole else body)]
