@@ -16,14 +16,6 @@ from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import Trapezoid
 
-CURVES = {
-    "S1": (1.1, 256 / 60000, 1e-5),
-    "S2": (4.0, 0.01, 1e-5),
-    "S3": (0.8, 0.001, 1e-6),
-    "S4": (0.5, 0.01, 1e-6),
-    "S5": (2.0, 0.1, 1e-5),
-}
-LENGTHS = np.unique(np.append(np.round(np.geomspace(1, 1e5, 50)), 1e6)).astype(int)
 DIRECTIONS = ("remove", "add")
 
 
@@ -32,31 +24,15 @@ def bracket(sigma, q, steps, delta, rtol=1e-6):
     return float(lower[0]), float(upper[0])
 
 
+@each("rtol", [1e-2, 1e-6])
 @each("row", [row for row in golden("sampled_gaussian_epsilon") if number(row["sample_rate"]) < 1])
-def test_narrow_bracket_contains_the_high_precision_value(row):
+def test_narrow_bracket_contains_the_high_precision_value(row, rtol):
     setting = [number(row[k]) for k in ("noise_multiplier", "sample_rate", "steps", "delta")]
-    (lower, upper), target = bracket(*setting), number(row["value"])
+    (lower, upper), target = bracket(*setting, rtol), number(row["value"])
     # The table is rounded to `digits`; binary64 carries about 16.
     doubt = target * 10.0 ** (1 - min(int(row["digits"]), 16))
     assert lower <= target + doubt and target - doubt <= upper
-    assert upper - lower <= 1e-6 * target
-
-
-@pytest.mark.slow
-@each("name", CURVES)
-def test_brackets_of_whole_curves_are_finite_and_nested(name):
-    sigma, q, delta = CURVES[name]
-    least, most = np.zeros(LENGTHS.size), np.full(LENGTHS.size, np.inf)
-    for rtol in (1e-2, 1e-4, 1e-6):
-        lower, upper = worse_brackets(LENGTHS, sigma=sigma, q=q, delta=delta, rtol=rtol)
-        reached = np.isfinite(upper)
-        both = reached & np.isfinite(most)
-        assert np.all(lower[both] >= least[both]) and np.all(upper[both] <= most[both])
-        assert np.all(reached[LENGTHS > 1])
-        least, most = lower, upper
-    assert np.all((upper - lower)[reached] <= 1e-6 * upper[reached])
-    assert np.all(lower[~reached] == 0)
-    assert np.all(lower[1:] >= lower[:-1] * (1 - 1e-6))
+    assert upper - lower <= rtol * target
 
 
 def test_brackets_are_narrow_despite_poor_guesses():
@@ -129,7 +105,7 @@ def test_log_moments_equal_the_renyi_divergence(sigma, q, side):
 
 def test_larger_direction_is_reported_if_directions_are_swapped(monkeypatch):
     # With swapped directions the add direction is the larger one.
-    sigma, q, delta = CURVES["S5"]
+    sigma, q, delta = 2.0, 0.1, 1e-5
     rows, swap = np.array([10, 1000, 100_000]), {"remove": "add", "add": "remove"}
     expected = worse_brackets(rows, sigma=sigma, q=q, delta=delta)
     monkeypatch.setattr(

@@ -1,6 +1,5 @@
 """Composition on the lattice: brackets are valid and narrow."""
 
-import functools
 import itertools
 import math
 
@@ -14,7 +13,6 @@ from dplearn import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse, Wi
 from dplearn.accountants.pld import PLD
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.group import Group
-from dplearn.teaching.book.kit.oracles import coins_delta
 from outcomes import (
     LATTICE,
     assert_encloses,
@@ -54,12 +52,6 @@ def test_composed_gaussians(total_mu, steps, delta, width):
     assert_holds(bracket([[one]], [steps], delta), exact, below=3 * width, above=width)
 
 
-def test_ten_million_gaussian_steps():
-    (one,), (total,) = (Gaussian(x).profiles() for x in (math.sqrt(1e7), 1.0))
-    # Cells are wider than the spread of one loss: the bracket is valid but wide.
-    assert_holds(bracket([[one]], [10**7], 1e-6), float(total.epsilon(1e-6)), above=0.15)
-
-
 @each(
     "losses, counts, below, above",
     # With a node at each loss the only error is rounding; else there is jitter.
@@ -79,40 +71,6 @@ def test_each_row_of_counts_has_its_own_bracket():
     for one, mu in zip(zip(*ends, strict=True), np.sqrt(rows @ [1 / 9, 1.0]), strict=True):
         exact = float(Gaussian(1 / mu).profiles()[0].epsilon(1e-6)) if mu else 0.0
         assert_holds(one, exact, below=5e-3, above=3e-3)
-
-
-@pytest.mark.slow
-@each("local_epsilon", [4.0, 0.7, 0.02])
-def test_brackets_are_narrow_for_rows_together_and_alone(local_epsilon):
-    pair, steps = coin(local_epsilon), [300, 1100, 5279, 9683, 20_000, 79_000, 300_000]
-    for delta in (1e-3, 5e-26):
-        rows = np.array(steps)[:, None]
-        together = LATTICE.brackets([[pair]], rows, delta=delta, witnesses=[[pair]])
-        for t, least, most in zip(steps, *together, strict=True):
-            exact = functools.partial(coins_delta, local=local_epsilon, steps=t)
-            # Tolerance: log gammas of 3e5, about 4e6, have relative errors of 1e-9.
-            for ends in ((least, most), bracket([[pair]], [t], delta)):
-                assert_encloses(ends, exact, delta, 1e-6)
-            # The longest rows of large losses may have no lower bound.
-            assert least >= 0.98 * most or (local_epsilon * t > 1e6 and least == 0)
-
-
-@each("epsilon", [0.1, 0.6, 1.1, 1.4])
-def test_two_different_laplace_releases_by_integration(epsilon):
-    """Integrate the second profile at epsilon minus the first loss."""
-    a, b = 1.0, 1 / 1.8
-    (first,), (second,) = Laplace(1 / a).profiles(), Laplace(1 / b).profiles()
-    # The first loss has atoms 1/2 at a and e^{-a}/2 at -a, and density e^{(l - a)/2} / 4 between;
-    # the second profile has kinks at -b and b.
-    nodes, weights = np.polynomial.legendre.leggauss(40)
-    ends = np.clip([-a, epsilon - b, epsilon + b, a], -a, a)
-    delta = 0.5 * second.delta(epsilon - a) + 0.5 * math.exp(-a) * second.delta(epsilon + a)
-    for left, right in itertools.pairwise(ends):
-        loss = 0.5 * (left + right) + 0.5 * (right - left) * nodes
-        density = np.exp((loss - a) / 2) / 4 * second.delta(epsilon - loss)
-        delta += 0.5 * (right - left) * weights @ density
-    # With forty nodes per interval the integral is more accurate than the tolerance.
-    assert_holds(bracket([[first, second]], [1, 1], float(delta)), epsilon, below=0.05, above=0.003)
 
 
 SAMPLED = PoissonSubsampled(Laplace(1.0), 0.01).profiles()

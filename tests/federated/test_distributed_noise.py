@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from cases import each
+from cases import assert_numbers_are_checked, each
 from dplearn import ACCOUNTANTS
 from dplearn.federated.noise import DistributedNoise
 from dplearn.mechanisms import SummedDiscreteGaussian
@@ -46,14 +46,8 @@ def test_finer_rounding_adds_less_noise_and_small_variances_leak_much():
     assert FINE.guarantee(delta=1e-5, rounds=0).epsilon == 0
 
 
-@each(
-    "changes, message",
-    [
-        ({"clients": 0}, "clients a whole number >= 1"),
-        ({"scale": 0.0}, "scale"),
-        ({"noise_multiplier": 0}, "noise_multiplier"),
-    ],
-)
-def test_bad_plans_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        dataclasses.replace(FINE, **changes)
+def test_bad_plans_are_refused():
+    assert_numbers_are_checked(DistributedNoise, **vars(FINE))
+    for zero in ("clients", "scale", "noise_multiplier"):
+        with pytest.raises(ValueError, match=zero):
+            dataclasses.replace(FINE, **{zero: 0})

@@ -3,13 +3,14 @@
 import dataclasses
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from cases import each
+from cases import assert_numbers_are_checked, each
 from dplearn import ACCOUNTANTS, DPSGD, Gaussian
 from dplearn.federated import FederatedPlan, user_level
 from plans import PLAN
@@ -123,19 +124,18 @@ def test_equal_gradients_leak_most():
         assert np.all(deltas(gradients) <= worst + 1e-9)
 
 
-@each(
-    "changes, message",
-    [
+def test_bad_plans_are_refused():
+    change = partial(dataclasses.replace, PLAN)
+    numbers = {"users": 10, "rounds": 3, "max_update_norm": 1.0, "noise_multiplier": 1.0}
+    assert_numbers_are_checked(change, **numbers)
+    for changes, message in (
         ({"users": 0}, "users a whole number >= 1, got users=0"),
-        ({"rounds": 1.5}, "rounds a whole number >= 0, got rounds=1.5"),
         ({"max_update_norm": 0}, "max_update_norm > 0 and finite, got max_update_norm=0"),
         ({"sample_rate": 2.0, "sampling": "none"}, "sample_rate in"),
         ({"sampling": "sometimes"}, "sampling one of"),
-    ],
-)
-def test_bad_plans_are_refused(changes, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        dataclasses.replace(PLAN, **changes)
+    ):
+        with pytest.raises(ValueError, match=message):
+            change(**changes)
 
 
 def test_weights_and_schemes_without_a_theorem_are_refused():

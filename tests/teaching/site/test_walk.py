@@ -95,7 +95,7 @@ def test_a_student_predicts_answers_and_sees_progress_on_the_map(walk, out):
     # A second visit, and a corrupt cookie and storage.
     view.open(view.run("return location.href"))
     shows(view, f"{exercise} .reply", "Done on an earlier visit.")
-    view.run("document.cookie = 'dplearn-02=%; path=/'; localStorage.setItem('dplearn-02', '%')")
+    view.run("document.cookie = 'dplearn2-02=%; path=/'; localStorage.setItem('dplearn2-02', '%')")
     view.open((out / "lessons" / "index.html").as_uri())
     shows(view, "td.done", "3 of 10")
     shows(view, ".begin", "Go on with ")

@@ -1,16 +1,12 @@
 """Accuracy of answers: sizes, tails and errors of noise."""
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.noise import integrated_tail, log_moment_of_size
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.kit.vocabulary import *
+
+_FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
 
 
 def variance_of_geometric(*, epsilon, sides=2):
@@ -92,13 +88,10 @@ def above_threshold_error(*, epsilon, queries, beta):
                             rtol=1e-8) / epsilon  # fmt: skip
 
 
-_FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
-
-
-@formula("G-B3c", "Variance of the geometric mechanism", "identity",
+@formula("G-B3c", "Variance of the geometric mechanism",
          "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
 @given("epsilon > 0", epsilon=_BUDGET)
-@oracle(variance_of_geometric, unsafe=None)
+@identity(variance_of_geometric, unsafe=None)
 @setting("variance of geometric (discrete Laplace) noise on a count of sensitivity 1, ε-DP",
          "敏感度 1 的计数上几何（离散拉普拉斯）噪声的方差，ε-DP", "variance",
          "geometric discrete integer 几何 离散 整数")
@@ -112,16 +105,15 @@ def geometric_variance(*, epsilon):
     return 2 * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
 
 
-@formula("G-B14c", "Variance of the Laplace mechanism", "identity",
+@formula("G-B14c", "Variance of the Laplace mechanism",
          "Dwork & Roth 2014, Definitions 3.2 and 3.3")
 @given("epsilon > 0 and sensitivity > 0 and steps >= 1", epsilon=_BUDGET,
        sensitivity=Log(0.1, 10.0), steps=Whole(1, 150))
-@oracle(lambda epsilon, sensitivity, steps: laplace_spread(scale=steps * sensitivity / epsilon),
-        absolute=0.0, unsafe=None, points=40)
+@identity(lambda epsilon, sensitivity, steps: laplace_spread(scale=steps * sensitivity / epsilon),
+          absolute=0.0, unsafe=None, points=40)
 @setting("variance of the noise of the Laplace mechanism on one answer of sensitivity Δ",
          "一个敏感度 Δ 的回答上拉普拉斯机制噪声的方差", "variance", "laplac 拉普拉斯",
-         into=lambda **columns: {**columns, "steps": 1}, epsilon=_BUDGET,
-         sensitivity=Log(0.1, 10.0))
+         into={"steps": 1}, epsilon=_BUDGET, sensitivity=Log(0.1, 10.0))
 @setting("variance of Laplace noise on each of k answers of sensitivity Δ, ε in all",
          "k 个敏感度 Δ 的回答上每次拉普拉斯噪声的方差，总共 ε", "variance",
          "each_of k_answers k_quer split budget 每次 每个")
@@ -135,26 +127,23 @@ def laplace_mechanism_variance(*, epsilon, sensitivity, steps=1):
     return 2 * (steps * sensitivity / epsilon) ** 2
 
 
-@formula("G-B14d", "Error of several answers with Laplace noise", "upper",
-         "Dwork & Roth 2014, Theorem 3.8")
+@formula("G-B14d", "Error of several answers with Laplace noise", "Dwork & Roth 2014, Theorem 3.8")
 @given("epsilon > 0 and steps >= 1 and 0 < beta < 1 and sensitivity > 0", epsilon=_BUDGET,
        steps=Whole(1, 1000), beta=_FAILURE, sensitivity=Log(0.1, 10.0))
-@oracle(largest_of_answers, points=30)
+@upper(largest_of_answers, points=30)
 @setting("error that, with chance 1-β, no answer of k with Laplace noise of scale Δ/ε exceeds",
          "k 个加尺度 Δ/ε 的拉普拉斯噪声的回答以概率 1-β 都不超过的误差", "error",
          "k_answers k_quer all_answers largest simult union queries 所有",
          below=lambda epsilon, steps, beta, sensitivity: (1 - 1e-9)
          * -np.log(-np.expm1(np.log1p(-beta) / steps)) * sensitivity / epsilon)
 @setting("error of one answer of the Laplace mechanism that is exceeded with chance β",
-         "拉普拉斯机制的一个回答以概率 β 超过的误差", "error", "laplac 拉普拉斯",
-         into=lambda **columns: {**columns, "steps": 1}, epsilon=_BUDGET, beta=_FAILURE,
-         sensitivity=Log(0.1, 10.0), below="exact")
+         "拉普拉斯机制的一个回答以概率 β 超过的误差", "error", "laplac 拉普拉斯", into={"steps": 1},
+         epsilon=_BUDGET, beta=_FAILURE, sensitivity=Log(0.1, 10.0), below="exact")
 @printed("6.9077553", "6.9032368", epsilon=1.0, steps=10, beta=0.01, sensitivity=1.0)
 @wrong("one-answer", "Enough for each answer alone; the worst of k is further off.",
        claim="log(1 / beta) / epsilon * sensitivity")
 @wrong("times-k", "An upper bound: the logarithm of k is enough.",
-       claim="steps * log(1 / beta) / epsilon * sensitivity", kind="identity",
-       beta=Log(1e-9, 0.1))
+       claim="steps * log(1 / beta) / epsilon * sensitivity", kind="identity", beta=Log(1e-9, 0.1))
 @wrong("inverse", "The chance is that of failing: its inverse belongs in the logarithm.",
        claim="log(steps * beta) / epsilon * sensitivity")
 def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
@@ -164,13 +153,12 @@ def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
     return sensitivity * math.log(steps / beta) / epsilon
 
 
-@formula("G-B14e", "Tail of Gaussian noise", "upper",
-         "Boucheron, Lugosi & Massart 2013, Section 2.3")
+@formula("G-B14e", "Tail of Gaussian noise", "Boucheron, Lugosi & Massart 2013, Section 2.3")
 @given("noise_std > 0 and threshold >= 0", noise_std=Log(0.05, 50.0), threshold=Log(0.01, 100.0))
-@oracle(normal_tail, absolute=1e-290)
+@upper(normal_tail, absolute=1e-290)
 @setting("chance that Gaussian noise of standard deviation σ exceeds t in absolute value",
          "标准差 σ 的高斯噪声绝对值超过 t 的概率", "probability", "gauss normal 高斯 正态",
-         into=lambda sigma, threshold: {"noise_std": sigma, "threshold": threshold},
+         into=lambda sigma: {"noise_std": sigma},
          below=lambda sigma, threshold: 2 * ndtr(-threshold / sigma), sigma=Log(0.2, 5.0),
          threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
 @printed("0.1353352832", "0.0455002639", noise_std=1.0, threshold=2.0)
@@ -185,14 +173,13 @@ def gaussian_tail_bound(*, noise_std, threshold):
     return math.exp(-((threshold / noise_std) ** 2) / 2)
 
 
-@formula("G-B14f", "Error of an answer with Gaussian noise", "identity",
+@formula("G-B14f", "Error of an answer with Gaussian noise",
          "Dwork & Roth 2014, Appendix A, tail of the Gaussian")
 @given("noise_std > 0 and 0 < beta < 1", noise_std=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
-@oracle(normal_quantile, tolerance=1e-8, unsafe=None, points=40)
+@identity(normal_quantile, tolerance=1e-8, unsafe=None, points=40)
 @setting("error that Gaussian noise of standard deviation σ exceeds with chance β, on either side",
          "标准差 σ 的高斯噪声以概率 β 在任一侧超过的误差", "error", "gauss normal 高斯 正态",
-         into=lambda sigma, beta: {"noise_std": sigma, "beta": beta},
-         sigma=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
+         into=lambda sigma: {"noise_std": sigma}, sigma=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
 @printed("1.95996398", noise_std=1.0, beta=0.05)
 @wrong("one-side", "So much lies on one side; noise errs on both.",
        printed("1.64485363", "1.95996398", noise_std=1.0, beta=0.05),
@@ -206,11 +193,11 @@ def gaussian_error(*, noise_std, beta):
     return -noise_std * float(ndtri(beta / 2))
 
 
-@formula("G-B14g", "Mean absolute error of Gaussian noise", "identity",
+@formula("G-B14g", "Mean absolute error of Gaussian noise",
          "Dwork & Roth 2014, Appendix A, mean of the half-normal law")
 @given("noise_std > 0", noise_std=Log(0.05, 50.0))
-@oracle(lambda noise_std: mean_size(log_density=oracles.log_normal(0.0, noise_std),
-        far=60 * noise_std), unsafe=None, points=40)
+@identity(lambda noise_std: mean_size(log_density=oracles.log_normal(0.0, noise_std), far=60 *
+          noise_std), unsafe=None, points=40)
 @setting("mean absolute error of Gaussian noise of standard deviation σ",
          "标准差 σ 的高斯噪声的平均绝对误差", "error", "mean_abs expect average E| 期望 平均",
          rare=True, into=lambda sigma: {"noise_std": sigma}, sigma=Log(0.05, 50.0))
@@ -222,11 +209,11 @@ def gaussian_mean_error(*, noise_std):
     return noise_std * math.sqrt(2 / math.pi)
 
 
-@formula("G-B14h", "Mean absolute error of the Laplace mechanism", "identity",
+@formula("G-B14h", "Mean absolute error of the Laplace mechanism",
          "Dwork & Roth 2014, Definition 3.2, mean size of the law")
 @given("epsilon > 0 and sensitivity > 0", epsilon=_BUDGET, sensitivity=Log(0.1, 10.0))
-@oracle(lambda epsilon, sensitivity: mean_size(log_density=oracles.log_laplace(0.0,
-        sensitivity / epsilon), far=200 * sensitivity / epsilon), unsafe=None, points=40)
+@identity(lambda epsilon, sensitivity: mean_size(log_density=oracles.log_laplace(0.0, sensitivity /
+          epsilon), far=200 * sensitivity / epsilon), unsafe=None, points=40)
 @setting("mean absolute error of the Laplace mechanism on an answer of sensitivity Δ",
          "敏感度 Δ 的回答上拉普拉斯机制的平均绝对误差", "error",
          "mean_abs expect average E| 期望 平均", rare=True)
@@ -238,11 +225,10 @@ def laplace_mean_error(*, epsilon, sensitivity):
     return sensitivity / epsilon
 
 
-@formula("G-B8b", "Error of the exponential mechanism", "upper",
-         "Dwork & Roth 2014, Corollary 3.12")
+@formula("G-B8b", "Error of the exponential mechanism", "Dwork & Roth 2014, Corollary 3.12")
 @given("epsilon > 0 and candidates >= 2 and 0 < beta < 1 and sensitivity > 0", epsilon=_BUDGET,
        candidates=Whole(2, 1000), beta=_FAILURE, sensitivity=Log(0.1, 10.0))
-@oracle(exponential_shortfall, unsafe="smaller", points=50)
+@upper(exponential_shortfall, unsafe="smaller", points=50)
 @setting("how far below the best the exponential mechanism chooses, but for a chance of β",
          "指数机制的选择低于最优的程度（概率 β 除外）", "error",
          "exponential utility 指数机制 效用",
@@ -261,11 +247,11 @@ def exponential_mechanism_error(*, epsilon, candidates, beta, sensitivity):
     return 2 * sensitivity * math.log(candidates / beta) / epsilon
 
 
-@formula("G-B20", "A new key in a histogram: the threshold", "identity",
+@formula("G-B20", "A new key in a histogram: the threshold",
          "Korolova, Kenthapadi, Mishra & Ntoulas 2009, Theorem 1, for one key")
 @given("epsilon > 0 and threshold >= 1", epsilon=_BUDGET, threshold=Log(1.0, 500.0))
-@oracle(lambda epsilon, threshold: integrated_tail(scale=1 / epsilon, threshold=threshold - 1,
-        sides=1), tolerance=1e-8, absolute=1e-290, points=60)
+@identity(lambda epsilon, threshold: integrated_tail(scale=1 / epsilon, threshold=threshold - 1,
+          sides=1), tolerance=1e-8, absolute=1e-290, points=60)
 @setting("δ of counts with Laplace noise of scale 1/ε, told only above a threshold: a new key",
          "带尺度 1/ε 拉普拉斯噪声的计数，只公布超过阈值者的 δ：新的键", "delta",
          "threshold histogram partition key stability 阈值 直方图", rare=True)
@@ -287,10 +273,10 @@ def new_key_delta(*, epsilon, threshold):
     return math.exp(-epsilon * (threshold - 1)) / 2
 
 
-@formula("G-H4", "Accuracy of AboveThreshold", "upper", "Dwork & Roth 2014, Theorem 3.24")
+@formula("G-H4", "Accuracy of AboveThreshold", "Dwork & Roth 2014, Theorem 3.24")
 @given("epsilon > 0 and queries >= 1 and 0 < beta < 1", epsilon=_BUDGET,
        queries=Whole(1, 1000), beta=_FAILURE)
-@oracle(above_threshold_error, tolerance=1e-6, points=12)
+@upper(above_threshold_error, tolerance=1e-6, points=12)
 @setting("margin within which AboveThreshold on k queries of sensitivity 1 errs with chance β",
          "AboveThreshold 对 k 个敏感度 1 的查询以概率 β 出错的余量", "error",
          "above_thresh AboveThreshold above-thresh sparse", below=lambda epsilon, queries, beta:

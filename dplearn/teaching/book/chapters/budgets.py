@@ -1,21 +1,16 @@
 """Closed-form noise for a privacy budget: Laplace and Gaussian noise on several answers."""
 
-import math
-
-import numpy as np
-
 from dplearn.teaching.book.chapters.noise import vector_laplace_loss
-from dplearn.teaching.book.kit import below, oracles
-from dplearn.teaching.book.kit.domains import Choice, Log, Whole
-from dplearn.teaching.book.kit.entry import (
-    Interval,
-    formula,
-    given,
-    oracle,
-    printed,
-    setting,
-    wrong,
-)
+from dplearn.teaching.book.kit.vocabulary import *
+
+_ONE = {"into": {"steps": 1}}  # the form for one release
+_ALONE = ("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
+_TOGETHER = ("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
+             "sensitivity Δ", "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
+_FOLD = "compos releas k_quer steps rounds 组合"
+_STEPS, _DELTA = Whole(1, 1000), Log(1e-12, 0.3)
+_NOISE = Log(0.2, 50.0)
 
 
 def least_scale(*, epsilon, shifts):
@@ -33,16 +28,6 @@ def farthest_scale(*, epsilon, dimension, sensitivity):
     return max(least_scale(epsilon=epsilon, shifts=shift) for shift in equal)
 
 
-def exact_sigma(*, epsilon, delta, steps=1):
-    """Return the smallest standard deviation for which `steps` releases are (epsilon, delta)-DP."""
-    return math.sqrt(steps) * oracles.normal_sigma(epsilon=epsilon, delta=delta)
-
-
-def exact_epsilon(*, noise_multiplier, delta, steps=1):
-    """Return the exact epsilon of `steps` Gaussian releases."""
-    return oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
-
-
 def loss_far_out(*, noise_multiplier, far=1e6):
     """Return the privacy loss at a distant output as a lower bound of the supremum."""
     log_p, log_q = (oracles.log_normal(mean, noise_multiplier) for mean in (1.0, 0.0))
@@ -58,24 +43,11 @@ def spread_of_sum(*, sigma_1, sigma_2):
     return math.sqrt(total @ np.linspace(-2 * reach, 2 * reach, total.size) ** 2)
 
 
-_below_sigma = lambda epsilon, delta, steps=1: np.sqrt(steps) / below.gaussian_mu(epsilon, delta)
-_below_epsilon = lambda noise_multiplier, delta, steps=1: below.gaussian_epsilon(
-    np.sqrt(steps) / noise_multiplier, delta)  # fmt: skip
-_ONE = {"into": lambda **columns: {**columns, "steps": 1}}  # the form for one release
-_ALONE = ("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
-_TOGETHER = ("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
-             "sensitivity Δ", "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声")
-_FOLD = "compos releas k_quer steps rounds 组合"
-_STEPS, _DELTA = Whole(1, 1000), Log(1e-12, 0.3)
-_NOISE = Log(0.2, 50.0)
-
-
-@formula("G-B2b", "Laplace noise on a vector of bounded Euclidean norm", "identity",
+@formula("G-B2b", "Laplace noise on a vector of bounded Euclidean norm",
          "Dwork & Roth 2014, Theorem 3.6, by Cauchy and Schwarz")
 @given("epsilon > 0 and dimension >= 1 and sensitivity > 0", epsilon=Log(0.02, 10.0),
        dimension=Whole(1, 200), sensitivity=Log(0.1, 10.0))
-@oracle(farthest_scale, points=25)
+@identity(farthest_scale, points=25)
 @setting("Laplace noise of scale b on each of d answers whose change has L2 norm Δ, ε-DP",
          "对 d 个回答各加尺度 b 的拉普拉斯噪声，其变化的 L2 范数为 Δ，ε-DP", "scale",
          "L2 L_2 L^2 Δ_2 Delta_2 euclid 欧氏", rare=True)
@@ -88,12 +60,11 @@ def laplace_scale_euclidean(*, epsilon, dimension, sensitivity):
     return math.sqrt(dimension) * sensitivity / epsilon
 
 
-@formula("G-B2c", "Laplace noise on each of several answers", "identity",
-         "Dwork & Roth 2014, Theorem 3.6")
+@formula("G-B2c", "Laplace noise on each of several answers", "Dwork & Roth 2014, Theorem 3.6")
 @given("epsilon > 0 and steps >= 1 and sensitivity > 0", epsilon=Log(0.02, 10.0),
        steps=Whole(1, 150), sensitivity=Log(0.1, 10.0))
-@oracle(lambda epsilon, steps, sensitivity: least_scale(epsilon=epsilon,
-        shifts=[sensitivity] * steps), points=40)
+@identity(lambda epsilon, steps, sensitivity: least_scale(epsilon=epsilon, shifts=[sensitivity] *
+          steps), points=40)
 @setting("Laplace noise of scale b on each of k answers of sensitivity Δ, together ε-DP",
          "对 k 个敏感度 Δ 的回答各加尺度 b 的拉普拉斯噪声，合计 ε-DP", "scale",
          "each_of k_answers k_quer k_count queries rounds total_budget split 每次 每个")
@@ -107,11 +78,11 @@ def laplace_scale_for_answers(*, epsilon, steps, sensitivity):
     return steps * sensitivity / epsilon
 
 
-@formula("G-B4b", "Classical noise of the Gaussian mechanism, as first printed", "upper",
+@formula("G-B4b", "Classical noise of the Gaussian mechanism, as first printed",
          "Dwork, Kenthapadi, McSherry, Mironov & Naor 2006, Section 2, noise of a sum")
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(0.02, 1.0), delta=Log(1e-12, 0.9))
-@oracle(oracles.normal_sigma, points=40)
-@setting(*_ALONE, "sigma", "gauss normal 高斯", below=_below_sigma, epsilon=Log(0.02, 12.0))
+@upper(oracles.normal_sigma, points=40)
+@setting(*_ALONE, "sigma", "gauss normal 高斯", below=below.gaussian_sigma, epsilon=Log(0.02, 12.0))
 @printed("4.9408648", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "For a large epsilon noise of the order of 1/sqrt(epsilon) is needed.",
        given="epsilon > 0 and 0 < delta < 1", epsilon=Log(0.1, 50.0))
@@ -120,14 +91,14 @@ def gaussian_sigma_two(*, epsilon, delta):
     return math.sqrt(2 * math.log(2 / delta)) / epsilon
 
 
-@formula("G-B4c", "Gaussian noise in closed form, for any epsilon", "upper",
+@formula("G-B4c", "Gaussian noise in closed form, for any epsilon",
          "Bun & Steinke 2016, Propositions 1.3 and 1.6 and Lemma 2.3, solved")
 @given("epsilon > 0 and 0 < delta < 1 and steps >= 1", epsilon=Log(0.02, 20.0), delta=_DELTA,
        steps=_STEPS)
-@oracle(exact_sigma, points=40)
-@setting(*_ALONE, "sigma", "gauss normal 高斯", below=_below_sigma, **_ONE,
+@upper(oracles.normal_sigma, points=40)
+@setting(*_ALONE, "sigma", "gauss normal 高斯", below=below.gaussian_sigma, **_ONE,
          epsilon=Log(0.02, 20.0), delta=_DELTA)
-@setting(*_TOGETHER, "sigma", _FOLD, below=_below_sigma)
+@setting(*_TOGETHER, "sigma", _FOLD, below=below.gaussian_sigma)
 @printed("4.9005552", "3.730631635", epsilon=1.0, delta=1e-5, steps=1)
 @wrong("halved", "The root of the discriminant counts: with the 2 inside it is too small.",
        claim="sqrt(steps) * (sqrt(2*log(1/delta)) + sqrt(2*log(1/delta) + epsilon)) / (4*epsilon)")
@@ -138,12 +109,12 @@ def gaussian_sigma_closed(*, epsilon, delta, steps=1):
     return math.sqrt(steps) * (root + math.sqrt(root**2 + 2 * epsilon)) / (2 * epsilon)
 
 
-@formula("G-B4d", "Classical Gaussian noise for several releases", "upper",
+@formula("G-B4d", "Classical Gaussian noise for several releases",
          "Dwork & Roth 2014, Theorem A.1, with the L2 sensitivity of all answers")
 @given("0 < epsilon <= 1 and 0 < delta < 1 and steps >= 1", epsilon=Log(0.02, 1.0),
        delta=Log(1e-12, 0.9), steps=_STEPS)
-@oracle(exact_sigma, points=40)
-@setting(*_TOGETHER, "sigma", _FOLD, below=_below_sigma, epsilon=Log(0.02, 12.0))
+@upper(oracles.normal_sigma, points=40)
+@setting(*_TOGETHER, "sigma", _FOLD, below=below.gaussian_sigma, epsilon=Log(0.02, 12.0))
 @printed("48.44805263", "37.30631635", epsilon=1.0, delta=1e-5, steps=100)
 @wrong("any-epsilon", "The theorem behind it ends at epsilon = 1.",
        given="epsilon > 0 and 0 < delta < 1 and steps >= 1", epsilon=Log(1.0, 50.0))
@@ -154,10 +125,9 @@ def classical_sigma_for_releases(*, epsilon, delta, steps):
     return math.sqrt(2 * steps * math.log(1.25 / delta)) / epsilon
 
 
-@formula("G-B4e", "Gaussian noise never gives pure DP", "identity",
-         "Dwork & Roth 2014, Appendix A")
+@formula("G-B4e", "Gaussian noise never gives pure DP", "Dwork & Roth 2014, Appendix A")
 @given("noise_multiplier > 0", noise_multiplier=_NOISE)
-@oracle(loss_far_out, points=20)
+@identity(loss_far_out, points=20)
 @setting("Gaussian noise of standard deviation σ, ε-DP with δ = 0",
          "标准差 σ 的高斯噪声，δ = 0 的 ε-DP", "epsilon", "gauss normal 高斯 pure 纯", rare=True)
 @printed("inf", noise_multiplier=1.0)
@@ -168,14 +138,13 @@ def gaussian_pure_epsilon(*, noise_multiplier):
     return math.inf if noise_multiplier > 0 else math.nan
 
 
-@formula("G-B5c", "Delta of Gaussian noise, by Chernoff", "upper",
+@formula("G-B5c", "Delta of Gaussian noise, by Chernoff",
          "Bun & Steinke 2016, Propositions 1.3 and 1.6")
 @given("noise_multiplier > 0 and epsilon >= 1/(2*noise_multiplier**2)", noise_multiplier=_NOISE,
        epsilon=Log(0.02, 20.0))
-@oracle(lambda epsilon, noise_multiplier: oracles.normal_delta(epsilon=epsilon,
-        mu=1 / noise_multiplier), absolute=1e-290)
-@setting(*_ALONE, "delta", "gauss normal 高斯",
-         below=lambda epsilon, noise_multiplier: below.gaussian_delta(epsilon, 1/noise_multiplier))
+@upper(lambda epsilon, noise_multiplier: oracles.normal_delta(epsilon=epsilon, mu=1 /
+       noise_multiplier), absolute=1e-290)
+@setting(*_ALONE, "delta", "gauss normal 高斯", below=below.gaussian_delta)
 @printed("0.8824969", "0.1269367", epsilon=1.0, noise_multiplier=1.0)
 @wrong("no-mean", "The loss has the mean 1/(2 sigma^2), from which epsilon is to be measured.",
        claim="exp(-(epsilon*noise_multiplier)**2 / 2)")
@@ -188,14 +157,14 @@ def gaussian_delta_bound(*, epsilon, noise_multiplier):
     return math.exp(-((epsilon * noise_multiplier - 0.5 / noise_multiplier) ** 2) / 2)
 
 
-@formula("G-B5d", "Epsilon of Gaussian releases in closed form", "upper",
+@formula("G-B5d", "Epsilon of Gaussian releases in closed form",
          "Bun & Steinke 2016, Propositions 1.3 and 1.6 and Lemma 2.3")
 @given("noise_multiplier > 0 and 0 < delta < 1 and steps >= 1", noise_multiplier=_NOISE,
        delta=_DELTA, steps=_STEPS)
-@oracle(exact_epsilon, points=40)
-@setting(*_ALONE, "epsilon", "gauss normal 高斯", below=_below_epsilon, **_ONE,
+@upper(oracles.normal_epsilon, points=40)
+@setting(*_ALONE, "epsilon", "gauss normal 高斯", below=below.gaussian_epsilon, **_ONE,
          noise_multiplier=_NOISE, delta=_DELTA)
-@setting(*_TOGETHER, "epsilon", _FOLD, below=_below_epsilon)
+@setting(*_TOGETHER, "epsilon", _FOLD, below=below.gaussian_epsilon)
 @printed("5.2985259", "4.3771781", noise_multiplier=1.0, delta=1e-5, steps=1)
 @wrong("no-drift", "The mean loss k/(2 sigma^2) is missing; little noise shows it.",
        claim="sqrt(2*steps*log(1/delta)) / noise_multiplier")
@@ -210,16 +179,14 @@ def gaussian_epsilon_closed(*, noise_multiplier, delta, steps=1):
     return 0.5 * steps / noise_multiplier**2 + root / noise_multiplier
 
 
-@formula("G-B5e", "Epsilon of Gaussian releases by one Rényi order", "upper",
+@formula("G-B5e", "Epsilon of Gaussian releases by one Rényi order",
          "Mironov 2017, Propositions 1 and 3 and Corollary 3")
 @given("noise_multiplier > 0 and order > 1 and 0 < delta < 1 and steps >= 1",
        noise_multiplier=_NOISE, order=Log(1.05, 300.0), delta=_DELTA, steps=_STEPS)
-@oracle(exact_epsilon, points=40)
-@setting(*_ALONE, "epsilon", "gauss normal 高斯 order 阶", **_ONE,
-         below=lambda order, **columns: _below_epsilon(**columns) + 0 * order,
+@upper(oracles.normal_epsilon, points=40)
+@setting(*_ALONE, "epsilon", "gauss normal 高斯 order 阶", **_ONE, below=below.gaussian_epsilon,
          noise_multiplier=_NOISE, order=Log(1.05, 300.0), delta=_DELTA)
-@setting(*_TOGETHER, "epsilon", _FOLD,
-         below=lambda order, **columns: _below_epsilon(**columns) + 0 * order)
+@setting(*_TOGETHER, "epsilon", _FOLD, below=below.gaussian_epsilon)
 @printed("5.378231", "4.3771781", noise_multiplier=1.0, order=5.0, delta=1e-5, steps=1)
 @wrong("one-step", "The divergence of all k releases is converted, not that of one.",
        claim="order/(2*noise_multiplier**2) - log(delta)/(order - 1)", steps=Whole(50, 1000))
@@ -230,10 +197,10 @@ def gaussian_epsilon_at_order(*, noise_multiplier, order, delta, steps=1):
     return steps * order / (2 * noise_multiplier**2) - math.log(delta) / (order - 1)
 
 
-@formula("G-B19c", "Two independent Gaussian noises on one answer", "identity",
+@formula("G-B19c", "Two independent Gaussian noises on one answer",
          "Dwork & Roth 2014, Appendix A, rotation of Gaussian noise")
 @given("sigma_1 > 0 and sigma_2 > 0", sigma_1=Log(0.5, 5.0), sigma_2=Log(0.5, 5.0))
-@oracle(spread_of_sum, tolerance=1e-7, unsafe=None, points=40)
+@identity(spread_of_sum, tolerance=1e-7, unsafe=None, points=40)
 @setting("two independent Gaussian noises of standard deviations σ_1 and σ_2 added to one answer",
          "加在同一回答上的两个独立高斯噪声，标准差 σ_1 与 σ_2", "sigma",
          "independ sum_of added 独立")
@@ -247,17 +214,15 @@ def added_noise_std(*, sigma_1, sigma_2):
     return math.hypot(sigma_1, sigma_2)
 
 
-@formula("G-B19d", "zCDP of Gaussian releases", "identity",
-         "Bun & Steinke 2016, Proposition 1.6 and Lemma 2.3")
+@formula("G-B19d", "zCDP of Gaussian releases", "Bun & Steinke 2016, Proposition 1.6 and Lemma 2.3")
 @given("noise_multiplier > 0 and steps >= 1", noise_multiplier=_NOISE, steps=Whole(1, 150),
        order=Choice(1.5, 2.0, 8.0))
-@oracle(lambda noise_multiplier, steps, order: math.fsum([oracles.normal_renyi(1.0,
-        noise_multiplier, order) / order] * steps), points=40)
+@identity(lambda noise_multiplier, steps, order: math.fsum([oracles.normal_renyi(1.0,
+          noise_multiplier, order) / order] * steps), points=40)
 @setting(*_ALONE, "rho", "gauss normal 高斯", **_ONE, noise_multiplier=_NOISE)
 @setting(*_TOGETHER, "rho", _FOLD)
 @printed("0.5", noise_multiplier=1.0, steps=1)
-@wrong("no-two", "An upper bound: half of it is the value.",
-       claim="steps / noise_multiplier**2")
+@wrong("no-two", "An upper bound: half of it is the value.", claim="steps / noise_multiplier**2")
 @wrong("deviation-for-variance", "The square belongs to sigma, too: for sigma > 1 it is harmless.",
        claim="steps / (2 * noise_multiplier)")
 @wrong("square-of-k", "Groups of k cost k^2; k releases of independent noise cost k.",

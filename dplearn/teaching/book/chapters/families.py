@@ -1,34 +1,17 @@
 """Divergences of families of laws, and bounds of one divergence by another."""
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import rel_entr
 
 from dplearn.core.solve import first_true
 from dplearn.teaching.book.chapters.divergences import kl_divergence, max_divergence
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import (
-    COUNT,
-    LOSS,
-    NOISE,
-    ORDER,
-    Derived,
-    Distribution,
-    Linear,
-    Log,
-)
-from dplearn.teaching.book.kit.entry import (
-    Interval,
-    formula,
-    given,
-    oracle,
-    printed,
-    setting,
-    wrong,
-)
-from dplearn.teaching.book.kit.terms import REPEATED
+from dplearn.teaching.book.kit.vocabulary import *
+
+_VARIANCE = "((1 - order)*std_p**2 + order*std_q**2)"
+_GAP = f"order*(mean_p - mean_q)**2/(2*{_VARIANCE})"
+_STDS = "(std_p**(1 - order)*std_q**order)"
+_KL_PAIR = {"p": Distribution(4), "q": Distribution(4), "kl": Derived(kl_divergence)}
+_total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
+_WORKED_PAIR = {"p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "kl": 0.3 * math.log(2.5)}
 
 
 def largest_distance(*, kl):
@@ -60,35 +43,25 @@ def renyi_of_normals(*, order, mean_p, std_p, mean_q, std_q):
     return oracles.density_renyi(p, q, order, -1e6, 1e6)
 
 
-_VARIANCE = "((1 - order)*std_p**2 + order*std_q**2)"
-_GAP = f"order*(mean_p - mean_q)**2/(2*{_VARIANCE})"
-_STDS = "(std_p**(1 - order)*std_q**order)"
-
-
-@formula("G-A4", "Rényi divergence of two Gaussians", "identity",
-         "van Erven & Harremoës 2014, equation (10)")
+@formula("G-A4", "Rényi divergence of two Gaussians", "van Erven & Harremoës 2014, equation (10)")
 @given("std_p > 0 and std_q > 0 and order >= 0", order=Log(0.05, 50.0, also=(1.0,)),
        mean_p=Linear(-3.0, 3.0), std_p=Log(0.2, 5.0), mean_q=Linear(-3.0, 3.0), std_q=Log(0.2, 5.0))
-@oracle(renyi_of_normals)
+@identity(renyi_of_normals)
 @setting("two normal laws, Rényi divergence of order α", "两个正态分布的 α 阶 Rényi 散度", "rdp",
          "normal gauss")
 @setting("Gaussian noise of standard deviation σ, RDP of order α", "标准差 σ 的高斯噪声，α 阶 RDP",
-         "rdp", "gauss normal 高斯", into=lambda order, noise_multiplier: {"order": order,
-         "mean_p": 0.0, "mean_q": 1.0, "std_p": noise_multiplier, "std_q": noise_multiplier},
-         order=ORDER, noise_multiplier=NOISE)
+         "rdp", "gauss normal 高斯", into=lambda noise_multiplier: {"mean_p": 0.0, "mean_q": 1.0,
+         "std_p": noise_multiplier, "std_q": noise_multiplier}, order=ORDER, noise_multiplier=NOISE)
 @setting("k releases with Gaussian noise σ, RDP of order α", "k 次高斯噪声发布的 α 阶 RDP", "rdp",
-         REPEATED, into=lambda order, noise_multiplier, steps: {"order": order, "mean_p": 0.0,
-         "mean_q": math.sqrt(steps), "std_p": noise_multiplier, "std_q": noise_multiplier},
-         order=ORDER, noise_multiplier=NOISE, steps=COUNT)
+         REPEATED, into=lambda noise_multiplier, steps: {"mean_p": 0.0, "mean_q": math.sqrt(steps),
+         "std_p": noise_multiplier, "std_q": noise_multiplier}, order=ORDER, noise_multiplier=NOISE,
+         steps=COUNT)
 @setting("KL divergence of two Gaussians at distance Δ", "相距 Δ 的两个高斯分布的 KL 散度", "kl",
          "gauss normal 高斯", into=lambda noise_multiplier: {"order": 1.0, "mean_p": 0.0, "mean_q":
          1.0, "std_p": noise_multiplier, "std_q": noise_multiplier}, noise_multiplier=NOISE)
 @printed("0.470263017683", order=2.0, mean_p=0.0, std_p=1.0, mean_q=1.0, std_q=1.5)
-@printed("0.187048", order=2.0, mean_p=0.0, std_p=2.0, mean_q=1.0, std_q=2.5)
 @wrong("no-root", "The logarithm holds the square root; with its square a divergence is negative.",
        printed("-0.1561185", order=2.0, mean_p=0.0, std_p=1.0, mean_q=1.0, std_q=1.5),
-       printed("-0.882985", order=2.0, mean_p=0.0, std_p=2.0, mean_q=1.0, std_q=2.5),
-       printed("-0.443147", order=2.0, mean_p=0.0, std_p=2.0, mean_q=1.0, std_q=2.0),
        claim=f"{_GAP} + log({_VARIANCE}/{_STDS})/(1 - order)",
        says=r"\frac{\alpha(\mu_0-\mu_1)^2}{2\sigma_\alpha^2} + \frac1{1-\alpha} "
        r"\ln\frac{\sigma_\alpha^2}{\sigma_0^{1-\alpha}\sigma_1^\alpha}",
@@ -118,16 +91,14 @@ def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
     return order * gap / (2 * variance) + log_term / (1 - order)
 
 
-@formula("G-A8", "Rényi divergence of the Laplace mechanism", "identity",
-         "Mironov 2017, Proposition 6")
+@formula("G-A8", "Rényi divergence of the Laplace mechanism", "Mironov 2017, Proposition 6")
 @given("order > 1 and scale > 0", order=Log(1.02, 300.0), scale=Log(0.05, 50.0))
-@oracle(lambda order, scale: oracles.density_renyi(oracles.log_laplace(0.0, scale),
-        oracles.log_laplace(1.0, scale), order, -800 * scale - 1, 800 * scale + 1, kinks=[0, 1]))
+@identity(lambda order, scale: oracles.density_renyi(oracles.log_laplace(0.0, scale),
+          oracles.log_laplace(1.0, scale), order, -800 * scale - 1, 800 * scale + 1, kinks=[0, 1]))
 @setting("Laplace noise of scale b, RDP of order α", "尺度 b 的拉普拉斯噪声，α 阶 RDP", "rdp",
          "lap 拉普拉斯", order=ORDER, scale=NOISE)
 @setting("Laplace noise of scale Δ/ε, RDP of order α", "尺度 Δ/ε 的拉普拉斯噪声，α 阶 RDP", "rdp",
-         "lap 拉普拉斯", into=lambda order, epsilon: {"order": order, "scale": 1 / epsilon},
-         order=ORDER, epsilon=LOSS)
+         "lap 拉普拉斯", into=lambda epsilon: {"scale": 1 / epsilon}, order=ORDER, epsilon=LOSS)
 @printed("0.7468281411", order=3.0, scale=1.0)
 @printed("0.9965294", order=200.0, scale=1.0)
 @wrong("square", "Of the shape of the Gaussian's: an upper bound twice too large, and no value.",
@@ -147,10 +118,9 @@ def renyi_laplace(*, order, scale):
     return math.log1p(gain) / (order - 1)
 
 
-@formula("G-A9", "Rényi divergence of randomized response", "identity",
-         "Mironov 2017, Proposition 5")
+@formula("G-A9", "Rényi divergence of randomized response", "Mironov 2017, Proposition 5")
 @given("0 < truth < 1 and order > 0", truth=Linear(0.01, 0.99), order=Log(0.05, 200.0, also=(1.0,)))
-@oracle(lambda truth, order: oracles.finite_renyi([truth, 1 - truth], [1 - truth, truth], order))
+@identity(lambda truth, order: oracles.finite_renyi([truth, 1 - truth], [1 - truth, truth], order))
 @setting("randomized response of one bit, truth with chance p, RDP of order α",
          "一位随机应答（以概率 p 说真话）的 α 阶 RDP", "rdp", "respon coin bit", truth=Linear(0.51,
          0.99), order=ORDER)
@@ -169,14 +139,9 @@ def renyi_randomized_response(*, truth, order):
     return float(total) / (order - 1)
 
 
-_KL_PAIR = {"p": Distribution(4), "q": Distribution(4), "kl": Derived(kl_divergence)}
-_total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
-_WORKED_PAIR = {"p": [0.5, 0.3, 0.2], "q": [0.2, 0.3, 0.5], "kl": 0.3 * math.log(2.5)}
-
-
-@formula("G-A10", "Pinsker's inequality", "upper", "Tsybakov 2009, Lemma 2.5")
+@formula("G-A10", "Pinsker's inequality", "Tsybakov 2009, Lemma 2.5")
 @given("kl >= 0", _KL_PAIR)
-@oracle(_total_variation)
+@upper(_total_variation)
 @setting("total variation of two laws by their KL divergence", "由 KL 散度界定的总变差", "adv",
          "kl pinsker", kl=Log(1e-3, 2.0))
 @printed("0.3707339", "0.3", at=_WORKED_PAIR)
@@ -191,9 +156,9 @@ def pinsker(*, kl):
     return math.sqrt(kl / 2)
 
 
-@formula("G-A10b", "The inequality of Bretagnolle and Huber", "upper", "Tsybakov 2009, Lemma 2.6")
+@formula("G-A10b", "The inequality of Bretagnolle and Huber", "Tsybakov 2009, Lemma 2.6")
 @given("kl >= 0", _KL_PAIR)
-@oracle(_total_variation)
+@upper(_total_variation)
 @setting("total variation of two laws by their KL divergence", "由 KL 散度界定的总变差", "adv",
          "kl", kl=Log(1e-3, 2.0))
 @printed("0.4902471", "0.3", at=_WORKED_PAIR)
@@ -202,10 +167,10 @@ def bretagnolle_huber(*, kl):
     return math.sqrt(-math.expm1(-kl))
 
 
-@formula("G-A12", "Mean privacy loss under pure DP", "upper", "Bun & Steinke 2016, Proposition 3.3")
+@formula("G-A12", "Mean privacy loss under pure DP", "Bun & Steinke 2016, Proposition 3.3")
 @given("epsilon >= 0", p=Distribution(3, zeros=False), q=Distribution(3, zeros=False),
        epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))))
-@oracle(oracles.mean_loss)
+@upper(oracles.mean_loss)
 @setting("two laws within e^ε of each other, KL divergence", "比值不超过 e^ε 的两个分布的 KL 散度",
          "kl", "pure indisting bound coin", below="exact", epsilon=LOSS)
 @printed("0.4621171573", "0.4621171573", epsilon=1.0,

@@ -1,20 +1,12 @@
 """Gaussian noise: exact guarantees, the range of the classical formula, noise for groups."""
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
-
 from dplearn.core.solve import crossing, decreasing_root
 from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import COUNT, NOISE, ORDER, RHO, Choice, Drawn, Log
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.kit.vocabulary import *
 
-
-def noise_epsilon(*, noise_multiplier, delta, distance=1.0):
-    """Return the exact epsilon of one Gaussian release."""
-    return oracles.normal_epsilon(delta=delta, mu=distance / noise_multiplier)
+_THREE = np.array([0.8, 1.5, 3.0])
+_FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4))))
+_LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 0.5)}
 
 
 def first_failure(*, delta):
@@ -73,14 +65,13 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
     return float(np.exp(gaussian_log_delta(epsilon, distance / noise_multiplier)))
 
 
-@formula("G-B19", "Gaussian noise for a Rényi budget", "identity", "Mironov 2017, Corollary 3")
+@formula("G-B19", "Gaussian noise for a Rényi budget", "Mironov 2017, Corollary 3")
 @given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0),
        epsilon=Log(1e-3, 30.0), distance=Choice(1.0, 2.0, 3.5))
-@oracle(std_of_divergence, tolerance=1e-8, points=30)
+@identity(std_of_divergence, tolerance=1e-8, points=30)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声",
-         "sigma", "gauss normal 高斯", into=lambda order, rdp: {"order": order, "epsilon": rdp,
-         "distance": 1.0}, order=ORDER, rdp=RHO)
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
+         into=lambda rdp: {"epsilon": rdp, "distance": 1.0}, order=ORDER, rdp=RHO)
 @printed("1.0", order=2.0, epsilon=1.0, distance=1.0)
 @printed("4.8448", order=10.0, epsilon=0.213020, distance=1.0)
 @wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
@@ -95,16 +86,14 @@ def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
     return distance * math.sqrt(order / (2 * epsilon))
 
 
-@formula("G-B19b", "Gaussian noise for a zCDP budget", "identity",
-         "Bun & Steinke 2016, Proposition 1.6")
+@formula("G-B19b", "Gaussian noise for a zCDP budget", "Bun & Steinke 2016, Proposition 1.6")
 @given("rho > 0 and distance > 0", rho=Log(1e-4, 20.0), distance=Choice(1.0, 2.0, 3.5))
-@oracle(lambda rho, distance: max(std_of_divergence(order=order, epsilon=rho * order,
-        distance=distance) for order in (1.1, 25.0)), tolerance=1e-8, points=20)
+@identity(lambda rho, distance: max(std_of_divergence(order=order, epsilon=rho * order,
+          distance=distance) for order in (1.1, 25.0)), tolerance=1e-8, points=20)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
-         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma",
-         "gauss normal 高斯", into=lambda rho: {"rho": rho, "distance": 1.0}, rho=RHO)
+         "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
+         into={"distance": 1.0}, rho=RHO)
 @printed("1.0", rho=0.5, distance=1.0)
-@printed("200.0", rho=1.25e-5, distance=1.0)
 @wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
        claim="distance**2/(2*rho)", says=r"\sigma = \frac{\Delta^2}{2\rho}")
 @wrong("pure", "rho-zCDP follows from pure DP with epsilon = sqrt(2 rho); Laplace noise has it.",
@@ -114,14 +103,12 @@ def gaussian_std_for_zcdp(*, rho, distance=1.0):
     return distance / math.sqrt(2 * rho)
 
 
-@formula("G-F7", "Epsilon of Gaussian noise under both adjacencies", "identity",
-         "Balle & Wang 2018, Theorem 8")
+@formula("G-F7", "Epsilon of Gaussian noise under both adjacencies", "Balle & Wang 2018, Theorem 8")
 @given("noise_multiplier > 0 and 0 < delta < 1 and distance > 0", noise_multiplier=Log(0.2, 20.0),
        delta=Log(1e-12, 0.3), distance=Choice(1.0, 2.0))
-@oracle(noise_epsilon, tolerance=1e-8, points=40)
+@identity(oracles.normal_epsilon, tolerance=1e-8, points=40)
 @printed("4.3771781", noise_multiplier=1.0, delta=1e-5, distance=1.0)
 @printed("9.9972561", noise_multiplier=1.0, delta=1e-5, distance=2.0)
-@printed("0.926341504", noise_multiplier=4.0, delta=1e-5, distance=1.0)
 @wrong("doubles", "Twice the distance is four times the concentrated loss; it also costs delta.",
        printed("8.7543562", noise_multiplier=1.0, delta=1e-5, distance=2.0),
        claim=lambda noise_multiplier, delta: 2 * release_epsilon(noise_multiplier=noise_multiplier,
@@ -138,17 +125,11 @@ def release_epsilon(*, noise_multiplier, delta, distance=1.0):
     return float(gaussian_epsilon(delta, distance / noise_multiplier))
 
 
-@formula("G-F9", "Where the classical Gaussian recipe ends", "identity",
-         "Zhao et al. 2019, Section 3")
+@formula("G-F9", "Where the classical Gaussian recipe ends", "Zhao et al. 2019, Section 3")
 @given("0 < delta <= 0.5", delta=Log(1e-12, 0.5))
-@oracle(first_failure, tolerance=1e-8, unsafe="larger", points=12)
+@identity(first_failure, tolerance=1e-8, unsafe="larger", points=12)
 @printed("7.463474", delta=1e-3)
-@printed("7.990993", delta=1e-4)
 @printed("8.419771", delta=1e-5)
-@printed("8.782092", delta=1e-6)
-@printed("6.7718", delta=1e-2)
-@printed("9.6237", delta=1e-9)
-@printed("4.4654", delta=0.5)
 @wrong("never", "Its proof needs epsilon < 1, and far enough above the recipe is false.",
        claim="inf")
 @wrong("at-one", "Beyond 1 nothing is proved, but the recipe goes on being true up to 4 or more.",
@@ -166,23 +147,18 @@ def classical_gaussian_threshold(*, delta):
     return float(decreasing_root(margin, lower=1.0, upper=100.0))
 
 
-_THREE = np.array([0.8, 1.5, 3.0])
-
-
-@formula("G-F4", "One noise multiplier for several groups", "identity",
+@formula("G-F4", "One noise multiplier for several groups",
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
 @given("noise_multipliers > 0", noise_multipliers=Drawn(lambda rng: 0.05 + np.exp(
        rng.normal(0.0, rng.choice([0.1, 1.0, 2.0]), size=rng.integers(1, 7))).round(3)))
-@oracle(lambda noise_multipliers: math.fsum(oracles.normal_renyi(1.0,
-        z) for z in noise_multipliers) ** -0.5, unsafe="larger", points=40)
+@identity(lambda noise_multipliers: math.fsum(oracles.normal_renyi(1.0, z) for z in
+          noise_multipliers) ** -0.5, unsafe="larger", points=40)
 @setting("the multiplier of several parts with their own noise, together",
          "各部分各加噪声时合起来的乘数", "sigma", "group part layer together 组",
          noise_multipliers=Log(0.3, 5.0))
 @printed("0.6871180012", noise_multipliers=_THREE)
-@printed("0.894427", noise_multipliers=np.array([1.0, 2.0]))
 @wrong("power-mean", "A mean is too large by the root of the number of groups.",
        printed("1.1901", noise_multipliers=_THREE),
-       printed("1.264911", noise_multipliers=np.array([1.0, 2.0])),
        claim=lambda noise_multipliers: float(np.mean(noise_multipliers**-2.0) ** -0.5),
        says=r"z^* = \Big(\frac1M\sum_m z_m^{-2}\Big)^{-1/2}")
 @wrong("arithmetic-mean", "Every group leaks, so z* is below the smallest multiplier.",
@@ -206,13 +182,10 @@ def grouped_noise_multiplier(*, noise_multipliers):
     return float(np.sum(z**-2.0) ** -0.5)
 
 
-_FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4))))
-
-
-@formula("G-F4b", "Norm of a contribution that is clipped by groups", "identity",
+@formula("G-F4b", "Norm of a contribution that is clipped by groups",
          "McMahan et al. 2018, A general approach, arXiv 1812.06210")
 @given(norms=Drawn(lambda rng: rng.choice([0.1, 0.5, 1.0, 3.0], size=rng.integers(1, 6))))
-@oracle(longest_contribution, points=30)
+@identity(longest_contribution, points=30)
 @setting("the joint clipping norm of m groups", "m 组合起来的裁剪范数", "sensitivity",
          "group layer 组", into=lambda groups, max_norm: {"norms": np.full(int(groups), max_norm)},
          groups=COUNT, max_norm=NOISE)
@@ -230,15 +203,12 @@ def joint_norm(*, norms):
     return math.sqrt(float(np.sum(np.square(norms))))
 
 
-_LAYERS = {"sizes": np.array([400.0, 50.0, 12000.0, 10.0]), "norms": np.full(4, 0.5)}
-
-
-@formula("G-F8", "Least noise energy over groups", "identity",
+@formula("G-F8", "Least noise energy over groups",
          "Boyd & Vandenberghe 2004, Section 5.5, Lagrange multipliers")
 @given("noise_multiplier > 0", sizes=_FOUR_SIZES,
        norms=Drawn(lambda rng: rng.choice([0.2, 0.5, 1.0, 2.0], size=4)),
        noise_multiplier=Choice(0.5, 1.0, 2.0))
-@oracle(energy_by_search, tolerance=1e-6, unsafe=None, points=10)
+@identity(energy_by_search, tolerance=1e-6, unsafe=None, points=10)
 @printed("4884.46", at=_LAYERS, noise_multiplier=1.0)
 @wrong("equal", "Valid, but large groups should get a smaller multiplier: it counts d_m times.",
        printed("12460", at=_LAYERS, noise_multiplier=1.0),

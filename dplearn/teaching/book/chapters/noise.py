@@ -1,36 +1,10 @@
 """Noise mechanisms: Laplace, geometric, staircase, Gaussian, and randomized response."""
 
-import itertools
-import math
-from functools import partial
-
-import numpy as np
 from scipy.special import xlogy
 
 from dplearn.core.solve import first_true, maximise
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta
-from dplearn.teaching.book.kit import below, oracles
-from dplearn.teaching.book.kit.domains import (
-    COUNT,
-    LOSS,
-    NOISE,
-    SLACK,
-    Choice,
-    Drawn,
-    Linear,
-    Log,
-    Whole,
-)
-from dplearn.teaching.book.kit.entry import (
-    enter,
-    formula,
-    given,
-    oracle,
-    printed,
-    setting,
-    wrong,
-)
-from dplearn.teaching.book.kit.terms import REPEATED
+from dplearn.teaching.book.kit.vocabulary import *
 
 
 def vector_laplace_loss(*, shift, scale):
@@ -103,13 +77,6 @@ def log_moment_of_size(log_weight: oracles.Density, power: int, far: float) -> f
                                 kinks=[0.0])
 
 
-def scaled_gaussian_delta(*, epsilon, noise_multiplier):
-    """Return the hockey-stick divergence of Gaussians at distance 1, by quadrature."""
-    laws = oracles.log_normal(1.0, noise_multiplier), oracles.log_normal(0.0, noise_multiplier)
-    far = (500.0 + epsilon * noise_multiplier) * noise_multiplier + 1.0
-    return oracles.density_delta(*laws, epsilon, -far, far)
-
-
 def largest_truth(*, epsilon, answers):
     """Return the largest probability of the true answer that is epsilon-DP."""
 
@@ -132,14 +99,14 @@ def two_coins_loss(*, honest, yes):
     return oracles.worst_event_epsilon_at(p=one, q=two, delta=0.0)
 
 
-@formula("G-B1", "Exact profile of the Laplace mechanism", "identity",
+@formula("G-B1", "Exact profile of the Laplace mechanism",
          "Balle, Barthe & Gaboardi 2018, Theorem 3")
 @given("epsilon >= 0 and ratio > 0", epsilon=Log(1e-4, 60.0, also=(0.0,)), ratio=Log(1e-3, 50.0))
-@oracle(lambda epsilon, ratio: oracles.density_delta(oracles.log_laplace(ratio),
-        oracles.log_laplace(), epsilon, -80.0, ratio + 80.0, kinks=[0.0, ratio]), absolute=1e-15)
+@identity(lambda epsilon, ratio: oracles.density_delta(oracles.log_laplace(ratio),
+          oracles.log_laplace(), epsilon, -80.0, ratio + 80.0, kinks=[0.0, ratio]), absolute=1e-15)
 @setting("Laplace noise of scale b on one answer, as (ε,δ)-DP",
-         "一次回答加尺度 b 的拉普拉斯噪声，(ε,δ)-DP", "delta", "lap 拉普拉斯", into=lambda epsilon,
-         scale: {"epsilon": epsilon, "ratio": 1 / scale}, epsilon=Log(0.01, 3.0), scale=NOISE)
+         "一次回答加尺度 b 的拉普拉斯噪声，(ε,δ)-DP", "delta", "lap 拉普拉斯",
+         into=lambda scale: {"ratio": 1 / scale}, epsilon=Log(0.01, 3.0), scale=NOISE)
 @printed("0.2211992169", epsilon=0.5, ratio=1.0)
 @wrong("straight-line",
        "The profile is concave in epsilon between its ends, so chords are too low.",
@@ -152,20 +119,18 @@ def laplace_delta(*, epsilon, ratio):
     return -math.expm1(min(epsilon - ratio, 0.0) / 2)
 
 
-@formula("G-B2", "Laplace noise on a vector: the L1 norm counts", "identity",
-         "Dwork & Roth 2014, Theorem 3.6")
-@given("scale > 0", shift=Drawn(lambda rng: np.full(size, 0.5) if (
-       size := rng.integers(1, 5)) and rng.random() < 0.3 else rng.integers(-20, 21, size) / 10),
-       scale=Log(1e-3, 1e3))
-@oracle(vector_laplace_loss)
+@formula("G-B2", "Laplace noise on a vector: the L1 norm counts", "Dwork & Roth 2014, Theorem 3.6")
+@given("scale > 0", shift=Drawn(lambda rng: np.full(size, 0.5) if ( size := rng.integers(1, 5)) and
+       rng.random() < 0.3 else rng.integers(-20, 21, size) / 10), scale=Log(1e-3, 1e3))
+@identity(vector_laplace_loss)
 @setting("Laplace noise of scale b on one answer of L1 sensitivity Δ, ε-DP",
          "一次回答（L1 敏感度 Δ）加尺度 b 的拉普拉斯噪声，ε-DP", "epsilon",
-         "lap double_exp 拉普拉斯", into=lambda sensitivity, scale: {"shift":
-         np.array([sensitivity]), "scale": scale}, sensitivity=NOISE, scale=NOISE)
+         "lap double_exp 拉普拉斯", into=lambda sensitivity: {"shift": np.array([sensitivity])},
+         sensitivity=NOISE, scale=NOISE)
 @setting("Laplace noise of scale b on each of two answers, Δ in L2",
          "两次回答各加尺度 b 的拉普拉斯噪声，Δ 按 L2 计", "epsilon", "L2 L_2 L_{2} Δ_2 Delta_2 Δ₂",
-         rare=True, into=lambda sensitivity, scale: {"shift": np.full(2, sensitivity /
-         math.sqrt(2)), "scale": scale}, sensitivity=NOISE, scale=NOISE)
+         rare=True, into=lambda sensitivity: {"shift": np.full(2, sensitivity / math.sqrt(2))},
+         sensitivity=NOISE, scale=NOISE)
 @printed("2", "2", shift=np.full(4, 0.5), scale=1.0)
 @wrong("euclidean", "In d dimensions the L1 norm is up to sqrt(d) times as large.",
        printed("1", "2", shift=np.full(4, 0.5), scale=1.0),
@@ -181,17 +146,15 @@ def vector_laplace_epsilon(*, shift, scale):
     return float(np.sum(np.abs(shift))) / scale
 
 
-@formula("G-B14", "Tails of the Laplace law", "identity", "Dwork & Roth 2014, Fact 3.7")
+@formula("G-B14", "Tails of the Laplace law", "Dwork & Roth 2014, Fact 3.7")
 @given("scale > 0 and threshold >= 0", scale=Log(1e-3, 1e3),
        threshold=Log(1e-3, 500.0, also=(0.0,)))
-@oracle(partial(integrated_tail, sides=2), tolerance=1e-8, absolute=0.0, unsafe=None)
+@identity(partial(integrated_tail, sides=2), tolerance=1e-8, absolute=0.0, unsafe=None)
 @setting("a Laplace variable of scale b exceeds the threshold in absolute value",
          "尺度 b 的拉普拉斯变量的绝对值超过阈值", "probability", "lap double_exp 拉普拉斯",
-         scale=NOISE, threshold=Log(0.1, 9.0),
-         event=r"\|\w+\|>=?(.+)")
+         scale=NOISE, threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
 @setting("a Laplace variable of scale b exceeds the threshold on one side",
-         "尺度 b 的拉普拉斯变量在一侧超过阈值", "probability", "one_side one-side 单侧",
-         into=lambda scale, threshold: {"scale": scale, "threshold": threshold},
+         "尺度 b 的拉普拉斯变量在一侧超过阈值", "probability", "one_side one-side 单侧", into={},
          value=lambda value, **_: value / 2, scale=NOISE, threshold=Log(0.1, 9.0),
          event=r"\w+>=?(.+)")
 @printed("0.049787068", scale=1.0, threshold=3.0)
@@ -204,15 +167,14 @@ def laplace_tail(*, scale, threshold):
     return math.exp(-threshold / scale)
 
 
-@formula("G-B14b", "Variance of the Laplace law", "identity", "Dwork & Roth 2014, Definition 3.3")
+@formula("G-B14b", "Variance of the Laplace law", "Dwork & Roth 2014, Definition 3.3")
 @given("scale > 0", scale=Log(1e-3, 1e3))
-@oracle(lambda scale: math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale)),
-        absolute=0.0, unsafe=None, points=40)
+@identity(lambda scale: math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 *
+          scale)), absolute=0.0, unsafe=None, points=40)
 @setting("variance of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的方差", "variance",
          "lap double_exp 拉普拉斯", scale=NOISE)
-@setting("standard deviation of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的标准差",
-         "sigma", "lap double_exp 拉普拉斯", into=lambda scale: {"scale": scale}, value=lambda
-         value, **_: math.sqrt(value), scale=NOISE)
+@setting("standard deviation of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的标准差", "sigma",
+         "lap double_exp 拉普拉斯", into={}, value=lambda value, **_: math.sqrt(value), scale=NOISE)
 @printed("2", scale=1.0)
 @wrong("square", "The standard deviation is sqrt(2) b.", claim="scale**2")
 def laplace_variance(*, scale):
@@ -220,15 +182,13 @@ def laplace_variance(*, scale):
     return 2 * scale**2
 
 
-@formula("G-B3", "The geometric law: discrete Laplace noise", "identity",
+@formula("G-B3", "The geometric law: discrete Laplace noise",
          "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
 @given("rate > 0", rate=Log(1e-3, 5.0), value=Choice(-50, -7, -1, 0, 1, 2, 3, 20))
-@oracle(geometric_difference, absolute=0.0, unsafe=None)
+@identity(geometric_difference, absolute=0.0, unsafe=None)
 @setting("the geometric law with parameter ε", "参数 ε 的双边几何分布", "probability",
-         "geometric discrete 几何",
-         event=r"\w=\w")
+         "geometric discrete 几何", event=r"\w=\w")
 @printed("0.4621171573", rate=1.0, value=0)
-@printed("0.0625407564", rate=1.0, value=-2)
 @wrong("one-sided-constant",
        "The constant of the one-sided law; both sides together weigh more than 1.",
        claim="-expm1(-rate) * exp(-rate * abs(value))")
@@ -239,12 +199,12 @@ def geometric_probability(*, rate, value):
     return math.tanh(rate / 2) * math.exp(-rate * abs(value))
 
 
-@formula("G-B3b", "Pure DP of the geometric mechanism", "identity",
+@formula("G-B3b", "Pure DP of the geometric mechanism",
          "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
 @given("rate > 0 and sensitivity >= 1", rate=Log(0.01, 5.0), sensitivity=Whole(1, 20))
-@oracle(lambda rate, sensitivity: max(math.log(geometric_difference(rate=rate,
-        value=k) / geometric_difference(rate=rate, value=k - sensitivity)) for k in range(-3,
-        sensitivity + 4)), points=50)
+@identity(lambda rate, sensitivity: max(math.log(geometric_difference(rate=rate, value=k) /
+          geometric_difference(rate=rate, value=k - sensitivity)) for k in range(-3, sensitivity +
+          4)), points=50)
 @setting("geometric noise of rate ε on a whole answer of sensitivity Δ",
          "整数回答加速率 ε 的几何噪声", "epsilon", "geometric 几何", rare=True)
 @printed("1.5", "1.5", rate=0.5, sensitivity=3)
@@ -265,17 +225,15 @@ def geometric_epsilon(*, rate, sensitivity):
     return rate * sensitivity
 
 
-@formula("G-B13", "The least variance of additive noise: the staircase", "identity",
+@formula("G-B13", "The least variance of additive noise: the staircase",
          "Geng & Viswanath 2014, the optimal noise for the variance")
 @given("epsilon > 0", epsilon=Log(0.01, 25.0))
-@oracle(least_staircase_variance, absolute=0.0, unsafe=None, points=60)
+@identity(least_staircase_variance, absolute=0.0, unsafe=None, points=60)
 @setting("variance of staircase noise at sensitivity 1", "阶梯噪声的方差（敏感度 1）", "variance",
          "staircase 阶梯", rare=True)
 @printed("1.918104", epsilon=1.0)
-@printed("0.02971102", epsilon=5.0)
 @wrong("laplace", "Nearly so for a small epsilon; at 5 it has 2.7 times the least variance.",
-       printed("2", "1.918104", epsilon=1.0), printed("0.08", "0.02971102", epsilon=5.0),
-       claim="2 / epsilon**2")
+       printed("2", "1.918104", epsilon=1.0), claim="2 / epsilon**2")
 def staircase_variance(*, epsilon):
     r"""\min\operatorname{Var} = \Delta^2\,
     \frac{2^{-2/3}b^{2/3}(1+b)^{2/3} + b}{(1-b)^2},\quad b = e^{-\varepsilon}"""
@@ -283,14 +241,12 @@ def staircase_variance(*, epsilon):
     return ((b * (1 + b) / 2) ** (2 / 3) + b) / math.expm1(-epsilon) ** 2
 
 
-@formula("G-B4", "Classical noise of the Gaussian mechanism", "upper",
-         "Dwork & Roth 2014, Theorem A.1")
+@formula("G-B4", "Classical noise of the Gaussian mechanism", "Dwork & Roth 2014, Theorem A.1")
 @given("0 < epsilon <= 1 and 0 < delta < 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
-@oracle(oracles.normal_sigma)
+@upper(oracles.normal_sigma)
 @setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
          "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "sigma", "gauss normal 高斯",
-         below=lambda epsilon, delta: 1 / below.gaussian_mu(epsilon, delta), epsilon=Log(0.02,
-         12.0), delta=SLACK)
+         below=below.gaussian_sigma, epsilon=Log(0.02, 12.0), delta=SLACK)
 @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "Proved up to epsilon = 1, it fails from 8.4 on for delta = 1e-5.",
        printed("0.484481", epsilon=10.0, delta=1e-5), given="epsilon > 0 and 0 < delta < 1",
@@ -311,27 +267,24 @@ def classical_gaussian_sigma(*, epsilon, delta):
 
 
 enter(gaussian_delta,
-    formula("G-B5", "Exact profile of the Gaussian mechanism", "identity",
-            "Balle & Wang 2018, Theorem 8", statement=r"\delta(\varepsilon) = "
-            r"\Phi\Big(\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big) - "
-            r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big)"),
+      formula("G-B5", "Exact profile of the Gaussian mechanism", "Balle & Wang 2018, Theorem 8",
+              statement=r"\delta(\varepsilon) = \Phi\Big(\frac\Delta{2\sigma} - "
+              r"\frac{\varepsilon\sigma}\Delta\Big) - "
+              r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - "
+              r"\frac{\varepsilon\sigma}\Delta\Big)"),
       given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
             noise_multiplier=Log(0.05, 20.0)),
-      oracle(scaled_gaussian_delta, tolerance=1e-8, absolute=1e-290),
+      identity(oracles.normal_delta, tolerance=1e-8, absolute=1e-290),
       setting("Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
               "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
               "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE),
       setting("k releases, each with Gaussian noise of standard deviation σ on an answer of L2 "
-         "sensitivity Δ",
-              "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
-              REPEATED, into=lambda
-              epsilon, noise_multiplier, steps: {"epsilon": epsilon, "noise_multiplier":
-              noise_multiplier / math.sqrt(steps)}, epsilon=LOSS, noise_multiplier=NOISE,
-              steps=COUNT),
+              "sensitivity Δ", "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声", "delta",
+              REPEATED, into=lambda noise_multiplier, steps: {"noise_multiplier": noise_multiplier /
+              math.sqrt(steps)}, epsilon=LOSS, noise_multiplier=NOISE, steps=COUNT),
       setting("Gaussian noise: no size of it gives ε-DP with δ = 0",
               "高斯噪声：无论多大都不满足 δ = 0 的 ε-DP", "scale", "gauss normal 高斯", rare=True,
-              into=lambda epsilon: {"epsilon": epsilon, "noise_multiplier": 1.0}, value=lambda
-              value, **_: math.inf, epsilon=LOSS),
+              into={"noise_multiplier": 1.0}, value=lambda value, **_: math.inf, epsilon=LOSS),
       printed("4.11369e-08", epsilon=1.0, noise_multiplier=4.844805263),
       printed("0.1269367", epsilon=1.0, noise_multiplier=1.0),
       wrong("one-tail", "P(L > epsilon) is enough for delta, but larger than it.",
@@ -346,13 +299,11 @@ enter(gaussian_delta,
             r"\theta \text{ trained}", oracle=trained_gaussian_delta, exponent=Choice(0, 1, 2, 3)))
 
 
-@formula("G-B5b", "Analytic calibration of the Gaussian mechanism", "identity",
+@formula("G-B5b", "Analytic calibration of the Gaussian mechanism",
          "Balle & Wang 2018, Algorithm 1")
 @given("epsilon >= 0 and 0 < delta < 1", epsilon=Log(1e-3, 30.0), delta=Log(1e-12, 0.9))
-@oracle(oracles.normal_sigma, points=60)
+@identity(oracles.normal_sigma, points=60)
 @printed("3.730631635", epsilon=1.0, delta=1e-5)
-@printed("7.031826676", epsilon=0.5, delta=1e-5)
-@printed("0.6690413227", epsilon=4.0, delta=1e-2)
 @printed("39.8931836", epsilon=0.0, delta=0.01)
 def analytic_gaussian_sigma(*, epsilon, delta):
     r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""
@@ -364,17 +315,15 @@ def analytic_gaussian_sigma(*, epsilon, delta):
     return float(first_true(enough, lower=1e-6, upper=min(1 / delta, chernoff)))
 
 
-@formula("G-B12", "Randomized response with k answers", "identity",
-         "Kairouz, Oh & Viswanath 2014, Section 4")
+@formula("G-B12", "Randomized response with k answers", "Kairouz, Oh & Viswanath 2014, Section 4")
 @given("epsilon >= 0 and answers >= 2", epsilon=Log(1e-3, 25.0, also=(0.0,)), answers=Whole(2, 10))
-@oracle(largest_truth, unsafe="larger")
+@identity(largest_truth, unsafe="larger")
 @setting("randomized response over k answers, truth with chance p, ε-DP",
          "k 个答案的随机应答（以概率 p 说真话），ε-DP", "p",
          "answers values generali k-ary 个答案", epsilon=LOSS, answers=Whole(3, 40))
 @setting("randomized response of one bit, truth with chance p, ε-DP",
          "一位随机应答（以概率 p 说真话），ε-DP", "p",
-         "respon coin bit binary truth true 随机应答 随机响应", into=lambda epsilon: {"answers": 2,
-         "epsilon": epsilon}, epsilon=LOSS)
+         "respon coin bit binary truth true 随机应答 随机响应", into={"answers": 2}, epsilon=LOSS)
 @printed("0.731058579", epsilon=1.0, answers=2)
 @printed("0.231969317", epsilon=1.0, answers=10)
 @wrong("linear", "Near 0 it is 1/2 + epsilon/4.", claim="min(0.5 + epsilon / 2, 1.0)",
@@ -388,11 +337,10 @@ def randomized_response_truth(*, epsilon, answers=2):
     return 1 / (1 + (answers - 1) * math.exp(-epsilon))
 
 
-@formula("G-B12b", "Randomized response with two coins", "identity",
-         "Dwork & Roth 2014, Section 3.2")
+@formula("G-B12b", "Randomized response with two coins", "Dwork & Roth 2014, Section 3.2")
 @given("0 < honest < 1 and 0 < yes < 1", honest=Linear(0.01, 0.99, also=(0.5,)),
        yes=Linear(0.01, 0.99, also=(0.5,)))
-@oracle(two_coins_loss)
+@identity(two_coins_loss)
 @setting("two coins: honest with chance h, else yes with chance y",
          "两枚硬币：以概率 h 说真话，否则以概率 y 说是", "epsilon", "two_coin", rare=True)
 @printed("1.098612289", honest=0.5, yes=0.5)

@@ -1,9 +1,6 @@
 """Formulas for k releases and for groups of k people, as printed."""
 
-import math
 from itertools import pairwise
-
-import numpy as np
 
 from dplearn.teaching.book.chapters.composition import (
     chain_delta,
@@ -15,9 +12,14 @@ from dplearn.teaching.book.chapters.composition import (
 )
 from dplearn.teaching.book.chapters.divergences import renyi
 from dplearn.teaching.book.chapters.implications import coins_renyi
-from dplearn.teaching.book.kit import below, oracles
-from dplearn.teaching.book.kit.domains import Derived, Distribution, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.kit.vocabulary import *
+
+_RELEASES = {"epsilon": Log(0.005, 3.0), "steps": Whole(1, 300), "slack": Log(1e-12, 0.3)}
+_ANY = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
+_below = lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack)
+_FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，松弛 δ'",
+         "epsilon", "compos releas fold rounds steps adaptiv 组合")
+_EPSILONS = several(0.01, 3.0, most=6)
 
 
 def two_hops_epsilon(*, epsilon):
@@ -48,17 +50,10 @@ def geometric_rho(*, epsilon, sensitivity):
     return max(oracles.mean_loss(p, q), finite_rho(p, q))
 
 
-_RELEASES = {"epsilon": Log(0.005, 3.0), "steps": Whole(1, 300), "slack": Log(1e-12, 0.3)}
-_ANY = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
-_below = lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack)
-_FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，松弛 δ'",
-         "epsilon", "compos releas fold rounds steps adaptiv 组合")
-
-
-@formula("G-C2c", "Advanced composition by concentrated DP", "upper",
+@formula("G-C2c", "Advanced composition by concentrated DP",
          "Bun & Steinke 2016, Propositions 1.3 and 1.4 and Lemma 2.3")
 @given(_ANY, _RELEASES)
-@oracle(coins_epsilon, points=50)
+@upper(coins_epsilon, points=50)
 @setting(*_FOLD, below=_below)
 @printed("5.2985259", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("half-root", "zCDP of rho costs 2 sqrt(rho ln(1/delta)), and rho is k epsilon^2 / 2.",
@@ -70,12 +65,11 @@ def advanced_composition_concentrated(*, epsilon, steps, slack):
     return steps * epsilon**2 / 2 + epsilon * math.sqrt(-2 * steps * math.log(slack))
 
 
-@formula("G-C2f", "A small budget for several releases", "upper",
-         "Dwork & Roth 2014, Corollary 3.21")
+@formula("G-C2f", "A small budget for several releases", "Dwork & Roth 2014, Corollary 3.21")
 @given("0 < 2*epsilon*sqrt(2*steps*log(1/slack)) and 2*epsilon*sqrt(2*steps*log(1/slack)) < 1 and "
        "steps >= 1 and 0 < slack <= 0.5", epsilon=Log(1e-4, 0.4), steps=Whole(1, 1000),
        slack=Log(1e-12, 0.5))
-@oracle(coins_epsilon, points=50)
+@upper(coins_epsilon, points=50)
 @setting("a budget ε' < 1 of k releases of ε each, with slack δ'",
          "k 次发布、每次 ε 的预算 ε' < 1，松弛 δ'", "epsilon",
          "budget target may_be suffices allow 预算", below=_below)
@@ -91,15 +85,14 @@ def small_budget(*, epsilon, steps, slack):
     return 2 * epsilon * math.sqrt(-2 * steps * math.log(slack))
 
 
-@formula("G-C2g", "Advanced composition whose logarithm grows slowly", "upper",
+@formula("G-C2g", "Advanced composition whose logarithm grows slowly",
          "Kairouz, Oh & Viswanath 2015, Theorem 3.4")
 @given(_ANY, _RELEASES)
-@oracle(coins_epsilon, points=50)
+@upper(coins_epsilon, points=50)
 @setting(*_FOLD, below=_below)
 @printed("5.2981153", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("no-drift", "The mean loss of every release is to be paid, too.",
-       claim="epsilon * sqrt(2 * steps * log(e + epsilon*sqrt(steps)/slack))",
-       steps=Whole(50, 300))
+       claim="epsilon * sqrt(2 * steps * log(e + epsilon*sqrt(steps)/slack))", steps=Whole(50, 300))
 def advanced_composition_slow(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln\big(e + \varepsilon\sqrt k/\delta'\big)}
     + k\varepsilon\frac{e^\varepsilon - 1}{e^\varepsilon + 1}"""
@@ -107,16 +100,13 @@ def advanced_composition_slow(*, epsilon, steps, slack):
     return epsilon * spread + steps * epsilon * math.tanh(epsilon / 2)
 
 
-_EPSILONS = several(0.01, 3.0, most=6)
-
-
-@formula("G-C5b", "Composition of different releases by concentrated DP", "upper",
+@formula("G-C5b", "Composition of different releases by concentrated DP",
          "Bun & Steinke 2016, Propositions 1.3 and 1.4 and Lemma 2.3")
 @given("0 < slack < 1", epsilons=_EPSILONS, slack=Log(1e-9, 0.1))
-@oracle(enumerated_epsilon, points=50)
+@upper(enumerated_epsilon, points=50)
 @setting("adaptive releases, the i-th ε_i-DP, with slack δ", "自适应发布，第 i 次 ε_i-DP，松弛 δ'",
          "epsilon", "compos releas adaptiv differ heterogen 组合", epsilons=Log(0.02, 2.0),
-         below=lambda epsilons, slack: below.lists_epsilon(epsilons, slack))
+         below=below.lists_epsilon)
 @printed("1.0884052", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), slack=0.1)
 @wrong("no-drift", "The mean losses add up to half of the squares.", claim=lambda epsilons, slack:
        math.sqrt(-2 * math.log(slack) * np.sum(epsilons**2)),
@@ -130,17 +120,15 @@ def concentrated_composition(*, epsilons, slack):
     return squares / 2 + math.sqrt(-2 * math.log(slack) * squares)
 
 
-@formula("G-C5c", "Total delta of different releases", "upper",
-         "Kairouz, Oh & Viswanath 2015, Theorem 3.5")
+@formula("G-C5c", "Total delta of different releases", "Kairouz, Oh & Viswanath 2015, Theorem 3.5")
 @given("0 <= slack < 1", total=Log(0.01, 5.0), epsilons=several(0.05, 3.0, least=3, most=3),
        deltas=several(0.01, 0.3, least=3, most=3),
        slack=Derived(lambda epsilons, total: enumerated_delta(epsilons=epsilons, total=total)))
-@oracle(enumerated_delta, tolerance=1e-8, absolute=1e-13)
+@upper(enumerated_delta, tolerance=1e-8, absolute=1e-13)
 @setting("δ of adaptive releases, the i-th (ε_i,δ_i)-DP, with slack δ'",
          "自适应发布的 δ，第 i 次 (ε_i,δ_i)-DP，松弛 δ'", "delta",
-         "compos releas adaptiv differ heterogen 组合", deltas=Log(1e-9, 0.1),
-         slack=Log(1e-9, 0.3), below=lambda deltas, slack:
-         1 - (1 - slack) * np.prod(1 - deltas, axis=-1, keepdims=True))
+         "compos releas adaptiv differ heterogen 组合", deltas=Log(1e-9, 0.1), slack=Log(1e-9, 0.3),
+         below=lambda deltas, slack: 1 - (1 - slack) * np.prod(1 - deltas, axis=-1, keepdims=True))
 @printed("0.6", deltas=np.array([0.1, 0.2]), slack=0.3)
 @wrong("largest", "Each release may fail on its own.", says=r"\delta = \delta' + \max_i\delta_i",
        claim=lambda deltas, slack: slack + max(deltas))
@@ -153,11 +141,11 @@ def different_releases_delta(*, deltas, slack):
     return slack + math.fsum(deltas)
 
 
-@formula("G-C8d", "Group privacy, delta in its simple form", "upper",
+@formula("G-C8d", "Group privacy, delta in its simple form",
          "Vadhan 2017, Lemma 2.2, with the exponent of its proof")
 @given("epsilon >= 0 and 0 <= delta <= 1 and group >= 1", epsilon=Log(0.01, 3.0),
        delta=Log(1e-12, 0.3), group=Whole(1, 40))
-@oracle(chain_delta, absolute=0.0)
+@upper(chain_delta, absolute=0.0)
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下 k 人群组的 δ",
          "delta", "group user famil household 群 用户", below=lambda epsilon, delta, group:
          np.minimum(delta * np.expm1(group * epsilon) / np.expm1(epsilon),
@@ -173,10 +161,10 @@ def group_privacy_simple(*, epsilon, delta, group):
     return group * delta * math.exp(min((group - 1) * epsilon, 700.0))
 
 
-@formula("G-C8e", "From records that come or go to records that are replaced", "identity",
+@formula("G-C8e", "From records that come or go to records that are replaced",
          "Vadhan 2017, Lemma 2.2, for two steps")
 @given("epsilon >= 0", epsilon=Log(1e-3, 9.0))
-@oracle(two_hops_epsilon, tolerance=1e-5)
+@identity(two_hops_epsilon, tolerance=1e-5)
 @setting("replacing a record, of an ε-DP guarantee for adding or removing one",
          "由增删一条记录的 ε-DP 得到替换一条记录的保证", "epsilon",
          "replac substitut swap bounded 替换 有界", rare=True)
@@ -189,17 +177,16 @@ def replaced_record_epsilon(*, epsilon):
     return 2 * epsilon
 
 
-@formula("G-C8f", "Group privacy of Rényi DP", "upper", "Mironov 2017, Proposition 2")
+@formula("G-C8f", "Group privacy of Rényi DP", "Mironov 2017, Proposition 2")
 @given("order >= 4 and rdp >= 0", dict.fromkeys("pqr", Distribution(3, zeros=False)),
        order=Log(4.0, 100.0),
        rdp=Derived(lambda p, q, r, order: max(renyi(p, r, order=order), renyi(r, q, order=order))),
        doublings=Whole(1, 1))
-@oracle(lambda p, q, order: oracles.finite_renyi(p, q, order / 2), points=60)
+@upper(lambda p, q, order: oracles.finite_renyi(p, q, order / 2), points=60)
 @setting("a group of 2^c people under one (α,ε)-RDP release, at the order α/2^c",
          "一次 (α,ε)-RDP 发布下 2^c 人的群组，阶 α/2^c", "rdp",
-         "group user famil household 群 用户",
-         below=lambda rdp, doublings: 2.0**doublings * rdp, given="rdp > 0", rdp=Log(0.01, 5.0),
-         doublings=Whole(1, 5))
+         "group user famil household 群 用户", below=lambda rdp, doublings: 2.0**doublings * rdp,
+         given="rdp > 0", rdp=Log(0.01, 5.0), doublings=Whole(1, 5))
 @printed("9.0", rdp=1.0, doublings=2, order=8.0)
 @wrong("same-order", "The order is halved at each doubling; at the old one it may be four times.",
        says=r"(\alpha,\varepsilon)\text{-RDP} \Rightarrow (\alpha, 3^c\varepsilon)\text{-RDP}",
@@ -214,18 +201,17 @@ def group_privacy_rdp(*, rdp, doublings=1):
     return 3**doublings * rdp
 
 
-@formula("G-C10d", "Pure DP is concentrated DP: the smallest rho", "identity",
+@formula("G-C10d", "Pure DP is concentrated DP: the smallest rho",
          "Harrison & Manurangsi 2026, arXiv 2510.25746")
 @given("epsilon > 0", epsilon=Log(1e-2, 20.0))
-@oracle(pure_dp_rho, tolerance=1e-6, points=60)
+@identity(pure_dp_rho, tolerance=1e-6, points=60)
 @setting("every ε-DP mechanism, as zCDP", "任意 ε-DP 机制，作为 zCDP", "rho", "pure every any 纯")
 @printed("0.4621171573", epsilon=1.0)
 @wrong("half-epsilon", "rho grows like epsilon^2 while epsilon is small.", claim="epsilon / 2")
 @wrong("discrete-laplace", "Of a count; where the answer may move by more, geometric noise has a "
-       "smaller rho, near to that of Laplace noise.", says=r"\text{geometric noise of } \varepsilon"
-       r"\text{-DP at any sensitivity has } \rho = \varepsilon\tanh\tfrac\varepsilon2",
-       oracle=geometric_rho,
-       epsilon=Log(0.5, 10.0), sensitivity=Whole(2, 20))
+       "smaller rho, near to that of Laplace noise.", says=r"\text{geometric noise of } "
+       r"\varepsilon\text{-DP at any sensitivity has } \rho = \varepsilon\tanh\tfrac\varepsilon2",
+       oracle=geometric_rho, epsilon=Log(0.5, 10.0), sensitivity=Whole(2, 20))
 def pure_to_zcdp_tight(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \rho = \varepsilon\tanh\frac\varepsilon2
     = \varepsilon\,\frac{e^\varepsilon-1}{e^\varepsilon+1}"""

@@ -1,27 +1,34 @@
 """Rényi divergences of the Poisson-sampled Gaussian: exact values, limits and closed bounds."""
 
-import math
-from collections.abc import Callable
-from functools import partial
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, gammasgn, log_ndtr, xlog1py
 
 from dplearn.core.logspace import log_comb, log_expm1
 from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.teaching.book.chapters.families import renyi_gaussian
 from dplearn.teaching.book.chapters.sampling import log_mixture, sampled_means
-from dplearn.teaching.book.kit import below, oracles
-from dplearn.teaching.book.kit.domains import NOISE, ORDER, RATE, Choice, Distribution, Log, Whole
-from dplearn.teaching.book.kit.entry import (
-    Interval,
-    formula,
-    given,
-    oracle,
-    printed,
-    setting,
-    wrong,
+from dplearn.teaching.book.kit.vocabulary import *
+
+_SAMPLED = {"order": Whole(2, 256), "noise_multiplier": Log(0.4, 20.0),
+            "sample_rate": Log(1e-3, 1.0)}
+_RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"
+_FRACTIONAL = {"order": Log(1.02, 300.0), "noise_multiplier": Log(0.4, 20.0),
+               "sample_rate": Log(1e-3, 0.99)}
+_PROPER = "noise_multiplier > 0 and 0 < sample_rate < 1"
+_WANG_EXAMPLE = {"order": 8, "noise_multiplier": 1.0, "sample_rate": 0.01, "distance": 1.0}
+_LOG = "log1p(1/(sample_rate*(order - 1)))"
+_MUCH_NOISE = (
+    "0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
+    f" and order <= noise_multiplier**2*{_LOG}/2 - 2*log(noise_multiplier)"
+    f" and order*({_LOG} + log(sample_rate*order) + 0.5/noise_multiplier**2)"
+    f" <= noise_multiplier**2*{_LOG}**2/2 - log(5) - 2*log(noise_multiplier)"
+)
+_TRUNCATED = (
+    "0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5"
+    " and 1 < order <= noise_multiplier**2*log(1/sample_rate)/2"
+)
+_BELOW_TRANSITION = (
+    "noise_multiplier >= 1.1 and 0 < sample_rate < 1/(16*noise_multiplier)"
+    " and 0 < moment <= noise_multiplier**2*log(1/(sample_rate*noise_multiplier))"
 )
 
 
@@ -57,11 +64,6 @@ def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta) -> Interva
     return Interval(float(low[0]), float(high[0]))
 
 
-_SAMPLED = {"order": Whole(2, 256), "noise_multiplier": Log(0.4, 20.0),
-            "sample_rate": Log(1e-3, 1.0)}
-_RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"
-
-
 def _log_sum(
     order: int, sample_rate: float, log_gain: Callable[[NDArray], NDArray], first: float = 2.0
 ) -> float:
@@ -71,16 +73,13 @@ def _log_sum(
     return float(np.logaddexp.reduce(weight + log_gain(k)))
 
 
-@formula("G-E4", "Rényi divergence of the sampled Gaussian, whole orders", "identity",
+@formula("G-E4", "Rényi divergence of the sampled Gaussian, whole orders",
          "Mironov, Talwar & Zhang 2019, Section 3.3")
 @given("order >= 2 and floor(order) == order and " + _RATE, _SAMPLED)
-@oracle(sampled_renyi, tolerance=1e-8, absolute=1e-14)
+@identity(sampled_renyi, tolerance=1e-8, absolute=1e-14)
 @setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
          "sampl 抽样", order=Whole(2, 40), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.0008936439076", order=8, noise_multiplier=1.0, sample_rate=0.01)
-@printed("11.24627594", order=32, noise_multiplier=1.0, sample_rate=0.01)
-@printed("0.00005360", order=2, noise_multiplier=0.5, sample_rate=1e-3)
-@printed("12.325", order=10, noise_multiplier=0.5, sample_rate=1e-3)
 @printed("513.07", order=260, noise_multiplier=0.5, sample_rate=1e-3)
 @wrong("plus", "E[(dN(1)/dN(0))^k] has k^2 - k: at k = 1 it is 1.", claim=lambda order,
        noise_multiplier, sample_rate: _log_sum(order, sample_rate, lambda k: (k * k + k) /
@@ -94,13 +93,11 @@ def _log_sum(
 @wrong("no-factor", "The logarithm of the sum is (alpha - 1) times the divergence.",
        claim=lambda order, noise_multiplier, sample_rate: (order - 1) *
        sampled_gaussian_rdp_integer(order=order, noise_multiplier=noise_multiplier,
-       sample_rate=sample_rate),
-       says=r"D_\alpha = \ln\sum_{k=0}^\alpha \dots")
+       sample_rate=sample_rate), says=r"D_\alpha = \ln\sum_{k=0}^\alpha \dots")
 @wrong("normal-mean", "A mixture of two is not normal: its divergence is finite at every order.",
-       printed("0.00001202", order=2, noise_multiplier=0.5, sample_rate=1e-3), printed("0.0000616",
-       order=10, noise_multiplier=0.5, sample_rate=1e-3), printed("inf", order=260,
-       noise_multiplier=0.5, sample_rate=1e-3), claim=lambda order, noise_multiplier, sample_rate:
-       renyi_gaussian(order=order, mean_p=sample_rate,
+       printed("0.00001202", order=2, noise_multiplier=0.5, sample_rate=1e-3),
+       printed("inf", order=260, noise_multiplier=0.5, sample_rate=1e-3), claim=lambda order,
+       noise_multiplier, sample_rate: renyi_gaussian(order=order, mean_p=sample_rate,
        std_p=math.sqrt(noise_multiplier**2 + sample_rate), mean_q=0.0, std_q=noise_multiplier),
        says=r"D_\alpha\big(N(q, \sigma^2 + q(1-1/n))\,\Vert\,N(0, \sigma^2)\big)")
 def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
@@ -111,13 +108,13 @@ def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
     return float(np.logaddexp(0.0, _log_sum(order, sample_rate, gain))) / (order - 1)
 
 
-@formula("G-E4b", "Moments of a sampled likelihood ratio: the binomial expansion", "identity",
+@formula("G-E4b", "Moments of a sampled likelihood ratio: the binomial expansion",
          "Abadi et al. 2016, proof of Lemma 3")
 @given("order >= 2 and floor(order) == order and 0 < sample_rate <= 1",
        p=Distribution(4, zeros=False), q=Distribution(4, zeros=False), order=Whole(2, 12),
        sample_rate=Log(1e-2, 1.0))
-@oracle(lambda p, q, order, sample_rate: math.fsum(b * (1 - sample_rate + sample_rate * a / b) **
-        order for a, b in zip(p, q, strict=True)))
+@identity(lambda p, q, order, sample_rate: math.fsum(b * (1 - sample_rate + sample_rate * a / b) **
+          order for a, b in zip(p, q, strict=True)))
 @wrong("no-mean", "Without E it is a random number, another one for every output.",
        claim=lambda p, q, order, sample_rate: (1 + sample_rate * (p[0] / q[0] - 1)) ** order,
        says=r"\dots = \sum_k\binom\alpha k(1-q)^{\alpha-k}q^k\Big(\frac{\mu_1}{\mu_0}\Big)^k")
@@ -153,11 +150,6 @@ def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]
     return sign, log_binom + both
 
 
-_FRACTIONAL = {"order": Log(1.02, 300.0), "noise_multiplier": Log(0.4, 20.0),
-               "sample_rate": Log(1e-3, 0.99)}
-_PROPER = "noise_multiplier > 0 and 0 < sample_rate < 1"
-
-
 def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0) -> float:
     """Return the weighted divergence, interpolated linearly between integer orders."""
     ends = [math.floor(order), math.floor(order) + 1]
@@ -166,24 +158,21 @@ def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0
     return float(np.interp(order, ends, values))
 
 
-@formula("G-E5", "Rényi divergence of the sampled Gaussian, any order", "identity",
+@formula("G-E5", "Rényi divergence of the sampled Gaussian, any order",
          "Mironov, Talwar & Zhang 2019, Section 3.3")
 @given("order > 1 and " + _PROPER, _FRACTIONAL)
-@oracle(sampled_renyi, tolerance=1e-8, absolute=1e-11)
+@identity(sampled_renyi, tolerance=1e-8, absolute=1e-11)
 @printed("0.00001300142", order=1.5, noise_multiplier=2.5, sample_rate=0.01)
-@printed("0.01173459", order=1.5, noise_multiplier=1.0, sample_rate=0.1)
-@printed("1.493370", order=5.5, noise_multiplier=0.8, sample_rate=0.1)
 @wrong("no-signs", "Generalised binomials alternate in sign from k > alpha on; safe, but too "
        "large.", printed("0.00001341159", order=1.5, noise_multiplier=2.5, sample_rate=0.01),
        claim=lambda order, noise_multiplier, sample_rate: np.logaddexp.reduce(_erfc_terms(order,
        noise_multiplier, sample_rate)[1]) / (order - 1), says=r"\dots\Big|\binom\alpha k\Big|\dots",
        met="dp-accounting 0.6.0, fractional orders")
 @wrong("replaced", "A replaced record leaks more: both outputs are mixtures.",
-       says=r"\text{the same where the record is replaced}", kind="upper",
-       oracle=lambda order, noise_multiplier, sample_rate: oracles.density_renyi(
-       log_mixture(sampled_means(sample_rate, 1.0), noise_multiplier),
-       log_mixture(sampled_means(sample_rate, -1.0), noise_multiplier), order,
-       -(far := 40 * noise_multiplier + 2 * order), far))
+       says=r"\text{the same where the record is replaced}", kind="upper", oracle=lambda order,
+       noise_multiplier, sample_rate: oracles.density_renyi( log_mixture(sampled_means(sample_rate,
+       1.0), noise_multiplier), log_mixture(sampled_means(sample_rate, -1.0), noise_multiplier),
+       order, -(far := 40 * noise_multiplier + 2 * order), far))
 @wrong("interpolated", "The log moments are convex in the order, the divergences need not be.",
        printed("1.492871", order=5.5, noise_multiplier=0.8, sample_rate=0.1), claim=_interpolated,
        says=r"D_\alpha \le (1 - \{\alpha\})D_{\lfloor\alpha\rfloor} + "
@@ -200,10 +189,10 @@ def sampled_gaussian_rdp(*, order, noise_multiplier, sample_rate):
     return max((top + math.log(0.5 * float(parts[-1] + parts[-2]))) / (order - 1), 0.0)
 
 
-@formula("G-E5b", "Log moments interpolated between whole orders", "upper",
+@formula("G-E5b", "Log moments interpolated between whole orders",
          "van Erven & Harremoës 2014, Corollary 2")
 @given("order >= 2 and " + _RATE, _SAMPLED, order=Log(2.0, 200.0))
-@oracle(sampled_renyi, tolerance=1e-8, absolute=1e-14)
+@upper(sampled_renyi, tolerance=1e-8, absolute=1e-14)
 def interpolated_rdp(*, order, noise_multiplier, sample_rate):
     r"""(\alpha-1)D_\alpha \le (1 - \{\alpha\})(\lfloor\alpha\rfloor-1)
     D_{\lfloor\alpha\rfloor} + \{\alpha\}\lfloor\alpha\rfloor D_{\lfloor\alpha\rfloor+1}
@@ -214,14 +203,11 @@ def interpolated_rdp(*, order, noise_multiplier, sample_rate):
     return _interpolated(order, noise_multiplier, sample_rate, moment) / moment(order)
 
 
-_WANG_EXAMPLE = {"order": 8, "noise_multiplier": 1.0, "sample_rate": 0.01, "distance": 1.0}
-
-
-@formula("G-E6", "Rényi divergence after sampling without replacement", "upper",
+@formula("G-E6", "Rényi divergence after sampling without replacement",
          "Wang, Balle & Kasiviswanathan 2019, Theorem 9")
 @given("order >= 2 and floor(order) == order and distance > 0 and " + _RATE, _SAMPLED,
        order=Whole(2, 32), distance=Choice(1.0, 2.0))
-@oracle(subset_renyi, tolerance=1e-8, absolute=1e-10, points=60)
+@upper(subset_renyi, tolerance=1e-8, absolute=1e-10, points=60)
 @printed("0.00268417", "0.000893644", at=_WANG_EXAMPLE)
 @wrong("for-poisson", "A bound on it for Gaussian noise, but several times too large.",
        printed("0.00268417", "0.000893644", at=_WANG_EXAMPLE),
@@ -242,11 +228,11 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
     return float(np.logaddexp(0.0, np.logaddexp.reduce(logs))) / (order - 1)
 
 
-@formula("G-E7", "Log moments of the sampled Gaussian for a small rate", "asymptotic",
+@formula("G-E7", "Log moments of the sampled Gaussian for a small rate",
          "Abadi et al. 2016, Lemma 3, its main term made exact")
 @given("moment > 0 and noise_multiplier > 0", along={"sample_rate": (1e-2, 1e-3, 1e-4, 1e-5)},
        moment=Log(0.5, 8.0), noise_multiplier=Log(1.2, 20.0))
-@oracle(sampled_log_moment, tolerance=1e-3, absolute=1e-14)
+@asymptotic(sampled_log_moment, tolerance=1e-3, absolute=1e-14)
 @printed("0.00018058448", "0.00018129386", moment=7.0, noise_multiplier=4.0, sample_rate=0.01)
 @wrong("base-times-square",
        "Too small by sigma^2 (e^(1/sigma^2) - 1) > 1 even as the rate goes to 0.",
@@ -276,31 +262,14 @@ def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
     return 0.5 * sample_rate**2 * moment * (moment + 1) * gain
 
 
-_LOG = "log1p(1/(sample_rate*(order - 1)))"
-_MUCH_NOISE = (
-    "0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
-    f" and order <= noise_multiplier**2*{_LOG}/2 - 2*log(noise_multiplier)"
-    f" and order*({_LOG} + log(sample_rate*order) + 0.5/noise_multiplier**2)"
-    f" <= noise_multiplier**2*{_LOG}**2/2 - log(5) - 2*log(noise_multiplier)"
-)
-_TRUNCATED = (
-    "0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5"
-    " and 1 < order <= noise_multiplier**2*log(1/sample_rate)/2"
-)
-_BELOW_TRANSITION = (
-    "noise_multiplier >= 1.1 and 0 < sample_rate < 1/(16*noise_multiplier)"
-    " and 0 < moment <= noise_multiplier**2*log(1/(sample_rate*noise_multiplier))"
-)
-
-
-@formula("G-E8", "Closed bound on the sampled Gaussian: much noise", "upper",
+@formula("G-E8", "Closed bound on the sampled Gaussian: much noise",
          "Mironov, Talwar & Zhang 2019, Table 1, Theorem 11")
 @given(_MUCH_NOISE, noise_multiplier=Log(4.0, 50.0), sample_rate=Log(1e-3, 0.2),
        order=Log(1.01, 2000.0))
-@oracle(sampled_renyi)
+@upper(sampled_renyi)
 @setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
-         "sampl 抽样", below=lambda order, noise_multiplier, sample_rate: below.sampled_rdp(order,
-         noise_multiplier, sample_rate), order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
+         "sampl 抽样", below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE,
+         sample_rate=RATE)
 @wrong("any-order", "Beyond the phase transition the divergence is nearly that without sampling.",
        given="0 < sample_rate <= 0.2 and noise_multiplier >= 4", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
@@ -310,14 +279,14 @@ def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
     return 2 * sample_rate**2 * order / noise_multiplier**2
 
 
-@formula("G-E8b", "Closed bound on the sampled Gaussian: truncated concentration", "upper",
+@formula("G-E8b", "Closed bound on the sampled Gaussian: truncated concentration",
          "Bun, Dwork, Rothblum & Steinke 2018, Theorem 11")
 @given(_TRUNCATED, noise_multiplier=Log(2.2360680, 50.0), sample_rate=Log(1e-3, 0.1),
        order=Log(1.01, 2000.0))
-@oracle(sampled_renyi)
+@upper(sampled_renyi)
 @setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
-         "sampl 抽样", below=lambda order, noise_multiplier, sample_rate: below.sampled_rdp(order,
-         noise_multiplier, sample_rate), order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
+         "sampl 抽样", below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE,
+         sample_rate=RATE)
 @wrong("any-order", "The truncation in truncated concentrated DP is this condition.",
        given="0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
@@ -325,11 +294,11 @@ def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
     return 6 * sample_rate**2 * order / noise_multiplier**2
 
 
-@formula("G-E8c", "Main term of the moments accountant's lemma", "upper",
+@formula("G-E8c", "Main term of the moments accountant's lemma",
          "Abadi et al. 2016, Lemma 3, without its remainder")
 @given(_BELOW_TRANSITION, noise_multiplier=Log(1.1, 20.0), sample_rate=Log(1e-4, 0.0625),
        moment=Log(0.1, 2000.0))
-@oracle(sampled_log_moment)
+@upper(sampled_log_moment)
 @setting("Poisson sampled Gaussian noise, the λ-th log moment", "泊松抽样高斯噪声的 λ 阶对数矩",
          "log_moment", "sampl moment 抽样", below=lambda moment, noise_multiplier, sample_rate:
          moment * below.sampled_rdp(moment + 1, noise_multiplier, sample_rate), moment=Log(1.0,

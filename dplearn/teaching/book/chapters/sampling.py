@@ -4,41 +4,20 @@ Poisson sampling goes with add/remove adjacency, a subset of fixed size with rep
 adjacency.
 """
 
-import itertools
-import math
 from collections import Counter
-from collections.abc import Iterable
-from functools import partial
 
-import numpy as np
 from scipy.special import ndtr
 
 from dplearn.teaching.book.chapters.divergences import hockey_stick
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta, release_epsilon
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import (
-    LOSS,
-    NOISE,
-    RATE,
-    SLACK,
-    Distribution,
-    Drawn,
-    Linear,
-    Log,
-    Whole,
-)
-from dplearn.teaching.book.kit.entry import (
-    enter,
-    formula,
-    given,
-    oracle,
-    printed,
-    setting,
-    wrong,
-)
+from dplearn.teaching.book.kit.vocabulary import *
 
 # Means of Gaussians, mapped to their weights.
 Means = dict[float, float]
+_ANY_RATE = "epsilon >= 0 and 0 < sample_rate <= 1"
+_SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
+_AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier": 1.0}
+_ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
 
 
 def log_mixture(means: Means, sigma: float) -> oracles.Density:
@@ -96,10 +75,6 @@ def sampled_coin_epsilon(*, epsilon, sample_rate):
     return oracles.worst_event_epsilon_at(mixed, q, 0.0)
 
 
-_ANY_RATE = "epsilon >= 0 and 0 < sample_rate <= 1"
-_SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
-
-
 def _base_epsilon(epsilon: float, sample_rate: float) -> float:
     """Return the epsilon before amplification."""
     return math.log1p(math.expm1(epsilon) / sample_rate)
@@ -113,21 +88,19 @@ def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> fl
     )
 
 
-@formula("G-E1", "Poisson sampling: the amplified epsilon", "identity",
+@formula("G-E1", "Poisson sampling: the amplified epsilon",
          "Balle, Barthe & Gaboardi 2018, Theorem 8")
 @given(_ANY_RATE, epsilon=Log(0.01, 12.0), sample_rate=Log(1e-4, 1.0))
-@oracle(sampled_coin_epsilon)
+@identity(sampled_coin_epsilon)
 @setting("a release on a random share q of the data, of an ε-DP mechanism",
          "对随机抽取的比例 q 的数据运行 ε-DP 机制", "epsilon", "sampl amplif 抽样 采样",
          epsilon=LOSS, sample_rate=RATE)
 @setting("a release on a random share q of the data, of an (ε,δ)-DP mechanism",
          "对随机抽取的比例 q 的数据运行 (ε,δ)-DP 机制", "epsilon", "sampl amplif 抽样 采样",
-         into=lambda epsilon, sample_rate, delta: {"epsilon": epsilon, "sample_rate": sample_rate},
-         second="sample_rate*delta", epsilon=LOSS, sample_rate=RATE, delta=SLACK)
+         into={}, second="sample_rate*delta", epsilon=LOSS, sample_rate=RATE, delta=SLACK)
 @setting("fixed batches of a shuffled pass: the worst batch is not amplified",
          "打乱后固定分批：最坏的一批没有放大", "epsilon", "shuffl epoch pass 打乱", rare=True,
-         into=lambda epsilon, sample_rate: {"epsilon": epsilon, "sample_rate": 1.0}, epsilon=LOSS,
-         sample_rate=RATE)
+         into={"sample_rate": 1.0}, epsilon=LOSS, sample_rate=RATE)
 @printed("0.158565", epsilon=1.0, sample_rate=0.1)
 @wrong("linear", "The amplified epsilon is larger for every rate below 1.",
        claim="sample_rate * epsilon", kind="upper")
@@ -144,11 +117,10 @@ def amplified_epsilon(*, epsilon, sample_rate):
     return math.log1p(sample_rate * math.expm1(epsilon))
 
 
-@formula("G-E1b", "Poisson sampling: the whole profile", "identity",
-         "Balle, Barthe & Gaboardi 2018, Theorem 8")
+@formula("G-E1b", "Poisson sampling: the whole profile", "Balle, Barthe & Gaboardi 2018, Theorem 8")
 @given(_ANY_RATE, p=Distribution(4), q=Distribution(4), epsilon=Linear(0.0, 2.0),
        sample_rate=Log(1e-3, 1.0))
-@oracle(mixed_event_delta, tolerance=1e-8)
+@identity(mixed_event_delta, tolerance=1e-8)
 @wrong("replaced", "With Poisson sampling the base must also be private for a record that leaves.",
        claim=lambda p, other, epsilon, sample_rate: poisson_delta(p, other, epsilon=epsilon,
        sample_rate=sample_rate),
@@ -165,13 +137,12 @@ _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
             "epsilon": Drawn(lambda rng, noise_multiplier, sample_rate: round(float(
             amplified_epsilon(epsilon=release_epsilon(noise_multiplier=noise_multiplier,
             delta=1e-9), sample_rate=sample_rate) * rng.random()), 6))}
-_AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier": 1.0}
 
 
-@formula("G-E1c", "Profile of the Poisson-sampled Gaussian", "identity",
+@formula("G-E1c", "Profile of the Poisson-sampled Gaussian",
          "Balle, Barthe & Gaboardi 2018, Theorem 8")
 @given(_SETTING, _SAMPLED)
-@oracle(sampled_delta, tolerance=1e-7, absolute=1e-14, points=40)
+@identity(sampled_delta, tolerance=1e-7, absolute=1e-14, points=40)
 @setting("Poisson sampled Gaussian noise, one step", "泊松抽样高斯噪声，一步", "delta",
          "sampl 抽样", epsilon=Log(0.05, 5.0), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.01269367375", at=_AT_AMPLIFIED, sample_rate=0.1)
@@ -184,10 +155,10 @@ def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
     return _amplified_delta(epsilon, noise_multiplier, sample_rate)
 
 
-@formula("G-E1d", "Poisson sampling: a replaced record and Gaussian noise", "identity",
+@formula("G-E1d", "Poisson sampling: a replaced record and Gaussian noise",
          "Lebeda, Regehr, Kamath & Steinke 2025; Schuchardt et al. 2024, Theorem 3.8")
 @given(_SETTING, _SAMPLED)
-@oracle(partial(sampled_delta, second=-1.0), tolerance=1e-7, absolute=1e-13, points=40)
+@identity(partial(sampled_delta, second=-1.0), tolerance=1e-7, absolute=1e-13, points=40)
 @printed("0.0229519", at=_AT_AMPLIFIED, sample_rate=0.1)
 @wrong("removed", "That is a record that leaves: here both outputs are mixtures, further apart.",
        printed("0.01269367375", "0.0229519", at=_AT_AMPLIFIED, sample_rate=0.1),
@@ -212,15 +183,12 @@ def replaced_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
     return q * near - math.expm1(epsilon) * (1 - q) * away - math.exp(epsilon) * q * far
 
 
-_ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
-
-
-@formula("G-E2", "Sampling without replacement: Gaussian noise", "identity",
+@formula("G-E2", "Sampling without replacement: Gaussian noise",
          "Balle, Barthe & Gaboardi 2018, Theorem 9")
 @given("noise_multiplier > 0 and epsilon >= 0 and 1 <= batch <= records", records=Whole(1, 7),
        batch=Drawn(lambda rng, records: int(rng.integers(1, records + 1))),
        noise_multiplier=Log(0.5, 10.0), epsilon=Log(0.01, 3.0))
-@oracle(replaced_delta, tolerance=1e-7, absolute=1e-13, points=40)
+@identity(replaced_delta, tolerance=1e-7, absolute=1e-13, points=40)
 @printed("0.05098616601", at=_ONE_OF_TEN)
 @wrong("own-norm", "The theorem is for a replaced record, whose contribution may turn round: 2C.",
        printed("0.01269367375", "0.05098616601", at=_ONE_OF_TEN), claim=lambda epsilon,
@@ -233,11 +201,11 @@ def without_replacement_delta(*, epsilon, noise_multiplier, records, batch):
     return _amplified_delta(epsilon, noise_multiplier, batch / records, distance=2.0)
 
 
-@formula("G-E3", "Sampling with replacement: chance to take part", "identity",
+@formula("G-E3", "Sampling with replacement: chance to take part",
          "Balle, Barthe & Gaboardi 2018, Theorem 10")
 @given("records >= 1 and draws >= 1", records=Whole(1, 2000), draws=Whole(1, 300))
-@oracle(lambda records, draws: sum(math.comb(draws,
-        k) * (records - 1) ** (draws - k) for k in range(1, draws + 1)) / records**draws)
+@identity(lambda records, draws: sum(math.comb(draws, k) * (records - 1) ** (draws - k) for k in
+          range(1, draws + 1)) / records**draws)
 @setting("a record is drawn at all among m draws with replacement from n",
          "有放回地从 n 条中抽 m 次，某条被抽到", "rate", "replacement 放回")
 @printed("0.095617925", records=100, draws=10)
@@ -248,11 +216,11 @@ def with_replacement_rate(*, records, draws):
     return 1.0 if records == 1 else -math.expm1(draws * math.log1p(-1 / records))
 
 
-@formula("G-E3b", "Sampling with replacement: Gaussian noise", "upper",
+@formula("G-E3b", "Sampling with replacement: Gaussian noise",
          "Balle, Barthe & Gaboardi 2018, Theorem 10")
 @given("noise_multiplier > 0 and epsilon >= 0 and records >= 1 and draws >= 1", records=Whole(1, 5),
        draws=Whole(1, 4), noise_multiplier=Log(0.5, 10.0), epsilon=Log(0.01, 3.0))
-@oracle(replaced_delta, tolerance=1e-7, absolute=1e-13, points=40)
+@upper(replaced_delta, tolerance=1e-7, absolute=1e-13, points=40)
 @wrong("no-multiplicities", "A record that is drawn k times contributes k times.",
        claim=lambda epsilon, noise_multiplier, records, draws: _amplified_delta(epsilon,
        noise_multiplier, with_replacement_rate(records=records, draws=draws), 2.0),
@@ -275,13 +243,13 @@ def with_replacement_delta(*, epsilon, noise_multiplier, records, draws):
 
 
 enter(sampled_gaussian_delta,
-      formula("G-E9", "Sampled Gaussian: to remove a record leaks more", "upper",
+      formula("G-E9", "Sampled Gaussian: to remove a record leaks more",
               "Zhu, Dong & Wang 2022, part on Poisson sampling",
               statement=r"H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big) \le "
               r"H_{e^\varepsilon}\big((1-q)N(0) + qN(1)\,\Vert\,N(0)\big),\quad \varepsilon \ge 0"),
       given(_SETTING, _SAMPLED),
-      oracle(partial(sampled_delta, first=0.0, second=1.0), tolerance=1e-7,
-             absolute=1e-14, points=40),
+      upper(partial(sampled_delta, first=0.0, second=1.0), tolerance=1e-7, absolute=1e-14,
+            points=40),
       wrong("added-only", "Both orders count, and this is the smaller one.", claim=
             # Q - e^eps ((1-q)Q + qP) = s (Q - e^base P) with s = 1 - e^eps (1-q)
             lambda epsilon, noise_multiplier, sample_rate: 0.0 if (s := 1 - math.exp(epsilon)

@@ -1,28 +1,16 @@
 """Private selection, amplification by iteration, and adaptive composition."""
 
-import math
-from functools import partial
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from dplearn.accountants.theorems import selection_rdp
 from dplearn.teaching.book.chapters.composition import adaptive_renyi
 from dplearn.teaching.book.chapters.divergences import max_divergence, renyi
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import (
-    LOSS,
-    NOISE,
-    ORDER,
-    Choice,
-    Derived,
-    Distribution,
-    Linear,
-    Log,
-    Whole,
-)
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.kit.vocabulary import *
+
+_SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
+_SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
+_TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0, "threshold": 0.5,
+              "log_moments": np.array([[1.0, 1.0], [1.0, 1 / 9]])}
 
 
 def repetitions(*, shape, stop):
@@ -97,10 +85,6 @@ def last_iterate_renyi(
     return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
 
 
-_SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
-_SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
-
-
 def _both(orders: str) -> Derived:
     """Return the domain of the divergence of p and q in the worse direction."""
     larger = lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))
@@ -108,16 +92,16 @@ def _both(orders: str) -> Derived:
 
 
 enter(selection_rdp,
-      formula("G-S1", "Private selection: RDP of the best of a random number of runs", "upper",
-              "Papernot & Steinke 2022, Theorem 2",
-              statement=r"\varepsilon'(\lambda) = \varepsilon(\lambda) + "
+      formula("G-S1", "Private selection: RDP of the best of a random number of runs",
+              "Papernot & Steinke 2022, Theorem 2", statement=r"\varepsilon'(\lambda) = "
+              r"\varepsilon(\lambda) + "
               r"(1+\eta)\Big(1-\frac1{\hat\lambda}\Big)\varepsilon(\hat\lambda) + "
               r"\frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad "
               r"P(K=k) \propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1"),
       given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", _SCORES,
             order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
             other_epsilon=_both("other_order"), shape=_SHAPE, stop=_STOP),
-      oracle(best_renyi, points=60),
+      upper(best_renyi, points=60),
       printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1,
               shape=1.0, stop=0.1),
       wrong("free", "The choice among runs leaks too; tuning must be paid for.", claim="epsilon"),
@@ -128,18 +112,18 @@ enter(selection_rdp,
             other_order=Log(1.0, 1.2), shape=Linear(0.0, 1.0), stop=Log(0.01, 0.1)))
 
 
-@formula("G-S1b", "Private selection under pure DP", "upper",
+@formula("G-S1b", "Private selection under pure DP",
          "Papernot & Steinke 2022, Corollary 3, after Liu & Talwar (2019), Theorem 1.3")
 @given("shape > -1 and epsilon >= 0", _SCORES,
        epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))), shape=_SHAPE,
        stop=_STOP)
-@oracle(lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape=shape, stop=stop)))
+@upper(lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape=shape, stop=stop)))
 @setting("the best of a random number of runs, each ε-DP", "随机次数运行中取最佳，每次 ε-DP",
-         "epsilon", "selec tun best 选择", rare=True, below=lambda epsilon, shape: 0 * epsilon,
-         epsilon=LOSS, shape=Linear(0.0, 3.0))
+         "epsilon", "selec tun best 选择", rare=True, below=lambda: 0.0, epsilon=LOSS,
+         shape=Linear(0.0, 3.0))
 @setting("the best of a geometric number of runs, each ε-DP", "几何次数运行中取最佳，每次 ε-DP",
-         "epsilon", "selec tun best geometric 选择", rare=True, below=lambda epsilon: 0 * epsilon,
-         into=lambda epsilon: {"epsilon": epsilon, "shape": 1.0}, epsilon=LOSS)
+         "epsilon", "selec tun best geometric 选择", rare=True, below=lambda: 0.0,
+         into={"shape": 1.0}, epsilon=LOSS)
 @printed("3", "1.976852117",
          at=dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0,
          shape=1.0, stop=0.01)
@@ -157,13 +141,13 @@ def selection_epsilon(*, epsilon, shape):
     return (2 + shape) * epsilon
 
 
-@formula("G-S2", "Amplification by iteration", "upper",
+@formula("G-S2", "Amplification by iteration",
          "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23")
 @given("order > 1 and lipschitz > 0 and noise_std > 0 and 0 <= smoothness and step_size * "
        "smoothness <= 2 and 1 <= record <= steps", order=Log(1.2, 20.0), lipschitz=Log(0.1, 2.0),
        noise_std=Log(0.5, 3.0), step_size=Log(0.1, 4.0), smoothness=Log(0.05, 20.0, also=(0.0,)),
        steps=Whole(1, 10), record=Whole(1, 10), width=Choice(2.0, 10.0, 30.0))
-@oracle(last_iterate_renyi, tolerance=1e-6, points=30)
+@upper(last_iterate_renyi, tolerance=1e-6, points=30)
 @setting("the last of n noisy steps, step t uses the record, convex and smooth losses",
          "n 个带噪步骤的最后一步，第 t 步用到该记录，凸光滑损失", "rdp", "iterat hidden last 迭代",
          rare=True, below="exact", order=ORDER, lipschitz=NOISE, noise_std=NOISE, steps=Whole(10,
@@ -198,16 +182,11 @@ def _states(order: float, noise: float, noise_below: float, noise_above: float) 
     return 0.5 * order * (order + 1) / np.square([[noise, noise], [noise_below, noise_above]])
 
 
-_TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0, "threshold": 0.5,
-              "log_moments": np.array([[1.0, 1.0], [1.0, 1 / 9]])}
-
-
-@formula("G-S3", "Adaptive composition: the worst state counts", "upper",
-         "Abadi et al. 2016, Theorem 2.1")
+@formula("G-S3", "Adaptive composition: the worst state counts", "Abadi et al. 2016, Theorem 2.1")
 @given("order > 0", order=Log(0.1, 30.0), noise=Log(0.3, 10.0), noise_below=Log(0.3, 10.0),
        noise_above=Log(0.3, 10.0), threshold=Linear(-5.0, 10.0), log_moments=Derived(_states))
-@oracle(lambda order, noise, noise_below, noise_above, threshold: order * adaptive_renyi(order=order
-        + 1, noise=noise, below=noise_below, above=noise_above, cut=threshold))
+@upper(lambda order, noise, noise_below, noise_above, threshold: order * adaptive_renyi(order=order
+       + 1, noise=noise, below=noise_below, above=noise_above, cut=threshold))
 @printed("2", "1.2025012", at=_TWO_STEPS)
 @wrong("equality", "Only the fresh noise is independent of the past: adaptivity makes it a bound.",
        printed("2", at=_TWO_STEPS), says=r"K_M(\lambda) = \sum_t K_{M_t}(\lambda)", kind="identity")

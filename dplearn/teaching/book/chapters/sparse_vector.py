@@ -1,17 +1,11 @@
 """The sparse vector technique, its guarantee and its broken variants."""
 
-import itertools
-import math
-from functools import partial
-
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
-
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.vocabulary import *
+
+_SCALES = {"threshold_scale": Log(0.2, 20.0), "query_scale": Log(0.2, 20.0)}
+_IN_RANGE = "threshold_scale > 0 and query_scale > 0 and positives >= 1"
+_AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": False}
 
 
 # Noisy answers are compared to one noisy threshold, whose true value is 0.
@@ -77,10 +71,6 @@ def best_split(*, positives, monotone):
     return math.exp(minimize_scalar(variance, bracket=(0.0, 3.0), tol=1e-10).x)  # type: ignore[union-attr]
 
 
-_SCALES = {"threshold_scale": Log(0.2, 20.0), "query_scale": Log(0.2, 20.0)}
-_IN_RANGE = "threshold_scale > 0 and query_scale > 0 and positives >= 1"
-
-
 def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     """Return two rows: answers around the threshold, and their changes in [-1, 1]."""
     count = rng.integers(1, 5)
@@ -94,14 +84,11 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     return np.array([answers, changes * rng.choice([-1.0, 1.0])])
 
 
-_AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": False}
-
-
-@formula("G-H1", "Sparse vector: above a noisy threshold", "upper",
+@formula("G-H1", "Sparse vector: above a noisy threshold",
          "Dwork & Roth 2014, Algorithm 1 and Theorem 3.23")
 @given(_IN_RANGE, _SCALES, positives=Whole(1, 3), queries=Drawn(_random_queries),
        monotone=Derived(lambda queries: np.ptp(np.sign(queries[1])) < 2))
-@oracle(sparse_vector_epsilon, points=25)
+@upper(sparse_vector_epsilon, points=25)
 @printed("1", "0.4242490722", at=_AT_THE_EDGE, threshold_scale=2.0, query_scale=4.0, positives=1)
 @printed("3.25", "1.1648439217", at=_AT_THE_EDGE, threshold_scale=4.0, query_scale=4 / 3,
          positives=2)
@@ -128,11 +115,11 @@ def sparse_vector(*, threshold_scale, query_scale, positives=1, monotone=False):
     return 1 / threshold_scale + (1 if monotone else 2) * positives / query_scale
 
 
-@formula("G-H2", "A broken sparse vector: no noise on the answers", "identity",
+@formula("G-H2", "A broken sparse vector: no noise on the answers",
          "Lyu, Su & Li 2017, Figure 2, Algorithm 5, and Theorem 6")
 @given("threshold_scale > 0", threshold_scale=Log(0.02, 50.0))
-@oracle(lambda threshold_scale: math.exp(log_chance((False, True), [0.0, 1.0],
-        threshold_scale=threshold_scale, query_scale=0.0)), unsafe=None)
+@identity(lambda threshold_scale: math.exp(log_chance((False, True), [0.0, 1.0],
+          threshold_scale=threshold_scale, query_scale=0.0)), unsafe=None)
 @printed("0.19673467", threshold_scale=2.0)
 @wrong("private", "Two answers on both sides of one threshold tell which of them is larger.",
        claim="2 / threshold_scale",
@@ -147,12 +134,12 @@ def chance_without_query_noise(*, threshold_scale):
     return -0.5 * math.expm1(-1 / threshold_scale)
 
 
-@formula("G-H2b", "A broken sparse vector: no end after c positives", "lower",
+@formula("G-H2b", "A broken sparse vector: no end after c positives",
          "Lyu, Su & Li 2017, Figure 2, Algorithm 6, and Theorem 7")
 @given("threshold_scale > 0 and query_scale > 0 and pairs >= 1", _SCALES, pairs=Whole(1, 30))
-@oracle(lambda threshold_scale, query_scale, pairs: log_ratio([False] * pairs + [True] * pairs,
-        np.repeat([1.0, -1.0], pairs), threshold_scale=threshold_scale, query_scale=query_scale),
-        unsafe="larger")
+@lower(lambda threshold_scale, query_scale, pairs: log_ratio([False] * pairs + [True] * pairs,
+       np.repeat([1.0, -1.0], pairs), threshold_scale=threshold_scale, query_scale=query_scale),
+       unsafe="larger")
 @printed("5", "9.276119196", threshold_scale=2.0, query_scale=2.0, pairs=10)
 @wrong("private", "Every answer above the threshold costs anew; there must be an end to them.",
        claim="1 / threshold_scale + 1 / query_scale",
@@ -166,11 +153,12 @@ def epsilon_without_end(*, query_scale, pairs):
     return pairs / query_scale
 
 
-@formula("G-H2c", "A broken sparse vector: the noisy answer is released", "identity",
+@formula("G-H2c", "A broken sparse vector: the noisy answer is released",
          "Lyu, Su & Li 2017, Figure 2, Algorithm 3, and Section 3.2")
 @given("threshold_scale > 0 and query_scale > 0 and queries >= 1", _SCALES, queries=Whole(1, 100))
-@oracle(lambda threshold_scale, query_scale, queries: log_ratio([False] * queries, np.ones(queries),
-        threshold_scale=threshold_scale, query_scale=query_scale, highest=0.0), unsafe="larger")
+@identity(lambda threshold_scale, query_scale, queries: log_ratio([False] * queries,
+          np.ones(queries), threshold_scale=threshold_scale, query_scale=query_scale, highest=0.0),
+          unsafe="larger")
 @printed("25", "25.00000", threshold_scale=2.0, query_scale=4.0, queries=100)
 @wrong("private", "A number above it says where the threshold is not; then every answer counts.",
        claim="1 / threshold_scale + 1 / query_scale", kind="upper",
@@ -181,12 +169,10 @@ def epsilon_of_released_answer(*, query_scale, queries):
     return queries / query_scale
 
 
-@formula("G-H3", "Sparse vector: how to split the budget", "identity",
-         "Lyu, Su & Li 2017, Section 4.2")
+@formula("G-H3", "Sparse vector: how to split the budget", "Lyu, Su & Li 2017, Section 4.2")
 @given("positives >= 1", positives=Whole(1, 10_000), monotone=Choice(False, True))
-@oracle(best_split, tolerance=1e-5, unsafe=None, points=40)
+@identity(best_split, tolerance=1e-5, unsafe=None, points=40)
 @printed("1.5874011", positives=1, monotone=False)
-@printed("13.572088", positives=25, monotone=False)
 @wrong("half-half", "Private, but the answers are noisier than they need to be.", claim="1.0")
 @wrong("same-for-monotone", "Monotone queries need half the noise on the answers.",
        claim="(2 * positives)**(2 / 3)", says=r"(2c)^{2/3} \text{ for all queries}")

@@ -2,21 +2,22 @@ r"""An entry of the formula book: a function with decorators, each for one kind 
 
 ::
 
-    @formula("G-B4", "Classical noise of the Gaussian mechanism", "upper", "Dwork & Roth 2014, A.1")
+    @formula("G-B4", "Classical noise of the Gaussian mechanism", "Dwork & Roth 2014, A.1")
     @given("0 < epsilon and epsilon <= 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
-    @oracle(oracles.normal_sigma)
+    @upper(oracles.normal_sigma)
     @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
     @wrong("no-two", "The 2 is the Gaussian's own.", claim="sqrt(ln(1.25/delta))/epsilon")
     def classical_gaussian_sigma(*, epsilon, delta):
         r"\sigma \ge \Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon"
         return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
-* `formula`: id, title, relation of value and truth, and reference.
+* `formula`: id, title and reference.
 * `given`: the hypothesis, an expression whose clauses are checked in readers' calls (or a function
   whose docstring states it), and the domain of each parameter, which may depend on earlier ones.
   Domains that several entries share are a mapping, `given("rho > 0", _SHARED, delta=...)`.
-* `oracle`: an independent computation of the truth from the definition; `verify` checks that it
-  does not call the function. It receives the parameters that it names.
+* `identity`, `upper`, `lower` or `asymptotic`: the relation of the value to its oracle, an
+  independent computation of the truth from the definition; `verify` checks that it does not call
+  the function. It receives the parameters that it names.
 * `printed`: a value as printed, and the printed truth; all digits must agree. A point that several
   of them share is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
 * `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another
@@ -38,9 +39,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, wraps
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial, wraps
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -87,14 +88,18 @@ class Setting(Fact):
     chinese: str
     about: str  # a key of `terms.QUANTITIES`
     names: tuple[str, ...] = ()  # stems of words that name it, in any language
+    # Function of columns, as arrays, to a lower bound for all mechanisms; "exact" means the value
+    # itself; the default is the value of an identity, else unknown.
     below: Callable[..., Any] | Literal["exact"] | None = None
     # Delta of the pair (value, delta): an expression in, or a function of, the columns.
     second: str | Callable[..., float] = ""
     rare: bool = False  # whether it applies only if the words name it
     into: Callable[..., Mapping[str, Any]] | None = None  # columns to the entry's parameters
     value: Callable[..., float] | None = None  # of entry's value and columns
-    given: str = ""
-    event: str = ""  # pattern of the event; its group is the column `threshold`
+    given: str = ""  # hypothesis in the columns
+    # Pattern, without blanks, of the event whose probability the value is; its group is the column
+    # `threshold`.
+    event: str = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
 
     @cached_property
@@ -275,9 +280,7 @@ def _help(entry: Formula) -> str:
     return "\n".join(lines)
 
 
-def formula(
-    id: str, title: str, kind: Kind, reference: str, /, *, statement: str = ""
-) -> Callable[[F], F]:
+def formula(id: str, title: str, reference: str, /, *, statement: str = "") -> Callable[[F], F]:
     """Enter a function into the book, with the facts of its other decorators.
 
     A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Give
@@ -295,23 +298,21 @@ def formula(
         if same and function not in same:
             raise ValueError(f"Expected a new name of the function at {id}, got one that is taken.")
         parts = waiting.pop(function, [])
-        fields = dict(item for p in parts if isinstance(p, _Fields) for item in p.fields.items())
-        if missing := {"given", "oracle"} - set(fields):
-            absent = ", ".join(f"no @{part}" for part in sorted(missing))
-            raise ValueError(f"Expected @given and @oracle at {id}, got {absent}.")
+        facts = dict(item for p in parts if isinstance(p, _Fields) for item in p.fields.items())
+        if missing := {"given", "oracle"} - set(facts):
+            absent = ", ".join(f"no {part}" for part in sorted(missing))
+            raise ValueError(f"Expected @given and an oracle at {id}, got {absent}.")
         text, _, remarks = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+        lists = {"printed": Printed, "settings": Setting, "misprints": Misprint}
+        facts |= {n: tuple(p for p in parts if isinstance(p, c)) for n, c in lists.items()}
         entries[id] = entry = Formula(
             id=id,
             function=function,
             title=title,
-            kind=kind,
             reference=Reference(place[1], int(place[2]), place[3]),
             statement=statement or text,
             remarks="" if statement else remarks,
-            printed=tuple(p for p in parts if isinstance(p, Printed)),
-            settings=tuple(p for p in parts if isinstance(p, Setting)),
-            misprints=tuple(p for p in parts if isinstance(p, Misprint)),
-            **fields,
+            **facts,
         )
         if not statement:
             function.__doc__ = _help(entry)
@@ -342,9 +343,15 @@ def given(
     return _Fields({"given": hypothesis, "along": along, "domain": {**(shared or {}), **domain}})
 
 
-def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Fact:
-    """Give the oracle; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
-    return _Fields({"oracle": function, **options})
+def _against(kind: Kind, oracle: Callable[..., float | Interval], /, **options: Any) -> Fact:
+    """Give the oracle, and the relation of the value to it.
+
+    Options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`.
+    """
+    return _Fields({"kind": kind, "oracle": oracle, **options})
+
+
+identity, upper, lower, asymptotic = (partial(_against, kind) for kind in get_args(Kind))
 
 
 def setting(
@@ -354,31 +361,25 @@ def setting(
     names: str = "",
     /,
     *,
-    below: Callable[..., Any] | Literal["exact"] | None = None,
-    second: str | Callable[..., float] = "",
-    rare: bool = False,
-    into: Callable[..., Mapping[str, Any]] | None = None,
-    value: Callable[..., float] | None = None,
-    given: str = "",
-    event: str = "",
-    **domain: Domain,
+    into: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None,
+    **named: Any,
 ) -> Setting:
     """Return a situation in which the entry's value is the quantity `about`.
 
-    The columns of its table are the function's parameters, or those of `domain` that `into` maps to
-    the entry's parameters; a domain given here replaces the entry's. `below` maps columns, as
-    arrays, to a lower bound for all mechanisms; "exact" means the value itself; the default is the
-    value of an identity, else unknown. `names` are stems separated by blanks, with _ for a blank
-    within a stem. `given` is a hypothesis in the columns. `event` is a pattern, without blanks, of
-    the event whose probability the value is; its group is the column `threshold`.
+    The columns of its table are the function's parameters. If these are not the letters of the
+    printed formula, they are the columns named here: `into` is a mapping, or a function of columns
+    to one, from the entry's parameters to their values; all others are columns themselves.
+    `names` are stems separated by blanks, with _ for a blank within a stem. `named` are fields of
+    `Setting`, and domains of columns, which replace the entry's.
     """
     if about not in terms.QUANTITIES:
         among = ", ".join(terms.QUANTITIES)
         raise ValueError(f"Expected about among {among}, got about={about!r} in {text!r}.")
+    if into is not None:
+        changed = by_name(into) if callable(into) else lambda columns: into
+        named["into"] = lambda **columns: {**columns, **changed(columns)}
     stems = tuple(stem.replace("_", " ") for stem in names.split())
-    return Setting(
-        text, chinese, about, stems, below, second, rare, into, value, given, event, domain
-    )
+    return Setting(text, chinese, about, stems, **_apart(Setting, named))
 
 
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
@@ -387,36 +388,19 @@ def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **o
 
 
 def wrong(
-    name: str,
-    note: str,
-    /,
-    *parts: Printed,
-    says: str = "",
-    claim: str | Callable[..., Any] | None = None,
-    given: Hypothesis | None = None,
-    kind: Kind | None = None,
-    oracle: Callable[..., float | Interval] | None = None,
-    along: Mapping[str, Sequence[Any]] | None = None,
-    met: str = "",
-    without: str = "",
-    **domain: Domain,
+    name: str, note: str, /, *parts: Printed, says: str = "", without: str = "", **named: Any
 ) -> Misprint:
     """Give a wrong variant; `says` is its statement if `claim` or `given` does not determine it.
 
-    Domains given here replace the formula's; `without` lists parameters to drop, separated by
-    spaces.
+    `without` lists parameters to drop, separated by spaces. `named` are fields of `Misprint`, and
+    domains, which replace the formula's.
     """
-    return Misprint(
-        name,
-        note,
-        statement=says,
-        claim=claim,
-        given=given,
-        domain=domain,
-        without=without.split(),
-        kind=kind,
-        oracle=oracle,
-        met=met,
-        printed=parts,
-        along=along,
-    )
+    own = _apart(Misprint, named)
+    return Misprint(name, note, says, without=without.split(), printed=parts, **own)
+
+
+def _apart(fact: type, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a fact by name, with all other arguments as its domain."""
+    own = {f.name for f in fields(fact)}
+    domain = {name: value for name, value in named.items() if name not in own}
+    return {n: value for n, value in named.items() if n in own} | {"domain": domain}

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -251,8 +252,18 @@ def normal_log_delta(*, epsilon: float, mu: float) -> float:
     return log_gain - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
 
 
-def normal_epsilon(*, delta: float, mu: float) -> float:
-    """Return the smallest epsilon >= 0 of unit Gaussians at distance mu, at delta."""
+def separation(mu: Any, noise_multiplier: Any, rho: Any, steps: Any) -> Any:
+    """Return mu of `steps` Gaussian releases of which one has this mu, noise or rho; any array."""
+    if mu is None:
+        mu = np.sqrt(2 * rho) if noise_multiplier is None else 1 / noise_multiplier
+    return np.sqrt(steps) * mu
+
+
+def normal_epsilon(
+    *, delta: float, mu=None, noise_multiplier=None, rho=0.0, steps=1, distance=1.0
+) -> float:
+    """Return the smallest epsilon >= 0 at delta of the Gaussian releases of `separation`."""
+    mu = distance * float(separation(mu, noise_multiplier, rho, steps))
     log_delta, high = math.log(delta), mu * (mu + 1)
     enough = lambda epsilon: normal_log_delta(epsilon=epsilon, mu=mu) <= log_delta
     while not enough(high):
@@ -260,13 +271,14 @@ def normal_epsilon(*, delta: float, mu: float) -> float:
     return smallest(enough, low=0.0, high=high)
 
 
-def normal_delta(*, epsilon: float, mu: float, steps: int = 1) -> float:
-    """Return delta of `steps` independent draws of N(mu, 1) against N(0, 1)."""
-    return math.exp(normal_log_delta(epsilon=epsilon, mu=mu * math.sqrt(steps)))
+def normal_delta(*, epsilon: float, mu=None, noise_multiplier=None, rho=0.0, steps=1) -> float:
+    """Return delta of the Gaussian releases of `separation`."""
+    mu = float(separation(mu, noise_multiplier, rho, steps))
+    return math.exp(normal_log_delta(epsilon=epsilon, mu=mu))
 
 
-def normal_sigma(*, epsilon: float, delta: float) -> float:
-    """Return the smallest (epsilon, delta)-DP standard deviation at sensitivity 1."""
+def normal_sigma(*, epsilon: float, delta: float, steps: int = 1) -> float:
+    """Return the smallest (epsilon, delta)-DP deviation of `steps` releases at sensitivity 1."""
     log_delta = math.log(delta)
     enough = lambda x: normal_log_delta(epsilon=epsilon, mu=math.exp(-x)) <= log_delta
-    return math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))
+    return math.sqrt(steps) * math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))
