@@ -32,15 +32,14 @@ _ELSEWHERE = ("unless", "except", "certain condition", "除非")
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
 # Quantities whose letter on the left side may mean another quantity.
 _ALSO = {"order": "error", "mu": "sigma"}
+_SLACK = ("slack", "松弛", "余量 δ'")
 # Words that only certain settings use.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
     ("discrete gauss", "离散高斯"),
 )  # fmt: skip
-# Words for several releases, with the letter of their number.
-_SEVERAL = re.compile(
-    r"\b([kt])(?:-fold|\s(?:\w+\s)?(?:releas|answer|quer|steps|rounds|mechanism))|([kt])\s*[次个步轮]"
-)
+# Words for several of something, in any language.
+_SEVERAL = re.compile(r"\b[kt](?:[\s-]+[^\W\d_]{4,}|\s*[次个步轮])")
 # Words that mark a formula as approximate.
 _ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")
 _SENSITIVITY = re.compile(r"(?:sensitivit\w*|敏感度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
@@ -251,11 +250,16 @@ def _doubt(claim: Claim, verdict: str, matches: list[Match], context: _Context) 
         return "No setting has this approximation."
     if context.ids or verdict not in (*_TRUE, "refuted"):
         return ""
+    pure = claim.second is not None and not claim.second.names
+    if verdict in _TRUE and pure and re.search("δ|delta", context.words):
+        return "The words speak of a δ that the pair does not have."
     columns = {*head.table.domains}
     counted = {"steps", "group", "answers", "queries", *LISTS} & columns
     listed = any(step.what == "sum" for step in claim.right.program)
     if verdict in _TRUE and _SEVERAL.search(context.words) and not counted and not listed:
         return "The words speak of several releases, and the formula has no number of them."
+    if "slack" not in columns and context.speaks_of(_SLACK):
+        return "The words speak of a slack that the formula does not have."
     sized = _SENSITIVITY.search(context.words)
     bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}
     about = claim.about in ("sigma", "scale", "rho", "mu", "rdp", "epsilon")

@@ -22,8 +22,6 @@ from dplearn.teaching.claims.table import VALUE, Table, base, below, fits, sign_
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
 _ASSIGNMENTS = 60
-# Quantities whose formulas are not solved for a parameter.
-_ONE_WAY = ("variance", "probability", "tradeoff", "kl", "adv", "auc", "error")
 # Quantities with the same letter for one step and for all steps.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
@@ -78,7 +76,7 @@ def _may_be_target(claim: Claim, table: Table, target: str) -> bool:
         return claim.about == table.setting.about
     own = KIND_OF.get(target) == claim.about
     pinned = target == "sensitivity" and table.pinned
-    other = target in table.lists or pinned or table.setting.about in _ONE_WAY or table.sign == 0
+    other = target in table.lists or pinned or table.sign == 0
     pure = claim.second is None or not (claim.second.names or _slack(table))
     return own and not other and pure and not claim.event
 
@@ -104,6 +102,8 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
             return
         names -= numbered
         wanted = [n for n in wanted if n not in lists]
+    if not lists and any(step.what == "largest" for step in claim.right.program):
+        return
     must = {*wanted}
     pair = claim.second is not None and not claim.bare and bool(claim.second.names)
     if table.setting.second:
@@ -225,11 +225,6 @@ class Match:
         return -self.table.sign * int(np.sign(np.median(moved))) if moved.size else 0
 
     @property
-    def truth(self) -> NDArray:
-        """Proved values of the value or column that the claim is about."""
-        return self.proved[self.target]
-
-    @property
     def needed(self) -> NDArray:
         """Lower bounds for all mechanisms, or the proved values if there are none."""
         return (self.edge or self.proved)[self.target]
@@ -272,9 +267,10 @@ class Match:
     @cached_property
     def enough(self) -> NDArray:
         """Points where the claim does not overstate privacy, or the proved value is unknown."""
+        truth = self.proved[self.target]
         with np.errstate(invalid="ignore"):
-            enough = self.sign * (self.claimed - self.truth) >= -1e-6 * np.abs(self.truth)
-        return enough | np.isnan(self.truth)
+            enough = self.sign * (self.claimed - truth) >= -1e-6 * np.abs(truth)
+        return enough | np.isnan(truth)
 
     @cached_property
     def wrong(self) -> NDArray:
@@ -287,6 +283,8 @@ class Match:
             wrong = self.sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-13
             wrong |= np.isnan(claimed) & np.isfinite(low)
             wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
+            if self.target != VALUE:
+                wrong &= edge[VALUE] > 1e-9 * self.proved[VALUE]  # no inverse where it is 0
         return wrong & ~np.isnan(low)
 
     def judged(self, conditions: Sequence[Expression], unread: set[str]) -> "Match | None":
@@ -295,7 +293,7 @@ class Match:
             claimed = self.claimed
         except ValueError:  # a list's letter outside a sum
             return None
-        expected, holds = self.truth, self.table.holds
+        expected, holds = self.proved[self.target], self.table.holds
         good = np.isfinite(claimed) & ~np.isnan(expected) & holds & (np.abs(expected) > 1e-290)
         equal = np.isfinite(expected) & np.isclose(claimed, expected, rtol=1e-6, atol=1e-13)
         exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
@@ -322,7 +320,7 @@ class Match:
         if self.edge is None:
             return self._loose("safe") if np.all(proved) and enough else None
         wrong, holds = self.wrong & inside, self.table.holds
-        if wrong.sum() < 0.004 * max((inside & ~np.isnan(self.truth)).sum(), 1):
+        if wrong.sum() < 0.004 * max((inside & ~np.isnan(self.proved[self.target])).sum(), 1):
             return self if exact else self._loose("safe" if proved.mean() > 0.99 else "open")
         if exact and not (self._rule and np.any(wrong & ~holds)):
             return self
@@ -339,7 +337,7 @@ class Match:
 
     def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
         """Return where the conditions hold, their columns, and whether one could not be used."""
-        inside, said, missed = np.ones(self.truth.shape, bool), set[str](), False
+        inside, said, missed = np.ones(self.claimed.shape, bool), set[str](), False
         letters, columns = dict(self.at), dict(self.bound)
         if left := self.claim.left.partition("(")[0].removesuffix("^2"):
             left = left.replace("'", "_prime").rstrip("^*")
@@ -357,7 +355,7 @@ class Match:
     def _loose(self, verdict: str) -> "Match":
         """Return the match with a verdict, and claim / proved value in the note."""
         with np.errstate(all="ignore"):
-            ratio = np.abs(self.claimed / self.truth) ** self.sign
+            ratio = np.abs(self.claimed / self.proved[self.target]) ** self.sign
         ratio = ratio[np.isfinite(ratio)]
         words = "{count} times what is proved, in the median"
         note = Note(words, count=f"{np.median(ratio):.3g}") if ratio.size else ""
@@ -365,10 +363,7 @@ class Match:
 
     def _refuted(self, wrong: NDArray) -> "Match":
         """Return the refuted match, with its simplest failing point in the note."""
-        with np.errstate(all="ignore"):
-            size = np.abs(np.log(np.maximum(np.abs(self.claimed / self.needed), 1e-300))).ravel()
-        failing = np.flatnonzero(wrong.ravel())
-        k = int(next((k for k in failing if not size[k] < 0.01), failing[0]))
+        k = int(np.flatnonzero(wrong.ravel())[0])
         values = {sign_of(n): self.proved[c][k] for n, c in self.bound.items()}
         point = [f"{name} = {', '.join(f'{v:.4g}' for v in x)}" for name, x in values.items()]
         claimed = self.claimed[k, 0]

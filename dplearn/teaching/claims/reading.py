@@ -115,7 +115,7 @@ FIXED = re.compile(
 # Words and punctuation, which separate conditions.
 _PROSE = re.compile(
     rf"(?<![\\A-Za-z])(?!(?:{'|'.join(GREEK.values())}|eps|exp|ln|log|sqrt|min|max|in)(?![A-Za-z]))"
-    r"[A-Za-z]{2,}|[\u4e00-\u9fff，。；、：]+|[$;:!?]|\.(?:\s|$)|,"
+    r"[A-Za-zÀ-ž]{2,}|[\u4e00-\u9fff，。；、：]+|[$;:!?]|\.(?:\s|$)|,"
 )
 _COMPARED = re.compile(r"<=|>=|[<>≤≥]|\\leq?(?![a-zA-Z])|\\geq?(?![a-zA-Z])|∈|\\in(?![a-z])")
 _INTERVAL = re.compile(

@@ -50,18 +50,6 @@ class Slice:
 def map_of(formula: str, *, words: str = "") -> Slice | None:
     """Return the map of a formula, or None if it has no verdict or only one letter.
 
-    Parameters
-    ----------
-    formula : str
-        Printed formula, as for `dplearn.teaching.claims.proofread`.
-    words : str, optional
-        Sentence around it.
-
-    Returns
-    -------
-    Slice or None
-        Claim / truth in the intended setting, over the formula's first two letters.
-
     Examples
     --------
     >>> drawn = map_of("σ = √(2 ln(1.25/δ))/ε", words="Gaussian noise")
