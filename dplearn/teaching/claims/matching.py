@@ -105,10 +105,9 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
     if not lists and any(step.what == "largest" for step in claim.right.program):
         return
     must = {*wanted}
-    pair = claim.second is not None and not claim.bare and bool(claim.second.names)
     if table.setting.second:
-        must -= set() if pair else {"delta", "deltas"}
-        wanted = wanted if pair or claim.bare else [n for n in wanted if n in must]
+        must -= set() if claim.second_is_formula else {"delta", "deltas"}
+        wanted = [n for n in wanted if n in must or claim.second_is_formula or claim.bare]
     able = [*wanted, *skipped]
     options = [[c for c in able if fits(n, c, table.setting.about)] for n in sorted(names)]
     for chosen in itertools.islice(itertools.product(*options), _ASSIGNMENTS):

@@ -51,7 +51,8 @@ _PLAIN = re.compile(
 )
 _AFTER = re.compile(r"\s*(?:[.,;:!?)\]—–|$]|\Z)|\s+(?![A-Za-z]+\()[A-Za-z]{2}|\s+[aA]\s|\n\s*\n")
 _OPERATORS = tuple("+-−*·/^=≤≥<>")
-# Words before a formula that name its quantity.
+# Words behind and before a formula that name its quantity.
+_BEHIND = re.compile(rf"[\s$)]*[-‑–]?\s*{reading.NOTIONS}", re.IGNORECASE)
 _SAID = re.compile(
     r"(?<![A-Za-z])(?:(?P<variance>variance|方差)|(?P<sigma>standard\sdeviation|标准差)"
     r"|(?P<scale>scale(?:\sof)?|尺度(?:参数)?)|(?P<rdp>RDP))(?:\s(?:parameter|guarantee|bound))?"
@@ -177,7 +178,7 @@ def _with_macros(text: str) -> Callable[[str], str]:
 
 def _notion(text: str, start: int, end: int) -> str:
     r"""Return the notion or left side named beside a formula: ``DP``, ``Var \le ``, or ""."""
-    if behind := reading.BEHIND.match(text[end : end + 60]):
+    if behind := _BEHIND.match(text[end : end + 60]):
         return reading.notion_of(behind[1])
     said = _SAID.search(text, max(start - 60, 0), start)
     if not said:
