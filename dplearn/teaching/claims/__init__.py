@@ -5,7 +5,7 @@ In the order of imports: `reading` (claims), `table` (settings), `matching` (cla
 """
 
 from dplearn.teaching.claims.judging import VERDICTS, Finding, Line, proofread
-from dplearn.teaching.claims.pages import Place, places, places_in
+from dplearn.teaching.claims.pages import Place, places_in
 from dplearn.teaching.claims.reading import Note
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "Line",
     "Note",
     "Place",
-    "places",
     "places_in",
     "proofread",
 ]

@@ -14,9 +14,9 @@ from dplearn.core.display import as_json
 from dplearn.teaching.book.kit.entry import Misprint
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import LISTS, QUANTITIES
-from dplearn.teaching.claims.matching import Match, base, compare, in_units
+from dplearn.teaching.claims.matching import Match, compare, in_units
 from dplearn.teaching.claims.reading import Claim, Note, claims_of, conditions_in
-from dplearn.teaching.claims.table import tables
+from dplearn.teaching.claims.table import base, tables
 
 VERDICTS = (
     "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
@@ -32,15 +32,14 @@ _ELSEWHERE = ("unless", "except", "certain condition", "除非")
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
 # Quantities whose letter on the left side may mean another quantity.
 _ALSO = {"order": "error", "mu": "sigma"}
+_SLACK = ("slack", "松弛", "余量 δ'")
 # Words that only certain settings use.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
     ("discrete gauss", "离散高斯"),
 )  # fmt: skip
-# Words for several releases, with the letter of their number.
-_SEVERAL = re.compile(
-    r"\b([kt])(?:-fold|\s(?:\w+\s)?(?:releas|answer|quer|steps|rounds|mechanism))|([kt])\s*[次个步轮]"
-)
+# Words for several of something, in any language.
+_SEVERAL = re.compile(r"\b[kt](?:[\s-]+[^\W\d_]{4,}|\s*[次个步轮])")
 # Words that mark a formula as approximate.
 _ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")
 _SENSITIVITY = re.compile(r"(?:sensitivit\w*|敏感度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
@@ -78,9 +77,6 @@ class Finding:
     def to_dict(self) -> dict[str, object]:
         """Return plain lists and words for JSON."""
         return as_json(asdict(self))
-
-    def __str__(self) -> str:
-        return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
 
 
 def proofread(formula: str, *, words: str = "") -> Finding:
@@ -181,8 +177,7 @@ def _merged(matches: Sequence[Match]) -> list[Match]:
     rank = lambda m: (not m.exact, m.rank if m.exact else order.index(m.verdict), not m.direct)
     for match in matches:
         key = match.table.setting.text, match.step, match.direct or not match.exact
-        if key not in out or rank(match) < rank(out[key]):
-            out[key] = match
+        out[key] = min(out.get(key, match), match, key=rank)
     return list(out.values())
 
 
@@ -233,9 +228,7 @@ def _headline(matches: list[Match], near: list[Match]) -> tuple[Match, str]:
     kinds = {"true" if m.verdict in _TRUE else m.verdict for m in pool}
     others = {m.verdict for m in matches if m.named >= 0}
     opposed = {"refuted", "conditional"} if head.verdict in _TRUE else {*_TRUE}
-    alike = len(kinds) == 1 or kinds <= {"conditional", "refuted"} or kinds == {
-        "true", "conditional",
-    }  # fmt: skip
+    alike = len(kinds) == 1 or kinds in ({"conditional", "refuted"}, {"true", "conditional"})
     split = most <= 0 and others & opposed and head.verdict != "conditional"
     return head, "depends" if split or not alike else head.verdict
 
@@ -249,7 +242,7 @@ def _doubt(claim: Claim, verdict: str, matches: list[Match], context: _Context) 
     if verdict == "depends":
         return ""
     upper = claim.about in _BOUNDED and head.table.entry.kind != "lower"
-    if claim.relation == ">" and upper and (not head.exact or claim.about in ("kl", "adv")):
+    if claim.relation == ">" and upper and not head.exact:
         return "It is not clear whether a bound from below is meant."
     if claim.relation == "<" and claim.about in ("sigma", "scale") and head.direct:
         return "It is not clear whether so much noise is enough, or no more than that."
@@ -257,11 +250,16 @@ def _doubt(claim: Claim, verdict: str, matches: list[Match], context: _Context) 
         return "No setting has this approximation."
     if context.ids or verdict not in (*_TRUE, "refuted"):
         return ""
+    pure = claim.second is not None and not claim.second.names
+    if verdict in _TRUE and pure and re.search("δ|delta", context.words):
+        return "The words speak of a δ that the pair does not have."
     columns = {*head.table.domains}
     counted = {"steps", "group", "answers", "queries", *LISTS} & columns
     listed = any(step.what == "sum" for step in claim.right.program)
     if verdict in _TRUE and _SEVERAL.search(context.words) and not counted and not listed:
         return "The words speak of several releases, and the formula has no number of them."
+    if "slack" not in columns and context.speaks_of(_SLACK):
+        return "The words speak of a slack that the formula does not have."
     sized = _SENSITIVITY.search(context.words)
     bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}
     about = claim.about in ("sigma", "scale", "rho", "mu", "rdp", "epsilon")

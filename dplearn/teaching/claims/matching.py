@@ -14,56 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.teaching.book.kit.domains import Whole
-from dplearn.teaching.book.kit.expression import GREEK, Expression
+from dplearn.teaching.book.kit.expression import Expression
 from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.book.kit.terms import KIND_OF, LETTERS, LISTS, VALUES
+from dplearn.teaching.book.kit.terms import KIND_OF
 from dplearn.teaching.claims.reading import Claim, Note
-from dplearn.teaching.claims.table import Table
+from dplearn.teaching.claims.table import VALUE, Table, base, below, fits, sign_of
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
-VALUE = "@"  # the column of the entry's value
 _ASSIGNMENTS = 60
-# Quantities whose formulas are not solved for a parameter.
-_ONE_WAY = ("variance", "probability", "tradeoff", "kl", "adv", "auc", "error")
 # Quantities with the same letter for one step and for all steps.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
-_SIGNS = {name: letter for letter, name in reversed(GREEK.items())} | {"Delta": "Δ", "xi": "ξ"}
 Points = Mapping[str, NDArray]
-
-
-def base(name: str) -> str:
-    """Return the letter without its decorations."""
-    return name.partition("_")[0]
-
-
-def below(name: str) -> str:
-    """Return the decorations of the letter."""
-    return name.partition("_")[2]
-
-
-def sign_of(name: str) -> str:
-    """Return a letter in Unicode: ``ε_0′``."""
-    first, _, rest = name.partition("_")
-    marks = rest.split("_") if rest else []
-    primes = "′" * marks.count("prime")
-    rest = "_".join(m for m in marks if m != "prime")
-    return _SIGNS.get(first, first) + (f"_{rest}" if rest else "") + primes
-
-
-def fits(name: str, column: str, about: str) -> bool:
-    """Return whether a printed letter may stand for a column; the value's quantity is `about`."""
-    kind = about if column == VALUE else LISTS.get(column, column)
-    letters = (VALUES if column == VALUE else LETTERS).get(kind, {kind})
-    numbered = re.sub(r"_(prime|hat|tilde|bar)", "", name)
-    return base(name) in letters or numbered in letters
 
 
 def in_units(claim: Claim, table: Table) -> Table:
     """Return the table, with varying sensitivity if the claim has a letter for it."""
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
     no_other = table.setting.rare and "noise_std" in table.domains  # noise on votes
-    letters = {base(name) for name in claim.names} | {n for n in claim.names if n == "L_1"}
+    letters = {base(name) for name in claim.names} | claim.names
     speaks = bool(letters & {"Delta", "S", "C", "L_1", "s"}) and not taken and not no_other
     return table.unpinned if speaks or claim.about == "sensitivity" else table
 
@@ -107,7 +76,7 @@ def _may_be_target(claim: Claim, table: Table, target: str) -> bool:
         return claim.about == table.setting.about
     own = KIND_OF.get(target) == claim.about
     pinned = target == "sensitivity" and table.pinned
-    other = target in table.lists or pinned or table.setting.about in _ONE_WAY or table.sign == 0
+    other = target in table.lists or pinned or table.sign == 0
     pure = claim.second is None or not (claim.second.names or _slack(table))
     return own and not other and pure and not claim.event
 
@@ -133,32 +102,20 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
             return
         names -= numbered
         wanted = [n for n in wanted if n not in lists]
-    elif lists and not any(_is_item(n) for n in names):
+    if not lists and any(step.what == "largest" for step in claim.right.program):
         return
     must = {*wanted}
-    pair = claim.second is not None and not claim.bare and bool(claim.second.names)
     if table.setting.second:
-        must -= set() if pair else {"delta", "deltas"}
-        wanted = wanted if pair or claim.bare else [n for n in wanted if n in must]
-    for given in _assignments(sorted(names), [*wanted, *skipped], table):
-        lists_fit = all(_is_item(n) == (c in table.lists) for n, c in given.items())
-        if must <= {*given.values()} and (lists_fit or not table.lists):
-            yield given
-
-
-def _is_item(name: str) -> bool:
-    return below(name).split("_")[0] in ("i", "j", "t", "m")
-
-
-def _assignments(
-    names: Sequence[str], free: Sequence[str], table: Table
-) -> Iterator[dict[str, str]]:
-    if len(names) > len(free):
-        return
-    options = [[c for c in free if fits(name, c, table.setting.about)] for name in names]
+        must -= set() if claim.second_is_formula else {"delta", "deltas"}
+        wanted = [n for n in wanted if n in must or claim.second_is_formula or claim.bare]
+    able = [*wanted, *skipped]
+    options = [[c for c in able if fits(n, c, table.setting.about)] for n in sorted(names)]
     for chosen in itertools.islice(itertools.product(*options), _ASSIGNMENTS):
-        if len({*chosen}) == len(chosen):
-            yield dict(zip(names, chosen, strict=True))
+        given = dict(zip(sorted(names), chosen, strict=True))
+        items = {c for n, c in given.items() if below(n).split("_")[0] in ("i", "j", "t", "m")}
+        lists_fit = items == {*chosen} & {*table.lists} or not table.lists
+        if must <= {*chosen} and len({*chosen}) == len(chosen) and lists_fit:
+            yield given
 
 
 def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "Match | None":
@@ -209,12 +166,9 @@ def _second(match: "Match", changed: dict[str, NDArray]) -> str | None:
         changed[own] = np.broadcast_to(claim.second(**match.at), shape).astype(float)
         return ""
     phrase = next((n for n, c in bound.items() if c == own), "")
-    if phrase == bare:
-        return ""
-    words = "the pair has {x} where the formula has {y}"
-    if below(bare).strip("_") in ("", "prime"):
-        return Note(words, x=sign_of(bare), y=sign_of(phrase))
-    return None
+    if phrase == bare or below(bare).strip("_") not in ("", "prime"):
+        return "" if phrase == bare else None
+    return Note("the pair has {x} where the formula has {y}", x=sign_of(bare), y=sign_of(phrase))
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,11 +224,6 @@ class Match:
         return -self.table.sign * int(np.sign(np.median(moved))) if moved.size else 0
 
     @property
-    def truth(self) -> NDArray:
-        """Proved values of the value or column that the claim is about."""
-        return self.proved[self.target]
-
-    @property
     def needed(self) -> NDArray:
         """Lower bounds for all mechanisms, or the proved values if there are none."""
         return (self.edge or self.proved)[self.target]
@@ -317,9 +266,10 @@ class Match:
     @cached_property
     def enough(self) -> NDArray:
         """Points where the claim does not overstate privacy, or the proved value is unknown."""
+        truth = self.proved[self.target]
         with np.errstate(invalid="ignore"):
-            enough = self.sign * (self.claimed - self.truth) >= -1e-6 * np.abs(self.truth)
-        return enough | np.isnan(self.truth)
+            enough = self.sign * (self.claimed - truth) >= -1e-6 * np.abs(truth)
+        return enough | np.isnan(truth)
 
     @cached_property
     def wrong(self) -> NDArray:
@@ -332,6 +282,8 @@ class Match:
             wrong = self.sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-13
             wrong |= np.isnan(claimed) & np.isfinite(low)
             wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
+            if self.target != VALUE:
+                wrong &= edge[VALUE] > 1e-9 * self.proved[VALUE]  # no inverse where it is 0
         return wrong & ~np.isnan(low)
 
     def judged(self, conditions: Sequence[Expression], unread: set[str]) -> "Match | None":
@@ -340,7 +292,7 @@ class Match:
             claimed = self.claimed
         except ValueError:  # a list's letter outside a sum
             return None
-        expected, holds = self.truth, self.table.holds
+        expected, holds = self.proved[self.target], self.table.holds
         good = np.isfinite(claimed) & ~np.isnan(expected) & holds & (np.abs(expected) > 1e-290)
         equal = np.isfinite(expected) & np.isclose(claimed, expected, rtol=1e-6, atol=1e-13)
         exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
@@ -367,14 +319,16 @@ class Match:
         if self.edge is None:
             return self._loose("safe") if np.all(proved) and enough else None
         wrong, holds = self.wrong & inside, self.table.holds
-        if wrong.sum() < 0.004 * max((inside & ~np.isnan(self.truth)).sum(), 1):
+        if wrong.sum() < 0.004 * max((inside & ~np.isnan(self.proved[self.target])).sum(), 1):
             return self if exact else self._loose("safe" if proved.mean() > 0.99 else "open")
         if exact and not (self._rule and np.any(wrong & ~holds)):
             return self
         failing = self._refuted(wrong)
         note = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)
         if exact:
-            verdict = "refuted" if said & self._violated(wrong) else "conditional"
+            # A range of δ alone is no statement of the condition.
+            stated = {self.claim.about if c == VALUE else c for c in said} - {"delta", "slack"}
+            verdict = "refuted" if stated & parse(self.table.hypothesis).names else "conditional"
             return replace(failing, verdict=verdict, note=note)
         if self._rule and not said and not np.any(wrong & holds):
             return replace(failing, verdict="conditional", note=note)
@@ -382,7 +336,7 @@ class Match:
 
     def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
         """Return where the conditions hold, their columns, and whether one could not be used."""
-        inside, said, missed = np.ones(self.truth.shape, bool), set[str](), False
+        inside, said, missed = np.ones(self.claimed.shape, bool), set[str](), False
         letters, columns = dict(self.at), dict(self.bound)
         if left := self.claim.left.partition("(")[0].removesuffix("^2"):
             left = left.replace("'", "_prime").rstrip("^*")
@@ -397,19 +351,10 @@ class Match:
                 inside, said = now, said | {columns.get(n, n) for n in condition.names}
         return inside, said, missed
 
-    def _violated(self, wrong: NDArray) -> set[str]:
-        """Return the columns in clauses of the hypothesis that are violated where a claim fails."""
-        at, names = self.table.unscaled(self.table.columns), set[str]()
-        for clause in re.split(r"\s+and\s+", self.table.hypothesis):
-            rule = parse(clause)
-            if rule.names <= {*at} and np.any(~np.broadcast_to(rule(**at), wrong.shape) & wrong):
-                names |= rule.names
-        return names | ({VALUE} if self.table.setting.about in names else set())
-
     def _loose(self, verdict: str) -> "Match":
         """Return the match with a verdict, and claim / proved value in the note."""
         with np.errstate(all="ignore"):
-            ratio = np.abs(self.claimed / self.truth) ** self.sign
+            ratio = np.abs(self.claimed / self.proved[self.target]) ** self.sign
         ratio = ratio[np.isfinite(ratio)]
         words = "{count} times what is proved, in the median"
         note = Note(words, count=f"{np.median(ratio):.3g}") if ratio.size else ""
@@ -417,10 +362,7 @@ class Match:
 
     def _refuted(self, wrong: NDArray) -> "Match":
         """Return the refuted match, with its simplest failing point in the note."""
-        with np.errstate(all="ignore"):
-            size = np.abs(np.log(np.maximum(np.abs(self.claimed / self.needed), 1e-300))).ravel()
-        failing = np.flatnonzero(wrong.ravel())
-        k = int(next((k for k in failing if not size[k] < 0.01), failing[0]))
+        k = int(np.flatnonzero(wrong.ravel())[0])
         values = {sign_of(n): self.proved[c][k] for n, c in self.bound.items()}
         point = [f"{name} = {', '.join(f'{v:.4g}' for v in x)}" for name, x in values.items()]
         claimed = self.claimed[k, 0]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dplearn.teaching.claims import reading
 from dplearn.teaching.claims.reading import FIXED, LONGEST, SIGN, makes_claim, unbracketed
 
-_MOST, _MANY = 10_000_000, 1_000
+MOST, _MANY = 10_000_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm", ".rst", ".py", ".qmd", ".txt")
 # Code and comments by file type; unclosed ones extend to the end of the page or line.
 _CODE = {
@@ -51,10 +51,8 @@ _PLAIN = re.compile(
 )
 _AFTER = re.compile(r"\s*(?:[.,;:!?)\]—–|$]|\Z)|\s+(?![A-Za-z]+\()[A-Za-z]{2}|\s+[aA]\s|\n\s*\n")
 _OPERATORS = tuple("+-−*·/^=≤≥<>")
-_NEARLY = re.compile(r"\b(?:approximately|roughly|about|nearly)\W*\Z")
-# Escapes of Markdown around and in a formula.
-_ESCAPED = re.compile(r"\\\\\\?\([^$\n]{1,300}?\\\\\\?\)")
-# Words before a formula that name its quantity.
+# Words behind and before a formula that name its quantity.
+_BEHIND = re.compile(rf"[\s$)]*[-‑–]?\s*{reading.NOTIONS}", re.IGNORECASE)
 _SAID = re.compile(
     r"(?<![A-Za-z])(?:(?P<variance>variance|方差)|(?P<sigma>standard\sdeviation|标准差)"
     r"|(?P<scale>scale(?:\sof)?|尺度(?:参数)?)|(?P<rdp>RDP))(?:\s(?:parameter|guarantee|bound))?"
@@ -93,13 +91,15 @@ class Place(NamedTuple):
     cell: int | None = None
 
 
-def places(path: Path) -> list[Place]:
+def places_in(content: bytes, name: str) -> list[Place]:
     """Return the claims of a file in their order.
 
     Parameters
     ----------
-    path : Path
-        File of one of the types `KINDS`, in UTF-8 or GB 18030; it is never executed.
+    content : bytes
+        Content of the file, in UTF-8 or GB 18030; it is never executed.
+    name : str
+        Its name, which ends like one of the types `KINDS`.
 
     Returns
     -------
@@ -111,35 +111,12 @@ def places(path: Path) -> list[Place]:
     ValueError
         If the type or encoding is another one, or there are more than 10 MB or 1,000 claims.
     """
-    if path.suffix.lower() not in KINDS or (path.exists() and not path.is_file()):
-        raise ValueError(f"Expected a file of {', '.join(KINDS)}, got {path}.")
-    with path.open("rb") as file:
-        return places_in(file.read(_MOST + 1), str(path))
-
-
-def places_in(content: bytes, name: str) -> list[Place]:
-    """Return the claims in the content of a file, like `places`.
-
-    Parameters
-    ----------
-    content : bytes
-        Content of the file.
-    name : str
-        Its name, whose ending gives the type.
-
-    Returns
-    -------
-    list of Place
-        Formulas that make a claim, each with its sentence and position.
-
-    Raises
-    ------
-    ValueError
-        As for `places`.
-    """
-    if len(content) > _MOST:
-        raise ValueError(f"Expected at most {_MOST // 10**6} MB, got more in {name}.")
-    kind, text = Path(name).suffix.lower(), _decoded(content, name)
+    kind = Path(name).suffix.lower()
+    if kind not in KINDS:
+        raise ValueError(f"Expected a file of {', '.join(KINDS)}, got {name}.")
+    if len(content) > MOST:
+        raise ValueError(f"Expected at most {MOST // 10**6} MB, got more in {name}.")
+    text = _decoded(content, name)
     kind = {".htm": ".html", ".qmd": ".md", ".txt": ".md"}.get(kind, kind)
     cells: list[tuple[int | None, str]] = [(None, text)]
     if kind == ".ipynb":
@@ -168,8 +145,6 @@ def _decoded(content: bytes, name: str) -> str:
 def _of_text(text: str, kind: str) -> Iterator[Place]:
     if kind == ".md":
         text = text.replace("$`", " $").replace("`$", "$ ")
-        if _ESCAPED.search(text):
-            text = re.sub(r"\\([\\()\[\]{}_*])", r"\1", text)
     marks = {text.count("\n", 0, m.start()): m[1] for m in _MARK.finditer(text)}
     # Replace code and comments by blanks, which preserves positions.
     blank = lambda m: re.sub(r"[^\n]", " ", m[0])
@@ -177,7 +152,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
     expanded = _with_macros(text) if kind == ".tex" else lambda body: body
     formulas = [(*m.span(), m[m.lastindex or 0]) for m in _FORMULA.finditer(text)]
     if kind in (".md", ".rst", ".py"):
-        formulas = sorted([*formulas, *_plain_formulas(text, formulas)])
+        formulas = sorted([*formulas, *_plain_formulas(text)])
     line = before = 0
     for start, end, body in formulas:
         line, before = line + text.count("\n", before, start), start
@@ -203,10 +178,8 @@ def _with_macros(text: str) -> Callable[[str], str]:
 
 def _notion(text: str, start: int, end: int) -> str:
     r"""Return the notion or left side named beside a formula: ``DP``, ``Var \le ``, or ""."""
-    if behind := reading.BEHIND.match(text[end : end + 60]):
-        nearly = _NEARLY.search(text[max(start - 30, 0) : start])
-        notion = reading.notion_of(behind[1])
-        return r"\epsilon \approx " if nearly and notion == "DP" else notion
+    if behind := _BEHIND.match(text[end : end + 60]):
+        return reading.notion_of(behind[1])
     said = _SAID.search(text, max(start - 60, 0), start)
     if not said:
         return ""
@@ -216,13 +189,9 @@ def _notion(text: str, start: int, end: int) -> str:
     return left + (r" \le " if said["most"] else " = ")
 
 
-def _plain_formulas(text: str, known: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+def _plain_formulas(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and text of formulas without delimiters."""
-    parts, at = [], 0
-    for start, end, _ in known:
-        parts += text[at:start], "$" * (end - start)
-        at = end
-    text, at = "".join([*parts, text[at:]]), 0
+    text, at = _FORMULA.sub(lambda m: "$" * len(m[0]), text), 0
     while match := _PLAIN.search(text, at):
         start, at = match.start(), match.end()
         depth = accumulate((sign in "([{") - (sign in ")]}") for sign in match[0])

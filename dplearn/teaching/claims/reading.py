@@ -47,10 +47,9 @@ _RELATIONS = {
 }
 _COMMA, _CLOSING, _ANY = re.compile(","), re.compile(r"[)\]}]"), re.compile(".", re.DOTALL)
 # Notions of privacy in the words after a formula.
-_NOTIONS = r"((?:R?DP|zCDP|GDP)\b|R[ée]nyi(?:\sDP)?|differential(?:ly)?[-\s]priva\w*|差分隐私)"
-BEHIND = re.compile(rf"[\s$)]*[-‑–]?\s*{_NOTIONS}", re.IGNORECASE)
+NOTIONS = r"((?:R?DP|zCDP|GDP)\b|R[ée]nyi(?:\sDP)?|differential(?:ly)?[-\s]priva\w*|差分隐私)"
 NOTION = re.compile(
-    rf"^(.*?)(?:\\(?:text\w*|math\w+|mbox)\s*\{{|[\s$‑–-]|\bis\b|~)*{_NOTIONS}(?:\s*\}})?[\s.]*$",
+    rf"^(.*?)(?:\\(?:text\w*|math\w+|mbox)\s*\{{|[\s$‑–-]|\bis\b|~)*{NOTIONS}(?:\s*\}})?[\s.]*$",
     re.DOTALL | re.IGNORECASE,
 )
 # A law of noise before its bracket, and the text allowed before a law that is a whole claim.
@@ -79,7 +78,6 @@ _CLEANED = {
 # Replacements that turn a left side or an event into a word.
 _SPELLED = {
     r"\\[lr]?[vV]ert(?![a-z])|\\\||‖|∥": "|",
-    r"⁺": "",
     r"_\s*(?:\\?infty|∞)": "_inf",
     r"\\(?:text\w*|math\w+|operatorname\*?|left|right|[bB]igg?[lrm]?|rm|limits|quad|qquad|cdot"
     r"|widehat|widetilde|hat|tilde|bar|,|;|!|:| )(?![a-z])": "",
@@ -102,6 +100,7 @@ _CUT = re.compile(
     r"|(?<!\\)[,;，；](?=(?:\s|\\ |\\;|\\,)*(?:\\?[A-Za-z]+|[α-ω0-9])\s*(?:_\w\s*)?"
     r"(?:<|>|≤|≥|=|\\[lg]e|\\in|∈))|(?<!\\)[;；]|(?<!\\),\s*(?=\\text)"
 )
+_LEAST = re.compile(r"(?<=[^<>=\s])\s*(?:[<>≤≥]|\\[lg]eq?(?![a-z]))\s*[\d.]+\s*\Z")
 _DOTS = re.compile(
     r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^\{2\}|\^2|²)?\s*\+\s*(?:\1_\{?2\}?(?:\^\{2\}|\^2|²)?\s*\+\s*)?"
     r"(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*\1_\{?[knmT]\}?(?:\^\{2\}|\^2|²)?"
@@ -116,7 +115,7 @@ FIXED = re.compile(
 # Words and punctuation, which separate conditions.
 _PROSE = re.compile(
     rf"(?<![\\A-Za-z])(?!(?:{'|'.join(GREEK.values())}|eps|exp|ln|log|sqrt|min|max|in)(?![A-Za-z]))"
-    r"[A-Za-z]{2,}|[\u4e00-\u9fff，。；、：]+|[$;:!?]|\.(?:\s|$)|,"
+    r"[A-Za-zÀ-ž]{2,}|[\u4e00-\u9fff，。；、：]+|[$;:!?]|\.(?:\s|$)|,"
 )
 _COMPARED = re.compile(r"<=|>=|[<>≤≥]|\\leq?(?![a-zA-Z])|\\geq?(?![a-zA-Z])|∈|\\in(?![a-z])")
 _INTERVAL = re.compile(
@@ -199,11 +198,12 @@ def claims_of(text: str) -> tuple[list[Claim], str]:
         raise ValueError("It is not clear what follows from a formula.")
     if re.search(r"delta|δ", beside) and not re.search(r"delta|δ|DP", text):
         raise ValueError("It does not use the δ that it is given.")
-    if ((cut := _CUT.search(text, 2)) and SIGN.search(text)) or (
-        cut and "DP" in text[: cut.start()]
-    ):
+    cut = _CUT.search(text, 2)
+    if cut and (SIGN.search(text) or "DP" in text[: cut.start()]):
         text, beside = text[: cut.start()], f"{beside} {text[cut.start() :]}"
     text = _DOTS.sub(lambda m: rf"\sum_i {m[1]}_{{i}}{m[2] or ''}", text).strip(" .,;，。")
+    if (least := _LEAST.search(text)) and len(SIGN.findall(text)) > 1:  # as in ε' = f < 1
+        text, beside = text[: least.start()], f"{beside}; {SIGN.split(text)[0]} {least[0]}"
     text, best = _BEST.subn("", text)
     found = _said(text) or _of_law(text) or _of_event(text) or _relations(text)
     if best and found[0].about == "rdp":
@@ -213,13 +213,12 @@ def claims_of(text: str) -> tuple[list[Claim], str]:
 
 def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
     """Return the comparisons in a text, and the letters of those that cannot be parsed."""
-    found, unread = list[Expression](), set[str]()
+    found = list[Expression]()
+    unread = {plain(fixed[1]) for fixed in FIXED.finditer(words[: 2 * LONGEST])}  # a fixed value
     chain = lambda m: ";".join(
         f" {m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]} "
         for name in m[1].split(",")
     )
-    for fixed in FIXED.finditer(words[: 2 * LONGEST]):
-        unread |= {plain(fixed[1])}  # a fixed value
     for part in _PROSE.split(_INTERVAL.sub(chain, words[: 2 * LONGEST])):
         if not _COMPARED.search(part):
             continue
@@ -298,9 +297,7 @@ def _said(text: str) -> list[Claim]:
     """Return the claim of (f, g)-DP, (ε', δ') = (f, g), f-zCDP or f-GDP."""
     said = NOTION.match(text)
     if not said:
-        sides = re.fullmatch(r"\(([^=<>≤≥]*)\)\s*(?:=|\\leq?|≤)\s*\((.*)\)", text)
-        parts = split(_COMMA, sides[2]) if sides and len(split(_COMMA, sides[1])) == 2 else []
-        return _of_two(*parts) if len(parts) == 2 else []
+        return []
     body = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)(?![a-z])", "", said[1].strip(" -$~")).strip()
     whole = body[:1] == "(" and body[-1:] == ")" and not unbracketed(_ANY, body[:-1])
     parts = [split(SIGN, x)[-1] for x in split(_COMMA, body[1:-1] if whole else body)]
@@ -367,8 +364,7 @@ def _relations(text: str) -> list[Claim]:
         alone = _letter(claim.right)  # a claim only about another quantity, as in D_α ≤ ε
         if not claim.right.names or (alone and (about != "rdp" or alone.startswith("rdp"))):
             continue
-        root = about == "sigma" and name.endswith("^2")
-        claims.append(replace(claim, root=root))
+        claims.append(replace(claim, root=about == "sigma" and name.endswith("^2")))
     if not claims:
         if why and last and _is_claimed(about, name):
             raise ClaimNotReadError(why)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dplearn.core.display import print_json
 from dplearn.teaching.claims.judging import Finding, proofread
-from dplearn.teaching.claims.pages import KINDS, Place, places, places_in
+from dplearn.teaching.claims.pages import KINDS, MOST, Place, places_in
 
 # Severities of verdicts; others are for information.
 _SEVERITY = {"refuted": "error", "depends": "warning", "conditional": "warning", "open": "warning"}
@@ -46,11 +46,12 @@ def line_of(name: str, place: Place, finding: Finding) -> str:
 
 def _run(options: argparse.Namespace) -> int:
     """Judge the claims of the files, print them, and return the exit status."""
-    read = lambda name: (
-        places_in(sys.stdin.buffer.read(), "-.md") if name == "-" else places(Path(name))
-    )
+    found: list[tuple[str, Place]] = []
+    for name in options.files:
+        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as file:
+            content = file.read(MOST + 1)
+        found += [(name, place) for place in places_in(content, "-.md" if name == "-" else name)]
     rows: list[tuple[str, Place, Finding]] = []
-    found = [(name, place) for name in options.files for place in read(name)]
     for name, place in found:
         finding = proofread(place.formula, words=place.words)
         rows.append((name, place, finding))

@@ -4,6 +4,7 @@ A formula for any column is checked by comparison, without solving equations. Th
 plain values, then come corners of the domain, then random points.
 """
 
+import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,16 +16,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.teaching.book import Formula, book
-from dplearn.teaching.book.kit.domains import Choice, Domain, Linear, Log, Whole, by_name
+from dplearn.teaching.book.kit.domains import Choice, Domain, Log, Whole, by_name
 from dplearn.teaching.book.kit.entry import Setting
+from dplearn.teaching.book.kit.expression import GREEK
 from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.book.kit.terms import KIND_OF, LENGTHS, LISTS
+from dplearn.teaching.book.kit.terms import KIND_OF, LENGTHS, LETTERS, LISTS, VALUES
 
 _PLAIN, _CORNERS, _RANDOM = 36, 28, 64
 # Typical values in examples, the simplest first.
 _USUAL = (1.0, 2.0, 10.0, 0.5, 0.1, 5.0, 100.0, 0.2, 3.0, 1000.0, 0.01, 20.0)
 _SMALL = (1e-5, 1e-6, 1e-7, 1e-3, 1e-2)
 _WIDTH = 3  # length of a list
+VALUE = "@"  # the column of the entry's value
+_SIGNS = {name: letter for letter, name in reversed(GREEK.items())} | {"Delta": "Δ", "xi": "ξ"}
+
+
+def base(name: str) -> str:
+    """Return the letter without its decorations."""
+    return name.partition("_")[0]
+
+
+def below(name: str) -> str:
+    """Return the decorations of the letter."""
+    return name.partition("_")[2]
+
+
+def sign_of(name: str) -> str:
+    """Return a letter in Unicode: ``ε_0′``."""
+    first, _, rest = name.partition("_")
+    marks = rest.split("_") if rest else []
+    primes = "′" * marks.count("prime")
+    rest = "_".join(m for m in marks if m != "prime")
+    return _SIGNS.get(first, first) + (f"_{rest}" if rest else "") + primes
+
+
+def fits(name: str, column: str, about: str) -> bool:
+    """Return whether a printed letter may stand for a column; the value's quantity is `about`."""
+    kind = about if column == VALUE else LISTS.get(column, column)
+    letters = (VALUES if column == VALUE else LETTERS).get(kind, {kind})
+    numbered = re.sub(r"_(prime|hat|tilde|bar)", "", name)
+    return base(name) in letters or numbered in letters
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +90,8 @@ class Table:
     @cached_property
     def in_units(self) -> bool:
         """Whether noise is in units of a sensitivity that is not a column."""
-        lengths = self.setting.about in ("sigma", "scale") or not {*LENGTHS}.isdisjoint(
-            self.domains
-        )
-        return lengths and "sensitivity" not in self.domains
+        lengths = self.setting.about in ("sigma", "scale") or {*LENGTHS} & {*self.domains}
+        return bool(lengths) and "sensitivity" not in self.domains
 
     @cached_property
     def columns(self) -> dict[str, NDArray]:
@@ -76,10 +105,8 @@ class Table:
             columns["sensitivity"] = _drawn(Log(0.3, 4.0), 1, rng)
         if self.pinned and "sensitivity" in columns:
             columns["sensitivity"] = np.ones_like(columns["sensitivity"])
-        if self.in_units:
-            factor = columns["sensitivity"]
-            columns |= {n: x * factor for n, x in columns.items() if n in LENGTHS}
-        return columns
+        factor = columns["sensitivity"] if self.in_units else 1.0
+        return {n: x * factor if n in LENGTHS else x for n, x in columns.items()}
 
     @cached_property
     def value(self) -> NDArray:
@@ -90,7 +117,7 @@ class Table:
     def edge(self) -> dict[str, NDArray] | None:
         """Columns and lower bounds for all mechanisms; None if they are unknown."""
         low = self.below_at(self.columns, self.value)
-        return None if low is None else {**self.columns, "@": low}
+        return None if low is None else {**self.columns, VALUE: low}
 
     @cached_property
     def holds(self) -> NDArray:
@@ -186,8 +213,6 @@ def _drawn(domain: Domain, width: int, rng: np.random.Generator) -> NDArray:
     if isinstance(domain, Choice):
         values = np.array([v for v in domain.values if isinstance(v, int | float)], float)
         return values[rng.integers(len(values), size=(size, width))]
-    if not isinstance(domain, Linear):
-        raise TypeError(f"Expected a domain of numbers, got {domain!r}.")
     u = rng.random((size, width))
     u[_PLAIN : _PLAIN + _CORNERS] = np.round(u[_PLAIN : _PLAIN + _CORNERS])
     low, high = domain.low, domain.high

@@ -17,7 +17,8 @@ from dplearn.teaching.book.kit.domains import Linear, Log, Whole
 from dplearn.teaching.book.kit.terms import LENGTHS
 from dplearn.teaching.claims import Note
 from dplearn.teaching.claims.judging import judged
-from dplearn.teaching.claims.matching import Match, sign_of
+from dplearn.teaching.claims.matching import Match
+from dplearn.teaching.claims.table import sign_of
 from dplearn.teaching.figures.kit.axes import Axis, log_ticks, tick_words
 from dplearn.teaching.figures.kit.marks import markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR
@@ -48,18 +49,6 @@ class Slice:
 
 def map_of(formula: str, *, words: str = "") -> Slice | None:
     """Return the map of a formula, or None if it has no verdict or only one letter.
-
-    Parameters
-    ----------
-    formula : str
-        Printed formula, as for `dplearn.teaching.claims.proofread`.
-    words : str, optional
-        Sentence around it.
-
-    Returns
-    -------
-    Slice or None
-        Claim / truth in the intended setting, over the formula's first two letters.
 
     Examples
     --------

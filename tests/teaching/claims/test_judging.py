@@ -10,7 +10,6 @@ import pytest
 from cases import each
 from dplearn.__main__ import main
 from dplearn.teaching.book import book
-from dplearn.teaching.book.kit.terms import same_left_side
 from dplearn.teaching.claims import proofread
 from dplearn.teaching.claims.judging import VERDICTS
 from dplearn.teaching.explorer.pages import check_a_claim
@@ -22,8 +21,7 @@ PRINTED = [
     for line in Path(__file__).with_name("printed.txt").read_text(encoding="utf-8").splitlines()
 ]
 RIGHT = {"holds", "safe"}
-RHO, BASIC = r"k\rho\text{-zCDP}", r"(\rho+2\sqrt{\rho\ln(1/\delta)}, %s)\text{-DP}"
-ADVANCED = r"(\varepsilon\sqrt{2k\ln(1/\delta')}+k\varepsilon(e^\varepsilon-1), %s)\text{-DP}"
+RHO = r"k\rho\text{-zCDP}"
 
 
 def test_printed_formulas_have_recorded_verdicts():
@@ -52,48 +50,7 @@ def test_words_sort_settings_and_remove_none(words, verdict):
     assert all(x.setting and x.chinese and x.reference for x in found.lines)
 
 
-@each("formula, words, verdict", [
-    (BASIC % "0", "every zCDP mechanism", "refuted"), (BASIC % r"\delta", "", "holds"),
-    (BASIC % r"\delta'", "", "refuted"), (BASIC % r"\delta/2", "", "open"),
-    (BASIC % r"\delta_{tot}", "", "not read"), (BASIC % r"2\delta", "", "safe"),
-    (ADVANCED % "0", "", "refuted"), (ADVANCED % r"\delta'^2", "each ε-DP", "refuted"),
-    (ADVANCED % r"k\delta+\delta'", "", "holds"), (ADVANCED % r"k\delta", "", "refuted"),
-    (r"(k\varepsilon,\delta)-DP", "", "depends"), (r"(k\varepsilon,k\delta)-DP", "", "depends"),
-    (r"(k\varepsilon,k\delta)-DP", "k releases", "holds"), (r"k\varepsilon-DP", "", "holds"),
-    (r"(2k\varepsilon, \delta^2)-DP", "k releases", "refuted"),
-    (r"(\sqrt{2\ln(1.25/\delta)}\Delta/\sigma, 0)-DP", "Gaussian noise", "refuted"),
-    (r"(\log(1+q(e^\varepsilon-1)), q\delta)-DP", "", "holds"),
-    (r"(\log(1+q(e^\varepsilon-1)), q\delta)-DP", "subsampling", "holds"),
-    (r"(\log(1+q(e^\varepsilon-1)), q\delta/2)-DP", "subsampling", "refuted"),
-])  # fmt: skip
-def test_pair_of_epsilon_and_delta_is_one_claim(formula, words, verdict):
-    assert proofread(formula, words=words).verdict == verdict
-
-
 CLASSICAL = r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon"
-
-
-@each("formula, words, verdict", [
-    (CLASSICAL, "", "conditional"), (CLASSICAL + " for 0<ε<=1", "", "holds"),
-    (CLASSICAL + r", 0<\varepsilon\le1", "", "holds"), (CLASSICAL, "对于 ε ≤ 1", "holds"),
-    (CLASSICAL + r"\text{ if } \varepsilon \le 1", "", "holds"), (CLASSICAL, "ε ∈ (0,1)", "holds"),
-    (CLASSICAL, r"for every $\varepsilon > 0$", "refuted"), (CLASSICAL, "ε ≤ 5, δ ≤ 1e-5", "holds"),
-    (CLASSICAL, "if ε ≤ 1 or ε ≥ 2", "not read"),
-    (CLASSICAL, "δ ∈ (0,1)", "conditional"), (CLASSICAL, "with σ = 4", "not read"),
-    (CLASSICAL, "unless n < 100", "not read"), (CLASSICAL, "sensitivity 2", "conditional"),
-    (r"\rho=1/(2\sigma^2)", "Gaussian noise, the query has sensitivity 2", "not read"),
-    (r"b = \Delta/\varepsilon", "Gaussian noise", "refuted"), ("b = Δ/ε", "", "depends"),
-    ("b = 2/ε", "AboveThreshold adds to each query noise of scale", "not read"),
-    ("b = ε/Δ", "the rate of the Laplace noise", "not read"),
-    (r"\sigma = zC/L", "added to the sum of the clipped gradients of a lot of L", "refuted"),
-    (r"\sigma = zC/L", "加在裁剪梯度的总和上", "refuted"), (r"\sigma = zC/L", "the mean", "holds"),
-    (r"\varepsilon' \ge q\varepsilon", "sampling", "not read"),
-    (r"\sigma\ge2q\sqrt{T\ln(1/\delta)}\,\varepsilon", "DP-SGD, small ε too", "refuted"),
-    (r"\sigma\le\sqrt{2\ln(1.25/\delta)}/\varepsilon", "", "not read"),
-    (r"z_\Delta=(z^{-2}-(2\sigma_b)^{-2})^{-1/2}", "for bits in {0, 1}", "refuted"),
-])  # fmt: skip
-def test_words_give_conditions_laws_and_sensitivities(formula, words, verdict):
-    assert proofread(formula, words=words).verdict == verdict
 
 
 def test_the_classical_gaussian_fails_beyond_8_42():
@@ -148,33 +105,23 @@ def test_random_text_is_judged_in_bounded_time_without_error():
 def test_proofread_makes_few_calls_and_is_fast():
     for formula, words, *_ in PRINTED[:40]:
         proofread(formula, words=words)  # fill the shared tables first
-    calls, began = [], time.process_time()
+    began = time.process_time()
     for formula, words, *_ in PRINTED[:40]:
-        count = [0]
-        sys.setprofile(
-            lambda frame, event, arg, count=count: count.__setitem__(
-                0, count[0] + (event == "call")
-            )
-        )
+        calls: list[str] = []
+        sys.setprofile(lambda frame, event, arg, calls=calls: calls.append(event))
         try:
             proofread(formula, words=words)
         finally:
             sys.setprofile(None)
-        calls.append(count[0])
-    assert max(calls) <= 20_000 and time.process_time() - began < 10, max(calls)
+        assert calls.count("call") <= 20_000, formula
+    assert time.process_time() - began < 10
 
 
 def test_map_agrees_with_verdict_and_is_none_if_not_read():
     drawn = map_of(CLASSICAL)
-    assert drawn.axes == ("δ", "ε")
-    cells = {
-        (x, y): s
-        for y, row in zip(drawn.y, drawn.status, strict=True)
-        for x, s in zip(drawn.x, row, strict=True)
-    }
-    assert cells[drawn.simplest["δ"], drawn.simplest["ε"]] == 1
-    assert all(s != 1 for (_, e), s in cells.items() if e <= 1)
-    assert 1 in {s for row in map_of("ε' = qε", words="sampling").status for s in row}
+    at = drawn.y == drawn.simplest["ε"], drawn.x == drawn.simplest["δ"]
+    assert drawn.axes == ("δ", "ε") and drawn.status[at] == [1]
+    assert not (drawn.status[drawn.y <= 1] == 1).any()
     assert map_of("δ ≤ 1/n²") is None and map_of(r"\rho = \varepsilon^2/2") is None
 
 
@@ -197,13 +144,6 @@ def test_explorer_page_and_command_agree_on_verdicts(capsys):
 @each("id", [*book])
 def test_statements_of_entries_are_not_refuted(id):
     assert proofread(book[id].statement, words=book[id].title).verdict != "refuted"
-
-
-def test_misprint_keeps_the_left_side():
-    """The left side ends at the first relation sign outside braces."""
-    assert same_left_side(r"\ln\frac{P(X=k)}{P(Y=k)} \le \tau", "sigma") == (
-        r"\ln\frac{P(X=k)}{P(Y=k)} \le \sigma"
-    )
 
 
 def test_proofread_exit_status_with_strict_and_marks(capsys, tmp_path):
