@@ -86,15 +86,26 @@ dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: any
 
 @dataclass(frozen=True, kw_only=True)
 class Statement(Shown):
-    """A complete privacy statement, made by `HasGuarantee.statement`."""
+    """A complete privacy statement, made by `HasGuarantee.statement`.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+    records : int >= 1, number of units in the data
+    parts : mapping of str to str, sentences about the run by part
+    true_positive_rate : float in [0, 1], upper bound for the best attack at 1 % false alarms
+    not_covered : tuple of str
+    certificate : str, JSON text for ``dplearn check``
+    proved : str, the sentence that the certificate proves
+    """
 
     guarantee: Guarantee
-    records: int  # number of units in the data
-    parts: Mapping[str, str]  # sentences about the run, by part
-    true_positive_rate: float  # upper bound for the best attack at 1 % false alarms
+    records: int
+    parts: Mapping[str, str]
+    true_positive_rate: float
     not_covered: tuple[str, ...]
-    certificate: str = ""  # JSON text for ``dplearn check``
-    proved: str = ""  # the sentence that the certificate proves
+    certificate: str = ""
+    proved: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", ReadOnly(self.parts))
@@ -199,15 +210,21 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
     ) -> Statement:
         """Return a complete privacy statement; raise ValueError naming a missing part.
 
-        `unit` is the unit of privacy, in which neighbours differ, and `records` the number of
-        units, fewer than 1 / delta, unless the plan fixes them, as a `FederatedPlan` does.
-        `period` is the period that one epsilon covers, such as ``"once"``. `sampling` is the scheme
-        that the program *really* uses. `tuning` is one of `TUNINGS`, or a `Tuned` of this plan,
-        whose guarantee is then stated. `released` is one of the plan's `releases`; unless it is
-        every step, no lower bound is stated. `trust` is one of `TRUST`, and `trusted` names the
-        trusted party. `not_covered` lists further exclusions. `certificate` is that of this run by
-        `dplearn.certificates.certify`, and is checked again. `accountant` and `adjacency` are those
-        of `guarantee`, which must be a finite bound. The default `date` is today.
+        Parameters
+        ----------
+        delta : float in (0, 1 / records)
+        unit : str, in which neighbours differ, unless the plan fixes it, as a `FederatedPlan` does
+        records : int >= 1, the number of units, unless the plan fixes it
+        period : str, the period that one epsilon covers, such as ``"once"``
+        sampling : str, the scheme that the program *really* uses
+        tuning : one of `TUNINGS`, or a `Tuned` of this plan, whose guarantee is then stated
+        released : one of the plan's `releases`; only every step has a lower bound
+        trust : one of `TRUST`
+        trusted : str, names the trusted party
+        date : datetime.date, by default today
+        not_covered : list of str, further exclusions
+        accountant, adjacency : as in `guarantee`, which must be a finite bound
+        certificate : str, of this run by `dplearn.certificates.certify`; it is checked again
 
         Examples
         --------

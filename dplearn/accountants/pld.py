@@ -161,7 +161,7 @@ class PLD(Accountant):
         It is the share of members that the best test between the worst neighbours detects, at a
         `false_positive_rate` in (0, 1), in any shape; the bounds have the same shape (Dong, Roth &
         Su 2022, Proposition 2.12). One minus the rate is the trade-off function. Other parameters
-        are those of `epsilon`.
+        are those of `Accountant.epsilon`.
 
         Examples
         --------

@@ -55,7 +55,20 @@ class NotProvedError(Exception):
 
 
 def check(text: str) -> str:
-    """Return the sentence that `text` proves; raise NotProvedError if the proof fails."""
+    """Return the sentence that a certificate proves.
+
+    Parameters
+    ----------
+    text : str, a certificate
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    NotProvedError if the proof fails
+    """
     try:
         _require(_TEXT.fullmatch(text) and text.count("{") <= 5, "no short text in plain ASCII")
         certificate = json.loads(text, object_pairs_hook=_object)

@@ -2,9 +2,8 @@
 
 from itertools import permutations
 
-from scipy.special import log_ndtr
+from scipy.special import erfc, log_ndtr
 
-from dplearn.pate import theorems
 from dplearn.teaching.book.chapters.choices import (
     LAPLACE,
     Law,
@@ -20,6 +19,85 @@ _IN_ORDER = " and order <= order_1"
 _RISING = """ and log(flip) <= (order_2 - 1)*rdp_2
     - order_2*log(order_1/(order_1 - 1)*order_2/(order_2 - 1))"""
 _POSITIVE = " and log(flip) + rdp_2 < 0"
+
+
+def lnmax_flip_bound(*, votes, inverse_scale):
+    r"""P(\text{winner} \ne j^*) \le
+    \sum_{j\ne j^*} \frac{2+\gamma(n_{j^*}-n_j)}{4\,e^{\gamma(n_{j^*}-n_j)}}"""
+    ahead = inverse_scale * np.subtract(votes[0], votes[1:])
+    return float(np.sum((2 + ahead) / 4 * np.exp(-ahead)))
+
+
+def gnmax_flip_bound(*, votes, noise_std):
+    r"""P(\text{winner} \ne i^*) \le
+    \frac12\sum_{i\ne i^*}\operatorname{erfc}\Big(\frac{n_{i^*}-n_i}{2\sigma}\Big)"""
+    return float(np.sum(0.5 * erfc(np.subtract(votes[0], votes[1:]) / (2 * noise_std))))
+
+
+def lnmax_log_moment(*, moment, inverse_scale):
+    r"""\ln E[e^{lL}] \le 2\gamma^2 l(l+1)
+
+    inverse_scale: gamma; the release is 2 gamma-DP"""
+    return 2 * inverse_scale**2 * moment * (moment + 1)
+
+
+def lnmax_log_moment_at(*, moment, inverse_scale, flip):
+    r"""\ln E[e^{lL}] \le \ln\Big\{(1-q)\Big(\frac{1-q}{1-e^{2\gamma}q}\Big)^l
+    + q\,e^{2\gamma l}\Big\},\quad P(\text{winner} \ne o^*) \le q"""
+    # ln(1 + (1-q)(r^l - 1) + q (e^(2 gamma l) - 1)), r = (1-q)/(1 - e^(2 gamma) q).
+    excess = flip * math.expm1(2 * inverse_scale) / (1 - math.exp(2 * inverse_scale) * flip)
+    grown = math.expm1(moment * math.log1p(excess)) if excess > -1 else (1 + excess) ** moment - 1
+    return math.log1p((1 - flip) * grown + flip * math.expm1(2 * inverse_scale * moment))
+
+
+def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
+    r"""D_\alpha(M(D)\Vert M(D')) \le \frac1{\alpha-1}\ln\Big\{(1-q)A^{\alpha-1}
+    + qB^{\alpha-1}\Big\},\quad A = \frac{1-q}{1-(qe^{\varepsilon_2})^{(\mu_2-1)/\mu_2}},\
+    B = \frac{e^{\varepsilon_1}}{q^{1/(\mu_1-1)}}
+
+    flip: q, at least the probability of all other outcomes
+    order_1: mu_1, where the mechanism is (mu_1, eps_1)-RDP
+    order_2: mu_2, where it is (mu_2, eps_2)-RDP"""
+    power, q = order - 1, flip
+    x = math.exp((math.log(q) + rdp_2) * (order_2 - 1) / order_2)
+    last = math.log(q) + power * (rdp_1 - math.log(q) / (order_1 - 1))
+    if x >= 1:
+        first = (1 - q) * np.power((1 - q) / (1 - x), power) if x > 1 else math.inf
+        return float(np.log(first + np.exp(last))) / power
+    first = order * math.log1p(-q) - power * math.log1p(-x)
+    if max(first, last) > 1:
+        return float(np.logaddexp(first, last)) / power
+    # ln(1 + {(1-q) A^power - 1} + q B^power): the terms may be tiny.
+    return math.log1p(math.expm1(first) + math.exp(last)) / power
+
+
+def gnmax_unchecked_rdp(*, order: float, noise_std: float, flip: float) -> float:
+    """Return the theorem's Rényi divergence of GNMax without checking its conditions."""
+    order_2 = noise_std * math.sqrt(-math.log(flip))
+    return data_dependent_rdp(
+        order=order,
+        flip=flip,
+        order_1=order_2 + 1,
+        rdp_1=(order_2 + 1) / noise_std**2,
+        order_2=order_2,
+        rdp_2=order_2 / noise_std**2,
+    )
+
+
+def gnmax_data_dependent_rdp(*, order, noise_std, flip):
+    r"""\text{the theorem with } \mu_2 = \sigma\sqrt{\ln(1/q)},\ \mu_1 = \mu_2 + 1,\
+    \varepsilon_i = \mu_i/\sigma^2;\quad \alpha/\sigma^2 \text{ where it does not apply}"""
+    plain, flip = order / noise_std**2, max(flip, 1e-300)
+    if flip >= 1:
+        return plain
+    order_2 = noise_std * math.sqrt(-math.log(flip))
+    if order_2 <= 1 or order > order_2 + 1 or math.log(flip) + order_2 / noise_std**2 >= 0:
+        return plain
+    rising = (order_2 - 1) * order_2 / noise_std**2
+    rising -= order_2 * (math.log1p(1 / order_2) + math.log1p(1 / (order_2 - 1)))
+    if math.log(flip) > rising:
+        return plain
+    return min(plain, gnmax_unchecked_rdp(order=order, noise_std=noise_std, flip=flip))
 
 
 def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
@@ -123,7 +201,7 @@ def _plurality_first(*, votes: ArrayLike) -> bool:
 
 _TWO_CLASSES = _random_votes(200, 2)
 
-enter(theorems.lnmax_flip_bound,
+enter(lnmax_flip_bound,
       formula("G-M2", "LNMax: how rarely noise changes the winner",
               "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Lemma 4"),
       given(_plurality_first, votes=_random_votes(200, 5), inverse_scale=Log(0.005, 1.0)),
@@ -133,28 +211,28 @@ enter(theorems.lnmax_flip_bound,
       printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05),
       wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of "
             "the law.", claim=lambda votes, inverse_scale: 4 *
-            theorems.lnmax_flip_bound(votes=votes, inverse_scale=inverse_scale), kind="identity",
+            lnmax_flip_bound(votes=votes, inverse_scale=inverse_scale), kind="identity",
             says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} \text{ "
             r"of two classes}", votes=_TWO_CLASSES))
 
 
-enter(theorems.gnmax_flip_bound,
+enter(gnmax_flip_bound,
       formula("G-M3", "GNMax: how rarely noise changes the winner",
               "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 7"),
       given(_plurality_first, votes=_random_votes(200, 5), noise_std=Log(5.0, 200.0)),
       upper(lambda votes, noise_std: flips(votes, noise_std, NORMAL), absolute=0.0, points=60),
       printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
     wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
-          claim=lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes,
+          claim=lambda votes, noise_std: gnmax_flip_bound(votes=votes,
           noise_std=noise_std / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
           r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
     wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
-          claim=lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes,
+          claim=lambda votes, noise_std: gnmax_flip_bound(votes=votes,
           noise_std=noise_std * math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
           r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES))
 
 
-enter(theorems.lnmax_log_moment,
+enter(lnmax_log_moment,
       formula("G-M4", "LNMax: log-moments for any votes",
               "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2"),
       given("moment > 0 and inverse_scale > 0", _MOMENT),
@@ -166,7 +244,7 @@ enter(theorems.lnmax_log_moment,
               "vote teacher pate lnmax winner label 投票", rare=True, below=lambda: 0.0),
       printed("0.36", moment=8, inverse_scale=0.05))
 
-enter(theorems.lnmax_log_moment_at,
+enter(lnmax_log_moment_at,
       formula("G-M4b", "LNMax: log-moments where teachers agree",
               "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 3"),
       given("0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)",
@@ -190,7 +268,7 @@ def _two_sided(order: str) -> Derived:
                    worst_divergence(np.log(p), np.log(q), drawn[order]))
 
 
-enter(theorems.data_dependent_rdp,
+enter(data_dependent_rdp,
       formula("G-M5", "Data-dependent RDP where one outcome is likely",
               "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6"),
       given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(lambda rng: np.append(1 - ( others :=
@@ -210,16 +288,16 @@ enter(theorems.data_dependent_rdp,
             given=_ORDERS + _IN_ORDER + _RISING, met="Papernot et al. 2018, Theorem 6 as printed",
             order=Choice(2.0, 3.0, 5.0), order_1=Log(3.0, 20.0)))
 
-enter(theorems.gnmax_data_dependent_rdp,
+enter(gnmax_data_dependent_rdp,
       formula("G-M5b", "GNMax: data-dependent RDP", "Papernot, Song, Mironov, Raghunathan, Talwar "
               "& Erlingsson 2018, Theorem 6 and Proposition 10"),
       given("order > 1 and noise_std > 0 and 0 < flip < 1", order=Log(1.05, 50.0),
             noise_std=Log(0.5, 40.0), votes=_random_votes(60, 4),
-            flip=Derived(theorems.gnmax_flip_bound)),
+            flip=Derived(gnmax_flip_bound)),
       upper(gnmax_worst, absolute=0.0, points=60),
       printed("8.9835e-09", order=10.0, noise_std=40.0, flip=1e-8),
       wrong("no-conditions", "With little noise mu_2 falls below 1, where the formula claims too "
-            "little.", claim=theorems.gnmax_unchecked_rdp,
+            "little.", claim=gnmax_unchecked_rdp,
             says=r"\text{the theorem, whatever } q \text{ and } \alpha", order=Log(1.05, 1.5),
             noise_std=Log(0.3, 0.5), votes=_random_votes(2, 2)),
       wrong("both-directions", "The neighbour may be less certain of the winner, and its "
