@@ -166,16 +166,12 @@ def two_worlds(
 
     Parameters
     ----------
-    looks : sequence of (true_positives, positives, false_positives, negatives)
-        Cumulative counts at each look.
-    plan : DPSGD
-        Plan that the program claims to follow.
-    delta : float
-        Delta of the bound, in (0, 1).
-    planned : int >= len(looks)
-        Number of looks fixed before the first run; each has an equal part of 1 - confidence.
-    confidence : float
-        Confidence over all looks together, in (0, 1).
+    looks : list of (true_positives, positives, false_positives, negatives), cumulative at each look
+    plan : DPSGD that the program claims to follow
+    delta : float in (0, 1), of the bound
+    planned : int >= len(looks), fixed before the first run; each look has an equal part of
+        1 - confidence
+    confidence : float in (0, 1), over all looks together
 
     Returns
     -------
@@ -259,7 +255,7 @@ def from_scores(
 
     Raises
     ------
-    ValueError for fewer than two scores, or scores that are not finite
+    ValueError for fewer than two scores
     """
     both = [_finite(scores) for scores in (present, absent)]
     tried, judged = zip(*(np.split(scores, [len(scores) // 2]) for scores in both), strict=True)
