@@ -2,9 +2,9 @@
 
 import datetime
 import hashlib
-import html
 import json
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,8 +14,9 @@ from textwrap import TextWrapper
 from typing import Any, ClassVar
 
 from dplearn.accountants import ACCOUNTANTS, Accountant
+from dplearn.accountants.pld import PLD
 from dplearn.core import validate
-from dplearn.core.display import ReadOnly, Shown, as_latex, in_signs
+from dplearn.core.display import ReadOnly, Shown, as_card, as_latex
 from dplearn.core.guarantee import Adjacency, Guarantee, round_up
 from dplearn.mechanisms import Composed
 
@@ -51,6 +52,12 @@ TRUST = {
     "distributed": "those who are trusted add shares of the noise, together all that the plan has, "
     "before their sum is opened",
 }
+# Deployment models in the schema of the public registry.
+_MODELS = {"central": "Central", "local": "Local", "distributed": "Federated"}
+BASIC = (
+    *("name", "description", "intended_use", "data_product_type", "data_product_region"),
+    *("data_curators", "publication_date"),
+)
 _NEIGHBOURS = {"add_remove": "added or removed", "replace_one": "replaced", "zero_out": "zeroed"}
 _PARTS = {
     "delta": "what a probability may grow by beyond the factor e^epsilon",
@@ -75,13 +82,6 @@ _NOT_COVERED = (
     "whether the program does what is written here",
 )
 _FALSE_ALARMS = 0.01
-_CARD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Privacy statement</title>
-<meta name="viewport" content="width=device-width"><style>@page {{ size: A5; margin: 10mm }}
-body {{ font: 15px/1.4 system-ui, sans-serif; max-width: 36em; margin: 1em auto; padding: 0 1em }}
-p {{ font-size: 1.3em; border: solid; border-width: 2px 0; padding: .5em 0 }}
-dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: anywhere }}</style>
-<h1>Privacy statement</h1><p>{promise}</p><dl>{rows}</dl></html>
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,12 +156,55 @@ class Statement(Shown):
         }
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
+    def registry_entry(self, basic: Mapping[str, Any], *, registry_authors: list[str]) -> str:
+        """Return a draft entry for the public registry of deployments: JSON, also valid YAML.
+
+        `basic` has the fields of the schema that a statement lacks, at least `BASIC`;
+        `registry_authors` are its authors. Other fields are omitted. The schema is that of
+        Nanayakkara, Ghazi & Vadhan (2025, arXiv 2509.13509), version of 2026-07-15.
+        """
+        given = {**basic, "registry_authors": registry_authors}
+        for part in (*BASIC, "registry_authors"):
+            if not given.get(part):
+                raise ValueError(f"Expected {part}, got {given.get(part)!r}.")
+            if part in ("data_curators", "registry_authors"):
+                validate.instance(list, **{part: given[part]})
+        rows, trust = self.rows, self.parts["Trust"]
+        slug = f"{basic['name']}-{basic['data_curators'][0]}-{str(basic['publication_date'])[:4]}"
+        slug = re.sub(r"[\W_]+", "-", slug.lower()).strip("-")
+        parts = lambda *named: ". ".join(f"{each}: {rows[each]}" for each in named if each in rows)
+        model = {"model_name": _MODELS[trust.partition(",")[0]], "model_name_details": trust}
+        model |= (
+            {"release_type": "One release"} if rows["Paid for by one epsilon"] == "once" else {}
+        )
+        deployment = {
+            "basic": basic,
+            "dp_variant": {"variant_name": "Approximate DP"},
+            "privacy_loss": {
+                "privacy_unit": rows["Unit of privacy"],
+                "privacy_unit_details": parts("Neighbours", "Units in the data"),
+                "privacy_parameters": {x: getattr(self.guarantee, x) for x in ("epsilon", "delta")},
+                "privacy_parameters_details": parts("Promise", "In words", "Certificate"),
+            },
+            "deployment_model": model,
+            "accounting": {
+                "composition": parts("Accountant", "True if", "Paid for by one epsilon")
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": rows["Tuning"],
+                "mechanisms": parts("Run", "Sampling", "Released", "Randomness", "Floating point"),
+            },
+            "administrative": {
+                "notes": parts("Not covered", "Computed"),
+                "registry_authors": registry_authors,
+            },
+        }
+        entry = {"url_slug": slug, "status": "Draft", "tier": 2, "deployment": deployment}
+        return json.dumps(entry, indent=1, ensure_ascii=False, default=str) + "\n"
+
     def card(self) -> str:
         """Return a self-contained HTML page for printing."""
-        rows = {part: html.escape(in_signs(words)) for part, words in self.rows.items()}
-        promise = rows.pop("Promise")
-        listed = "".join(f"<dt>{part}</dt><dd>{words}</dd>" for part, words in rows.items())
-        return _CARD.format(promise=promise, rows=listed)
+        return as_card("Privacy statement", self.rows)
 
 
 class HasGuarantee(Shown, metaclass=validate.NamesParameters):
@@ -231,13 +274,9 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         >>> from dplearn.run import DPSGD
         >>> plan = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=10_000)
         >>> parts = {"delta": 1e-5, "unit": "one image", "sampling": "poisson", "tuning": "public"}
-        >>> parts |= {"records": 60_000, "released": "last_model"}
-        >>> parts |= {"trust": "central", "trusted": "the hospital"}
-        >>> plan.statement(**parts, period="once").rows["Accountant"]
+        >>> parts |= {"records": 60_000, "released": "last_model", "period": "once"}
+        >>> plan.statement(**parts, trust="central", trusted="the hospital").rows["Accountant"]
         'Privacy loss distribution, by a contour integral (Alghamdi et al. 2023)'
-        >>> plan.statement(**parts)
-        Traceback (most recent call last):
-        ValueError: Expected period, what one epsilon pays for, such as 'once', got nothing.
         """
         parts: dict[str, Any] = {"delta": delta, "unit": self.unit or unit, "period": period}
         parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
@@ -278,8 +317,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
 
 def _require_words(parts: Mapping[str, Any], *, date: Any, not_covered: Any) -> None:
     """Raise TypeError unless texts are str and date is a date; ValueError for a future date."""
-    words = ("unit", "period", "sampling", "released", "trust", "trusted", "certificate")
-    for name in words:
+    for name in ("unit", "period", "sampling", "released", "trust", "trusted", "certificate"):
         validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
     if isinstance(not_covered, str) or not all(isinstance(each, str) for each in not_covered):
         raise TypeError(f"Expected not_covered to be a list of str, got {not_covered!r}.")
@@ -305,10 +343,8 @@ def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
             "Expected trust='local' of a plan with sampling='none' alone, got "
             f"{own or 'votes that are counted'}: who sees each report sees who took part."
         )
-    if plan.units not in (None, parts["records"]):
-        raise ValueError(
-            f"Expected records={plan.units} as in the plan, got records={parts['records']}."
-        )
+    if plan.units not in (None, records := parts["records"]):
+        raise ValueError(f"Expected records={plan.units} as in the plan, got records={records}.")
     if not hasattr(parts["tuning"], "run"):
         validate.one_of(TUNINGS, tuning=parts["tuning"])
     elif parts["tuning"].run != plan.composed or parts["certificate"]:
@@ -343,10 +379,8 @@ def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
     most = min(steep, 1 - math.exp(-stated.epsilon) * (1 - stated.delta - _FALSE_ALARMS), 1.0)
     with suppress(NotImplementedError):
         if composed is not None:
-            ends: Any = ACCOUNTANTS["pld"]().true_positive_rate(  # type: ignore[attr-defined]
-                composed, false_positive_rate=_FALSE_ALARMS, adjacency=stated.adjacency
-            )
-            most = min(most, float(ends[1]))
+            at = {"false_positive_rate": _FALSE_ALARMS, "adjacency": stated.adjacency}
+            most = min(most, float(PLD().true_positive_rate(composed, **at)[1]))
     return most
 
 
@@ -360,10 +394,9 @@ def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
     name = f"{mechanism.name}_{base.name}" if base else mechanism.name
     numbers = {**(vars(base) if base else {}), **vars(mechanism), "steps": steps}
     numbers |= {"delta": stated.delta, "mechanism": name, "adjacency": stated.adjacency}
-    run: Mapping[str, Any] = json.loads(certificate)["run"]
-    wrong = [key for key, value in run.items() if str(numbers.get(key)) != str(value)]
+    run = json.loads(certificate)["run"].items()
+    wrong = [key for key, value in run if str(numbers.get(key)) != str(value)]
     if wrong or others:
-        raise ValueError(
-            f"Expected a certificate of this run, got one of another {' and '.join(wrong)}."
-        )
+        found = " and ".join(wrong)
+        raise ValueError(f"Expected a certificate of this run, got one of another {found}.")
     return proved

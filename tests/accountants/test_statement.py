@@ -9,9 +9,10 @@ from importlib.metadata import version
 from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator
 from scipy.stats import norm
 
-from cases import each
+from cases import ROOT, each
 from dplearn import DPSGD, Phases, Tuned
 from dplearn.certificates import NotProvedError, certify, check
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
@@ -134,11 +135,11 @@ def test_local_model_needs_no_trusted_party():
 FULL = replace(RUN, sampling="none", sample_rate=1.0)
 PROOFS = [
     (RUN, {}, "contour integral"),
-    (replace(RUN, sampling="random_allocation"), {}, "on a lattice"),
+    (replace(RUN, sampling="without_replacement"), {}, "on a lattice"),
     (replace(RUN, steps=1), {}, "profile of the one release"),
     (FULL, {}, "sums of Gaussian losses"),
     (FULL, {"accountant": "gdp"}, "sums of Gaussian losses"),  # where the limit is exact
-    (replace(RUN, sample_rate=1e-6, steps=2), {}, "total variation"),
+    (replace(RUN, sample_rate=1e-3, steps=2), {"delta": 1e-3, "records": 9}, "total variation"),
     (replace(RUN, steps=0), {}, "nothing is released"),
     (RUN, {"tuning": Tuned(RUN, 3)}, "Papernot & Steinke"),
     (RUN, {"accountant": "rdp"}, "Canonne, Kamath & Steinke (2020), Proposition 12"),
@@ -188,3 +189,40 @@ def test_json_has_full_precision():
     assert written["guarantee"]["epsilon"] == STATED.guarantee.epsilon
     assert written["words"] == STATED.rows and written["certificate"] is None
     assert written["words"]["Computed"].startswith("2026-03-01, ") and written["records"] == 9_999
+
+
+PRODUCT: dict[str, Any] = {
+    "name": "Replies & more",
+    "description": "A model that suggests replies.",
+    "intended_use": "Shorter answers",
+    "data_product_type": "Machine learning model",
+    "data_product_region": "Global",
+    "data_curators": ["The Hospital", "Its owner"],
+    "publication_date": DATE,
+}
+SCHEMA = json.loads((ROOT / "tests/accountants/registry_schema.json").read_text())
+
+
+def test_registry_entry_matches_its_schema_and_the_statement():
+    valid = Draft7Validator(SCHEMA, format_checker=Draft7Validator.FORMAT_CHECKER)
+    for plan, own, _ in PLANS.values():
+        stated = plan.statement(**PARTS | own)
+        entry = json.loads(stated.registry_entry(PRODUCT, registry_authors=["A. Author"]))
+        assert not [*valid.iter_errors(entry)]
+        loss = entry["deployment"]["privacy_loss"]
+        assert loss["privacy_parameters"] == {"epsilon": stated.guarantee.epsilon, "delta": 1e-5}
+        assert loss["privacy_unit"] == stated.parts["Unit of privacy"]
+        assert entry["url_slug"] == "replies-more-the-hospital-2026"
+        # Every part of the statement has its place.
+        assert all(words in str([*_texts(entry)]) for words in stated.rows.values())
+    assert [*valid.iter_errors(entry | {"tier": 0})] and [*valid.iter_errors(entry | {"more": 1})]
+    for part in SCHEMA["properties"]["deployment"]["properties"]["basic"]["required"]:
+        with pytest.raises(ValueError, match=f"Expected {part}, got ''"):
+            STATED.registry_entry(PRODUCT | {part: ""}, registry_authors=["A. Author"])
+    with pytest.raises(TypeError, match="data_curators to be a list"):
+        STATED.registry_entry(PRODUCT | {"data_curators": "Us"}, registry_authors=["A. Author"])
+
+
+def _texts(entry):
+    for value in entry.values() if isinstance(entry, dict) else [entry]:
+        yield from _texts(value) if isinstance(value, dict) else [value]

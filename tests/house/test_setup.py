@@ -160,8 +160,8 @@ def test_the_chromium_of_the_environment_goes_first(monkeypatch):
 @each("way", ["found", "apt-get", "playwright", "none"])
 def test_a_chromium_is_found_or_installed_or_one_line_of_error(way, monkeypatch):
     tried = []
-    monkeypatch.setattr(chromium, "by_apt", lambda: tried.append("apt-get") or way == "apt-get")
-    monkeypatch.setattr(chromium, "by_playwright", lambda: tried.append("playwright") or True)
+    monkeypatch.setattr(chromium, "ways", lambda: [["apt-get"], ["playwright"]])
+    monkeypatch.setattr(chromium, "succeeds", tried.append)
     monkeypatch.setattr(chromium, "starts", lambda: way in ["found", *tried])
     if way == "none":
         with pytest.raises(SystemExit, match=r"^No Chromium.*DPLEARN_CHROMIUM"):
