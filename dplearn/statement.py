@@ -174,9 +174,8 @@ class Statement(Shown):
         slug = re.sub(r"[\W_]+", "-", slug.lower()).strip("-")
         parts = lambda *named: ". ".join(f"{each}: {rows[each]}" for each in named if each in rows)
         model = {"model_name": _MODELS[trust.partition(",")[0]], "model_name_details": trust}
-        model |= (
-            {"release_type": "One release"} if rows["Paid for by one epsilon"] == "once" else {}
-        )
+        if rows["Paid for by one epsilon"] == "once":
+            model["release_type"] = "One release"
         deployment = {
             "basic": basic,
             "dp_variant": {"variant_name": "Approximate DP"},

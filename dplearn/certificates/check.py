@@ -55,20 +55,7 @@ class NotProvedError(Exception):
 
 
 def check(text: str) -> str:
-    """Return the sentence that a certificate proves.
-
-    Parameters
-    ----------
-    text : str, a certificate
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    NotProvedError if the proof fails
-    """
+    """Return the sentence that `text` proves; raise NotProvedError if the proof fails."""
     try:
         _require(_TEXT.fullmatch(text) and text.count("{") <= 5, "no short text in plain ASCII")
         once = lambda pairs: _require(len(dict(pairs)) == len(pairs), "a key twice") or dict(pairs)

@@ -231,12 +231,7 @@ class Deployment:
 
 @cache
 def deployments() -> tuple[Deployment, ...]:
-    """Return the deployments in ``data/deployments.csv``, in the order of its rows.
-
-    Returns
-    -------
-    tuple of Deployment
-    """
+    """Return the deployments in ``data/deployments.csv``, in the order of its rows."""
     with shipped_table("deployments.csv").open(encoding="utf-8", newline="") as file:
         rows: list[dict[str, Any]] = list(csv.DictReader(file))
     for row in rows:

@@ -67,7 +67,11 @@ def entries(value, module) -> dict[str, str]:
 
 def lacks(name: str, value, module):
     """Yield what the docstring of a function or class lacks."""
-    table, titles = entries(value, module), sections(inspect.getdoc(value) or "")
+    doc = inspect.getdoc(value) or ""
+    one_line = inspect.isfunction(value) and doc.startswith("Return") and "\n" not in doc
+    if one_line and all(f"`{each}`" in doc for each in parameters(value)):
+        return
+    table, titles = entries(value, module), sections(doc)
     for each, parameter in parameters(value).items():
         if not table.get(each, "").strip():
             yield f"{name}: no type of {each}"
