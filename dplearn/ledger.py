@@ -46,11 +46,18 @@ class BudgetExceeded(ValueError):
 
 
 class Release(NamedTuple):
-    """A line of a ledger: name, mechanism and number of runs."""
+    """A line of a ledger.
+
+    Parameters
+    ----------
+    name : str
+    mechanism : Mechanism
+    steps : int >= 1, number of runs
+    """
 
     name: str
     mechanism: Mechanism
-    steps: int  # number of runs
+    steps: int
 
 
 @dataclass
@@ -84,6 +91,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
     reserve : float, optional
         Part of delta reserved beforehand for releases known only by (epsilon, delta) with
         delta > 0; by default all of delta if such a release comes first, else 0.
+    releases : tuple of Release
 
     Examples
     --------

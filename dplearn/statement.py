@@ -2,7 +2,6 @@
 
 import datetime
 import hashlib
-import html
 import json
 import math
 import re
@@ -15,8 +14,9 @@ from textwrap import TextWrapper
 from typing import Any, ClassVar
 
 from dplearn.accountants import ACCOUNTANTS, Accountant
+from dplearn.accountants.pld import PLD
 from dplearn.core import validate
-from dplearn.core.display import ReadOnly, Shown, as_latex, in_signs
+from dplearn.core.display import ReadOnly, Shown, as_card, as_latex
 from dplearn.core.guarantee import Adjacency, Guarantee, round_up
 from dplearn.mechanisms import Composed
 
@@ -82,26 +82,30 @@ _NOT_COVERED = (
     "whether the program does what is written here",
 )
 _FALSE_ALARMS = 0.01
-_CARD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Privacy statement</title>
-<meta name="viewport" content="width=device-width"><style>@page {{ size: A5; margin: 10mm }}
-body {{ font: 15px/1.4 system-ui, sans-serif; max-width: 36em; margin: 1em auto; padding: 0 1em }}
-p {{ font-size: 1.3em; border: solid; border-width: 2px 0; padding: .5em 0 }}
-dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: anywhere }}</style>
-<h1>Privacy statement</h1><p>{promise}</p><dl>{rows}</dl></html>
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement(Shown):
-    """A complete privacy statement, made by `HasGuarantee.statement`."""
+    """A complete privacy statement, made by `HasGuarantee.statement`.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+    records : int >= 1, number of units in the data
+    parts : mapping of str to str, sentences about the run by part
+    true_positive_rate : float in [0, 1], upper bound for the best attack at 1 % false alarms
+    not_covered : tuple of str
+    certificate : str, JSON text for ``dplearn check``
+    proved : str, the sentence that the certificate proves
+    """
 
     guarantee: Guarantee
-    records: int  # number of units in the data
-    parts: Mapping[str, str]  # sentences about the run, by part
-    true_positive_rate: float  # upper bound for the best attack at 1 % false alarms
+    records: int
+    parts: Mapping[str, str]
+    true_positive_rate: float
     not_covered: tuple[str, ...]
-    certificate: str = ""  # JSON text for ``dplearn check``
-    proved: str = ""  # the sentence that the certificate proves
+    certificate: str = ""
+    proved: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", ReadOnly(self.parts))
@@ -163,10 +167,11 @@ class Statement(Shown):
         for part in (*BASIC, "registry_authors"):
             if not given.get(part):
                 raise ValueError(f"Expected {part}, got {given.get(part)!r}.")
-        for part in ("data_curators", "registry_authors"):
-            validate.instance(list, **{part: given[part]})
+            if part in ("data_curators", "registry_authors"):
+                validate.instance(list, **{part: given[part]})
         rows, trust = self.rows, self.parts["Trust"]
-        slug = f"{basic['name']} {basic['data_curators'][0]} {str(basic['publication_date'])[:4]}"
+        slug = f"{basic['name']}-{basic['data_curators'][0]}-{str(basic['publication_date'])[:4]}"
+        slug = re.sub(r"[\W_]+", "-", slug.lower()).strip("-")
         parts = lambda *named: ". ".join(f"{each}: {rows[each]}" for each in named if each in rows)
         model = {"model_name": _MODELS[trust.partition(",")[0]], "model_name_details": trust}
         if rows["Paid for by one epsilon"] == "once":
@@ -193,16 +198,12 @@ class Statement(Shown):
                 "registry_authors": registry_authors,
             },
         }
-        entry = {"url_slug": re.sub(r"[\W_]+", "-", slug.lower()).strip("-"), "status": "Draft"}
-        entry |= {"tier": 2, "deployment": deployment}
+        entry = {"url_slug": slug, "status": "Draft", "tier": 2, "deployment": deployment}
         return json.dumps(entry, indent=1, ensure_ascii=False, default=str) + "\n"
 
     def card(self) -> str:
         """Return a self-contained HTML page for printing."""
-        rows = {part: html.escape(in_signs(words)) for part, words in self.rows.items()}
-        promise = rows.pop("Promise")
-        listed = "".join(f"<dt>{part}</dt><dd>{words}</dd>" for part, words in rows.items())
-        return _CARD.format(promise=promise, rows=listed)
+        return as_card("Privacy statement", self.rows)
 
 
 class HasGuarantee(Shown, metaclass=validate.NamesParameters):
@@ -251,28 +252,30 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
     ) -> Statement:
         """Return a complete privacy statement; raise ValueError naming a missing part.
 
-        `unit` is the unit of privacy, in which neighbours differ, and `records` the number of
-        units, fewer than 1 / delta, unless the plan fixes them, as a `FederatedPlan` does.
-        `period` is the period that one epsilon covers, such as ``"once"``. `sampling` is the scheme
-        that the program *really* uses. `tuning` is one of `TUNINGS`, or a `Tuned` of this plan,
-        whose guarantee is then stated. `released` is one of the plan's `releases`; unless it is
-        every step, no lower bound is stated. `trust` is one of `TRUST`, and `trusted` names the
-        trusted party. `not_covered` lists further exclusions. `certificate` is that of this run by
-        `dplearn.certificates.certify`, and is checked again. `accountant` and `adjacency` are those
-        of `guarantee`, which must be a finite bound. The default `date` is today.
+        Parameters
+        ----------
+        delta : float in (0, 1 / records)
+        unit : str, in which neighbours differ, unless the plan fixes it, as a `FederatedPlan` does
+        records : int >= 1, the number of units, unless the plan fixes it
+        period : str, the period that one epsilon covers, such as ``"once"``
+        sampling : str, the scheme that the program *really* uses
+        tuning : one of `TUNINGS`, or a `Tuned` of this plan, whose guarantee is then stated
+        released : one of the plan's `releases`; only every step has a lower bound
+        trust : one of `TRUST`
+        trusted : str, names the trusted party
+        date : datetime.date, by default today
+        not_covered : list of str, further exclusions
+        accountant, adjacency : as in `guarantee`, which must be a finite bound
+        certificate : str, of this run by `dplearn.certificates.certify`; it is checked again
 
         Examples
         --------
         >>> from dplearn.run import DPSGD
         >>> plan = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=10_000)
         >>> parts = {"delta": 1e-5, "unit": "one image", "sampling": "poisson", "tuning": "public"}
-        >>> parts |= {"records": 60_000, "released": "last_model"}
-        >>> parts |= {"trust": "central", "trusted": "the hospital"}
-        >>> plan.statement(**parts, period="once").rows["Accountant"]
+        >>> parts |= {"records": 60_000, "released": "last_model", "period": "once"}
+        >>> plan.statement(**parts, trust="central", trusted="the hospital").rows["Accountant"]
         'Privacy loss distribution, by a contour integral (Alghamdi et al. 2023)'
-        >>> plan.statement(**parts)
-        Traceback (most recent call last):
-        ValueError: Expected period, what one epsilon pays for, such as 'once', got nothing.
         """
         parts: dict[str, Any] = {"delta": delta, "unit": self.unit or unit, "period": period}
         parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
@@ -313,8 +316,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
 
 def _require_words(parts: Mapping[str, Any], *, date: Any, not_covered: Any) -> None:
     """Raise TypeError unless texts are str and date is a date; ValueError for a future date."""
-    words = ("unit", "period", "sampling", "released", "trust", "trusted", "certificate")
-    for name in words:
+    for name in ("unit", "period", "sampling", "released", "trust", "trusted", "certificate"):
         validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
     if isinstance(not_covered, str) or not all(isinstance(each, str) for each in not_covered):
         raise TypeError(f"Expected not_covered to be a list of str, got {not_covered!r}.")
@@ -340,10 +342,8 @@ def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
             "Expected trust='local' of a plan with sampling='none' alone, got "
             f"{own or 'votes that are counted'}: who sees each report sees who took part."
         )
-    if plan.units not in (None, parts["records"]):
-        raise ValueError(
-            f"Expected records={plan.units} as in the plan, got records={parts['records']}."
-        )
+    if plan.units not in (None, records := parts["records"]):
+        raise ValueError(f"Expected records={plan.units} as in the plan, got records={records}.")
     if not hasattr(parts["tuning"], "run"):
         validate.one_of(TUNINGS, tuning=parts["tuning"])
     elif parts["tuning"].run != plan.composed or parts["certificate"]:
@@ -378,10 +378,8 @@ def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
     most = min(steep, 1 - math.exp(-stated.epsilon) * (1 - stated.delta - _FALSE_ALARMS), 1.0)
     with suppress(NotImplementedError):
         if composed is not None:
-            ends: Any = ACCOUNTANTS["pld"]().true_positive_rate(  # type: ignore[attr-defined]
-                composed, false_positive_rate=_FALSE_ALARMS, adjacency=stated.adjacency
-            )
-            most = min(most, float(ends[1]))
+            at = {"false_positive_rate": _FALSE_ALARMS, "adjacency": stated.adjacency}
+            most = min(most, float(PLD().true_positive_rate(composed, **at)[1]))
     return most
 
 
@@ -395,10 +393,9 @@ def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
     name = f"{mechanism.name}_{base.name}" if base else mechanism.name
     numbers = {**(vars(base) if base else {}), **vars(mechanism), "steps": steps}
     numbers |= {"delta": stated.delta, "mechanism": name, "adjacency": stated.adjacency}
-    run: Mapping[str, Any] = json.loads(certificate)["run"]
-    wrong = [key for key, value in run.items() if str(numbers.get(key)) != str(value)]
+    run = json.loads(certificate)["run"].items()
+    wrong = [key for key, value in run if str(numbers.get(key)) != str(value)]
     if wrong or others:
-        raise ValueError(
-            f"Expected a certificate of this run, got one of another {' and '.join(wrong)}."
-        )
+        found = " and ".join(wrong)
+        raise ValueError(f"Expected a certificate of this run, got one of another {found}.")
     return proved

@@ -30,9 +30,15 @@ class Tuned:
     The bound is Papernot & Steinke (2022), Theorem 2, after Liu & Talwar (2019). It holds if K is
     drawn by `draw` and kept secret, if each run draws its settings independently from the same
     public law, and if its score depends only on the releases of `run`: on public data, or with
-    noise that `run` includes. `run` is the most revealing setting. Only the
-    best run is released. If K is fixed or public all K runs count, ``Composed([(run, K)])``. A
-    choice by exact scores on private data has no guarantee for any K.
+    noise that `run` includes. Only the best run is released. If K is fixed or public all K runs
+    count, ``Composed([(run, K)])``. A choice by exact scores on private data has no guarantee.
+
+    Parameters
+    ----------
+    run : Mechanism or plan, the whole run of the most revealing setting
+    tries : float in [1, 1e6], expected number of runs
+    shape : float in [-0.9, 10] of the law of K: 1 is geometric, 0 logarithmic; a lower one leaks
+        less, and K varies more
 
     Examples
     --------
@@ -44,9 +50,8 @@ class Tuned:
     epsilon <= 3.688 at delta = 1.0e-05, add_remove, by rdp
     """
 
-    run: Any  # whole run of the most revealing setting; a plan is stored as `plan.composed`
-    tries: float  # expected number of runs, in [1, 1e6]
-    # Of the law of K, in [-0.9, 10]; 1: geometric, 0: logarithmic; lower: less leak, K varies more.
+    run: Any  # a plan is stored as `plan.composed`
+    tries: float
     shape: float = 0.0
 
     def __post_init__(self) -> None:

@@ -20,16 +20,7 @@ __all__ = ["ACCOUNTANTS", "Accountant", "accountant_of"]
 
 
 def accountant_of(accountant: Accountant | str) -> Accountant:
-    """Return an accountant given as itself or by its name.
-
-    Parameters
-    ----------
-    accountant : Accountant, or str in `ACCOUNTANTS`
-
-    Returns
-    -------
-    Accountant
-    """
+    """Return `accountant`, given as itself or by its name in `ACCOUNTANTS`."""
     if isinstance(accountant, str):
         validate.one_of(tuple(ACCOUNTANTS), accountant=accountant)
         return ACCOUNTANTS[accountant]()

@@ -77,11 +77,19 @@ class Accountant(ABC):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Return the guarantee of `steps` >= 0 adaptive runs at the given delta in (0, 1).
+        """Return the guarantee of adaptive runs, whose kind is that of epsilon.
 
-        Its `kind` is that of epsilon; an infinite epsilon has a `reason`. ValueError and
-        TypeError are raised for arguments out of range, NotImplementedError if no theorem covers
-        the combination; the message names it.
+        Parameters
+        ----------
+        mechanism : Mechanism or plan
+        delta : float in (0, 1)
+        steps : int >= 0
+        adjacency : "add_remove", "replace_one" or "zero_out"
+
+        Raises
+        ------
+        ValueError or TypeError if an argument is out of range
+        NotImplementedError if no theorem covers the combination, which the message names
         """
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
         return self.epsilon_curve(mechanism, delta=delta, steps=[steps], adjacency=adjacency)[0]
@@ -96,9 +104,10 @@ class Accountant(ABC):
     ) -> tuple[Guarantee, ...]:
         """Return a guarantee for each number of steps; computations are shared.
 
-        Parameters and errors are those of `epsilon`; `steps` has shape (n,), or (n, n_parts) with
-        a column for each of ``mechanism.parts()``, whose own counts it replaces; if any row runs
-        a part that adds no noise, epsilon is infinite in every row that releases anything.
+        Parameters and errors are those of `Accountant.epsilon`; `steps` has shape (n,), or
+        (n, n_parts) with a column for each of ``mechanism.parts()``, whose own counts it replaces;
+        if any row runs a part that adds no noise, epsilon is infinite in every row that releases
+        anything.
         """
         validate.probability(delta=delta)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
@@ -144,8 +153,12 @@ class Accountant(ABC):
     ) -> Guarantee:
         """Return the guarantee with the smallest proved delta at `epsilon`, at least 1e-299.
 
-        Parameters and errors as in `epsilon`. Delta is rounded up; the guarantee's epsilon is at
-        most the argument. `delta_lower` bounds delta from below.
+        Other parameters and errors are those of `Accountant.epsilon`. Delta is rounded up; the
+        guarantee's epsilon is at most the argument. `delta_lower` bounds delta from below.
+
+        Parameters
+        ----------
+        epsilon : float >= 0
         """
         validate.non_negative(epsilon=epsilon)
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)

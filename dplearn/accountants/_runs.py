@@ -99,7 +99,7 @@ class Runs:
     @cached_property
     def pure(self) -> bool:
         """Whether all mechanisms are DP with delta = 0."""
-        return all(math.isfinite(_pure(m, self.adjacency)) for m in self.mechanisms)
+        return all(math.isfinite(m.pure_epsilon(self.adjacency)) for m in self.mechanisms)
 
     def delta_grid(self, delta: float) -> NDArray:
         """Return candidate per-step deltas, from 1e-9 delta / most steps to delta / fewest steps.
@@ -119,11 +119,6 @@ def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) 
 @lru_cache(64)
 def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
     return np.max([p.epsilon(deltas) for p in mechanism.profiles(adjacency)], axis=0)
-
-
-@lru_cache(64)
-def _pure(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    return mechanism.pure_epsilon(adjacency)
 
 
 @dataclass(frozen=True, eq=False)

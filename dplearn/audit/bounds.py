@@ -28,16 +28,25 @@ _NOISES = tuple(math.exp(0.02 * k) for k in range(100, -76, -1))
 class LowerBound:
     """Lower bound on epsilon proved by outputs; a bound of 0 does not prove privacy.
 
+    Parameters
+    ----------
+    epsilon : float >= 0: a program of this epsilon or less is unlikely to give the outputs
+    delta : float in [0, 1]
+    method : "one_run", "two_worlds", or "plan_curve" (from `two_worlds`)
+    confidence : float in (0, 1), of one test, planned before the runs
+    adjacency : "add_remove", "replace_one" or "zero_out"
+    assume : "any" program, or a "gaussian" trade-off curve
+
     Examples
     --------
     >>> print(LowerBound(epsilon=2.1, delta=1e-5, confidence=0.999, method="one_run"))
     epsilon > 2.1 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
     """
 
-    epsilon: float  # a program of this epsilon or less is unlikely to give the outputs
+    epsilon: float
     delta: float
-    method: str  # one_run, two_worlds, or plan_curve (from `two_worlds`)
-    confidence: float = 0.999  # of one test, planned before the runs
+    method: str
+    confidence: float = 0.999
     adjacency: Adjacency = "add_remove"
     assume: Assumption = "any"
 
@@ -83,10 +92,24 @@ def from_counts(
 ) -> LowerBound:
     """Return the bound from `positives` independent runs with a canary and `negatives` without.
 
-    The attacker guessed "present" in `true_positives` and `false_positives` of them, by a rule
-    chosen on other runs, as `from_scores` does. Each error rate has a Clopper-Pearson limit, which
-    it exceeds with probability (1 - confidence) / 2 at most. The last four arguments are fields
-    of the `LowerBound`.
+    Each error rate has a Clopper-Pearson limit, which it exceeds with probability
+    (1 - confidence) / 2 at most. Other parameters are fields of `LowerBound`.
+
+    Parameters
+    ----------
+    true_positives : int in [0, positives], runs where the attacker guessed "present" rightly, by a
+        rule chosen on other runs, as `from_scores` does
+    positives : int >= 1
+    false_positives : int in [0, negatives]
+    negatives : int >= 1
+
+    Returns
+    -------
+    LowerBound
+
+    Raises
+    ------
+    ValueError if a number is out of range
 
     Examples
     --------
@@ -143,16 +166,12 @@ def two_worlds(
 
     Parameters
     ----------
-    looks : sequence of (true_positives, positives, false_positives, negatives)
-        Cumulative counts at each look.
-    plan : DPSGD
-        Plan that the program claims to follow.
-    delta : float
-        Delta of the bound, in (0, 1).
-    planned : int
-        Number of looks fixed before the first run; each has an equal part of 1 - confidence.
-    confidence : float
-        Confidence over all looks together, in (0, 1).
+    looks : list of (true_positives, positives, false_positives, negatives), cumulative at each look
+    plan : DPSGD that the program claims to follow
+    delta : float in (0, 1), of the bound
+    planned : int >= len(looks), fixed before the first run; each look has an equal part of
+        1 - confidence
+    confidence : float in (0, 1), over all looks together
 
     Returns
     -------
@@ -220,10 +239,23 @@ def from_scores(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return the bound from one score per run, `present` with a canary and `absent` without.
+    """Return the bound from one score per independent run.
 
-    All runs are independent. The first half of each, in the order of the runs, chooses the
-    threshold; only the second half is tested with it. Other arguments are as in `from_counts`.
+    The first half of the runs, in their order, chooses the threshold; only the second half is
+    tested with it. Other parameters are fields of `LowerBound`.
+
+    Parameters
+    ----------
+    present : array of float, scores of runs with the canary
+    absent : array of float, scores of runs without it
+
+    Returns
+    -------
+    LowerBound
+
+    Raises
+    ------
+    ValueError for fewer than two scores
     """
     both = [_finite(scores) for scores in (present, absent)]
     tried, judged = zip(*(np.split(scores, [len(scores) // 2]) for scores in both), strict=True)
@@ -261,7 +293,17 @@ def from_guesses(
     Mahloujifar, Melis & Chaudhuri 2024 for the trade-off curve of (epsilon, delta)-DP, which loses
     less to delta than that of Steinke, Nasr & Jagielski 2023, or for a Gaussian's. A program may
     reveal all guessed canaries with probability canaries * delta / guesses: unless that is below
-    1 - confidence, the bound is 0. Other arguments are as in `from_counts`.
+    1 - confidence, the bound is 0. Other parameters are fields of `LowerBound`.
+
+    Parameters
+    ----------
+    canaries : int >= 1
+    guesses : int in [1, canaries]
+    correct : int in [0, guesses]
+
+    Returns
+    -------
+    LowerBound
 
     Examples
     --------
@@ -299,15 +341,28 @@ def one_run(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return the bound from one score per canary of one or more runs; high means included.
+    """Return the bound from one score per canary of one or more runs.
 
-    `guesses` is (highest, lowest): how many of the highest scores are guessed to be included and
-    how many of the lowest left out, both fixed before the scores are seen. By default they depend
-    only on the number of canaries, delta and confidence: one pair, near the best for Gaussian
-    noise of an epsilon between 1 and 8, has nine tenths of the error level, and two larger pairs,
-    for programs that leak more, a twentieth each. Other arguments are as in `from_counts`.
     Ties are ordered so that the fewest guesses are right: the theorem is about an order that does
-    not depend on which canaries are included.
+    not depend on which canaries are included. Other parameters are fields of `LowerBound`.
+
+    Parameters
+    ----------
+    included : array of bool
+    scores : array of float of the same size; high means included
+    guesses : pair of int >= 0: how many of the highest scores are guessed to be included and how
+        many of the lowest left out, both fixed before the scores are seen. By default they depend
+        only on the number of canaries, delta and confidence: one pair, near the best for Gaussian
+        noise of an epsilon between 1 and 8, has nine tenths of the error level, and two larger
+        pairs, for programs that leak more, a twentieth each
+
+    Returns
+    -------
+    LowerBound
+
+    Raises
+    ------
+    ValueError for sizes that differ, or scores that are not finite
     """
     x, bits = _finite(scores), np.asarray(included, dtype=bool).ravel()
     if x.shape != bits.shape:

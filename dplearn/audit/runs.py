@@ -19,7 +19,12 @@ Train = Callable[[NDArray[np.bool_], int], Any]
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Inclusion flags and scores of the canaries of all runs, each of shape (runs, canaries).
+    """Inclusion flags and scores of the canaries of all runs.
+
+    Parameters
+    ----------
+    included : array of bool, shape (runs, canaries)
+    scores : array of float, the same shape
 
     Examples
     --------
@@ -44,7 +49,7 @@ class Observations:
         """Return the bound by `from_scores` for one canary per run, else by `one_run` on all.
 
         Fix canaries, runs and `guesses` (which select `one_run`) beforehand: adding runs until the
-        bound is positive voids the confidence. Arguments are those of `one_run`.
+        bound is positive voids the confidence. Parameters are those of `one_run`.
         """
         judge = partial(one_run, self.included, self.scores, guesses=guesses)
         if self.included.shape[1] == 1 and guesses is None:
@@ -65,20 +70,15 @@ def observe(
 
     Parameters
     ----------
-    train : callable
-        Maps flags of the included canaries, shape (canaries,), drawn by fair coins, and a seed to
-        one score per canary, higher if it seems included, or to a result for `score`. It must use
-        the flags only to choose the data.
-    canaries : int
-        Number of canaries, >= 1.
-    runs : int
-        Number of calls, >= 1.
-    seed : int
-        Determines all draws, >= 0; each call gets another seed, by which it may store its result.
-    score : callable, optional
-        Turns a result of `train` into one score per canary.
-    executor : concurrent.futures.Executor, optional
-        Runs the calls; by default they run one after the other in this process.
+    train : callable from flags of the included canaries, shape (canaries,), drawn by fair coins,
+        and a seed to one score per canary, higher if it seems included, or to a result for
+        `score`; it must use the flags only to choose the data
+    canaries : int >= 1
+    runs : int >= 1
+    seed : int >= 0, determines all draws; each call gets another seed, by which it may store its
+        result
+    score : callable, turns a result of `train` into one score per canary
+    executor : concurrent.futures.Executor; by default the calls run one by one in this process
 
     Returns
     -------
@@ -86,8 +86,7 @@ def observe(
 
     Raises
     ------
-    ValueError
-        Unless the scores of a call are one finite number per canary.
+    ValueError unless the scores of a call are one finite number per canary
     """
     validate.integer(minimum=1, canaries=canaries, runs=runs)
     validate.integer(minimum=0, seed=seed)

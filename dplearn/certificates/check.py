@@ -58,7 +58,8 @@ def check(text: str) -> str:
     """Return the sentence that `text` proves; raise NotProvedError if the proof fails."""
     try:
         _require(_TEXT.fullmatch(text) and text.count("{") <= 5, "no short text in plain ASCII")
-        certificate = json.loads(text, object_pairs_hook=_object)
+        once = lambda pairs: _require(len(dict(pairs)) == len(pairs), "a key twice") or dict(pairs)
+        certificate = json.loads(text, object_pairs_hook=once)
         _expect(_KEYS, certificate)
         _require(certificate["format"] == FORMAT, "unknown format")
         _require(type(certificate["bits"]) is int and 53 <= certificate["bits"] <= 512, "bits")
@@ -209,11 +210,6 @@ def _number(text: object) -> arb:
     if isinstance(text, str) and _NUMBER.fullmatch(text):
         return arb(text)
     raise NotProvedError(f"not proved: {text!a:.50} is no decimal number")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    _require(len(dict(pairs)) == len(pairs), "a key stands twice")
-    return dict(pairs)
 
 
 def _expect(names: Set[str], place: Mapping[str, Any]) -> None:

@@ -30,11 +30,20 @@ def certify(
 ) -> str:
     """Return a certificate of a bracket of the mechanism's epsilon at delta, verified by `check`.
 
-    It is JSON text about `steps` runs under one `adjacency`;
-    `delta`, in (0, 1), is read as its printed decimal number, like all others. Only Gaussian and
-    PoissonSubsampled(Gaussian) are supported; for others, and if no contour is
-    short enough at these parameters, NotImplementedError is raised, and ModuleNotFoundError if
-    python-flint is not installed.
+    Parameters
+    ----------
+    mechanism : Gaussian, or PoissonSubsampled of one
+    delta : float in (0, 1), read as its printed decimal number, like all others
+    steps : int >= 1
+    adjacency : "add_remove", "replace_one" or "zero_out"
+
+    Returns
+    -------
+    str, JSON text
+
+    Raises
+    ------
+    NotImplementedError for other mechanisms, or if no contour is short enough
     """
     if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
         mechanism = mechanism.base

@@ -18,6 +18,13 @@ _TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
     "≤": r"$\le$",
     "≥": r"$\ge$",
 }
+_CARD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width"><style>@page {{ size: A5; margin: 10mm }}
+body {{ font: 15px/1.4 system-ui, sans-serif; max-width: 36em; margin: 1em auto; padding: 0 1em }}
+p {{ font-size: 1.3em; border: solid; border-width: 2px 0; padding: .5em 0 }}
+dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: anywhere }}</style>
+<h1>{title}</h1><p>{first}</p><dl>{rows}</dl></html>
+"""
 
 
 def in_signs(words: str) -> str:
@@ -58,6 +65,15 @@ def as_latex(rows: Mapping[str, str]) -> str:
     """Return a two-column LaTeX table that needs no LaTeX package."""
     lines = [rf"{in_latex(name)} & {in_latex(words)} \\" for name, words in rows.items()]
     return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *lines, r"\end{tabular}", ""])
+
+
+def as_card(title: str, rows: Mapping[str, str]) -> str:
+    """Return a self-contained HTML page for printing, with the first row on top."""
+    names, words = zip(*rows.items(), strict=True)
+    first, *others = (html.escape(in_signs(each)) for each in words)
+    listed = zip(names[1:], others, strict=True)
+    listed = "".join(f"<dt>{name}</dt><dd>{each}</dd>" for name, each in listed)
+    return _CARD.format(title=title, first=first, rows=listed)
 
 
 class Shown:

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from dplearn.core.display import ReadOnly, in_latex, in_signs
 
+__all__ = ["Adjacency", "Guarantee", "Kind", "Reference"]
 Adjacency = Literal["add_remove", "replace_one", "zero_out"]
 ADJACENCIES: tuple[Adjacency, ...] = get_args(Adjacency)
 
@@ -16,12 +17,20 @@ Kind = Literal["exact", "upper", "bracket", "probable", "approximate", "lower"]
 
 @dataclass(frozen=True)
 class Reference:
-    """Citation of a result: authors, year, and theorem or section."""
+    """Citation of a result.
+
+    Parameters
+    ----------
+    authors : str
+    year : int > 0
+    where : str, theorem or section
+    checked : bool, whether the theorem's number was checked in the paper
+    """
 
     authors: str
     year: int
     where: str
-    checked: bool = False  # whether the theorem's number was checked in the paper
+    checked: bool = False
 
     def __str__(self) -> str:
         return f"{self.authors} ({self.year}), {self.where}"

@@ -17,9 +17,21 @@ def oriented_gradients(
     carries little information and would use up the clipping norm. Train without a bias, for the
     same reason. Each image is transformed alone, so a record influences only its own gradient.
 
-    Images have shape (n, H, W), H and W multiples of the number of `cells` along each side. A
-    gradient votes for the two nearest of the directions in :math:`[0, 2\pi)`, in proportion. The
-    vectors, shape (n, cells * cells * orientations), are zero for an image without an edge.
+    A gradient votes for the two nearest of the directions in :math:`[0, 2\pi)`, in proportion.
+
+    Parameters
+    ----------
+    images : array of float, shape (n, H, W), H and W multiples of `cells`
+    cells : int >= 1, their number along each side
+    orientations : int >= 2
+
+    Returns
+    -------
+    Array of shape (n, cells * cells * orientations), 0 for an image without an edge
+
+    Raises
+    ------
+    ValueError for images of another shape
 
     References
     ----------

@@ -17,10 +17,16 @@ _FOLDERS = (Path(__file__).parents[1] / "data", Path(__file__).parents[2] / "dat
 
 
 class Labelled(NamedTuple):
-    """Images and their labels, a row per record: ``images, labels = digits()``."""
+    """Images and their labels, a row per record: ``images, labels = digits()``.
 
-    images: NDArray[np.float32]  # (n, ...), in [0, 1]
-    labels: NDArray[np.int64]  # (n,)
+    Parameters
+    ----------
+    images : array of float in [0, 1], shape (n, ...)
+    labels : array of int >= 0, shape (n,)
+    """
+
+    images: NDArray[np.float32]
+    labels: NDArray[np.int64]
 
 
 def labelled(pixels: NDArray, labels: NDArray, *, largest: int = 255) -> Labelled:
@@ -33,8 +39,21 @@ def split(
 ) -> tuple[Labelled, Labelled, Labelled]:
     """Return the training, validation and test part of a public partition.
 
-    The partition depends on the number of records and the seed alone. `validation` and
-    `test` are shares in [0, 1), together < 1; each part is rounded to whole records.
+    The partition depends on the number of records and the seed alone.
+
+    Parameters
+    ----------
+    records : Labelled
+    validation, test : float in [0, 1), shares, together < 1; rounded to whole records
+    seed : int >= 0
+
+    Returns
+    -------
+    Three Labelled
+
+    Raises
+    ------
+    ValueError if no record is left to train on
 
     Examples
     --------
@@ -59,6 +78,18 @@ def split(
 def shipped_table(name: str) -> Path:
     """Return the path of a table of ``data/``, in a checkout or an installed package.
 
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    FileNotFoundError if it is in neither
+
     Examples
     --------
     >>> shipped_table("digits.csv.gz").name
@@ -77,6 +108,10 @@ def shipped_table(name: str) -> Path:
 def digits() -> Labelled:
     """Return 1797 digits of 8 x 8 pixels, written by 13 people, from the published table.
 
+    Returns
+    -------
+    Labelled
+
     References
     ----------
     Alpaydin & Kaynak (1998), Optical Recognition of Handwritten Digits, UCI Machine Learning
@@ -94,15 +129,26 @@ def digits() -> Labelled:
 
 
 class School(NamedTuple):
-    """Synthetic school with a row per pupil: attributes, and the digit that each wrote."""
+    """Synthetic school with a row per pupil: attributes, and the digit that each wrote.
 
-    age: NDArray[np.int64]  # years; those above 18 learn in the evening
-    month: NDArray[np.int64]  # of birth, 1 to 12
+    Parameters
+    ----------
+    age : array of int >= 6, years; those above 18 learn in the evening
+    month : array of int in [1, 12], of birth
+    village : array of str
+    height : array of int, cm
+    copied : array of bool, whether they have ever handed in copied homework
+    digit : array of int in [0, 9]
+    images : array of float in [0, 1], shape (1438, 8, 8)
+    """
+
+    age: NDArray[np.int64]
+    month: NDArray[np.int64]
     village: NDArray[np.str_]
-    height: NDArray[np.int64]  # cm
-    copied: NDArray[np.bool_]  # whether they have ever handed in copied homework
+    height: NDArray[np.int64]
+    copied: NDArray[np.bool_]
     digit: NDArray[np.int64]
-    images: NDArray[np.float32]  # (1438, 8, 8)
+    images: NDArray[np.float32]
 
     @property
     def anna(self) -> int:
@@ -115,6 +161,10 @@ def school() -> School:
 
     The images are the training part of ``split(digits(), validation=0)``; all else is drawn from
     one seed. Of the 64 pupils of Anna's age, only she has both her month and her village.
+
+    Returns
+    -------
+    School
 
     Examples
     --------
@@ -145,20 +195,33 @@ def school() -> School:
 
 @dataclass(frozen=True, kw_only=True)
 class Deployment:
-    """Row of ``data/deployments.csv``: a published epsilon and its context."""
+    """Row of ``data/deployments.csv``: a published epsilon and its context.
+
+    Parameters
+    ----------
+    id, organisation, what, source : str
+    year : int > 0, in which it began
+    model : "local": noise on the device, or "central": noise at the data holder
+    unit : "user", "person", "housing_unit" or "unsaid"
+    period : str, covered by one epsilon, such as "day" or "report"
+    epsilon : float > 0
+    delta : float in [0, 1), 0 for pure differential privacy; None if the source has none
+    adjacency : str, empty if the source has none
+    unsaid : str, facts that the source, as read for this table, does not state
+    """
 
     id: str
     organisation: str
     what: str
-    year: int  # in which it began
-    model: str  # "local": noise on the device; "central": noise at the data holder
-    unit: str  # "user", "person", "housing_unit" or "unsaid"
-    period: str  # covered by one epsilon, such as "day" or "report"
+    year: int
+    model: str
+    unit: str
+    period: str
     epsilon: float
-    delta: float | None  # 0 for pure differential privacy; None if the source has none
-    adjacency: str  # empty if the source has none
+    delta: float | None
+    adjacency: str
     source: str
-    unsaid: str  # facts that the source, as read for this table, does not state
+    unsaid: str
 
     @property
     def comparable(self) -> tuple[str, str, str]:

@@ -64,6 +64,16 @@ _GRID = np.append(0.0, np.geomspace(1e-6, FAR, 128))
 class Profile:
     r"""Privacy profile of an ordered pair of distributions.
 
+    Curves map arrays of epsilon >= 0 to logarithms of the same shape.
+
+    Parameters
+    ----------
+    log_delta_of : callable, log delta of (P, Q)
+    log_delta_reverse_of : callable, the same for (Q, P); None if the pair is symmetric
+    kinks : array of float > 0, shape (n,), where a curve is not smooth: quadrature splits there
+    log_tail_of : callable, log Q(L > epsilon)
+    log_tail_reverse_of : callable, log P(-L > epsilon); None if the pair is symmetric
+
     Examples
     --------
     >>> from dplearn.mechanisms import Gaussian
@@ -72,12 +82,11 @@ class Profile:
     0.1269367
     """
 
-    log_delta_of: Curve  # log delta of (P, Q) at every epsilon >= 0
-    log_delta_reverse_of: Curve | None = None  # the same for (Q, P); None: the pair is symmetric
-    # Epsilons > 0 at which either curve is not smooth, shape (n,): quadrature splits there.
+    log_delta_of: Curve
+    log_delta_reverse_of: Curve | None = None
     kinks: ArrayLike = ()
-    log_tail_of: Curve | None = None  # log Q(L > epsilon) at every epsilon >= 0
-    log_tail_reverse_of: Curve | None = None  # log P(-L > epsilon); None if symmetric
+    log_tail_of: Curve | None = None
+    log_tail_reverse_of: Curve | None = None
 
     @property
     def _backward(self) -> Curve:

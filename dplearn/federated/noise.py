@@ -95,12 +95,6 @@ class DistributedNoise:
         return {"central": central, "local": central * math.sqrt(n), "distributed": rounded}
 
 
-def _sum_gap(sigma: float, clients: int) -> float:
-    """Return tau of G-J3, the distance of log masses from those of one discrete Gaussian."""
-    k = np.arange(1, clients)
-    return 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
-
-
 def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1) -> float:
     r"""Return a zCDP rho of a sum of `clients` discrete Gaussians in `dimension` coordinates.
 
@@ -112,5 +106,7 @@ def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1)
     alone = shift**2 / (2 * sigma**2)
     if sigma < 0.5:
         return alone
-    gap = _sum_gap(sigma, clients) * math.sqrt(dimension)
-    return min(alone, (shift / (math.sqrt(clients) * sigma) + gap) ** 2 / 2)
+    # tau of G-J3, the distance of the sum's log masses from those of one discrete Gaussian.
+    k = np.arange(1, clients)
+    tau = 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
+    return min(alone, (shift / (math.sqrt(clients) * sigma) + tau * math.sqrt(dimension)) ** 2 / 2)

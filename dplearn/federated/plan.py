@@ -31,7 +31,10 @@ _EQUAL = "updates are added up unweighted and divided by a public number"
 
 @dataclass(frozen=True, kw_only=True)
 class UserGuarantee(Guarantee):
-    """Guarantee whose neighbours differ in one user and all of that user's data."""
+    """Guarantee whose neighbours differ in one user and all of that user's data.
+
+    Its parameters are fields of `Guarantee`.
+    """
 
     @classmethod
     def of(cls, stated: Guarantee, *assumptions: str) -> Self:
@@ -50,7 +53,16 @@ class FederatedPlan(Plan):
     clipped to `max_update_norm`; noise of `noise_multiplier` such norms is added to the sum.
     Neighbours differ in a user, so local steps and the number of records do not change epsilon.
 
-    `sampling`, how users are selected, decides the theorem and has no default:
+    Parameters
+    ----------
+    users : int >= 1, that may take part: a public number; the data may hold fewer
+    sample_rate : float in (0, 1], expected share of them in one round
+    rounds : int >= 0
+    noise_multiplier : float >= 0, standard deviation of the noise on the sum / max_update_norm
+    max_update_norm : float > 0, clipping norm of one user's update
+    sampling : str, how users are selected: it decides the theorem and has no default
+
+    Selections:
 
     * ``"poisson"``: each user independently, with probability `sample_rate`; ``add_remove``.
     * ``"without_replacement"``: a set of fixed size, drawn afresh each round; ``replace_one``,
@@ -76,12 +88,12 @@ class FederatedPlan(Plan):
 
     unit: ClassVar[str] = "one user, with all that the user has"
 
-    users: int  # that may take part: a public number; the data may hold fewer
-    sample_rate: float  # expected share of them in one round, in (0, 1]
+    users: int
+    sample_rate: float
     rounds: int
-    noise_multiplier: float  # standard deviation of the noise on the sum / max_update_norm, >= 0
-    max_update_norm: float  # clipping norm of one user's update, > 0
-    sampling: Sampling  # how users are selected
+    noise_multiplier: float
+    max_update_norm: float
+    sampling: Sampling
 
     def __post_init__(self) -> None:
         validate.integer(minimum=1, users=self.users)
@@ -168,9 +180,16 @@ class CorrelatedPlan(FederatedPlan):
     round t, with independent Gaussian Z. All rounds together are then a function of CX + Z, one
     Gaussian release of the sums X.
 
-    `noise_multiplier` is that of Z, and `sample_rate` the expected share of users in a round, which
-    gives no amplification. Neighbours differ in a user whose updates are all set to zero
-    (``zero_out``): participation does not depend on the data of others.
+    Neighbours differ in a user whose updates are all set to zero (``zero_out``): participation does
+    not depend on the data of others. Other parameters are those of `FederatedPlan`.
+
+    Parameters
+    ----------
+    noise_multiplier : float >= 0, of Z
+    sample_rate : float in (0, 1], expected share of users in a round, without amplification
+    strategy : array of float, C, shape (rounds, rounds); stored as a tuple of rows
+    participations : int >= 1, maximum per user over all rounds
+    min_separation : int >= 1, fewest rounds from one participation to the next
 
     Examples
     --------
@@ -189,9 +208,9 @@ class CorrelatedPlan(FederatedPlan):
     samplings: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]
 
     sampling: Sampling = field(default="none", init=False)
-    strategy: ArrayLike = field(repr=False)  # C, shape (rounds, rounds); stored as a tuple of rows
-    participations: int  # maximum per user over all rounds; >= 1
-    min_separation: int  # fewest rounds from one participation to the next; 1 allows any
+    strategy: ArrayLike = field(repr=False)
+    participations: int
+    min_separation: int
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -227,7 +246,10 @@ class CorrelatedPlan(FederatedPlan):
         steps: ArrayLike,
         adjacency: Adjacency | None = None,
     ) -> tuple[UserGuarantee, ...]:
-        """Return the guarantee after each number of rounds in `steps`, at most the plan's."""
+        """Return the guarantee after each number of rounds in `steps`, at most the plan's.
+
+        Parameters are those of `Plan.guarantee`.
+        """
         law, lines = accountant_of(accountant), []
         target: dict[str, Any] = {"delta": delta, "adjacency": adjacency or "zero_out"}
         for n in as_counts(steps).tolist():
@@ -312,7 +334,21 @@ def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
 
     Records are sampled independently, so a binomial number of them moves the sum, by at most one
     norm each; without sampling, all do. Equal gradients of full norm leak most, and their pair is
-    composed. Other sampling schemes raise NotImplementedError.
+    composed.
+
+    Parameters
+    ----------
+    plan : DPSGD, with Poisson sampling or none
+    records : int >= 1, the most of one user, at most 1000 with sampling
+    delta : float in (0, 1)
+
+    Returns
+    -------
+    UserGuarantee, a bracket
+
+    Raises
+    ------
+    NotImplementedError for other sampling schemes
 
     Examples
     --------

@@ -163,10 +163,14 @@ class Mechanism(metaclass=validate.NamesParameters):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Return the guarantee of `steps` adaptive releases at delta in (0, 1).
+        """Return the guarantee of `steps` adaptive releases at delta.
 
-        `accountant` is one of `dplearn.ACCOUNTANTS` or its name, `adjacency` the kind of
-        neighbours; errors are those of `Accountant.epsilon`.
+        Parameters
+        ----------
+        accountant : Accountant or str, one of `dplearn.ACCOUNTANTS`
+        delta : float in (0, 1)
+        steps : int >= 0
+        adjacency : str, kind of neighbours; errors are those of `Accountant.epsilon`
 
         Examples
         --------
@@ -274,8 +278,15 @@ class Outputs:
     r"""Densities, or probabilities of whole numbers, of two neighbours' outputs.
 
     The profile at epsilon is the area
-    :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`. `log_p` and `log_q` map an array of points to
-    logarithms; both laws have mass below 1e-10 outside `lower` and `upper`.
+    :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`.
+
+    Parameters
+    ----------
+    log_p, log_q : callable from an array of points to logarithms
+    lower, upper : float, any, outside which both laws have mass below 1e-10
+    corners : tuple of float, points where a density is not smooth, and its peaks
+    whole : bool, whether the laws are on the whole numbers from `lower` to `upper`
+    label : str, of the axis
 
     Examples
     --------
@@ -289,9 +300,9 @@ class Outputs:
     log_q: Curve
     lower: float
     upper: float
-    corners: tuple[float, ...] = ()  # points where a density is not smooth, and its peaks
-    whole: bool = False  # whether the laws are on the whole numbers from `lower` to `upper`
-    label: str = "released number / largest contribution of one record"  # of the axis
+    corners: tuple[float, ...] = ()
+    whole: bool = False
+    label: str = "released number / largest contribution of one record"
 
     def reverse(self) -> Self:
         """Return the two laws swapped."""

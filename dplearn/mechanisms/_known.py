@@ -25,10 +25,8 @@ class ApproximateDP(Mechanism):
 
     Parameters
     ----------
-    epsilon : float
-        At least 0, in nats.
-    delta : float
-        In [0, 1); 0 is pure differential privacy.
+    epsilon : float >= 0, in nats
+    delta : float in [0, 1); 0 is pure differential privacy
 
     Examples
     --------
@@ -71,13 +69,17 @@ class ApproximateDP(Mechanism):
 class ZCDP(Mechanism):
     """An arbitrary rho-zCDP release (Bun & Steinke 2016), for accountants "rdp" and "zcdp" only.
 
+    Parameters
+    ----------
+    rho : float >= 0
+
     Examples
     --------
     >>> print(ZCDP(0.1).guarantee("zcdp", delta=1e-5))
     epsilon <= 1.915 at delta = 1.0e-05, add_remove, by zcdp
     """
 
-    rho: float  # >= 0
+    rho: float
 
     name = "rho_zcdp"
     conditions = ("the release has the rho that is said of it",)

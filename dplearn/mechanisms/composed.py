@@ -19,8 +19,9 @@ from dplearn.mechanisms.laplace import Laplace
 class Composed(Mechanism):
     """Adaptive composition of several mechanisms with their numbers of runs.
 
-    Each item of `mechanisms` is a mechanism or plan that is run once, or a pair (mechanism or plan,
-    number of runs).
+    Parameters
+    ----------
+    mechanisms : list of mechanisms or plans that run once, or of pairs (mechanism, number of runs)
 
     Examples
     --------

@@ -73,12 +73,18 @@ class CorrelatedGaussian(Wrapped):
         separation: int = 1,
         participations: int = 1,
     ) -> Self:
-        """Return the run of a `strategy` C with noise of `noise_multiplier` contribution norms.
+        """Return the run of a strategy.
 
-        A record takes part at most `participations` times, `separation` or more steps apart. The
-        sensitivity is exact if a set of such steps attains the bound, for example if the columns
-        of a record do not overlap, or for a nonnegative decreasing Toeplitz strategy
+        The sensitivity is exact if a set of such steps attains the bound, for example if the
+        columns of a record do not overlap, or for a nonnegative decreasing Toeplitz strategy
         (Kalinin & Lampert 2024). Otherwise it is an upper bound.
+
+        Parameters
+        ----------
+        strategy : array of float, a matrix C with a column for each step
+        noise_multiplier : float >= 0, noise in contribution norms
+        separation : int >= 1, fewest steps between two participations of a record
+        participations : int >= 1, the most of one record
         """
         columns = np.asarray(strategy, dtype=float)
         if columns.ndim != 2 or not columns.any() or not np.all(np.isfinite(columns)):

@@ -21,7 +21,6 @@ that after all queries, with H the sum of the etas,
 e^{H}\hat\delta(\varepsilon - 2H)`: both ends allow for it.
 """
 
-import dataclasses
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -125,9 +124,14 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
 
 @dataclass(frozen=True)
 class AtTheseVotes:
-    """Leakage of a plan at given votes, made by `at_these_votes`."""
+    """Leakage of a plan at given votes, made by `at_these_votes`.
 
-    queries: tuple[tuple[Laws, int], ...]  # of each distinct row of counts, and its multiplicity
+    Parameters
+    ----------
+    queries : tuple of pairs, the laws of each distinct row of counts, and its multiplicity
+    """
+
+    queries: tuple[tuple[Laws, int], ...]
 
     def rdp(self, orders: ArrayLike = ORDERS) -> NDArray:
         """Return exact Rényi divergences to the worst neighbour, larger direction, (n_orders,).
@@ -141,22 +145,6 @@ class AtTheseVotes:
     def slack(self) -> float:
         """Error bound on the computed log probabilities of all queries, both laws together."""
         return 2 * float(sum(count * law.error for law, count in self.queries))
-
-    def renyi_guarantee(self, *, delta: float) -> Guarantee:
-        """Return the guarantee with the smallest epsilon that `rdp` proves, an upper bound."""
-        rdp = self.rdp() + self.slack * ORDERS / (ORDERS - 1)
-        epsilon = rdp_to_epsilon(ORDERS, rdp, delta=delta)
-        return Guarantee(
-            epsilon=float(epsilon.min()),
-            delta=delta,
-            kind="upper",
-            method="rdp",
-            adjacency="add_remove",
-            assumptions=_ASSUMES,
-            reason=NOT_FOR_PRINT,
-            only_for="these votes",
-            details={"order": float(ORDERS[np.argmin(epsilon)])},
-        )
 
     def guarantee(self, *, delta: float) -> Guarantee:
         """Return a certified bracket of epsilon over all neighbours of the votes, both directions.
@@ -179,20 +167,41 @@ class AtTheseVotes:
             at = delta * math.exp(-sign * self.slack)
             bracket = lattice.brackets(sides, counts, delta=at, witnesses=real)
             ends.append(float(bracket[sign > 0][0]) + sign * self.slack)
-        bound, lower = self.renyi_guarantee(delta=delta), max(ends[1], 0.0)
-        kind, upper = "bracket" if lower > 0 else "upper", min(ends[0], bound.epsilon)
-        return dataclasses.replace(
-            bound, epsilon=upper, lower=lower, kind=kind, method="lattice", details={}
+        rdp = self.rdp() + self.slack * ORDERS / (ORDERS - 1)
+        lower = max(ends[1], 0.0)
+        return Guarantee(
+            epsilon=min(ends[0], float(rdp_to_epsilon(ORDERS, rdp, delta=delta).min())),
+            delta=delta,
+            kind="bracket" if lower > 0 else "upper",
+            method="lattice",
+            adjacency="add_remove",
+            lower=lower,
+            assumptions=_ASSUMES,
+            reason=NOT_FOR_PRINT,
+            only_for="these votes",
         )
 
 
 def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     """Return the leakage of a plan at these votes if all queries are asked; it is private.
 
+    Parameters
+    ----------
+    votes : Votes
+    plan : PATE
+
+    Returns
+    -------
+    AtTheseVotes
+
+    Raises
+    ------
+    ValueError if classes and noise need too much memory
+
     Examples
     --------
     >>> votes = Votes([[240, 10, 0]] * 100 + [[150, 60, 40]] * 10)
-    >>> stated = at_these_votes(votes, PATE(answers=110, noise_std=40)).renyi_guarantee(delta=1e-5)
+    >>> stated = at_these_votes(votes, PATE(answers=110, noise_std=40)).guarantee(delta=1e-5)
     >>> print(stated.epsilon < 0.34, stated.only_for, stated.reason, sep=", ")
     True, these votes, not to be published
     """

@@ -34,6 +34,14 @@ class PATE(HasGuarantee):
     only if the largest count, plus noise of that deviation, reaches `threshold`; the guarantee
     counts the check of every query asked, answered or not.
 
+    Parameters
+    ----------
+    answers : int >= 0, largest number answered
+    noise_std : float > 0, of the Gaussian noise on every count
+    queries : int >= `answers`, the default, largest number asked
+    threshold : float of votes, any; given together with check_std
+    check_std : float > 0, standard deviation of the noise on the largest count
+
     Examples
     --------
     >>> plan = PATE(queries=640, answers=286, noise_std=40, threshold=200, check_std=150)
@@ -48,11 +56,11 @@ class PATE(HasGuarantee):
         "student": "a student taught by the answers; its epsilon is at most theirs",
     }
 
-    answers: int  # largest number answered, >= 0
-    noise_std: float  # of the Gaussian noise on every count
-    queries: int | None = None  # largest number asked, >= `answers`, which is the default
-    threshold: float | None = None  # of votes; given together with check_std
-    check_std: float | None = None  # standard deviation of the noise on the largest count
+    answers: int
+    noise_std: float
+    queries: int | None = None
+    threshold: float | None = None
+    check_std: float | None = None
 
     def __post_init__(self) -> None:
         validate.integer(minimum=0, maximum=MOST_RUNS, answers=self.answers)
@@ -93,6 +101,11 @@ class Aggregator:
     Use one object per private data set: its counters enforce the guarantee. After the last answer
     or query that the plan allows, it reads no further vote. Floating-point noise is
     teaching-grade.
+
+    Parameters
+    ----------
+    plan : PATE
+    rng : numpy.random.Generator
 
     Examples
     --------

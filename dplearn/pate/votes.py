@@ -19,6 +19,10 @@ class Votes:
 
     They depend on all of the private data and must not be published.
 
+    Parameters
+    ----------
+    counts : array of int in [0, 1e9], shape (queries, classes), all rows with the same sum
+
     Examples
     --------
     >>> votes = Votes([[240, 10, 0], [150, 60, 40]])
@@ -28,7 +32,7 @@ class Votes:
     [[2, 1, 0], [0, 0, 3]]
     """
 
-    counts: NDArray[np.int64]  # (queries, classes), all rows with the same sum
+    counts: NDArray[np.int64]
 
     def __post_init__(self) -> None:
         counts = _whole(self.counts, "counts", "(queries, classes)")
@@ -83,9 +87,19 @@ SHIPPED = (50, 100, 250, 500, 1000)  # numbers of teachers whose votes come with
 
 
 def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:
-    """Return the shipped votes on a thousand synthetic digits, and the digits, shape (1000,).
+    """Return the shipped votes on a thousand synthetic digits, and the digits.
 
-    The number of teachers is one of `SHIPPED`; they trained on parts of 60,000 other digits.
+    Parameters
+    ----------
+    teachers : int in `SHIPPED`; they trained on parts of 60,000 other digits
+
+    Returns
+    -------
+    Votes, and an array of shape (1000,)
+
+    Raises
+    ------
+    ValueError for another number
 
     Examples
     --------

@@ -43,9 +43,18 @@ _WASTE = 2**14
 def deltas(
     pair: SampledGaussian, steps: int, epsilons: ArrayLike, *, rtol: float = 1e-6
 ) -> tuple[NDArray, NDArray]:
-    """Return certified bounds on log delta at each epsilon >= 0, with target width `rtol`.
+    """Return certified bounds on log delta at each epsilon.
 
-    Where the sum fails they are -inf and the smaller of 0 and the Chernoff bound.
+    Parameters
+    ----------
+    pair : SampledGaussian
+    steps : int >= 1
+    epsilons : array of float >= 0, shape (n,)
+    rtol : float > 0, target relative width
+
+    Returns
+    -------
+    Lower and upper bounds; where the sum fails -inf, and the smaller of 0 and the Chernoff bound
     """
     epsilon = np.asarray(epsilons, dtype=float)
     if pair.sigma < LEAST_SIGMA:
@@ -76,9 +85,18 @@ def deltas(
 def brackets(
     pair: SampledGaussian, steps: ArrayLike, *, delta: float, rtol: float = 1e-6
 ) -> tuple[NDArray, NDArray]:
-    """Return certified bounds on epsilon for each number of steps, or (0, inf) on failure.
+    """Return certified bounds on epsilon for each number of steps.
 
-    They are valid even if wider than the target relative width `rtol`.
+    Parameters
+    ----------
+    pair : SampledGaussian
+    steps : array of int >= 1, shape (n,)
+    delta : float in (0, 1)
+    rtol : float > 0, target relative width; wider bounds are valid, too
+
+    Returns
+    -------
+    Lower and upper bounds, 0 and inf on failure
     """
     steps = np.asarray(steps, dtype=float)
     if pair.sigma < LEAST_SIGMA:
@@ -90,11 +108,15 @@ def brackets(
 def worse_brackets(
     steps: ArrayLike, *, sigma: float, q: float, delta: float, rtol: float = 1e-6
 ) -> tuple[NDArray, NDArray]:
-    """Return certified bounds on the larger epsilon of both directions, as `brackets` does.
+    """Return certified bounds on the larger epsilon of both directions.
 
-    The remove direction is solved. For the add direction it suffices to prove that its delta at
-    the upper end is at most delta, by a Chernoff bound or else by a rough sum. If that fails,
-    the add direction is solved as well.
+    Parameters are those of `brackets` and fields of `SampledGaussian`. The remove direction is
+    solved. For the add direction it suffices to prove that its delta at the upper end is at most
+    delta, by a Chernoff bound or else by a rough sum. If that fails, it is solved as well.
+
+    Returns
+    -------
+    Lower and upper bounds
     """
     steps, log_delta = np.asarray(steps, dtype=float), math.log(delta)
     lower, upper = brackets(SampledGaussian(sigma, q, "remove"), steps, delta=delta, rtol=rtol)

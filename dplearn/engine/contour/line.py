@@ -56,7 +56,19 @@ class Line:
 
     def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
         """Return B, and per row a t (or inf) with log(pi t (M / B)^T) >= need, and log B(t)."""
-        bound, start = self._majorant(float(np.min(need / steps)))
+        # Mean of sigma^2 |dL / dx| under the tilted law, for an initial guess.
+        log_p, loss = (log.real for log in self.pair.logs(self.x))
+        tilted = log_p + self.tilt * loss - 0.5 * (self.x / self.pair.sigma) ** 2
+        tilted = np.exp(tilted - np.max(tilted))
+        each = self.pair.posterior(self.x)
+        if self.pair.direction == "replace":
+            each = each + self.pair.posterior(-self.x)
+        posterior = float(each @ tilted / np.sum(tilted))
+        # For a normal loss: t^2 times its variance = 2 need / T.
+        slope = max(posterior / self.pair.sigma, 1e-12)
+        start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
+        # The best angle at t is then about t times the mean posterior / sigma^2.
+        bound = Majorant.of(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5))
         cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         for t in start * _FURTHER:
             log_b = bound.log_at(t)
@@ -68,22 +80,6 @@ class Line:
             if np.all(np.isfinite(cuts)) or t[-1] > farthest:
                 break
         return bound, cuts, at_cuts
-
-    def _majorant(self, need: float) -> tuple[Majorant, float]:
-        """Return B for heights near the best at a t where one step gains `need`, and that t."""
-        # Mean of sigma^2 |dL / dx| under the tilted law, for an initial guess.
-        log_p, loss = (log.real for log in self.pair.logs(self.x))
-        tilted = log_p + self.tilt * loss - 0.5 * (self.x / self.pair.sigma) ** 2
-        tilted = np.exp(tilted - np.max(tilted))
-        each = self.pair.posterior(self.x)
-        if self.pair.direction == "replace":
-            each = each + self.pair.posterior(-self.x)
-        posterior = float(each @ tilted / np.sum(tilted))
-        # For a normal loss: t^2 times its variance = 2 need / T.
-        slope = max(posterior / self.pair.sigma, 1e-12)
-        start = math.sqrt(2 * max(need, 1e-9)) / slope
-        # The best angle at t is then about t times the mean posterior / sigma^2.
-        return Majorant.of(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5)), start
 
     def transform(self, h: float, count: int) -> NDArray:
         """Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, k in base `block`."""

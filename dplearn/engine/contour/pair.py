@@ -30,11 +30,15 @@ LEAST_SIGMA = 0.025
 class SampledGaussian:
     """The pair ((1-q)N(0) + qN(1), N(0)) with standard deviation sigma, or its reverse.
 
-    For "replace" it is the pair of (1-q)N(0) + qN(1) and (1-q)N(0) + qN(-1).
+    Parameters
+    ----------
+    sigma : float > 0, noise multiplier
+    q : float in (0, 1), sample rate
+    direction : "remove", "add", or "replace" for (1-q)N(0) + qN(1) and (1-q)N(0) + qN(-1)
     """
 
-    sigma: float  # noise multiplier, > 0
-    q: float  # sample rate in (0, 1)
+    sigma: float
+    q: float
     direction: Literal["remove", "add", "replace"]
 
     @property
@@ -87,6 +91,11 @@ class SampledGaussian:
 
         Sources: s log f and it log f, including log A and log B; x^2 / 2 sigma^2; summation;
         and the distance of nodes.
+
+        Parameters
+        ----------
+        x, size, loss : arrays of shape (n,), nodes, sizes of the terms, and their losses
+        power : float or array, any, of f
         """
         inner = np.abs(self.drift(x)) - math.log1p(-self.q)
         each = np.abs(loss) + self.posterior(x) * inner

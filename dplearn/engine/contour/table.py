@@ -16,9 +16,16 @@ _ROOM = 0.3
 
 
 def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
-    """Return log E_P e^{mu L} of one step for real mu >= 0, with absolute error near 1e-15.
+    """Return log E_P e^{mu L} of one step, which is mu D_{1 + mu}(P, Q).
 
-    It is mu D_{1 + mu}(P, Q), the Rényi divergence of order 1 + mu times mu.
+    Parameters
+    ----------
+    pair : SampledGaussian
+    powers : array of float >= 0, the powers mu
+
+    Returns
+    -------
+    Logarithms with absolute errors near 1e-15
     """
     return moments(pair, np.asarray(powers, dtype=float)).k
 

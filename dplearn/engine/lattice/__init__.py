@@ -34,11 +34,18 @@ _LITTLE = 0.2
 
 @dataclass(frozen=True)
 class Lattice:
-    """Numerical settings of the composition."""
+    """Numerical settings of the composition.
 
-    rtol: float = 1e-6  # target relative width of a bracket; a wider one is valid too
-    most_cells: int = 2**16  # largest length of a transform
-    # Candidate fractions of delta for truncated losses; by default one, at most rtol / 100.
+    Parameters
+    ----------
+    rtol : float > 0, target relative width of a bracket; a wider one is valid too
+    most_cells : int >= 64, largest length of a transform
+    cuts : tuple of float in (0, 1), candidate fractions of delta for truncated losses; by default
+        one, at most rtol / 100
+    """
+
+    rtol: float = 1e-6
+    most_cells: int = 2**16
     cuts: tuple[float, ...] = ()
 
     def brackets(
@@ -52,11 +59,15 @@ class Lattice:
     ) -> tuple[NDArray, NDArray]:
         """Return bounds on the composed pairs' epsilon, the larger one of all directions.
 
-        `sides` holds per direction one ordered pair per mechanism; `counts`, of shape (n_rows,
-        n_profiles), their numbers of runs. `witnesses`, shaped like `sides`, are pairs whose
-        composition gives lower bounds: without them, or if a pair has no tails, the lower
-        ends are 0. Upper ends are infinite only if the mass at infinity exceeds delta. The search
-        begins at a `proved` upper end, one for each row, if it is far below its own first bound.
+        Parameters
+        ----------
+        sides : per direction one ordered pair, a Profile, per mechanism
+        counts : array of int >= 0, shape (n_rows, n_profiles), numbers of runs
+        delta : float in (0, 1)
+        witnesses : shaped like `sides`, pairs whose composition gives lower bounds: without them,
+            or if a pair has no tails, the lower ends are 0
+        proved : upper ends, shape (n_rows,), at which the search begins if they are far below its
+            own first bounds
         """
         counts = np.asarray(counts, dtype=float)
         totals = counts.sum(axis=1)
@@ -86,8 +97,12 @@ class Lattice:
     ) -> tuple[NDArray, NDArray]:
         """Return lower and upper bounds on log delta of one composed pair, at epsilons >= 0.
 
-        Profiles, row and witnesses are those of one direction and row in `brackets`;
-        without witnesses the lower ends are -inf.
+        Without witnesses the lower ends are -inf.
+
+        Parameters
+        ----------
+        profiles, row, witnesses : those of one direction and row in `brackets`
+        epsilons : array of float >= 0, shape (n,)
         """
         counts, epsilons = np.atleast_2d(np.asarray(row, dtype=float)), np.asarray(epsilons)
         scans = _scans(profiles, witnesses)

@@ -1,0 +1,105 @@
+"""Public names have numpydoc tables: each parameter with type and range, Returns and Raises."""
+
+import importlib
+import inspect
+import re
+from functools import reduce
+
+import pytest
+
+import dplearn
+from dplearn import accountants
+
+# Rooms whose public names have tables; others join later.
+ROOMS = (
+    *("dplearn", "dplearn.core.guarantee", "dplearn.engine.profile", "dplearn.engine.contour"),
+    *("dplearn.engine.lattice", "dplearn.mechanisms", "dplearn.accountants"),
+    *("dplearn.certificates", "dplearn.calibrate", "dplearn.statement", "dplearn.run"),
+    *("dplearn.ledger", "dplearn.tuning", "dplearn.opacus", "dplearn.pate", "dplearn.federated"),
+    *("dplearn.audit", "dplearn.datasets"),
+)
+RANGE = re.compile(r"[<>]|\b[Ii]n [\[({`]|\bshape\b|\bany\b|as in `|those of `")
+MANY = 4  # parameters of a method that has a table
+
+
+def public(module) -> dict:
+    """Return the classes and functions of `__all__`, or else those that a module defines."""
+    own = [n for n, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__]
+    names = getattr(module, "__all__", own if module.__name__ != "dplearn" else vars(module))
+    each = {name: getattr(module, name) for name in names if name[0] != "_"}
+    return {n: x for n, x in each.items() if inspect.isclass(x) or inspect.isfunction(x)}
+
+
+def sections(doc: str) -> dict[str, dict[str, str]]:
+    """Return the entries of each section of a docstring: name, and type with description."""
+    parts = re.split(r"^([A-Z]\w+)\n-{3,}\n", doc, flags=re.MULTILINE)
+    tables: dict[str, dict[str, str]] = {}
+    for title, body in zip(parts[1::2], parts[2::2], strict=True):
+        table = tables[title] = {}
+        for line in body.split("\n\n")[0].splitlines():
+            if not line.startswith(" "):
+                names, _, kind = line.partition(" : ")
+                keys = names.split(", ")
+                table |= dict.fromkeys(keys, kind)
+            elif table:
+                table |= {key: f"{table[key]} {line}" for key in keys}
+    return tables
+
+
+def parameters(value) -> dict[str, inspect.Parameter]:
+    """Return what a caller gives by name; nothing for an exception or a class without fields."""
+    if inspect.isclass(value) and (issubclass(value, Exception) or inspect.isabstract(value)):
+        return {}
+    given = inspect.signature(value).parameters.items()
+    return {n: p for n, p in given if n not in ("self", "cls") and p.kind.name[:3] != "VAR"}
+
+
+def entries(value, module) -> dict[str, str]:
+    """Return the table of a function or class, and those of the names it refers to."""
+    doc, result = inspect.getdoc(value) or "", {}
+    for path in re.findall(r"(?:those|fields) of `([\w.]+)`", " ".join(doc.split())):
+        first, *more = path.split(".")
+        homes = [m for m in (module, dplearn, accountants) if hasattr(m, first)]
+        other = reduce(getattr, more, getattr(homes[0], first))
+        result |= entries(other, homes[0])
+    return result | sections(doc).get("Parameters", {})
+
+
+def lacks(name: str, value, module):
+    """Yield what the docstring of a function or class lacks."""
+    doc = inspect.getdoc(value) or ""
+    one_line = inspect.isfunction(value) and doc.startswith("Return") and "\n" not in doc
+    if one_line and all(f"`{each}`" in doc for each in parameters(value)):
+        return
+    table, titles = entries(value, module), sections(doc)
+    for each, parameter in parameters(value).items():
+        if not table.get(each, "").strip():
+            yield f"{name}: no type of {each}"
+        kind = getattr(parameter.annotation, "__name__", str(parameter.annotation))
+        if re.fullmatch(r"(int|float)( \| None)?", kind) and not RANGE.search(table.get(each, "")):
+            yield f"{name}: no range of {each}"
+    if inspect.isfunction(value) and value.__qualname__ == value.__name__:
+        if "Returns" not in titles:
+            yield f"{name}: no Returns"
+        source = inspect.getsource(inspect.unwrap(value))
+        if re.search(r"^ +raise ", source, re.MULTILINE) and "Raises" not in titles:
+            yield f"{name}: no Raises"
+
+
+def methods(value):
+    """Yield the public methods of a class that take many parameters."""
+    for name, method in vars(value).items() if inspect.isclass(value) else ():
+        function = inspect.unwrap(getattr(method, "__func__", method))
+        if name[0] != "_" and inspect.isfunction(function) and len(parameters(function)) >= MANY:
+            yield name, function
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_public_names_have_tables(room):
+    module, lost = importlib.import_module(room), []
+    for name, value in public(module).items():
+        home = importlib.import_module(value.__module__)
+        lost += lacks(name, value, home)
+        for method, function in methods(value):
+            lost += lacks(f"{name}.{method}", function, home)
+    assert not lost, f"docstrings of {room} lack entries: {lost}"
