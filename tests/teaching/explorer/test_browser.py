@@ -27,7 +27,7 @@ def test_menu_has_the_same_position_on_all_pages(page, address):
         expect(page).to_have_title(f"{name} · dplearn")
         expect(page.get_by_role("heading", level=1)).to_have_text([name])
         page.locator(picture).wait_for()
-        settled(page, name.split()[0])
+        settled(page)
         assert page.evaluate(LINKS) == before
 
 
