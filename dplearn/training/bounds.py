@@ -15,6 +15,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -22,18 +23,12 @@ from torch import Tensor
 from dplearn.core import validate
 
 
-@dataclass(frozen=True, kw_only=True)
-class Groups:
+class Groups(NamedTuple):
     """Group of each parameter, with the norm bound C and the noise scale s of each group."""
 
     of: Mapping[str, int]
     norms: tuple[float, ...]
     scales: tuple[float, ...]  # standard deviation of the noise per unit of noise multiplier
-
-    @property
-    def sensitivity(self) -> float:
-        """Largest norm of a record's contribution over all groups."""
-        return math.hypot(*self.norms)
 
 
 class ClippingBound(ABC):
@@ -89,11 +84,15 @@ class PerLayer(Flat):
 class Grouped(ClippingBound):
     r"""Clipping of named groups, each with its own norm and noise multiplier.
 
-    Group m is a Gaussian mechanism with norm :math:`C_m` and noise multiplier :math:`z_m`; all
-    groups have the `noise_multiplier` :math:`z = (\sum_m z_m^{-2})^{-1/2}` together.
+    All groups together have the `noise_multiplier` :math:`z = (\sum_m z_m^{-2})^{-1/2}`.
 
-    Keys of both mappings are prefixes of parameter names; the longest matching key counts. Only
-    ratios of `noise_multipliers` matter when a run gives its own noise multiplier.
+    Parameters
+    ----------
+    norms : mapping of str to float
+        Norm :math:`C_m` > 0 of each group. Keys are prefixes of parameter names, of which the
+        longest counts.
+    noise_multipliers : mapping of str to float
+        Noise multiplier :math:`z_m` > 0 of each group; only ratios matter in a run.
 
     Examples
     --------
@@ -110,8 +109,9 @@ class Grouped(ClippingBound):
     def __post_init__(self) -> None:
         noise = self.noise_multipliers
         validate.integer(minimum=1, groups=len(self.norms))
-        validate.positive(**{f"norms[{name!r}]": norm for name, norm in self.norms.items()})
-        validate.positive(**{f"noise_multipliers[{name!r}]": z for name, z in noise.items()})
+        for argument in ("norms", "noise_multipliers"):
+            values = getattr(self, argument).items()
+            validate.positive(**{f"{argument}[{name!r}]": value for name, value in values})
         if noise.keys() != self.norms.keys():
             raise ValueError(
                 f"Expected noise_multipliers for {sorted(self.norms)}, got {sorted(noise)}."
@@ -123,12 +123,12 @@ class Grouped(ClippingBound):
         return sum(z**-2 for z in self.noise_multipliers.values()) ** -0.5
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
-        prefixes = list(self.norms)
-        fits = {n: [p for p in prefixes if n == p or n.startswith(p and p + ".")] for n in sizes}
-        lost = [name for name, matches in fits.items() if not matches]
-        if lost:
-            raise ValueError(f"Expected a group for every parameter, got none for {lost}.")
-        of = {name: prefixes.index(max(matches, key=len)) for name, matches in fits.items()}
+        prefixes, of = list(self.norms), {}
+        for name in sizes:
+            fits = [p for p in prefixes if name == p or name.startswith(p and p + ".")]
+            if not fits:
+                raise ValueError(f"Expected a group for every parameter, got none for {name!r}.")
+            of[name] = prefixes.index(max(fits, key=len))
         noise, total = self.noise_multipliers, self.noise_multiplier
         scales = tuple(norm * noise[name] / total for name, norm in self.norms.items())
         return Groups(of=of, norms=tuple(self.norms.values()), scales=scales)
@@ -139,11 +139,19 @@ class AdaptiveQuantile(Flat):
     r"""Flat clipping whose norm follows a quantile of the records' norms (Andrew et al., 2021).
 
     Each step also releases the count of norms at most C, each record adding +1/2 or -1/2, with
-    noise of standard deviation :math:`\sigma_b` = `count_noise`. Gradients need the larger
-    multiplier :math:`(z^{-2} - (2\sigma_b)^{-2})^{-1/2}` for both releases to have z together.
+    noise of standard deviation :math:`\sigma_b`. Gradients need the larger multiplier
+    :math:`(z^{-2} - (2\sigma_b)^{-2})^{-1/2}` for both releases to have z together.
 
-    `max_grad_norm` > 0 is C at the first step; `quantile` in (0, 1) is the fraction of norms that
-    should be at most C; :math:`\sigma_b` must exceed half the noise multiplier of the run.
+    Parameters
+    ----------
+    max_grad_norm : float
+        C > 0 at the first step.
+    count_noise : float
+        :math:`\sigma_b`, more than half the noise multiplier of the run.
+    quantile : float
+        Fraction of norms that should be at most C, in (0, 1).
+    learning_rate : float
+        Step size > 0 of log C.
 
     Examples
     --------
@@ -165,15 +173,13 @@ class AdaptiveQuantile(Flat):
         validate.probability(quantile=self.quantile)
 
     def gradient_noise(self, noise_multiplier: float) -> float:
-        if noise_multiplier == 0:
-            return 0.0
-        left = noise_multiplier**-2 - (2 * self.count_noise) ** -2
-        if left <= 0:
+        z, count = noise_multiplier, 2 * self.count_noise
+        if z >= count:
             raise ValueError(
-                f"Expected count_noise > noise_multiplier / 2 = {noise_multiplier / 2!r}, "
+                f"Expected count_noise > noise_multiplier / 2 = {z / 2!r}, "
                 f"got count_noise={self.count_noise!r}: the count alone would cost too much."
             )
-        return left**-0.5
+        return z and (z**-2 - count**-2) ** -0.5
 
     def factor(
         self, *, below: Tensor, examples: Tensor, normal: Tensor, expected_batch_size: float

@@ -1,11 +1,10 @@
 """Checks of training settings, and of models for mixing records or keeping their data.
 
-Modules known to mix records are refused by name. Other models are run on a few records: the state
-left by four runs may not depend on their data, and the comparisons of `guard` must agree.
+Modules known to mix records are refused by name. Other models are run on a few records: parameters
+and buffers after four runs may not depend on the data, and the comparisons of `guard` must agree.
 """
 
 import inspect
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -20,7 +19,7 @@ from dplearn.run import Plan
 from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.devices import forked
 from dplearn.training.gradients import Clip, recalled, taken
-from dplearn.training.guard import CHANGES, Viewer, holdings, probing
+from dplearn.training.guard import CHANGES, Viewer, probing, stored
 from dplearn.training.layers import trainable
 from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.tape import Loss, Recipe, device_of, passed, rows_of
@@ -46,8 +45,9 @@ def check_model(
     Parameters
     ----------
     model, loss_fn, inputs, targets
-        As in `clipped_sum`. Integers and masks are used as given; floating-point numbers are
-        replaced by normal draws, unless the records are `public`.
+        As in `clipped_sum`.
+    public : bool
+        Whether records are used as given. Otherwise normal draws replace floating-point numbers.
     batch : int
         Records in one pass, >= 4.
 
@@ -79,30 +79,32 @@ def check_model(
     index = [i % rows for i in range(count)]
     pool = taken((inputs, targets), rows, index, None if public else normal)
     some = lambda first, number: taken(pool, count, range(first, first + number))
+    pair = some(0, batch)
     with probing(*modules), forked(device_of(model), 0):
-        _check_suits(model, loss_fn, some(0, batch))
+        _check_suits(model, loss_fn, pair)
     _check_kept(model, loss_fn, [some(batch + 3 * i, 3) for i in range(4)], modules)
     with probing(*modules):
-        pair = some(0, batch)
         recipe, clip = recalled(model, loss_fn, *pair), Clip.of(model, Flat(1.0))
-        random = False
         for seed in range(_SEEDS):
-            random = _check_company(Viewer(model, loss_fn, recipe, seed, clip), pair, seed)
-            if not random and recipe.how == "tape":
+            viewer = Viewer(model, loss_fn, recipe, clip, seed)
+            _check_company(viewer, pair)
+            if not viewer.random and recipe.how == "tape":
                 break
         # Switch dropout off: places and sizes can only be compared without random draws.
-        for module in model.modules() if random else ():
+        for module in model.modules() if viewer.random else ():
             for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
                 if isinstance(vars(module).get(name), float):
                     setattr(module, name, 0.0)
-        viewer = Viewer(model, loss_fn, recipe, 0, clip)
-        random = random and _check_company(viewer, pair, 0)
-        spoilt = taken(pair, batch, range(batch), _spoilt)
+        viewer = Viewer(model, loss_fn, recipe, clip, 0)
+        _check_company(viewer, pair)
+        random, missing = viewer.random, torch.Generator().manual_seed(0)
+        tenth = lambda x: (torch.rand(x.shape, generator=missing) < 0.1).to(x.device)
+        spoilt = taken(pair, batch, range(batch), lambda x: x.masked_fill(tenth(x), torch.nan))
         try:
             viewer(spoilt)
         except Exception:
             return random  # a model may refuse NaN
-        _check_company(viewer, spoilt, 0, alike=False)
+        _check_company(viewer, spoilt)
         return random
 
 
@@ -122,19 +124,12 @@ def _check_suits(model: nn.Module, loss_fn: Loss, pair: Any) -> None:
         ) from error
 
 
-def _check_company(viewer: Viewer, pair: Any, seed: int, *, alike: bool = True) -> bool:
-    """Raise if records influence each other; return whether random numbers were drawn."""
-    before = viewer(pair, alike=alike)
-    random = viewer.random
-    if what := viewer.differs(pair, before, [*CHANGES], seed=seed, sizes=not random):
-        raise ValueError(viewer.refusal(pair, before, what))
-    return random
-
-
-def _spoilt(x: Tensor) -> Tensor:
-    """Return numbers of which a tenth is replaced by NaN."""
-    places = torch.rand(x.shape, generator=torch.Generator().manual_seed(0)) < 0.1
-    return x.masked_fill(places.to(x.device), torch.nan)
+def _check_company(viewer: Viewer, pair: Any) -> None:
+    """Raise if records influence each other."""
+    before = viewer(pair)
+    options: Any = {"seed": viewer.states, "room": 1e-5, "sizes": not viewer.random}
+    if refusal := viewer.refusal(pair, before, CHANGES, **options):
+        raise ValueError(refusal)
 
 
 def _check_kept(model: nn.Module, loss_fn: Loss, pairs: list[Any], modules: list[Any]) -> None:
@@ -146,14 +141,11 @@ def _check_kept(model: nn.Module, loss_fn: Loss, pairs: list[Any], modules: list
                 _, losses = passed(model, loss_fn, pair)
                 if parameters and losses.requires_grad:  # a backward pass may store data too
                     torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
-            held.append(holdings(model, loss_fn))
-    for path in set().union(*held):
-        values = [each.get(path) for each in held]
-        # State that is never reset, such as a function's variable, may count passes.
-        counts = {*map(type, values)} == {int} and len({b - a for a, b in pairwise(values)}) == 1
-        if values != values[:1] * 4 and not counts:
+            held.append(stored(*modules))
+    for name in set().union(*held):
+        if len({each.get(name) for each in held}) > 1:
             raise ValueError(
-                f"Expected a forward pass to keep nothing of its data, but {path!r} depends on it: "
+                f"Expected a forward pass to keep nothing of its data, but {name!r} depends on it: "
                 "it would hold data without noise, and pass it on to other records. Set it from "
                 "public data before the training, or leave it out."
             )
@@ -174,27 +166,25 @@ def check_training(model: nn.Module, loss_fn: Any, optimizer: Optimizer) -> None
     """Raise unless the model, the loss and the optimizer fit together."""
     if not callable(loss_fn):
         raise TypeError(f"Expected loss_fn to be a function, got {type(loss_fn).__name__}.")
-    if not trainable(model):
+    trained = trainable(model)
+    if not trained:
         raise ValueError("Expected a model with at least one trainable parameter, got 0.")
     # Recognise a DTensor by this attribute: importing its module takes half a second.
     if any(hasattr(parameter, "placements") for parameter in model.parameters()):
         raise validate.unsupported("a model in shards", "Give each process the whole model.")
     closure = inspect.signature(optimizer.step).parameters.get("closure")
     if isinstance(optimizer, LBFGS) or (closure and closure.default is closure.empty):
-        name = type(optimizer).__name__
-        raise validate.unsupported(
-            name, "it evaluates the loss in a closure, several times a step."
-        )
+        why = "it evaluates the loss in a closure, several times a step."
+        raise validate.unsupported(type(optimizer).__name__, why)
     optimized = {id(p) for group in optimizer.param_groups for p in group["params"]}
     losses = trainable(loss_fn).values() if isinstance(loss_fn, nn.Module) else ()
     if foreign := {*optimized, *map(id, losses)} - {id(p) for p in model.parameters()}:
         raise ValueError(
             f"Expected trainable parameters of the model only, got {len(foreign)} of the loss or "
-            "in the optimizer that are not the model's and would never be trained: make them "
-            "part of the model, which can return what they give."
+            "in the optimizer that are not the model's: make them part of the model, which can "
+            "return what they give."
         )
-    missing = [name for name, p in trainable(model).items() if id(p) not in optimized]
-    if missing:
+    if missing := [name for name, p in trained.items() if id(p) not in optimized]:
         raise ValueError(
             f"Expected every trainable parameter in the optimizer, got none for {missing}: "
             "add them, or freeze them with requires_grad_(False)."
@@ -214,11 +204,10 @@ def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: b
         if phase.dataset_size not in (None, size):
             planned = f"plan.dataset_size = {phase.dataset_size}"
             raise ValueError(f"Expected a dataset of {planned} records, got {size}.")
-        if phase.sampling in INDEPENDENT:
-            continue
-        if phase.max_batch_size is None:
+        together = phase.sampling not in INDEPENDENT
+        if together and phase.max_batch_size is None:
             fixed_size(phase, size)
-        if not alone:
+        if together and not alone:
             raise validate.unsupported(
                 f"sampling={phase.sampling!r} in several processes",
                 "parts of a dataset cannot draw such lots separately.",

@@ -46,11 +46,16 @@ class DistributedContext:
         for value in model.state_dict().values() if self._group is not None else ():
             dist.broadcast(value, group=self._group, group_src=0)
 
+    def gathered(self, value: Any) -> list[Any]:
+        """Return the values of all processes, by rank."""
+        every: list[Any] = [value] * self.processes
+        if self._group is not None:
+            dist.all_gather_object(every, value, group=self._group)
+        return every
+
     def agree(self, facts: Mapping[str, str]) -> None:
         """Raise in every process, naming the first difference, unless all facts are equal."""
-        every: list[Any] = [facts] * self.processes
-        if self._group is not None:
-            dist.all_gather_object(every, dict(facts), group=self._group)
+        every = self.gathered(dict(facts))
         for rank, other in enumerate(every):
             for name in {**every[0], **other}:
                 if (first := every[0].get(name)) != (own := other.get(name)):
@@ -58,13 +63,6 @@ class DistributedContext:
                         f"Expected {name} to be the same in all processes, got {first} in process "
                         f"0 and {own} in process {rank}."
                     )
-
-    def first_of(self, text: str) -> str:
-        """Return the first nonempty text of all processes."""
-        every: list[Any] = [text] * self.processes
-        if self._group is not None:
-            dist.all_gather_object(every, text, group=self._group)
-        return next(filter(None, every), "")
 
     def has(self, path: str | Path) -> bool:
         """Return whether the file exists; ValueError if it differs between processes."""

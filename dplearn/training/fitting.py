@@ -36,20 +36,42 @@ def fit(
 ) -> History:
     """Train the model in place with differential privacy.
 
-    A dataset is a pair (inputs, targets) of tensors or arrays with one row per record, where
-    inputs may also be a tuple or dict of them and targets None; or it has a length and such pairs
-    as items; or it is a `DataLoader` of such items, whose `collate_fn`, workers and pinning are
-    used. The plan draws the lots, not the loader. In a dict, "labels" are the targets. A record is
-    one row or item: a person with several records is protected less, so put all data of a person
-    into one item. Each shuffled epoch leaves out at least one random record.
+    Ctrl-C and other exceptions that end the run have the history of the steps done as their
+    attribute `history`, and the checkpoint is written.
 
-    `delta` in (0, 1) and `accountant` give the epsilon shown and compared with `target_epsilon`:
-    the run stops before epsilon exceeds it, at a step computed in advance; ValueError if it allows
-    no step. The run resumes from the file `checkpoint` if it exists, and writes it at the start, at
-    the end and after each multiple of `checkpoint_every` steps. `progress` shows a line of private
-    diagnostics and the epsilon so far; `callback` gets the `Trainer` after each step. The `options`
-    and errors are those of `Trainer`. An exception that ends the run early, Ctrl-C too, has the
-    history of the steps done as its attribute `history`, and the checkpoint is written.
+    Parameters
+    ----------
+    model, loss_fn, plan, optimizer, **options
+        As in `Trainer`.
+    dataset : pair (inputs, targets) of arrays, Dataset, list of pairs or DataLoader
+        Arrays have one row per record; inputs may be a tuple or dict of them, targets None. Items
+        of a dataset are such pairs; in a dict, "labels" are the targets. Of a loader, `collate_fn`,
+        workers and pinning are used: the plan draws the lots. A record is one row or item: put all
+        data of a person into one. Each shuffled epoch leaves out at least one random record.
+    delta : float
+        In (0, 1), of the epsilon shown and of the target.
+    accountant : Accountant or str
+        Of this epsilon.
+    target_epsilon : float, optional
+        The run stops before epsilon exceeds it, at a step computed in advance.
+    checkpoint : path, optional
+        File to resume from if it exists; written at the start, at the end and at
+    checkpoint_every : int, optional
+        multiples of so many steps, >= 1.
+    progress : bool
+        Whether to show a line of private diagnostics and the epsilon so far.
+    callback : callable, optional
+        Called with the `Trainer` after each step.
+
+    Returns
+    -------
+    History
+        Of all steps done; ``history.guarantee(delta)`` is what they guarantee.
+
+    Raises
+    ------
+    ValueError
+        If `target_epsilon` allows no step. Other errors are those of `Trainer`.
 
     Examples
     --------

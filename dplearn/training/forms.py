@@ -127,31 +127,7 @@ class Rows(NamedTuple):
         return table.scatter_add_(1, self.index[..., None].expand_as(self.value), self.value)
 
 
-class Tied(NamedTuple):
-    """Gradients of a weight shared by an embedding and an output layer."""
-
-    outer: Outer
-    rows: Rows
-
-    def squared_norm(self) -> Tensor:
-        """Return the squared norms; <e_k g^T, u v^T> = u_k <g, v> for a row k looked up."""
-        outer, rows = self
-        looked_up = outer.left.gather(2, rows.index[:, None].expand(-1, outer.left.shape[1], -1))
-        cross = (looked_up * (outer.right @ rows.value.mT)).sum((1, 2))
-        total = outer.cheapest().squared_norm() + rows.squared_norm() + 2 * cross
-        return _pessimistic(total, norms(rows.value).sum(1) + outer.largest_terms())
-
-    def add_to(self, total: Tensor, factors: Tensor) -> None:
-        """Add both weighted sums."""
-        self.outer.add_to(total, factors)
-        self.rows.add_to(total, factors)
-
-    def dense(self) -> Tensor:
-        """Return the gradients as tables, (B, length, d)."""
-        return self.outer.dense() + self.rows.dense()
-
-
-PerExample = Dense | Outer | Rows | Tied
+PerExample = Dense | Outer | Rows
 
 
 def convolution(
@@ -216,14 +192,12 @@ def combined(uses: list[PerExample]) -> PerExample:
         return uses[0].cheapest() if isinstance(uses[0], Outer) else uses[0]
     outers = [use for use in uses if isinstance(use, Outer)]
     rows = [use for use in uses if isinstance(use, Rows)]
-    if len(outers) + len(rows) < len(uses):
+    if len(uses) not in (len(outers), len(rows)):
         return Dense(reduce(torch.add, [use.dense().reshape(len(use.dense()), -1) for use in uses]))
-    outer = Outer(*(torch.cat(parts, 1) for parts in zip(*outers, strict=True))) if outers else None
-    if outer and not rows:
-        return outer.cheapest()
+    if outers:
+        return Outer(*(torch.cat(parts, 1) for parts in zip(*outers, strict=True))).cheapest()
     index, value, length = zip(*rows, strict=True)
-    table = Rows(torch.cat(index, 1), torch.cat(value, 1), length[0])
-    return Tied(outer, table) if outer else table
+    return Rows(torch.cat(index, 1), torch.cat(value, 1), length[0])
 
 
 def _squares(values: Tensor) -> Tensor:

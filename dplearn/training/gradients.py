@@ -7,7 +7,6 @@ Tested properties:
 
 * A record changes the sum by at most the bound's sensitivity, whatever it contains: a gradient
   that is infinite or NaN counts as zero, for this record only.
-* Masked records contribute exactly zero.
 * Sums of micro-batches add up to the sum of the batch.
 * Norms and sums are computed in float32 at least, whatever the type of the forward pass.
 * No parameter's ``.grad`` is changed and nothing is attached to the model.
@@ -65,7 +64,6 @@ class ClippedSum:
     sums: Mapping[str, Tensor]  # of each trainable parameter, float32 or float64
     losses: Tensor  # of each record, shape (B,), like the fields below
     norms: Tensor  # of the whole gradient before clipping
-    counted: Tensor  # False for padding
     scaled: Tensor  # whether the gradient was scaled down
 
 
@@ -77,25 +75,29 @@ def clipped_sum(
     targets: Any,
     *,
     bound: ClippingBound,
-    mask: Tensor | None = None,
 ) -> ClippedSum:
     """Return the sum of the clipped gradients of all records.
 
     Parameters
     ----------
-    model, loss_fn
+    model : nn.Module
+        Only trainable parameters get gradients; it is left unchanged.
+    loss_fn : callable
         ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,).
-    inputs, targets
+    inputs, targets : Tensor, or tuple or dict of tensors
         One row per record; a tuple or a dict becomes several arguments of the model.
     bound : ClippingBound
         Clipping of each record's gradient.
-    mask : Tensor, optional
-        Of bool and shape (B,), False for padding.
+
+    Returns
+    -------
+    ClippedSum
+        Sums by name, and the loss and the norm of each record; all of it is private.
 
     Raises
     ------
     ValueError
-        If losses or mask do not have one row per record, or do not depend on parameters.
+        If losses do not have one row per record, or do not depend on parameters.
     NotImplementedError
         If a module is known to mix records, or hides its computation.
 
@@ -113,7 +115,7 @@ def clipped_sum(
     >>> round(torch.cat([s.flatten() for s in part.sums.values()]).norm().item(), 4)
     2.0
     """
-    return added_sum(model, loss_fn, inputs, targets, clip=Clip.of(model, bound), mask=mask)
+    return added_sum(model, loss_fn, (inputs, targets), clip=Clip.of(model, bound))
 
 
 class Clip(NamedTuple):
@@ -139,49 +141,38 @@ class Clip(NamedTuple):
 def added_sum(
     model: nn.Module,
     loss_fn: Loss,
-    inputs: Any,
-    targets: Any,
+    pair: Any,
     *,
     clip: Clip,
-    mask: Tensor | None = None,
     into: Into | None = None,
     recipe: Recipe | None = None,
 ) -> ClippedSum:
     """Add the result of `clipped_sum` to the tensors of `into`, and return it."""
-    pair, rows = (inputs, targets), rows_of((inputs, targets))
-    recipe = recipe or recalled(model, loss_fn, inputs, targets)
-    if mask is not None and (mask.dtype != torch.bool or mask.shape != (rows,)):
-        raise ValueError(
-            f"Expected mask to be of type bool and shape {(rows,)}, "
-            f"got {mask.dtype} and {tuple(mask.shape)}."
-        )
+    rows, size = rows_of(pair), sum(p.numel() for p in clip.parameters.values())
+    recipe = recipe or recalled(model, loss_fn, *pair)
     if into is None:
-        total = clip.largest.new_zeros(sum(p.numel() for p in clip.parameters.values()))
-        into = by_name(total, clip.parameters), 1.0
+        into = by_name(clip.largest.new_zeros(size), clip.parameters), 1.0
     if recipe.how == "tape" or not rows:
         try:
             tape, losses = passed(model, loss_fn, pair, recipe if rows else None)
             with torch.no_grad(), exactly(losses.device):
                 each = per_example(tape, losses) if tape else {}
-                return _clipped(each, losses.detach(), clip, mask, into)
+                return _clipped(each, losses.detach(), clip, into)
         except Unmet:  # the calls may depend on the data
             pass
     parts, one_by_one = [], _by_vmap if recipe.how == "vmap" else _alone
-    few = max(1, _HELD // (1 + sum(p.numel() for p in clip.parameters.values())))
+    few = max(1, _HELD // (1 + size))
     for first in range(0, rows, few):
-        index = range(first, min(first + few, rows))
-        losses, each = one_by_one(model, loss_fn, taken(pair, rows, index))
-        some = None if mask is None else mask[first : first + few]
+        some = taken(pair, rows, range(first, min(first + few, rows)))
+        losses, each = one_by_one(model, loss_fn, some)
         with torch.no_grad(), exactly(losses.device):
-            parts.append(_clipped(each, losses, clip, some, into))
-    names = "losses", "norms", "counted", "scaled"
+            parts.append(_clipped(each, losses, clip, into))
+    names = "losses", "norms", "scaled"
     joined = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
     return ClippedSum(sums=into[0], **joined)
 
 
-def _clipped(
-    each: dict[str, PerExample], losses: Tensor, clip: Clip, mask: Tensor | None, into: Into
-) -> ClippedSum:
+def _clipped(each: dict[str, PerExample], losses: Tensor, clip: Clip, into: Into) -> ClippedSum:
     """Add the weighted sums of gradients to `into`; remove the gradients from `each`."""
     (sums, weight), group, alone = into, clip.groups.of, len(clip.groups.norms) == 1
     squares: list[Any] = [0.0] * len(clip.groups.norms)
@@ -196,22 +187,16 @@ def _clipped(
     groups = groups * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
     factors = clip.bound.factors(groups, clip.largest.to(squared))
     # Only a CPU knows this without waiting; on other devices rows are always cleared.
-    keep = None if finite.device.type == "cpu" and finite.all() else finite
-    if keep is not None or mask is not None:
-        factors = torch.where(finite if mask is None else finite & mask, factors, 0)
+    clean = finite.device.type == "cpu" and bool(finite.all())
+    factors = factors if clean else torch.where(finite, factors, 0)
     weighted = (factors * weight).unbind()
     cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
     for name in list(each):
         gradient = each.pop(name)  # a factor of 0 is not enough: 0 * inf is NaN
-        gradient = gradient if keep is None else tree_map_only(Tensor, cleared, gradient)
+        gradient = gradient if clean else tree_map_only(Tensor, cleared, gradient)
         gradient.add_to(sums[name], weighted[group[name]])
-    return ClippedSum(
-        sums=sums,
-        losses=losses,
-        norms=norms,
-        counted=torch.ones_like(finite) if mask is None else mask,
-        scaled=(factors[0] if alone else factors.amin(0)) < 1,
-    )
+    scaled = (factors[0] if alone else factors.amin(0)) < 1
+    return ClippedSum(sums=sums, losses=losses, norms=norms, scaled=scaled)
 
 
 def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -235,41 +220,40 @@ def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Reci
     if not rows or not recipe.parameters:
         return replace(recipe, learns=False)
     pair = taken((inputs, targets), rows, [i % rows for i in range(_LOOK)])
-    for how in ("tape", "vmap", "alone"):
+    for how in ("tape", "vmap"):
         recipe = replace(recipe, how=how)
         try:
-            if how == "alone" or _is_right(model, loss_fn, pair, recipe):
+            if _is_right(model, loss_fn, pair, recipe):
                 break
         except torch.OutOfMemoryError:
             raise
         except (RuntimeError, NotImplementedError, TypeError, LookupError, ValueError):
             continue
-    if how == "alone":
+    else:
+        recipe = replace(recipe, how="alone")
         _alone(model, loss_fn, taken(pair, _LOOK, _COMPARED))  # raises the model's own errors
     _LEARNED[model] = recipe = replace(recipe, learns=False)
     return recipe
 
 
 def _is_right(model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe) -> bool:
-    """Return whether gradients of a few records equal those of autograd, taken one by one."""
-    device, parameters = device_of(model), list(recipe.parameters.values())
-    few = taken(pair, _LOOK, _COMPARED)
-    with forked(device, 0):
+    """Return whether gradients of a few records equal those of autograd."""
+    names, parameters = zip(*recipe.parameters.items(), strict=True)
+    with forked(device_of(model), 0):
         if recipe.how == "vmap":  # all records draw the same random numbers
-            forms, at = _by_vmap(model, loss_fn, few, randomness="same")[1], slice(None)
+            few, at = taken(pair, _LOOK, _COMPARED), range(len(_COMPARED))
+            forms = _by_vmap(model, loss_fn, few, randomness="same")[1]
             rows = [grads for _, grads in _passes(model, loss_fn, few, seed=0)]
         else:
-            tape, losses = passed(model, loss_fn, pair, recipe)
-            options = {"retain_graph": True, "allow_unused": True}
-            with torch.no_grad(), exactly(device):
+            (tape, losses), at = passed(model, loss_fn, pair, recipe), _COMPARED
+            with torch.no_grad(), exactly(losses.device):
                 forms = per_example(tape, losses, retain_graph=True)
-            rows = [torch.autograd.grad(losses[i], parameters, **options) for i in _COMPARED]
-            at = list(_COMPARED)
-    each, eps = {name: form.dense()[at] for name, form in forms.items()}, coarsest(model)
-    for i, expected in enumerate(rows):
-        size = torch.stack([x.norm().double() for x in expected if x is not None]).norm()
-        for (name, parameter), right in zip(recipe.parameters.items(), expected, strict=True):
-            right = torch.zeros_like(parameter) if right is None else right
+            options = {"retain_graph": True, "materialize_grads": True}
+            rows = [torch.autograd.grad(losses[i], parameters, **options) for i in at]
+    each, eps = {name: form.dense() for name, form in forms.items()}, coarsest(model)
+    for i, expected in zip(at, rows, strict=True):
+        size = torch.stack([right.norm().double() for right in expected]).norm()
+        for name, right in zip(names, expected, strict=True):
             value = each[name][i].view_as(right) if name in each else torch.zeros_like(right)
             # The whole gradient's norm allows for rounding where one is 0 (a bias before a norm).
             error = max(1e-6, min(1e-2, 1e3 * eps)) * right.norm() + min(1e-2, 1e2 * eps) * size
@@ -334,7 +318,7 @@ def _by_vmap(
 
 def taken(pair: Any, rows: int, index: Sequence[int], change: Any = None) -> Any:
     """Return the records at these indices, with `change` applied to floating-point tensors."""
-    at = torch.tensor(list(index))
+    at = torch.tensor([*index], dtype=torch.long)
 
     def take(x: Tensor) -> Tensor:
         if x.shape[:1] != (rows,):

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -37,23 +36,17 @@ class Record:
 
     step: int  # number of steps done, including this one
     norm: float | Tensor = field(repr=False)
-    # Private sums on the device that computed them, or a function that computes them.
-    tally: Tensor | Callable[[], Tensor] = field(repr=False, compare=False)
+    tally: Tensor = field(repr=False, compare=False)  # private, on the device that computed it
 
     @cached_property
     def clipping_norm(self) -> float:
         """Largest norm of a contribution; reading an adaptive one waits for the device."""
         return float(self.norm)
 
-    @property
-    def sums(self) -> Tensor:
-        """Private sums, computed without waiting for the device."""
-        return self.tally() if callable(self.tally) else self.tally
-
     @cached_property
     def private(self) -> Private:
         """Diagnostics; reading them waits for the device."""
-        tally = dict(zip(TALLY, self.sums.tolist(), strict=True))
+        tally = dict(zip(TALLY, self.tally.tolist(), strict=True))
         return Private(
             loss=tally["loss"] / (tally["finite"] or math.nan),
             clipped_fraction=tally["clipped"] / (tally["examples"] or math.nan),
@@ -88,8 +81,7 @@ class History:
         If data or model decided when to stop, ``plan.guarantee(delta=delta)`` holds instead.
         """
         stated = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
-        assumptions = (*stated.assumptions, *self._presumed)
-        return dataclasses.replace(stated, assumptions=assumptions)
+        return dataclasses.replace(stated, assumptions=(*stated.assumptions, *self._presumed))
 
     def __add__(self, other: "History") -> "History":
         """Return the combined history of two runs, on any records of the same people."""
@@ -113,13 +105,10 @@ class History:
         return self.assumptions + ((_STOPPED,) if self.steps < self.plan.steps else ())
 
 
-def tally_of(parts: Sequence[ClippedSum], largest: Tensor, like: Tensor) -> Tensor:
-    """Return sums over the records of micro-batches, in the order of TALLY."""
-    tally = like.new_zeros(len(TALLY))
-    for part in parts:
-        finite = part.losses.abs() < math.inf
-        loss = torch.where(finite, part.losses, 0).to(tally.dtype)  # stack converts the others
-        counted, norms = part.counted, part.norms
-        rows = [loss, finite, counted, part.scaled, ~(norms < math.inf), norms <= largest]
-        tally[:-1] += torch.where(counted, torch.stack(rows), 0).sum(1)
-    return tally
+def tally_of(part: ClippedSum, largest: Tensor) -> Tensor:
+    """Return sums over the records of a micro-batch, in the order of TALLY without the last."""
+    finite, below = part.losses.abs() < math.inf, part.norms <= largest
+    loss = torch.where(finite, part.losses, 0).to(part.norms)  # stack converts the others
+    every = torch.ones_like(below)
+    rows = [loss, finite, every, part.scaled, ~(part.norms < math.inf), below]
+    return torch.stack(rows).sum(1)

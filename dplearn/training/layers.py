@@ -42,30 +42,18 @@ def rule(*functions: Any) -> Callable[[Any], Any]:
 
 
 def refuse_by_name(name: str, module: nn.Module) -> None:
-    """Raise if a module mixes records, keeps their statistics or bypasses hooks."""
-    own, hooks, why = module._parameters.values(), module._forward_pre_hooks.values(), ""
+    """Raise if a module is known to mix records, to keep their statistics or to hide its calls."""
+    normed = any("SpectralNorm" in type(x).__name__ for x in module._forward_pre_hooks.values())
+    why = ""
     if "_orig_mod" in module._modules or module._compiled_call_impl is not None:
-        why = "its graph does not know our hooks. Pass the plain model."
-    elif any(isinstance(p, nn.parameter.UninitializedParameter) for p in own):
-        why = "its parameters have no size yet. Call the model once on a batch, then build it."
-    elif isinstance(module, _BatchNorm):
-        if module.training or module.running_mean is None:
-            why = "its statistics mix records. Use nn.GroupNorm."
-    elif isinstance(module, _InstanceNorm):
-        if module.training and module.track_running_stats:
-            why = "its running statistics leak. Set track_running_stats=False."
-    elif isinstance(module, torch.jit.ScriptModule):
-        why = "its parts know no hooks. Pass the module that was scripted."
-    elif any(p is not None and p.is_complex() for p in own):
+        why = "its calls cannot be recorded. Pass the plain model."
+    elif any(p is not None and p.is_complex() for p in module._parameters.values()):
         why = "clipping is for real parameters. Hold real and imaginary parts, and join them."
-    elif isinstance(module, nn.Embedding | nn.EmbeddingBag):
-        options = ("sparse", "scale_grad_by_freq", "max_norm")
-        if odd := [name for name in options if getattr(module, name)]:
-            why = f"not with {odd[0]}: leave that option out."
-    elif module.training and {type(x).__name__ for x in (module, *hooks)} & {
-        "_SpectralNorm",
-        "SpectralNorm",
-    }:
+    elif isinstance(module, _BatchNorm) and (module.training or module.running_mean is None):
+        why = "its statistics mix records. Use nn.GroupNorm."
+    elif isinstance(module, _InstanceNorm) and module.training and module.track_running_stats:
+        why = "its running statistics leak. Set track_running_stats=False."
+    elif module.training and (normed or type(module).__name__ == "_SpectralNorm"):
         why = (
             "its vectors change with every pass in training mode, by the weights and not by "
             "records. Set this part to eval(), or use weight_norm."

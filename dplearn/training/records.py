@@ -2,7 +2,8 @@
 
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,13 +13,10 @@ from torch import Tensor, nn
 from torch.utils import data
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from dplearn.run import Plan
 from dplearn.training.devices import forked, moved
 from dplearn.training.guard import probing
-from dplearn.training.sampling import Lot, largest_pass, micro_batches
+from dplearn.training.sampling import Lot, micro_batches
 from dplearn.training.tape import Loss, called
-
-Part = tuple[Any, Any, Tensor | None]  # inputs, targets, and a mask that is False for padding
 
 _ARRAYS = Tensor, np.ndarray
 # Settings of a DataLoader for how items are loaded, not which.
@@ -33,7 +31,7 @@ _GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, rando
 class Records:
     """Dataset of any kind that `fit` takes, as (inputs, targets) on the device of `like`."""
 
-    def __init__(self, dataset: Any, plan: Plan, *, like: Tensor) -> None:
+    def __init__(self, dataset: Any, *, like: Tensor) -> None:
         self._like, self._due, self._coming = like, -1, iter(())
         self._collate, self._options = data.default_collate, {}
         if isinstance(dataset, data.DataLoader):
@@ -51,8 +49,6 @@ class Records:
             self._options = {name: getattr(loader, name) for name in names}
         if type(dataset) is data.TensorDataset and self._collate is data.default_collate:
             dataset = dataset.tensors
-        if isinstance(dataset, tuple | Mapping):
-            dataset = _Arrays(dataset)
         columns = isinstance(dataset, list) and isinstance(dataset[0] if dataset else 0, _ARRAYS)
         items = hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")
         stream = isinstance(dataset, data.IterableDataset)
@@ -63,29 +59,31 @@ class Records:
                 f"{type(dataset).__name__}{' of arrays' if columns else ''}"
                 f"{': lots are drawn by number, so make a list of it' if stream else ''}."
             )
-        self._dataset = dataset
+        self.of_items = not isinstance(dataset, tuple | Mapping)  # its own code makes the records
+        self._dataset, self._size = dataset, len(dataset)
+        if not self.of_items:
+            leaves: list[Any] = [x for x in tree_leaves(_pair(dataset)) if x is not None]
+            sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
+            if len(sizes) != 1 or -1 in sizes:
+                raise ValueError(
+                    "Expected inputs and targets to be arrays with one row per record."
+                )
+            self._dataset, (self._size,) = self._typed(dataset), sizes
         if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
-        leaves = () if self.of_items else tree_leaves(dataset.pair)
-        types = like.dtype, torch.long, torch.bool
-        ready = [isinstance(x, Tensor) and x.device == like.device for x in leaves]
-        # Whether all tensors have the right device and type already.
-        self._ready = all(ready) and all(x.dtype in types for x in leaves) and bool(leaves)
-        # On a CPU, few rows at a time take less memory and stay in the caches.
-        most = largest_pass(plan, len(self)) if like.device.type == "cpu" else None
-        self._cut: Any = partial(micro_batches, most=most)
 
     def __len__(self) -> int:
-        return len(self._dataset)
-
-    @property
-    def of_items(self) -> bool:
-        """Whether the dataset's own code produces the records."""
-        return not isinstance(self._dataset, _Arrays)
+        return self._size
 
     def rows(self, index: Sequence[int]) -> tuple[Any, Any]:
         """Return inputs and targets of these records, on the device."""
-        return self._taken(next(self._loaded([index])), None)[:2]
+        if self.of_items:
+            return self._there(self._collate([self._dataset[i] for i in index]))
+        at, (inputs, targets) = torch.as_tensor(index, dtype=torch.long), self._dataset
+        rows = lambda x: moved(x.index_select(0, moved(at, x.device)), self._like.device)
+        if type(inputs) is type(targets) is Tensor:
+            return rows(inputs), rows(targets)
+        return tree_map_only(Tensor, rows, self._dataset)
 
     def digest(self) -> str:
         """Return a digest of a few records; for items, of targets only: inputs may be augmented."""
@@ -98,48 +96,37 @@ class Records:
 
     def parts(
         self, steps: range, lot: Callable[[int], Lot], micro_batch: int | None
-    ) -> Iterator[Part]:
+    ) -> Iterator[tuple[Any, Any]]:
         """Return the micro-batches of the first step; workers load those of later steps ahead."""
-        cut = partial(self._cut, micro_batch=micro_batch)
+        small = self._like.device.type == "cpu"
+        cut = partial(micro_batches, most=micro_batch, small=small)
         if not self.of_items:
-            return (self._taken(self._dataset.rows(i), mask) for i, mask in cut(lot(steps[0])))
+            return (self.rows(part) for part in cut(lot(steps[0])))
         if steps[0] != self._due:
             self.forget()  # end old workers before new ones start
-            order = (part.tolist() for step in steps for part, _ in cut(lot(step)))
-            self._coming = self._loaded(order, **self._options)
+            order: Any = (part.tolist() for step in steps for part in cut(lot(step)))
+            options: dict[str, Any] = {"batch_sampler": order, "collate_fn": self._collate, **self._options}
+            with torch.random.fork_rng([]):  # a loader draws a seed for its workers
+                self._coming = iter(data.DataLoader(self._dataset, **options))
         self._due = steps[0] + 1
         # In a generator, StopIteration from an item is an error, not the end of the lot.
-        return (self._taken(next(self._coming), mask) for _, mask in cut(lot(steps[0])))
+        return (self._there(next(self._coming)) for _ in cut(lot(steps[0])))
 
     def forget(self) -> None:
         """Drop the lots loaded ahead, and end the workers."""
         self._due, self._coming = -1, iter(())
 
-    def _loaded(self, order: Iterable[Sequence[int]], **options: Any) -> Iterator[Any]:
-        """Return an iterator over batches of these records."""
-        if not self.of_items:
-            return map(self._dataset.rows, order)
-        options |= {"batch_sampler": order, "collate_fn": self._collate}
-        with torch.random.fork_rng([]):  # a loader draws a seed for its workers
-            return iter(data.DataLoader(self._dataset, **options))
+    def _typed(self, batch: Any) -> tuple[Any, Any]:
+        """Return tensors: numbers of float64 in the model's type, labels with 64 bits."""
+        inputs, targets = tree_map_only(np.ndarray, _tensor, _pair(batch))
+        narrow = lambda x: x.to(self._like.dtype) if x.dtype == torch.float64 else x
+        long = lambda x: x.long() if x.dtype in (torch.int16, torch.int32) else narrow(x)
+        return tree_map_only(Tensor, narrow, inputs), tree_map_only(Tensor, long, targets)
 
-    def _taken(self, batch: Any, mask: Tensor | None) -> Part:
-        """Return a micro-batch on the device, in types that models and losses accept."""
-        if self._ready:
-            return (*batch, self._there(mask))
-        inputs, targets = _pair(tree_map_only(np.ndarray, _tensor, batch))
-        small = (torch.int16, torch.int32)
-        # Losses need 64-bit labels.
-        targets = tree_map_only(
-            Tensor, lambda x: x.long() if x.dtype in small else x, self._there(targets)
-        )
-        return self._there(inputs), targets, self._there(mask)
-
-    def _there(self, tree: Any) -> Any:
-        """Return tensors on the device, with float64 converted to the model's type."""
-        narrow = self._like.dtype
-        type_of = lambda x: x.to(narrow) if x.dtype == torch.float64 else x
-        return tree_map_only(Tensor, lambda x: moved(type_of(x), self._like.device), tree)
+    def _there(self, batch: Any) -> tuple[Any, Any]:
+        """Return inputs and targets of collated items on the device."""
+        there = lambda x: moved(x, self._like.device)
+        return tree_map_only(Tensor, there, self._typed(batch))
 
     def check_items(self, model: nn.Module, loss_fn: Loss) -> None:
         """Raise if a record depends on records drawn before it or collated with it."""
@@ -150,8 +137,9 @@ class Records:
 
         def losses(index: Sequence[int]) -> Tensor:
             with forked(self._like.device, 0), torch.no_grad():
-                batch = self._collate([_drawn(self._dataset, i) for i in index])
-                inputs, targets, _ = self._taken(batch, None)
+                inputs, targets = self._there(
+                    self._collate([_item(self._dataset, i) for i in index])
+                )
                 return loss_fn(called(model, inputs), targets)
 
         with probing(model):
@@ -166,7 +154,7 @@ class Records:
             )
 
 
-def _drawn(dataset: Any, i: int) -> Any:
+def _item(dataset: Any, i: int) -> Any:
     """Return an item, loaded with the same global random seed as every other."""
     states = np.random.get_state(), random.getstate()  # noqa: NPY002
     np.random.seed(0), random.seed(0)  # noqa: NPY002
@@ -174,32 +162,6 @@ def _drawn(dataset: Any, i: int) -> Any:
         item = tree_map_only(Tensor, Tensor.clone, dataset[i])
     np.random.set_state(states[0]), random.setstate(states[1])  # noqa: NPY002
     return item
-
-
-class _Arrays:
-    """Dataset of arrays with one row per record."""
-
-    __getitem__ = None  # `rows` is used instead
-
-    def __init__(self, arrays: Any) -> None:
-        self.pair = _pair(arrays)
-        leaves: list[Any] = [x for x in tree_leaves(self.pair) if x is not None]
-        sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
-        if len(sizes) != 1 or -1 in sizes:
-            raise ValueError("Expected inputs and targets to be arrays with one row per record.")
-        (self._count,) = sizes
-
-    def __len__(self) -> int:
-        return self._count
-
-    def rows(self, index: Sequence[int]) -> tuple[Any, Any]:
-        """Return these rows."""
-        at = torch.as_tensor(index, dtype=torch.long)
-        rows = lambda x: x.index_select(0, moved(at, x.device))
-        if type(self.pair[0]) is type(self.pair[1]) is Tensor:
-            return rows(self.pair[0]), rows(self.pair[1])
-        take = lambda x: rows(x) if isinstance(x, Tensor) else x[index]
-        return tree_map_only(_ARRAYS, take, self.pair)
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:
@@ -213,8 +175,8 @@ def _pair(batch: Any) -> tuple[Any, Any]:
     return dict(inputs[0]) if isinstance(inputs[0], Mapping) else inputs[0], targets
 
 
-def _tensor(array: Tensor | np.ndarray) -> Tensor:
-    """Return an array as a tensor, copied only if the array is read-only."""
-    if isinstance(array, Tensor):
-        return array
-    return torch.from_numpy(np.require(array, requirements="W"))
+def _tensor(array: np.ndarray) -> Tensor:
+    """Return an array as a tensor that shares its memory, also if it is read-only."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+        return torch.from_numpy(array)

@@ -1,21 +1,16 @@
 """Sampling of lots, the records of one step, by the plan's scheme."""
 
-import math
-from collections.abc import Iterator
-
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from dplearn.core import validate
-from dplearn.run import DPSGD, Plan
+from dplearn.run import DPSGD
 
 Lot = NDArray[np.int64]
 
 # Records join independently, so parts of a dataset may draw their lots separately.
 INDEPENDENT = ("poisson", "random_allocation", "none")
-_ROWS = 256  # rows that are processed at once
+_ROWS = 256  # rows of a pass on a CPU: few take less memory and stay in the caches
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
@@ -60,29 +55,10 @@ def fixed_size(plan: DPSGD, size: int) -> int:
     return whole
 
 
-def largest_pass(plan: Plan, size: int) -> int:
-    """Return the largest number of rows in one pass for a dataset of `size` records.
+def micro_batches(lot: Lot, most: int | None, *, small: bool) -> list[Lot]:
+    """Return parts of a lot of nearly equal size, of at most `most` rows; none if it is empty.
 
-    A lot up to four standard deviations above its expected size takes no additional pass.
+    Without `most`, parts have about 256 rows if they should be `small`; else the lot is one part.
     """
-    expected = max(phase.sample_rate for phase in plan.phases) * size
-    largest = expected + 4 * math.sqrt(expected)
-    return max(_ROWS, math.ceil(largest / math.ceil(expected / _ROWS)))
-
-
-def micro_batches(
-    lot: Lot, micro_batch: int | None, *, most: int | None = None
-) -> Iterator[tuple[Lot, Tensor | None]]:
-    """Yield parts of a lot, with masks that are False for padding; an empty lot has no parts.
-
-    With `micro_batch` every part has that many rows; without, at most `most`, and no padding.
-    """
-    if micro_batch is None:
-        count = -(-len(lot) // (most or len(lot) or 1))
-        for part in [lot] if count == 1 else np.array_split(lot, count) if count else ():
-            yield part, None
-        return
-    for start in range(0, len(lot), micro_batch):
-        part = lot[start : start + micro_batch]
-        missing = micro_batch - len(part)
-        yield np.pad(part, (0, missing)), torch.arange(micro_batch) < len(part)
+    count = -(-len(lot) // most) if most else max(1, round(len(lot) / _ROWS)) if small else 1
+    return np.array_split(lot, count) if count > 1 else [lot] * (len(lot) > 0)

@@ -24,41 +24,36 @@ def attention(
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """Return the result of `F.multi_head_attention_forward`, with its products recorded."""
     bias_k, _, add_zero, dropout, out_weight, out_bias = rest
-    own = [options.get(f"{name}_proj_weight") for name in "qkv"]
-    if bias_k is not None or add_zero or query.dim() != 3 or options.get("static_k") is not None:
-        raise Unmet("attention adds keys of its own")
+    separate = options.get("use_separate_proj_weight") or options.get("static_k") is not None
+    if separate or bias_k is not None or add_zero or query.dim() != 3:
+        raise Unmet("attention with keys of its own, or with keys of another size")
     dropout = dropout if options.get("training", True) else 0.0
     mask, padding = options.get("attn_mask"), options.get("key_padding_mask")
-    same = query is key is value
     with tape:
         x, y, z = (t.transpose(0, 1) for t in (query, key, value))  # batch dimension first
-        if same and not options.get("use_separate_proj_weight"):
+        if query is key is value:
             parts: Sequence[Tensor] = F.linear(x, in_weight, in_bias).chunk(3, dim=2)
         else:
-            weights: Any = own if options.get("use_separate_proj_weight") else in_weight.chunk(3)
             biases = [None] * 3 if in_bias is None else in_bias.chunk(3)
-            parts = [F.linear(*part) for part in zip((x, y, z), weights, biases, strict=True)]
+            pairs = zip((x, y, z), in_weight.chunk(3), biases, strict=True)
+            parts = [F.linear(*pair) for pair in pairs]
         # (B, T, d) becomes (B, heads, T, d / heads).
         q, k, v = (part.unflatten(2, (heads, -1)).transpose(1, 2) for part in parts)
         if mask is not None and mask.dim() == 3:
             mask = mask.unflatten(0, q.shape[:2])
         if padding is not None:
-            padding = padding[:, None, None]
-            mask = padding if mask is None else mask + padding
-        mixed, shares = _mixed(q, k, v, mask, dropout, options)
+            mask = padding[:, None, None] + (0 if mask is None else mask)
+        shares = None
+        if options.get("need_weights", True):
+            scores = q @ (k.mT * q.shape[3] ** -0.5)
+            scores = scores if mask is None else scores + mask
+            shares = F.dropout(scores.softmax(-1), dropout)
+            mixed = shares @ v
+            shares = shares.mean(1) if options.get("average_attn_weights", True) else shares
+        else:
+            mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout)
         output = F.linear(mixed.transpose(1, 2).flatten(2), out_weight, out_bias)
         return output.transpose(0, 1), shares
-
-
-def _mixed(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout: float, options: dict
-) -> tuple[Tensor, Tensor | None]:
-    """Return the attention output, and the attention weights if needed."""
-    if not options.get("need_weights", True):
-        return F.scaled_dot_product_attention(q, k, v, mask, dropout), None
-    scores = q @ (k.mT * q.shape[3] ** -0.5)
-    weights = F.dropout((scores if mask is None else scores + mask).softmax(-1), dropout)
-    return weights @ v, weights.mean(1) if options.get("average_attn_weights", True) else weights
 
 
 def _lstm(given: Tensor, recurrent: Tensor, _: Tensor, cell: Tensor) -> State:
@@ -75,16 +70,6 @@ def _gru(given: Tensor, recurrent: Tensor, state: Tensor) -> State:
 
 def _simple(activation: Any, given: Tensor, recurrent: Tensor, _: Tensor) -> State:
     return (activation(given + recurrent),)
-
-
-def cell(step: Callable[..., State], tape: Any, values: Tensor, start: Any, *weights: Any) -> Any:
-    """Return the next state of a recurrent cell."""
-    weight, hidden, bias, more = (*weights, None, None)[:4]
-    states = start if isinstance(start, tuple | list) else (start,)
-    with tape:
-        given, recurrent = F.linear(values, weight, bias), F.linear(states[0], hidden, more)
-    state = step(given, recurrent, *states)
-    return state if len(state) > 1 else state[0]
 
 
 def recurrence(step: Callable[..., State], tape: Any, *args: Any) -> Any:
@@ -116,18 +101,11 @@ def recurrence(step: Callable[..., State], tape: Any, *args: Any) -> Any:
     return (values if batch_first else values.transpose(0, 1), *last)
 
 
-_STEPS: dict[str, Callable[..., State]] = {
-    "lstm": _lstm,
-    "gru": _gru,
-    "rnn_tanh": partial(_simple, torch.tanh),
-    "rnn_relu": partial(_simple, torch.relu),
-}
 # Replacements used while recording, by the function that they replace.
 WITHIN: dict[Any, Callable[..., Any]] = {
     F.multi_head_attention_forward: attention,
-    **{
-        getattr(torch._VF, f"{name}{one}"): partial(run, step)
-        for name, step in _STEPS.items()
-        for one, run in (("", recurrence), ("_cell", cell))
-    },
+    torch._VF.lstm: partial(recurrence, _lstm),
+    torch._VF.gru: partial(recurrence, _gru),
+    torch._VF.rnn_tanh: partial(recurrence, partial(_simple, torch.tanh)),
+    torch._VF.rnn_relu: partial(recurrence, partial(_simple, torch.relu)),
 }

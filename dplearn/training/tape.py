@@ -38,9 +38,7 @@ class Call(NamedTuple):
     rule: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    rows: int  # of the output per record
     edge: GradientEdge
-    versions: list[tuple[Tensor, int]]  # of the arguments
 
 
 @dataclass(frozen=True)
@@ -96,8 +94,7 @@ class Tape(TorchFunctionMode):
         if output._is_view() and not any(output is x for x in tensors):
             # An in-place activation would cut the edge of a view, but not of this alias.
             output = torch.ops.aten._unsafe_view(output, output.shape)
-        versions = [(x, x._version) for x in tensors]
-        self.calls.append(Call(rule, args, kwargs, rows, get_gradient_edge(output), versions))
+        self.calls.append(Call(rule, args, kwargs, get_gradient_edge(output)))
         return output
 
     def _rows(self, kind: tuple[Any, ...], output: Tensor) -> int:
@@ -126,17 +123,9 @@ def passed(
     """Run a forward pass, recorded if a recipe is given; return the tape and the losses."""
     tape = Tape(recipe, rows_of(pair)) if recipe else None
     with tape or nullcontext():
-        outputs = called(model, pair[0])
-        losses = None if _is_known(loss_fn) else loss_fn(outputs, pair[1])
-    losses = loss_fn(outputs, pair[1]) if losses is None else losses
+        losses = loss_fn(called(model, pair[0]), pair[1])
     check_losses(losses, pair[0])
     return tape, losses
-
-
-def _is_known(loss_fn: Any) -> bool:
-    """Return whether a loss is PyTorch's own, without parameters or hooks."""
-    ours = getattr(type(loss_fn), "__module__", "") == "torch.nn.modules.loss"
-    return ours and not (loss_fn._parameters or loss_fn._modules or loss_fn._forward_hooks)
 
 
 def check_losses(losses: Tensor, inputs: Any) -> None:
@@ -162,7 +151,14 @@ def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> di
     shared: dict[int, Tensor] = {}
     for i, call in enumerate(tape.calls):
         grad, grads[i] = grads[i], None
-        for x, form in _pairs(call, grad, tape) if grad is not None else ():
+        if grad is None:
+            continue
+        args = [
+            _wide(x) if isinstance(x, Tensor) and id(x) not in tape.names else x for x in call.args
+        ]
+        for x, form in call.rule(tape.batch, _wide(grad), *args, **call.kwargs):
+            if id(x) not in tape.names:
+                continue
             use = form()
             if id(x) not in tape.shared:
                 uses[tape.names[id(x)]].append(Dense(use) if isinstance(use, Tensor) else use)
@@ -178,19 +174,6 @@ def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> di
             if value is not None:
                 uses[name].append(Dense(_wide(value)))
     return {name: combined(parts) for name, parts in uses.items()}
-
-
-def _pairs(call: Call, grad: Tensor, tape: Tape) -> Iterable[tuple[Tensor, Callable[[], Any]]]:
-    """Yield each parameter of a call with a function that computes its gradients."""
-    if any(x._version != version for x, version in call.versions):
-        raise RuntimeError(
-            "Expected the arguments of a layer to stay as they are until the backward pass, "
-            "but one was modified by an inplace operation."
-        )
-    args = [x if id(x) in tape.names or not isinstance(x, Tensor) else _wide(x) for x in call.args]
-    for x, form in call.rule(tape.batch, _wide(grad), *args, **call.kwargs):
-        if id(x) in tape.names:
-            yield x, form
 
 
 def state_of(*roots: Any) -> tuple[Any, ...]:
@@ -209,9 +192,9 @@ def state_of(*roots: Any) -> tuple[Any, ...]:
 
 def rows_of(tree: Any) -> int:
     """Return the number of records: rows of the first tensor."""
-    if isinstance(tree, Tensor) and tree.dim():
-        return len(tree)
-    return next((len(x) for x in tree_leaves(tree) if isinstance(x, Tensor) and x.dim()), 0)
+    first = tree[0] if isinstance(tree, tuple) and tree else tree  # the usual case, fast
+    leaves = [first] if isinstance(first, Tensor) else tree_leaves(tree)
+    return next((len(x) for x in leaves if isinstance(x, Tensor) and x.dim()), 0)
 
 
 def _tensors(values: Iterable[Any]) -> list[Tensor]:

@@ -8,10 +8,10 @@ its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `_noise
 line is `_update`, with an ordinary optimizer. At steps 1, 2, 4, 8, ... the guard tests a lot.
 """
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,12 @@ from dplearn.training.checks import check_model, check_phases, check_settings
 from dplearn.training.devices import random_states
 from dplearn.training.distributed import DistributedContext, Group
 from dplearn.training.gradients import Clip, ClippedSum, added_sum, by_name, recalled
-from dplearn.training.guard import COPIES, Viewer, stored, views
+from dplearn.training.guard import COPIES, Viewer, columns_of, stored
 from dplearn.training.history import TALLY, History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness
-from dplearn.training.records import Part, Records
+from dplearn.training.records import Records
 from dplearn.training.tape import Loss, state_of
 
-_UNSUMMED = 2**20  # number of records whose losses and norms are stored before summation
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
 _ALONE = (
@@ -43,19 +42,52 @@ _ALONE = (
 )
 _ITEMS = "an item of the dataset holds nothing of other records"
 _RANDOM = "a model that draws random numbers by functions was not tried in smaller lots"
+_NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
 _SLOW = (
     "Each record takes a pass of its own, which is slow: gradients of the model come neither from "
     "usual layers, called for all records at once, nor from torch.func.vmap."
 )
-_NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
 
 
 @dataclass(eq=False, repr=False)
 class Trainer:
     """Step-by-step training of a model; `fit` does the same in one call.
 
-    The model's mode is left as it is. ValueError and TypeError are raised for arguments out of
-    range or that do not fit together, NotImplementedError where no guarantee is known.
+    Parameters
+    ----------
+    model : nn.Module
+        Trainable parameters on one device; frozen ones get no noise. Its mode stays as it is.
+    loss_fn : callable
+        ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,).
+    dataset : pair of arrays, Dataset, list of pairs or DataLoader
+        See `fit`.
+    plan : DPSGD or Phases
+        Sampling, clipping, noise and number of steps.
+    optimizer : Optimizer
+        Of all trainable parameters of the model; without a closure.
+    scheduler : LRScheduler, optional
+        Advanced once per step.
+    bound : ClippingBound, optional
+        Default: ``Flat(max_grad_norm)`` of the plan or phase.
+    expected_batch_size : float, optional
+        Public L > 0. Default: sample rate times dataset size, which thereby becomes public.
+    micro_batch : int, optional
+        Largest number of rows in one pass, >= 1. Default: about 256 on a CPU, else the whole lot.
+    example : pair, optional
+        Public (inputs, targets) for the check, instead of those of the dataset.
+    generator : torch.Generator, optional
+        Gives the seed of lots, noise and dropout, for teaching and tests: it reveals the noise.
+    secure : bool
+        Whether a cipher draws the noise also on an accelerator.
+    process_group : ProcessGroup, optional
+        Processes that share the records; all pass the same dataset.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If arguments are out of range or do not fit together, or the model mixes records.
+    NotImplementedError
+        If no guarantee is known.
 
     Examples
     --------
@@ -72,35 +104,30 @@ class Trainer:
     5.84 <= epsilon <= 5.841 at delta = 1.0e-05, add_remove, by pld
     """
 
-    model: nn.Module  # trainable parameters on one device; frozen ones get no noise
-    loss_fn: Loss  # loss_fn(model(inputs), targets) gives one loss per record, shape (B,)
-    dataset: Any  # arrays, a map-style Dataset or a DataLoader: see `fit`
+    model: nn.Module
+    loss_fn: Loss
+    dataset: Any
     plan: Plan
     _: KW_ONLY
-    optimizer: Optimizer  # of all trainable parameters of the model; without a closure
-    scheduler: Any = None  # advanced once per step
-    bound: ClippingBound | None = None  # default: Flat(max_grad_norm) of the plan or phase
-    # Public L > 0. Default: sample rate times dataset size, which thereby becomes public.
+    optimizer: Optimizer
+    scheduler: Any = None
+    bound: ClippingBound | None = None
     expected_batch_size: float | None = None
-    # Rows in each pass, with padding in the last. Default: nearly equal parts of about 256 rows
-    # on a CPU, else the whole lot.
     micro_batch: int | None = None
-    example: Any = None  # public (inputs, targets) for the check, instead of those of the dataset
-    # Seeds lots, noise and dropout, for teaching and tests: its seed reveals the noise.
+    example: Any = None
     generator: InitVar[torch.Generator | None] = None
-    secure: InitVar[bool] = False  # noise from a cipher, also on an accelerator; see `noise`
-    process_group: Group = None  # all processes pass the same dataset and share its records
+    secure: InitVar[bool] = False
+    process_group: Group = None
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self.plan = self.plan.trained()
-        phase, _ = self.plan.at(0)
         self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
-        self._clip = Clip.of(self.model, self.bound or Flat(phase.max_grad_norm))
+        self._clip = Clip.of(self.model, self.bound or Flat(self.plan.at(0)[0].max_grad_norm))
         self._like = self._clip.largest.new_empty(0)  # type and device of noise and sums
-        self._data = Records(self.dataset, self.plan, like=self._like)
+        self._data = Records(self.dataset, like=self._like)
         rows, public = self.micro_batch, self.expected_batch_size
         validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
         validate.positive(expected_batch_size=1 if public is None else public)
@@ -140,25 +167,30 @@ class Trainer:
         phase, _ = self.plan.at(self.steps)
         if self.bound is None and self._clip.groups.norms != (phase.max_grad_norm,):
             self._clip = Clip.of(self.model, Flat(phase.max_grad_norm))
-        expected = self._expected(phase)
-        left, rows = range(self.steps, self.plan.steps), self.micro_batch or phase.max_batch_size
-        lot = self._data.parts(left, self._lot, rows)
+        expected, left = self._expected(phase), range(self.steps, self.plan.steps)
+        lot = self._data.parts(left, self._lot, self.micro_batch or phase.max_batch_size)
         mean = self._noise(phase)
-        self._looks, self._refusal = self.steps + 1 >= self._due, ""
         means = by_name(mean[: self._count], self._clip.parameters)
+        looks, self._refusal = self.steps + 1 >= self._due, None
+        before = stored(self.model) if looks else {}
         tally = self._add_clipped(means, lot, expected)
-        if self._looks and (refusal := self._context.first_of(self._refusal)):
-            del mean, means, tally, lot  # a traceback may show local variables
-            raise ValueError(f"{refusal} The {self.steps} steps done have no guarantee.")
-        # A lot of at most one record is not tested; all processes test at the same steps.
-        if self._looked or (self._looks and self.process_group):
-            self._due = 2 * (self.steps + 1)
-        adaptive = len(mean) > self._count
-        if adaptive or self.process_group:
-            tally = tally()
-            if adaptive:
-                tally[-1] = mean[-1]
-            self._context.add_up(mean, tally)
+        if looks:
+            for name, value in stored(self.model).items():
+                if before.get(name, value) != value:
+                    self._refusal = (
+                        f"Expected the passes over a lot to leave {name!r} as it is, but it "
+                        "changed: the model holds data without noise now."
+                    )
+            every = self._context.gathered(self._refusal)
+            if refusal := next(filter(None, every), ""):
+                del mean, means, tally, lot  # a traceback may show local variables
+                raise ValueError(f"{refusal} The {self.steps} steps done have no guarantee.")
+            # A lot of at most one record is not tested; all processes test at the same steps.
+            if self.process_group or self._refusal is not None:
+                self._due = 2 * (self.steps + 1)
+        if len(mean) > self._count:
+            tally[-1] = mean[-1]
+        self._context.add_up(mean, tally)
         # Count the step before the update, so that an interrupted update is counted too.
         record = self._counted(tally, expected)
         self._update(means)
@@ -211,40 +243,33 @@ class Trainer:
         return noise
 
     def _add_clipped(
-        self, means: Mapping[str, Tensor], lot: Iterable[Part], expected: float
-    ) -> Any:
-        """Add a lot's clipped sum, divided by its public size; return a function for its tally."""
-        device, parts = self._like.device, []
+        self, means: Mapping[str, Tensor], lot: Iterable[Any], expected: float
+    ) -> Tensor:
+        """Add a lot's clipped sum, divided by its public size, and return its tally."""
+        tally, device = self._like.new_zeros(len(TALLY)), self._like.device
+        looks = self.steps + 1 >= self._due
         torch.clear_autocast_cache()  # a caller's autocast around several steps caches old weights
-        looks, before = self._looks, stored(self.model) if self._looks else {}
         with self._randomness.for_model(device, self._context.rank, self.steps):
-            for x, y, mask in lot:
+            for pair in lot:
                 states = random_states(device) if looks else []
                 part = added_sum(
-                    self.model, self.loss_fn, x, y,
-                    clip=self._clip, mask=mask, into=(means, 1 / expected),
-                    recipe=self._recipe,
+                    self.model, self.loss_fn, pair,
+                    clip=self._clip, into=(means, 1 / expected), recipe=self._recipe,
                 )  # fmt: skip
-                parts.append(replace(part, sums={}))
+                tally[:-1] += tally_of(part, self._clip.largest[0])
                 if looks and len(part.losses) > 1:
-                    self._guard((x, y), part, states)
+                    self._guard(pair, part, states)
                     looks = False
-        self._looked = self._looks and not looks
-        after = stored(self.model) if self._looks else {}
-        for name, (shape, digest) in before.items():
-            if after.get(name, (None, 0)) not in ((shape, digest), (None, 0)):
-                self._refusal = (
-                    f"Expected the passes over a lot to leave {name!r} as it is, but it changed: "
-                    "the model holds data without noise now."
-                )
-        return partial(tally_of, parts, self._clip.largest[0], self._like)
+        return tally
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
-        """Set a refusal if records of a lot influence each other, tested on the training pass."""
-        viewer = Viewer(self.model, self.loss_fn, self._recipe, states, self._clip)
-        before, step = views(part.losses, part.norms), self.steps + 1
-        if viewer.differs(pair, before, [COPIES], seed=step, sizes=False):
-            self._refusal = viewer.refusal(pair, before, f"{COPIES}, at step {step}")
+        """Set a refusal, or "", after testing whether records of a lot influence each other."""
+        viewer = Viewer(self.model, self.loss_fn, self._recipe, self._clip, states)
+        # Real records may be worse conditioned than synthetic ones.
+        options: Any = {"seed": self.steps + 1, "room": 1e-4}
+        recorded = self._recipe.how == "tape"  # otherwise no record meets another
+        refusal = recorded and viewer.refusal(pair, columns_of(part), COPIES, **options)
+        self._refusal = f"{refusal} This was at step {self.steps + 1}." if refusal else ""
 
     def _update(self, means: Mapping[str, Tensor]) -> None:
         """Step the optimizer with noisy means as gradients, after removing all other gradients."""
@@ -261,18 +286,17 @@ class Trainer:
         """Return the public size of a lot."""
         return float(self.expected_batch_size or phase.sample_rate * len(self._data))
 
-    def _counted(self, tally: Any, expected: float) -> Record:
+    def _counted(self, tally: Tensor, expected: float) -> Record:
+        """Count and record a step; an adaptive norm moves."""
         self._drawn.pop(self._steps, None)
         self._steps += 1
-        norm, bound = self._clip.groups.sensitivity, self._clip.bound
+        norm, bound = math.hypot(*self._clip.groups.norms), self._clip.bound
         if isinstance(bound, AdaptiveQuantile):
             norm, released = self._clip.largest, dict(zip(TALLY, tally, strict=True))
             counts = {name: released[name] for name in ("below", "examples", "normal")}
             factor = bound.factor(**counts, expected_batch_size=expected)
             self._clip = self._clip._replace(largest=norm * factor)
         self.records.append(Record(step=self.steps, norm=norm, tally=tally))
-        if self.steps % (1 + int(_UNSUMMED / expected)) == 0:  # unsummed ones would fill the memory
-            self.records[:] = [replace(r, tally=r.sums) for r in self.records]
         return self.records[-1]
 
     def end_workers(self) -> None:
@@ -350,19 +374,19 @@ class Trainer:
 
     def _fingerprint(self) -> dict[str, str]:
         """Return the settings that must agree between a checkpoint and the run that loads it."""
-        facts = {
-            "plan": repr(self.plan),
+        facts: dict[str, Any] = {
+            "plan": self.plan,
+            "bound": self._clip.bound,
+            "expected_batch_size": self._expected(self.plan.at(0)[0]),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
-            "bound": repr(self._clip.bound),
-            "groups": repr(len(self._clip.largest)),
-            "expected_batch_size": repr(self._expected(self.plan.at(0)[0])),
+            "optimizer": type(self.optimizer).__name__,
             "scheduler": type(self.scheduler).__name__,
             "generator": "none" if self._randomness.seed is None else "given",
-            "processes": repr(self._context.processes),
-            "optimizer": type(self.optimizer).__name__,
+            "processes": self._context.processes,
         }
         for name, value in self.model.state_dict().items():
             trained = " trained" * (name in self._clip.parameters)
             facts[f"model[{name!r}]"] = f"{value.dtype} {tuple(value.shape)}{trained}"
-        rates = [group.get("initial_lr", group.get("lr")) for group in self.optimizer.param_groups]
-        return facts | {"first learning rates": repr(rates)}
+        groups = self.optimizer.param_groups
+        facts["first learning rates"] = [g.get("initial_lr", g.get("lr")) for g in groups]
+        return {name: str(fact) for name, fact in facts.items()}

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from cases import agrees, each, golden, number
+from cases import each, golden, number
 from dplearn import ACCOUNTANTS, Gaussian, Laplace, RandomizedResponse
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.moments import RDP, at_best_order
@@ -30,20 +30,19 @@ def epsilon(name, mechanism, **question):
     return ACCOUNTANTS[name]().epsilon(mechanism, **question)
 
 
-# Values in the README: bounds of the reference run from tightest to loosest, then the
-# approximation.
-PROMISED = ("pld", "rdp", "moments", "optimal", "advanced", "basic", "zcdp", "gdp")
-
-
-def run_of(row):
-    """Return sampled Gaussian, delta and steps from a line of a golden table."""
-    step = PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
-    return step, {"delta": number(row["delta"]), "steps": int(row["steps"])}
+# Epsilon of the run of Abadi et al. (2016) by the cited theorems, to their digits: bounds from the
+# tightest to the loosest as in the README, then the approximation.
+REFERENCE = {"pld": 0.946867, "rdp": 1.0356, "moments": 1.2586, "optimal": 12.55}
+REFERENCE |= {"advanced": 17.16, "basic": 223.5, "zcdp": 429.719, "gdp": 0.9424}
 
 
 def test_reference_run():
-    """Check the run of Abadi et al. (2016), beyond the docstring examples."""
-    stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in PROMISED}
+    stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in REFERENCE}
+    for name, value in REFERENCE.items():
+        # The references divide delta in halves; the best division can only be better.
+        least = 0.8 if name in ("advanced", "optimal") else 0.999
+        assert least * value <= stated[name].epsilon <= 1.0001 * value, name
+    assert stated["pld"].epsilon == pytest.approx(REFERENCE["pld"], abs=1e-6)
     assert stated["moments"].details == {"order": 20.0, "moment": 19.0}
     assert 0 < stated["pld"].epsilon - stated["pld"].lower < 1e-6
     assert stated["gdp"].details["mu"] == pytest.approx(0.253957593, rel=1e-8)
@@ -54,30 +53,7 @@ def test_reference_run():
     assert stated["zcdp"].details["rho"] == pytest.approx(10_000 / 32, rel=1e-12)
     assert stated["basic"].details["step_delta"] == pytest.approx(1e-9)
     bounds = {n: g.epsilon for n, g in stated.items() if g.is_bound}
-    assert (*sorted(bounds, key=bounds.get), "gdp") == PROMISED
-
-
-CURVES = [r for r in golden("oracle_curves") if r["method"] in NAMES]
-
-
-@each("row", CURVES)
-def test_golden_curves(row):
-    step, question = run_of(row)
-    stated = epsilon(row["method"], step, **question)
-    (exact,) = golden("oracle_curves", method="pld", steps=row["steps"])
-    if row["method"] in ("advanced", "optimal"):
-        # The table splits delta in halves; the best split can only be smaller, and not by much.
-        value = number(row["value"])
-        # The exact value is rounded to four digits.
-        assert max(number(exact["value"]) * 0.9999, 0.15 * value) < stated.epsilon < value * 1.005
-    elif row["method"] == "rdp":
-        # The grids of orders differ; that of the table is coarse at large orders.
-        slack = 0.05 if row["steps"] == "1" else 0.002
-        assert stated.epsilon == pytest.approx(number(row["value"]), rel=slack)
-        assert stated.epsilon >= number(exact["value"])
-    else:
-        assert agrees(stated.epsilon, row)
-    assert (stated.kind == "approximate") == (row["kind"] == "approximate")
+    assert (*sorted(bounds, key=bounds.get), "gdp") == (*REFERENCE,)
 
 
 def test_gaussian_dp_is_exact_for_gaussians_only():

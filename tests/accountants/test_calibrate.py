@@ -17,8 +17,7 @@ from dplearn import (
     smallest_noise_multiplier,
 )
 from dplearn.calibrate import Attack, Unreachable, largest_steps, smallest_delta
-from dplearn.core.work import spend
-from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
+from dplearn.mechanisms import PoissonSubsampled, RandomAllocation, WithoutReplacement
 
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
 STEP = PoissonSubsampled(Gaussian(1.0), 0.01)
@@ -116,13 +115,20 @@ def test_noise_is_calibrated_to_the_rates_of_an_attack():
     assert 0.0499 < rates[0] <= rates[1] == reached.guarantee.true_positive_rate <= 0.05
 
 
-def test_rate_slightly_above_the_target_does_not_reach_it():
+def test_value_slightly_above_the_target_does_not_reach_it():
+    """An accountant returns the same value for every parameter."""
+    place = {"guess": 0.0, "lower": -1.0, "upper": 1.0}
     for goal in (0.049, 0.3, 0.77):
-        for answer, reached in ((goal, True), (math.nextafter(goal, 1), False)):
-            budget = calibrate._budget(goal, 1e-5, 1, "add_remove")
-            assert (budget.shares(Mock(epsilon=answer, lower=0.0))[1] <= 1) == reached
-            attack = Attack(0.02, answer, 0.01, "add_remove")
-            assert (calibrate._rates(goal, 0.01, 1, "add_remove").shares(attack)[1] <= 1) == reached
+        for answer, first in ((goal, -1.0), (math.nextafter(goal, 1), math.inf)):
+            for target, result in (
+                (calibrate._budget(goal, 1e-5, 1, "add_remove"), Mock(epsilon=answer, lower=0.0)),
+                (calibrate._rates(goal, 0.01, 1, "add_remove"), Attack(0.02, answer, 0.01, "")),
+            ):
+                ask = lambda law, x, result=result: result
+                found, _ = calibrate._search(
+                    ask, ACCOUNTANTS["rdp"](), target, place, tolerance=0.1
+                )
+                assert found == first
 
 
 @pytest.mark.slow
@@ -136,13 +142,25 @@ def test_smallest_delta_is_that_of_the_accountant(name):
         smallest_delta(Gaussian(0.0), accountant, epsilon=2.0)
 
 
+@pytest.mark.slow
 @each(
-    "coarse, cost, below, answers, error",
-    [(True, 0.0, 1, 30, 2e-9), (True, 4e7, 1, 1, 2e-4), (True, 1e9, 1, 0, 2e-4),
-     (False, 4e7, 1, 9, 2e-4), (True, 0.0, 0, 15, 1e-6)],
+    "search, mechanism, epsilon, delta, steps",
+    [(largest_sample_rate, PoissonSubsampled(Gaussian(1.1), 0.5), 0.397, 1e-28, 1_280_000),
+     (smallest_noise_multiplier, RandomAllocation(Gaussian(1.0), 67), 0.59, 1.7e-18, 1560)],
 )  # fmt: skip
-def test_few_costly_evaluations_are_made(coarse, cost, below, answers, error):
-    """If epsilon jumps over the target it is bisected until the limit of work.
+def test_wide_brackets_are_searched_too(search, mechanism, epsilon, delta, steps):
+    first = search(mechanism, epsilon=epsilon, delta=delta, steps=steps)
+    step = mechanism.vary(**{first.parameter: first.value})
+    again = (law.epsilon(step, delta=delta, steps=steps) for law in (PLD, PLD.coarse()))
+    assert first.guarantee in again and 0.6 * epsilon < first.guarantee.epsilon <= epsilon
+
+
+@each(
+    "coarse, below, answers, error",
+    [(True, 1, 17, 2e-6), (False, 1, 30, 2e-9), (True, 0, 15, 1e-6)],
+)
+def test_few_costly_evaluations_are_made(coarse, below, answers, error):
+    """If epsilon jumps over the target it is bisected, by the costly accountant sixteen times.
 
     Without a lower bound it is not bisected to six digits.
     """
@@ -154,7 +172,6 @@ def test_few_costly_evaluations_are_made(coarse, cost, below, answers, error):
 
         def epsilon(self, mechanism, **question):
             asked.append(self.rtol)
-            spend(cost if self.rtol == PLD.rtol else 0.25 * cost)
             leaks = 1.8 if mechanism.sample_rate < 1e-3 else 2.2
             return Mock(epsilon=leaks, lower=leaks * below)
 

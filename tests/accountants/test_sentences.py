@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pytest
 
 from cases import each
 from dplearn import (
@@ -78,24 +77,3 @@ def test_calibrations_are_true_at_the_parameter_that_they_print():
             assert_true(found, mechanism.vary(**{name: float(value)}), steps)
         found = largest_steps(mechanism, epsilon=9.0, delta=delta)
         assert_true(found, mechanism, found.value)
-
-
-@pytest.mark.slow
-def test_bracket_widths_are_those_in_the_readmes():
-    rng = np.random.default_rng(1)
-    between = lambda low, high: float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-    def widths(least_delta, least_steps):
-        for _ in range(100):
-            step = PoissonSubsampled(Gaussian(between(0.5, 10)), between(1e-4, 0.5))
-            delta, steps = between(least_delta, 1e-3), int(between(least_steps, 1e6))
-            stated = step.guarantee(delta=delta, steps=steps)
-            yield step.sample_rate * steps, 1 - stated.lower / max(stated.epsilon, 1e-300)
-
-    # 96 of 100 on average; fewer than 90 have a probability of 1/500.
-    assert np.mean([width <= 1e-6 for _, width in widths(1e-10, 100)]) >= 0.9
-    often, rarely = [], []
-    for hits, width in widths(1e-30, 1):
-        (often if hits >= 30 else rarely).append(width)
-    assert np.mean(np.array(often) <= 1e-6) >= 0.9 and max(often) <= 0.08
-    assert np.mean(np.array(rarely) <= 1e-2) >= 0.8 and max(rarely) <= 0.75

@@ -78,21 +78,13 @@ SAMPLED = PoissonSubsampled(Laplace(1.0), 0.01).profiles()
 # (lower and upper tilted lattices), from another library that rounds up by less than 1e-4, or to
 # fifteen digits.
 SETTINGS = {
-    "laplace": (Laplace(20.0).profiles(), 1000, 1e-5, (7.42127272, 7.42127295)),
     "laplace, tiny delta": (Laplace(10.0).profiles(), 1000, 1e-20, (32.8337887, 32.8337949)),
     "sampled laplace, remove": (SAMPLED[:1], 1000, 1e-6, (1.286402, 1.286408)),
     "sampled laplace, add": (SAMPLED[1:], 1000, 1e-6, (1.218916, 1.218921)),
     "sampled laplace, dp-accounting 0.6.0": (
         PoissonSubsampled(Laplace(2.0), 0.2).profiles(), 50, 1e-5, (2.7638, 2.76393728),
     ),
-    "sampled gaussian": (
-        PoissonSubsampled(Gaussian(2.0), 0.1).profiles(), 1000, 1e-5, (8.27929061, 8.27929062),
-    ),
     # The reference divides the noise by the replace-one distance, two contributions.
-    "without replacement": (
-        WithoutReplacement(Gaussian(4.0), 0.1).profiles("replace_one"),
-        100, 1e-5, (2.540860, 2.540863),
-    ),
     "without replacement, many": (
         WithoutReplacement(Gaussian(8.0), 0.01).profiles("replace_one"),
         10_000, 1e-5, (1.0392319, 1.0392328),

@@ -130,6 +130,20 @@ def test_atoms_are_exact_and_kinks_without_mass_are_none():
     assert Atoms.of(kinked).loss.size == 0
 
 
+@each("last", [0.5, 0.9, 1.2])
+@each("h", [0.1, 0.3, 0.5])
+@each("lost", [0.1, 1e-3])
+def test_infinite_losses_do_not_count_as_finite_ones(lost, h, last):
+    """Their mass is separate and not used to balance finite losses, here many close ones."""
+    loss = np.linspace(-0.9, 0.95, 40)
+    p, q = np.append((1 - lost) * np.exp(loss) / np.exp(loss).sum(), lost), np.full(41, 1 / 40)
+    q[-1] = 0.0
+    nodes = np.arange(-round(2 / h), round(last / h) + 1) * h
+    exact = functools.partial(delta_by_definition, p, q)
+    _, endless = assert_below(of_atoms(p, q), nodes, exact, Atoms.none())
+    assert lost * (1 - 1e-11) <= endless <= lost
+
+
 # Masses of neighbouring cells may differ greatly, so that the fractions b jump.
 chance = st.floats(-3.0, 0.0).map(lambda x: 10**x)
 outcomes = st.lists(st.tuples(chance, chance), min_size=2, max_size=7)

@@ -12,7 +12,7 @@ from scipy import stats
 
 from cases import each
 from dplearn import DiscreteGaussian, Gaussian, Geometric, Laplace
-from dplearn.mechanisms import RandomizedResponse, Skellam, SummedDiscreteGaussian
+from dplearn.mechanisms import RandomizedResponse
 
 FALSE_ALARM = 1e-6
 DRAWS = 100_000
@@ -52,10 +52,6 @@ AROUND_TEN = [
     (Laplace(1.5), lambda x: stats.laplace.cdf(x, 10, 3), "f"),
     (Geometric(1.5), steps_of(lambda k: -np.abs(k - 10) / 3), "i"),
     (DiscreteGaussian(1.5), steps_of(lambda k: -0.5 * ((k - 10) / 3) ** 2), "i"),
-    *(
-        (law, steps_of(lambda k, law=law: law._log_noise(k - 10)), "i")
-        for law in (Skellam(1.5, 2), SummedDiscreteGaussian(1.5, 2, clients=4))
-    ),
 ]
 
 

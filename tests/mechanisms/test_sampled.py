@@ -12,7 +12,7 @@ from scipy.stats import laplace
 from cases import each
 from dplearn import DiscreteGaussian, Gaussian, Geometric, Laplace, RandomizedResponse
 from dplearn.engine.lattice import Lattice
-from dplearn.mechanisms import PoissonSubsampled, Skellam, WithoutReplacement
+from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
 from outcomes import EPSILONS, delta_by_definition, sampled
 
 
@@ -75,7 +75,6 @@ NOISES = [
     (lambda b: Laplace(b), lambda b: laplace(scale=b).cdf, False),
     (lambda b: Geometric(b / 3, 3), lambda b: whole_law(Geometric(b / 3, 3)), True),
     (lambda b: DiscreteGaussian(b / 3, 3), lambda b: whole_law(DiscreteGaussian(b / 3, 3)), True),
-    (lambda b: Skellam(b / 3, 3), lambda b: whole_law(Skellam(b / 3, 3)), True),
 ]
 
 
@@ -174,6 +173,8 @@ def test_sampling_twice_equals_sampling_at_the_product_rate():
     once = PoissonSubsampled(Laplace(0.7), 0.08)
     for a, b in zip(twice.profiles(), once.profiles(), strict=True):
         np.testing.assert_allclose(a.delta(EPSILONS), b.delta(EPSILONS), atol=1e-15)
+    # At rate 1 the shift is that of the Gaussian; below it there is none.
+    assert [sampled(2.0, q).gaussian_shift("add_remove") for q in (1.0, 0.5)] == [0.5, None]
 
 
 def divergence(sigma, q, order, direction):

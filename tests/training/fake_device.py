@@ -101,7 +101,7 @@ def steps(place, name, rows):
         with Strict(place) as strict:
             for _ in range(2):
                 begun.step()
-        assert begun.steps == 3 and begun.records[1].sums.device == place
+        assert begun.steps == 3 and begun.records[1].tally.device == place
     return sorted(strict.problems) or "fine"
 
 

@@ -30,29 +30,6 @@ def normal(x: Tensor) -> Tensor:
     return (x - x.mean(0)) / (x.var(0, correction=0) + 1e-5).sqrt()
 
 
-def backwards(mix: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """Return the identity function with a hook that mixes its gradient."""
-
-    def hooked(x: Tensor) -> Tensor:
-        y = x * 1
-        y.register_hook(mix)
-        return y
-
-    return hooked
-
-
-class Balanced(torch.autograd.Function):
-    """Identity whose gradient is divided by its norm over the batch."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Tensor:
-        return grads[0] / grads[0].norm()
-
-
 def capacity(m: Any, x: Tensor) -> Tensor:
     chosen = m.gate(x).softmax(1)
     mine = F.one_hot(chosen.argmax(1), 2)
@@ -164,12 +141,6 @@ def second(layer: nn.Module) -> Part:
     return by(lambda m, x: m.head(m.layer(*[x] * times)[0].mean(1)), numbers(4, 8), layer=layer)
 
 
-def hooked(register: str, hook: Callable[..., Any]) -> Part:
-    part = hidden(lambda h: h)
-    getattr(part[0].last, register)(hook)
-    return part
-
-
 def balanced() -> Part:
     """Return experts with a penalty if the batch uses them unevenly."""
 
@@ -217,11 +188,6 @@ HIDDEN = {
     "batch norm": normal,
     "batch norm, many records": lambda h: normal(h) if len(h) >= 8 else h,
     "batch norm, ghost": lambda h: torch.cat([normal(part) for part in h.split(4)]),
-    "gradient less its mean": backwards(lambda g: g - g.mean(0)),
-    "gradient flipped": backwards(lambda g: g.flip(0)),
-    "gradient of limited norm": backwards(lambda g: g / g.norm().clamp(min=1e-3)),
-    "gradient divided by the largest": backwards(lambda g: g / g.abs().max()),
-    "gradient balanced": Balanced.apply,
     "styles of others, half of the time": style,
 }
 
@@ -309,12 +275,10 @@ MIXING: dict[str, Callable[[], Part]] = {
     "nn.LSTM": lambda: second(nn.LSTM(8, 8)),
     "nn.GRU": lambda: second(nn.GRU(8, 8)),
     "nn.MultiheadAttention": lambda: second(nn.MultiheadAttention(8, 2)),
-    "gradient less its mean, by a module's hook": lambda: hooked(
-        "register_full_backward_hook", lambda m, inputs, outputs: (inputs[0] - inputs[0].mean(0),)
-    ),
-    "output less its mean, by a module's hook": lambda: hooked(
-        "register_forward_hook", lambda m, inputs, output: output - output.mean(0).detach()
-    ),
+    "output less its mean, by a module's hook": lambda: (
+        task := hidden(lambda h: h),
+        task[0].last.register_forward_hook(lambda m, _, y: y - y.mean(0).detach()),
+    )[0],
 }
 
 
@@ -375,9 +339,6 @@ def carried(m: Any, x: Tensor) -> Tensor:
     return x + before
 
 
-BANK: list[Tensor] = []  # a global, no attribute
-
-
 def kept_backwards(m: Any, x: Tensor) -> Tensor:
     y = m.head(x) * 1
     y.register_hook(lambda grad: setattr(m, "mean", grad.mean(0)))
@@ -424,17 +385,9 @@ STATEFUL: dict[str, Callable[[], Part]] = {
     ),
     "running mean in a frozen parameter": lambda: keeping(fixed(8), by_data),
     "running mean in an attribute": lambda: keeping(0.0, averaged),
-    "running mean, a number": lambda: keeping(
-        0.0, after(lambda m, x: setattr(m, "kept", 0.9 * m.kept + x.mean().item()))
-    ),
-    "count of large numbers": lambda: keeping(
-        0, after(lambda m, x: setattr(m, "kept", m.kept + int((x > 0).sum())))
-    ),
-    "records in a list": lambda: keeping([], after(lambda m, x: m.kept.append(x))),
     "bank of earlier records": lambda: keeping([], queue),
     "codebook in a buffer": lambda: keeping(torch.randn(4, 8), vector_quantised),
     "codebook, frozen": lambda: keeping(fixed(4, 8), vector_quantised),
-    "records in a global list": lambda: keeping(None, after(lambda m, x: BANK.append(x))),
     "running mean of gradients": lambda: by(kept_backwards, mean=nn.Buffer(torch.zeros(CLASSES))),
     "recurrent state, carried": lambda: keeping(None, carried),
     "trained scale, from the first batch": lambda: part(

@@ -14,7 +14,7 @@ from torch import nn
 from torch.utils._pytree import tree_map_only
 
 from cases import each
-from dplearn.training import AdaptiveQuantile
+from dplearn.training import AdaptiveQuantile, Trainer
 
 LOTS = dataclasses.replace(PLAN, sample_rate=0.5, steps=8)
 
@@ -35,11 +35,11 @@ def test_model_that_starts_to_mix_records_is_refused_at_the_next_check():
     trainer.step(), trainer.step()
     vars(model)["epoch"] = 1
     trainer.step()  # not checked
-    with pytest.raises(ValueError, match=r"mixes records\. The 3 steps done have no guarantee"):
+    with pytest.raises(ValueError, match=r"mixes records.* The 3 steps done have no guarantee"):
         trainer.step()
     assert trainer.steps == 3 == trainer.history().steps
     weight = model.last.weight.clone()
-    with pytest.raises(ValueError, match=r"copies of one other, at step 4"):
+    with pytest.raises(ValueError, match=r"copies of one other.* at step 4"):
         trainer.step()  # again: no noise or update has changed the model
     assert torch.equal(model.last.weight, weight)
 
@@ -103,8 +103,9 @@ def test_good_models_are_accepted_on_extreme_records(factor):
 
 
 def test_guard_checks_at_powers_of_two_and_after_resuming(tmp_path, monkeypatch):
-    looks = []
-    monkeypatch.setattr("dplearn.training.Trainer._guard", lambda t, *_: looks.append(t.steps + 1))
+    looks, guard = [], Trainer._guard
+    note = lambda trainer, *views: looks.append(trainer.steps + 1) or guard(trainer, *views)
+    monkeypatch.setattr(Trainer, "_guard", note)
     bound = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
     trainer = started(small_model(dropout=0.5), plan=LOTS, bound=bound)
     for _ in range(8):

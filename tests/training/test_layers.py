@@ -20,12 +20,12 @@ from dplearn.training.gradients import recalled
 from dplearn.training.tape import passed
 
 KINDS = {
-    "rule": """BatchNorm1d BatchNorm2d BatchNorm3d Conv1d Conv2d Conv3d Embedding GRU GRUCell
-        GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d LSTM LSTMCell LayerNorm Linear
-        MultiheadAttention RMSNorm RNN RNNCell SyncBatchNorm""",
+    "rule": """BatchNorm1d BatchNorm2d BatchNorm3d Conv1d Conv2d Conv3d Embedding GRU GroupNorm
+        InstanceNorm1d InstanceNorm2d InstanceNorm3d LSTM LayerNorm Linear MultiheadAttention
+        RMSNorm RNN SyncBatchNorm""",
     "vmap": """Bilinear ConvTranspose1d ConvTranspose2d ConvTranspose3d EmbeddingBag
         LinearCrossEntropyLoss PReLU""",
-    "alone": "AdaptiveLogSoftmaxWithLoss",
+    "alone": "AdaptiveLogSoftmaxWithLoss GRUCell LSTMCell RNNCell",
     "parts": "Transformer TransformerDecoderLayer TransformerEncoderLayer",
 }
 

@@ -106,12 +106,12 @@ def test_epoch_uses_each_record_once_even_if_steps_fail(sampling, workers, monke
     begun = started(plan=plan, data=data, loss_fn=loss_fn)
     whole, used, failures = gradients.added_sum, [[] for _ in range(12)], {1, 5, 10}
 
-    def counted(model, loss_fn, inputs, targets, **options):
+    def counted(model, loss_fn, pair, **options):
         if begun.steps in failures:
             failures.remove(begun.steps)
             raise MemoryError
-        used[begun.steps] = targets.tolist()  # not called for an empty lot
-        return whole(model, loss_fn, inputs, targets, **options)
+        used[begun.steps] = pair[1].tolist()  # not called for an empty lot
+        return whole(model, loss_fn, pair, **options)
 
     monkeypatch.setattr(trainer, "added_sum", counted)
     while begun.steps < 12:

@@ -81,13 +81,11 @@ def test_record_left_out_of_an_epoch_is_uniform():
     assert missing.sum() == 4000 and stats.chisquare(missing).pvalue > SMALL
 
 
-@each("length", [0, 1, 4, 5, 8])
-def test_micro_batches_have_equal_shape_and_cover_the_lot(length):
+@each("length, most", [(n, most) for n in (0, 1, 4, 5, 8) for most in (3, 4, None)])
+def test_micro_batches_have_nearly_equal_sizes_and_cover_the_lot(length, most):
     lot = np.arange(10, 10 + length)
-    parts = list(micro_batches(lot, 4))
-    assert all(index.shape == mask.shape == (4,) for index, mask in parts)
-    assert [i for index, mask in parts for i in index[mask]] == lot.tolist()
-    assert sum(len(index) for index, _ in micro_batches(lot, None)) == length
-    parts = list(micro_batches(lot, None, most=3))
-    assert all(len(index) <= 3 and mask is None for index, mask in parts)
-    assert len(parts) == -(-length // 3) and np.array_equal([i for p, _ in parts for i in p], lot)
+    parts = micro_batches(lot, most, small=False)
+    sizes = [len(part) for part in parts]
+    assert len(parts) == -(-length // (most or 9)) and [*np.concatenate([[], *parts])] == [*lot]
+    assert not sizes or max(sizes) - min(sizes) <= 1
+    assert [len(p) for p in micro_batches(np.arange(600), None, small=True)] == [300, 300]

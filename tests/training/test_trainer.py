@@ -11,7 +11,7 @@ from small_runs import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, sm
 from cases import each
 from dplearn.core import progress
 from dplearn.run import DPSGD, Phases
-from dplearn.training import AdaptiveQuantile, Flat, Grouped, Trainer, clipped_sum, records
+from dplearn.training import AdaptiveQuantile, Flat, Grouped, Trainer, clipped_sum, sampling
 from dplearn.training.noise import Randomness
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -58,7 +58,7 @@ def test_micro_batches_do_not_change_the_result(monkeypatch):
     whole, *parts = (
         run(small_model().double(), data=data, micro_batch=rows)[0] for rows in (None, 1, 3, 64)
     )
-    monkeypatch.setattr(records, "largest_pass", lambda plan, size: 5)
+    monkeypatch.setattr(sampling, "_ROWS", 5)
     parts.append(run(small_model().double(), data=data)[0])
     for part in parts:
         torch.testing.assert_close(part, whole, rtol=1e-12, atol=1e-13)
@@ -91,8 +91,8 @@ def test_equal_seeds_give_equal_runs(sampling):
 
 
 def test_guarantee_is_for_the_steps_done_and_lists_its_assumptions():
-    for sampling in ("poisson", "without_replacement", "shuffled"):
-        begun = started(plan=sampled(sampling))
+    for scheme in ("poisson", "without_replacement", "shuffled"):
+        begun = started(plan=sampled(scheme))
         for done in range(4):
             epsilon = begun.history().guarantee(1e-5, accountant="rdp").epsilon
             assert epsilon == begun.plan.guarantee("rdp", delta=1e-5, steps=done).epsilon

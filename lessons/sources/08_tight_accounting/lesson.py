@@ -320,7 +320,7 @@ reveal("epsilon of the run", truth=truth.epsilon)
 lines = figures.race()
 
 # %% [markdown]
-# *zCDP* cannot see that batches are sampled. *Basic*, *Optimal* and *Advanced* forget the shape of the loss, while *Moments* and *RDP* keep moments of it. *GDP*, the normal distribution of the vote, lies **below** the blue curve, at every $T$.
+# *zCDP* (lesson 09) cannot see that batches are sampled. *Basic*, *Optimal* and *Advanced* forget the shape of the loss, while *Moments* and *RDP* keep moments of it. *GDP*, the normal distribution of the vote, lies **below** the blue curve, at every $T$.
 #
 # ## 8 What an attacker gains
 #

@@ -605,18 +605,19 @@ print("as often as they like:", free.guarantee(delta=1.5e-4))
 # "A hundred phones with a discrete Gaussian of $\sigma=\frac12$ make one with $\sigma=5$." From $\sigma=1$ on this is nearly true. Below it most phones add 0, and the variance of each noise is smaller than $\sigma^2$, so that of the sum is smaller than $n\sigma^2$. The cell certifies a change by 5:
 
 # %%
-from dplearn import ACCOUNTANTS, DiscreteGaussian
-from dplearn.mechanisms import Skellam, SummedDiscreteGaussian
+from dplearn import DiscreteGaussian, Profile
 
-for each in (
-    DiscreteGaussian(1.0, 5),
-    SummedDiscreteGaussian(1.0, 5, clients=100),
-    Skellam(1.0, 5),
-):
-    print(f"{each.name:26}", ACCOUNTANTS["pld"]().epsilon(each, delta=1e-5))
+one = np.exp(-2.0 * np.arange(-8, 9) ** 2)  # sigma = 1/2
+law = one = one / one.sum()
+for _ in range(99):
+    law = np.convolve(law, one)
+middle = np.log(law[law.size // 2 - 150 : law.size // 2 + 151])
+hundred = Profile.from_atoms(middle[5:], middle[:-5])
+print("one of sigma 5:", DiscreteGaussian(1.0, 5).guarantee(delta=1e-5))
+print(f"a hundred of sigma 1/2: epsilon = {float(hundred.epsilon(1e-5)):.4g}")
 
 # %% [markdown]
-# Choose a finer unit, so that each phone's noise is a few units wide; the third row, Skellam noise, is closed under sums for any width.
+# Choose a finer unit, so that each phone's noise is a few units wide. Skellam noise, a difference of two Poisson counts, is closed under sums for any width.
 #
 # ### Two more exercises
 #

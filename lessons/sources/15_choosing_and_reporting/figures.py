@@ -25,12 +25,10 @@ def beliefs(believed):
     """Draw the largest belief after a release against epsilon, by the student's function."""
     believed, epsilon = yours("15.1", believed), np.linspace(0, 8, 81)
     lines, dots, told = [], [], []
-    places = {0.01: (0.75, "bottom right"), 0.1: (0.32, "bottom right"), 0.5: (0.1, "top left")}
-    for prior, (at, side) in places.items():
+    for prior, at in {0.01: 0.75, 0.1: 0.32, 0.5: 0.15}.items():
+        name = {"label": f"from {100 * prior:.0f} %", "label_at": at, "side": "bottom right"}
         heights = [100 * believed(prior, e) for e in epsilon]
-        lines.append(
-            Curve(x=epsilon, y=heights, label=f"from {100 * prior:.0f} %", label_at=at, side=side)
-        )
+        lines.append(Curve(x=epsilon, y=heights, **name))
         now = 100 * believed(prior, PLANNED.epsilon)
         dots.append(Dot(x=PLANNED.epsilon, y=now, label=""))
         told.append(f"{100 * prior:.0f} % to {now:.1f} %")

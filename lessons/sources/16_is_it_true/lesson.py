@@ -346,7 +346,7 @@ for range_ in ("for epsilon <= 4", "for epsilon <= 40"):
 # *To here NN minutes: the class ends here.*
 
 # %% [markdown]
-# ## 11 At home: the other seven claims
+# ## 11 At home: the other eight claims
 #
 # | | the claim |
 # |---|---|

@@ -610,7 +610,7 @@ check("17.test", answers)
 #
 # </details>
 #
-# The last cell re-examines what this lesson claimed.
+# This is the last lesson of the course; [lesson 18](18_noise_that_cancels.ipynb) and [lesson 19](19_counting_or_choosing.ipynb) are options. The last cell re-examines what this lesson claimed.
 
 # %%
 # Checks

@@ -197,8 +197,8 @@ def test_invalid_fields_of_an_address_are_listed(view):
     words = view.locator(".dp-unread").text_content()
     assert all(part in words for part in ("epsilon=x", "colour=red", "adjacency=zero_out"))
     assert view.evaluate("page.state.epsilon") == 1
-    moved_to(view, mechanism="skellam")
-    expect(view.locator(".dp-unread")).to_contain_text("mechanism=skellam")
+    moved_to(view, mechanism="shuffled")
+    expect(view.locator(".dp-unread")).to_contain_text("mechanism=shuffled")
 
 
 @each(

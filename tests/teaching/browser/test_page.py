@@ -223,8 +223,11 @@ def test_address_restores_the_page_and_lists_its_invalid_fields(open_page, view)
     first, run = view, {"noise_multiplier": 2, "dataset_size": 1438, "batch_size": 512}
     run |= {"rate_from": "counts", "delta": 1e-4, "steps": 1000, "here": 80}
     moved_to(first, **run, accountants="rdp,pld", y_axis="log")
+    first.locator("[data-do=pin]").click()
     first.locator("b[data-drag=T]").press("ArrowUp")
-    first.wait_for_function("location.hash.includes('here=81')")
+    # The pinned run keeps its steps and its epsilon.
+    expect(first.locator("p.dp-pinned")).to_contain_text(re.compile(r"the pinned 7\.41 \(T 80\)"))
+    first.wait_for_function("location.hash.includes('pinned')")
     view = open_page(**dict(parse_qsl(urlsplit(first.url).fragment)))
     for page in (first, view):
         expect(page.locator("[data-do=go]")).to_have_text(PROVED)
@@ -378,7 +381,7 @@ def test_interpolated_server_curves_are_bounds(open_page):
     question = view.wait_for_function("window.question").json_value()
     view.wait_for_function("!page.queued")
     assert question["run"]["mechanism"] == "laplace"
-    empty = (".dp-plain", ".dp-claimed", ".dp-printed-list", ".dp-note")
+    empty = (".dp-plain", ".dp-claimed", ".dp-pinned", ".dp-printed-list", ".dp-note")
     assert {view.locator(part).first.text_content() for part in empty} == {""}
     words = (EPSILON, ".dp-finds", "[data-do=go]")
     assert {view.locator(part).text_content() for part in words} == {"…"}

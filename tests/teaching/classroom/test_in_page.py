@@ -108,7 +108,7 @@ def checked(view, code):
     asked = field(view, LABEL)
     asked.locator("textarea").fill(code)
     asked.locator("textarea").press("Control+Enter")
-    expect(asked.get_by_role("button").first).to_be_enabled(timeout=30_000)
+    expect(asked.get_by_role("button").first).to_be_enabled()
     return asked.get_by_role("status").inner_text()
 
 

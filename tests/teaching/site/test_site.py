@@ -358,7 +358,7 @@ def test_links_to_missing_pages_become_text():
     assert on_site("proof_and_attack") == "attack.html"
     assert on_site("formula_book?id=G-B4&misprint=no-two") == "book/G-B4.html#no-two"
     elsewhere = (
-        "mechanisms?mechanism=skellam",
+        "mechanisms?mechanism=discrete_gaussian",
         "?mechanism=laplace",
         "?sampling=shuffled",
         "check_a_claim?claim=q",

@@ -2,31 +2,30 @@ r"""An entry of the formula book: a function with decorators, each for one kind 
 
 ::
 
-    @formula("G-B4", "Classical noise of the Gaussian mechanism", "Dwork & Roth 2014, A.1")
+    @formula("G-B4", "Classical noise of the Gaussian mechanism")
     @given("0 < epsilon and epsilon <= 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
-    @upper(oracles.normal_sigma)
+    @upper("Dwork & Roth 2014, Theorem A.1", oracles.normal_sigma)
     @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
-    @wrong("no-two", "The 2 is the Gaussian's own.", claim="sqrt(ln(1.25/delta))/epsilon")
+    @wrong("no-two", "The 2 is the Gaussian's own.", "sqrt(ln(1.25/delta))/epsilon")
     def classical_gaussian_sigma(*, epsilon, delta):
         r"\sigma \ge \Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon"
         return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
-* `formula`: id, title and reference.
+* `formula`: id and title.
 * `given`: the hypothesis, an expression whose clauses are checked in readers' calls (or a function
   whose docstring states it), and the domain of each parameter, which may depend on earlier ones.
   Domains that several entries share are a mapping, `given("rho > 0", _SHARED, delta=...)`.
-* `identity`, `upper`, `lower` or `asymptotic`: the relation of the value to its oracle, an
-  independent computation of the truth from the definition; `verify` checks that it does not call
-  the function. It receives the parameters that it names.
-* `printed`: a value as printed, and the printed truth; all digits must agree. A point that several
-  of them share is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
+* `identity`, `upper`, `lower` or `asymptotic`: the reference, and the oracle to which the value has
+  this relation, an independent computation of the truth from the definition; `verify` checks that
+  it does not call the function. It receives the parameters that it names.
+* `printed`: a value as printed, and the printed truth; all digits must agree. A point shared by
+  several is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
 * `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another
-  value (`claim`, an expression or a function), or the same function under another hypothesis
-  (`given`); all fields that are not given are the formula's.
+  value (an expression or a function), or the same function under another hypothesis (`given`); all
+  fields that are not given are the formula's.
 * `setting`: the meaning of the printed letters, in English and Chinese, the quantity of the value,
   stems of words that name only this situation, and a lower bound for all mechanisms (`below`).
-  Further settings state the same formula in fewer or other letters. Every entry whose value a text
-  could print has a setting; `claims` judges by settings alone.
+  Further settings state the same formula in other letters. `claims` judges by settings alone.
 * The docstring is the statement in LaTeX, followed by remarks, and by lines `name: meaning` for
   parameters that the common list does not explain. `help` shows a text made from all of this.
 
@@ -126,7 +125,6 @@ class Misprint(Fact):
     kind: Kind | None = None
     oracle: Callable[..., float | Interval] | None = None
     met: str = ""  # a public source, or ""
-    printed: Sequence[Printed] = ()
     along: Mapping[str, Sequence[Any]] | None = None
 
 
@@ -166,9 +164,8 @@ class Formula:
     @property
     def hypothesis(self) -> str:
         """The hypothesis in words or as an expression, or ""."""
-        if callable(self.given):
-            return (self.given.__doc__ or "").strip().split("\n")[0]
-        return self.given
+        given = self.given
+        return (given.__doc__ or "").strip().split("\n")[0] if callable(given) else given
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -224,18 +221,16 @@ class Formula:
     def claimed(self, misprint: Misprint) -> Formula:
         """Return the misprint as a formula."""
         claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
-        changed = {"function": claim, **{n: getattr(misprint, n) for n in _CHANGED}}
+        fields = ("given", "kind", "oracle", "along")
+        changed = {"function": claim, **{n: getattr(misprint, n) for n in fields}}
+        every = {**self.domain, **misprint.domain}
         return replace(
             self,
             **{name: value for name, value in changed.items() if value is not None},
             id=f"{self.id}/{misprint.name}",
             statement=self.statement_of(misprint),
-            domain={
-                name: domain
-                for name, domain in {**self.domain, **misprint.domain}.items()
-                if name not in misprint.without
-            },
-            printed=misprint.printed,
+            domain={n: domain for n, domain in every.items() if n not in misprint.without},
+            printed=(),
             misprints=(),
         )
 
@@ -251,7 +246,6 @@ class Formula:
         return rf"{self.statement}\quad\text{{{text or 'without any hypothesis'}}}"
 
 
-_CHANGED = ("given", "kind", "oracle", "along")
 waiting: dict[Callable[..., Any], list[Fact]] = {}
 entries: dict[str, Formula] = {}
 
@@ -270,9 +264,8 @@ def _help(entry: Formula) -> str:
     lines += ["", "Parameters", "----------"]
     for name in entry.parameters:
         symbol, meaning = terms.MEANINGS.get(name, ("", ""))
-        span = str(entry.domain.get(name, "approaches a limit"))
-        lines += [f"{name}{f' ({symbol})' if symbol else ''}"]
-        lines += [f"    {'; '.join(filter(None, (own.get(name, meaning), span)))}"]
+        about = own.get(name, meaning), str(entry.domain.get(name, "approaches a limit"))
+        lines += [f"{name} ({symbol})" if symbol else name, f"    {'; '.join(filter(None, about))}"]
     lines += ["", "References", "----------", str(entry.reference)]
     for example in entry.printed[:1]:
         arguments = ", ".join(f"{name}={value!r}" for name, value in example.parameters.items())
@@ -280,18 +273,14 @@ def _help(entry: Formula) -> str:
     return "\n".join(lines)
 
 
-def formula(id: str, title: str, reference: str, /, *, statement: str = "") -> Callable[[F], F]:
+def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
     """Enter a function into the book, with the facts of its other decorators.
 
-    A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Give
-    `statement` if the docstring is not the statement. ValueError is raised if the id is taken or
-    malformed, the reference has no year or place, or a decorator is missing.
+    Give `statement` if the docstring is not the statement. ValueError is raised if the id is taken
+    or malformed, the reference has no year or place, or a decorator is missing.
     """
     if not re.fullmatch(r"G-[A-Z][1-9]\d*[a-h]?", id) or id in entries:
         raise ValueError(f"Expected a new id such as 'G-A4', got {id!r}.")
-    place = re.fullmatch(r"(.+) (\d{4}), (.+)", reference)
-    if not place:
-        raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
 
     def enter_function(function: F) -> F:
         same = [e.function for e in entries.values() if e.function.__name__ == function.__name__]
@@ -302,6 +291,9 @@ def formula(id: str, title: str, reference: str, /, *, statement: str = "") -> C
         if missing := {"given", "oracle"} - set(facts):
             absent = ", ".join(f"no {part}" for part in sorted(missing))
             raise ValueError(f"Expected @given and an oracle at {id}, got {absent}.")
+        place = re.fullmatch(r"(.+) (\d{4}), (.+)", reference := facts.pop("reference"))
+        if not place:
+            raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
         text, _, remarks = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
         lists = {"printed": Printed, "settings": Setting, "misprints": Misprint}
         facts |= {n: tuple(p for p in parts if isinstance(p, c)) for n, c in lists.items()}
@@ -343,12 +335,15 @@ def given(
     return _Fields({"given": hypothesis, "along": along, "domain": {**(shared or {}), **domain}})
 
 
-def _against(kind: Kind, oracle: Callable[..., float | Interval], /, **options: Any) -> Fact:
-    """Give the oracle, and the relation of the value to it.
+def _against(
+    kind: Kind, reference: str, oracle: Callable[..., float | Interval], /, **options: Any
+) -> Fact:
+    """Give the relation of the value to the oracle, and who has proved it.
 
-    Options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`.
+    A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Options are
+    `tolerance`, `absolute`, `unsafe` and `points` of `Formula`.
     """
-    return _Fields({"kind": kind, "oracle": oracle, **options})
+    return _Fields({"kind": kind, "reference": reference, "oracle": oracle, **options})
 
 
 identity, upper, lower, asymptotic = (partial(_against, kind) for kind in get_args(Kind))
@@ -388,19 +383,24 @@ def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **o
 
 
 def wrong(
-    name: str, note: str, /, *parts: Printed, says: str = "", without: str = "", **named: Any
+    name: str,
+    note: str,
+    claim: str | Callable[..., Any] | None = None,
+    /,
+    *,
+    says: str = "",
+    without: str = "",
+    **named: Any,
 ) -> Misprint:
     """Give a wrong variant; `says` is its statement if `claim` or `given` does not determine it.
 
     `without` lists parameters to drop, separated by spaces. `named` are fields of `Misprint`, and
     domains, which replace the formula's.
     """
-    own = _apart(Misprint, named)
-    return Misprint(name, note, says, without=without.split(), printed=parts, **own)
+    return Misprint(name, note, says, claim, without=without.split(), **_apart(Misprint, named))
 
 
-def _apart(fact: type, named: Mapping[str, Any]) -> dict[str, Any]:
+def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a fact by name, with all other arguments as its domain."""
-    own = {f.name for f in fields(fact)}
-    domain = {name: value for name, value in named.items() if name not in own}
-    return {n: value for n, value in named.items() if n in own} | {"domain": domain}
+    own = {f.name: named.pop(f.name) for f in fields(fact) if f.name in named}
+    return own | {"domain": named}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, rel_entr
+from scipy.special import gammaln, rel_entr, xlogy
 
 from dplearn.core.logspace import log1mexp
 from dplearn.core.solve import first_true
@@ -81,6 +81,11 @@ def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
 def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
     """Return the KL divergence by definition: the mean of ln p/q under p."""
     return math.fsum(rel_entr(p, q))
+
+
+def largest_rho(renyi: Callable[[float], float]) -> float:
+    """Return the largest D_a / a of a divergence, over a grid of orders a >= 1."""
+    return max(renyi(a) / a for a in (1.0, 1.01, 1.2, 2.0, 8.0, 100.0))
 
 
 def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
@@ -156,6 +161,12 @@ def log_integral(
             return value
         last = value
     raise ArithmeticError(f"The integral over [{low:g}, {high:g}] did not converge.")
+
+
+def absolute_moment(log_f: Density, power: int, far: float) -> float:
+    """Return the integral of |x|^power e^log_f(x) over [-far, far]; log_f has a kink at 0."""
+    log_size = lambda x: xlogy(power, np.abs(x)) + log_f(x)
+    return math.exp(log_integral(log_size, -far, far, kinks=[0.0]))
 
 
 def gauss(log_f: Density, low: float, high: float, count: int) -> float:

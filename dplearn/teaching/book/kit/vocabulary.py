@@ -1,7 +1,7 @@
 """Words in which chapters are written; each imports all of them.
 
 Decorators and domains of an entry, oracles and lower bounds that several entries share, common
-words of settings, and what nearly every chapter needs of Python and NumPy.
+words of settings, and what many chapters need of Python, NumPy and SciPy.
 """
 
 import itertools
@@ -12,16 +12,18 @@ from functools import partial, reduce
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln, log_ndtr, ndtr, ndtri
 
 from dplearn.teaching.book.kit import below, oracles
 from dplearn.teaching.book.kit.domains import *
 from dplearn.teaching.book.kit.entry import *
-from dplearn.teaching.book.kit.terms import GROUP, REPEATED
+from dplearn.teaching.book.kit.terms import ALONE, GROUP, REPEATED, TOGETHER
 
 __all__ = [
-    "COUNT", "GROUP", "LOSS", "MU", "NOISE", "ORDER", "RATE", "REPEATED", "RHO", "SLACK",
-    "ArrayLike", "Callable", "Choice", "Derived", "Distribution", "Drawn", "Generator", "Interval",
-    "Iterable", "Iterator", "Linear", "Log", "NDArray", "Sequence", "Whole", "asymptotic", "below",
-    "enter", "formula", "given", "identity", "itertools", "lower", "math", "np", "oracles",
-    "partial", "printed", "reduce", "setting", "upper", "wrong",
+    "ALONE", "COUNT", "GROUP", "LOSS", "MU", "NOISE", "ORDER", "RATE", "REPEATED", "RHO", "SLACK",
+    "TOGETHER", "ArrayLike", "Callable", "Choice", "Derived", "Distribution", "Drawn", "Generator",
+    "Interval", "Iterable", "Iterator", "Linear", "Log", "NDArray", "Sequence", "Whole",
+    "asymptotic", "below", "enter", "formula", "gammaln", "given", "identity", "itertools",
+    "log_ndtr", "lower", "math", "ndtr", "ndtri", "np", "oracles", "partial", "printed", "reduce",
+    "setting", "several", "upper", "wrong",
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 // Labels without overlap: values at the T line, and names at the ends of curves.
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
+import { least } from "./answers.js";
 import { bound } from "./numbers.js";
 import { apart, el, widthOf } from "./shapes.js";
 
@@ -17,11 +18,12 @@ export function values(run, view, words) {
     if (name === "pld" && end === null && !view.found.asked) return [[name, view.best.value]];
     return end > 0 ? [[name, end]] : [];
   });
+  if (view.pinned) standing.push(["pinned", least(view.pinned.ends).value]);
   const dots = standing.map(([name, value]) => {
     const y = frame.y(run, value);
     const off = y < top || value === Infinity;
     const sign = `${off ? "↑ " : ""}${STYLES[name].approximation ? "≈ " : ""}`;
-    const item = { name, y, off, words: `${sign}${bound(value)}` };
+    const item = { name, y, off, words: `${sign}${bound(value)}${name === "pinned" ? " ◌" : ""}` };
     const aside = value > ceiling && x - left > (small ? 60 : 76);
     // Values off the scale are still ordered.
     if (aside) above.push({ ...item, want: off ? top + 10 - 1e-6 * Math.min(value, 1e6) : y - 12 });

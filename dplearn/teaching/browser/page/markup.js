@@ -24,12 +24,12 @@ export function markup(words, presets, kinds) {
     <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label[words.code])}</button>`).join("");
   return `<div class="dp" lang="${words.code}">
 <header class="dp-top"><h2>${words.title}</h2>${published}
- <span class="dp-tools">${button("language", words.other, 'class="dp-language"')}</span></header>
+ <span class="dp-tools">${button("pin", "")}${button("language", words.other, 'class="dp-language"')}</span></header>
 <p class="dp-unread" role="status"></p>
 <section class="dp-say">
  <p class="dp-sentence">${run}</p>
  <div class="dp-answer"><div class="dp-eps"><i>ε</i> <span class="dp-le">≤</span> <output></output></div>
-  <div class="dp-proof"><span class="dp-tick" aria-hidden="true"></span> <span class="dp-proved"></span></div>${proof} <p class="dp-away" role="status"></p></div>
+  <div class="dp-proof"><span class="dp-tick" aria-hidden="true"></span> <span class="dp-proved"></span></div><p class="dp-pinned"></p>${proof} <p class="dp-away" role="status"></p></div>
  <p class="dp-plain"></p><p class="dp-claimed"></p>
 </section>
 <section class="dp-figure">

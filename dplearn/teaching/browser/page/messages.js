@@ -61,7 +61,7 @@ export const MESSAGES = inBoth({
   ],
   lasts: ["With a budget of ε = {budget} you can train for {go}.", "预算 ε = {budget} 可训练 {go}。"],
   attacker: ["An attacker who looks at the model and wrongly accuses {rate} of outsiders ", "攻击者查看模型，若误指数据之外 {rate} 的人，"],
-  preset: ["Published runs", "已发表的设置"],
+  pin: ["Pin to compare", "固定以比较"], unpin: ["Unpin", "取消固定"], preset: ["Published runs", "已发表的设置"],
   log: ["logarithmic scale", "改为对数刻度"], linear: ["linear scale", "改为线性刻度"],
   pull: ["drag the curve; σ follows", "拖动曲线：σ 随之变化"],
   asCounts: ["Show as batch size", "改用批次大小"], asRate: ["Show as a share q", "改用比例 q"],
@@ -93,6 +93,10 @@ export const MESSAGES = inBoth({
   right: [
     (odds) => (odds < 1.05 ? "An accusation is hardly better than a guess." : `If half of these people were in the data, an accusation would be right at most ${people(odds / (1 + odds))}\u202f% of the time.`),
     (odds) => (odds < 1.05 ? "指认几乎不比瞎猜好。" : `假如一半人在数据中，指认的正确率至多为 ${people(odds / (1 + odds))}\u202f%。`),
+  ],
+  than: [
+    (ratio, epsilon, differs) => `${ratio} × the pinned ${epsilon}${differs ? ` (${differs})` : ""}`,
+    (ratio, epsilon, differs) => `是固定设置 ${epsilon} 的 ${ratio} 倍${differs ? ` (${differs})` : ""}`,
   ],
   spoken: [(epsilon, T) => `epsilon at most ${epsilon} after ${T} steps`, (epsilon, T) => `${T} 步之后 epsilon 至多为 ${epsilon}`],
   curve: [

@@ -9,7 +9,7 @@ import { Confirmation } from "./confirmation.js";
 import { bound, clamp } from "./numbers.js";
 import { People } from "./people.js";
 import { Picture } from "./picture.js";
-import { FIRST, OWN, changed, fromAddress, keyOf, proved, runOf, valueOf, written } from "./run.js";
+import { FIRST, OWN, changed, fromAddress, keyOf, pinned, proved, runOf, valueOf, written } from "./run.js";
 import { widthOf } from "./shapes.js";
 import { lastingKey, writeText } from "./text.js";
 import { View, mounting } from "./view.js";
@@ -33,6 +33,9 @@ const ACTIONS = {
   prove(page) {
     page.wanted = "prove";
     revealed();
+  },
+  pin(page) {
+    page.run = { ...page.run, pin: page.run.pin ? null : pinned(page.run) };
   },
   logEpsilon(page) {
     page.run = { ...page.run, logEpsilon: !page.run.logEpsilon };
@@ -180,9 +183,9 @@ class Page extends View {
 
   choose({ name, value }) {
     if (name === "preset" && value) {
-      const { shown } = this.run;
+      const { shown, pin } = this.run;
       this.open(value);
-      this.run = { ...this.run, shown };
+      this.run = { ...this.run, shown, pin };
     } else if (["adjacency", "mechanism", "sampling"].includes(name)) {
       // An adjacency for which the sampling has a theorem.
       const suited = name === "sampling" ? { adjacency: this.kinds.natural[value] } : {};
@@ -210,6 +213,14 @@ class Page extends View {
     // Status of this run for all texts: "known", "asked" or "refused".
     const waits = view.found.asked && !view.ends[view.best.name];
     view.status = view.found.refused ? "refused" : waits ? "asked" : "known";
+    if (run.pin) {
+      const other = { ...run, ...run.pin };
+      view.pinned = {
+        found: answers.curves(other, frame.largest(run), ["pld"]),
+        ends: answers.at(other, run.T, ["pld"]),
+        was: least(answers.at(other, other.T, ["pld"])).value,
+      };
+    }
     const near = (a, b) => Math.abs(a - b) <= 1e-6 * b;
     view.points = this.published.filter((row) => proved(run) && ["noise_multiplier", "sample_rate", "delta"].every((name) => near(row[name], run[name])));
     this.view = view;
@@ -239,7 +250,7 @@ class Page extends View {
       });
     }
     this.place.write(written(run));
-    const state = written({ ...run, shown: FIRST, logEpsilon: false });
+    const state = written({ ...run, shown: FIRST, logEpsilon: false, pin: null });
     this.preset = this.presets.find(({ query }) => written(fromAddress(query, this.kinds).run) === state);
     this.find("[name=preset]").value = this.preset ? this.preset.query || "here=10000" : "";
     if (this.view?.status === "known") this.write(".dp-live", this.words.spoken(bound(this.epsilon(), 4), run.T));

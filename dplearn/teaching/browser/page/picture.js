@@ -1,5 +1,5 @@
 // The picture of epsilon against T: permanent handles, and other nodes redrawn from a view.
-import { ACCOUNTANTS, OUTLINES, STYLES } from "./accountants.js";
+import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
 import { FAR, grid } from "./axis.js";
 import { names, values } from "./labels.js";
@@ -45,7 +45,7 @@ export class Picture {
     return node;
   }
 
-  /** Draw the results of a run; `view` has frame, found, ends, best, points, touched. */
+  /** Draw the results of a run; `view` has frame, found, ends, best, pinned, points, touched. */
   draw(run, view) {
     const { frame } = view;
     this.frame = frame;
@@ -91,11 +91,12 @@ export class Picture {
     return Math.min(Math.max(this.frame.y(run, run.budget), top), bottom);
   }
 
-  drawCurves(run, { found }) {
+  drawCurves(run, { found, pinned }) {
     const { steps, of } = found;
     const path = (kind, d) => el("path", { class: `dp-${kind}`, d });
     const lines = ACCOUNTANTS.filter((name) => run.shown.includes(name) && of[name])
       .map((name) => path(`line ${STYLES[name].classes}`, this.path(run, found, of[name].upper)));
+    const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
     // Where PLD is null, a dotted line of RDP between the neighbouring points.
     const bridges = steps.flatMap((_, i) => of.pld?.upper[i] !== null || !run.shown.includes("pld") ? [] : [i - 1, i, i + 1]
       .filter((j) => steps[j] !== undefined)
@@ -105,6 +106,7 @@ export class Picture {
       .join("")).join("");
     this.curves.replaceChildren(
       path("band", found.asked && run.shown.includes("pld") ? this.between(run, found) : ""),
+      path("ghost", other ? this.path(run, pinned.found, other) : ""),
       ...lines,
       path("gap", bridges),
       // Curve of Poisson accounting, which does not apply to this run.
@@ -184,7 +186,7 @@ export class Picture {
       const [x, y] = [frame.x(row.T), frame.y(run, row.epsilon)];
       if (!run.shown.includes(row.accountant) || x < left || x > right || y < top || y > bottom) return [];
       const kind = `dp-${row.accountant}`;
-      const ring = el("path", { class: `dp-ring ${kind}`, d: OUTLINES.circle, transform: `translate(${x} ${y}) scale(2.1)` });
+      const ring = el("path", { class: `dp-ring ${kind}`, d: STYLES.pinned.outline, transform: `translate(${x} ${y}) scale(2.1)` });
       return [ring, el("text", { class: `dp-ringname ${kind}`, x: x + 13, y: y - 8 }, `◎ ${row.value}`)];
     });
   }

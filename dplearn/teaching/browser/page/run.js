@@ -21,7 +21,7 @@ const wordsOf = (kinds) => ({
   sampling: { options: ["none", ...Object.keys(kinds.sampling)], start: "poisson" },
   adjacency: { options: ["add_remove", "zero_out", "replace_one"], start: "add_remove" },
   rate_from: { options: ["rate", "counts"], start: "rate" }, y_axis: { options: ["linear", "log"], start: "linear" },
-  accountants: { start: FIRST.join() }, steps: { start: "" }, epochs: {},
+  accountants: { start: FIRST.join() }, pinned: { start: "" }, steps: { start: "" }, epochs: {},
 });
 // All fields that a curve depends on.
 const KEYS = ["noise_multiplier", "sample_rate", "delta", "adjacency", "mechanism", "sampling"];
@@ -62,21 +62,26 @@ export function written(run) {
   const counts = { rate_from: {}, N: { ...N, start: 0 }, B };
   const state = {
     ...run, rate_from: "counts", accountants: run.shown.join(),
-    y_axis: run.logEpsilon ? "log" : "linear", steps: "",
+    y_axis: run.logEpsilon ? "log" : "linear", pinned: run.pin ? written({ ...fromAddress("").run, ...run.pin }) : "", steps: "",
   };
   const { rate_from, epochs, ...words } = wordsOf(OWN);
   return queryOf(state, { ...numbers, ...(run.B ? counts : { sample_rate }), ...words }).toString();
 }
 
-/** Return the run of an address, and its unread fields: invalid numbers, unknown kinds of runs. */
+/** Return the run of an address, and its unread fields: invalid numbers, unknown kinds of runs. `pin` is a
+ * run for comparison, at its own T. */
 export function fromAddress(address, kinds = OWN) {
   const { state, unread } = opened(address, { ...FIELDS, ...wordsOf(kinds) });
-  const { rate_from, y_axis, accountants, steps, epochs, ...numbers } = state;
-  let run = { ...numbers, N: FIELDS.N.start, B: 0, shown: FIRST, logEpsilon: y_axis === "log" };
+  const { rate_from, y_axis, accountants, pinned: other, steps, epochs, ...numbers } = state;
+  let run = { ...numbers, N: FIELDS.N.start, B: 0, shown: FIRST, logEpsilon: y_axis === "log", pin: null };
   if (rate_from === "counts") run = changed({ ...run, sample_rate: FIELDS.sample_rate.start, N: state.N }, "B", state.B || 600);
   if (run.sampling === "none") run = { ...run, sampling: "poisson", sample_rate: 1, B: 0 };
   const names = accountants.split(",");
   const shown = ACCOUNTANTS.filter((name) => names.includes(name));
   if (shown.length) run.shown = shown;
+  if (other) run.pin = pinned(fromAddress(other.slice(0, 500), kinds).run);
   return { run, unread };
 }
+
+/** Return the fields of a run that a comparison needs. */
+export const pinned = ({ N, B, T, ...run }) => ({ N, B, T, ...Object.fromEntries(KEYS.map((name) => [name, run[name]])) });

@@ -2,7 +2,7 @@
 import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
 import { escaped } from "./html.js";
-import { bound, clamp, down, text } from "./numbers.js";
+import { bound, clamp, digits, down, shown, text } from "./numbers.js";
 import { FIELDS, keyOf, proved } from "./run.js";
 import { describe, set } from "./shapes.js";
 
@@ -23,6 +23,7 @@ export function writeText(page) {
   say(".dp-claimed", known(() => claim(page)));
   say(".dp-away", confirmation.send && away() ? words.away : "");
   writeProof(page, view.ends.pld, name);
+  say(".dp-pinned", view.pinned ? known(() => comparison(page, value)) : "");
   const rows = view.points.map((row) => `◎ ${row.value}, T = ${text(row.T)}`);
   const printed = rows.join("; ") || page.preset?.printed;
   say(".dp-printed-list", printed ? known(() => words.printed(printed, bound(value))) : "");
@@ -45,6 +46,7 @@ function writeButtons(page, value) {
     set(chip, "title", view.found.refusals?.[name] ?? STYLES[name].about[words.code]);
   }
   for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) set(page.body.querySelector(`.dp-rate-${i}`), "text", said);
+  set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
   for (const key of ["title", "aria-label"]) set(buttons.units, key, run.B ? words.asRate : words.asCounts);
   set(buttons.logEpsilon, "text", run.logEpsilon ? words.linear : words.log);
   for (const name of ["adjacency", "mechanism", "sampling"]) {
@@ -79,6 +81,15 @@ function claim({ run, words, view: { found, ends } }) {
   const at = found.claim && !found.stale ? found.steps.indexOf(run.T) : -1;
   if (at < 0 || !ends.pld) return "";
   return words.claim(bound(found.claim[at]), text(down(ends.pld.lower, 3)), ends.pld.lower > found.claim[at]);
+}
+
+/** Return the ratio of epsilon to the pinned run's, with the fields that differ. */
+function comparison({ run, words, view }, value) {
+  const { was } = view.pinned;
+  const differs = [["σ", "noise_multiplier"], ["q", "sample_rate"], ["δ", "delta"], ["T", "T"]]
+    .filter(([, name]) => run.pin[name] !== run[name])
+    .map(([sign, name]) => `${sign} ${shown(name, run.pin[name])}`);
+  return words.than(text(digits(value / was, 2)), bound(was), differs.join(", "));
 }
 
 /** Return the cache key of the number of steps within a budget. */

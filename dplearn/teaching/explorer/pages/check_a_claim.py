@@ -11,7 +11,7 @@ from dplearn.teaching.claims import Finding, Line, Place
 from dplearn.teaching.explorer.kit import address, language, look, questions
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.figures.claim_map import claim_map, map_finding
+from dplearn.teaching.figures.claim_map import claim_map, map_finding, map_of
 
 _say = Words("check_a_claim")
 TITLE, GROUP, ORDER = _say["title"], "Check", 45
@@ -110,7 +110,7 @@ def _claim(places: Sequence[Place]) -> None:
     box, icon, _ = _BOXES[finding.verdict]
     box(f"**{_say('verdict.' + finding.verdict)}** {_say('about.' + finding.verdict)}", icon=icon)
     _lines(finding)
-    if drawn := questions.ask(claims.map_of, formula, words=words):
+    if drawn := questions.ask(map_of, formula, words=words):
         setting = drawn.chinese if language.current() == "zh" else drawn.setting
         about = _in_words(map_finding(drawn))
         with st.container(key="picture_box"):
