@@ -21,7 +21,6 @@ import pytest
 import chromium
 from cases import ROOT, clean_environment
 
-ARTEFACTS = ROOT / "artefacts"
 # Limits of a wait in milliseconds: on an idle machine, and on any machine.
 WAIT, LONGEST = 25_000, 600_000
 # Entries whose pages have all kinds of pictures.
@@ -242,16 +241,6 @@ def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), he
         page.mouse.up()
 
 
-def settled(page: Any, picture: str = "") -> None:
-    """Wait until scripts and charts are idle; save a screenshot if DPLEARN_PICTURES is set."""
+def settled(page: Any) -> None:
+    """Wait until scripts and charts are idle."""
     page.wait_for_function(_STILL, polling=200)
-    if picture and os.environ.get("DPLEARN_PICTURES"):
-        ARTEFACTS.mkdir(exist_ok=True)
-        page.screenshot(path=ARTEFACTS / f"{picture}.png")
-
-
-def is_on_the_first_screen(page: Any, part: str) -> bool:
-    """Return whether an element ends within the first screen, without scrolling."""
-    settled(page)
-    bottom = "part => document.querySelector(part).getBoundingClientRect().bottom"
-    return page.evaluate(bottom, part) <= SCREEN["height"]

@@ -102,14 +102,14 @@ def test_one_button_requests_certificate_and_statement(page, address, tmp_path):
     assert check((tmp_path / "certificate.json").read_text()).startswith("proved: 0.94686")
     page.get_by_text("Say it in full").click()
     page.get_by_label("Unit: whose data?").wait_for()
-    settled(page, "details")
+    settled(page)
 
 
 def test_chinese_page_has_no_english_and_all_pages_share_the_language(page, address):
     shown(page, address, "?language=zh")
     page.get_by_role("button", name="证书与细节").click()
     page.get_by_text("完整地说清楚").first.wait_for()
-    settled(page, "chinese")
+    settled(page)
     assert not [text for text in page.evaluate(TEXTS) if ENGLISH.search(text)]
     page.locator(SIGMA).press("ArrowUp")
     page.wait_for_url("**?language=zh#noise_multiplier=4.1")

@@ -24,7 +24,7 @@ def test_nothing_is_cut_on_small_screens(browser, address, width, name):
     small = browser.new_page(viewport={"width": width, "height": 768}, reduced_motion="reduce")
     small.goto(f"{address}/{name}")
     small.locator(".main-svg").first.wait_for()
-    settled(small, f"{name}_{width}")
+    settled(small)
     assert small.evaluate(_CUT) == []
     # Rotated tick labels would overlap the axis title.
     ticks = small.locator(".xtick text").evaluate_all("all => all.map(e => e.outerHTML)")

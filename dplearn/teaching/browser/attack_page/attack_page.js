@@ -37,7 +37,7 @@ class Page extends View {
   constructor(root, { engine, source, digits, language = "en" }) {
     super(root);
     this.engine = engine;
-    this.key = this.ghost = 0;
+    this.key = 0;
     this.busy = false;
     this.runner = helper(laboratory, JSON.stringify(digits), digits, (answer) => this.trained(answer));
     this.prover = helper(evidence, `(${source})()`, engine, (answer) => this.judged(answer));
@@ -137,10 +137,7 @@ class Page extends View {
     if (value === this.run[name]) return;
     this.run[name] = value;
     this.unread = [];
-    if (name !== "guess") {
-      this.ghost = Math.max(this.state.floor, this.state.runs ? 0 : this.ghost);
-      this.another();
-    }
+    if (name !== "guess") this.another();
     this.schedule();
   }
 
@@ -154,7 +151,6 @@ class Page extends View {
     const { choice, value, do: act } = button.dataset;
     if (choice) {
       this.run[choice] = value;
-      this.ghost = 0;
       this.started ||= choice === "program";
       this.another();
     } else if (act === "start") {
@@ -163,7 +159,6 @@ class Page extends View {
     } else if (act === "again") {
       this.another();
       this.started = false;
-      this.ghost = 0;
     }
     this.renew();
   }
@@ -263,7 +258,6 @@ class Page extends View {
     nodes.push(el("text", { class: "dp-scale", x: width, y: height - 4, "text-anchor": "end" }, words.axis));
     nodes.push(upright("dp-limit", claim, 26));
     nodes.push(label("dp-claimed-at", claim, base - tall - 12, (run.program ? words.claimed : words.proved)(text(up(ceiling)))));
-    if (this.ghost && !state.crossed) nodes.push(upright("dp-ghost-at", x(this.ghost), 0), label("dp-scale", x(this.ghost), base - 6, words.before));
     if (run.guess !== null) nodes.push(bar("dp-mine", 0, x(run.guess)), label("dp-mine-at", x(run.guess), base - tall - 34, words.mine(text(run.guess))), upright("dp-mine-end", x(run.guess), 40));
     else if (!this.started) nodes.push(el("text", { class: "dp-mine-at", x: 12, y: base - tall / 2 + 5 }, words.draw));
     if (!this.started) nodes.push(el("rect", { class: "dp-pen", "data-drag": "guess", width, height }));

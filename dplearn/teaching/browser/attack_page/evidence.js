@@ -36,7 +36,11 @@ export function evidence(dplearn) {
       if (refuted(middle)) low = middle;
       else high = middle;
     }
-    const proved = low < LOWEST ? null : dplearn.curves(run(low), [plan.steps], { accountants: ["pld"] }).pld;
-    return { key, rates, refuted: low >= 0, floor: proved?.lower?.[0] ?? 0, allowed: most(0, Math.max(accused, 1) / others) };
+    // The first refuted plan whose epsilon is bounded from below.
+    let floor = 0;
+    for (let k = low; k >= LOWEST && !floor; k--) {
+      floor = dplearn.curves(run(k), [plan.steps], { accountants: ["pld"] }).pld.lower[0] ?? 0;
+    }
+    return { key, rates, refuted: low >= 0, floor, allowed: most(0, Math.max(accused, 1) / others) };
   };
 }

@@ -1,7 +1,7 @@
 // Closed forms of one pair of neighbouring outputs (P, Q) with the loss L = ln dP/dQ: log delta, tails
 // of the loss, Renyi divergence, true positive rate, and the two distributions.
 // Counterparts of the files of the same names in dplearn/mechanisms, which cite the sources.
-import { decreasingRoot, erfcx, gaussianLogDelta, logExpm1 } from "../gaussian.js";
+import { decreasingRoot, erfcx, gaussianLogDelta } from "../gaussian.js";
 import { logAdd } from "../line.js";
 import { Atoms, log1mexp } from "./atoms.js";
 

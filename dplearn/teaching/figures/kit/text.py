@@ -47,19 +47,16 @@ def rounded(value: float, digits: int = 3) -> str:
 def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
     """Write the epsilon of a guarantee; an approximation never looks like a bound."""
     number = bare(guarantee, digits)
-    return number if guarantee.is_bound else f"{relation(guarantee)}{NARROW_SPACE}{number}"
+    if guarantee.is_bound:
+        return number
+    sign = {"approximate": "≈", "lower": "≥", "probable": "≲"}[guarantee.kind]
+    return f"{sign}{NARROW_SPACE}{number}"
 
 
 def bare(guarantee: Guarantee, digits: int = 3) -> str:
     """Write the number alone: rounded up where it is a bound, else to the nearest."""
     nearest = guarantee.kind in ("approximate", "lower") and math.isfinite(guarantee.epsilon)
     return (rounded if nearest else bound)(guarantee.epsilon, digits)
-
-
-def relation(guarantee: Guarantee) -> str:
-    """Return the sign between epsilon and its number."""
-    signs = {"exact": "=", "approximate": "≈", "lower": "≥", "probable": "≲"}
-    return signs.get(guarantee.kind, "≤")
 
 
 def floor(guarantee: Guarantee) -> float:
