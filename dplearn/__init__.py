@@ -3,8 +3,8 @@
 Names of this module, from a mechanism to a printed statement:
 
 1. A `Mechanism` is one release. Noise: `Gaussian`, `Laplace`; on whole numbers
-   `DiscreteGaussian`, `Geometric`, `Skellam`, `SummedDiscreteGaussian`. Choices:
-   `ExponentialMechanism`, `PermuteAndFlip`, `SparseVector`, `RandomizedResponse`.
+   `DiscreteGaussian`, `Geometric`. Choices: `ExponentialMechanism`, `PermuteAndFlip`,
+   `RandomizedResponse`.
    Samples: `PoissonSubsampled`, `WithoutReplacement`. Whole epochs and runs: `Shuffled`,
    `RandomAllocation`, `CorrelatedGaussian`.
    Releases known only by a guarantee: `ApproximateDP`, `ZCDP`. Several releases: `Composed`.
@@ -14,8 +14,8 @@ Names of this module, from a mechanism to a printed statement:
 4. It returns a `Guarantee`: `mechanism.guarantee("pld", delta=1e-5, steps=1000)`.
 5. A plan is a whole run, `DPSGD` or `Phases`, and has a guarantee, too; `Tuned` is the best of
    several runs. `smallest_noise_multiplier`, `largest_steps`, `largest_sample_rate` and
-   `smallest_delta` calibrate a parameter to a target, `sweep` evaluates many plans, and a
-   `Ledger` adds up the releases from one data set.
+   `smallest_delta` calibrate a parameter to a target, and a `Ledger` adds up the releases from one
+   data set.
 6. `plan.statement(...)` is the statement for a paper; it requires every part.
 
 Other modules: `dplearn.certificates` (an epsilon with a proof), `dplearn.training` (DP-SGD in
@@ -50,7 +50,6 @@ from dplearn.ledger import Ledger as Ledger
 from dplearn.mechanisms import *  # noqa: F403
 from dplearn.run import DPSGD as DPSGD
 from dplearn.run import Phases as Phases
-from dplearn.sweeps import sweep as sweep
 from dplearn.tuning import Tuned as Tuned
 
 

@@ -2,8 +2,8 @@
 
 Every search returns an evaluated point at which the accountant proved an epsilon at most the
 target, with that guarantee. The search affects only tightness, not validity.
-Far from the target a coarse accountant is used if there is one. After a limit of work, counted in
-units that do not depend on the machine, a search returns its best point.
+Far from the target a coarse accountant is used if there is one. A search that ends after too many
+evaluations returns its best point.
 """
 
 import math
@@ -11,15 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scipy.special import ndtri
-
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS
 from dplearn.accountants.pld import PLD
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Guarantee, read_back, round_up
-from dplearn.core.solve import Crossing, Snap, crossing
-from dplearn.core.work import counting, spend
+from dplearn.core.solve import crossing
 from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 
@@ -28,10 +25,8 @@ _SMALLEST, _LARGEST = 1e-3, 1e7
 _NEAR = 0.2
 # Tolerance of the second search as a fraction of the bracket's width, and its maximum.
 _PART, _WIDEST = 0.1, 1e-3
-# Limit of one search in units of work: about a second of one core.
-_MOST_WORK = 1.3e8
-# Minimum units of work counted per evaluation.
-_ANSWER = 3e5
+# Most evaluations of the accountant itself after a coarse one has reached the target.
+_MOST_ANSWERS = 16
 
 
 class Unreachable(ValueError):
@@ -40,11 +35,18 @@ class Unreachable(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """A parameter's value and the guarantee proved at it."""
+    """A parameter's value and the guarantee proved at it.
 
-    parameter: str  # "noise_multiplier", "steps", "sample_rate" or "delta"
+    Parameters
+    ----------
+    parameter : "noise_multiplier", "steps", "sample_rate" or "delta"
+    value : float >= 0
+    guarantee : Guarantee or Attack, with epsilon or true positive rate at most the target
+    """
+
+    parameter: str
     value: float
-    guarantee: "Guarantee | Attack"  # with epsilon or true positive rate at most the target
+    guarantee: "Guarantee | Attack"
 
     def __str__(self) -> str:
         if self.parameter == "steps":
@@ -59,9 +61,17 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Attack:
-    """Bracket by "pld" of the best test's true positive rate at a false positive rate."""
+    """Bracket by "pld" of the best test's true positive rate at a false positive rate.
 
-    lower: float  # lower and upper bound on the true positive rate
+    Parameters
+    ----------
+    lower : float in [0, 1], lower bound on the true positive rate
+    true_positive_rate : float in [0, 1], upper bound
+    false_positive_rate : float in (0, 1)
+    adjacency : str
+    """
+
+    lower: float
     true_positive_rate: float
     false_positive_rate: float
     adjacency: Adjacency
@@ -87,16 +97,32 @@ def smallest_noise_multiplier(
 ) -> Calibration:
     """Return the least noise with which `steps` runs of `mechanism` reach a target.
 
-    The mechanism has a `noise_multiplier`, possibly nested, or is a plan of one phase; its
-    value is ignored. The `accountant` proves the target under `adjacency` (default: that of
-    the sampling). The target is epsilon > 0 and delta in (0, 1); or an attack: at a
-    `false_positive_rate` in (0, 1) no test has more than the `true_positive_rate`, which is larger
-    and below 1 (only "pld" bounds attacks); or an advantage in (0, 1), the largest difference of
-    the two rates, which is delta at epsilon 0. The search stops at a relative error of `rtol`, or
-    of a tenth of the bracket's relative width, at most 1e-3, or of 0.2 after about a second of
-    work; the value is rounded to the digits of `rtol` and proved as printed. It is searched in
-    [1e-3, 1e7], and 1e-3 is returned if less noise would suffice; `Unreachable` is raised if no
-    value reaches the target.
+    The target is epsilon and delta, or an attack: no test has more than the `true_positive_rate`
+    at the `false_positive_rate`; or an advantage. It is searched
+    in [1e-3, 1e7]: 1e-3 is returned if less noise would suffice.
+
+    Parameters
+    ----------
+    mechanism : Mechanism with a `noise_multiplier`, possibly nested, or a plan of one phase
+    accountant : Accountant or str; only "pld" bounds attacks
+    epsilon : float > 0
+    delta : float in (0, 1)
+    true_positive_rate : float in (0, 1), above the false positive rate
+    false_positive_rate : float in (0, 1)
+    advantage : float in (0, 1), the largest difference of the rates, which is delta at epsilon 0
+    steps : int >= 1
+    adjacency : str, by default that of the plan's sampling
+    rtol : float > 0, at which relative error the search stops; it also stops at a tenth of the
+        bracket's relative width, at most 1e-3, or after sixteen evaluations
+
+    Returns
+    -------
+    Calibration, whose value is rounded to the digits of `rtol` and proved as printed
+
+    Raises
+    ------
+    Unreachable if no value reaches the target
+    TypeError or ValueError if the target is incomplete, or an argument out of range
 
     Examples
     --------
@@ -115,28 +141,23 @@ def smallest_noise_multiplier(
             break
         except ValueError:  # if another parameter is wrong, the search raises the error
             largest /= 2
-    rates = (true_positive_rate, false_positive_rate)
+    rates: Any = (true_positive_rate, false_positive_rate)
     given = [(epsilon, delta) != (None, None), rates != (None, None), advantage is not None]
     if sum(given) != 1:
         raise TypeError(
             "Expected epsilon and delta, or the two rates of an attack, or an advantage, got "
             f"{'some of several' if any(given) else 'none'} of them."
         )
+    question: Any = {"steps": steps, "adjacency": adjacency}
     if given[0]:
-        target = _budget(epsilon, delta, steps, adjacency)  # type: ignore[arg-type]
+        target = _budget(epsilon, delta, **question)  # type: ignore[arg-type]
     elif given[1]:
-        target = _rates(*rates, steps, adjacency)  # type: ignore[arg-type]
+        target = _rates(*rates, **question)
     else:
-        most: Any = advantage
-        validate.probability(advantage=most)
-        target = _Target(
-            "advantage",
-            most,
-            lambda law, m: law.delta(m, epsilon=0.0, steps=steps, adjacency=adjacency),
-            lambda answer: (answer.delta_lower, answer.delta),
-            lambda answer: (answer.delta_lower / most, answer.delta / most),
-        )
-    place = _Place(0.0, math.log(_SMALLEST), math.log(largest))
+        validate.probability(advantage=advantage)  # type: ignore[arg-type]
+        ask = lambda law, m: law.delta(m, epsilon=0.0, **question)
+        target = _Target("advantage", advantage, ask, lambda g: (g.delta_lower, g.delta))  # type: ignore[arg-type]
+    place = {"guess": 0.0, "lower": math.log(_SMALLEST), "upper": math.log(largest)}
     return _vary(accountant, mechanism, target, "noise_multiplier", 1, place, rtol)
 
 
@@ -151,15 +172,18 @@ def largest_sample_rate(
     adjacency: Adjacency | None = None,
     rtol: float = 1e-6,
 ) -> Calibration:
-    """Return the largest sample rate in (0, 1] that reaches (epsilon, delta).
+    """Return the largest sample rate in (0, 1] that reaches (epsilon, delta), rounded down.
 
-    Parameters are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
-    whose value is ignored. The result is rounded down. `Unreachable` is raised if no rate >= 1e-12
-    reaches the target.
+    Parameters and errors are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
+    and rates from 1e-12 on are tried.
+
+    Returns
+    -------
+    Calibration
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     target = _budget(epsilon, delta, steps, adjacency)
-    place = _Place(math.log(100), 0.0, 12 * math.log(10))
+    place = {"guess": math.log(100), "lower": 0.0, "upper": 12 * math.log(10)}
     return _vary(accountant, mechanism, target, "sample_rate", -1, place, rtol)
 
 
@@ -172,10 +196,17 @@ def largest_steps(
     delta: float,
     adjacency: Adjacency | None = None,
 ) -> Calibration:
-    """Return the largest number of runs within (epsilon, delta), or 0.
+    """Return the largest number of runs within (epsilon, delta), at most 10^12.
 
-    Parameters and tolerances are those of `smallest_noise_multiplier`; the search stops at 10^12,
-    and returns fewer runs than possible if a bracket is wide or the limit of work is reached.
+    Parameters and tolerances are those of `smallest_noise_multiplier`.
+
+    Returns
+    -------
+    Calibration, whose value may be 0, or less than possible if a bracket is wide
+
+    Raises
+    ------
+    ValueError if a plan draws whole epochs: see `Plan.affordable_steps`
 
     Examples
     --------
@@ -188,13 +219,10 @@ def largest_steps(
         raise ValueError("Expected steps drawn afresh, got epochs: ask plan.affordable_steps.")
     mechanism, _, adjacency = _asked(mechanism, 1, adjacency)
     after = lambda steps: _budget(epsilon, delta, steps, adjacency)
-    value, guarantee = _search(
-        lambda accountant, x: after(_whole(x)).ask(accountant, mechanism),
-        accountant,
-        after(0),
-        _Place(-math.log(1000), -math.log(MOST_RUNS), 0.0, snap=_to_whole_steps),
-        tolerance=0.0,
-    )
+    ask = lambda accountant, x: after(_whole(x)).ask(accountant, mechanism)
+    place = {"guess": -math.log(1000), "lower": -math.log(MOST_RUNS), "upper": 0.0}
+    place |= {"snap": _to_whole_steps}
+    value, guarantee = _search(ask, accountant, after(0), place, tolerance=0.0)
     if value < math.inf:
         return Calibration(parameter="steps", value=_whole(value), guarantee=guarantee)
     return Calibration(parameter="steps", value=0, guarantee=after(0).ask(accountant, mechanism))
@@ -209,10 +237,17 @@ def smallest_delta(
     steps: int = 1,
     adjacency: Adjacency | None = None,
 ) -> Calibration:
-    """Return the least delta with which `steps` runs of `mechanism` reach epsilon.
+    """Return the least delta with which `steps` runs of `mechanism` reach epsilon >= 0.
 
-    Parameters are those of `smallest_noise_multiplier`. `Unreachable` is raised if the
-    accountant proves no delta below 1.
+    Parameters are those of `smallest_noise_multiplier`.
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    Unreachable if the accountant proves no delta below 1
 
     Examples
     --------
@@ -244,34 +279,17 @@ def _asked(
     return one, count * steps, adjacency
 
 
-class _Place(NamedTuple):
-    """Initial guess and limits of a search."""
-
-    guess: float
-    lower: float
-    upper: float
-    slope: float = math.nan  # of the logarithm of result / target at the guess
-    snap: Snap = lambda x, a, b: x
-
-
 class _Target(NamedTuple):
     name: str
     most: float
     ask: Callable[[Accountant, Mechanism], Any]  # returns a guarantee or an attack
     ends: Callable[[Any], tuple[float, float]]  # both ends of the quantity in that result
-    # Both ends divided by the target, which is reached if the second is <= 1.
-    shares: Callable[[Any], tuple[float, float]]
 
 
 def _budget(epsilon: float, delta: float, steps: int, adjacency: Adjacency) -> _Target:
     validate.positive(epsilon=epsilon)
-    return _Target(
-        "epsilon",
-        epsilon,
-        lambda law, m: law.epsilon(m, delta=delta, steps=steps, adjacency=adjacency),
-        lambda answer: (answer.lower, answer.epsilon),
-        lambda answer: (answer.lower / epsilon, answer.epsilon / epsilon),
-    )
+    ask = lambda law, m: law.epsilon(m, delta=delta, steps=steps, adjacency=adjacency)
+    return _Target("epsilon", epsilon, ask, lambda g: (g.lower, g.epsilon))
 
 
 def _rates(most: float, rate: float, steps: int, adjacency: Adjacency) -> _Target:
@@ -283,19 +301,11 @@ def _rates(most: float, rate: float, steps: int, adjacency: Adjacency) -> _Targe
     def ask(law: Accountant, mechanism: Mechanism) -> Attack:
         if not isinstance(law, PLD):
             raise ValueError(f"Expected accountant='pld', which bounds attacks, got {law}.")
-        lower, upper = law.true_positive_rate(
-            mechanism, false_positive_rate=rate, steps=steps, adjacency=adjacency
-        )
+        question: Any = {"false_positive_rate": rate, "steps": steps, "adjacency": adjacency}
+        lower, upper = law.true_positive_rate(mechanism, **question)
         return Attack(float(lower), float(upper), rate, adjacency)
 
-    def shares(answer: Attack) -> tuple[float, float]:
-        # In terms of mu of the Gaussian with these rates, which is 1 / noise.
-        lower, upper, whole = ndtri([*ends(answer), most]) - ndtri(rate)
-        beyond = math.nextafter(1.0, 2.0) if answer.true_positive_rate > most else 0.0
-        return lower / whole, max(upper / whole, beyond)
-
-    ends = lambda answer: (answer.lower, answer.true_positive_rate)
-    return _Target("true_positive_rate", most, ask, ends, shares)
+    return _Target("true_positive_rate", most, ask, lambda a: (a.lower, a.true_positive_rate))
 
 
 def _vary(
@@ -304,7 +314,7 @@ def _vary(
     target: _Target,
     name: str,
     sign: int,
-    place: _Place,
+    place: dict[str, Any],
     tolerance: float,
 ) -> Calibration:
     """Return the least value (or largest, for `sign` = -1) of a parameter that reaches the target.
@@ -346,51 +356,44 @@ def _search(
     ask: Callable[[Accountant, float], Any],
     accountant: Accountant,
     target: _Target,
-    place: _Place,
+    place: dict[str, Any],
     *,
     tolerance: float,
 ) -> tuple[float, Any]:
     """Return the smallest x at which the accountant's result reaches the target, and the result.
 
     Results decrease with x; if none reaches the target, return inf and that at the upper end.
+    `place` holds the initial guess and the limits of x.
     """
     answers: dict[float, Any] = {}
-    cost = 0.0
 
-    def crossed(
-        law: Accountant, place: _Place, enough: float, part: float = 0.0, last: float = 0.0
-    ) -> Crossing:
-        """Return the crossing of the target, with tolerance `enough`, by `part`, or `last`."""
+    def crossed(law: Accountant, enough: float, part: float = 0.0, stop: float = math.inf) -> Any:
+        """Return the crossing of the target, with tolerance `enough`, or by `part`."""
 
         def excess(x: float) -> float:
-            nonlocal cost
-            before = work.units
-            spend(_ANSWER)
             answers[x] = answer = ask(law, x)
-            cost = work.units - before
             # log epsilon is nearly linear in the logarithm of each parameter.
-            share = target.shares(answer)[1]
-            return math.log(share) if share else -math.inf
+            upper, most = target.ends(answer)[1], target.most
+            log = math.log(upper / most) if upper else -math.inf
+            return max(log, math.ulp(1.0)) if upper > most else min(log, 0.0)
 
         def close(x: float) -> float:
-            if work.units + cost > _MOST_WORK:
-                return max(enough, last)
-            low, high = target.shares(answers[x])
+            if len(answers) >= stop:
+                return math.inf
+            low, high = target.ends(answers[x])
             width = 1 - low / high if high else 0.0
             return max(enough, min(part * width, _WIDEST))
 
-        return crossing(excess, tolerance=close, **place._asdict())
+        return crossing(excess, tolerance=close, **place)
 
-    part, last = 0.0, _NEAR
+    part, most = 0.0, math.inf
     tried: list[tuple[float, Any]] = []
-    with counting() as work:
-        if (rough := accountant.coarse()) != accountant:
-            near = crossed(rough, place, _NEAR)
-            place, part = place._replace(guess=near.root, slope=near.slope), _PART
-            if near.x < math.inf:
-                tried, last = [(near.x, answers[near.x])], math.inf
-                place = place._replace(upper=near.x)
-        if not tried or work.units < _MOST_WORK:
-            end = crossed(accountant, place, tolerance, part, last)
-            tried.append((end.x, answers[end.x if end.x < math.inf else end.below]))
+    if (rough := accountant.coarse()) != accountant:
+        near = crossed(rough, _NEAR)
+        place, part = place | {"guess": near.root, "slope": near.slope}, _PART
+        if near.x < math.inf:
+            tried, most = [(near.x, answers[near.x])], len(answers) + _MOST_ANSWERS
+            place |= {"upper": near.x}
+    end = crossed(accountant, tolerance, part, most)
+    tried.append((end.x, answers[end.x if end.x < math.inf else end.below]))
     return min(tried, key=lambda end: end[0])

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.accountants import Accountant, accountant_of
-from dplearn.accountants._runs import MOST_RUNS, as_counts
+from dplearn.accountants import Accountant, accountant_of, scheme_curve
+from dplearn.accountants._runs import MOST_RUNS
 from dplearn.accountants.pld import PLD
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.core import validate
@@ -26,48 +25,8 @@ from dplearn.mechanisms.sampling_scheme import (
 )
 from dplearn.statement import HasGuarantee
 
-# Sampling schemes for which each field is allowed.
-_ONLY = {
-    "drop_last": ("shuffled",),
-    "max_batch_size": ("truncated_poisson",),
-}
-
-
-def _composed(
-    accountant: Accountant,
-    schemes: Sequence[SamplingScheme],
-    steps: ArrayLike,
-    *,
-    delta: float,
-    adjacency: Adjacency,
-) -> tuple[Guarantee, ...]:
-    """Return the guarantee after each number of steps; the last scheme continues beyond its end."""
-    steps = as_counts(steps)
-    ends = [*np.cumsum([d.steps for d in schemes])[:-1], np.iinfo(np.int64).max]
-    # Entry i, j: number of steps of scheme j in run i.
-    done = np.diff(np.minimum(steps[:, None], ends), axis=1, prepend=0)
-    batches = np.array([d.batches for d in schemes])
-    begun, complete = -(-done // batches), done // batches * [d.whole for d in schemes]
-    rows, merged = np.concatenate([begun, complete]), list(dict.fromkeys(d[0] for d in schemes))
-    rows = rows @ np.array([[m == d.mechanism for m in merged] for d in schemes], dtype=int)
-    curve = np.empty(len(rows), dtype=object)
-    # Compute each set of running mechanisms separately: unused ones would loosen the bounds.
-    for runs in np.unique(rows > 0, axis=0):
-        chosen = np.all((rows > 0) == runs, axis=1)
-        runs[0] |= not runs.any()
-        curve[chosen] = accountant.epsilon_curve(
-            Composed(m for m, counted in zip(merged, runs, strict=True) if counted),
-            delta=delta,
-            steps=rows[np.ix_(chosen, runs)],
-            adjacency=adjacency,
-        )
-    # Upper bound from begun epochs, lower bound from completed ones; approximations stay as such.
-    return tuple(
-        replace(high, lower=low.lower, kind="bracket" if low.lower > 0 else "upper")
-        if high.kind != "approximate" and not np.array_equal(n, m)
-        else high
-        for high, low, n, m in zip(curve, curve[steps.size :], begun, complete, strict=False)
-    )
+# Sampling scheme for which each field is allowed.
+_ONLY = {"drop_last": "shuffled", "max_batch_size": "truncated_poisson"}
 
 
 class Plan(HasGuarantee):
@@ -124,11 +83,15 @@ class Plan(HasGuarantee):
         steps: int | None = None,
         adjacency: Adjacency | None = None,
     ) -> Guarantee:
-        """Return the guarantee after `steps` updates (default: the whole run) at delta in (0, 1).
+        """Return the guarantee after a number of updates.
 
-        An accountant's name is one of `dplearn.ACCOUNTANTS`; the default adjacency is
-        the one for which the sampling scheme has a theorem, and ValueError is raised if that of
-        the phases differs. Updates beyond the plan continue the last phase.
+        Parameters
+        ----------
+        accountant : Accountant or str, one of `dplearn.ACCOUNTANTS`
+        delta : float in (0, 1)
+        steps : int >= 0, by default all; updates beyond the plan continue the last phase
+        adjacency : str, by default the one for which the sampling scheme has a theorem; ValueError
+            is raised if that of the phases differs
         """
         steps = self.steps if steps is None else steps
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
@@ -142,13 +105,13 @@ class Plan(HasGuarantee):
         steps: ArrayLike,
         adjacency: Adjacency | None = None,
     ) -> tuple[Guarantee, ...]:
-        """Return the guarantees after each number of `steps`, an array of shape (n,).
+        """Return the guarantees after each number of `steps`, shape (n,).
 
-        For schemes drawn per epoch, begun epochs give the upper bound and completed ones
-        the lower: an incomplete epoch need not use a record. If 1 / sample_rate is not
-        whole, an epoch is assumed to have fewer and larger batches, which is
-        pessimistic, and lower bounds need `drop_last`: otherwise it is unknown
-        what a loader does with the incomplete batch.
+        Parameters are those of `Plan.guarantee`. For schemes drawn per epoch, begun epochs give the
+        upper bound and completed ones the lower: an incomplete epoch need not use a record. If
+        1 / sample_rate is not whole, an epoch is assumed to have fewer and larger batches, which is
+        pessimistic, and lower bounds need `drop_last`: otherwise it is unknown what a loader does
+        with the incomplete batch.
 
         Examples
         --------
@@ -156,13 +119,9 @@ class Plan(HasGuarantee):
         >>> [round(g.epsilon, 2) for g in plan.guarantees("rdp", delta=1e-5, steps=[100, 101])]
         [2.17, 3.19]
         """
-        stated = _composed(
-            accountant_of(accountant),
-            [phase.sampling_scheme for phase in self.phases],
-            steps,
-            delta=delta,
-            adjacency=adjacency or self.default_adjacency,
-        )
+        schemes = [phase.sampling_scheme for phase in self.phases]
+        target: Any = {"delta": delta, "adjacency": adjacency or self.default_adjacency}
+        stated = scheme_curve(accountant_of(accountant), schemes, steps, **target)
         return tuple(map(self._about, stated))
 
     def _about(self, stated: Guarantee) -> Guarantee:
@@ -243,25 +202,25 @@ class DPSGD(Plan):
 
     Parameters
     ----------
-    noise_multiplier : float
-        Standard deviation of the noise on the sum / clipping norm, >= 0.
-    sample_rate : float
-        Expected batch size / dataset size, in (0, 1]. If several backward passes contribute to one
-        update, the batch holds the records of all of them.
-    steps : int
-        Number of noisy updates (not of backward passes), >= 0.
-    max_grad_norm : float
-        Clipping norm C > 0; the guarantee does not depend on it.
+    noise_multiplier : float >= 0
+        Standard deviation of the noise on the sum / clipping norm.
+    sample_rate : float in (0, 1]
+        Expected batch size / dataset size. If several backward passes contribute to one update,
+        the batch holds the records of all of them.
+    steps : int >= 0
+        Number of noisy updates, not of backward passes.
+    max_grad_norm : float > 0
+        Clipping norm C; the guarantee does not depend on it.
     sampling : str
         How a batch is drawn, ``"poisson"`` by default; an ordinary loader is ``"shuffled"``.
     drop_last : bool
         Whether each shuffled epoch drops the randomly chosen records of an incomplete batch, at
         least one. PyTorch's loader drops `size % batch_size`, which may be 0: then set this only
         if the last batch is one record short, as in `fit`.
-    dataset_size : int, optional
+    dataset_size : int >= 1, optional
         Public number of records; a dataset or a statement of another size is refused.
-    max_batch_size : int, optional
-        Maximum batch size of ``"truncated_poisson"``, which also needs `dataset_size`.
+    max_batch_size : int >= 1, optional
+        Of ``"truncated_poisson"``, which also needs `dataset_size`.
 
     Examples
     --------
@@ -297,11 +256,10 @@ class DPSGD(Plan):
         validate.one_of(EVERY_SAMPLING, sampling=self.sampling)
         if self.dataset_size is not None:
             validate.integer(minimum=1, dataset_size=self.dataset_size)
-        for name, samplings in _ONLY.items():
-            if getattr(self, name) and self.sampling not in samplings:
-                schemes = " or ".join(map(repr, samplings))
-                found = f"sampling={self.sampling!r}"
-                raise ValueError(f"Expected {name} with sampling={schemes} alone, got {found}.")
+        for name, only in _ONLY.items():
+            if getattr(self, name) and self.sampling != only:
+                got = f"sampling={self.sampling!r}"
+                raise ValueError(f"Expected {name} with sampling={only!r} alone, got {got}.")
         if self.sampling == "truncated_poisson" and (
             self.dataset_size is None or self.max_batch_size is None
         ):
@@ -328,8 +286,13 @@ class DPSGD(Plan):
     ) -> Self:
         """Return a run of ``ceil(epochs * dataset_size / batch_size)`` steps.
 
-        `dataset_size` is public, `batch_size` the expected one. If batches are drawn once per
-        epoch there are ``dataset_size // batch_size``, and shuffled ones drop remaining records.
+        Parameters
+        ----------
+        dataset_size : int >= 1, a public number
+        batch_size : int in [1, dataset_size], the expected one; if batches are drawn once per
+            epoch there are ``dataset_size // batch_size``, and shuffled ones drop other records
+        epochs : float > 0
+        noise_multiplier, max_grad_norm, sampling, max_batch_size : as in `DPSGD`
         """
         validate.integer(minimum=1, dataset_size=dataset_size)
         validate.integer(minimum=1, maximum=dataset_size, batch_size=batch_size)
@@ -402,7 +365,10 @@ class DPSGD(Plan):
 class Phases(Plan):
     """Consecutive plans: a schedule of noise, sample rate or clipping norm.
 
-    It is public, fixed before the run begins, and independent of the data.
+    Parameters
+    ----------
+    phases : list of DPSGD
+        Public, fixed before the run begins, and independent of the data.
 
     Examples
     --------

@@ -186,11 +186,15 @@ _MOVED = """async hash => {
 }"""
 
 
+def written(folder: Path, html: str) -> Path:
+    """Write a page as index.html into a folder."""
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    return folder / "index.html"
+
+
 def as_file(folder: Path, style: str, scripts: str, mount: str) -> Path:
     """Write a browser-drawn page as index.html into a folder."""
-    file = folder / "index.html"
-    file.write_text(_FILE.format(style=style, scripts=scripts, mount=mount), encoding="utf-8")
-    return file
+    return written(folder, _FILE.format(style=style, scripts=scripts, mount=mount))
 
 
 @contextmanager

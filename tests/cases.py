@@ -4,12 +4,14 @@ import csv
 import functools
 import inspect
 import itertools
+import math
 import os
 import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 from dplearn.teaching.book.published import number, unit
@@ -52,6 +54,16 @@ def agrees(found: float, row: dict[str, str]) -> bool:
     # Both values are doubles, even if the table shows more digits.
     slack = unit(row["value"], row["digits"]) + 4e-15 * abs(value) if value < float("inf") else 0
     return found == value or abs(found - value) <= slack
+
+
+def assert_numbers_are_checked(call: Callable, **valid: Any) -> None:
+    """Check that a valid call with any of its numbers replaced by a bad one fails and names it."""
+    call(**valid)
+    for name, value in valid.items():
+        if type(value) in (int, float):
+            for bad in (-1, "1", 1.5 if type(value) is int else math.nan):
+                with pytest.raises((ValueError, TypeError), match=f"^Expected {name} "):
+                    call(**valid | {name: bad})
 
 
 def examples(count: int) -> settings:

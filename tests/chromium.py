@@ -7,7 +7,7 @@ import sys
 
 from playwright.sync_api import sync_playwright
 
-APT = ("apt-get", "install", "--yes", "--quiet", "--no-install-recommends")
+APT = "apt-get update && apt-get install --yes --no-install-recommends chromium fonts-dejavu-core"
 NONE = "No Chromium, and none could be installed: install one, or set DPLEARN_CHROMIUM to its path."
 
 
@@ -17,44 +17,35 @@ def path() -> str | None:
 
 
 def starts() -> bool:
-    """Return whether the Chromium of the browser tests starts."""
-    return succeeds(path() or own(), "--version")
-
-
-def own() -> str:
-    """Return the path of playwright's own Chromium."""
+    """Return whether the Chromium of the browser tests starts: the system's, or playwright's."""
     with sync_playwright() as playwright:
-        return playwright.chromium.executable_path
+        return succeeds(path() or playwright.chromium.executable_path, "--version")
 
 
 def succeeds(*command: str) -> bool:
     """Return whether a command exists and succeeds; hide its output."""
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, check=False)
+        return not subprocess.run(command, env=environment, capture_output=True).returncode
     except OSError:
         return False
-    return done.returncode == 0
 
 
-def by_apt() -> bool:
-    """Install Debian's Chromium and a font, which needs root."""
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        return False
-    print("No Chromium found: installing one with apt-get.", flush=True)
-    return succeeds("apt-get", "update") and succeeds(*APT, "chromium", "fonts-dejavu-core")
-
-
-def by_playwright() -> bool:
-    """Install playwright's Chromium; as root, with its system libraries."""
-    print("No Chromium found: installing playwright's own.", flush=True)
-    libraries = ["--with-deps"] if os.geteuid() == 0 else []
-    return succeeds(sys.executable, "-m", "playwright", "install", *libraries, "chromium")
+def ways() -> list[list[str]]:
+    """Return commands that install Chromium: as root by apt-get, or with its libraries."""
+    own, root = [sys.executable, "-m", "playwright", "install", "chromium"], os.geteuid() == 0
+    apt = [["sh", "-c", APT]] if root and shutil.which("apt-get") else []
+    return [*apt, [*own, "--with-deps"] if root else own]
 
 
 def install() -> None:
     """Install Chromium unless one starts; exit with a message if that fails."""
-    if not starts() and not (by_apt() and starts()) and not (by_playwright() and starts()):
+    for way in ways():
+        if starts():
+            return
+        print("No Chromium found, trying:", *way, flush=True)
+        succeeds(*way)
+    if not starts():
         sys.exit(NONE)
 
 

@@ -1,9 +1,18 @@
 """Accountants: guarantees of composed releases, one accountant for each theorem."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from dplearn.accountants._base import Accountant
+from dplearn.accountants._runs import as_counts
 from dplearn.core import validate
+from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.core.registry import Registry
-from dplearn.mechanisms import Mechanism
+from dplearn.mechanisms import Composed, Mechanism
+from dplearn.mechanisms.sampling_scheme import SamplingScheme
 
 ACCOUNTANTS = Registry("dplearn.accountants", Accountant)
 
@@ -11,12 +20,61 @@ __all__ = ["ACCOUNTANTS", "Accountant", "accountant_of"]
 
 
 def accountant_of(accountant: Accountant | str) -> Accountant:
-    """Return an accountant given as itself or by its name in `ACCOUNTANTS`."""
+    """Return an accountant given as itself or by its name.
+
+    Parameters
+    ----------
+    accountant : Accountant, or str in `ACCOUNTANTS`
+
+    Returns
+    -------
+    Accountant
+    """
     if isinstance(accountant, str):
         validate.one_of(tuple(ACCOUNTANTS), accountant=accountant)
         return ACCOUNTANTS[accountant]()
     validate.instance(Accountant, accountant=accountant)
     return accountant
+
+
+def scheme_curve(
+    accountant: Accountant,
+    schemes: Sequence[SamplingScheme],
+    steps: ArrayLike,
+    *,
+    delta: float,
+    adjacency: Adjacency,
+) -> tuple[Guarantee, ...]:
+    """Return the guarantee after each number of steps of consecutive sampling schemes.
+
+    The last scheme continues beyond its end. Parameters are those of `Accountant.epsilon`.
+    """
+    steps = as_counts(steps)
+    ends = [*np.cumsum([d.steps for d in schemes])[:-1], np.iinfo(np.int64).max]
+    # Entry i, j: number of steps of scheme j in run i.
+    done = np.diff(np.minimum(steps[:, None], ends), axis=1, prepend=0)
+    batches = np.array([d.batches for d in schemes])
+    begun, complete = -(-done // batches), done // batches * [d.whole for d in schemes]
+    rows, merged = np.concatenate([begun, complete]), list(dict.fromkeys(d[0] for d in schemes))
+    rows = rows @ np.array([[m == d.mechanism for m in merged] for d in schemes], dtype=int)
+    curve = np.empty(len(rows), dtype=object)
+    # Compute each set of running mechanisms separately: unused ones would loosen the bounds.
+    for runs in np.unique(rows > 0, axis=0):
+        chosen = np.all((rows > 0) == runs, axis=1)
+        runs[0] |= not runs.any()
+        curve[chosen] = accountant.epsilon_curve(
+            Composed(m for m, counted in zip(merged, runs, strict=True) if counted),
+            delta=delta,
+            steps=rows[np.ix_(chosen, runs)],
+            adjacency=adjacency,
+        )
+    # Upper bound from begun epochs, lower bound from completed ones; approximations stay as such.
+    return tuple(
+        replace(high, lower=low.lower, kind="bracket" if low.lower > 0 else "upper")
+        if high.kind != "approximate" and not np.array_equal(n, m)
+        else high
+        for high, low, n, m in zip(curve, curve[steps.size :], begun, complete, strict=False)
+    )
 
 
 Mechanism._accountant = staticmethod(accountant_of)

@@ -79,17 +79,13 @@ def _least(
     right = np.max(np.where(order[:, None] < order, slope, -1.0), axis=0, initial=-1.0)
     left = np.max(np.where(order[:, None] > order, -slope, 0.0), axis=0, initial=0.0)
     right, left, gap = right[:-1], left[1:], np.diff(x)
-    least, at = np.empty(rates.shape), np.empty(rates.shape)
-    for i, a in enumerate(rates):
-        # The maximum of two lines is smallest at an end of the cell or at their intersection.
-        first, last = low[:-1] + a * x[:-1], low[1:] + a * x[1:]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            meet = (last + (left - a) * gap - first) / ((right + left) * gap)
-        meet = np.clip(np.nan_to_num(meet, nan=0.5), 0.0, 1.0)
-        part = np.stack([np.zeros_like(meet), meet, np.ones_like(meet)])
-        lines = first + (right + a) * part * gap, last + (left - a) * (1 - part) * gap
-        values = np.maximum(*lines)
-        row, cell = np.unravel_index(np.argmin(values), values.shape)
-        least[i] = values[row, cell]
-        at[i] = np.log(max(x[cell] + part[row, cell] * gap[cell], 1e-30))
-    return least, at
+    # The maximum of two lines is smallest at an end of the cell or at their intersection. The
+    # last cell is wide, so distances are measured from its left end.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        meet = np.clip(np.nan_to_num((np.diff(low) + left * gap) / (right + left)), 0.0, gap)
+    step = np.stack([np.zeros_like(gap), meet, gap])
+    floor = np.maximum(low[:-1] + right * step, low[1:] + left * (gap - step)).ravel()
+    place = (x[:-1] + step).ravel()
+    values = floor + rates[:, None] * place
+    at = place[np.argmin(values, axis=1)]
+    return np.min(values, axis=1), np.log(np.maximum(at, 1e-30))

@@ -6,7 +6,7 @@
 import dataclasses
 import math
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency
-from dplearn.core.work import remembered
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
@@ -112,17 +111,17 @@ class Runs:
         return delta * 10.0 ** (-np.arange(first, last + 9 * _PER_DECADE) / _PER_DECADE)
 
 
-@remembered(64)
+@lru_cache(64)
 def _rdp(mechanism: Mechanism, orders: tuple[float, ...], adjacency: Adjacency) -> NDArray:
     return mechanism.rdp(orders, adjacency=adjacency)
 
 
-@remembered(64)
+@lru_cache(64)
 def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacency) -> NDArray:
     return np.max([p.epsilon(deltas) for p in mechanism.profiles(adjacency)], axis=0)
 
 
-@remembered(64)
+@lru_cache(64)
 def _pure(mechanism: Mechanism, adjacency: Adjacency) -> float:
     return mechanism.pure_epsilon(adjacency)
 

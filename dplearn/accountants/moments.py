@@ -53,7 +53,7 @@ class RDP(Accountant):
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         orders, rounds = np.unique(self.orders), 0
-        if self.orders == _ORDERS and not any(m.rdp_at_once for m in runs.mechanisms):
+        if self.orders == _ORDERS:
             orders, rounds = np.append(orders[:-1:10], orders[-1]), _ROUNDS
         epsilon, near = at_best_order(runs, orders, theorems.rdp_to_epsilon, delta)
         for _ in range(rounds):

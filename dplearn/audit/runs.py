@@ -1,11 +1,10 @@
-"""Audit runs of any training function: random canaries, resumable runs, and their scores."""
+"""Audit runs of any training function: random canaries, and their scores."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.audit.bounds import Assumption, LowerBound, from_scores, one_run
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
-from dplearn.sweeps import sweep
 
 # train(included, seed): flags of the included canaries, shape (canaries,), and a seed.
 Train = Callable[[NDArray[np.bool_], int], Any]
@@ -27,7 +25,7 @@ class Observations:
     --------
     >>> def train(included, seed):  # noise of deviation 1/4 per canary
     ...     return included + 0.25 * np.random.default_rng(seed).normal(size=included.size)
-    >>> print(observe(train, canaries=2000, progress=False).bound(delta=1e-5))
+    >>> print(observe(train, canaries=2000).bound(delta=1e-5))
     epsilon > 4.411 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence)
     """
 
@@ -54,21 +52,6 @@ class Observations:
         return judge(delta=delta, confidence=confidence, adjacency=adjacency, assume=assume)
 
 
-class _Run(NamedTuple):
-    """Key of one run in the file of rows; it differs from every key of another audit."""
-
-    number: int
-    runs: int
-    canaries: int
-    seed: int
-
-    @property
-    def drawn(self) -> tuple[NDArray[np.bool_], int]:
-        """Inclusion flags drawn by fair coins, and the seed of the training."""
-        rng = np.random.default_rng([self.seed, self.number])
-        return rng.random(self.canaries) < 0.5, int(rng.integers(2**31))
-
-
 def observe(
     train: Train,
     *,
@@ -76,34 +59,54 @@ def observe(
     runs: int = 1,
     seed: int = 0,
     score: Callable[[Any], ArrayLike] | None = None,
-    path: str | Path | None = None,
     executor: Executor | None = None,
-    progress: bool = True,
 ) -> Observations:
     """Return observations of `runs` independent calls of `train(included, seed)`.
 
-    Fair coins choose the `canaries` that are included. `train` returns one score per canary, higher
-    if it seems included, or a result that `score(result)` turns into scores. It must use `included`
-    only to choose the data. `seed` determines all draws. Each run adds a line to the file `path`,
-    from which a killed audit resumes. `executor` and `progress` are as in `dplearn.sweeps.sweep`;
-    without an executor the runs are done one by one in this process.
-    ValueError is raised unless the scores are one finite number per canary.
+    Parameters
+    ----------
+    train : callable
+        Maps flags of the included canaries, shape (canaries,), drawn by fair coins, and a seed to
+        one score per canary, higher if it seems included, or to a result for `score`. It must use
+        the flags only to choose the data.
+    canaries : int
+        Number of canaries, >= 1.
+    runs : int
+        Number of calls, >= 1.
+    seed : int
+        Determines all draws, >= 0; each call gets another seed, by which it may store its result.
+    score : callable, optional
+        Turns a result of `train` into one score per canary.
+    executor : concurrent.futures.Executor, optional
+        Runs the calls; by default they run one after the other in this process.
+
+    Returns
+    -------
+    Observations
+
+    Raises
+    ------
+    ValueError
+        Unless the scores of a call are one finite number per canary.
     """
     validate.integer(minimum=1, canaries=canaries, runs=runs)
     validate.integer(minimum=0, seed=seed)
-    plans = [_Run(number, runs, canaries, seed) for number in range(runs)]
-    question = partial(_scores, train, score)
-    with ThreadPoolExecutor(1) as here:
-        rows = sweep(question, plans, executor=executor or here, rows=path, progress=progress)
-    return Observations(np.array([plan.drawn[0] for plan in plans]), np.array(rows))
+    streams = [np.random.default_rng([seed, number]) for number in range(runs)]
+    drawn = [(rng.random(canaries) < 0.5, int(rng.integers(2**31))) for rng in streams]
+    rows = (executor.map if executor else map)(
+        partial(_scores, train, score), *zip(*drawn, strict=True)
+    )
+    return Observations(np.array([included for included, _ in drawn]), np.array([*rows]))
 
 
-def _scores(train: Train, score: Callable[[Any], ArrayLike] | None, run: _Run) -> list[float]:
-    result = train(*run.drawn)
+def _scores(
+    train: Train, score: Callable[[Any], ArrayLike] | None, included: NDArray[np.bool_], seed: int
+) -> NDArray:
+    result = train(included, seed)
     array = np.asarray(result if score is None else score(result), dtype=float)
-    if array.shape != (run.canaries,) or not np.all(np.isfinite(array)):
+    if array.shape != included.shape or not np.all(np.isfinite(array)):
         raise ValueError(
-            f"Expected {run.canaries} finite scores, one per canary, got shape {array.shape} "
+            f"Expected {included.size} finite scores, one per canary, got shape {array.shape} "
             f"and {np.sum(~np.isfinite(array))} that are not finite."
         )
-    return array.tolist()
+    return array

@@ -104,7 +104,7 @@ def _contour(
     """Return the line, nodes and bounds of a sum near delta, and its precision in e-folds."""
     at, target = np.array([epsilon]), np.array([log_delta])
     need, at_zero = table.needs(row, at, target, log_tau)
-    _, freedom, longer, _ = TRIES[1]
+    _, freedom, longer = TRIES[1]
     ((_, tilt),) = shared(*table.tilts((need, at_zero), row, freedom, longer), longer)
     period = 1.05 * table.period((need, at_zero), tilt)
     line = Line(table.pair, tilt)

@@ -11,7 +11,6 @@ from dplearn.core.display import ReadOnly, in_latex, in_signs
 Adjacency = Literal["add_remove", "replace_one", "zero_out"]
 ADJACENCIES: tuple[Adjacency, ...] = get_args(Adjacency)
 
-# "probable": an upper bound that fails with the probability that `reason` states.
 Kind = Literal["exact", "upper", "bracket", "probable", "approximate", "lower"]
 
 
@@ -32,6 +31,22 @@ class Reference:
 class Guarantee:
     """One statement about epsilon at one delta, with everything needed to read it.
 
+    Parameters
+    ----------
+    epsilon : float >= 0, in nats: exact, a bound, a bracket's upper end or none, as `kind` says
+    delta : float in [0, 1]
+    kind : "exact", "upper", "bracket", "approximate", "lower", or "probable", an upper bound that
+        fails with the probability that `reason` states
+    method : str, name of the accountant
+    adjacency : "add_remove", "replace_one" or "zero_out"
+    lower : float in [0, epsilon], lower end of a bracket, or 0 without a proved one
+    assumptions : tuple of str, what must hold for the statement to be true
+    reason : str, why epsilon is infinite, its bracket wide, or it must not be published
+    details : mapping of str to float, such as the best Rényi order
+    delta_lower : float in [0, delta], a lower bound, if delta was computed at a given epsilon
+    only_for : str, the neighbours covered, if not all; every printed sentence includes it
+    proof : str, how epsilon was bounded, where the method has several ways to do it
+
     Examples
     --------
     >>> print(Guarantee(epsilon=1.5149, delta=1e-5, kind="upper", method="pld",
@@ -39,19 +54,18 @@ class Guarantee:
     epsilon <= 1.515 at delta = 1.0e-05, add_remove, by pld
     """
 
-    epsilon: float  # in nats: exact, a bound, a bracket's upper end or no bound, as `kind` says
+    epsilon: float
     delta: float
     kind: Kind
-    method: str  # name of the accountant
+    method: str
     adjacency: Adjacency
-    lower: float = 0.0  # lower end of a bracket; 0 without a proved lower bound
-    assumptions: tuple[str, ...] = ()  # what must hold for the statement to be true
-    reason: str = ""  # why epsilon is infinite, its bracket wide, or it must not be published
-    details: Mapping[str, float] = field(default_factory=ReadOnly)  # such as the best Rényi order
-    delta_lower: float = 0.0  # lower bound on delta, if delta was computed at a given epsilon
-    # The neighbours covered, if not all; every printed sentence includes it.
+    lower: float = 0.0
+    assumptions: tuple[str, ...] = ()
+    reason: str = ""
+    details: Mapping[str, float] = field(default_factory=ReadOnly)
+    delta_lower: float = 0.0
     only_for: str = ""
-    proof: str = ""  # how epsilon was bounded, where the method has several ways to do it
+    proof: str = ""
 
     def __post_init__(self) -> None:
         ends = ("epsilon", self.lower, self.epsilon), ("delta", self.delta_lower, self.delta)

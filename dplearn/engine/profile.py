@@ -29,7 +29,6 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.core import validate
 from dplearn.core.logspace import log1mexp, log_expm1
 from dplearn.core.solve import decreasing_root, maximise
-from dplearn.core.work import spend
 
 # The value of a profile at this epsilon counts as the mass of infinite losses.
 FAR = 1e9
@@ -100,7 +99,6 @@ class Profile:
         Losses equal up to rounding are replaced by the largest, so delta is never too small.
         """
         log_p, log_q = np.asarray(log_p, dtype=float), np.asarray(log_q, dtype=float)
-        spend(30 * log_p.size)
         both = np.isfinite(log_p) & np.isfinite(log_q)
         losses = log_p[both] - log_q[both]
         order = np.argsort(np.abs(losses), kind="stable")  # fast where losses rise with the outcome
@@ -335,7 +333,6 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
     for _ in range(_ROUNDS):
         half = 0.5 * (upper - lower)
         x = 0.5 * (upper + lower)[:, None] + half[:, None] * _X
-        spend(10 * a.size * x.size)
         # The integrand times half a panel's width, shape (order, panel, node).
         f, b = forward(x) + np.log(half)[:, None], backward(x) + np.log(half)[:, None]
         log_y = np.logaddexp((a - 1) * x + f, b - a * x)

@@ -10,11 +10,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from dplearn.accountants.theorems import zcdp_to_epsilon
 from dplearn.core import validate
 from dplearn.core.guarantee import Guarantee
 from dplearn.federated.plan import UserGuarantee
-from dplearn.mechanisms.whole_numbers import summed_zcdp
 
 _SENDS = "each of those whose sum is opened has added its noise, and nobody of them reveals it"
 _PRESENT = "a user's update is or is not in the sum; who takes part is known"
@@ -92,3 +93,24 @@ class DistributedNoise:
         central, n = self.noise_multiplier * self.max_update_norm, self.clients
         rounded = math.sqrt(n * (float(self.variance) + 0.25)) / self.scale
         return {"central": central, "local": central * math.sqrt(n), "distributed": rounded}
+
+
+def _sum_gap(sigma: float, clients: int) -> float:
+    """Return tau of G-J3, the distance of log masses from those of one discrete Gaussian."""
+    k = np.arange(1, clients)
+    return 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
+
+
+def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1) -> float:
+    r"""Return a zCDP rho of a sum of `clients` discrete Gaussians in `dimension` coordinates.
+
+    A whole-number query with L2 distance `shift` has :math:`\rho \le \Delta^2/2\sigma^2` by
+    the noise of one party (the others' noise is post-processing), and for sigma >= 1/2
+    :math:`\rho \le (\Delta/\sqrt n\sigma + \tau\sqrt d)^2/2` by that of all parties (Kairouz, Liu &
+    Steinke 2021, Proposition 14).
+    """
+    alone = shift**2 / (2 * sigma**2)
+    if sigma < 0.5:
+        return alone
+    gap = _sum_gap(sigma, clients) * math.sqrt(dimension)
+    return min(alone, (shift / (math.sqrt(clients) * sigma) + gap) ** 2 / 2)

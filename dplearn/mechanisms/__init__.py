@@ -3,12 +3,7 @@
 from dplearn.core.registry import Registry
 from dplearn.mechanisms._base import Mechanism, Outputs
 from dplearn.mechanisms._known import ZCDP, ApproximateDP
-from dplearn.mechanisms.choices import (
-    ExponentialMechanism,
-    PermuteAndFlip,
-    RandomizedResponse,
-    SparseVector,
-)
+from dplearn.mechanisms.choices import ExponentialMechanism, PermuteAndFlip, RandomizedResponse
 from dplearn.mechanisms.composed import Composed
 from dplearn.mechanisms.correlated_gaussian import CorrelatedGaussian
 from dplearn.mechanisms.gaussian import Gaussian
@@ -16,12 +11,7 @@ from dplearn.mechanisms.laplace import Laplace
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.mechanisms.whole_numbers import (
-    DiscreteGaussian,
-    Geometric,
-    Skellam,
-    SummedDiscreteGaussian,
-)
+from dplearn.mechanisms.whole_numbers import DiscreteGaussian, Geometric
 
 MECHANISMS = Registry("dplearn.mechanisms", Mechanism)
 
@@ -43,8 +33,5 @@ __all__ = [
     "RandomAllocation",
     "RandomizedResponse",
     "Shuffled",
-    "Skellam",
-    "SparseVector",
-    "SummedDiscreteGaussian",
     "WithoutReplacement",
 ]

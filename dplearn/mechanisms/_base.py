@@ -55,7 +55,6 @@ class Mechanism(metaclass=validate.NamesParameters):
     # Adjacencies covered by a theorem; for others, the combination refused and the reason.
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ADJACENCIES
     refusal: ClassVar[tuple[str, str]] = ("", "")
-    rdp_at_once: ClassVar[bool] = False  # whether many orders cost no more than a few
     # Function from names to accountants, set by `dplearn.accountants` to avoid an import cycle.
     _accountant: ClassVar[Any]
     no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"  # why ()

@@ -16,7 +16,6 @@ from scipy.special import ndtr
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.work import spend
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 
@@ -36,7 +35,6 @@ class Epoch(Wrapped):
     batches: int
 
     no_outputs = "one epoch releases a vector per batch, not one number"
-    rdp_at_once = True
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
         return math.inf  # as for Gaussians, without computing the slow profile
@@ -84,7 +82,6 @@ def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
     points = _points(one, two)
     value = np.add.outer(one.value, two.value).ravel()
     mass = np.multiply.outer(one.mass, two.mass).ravel()
-    spend(2.5 * value.size)
     cell = np.clip(np.searchsorted(points, value, side="right") - 1, 0, points.size - 2)
     if above:
         share = mass * np.clip((value - points[cell]) / (points[cell + 1] - points[cell]), 0, 1)

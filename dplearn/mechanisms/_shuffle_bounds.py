@@ -45,13 +45,12 @@ counts at most twice, and a Chernoff bound covers the rest.
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dplearn.core.work import counting, remembered, spend
 from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.sum import Law, Window, of_scale, power
 from dplearn.engine.profile import Profile
@@ -72,14 +71,11 @@ _Transforms = tuple[_Transform, _Transform]
 _Curve = tuple[NDArray, NDArray]  # epsilons >= 0 and their deltas
 
 
-@remembered(32)
+@lru_cache(32)
 def shuffled_profile(sigma: float, batches: int, *, replaced: bool) -> Profile:
     """Return an upper bound on the profile of every epoch that leaves a record out."""
     shift, ways = (2 / sigma, ["replace"]) if replaced else (1 / sigma, ["remove", "add"])
-    with counting() as work:
-        curves = [_curve(_Epoch(sigma, batches, way), shift) for way in ways]
-    # Count a fraction of the work, so that a search may evaluate a dozen profiles.
-    spend(work.units / 16)
+    curves = [_curve(_Epoch(sigma, batches, way), shift) for way in ways]
     (ahead, over), (back, under) = _joined(curves[0], curves[-1])
     nodes = np.concatenate([-back[:0:-1], ahead])
     masses, infinity = chords(nodes, np.append(under[:0:-1] * np.exp(-back[:0:-1]), over))

@@ -29,7 +29,7 @@ whose sums are merged into few cells.
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,6 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.work import remembered
 from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._epochs import Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms._shuffle_bounds import shuffled_profile
@@ -169,7 +168,7 @@ def _largest(record: float, other: float, batches: int, left_out: float) -> Prof
     return _pair(masses(0.0), masses(record), masses(other), left_out)
 
 
-@remembered(32)
+@lru_cache(32)
 def _summed(sigma: float, batches: int, left_out: float) -> Profile:
     """Return the pair of the sum of (p - q) / r, merged into few cells at every doubling."""
     mu, t = 1 / sigma, np.linspace(-1.0, 1.0, _FEWER)

@@ -5,12 +5,12 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import stats
 
 from cases import each
-from dplearn import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse, WithoutReplacement
+from dplearn import Gaussian, PoissonSubsampled, RandomizedResponse
 from dplearn.accountants._attack import power_brackets
 from dplearn.accountants.pld import PLD
 from outcomes import gaussian_ends, most_powerful
@@ -53,32 +53,16 @@ def test_randomized_response(local_epsilon, steps):
     encloses(stated, expected, slack=1e-11, more=1e-14)
 
 
-@each("scale", [0.3, 1.0, 40.0])
-def test_one_laplace_run(scale):
-    a, loss = RATES, math.exp(-1 / scale)
-    tail, middle = a / loss, 1 - loss / (4 * a)
-    expected = np.where(a <= loss / 2, tail, np.where(a <= 0.5, middle, 1 - loss * (1 - a)))
-    encloses(attacked(Laplace(scale)), expected)
-
-
-@each("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-6)])
+@each("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-3)])
 def test_one_sampled_gaussian_run(sigma, q):
     """The best test announces large outputs for remove, small ones for add."""
-    above = sigma * stats.norm.isf(RATES)
-    remove = q * stats.norm.sf((above - 1) / sigma) + (1 - q) * RATES
-
-    def caught(rate):
-        def excess(t):
-            cdf = stats.norm.cdf
-            return math.log(q * cdf((t - 1) / sigma) + (1 - q) * cdf(t / sigma)) - math.log(rate)
-
-        ends = -9 * sigma, 9 * sigma + 1
-        return stats.norm.cdf(optimize.brentq(excess, *ends, xtol=1e-14, rtol=1e-15) / sigma)
-
-    add = np.array([caught(rate) for rate in RATES])
-    stated = attacked(PoissonSubsampled(Gaussian(sigma), q))
-    # The root of the add direction is found to about 1e-14 times its slope.
-    encloses(stated, np.maximum(remove, add), slack=1e-10)
+    x, rates = np.linspace(-9 * sigma, 1 + 9 * sigma, 200_001), RATES[1:-1]
+    without, shifted = (stats.norm.pdf(x, mean, sigma) * (x[1] - x[0]) for mean in (0, 1))
+    member = (1 - q) * without + q * shifted
+    remove, add = most_powerful(member, without, rates), most_powerful(without, member, rates)
+    # Merged outcomes lose less than the width of a cell.
+    stated = attacked(PoissonSubsampled(Gaussian(sigma), q), rates)
+    encloses(stated, np.maximum(remove, add), slack=1e-6)
 
 
 @pytest.mark.slow
@@ -91,15 +75,6 @@ def test_sampled_gaussians_are_narrow(sigma, q, steps):
     assert np.all(upper - lower <= (1e-5 if steps >= 1000 else 1e-3) * upper)
 
 
-MECHANISMS = [
-    (PoissonSubsampled(Gaussian(2.0), 0.05), "add_remove"),
-    (Laplace(5.0), "add_remove"),
-    (RandomizedResponse(0.3), "replace_one"),
-    (WithoutReplacement(Gaussian(4.0), 0.1), "replace_one"),
-]
-each_mechanism = each("mechanism, adjacency", MECHANISMS)
-
-
 def test_rates_of_any_shape_and_trivial_cases():
     step, rates = PoissonSubsampled(Gaussian(2.0), 0.1), np.array([[0.1, 0.2], [0.3, 0.4]])
     lower, upper = attacked(step, rates, steps=20)
@@ -110,8 +85,6 @@ def test_rates_of_any_shape_and_trivial_cases():
     for silent in (Gaussian(0.0), PoissonSubsampled(Gaussian(0.0), 0.1)):
         assert np.all(attacked(silent, rates, steps=3)[1] == 1)
         assert PLD().delta(silent, epsilon=1.0, steps=3).delta == 1.0
-    with pytest.raises(ValueError, match="false_positive_rate"):
-        attacked(step, np.array([0.1, 1.0]))
 
 
 @pytest.mark.slow
@@ -119,6 +92,7 @@ def test_rates_of_any_shape_and_trivial_cases():
     st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from([0.0, 1e-7, 1e-3, 0.1]),
     st.sampled_from([0.01, 1.0, 8.0]), st.booleans(),
 )  # fmt: skip
+@example(905, 1, 1e-7, 0.01, False)  # no knot right of the minimum
 def test_true_positive_rate_is_enclosed_for_wide_brackets_of_delta(seed, atoms, noise, size, lost):
     rng = np.random.default_rng(seed)
     q = rng.dirichlet(np.ones(atoms))
@@ -162,19 +136,3 @@ def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
     # A logarithm of size 700 in doubles.
     assert stated.delta == pytest.approx(float(expected), rel=1e-11)
     assert stated.kind == "exact" and stated.delta_lower == stated.delta
-
-
-@pytest.mark.slow
-@each_mechanism
-@each("delta", [0.01, 1e-12])
-def test_epsilon_and_delta_enclose_each_other(mechanism, adjacency, delta):
-    question = {"steps": 50, "adjacency": adjacency}
-    there = PLD().epsilon(mechanism, delta=delta, **question)
-    # The exact delta is >= delta at the lower end and <= delta at the upper end.
-    back = PLD().delta(mechanism, epsilon=there.epsilon, **question)
-    assert back.delta_lower <= delta * (1 + ULPS)
-    if there.lower > 0:
-        below = PLD().delta(mechanism, epsilon=there.lower, **question)
-        assert below.delta >= delta * (1 - ULPS)
-    again = PLD().epsilon(mechanism, delta=back.delta, **question)
-    assert again.lower <= there.epsilon * (1 + ULPS)

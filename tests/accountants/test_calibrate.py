@@ -1,7 +1,6 @@
 """Calibration: results reach the target, and slightly more aggressive values do not."""
 
 import math
-from contextlib import contextmanager
 from functools import partial
 from unittest.mock import Mock
 
@@ -18,14 +17,7 @@ from dplearn import (
     smallest_noise_multiplier,
 )
 from dplearn.calibrate import Attack, Unreachable, largest_steps, smallest_delta
-from dplearn.core.work import counting, spend
-from dplearn.mechanisms import (
-    Composed,
-    DiscreteGaussian,
-    PoissonSubsampled,
-    RandomAllocation,
-    WithoutReplacement,
-)
+from dplearn.mechanisms import PoissonSubsampled, RandomAllocation, WithoutReplacement
 
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
 STEP = PoissonSubsampled(Gaussian(1.0), 0.01)
@@ -66,27 +58,19 @@ def test_calibrated_value_reaches_the_target_and_the_next_does_not(
     assert reached.guarantee.epsilon <= 2.0 < guarantee_at(further(reached.value)).epsilon
 
 
+def test_noise_of_any_base_is_calibrated_under_any_adjacency():
+    step, run = WithoutReplacement(Laplace(1.0), 0.1), {"steps": 10, "adjacency": "replace_one"}
+    reached = smallest_noise_multiplier(step, **run, **TARGET)
+    again = proved("pld", step.vary(noise_multiplier=reached.value), **run)
+    assert reached.guarantee == again and 1.9 < again.epsilon <= 2.0
+
+
 # Section by section a known root: epsilon, delta, q, T, sigma.
 TARGETS = [
     (1.0, 1e-5, 0.01, 10_000, 3.812816835),
     (3.0, 1e-5, 256 / 60_000, 14_062, 0.968407924),
     (8.0, 1e-6, 0.1, 1000, 2.217591112),
 ]
-
-
-@each("epsilon, delta, q, steps, sigma", TARGETS)
-def test_calibration_inverts_golden_values(epsilon, delta, q, steps, sigma):
-    step, target = PoissonSubsampled(Gaussian(sigma), q), {"epsilon": epsilon, "delta": delta}
-    noise = smallest_noise_multiplier(step, steps=steps, **target)
-    # Ten digits are golden; the search stops at 1e-6 and rounds up.
-    assert sigma * (1 - 1e-9) <= noise.value <= sigma * (1 + 1e-6)
-    rate = largest_sample_rate(step, steps=steps, **target)
-    assert q * (1 - 2e-6) <= rate.value <= q * (1 + 1e-8)
-    # Slightly more noise, so that rounding does not decide.
-    most = largest_steps(step.vary(noise_multiplier=sigma * (1 + 1e-9)), **target)
-    assert most.value == steps
-    for reached in (noise, rate, most):
-        assert reached.guarantee.epsilon <= epsilon
 
 
 def test_calibration_needs_few_evaluations():
@@ -98,21 +82,6 @@ def test_calibration_needs_few_evaluations():
         smallest_noise_multiplier(STEP.vary(sample_rate=q), counting, **question)
         mechanisms = [call.args[0] for call in counting.epsilon.call_args_list]
         assert 0 < len(mechanisms) == len(set(mechanisms)) <= 9
-
-
-@each(
-    "mechanism, adjacency",
-    [
-        (Laplace(1.0), "add_remove"),
-        (WithoutReplacement(Laplace(1.0), 0.1), "replace_one"),
-        (DiscreteGaussian(1.0), "replace_one"),
-    ],
-)
-def test_any_mechanism_with_noise_can_be_calibrated(mechanism, adjacency):
-    question = {"steps": 10, "adjacency": adjacency}
-    reached = smallest_noise_multiplier(mechanism, **question, **TARGET)
-    again = proved("pld", mechanism.vary(noise_multiplier=reached.value), 10, adjacency)
-    assert reached.guarantee == again and 1.9 < again.epsilon <= 2.0
 
 
 def test_calibration_at_the_ends_of_the_range():
@@ -131,17 +100,6 @@ def test_calibration_at_the_ends_of_the_range():
     assert str(most).startswith("steps = 1000000000000 (the most that are tried): epsilon <= ")
 
 
-@each(
-    "search, parameter",
-    [(smallest_noise_multiplier, "noise_multiplier"), (largest_sample_rate, "sample_rate")],
-)
-def test_unreachable_error_gives_the_smallest_epsilon(search, parameter):
-    # The moments accountant cannot fall below ln(1/delta) / 32 = 0.36.
-    message = f"got epsilon=0.1: the smallest epsilon found over all {parameter} is 0.359"
-    with pytest.raises(Unreachable, match=message):
-        search(STEP, "moments", epsilon=0.1, delta=1e-5)
-
-
 ATTACK = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
 
 
@@ -157,47 +115,20 @@ def test_noise_is_calibrated_to_the_rates_of_an_attack():
     assert 0.0499 < rates[0] <= rates[1] == reached.guarantee.true_positive_rate <= 0.05
 
 
-def test_rate_slightly_above_the_target_does_not_reach_it():
+def test_value_slightly_above_the_target_does_not_reach_it():
+    """An accountant returns the same value for every parameter."""
+    place = {"guess": 0.0, "lower": -1.0, "upper": 1.0}
     for goal in (0.049, 0.3, 0.77):
-        for answer, reached in ((goal, True), (math.nextafter(goal, 1), False)):
-            budget = calibrate._budget(goal, 1e-5, 1, "add_remove")
-            assert (budget.shares(Mock(epsilon=answer, lower=0.0))[1] <= 1) == reached
-            attack = Attack(0.02, answer, 0.01, "add_remove")
-            assert (calibrate._rates(goal, 0.01, 1, "add_remove").shares(attack)[1] <= 1) == reached
-
-
-@each(
-    "target, accountant, error, named",
-    [(TARGET | ATTACK, "pld", TypeError, "or an advantage, got some of several"),
-     ({}, "pld", TypeError, "Expected epsilon and delta, or the two rates .* got none"),
-     ({"advantage": 0.1, "delta": 1e-5}, "pld", TypeError, "got some of several"),
-     (ATTACK | {"true_positive_rate": 0.01}, "pld", ValueError, "> false_positive_rate, got 0.01"),
-     (ATTACK, "rdp", ValueError, "accountant='pld', which bounds attacks, got RDP"),
-     (ATTACK | {"false_positive_rate": 0.05 - 1e-12}, "pld", Unreachable, "smallest true_pos"),
-     ({"epsilon": 1.0}, "pld", TypeError, "got delta=None"),
-     ({"false_positive_rate": 0.01}, "pld", TypeError, "got true_positive_rate=None")],
-)  # fmt: skip
-def test_exactly_one_kind_of_target_is_required(target, accountant, error, named):
-    with pytest.raises(error, match=named):
-        smallest_noise_multiplier(STEP, accountant, **target)
-
-
-REFUSED = [
-    *((search, STEP, TARGET | change, ValueError, *change)
-      for search in (smallest_noise_multiplier, largest_sample_rate, largest_steps)
-      for change in ({"epsilon": 0.0}, {"epsilon": math.inf}, {"delta": 0.0})),
-    (largest_sample_rate, Gaussian(1.0), TARGET, ValueError, "of gaussian, got 'sample_rate'"),
-    (smallest_noise_multiplier, Composed([Gaussian(1.0)]), TARGET, ValueError, "of composed"),
-    (largest_steps, WithoutReplacement(Gaussian(1.0), 0.1), TARGET, NotImplementedError, "repl"),
-]  # fmt: skip
-
-
-@each("search, mechanism, target, error, named", REFUSED)
-def test_errors_name_bad_targets_and_missing_parameters(search, mechanism, target, error, named):
-    with pytest.raises(error, match=named):
-        search(mechanism, "rdp", **target)
-    with pytest.raises(ValueError, match=r"accountant one of .*, got accountant='best'"):
-        search(STEP, "best", **TARGET)
+        for answer, first in ((goal, -1.0), (math.nextafter(goal, 1), math.inf)):
+            for target, result in (
+                (calibrate._budget(goal, 1e-5, 1, "add_remove"), Mock(epsilon=answer, lower=0.0)),
+                (calibrate._rates(goal, 0.01, 1, "add_remove"), Attack(0.02, answer, 0.01, "")),
+            ):
+                ask = lambda law, x, result=result: result
+                found, _ = calibrate._search(
+                    ask, ACCOUNTANTS["rdp"](), target, place, tolerance=0.1
+                )
+                assert found == first
 
 
 @pytest.mark.slow
@@ -211,54 +142,25 @@ def test_smallest_delta_is_that_of_the_accountant(name):
         smallest_delta(Gaussian(0.0), accountant, epsilon=2.0)
 
 
-# A second is 1e8 units; each of these took two to four.
-COSTLY = [
-    (largest_sample_rate, PoissonSubsampled(Gaussian(1.1), 0.5), 0.397, 1e-28, 1_280_000),
-    (smallest_noise_multiplier, RandomAllocation(Gaussian(1.0), 67), 0.59, 1.7e-18, 1560),
-]
-
-
 @pytest.mark.slow
-@each("search, mechanism, epsilon, delta, steps", COSTLY)
-def test_search_ends_at_its_limit_of_work(search, mechanism, epsilon, delta, steps, monkeypatch):
-    works = []
-
-    @contextmanager
-    def counted():
-        with counting() as work:
-            works.append(work)
-            yield work
-
-    monkeypatch.setattr(calibrate, "counting", counted)
-    question = {"epsilon": epsilon, "delta": delta, "steps": steps}
-    first = search(mechanism, **question)
-    assert 0.6 * calibrate._MOST_WORK < works[0].units < calibrate._MOST_WORK
-    if mechanism.name == "random_allocation":  # cached results do not change the work
-        assert search(mechanism, **question) == first and works[0].units == works[1].units
-    # The guarantee returned was computed at that value.
+@each(
+    "search, mechanism, epsilon, delta, steps",
+    [(largest_sample_rate, PoissonSubsampled(Gaussian(1.1), 0.5), 0.397, 1e-28, 1_280_000),
+     (smallest_noise_multiplier, RandomAllocation(Gaussian(1.0), 67), 0.59, 1.7e-18, 1560)],
+)  # fmt: skip
+def test_wide_brackets_are_searched_too(search, mechanism, epsilon, delta, steps):
+    first = search(mechanism, epsilon=epsilon, delta=delta, steps=steps)
     step = mechanism.vary(**{first.parameter: first.value})
     again = (law.epsilon(step, delta=delta, steps=steps) for law in (PLD, PLD.coarse()))
     assert first.guarantee in again and 0.6 * epsilon < first.guarantee.epsilon <= epsilon
 
 
-def test_cached_work_counts_in_a_search():
-    """Thirty joins of two laws of 512 points, cached or not."""
-    epoch, question = RandomAllocation(Gaussian(2.5), 2**15), {"delta": 1e-5, "steps": 3}
-    for _ in range(2):
-        with counting() as work:
-            first = ACCOUNTANTS["basic"]().epsilon(epoch, **question)
-            cost = work.units
-            assert ACCOUNTANTS["basic"]().epsilon(epoch, **question) == first
-        assert cost > 15 * 512**2 and work.units == cost
-
-
 @each(
-    "coarse, cost, below, answers, error",
-    [(True, 0.0, 1, 30, 2e-9), (True, 4e7, 1, 1, 2e-4), (True, 1e9, 1, 0, 2e-4),
-     (False, 4e7, 1, 9, 2e-4), (True, 0.0, 0, 15, 1e-6)],
-)  # fmt: skip
-def test_few_costly_evaluations_are_made(coarse, cost, below, answers, error):
-    """If epsilon jumps over the target it is bisected until the limit of work.
+    "coarse, below, answers, error",
+    [(True, 1, 17, 2e-6), (False, 1, 30, 2e-9), (True, 0, 15, 1e-6)],
+)
+def test_few_costly_evaluations_are_made(coarse, below, answers, error):
+    """If epsilon jumps over the target it is bisected, by the costly accountant sixteen times.
 
     Without a lower bound it is not bisected to six digits.
     """
@@ -270,7 +172,6 @@ def test_few_costly_evaluations_are_made(coarse, cost, below, answers, error):
 
         def epsilon(self, mechanism, **question):
             asked.append(self.rtol)
-            spend(cost if self.rtol == PLD.rtol else 0.25 * cost)
             leaks = 1.8 if mechanism.sample_rate < 1e-3 else 2.2
             return Mock(epsilon=leaks, lower=leaks * below)
 

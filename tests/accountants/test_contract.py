@@ -11,7 +11,6 @@ import pytest
 
 from cases import each
 from dplearn import ACCOUNTANTS, MECHANISMS, Composed, Gaussian, RandomizedResponse
-from dplearn.accountants._base import Bound
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.pld import PLD
 from dplearn.core.guarantee import ADJACENCIES, Reference
@@ -40,26 +39,11 @@ quick_and_slow = pytest.mark.parametrize(
 )
 
 
-@cache
-def alike(mechanism):
-    """Return whether zero_out and add_remove have the same profiles."""
-    deltas = [
-        [
-            p.delta([0.0, 0.1, 1.0, 10.0])
-            for m, _ in mechanism.parts()
-            for p in m.profiles(adjacency)
-        ]
-        for adjacency in ("add_remove", "zero_out")
-        if (mechanism, adjacency) in pairs()
-    ]
-    return len(deltas) == 2 and np.array_equal(*deltas)
-
-
 def cases(name, quick):
     """Return supported (accountant, example, adjacency) of this mechanism, with ids.
 
-    Slowly nothing is asked twice of neighbours that are alike, and the distribution, which takes
-    longest, of one example.
+    The slow cases omit zero_out where it is add_remove for most mechanisms, and have the
+    distribution, which takes longest, of one example.
     """
     for (mechanism, adjacency), law in itertools.product(pairs(), ACCOUNTANTS.values()):
         first = mechanism == MECHANISMS[name].examples()[0]
@@ -68,41 +52,18 @@ def cases(name, quick):
             continue
         if law.name == "pld" and not first:
             continue
-        if quick or adjacency != "zero_out" or not alike(mechanism):
+        if quick or adjacency != "zero_out" or "add_remove" not in mechanism.adjacencies:
             accountant = COARSE.get(law.name) or law()
             yield accountant, mechanism, adjacency, f"{law.name}, {mechanism}, {adjacency}"
 
 
-BROUGHT = {
-    "title": (str, "the name that pictures show"),
-    "reference": (Reference, "authors, year and number of the theorem"),
-    "kind": (str, "what its epsilon is: upper, exact, bracket, lower or approximate"),
-}
-
-
 @each("name", ACCOUNTANTS)
-@pytest.mark.slow
-def test_accountants_are_complete_and_give_one_bound_per_row(name):
-    brought = {field: getattr(ACCOUNTANTS[name], field, None) for field in BROUGHT}
-    lacking = [
-        f"`{field}`, {what}"
-        for field, (kind, what) in BROUGHT.items()
-        if not (isinstance(brought[field], kind) and brought[field])
-    ]
-    assert not lacking, f"accountant {name} lacks {'; '.join(lacking)}"
-    covered = [pair for pair in pairs() if ACCOUNTANTS[name]().supports(*pair)]
+def test_accountants_are_complete_and_cover_an_example(name):
+    for field, kind in {"title": str, "reference": Reference, "kind": str}.items():
+        value = getattr(ACCOUNTANTS[name], field, None)
+        assert value and isinstance(value, kind), f"accountant {name} lacks `{field}`"
+    covered = any(ACCOUNTANTS[name]().supports(*pair) for pair in pairs())
     assert covered, f"accountant {name}: supports() no example of any mechanism"
-    # One pair of each mechanism.
-    for mechanism, adjacency in {pair[0].name: pair for pair in reversed(covered)}.values():
-        case = f"accountant {name}, {mechanism}, {adjacency}"
-        try:
-            bounds = list(ACCOUNTANTS[name]()._bounds(Runs.of(mechanism, [1, 5], adjacency), DELTA))
-        except Exception as error:
-            raise AssertionError(
-                f"{case}: _bounds() fails; what it does not cover, _refusal() must refuse"
-            ) from error
-        states = [isinstance(bound, Bound) for bound in bounds]
-        assert states == [True, True], f"{case}: _bounds() must give one Bound per row"
 
 
 def test_module_with_one_class_has_its_name():
@@ -161,7 +122,7 @@ def test_epsilon_is_monotone_in_steps_and_delta(name, quick):
         assert shrinks, f"{case}: epsilon must shrink as delta grows over {deltas}, got {by_delta}"
 
 
-@each_mechanism
+@each("name", ["gaussian", "composed", "poisson_subsampled", "randomized_response"])
 def test_copies_equal_count(name):
     """Check the base class's counts; test_soundness compares lists for pld."""
     for accountant, mechanism, adjacency, case in cases(name, True):

@@ -1,8 +1,8 @@
 """Plans: counting of steps and epochs, and their mechanisms."""
 
 import dataclasses
+import inspect
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -17,12 +17,15 @@ from dplearn import (
     Phases,
     PoissonSubsampled,
     WithoutReplacement,
+    largest_sample_rate,
+    largest_steps,
+    smallest_delta,
+    smallest_noise_multiplier,
 )
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
     SAMPLINGS,
-    SamplingScheme,
     default_adjacency,
     sampled,
 )
@@ -30,19 +33,18 @@ from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.mechanisms.truncated_poisson import TruncatedPoisson
 
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
+TARGET = {"epsilon": 2.0, "delta": 1e-5}
 SHUFFLED = dataclasses.replace(RUN, noise_multiplier=1.0, steps=300, sampling="shuffled")
 
 
 @each(
     "size, batch, epochs, steps",
-    [
-        (60_000, 256, 60, 14063),
-        (60_000, 240, 45, 11250),
-        (10, 3, 0.1, 1),
-        (7, 7, 3, 3),
-        (1_000_003, 1, 1, 1_000_003),
-    ],
-)
+    [(60_000, 256, 60, 14063), (60_000, 240, 45, 11250), (10, 3, 0.1, 1), (7, 7, 3, 3),
+     (1_000_003, 1, 1, 1_000_003), (10**8 + 1, 10**8, 1, 2),
+     # Products of two doubles, off by up to 2e-10.
+     *((size, 1, epochs, round(size * epochs))
+       for size in (10, 1000, 100_000) for epochs in (1.1, 2.2, 4.7, 9.3))],
+)  # fmt: skip
 def test_steps_are_rounded_up_but_not_by_rounding_errors(size, batch, epochs, steps):
     loader = {"dataset_size": size, "batch_size": batch, "epochs": epochs}
     run = DPSGD.from_epochs(**loader, noise_multiplier=1.0)
@@ -94,9 +96,6 @@ def test_shuffled_epochs_drop_the_incomplete_batch():
     # If every record is used, an epoch is one Gaussian release.
     alone = ACCOUNTANTS["pld"]().epsilon(Gaussian(1.0), delta=1e-5, steps=60)
     assert used.guarantee(delta=1e-5).epsilon == pytest.approx(alone.epsilon, rel=1e-3)
-    for name, value in {"drop_last": True, "max_batch_size": 2}.items():
-        with pytest.raises(ValueError, match=f"{name} with sampling='.+' alone, got sampling='poi"):
-            dataclasses.replace(RUN, **{name: value})
 
 
 def test_truncated_poisson_plan_has_its_mechanism():
@@ -110,9 +109,6 @@ def test_truncated_poisson_plan_has_its_mechanism():
         **{"delta": 1e-5, "sample_rate": 0.01, "steps": 1000, "dataset_size": 10_000, **cut},
     )
     assert least.noise_multiplier == pytest.approx(1.0, rel=1e-3)
-    for missing in ("dataset_size", "max_batch_size"):
-        with pytest.raises(ValueError, match=r"dataset_size and max_batch_size with .*None"):
-            dataclasses.replace(run, **{missing: None})
 
 
 @pytest.mark.slow
@@ -150,9 +146,6 @@ def test_guarantees_equal_single_guarantees(sampling):
         own = {"epsilon": alone.epsilon, "details": alone.details}
         assert dataclasses.replace(there, **own) == alone
     assert {g.adjacency for g in curve} == {default_adjacency(sampling)}
-    for bad in ([1.5], [-1], [[1]], 3):
-        with pytest.raises(ValueError, match="steps to be whole numbers"):
-            run.guarantees("rdp", delta=1e-5, steps=bad)
 
 
 QUIET = dataclasses.replace(RUN, noise_multiplier=1.0, sample_rate=0.02, steps=50)
@@ -216,70 +209,59 @@ def test_epochs_begun_in_each_phase_bound_from_above_and_completed_ones_from_bel
 
 
 def test_phases_may_mix_samplings_with_the_same_adjacency():
-    mixed = Phases((RUN, SHUFFLED))
-    with pytest.raises(ValueError, match="that all phases share, got add_remove and zero_out"):
-        mixed.guarantee("rdp", delta=1e-5)
-    zeroed = mixed.guarantee("rdp", delta=1e-5, adjacency="zero_out")
+    zeroed = Phases((RUN, SHUFFLED)).guarantee("rdp", delta=1e-5, adjacency="zero_out")
     parts = Composed([(RUN.mechanism, 10_000), (SHUFFLED.mechanism, 3)])
     exact = ACCOUNTANTS["rdp"]().epsilon(parts, delta=1e-5, adjacency="zero_out")
     assert zeroed.epsilon == pytest.approx(exact.epsilon, rel=1e-12)
-    with pytest.raises(NotImplementedError, match="add_remove"):
-        mixed.guarantee("rdp", delta=1e-5, adjacency="add_remove")
-
-
-ONE = {"base": Gaussian(1.0), "sample_rate": 0.01}
-CUT = {"sampling": "truncated_poisson", "steps": 1, **ONE}
-GOOD = {"dataset_size": 60, "batch_size": 6, "epochs": 1, "noise_multiplier": 1.0}
-QUESTION = {"delta": 1e-5, "adjacency": "add_remove"}
-REPLACE, FROM_EPOCHS = partial(dataclasses.replace, RUN), partial(DPSGD.from_epochs, **GOOD)
 
 
 @each(
-    "build, changes, error, named",
-    [
-        (REPLACE, {"noise_multiplier": -1.0}, ValueError, "noise_multiplier"),
-        (REPLACE, {"noise_multiplier": math.nan}, ValueError, "noise_multiplier"),
-        (REPLACE, {"sample_rate": 0.0}, ValueError, r"in \(0, 1\], got sample_rate=0\.0"),
-        (REPLACE, {"sample_rate": 1.5}, ValueError, r"in \(0, 1\], got sample_rate=1\.5"),
-        (REPLACE, {"steps": -1}, ValueError, "steps"),
-        (REPLACE, {"steps": 1.5}, TypeError, "steps"),
-        (REPLACE, {"max_grad_norm": 0.0}, ValueError, "max_grad_norm"),
-        (REPLACE, {"sampling": "shuffle"}, ValueError, "sampling one of"),
-        (FROM_EPOCHS, {"batch_size": 61}, ValueError, "batch_size a whole number >= 1 and <= 60"),
-        (FROM_EPOCHS, {"batch_size": 0}, ValueError, "batch_size"),
-        (FROM_EPOCHS, {"dataset_size": 0}, ValueError, "dataset_size"),
-        (FROM_EPOCHS, {"epochs": 0}, ValueError, "epochs"),
-        (FROM_EPOCHS, {"epochs": 1e308}, ValueError, "steps >= 0 and finite, got steps=inf"),
-        (FROM_EPOCHS, {"batch_size": 2.5}, TypeError, "batch_size"),
-        (sampled, {"sampling": "none", **ONE}, ValueError, "sample_rate = 1 with sampling='none'"),
-        (sampled, {"sampling": "shuffled", **ONE}, ValueError, "of none, poisson, without_repl"),
-        (SamplingScheme.of, CUT, TypeError, "dataset_size a whole number >= 1.*None"),
-        (RUN.guarantee, {"accountant": "magic", "delta": 1e-5}, ValueError, "of advanced, basic"),
-        (RUN.guarantee, {"accountant": None, "delta": 1e-5}, TypeError, "accountant to be an Acc"),
-        (SHUFFLED.guarantee, QUESTION, NotImplementedError, "add_remove"),
-        (partial(DPSGD, 4.0, 0.01, 10), {}, TypeError, "positional"),
-        (Phases, {"phases": ()}, TypeError, r"a list of DPSGD, got \(\)"),
-        (Phases, {"phases": (RUN, 3)}, TypeError, "phase to be a DPSGD, got phase=3"),
-        (RUN.at, {"step": -1}, ValueError, "step a whole number >= 0"),
-    ],
-)
-def test_errors_name_bad_plans_and_arguments(build, changes, error, named):
-    with pytest.raises(error, match=named):
-        build(**changes)
-
-
-@pytest.mark.parametrize(
-    ("sampling", "sample_rate", "steps", "accountant"),
-    [("poisson", 0.01, 1000, "pld"), ("shuffled", 0.01, 250, "rdp"), ("none", 1.0, 50, "zcdp")],
-)
-def test_for_epsilon_returns_the_least_noise_that_reaches_it(
-    sampling, sample_rate, steps, accountant
-):
-    fields = {"sample_rate": sample_rate, "steps": steps, "sampling": sampling}
+    "accountant, steps, fields",
+    [("pld", 1000, {"sample_rate": 0.01, "steps": 1000}),
+     ("pld", 2344, {"dataset_size": 60_000, "batch_size": 256, "epochs": 10}),
+     ("rdp", 250, {"sample_rate": 0.01, "steps": 250, "sampling": "shuffled"}),
+     ("zcdp", 50, {"sample_rate": 1.0, "steps": 50, "sampling": "none"})],
+)  # fmt: skip
+def test_for_epsilon_returns_the_least_noise_that_reaches_it(accountant, steps, fields):
     run = DPSGD.for_epsilon(3.0, accountant, delta=1e-5, **fields, max_grad_norm=0.5)
     less = dataclasses.replace(run, noise_multiplier=0.99 * run.noise_multiplier)
     spent, more = (plan.guarantee(accountant, delta=1e-5).epsilon for plan in (run, less))
     assert 2.9 < spent <= 3.0 < more
-    assert (run.max_grad_norm, run.steps, run.sampling) == (0.5, steps, sampling)
-    with pytest.raises(ValueError, match="epsilon"):
-        DPSGD.for_epsilon(-1.0, delta=1e-5, **fields)
+    assert (run.max_grad_norm, run.steps) == (0.5, steps)
+    assert run.sampling == fields.get("sampling", "poisson")
+
+
+@pytest.mark.slow
+def test_plans_are_accepted_as_mechanisms():
+    run, target = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=1000), TARGET
+    step, counted = run.mechanism, {"steps": 1000}
+    for search in (smallest_noise_multiplier, largest_sample_rate):
+        assert search(run, **target) == search(step, **counted, **target)
+    assert largest_steps(run, **target) == largest_steps(step, **target)
+    reached = smallest_delta(run, epsilon=1.0)
+    assert reached == smallest_delta(step, epsilon=1.0, **counted)
+    assert run.delta(epsilon=1.0).delta == reached.value
+    assert ACCOUNTANTS["rdp"]().epsilon(run, delta=1e-5) == run.guarantee("rdp", delta=1e-5)
+    assert Composed([run, (run, 2)]).parts() == ((step, 3000),)
+    assert Phases([run, run]) == Phases((run, run))
+    # Plans of epochs count epochs, and have another default adjacency.
+    epochs = {"sample_rate": 0.01, "steps": 200, "sampling": "shuffled", "drop_last": True}
+    found = smallest_noise_multiplier(DPSGD(noise_multiplier=1.1, **epochs), **target)
+    assert found.guarantee.adjacency == "zero_out"
+    assert DPSGD.for_epsilon(**target, **epochs).noise_multiplier == pytest.approx(found.value)
+
+
+def test_plan_has_a_true_positive_rate_and_an_advantage():
+    run, rates = dataclasses.replace(RUN, steps=1000), np.array([[0.01, 0.1], [0.5, 0.9]])
+    lower, upper = run.true_positive_rate(false_positive_rate=rates)
+    assert lower.shape == (2, 2) and np.all(rates < lower) and np.all(lower <= upper)
+    assert np.all(upper - rates <= run.delta(epsilon=0.0).delta)
+    least = smallest_noise_multiplier(Gaussian(1.0), advantage=0.05)
+    # The total variation of N(0, 1) and N(mu, 1) is erf(mu / sqrt(8)).
+    assert math.erf(1 / least.value / math.sqrt(8)) == pytest.approx(0.05, rel=1e-5)
+    assert least.guarantee.delta <= 0.05
+
+
+def test_help_shows_the_parameters_of_a_class():
+    assert [*inspect.signature(Gaussian).parameters] == ["noise_multiplier"]
+    assert [*inspect.signature(DPSGD).parameters][:2] == ["noise_multiplier", "sample_rate"]

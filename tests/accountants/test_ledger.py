@@ -138,17 +138,7 @@ def test_refused_releases_leave_the_ledger_unchanged():
     for loud in (Gaussian(0.0), Gaussian(0.1), Laplace(0.5), ApproximateDP(0.1, 1e-7), ZCDP(1.0)):
         with pytest.raises(BudgetExceeded, match=f"got '{loud.name}': together"):
             ledger.add(loud)
-    with pytest.raises(NotImplementedError, match="randomized_response"):
-        ledger.add(RandomizedResponse(0.1))
-    with pytest.raises(TypeError, match=r"release to be a mechanism, a plan, ApproximateDP"):
-        ledger.add(0.1)
-    with pytest.raises(ValueError, match="Expected steps a whole number >= 1"):
-        ledger.add(Gaussian(9.0), steps=0)
     assert ledger == before
-    bad = {"epsilon": 0.0, "delta": 1.0, "order": 1.0, "adjacency": "swap", "reserve": 1e-4}
-    for name, value in bad.items():
-        with pytest.raises(ValueError, match=f"Expected {name}"):
-            Ledger(**BUDGET | {name: value})
 
 
 def test_approximate_dp_releases_use_the_reserve():
@@ -157,6 +147,8 @@ def test_approximate_dp_releases_use_the_reserve():
         ledger.add(ApproximateDP(0.1, 1e-7))
     with pytest.raises(BudgetExceeded, match=r"deltas of pairs sum to 1\.1e-06, and 1e-06 of"):
         ledger.add(ApproximateDP(0.0, 1e-7))
+    # Each run of a pair uses its delta.
+    assert not Ledger(**BUDGET | {"delta": 1e-6}).fits(Composed([(ApproximateDP(0.01, 1e-7), 11)]))
     ledger = Ledger(epsilon=3.0, delta=1e-6, reserve=5e-7)
     ledger.add(Gaussian(3.0))
     ledger.add(ApproximateDP(0.1, 5e-7))
@@ -164,6 +156,9 @@ def test_approximate_dp_releases_use_the_reserve():
     exact = Composed([(ApproximateDP(0.1, 1e-7), 10)])
     optimal = ACCOUNTANTS["optimal"]().epsilon(exact, delta=1e-5)
     tight = ACCOUNTANTS["pld"]().epsilon(exact, delta=1e-5)
+    with pytest.raises(NotImplementedError, match="in a ledger without budget"):
+        Ledger(delta=1e-5).add(exact)
+    Ledger(delta=1e-5, adaptive=False).add(exact)
     assert tight.lower == 0 and tight.epsilon <= optimal.epsilon * (1 + 1e-9)
 
 
@@ -210,10 +205,8 @@ def test_ledger_is_saved_read_and_shown(tmp_path):
         (tmp_path / "other.json").write_text(hostile.replace(old, new))
         with pytest.raises(ValueError, match=r"Expected (a file that Ledger|releases that fit)"):
             Ledger.read(tmp_path / "other.json")
-    (tmp_path / "other.json").write_text("[" * 100_000)
-    with pytest.raises(ValueError, match="Expected a file that Ledger"):
-        Ledger.read(tmp_path / "other.json")
-    for text in ("", "[]", '{"format": "other"}', '{"format": "dplearn ledger 1", "releases": 3}'):
+    damaged = ('{"format": "other"}', '{"format": "dplearn ledger 1", "releases": 3}')
+    for text in ("", "[]", "[" * 100_000, *damaged):
         (tmp_path / "other.json").write_text(text)
         with pytest.raises(ValueError, match=r"Expected a file that Ledger.save wrote, got .*json"):
             Ledger.read(tmp_path / "other.json")
@@ -237,13 +230,6 @@ def test_zero_and_overflowing_counts_cannot_bypass_the_budget():
     assert math.isfinite(Composed([(Gaussian(1.0), 0), Laplace(1.0)]).pure_epsilon())
 
 
-def test_approximate_dp_needs_a_ledger_with_budget():
-    for ledger in (Ledger(epsilon=2.0, delta=1e-5), Ledger(delta=1e-5, adaptive=False)):
-        ledger.add(ApproximateDP(1.0, 1e-6))
-    with pytest.raises(NotImplementedError, match="in a ledger without budget"):
-        Ledger(delta=1e-5).add(ApproximateDP(1.0, 1e-6))
-
-
 def test_ledger_is_copied_with_its_releases_and_accepts_numpy_values(tmp_path):
     ledger = Ledger(epsilon=np.float32(3.0), delta=1e-5, order=np.int64(18))
     ledger.add(Gaussian(np.float32(10)), steps=np.int64(3), name="noisy")
@@ -254,11 +240,6 @@ def test_ledger_is_copied_with_its_releases_and_accepts_numpy_values(tmp_path):
     with pytest.raises(BudgetExceeded, match="Expected releases that fit"):
         dataclasses.replace(ledger, epsilon=0.01)
     assert Ledger(epsilon=2000.0, delta=1e-5).remaining == 1000.0
-    for name in ("a\nb", b"x", 3):
-        with pytest.raises(ValueError, match="Expected name to be a line of text"):
-            ledger.add(Gaussian(10.0), name=name)
-    with pytest.raises(TypeError, match=r"got step; did you mean steps\?"):
-        ledger.add(Gaussian(10.0), step=3)
 
 
 def test_reserve_reduces_the_delta_of_the_renyi_filter():
@@ -268,14 +249,6 @@ def test_reserve_reduces_the_delta_of_the_renyi_filter():
         ledger.add(Gaussian(10.0))  # a single release may fit by its tight bound
         fits.append([ledger.fits(Gaussian(20.0), steps=10 * n) for n in range(1, 40)])
     assert fits[0] == fits[1] and set(fits[0]) == {True, False}
-
-
-def test_each_run_of_a_pair_uses_its_delta():
-    ledger = Ledger(epsilon=1.0, delta=1e-6)
-    assert ledger.fits(ApproximateDP(0.01, 1e-7), steps=10)
-    assert not ledger.fits(Composed([(ApproximateDP(0.01, 1e-7), 11)]))
-    ledger.add(ApproximateDP(0.01, 1e-7), steps=9)
-    assert not ledger.fits(ApproximateDP(0.01, 1e-7), steps=2)
 
 
 @each("epsilon, delta", [(0.5, 0.1), (2.0, 1e-3), (0.0, 0.2)])

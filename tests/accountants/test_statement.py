@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft7Validator
 from scipy.stats import norm
 
-from cases import ROOT
+from cases import ROOT, each
 from dplearn import DPSGD, Phases, Tuned
 from dplearn.certificates import NotProvedError, certify, check
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
@@ -37,12 +37,6 @@ USERS = replace(PLAN, sampling="without_replacement")
 STATED = RUN.statement(**PARTS, date=DATE)
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_missing_part_is_named(part):
-    with pytest.raises(ValueError, match=rf"^Expected {part}, .*, got nothing\.$"):
-        RUN.statement(**{k: v for k, v in PARTS.items() if k != part})
-
-
 # Texts that the statement of each kind of plan must contain, and parts fixed by the plan.
 PLANS = {
     "run": (RUN, {}, ["one <image>", "added or removed", "Poisson sampling", "certified"]),
@@ -60,7 +54,7 @@ PLANS = {
 }
 
 
-@pytest.mark.parametrize(("plan", "own", "words"), PLANS.values(), ids=PLANS)
+@each("plan, own, words", PLANS.values())
 def test_statement_of_each_plan_is_complete(plan, own, words):
     words = [*words, "the hospital", version("dplearn-privacy"), "exact real numbers", "seed"]
     stated = plan.statement(**PARTS | own)
@@ -81,48 +75,48 @@ def test_stated_attack_is_the_best_one_against_a_gaussian():
     assert tuned.guarantee.epsilon == Tuned(whole, 3).guarantee(delta=1e-5).epsilon
 
 
-REFUSED = {
-    "another sampling": ({"sampling": "shuffled"}, "state the plan of what was run"),
-    "no bound": ({"accountant": "gdp"}, "proves a bound, got 'gdp'"),
-    "unknown tuning": ({"tuning": "none"}, "one of fixed, public, uncounted, got tuning='none'"),
-    "no tuning": ({"tuning": 3}, "got tuning=3"),
-    "another run's tuning": ({"tuning": Tuned(Gaussian(1.0), 2)}, r"Tuned\(plan,"),
-    "delta of 1": ({"delta": 1}, r"delta in \(0, 1\)"),
-    "a victim": ({"records": 100_000}, r"records \* delta < 1, got 100000 \* 1e-05 = 1: "),
-    "a victim but for rounding": ({"records": 49, "delta": 1 / 49}, r"records \* delta < 1"),
-    "no records": ({"records": 0}, "Expected records a whole number >= 1, got records=0"),
-    "an unknown release": ({"released": "answers"}, "one of every_step, last_model, metrics, got"),
-    "an unknown trust": ({"trust": "none"}, "one of central, distributed, local, got trust='none'"),
-    "a list for a text": ({"period": ["once"]}, r"period to be a str, got period=\['once'\]"),
-    "a text for a list": ({"not_covered": "my cat"}, "not_covered to be a list of str, got 'my"),
-    "no date": ({"date": "yesterday"}, "date to be a date, got date='yesterday'"),
-    "a day to come": ({"date": datetime.date(2199, 1, 1)}, "date not after today, .*2199-01-01"),
-    "sampling that all see": ({"trust": "local"}, "sampling='none' alone, got poisson"),
-}
+NOTHING = {"delta": None, "records": None}
+BY_USERS = {"sampling": "without_replacement", "unit": "", "records": None}
+COUNTED = DPSGD.from_epochs(dataset_size=9_000, batch_size=90, epochs=5, noise_multiplier=1.1)
+# Plan, changed parts and message.
+REFUSED = [
+    *((RUN, {part: NOTHING.get(part, "")}, rf"^Expected {part}, .*, got nothing\.$")
+      for part in PARTS),
+    (RUN, {"sampling": "shuffled"}, "state the plan of what was run"),
+    (RUN, {"accountant": "gdp"}, "proves a bound, got 'gdp'"),
+    (RUN, {"tuning": "none"}, "one of fixed, public, uncounted, got tuning='none'"),
+    (RUN, {"tuning": 3}, "got tuning=3"),
+    (RUN, {"tuning": Tuned(Gaussian(1.0), 2)}, r"Tuned\(plan,"),
+    (RUN, {"delta": 1}, r"delta in \(0, 1\)"),
+    (RUN, {"records": 100_000}, r"records \* delta < 1, got 100000 \* 1e-05 = 1: "),
+    (RUN, {"records": 49, "delta": 1 / 49}, r"records \* delta < 1"),
+    (RUN, {"records": 0}, "Expected records a whole number >= 1, got records=0"),
+    (RUN, {"released": "answers"}, "one of every_step, last_model, metrics, got"),
+    (RUN, {"trust": "none"}, "one of central, distributed, local, got trust='none'"),
+    (RUN, {"period": ["once"]}, r"period to be a str, got period=\['once'\]"),
+    (RUN, {"not_covered": "my cat"}, "not_covered to be a list of str, got 'my"),
+    (RUN, {"date": "yesterday"}, "date to be a date, got date='yesterday'"),
+    (RUN, {"date": datetime.date(2199, 1, 1)}, "date not after today, .*2199-01-01"),
+    (RUN, {"trust": "local"}, "sampling='none' alone, got poisson"),
+    (replace(RUN, noise_multiplier=0.0), {}, "Expected a finite epsilon"),
+    (USERS, BY_USERS | {"records": 2000}, "records=3000 as in the plan, got records=2000"),
+    (USERS, BY_USERS | {"unit": "one image"}, "as in the plan, got unit='one image"),
+    (COUNTED, {}, "records=9000 as in the plan, got records=9999"),
+    (Phases((RUN, COUNTED)), {}, "records=9000 as in the plan, got records=9999"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("part", "message"), REFUSED.values(), ids=REFUSED)
-def test_untrue_statements_are_refused(part, message):
+@each("plan, part, message", REFUSED)
+def test_incomplete_and_untrue_statements_are_refused(plan, part, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        RUN.statement(**PARTS | part)
-
-
-def test_units_other_than_those_of_the_plan_are_refused():
-    with pytest.raises(ValueError, match="records=3000 as in the plan, got records=2000"):
-        USERS.statement(**PARTS | {"sampling": "without_replacement", "records": 2000, "unit": ""})
-    with pytest.raises(ValueError, match="as in the plan, got unit='one <image>"):
-        USERS.statement(**PARTS | {"sampling": "without_replacement", "records": 3000})
+        plan.statement(**PARTS | part)
 
 
 def test_records_are_those_of_the_plan():
-    run = DPSGD.from_epochs(dataset_size=9_000, batch_size=90, epochs=5, noise_multiplier=1.1)
-    assert run.statement(**PARTS | {"records": None}).records == 9_000
-    assert Phases((RUN, run)).units == 9_000 and Phases((RUN, RUN)).units is None
-    for plan in (run, Phases((RUN, run))):
-        with pytest.raises(ValueError, match="records=9000 as in the plan, got records=9999"):
-            plan.statement(**PARTS)
+    assert COUNTED.statement(**PARTS | {"records": None}).records == 9_000
+    assert Phases((RUN, COUNTED)).units == 9_000 and Phases((RUN, RUN)).units is None
     with pytest.raises(ValueError, match="one dataset_size in all phases, got "):
-        Phases((run, RUN, replace(run, dataset_size=9_001)))
+        Phases((COUNTED, RUN, replace(COUNTED, dataset_size=9_001)))
 
 
 def test_release_of_the_last_model_has_no_lower_bound():
@@ -139,31 +133,23 @@ def test_local_model_needs_no_trusted_party():
 
 
 FULL = replace(RUN, sampling="none", sample_rate=1.0)
-PROOFS = {
-    "contour": (RUN, "pld", "contour integral"),
-    "lattice": (replace(RUN, sampling="random_allocation"), "pld", "on a lattice"),
-    "one step": (replace(RUN, steps=1), "pld", "profile of the one release"),
-    "sum": (FULL, "pld", "sums of Gaussian losses"),
-    "the limit where it is exact": (FULL, "gdp", "sums of Gaussian losses"),
-    "little": (replace(RUN, sample_rate=1e-8), "pld", "total variation"),
-    "nothing": (replace(RUN, steps=0), "pld", "nothing is released"),
-    "tuned": (RUN, "pld", "Papernot & Steinke"),
-    "rdp": (RUN, "rdp", "Canonne, Kamath & Steinke (2020), Proposition 12"),
-}
+PROOFS = [
+    (RUN, {}, "contour integral"),
+    (replace(RUN, sampling="without_replacement"), {}, "on a lattice"),
+    (replace(RUN, steps=1), {}, "profile of the one release"),
+    (FULL, {}, "sums of Gaussian losses"),
+    (FULL, {"accountant": "gdp"}, "sums of Gaussian losses"),  # where the limit is exact
+    (replace(RUN, sample_rate=1e-3, steps=2), {"delta": 1e-3, "records": 9}, "total variation"),
+    (replace(RUN, steps=0), {}, "nothing is released"),
+    (RUN, {"tuning": Tuned(RUN, 3)}, "Papernot & Steinke"),
+    (RUN, {"accountant": "rdp"}, "Canonne, Kamath & Steinke (2020), Proposition 12"),
+]
 
 
-@pytest.mark.parametrize("name", PROOFS)
-def test_statement_names_only_the_theorem_used(name):
-    plan, accountant, words = PROOFS[name]
-    own = {"sampling": plan.sampling, "accountant": accountant}
-    own |= {"tuning": Tuned(plan, 3)} if name == "tuned" else {}
-    result = plan.statement(**PARTS | own).rows["Accountant"]
-    assert words in result and ("Doroshenko" in result) == (name == "lattice")
-
-
-def test_infinite_epsilon_is_refused():
-    with pytest.raises(ValueError, match="Expected a finite epsilon"):
-        replace(RUN, noise_multiplier=0.0).statement(**PARTS)
+@each("plan, own, words", PROOFS)
+def test_statement_names_only_the_theorem_used(plan, own, words):
+    result = plan.statement(**PARTS | {"sampling": plan.sampling} | own).rows["Accountant"]
+    assert words in result and ("Doroshenko" in result) == (words == "on a lattice")
 
 
 @pytest.mark.slow

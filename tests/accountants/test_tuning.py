@@ -71,19 +71,3 @@ def test_guarantee_states_its_assumptions():
     assert one < stated.epsilon < ten
     bare = Tuned(Composed([Gaussian(0.0)]), tries=2).guarantee(delta=1e-5)
     assert bare.epsilon == math.inf and "adds no noise" in bare.reason
-
-
-@each(
-    "changes, error, named",
-    [
-        ({"run": "DPSGD"}, TypeError, "run to be a Mechanism, got run='DPSGD'"),
-        ({"tries": 0.5}, ValueError, r"tries in \[1, 1e\+06\], got tries=0.5"),
-        ({"tries": "ten"}, TypeError, "tries in"),
-        ({"shape": -1}, ValueError, r"shape in \[-0.9, 10\], got shape=-1"),
-    ],
-)
-def test_errors_name_bad_arguments(changes, error, named):
-    with pytest.raises(error, match=named):
-        Tuned(**{"run": ANSWERS, "tries": 10} | changes)
-    with pytest.raises(NotImplementedError, match="add_remove"):
-        Tuned(ANSWERS, tries=10).guarantee(delta=1e-5)

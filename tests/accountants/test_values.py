@@ -14,7 +14,6 @@ from dplearn import (
     Composed,
     Gaussian,
     Laplace,
-    Ledger,
     Phases,
     PoissonSubsampled,
     Tuned,
@@ -69,13 +68,3 @@ def test_results_are_shown_in_notebooks(name):
     assert value._repr_html_().startswith(("<p>", "<table>"))
     assert "epsilon" not in value._repr_html_()
     assert not set("αβεδσ≤≥") & set(value._repr_latex_())
-
-
-def test_mutable_ledger_is_shown_and_copied():
-    ledger = Ledger(epsilon=1.0, delta=1e-5)
-    ledger.add(Laplace(10.0), name="a & b")
-    for same in (copy.copy(ledger), copy.deepcopy(ledger), pickle.loads(pickle.dumps(ledger))):
-        assert same == ledger
-        same.add(Laplace(10.0))
-        assert len(ledger.releases) == 1
-    assert "a &amp; b" in ledger._repr_html_() and r"a \& b" in ledger._repr_latex_()

@@ -91,7 +91,7 @@ def audited(bug, audits, *, correct=False):
     claimed, proved, caught = plan.guarantee(delta=look.delta), [], 0
     for seed in range(audits):
         shape = {"canaries": look.canaries, "runs": look.runs}
-        seen = observe(train, **shape, seed=seed, progress=False)
+        seen = observe(train, **shape, seed=seed)
         bound = seen.bound(delta=look.delta, confidence=CONFIDENCE, assume=look.assume)
         proved, caught = [*proved, bound.epsilon], caught + bound.contradicts(claimed)
     return proved, caught, claimed.epsilon

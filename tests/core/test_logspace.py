@@ -8,14 +8,7 @@ import pytest
 from mpmath import mpf
 
 from cases import each
-from dplearn.core.logspace import (
-    exp_rest,
-    log1mexp,
-    log_comb,
-    log_expm1,
-    log_sub,
-    log_sum,
-)
+from dplearn.core.logspace import exp_rest, log1mexp, log_comb, log_expm1, log_sub, log_sum
 
 # A few correctly rounded operations lose a few units in the last place.
 RTOL = 8 * 2.0**-53

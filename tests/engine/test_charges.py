@@ -3,7 +3,6 @@
 import functools
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,12 +12,11 @@ from mpmath import mpf
 from cases import each, examples
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import connect_the_dots
-from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
+from dplearn.engine.lattice.below import Atoms, below_the_profile
 from dplearn.engine.lattice.group import Group
 from dplearn.engine.lattice.sum import Law, Sum, Window
-from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, RandomizedResponse
-from outcomes import LATTICE, ROUNDING, assert_encloses, assert_holds, bracket, epsilon_of_coins
+from outcomes import LATTICE, ROUNDING, assert_holds, bracket, epsilon_of_coins
 
 COIN, COINS = 0.01, 3000
 all_coins = functools.cache(epsilon_of_coins)
@@ -115,29 +113,6 @@ def test_jitter_is_charged(delta, monkeypatch):
     with monkeypatch.context() as patch:
         free_jitter(patch)
         assert bracket([pairs], counts, delta, lattice)[0] > expected * (1 + 1e-6)
-
-
-def test_blur_is_charged():
-    """Nearly opposite losses a and -b are merged to a and -a, which raises -b."""
-    a, b, steps, delta = 0.5, 0.5 * (1 + 0.9 * BLUR), 400, mpf(1) / 20
-    with mpmath.workdps(40):
-        a, b = mpf(a), mpf(b)
-        # Masses for which P and Q sum to 1.
-        up = (mpmath.exp(b) - 1) / (mpmath.exp(b) - mpmath.exp(-a))
-        law = sorted(
-            (k * a - (steps - k) * b, mpmath.binomial(steps, k) * up**k * (1 - up) ** (steps - k))
-            for k in range(steps + 1)
-        )
-
-        def true_delta(epsilon):
-            return sum(p * (1 - mpmath.exp(epsilon - e)) for e, p in law if e > epsilon)
-
-        log_p = np.array([mpmath.log(up), mpmath.log1p(-up)], dtype=float)
-        log_q = np.array([mpmath.log(up) - a, mpmath.log1p(-up) + b], dtype=float)
-        lower, upper = bracket([[Profile.from_atoms(log_p, log_q)]], [steps], float(delta))
-        # Tolerance: 400 steps with masses in double precision, errors of 1e-16 each.
-        assert_encloses((lower, upper), true_delta, delta, mpf(1e-12))
-        assert upper - lower < 1e-6
 
 
 def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):

@@ -1,6 +1,5 @@
 """Composition on the lattice: brackets are valid and narrow."""
 
-import functools
 import itertools
 import math
 
@@ -14,7 +13,6 @@ from dplearn import Gaussian, Laplace, PoissonSubsampled, RandomizedResponse, Wi
 from dplearn.accountants.pld import PLD
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.group import Group
-from dplearn.teaching.book.kit.oracles import coins_delta
 from outcomes import (
     LATTICE,
     assert_encloses,
@@ -54,12 +52,6 @@ def test_composed_gaussians(total_mu, steps, delta, width):
     assert_holds(bracket([[one]], [steps], delta), exact, below=3 * width, above=width)
 
 
-def test_ten_million_gaussian_steps():
-    (one,), (total,) = (Gaussian(x).profiles() for x in (math.sqrt(1e7), 1.0))
-    # Cells are wider than the spread of one loss: the bracket is valid but wide.
-    assert_holds(bracket([[one]], [10**7], 1e-6), float(total.epsilon(1e-6)), above=0.15)
-
-
 @each(
     "losses, counts, below, above",
     # With a node at each loss the only error is rounding; else there is jitter.
@@ -81,60 +73,18 @@ def test_each_row_of_counts_has_its_own_bracket():
         assert_holds(one, exact, below=5e-3, above=3e-3)
 
 
-@pytest.mark.slow
-@each("local_epsilon", [4.0, 0.7, 0.02])
-def test_brackets_are_narrow_for_rows_together_and_alone(local_epsilon):
-    pair, steps = coin(local_epsilon), [300, 1100, 5279, 9683, 20_000, 79_000, 300_000]
-    for delta in (1e-3, 5e-26):
-        rows = np.array(steps)[:, None]
-        together = LATTICE.brackets([[pair]], rows, delta=delta, witnesses=[[pair]])
-        for t, least, most in zip(steps, *together, strict=True):
-            exact = functools.partial(coins_delta, local=local_epsilon, steps=t)
-            # Tolerance: log gammas of 3e5, about 4e6, have relative errors of 1e-9.
-            for ends in ((least, most), bracket([[pair]], [t], delta)):
-                assert_encloses(ends, exact, delta, 1e-6)
-            # The longest rows of large losses may have no lower bound.
-            assert least >= 0.98 * most or (local_epsilon * t > 1e6 and least == 0)
-
-
-@each("epsilon", [0.1, 0.6, 1.1, 1.4])
-def test_two_different_laplace_releases_by_integration(epsilon):
-    """Integrate the second profile at epsilon minus the first loss."""
-    a, b = 1.0, 1 / 1.8
-    (first,), (second,) = Laplace(1 / a).profiles(), Laplace(1 / b).profiles()
-    # The first loss has atoms 1/2 at a and e^{-a}/2 at -a, and density e^{(l - a)/2} / 4 between;
-    # the second profile has kinks at -b and b.
-    nodes, weights = np.polynomial.legendre.leggauss(40)
-    ends = np.clip([-a, epsilon - b, epsilon + b, a], -a, a)
-    delta = 0.5 * second.delta(epsilon - a) + 0.5 * math.exp(-a) * second.delta(epsilon + a)
-    for left, right in itertools.pairwise(ends):
-        loss = 0.5 * (left + right) + 0.5 * (right - left) * nodes
-        density = np.exp((loss - a) / 2) / 4 * second.delta(epsilon - loss)
-        delta += 0.5 * (right - left) * weights @ density
-    # With forty nodes per interval the integral is more accurate than the tolerance.
-    assert_holds(bracket([[first, second]], [1, 1], float(delta)), epsilon, below=0.05, above=0.003)
-
-
 SAMPLED = PoissonSubsampled(Laplace(1.0), 0.01).profiles()
 # Pairs of all directions, steps, delta; certified ends of epsilon from an earlier computation
 # (lower and upper tilted lattices), from another library that rounds up by less than 1e-4, or to
 # fifteen digits.
 SETTINGS = {
-    "laplace": (Laplace(20.0).profiles(), 1000, 1e-5, (7.42127272, 7.42127295)),
     "laplace, tiny delta": (Laplace(10.0).profiles(), 1000, 1e-20, (32.8337887, 32.8337949)),
     "sampled laplace, remove": (SAMPLED[:1], 1000, 1e-6, (1.286402, 1.286408)),
     "sampled laplace, add": (SAMPLED[1:], 1000, 1e-6, (1.218916, 1.218921)),
     "sampled laplace, dp-accounting 0.6.0": (
         PoissonSubsampled(Laplace(2.0), 0.2).profiles(), 50, 1e-5, (2.7638, 2.76393728),
     ),
-    "sampled gaussian": (
-        PoissonSubsampled(Gaussian(2.0), 0.1).profiles(), 1000, 1e-5, (8.27929061, 8.27929062),
-    ),
     # The reference divides the noise by the replace-one distance, two contributions.
-    "without replacement": (
-        WithoutReplacement(Gaussian(4.0), 0.1).profiles("replace_one"),
-        100, 1e-5, (2.540860, 2.540863),
-    ),
     "without replacement, many": (
         WithoutReplacement(Gaussian(8.0), 0.01).profiles("replace_one"),
         10_000, 1e-5, (1.0392319, 1.0392328),

@@ -1,5 +1,7 @@
 """Profiles, tails and trade-off functions against their definitions."""
 
+import contextlib
+import functools
 import itertools
 import math
 
@@ -7,9 +9,9 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
-from scipy.special import erfcx, ndtr
+from scipy.special import ndtr
 
-from cases import agrees, each, golden, number
+from cases import each
 from dplearn.core.logspace import log_sub
 from dplearn.engine.lattice.below import Atoms
 from dplearn.engine.profile import Profile
@@ -100,44 +102,14 @@ def test_renyi_of_finite_laws_at_every_kind_of_order(p, q):
         np.testing.assert_allclose(profile.renyi(ORDERS), expected, rtol=2e-8, atol=1e-10)
 
 
-def laplace_against_normal() -> Profile:
-    """Return the profile of Laplace(0, 1) and N(0, 1): L(x) = x^2/2 - |x| + c is heavy-tailed."""
-    c = 0.5 * math.log(2 * math.pi) - math.log(2)
-
-    def ahead(epsilon):
-        # L > eps holds outside [-t, t], and inside (-s, s) if eps < c; e^eps Q(|x| > t) is
-        # e^{-t} times the Mills ratio of t.
-        root = np.sqrt(1 + 2 * (epsilon - c))
-        t, s = 1 + root, np.maximum(1 - root, 0.0)
-        mills = math.sqrt(math.pi / 2) * erfcx(t / math.sqrt(2))
-        centre = -np.expm1(-s) - np.exp(np.minimum(epsilon, c)) * (2 * ndtr(s) - 1)
-        # For epsilon > c the centre is empty, and e^{-t} may underflow, so use logarithms.
-        with np.errstate(divide="ignore"):
-            return np.logaddexp(-t + np.log1p(-mills), np.log(np.maximum(centre, 0.0)))
-
-    def behind(epsilon):
-        root = np.sqrt(np.maximum(1 - 2 * (epsilon + c), 0.0))
-        inner, outer = 1 - root, 1 + root
-        size = np.minimum(epsilon, 1.0)
-        mass = 2 * (ndtr(outer) - ndtr(inner)) - np.exp(size) * (np.exp(-inner) - np.exp(-outer))
-        with np.errstate(divide="ignore"):
-            return np.log(np.maximum(mass, 0.0))
-
-    return Profile(ahead, behind, kinks=[c, 0.5 - c])
-
-
 def test_heavy_tail_has_kl_but_no_renyi_divergence_above_one():
-    profile = laplace_against_normal()
-    (kl,) = golden("divergences", quantity="kl", p="laplace(0 1)")
-    # The golden value and the quadrature have ten digits.
-    assert float(profile.renyi(1.0)) == pytest.approx(number(kl["value"]), rel=2e-9)
-    (heavy,) = golden("divergences", p="laplace(0 1)", quantity="renyi", q="normal(0 1)")
-    assert agrees(float(profile.renyi(number(heavy["order"]))), heavy)
+    """Both orders have delta(eps) = 0.1 exp(1 - s), s = sqrt(1 + 2 eps): normal integrals in s."""
+    profile = Profile(lambda e: math.log(0.1) + 1 - np.sqrt(1 + 2 * e))
     np.testing.assert_array_equal(profile.renyi([1.5, 2.0, 64.0, math.inf]), math.inf)
-    half = mpmath.quad(
-        lambda x: mpmath.sqrt(mpmath.exp(-x) / 2 * mpmath.npdf(x)), [0, 1, 5, 20, 60]
-    )
-    assert float(profile.renyi(0.5)) == pytest.approx(float(-2 * mpmath.log(2 * half)), rel=1e-8)
+    kl = 0.1 * (3 - math.exp(2) * math.sqrt(2 * math.pi) * ndtr(-2))
+    assert float(profile.renyi(1.0)) == pytest.approx(kl, rel=2e-9)
+    moment = 0.9 + 0.2 * math.sqrt(math.pi) * math.exp(2.25) * ndtr(-3 / math.sqrt(2))
+    assert float(profile.renyi(0.5)) == pytest.approx(-2 * math.log(moment), rel=1e-8)
 
 
 def test_rough_profiles_and_negative_orders_and_epsilons_are_refused():
@@ -154,32 +126,10 @@ def test_rough_profiles_and_negative_orders_and_epsilons_are_refused():
 RATES = np.array([0.0, 1e-12, 1e-3, 0.1, 0.3, 0.5, 0.9, 1.0])
 
 
-def test_tradeoff_of_laplace():
-    """Compare with Dong, Roth & Su (2022), Proposition A.6, and a golden value."""
-    (profile,) = Laplace(1.0).profiles()
-    e, a = math.e, RATES
-    with np.errstate(divide="ignore"):
-        middle = math.exp(-1) / (4 * a)
-    expected = np.where(a < math.exp(-1) / 2, 1 - e * a, np.where(a <= 0.5, middle, (1 - a) / e))
-    np.testing.assert_allclose(profile.tradeoff(RATES), expected, atol=1e-14)
-    assert float(profile.tradeoff(0.1)) == pytest.approx(0.7281718172, abs=1e-10)
-
-
 @each("p, q", LAWS)
 def test_tradeoff_of_finite_laws_is_the_likelihood_ratio_test(p, q):
     expected = 1 - most_powerful(p, q, RATES)
     np.testing.assert_allclose(of_atoms(p, q).tradeoff(RATES), expected, atol=1e-14)
-
-
-GAUSSIAN = golden("gaussian", quantity="epsilon") + golden("gaussian", quantity="delta")
-
-
-@each("row", GAUSSIAN)
-def test_golden_gaussian(row):
-    (profile,) = Gaussian(number(row["noise_multiplier"])).profiles(row["adjacency"])
-    given_ = number(row["delta"] or row["epsilon"])
-    found = profile.epsilon(given_) if row["quantity"] == "epsilon" else profile.delta(given_)
-    assert agrees(float(found), row)
 
 
 def enumerated(p, q, epsilons):
@@ -217,27 +167,23 @@ def test_tails_exclude_an_atom_at_its_own_loss(p, q):
     np.testing.assert_allclose(tails, [[0.5, 0.0], [0.5 / math.e, 0.0]], rtol=1e-15)
 
 
+@functools.cache
 def with_tails():
-    for cls in MECHANISMS.values():
-        for mechanism, adjacency in itertools.product(
-            cls.examples(), ("add_remove", "replace_one")
-        ):
-            try:
-                pairs = (*mechanism.profiles(adjacency), *mechanism.witnesses(adjacency))
-            except NotImplementedError:
-                continue
-            for i, pair in enumerate(p for p in pairs if p.has_tails):
-                yield f"{mechanism}, {adjacency}, {i}", pair
+    """Return every pair of the examples that has tails, with its name."""
+    every = [m for cls in MECHANISMS.values() for m in cls.examples()]
+    found = []
+    for mechanism, adjacency in itertools.product(every, ("add_remove", "replace_one")):
+        with contextlib.suppress(NotImplementedError):
+            pairs = (*mechanism.profiles(adjacency), *mechanism.witnesses(adjacency))
+            found += [(f"{mechanism}, {adjacency}", pair) for pair in pairs if pair.has_tails]
+    return found
 
 
-PAIRS = dict(with_tails())
-
-
-@each("name", PAIRS)
-def test_chords_of_the_profile_lie_between_its_tails(name):
+@each("name, pair", with_tails)
+def test_chords_of_the_profile_lie_between_its_tails(name, pair):
     """Check Q(L > b) <= (delta(a) - delta(b)) / (e^b - e^a) <= Q(L > a) for a < b."""
-    for side in (PAIRS[name], PAIRS[name].reverse()):
-        epsilons = np.append(np.linspace(0, 0.02, 101), np.geomspace(0.021, 20, 3000))
+    for side in (pair, pair.reverse()):
+        epsilons = np.append(np.linspace(0, 0.02, 101), np.geomspace(0.021, 20, 1000))
         log_delta, (_, log_q) = side.log_delta(epsilons), side.log_tails(epsilons)
         chord = log_sub(log_delta[:-1], log_delta[1:]) - log_sub(epsilons[1:], epsilons[:-1])
         # Tolerance: cancellation in the difference of two deltas.
@@ -250,10 +196,9 @@ def test_chords_of_the_profile_lie_between_its_tails(name):
         assert np.count_nonzero(seen & np.isfinite(chord)) > 10
 
 
-@each("name", PAIRS)
-def test_double_reversal_and_mixing_with_weight_1_are_identities(name):
+@each("name, pair", with_tails)
+def test_double_reversal_and_mixing_with_weight_1_are_identities(name, pair):
     epsilons = np.append(0.0, np.geomspace(1e-3, 1e6, 40))
-    pair = PAIRS[name]
     again = pair.reverse().reverse()
     assert pair.mix_first(1.0) is pair
     np.testing.assert_array_equal(again.log_delta(epsilons), pair.log_delta(epsilons))

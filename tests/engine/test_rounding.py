@@ -18,7 +18,6 @@ from dplearn.engine.contour import line as line_module
 from dplearn.engine.contour import pair as pair_module
 from dplearn.engine.contour.epsilon import sums
 from dplearn.engine.contour.line import Line, Majorant
-from dplearn.engine.contour.small_rate import PartMajorant, Split
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.lattice import below
 from dplearn.engine.lattice.below import BLUR, Atoms, Cells, balance, cells_between
@@ -112,18 +111,13 @@ def test_error_bound_of_the_trapezoidal_rule_in_x(side, share, monkeypatch):
     assert share < max(lost) < 1
 
 
-@each(
-    "part, side",
-    [("whole", "remove"), ("part", "remove"), ("whole", "add"), ("whole", "replace")],
-)
-def test_error_bound_of_the_trapezoidal_rule_for_the_truncation_bound(part, side, monkeypatch):
+@each("side", ["remove", "add", "replace"])
+def test_error_bound_of_the_trapezoidal_rule_for_the_truncation_bound(side, monkeypatch):
     """The bound holds for every line; on the worst line here it is 370 times the error."""
     pair, t = SampledGaussian(1.3, 0.05, side), np.geomspace(0.1, 300, 60)
 
     def bound_and_sizes():
-        of, line = (Majorant.of, Line(pair, 6.0)) if part == "whole" else (
-            PartMajorant.of, Split(pair, 6.0, 1.7))  # fmt: skip
-        bound = of(line, 0.3)
+        bound = Majorant.of(Line(pair, 6.0), 0.3)
         exponent = bound.log_size - t[:, None, None] * bound.angle + bound.line.norm
         return bound, np.exp(exponent).sum(axis=2)
 
@@ -136,7 +130,7 @@ def test_error_bound_of_the_trapezoidal_rule_for_the_truncation_bound(part, side
     assert np.all(errors <= allowed + 1e-13 * exact)
     # Each height includes its own error bound.
     assert np.all(np.exp(charged) >= exact * (1 - 1e-12))
-    if (part, side) == ("whole", "remove"):
+    if side == "remove":
         assert np.any(sizes < exact * (1 - 1e-5)) and np.max(errors / allowed) > 1e-3
 
 
@@ -145,7 +139,7 @@ def planned(sigma, q, side, steps, epsilon, delta):
     pair, log_delta = SampledGaussian(sigma, q, side), math.log(delta)
     table = Table(pair, largest_power(pair, log_delta))
     rows = (np.array([float(steps)]), np.array([epsilon]), np.array([log_delta]))
-    ((_, total),) = sums(table, rows, math.log(1e-8), (2**16, 2.0, 1.4, False))
+    ((_, total),) = sums(table, rows, math.log(1e-8), (2**16, 2.0, 1.4))
     return total
 
 

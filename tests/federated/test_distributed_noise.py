@@ -4,16 +4,32 @@ import dataclasses
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from cases import each
-from dplearn import ACCOUNTANTS
-from dplearn.federated.noise import DistributedNoise
-from dplearn.mechanisms import SummedDiscreteGaussian
+from cases import assert_numbers_are_checked, each
+from dplearn import Profile
+from dplearn.engine.lattice import Lattice
+from dplearn.federated.noise import DistributedNoise, summed_zcdp
 
 FINE = DistributedNoise(
     clients=20, noise_multiplier=1.5, max_update_norm=0.5, scale=400.0, dimension=50
 )
+
+
+def sum_by_definition(sigma, clients):
+    """Return masses on -n, ..., n by convolving the clients one by one."""
+    reach = math.ceil(15 * sigma) + 2
+    one = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+    law = one = one / one.sum()
+    for _ in range(clients - 1):
+        law = np.convolve(law, one)
+    return law
+
+
+def shifted(law, shift):
+    gap = np.zeros(shift)
+    return np.append(gap, law), np.append(law, gap)
 
 
 @each("multiplier, rounds", [(1.0, 1), (3.0, 10)])
@@ -27,12 +43,12 @@ def test_epsilon_bounds_the_exact_one_in_one_dimension(multiplier, rounds):
         dimension=1,
     )
     # An integer within the sensitivity is at most its integer part.
-    change = math.floor(plan.sensitivity)
-    total = math.sqrt(10 * plan.variance) / change
-    mechanism = SummedDiscreteGaussian(total, change, 10)
-    exact = ACCOUNTANTS["pld"]().epsilon(mechanism, delta=1e-5, steps=rounds)
+    p, q = shifted(sum_by_definition(math.sqrt(plan.variance), 10), math.floor(plan.sensitivity))
+    seen = (p > 0) & (q > 0)
+    sides = [[Profile.from_atoms(np.log(p[seen]), np.log(q[seen]))]]
+    (lower,), (upper,) = Lattice().brackets(sides, [[rounds]], delta=1e-5, witnesses=sides)
     stated = plan.guarantee(delta=1e-5, rounds=rounds)
-    assert exact.lower < stated.epsilon < 1.15 * exact.epsilon
+    assert 0.99 * upper < lower < stated.epsilon < 1.15 * upper
     assert str(stated).endswith("per user") and stated.kind == "upper"
 
 
@@ -46,14 +62,26 @@ def test_finer_rounding_adds_less_noise_and_small_variances_leak_much():
     assert FINE.guarantee(delta=1e-5, rounds=0).epsilon == 0
 
 
-@each(
-    "changes, message",
-    [
-        ({"clients": 0}, "clients a whole number >= 1"),
-        ({"scale": 0.0}, "scale"),
-        ({"noise_multiplier": 0}, "noise_multiplier"),
-    ],
-)
-def test_bad_plans_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        dataclasses.replace(FINE, **changes)
+def test_bad_plans_are_refused():
+    assert_numbers_are_checked(DistributedNoise, **vars(FINE))
+    for zero in ("clients", "scale", "noise_multiplier"):
+        with pytest.raises(ValueError, match=zero):
+            dataclasses.replace(FINE, **{zero: 0})
+
+
+def renyi(masses, shift, order):
+    p, q = shifted(masses, abs(shift))
+    both = (p > 1e-290) & (q > 1e-290)
+    logs = order * np.log(p[both]) + (1 - order) * np.log(q[both])
+    return float(np.logaddexp.reduce(logs)) / (order - 1)
+
+
+@each("sigma, clients", [(0.5, 4), (0.5, 40), (0.8, 10), (1.0, 30), (2.0, 5)])
+@each("change", [(1,), (3, 4), (2, 1, 1), (1,) * 8])
+def test_zcdp_of_vectors_bounds_the_summed_divergences(sigma, clients, change):
+    rho = summed_zcdp(sigma, clients, shift=math.hypot(*change), dimension=len(change))
+    masses = sum_by_definition(sigma, clients)
+    for order in (2, 3, 5):
+        assert sum(renyi(masses, s, order) for s in change) <= order * rho * (1 + 1e-9)
+    if sigma == 2.0:
+        assert rho == pytest.approx(math.hypot(*change) ** 2 / (2 * clients * sigma**2))

@@ -18,10 +18,13 @@ and need too many nodes here; they are kept from an earlier computation of the s
 kind, with the common digits of its two runs.
 """
 
+import csv
+from multiprocessing import Pool
+from pathlib import Path
+
 import mpmath
 import numpy as np
 from mpmath import mp, mpc, mpf
-from refill import refill
 
 from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.contour.table import Table, largest_power, shared
@@ -102,4 +105,14 @@ def computed(line):
 
 
 if __name__ == "__main__":
-    refill("sampled_gaussian_epsilon.csv", SOURCE, computed)
+    table = Path(__file__).with_name("sampled_gaussian_epsilon.csv")
+    with table.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    due = [line for line in lines if line["source"] in (SOURCE, "")]
+    with Pool() as pool:
+        for line, values in zip(due, pool.map(computed, due, chunksize=1), strict=True):
+            line |= {"source": SOURCE, **values}
+    with table.open("w", newline="") as file:
+        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)

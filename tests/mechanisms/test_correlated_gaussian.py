@@ -90,19 +90,3 @@ def test_independent_noise_per_step_equals_composed_gaussians():
     assert ACCOUNTANTS["pld"]().epsilon(once, delta=1e-5).epsilon == pytest.approx(one.epsilon)
     assert any("takes part" in clause for clause in stated.assumptions)
     assert CorrelatedGaussian(Gaussian(0.0)).infinite_epsilon_reason()
-
-
-@each(
-    "strategy, changes, error, named",
-    [
-        (np.eye(3)[0], {}, ValueError, r"strategy to be .* got shape \(3,\)"),
-        (np.zeros((2, 2)), {}, ValueError, "not all 0"),
-        (np.full((2, 2), math.nan), {}, ValueError, "finite matrix"),
-        (np.eye(3), {"separation": 0}, ValueError, "separation a whole number >= 1"),
-        (np.eye(3), {"participations": 1.5}, TypeError, "participations a whole number"),
-        (np.eye(3), {"noise_multiplier": -1.0}, ValueError, "noise_multiplier 0 or in"),
-    ],
-)
-def test_strategies_without_a_theorem_are_refused(strategy, changes, error, named):
-    with pytest.raises(error, match=named):
-        CorrelatedGaussian.from_strategy(strategy, **{"noise_multiplier": 1.0} | changes)

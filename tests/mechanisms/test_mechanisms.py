@@ -9,9 +9,16 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from cases import agrees, each, golden, number
-from dplearn import MECHANISMS, DiscreteGaussian, ExponentialMechanism, Gaussian, Geometric, Laplace
-from dplearn.accountants import ACCOUNTANTS
+from cases import assert_numbers_are_checked, each
+from dplearn import (
+    MECHANISMS,
+    CorrelatedGaussian,
+    DiscreteGaussian,
+    ExponentialMechanism,
+    Gaussian,
+    Geometric,
+    Laplace,
+)
 from dplearn.mechanisms import (
     Composed,
     PermuteAndFlip,
@@ -40,70 +47,40 @@ def worst_delta(mechanism, adjacency, epsilon=EPSILONS):
     return np.max([p.delta(epsilon) for p in mechanism.profiles(adjacency)], axis=0)
 
 
-def built(row):
-    """Return the mechanism of a line of the table."""
-    p = {k: float(v) for k, v in (p.split("=") for p in row["parameters"].split("; "))}
-    match row["mechanism"]:
-        case "laplace":
-            return Laplace(p["scale"] / p["sensitivity"])
-        case "discrete_gaussian":
-            return DiscreteGaussian(p["sigma"] / p["sensitivity"], int(p["sensitivity"]))
-        case "two_coins":
-            exact, yes = p["truth_probability"], p["yes_probability"]
-            return RandomizedResponse.from_probability(truth=exact + (1 - exact) * yes)
-        case "randomized_response" if "epsilon" not in p:
-            # With that probability the answer is replaced by a uniform one, possibly the true one.
-            replaced, k = p["replacement_probability"], int(p["outcomes"])
-            return RandomizedResponse.from_probability(truth=1 - replaced + replaced / k, answers=k)
-        case "randomized_response":
-            return RandomizedResponse(p["epsilon"], answers=int(p["outcomes"]))
-    return ExponentialMechanism(p["epsilon"])
+@each("epsilon, delta", [(1.0, 1e-5), (0.5, 1e-9), (4.0, 1e-2), (30.0, 1e-4)])
+def test_analytic_noise_is_the_least_and_classical_noise_reaches_delta_at_its_threshold(
+    epsilon, delta
+):
+    exact = lambda noise, at: float(Gaussian(noise).profiles()[0].delta(at))
+    least = Gaussian.analytic(epsilon=epsilon, delta=delta).noise_multiplier
+    assert exact(least, epsilon) <= delta < exact(least * (1 - 1e-9), epsilon)
+    end = classical_gaussian_threshold(delta=delta)
+    assert exact(math.sqrt(2 * math.log(1.25 / delta)) / end, end) == pytest.approx(delta, rel=1e-6)
 
 
-@each("row", golden("mechanisms"))
-def test_golden(row):
-    mechanism, adjacency = built(row), row["adjacency"]
-    match row["quantity"]:
-        case "delta":
-            value = worst_delta(mechanism, adjacency, np.array([number(row["epsilon"])]))[0]
-        case "epsilon":
-            value = mechanism.profiles(adjacency)[0].epsilon(1e-300)
-        case "probability_true":
-            # Total variation is p - r, and p + (k - 1) r = 1.
-            k = mechanism.answers
-            value = (worst_delta(mechanism, adjacency, np.array([0.0]))[0] * (k - 1) + 1) / k
-        case "rdp" if number(row["order"]) == 1:
-            # Compare limits: a divergence is smooth and increasing in its order.
-            below, above = mechanism.rdp([1 + 1e-5, 1 + 2e-5], adjacency=adjacency)
-            value = 2 * below - above
-        case "rdp":
-            (value,) = mechanism.rdp([number(row["order"])], adjacency=adjacency)
-    assert agrees(float(value), row)
+@each_adjacency
+@each("scale", [0.5, 1.0, 20.0])
+def test_laplace_profile_is_the_closed_form(scale, adjacency, contributions):
+    """Compare with Balle, Barthe & Gaboardi (2018), Theorem 3."""
+    (profile,) = Laplace(scale).profiles(adjacency)
+    epsilons = np.append(0.0, np.geomspace(1e-3, 9, 40))
+    expected = -np.expm1(np.minimum((epsilons - contributions / scale) / 2, 0.0))
+    np.testing.assert_allclose(profile.delta(epsilons), expected, atol=1e-15)
 
 
-# The other lines belong to profiles, see test_profile.py.
-CALIBRATION = [r for r in golden("gaussian") if r["quantity"] not in ("epsilon", "delta")]
-
-
-@each("row", CALIBRATION)
-def test_golden_calibration(row):
-    value = {k: number(row[k]) for k in ("epsilon", "delta") if row[k]}
-    match row["quantity"]:
-        case "noise_multiplier":
-            computed = Gaussian.analytic(**value).noise_multiplier
-        case "classical_noise_multiplier":
-            computed = classical(**value)
-        case "delta_of_classical":
-            (profile,) = Gaussian(classical(**value)).profiles()
-            computed = profile.delta(value["epsilon"])
-        case "classical_threshold":
-            computed = classical_gaussian_threshold(**value)
-    assert agrees(float(computed), row)
-
-
-def classical(*, epsilon, delta):
-    """Return the classical noise, also for epsilon >= 1, where its proof does not hold."""
-    return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+@each("answers, epsilon", [(2, 1.0), (10, 0.3), (3, 5.0), (20, 6.0)])
+def test_randomized_response_by_enumeration(answers, epsilon):
+    truth = math.exp(epsilon) / (math.exp(epsilon) + answers - 1)
+    p = np.full(answers, (1 - truth) / (answers - 1))
+    q, p[0] = p.copy(), truth
+    q[1] = truth
+    law = RandomizedResponse.from_probability(truth=truth, answers=answers)
+    assert law.local_epsilon == pytest.approx(epsilon, rel=1e-12)
+    (profile,) = law.profiles("replace_one")
+    np.testing.assert_allclose(profile.delta(EPSILONS), delta_by_definition(p, q), atol=1e-14)
+    for order in (1.5, 5.0, 50.0):
+        (value,) = law.rdp([order], adjacency="replace_one")
+        assert value == pytest.approx(renyi(np.log(p), np.log(q), order), rel=1e-12)
 
 
 SHAPES = {
@@ -154,19 +131,6 @@ def test_discrete_gaussian_divergences_at_large_fractional_orders():
     orders = np.array([400.5, 10_000.25])
     value, line = DiscreteGaussian(0.5).rdp(orders), 2 * orders
     assert np.all(value <= line) and np.all(value >= line - 0.1 / (orders - 1))
-
-
-@each("part", [0.1, 0.37, 0.5])
-@each("total", [0.5, 2.0, 6.0])
-def test_laplace_shift_along_two_axes_is_dominated_by_one_axis(total, part):
-    """Vector Laplace: independent coordinates compose."""
-    axes = Composed([Laplace(1 / (total * part)), Laplace(1 / (total * (1 - part)))])
-    (scalar,) = Laplace(1 / total).profiles()
-    for epsilon in np.array([0.0, 0.5, 0.95]) * total:
-        split = ACCOUNTANTS["pld"]().delta(axes, epsilon=float(epsilon))
-        assert split.delta_lower <= scalar.delta(epsilon)
-        # Equality at the ends, a large difference in between.
-        assert epsilon > 0.9 * total or split.delta < scalar.delta(epsilon)
 
 
 @each_adjacency
@@ -236,12 +200,27 @@ def test_combinations_without_theorem_are_refused_by_name(mechanism, adjacency, 
             question(adjacency=adjacency)
 
 
+DRAWN = [Gaussian(1.0), Laplace(1.0), Geometric(1.0), DiscreteGaussian(1.0)]
+NOT_DRAWN = [PoissonSubsampled(Gaussian(1.0), 0.5), WithoutReplacement(Gaussian(1.0), 0.5),
+             Composed([Gaussian(1.0)]), ExponentialMechanism(1.0)]  # fmt: skip
+
+
+def released(mechanism, value, sensitivity=1):
+    rng = np.random.default_rng(7)
+    return lambda: mechanism.release(value, sensitivity=sensitivity, rng=rng)
+
+
+def correlated(strategy, **changes):
+    given = {"noise_multiplier": 1.0} | changes
+    return lambda: CorrelatedGaussian.from_strategy(strategy, **given)
+
+
 BAD = {
     ValueError: [
-        (lambda: Gaussian(math.nan), "noise_multiplier"),
         (lambda: Geometric(0.0), "noise_multiplier"),
-        (lambda: Geometric(1.0, sensitivity=0), "sensitivity"),
         (lambda: DiscreteGaussian(1e5), "<= 1e4"),
+        (lambda: DiscreteGaussian(1e3, 11), "sensitivity <= 1e4"),
+        (lambda: DiscreteGaussian(0.0), "noise_multiplier"),
         (lambda: ExponentialMechanism(0.0), "range_epsilon"),
         (lambda: PermuteAndFlip(0.0), "gap_epsilon"),
         (lambda: RandomizedResponse(0.0), "local_epsilon"),
@@ -249,30 +228,41 @@ BAD = {
         (lambda: RandomizedResponse.from_probability(truth=0.3, answers=3), "truth > 1/answers"),
         (lambda: PoissonSubsampled(Gaussian(1.0), 1.5), "sample_rate"),
         (lambda: PoissonSubsampled(Composed([Gaussian(1.0)]), 0.5), "one mechanism"),
-        (lambda: Shuffled(Gaussian(1.0), 0), "batches a whole number >= 1"),
         (lambda: Composed([]), "at least one"),
         (lambda: Composed([(Gaussian(1.0), -1)]), "count"),
         (lambda: Gaussian(1.0).profiles("swap"), "adjacency"),
         (lambda: Gaussian(1.0).rdp([1.0]), "orders > 1"),
         (lambda: Gaussian(1.0).vary(sample_rate=0.1), "parameter of gaussian"),
         (lambda: WithoutReplacement(Gaussian(1.0), 0.1).vary(noise_multiplier=-1.0), "noise_mult"),
+        *((released(mechanism, [1, 2], 0.0), "sensitivity") for mechanism in DRAWN),
+        *((released(RandomizedResponse(1.0), [value]), "answers 0..1") for value in (-1, 2, 0.5)),
+        (correlated(np.eye(3)[0]), "got shape (3,)"),
+        (correlated(np.zeros((2, 2))), "not all 0"),
+        (correlated(np.full((2, 2), math.nan)), "finite matrix"),
+        (correlated(np.eye(3), separation=0), "separation a whole number >= 1"),
+        (correlated(np.eye(3), noise_multiplier=-1.0), "noise_multiplier 0 or in"),
     ],
     TypeError: [
-        (lambda: Gaussian("1"), "noise_multiplier"),
-        (lambda: Geometric(1.0, sensitivity=1.5), "sensitivity"),
-        (lambda: RandomizedResponse(1.0, answers=2.0), "answers"),
-        (lambda: Shuffled(Gaussian(1.0), 2.5), "batches"),
         (lambda: Shuffled(Laplace(1.0), 10), "base to be a Gaussian, got base=Laplace"),
         (lambda: Composed([1.0]), "mechanism to be a Mechanism"),
         (lambda: Composed([(Gaussian(1.0), 2.5)]), "count"),
+        *((released(mechanism, [0.5]), "whole numbers") for mechanism in DRAWN[2:]),
+        (correlated(np.eye(3), participations=1.5), "participations a whole number"),
     ],
+    NotImplementedError: [(released(mechanism, [1.0]), mechanism.name) for mechanism in NOT_DRAWN],
 }
 
 
 @each("error, build, named", [(error, *case) for error in BAD for case in BAD[error]])
 def test_bad_values_and_types_are_named(error, build, named):
-    with pytest.raises(error, match=f"Expected .*{re.escape(named)}"):
+    expected = "" if error is NotImplementedError else "Expected .*"
+    with pytest.raises(error, match=expected + re.escape(named)):
         build()
+
+
+@each("example", [m for cls in MECHANISMS.values() if cls is not Composed for m in cls.examples()])
+def test_numbers_are_checked(example):
+    assert_numbers_are_checked(example.vary, **vars(example))
 
 
 def test_parts_multiply_and_merge():

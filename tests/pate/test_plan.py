@@ -1,10 +1,12 @@
 """Guarantees of plans, and aggregators that never exceed them."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 
+from cases import assert_numbers_are_checked
 from dplearn import ACCOUNTANTS
 from dplearn.mechanisms.gaussian import gaussian_epsilon
 from dplearn.pate import NO_ANSWER, PATE, Aggregator, Votes
@@ -52,22 +54,19 @@ def test_every_accountant_gives_an_upper_bound(name):
     assert stated.epsilon >= plan.guarantee(delta=1e-5).epsilon * (1 - 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({"answers": -1}, "answers a whole number >= 0"),
-        ({"answers": 2.5}, "answers a whole number"),
+def test_bad_plans_are_refused():
+    plan = {"answers": 10, "queries": 64, "noise_std": 40.0, "check_std": 150.0}
+    assert_numbers_are_checked(partial(PATE, threshold=200.0), **plan)
+    for fields, words in (
         ({"queries": 5}, "queries a whole number >= 10"),
         ({"noise_std": 0}, "noise_std"),
         ({"threshold": 200}, "threshold and check_std together or neither"),
         ({"check_std": 150}, "threshold and check_std together or neither"),
         ({"threshold": math.nan, "check_std": 150}, "threshold in"),
         ({"threshold": 200, "check_std": 0.0}, "check_std"),
-    ],
-)
-def test_bad_plans_are_refused(fields, words):
-    with pytest.raises((ValueError, TypeError), match=words):
-        PATE(**({"answers": 10, "noise_std": 40.0} | fields))
+    ):
+        with pytest.raises((ValueError, TypeError), match=words):
+            PATE(**{"answers": 10, "noise_std": 40.0} | fields)
 
 
 @pytest.mark.parametrize("check", [{}, CONFIDENT])

@@ -344,6 +344,10 @@ SEQUENCES: dict[str, Callable[[], Part]] = {
     "language, tied": lambda: language(tied=True),
     "look-ups for all records": lambda: part(shared(), parts.tokens(parts.BATCH)),
     "lengths": padded,
+    "constants in the batch": lambda: by(
+        lambda m, x, weights, power: m.head((x.mT @ weights) ** power),
+        (numbers(9, 8), torch.rand(9), 2),
+    ),
     "mixer": lambda: of(
         residual(lambda m, x: x + m.layer(x)), parts.raw(torch.randn(6, 6), across), x=sequence()
     ),

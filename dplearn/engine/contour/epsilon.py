@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.pair import LEAST_SIGMA, SampledGaussian
-from dplearn.engine.contour.small_rate import Remainder, Split
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.engine.contour.trapezoid import SHARE, Nodes, Trapezoid
 
@@ -21,22 +20,19 @@ _POOR = 1e-2
 _PATIENCE = 4
 # Number of steps, epsilon and log delta, each of shape (n,); epsilon or log delta is a guess.
 Rows = tuple[NDArray, NDArray, NDArray]
-# Maximum number of nodes, freedom of the tilt, factor by which a row may lengthen its period to
-# share a line (see Table.tilts), and whether to use `small_rate`. The first attempt is short: it
-# improves poor guesses, and a line costs more than wasted nodes. The last ones
-# accept more rounding for fewer nodes.
-Effort = tuple[int, float, float, bool]
+# Maximum number of nodes, freedom of the tilt, and factor by which a row may lengthen its period to
+# share a line (see Table.tilts). The first attempt is short: it improves poor guesses, and a line
+# costs more than wasted nodes. The last ones accept more rounding for fewer nodes.
+Effort = tuple[int, float, float]
 TRIES: tuple[Effort, ...] = (
-    (2**8, 2.0, 3.0, False),
-    (2**12, 2.0, 1.4, False),
-    (2**16, 2.0, 1.4, True),
-    (2**16, 2.0, 1.4, True),
-    (2**16, 2.0, 1.4, False),
-    (2**16, 7.0, 1.4, False),
-    (2**16, 7.0, 1.4, False),
+    (2**8, 2.0, 3.0),
+    (2**12, 2.0, 1.4),
+    (2**16, 2.0, 1.4),
+    (2**16, 7.0, 1.4),
+    (2**16, 7.0, 1.4),
 )
 # Attempts for rows left wide or without a bound: separate lines as near the saddle as possible.
-ALONE: tuple[Effort, ...] = tuple((2**16, freedom, 1.01, False) for freedom in (0.5, 1.0, 2.0, 7.0))
+ALONE: tuple[Effort, ...] = tuple((2**16, freedom, 1.01) for freedom in (0.5, 1.0, 2.0, 7.0))
 _FEWEST_NODES = 2**6
 # Maximum number of nodes in x, and of products of nodes in x and in t.
 _MOST_WIDTH, _MOST_WORK = 2**13, 2**24
@@ -110,7 +106,7 @@ def worse_brackets(
     rows = rows[np.min(table.chernoff(steps[rows], upper[rows]), axis=1) > log_delta]
     proved, target = np.zeros(rows.shape, dtype=bool), np.full(rows.shape, log_delta)
     left = (steps[rows], upper[rows], target)
-    for part, total in sums(table, left, math.log(1e-3), (2**12, 7.0, 3.0, False)):
+    for part, total in sums(table, left, math.log(1e-3), (2**12, 7.0, 3.0)):
         proved[part] = _at_most(total, upper[rows][part], log_delta)
     rows = rows[~proved]
     if rows.size:
@@ -154,7 +150,7 @@ def _brackets(
     tries(table, (steps, guess, target), log_tau, update)
     # Rounding is smallest at the saddle point; rows without an upper bound had a poor guess.
     open_, rtol = np.isinf(upper), math.exp(log_tau) / SHARE
-    guess[open_] = table.guess_at_saddle(steps[open_], log_delta)
+    guess[open_] = table.guess_epsilon(steps[open_], log_delta)
     wide = np.flatnonzero(open_ | (upper - lower > rtol * upper))
     tries(table, (steps, guess, target), log_tau, update, ALONE, wide)
     return lower, upper
@@ -199,20 +195,14 @@ def sums(
     table: Table, rows: Rows, log_tau: float, effort: Effort
 ) -> Iterator[tuple[NDArray, Trapezoid]]:
     """Yield indices of rows and their sum; omit rows that need more nodes than allowed."""
-    (steps, epsilon, log_delta), (most, freedom, longer, split) = rows, effort
+    (steps, epsilon, log_delta), (most, freedom, longer) = rows, effort
     need, at_zero = table.needs(steps, epsilon, log_delta, log_tau)
     for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom, longer), longer):
         period = table.period((need[group], at_zero[group]), tilt)
         # A period this long means a poor guess, or no mu beyond lambda.
         if not period * tilt < 1e9:
             continue
-        x0, least, size = None, 0.95 * epsilon[group], None
-        if split:
-            remainder = Remainder(table.pair)
-            x0, size = remainder.place(steps[group], least, log_tau + log_delta[group])
-            if size is None:
-                continue
-        line = Line(table.pair, tilt) if x0 is None else Split(table.pair, tilt, x0)
+        line = Line(table.pair, tilt)
         if line.x.size > _MOST_WIDTH:
             continue
         left = steps[group] * line.log_m - tilt * epsilon[group] + at_zero[group]
@@ -229,8 +219,7 @@ def sums(
             lengths = steps[group[part]]
             lengths = lengths[:1] if np.all(lengths == lengths[0]) else lengths
             cut = bound, cutoffs[part], log_b[part]
-            left_out = None if size is None else (least[part], size[part])
-            yield group[part], Trapezoid(nodes, count, lengths, log_tau, cut, left_out)
+            yield group[part], Trapezoid(nodes, count, lengths, log_tau, cut)
 
 
 def tries(
@@ -247,14 +236,13 @@ def tries(
     """
     left = np.arange(rows[0].size) if left is None else left
     for effort in efforts:
-        now = left[table.rarely_sampled(rows[0][left])] if effort[3] else left
-        if not now.size:
-            continue
-        poor = np.ones(rows[0].size, dtype=bool)
-        steps, epsilon, log_delta = (row[now] for row in rows)
+        if not left.size:
+            break
+        poor = np.ones(left.size, dtype=bool)
+        steps, epsilon, log_delta = (row[left] for row in rows)
         for part, total in sums(table, (steps, epsilon, log_delta), log_tau, effort):
-            poor[now[part]] = update(now[part], total)
-        left = left[poor[left]]
+            poor[part] = update(left[part], total)
+        left = left[poor]
 
 
 def _alike(counts: NDArray, most: int) -> Iterator[tuple[NDArray, int]]:

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.core.logspace import log_sum
-from dplearn.core.work import spend
 from dplearn.engine.contour.pair import QUADRATURE, ULP, L, SampledGaussian
 
 _FURTHER = np.geomspace(0.7, 7e5, 64).reshape(8, 8)
@@ -28,16 +27,13 @@ _PARTS = np.linspace(0, 1, 10)[:, None]
 class Line:
     """The nodes of one tilt, with all quantities that do not depend on t."""
 
-    # Off the axis the integrand grows by e^{(1 + sharper) y^2 / 2 sigma^2} at most.
-    sharper = 0.0
-
     def __init__(self, pair: SampledGaussian, tilt: float) -> None:
         self.pair, self.tilt, sigma = pair, tilt, pair.sigma
-        self.height = min(0.5 * math.pi * sigma**2, 1.5 * sigma / math.sqrt(1 + self.sharper))
+        self.height = min(0.5 * math.pi * sigma**2, 1.5 * sigma)
         if pair.direction != "remove":
             # |f|^{-lambda}, or |g|^{-lambda}, exceeds its value at Re x by at most e^2.
             self.height = min(self.height, 4 * sigma**2 / math.sqrt(tilt))
-        self.step = pair.step(tilt, self.height, self.sharper)
+        self.step = pair.step(tilt, self.height)
         self.x = x = pair.nodes(tilt, self.step)
         self.norm = math.log(self.step / sigma / math.sqrt(2 * math.pi))
         phi = self.height / sigma**2
@@ -53,22 +49,18 @@ class Line:
         self.log_m = math.log(abs(np.sum(self.weight))) + self.top + self.norm
 
     def relative_error(self, t: NDArray) -> NDArray:
-        """Return a bound on the errors of M(lambda + it) and M_a, relative to M(lambda)."""
+        """Return a bound on the error of M(lambda + it), relative to M(lambda)."""
         power = 1 + self.tilt + t
         ulps = self.pair.ulps(self.x, np.abs(self.weight), self.turn, power)
         return ULP * ulps / abs(np.sum(self.weight)) + QUADRATURE
 
-    def log_tail(self, steps: NDArray, log_b: NDArray) -> NDArray:
-        """Return log of a bound on |M|^T beyond the t at which log B is `log_b`."""
-        return steps * log_b
-
     def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
-        """Return B, and per row a t (or inf) with log(pi t M^T / tail) >= need, and log B(t)."""
+        """Return B, and per row a t (or inf) with log(pi t (M / B)^T) >= need, and log B(t)."""
         bound, start = self._majorant(float(np.min(need / steps)))
         cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         for t in start * _FURTHER:
             log_b = bound.log_at(t)
-            fall = steps[:, None] * self.log_m - self.log_tail(steps[:, None], log_b)
+            fall = steps[:, None] * (self.log_m - log_b)
             enough = fall + np.log(math.pi * t) >= need[:, None]
             now = np.isinf(cuts) & enough.any(axis=1)
             first = np.argmax(enough[now], axis=1)
@@ -93,14 +85,8 @@ class Line:
         # The best angle at t is then about t times the mean posterior / sigma^2.
         return Majorant.of(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5)), start
 
-    def ratios(self, h: float, count: int) -> list[NDArray]:
-        """Return M(lambda + ikh) / M(lambda) for k = 0..count - 1; `Split` adds those of M_a."""
-        values = self.transform(h, count)
-        return [values / values[0]]
-
     def transform(self, h: float, count: int) -> NDArray:
         """Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, k in base `block`."""
-        spend(0.2 * count * self.x.size)
         block = 1 << (count.bit_length() // 2 - 1)
         fine = np.exp(np.outer(h * np.arange(block), self.turn))
         coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))
@@ -121,7 +107,7 @@ class Majorant:
         pair, phi = line.pair, first * (2.5 / first) ** _PARTS
         log_p, loss = pair.logs(line.x, phi)
         log_size = (log_p + line.tilt * loss).real - 0.5 * (line.x / pair.sigma) ** 2
-        log_size += 0.5 * (1 + line.sharper) * (phi * pair.sigma) ** 2
+        log_size += 0.5 * (phi * pair.sigma) ** 2
         return cls(line, phi, loss.imag, log_size)
 
     def log_at(self, t: NDArray) -> NDArray:
@@ -140,7 +126,7 @@ class Majorant:
         far = np.minimum(line.height / sigma**2, 0.98 * (math.pi - phi))
         errors = []
         for beta in (far, np.minimum(far, phi)):
-            cost = (1 + line.sharper) * sigma**2 * (beta**2 + phi**2)
+            cost = sigma**2 * (beta**2 + phi**2)
             # The angle of each logarithm falls by at most beta - min(beta, phi).
             angles = 2 if pair.direction == "replace" else 1
             cost = 0.5 * (cost + angles * t * (beta - np.minimum(beta, phi)))

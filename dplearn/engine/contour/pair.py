@@ -98,13 +98,13 @@ class SampledGaussian:
         fixed = size @ ((x / self.sigma) ** 2 + x.size + 20)
         return fixed + 4 * power * spread
 
-    def step(self, tilt: float, height: float, sharper: float = 0.0) -> float:
+    def step(self, tilt: float, height: float) -> float:
         """Return the node spacing on Im x = height for an error of 2 e^{-L} M(lambda)."""
         sigma = self.sigma
         # A shift up by a costs (height + a)^2 / 2 sigma^2 and the cosine, and gains 2 pi a / step.
-        a = _PARTS * min(math.pi * sigma**2 - height, 9 * sigma / math.sqrt(1 + sharper))
+        a = _PARTS * min(math.pi * sigma**2 - height, 9 * sigma)
         top = (height + a) / sigma**2
-        cost = 0.5 * (1 + sharper) * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)
+        cost = 0.5 * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)
         up = float(np.max(2 * math.pi * a / (L + cost)))
         # A shift down to the real axis costs nothing; at height 0 both shifts are alike.
         return min(up, 2 * math.pi * height / L) if height else up

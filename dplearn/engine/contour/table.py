@@ -5,9 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr
 
-from dplearn.core.work import spend
 from dplearn.engine.contour.pair import QUADRATURE, ULP, SampledGaussian
 
 # Approximate relative rounding of M, used only to choose lambda.
@@ -15,9 +13,6 @@ _ROUNDING = 3e-14
 _GRID = np.geomspace(1e-6, 1.0, 96)
 # Margin for the error of a guessed epsilon or delta.
 _ROOM = 0.3
-# Expected number of sampled steps below which one large loss dominates the sum and saddle points
-# are inaccurate.
-_FEW = 10
 
 
 def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
@@ -43,7 +38,6 @@ def moments(pair: SampledGaussian, mu: NDArray) -> Cumulants:
     step = pair.step(tilt, 0.0)
     x = pair.nodes(tilt, step)
     log_p, loss = (log.real for log in pair.logs(x))
-    spend(2 * mu.size * x.size)
     # Row i is the integrand at mu[i].
     logs = np.outer(mu, loss)
     logs += log_p - 0.5 * (x / sigma) ** 2
@@ -90,27 +84,6 @@ class Table:
         return epsilon, peak - 0.5 * np.log(2 * np.pi * curvature)
 
     def guess_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
-        """Return estimates of epsilon at delta, by saddle point or by few sampled steps."""
-        guess, few = self.guess_at_saddle(steps, log_delta), self.rarely_sampled(steps)
-        if np.any(few):
-            # Estimate from one sampled step, and the normal sum of all others.
-            sigma, q = self.pair.sigma, self.pair.q
-            x = np.linspace(-sigma, 14 * sigma + 1, 300)
-            loss = (2 * x - 1) / (2 * sigma**2)
-            # log of q times delta of an unsubsampled step at its loss.
-            p, ratio = log_ndtr((1 - x) / sigma), loss + log_ndtr(-x / sigma)
-            log = math.log(q) + p + np.log(-np.expm1(np.minimum(ratio - p, -1e-15)))
-            one = np.interp(np.log(steps[few]) - log_delta, -log, self.pair.log_ratio(x)[0])
-            rest = -0.8 * log_delta * steps[few] * q**2 * math.expm1(min(sigma**-2, 50.0))
-            one = np.sqrt(np.maximum(one, 0) ** 2 + rest)
-            guess[few] = np.where(guess[few] > 1.15 * one, one, guess[few])
-        return guess
-
-    def rarely_sampled(self, steps: NDArray) -> NDArray:
-        """Return whether a record is sampled so rarely that the sum is far from normal."""
-        return (self.pair.q * steps < _FEW) & (self.pair.direction == "remove")
-
-    def guess_at_saddle(self, steps: NDArray, log_delta: float) -> NDArray:
         """Return the epsilon at which the saddle point estimate is delta."""
         # Along the grid the estimate falls once epsilon > 0; make it monotone everywhere.
         rows = zip(*self._saddles(steps), strict=True)

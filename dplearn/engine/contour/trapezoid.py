@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.core.work import spend
 from dplearn.engine.contour.line import Cutoffs, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
@@ -36,7 +35,8 @@ class Nodes:
     def __init__(self, table: Table, line: Line, period: float, count: int) -> None:
         self.table, self.line, self.period = table, line, period
         self.h = h = 2 * math.pi / period
-        self.ratios = line.ratios(h, count)
+        values = line.transform(h, count)
+        self.ratios = values / values[0]
         t = h * np.arange(count)
         # 1 / z (1 + z) from real factors.
         size = h / math.pi / ((1 + line.tilt) ** 2 + t * t)
@@ -45,9 +45,9 @@ class Nodes:
         square = 1 / (line.tilt**2 + t * t)
         self.inverse = square * (line.tilt - 1j * t)
         error = line.relative_error(t)
-        self.log_grown = np.log(np.max(np.abs(self.ratios), axis=0) + error)
+        self.log_grown = np.log(np.abs(self.ratios) + error)
         # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}, here without T and the power.
-        self.charge = len(self.ratios) * error * np.sqrt(size * (h / math.pi) * square)
+        self.charge = error * np.sqrt(size * (h / math.pi) * square)
         self.charge[0] *= math.sqrt(0.5)
 
 
@@ -61,18 +61,13 @@ class Trapezoid:
         steps: NDArray,
         log_tau: float,
         cut: Cutoffs,
-        left_out: tuple[NDArray, NDArray] | None = None,
     ) -> None:
         self.line, self.steps, self.h, self.log_tau = nodes.line, steps, nodes.h, log_tau
         table, line, period = nodes.table, nodes.line, nodes.period
-        spend(40 * steps.size * count)
         self.block = 1 << (count.bit_length() // 2 - 1)
         both = np.empty((2, steps.size, count), dtype=complex)
         slopes, terms = both[1], both[0]
-        _powers(nodes.ratios[0][:count], steps, out=slopes)
-        for ratio in nodes.ratios[1:]:
-            _powers(ratio[:count], steps, out=terms)
-            slopes -= terms
+        _powers(nodes.ratios[:count], steps, out=slopes)
         slopes *= nodes.kernel[:count]
         np.multiply(slopes, nodes.inverse[:count], out=terms)
         size = np.abs(terms)
@@ -86,9 +81,7 @@ class Trapezoid:
         bound, cutoffs, log_b = cut
         if np.any(short := cutoffs > last):
             log_b = np.where(short, bound.log_at(np.array([last])), log_b)
-        self.log_cut = line.log_tail(steps, log_b) - math.log(math.pi * last)
-        # Smallest epsilon, and log of a bound on Delta from that epsilon on (see small_rate).
-        self.left_out = left_out
+        self.log_cut = steps * log_b - math.log(math.pi * last)
         # Aliases: geometric series of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}.
         self.mu, gap = table.mu, table.mu - line.tilt
         self.log_aliases = table.chernoff(steps, np.zeros(1)) - _log_series(np.abs(gap) * period)
@@ -126,9 +119,6 @@ class Trapezoid:
         """Return the charges of the upper bound: rounding and truncation."""
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
         cut = _exp(self.truncation(epsilon) - log_delta, self.log_tau)
-        if self.left_out:
-            least, log_size = self.left_out
-            cut = cut + np.where(epsilon >= least, np.exp(log_size - log_delta), np.inf)
         return rounding, cut
 
     def poor(self, charges: Charges) -> NDArray:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.core.logspace import log_expm1, log_sum
-from dplearn.core.work import spend
 from dplearn.engine.lattice.survey import log_c
 
 _ULP = 2.0**-53
@@ -63,7 +62,6 @@ class Law:
     def __init__(
         self, window: Window, start: int, nodes: NDArray, masses: NDArray, infinity: float = 0.0
     ) -> None:
-        spend(30 * nodes.size + 5 * window.cells)
         self.infinity, self.offset = infinity, float(nodes[-start])
         with np.errstate(divide="ignore"):
             log_masses = np.log(masses)
@@ -93,7 +91,6 @@ class Sum:
         self, window: Window, row: NDArray, laws: list[Law], begin: float, log_unit: float
     ) -> None:
         tilt, step, size = window.tilt, window.step, window.cells
-        spend(15 * size)
         runs = [(n, law) for n, law in zip(row, laws, strict=True) if n]
         offset = sum(n * law.offset for n, law in runs)
         first = math.floor((begin - offset) / step)

@@ -1,4 +1,4 @@
-// Certified lower and upper bounds of the sampled Gaussian: epsilon at delta, delta at epsilon.
+// Certified lower and upper bounds on epsilon of the sampled Gaussian.
 // Counterpart of dplearn/engine/contour/epsilon.py.
 import { Release } from "./gaussian.js";
 import { Line } from "./line.js";
@@ -33,7 +33,6 @@ const POOR = 1e-2;
 function sums(table, rows, logTau, [most, freedom], visit) {
   const cap = most === TRIES[0][0];
   for (const { plans, tilt } of shared(rows.map((row) => table.plan(row, logTau, freedom)))) {
-    if (table.pair.work.left < 0) return;
     const period = table.period(plans, tilt);
     // A period this long comes from a poor guess, or from a grid without mu > lambda.
     if (!(period * tilt < 1e9)) continue;
@@ -73,21 +72,6 @@ function cutoffs(line, plans) {
   return jobs;
 }
 
-/** Call `update` with rows and their sums until no row is poor; it may improve a row's guess.
- * @param {Table} table @param {Row[]} rows @param {number} logTau @param {boolean} draft
- * @param {(row: Row, total: Trapezoid) => boolean} update whether the row is poor */
-function tries(table, rows, logTau, draft, update) {
-  let left = rows;
-  for (const effort of draft ? DRAFT : TRIES) {
-    const good = new Set();
-    sums(table, left, logTau, effort, (row, total) => {
-      if (!update(row, total)) good.add(row);
-    });
-    left = left.filter((row) => !good.has(row));
-    if (!left.length) return;
-  }
-}
-
 /** Return a guess of epsilon at delta: by a saddle point, or by one sampled step and a normal rest.
  * @param {Table} table @param {number} steps @param {number} logDelta */
 function guess(table, steps, logDelta) {
@@ -107,16 +91,22 @@ function ends(table, steps, logDelta, draft) {
     const epsilon = guess(table, t, logDelta);
     return { steps: t, epsilon, logDelta, lower: 0, upper: Infinity };
   });
-  tries(table, rows, logTauOf(draft), draft, (row, total) => {
-    const before = row.epsilon;
-    const fall = root(total, row);
-    const charges = total.charges(row.epsilon, logDelta);
-    // Charges of 100 % or more: keep the old guess.
-    if (!(charges[0] + charges[1] < 1)) row.epsilon = before;
-    if (total.poor(charges)) return true;
-    certify(total, row, fall, charges);
-    return row.lower === 0 && row.upper > 0;
-  });
+  let left = rows;
+  for (const effort of draft ? DRAFT : TRIES) {
+    const good = new Set();
+    sums(table, left, Math.log(SHARE * (draft ? 1e-3 : 1e-6)), effort, (row, total) => {
+      const before = row.epsilon;
+      const fall = root(total, row);
+      const charges = total.charges(row.epsilon, logDelta);
+      // Charges of 100 % or more: keep the old guess.
+      if (!(charges[0] + charges[1] < 1)) row.epsilon = before;
+      if (total.poor(charges)) return;
+      certify(total, row, fall, charges);
+      if (row.lower !== 0 || row.upper === 0) good.add(row);
+    });
+    left = left.filter((row) => !good.has(row));
+    if (!left.length) break;
+  }
   return rows;
 }
 
@@ -199,49 +189,3 @@ function atMost(total, epsilon, logDelta) {
   return total.size(epsilon, logDelta) + rounding + cut <= 1;
 }
 
-/** Delta of T steps in one direction, with one table for many epsilons. */
-export class Deltas {
-  /** @param {Pair} pair @param {number} steps */
-  constructor(pair, steps) {
-    this.steps = steps;
-    this.largest = pair.largestPower(-20);
-    this.table = new Table(pair, this.largest);
-  }
-
-  /** Return certified bounds on log delta at each epsilon >= 0; else -inf and a Chernoff bound.
-   * @param {number[]} epsilons */
-  at(epsilons) {
-    const { steps } = this;
-    const { pair } = this.table;
-    // Delta may be far smaller, so extend the grid of mu to the largest epsilon.
-    const most = 2 * Math.max(...epsilons);
-    const end = pair.sign > 0 ? 3000 * pair.sigma : 0;
-    while (this.largest < end && steps * this.table.furthest < most && pair.work.left > 0) {
-      this.largest *= 4;
-      this.table = new Table(pair, this.largest);
-    }
-    const { table } = this;
-    const rows = epsilons.map((epsilon) => {
-      const logDelta = table.guessLogDelta(steps, epsilon);
-      return { steps, epsilon, logDelta, lower: -Infinity, upper: table.chernoff(steps, epsilon) };
-    });
-    tries(table, rows, logTauOf(false), false, (row, total) => {
-      const [value] = total.sums(row.epsilon);
-      // Aliases or rounding dominate a sum that is not positive.
-      const estimate = total.logScale(row.epsilon) + Math.log(value);
-      row.logDelta = value > 0 ? Math.min(estimate, row.upper) : row.logDelta - 3;
-      const charges = total.charges(row.epsilon, row.logDelta);
-      const size = total.size(row.epsilon, row.logDelta);
-      const [high, low] = [size + charges[0] + charges[1], size - charges.reduce((a, b) => a + b)];
-      row.upper = Math.min(row.upper, row.logDelta + Math.log(Math.max(high, 1e-300)));
-      if (low > 0) row.lower = Math.max(row.lower, row.logDelta + Math.log(low));
-      return total.poor(charges);
-    });
-    return rows;
-  }
-}
-
-/** Return log tau, the target of aliases and truncation as a part of delta. @param {boolean} draft */
-function logTauOf(draft) {
-  return Math.log(SHARE * (draft ? 1e-3 : 1e-6));
-}

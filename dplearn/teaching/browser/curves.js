@@ -49,22 +49,21 @@ export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } 
 }
 
 /** Return one step of a run; replacing a record of a full batch doubles the shift. @param {Run} run */
-export function releaseOf({ noise_multiplier, sample_rate, adjacency }) {
+function releaseOf({ noise_multiplier, sample_rate, adjacency }) {
   const replaced = adjacency === "replace_one";
   const whole = sample_rate === 1;
   return new Release((replaced && whole ? 2 : 1) / noise_multiplier, sample_rate, replaced && !whole);
 }
 
-/** Return the pairs of a sampled step in both directions. @param {Release} release
- * @param {{left: number}} [work] see Pair */
-export function pairsOf({ mu, q, replaced }, work) {
+/** Return the pairs of a sampled step in both directions. @param {Release} release */
+function pairsOf({ mu, q, replaced }) {
   /** @type {import("./pair.js").Side[]} */
   const sides = replaced ? ["replace"] : ["remove", "add"];
-  return sides.map((side) => new Pair(1 / mu, q, side, work));
+  return sides.map((side) => new Pair(1 / mu, q, side));
 }
 
 /** Throw RangeError unless all numbers are in range. @param {Run} run @param {number[]} steps */
-export function checked({ noise_multiplier, sample_rate, delta, adjacency }, steps) {
+function checked({ noise_multiplier, sample_rate, delta, adjacency }, steps) {
   const counts = (/** @type {number} */ t) => Number.isInteger(t) && t >= 1 && t <= 1e12;
   /** @type {[string, unknown, boolean][]} */
   const rules = [

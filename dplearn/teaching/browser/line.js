@@ -110,7 +110,6 @@ export class Line {
   /** Return log |f| and arg f at every node or its mirror image. @param {number} phi @param {number} way */
   _ratios(phi, way) {
     const { pair, x } = this;
-    pair.work.left -= 6 * x.length;
     const [sin, cos] = [Math.sin(phi), Math.cos(phi)];
     const [size, angle] = [new Float64Array(x.length), new Float64Array(x.length)];
     for (let j = 0; j < x.length; j++) {
@@ -158,7 +157,6 @@ export class Line {
         a = next;
         c = other;
       }
-      this.pair.work.left -= k;
     }
     return { re, im };
   }
@@ -208,7 +206,6 @@ export class Line {
   _logAt(i, t) {
     const { phi, angle, logs, top } = (this.bounds[i] ??= this._height(i));
     let sum = 0;
-    this.pair.work.left -= logs.length;
     for (let j = 0; j < logs.length; j++) {
       const log = logs[j] - t * angle[j];
       sum += log < -60 ? 1e-26 : Math.exp(log);

@@ -10,7 +10,7 @@ export const ULP = 2 ** -53;
 export const QUADRATURE = 5 * Math.exp(-L);
 const NEGLIGIBLE = -50;
 const GRID = 64;
-// Approximate rounding of M, for plans only, and margin for a guessed epsilon or delta.
+// Approximate rounding of M, for plans only, and margin for a guessed epsilon.
 const ROUNDING = 3e-14;
 const ROOM = 0.3;
 
@@ -18,10 +18,8 @@ const ROOM = 0.3;
  * ((1-q)N(0) + qN(1), (1-q)N(0) + qN(-1)).
  * @typedef {"remove" | "add" | "replace"} Side */
 export class Pair {
-  /** @param {number} sigma @param {number} q @param {Side} side
-   * @param {{left: number}} work approximate number of terms that may still be summed */
-  constructor(sigma, q, side, work = { left: Infinity }) {
-    this.work = work;
+  /** @param {number} sigma @param {number} q @param {Side} side */
+  constructor(sigma, q, side) {
     this.sigma = sigma;
     this.q = q;
     this.side = side;
@@ -103,7 +101,7 @@ export class Pair {
   }
 }
 
-/** A row with a guess of epsilon or delta, and its certified ends.
+/** A row with a guess of epsilon, and its certified ends.
  * @typedef {{steps: number, epsilon: number, logDelta: number, lower: number,
  *   upper: number}} Row */
 /** A row with its aliases' needs at every mu and at mu = 0, smallest period, and range of lambda.
@@ -141,7 +139,6 @@ export class Table {
       spreads[j] = Math.abs(loss[j]) + pair.inner(x[j]);
     }
     const norm = Math.log(step / sigma / Math.sqrt(2 * Math.PI));
-    pair.work.left -= 3 * GRID * x.length;
     for (let i = 0; i < GRID; i++) {
       let top = -Infinity;
       for (let j = 0; j < x.length; j++) top = Math.max(top, logP[j] + mu[i] * loss[j] - 0.5 * square[j]);
@@ -164,11 +161,6 @@ export class Table {
       this.variance[i] = Math.max(second / sum - (first / sum) ** 2, 1e-300);
       this.kAbove[i] = k + ULP * ulps + QUADRATURE + 4 * ULP * Math.abs(k);
     }
-  }
-
-  /** Largest mean of the loss of one step under a tilt. */
-  get furthest() {
-    return this.mean[GRID - 1];
   }
 
   /** Return an upper bound on log delta: the minimum of log c(mu) e^{T K(mu) - mu epsilon}, rounded up.
@@ -213,12 +205,6 @@ export class Table {
     // The estimate falls along the grid for positive epsilon; make it monotone.
     const falls = logs.map((log) => (most = Math.max(most, -log)));
     return interpolated(-logDelta, falls, epsilon);
-  }
-
-  /** Return the saddle point estimate of log delta. @param {number} steps @param {number} at */
-  guessLogDelta(steps, at) {
-    const { epsilon, logs } = this._saddles(steps);
-    return Math.min(0, interpolated(at, epsilon, logs));
   }
 
   /** Return a row's needs, its smallest period P, and the interval of lambda for 1.4 P.

@@ -11,9 +11,8 @@ const MOMENTS = Array.from({ length: 32 }, (_, i) => i + 2);
 const CLOSE = 1e-8;
 // Maximum of nodes in x per order; orders that need more are left out.
 const MOST_NODES = 2 ** 13;
-const LOG_ACCURACY = 39;
 // Assumed relative error of divergences and their conversion.
-const ROUNDING = 1e-12;
+export const ROUNDING = 1e-12;
 
 /** Renyi curve of one release, with a cache of orders. */
 export class Renyi {
@@ -32,7 +31,7 @@ export class Renyi {
     if (q === 1) return order / (2 * sigma ** 2);
     let value = values.get(order);
     if (value === undefined) {
-      const logX = (replaced ? replacedIntegral : excessIntegral)(order, sigma, q);
+      const logX = excess(order, sigma, q, replaced);
       value = (logAdd(0, logX) / (order - 1)) * (1 + ROUNDING);
       values.set(order, value);
     }
@@ -59,11 +58,12 @@ export class Renyi {
 }
 
 /** Return the minimum between a and c, given that the value at b is below both ends'.
- * @param {(x: number) => number} value @param {number} a @param {number} b @param {number} c */
-function smallest(value, a, b, c) {
+ * @param {(x: number) => number} value @param {number} a @param {number} b @param {number} c
+ * @param {number} [close] relative distance of the ends from the minimum at which the search stops */
+export function smallest(value, a, b, c, close = CLOSE) {
   let [fa, fb, fc] = [a, b, c].map(value);
   let before = Infinity;
-  for (let trial = 0; fb > 0 && Math.max(fa, fc) - fb > CLOSE * fb && trial < 100; trial++) {
+  for (let trial = 0; fb > 0 && Math.max(fa, fc) - fb > close * fb && trial < 100; trial++) {
     // Vertex of the parabola through all three; after little progress, split the longer side.
     const [left, right] = [(b - a) * (fb - fc), (b - c) * (fb - fa)];
     let x = b - (0.5 * ((b - a) * left - (b - c) * right)) / (left - right);
@@ -96,41 +96,17 @@ export function zcdpEpsilon(rho, delta) {
   return Math.max(improved(order, rho * order, logDelta) * (1 + ROUNDING), 0);
 }
 
-/** Return the log of X = E f^order - 1 by the trapezoidal rule, u in units of sigma. @param {number} order
- * @param {number} sigma @param {number} q */
-function excessIntegral(order, sigma, q) {
-  const a = Math.min(Math.PI * sigma, Math.sqrt(2 * LOG_ACCURACY));
-  const step = (2 * Math.PI) / (0.5 * a + LOG_ACCURACY / a);
-  const ends = [-9.5, 9.5 + (order + 1) / sigma];
-  // Far beyond order 4 sigma^2 ln(1/q) the integrand has two bumps, at the origin and at
-  // order / sigma; the part between them is negligible.
-  const far = Math.max(4 * sigma ** 2 * (3 - 2 * Math.log(q)), 3 + 20 * sigma);
-  const apart = order > far && order / sigma > 1000 * step;
-  const centre = Math.ceil(order / sigma / step) * step;
-  const ranges = apart ? [[-9.5, 9.5 + 3 / sigma], [centre - 9.5, centre + 9.5]] : [ends];
-  let [top, sum] = [-Infinity, 0];
-  for (const [from, to] of ranges) {
-    for (let u = from; u < to; u += step) {
-      const drift = u / sigma - 0.5 / sigma ** 2;
-      const x = q * Math.expm1(Math.min(drift, 600));
-      const log = logTerm(order, logAdd(Math.log1p(-q), Math.log(q) + drift), x) - 0.5 * u * u;
-      if (log > top) [top, sum] = [log, sum * Math.exp(top - log) + 1];
-      else if (log > top - 50) sum += Math.exp(log - top);
-    }
-  }
-  return Math.log(sum) + top + Math.log(step / Math.sqrt(2 * Math.PI));
-}
-
-/** log of X for replace-one by the trapezoidal rule: E g ((f/g)^a - 1 - a (f/g - 1)), whose terms are never
- * negative. @param {number} order @param {number} sigma @param {number} q */
-function replacedIntegral(order, sigma, q) {
-  const pair = new Pair(sigma, q, "replace");
+/** Return the log of E g ((f/g)^a - 1 - a (f/g - 1)) by the trapezoidal rule, with g = 1 unless a record is
+ * replaced; its terms are never negative. @param {number} order @param {number} sigma @param {number} q
+ * @param {boolean} replaced */
+function excess(order, sigma, q, replaced) {
+  const pair = new Pair(sigma, q, replaced ? "replace" : "remove");
   const step = pair.step(order - 1, 0);
   if (order > MOST_NODES * step) return Infinity;
   let [top, sum] = [-Infinity, 0];
   for (const x of pair.nodes(order - 1, step)) {
-    const logG = pair.logRatio(-x);
-    const [up, down] = [(2 * x - 1) / (2 * sigma ** 2), (-2 * x - 1) / (2 * sigma ** 2)];
+    const logG = replaced ? pair.logRatio(-x) : 0;
+    const [up, down] = [(2 * x - 1) / (2 * sigma ** 2), replaced ? (-2 * x - 1) / (2 * sigma ** 2) : 0];
     // f / g - 1, accurate where it is small; where it is large only its logarithm is used.
     const ratio = q * Math.exp(down - logG) * Math.expm1(Math.min(up - down, 700));
     const logF = Math.abs(ratio) < 0.5 ? Math.log1p(ratio) : pair.logRatio(x) - logG;

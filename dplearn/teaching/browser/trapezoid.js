@@ -58,7 +58,6 @@ export class Trapezoid {
     this.slopeRe = buffer(8, count);
     this.slopeIm = buffer(9, count);
     const bits = [...steps.toString(2)].slice(1).map(Number);
-    line.pair.work.left -= count * bits.length;
     const { terms, moments, growth } = this._fill(bits);
     this.terms = terms;
     this.moments = moments;

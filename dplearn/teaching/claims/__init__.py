@@ -1,23 +1,19 @@
 """Verdicts on printed formulas, in every setting that fits their letters.
 
 In the order of imports: `reading` (claims), `table` (settings), `matching` (claim in one setting),
-`judging` (the rule over all settings), `map` (a picture of a verdict), `pages` and `report`.
+`judging` (the rule over all settings), `pages` and `report`.
 """
 
 from dplearn.teaching.claims.judging import VERDICTS, Finding, Line, proofread
-from dplearn.teaching.claims.map import STATUS, Slice, map_of
 from dplearn.teaching.claims.pages import Place, places, places_in
 from dplearn.teaching.claims.reading import Note
 
 __all__ = [
-    "STATUS",
     "VERDICTS",
     "Finding",
     "Line",
     "Note",
     "Place",
-    "Slice",
-    "map_of",
     "places",
     "places_in",
     "proofread",

@@ -5,28 +5,25 @@ settings agree or a word names one of them; otherwise it is "depends".
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from dplearn.core.display import as_json
+from dplearn.teaching.book.kit.entry import Misprint
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import LISTS, QUANTITIES
 from dplearn.teaching.claims.matching import Match, base, compare, in_units
-from dplearn.teaching.claims.reading import (
-    Claim,
-    Note,
-    NotReadError,
-    claims_of,
-    conditions_in,
-)
+from dplearn.teaching.claims.reading import Claim, Note, claims_of, conditions_in
 from dplearn.teaching.claims.table import tables
 
 VERDICTS = (
     "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
 )  # fmt: skip
+_TRUE = ("holds", "safe")
+# Quantities of which claims are upper bounds.
+_BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
 # Stems of the names of noise laws, in any language.
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
 # Words that refer to a condition elsewhere.
@@ -35,7 +32,6 @@ _ELSEWHERE = ("unless", "except", "certain condition", "除非")
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
 # Quantities whose letter on the left side may mean another quantity.
 _ALSO = {"order": "error", "mu": "sigma"}
-_SLACK = ("slack", "松弛", "余量 δ'")
 # Words that only certain settings use.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
@@ -88,13 +84,23 @@ class Finding:
 
 
 def proofread(formula: str, *, words: str = "") -> Finding:
-    r"""Return the verdict on one printed formula, LaTeX, Unicode or ASCII.
+    r"""Return the verdict on one printed formula, with a line per setting that fits its letters.
 
-    "holds", "safe" (true but loose), "refuted" (below a lower bound for all mechanisms),
-    "conditional" (true under a condition that is not stated), "open" (between the lower bound and
-    the proved value), "depends" (true in one setting, false in another), "approximation" or "not
-    read". The `words` around the formula give its conditions and sort the settings; an id such as
-    G-C8b among them selects a setting.
+    Parameters
+    ----------
+    formula : str
+        Claim in LaTeX, Unicode or ASCII, of at most 2,000 characters; it is never executed.
+    words : str, optional
+        Sentence around it, which gives conditions and sorts the settings; an id such as G-C8b in
+        it selects a setting.
+
+    Returns
+    -------
+    Finding
+        Its verdict is "holds", "safe" (true but loose), "refuted" (below a lower bound for all
+        mechanisms), "conditional" (true under a condition that is not stated), "open" (between the
+        lower bound and the proved value), "depends" (true in one setting, false in another),
+        "approximation" or "not read", which has a reason.
 
     Examples
     --------
@@ -111,7 +117,7 @@ def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
     """Return the finding of `proofread`, and the formula's matches in all settings."""
     try:
         claims, beside = claims_of(formula)
-    except NotReadError as error:
+    except ValueError as error:
         return Finding(verdict="not read", reason=error.args[0]), []
     except (RecursionError, IndexError):
         return Finding(verdict="not read", reason="Expected a formula, got something else."), []
@@ -153,34 +159,7 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     also = claim.left and _ALSO.get(claim.about)
     found = [_decided(replace(claim, about=x), context) for x in (claim.about, also) if x]
     best = next((pair for pair in found if any(m.exact for m in pair[1])), None)
-    best = best or next((p for p in found if p[0].verdict != "not read"), found[0])
-    finding, matches = best
-    why = _unsaid(claim, finding, matches, context)
-    return (replace(finding, verdict="not read", reason=why) if why else finding), matches
-
-
-def _unsaid(claim: Claim, finding: Finding, matches: list[Match], context: _Context) -> str:
-    """Return why the words make the claim ambiguous, or ""."""
-    unread = bool(matches) and all(m.unread for m in matches)
-    doubtful = finding.verdict in ("refuted", "depends", "conditional")
-    if doubtful and (unread or context.speaks_of(_ELSEWHERE)):
-        return "A condition of its letters is not read."
-    true = finding.verdict in ("holds", "safe")
-    if context.ids or not (true or finding.verdict == "refuted"):
-        return ""
-    columns = {*matches[0].table.domains}
-    counted = {"steps", "group", "answers", "queries", *LISTS} & columns
-    listed = any(step.what == "sum" for step in claim.right.program)
-    if true and _SEVERAL.search(context.words) and not counted and not listed:
-        return "The words speak of several releases, and the formula has no number of them."
-    if "slack" not in columns and context.speaks_of(_SLACK):
-        return "The words speak of a slack that the formula does not have."
-    sized = _SENSITIVITY.search(context.words)
-    bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}
-    about = claim.about in ("sigma", "scale", "rho", "mu", "rdp", "epsilon")
-    if about and bare and sized and sized[1] != "1":
-        return "The words name a sensitivity that the formula does not have."
-    return ""
+    return best or next((p for p in found if p[0].verdict != "not read"), found[0])
 
 
 def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
@@ -190,10 +169,8 @@ def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
         if match is None:
             continue
         match = replace(match, named=context.named(match))
-        # For these quantities only exact matches and named settings count.
-        shape, accused = table.sign == 0 or claim.about == "p", match.verdict == "refuted"
-        named = match.named > 0 and not (accused and claim.about == "p")
-        if match.exact or not shape or named:
+        # Of identities and chances only exact matches and named settings count.
+        if match.exact or match.named > 0 or (table.sign != 0 and claim.about != "p"):
             yield match
 
 
@@ -220,53 +197,77 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     for stems in _APART:
         if context.speaks_of(stems):
             near = [m for m in near if m.table.setting.speaks_of(stems)]
+    matches.sort(key=lambda m: (m not in near, -m.named, not m.exact, m.rank))
     if not near or (claim.about == "scale" and context.speaks_of(_NO_SCALE)):
         why = "The words do not say in which of the settings it is meant."
         return _finding("not read", matches, why), matches
-    matches.sort(key=lambda m: (m not in near, -m.named, not m.exact, m.rank))
     if all(m.named < 0 for m in near):
         return _finding("not read", matches, "The words speak of another law of noise."), matches
-    most = max(m.named for m in near)
-    pool = [m for m in near if m.named == most or (m.named >= 0 and most <= 0)]
-    decided = [m for m in pool if m.verdict != "open"]
-    if most > 0 or any(m.verdict in ("holds", "safe") for m in decided):
-        pool = decided or pool  # an open match decides nothing
-    head = min(pool, key=lambda m: (not m.exact, not m.direct, m.rank))
-    kinds = {"true" if m.verdict in ("holds", "safe") else m.verdict for m in pool}
-    others = {m.verdict for m in matches if m.named >= 0}
-    opposed = {"refuted", "conditional"} if head.verdict in ("holds", "safe") else {"holds", "safe"}
-    split = len(kinds) > 1 and not kinds <= {"conditional", "refuted"} and kinds != {
-        "true", "conditional",
-    }  # fmt: skip
-    if split or (most <= 0 and others & opposed and head.verdict != "conditional"):
-        return _finding("depends", matches), matches
-    verdict, why = _hedged(claim, head, context)
-    matches.remove(head)
-    matches.insert(0, head)
-    finding = _finding(verdict, matches, why)
-    if verdict in ("refuted", "safe", "conditional"):
-        finding = _with_misprint(claim, head, finding)
+    head, verdict = _headline(matches, near)
+    if verdict != "depends":
+        matches.remove(head)
+        matches.insert(0, head)
+    rough = context.speaks_of(_ROUGH) and verdict == "refuted"
+    rough |= claim.relation == "~" or head.table.entry.kind == "asymptotic"
+    sure = head.exact or claim.relation == "~" or verdict == "refuted"
+    verdict = "approximation" if rough and sure and verdict != "depends" else verdict
+    if why := _doubt(claim, verdict, matches, context):
+        return _finding("not read", matches, why), matches
+    finding = _finding(verdict, matches)
+    misprint = _misprint(head) if verdict in ("refuted", "safe", "conditional") else None
+    if misprint:
+        slip = misprint.note + (f" Met in {misprint.met}." if misprint.met else "")
+        reason = f"{finding.reason} {slip}"
+        finding = replace(finding, misprint=misprint.name, reason=reason, slip=slip)
     return finding, matches
 
 
-def _hedged(claim: Claim, head: Match, context: _Context) -> tuple[str, str]:
-    """Return the headline's verdict, or "not read" and a reason if the relation is ambiguous."""
-    verdict = head.verdict
-    is_bound = claim.about in ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
-    at_least = claim.relation == ">" and is_bound and head.table.entry.kind != "lower"
-    if at_least and (not head.exact or claim.about in ("kl", "adv")):
-        return "not read", "It is not clear whether a bound from below is meant."
+def _headline(matches: list[Match], near: list[Match]) -> tuple[Match, str]:
+    """Return the intended match among the `near` ones, and its verdict or "depends"."""
+    most = max(m.named for m in near)
+    pool = [m for m in near if m.named == most or (m.named >= 0 and most <= 0)]
+    decided = [m for m in pool if m.verdict != "open"]
+    if most > 0 or any(m.verdict in _TRUE for m in decided):
+        pool = decided or pool  # an open match decides nothing
+    head = min(pool, key=lambda m: (not m.exact, not m.direct, m.rank))
+    kinds = {"true" if m.verdict in _TRUE else m.verdict for m in pool}
+    others = {m.verdict for m in matches if m.named >= 0}
+    opposed = {"refuted", "conditional"} if head.verdict in _TRUE else {*_TRUE}
+    alike = len(kinds) == 1 or kinds <= {"conditional", "refuted"} or kinds == {
+        "true", "conditional",
+    }  # fmt: skip
+    split = most <= 0 and others & opposed and head.verdict != "conditional"
+    return head, "depends" if split or not alike else head.verdict
+
+
+def _doubt(claim: Claim, verdict: str, matches: list[Match], context: _Context) -> str:
+    """Return why the words or the relation leave the verdict open, or ""."""
+    head = matches[0]
+    unread = all(m.unread for m in matches) or context.speaks_of(_ELSEWHERE)
+    if unread and verdict in ("refuted", "depends", "conditional"):
+        return "A condition of its letters is not read."
+    if verdict == "depends":
+        return ""
+    upper = claim.about in _BOUNDED and head.table.entry.kind != "lower"
+    if claim.relation == ">" and upper and (not head.exact or claim.about in ("kl", "adv")):
+        return "It is not clear whether a bound from below is meant."
     if claim.relation == "<" and claim.about in ("sigma", "scale") and head.direct:
-        return "not read", "It is not clear whether so much noise is enough, or no more than that."
-    if claim.best and claim.about == "rdp":
-        return "not read", "Expected a closed form: an optimum over a set is not read."
-    rough = verdict == "refuted" and context.speaks_of(_ROUGH)
-    near = claim.relation == "~" or rough or head.table.entry.kind == "asymptotic"
-    if near and verdict == "refuted":
-        return "not read", "No setting has this approximation."
-    if near and (head.exact or claim.relation == "~"):
-        return "approximation", ""
-    return verdict, ""
+        return "It is not clear whether so much noise is enough, or no more than that."
+    if verdict == "approximation" and head.verdict == "refuted":
+        return "No setting has this approximation."
+    if context.ids or verdict not in (*_TRUE, "refuted"):
+        return ""
+    columns = {*head.table.domains}
+    counted = {"steps", "group", "answers", "queries", *LISTS} & columns
+    listed = any(step.what == "sum" for step in claim.right.program)
+    if verdict in _TRUE and _SEVERAL.search(context.words) and not counted and not listed:
+        return "The words speak of several releases, and the formula has no number of them."
+    sized = _SENSITIVITY.search(context.words)
+    bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}
+    about = claim.about in ("sigma", "scale", "rho", "mu", "rdp", "epsilon")
+    if about and bare and sized and sized[1] != "1":
+        return "The words name a sensitivity that the formula does not have."
+    return ""
 
 
 def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
@@ -281,7 +282,7 @@ def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
         )
         for m in matches
     )
-    true = [line for line in lines if line.verdict in ("holds", "safe", "conditional")]
+    true = [line for line in lines if line.verdict in (*_TRUE, "conditional")]
     false = [line for line in lines if line.verdict == "refuted"]
     if verdict == "depends":
         parts = [str(replace(line, note="")) for line in (true[:1] + false[:1])]
@@ -290,18 +291,14 @@ def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
     return Finding(verdict=verdict, reason=why or f"{lines[0]}.", lines=lines, entry=entry)
 
 
-def _with_misprint(claim: Claim, head: Match, finding: Finding) -> Finding:
-    """Return the finding with the book's misprint that the formula equals, if there is one."""
-    for misprint in head.table.entry.misprints if head.direct else ():
-        if misprint.claim is not None and _equals(head, misprint.claim):
-            slip = misprint.note + (f" Met in {misprint.met}." if misprint.met else "")
-            reason = f"{finding.reason} {slip}"
-            return replace(finding, misprint=misprint.name, reason=reason, slip=slip)
-    return finding
-
-
-def _equals(head: Match, wrong: str | Callable[..., Any]) -> bool:
-    """Return whether the claim equals a misprint at ten points of the table."""
+def _misprint(head: Match) -> Misprint | None:
+    """Return the book's misprint that the claim equals at ten points, or None."""
     columns = {name: x[:10] for name, x in head.table.columns.items()}
-    values = head.table.value_at(columns, parse(wrong) if isinstance(wrong, str) else wrong)
-    return np.allclose(head.trial.claimed[:10], values, rtol=1e-6, atol=0)
+    for misprint in head.table.entry.misprints if head.direct else ():
+        wrong = misprint.claim
+        if wrong is not None:
+            wrong = parse(wrong) if isinstance(wrong, str) else wrong
+            values = head.table.value_at(columns, wrong)
+            if np.allclose(head.claimed[:10], values, rtol=1e-6, atol=0):
+                return misprint
+    return None

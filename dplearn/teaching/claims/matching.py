@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.teaching.book.kit.domains import Whole
-from dplearn.teaching.book.kit.expression import Expression
+from dplearn.teaching.book.kit.expression import GREEK, Expression
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KIND_OF, LETTERS, LISTS, VALUES
 from dplearn.teaching.claims.reading import Claim, Note
-from dplearn.teaching.claims.table import Table, unpinned
+from dplearn.teaching.claims.table import Table
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
 VALUE = "@"  # the column of the entry's value
@@ -28,8 +28,7 @@ _ONE_WAY = ("variance", "probability", "tradeoff", "kl", "adv", "auc", "error")
 # Quantities with the same letter for one step and for all steps.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
-_SIGNS = {"Delta": "Δ", "epsilon": "ε", "delta": "δ", "sigma": "σ", "rho": "ρ", "mu": "μ"}
-_SIGNS |= {"alpha": "α", "lambda": "λ", "beta": "β", "gamma": "γ", "tau": "τ", "xi": "ξ"}
+_SIGNS = {name: letter for letter, name in reversed(GREEK.items())} | {"Delta": "Δ", "xi": "ξ"}
 Points = Mapping[str, NDArray]
 
 
@@ -60,54 +59,18 @@ def fits(name: str, column: str, about: str) -> bool:
     return base(name) in letters or numbered in letters
 
 
-@dataclass(frozen=True)
-class Match:
-    """Outcome of a claim in one setting."""
-
-    trial: "Trial"
-    verdict: str = "holds"
-    note: str = ""
-    exact: bool = False  # whether it equals the proved value
-    step: bool = False  # whether its left side is a quantity of one step
-    unread: bool = False  # whether a condition on its letters was not used
-    named: float = 0.0  # weight of the words that name the setting
-    example: int | None = None  # the index of the simplest failing point
-
-    @property
-    def table(self) -> Table:
-        """Table of the setting."""
-        return self.trial.table
-
-    @property
-    def direct(self) -> bool:
-        """Whether the claim is about the value, not about a column."""
-        return self.trial.target == VALUE
-
-    @property
-    def rank(self) -> int:
-        """Position of its verdict in `ORDER`."""
-        return ORDER.index(self.verdict)
-
-
 def in_units(claim: Claim, table: Table) -> Table:
     """Return the table, with varying sensitivity if the claim has a letter for it."""
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
     no_other = table.setting.rare and "noise_std" in table.domains  # noise on votes
     letters = {base(name) for name in claim.names} | {n for n in claim.names if n == "L_1"}
-    phrase = {"Delta", "S", "C", "L_1"}
-    if (
-        claim.about in ("sigma", "scale", "rho")
-        or "noise_multiplier" not in table.domains
-        or "s" not in LETTERS["noise_multiplier"]
-    ):
-        phrase |= {"s"}
-    speaks = bool(letters & phrase) and not taken and not no_other
-    return unpinned(table) if speaks or claim.about == "sensitivity" else table
+    speaks = bool(letters & {"Delta", "S", "C", "L_1", "s"}) and not taken and not no_other
+    return table.unpinned if speaks or claim.about == "sensitivity" else table
 
 
 def compare(
     claim: Claim, table: Table, conditions: Sequence[Expression], unread: set[str]
-) -> Match | None:
+) -> "Match | None":
     """Return the best match of a claim in a setting, or None if its letters do not fit."""
     best: Match | None = None
     if claim.event:
@@ -124,17 +87,17 @@ def compare(
             continue
         for bound in _bound(claim, table, target):
             candidate = _tried(claim, table, target, bound)
-            found = candidate.match(conditions, unread) if candidate else None
+            found = candidate.judged(conditions, unread) if candidate else None
             if found:
                 best = _preferred(best, found) if best else found
     return best
 
 
-def _preferred(best: Match, found: Match) -> Match:
+def _preferred(best: "Match", found: "Match") -> "Match":
     """Return the better reading of a claim: on the total, unless it is a budget per step."""
     if found.step != best.step:
         inverse, direct = (best, found) if best.step else (found, best)
-        split = inverse.exact or direct.trial.shrinks
+        split = inverse.exact or direct.shrinks
         return inverse if split and not direct.exact else direct
     return found if (found.rank, not found.exact) < (best.rank, not best.exact) else best
 
@@ -158,7 +121,10 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
     """Yield the assignments of the claim's letters to the columns and the value."""
     free = [n for n in (*table.columns, VALUE) if n != target]
     free = [n for n in free if not (n == "sensitivity" and table.pinned)]
-    skipped = [n for n in _replaced(claim, table, target) if n in free]
+    # Columns for which the claim has a formula or a number instead of a letter.
+    slack = _slack(table) if claim.second and not (claim.bare or table.setting.second) else ""
+    skipped = [n for n in ("threshold" if claim.threshold else slack,) if n in free]
+    skipped = skipped if target == VALUE else []
     wanted = [n for n in free if n not in skipped]
     names, lists = set(claim.names), [n for n in table.lists if n != target]
     numbered = {n for n in names if _NUMBER.search(n)}
@@ -168,8 +134,6 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
         names -= numbered
         wanted = [n for n in wanted if n not in lists]
     elif lists and not any(_is_item(n) for n in names):
-        return
-    if not lists and any(step.what == "largest" for step in claim.right.program):
         return
     must = {*wanted}
     pair = claim.second is not None and not claim.bare and bool(claim.second.names)
@@ -191,28 +155,14 @@ def _assignments(
 ) -> Iterator[dict[str, str]]:
     if len(names) > len(free):
         return
-    options = []
-    for name in names:
-        able = [c for c in free if fits(name, c, table.setting.about)]
-        alone = sum(base(other) == name for other in names) == 1
-        options.append([name, *(c for c in able if c != name)] if name in able and alone else able)
+    options = [[c for c in free if fits(name, c, table.setting.about)] for name in names]
     for chosen in itertools.islice(itertools.product(*options), _ASSIGNMENTS):
         if len({*chosen}) == len(chosen):
             yield dict(zip(names, chosen, strict=True))
 
 
-def _replaced(claim: Claim, table: Table, target: str) -> list[str]:
-    """Return the columns for which the claim has a formula or a number instead of a letter."""
-    if target != VALUE:
-        return []
-    if claim.threshold:
-        return ["threshold"]
-    is_formula = claim.second is not None and not claim.bare
-    return [_slack(table)] if is_formula and not table.setting.second and _slack(table) else []
-
-
-def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "Trial | None":
-    """Return the trial of an assignment of letters, or None if it is impossible."""
+def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "Match | None":
+    """Return the match by an assignment of letters, or None if it is impossible."""
     changed, items = dict(table.columns), dict[str, NDArray]()
     for name in sorted(claim.names - {*bound}):  # numbered letters of a list
         whole = next(c for c in table.lists if fits(name, c, ""))
@@ -222,7 +172,9 @@ def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "T
         if changed[whole] is column:
             changed[whole] = np.full(column.shape, np.inf if whole == "noise_multipliers" else 0.0)
         changed[whole][:, k], items[name] = column[:, k], column[:, [k]]
-    candidate = Trial(claim, table, target, bound, items, table.points, table.edge)
+    candidate = Match(
+        claim, table, target, bound, items, table.columns | {VALUE: table.value}, table.edge
+    )
     second = _second(candidate, changed)
     if second is None:
         return None
@@ -233,20 +185,20 @@ def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "T
     return replace(candidate, failed=second)
 
 
-def _second(trial: "Trial", changed: dict[str, NDArray]) -> str | None:
+def _second(match: "Match", changed: dict[str, NDArray]) -> str | None:
     """Return why the second part of a pair is wrong, or ""; None if it does not fit the setting.
 
     A second part that is a formula replaces the column of delta in `changed`.
     """
-    claim, table, bound = trial.claim, trial.table, trial.bound
-    if claim.second is None or trial.target != VALUE:
+    claim, table, bound = match.claim, match.table, match.bound
+    if claim.second is None or match.target != VALUE:
         return ""
     own, bare, shape = _slack(table), claim.bare, table.value.shape
     zero = not claim.second.names
     if zero and (float(claim.second()) != 0 or table.setting.second):
         return None
     if (needed := table.second_at(changed)) is not None:
-        said = table.columns.get(bound.get(bare, "delta")) if bare else claim.second(**trial.at)
+        said = table.columns.get(bound.get(bare, "delta")) if bare else claim.second(**match.at)
         if said is None:
             return None
         small = np.broadcast_to(said, shape) < needed * (1 - 1e-6)
@@ -254,7 +206,7 @@ def _second(trial: "Trial", changed: dict[str, NDArray]) -> str | None:
     if not own:  # pure DP holds with every delta
         return "" if zero or (bare and below(bare) in ("", "prime")) else None
     if not bare:
-        changed[own] = np.broadcast_to(claim.second(**trial.at), shape).astype(float)
+        changed[own] = np.broadcast_to(claim.second(**match.at), shape).astype(float)
         return ""
     phrase = next((n for n, c in bound.items() if c == own), "")
     if phrase == bare:
@@ -266,8 +218,8 @@ def _second(trial: "Trial", changed: dict[str, NDArray]) -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """A claim with letters assigned to columns of a table, and its values there."""
+class Match:
+    """A claim with its letters assigned to columns of a table, and its verdict there."""
 
     claim: Claim
     table: Table
@@ -277,6 +229,27 @@ class Trial:
     proved: Points  # columns and proved values
     edge: Points | None  # columns and lower bounds, if known
     failed: str = ""  # why the second part of a pair is wrong
+    verdict: str = "holds"
+    note: str = ""
+    exact: bool = False  # whether it equals the proved value
+    unread: bool = False  # whether a condition on its letters was not used
+    named: float = 0.0  # weight of the words that name the setting
+    example: int | None = None  # the index of the simplest failing point
+
+    @property
+    def direct(self) -> bool:
+        """Whether the claim is about the value, not about a column."""
+        return self.target == VALUE
+
+    @property
+    def step(self) -> bool:
+        """Whether the left side is a quantity of one step."""
+        return not self.direct and self.table.setting.about == self.claim.about
+
+    @property
+    def rank(self) -> int:
+        """Position of the verdict in `ORDER`."""
+        return ORDER.index(self.verdict)
 
     @property
     def at(self) -> Points:
@@ -328,8 +301,8 @@ class Trial:
         own = {} if self.target == VALUE else {left or self.target: self.target}
         return {**{n: c for n, c in self.bound.items() if c != VALUE}, **own}
 
-    def moved(self, columns: Points, shown: Points | None = None) -> "Trial":
-        """Return the trial at other points, with the letters' values taken from `shown`."""
+    def moved(self, columns: Points, shown: Points | None = None) -> "Match":
+        """Return the match at other points, with the letters' values taken from `shown`."""
         value = self.table.value_at(columns)
         low = self.table.below_at(columns, value) if self.edge else None
         shown = shown or columns
@@ -359,66 +332,52 @@ class Trial:
             wrong = self.sign * (claimed - low) < -1e-6 * np.abs(low) - 1e-13
             wrong |= np.isnan(claimed) & np.isfinite(low)
             wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
-            if self.target != VALUE:
-                wrong &= edge[VALUE] > 1e-9 * self.proved[VALUE]  # no inverse where it is 0
         return wrong & ~np.isnan(low)
 
-    def match(self, conditions: Sequence[Expression], unread: set[str]) -> Match | None:
-        """Return the outcome of the trial, or None if the claim does not fit."""
+    def judged(self, conditions: Sequence[Expression], unread: set[str]) -> "Match | None":
+        """Return the match with its verdict, or None if the claim does not fit."""
         try:
             claimed = self.claimed
         except ValueError:  # a list's letter outside a sum
             return None
         expected, holds = self.truth, self.table.holds
         good = np.isfinite(claimed) & ~np.isnan(expected) & holds & (np.abs(expected) > 1e-290)
-        good = good if good.sum() >= 8 else ~np.isnan(expected) & holds
         equal = np.isfinite(expected) & np.isclose(claimed, expected, rtol=1e-6, atol=1e-13)
         exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
         inside, said, missed = self._inside(conditions)
         letters = {base(n) for n in self.at} | {base(self.claim.left)}
-        step = self.target != VALUE and self.table.setting.about == self.claim.about
         missed = missed or bool(letters & {base(n) for n in unread})
-        out = Match(self, exact=exact, step=step, unread=missed)
-        if self.table.sign == 0 and self.target == VALUE:
+        out: Match | None = self
+        if self.table.sign == 0 and self.direct:
             if not exact and np.any(claimed[good] < 0):
                 return None  # neither a variance nor a probability
-            found = out if exact else self._refuted(out, ~equal & good)
-        elif exact and (self.edge is None or self.table.entry.kind == "asymptotic"):
-            found = out
-        elif self.sign == 0:
-            return None
-        else:
-            out = replace(out, note="" if exact else self._looseness)
-            found = self._on_one_side(out, good, inside, said)
-        if found and self.failed:
-            return replace(found, verdict="refuted", note=self.failed, exact=False)
-        return found
+            out = self if exact else self._refuted(~equal & good)
+        elif not exact or (self.edge is not None and self.table.entry.kind != "asymptotic"):
+            enough = good.sum() > 20
+            out = self._on_one_side(exact, enough, inside, said) if self.sign else None
+        if out and self.failed:
+            out, exact = replace(out, verdict="refuted", note=self.failed), False
+        return replace(out, exact=exact, unread=missed) if out else None
 
     def _on_one_side(
-        self, out: Match, good: NDArray, inside: NDArray, said: set[str]
-    ) -> Match | None:
+        self, exact: bool, enough: bool, inside: NDArray, said: set[str]
+    ) -> "Match | None":
         """Return the match of a claim for which one direction of error is safe."""
         proved = (self.enough | ~inside)[self.table.holds]
         if self.edge is None:
-            return replace(out, verdict="safe") if np.all(proved) and good.sum() > 20 else None
-        wrong = self.wrong & inside
-        if wrong.sum() >= 0.004 * max((inside & ~np.isnan(self.truth)).sum(), 1):
-            return self._fails(out, wrong, said)
-        return (
-            out if out.exact else replace(out, verdict="safe" if proved.mean() > 0.99 else "open")
-        )
-
-    def _fails(self, out: Match, wrong: NDArray, said: set[str]) -> Match:
-        """Return the match of a claim that fails at some points, with the missing condition."""
-        holds, failing = self.table.holds, self._refuted(out, wrong)
-        only = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)
-        if out.exact:
-            if not self._rule or not np.any(wrong & ~holds):
-                return out
+            return self._loose("safe") if np.all(proved) and enough else None
+        wrong, holds = self.wrong & inside, self.table.holds
+        if wrong.sum() < 0.004 * max((inside & ~np.isnan(self.truth)).sum(), 1):
+            return self if exact else self._loose("safe" if proved.mean() > 0.99 else "open")
+        if exact and not (self._rule and np.any(wrong & ~holds)):
+            return self
+        failing = self._refuted(wrong)
+        note = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)
+        if exact:
             verdict = "refuted" if said & self._violated(wrong) else "conditional"
-            return replace(failing, verdict=verdict, note=only)
-        if self._rule and not said and not np.any(wrong & holds) and holds.mean() > 0.25:
-            return replace(failing, verdict="conditional", note=only)
+            return replace(failing, verdict=verdict, note=note)
+        if self._rule and not said and not np.any(wrong & holds):
+            return replace(failing, verdict="conditional", note=note)
         return failing
 
     def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
@@ -447,15 +406,16 @@ class Trial:
                 names |= rule.names
         return names | ({VALUE} if self.table.setting.about in names else set())
 
-    @property
-    def _looseness(self) -> str:
+    def _loose(self, verdict: str) -> "Match":
+        """Return the match with a verdict, and claim / proved value in the note."""
         with np.errstate(all="ignore"):
             ratio = np.abs(self.claimed / self.truth) ** self.sign
         ratio = ratio[np.isfinite(ratio)]
         words = "{count} times what is proved, in the median"
-        return Note(words, count=f"{np.median(ratio):.3g}") if ratio.size else ""
+        note = Note(words, count=f"{np.median(ratio):.3g}") if ratio.size else ""
+        return replace(self, verdict=verdict, note=note)
 
-    def _refuted(self, match: Match, wrong: NDArray) -> Match:
+    def _refuted(self, wrong: NDArray) -> "Match":
         """Return the refuted match, with its simplest failing point in the note."""
         with np.errstate(all="ignore"):
             size = np.abs(np.log(np.maximum(np.abs(self.claimed / self.needed), 1e-300))).ravel()
@@ -468,7 +428,7 @@ class Trial:
         words = "at {place} it gives {claimed} where {truth} is needed"
         needed = f"{self.needed[k, 0]:.4g}"
         note = Note(words, place=", ".join(point), claimed=said, truth=needed)
-        return replace(match, verdict="refuted", note=note, example=k)
+        return replace(self, verdict="refuted", note=note, example=k)
 
     @property
     def _rule(self) -> str:

@@ -16,7 +16,6 @@ from dplearn.teaching.claims.reading import FIXED, LONGEST, SIGN, makes_claim, u
 
 _MOST, _MANY = 10_000_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm", ".rst", ".py", ".qmd", ".txt")
-_GROUP = r"(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*"
 # Code and comments by file type; unclosed ones extend to the end of the page or line.
 _CODE = {
     ".tex": r"(?<!\\)%[^\n]*|\\verb\|[^|\n]*\||\\iffalse\b.*?(?:\\fi\b|\Z)"
@@ -64,7 +63,7 @@ _SAID = re.compile(
 )
 _SAID_OF = {"variance": "Var", "sigma": r"\sigma", "scale": "b", "rdp": r"D_\alpha"}
 _MACRO = re.compile(
-    r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*(?:\[1\])?\s*"
+    r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*"
     r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,40}\}){0,80}\}){1,80})\}"
 )
 # Where a sentence, a paragraph, a row, an item or a heading ends.
@@ -97,8 +96,20 @@ class Place(NamedTuple):
 def places(path: Path) -> list[Place]:
     """Return the claims of a file in their order.
 
-    ValueError is raised for other file types, more than 10 MB or 1,000 claims, and text that is
-    neither UTF-8 nor GB 18030.
+    Parameters
+    ----------
+    path : Path
+        File of one of the types `KINDS`, in UTF-8 or GB 18030; it is never executed.
+
+    Returns
+    -------
+    list of Place
+        Formulas that make a claim, each with its sentence and position.
+
+    Raises
+    ------
+    ValueError
+        If the type or encoding is another one, or there are more than 10 MB or 1,000 claims.
     """
     if path.suffix.lower() not in KINDS or (path.exists() and not path.is_file()):
         raise ValueError(f"Expected a file of {', '.join(KINDS)}, got {path}.")
@@ -107,7 +118,25 @@ def places(path: Path) -> list[Place]:
 
 
 def places_in(content: bytes, name: str) -> list[Place]:
-    """Return the claims in the content of a file, like `places`; `name` gives its type."""
+    """Return the claims in the content of a file, like `places`.
+
+    Parameters
+    ----------
+    content : bytes
+        Content of the file.
+    name : str
+        Its name, whose ending gives the type.
+
+    Returns
+    -------
+    list of Place
+        Formulas that make a claim, each with its sentence and position.
+
+    Raises
+    ------
+    ValueError
+        As for `places`.
+    """
     if len(content) > _MOST:
         raise ValueError(f"Expected at most {_MOST // 10**6} MB, got more in {name}.")
     kind, text = Path(name).suffix.lower(), _decoded(content, name)
@@ -161,17 +190,12 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
 
 
 def _with_macros(text: str) -> Callable[[str], str]:
-    """Return the function that expands a page's own macros, of at most one argument."""
+    """Return the function that expands a page's own macros without arguments."""
     macros = dict(_MACRO.findall(text))
-    taking = "|".join(re.escape(name) for name in macros if "#1" in macros[name]) or "(?!)"
-    command = re.compile(
-        rf"({taking})(?![A-Za-z])\s*(?:\{{({_GROUP})\}}|(\\[A-Za-z]+|.))|\\[A-Za-z]+"
-    )
-    plain = lambda m: macros[m[1]].replace("#1", m[2] or m[3]) if m[1] else macros.get(m[0], m[0])
 
     def expanded(body: str) -> str:
         for _ in range(3 if macros else 0):  # macros may be nested
-            body = command.sub(plain, body)[:LONGEST]
+            body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:LONGEST]
         return body
 
     return expanded

@@ -7,7 +7,6 @@ unsupported syntax is refused with a reason.
 import re
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from typing import NoReturn
 
 from dplearn.teaching.book.kit.expression import GREEK, Expression
 from dplearn.teaching.book.kit.parser import parse
@@ -65,14 +64,11 @@ _IDENTITY = re.compile(r"(?:\\math\w+\s*)?\{?I\}?(?:_\{?\w+\}?)?\s*\Z")
 _EVENT = re.compile(
     r"(?:\\mathbb\s*)?\{?\\?P(?:r|_\w)?\}?(?:_\{?[^{}]*\}?)?\s*(?:\\left|\\[bB]igg?l?)?\s*\\?(?=[\[({])"
 )
-# Quantities that may equal a single letter of another quantity.
-_LONE = ("rdp", "sensitivity", "epsilon")
-# Quantities that claims are about, and those that need an epsilon on the right.
+# Quantities of claims about privacy; some others need an ε on the right.
 _CLAIMED = (
     "rdp", "log_moment", "sigma", "epsilon", "delta", "rho", "mu", "variance", "kl", "scale",
     "sensitivity", "tradeoff",
 )  # fmt: skip
-_WITH_EPSILON = ("p", "adv", "auc", "scale", "rdp")
 # Replacements in a formula before it is read.
 _CLEANED = {
     r"(?<!\\)\\[,;:!> ]": " ",
@@ -106,7 +102,6 @@ _CUT = re.compile(
     r"|(?<!\\)[,;，；](?=(?:\s|\\ |\\;|\\,)*(?:\\?[A-Za-z]+|[α-ω0-9])\s*(?:_\w\s*)?"
     r"(?:<|>|≤|≥|=|\\[lg]e|\\in|∈))|(?<!\\)[;；]|(?<!\\),\s*(?=\\text)"
 )
-_LEAST = re.compile(r"(?<=[^<>=\s])\s*(?:[<>≤≥]|\\[lg]eq?(?![a-z]))\s*[\d.]+\s*\Z")
 _DOTS = re.compile(
     r"(\\?[A-Za-zα-ω]+)_\{?1\}?(\^\{2\}|\^2|²)?\s*\+\s*(?:\1_\{?2\}?(?:\^\{2\}|\^2|²)?\s*\+\s*)?"
     r"(?:\\[lc]?dots|…|\.\.\.)\s*\+\s*\1_\{?[knmT]\}?(?:\^\{2\}|\^2|²)?"
@@ -142,7 +137,6 @@ class Claim:
     event: str = ""  # event of a probability
     threshold: Expression | None = None  # threshold of the event
     left: str = ""
-    best: bool = False  # whether an optimum over orders was printed
 
     @property
     def names(self) -> frozenset[str]:
@@ -166,8 +160,8 @@ class Claim:
         says = self.right.names and (not _letter(self.right) or self.second_is_formula)
         if self.event:
             return bool(says) and self.event.startswith(("|", "u("))
-        epsilon = self.about in _WITH_EPSILON and "epsilon" in self.right.names
-        return bool(says) and (_is_claimed(self.about, self.left) or epsilon)
+        chance = self.about in ("p", "adv", "auc", "scale", "rdp") and "epsilon" in self.right.names
+        return bool(says) and (chance or _is_claimed(self.about, self.left))
 
 
 class Note(str):
@@ -185,23 +179,14 @@ class Note(str):
         return (self.template,), self.values
 
 
-class NotReadError(ValueError):
-    """Formula that cannot be judged; `claimed` is whether it makes a claim."""
-
-    claimed = False
-
-
-def refuse(why: str, *, claimed: bool = False) -> NoReturn:
-    """Raise `NotReadError`."""
-    error = NotReadError(why)
-    error.claimed = claimed
-    raise error
+class ClaimNotReadError(ValueError):
+    """Claim about privacy whose right side cannot be read."""
 
 
 def claims_of(text: str) -> tuple[list[Claim], str]:
     """Return the claims of one printed formula, and the conditions printed with it."""
     if len(text) > LONGEST:
-        refuse(f"Expected at most {LONGEST} characters, got {len(text)}.")
+        raise ValueError(f"Expected at most {LONGEST} characters, got {len(text)}.")
     text = text.strip().strip("$").strip().removeprefix("\\[").removesuffix("\\]")
     for pattern, spelled in _CLEANED.items():
         text = re.sub(pattern, spelled, text)
@@ -211,19 +196,19 @@ def claims_of(text: str) -> tuple[list[Claim], str]:
         r"\Rightarrow"
     )
     if re.search(r"/|\\frac|\d", re.sub(r"_\{?\w\}?", "", beside)):
-        refuse("It is not clear what follows from a formula.")
+        raise ValueError("It is not clear what follows from a formula.")
     if re.search(r"delta|δ", beside) and not re.search(r"delta|δ|DP", text):
-        refuse("It does not use the δ that it is given.")
+        raise ValueError("It does not use the δ that it is given.")
     if ((cut := _CUT.search(text, 2)) and SIGN.search(text)) or (
         cut and "DP" in text[: cut.start()]
     ):
         text, beside = text[: cut.start()], f"{beside} {text[cut.start() :]}"
     text = _DOTS.sub(lambda m: rf"\sum_i {m[1]}_{{i}}{m[2] or ''}", text).strip(" .,;，。")
-    if (least := _LEAST.search(text)) and len(SIGN.findall(text)) > 1:  # as in ε' = f < 1
-        text, beside = text[: least.start()], f"{beside}; {SIGN.split(text)[0]} {least[0]}"
     text, best = _BEST.subn("", text)
     found = _said(text) or _of_law(text) or _of_event(text) or _relations(text)
-    return [replace(claim, best=best > 0) for claim in found], beside
+    if best and found[0].about == "rdp":
+        raise ValueError("Expected a closed form: an optimum over a set is not read.")
+    return found, beside
 
 
 def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
@@ -256,10 +241,7 @@ def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
 
 
 def _right(text: str) -> Expression:
-    try:
-        return parse(text.strip(" .,;"), printed=True)
-    except ValueError as error:
-        return refuse(str(error))
+    return parse(text.strip(" .,;"), printed=True)
 
 
 def _letter(formula: Expression) -> str:
@@ -308,8 +290,8 @@ def makes_claim(text: str) -> bool:
         return False
     try:
         return any(claim.on_privacy for claim in claims_of(text)[0])
-    except NotReadError as error:
-        return error.claimed
+    except ValueError as error:
+        return isinstance(error, ClaimNotReadError)
 
 
 def _said(text: str) -> list[Claim]:
@@ -328,7 +310,7 @@ def _said(text: str) -> list[Claim]:
     if len(parts) > 1:
         return _of_two(*parts[:2])
     if _letter(_right(parts[0])):
-        refuse("Expected a formula, got letters alone.")
+        raise ValueError("Expected a formula, got letters alone.")
     return [_claim("epsilon", parts[0], second="0")]
 
 
@@ -337,7 +319,7 @@ def _of_two(first: str, second: str) -> list[Claim]:
     if not _letter(_right(first)):
         return [_claim("epsilon", first, second=second)]
     if _letter(_right(second)) or not _right(second).names:
-        refuse("Expected a formula, got letters alone.")
+        raise ValueError("Expected a formula, got letters alone.")
     return [_claim("delta", second)]
 
 
@@ -365,30 +347,33 @@ def _of_event(text: str) -> list[Claim]:
 def _relations(text: str) -> list[Claim]:
     left, *sides = split(SIGN, text)
     if not sides:
-        refuse(Note("Expected a left side, such as ε' =, got none in {x}.", x=text.strip()[:60]))
+        raise ValueError(
+            Note("Expected a left side, such as ε' =, got none in {x}.", x=text.strip()[:60])
+        )
     signs = [m[0] for m in unbracketed(SIGN, text)]
     name, last = plain(left), plain(sides[-1])
     if re.fullmatch(r"delta'*(\(epsilon\))?", last) and not _quantity(name):
         return [_claim("delta", left, "<")]  # f ≤ δ
     about = _quantity(name)
     if not about:
-        refuse(Note("It is not clear what stands on the left: {x}.", x=left.strip()[:60]))
+        raise ValueError(Note("It is not clear what stands on the left: {x}.", x=left.strip()[:60]))
     claims, why = [], ""
     for sign, side in zip(signs, sides, strict=True):
         try:
             claim = _claim(about, side, sign, left=name)
-        except NotReadError as error:
+        except ValueError as error:
             why = why or str(error)
             continue
-        # Skip numbers, and single letters for the same quantity.
-        lone = _letter(claim.right).startswith(about) or about not in _LONE
-        if not claim.right.names or (_letter(claim.right) and lone):
+        alone = _letter(claim.right)  # a claim only about another quantity, as in D_α ≤ ε
+        if not claim.right.names or (alone and (about != "rdp" or alone.startswith("rdp"))):
             continue
         root = about == "sigma" and name.endswith("^2")
         claims.append(replace(claim, root=root))
     if not claims:
-        alone = Note("Expected a formula, got {word} alone.", word=sides[-1].strip()[:60])
-        refuse(why or alone, claimed=bool(why and last) and _is_claimed(about, name))
+        if why and last and _is_claimed(about, name):
+            raise ClaimNotReadError(why)
+        word = sides[-1].strip()[:60]
+        raise ValueError(why or Note("Expected a formula, got {word} alone.", word=word))
     return claims
 
 

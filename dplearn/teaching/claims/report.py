@@ -11,10 +11,8 @@ from dplearn.core.display import print_json
 from dplearn.teaching.claims.judging import Finding, proofread
 from dplearn.teaching.claims.pages import KINDS, Place, places, places_in
 
-# Severities of verdicts; that of others is "info".
+# Severities of verdicts; others are for information.
 _SEVERITY = {"refuted": "error", "depends": "warning", "conditional": "warning", "open": "warning"}
-_LEVELS = {"info": "note"}
-Row = tuple[str, Place, Finding]
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -48,19 +46,17 @@ def line_of(name: str, place: Place, finding: Finding) -> str:
 
 def _run(options: argparse.Namespace) -> int:
     """Judge the claims of the files, print them, and return the exit status."""
-    found = [
-        (name, place)
-        for name in options.files
-        for place in (
-            places_in(sys.stdin.buffer.read(), "-.md") if name == "-" else places(Path(name))
-        )
-    ]
-    rows: list[Row] = []
+    read = lambda name: (
+        places_in(sys.stdin.buffer.read(), "-.md") if name == "-" else places(Path(name))
+    )
+    rows: list[tuple[str, Place, Finding]] = []
+    found = [(name, place) for name in options.files for place in read(name)]
     for name, place in found:
-        rows.append((name, place, proofread(place.formula, words=place.words)))
-        shown = options.all or rows[-1][2].verdict != "not read"
+        finding = proofread(place.formula, words=place.words)
+        rows.append((name, place, finding))
+        shown = options.all or finding.verdict != "not read"
         if shown and not (options.json or options.sarif):
-            print(line_of(*rows[-1]), flush=True)
+            print(line_of(name, place, finding), flush=True)
     counts = Counter(finding.verdict for *_, finding in rows)
     if options.sarif:
         print(json.dumps(_sarif(rows), indent=2, ensure_ascii=False))
@@ -74,27 +70,25 @@ def _run(options: argparse.Namespace) -> int:
     return status_of([f.verdict for *_, f in rows], strict=options.strict)
 
 
-def _sarif(rows: Sequence[Row]) -> dict:
+def _sarif(rows: Sequence[tuple[str, Place, Finding]]) -> dict:
     """Return the verdicts as a run of SARIF 2.1.0, as code scanners read it."""
-    results = []
-    for name, place, finding in rows:
-        severity = _SEVERITY.get(finding.verdict, "info")
-        if finding.verdict == "not read":
-            continue
-        region = {"startLine": place.line, "startColumn": place.column}
-        where = {"artifactLocation": {"uri": Path(name).as_posix()}, "region": region}
-        results.append(
-            {
-                "ruleId": finding.entry or finding.verdict,
-                "level": _LEVELS.get(severity, severity),
-                "message": {"text": f"{place.formula}: {finding.verdict}. {finding.reason}"},
-                "locations": [{"physicalLocation": where}],
-            }
-        )
+    results = [
+        {
+            "ruleId": finding.entry or finding.verdict,
+            "level": _SEVERITY.get(finding.verdict, "note"),
+            "message": {"text": f"{place.formula}: {finding.verdict}. {finding.reason}"},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": Path(name).as_posix()},
+                        "region": {"startLine": place.line, "startColumn": place.column},
+                    }
+                }
+            ],
+        }
+        for name, place, finding in rows
+        if finding.verdict != "not read"
+    ]
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    driver = {"name": "dplearn proofread", "rules": []}
-    return {
-        "$schema": schema,
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
-    }
+    runs = [{"tool": {"driver": {"name": "dplearn proofread", "rules": []}}, "results": results}]
+    return {"$schema": schema, "version": "2.1.0", "runs": runs}

@@ -40,6 +40,11 @@ class Table:
         """Columns with the domains from which they are drawn."""
         return columns_of(self.entry, self.setting)
 
+    @cached_property
+    def unpinned(self) -> "Table":
+        """The table with varying sensitivity."""
+        return replace(self, pinned=False)
+
     @property
     def lists(self) -> tuple[str, ...]:
         """Columns that are lists."""
@@ -67,23 +72,19 @@ class Table:
             name: _drawn(domain, _WIDTH if name in LISTS else 1, rng)
             for name, domain in self.domains.items()
         }
+        if self.in_units:
+            columns["sensitivity"] = _drawn(Log(0.3, 4.0), 1, rng)
         if self.pinned and "sensitivity" in columns:
             columns["sensitivity"] = np.ones_like(columns["sensitivity"])
-        elif self.in_units and not self.pinned:
-            factor = _drawn(Log(0.3, 4.0), 1, rng)
+        if self.in_units:
+            factor = columns["sensitivity"]
             columns |= {n: x * factor for n, x in columns.items() if n in LENGTHS}
-            columns["sensitivity"] = factor
         return columns
 
     @cached_property
     def value(self) -> NDArray:
         """The entry's value, which is proved, at every point."""
         return self.value_at(self.columns)
-
-    @cached_property
-    def points(self) -> dict[str, NDArray]:
-        """Columns and proved values."""
-        return {**self.columns, "@": self.value}
 
     @cached_property
     def edge(self) -> dict[str, NDArray] | None:
@@ -111,11 +112,8 @@ class Table:
     ) -> NDArray:
         """Return the value of the entry, or of another function, at other points."""
         points = self.rows(self.unscaled(columns))
-        into, after, named = (
-            self.setting.into,
-            self.setting.value,
-            by_name(function or self.entry.function),
-        )
+        into, after = self.setting.into, self.setting.value
+        named = by_name(function or self.entry.function)
 
         def one(point: dict[str, Any]) -> float:
             try:
@@ -161,7 +159,7 @@ class Table:
 
     def unscaled(self, columns: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Return the columns with lengths in units of the sensitivity."""
-        if self.pinned or not self.in_units:
+        if not self.in_units:
             return dict(columns)
         factor = columns["sensitivity"]
         names = [n for n in columns if n != "sensitivity"]
@@ -170,7 +168,7 @@ class Table:
     def scale_of(self, columns: Mapping[str, NDArray]) -> NDArray | float:
         """Return the sensitivity if the entry's value scales with it, else 1."""
         length = self.in_units and self.setting.about in LENGTHS
-        return columns["sensitivity"] if length and not self.pinned else 1.0
+        return columns["sensitivity"] if length else 1.0
 
 
 def columns_of(entry: Formula, setting: Setting) -> Mapping[str, Domain]:
@@ -215,9 +213,3 @@ def tables(about: str) -> tuple[Table, ...]:
         for setting in entry.settings
         if about in {setting.about, *kinds(entry, setting)}
     )
-
-
-@cache
-def unpinned(table: Table) -> Table:
-    """Return the table with varying sensitivity."""
-    return replace(table, pinned=False)

@@ -21,6 +21,8 @@ from dplearn.teaching.classroom.sources import Lesson, LessonError, lessons
 
 # Stores an answer in the kernel until all cells have run.
 _KEEP = "__import__('sys').__dict__.setdefault('_dplearn_answers', {{}})[{key!r}] = {answer}"
+# Number and words of a notebook's title.
+_TITLE = re.compile(r"^# (\d\d) .+", re.MULTILINE)
 _JUDGE = """
 import sys
 for name in [name for name in sys.modules if name.startswith("dplearn.teaching.classroom")]:
@@ -50,10 +52,17 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
     notebook = nbformat.read(path, as_version=4)
     # The notebook's title or its first check names the lesson.
     text = "\n".join(cell.source for cell in notebook.cells)
-    title = re.search(r"^# (\d\d) ", text, re.MULTILINE) or re.search(r'check\("(\d+)\.', text)
-    lesson = lessons(folder).get(title[1].zfill(2)) if title else None
+    title = _TITLE.search(text)
+    number = title or re.search(r'check\("(\d+)\.', text)
+    lesson = lessons(folder).get(number[1].zfill(2)) if number else None
     if lesson is None or not exercises(lesson):
         raise LessonError(f"Expected the notebook of a lesson with exercises, got {path}.")
+    now = _TITLE.search(lesson.source.read_text(encoding="utf-8").replace("\n# ", "\n"))
+    if title and now and title[0] != now[0]:
+        raise LessonError(
+            f"Expected a notebook with the title {now[0][2:]!r}, got {title[0][2:]!r} in {path};"
+            " lessons have other numbers now, so copy its answers into the notebook of today."
+        )
     marks = {mark.key: mark for mark in _run(notebook, lesson)}
     return [
         marks.get(

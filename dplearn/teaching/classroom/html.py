@@ -23,6 +23,7 @@ _FILE = """\
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
+<link rel="icon" href="data:,">
 {styles}
 <body>
 {body}
@@ -51,7 +52,9 @@ def code_of(cell: Any) -> str:
     """Return the code of a cell, folded if it only draws."""
     shown = _coloured(cell.source)
     if FOLDED in cell.metadata.get("tags", ()):
-        return f'<details class="fold"><summary>Code of this picture</summary>{shown}</details>'
+        drawn = any({PLOTLY, SVG} & set(output.get("data", ())) for output in cell.outputs)
+        summary = "Code of this picture" if drawn else "Code of this cell"
+        return f'<details class="fold"><summary>{summary}</summary>{shown}</details>'
     return shown
 
 
@@ -113,6 +116,7 @@ def chart(figure: dict[str, Any], alt: str, *, still: str = "") -> str:
     """
     data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
     height = figure["layout"].get("height", 450)  # kept free, so that nothing moves later
+    height -= 55 if "sliders" in figure["layout"] else 0  # a field is lower than plotly's slider
     kind = "chart panels" if "xaxis2" in figure["layout"] else "chart"
     image = f'<img src="data:image/png;base64,{still.strip()}" alt="">' if still else ""
     return (

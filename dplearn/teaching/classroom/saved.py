@@ -1,7 +1,8 @@
 """Saved solutions: right answers to code exercises in ``my_dp.py``, for later lessons.
 
 The file belongs to the student. Each function stands between two comments with its exercise's key
-and a digest of its text; a text is replaced only if it still has this digest.
+and a digest of its text; a text is replaced only if it still has this digest. Functions are found
+by name, so a file stays valid when lessons are renumbered.
 """
 
 import ast
@@ -47,7 +48,7 @@ def load(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
     if (outcome := exercise.verdict(function).outcome) != "right":
         verdict = outcome if outcome == "not judged" else "not right"
         return None, f"ours, as the one in {path.name} is {verdict} in exercise {key}."
-    block = _block(path.read_text(encoding="utf-8"), key)
+    block = _block(path.read_text(encoding="utf-8"), name)
     return function, f"yours, {'kept on ' + block['day'] if block else 'from ' + path.name}."
 
 
@@ -67,7 +68,7 @@ def save(key: str, exercise: Any, function: Callable) -> str:
         ast.parse(text)
         digest = lambda body: hashlib.sha256(body.encode()).hexdigest()[:8]
         new = f"# {key} {name}, kept on {date.today()} [{digest(block)}]\n{block}# end of {key}\n"
-        old = _block(text, key)
+        old = _block(text, name)
         # A function that was edited by hand stays, without its comments.
         edited = bool(old) and digest(old["body"]) != old["digest"]
         if old:
@@ -101,9 +102,9 @@ def _run(path: Path) -> dict[str, Any]:
         return {"": error}
 
 
-def _block(text: str, key: str) -> re.Match | None:
-    head = rf"^# {re.escape(key)} \w+, kept on (?P<day>\S+) \[(?P<digest>\w+)\]\n"
-    tail = rf"(?P<tail>^# end of {re.escape(key)}\n)"
+def _block(text: str, name: str) -> re.Match | None:
+    head = rf"^# (?P<key>\S+) {name}, kept on (?P<day>\S+) \[(?P<digest>\w+)\]\n"
+    tail = r"(?P<tail>^# end of (?P=key)\n)"
     return re.search(rf"{head}(?P<body>.*?){tail}", text, re.MULTILINE | re.DOTALL)
 
 

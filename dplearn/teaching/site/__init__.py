@@ -40,7 +40,7 @@ from dplearn.teaching.site.html import Page
 REFERENCE = (
     *("dplearn", "dplearn.core.guarantee", "dplearn.engine.profile", "dplearn.mechanisms"),
     *("dplearn.accountants", "dplearn.certificates", "dplearn.statement", "dplearn.calibrate"),
-    *("dplearn.run", "dplearn.ledger", "dplearn.tuning", "dplearn.sweeps"),
+    *("dplearn.run", "dplearn.ledger", "dplearn.tuning"),
     *("dplearn.audit", "dplearn.training", "dplearn.datasets", "dplearn.federated", "dplearn.pate"),
 )
 _ASSETS = Path(__file__).parent / "assets"

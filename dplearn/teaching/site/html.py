@@ -88,7 +88,8 @@ def _links(body: str, root: str) -> str:
             return f'{link[1]}{root}{html.escape(target)}">{link[4]}</a>'
         if target:
             return f'{link[1]}{target}"{link[3]}{link[4]}</a>'
-        return link[4] + " <small>(in the explorer)</small>" * bool(query)
+        elsewhere = query and "explorer" not in link[4]
+        return link[4] + " <small>(in the explorer)</small>" * bool(elsewhere)
 
     return re.sub(r'(<a [^>]*?href=")([^"#][^"]*)"([^>]*>)(.*?)</a>', replaced, body, flags=re.S)
 

@@ -663,7 +663,7 @@ check("2.test", answers)
 #
 # * Wasserman & Zhou (2010), *A statistical framework for differential privacy*: where privacy was first read as a test.
 # * Kairouz, Oh & Viswanath (2015), *The composition theorem for differential privacy*: the region, drawn; and what follows for many releases (lesson 04).
-# * Dong, Roth & Su (2022), *Gaussian differential privacy*: the whole curve as the definition (lesson 09).
+# * Dong, Roth & Su (2022), *Gaussian differential privacy*: the whole curve as the definition (lesson 08).
 # * Dwork & Roth (2014), *The algorithmic foundations of differential privacy*, chapters 2 and 3: definitions, post-processing, groups, and how large $\delta$ may be.
 # * Kasiviswanathan & Smith (2014), *On the 'semantics' of differential privacy: a Bayesian formulation*: what an attacker may believe, with $\delta$ done carefully.
 #

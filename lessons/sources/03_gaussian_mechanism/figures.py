@@ -47,7 +47,7 @@ def _parts(cut, noise, both, title, marks=()):
     best, below = CAPS[both.argmin()], {"side": "bottom right"}
     return curves(
         [
-            Curve(x=CAPS, y=cut, label="cut off", role="second", label_at=0.02, **below),
+            Curve(x=CAPS, y=cut, label="cut off", role="second", label_at=0.4, side="top right"),
             Curve(x=CAPS, y=noise, label="noise", role="quiet", label_at=0.7, **below),
             Curve(x=CAPS, y=both, label="both", label_at=0.6, side="top left"),
         ],

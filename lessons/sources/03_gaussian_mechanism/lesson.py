@@ -325,7 +325,7 @@ for adjacency in ("add_remove", "replace_one"):
 # So an $\varepsilon$ without its adjacency is half a statement. The guarantee has further limits, too:
 #
 # * **Every further release costs more,** because noise averages out when an answer is repeated (lesson 04).
-# * **Computers do not draw real numbers.** The last bits leave traces (Mironov 2012); lesson 06 draws whole-number noise. `release` here is for teaching.
+# * **Computers do not draw real numbers.** The last bits leave traces (Mironov 2012); lesson 09 draws whole-number noise. `release` here is for teaching.
 # * **It hides one person:** for three sisters together the sensitivity is three times as large.
 # * **$\delta$ must be small against $1/n$.** To publish the file of one random pupil is $(0, 1/n)$-private.
 #
@@ -435,7 +435,7 @@ draw.delivered(recipe, formula, crossing)
 #
 # ### Why Gaussian noise at all?
 #
-# How much noise does each of $d$ counts need, if one pupil may change all of them? In the second column Laplace noise keeps $\varepsilon=1$ without any $\delta$. In the third it has the same $(1, 10^{-5})$ as the Gaussian noise beside it; the library adds up the losses of the $d$ counts (lesson 09).
+# How much noise does each of $d$ counts need, if one pupil may change all of them? In the second column Laplace noise keeps $\varepsilon=1$ without any $\delta$. In the third it has the same $(1, 10^{-5})$ as the Gaussian noise beside it; the library adds up the losses of the $d$ counts (lesson 08).
 
 # %%
 from dplearn.calibrate import smallest_noise_multiplier

@@ -446,7 +446,7 @@ broken = int(span[delivered > 1e-4][0])
 draw.delivered(span, delivered, broken)
 
 # %% [markdown]
-# Lesson 17 has a slider for this curve.
+# Lesson 16 has a slider for this curve.
 
 # %% [markdown]
 # ### Different releases

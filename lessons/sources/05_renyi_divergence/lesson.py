@@ -313,7 +313,7 @@ reveal("epsilon of 100 reports", truth=true, others={"adding up": added})
 reveal("best order", truth=best)
 
 # %% [markdown]
-# Adding up was too large by a factor of ten. The small gap between RDP and the truth does *not* come from the composition, which was exact. It comes from the conversion: one moment of the loss knows less than the whole distribution, and lesson 09 removes the gap.
+# Adding up was too large by a factor of ten. The small gap between RDP and the truth does *not* come from the composition, which was exact. It comes from the conversion: one moment of the loss knows less than the whole distribution, and lesson 08 removes the gap.
 #
 # Students who type the conversion often lose its bracket: $\varepsilon = \tau + \ln(1/\delta)/\alpha - 1$. At order 5, for our hundred reports:
 
@@ -394,7 +394,7 @@ print(lost_bracket)
 #
 # ### The same run, more releases
 #
-# *Basic* adds up; *Optimal* is the best that can be said about $(\varepsilon,\delta)$ pairs (lesson 04); *PLD* is exact here (lesson 09), the others are upper bounds. In [the explorer](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=10000&here=1000) you can follow all accountants.
+# *Basic* adds up; *Optimal* is the best that can be said about $(\varepsilon,\delta)$ pairs (lesson 04); *PLD* is exact here (lesson 08), the others are upper bounds. In [the explorer](explorer:?mechanism=gaussian&sampling=none&noise_multiplier=10&delta=1e-5&steps=10000&here=1000) you can follow all accountants.
 
 # %%
 draw.accounts()
@@ -745,7 +745,7 @@ check("5.test", answers)
 # * Mironov (2017), *Rényi differential privacy*: definition, composition, conversion.
 # * van Erven & Harremoës (2014), *Rényi divergence and Kullback–Leibler divergence*: everything about $D_\alpha$.
 # * Canonne, Kamath & Steinke (2020), *The discrete Gaussian for differential privacy*; Balle et al. (2020), *Hypothesis testing interpretations and Rényi differential privacy*: the sharper conversion.
-# * Bun & Steinke (2016), *Concentrated differential privacy*: what follows when $D_\alpha\le\rho\alpha$ at all orders; lesson 06.
+# * Bun & Steinke (2016), *Concentrated differential privacy*: what follows when $D_\alpha\le\rho\alpha$ at all orders; lesson 09.
 #
 # <details><summary>In the formula book</summary>
 #
@@ -755,7 +755,7 @@ check("5.test", answers)
 #
 # </details>
 #
-# **Next** [lesson 06](06_zcdp_census.ipynb): all orders in one number, and a census that spent it. The last cell re-examines what this lesson claimed.
+# **Next** [lesson 06](06_subsampling.ipynb): what it is worth that nobody knows whether you took part. The last cell re-examines what this lesson claimed.
 
 # %%
 # Checks

@@ -14,7 +14,7 @@
 # 3. audit somebody's training step with two lengths: how far one record can move it, and how wide the noise is.
 #
 # * **Time** NN minutes in class, and as much again at home; the computer needs some seconds.
-# * **You need** lesson 03 (Gaussian noise), lesson 07 (Poisson sampling), lesson 08 or 09 (accounting), one gradient step in PyTorch.
+# * **You need** lesson 03 (Gaussian noise), lesson 06 (Poisson sampling), lesson 07 or 08 (accounting), one gradient step in PyTorch.
 # * **Beside it** the explorer, if you have started it: [what each of its steps costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80).
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
@@ -112,9 +112,9 @@ predict("belief in her five, in per cent", None)
 #
 # Answer three questions from earlier lessons.
 #
-# **1** 09.5
+# **1** 08.5
 #
-# **2** 07.4
+# **2** 06.4
 #
 # **3** 03.2
 
@@ -223,7 +223,7 @@ print(f"Anna's row {lengths[anna]:.4g}, sum of all rows {rows.sum(0).norm():.4g}
 # >
 # > **Theorem.** All $T$ vectors $\tilde g$ together are at least as private as $T$ Poisson-sampled Gaussian releases with noise multiplier $\sigma$ and rate $q$, for neighbours that differ by *adding or removing* one record. (Abadi et al. 2016; Mironov, Talwar & Zhang 2019; Zhu, Dong & Wang 2022.)
 #
-# *Why.* Fix everybody's coins except for those of Anna. With her, the sum moves by a vector of length at most $C$, and the noise is $\sigma$ times that (lesson 03). Her coin makes it the sampled Gaussian of lesson 07. Division and learning rate only process what is already noisy. The next step starts from weights that the attacker may know, which composition allows, so we count the steps (lessons 08 and 09).
+# *Why.* Fix everybody's coins except for those of Anna. With her, the sum moves by a vector of length at most $C$, and the noise is $\sigma$ times that (lesson 03). Her coin makes it the sampled Gaussian of lesson 06. Division and learning rate only process what is already noisy. The next step starts from weights that the attacker may know, which composition allows, so we count the steps (lessons 07 and 08).
 #
 # Compare this with `sgd_step`; `clip_rows` does for all rows what your function does for one:
 
@@ -289,7 +289,7 @@ print(f"q = {plan.sample_rate:.4f}:", plan.guarantee(delta=1e-4))
 predict("wrong in 100, private", None)
 
 # %% [markdown]
-# Your sampler of lesson 07 draws the lots, or ours; 512 is an expectation.
+# Your sampler of lesson 06 draws the lots, or ours; 512 is an expectation.
 
 # %%
 draw = mine("draw")

@@ -133,7 +133,7 @@ def right_angle():
 def chase(low, high):
     """Draw how C follows the median from both sides; arguments are results of `follow`."""
     (few, low), (many, high), t = low, high, np.arange(1, plan.steps + 1)
-    median = {"label": "median of the run from 0.02", "role": "quiet", "side": "bottom left"}
+    median = {"label": "median", "role": "quiet", "side": "bottom left"}
     above = {"label": "C from 10", "role": "other", "label_at": 0.1, "side": "top right"}
     lines = [
         Curve(x=t, y=high[:, 0], **above),
@@ -174,7 +174,7 @@ def lots(noise_of_run):
 def parts(sizes, signal):
     """Draw the mean gradient of each part of the network beside its noise."""
     names = ["hidden weights", "hidden biases", "output weights", "output biases"]
-    sides = ["bottom center", "middle right", "bottom center", "middle right"]
+    sides = ["top center", "middle right", "bottom center", "middle right"]
     named = zip(sizes, names, sides, strict=True)
     points = [Dot(x=sizes[m], y=signal[m], label=name, side=side) for m, name, side in named]
     many = np.geomspace(8, 3000, 41)

@@ -14,7 +14,7 @@
 # 3. say what every further try costs.
 #
 # * **Time** NN minutes in class, and an hour at home; the computer needs some seconds.
-# * **You need** lesson 10 (clip, add noise, count), lesson 09 (Gaussian mechanisms compose), one gradient step in PyTorch.
+# * **You need** lesson 10 (clip, add noise, count), lesson 08 (Gaussian mechanisms compose), one gradient step in PyTorch.
 # * **Beside it** the explorer, if you have started it: [what each step costs](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=4&rate_from=counts&dataset_size=1438&batch_size=512&delta=1e-4&steps=1000&here=80).
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
@@ -116,7 +116,7 @@ predict("sigma for lot size 1024", None)
 #
 # **1** 10.2
 #
-# **2** 08.2
+# **2** 07.2
 #
 # **3** 04.3
 
@@ -542,7 +542,7 @@ print("printed ", printed.round(4), f"joint norm {joint_norm(norms=printed):.3f}
 # %% [markdown]
 # ### Accuracy against ε
 #
-# The paper behind lesson 08 (Abadi et al. 2016) trains on MNIST, 60,000 digits in lots of 600, and draws accuracy against epochs for three noise multipliers, 8, 4 and 2. We do the same with 20,000 drawn digits in lots of 200. So $q$, the steps and $\varepsilon$ are the paper's, and the noise on the mean is three times as large. As in the paper the images are first projected on their 60 main directions, which ours takes from 1,000 public images.
+# The paper behind lesson 07 (Abadi et al. 2016) trains on MNIST, 60,000 digits in lots of 600, and draws accuracy against epochs for three noise multipliers, 8, 4 and 2. We do the same with 20,000 drawn digits in lots of 200. So $q$, the steps and $\varepsilon$ are the paper's, and the noise on the mean is three times as large. As in the paper the images are first projected on their 60 main directions, which ours takes from 1,000 public images.
 
 # %%
 from dplearn.datasets import synthetic_digits
@@ -684,9 +684,9 @@ for name, (sigma, rate, steps, delta) in runs.items():
             print(f"  Opacus {method}  {accountant.get_epsilon(delta=delta):.3f}")
 
 # %% [markdown]
-# * `rdp` is an upper bound, about a tenth above the truth (lesson 08), at the best of the orders `1.1, 1.2, … 10.9, 12, 13, … 63`.
+# * `rdp` is an upper bound, about a tenth above the truth (lesson 07), at the best of the orders `1.1, 1.2, … 10.9, 12, 13, … 63`.
 # * `prv` adds its own error budget, 0.01, to a very good number.
-# * `gdp` lies **below** the certified lower end. It is the central limit of lesson 09, an approximation, so never report it as a guarantee.
+# * `gdp` lies **below** the certified lower end. It is the central limit of lesson 08, an approximation, so never report it as a guarantee.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Two things: 479, and gdp below the bracket. Who has used Opacus in the class? Ask which accountant their last $\varepsilon$ came from; the default is `prv`.
@@ -910,7 +910,7 @@ check("11.test", answers)
 #
 # </details>
 #
-# **Next** [lesson 17](17_is_it_true.ipynb): whatever you have read about differential privacy, put it to the test.
+# **Next** [lesson 12](12_pate.ipynb): a second way to train, with noise on the votes of many teachers.
 #
 # The last cell re-examines what this lesson claimed.
 

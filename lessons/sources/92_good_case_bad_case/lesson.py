@@ -14,7 +14,7 @@
 # 3. refuse three sentences in circulation, and explain why a small loss of one's own data is not a guarantee.
 #
 # * **Time** an evening; the computer needs half a minute.
-# * **You need** lesson 05 (Rényi divergence) and lesson 07 (the sampled Gaussian, its jump at order $\alpha^*$, fixed-size batches).
+# * **You need** lesson 05 (Rényi divergence) and lesson 06 (the sampled Gaussian, its jump at order $\alpha^*$, fixed-size batches).
 # * **Words** key terms come with their Chinese name at first use; all are in the [glossary](README.md#glossary-english中文).
 #
 # | in code | symbol | meaning | unit |
@@ -80,7 +80,7 @@ figures.subsets(chance)
 # %% [markdown]
 # ## 1 The question
 #
-# Lesson 07 gave the guarantee for a record that is *replaced*. It holds for all data, so also for the worst. Which data are the worst, and how far from it are ours?
+# Lesson 06 gave the guarantee for a record that is *replaced*. It holds for all data, so also for the worst. Which data are the worst, and how far from it are ours?
 
 # %% [markdown]
 # ## 2 Predict
@@ -159,9 +159,9 @@ figures.bells(density)
 # >
 # > $$Q=(1-q)\,S+q\,U,\qquad P=(1-q)\,S+q\,(U+1),\qquad\text{plus noise }N(0,\sigma^2).$$
 # >
-# > In the bad case $S=U=0$: this is the **sampled Gaussian** of lesson 07, order by order. Over all data of $\pm\frac12$ it is the worst: $D_\alpha\le D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big)$.
+# > In the bad case $S=U=0$: this is the **sampled Gaussian** of lesson 06, order by order. Over all data of $\pm\frac12$ it is the worst: $D_\alpha\le D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big)$.
 #
-# *Why the worst.* Tell the attacker the sum of the $m-1$ others, and who would be drawn in Anna's place, which can only help him. What is left is the sampled Gaussian, or the same with $P$ and $Q$ exchanged, whose divergence is smaller; and a mixture of pairs leaks no more than the worst of them (lesson 07).
+# *Why the worst.* Tell the attacker the sum of the $m-1$ others, and who would be drawn in Anna's place, which can only help him. What is left is the sampled Gaussian, or the same with $P$ and $Q$ exchanged, whose divergence is smaller; and a mixture of pairs leaks no more than the worst of them (lesson 06).
 #
 # Three ways to $D_2$ of the bad case, with twenty records and noise 0.5. Printed is the formula for normal distributions.
 
@@ -185,7 +185,7 @@ integrand = lambda x: float(p(np.array([x]))[0] ** 2 / q(np.array([x]))[0])
 release = ones_drawn(1) + 0.5 * rng.standard_normal(draws)
 
 # %% [markdown]
-# The closed form is the binomial sum of lesson 07, here for order 2. The simulation averages $p/q$ over releases.
+# The closed form is the binomial sum of lesson 06, here for order 2. The simulation averages $p/q$ over releases.
 
 # %%
 rate, sigma = batch / records, 0.5
@@ -235,7 +235,7 @@ gap = bad[-1] / good[-1]
 print(f"bad / good at order 256: {gap:.2g}; jump at order {1 + 2 * 0.5**2 * np.log(1000):.2f}")
 
 # %% [markdown]
-# With noise 0.5 the jump of lesson 07 lies at order 4.45. Beyond it the bad case **meets** the bound: 505.065 and 505.068 at order 256. And the good case is about $10^9$ times below. Both are true of the same mechanism, and only the data differ.
+# With noise 0.5 the jump of lesson 06 lies at order 4.45. Beyond it the bad case **meets** the bound: 505.065 and 505.068 at order 256. And the good case is about $10^9$ times below. Both are true of the same mechanism, and only the data differ.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Let a student read the columns aloud from top to bottom. The bound is loose where sampling helps (a factor of 2 to 4) and tight where it does not. Nobody can improve it beyond the jump: a real data set reaches it.
@@ -341,7 +341,7 @@ for threshold in (5, 6, 6.2, 6.3, 6.8):
 figures.companions(grid, ceiling, worst, ours)
 
 # %% [markdown]
-# With 20 companions at threshold 6.2, more than the 18 who are drawn, a batch of heavy digits needs no Anna: the curve rises late, and never beyond $\ln\frac{21}3$. With 12 the curve **jumps**: a batch with 13 heavy ones proves her, and although it almost never comes, at high orders nothing else counts. From there on the divergence of real data is nearly that of the bound. So the jump that lesson 07 found does not come from the proof: it comes from a batch that only she can explain.
+# With 20 companions at threshold 6.2, more than the 18 who are drawn, a batch of heavy digits needs no Anna: the curve rises late, and never beyond $\ln\frac{21}3$. With 12 the curve **jumps**: a batch with 13 heavy ones proves her, and although it almost never comes, at high orders nothing else counts. From there on the divergence of real data is nearly that of the bound. So the jump that lesson 06 found does not come from the proof: it comes from a batch that only she can explain.
 #
 # ## 8 Where this breaks, and what it does not protect
 #
@@ -363,7 +363,7 @@ for k in (0, 41, 749):
     print(f"{k:3} alike: {str(stated).replace(', for', chr(10) + '           for')}")
 
 # %% [markdown]
-# What such a computation is good for: to see whether a bound is loose because of its proof or, as here, because of our data. Lesson 15 asks the same of a whole training run, from outside.
+# What such a computation is good for: to see whether a bound is loose because of its proof or, as here, because of our data. Lesson 14 asks the same of a whole training run, from outside.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Somebody will propose to add noise to the number of ones and then use the good case. That is a real idea (propose, test, release; smooth sensitivity), and it needs an $\varepsilon$ of its own: let them say what must be released first.
@@ -407,7 +407,7 @@ print(
 # %% [markdown]
 # ### The binomial expansion without its mean
 #
-# Leave out the $\mathbb E$ in the last line of the sum of lesson 07. What remains is a random number. Its values at three outputs, beside the moment, order 8, noise 1, rate 0.01:
+# Leave out the $\mathbb E$ in the last line of the sum of lesson 06. What remains is a random number. Its values at three outputs, beside the moment, order 8, noise 1, rate 0.01:
 
 # %%
 ratio = np.exp(np.array([-1.0, 0.0, 3.0]) - 0.5)

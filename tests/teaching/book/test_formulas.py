@@ -23,7 +23,7 @@ def test_hockey_stick_at_a_negative_epsilon():
         assert formulas.hockey_stick(p, q, epsilon=-1.0) == worst
 
 
-@each("row", [r for r in golden("divergences") if "laplace" not in r["p"]])
+@each("row", golden("divergences"))
 def test_divergences_agree_with_golden_table(row):
     (kind, p), (_, q) = (row[x].removesuffix(")").split("(") for x in "pq")
     p, q = (np.array([float(x) for x in v.split()]) for v in (p, q))
@@ -68,17 +68,11 @@ REFUSED = [
     ("renyi", {"p": [math.nan], "q": [1.0], "order": 2}, "p to be probabilities"),
     ("renyi_gaussian", {"order": 2, "mean_p": 0, "std_p": 0, "mean_q": 0, "std_q": 1}, "std_p"),
     ("gaussian_tradeoff", {"false_positive_rate": 1.5, "mu": 1.3}, "0 <= false_positive_rate"),
-    ("laplace_tradeoff", {"false_positive_rate": 1.5, "epsilon": 1.0}, "0 <= false_positive_rate"),
-    ("approximate_dp_tradeoff", {"false_positive_rate": 1.5, "epsilon": 1.0, "delta": 0.01},
-     "0 <= false_positive_rate"),
     ("drift", {"epsilon": 1.0, "form": "half"}, "form"),
-    ("sampled_gaussian_rdp_much_noise", {"order": 200.0, **NOISE}, "noise_multiplier=5.0"),
     ("sampled_gaussian_rdp_truncated", {"order": 200.0, **NOISE}, "1 < order <="),
     ("log_moment_main_term", {"moment": 200.0, **NOISE}, "0 < moment <="),
     ("adaptive_clipping_multiplier", {"noise_multiplier": 2.0, "bit_noise": 1.0},
      r"noise_multiplier < 2\*bit_noise, got bit_noise=1.0, noise_multiplier=2.0"),
-    ("classical_gaussian_threshold", {"delta": 0.7}, r"0 < delta <= 0.5, got delta=0.7"),
-    ("sampled_gaussian_rdp", {"order": 1.0, **NOISE}, "order > 1"),
     ("shuffle_local_randomizers", {"local_epsilon": 4.0, "records": 10_000, "delta": 1e-6},
      r"local_epsilon <= log\(records/\(16\*log\(2/delta\)\)\), got .*local_epsilon=4.0"),
     ("total_delta", {"slack": 1e-5, "paid": 1e-7, "steps": 2.5}, "steps to be whole, got"),
@@ -156,9 +150,3 @@ def test_conversions_and_slack_at_extreme_values():
     assert formulas.group_privacy_delta(epsilon=0.0, delta=0.3, group=5) == 1.0
     # The steps use the whole delta, so no slack is left.
     assert formulas.composition_slack(delta=1e-5, paid=1e-6, steps=11) <= 0
-
-
-def test_one_run_epsilon_increases_with_correct_guesses():
-    about = {"canaries": 200, "guesses": 100, "delta": 1e-5, "significance": 0.05}
-    proved = [formulas.one_run_epsilon(**about, correct=v) for v in (50, 70, 90, 100)]
-    assert proved[0] == 0.0 and proved == sorted(proved) and proved[-1] < math.inf

@@ -13,7 +13,7 @@ from scipy import special
 
 from cases import each, examples
 from dplearn.teaching.book.kit.parser import parse
-from dplearn.teaching.claims.reading import NotReadError, claims_of
+from dplearn.teaching.claims.reading import claims_of
 
 VALUES = {"epsilon": 0.7, "delta": 1e-5, "sigma": 1.3, "q": 0.01, "T": 1000.0, "k": 3.0, "z": 1.7}
 VALUES |= {"alpha": 4.0, "epsilon_0": 0.1, "c_2": 1.5, "c": 2.5, "Delta": 1.1, "rho": 0.3, "n": 7.0}
@@ -85,7 +85,7 @@ def right_of(typed):
     """Return the right side of a claim, or the parsed text if it is not a claim."""
     try:
         return claims_of(typed)[0][0].right
-    except NotReadError:
+    except ValueError:
         return parse(typed, printed=True)
 
 

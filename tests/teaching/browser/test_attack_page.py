@@ -1,20 +1,14 @@
-"""Page of proof and attack: its bounds in node, and its display in two browsers."""
-
-import shutil
-import time
-from urllib.parse import urlencode
+"""Page of proof and attack: its bounds in node, and its display in Chromium."""
 
 import pytest
 from playwright.sync_api import expect
 
-from browsing import BROKEN, DRAWN, SCREEN, dragged, patience, visits
+from browsing import BROKEN, DRAWN, dragged, written
 from cases import each
 from dplearn import DPSGD
 from dplearn.audit import two_worlds
 from dplearn.audit.bounds import _limits
 from dplearn.teaching import browser as engine
-from firefox import Firefox
-from javascript import javascript
 
 pytestmark = DRAWN
 
@@ -31,23 +25,11 @@ SEEDED = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def evaluate():
-    """Run JavaScript in node with the code of the page's two workers."""
-    parts = [engine.source(name, f"attack_page/{name}") for name in ("evidence", "laboratory")]
-    with javascript(engine.source(), *parts) as call:
-        yield call
+WORKERS = [engine.source(name, f"attack_page/{name}") for name in ("evidence", "laboratory")]
+SCRIPTS = [engine.source(), *WORKERS]
 
 
-@each(
-    "counts",
-    [
-        (78, 103, 4, 97),
-        (4344, 29_275, 1374, 29_125),
-        (97, 97, 0, 103),
-        (0, 100, 100, 100),
-    ],
-)
+@each("counts", [(78, 103, 4, 97), (4344, 29_275, 1374, 29_125), (97, 97, 0, 103), (0, 100) * 2])
 def test_counts_give_the_same_bounds_as_in_python(evaluate, counts):
     ask = "q => evidence.evidence(dplearn)(q)"
     chance = 0.05 / 17
@@ -79,25 +61,13 @@ def test_attacks_have_fair_coins_and_expected_true_positive_rates(evaluate, atta
     assert result["accuracy"] > 0.85
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory) -> str:
-    """Return the address of the page as a file."""
-    file = tmp_path_factory.mktemp("attack") / "index.html"
-    file.write_text(engine.attack_page(), encoding="utf-8")
-    return file.as_uri()
+def as_page(folder):
+    """Write the page to a file."""
+    return written(folder, engine.attack_page())
 
 
-@pytest.fixture
-def opened(browser, address):
-    """Open the page with fields in its address; fail on console errors."""
-    with visits(browser) as visit:
-        yield lambda screen=SCREEN, scheme="light", **fields: visit(
-            f"{address}#{urlencode(fields)}", ".dp[data-drawn='1']", screen, color_scheme=scheme
-        )
-
-
-def test_attack_waits_for_a_guess_and_stays_below_the_proof(opened):
-    view = opened()
+def test_attack_waits_for_a_guess_and_stays_below_the_proof(open_page):
+    view = open_page()
     number = view.locator("b[data-drag=guess]")
     attack = view.get_by_role("button", name="Attack")
     expect(number).to_have_text("?")
@@ -135,8 +105,8 @@ def test_attack_waits_for_a_guess_and_stays_below_the_proof(opened):
     expect(view.locator(".dp-pen")).to_have_count(1)
 
 
-def test_each_fault_refutes_the_claim_after_a_click(opened):
-    view = opened(guess="2")
+def test_each_fault_refutes_the_claim_after_a_click(open_page):
+    view = open_page(guess="2")
     for fault in FAULTS:
         view.locator(f"[data-choice=program][data-value={fault}]").click()
         view.wait_for_function(f"page.run.program === '{fault}' && page.state.crossed")
@@ -148,8 +118,8 @@ def test_each_fault_refutes_the_claim_after_a_click(opened):
     view.wait_for_function("page.state.runs === 27 && !page.busy")
 
 
-def test_attack_on_the_final_model_reports_an_open_verdict(opened):
-    view = opened(program="seed", attack="model")
+def test_attack_on_the_final_model_reports_an_open_verdict(open_page):
+    view = open_page(program="seed", attack="model")
     view.wait_for_function("page.state.runs >= 2")
     assert view.evaluate("page.state.crossed") is None
     verdict = view.evaluate("page.state.floor = page.ceiling / 2, page.verdict()")
@@ -160,26 +130,10 @@ def test_attack_on_the_final_model_reports_an_open_verdict(opened):
     view.wait_for_function("location.hash.includes('attack=serial')")
 
 
-@pytest.mark.thorough
-def test_firefox_draws_trains_and_refutes(address, tmp_path):
-    if not shutil.which("firefox-esr"):
-        pytest.skip("No firefox-esr is here.")
-    view, end = Firefox(tmp_path, 390), time.monotonic() + patience() / 1000
-    try:
-        view.open(f"{address}#program=bare")
-        while not view.run("return document.querySelector('.dp-through') !== null"):
-            assert time.monotonic() < end
-            time.sleep(0.5)
-        assert "is false" in view.run("return document.querySelector('.dp-verdict').textContent")
-        assert view.run(f"return {BROKEN}") == 0
-        beside = "const { scrollWidth, clientWidth } = document.documentElement;"
-        assert view.run(f"{beside} return scrollWidth - clientWidth") == 0
-    finally:
-        view.close()
-
-
-def test_address_is_read_and_its_invalid_fields_are_listed(opened):
-    view = opened(noise_multiplier="0", sample_rate="20 %", steps="1.5", program="x", colour="red")
+def test_address_is_read_and_its_invalid_fields_are_listed(open_page):
+    view = open_page(
+        noise_multiplier="0", sample_rate="20 %", steps="1.5", program="x", colour="red"
+    )
     run = view.evaluate("page.run")
     assert (run["noise_multiplier"], run["sample_rate"], run["steps"]) == (1.43, 0.2, 60)
     text = view.locator(".dp-unread").text_content()
@@ -192,8 +146,8 @@ def test_address_is_read_and_its_invalid_fields_are_listed(opened):
     view.wait_for_function("location.hash.includes('steps=120')")
 
 
-def test_phone_has_no_horizontal_scrolling_and_chinese_texts(opened):
-    view = opened(PHONE, "dark", guess="2", program="bare")
+def test_phone_has_no_horizontal_scrolling_and_chinese_texts(open_page):
+    view = open_page(PHONE, "dark", guess="2", program="bare")
     assert view.evaluate("document.documentElement.scrollWidth") == 390
     view.get_by_role("button", name="中文").click()
     expect(view.locator(".dp[lang=zh] .dp-sentence")).to_be_visible()

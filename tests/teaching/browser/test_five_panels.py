@@ -4,20 +4,18 @@ import json
 import math
 import random
 import re
-from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from browsing import BROKEN, DRAWN, SCREEN, as_file, dragged, moved_to, visits
+from browsing import BROKEN, DRAWN, as_file, dragged, moved_to
 from cases import each
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace
 from dplearn.teaching import browser as engine
 from dplearn.teaching.browser import pairs
 from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.language import in_each
-from javascript import javascript
 
 pytestmark = DRAWN
 
@@ -27,6 +25,7 @@ ASKED = """const tell = (law, epsilons, orders, rates) => {
   const pair = new pairs.Pair(law), finite = x => x === -Infinity ? null : x;
   return {
     delta: epsilons.map(e => finite(law.logDelta(e))),
+    behind: epsilons.map(e => Math.exp(pair.behind(e))),
     exact: epsilons.map(e => pair.exact(e)),
     tails: epsilons.map(e => law.tails(e)), below: epsilons.map(e => law.tails(-e)),
     renyi: orders.map(a => law.renyi(a)),
@@ -40,13 +39,8 @@ PATHS = "[...document.querySelectorAll('.dp-panel path')].map(path => path.getAt
 TABLE = "([table, ...at]) => tell(tables.fromTable(table), ...at)"
 
 
-@pytest.fixture(scope="module")
-def evaluate():
-    """Run JavaScript in node with the laws, pairs and tables."""
-    parts = (("laws", "laws"), ("pairs", "pair"), ("tables", "atoms"))
-    scripts = [engine.source(name, f"mechanisms/{entry}") for name, entry in parts]
-    with javascript(*scripts, ASKED) as call:
-        yield call
+PARTS = (("laws", "laws"), ("pairs", "pair"), ("tables", "atoms"))
+SCRIPTS = [*(engine.source(name, f"mechanisms/{entry}") for name, entry in PARTS), ASKED]
 
 
 def drawn_at_random(name: str, seed: int):
@@ -118,6 +112,8 @@ def test_table_bounds_the_library_from_above(evaluate, name, adjacency, directio
     logs = [-math.inf if x is None else x for x in result["delta"]]
     delta, mine = whole.delta(np.array(epsilons)), np.exp(logs)
     assert np.all(mine >= delta * (1 - 1e-9)) and np.all(mine <= delta * (1 + 2e-3) + 1e-9)
+    behind = whole.reverse().delta(np.array(epsilons))
+    assert np.all(np.array(result["behind"]) >= behind * (1 - 1e-6))
     caught = 1 - whole.tradeoff(rates)
     assert np.all(np.array(result["true_positive_rate"]) >= caught - 1e-9)
     np.testing.assert_allclose(result["true_positive_rate"], caught, rtol=5e-3)
@@ -132,30 +128,13 @@ def test_table_bounds_the_library_from_above(evaluate, name, adjacency, directio
         assert np.all(real["misses"] >= whole.tradeoff(real["rates"]) - 1e-9)
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory) -> str:
-    """Return the address of the page as a file."""
+def as_page(folder):
+    """Write the page to a file."""
     result = json.dumps(pairs.worded(CATALOGUE, in_each))
     mount = f"const {{ page }} = mechanismsPage.mount(here, {{catalogue: {result}}});"
     source = engine.source("mechanismsPage", "mechanisms/mechanisms")
     style = style_sheet("page/page", "mechanisms/mechanisms")
-    return as_file(tmp_path_factory.mktemp("five"), style, source, mount).as_uri()
-
-
-@pytest.fixture
-def open_page(browser, address):
-    """Open the page with a state in its address; fail on console errors."""
-    with visits(browser) as visit:
-        yield lambda screen=SCREEN, scheme="light", **state: visit(
-            f"{address}#{urlencode(state)}", ".dp[data-drawn='1']", screen, color_scheme=scheme
-        )
-
-
-@pytest.fixture(scope="module")
-def view(browser, address):
-    """Open one page for all tests, which change its state by its address."""
-    with visits(browser) as visit:
-        yield visit(address, ".dp[data-drawn='1']")
+    return as_file(folder, style, source, mount)
 
 
 def delta_of(view) -> float:
@@ -218,8 +197,8 @@ def test_invalid_fields_of_an_address_are_listed(view):
     words = view.locator(".dp-unread").text_content()
     assert all(part in words for part in ("epsilon=x", "colour=red", "adjacency=zero_out"))
     assert view.evaluate("page.state.epsilon") == 1
-    moved_to(view, mechanism="skellam")
-    expect(view.locator(".dp-unread")).to_contain_text("mechanism=skellam")
+    moved_to(view, mechanism="shuffled")
+    expect(view.locator(".dp-unread")).to_contain_text("mechanism=shuffled")
 
 
 @each(

@@ -27,14 +27,8 @@ ALL = """lines => lines.map(({run, steps, power, bounds}) => ({
   power: power && dplearn.truePositiveRate(run, power[0], power[1]),
 }))"""
 RUN = {"noise_multiplier": 4.0, "sample_rate": 0.01, "delta": 1e-5, "adjacency": "add_remove"}
+SCRIPTS = [engine.source()]
 ENDS = "([run, steps]) => (c => [c.lower[0], c.upper[0]])(dplearn.curves(run, [steps]).pld)"
-
-
-@pytest.fixture(scope="module")
-def evaluate():
-    """Run JavaScript in node with the engine as a classic script."""
-    with javascript(engine.source()) as call:
-        yield call
 
 
 @pytest.fixture(scope="module")
@@ -77,32 +71,13 @@ def test_other_accountants_agree_with_python(answers):
                 assert value >= line["pld"][0][i] or name == "gdp"
 
 
-def test_brackets_of_true_positive_rates_intersect_pythons(answers):
-    pairs = [(x, a["power"]) for x, a in zip(LINES, answers, strict=True) if "power" in x]
-    computed = [(line, power) for line, power in pairs if power]
-    for line, power in computed:
-        *_, low, high = line["power"]
-        assert low <= power["upper"] and power["lower"] <= high, line
-    widths = sorted(power["upper"] / power["lower"] - 1 for _, power in computed)
-    assert widths[len(widths) // 2] < 1e-6 and len(computed) > 0.89 * len(pairs)
-
-
-# A true positive rate, and the number of calls of exp for it.
-COUNTED = """run => {
-  const exp = Math.exp;
-  let calls = 0;
-  Math.exp = x => (calls++, exp(x));
-  const rate = dplearn.truePositiveRate(run, 11, 0.01);
-  Math.exp = exp;
-  return [rate, calls];
-}"""
-
-
-def test_true_positive_rates_that_take_too_long_are_null(evaluate):
-    """Regression: this run once took nearly 10^9 exponentials without a result."""
-    run = RUN | {"noise_multiplier": 0.0138, "sample_rate": 2.5e-6}
-    rate, calls = evaluate(COUNTED, run)
-    assert rate is None and calls < 1e8
+def test_true_positive_rates_are_upper_bounds_close_to_pythons(answers):
+    powers = [(x["power"], a["power"]) for x, a in zip(LINES, answers, strict=True) if "power" in x]
+    assert all(low > 0.999999 for (*_, low, _), upper in powers if upper is None)
+    assert all(low <= upper for (*_, low, _), upper in powers if upper is not None)
+    excess = sorted(upper / line[-1] - 1 for line, upper in powers if upper is not None)
+    # The largest excesses are of two or three steps, where few brackets are close.
+    assert excess[int(0.9 * len(excess))] < 0.01 and excess[len(excess) // 2] < 1e-6
 
 
 def test_lower_ends_are_monotone_in_steps():

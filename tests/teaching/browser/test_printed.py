@@ -7,7 +7,6 @@ import pytest
 
 from dplearn import Gaussian, PoissonSubsampled
 from dplearn.teaching import browser
-from javascript import javascript
 
 # Sentences of two scenes, their run, and its numbers on the page of curves.
 PRINTED = """run => {
@@ -29,12 +28,8 @@ PRINTED = """run => {
 READ = "texts => texts.map(numbers.read)"
 
 
-@pytest.fixture(scope="module")
-def evaluate():
-    parts = {"messages": "scenes/messages", "scenes": "scenes/text", "numbers": "page/numbers"}
-    sources = [browser.source(name, entry) for name, entry in parts.items()]
-    with javascript(browser.source(), *sources) as call:
-        yield call
+PARTS = {"messages": "scenes/messages", "scenes": "scenes/text", "numbers": "page/numbers"}
+SCRIPTS = [browser.source(), *(browser.source(name, entry) for name, entry in PARTS.items())]
 
 
 def runs():

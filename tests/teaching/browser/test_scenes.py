@@ -164,13 +164,7 @@ def test_results_stay_hidden_until_their_scene(opened, touch, language):
     assert not hidden()
 
 
-@each(
-    "run",
-    [
-        ABADI,
-        dict(noise_multiplier=20.0, sample_rate=1.0, delta=1e-7, here=40),
-    ],
-)
+@each("run", [ABADI, dict(noise_multiplier=20.0, sample_rate=1.0, delta=1e-7, here=40)])
 def test_true_value_and_moments_agree_with_the_library(opened, run):
     view = opened(**run)
     exact, moments = proved(run), proved(run, "moments").epsilon
@@ -211,7 +205,7 @@ def test_shuffled_claim_agrees_with_the_library_and_is_refuted(opened):
     assert "Of the run before" not in scene(opened(noise_multiplier=3), 4)
 
 
-def test_keys_and_buttons_change_scenes_and_full_screen(opened):
+def test_keys_and_buttons_change_scenes(opened):
     view = opened(PHONE, fresh=True)
     at = lambda scene: expect(view.locator(".dm")).to_have_attribute("data-scene", str(scene))
     for key, expected in (
@@ -224,8 +218,6 @@ def test_keys_and_buttons_change_scenes_and_full_screen(opened):
     view.locator("[data-do=next]").click()
     at(3)
     expect(view).to_have_url(re.compile("#scene=3$"))
-    view.locator("[data-do=full]").click()
-    view.wait_for_function("document.fullscreenElement")
 
 
 def test_keyboard_draws_a_straight_guess(opened):
@@ -267,25 +259,6 @@ def test_scenes_fit_their_screens_in_legible_type(opened, screen, language):
             lead = 0.3 * max(one["size"], other["size"])
             apart |= one["top"] >= other["bottom"] - lead or one["bottom"] <= other["top"] + lead
             assert apart, (number, one["said"], other["said"])
-
-
-def test_reduced_motion_draws_a_scene_at_once(opened):
-    view = opened(fresh=True)
-    drawn = view.evaluate("""async () => {
-      shown.go(1);
-      await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame);
-      return shown.body.dataset.drawn;
-    }""")
-    assert drawn == "2"
-    view.emulate_media(reduced_motion="no-preference")
-    # With motion, the first frame does not show the new curve yet.
-    ends = view.evaluate("""async () => {
-      shown.go(0); shown.go(2);
-      await new Promise(requestAnimationFrame);
-      return document.querySelectorAll('.dm-value.dm-moments').length;
-    }""")
-    assert ends == 0
-    view.wait_for_selector(".dm[data-drawn='3'] .dm-value.dm-moments")
 
 
 @each(

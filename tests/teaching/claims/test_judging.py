@@ -11,9 +11,10 @@ from cases import each
 from dplearn.__main__ import main
 from dplearn.teaching.book import book
 from dplearn.teaching.book.kit.terms import same_left_side
-from dplearn.teaching.claims import map_of, proofread
+from dplearn.teaching.claims import proofread
 from dplearn.teaching.claims.judging import VERDICTS
 from dplearn.teaching.explorer.pages import check_a_claim
+from dplearn.teaching.figures.claim_map import map_of
 
 # Printed formula, its sentence, the verdict, and the entry with the misprint that it equals.
 PRINTED = [
@@ -87,6 +88,7 @@ CLASSICAL = r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon"
     (r"\sigma = zC/L", "added to the sum of the clipped gradients of a lot of L", "refuted"),
     (r"\sigma = zC/L", "加在裁剪梯度的总和上", "refuted"), (r"\sigma = zC/L", "the mean", "holds"),
     (r"\varepsilon' \ge q\varepsilon", "sampling", "not read"),
+    (r"\sigma\ge2q\sqrt{T\ln(1/\delta)}\,\varepsilon", "DP-SGD, small ε too", "refuted"),
     (r"\sigma\le\sqrt{2\ln(1.25/\delta)}/\varepsilon", "", "not read"),
     (r"z_\Delta=(z^{-2}-(2\sigma_b)^{-2})^{-1/2}", "for bits in {0, 1}", "refuted"),
 ])  # fmt: skip
@@ -164,7 +166,7 @@ def test_proofread_makes_few_calls_and_is_fast():
 
 def test_map_agrees_with_verdict_and_is_none_if_not_read():
     drawn = map_of(CLASSICAL)
-    assert (drawn.axes, drawn.entry) == (("δ", "ε"), "G-B4")
+    assert drawn.axes == ("δ", "ε")
     cells = {
         (x, y): s
         for y, row in zip(drawn.y, drawn.status, strict=True)

@@ -11,7 +11,6 @@ from dplearn.teaching.claims.pages import places, places_in
 
 NOISE = r"\sigma = \sqrt{2\ln(1.25/\delta)}/\varepsilon"
 OTHER = r"$\rho = 2\sigma$"
-TAKING = NOISE.replace(r"2\ln(1.25/\delta)", r"\of{1.25/\delta}")
 PAGES = [
     (".md", f"Noise\n\n$$\n{NOISE}\n$$\n"),
     (".md", f"Noise\n\nof ${NOISE}$.\n"),
@@ -19,7 +18,6 @@ PAGES = [
     (".tex", f"% {OTHER}\n\nNoise of \\({NOISE}\\).\n"),
     (".tex", f"\n\\iffalse {OTHER} \\fi\n\\begin{{align*}}{NOISE}\\end{{align*}}"),
     (".tex", f"\\newcommand\\eps{{\\varepsilon}}\n\n\\[{NOISE.replace('varepsilon', 'eps')},\\]"),
-    (".tex", f"\\newcommand{{\\of}}[1]{{2\\ln(#1)}}\n\\[{TAKING}\\]"),
     (".html", f"<pre>{OTHER}</pre><script>'{OTHER}'\n\n</script>\\[{NOISE}\\]"),
     (".html", f"\n\n<math><annotation encoding='application/x-tex'>{NOISE}</annotation></math>"),
 ]

@@ -128,7 +128,7 @@ def asks_and_refutes_and_needs_only_what_came_before(built):
         yield "links to no entry of the formula book, 'explorer:formula_book?id=...'"
     if "THE THREE WAYS DISAGREE" in built.printed:
         yield "prints an Evidence whose three ways disagree"
-    # Evidence says it in a sentence, lesson 17 in a table of claims.
+    # Evidence says it in a sentence, lesson 16 in a table of claims.
     if not re.search(r"as printed it is refuted|^refuted: ", built.printed, re.MULTILINE):
         yield "refutes nothing that is found in print: Evidence(..., printed=...)"
     line = re.search(r"^\* \*\*You need\*\* (.*)", built.prose[0], re.MULTILINE)

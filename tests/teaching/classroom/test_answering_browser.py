@@ -110,8 +110,8 @@ def test_without_scripts_a_page_can_be_read_and_answered(written, visit):
     assert choice.inner_text().count("\n")
 
 
-def test_a_guess_in_lesson_17_opens_its_verdict(written, visit):
-    view = visit(written("17"), "[data-ask] form")
+def test_a_guess_in_lesson_16_opens_its_verdict(written, visit):
+    view = visit(written("16"), "[data-ask] form")
     typed(view, "1 classical noise", "2").to_contain_text("noted")
     opened = view.locator(".sealed[open]")
     expect(opened).to_have_count(1)

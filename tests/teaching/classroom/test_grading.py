@@ -118,9 +118,12 @@ def test_files_that_are_no_lessons_are_refused(folder, capsys):
     other = nbformat.read(path, as_version=4)
     other.cells[0].source = "# My notes"
     nbformat.write(other, path)
+    other.cells[0].source = "# 12 Huge"
+    nbformat.write(other, renumbered := folder / "renumbered.ipynb")
     (text := folder / "text.ipynb").write_text("no JSON")
     for file, words in (
         (path, "Expected the notebook of a lesson with exercises, got "),
+        (renumbered, "the title '12 Tiny', got '12 Huge' in "),
         (folder / "absent.ipynb", "No such file"),
         (text, "Notebook does not appear to be JSON"),
     ):

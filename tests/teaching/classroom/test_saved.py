@@ -74,6 +74,17 @@ def test_a_right_function_is_saved_loaded_and_replaced(library, capsys):
     assert "2.4 right" in capsys.readouterr().out
 
 
+def test_files_of_lessons_with_other_numbers_stay_valid(library, capsys):
+    kept(capsys, "2.4", "import math", RIGHT)
+    kept(capsys, "1.4", COPIED, name="did_copy")
+    before = library.read_text()
+    library.write_text(before.replace(" 2.4\n", " 1.4\n").replace(" 2.4 ", " 1.4 "))
+    kept(capsys, "1.4", COPIED, name="did_copy")
+    assert mine("delta_of")([0.5, 0.5], [0.25, 0.75], 0.0) == 0.25
+    kept(capsys, "2.4", "import math", RIGHT)
+    assert library.read_text() == before
+
+
 def test_functions_edited_by_hand_are_never_replaced(library, capsys):
     kept(capsys, "2.4", "import math", RIGHT)
     library.write_text(library.read_text().replace("# by hand", "# my own words"))

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from browsing import DRIVEN, is_on_the_first_screen, settled
+from browsing import DRIVEN, dragged, is_on_the_first_screen, settled
 
 pytestmark = DRIVEN
 PICTURES = {
@@ -29,9 +29,6 @@ def test_menu_has_the_same_position_on_all_pages(page, address):
         page.locator(picture).wait_for()
         settled(page, name.split()[0])
         assert page.evaluate(LINKS) == before
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.said = text; }")
-    page.get_by_role("button", name="Copy link").click()
-    assert page.wait_for_function("window.said").json_value() == page.url
 
 
 def test_address_of_a_run_opens_epsilon_against_t(page, address):
@@ -63,13 +60,7 @@ def test_numbers_of_a_formula_can_be_dragged_and_typed(page, address):
     page.wait_for_function("document.querySelector('b[data-drag=scale]').textContent === '2.1'")
 
 
-SLIPS = b"""Noise.
-
-If it is $(\\alpha, \\tau)$-RDP, then $\\varepsilon = \\tau + \\ln(1/\\delta)/\\alpha - 1$.
-"""
-
-
-def test_unreadable_claims_have_no_map_and_uploaded_files_are_listed(page, address):
+def test_unreadable_claims_have_no_map(page, address):
     page.goto(f"{address}/check_a_claim")
     page.locator(PICTURES["Check a formula"]).wait_for()
     assert is_on_the_first_screen(page, PICTURES["Check a formula"])
@@ -77,14 +68,32 @@ def test_unreadable_claims_have_no_map_and_uploaded_files_are_listed(page, addre
     box.fill("sqrt(2*ln(1.25/delta))/")
     box.press("Enter")
     page.get_by_text("Not read.").wait_for()
-    box.fill("ε' = 2ε√(2k ln(1/δ'))")
-    box.press("Enter")
-    # A file uploaded while the formula is judged is listed, too.
-    notes = {"name": "notes.md", "mimeType": "text/markdown", "buffer": SLIPS}
-    page.locator("[data-testid=stFileUploader] input").set_input_files(notes)
-    page.get_by_text("The denominator is alpha - 1: the bracket was lost in print.").wait_for()
-    expect(page.get_by_text("1 formulas make a claim, 1 are listed.")).to_be_visible()
     expect(page.locator(PICTURES["Check a formula"])).to_have_count(0)
     box.fill("ε = ρ + 2√(ρ ln(1/δ))")
     box.press("Enter")
     page.get_by_text("Holds.").wait_for()
+
+
+def test_dragging_sends_nothing_and_a_new_mechanism_one_question(page, address):
+    sent: list = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda m: sent.append(m)))
+    page.goto(f"{address}/mechanisms?mechanism=laplace&epsilon=0.5")
+    page.locator(PICTURES["Mechanisms"]).wait_for()
+    settled(page)
+    first, before = len(sent), page.locator(".dp-eps output").text_content()
+    numbers = "b[data-drag=noise_multiplier]", "b[data-drag=epsilon]"
+    for place in (*numbers, ".dp-at-tradeoff .dp-area"):
+        dragged(page, place, (30, 0))
+    page.locator("b[data-drag=order]").press("ArrowUp")
+    page.wait_for_url("**order=*")
+    expect(page.locator(".dp-eps output")).not_to_have_text(before)
+    settled(page, "mechanisms")
+    assert len(sent) == first, "a move is no question"
+    # A mechanism that was shown before needs no new question.
+    for name in ("skellam", "geometric", "skellam"):
+        page.locator("select[name=mechanism]").select_option(name)
+        page.wait_for_url(f"**mechanism={name}*")
+        expect(page.locator(".dp-le")).to_have_text("=" if name == "geometric" else "≤")
+        page.locator(PICTURES["Mechanisms"]).wait_for()
+        settled(page)
+    assert len(sent) == first + 1

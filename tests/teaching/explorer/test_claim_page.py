@@ -3,12 +3,12 @@
 import functools
 import math
 
+import numpy as np
 import pytest
 
 import explorer
-from dplearn.teaching.claims import map_of
 from dplearn.teaching.explorer.pages import check_a_claim
-from dplearn.teaching.figures.claim_map import _FILL, claim_map, map_finding
+from dplearn.teaching.figures.claim_map import _FILL, claim_map, map_finding, map_of
 from explorer import again, enter, press, title
 from explorer import words as shown
 
@@ -77,11 +77,8 @@ def test_map_draws_statuses_counterexample_and_marks():
     assert left < math.log10(area.x[0]) < math.log10(area.x[-1]) < right
     # Crosses mark violated cells only.
     crosses = next(t for t in drawn["data"] if t["name"] == "violated marks")
-    status = {
-        (math.log10(x), math.log10(y)): cell
-        for y, row in zip(area.y, area.status, strict=True)
-        for x, cell in zip(area.x, row, strict=True)
-    }
+    logs = [(x, y) for y in np.log10(area.y) for x in np.log10(area.x)]
+    status = dict(zip(logs, area.status.ravel(), strict=True))
     assert {status[at] for at in zip(crosses["x"], crosses["y"], strict=True)} == {1}
     holds = map_of("ε' = ln(1 + q(e^ε - 1))", words="sampling")
     assert "Holds at every" in claim_map(holds).layout.title.text

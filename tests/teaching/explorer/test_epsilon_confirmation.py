@@ -86,15 +86,7 @@ def test_refusal_states_the_reason_and_a_provable_change(run, why, change):
     assert why in result["refused"] and change in result["refused"] and not result["of"]
 
 
-@each(
-    "run",
-    [
-        {"delta": 3},
-        {"noise_multiplier": "many"},
-        {"sampling": "dice"},
-        {"here": 0.5},
-    ],
-)
+@each("run", [{"delta": 3}, {"noise_multiplier": "many"}, {"sampling": "dice"}, {"here": 0.5}])
 def test_malformed_question_gets_an_error_message(run):
     for kind in ("curves", "confirm", "prove"):
         assert reply_to(kind, **run)["refused"].startswith("Expected ")

@@ -1,13 +1,10 @@
-"""Page of mechanisms in the explorer: all mechanisms, and no requests while dragging."""
+"""Page of mechanisms in the explorer: the catalogue of all mechanisms, and their tables."""
 
-import functools
 import json
 from unittest.mock import Mock
 
 import pytest
-from playwright.sync_api import expect
 
-from browsing import DRIVEN, settled
 from cases import each
 from dplearn.mechanisms import MECHANISMS, Composed, Gaussian, Laplace, PoissonSubsampled
 from dplearn.teaching.browser.pairs import Pair, catalogue, mechanism_of
@@ -64,64 +61,12 @@ def test_composition_is_two_sided_if_one_part_is_two_sided():
 @each(
     "question, why",
     [
-        ({"mechanism": "skellam", "noise_multiplier": "many"}, "from"),
+        ({"mechanism": "discrete_gaussian", "noise_multiplier": "many"}, "from"),
         ({"mechanism": "nothing"}, "one of"),
         ({"mechanism": "randomized_response"}, "fixed"),
-        ({"mechanism": "skellam", "noise_multiplier": 150, "sensitivity": 200}, "<= 1e4"),
+        ({"mechanism": "discrete_gaussian", "noise_multiplier": 150, "sensitivity": 200}, "<= 1e4"),
     ],
 )
 def test_refusals_are_in_both_languages(question, why):
     refused = table_or_refusal(question)["refused"]
     assert why in refused["en"] and refused["zh"] != refused["en"]
-
-
-def driven(test):
-    """Add the marks of browser tests to a test."""
-    return functools.reduce(lambda marked, mark: mark(marked), DRIVEN, test)
-
-
-def counted(page) -> list:
-    """Return a list of all further frames that the page sends to the server."""
-    sent: list = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda m: sent.append(m)))
-    return sent
-
-
-def ready(page) -> None:
-    page.wait_for_selector(".dp-five[data-drawn='1']")
-    settled(page)
-
-
-@driven
-def test_dragging_sends_nothing_and_a_new_mechanism_one_question(page, address):
-    sent = counted(page)
-    page.goto(f"{address}/mechanisms?mechanism=laplace&epsilon=0.5")
-    ready(page)
-    first = len(sent)
-    before = page.locator(".dp-eps output").text_content()
-    for place in (
-        "b[data-drag=noise_multiplier]",
-        "b[data-drag=epsilon]",
-        ".dp-at-tradeoff .dp-area",
-    ):
-        box = page.locator(place).bounding_box()
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x + 30, y, steps=10)
-        page.mouse.up()
-    page.locator("b[data-drag=order]").press("ArrowUp")
-    page.wait_for_url("**order=*")
-    expect(page.locator(".dp-eps output")).not_to_have_text(before)
-    settled(page, "mechanisms")
-    assert len(sent) == first, "a move is no question"
-    page.locator("select[name=mechanism]").select_option("skellam")
-    page.wait_for_url("**mechanism=skellam*")
-    expect(page.locator(".dp-le")).to_have_text("≤")
-    ready(page)
-    assert len(sent) == first + 1
-    # A mechanism that was shown before needs no new question.
-    page.locator("select[name=mechanism]").select_option("geometric")
-    page.locator("select[name=mechanism]").select_option("skellam")
-    ready(page)
-    assert len(sent) == first + 1

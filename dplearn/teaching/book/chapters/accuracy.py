@@ -1,16 +1,10 @@
 """Accuracy of answers: sizes, tails and errors of noise."""
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
-
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
-from dplearn.teaching.book.chapters.noise import integrated_tail, log_moment_of_size
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.chapters.noise import integrated_tail
+from dplearn.teaching.book.kit.vocabulary import *
+
+_FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
 
 
 def variance_of_geometric(*, epsilon, sides=2):
@@ -19,11 +13,6 @@ def variance_of_geometric(*, epsilon, sides=2):
     weights = np.exp(-epsilon * k) * np.where(k > 0, sides, 1)
     mean = weights @ k / weights.sum() if sides == 1 else 0.0
     return float(weights @ (k - mean) ** 2 / weights.sum())
-
-
-def laplace_spread(*, scale):
-    """Return the variance of Laplace noise by quadrature."""
-    return math.exp(log_moment_of_size(oracles.log_laplace(0.0, scale), 2, 200 * scale))
 
 
 def largest_of_answers(*, epsilon, steps, beta, sensitivity):
@@ -48,11 +37,6 @@ def normal_quantile(*, noise_std, beta, sides=2):
     """Return t with P(|X| > t) = beta, or with P(X > t) = beta."""
     rare = lambda t: normal_tail(noise_std=noise_std, threshold=t, sides=sides) <= beta
     return oracles.smallest(rare, low=1e-9 * noise_std, high=20 * noise_std, rtol=1e-11)
-
-
-def mean_size(*, log_density, far):
-    """Return the mean of |X| by quadrature."""
-    return math.exp(log_moment_of_size(log_density, 1, far))
 
 
 def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
@@ -92,71 +76,63 @@ def above_threshold_error(*, epsilon, queries, beta):
                             rtol=1e-8) / epsilon  # fmt: skip
 
 
-_FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
-
-
-@formula("G-B3c", "Variance of the geometric mechanism", "identity",
-         "Ghosh, Roughgarden & Sundararajan 2009, Section 2")
+@formula("G-B3c", "Variance of the geometric mechanism")
 @given("epsilon > 0", epsilon=_BUDGET)
-@oracle(variance_of_geometric, unsafe=None)
+@identity("Ghosh, Roughgarden & Sundararajan 2009, Section 2", variance_of_geometric, unsafe=None)
 @setting("variance of geometric (discrete Laplace) noise on a count of sensitivity 1, ε-DP",
          "敏感度 1 的计数上几何（离散拉普拉斯）噪声的方差，ε-DP", "variance",
          "geometric discrete integer 几何 离散 整数")
 @printed("1.8413472", epsilon=1.0)
 @wrong("laplace", "The limit for a small epsilon: whole numbers vary a little less.",
-       claim="2 / epsilon**2")
+       "2 / epsilon**2")
 @wrong("one-sided", "Half of it: that of noise which is never negative and gives no pure DP.",
-       claim="exp(-epsilon) / (1 - exp(-epsilon))**2")
+       "exp(-epsilon) / (1 - exp(-epsilon))**2")
 def geometric_variance(*, epsilon):
     r"""\operatorname{Var} = \frac{2e^{-\varepsilon}}{(1-e^{-\varepsilon})^2}"""
     return 2 * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
 
 
-@formula("G-B14c", "Variance of the Laplace mechanism", "identity",
-         "Dwork & Roth 2014, Definitions 3.2 and 3.3")
+@formula("G-B14c", "Variance of the Laplace mechanism")
 @given("epsilon > 0 and sensitivity > 0 and steps >= 1", epsilon=_BUDGET,
        sensitivity=Log(0.1, 10.0), steps=Whole(1, 150))
-@oracle(lambda epsilon, sensitivity, steps: laplace_spread(scale=steps * sensitivity / epsilon),
-        absolute=0.0, unsafe=None, points=40)
+@identity("Dwork & Roth 2014, Definitions 3.2 and 3.3", lambda epsilon, sensitivity, steps:
+          oracles.absolute_moment(oracles.log_laplace(0.0, scale := steps * sensitivity / epsilon),
+          2, 200 * scale), absolute=0.0, unsafe=None, points=40)
 @setting("variance of the noise of the Laplace mechanism on one answer of sensitivity Δ",
          "一个敏感度 Δ 的回答上拉普拉斯机制噪声的方差", "variance", "laplac 拉普拉斯",
-         into=lambda **columns: {**columns, "steps": 1}, epsilon=_BUDGET,
-         sensitivity=Log(0.1, 10.0))
+         into={"steps": 1}, epsilon=_BUDGET, sensitivity=Log(0.1, 10.0))
 @setting("variance of Laplace noise on each of k answers of sensitivity Δ, ε in all",
          "k 个敏感度 Δ 的回答上每次拉普拉斯噪声的方差，总共 ε", "variance",
          "each_of k_answers k_quer split budget 每次 每个")
 @printed("2.0", epsilon=1.0, sensitivity=1.0, steps=1)
 @wrong("square-of-scale", "A Laplace law of scale b has the variance 2 b^2.",
-       claim="(steps * sensitivity / epsilon)**2")
+       "(steps * sensitivity / epsilon)**2")
 @wrong("sum-of-variances", "Each answer has epsilon/k: its deviation is k times as large.",
-       claim="2 * steps * (sensitivity / epsilon)**2", steps=Whole(2, 150))
+       "2 * steps * (sensitivity / epsilon)**2", steps=Whole(2, 150))
 def laplace_mechanism_variance(*, epsilon, sensitivity, steps=1):
     r"""\operatorname{Var} = \frac{2k^2\Delta^2}{\varepsilon^2}"""
     return 2 * (steps * sensitivity / epsilon) ** 2
 
 
-@formula("G-B14d", "Error of several answers with Laplace noise", "upper",
-         "Dwork & Roth 2014, Theorem 3.8")
+@formula("G-B14d", "Error of several answers with Laplace noise")
 @given("epsilon > 0 and steps >= 1 and 0 < beta < 1 and sensitivity > 0", epsilon=_BUDGET,
        steps=Whole(1, 1000), beta=_FAILURE, sensitivity=Log(0.1, 10.0))
-@oracle(largest_of_answers, points=30)
+@upper("Dwork & Roth 2014, Theorem 3.8", largest_of_answers, points=30)
 @setting("error that, with chance 1-β, no answer of k with Laplace noise of scale Δ/ε exceeds",
          "k 个加尺度 Δ/ε 的拉普拉斯噪声的回答以概率 1-β 都不超过的误差", "error",
          "k_answers k_quer all_answers largest simult union queries 所有",
          below=lambda epsilon, steps, beta, sensitivity: (1 - 1e-9)
          * -np.log(-np.expm1(np.log1p(-beta) / steps)) * sensitivity / epsilon)
 @setting("error of one answer of the Laplace mechanism that is exceeded with chance β",
-         "拉普拉斯机制的一个回答以概率 β 超过的误差", "error", "laplac 拉普拉斯",
-         into=lambda **columns: {**columns, "steps": 1}, epsilon=_BUDGET, beta=_FAILURE,
-         sensitivity=Log(0.1, 10.0), below="exact")
+         "拉普拉斯机制的一个回答以概率 β 超过的误差", "error", "laplac 拉普拉斯", into={"steps": 1},
+         epsilon=_BUDGET, beta=_FAILURE, sensitivity=Log(0.1, 10.0), below="exact")
 @printed("6.9077553", "6.9032368", epsilon=1.0, steps=10, beta=0.01, sensitivity=1.0)
 @wrong("one-answer", "Enough for each answer alone; the worst of k is further off.",
-       claim="log(1 / beta) / epsilon * sensitivity")
+       "log(1 / beta) / epsilon * sensitivity")
 @wrong("times-k", "An upper bound: the logarithm of k is enough.",
-       claim="steps * log(1 / beta) / epsilon * sensitivity", kind="identity",
-       beta=Log(1e-9, 0.1))
+       "steps * log(1 / beta) / epsilon * sensitivity", kind="identity", beta=Log(1e-9, 0.1))
 @wrong("inverse", "The chance is that of failing: its inverse belongs in the logarithm.",
-       claim="log(steps * beta) / epsilon * sensitivity")
+       "log(steps * beta) / epsilon * sensitivity")
 def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
     r"""P\Big(\max_{i\le k}|X_i| > \frac\Delta\varepsilon\ln\frac k\beta\Big) \le \beta
 
@@ -164,20 +140,19 @@ def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
     return sensitivity * math.log(steps / beta) / epsilon
 
 
-@formula("G-B14e", "Tail of Gaussian noise", "upper",
-         "Boucheron, Lugosi & Massart 2013, Section 2.3")
+@formula("G-B14e", "Tail of Gaussian noise")
 @given("noise_std > 0 and threshold >= 0", noise_std=Log(0.05, 50.0), threshold=Log(0.01, 100.0))
-@oracle(normal_tail, absolute=1e-290)
+@upper("Boucheron, Lugosi & Massart 2013, Section 2.3", normal_tail, absolute=1e-290)
 @setting("chance that Gaussian noise of standard deviation σ exceeds t in absolute value",
          "标准差 σ 的高斯噪声绝对值超过 t 的概率", "probability", "gauss normal 高斯 正态",
-         into=lambda sigma, threshold: {"noise_std": sigma, "threshold": threshold},
+         into=lambda sigma: {"noise_std": sigma},
          below=lambda sigma, threshold: 2 * ndtr(-threshold / sigma), sigma=Log(0.2, 5.0),
          threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
 @printed("0.1353352832", "0.0455002639", noise_std=1.0, threshold=2.0)
-@wrong("no-half", "The exponent of the density has a 2 below.",
-       claim="exp(-threshold**2 / noise_std**2)", threshold=Log(0.5, 10.0), noise_std=Log(0.5, 5.0))
-@wrong("two-sides", "True, and twice as much as is needed.", kind="identity",
-       claim="2 * exp(-threshold**2 / (2 * noise_std**2))")
+@wrong("no-half", "The exponent of the density has a 2 below.", "exp(-threshold**2 / noise_std**2)",
+       threshold=Log(0.5, 10.0), noise_std=Log(0.5, 5.0))
+@wrong("two-sides", "True, and twice as much as is needed.",
+       "2 * exp(-threshold**2 / (2 * noise_std**2))", kind="identity")
 def gaussian_tail_bound(*, noise_std, threshold):
     r"""P(|X| > t) \le e^{-t^2/2\sigma^2}
 
@@ -185,20 +160,17 @@ def gaussian_tail_bound(*, noise_std, threshold):
     return math.exp(-((threshold / noise_std) ** 2) / 2)
 
 
-@formula("G-B14f", "Error of an answer with Gaussian noise", "identity",
-         "Dwork & Roth 2014, Appendix A, tail of the Gaussian")
+@formula("G-B14f", "Error of an answer with Gaussian noise")
 @given("noise_std > 0 and 0 < beta < 1", noise_std=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
-@oracle(normal_quantile, tolerance=1e-8, unsafe=None, points=40)
+@identity("Dwork & Roth 2014, Appendix A, tail of the Gaussian", normal_quantile, tolerance=1e-8,
+          unsafe=None, points=40)
 @setting("error that Gaussian noise of standard deviation σ exceeds with chance β, on either side",
          "标准差 σ 的高斯噪声以概率 β 在任一侧超过的误差", "error", "gauss normal 高斯 正态",
-         into=lambda sigma, beta: {"noise_std": sigma, "beta": beta},
-         sigma=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
+         into=lambda sigma: {"noise_std": sigma}, sigma=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
 @printed("1.95996398", noise_std=1.0, beta=0.05)
-@wrong("one-side", "So much lies on one side; noise errs on both.",
-       printed("1.64485363", "1.95996398", noise_std=1.0, beta=0.05),
-       claim="noise_std * probit(1 - beta)")
-@wrong("variance", "The quantile grows with the deviation.", claim="noise_std**2 * probit(1 - "
-       "beta / 2)", met="opendp/smartnoise-core, issue 316")
+@wrong("one-side", "So much lies on one side; noise errs on both.", "noise_std * probit(1 - beta)")
+@wrong("variance", "The quantile grows with the deviation.", "noise_std**2 * probit(1 - beta / 2)",
+       met="opendp/smartnoise-core, issue 316")
 def gaussian_error(*, noise_std, beta):
     r"""P\big(|X| > \sigma\,\Phi^{-1}(1 - \tfrac\beta2)\big) = \beta
 
@@ -206,43 +178,42 @@ def gaussian_error(*, noise_std, beta):
     return -noise_std * float(ndtri(beta / 2))
 
 
-@formula("G-B14g", "Mean absolute error of Gaussian noise", "identity",
-         "Dwork & Roth 2014, Appendix A, mean of the half-normal law")
+@formula("G-B14g", "Mean absolute error of Gaussian noise")
 @given("noise_std > 0", noise_std=Log(0.05, 50.0))
-@oracle(lambda noise_std: mean_size(log_density=oracles.log_normal(0.0, noise_std),
-        far=60 * noise_std), unsafe=None, points=40)
+@identity("Dwork & Roth 2014, Appendix A, mean of the half-normal law", lambda noise_std:
+          oracles.absolute_moment(oracles.log_normal(0.0, noise_std), 1, 60 * noise_std),
+          unsafe=None, points=40)
 @setting("mean absolute error of Gaussian noise of standard deviation σ",
          "标准差 σ 的高斯噪声的平均绝对误差", "error", "mean_abs expect average E| 期望 平均",
          rare=True, into=lambda sigma: {"noise_std": sigma}, sigma=Log(0.05, 50.0))
 @printed("0.7978845608", noise_std=1.0)
-@wrong("deviation", "The root of the mean square, a quarter more.", claim="noise_std")
-@wrong("upside-down", "2/pi stands under the root.", claim="noise_std * sqrt(pi / 2)")
+@wrong("deviation", "The root of the mean square, a quarter more.", "noise_std")
+@wrong("upside-down", "2/pi stands under the root.", "noise_std * sqrt(pi / 2)")
 def gaussian_mean_error(*, noise_std):
     r"""E|X| = \sigma\sqrt{2/\pi}"""
     return noise_std * math.sqrt(2 / math.pi)
 
 
-@formula("G-B14h", "Mean absolute error of the Laplace mechanism", "identity",
-         "Dwork & Roth 2014, Definition 3.2, mean size of the law")
+@formula("G-B14h", "Mean absolute error of the Laplace mechanism")
 @given("epsilon > 0 and sensitivity > 0", epsilon=_BUDGET, sensitivity=Log(0.1, 10.0))
-@oracle(lambda epsilon, sensitivity: mean_size(log_density=oracles.log_laplace(0.0,
-        sensitivity / epsilon), far=200 * sensitivity / epsilon), unsafe=None, points=40)
+@identity("Dwork & Roth 2014, Definition 3.2, mean size of the law", lambda epsilon, sensitivity:
+          oracles.absolute_moment(oracles.log_laplace(0.0, scale := sensitivity / epsilon), 1, 200 *
+          scale), unsafe=None, points=40)
 @setting("mean absolute error of the Laplace mechanism on an answer of sensitivity Δ",
          "敏感度 Δ 的回答上拉普拉斯机制的平均绝对误差", "error",
          "mean_abs expect average E| 期望 平均", rare=True)
 @printed("2.0", epsilon=0.5, sensitivity=1.0)
 @wrong("deviation", "The root of the mean square is sqrt(2) times as large.",
-       claim="sqrt(2) * sensitivity / epsilon")
+       "sqrt(2) * sensitivity / epsilon")
 def laplace_mean_error(*, epsilon, sensitivity):
     r"""E|X| = \frac\Delta\varepsilon"""
     return sensitivity / epsilon
 
 
-@formula("G-B8b", "Error of the exponential mechanism", "upper",
-         "Dwork & Roth 2014, Corollary 3.12")
+@formula("G-B8b", "Error of the exponential mechanism")
 @given("epsilon > 0 and candidates >= 2 and 0 < beta < 1 and sensitivity > 0", epsilon=_BUDGET,
        candidates=Whole(2, 1000), beta=_FAILURE, sensitivity=Log(0.1, 10.0))
-@oracle(exponential_shortfall, unsafe="smaller", points=50)
+@upper("Dwork & Roth 2014, Corollary 3.12", exponential_shortfall, unsafe="smaller", points=50)
 @setting("how far below the best the exponential mechanism chooses, but for a chance of β",
          "指数机制的选择低于最优的程度（概率 β 除外）", "error",
          "exponential utility 指数机制 效用",
@@ -250,9 +221,9 @@ def laplace_mean_error(*, epsilon, sensitivity):
          sensitivity / epsilon * np.log((candidates - 1) * (1 - beta) / beta), 0.0))
 @printed("18.420681", "18.3804794", epsilon=1.0, candidates=100, beta=0.01, sensitivity=1.0)
 @wrong("no-two", "The 2 of the exponent comes back: scores may move both ways.",
-       claim="sensitivity * (log(candidates) + log(1 / beta)) / epsilon")
+       "sensitivity * (log(candidates) + log(1 / beta)) / epsilon")
 @wrong("no-candidates", "Many bad candidates share what a single one is seldom given.",
-       claim="2 * sensitivity * log(1 / beta) / epsilon", candidates=Whole(20, 1000))
+       "2 * sensitivity * log(1 / beta) / epsilon", candidates=Whole(20, 1000))
 def exponential_mechanism_error(*, epsilon, candidates, beta, sensitivity):
     r"""P\Big(u(r) \le \mathrm{OPT} - \frac{2\Delta}\varepsilon\ln\frac{|R|}\beta\Big) \le \beta
 
@@ -261,19 +232,19 @@ def exponential_mechanism_error(*, epsilon, candidates, beta, sensitivity):
     return 2 * sensitivity * math.log(candidates / beta) / epsilon
 
 
-@formula("G-B20", "A new key in a histogram: the threshold", "identity",
-         "Korolova, Kenthapadi, Mishra & Ntoulas 2009, Theorem 1, for one key")
+@formula("G-B20", "A new key in a histogram: the threshold")
 @given("epsilon > 0 and threshold >= 1", epsilon=_BUDGET, threshold=Log(1.0, 500.0))
-@oracle(lambda epsilon, threshold: integrated_tail(scale=1 / epsilon, threshold=threshold - 1,
-        sides=1), tolerance=1e-8, absolute=1e-290, points=60)
+@identity("Korolova, Kenthapadi, Mishra & Ntoulas 2009, Theorem 1, for one key",
+          lambda epsilon, threshold: integrated_tail(scale=1 / epsilon, threshold=threshold - 1,
+          sides=1), tolerance=1e-8, absolute=1e-290, points=60)
 @setting("δ of counts with Laplace noise of scale 1/ε, told only above a threshold: a new key",
          "带尺度 1/ε 拉普拉斯噪声的计数，只公布超过阈值者的 δ：新的键", "delta",
          "threshold histogram partition key stability 阈值 直方图", rare=True)
 @printed("4.1e-08", epsilon=1.0, threshold=17.3)
 @wrong("from-zero", "The key of a new record has the count 1, not 0.",
-       claim="exp(-epsilon * threshold) / 2")
-@wrong("both-sides", "An upper bound: only noise above counts.", kind="identity",
-       claim="exp(-epsilon * (threshold - 1))")
+       "exp(-epsilon * threshold) / 2")
+@wrong("both-sides", "An upper bound: only noise above counts.", "exp(-epsilon * (threshold - 1))",
+       kind="identity")
 @wrong("gaussian", "Gaussian noise of the classical size for 1e-5 has a tail of its own.",
        says=r"\text{the same with Gaussian noise}", oracle=lambda epsilon, threshold: normal_tail(
        noise_std=math.sqrt(2 * math.log(1.25e5)) / epsilon, threshold=threshold - 1, sides=1),
@@ -287,10 +258,10 @@ def new_key_delta(*, epsilon, threshold):
     return math.exp(-epsilon * (threshold - 1)) / 2
 
 
-@formula("G-H4", "Accuracy of AboveThreshold", "upper", "Dwork & Roth 2014, Theorem 3.24")
+@formula("G-H4", "Accuracy of AboveThreshold")
 @given("epsilon > 0 and queries >= 1 and 0 < beta < 1", epsilon=_BUDGET,
        queries=Whole(1, 1000), beta=_FAILURE)
-@oracle(above_threshold_error, tolerance=1e-6, points=12)
+@upper("Dwork & Roth 2014, Theorem 3.24", above_threshold_error, tolerance=1e-6, points=12)
 @setting("margin within which AboveThreshold on k queries of sensitivity 1 errs with chance β",
          "AboveThreshold 对 k 个敏感度 1 的查询以概率 β 出错的余量", "error",
          "above_thresh AboveThreshold above-thresh sparse", below=lambda epsilon, queries, beta:
@@ -299,9 +270,9 @@ def new_key_delta(*, epsilon, threshold):
          np.log1p(-np.minimum(2 * beta, 1 - 1e-9)) / queries))), 0.0) / epsilon)
 @printed("60.8072197", epsilon=1.0, queries=10, beta=0.01)
 @wrong("no-queries", "The largest of the noises on k answers grows with ln k.",
-       claim="8 * log(2 / beta) / epsilon", queries=Whole(50, 1000))
+       "8 * log(2 / beta) / epsilon", queries=Whole(50, 1000))
 @wrong("scale-one", "The noises have scales of 2 and 4 over epsilon, not 1.",
-       claim="2 * (log(queries) + log(2 / beta)) / epsilon")
+       "2 * (log(queries) + log(2 / beta)) / epsilon")
 def above_threshold_accuracy(*, epsilon, queries, beta):
     r"""\alpha = \frac{8\big(\ln k + \ln(2/\beta)\big)}\varepsilon:\ \text{with chance } 1-\beta
     \text{ answers } \top \text{ are } \ge T - \alpha \text{ and answers } \bot \text{ are } \le

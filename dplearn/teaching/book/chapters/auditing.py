@@ -1,25 +1,13 @@
 """Auditing: lower bounds of epsilon from attacks, and bounds on attacks from epsilon."""
 
-import math
-from functools import partial
-
-import numpy as np
-from scipy.special import betaincinv, ndtr, ndtri
+from scipy.special import betaincinv
 
 from dplearn.audit import theorems
 from dplearn.teaching.book.chapters.local import binomial, response_channel
-from dplearn.teaching.book.kit import domains, oracles
-from dplearn.teaching.book.kit.domains import (
-    LOSS,
-    SLACK,
-    Choice,
-    Derived,
-    Drawn,
-    Linear,
-    Log,
-    Whole,
-)
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.kit.vocabulary import *
+
+_LAWS = {"p": Distribution(4), "q": Distribution(4)}
+_CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
 
 
 def largest_likely_rate(*, errors, trials, confidence):
@@ -61,32 +49,30 @@ def _rate(name: str, inside: bool) -> Derived:
     return Derived(lambda drawn: whole(math.fsum(drawn[name][drawn["event"] == inside])))
 
 
-_LAWS = {"p": domains.Distribution(4), "q": domains.Distribution(4)}
-
 enter(theorems.audit_epsilon,
-    formula("G-N1", "What one test proves about epsilon", "lower",
-            "Kairouz, Oh & Viswanath 2015, Theorem 2.1",
-            statement=r"\varepsilon \ge \max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}}, "
-            r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"),
+      formula("G-N1", "What one test proves about epsilon",
+              statement=r"\varepsilon \ge \max\Big\{\ln\frac{1-\delta-\mathrm{FPR}}{\mathrm{FNR}}, "
+              r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}}, 0\Big\}"),
       given("0 <= delta < 1", _LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
             false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
             delta=Log(1e-6, 0.3, also=(0.0,))),
       # For a rate near 1 at most seven digits of 1 - rate are correct.
-      oracle(oracles.worst_event_epsilon_at, absolute=1e-6, unsafe=None),
+      lower("Kairouz, Oh & Viswanath 2015, Theorem 2.1", oracles.worst_event_epsilon_at,
+            absolute=1e-6, unsafe=None),
       setting("what a test with these error rates proves about ε",
               "具有这些错误率的检验对 ε 的证明", "epsilon", "attack audit test prove 审计",
               rare=True, false_positive_rate=Linear(0.01, 0.4), false_negative_rate=Linear(0.01,
               0.4), delta=SLACK),
       printed("3.688854453", false_positive_rate=0.01, false_negative_rate=0.6, delta=1e-5),
     wrong("one-ratio", "Valid, but an attack that rarely misses is told by the other ratio.",
-          claim="max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
+          "max(log((1 - delta - false_negative_rate) / false_positive_rate), 0)",
           says=r"\ln\frac{1-\delta-\mathrm{FNR}}{\mathrm{FPR}} \text{ is all that a test proves}",
           kind="identity", oracle=lambda false_positive_rate, false_negative_rate, delta:
           oracles.worst_event_epsilon_at([false_positive_rate, 1 - false_positive_rate], [1 -
           false_negative_rate, false_negative_rate], delta), without="p q event",
           false_positive_rate=Log(1e-4, 0.5), false_negative_rate=Log(1e-4, 0.5)),
       wrong("no-delta", "Accuses wrongly: some of the success is allowed by delta.",
-            claim="log((1 - false_positive_rate) / false_negative_rate)",
+            "log((1 - false_positive_rate) / false_negative_rate)",
             says=r"\varepsilon \ge \ln\frac{1-\mathrm{FPR}}{\mathrm{FNR}} \text{ at } \delta > 0",
             given="0 < delta < 1 and false_positive_rate < 1"))
 
@@ -102,57 +88,55 @@ def _gaussian_test(flip: bool) -> Derived:
 
 
 enter(theorems.audit_mu,
-      formula("G-N1b", "What one test proves about mu", "lower",
-              "Nasr, Hayes, Steinke, Balle, Tramèr et al. 2023, Section 4",
+      formula("G-N1b", "What one test proves about mu",
               statement=r"\mu \ge \Phi^{-1}(1-\mathrm{FPR}) - \Phi^{-1}(\mathrm{FNR})"),
       given("0 < false_positive_rate < 1 and 0 < false_negative_rate < 1", mu=Log(0.1, 5.0),
             start=Linear(-3.0, 5.0), length=Log(0.1, 100.0, also=(math.inf,)),
             false_positive_rate=_gaussian_test(False), false_negative_rate=_gaussian_test(True)),
-      oracle(lambda mu: mu, unsafe=None),
+      lower("Nasr, Hayes, Steinke, Balle, Tramèr et al. 2023, Section 4", lambda mu: mu,
+            unsafe=None),
       setting("what a test with these error rates proves about μ",
               "具有这些错误率的检验对 μ 的证明", "mu", "attack audit test prove 审计",
               false_positive_rate=Linear(0.01, 0.4), false_negative_rate=Linear(0.01, 0.4)),
       printed("2.0730007", false_positive_rate=0.01, false_negative_rate=0.6),
-      wrong("for-every-mechanism", "Only a Gaussian mechanism has that curve; pure DP stays below "
-            "its own epsilon.",
-            claim=lambda epsilon, false_positive_rate, delta: oracles.normal_epsilon(
-            delta=delta, mu=float(-ndtri(false_positive_rate) - ndtri(max(
-            1 - math.exp(epsilon) * false_positive_rate,
-            math.exp(-epsilon) * (1 - false_positive_rate))))),
+      wrong("for-every-mechanism",
+            "Only a Gaussian mechanism has that curve; pure DP stays below its own epsilon.",
+            lambda epsilon, false_positive_rate, delta: oracles.normal_epsilon( delta=delta,
+            mu=float(-ndtri(false_positive_rate) - ndtri(max( 1 - math.exp(epsilon) *
+            false_positive_rate, math.exp(-epsilon) * (1 - false_positive_rate))))),
             says=r"\varepsilon \ge \varepsilon(\delta) \text{ of } N(\mu,1) \text{ at that } \mu, "
             r"\text{ whatever the mechanism}", given="epsilon > 0", oracle=lambda epsilon: epsilon,
-            without="mu start length false_negative_rate",
-            false_positive_rate=Log(1e-3, 0.4), epsilon=Log(0.1, 4.0), delta=Log(1e-8, 1e-2)))
+            without="mu start length false_negative_rate", false_positive_rate=Log(1e-3, 0.4),
+            epsilon=Log(0.1, 4.0), delta=Log(1e-8, 1e-2)))
 
-_CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
 
 enter(theorems.clopper_pearson_upper,
-      formula("G-N2", "Upper confidence limit of an error rate", "identity",
-              "Clopper & Pearson 1934, the whole paper",
+      formula("G-N2", "Upper confidence limit of an error rate",
               statement=r"\hat r = B^{-1}_{k+1,\,n-k}\big(1-\tfrac\alpha2\big),\quad "
               r"P(\mathrm{Bin}(n, \hat r) \le k) = \tfrac\alpha2"),
       given("0 <= errors < trials and 0 < confidence < 1", trials=Whole(1, 2000),
             errors=Drawn(lambda rng, trials: int(trials * rng.random() ** 3)),
             confidence=_CONFIDENCE),
-      oracle(largest_likely_rate, tolerance=1e-8, unsafe=None),
+      identity("Clopper & Pearson 1934, the whole paper", largest_likely_rate, tolerance=1e-8,
+               unsafe=None),
       printed("0.003682084", "0.003682084", errors=0, trials=1000, confidence=0.95),
       wrong("normal", "No error at all would mean a rate of 0, and an infinite epsilon.",
-            claim=lambda errors, trials, confidence: errors / trials + ndtri((1 + confidence) / 2)
-            * math.sqrt(errors * (trials - errors) / trials**3),
+            lambda errors, trials, confidence: errors / trials + ndtri((1 + confidence) / 2) *
+            math.sqrt(errors * (trials - errors) / trials**3),
             says=r"\hat r = \frac kn + z_{1-\alpha/2}\sqrt{\frac kn\Big(1-\frac kn\Big)\Big/n}"))
 
 
-@formula("G-N2b", "The largest epsilon that n runs of each kind can certify", "identity",
-         "Jagielski, Ullman & Oprea 2020, Section 4")
+@formula("G-N2b", "The largest epsilon that n runs of each kind can certify")
 @given("trials >= 1 and 0 < confidence < 1 and 0 <= delta < 0.5", trials=Whole(1, 100_000),
        confidence=_CONFIDENCE, delta=Log(1e-8, 0.1, also=(0.0,)))
-@oracle(best_of_all_outcomes, tolerance=1e-8, unsafe=None)
+@identity("Jagielski, Ullman & Oprea 2020, Section 4", best_of_all_outcomes, tolerance=1e-8,
+          unsafe=None)
 @setting("the largest ε that n runs of each kind can certify", "每类 n 次运行所能证明的最大 ε",
          "epsilon", "certif runs audit 审计", rare=True)
 @printed("5.600577", "5.600577", trials=1000, confidence=0.95, delta=1e-5)
 @wrong("no-ceiling",
        "Some false positives may have been missed: n runs of each kind show about ln n at most.",
-       claim="inf", says=r"\text{an attack that never errs proves } \varepsilon = \infty")
+       "inf", says=r"\text{an attack that never errs proves } \varepsilon = \infty")
 def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
     r"""\varepsilon_{\max} = \ln\frac{1-\delta-\hat r_0}{\hat r_0},\quad
     \hat r_0 = 1 - (\alpha/2)^{1/n}
@@ -163,11 +147,10 @@ def largest_certifiable_epsilon(*, trials, confidence=0.95, delta=0.0):
     return max(math.log(room / limit), 0.0) if room > 0 else 0.0
 
 
-@formula("G-N2c", "How rarely an audit accuses wrongly", "upper",
-         "Jagielski, Ullman & Oprea 2020, Section 4")
+@formula("G-N2c", "How rarely an audit accuses wrongly")
 @given("positive + negative < 1 and 0 < confidence < 1", trials=Whole(5, 200),
        positive=Log(0.001, 0.5), negative=Log(0.001, 0.9), confidence=_CONFIDENCE)
-@oracle(chance_of_accusing, unsafe=None, points=50)
+@upper("Jagielski, Ullman & Oprea 2020, Section 4", chance_of_accusing, unsafe=None, points=50)
 @printed("0.05", confidence=0.95, trials=20, positive=0.1, negative=0.3)
 @wrong("point-estimates", "An estimate is above the truth about every other time.",
        says=r"P(\hat\varepsilon > \varepsilon) \le \alpha \text{ for } \hat\varepsilon \text{ from "
@@ -180,38 +163,35 @@ def audit_error(*, confidence):
     return 1 - confidence
 
 
-@formula("G-N3", "Advantage of guessing who is a member", "upper",
-         "Humphries et al. 2020, Theorem 3.3")
+@formula("G-N3", "Advantage of guessing who is a member")
 @given("epsilon >= 0 and 0 <= delta < 1", _LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
        epsilon=Derived(oracles.worst_event_epsilon_at))
-@oracle(lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
+@upper("Humphries et al. 2020, Theorem 3.3",
+       lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
 @setting("two laws that are (ε,δ)-DP neighbours, advantage or total variation",
          "(ε,δ)-DP 相邻分布的优势或总变差", "adv", "advantage attack variation 优势",
          below="exact", epsilon=LOSS, delta=SLACK)
 @setting("two laws within e^ε of each other, advantage or total variation",
          "比值不超过 e^ε 的两个分布的优势或总变差", "adv", "pure advantage attack variation 优势",
-         below="exact", into=lambda epsilon: {"epsilon": epsilon, "delta": 0.0}, epsilon=LOSS)
+         below="exact", into={"delta": 0.0}, epsilon=LOSS)
 @setting("how much more often than half an attack on ε-DP guesses right",
          "对 ε-DP 的攻击猜中的概率超过一半的部分", "adv", "half guess 一半", below="exact",
-         into=lambda epsilon: {"epsilon": epsilon, "delta": 0.0}, value=lambda v, **_: v / 2,
-         epsilon=LOSS)
+         into={"delta": 0.0}, value=lambda v, **_: v / 2, epsilon=LOSS)
 @setting("area under the curve of any attack on ε-DP", "对 ε-DP 的任何攻击的曲线下面积", "auc",
-         "attack AUC", into=lambda epsilon: {"epsilon": epsilon, "delta": 0.0}, value=lambda value,
-         **_: (1 + value) / 2, epsilon=LOSS, below=lambda epsilon: 0 * epsilon)
+         "attack AUC", into={"delta": 0.0}, value=lambda value, **_: (1 + value) / 2, epsilon=LOSS,
+         below=lambda: 0.0)
 @printed("0.462122536", epsilon=1.0, delta=1e-5)
 @wrong("yeom", "A bound, twice the truth for small epsilon, and above 1 from ln 2 on.",
-       claim="expm1(epsilon)", met="Yeom et al. 2018, Theorem 1, taken for tight",
+       "expm1(epsilon)", met="Yeom et al. 2018, Theorem 1, taken for tight",
        says=r"\mathrm{Adv} = e^\varepsilon - 1 \text{ at worst, under pure DP}",
        given="epsilon > 0", kind="identity",
        oracle=lambda epsilon: oracles.worst_event_delta(*oracles.randomized_response(epsilon), 0.0),
        without="p q delta", epsilon=Log(0.01, 5.0))
-@wrong("minus-delta", "A larger delta cannot help: its sign is wrong.",
-       claim="-expm1(-epsilon) - delta")
+@wrong("minus-delta", "A larger delta cannot help: its sign is wrong.", "-expm1(-epsilon) - delta")
 @wrong("of-a-gaussian", "One point of the curve says little about another: use the curve.",
-       printed("0.97519", "0.38292492", mu=1.0, delta=1e-5), claim=lambda mu, delta: math.tanh((x :=
-       oracles.normal_epsilon(delta=delta, mu=mu)) / 2) + 2 * delta / (math.exp(x) + 1),
-       says=r"\text{a Gaussian mechanism lets an attacker reach it}", given="mu > 0",
-       kind="identity", oracle=lambda mu: oracles.normal_delta(epsilon=0.0, mu=mu),
+       lambda mu, delta: math.tanh((x := oracles.normal_epsilon(delta=delta, mu=mu)) / 2) + 2 *
+       delta / (math.exp(x) + 1), says=r"\text{a Gaussian mechanism lets an attacker reach it}",
+       given="mu > 0", kind="identity", oracle=lambda mu: oracles.normal_delta(epsilon=0.0, mu=mu),
        without="p q epsilon", mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
 def membership_advantage(*, epsilon, delta=0.0):
     r"""\mathrm{Adv} = \mathrm{TPR} - \mathrm{FPR}
@@ -221,28 +201,28 @@ def membership_advantage(*, epsilon, delta=0.0):
     return math.tanh(epsilon / 2) + 2 * delta * odds_against / (1 + odds_against)
 
 
-@formula("G-N5", "Guessing one of k values", "upper", "Kairouz, Bonawitz & Ramage 2016, Section 4")
+@formula("G-N5", "Guessing one of k values")
 @given("epsilon >= 0 and values >= 1", channel=Drawn(lambda rng: response_channel(math.exp(
        rng.uniform(0.0, 4.0)), k) if (k := int(rng.integers(2, 6))) and rng.random() < 0.3 else
        rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0), size=k)),
        values=Derived(lambda channel: len(channel)), epsilon=Derived(lambda channel:
        float(np.max(np.log(np.max(channel, axis=0) / np.min(channel, axis=0))))))
-@oracle(best_guesser)
+@upper("Kairouz, Bonawitz & Ramage 2016, Section 4", best_guesser)
 @setting("the chance to guess which of k equally likely values it was",
          "猜中 k 个等可能值之一的概率", "p", "guess posterior reconstruct 猜", rare=True,
          below="exact", epsilon=LOSS, values=Whole(2, 40))
 @setting("the posterior chance of what had a prior chance of p, after an ε-DP release",
          "先验概率 p 的事在 ε-DP 发布之后的后验概率", "p", "posterior belief prior 后验 先验",
-         rare=True, into=lambda epsilon, prior: {"epsilon": epsilon, "values": 1 / prior},
-         below="exact", epsilon=LOSS, prior=Linear(0.01, 0.9))
+         rare=True, into=lambda prior: {"values": 1 / prior}, below="exact", epsilon=LOSS,
+         prior=Linear(0.01, 0.9))
 @printed("0.2319693167", epsilon=1.0, values=10)
 @wrong("odds-times-prior",
        "A bound, but probabilities add up to 1: the other values keep their share.",
-       claim="min(exp(epsilon) / values, 1.0)",
+       "min(exp(epsilon) / values, 1.0)",
        says=r"P(\text{guess right}) = e^\varepsilon/k \text{ at worst}",
        given="epsilon > 0 and values >= 2", kind="identity", oracle=lambda epsilon, values:
-       best_guesser(channel=response_channel(math.exp(epsilon), values)),
-       without="channel", values=Whole(2, 50), epsilon=Log(0.01, 5.0))
+       best_guesser(channel=response_channel(math.exp(epsilon), values)), without="channel",
+       values=Whole(2, 50), epsilon=Log(0.01, 5.0))
 @wrong("approximate-dp", "With probability delta the value may be shown as it is.",
        says=r"\text{the same under } (\varepsilon,\delta)\text{-DP}",
        oracle=lambda channel, delta: delta + (1 - delta) * best_guesser(channel=channel),

@@ -1,38 +1,20 @@
 """Choices by noisy scores: the exponential mechanism, the noisy maximum, permute-and-flip."""
 
-import math
-from functools import partial
-
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
-
 from dplearn.core.logspace import log1mexp
 from dplearn.mechanisms.choices import bounded_range_zcdp
-from dplearn.teaching.book.chapters.noise import log_moment_of_size, vector_laplace_loss
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import (
-    LOSS,
-    NOISE,
-    Choice,
-    Derived,
-    Drawn,
-    Linear,
-    Log,
-    Whole,
-)
-from dplearn.teaching.book.kit.entry import (
-    enter,
-    formula,
-    given,
-    oracle,
-    printed,
-    setting,
-    wrong,
-)
-from dplearn.teaching.book.kit.oracles import finite_renyi, mean_loss, randomized_response
+from dplearn.teaching.book.chapters.budgets import least_scale
+from dplearn.teaching.book.kit.vocabulary import *
 
 Law = tuple[oracles.Density, oracles.Density]
+EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x),
+                    lambda x: log1mexp(-np.maximum(x, 0.0)))
+_OPPOSITE = {"tables": np.array([[0.0, 1.0, 2.0, 2.0], [-1.0, 2.0, 1.0, 1.0]]),
+             "sensitivity": 1.0, "monotone": False}
+_ONE_WAY = {"tables": np.array([[0.0, 2.0, 2.0, 3.0], [0.0, 2.0, 3.0, 4.0]]),
+            "sensitivity": 1.0, "monotone": True}
+# One best candidate, and many equal others.
+_CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 1.0,
+          "sensitivity": 1.0}
 
 
 def selection_losses(*, rate, tables):
@@ -40,11 +22,6 @@ def selection_losses(*, rate, tables):
     weights = [[math.exp(rate * u) for u in scores] for scores in np.asarray(tables)]
     p, q = (np.array(w) / math.fsum(w) for w in weights)
     return np.log(p) - np.log(q)
-
-
-def largest_selection_loss(*, rate, tables):
-    """Return the largest absolute privacy loss over the candidates."""
-    return float(np.max(np.abs(selection_losses(rate=rate, tables=tables))))
 
 
 def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
@@ -101,8 +78,6 @@ def _gumbel_log_cdf(x: NDArray) -> NDArray:
 
 LAPLACE: Law = (oracles.log_laplace(), laplace_log_cdf)
 GUMBEL: Law = (lambda x: _gumbel_log_cdf(x) - x, _gumbel_log_cdf)
-EXPONENTIAL: Law = (lambda x: np.where(x < 0, -np.inf, -x),
-                    lambda x: log1mexp(-np.maximum(x, 0.0)))
 
 
 def argmax_probability(*, scores, scale, law):
@@ -139,15 +114,8 @@ def mean_distance(*, epsilon, sensitivity):
     """Return the mean distance for a density proportional to e^(-epsilon distance / 2 Delta_u)."""
     change = distance_score_change(stretch=1.0, sensitivity=sensitivity)
     log_weight, far = lambda x: -epsilon * np.abs(x) / (2 * change), 200 * change / epsilon
-    first, total = (log_moment_of_size(log_weight, power, far) for power in (1, 0))
-    return math.exp(first - total)
-
-
-def needed_laplace_scale(*, epsilon, sensitivity):
-    """Return the smallest scale of Laplace noise whose largest log ratio is at most epsilon."""
-    unit = sensitivity / epsilon
-    enough = lambda scale: vector_laplace_loss(shift=[sensitivity], scale=scale) <= epsilon
-    return oracles.smallest(enough, low=1e-3 * unit, high=1e3 * unit)
+    first, total = (oracles.absolute_moment(log_weight, power, far) for power in (1, 0))
+    return first / total
 
 
 def _random_scores(rng: Generator) -> NDArray:
@@ -168,24 +136,21 @@ _SELECTION = {
     "sensitivity": Derived(lambda tables: float(np.max(np.abs(tables[1] - tables[0])))),
     "monotone": Derived(lambda tables: np.ptp(np.sign(tables[1] - tables[0])) < 2),
 }
-_OPPOSITE = {"tables": np.array([[0.0, 1.0, 2.0, 2.0], [-1.0, 2.0, 1.0, 1.0]]),
-             "sensitivity": 1.0, "monotone": False}
-_ONE_WAY = {"tables": np.array([[0.0, 2.0, 2.0, 3.0], [0.0, 2.0, 3.0, 4.0]]),
-            "sensitivity": 1.0, "monotone": True}
 
 
-@formula("G-B6", "The exponential mechanism", "upper", "Dwork & Roth 2014, Theorem 3.10")
+@formula("G-B6", "The exponential mechanism")
 @given("rate > 0 and sensitivity >= 0", _SELECTION)
-@oracle(largest_selection_loss)
+@upper("Dwork & Roth 2014, Theorem 3.10",
+       lambda rate, tables: np.max(np.abs(selection_losses(rate=rate, tables=tables))))
 @printed("1", "0.69961", at=_OPPOSITE, rate=0.5)
 @printed("1", "0.839992", at=_ONE_WAY, rate=1.0)
 @wrong("no-two", "The normalising sum moves too, unless all scores move the same way.",
-       printed("1", "1.33785", at=_OPPOSITE, rate=1.0), claim="rate * sensitivity",
+       "rate * sensitivity",
        says=r"P(r) \propto e^{\varepsilon u(r)/\Delta_u} \text{ is } \varepsilon\text{-DP}")
 @wrong("sensitivity-of-the-query", "The sensitivity that counts is that of the score.",
        says=r"P(r) \propto e^{\varepsilon u(r)/(2\Delta_q)},\ u \text{ a multiple of } q",
-       oracle=lambda rate, tables, stretch: largest_selection_loss(rate=rate,
-       tables=stretch * tables), stretch=Choice(2.0, 3.0))
+       oracle=lambda rate, tables, stretch: np.max(np.abs(selection_losses(rate=rate, tables=stretch
+       * tables))), stretch=Choice(2.0, 3.0))
 def exponential_mechanism_epsilon(*, rate, sensitivity, monotone=False):
     r"""P(r) \propto e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \varepsilon\text{-DP};
     \text{ without the 2 if all scores move one way}
@@ -194,16 +159,16 @@ def exponential_mechanism_epsilon(*, rate, sensitivity, monotone=False):
     return (1 if monotone else 2) * rate * sensitivity
 
 
-@formula("G-B7b", "The exponential mechanism has bounded range", "upper",
-         "Dong, Durfee & Rogers 2020, Lemma 3.2")
+@formula("G-B7b", "The exponential mechanism has bounded range")
 @given("rate > 0 and sensitivity >= 0", _SELECTION)
-@oracle(lambda rate, tables: np.ptp(selection_losses(rate=rate, tables=tables)))
+@upper("Dong, Durfee & Rogers 2020, Lemma 3.2",
+       lambda rate, tables: np.ptp(selection_losses(rate=rate, tables=tables)))
 @printed("1", "1", at=_OPPOSITE, rate=0.5)
 @printed("1", "1", at=_ONE_WAY, rate=1.0)
-@wrong("pure-dp", "Pure DP gives 2 epsilon, and randomized response has it.", claim="epsilon",
+@wrong("pure-dp", "Pure DP gives 2 epsilon, and randomized response has it.", "epsilon",
        says=r"\varepsilon\text{-DP} \Rightarrow \max L - \min L \le \varepsilon",
-       given="epsilon > 0",
-       oracle=lambda epsilon: np.ptp(np.log(np.divide(*randomized_response(epsilon=epsilon)))),
+       given="epsilon > 0", oracle=lambda epsilon:
+       np.ptp(np.log(np.divide(*oracles.randomized_response(epsilon=epsilon)))),
        without="tables rate sensitivity monotone", epsilon=Log(0.01, 10.0))
 def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
     r"""\max_r L(r) - \min_r L(r) \le \varepsilon,
@@ -214,52 +179,48 @@ def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
     return (1 if monotone else 2) * rate * sensitivity
 
 
-@formula("G-B7", "Bounded range gives concentrated DP", "upper", "Cesar & Rogers 2021, Section 3")
+@formula("G-B7", "Bounded range gives concentrated DP")
 @given("epsilon > 0 and order >= 1", epsilon=Log(1e-3, 20.0), order=Log(1.001, 1000.0, also=(1.0,)))
-@oracle(largest_bounded_range_renyi)
+@upper("Cesar & Rogers 2021, Section 3", largest_bounded_range_renyi)
 @setting("the exponential mechanism with ε (bounded range), RDP of order α",
          "指数机制（ε 有界极差）的 α 阶 RDP", "rdp", "exponential bounded_range 指数机制")
 @setting("the exponential mechanism with ε (bounded range), as zCDP",
          "指数机制（ε 有界极差），换成 zCDP", "rho", "exponential bounded_range 指数机制",
-         into=lambda epsilon: {"epsilon": epsilon, "order": 2.0}, value=lambda value, **_: value /
-         2, epsilon=LOSS)
+         into={"order": 2.0}, value=lambda value, **_: value / 2, epsilon=LOSS)
 @printed("0.125", "0.12330156", epsilon=1.0, order=1.0)
 @wrong("pure-dp-tight", "True of every pure DP, and four times what bounded range gives.",
-       claim="order * epsilon**2 / 2", kind="identity")
+       "order * epsilon**2 / 2", kind="identity")
 @wrong("any-pure-dp", "Randomized response needs nearly epsilon^2/2.",
        says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8",
-       oracle=lambda epsilon, order: mean_loss(*randomized_response(epsilon)) if order == 1 else
-       finite_renyi(*randomized_response(epsilon), order))
+       oracle=lambda epsilon, order: oracles.mean_loss(*oracles.randomized_response(epsilon)) if
+       order == 1 else oracles.finite_renyi(*oracles.randomized_response(epsilon), order))
 def bounded_range_renyi(*, epsilon, order):
     r"""\varepsilon\text{-bounded range} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8"""
     return order * epsilon**2 / 8
 
 
 enter(bounded_range_zcdp,
-      formula("G-B7c", "zCDP of bounded range", "identity",
-              "Harrison & Manurangsi 2026, arXiv 2510.25746",
-              statement=r"\rho = \lambda + e^{-\lambda} - 1,\quad "
-              r"\lambda = \ln\frac{e^\varepsilon-1}\varepsilon"),
+      formula("G-B7c", "zCDP of bounded range", statement=r"\rho = \lambda + e^{-\lambda} - "
+              r"1,\quad \lambda = \ln\frac{e^\varepsilon-1}\varepsilon"),
       given("epsilon > 0", epsilon=Log(1e-3, 20.0)),
-      oracle(lambda epsilon: max(largest_bounded_range_renyi(epsilon=epsilon, order=a) / a
-             for a in (1.0, 1.01, 1.2, 2.0, 8.0, 100.0)), tolerance=1e-6, points=40),
+      identity("Harrison & Manurangsi 2026, arXiv 2510.25746", lambda epsilon:
+               max(largest_bounded_range_renyi(epsilon=epsilon, order=a) / a for a in (1.0, 1.01,
+               1.2, 2.0, 8.0, 100.0)), tolerance=1e-6, points=40),
       setting("the exponential mechanism with ε (bounded range), as zCDP",
               "指数机制（ε 有界极差），换成 zCDP", "rho",
               "exponential bounded_range 指数机制", epsilon=LOSS),
       printed("0.12330156", "0.12330156", epsilon=1.0),
-      wrong("eighth", "An upper bound, reached as epsilon goes to 0.",
-            printed("0.125", "0.12330156", epsilon=1.0), claim="epsilon**2 / 8"))
+      wrong("eighth", "An upper bound, reached as epsilon goes to 0.", "epsilon**2 / 8"))
 
 
-@formula("G-B8", "Utility of the exponential mechanism", "upper",
-         "Dwork & Roth 2014, Corollary 3.12")
+@formula("G-B8", "Utility of the exponential mechanism")
 @given("t >= 0", candidates=Whole(1, 300), epsilon=Log(0.01, 20.0), t=Linear(0.0, 8.0),
        spread=Linear(0.2, 2.0, also=(0.5, 1.0)), shape=Choice("cluster", "ramp"))
-@oracle(shortfall_probability, unsafe=None)
+@upper("Dwork & Roth 2014, Corollary 3.12", shortfall_probability, unsafe=None)
 @setting("the exponential mechanism chooses far below the best", "指数机制的选择远低于最优",
          "probability", "exponential 指数机制", below="exact", t=Log(0.1, 8.0),
-         event=r"[uq][\w(),]*<=?(?:OPT|[uq]\(\w,\w'\)|q_?max)-(?:\(?2Delta[uq]?/epsilon\)?\(?\(?l(?:n|og)"
-         r"\(?\|?[RYd]\|?\)?\+t\)?|2Delta[uq]?\(l(?:n|og)\|?[RYd]\|?\+t\)/epsilon)")
+         event=r"[uq][\w(),]*<=?(?:OPT|[uq]\(\w,\w'\)|q_?max)-(?:\(?2Delta[uq]?/epsilon\)?\(?\(?l(?"
+         r":n|og)\(?\|?[RYd]\|?\)?\+t\)?|2Delta[uq]?\(l(?:n|og)\|?[RYd]\|?\+t\)/epsilon)")
 @printed("0.1353353", "0.1171", candidates=50, epsilon=1.0, t=2.0, spread=1.0, shape="cluster")
 @wrong("no-two", "The 2 of the exponent comes back here; without it the scores fall twice as far.",
        says=r"P\Big(u(r) \le \mathrm{OPT} - \frac\Delta\varepsilon(\ln|R| + t)\Big) \le e^{-t}",
@@ -272,29 +233,21 @@ def exponential_mechanism_shortfall(*, t):
     return math.exp(-t)
 
 
-# One best candidate, and many equal others.
-_CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 1.0,
-          "sensitivity": 1.0}
-
-
-@formula("G-B9", "Report noisy max with Laplace noise", "upper", "Dwork & Roth 2014, Claim 3.9")
+@formula("G-B9", "Report noisy max with Laplace noise")
 @given("scale > 0", scale=Log(0.2, 20.0), lead=Linear(-5.0, 5.0, also=(1.0,)),
        others=Whole(1, 1000), move=Linear(-1.0, 1.0), other_move=Linear(-1.0, 1.0),
        sensitivity=Derived(lambda move, other_move: max(abs(move), abs(other_move))),
        monotone=Derived(lambda move, other_move: move * other_move >= 0))
-@oracle(noisy_max_loss, points=60)
+@upper("Dwork & Roth 2014, Claim 3.9", noisy_max_loss, points=60)
 @setting("report noisy max with Laplace noise of scale b on scores of sensitivity Δ, ε-DP",
          "报告噪声最大值：对敏感度 Δ 的得分加尺度 b 的拉普拉斯噪声，ε-DP", "epsilon",
-         "max select winner argmax 最大", rare=True, into=lambda scale, sensitivity: {"scale":
-         scale, "sensitivity": sensitivity, "monotone": False}, below="exact", scale=NOISE,
-         sensitivity=NOISE)
+         "max select winner argmax 最大", rare=True, into={"monotone": False}, below="exact",
+         scale=NOISE, sensitivity=NOISE)
 @printed("1", "1.0000", at=_CROWD, scale=2.0, monotone=False)
 @printed("1", "1.0000", at=_CROWD, other_move=0.0, monotone=True)
 @wrong("any-scores",
        "Proved for scores that all move one way; else the winner and the rest add up.",
-       printed("1", "2.0000", at=_CROWD), printed("1", "2.0000", at=_CROWD, others=99),
-       printed("1", "1.9450", at=_CROWD, others=9), printed("1", "0.9648", at=_CROWD, others=1),
-       claim="sensitivity / scale",
+       "sensitivity / scale",
        says=r"\arg\max_r u_r + \mathrm{Lap}(\Delta/\varepsilon) \text{ is } \varepsilon\text{-DP}")
 def noisy_max_epsilon(*, scale, sensitivity, monotone=False):
     r"""\arg\max_r u_r + \mathrm{Lap}(b) \text{ is } (2\Delta/b)\text{-DP};
@@ -309,15 +262,14 @@ def noisy_max_epsilon(*, scale, sensitivity, monotone=False):
 _NOISY = {"scores": Drawn(_random_scores), "scale": Log(0.1, 10.0)}
 
 
-@formula("G-B10", "Gumbel noise and the largest: the exponential mechanism", "identity",
-         "Durfee & Rogers 2019, Section 4")
+@formula("G-B10", "Gumbel noise and the largest: the exponential mechanism")
 @given("scale > 0", _NOISY)
-@oracle(partial(argmax_probability, law=GUMBEL), unsafe=None)
+@identity("Durfee & Rogers 2019, Section 4", partial(argmax_probability, law=GUMBEL), unsafe=None)
 @printed("0.45186276", "0.45186276", scores=np.array([1.0, 0.0, 0.0]), scale=2.0)
 @wrong("half-scale", "The scale is the inverse of the rate, so it has the 2 as well.",
-       claim=lambda scores, scale: np.exp(scores[0] / (2 * scale) -
-       np.logaddexp.reduce(scores / (2 * scale))), says=r"\arg\max_r u_r + "
-       r"\mathrm{Gumbel}(\Delta/\varepsilon) \sim e^{\varepsilon u_r/(2\Delta)}")
+       lambda scores, scale: np.exp(scores[0] / (2 * scale) - np.logaddexp.reduce(scores / (2 *
+       scale))), says=r"\arg\max_r u_r + \mathrm{Gumbel}(\Delta/\varepsilon) \sim e^{\varepsilon "
+       r"u_r/(2\Delta)}")
 @wrong("laplace-noise", "Only Gumbel noise draws by a softmax.", says=r"\arg\max_r u_r + "
        r"\mathrm{Lap}(2\Delta/\varepsilon) \sim e^{\varepsilon u_r/(2\Delta)}",
        oracle=partial(argmax_probability, law=LAPLACE))
@@ -330,14 +282,13 @@ def gumbel_max_probability(*, scores, scale):
     return float(np.exp(u[0] - np.logaddexp.reduce(u)))
 
 
-@formula("G-B10b", "Exponential noise and the largest: permute-and-flip", "identity",
-         "McKenna & Sheldon 2020, Section 3")
+@formula("G-B10b", "Exponential noise and the largest: permute-and-flip")
 @given("scale > 0", _NOISY)
-@oracle(partial(argmax_probability, law=EXPONENTIAL), unsafe=None)
+@identity("McKenna & Sheldon 2020, Section 3", partial(argmax_probability, law=EXPONENTIAL),
+          unsafe=None)
 @printed("0.816060279", scores=np.array([1.0, 0.0]), scale=1.0)
 @wrong("softmax", "It is never worse: permute-and-flip prefers the best score more.",
-       claim=gumbel_max_probability,
-       says=r"\arg\max_r u_r + \mathrm{Exp}(\beta) \sim e^{u_r/\beta}")
+       gumbel_max_probability, says=r"\arg\max_r u_r + \mathrm{Exp}(\beta) \sim e^{u_r/\beta}")
 def permute_and_flip_probability(*, scores, scale):
     r"""P\big(\arg\max_r u_r + \mathrm{Exp}(\beta) = i\big)
     = q_i\int_0^1\prod_{r\ne i}(1 - s\,q_r)\,ds,\quad q_r = e^{(u_r - \max u)/\beta}
@@ -353,31 +304,29 @@ def permute_and_flip_probability(*, scores, scale):
     return float(0.5 * q[0] * (weights @ still))
 
 
-@formula("G-B11", "Laplace noise as an exponential mechanism", "identity",
-         "McSherry & Talwar 2007, Section 3")
+@formula("G-B11", "Laplace noise as an exponential mechanism")
 @given("epsilon > 0 and sensitivity > 0", epsilon=Log(0.01, 50.0), sensitivity=Log(0.01, 100.0))
-@oracle(mean_distance, points=60)
+@identity("McSherry & Talwar 2007, Section 3", mean_distance, points=60)
 @setting("the exponential mechanism with the score −|q − r|, scale of its Laplace law",
          "得分 −|q − r| 的指数机制，其拉普拉斯尺度", "scale", "exponential 指数机制", rare=True)
 @printed("4", epsilon=0.5, sensitivity=1.0)
 @wrong("needed", "Half of it is enough: the normalising constant does not move with the answer.",
        says=r"\varepsilon\text{-DP needs } \mathrm{Lap}(2\Delta_q/\varepsilon)",
-       oracle=needed_laplace_scale)
+       oracle=lambda epsilon, sensitivity: least_scale(epsilon=epsilon, shifts=[sensitivity]))
 def distance_mechanism_scale(*, epsilon, sensitivity):
     r"""u(r) = -|q - r|,\ \Delta_u = \Delta_q:\quad
     e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \mathrm{Lap}(2\Delta_q/\varepsilon)"""
     return 2 * sensitivity / epsilon
 
 
-@formula("G-B11b", "Sensitivity of a score that is a distance", "identity",
-         "McSherry & Talwar 2007, Section 3")
+@formula("G-B11b", "Sensitivity of a score that is a distance")
 @given("stretch > 0 and sensitivity > 0", stretch=Log(0.1, 10.0), sensitivity=Log(0.01, 100.0))
-@oracle(distance_score_change)
+@identity("McSherry & Talwar 2007, Section 3", distance_score_change)
 @setting("sensitivity of the score −c|q − r|", "得分 −c|q − r| 的敏感度", "sensitivity", "score",
          rare=True)
 @printed("2", stretch=2.0, sensitivity=1.0)
 @wrong("of-the-query", "The score moves by twice the query; a second error then hides the first.",
-       claim="sensitivity", says=r"u(r) = -2\,|q - r| \Rightarrow \Delta_u = \Delta_q",
+       "sensitivity", says=r"u(r) = -2\,|q - r| \Rightarrow \Delta_u = \Delta_q",
        stretch=Choice(2.0))
 def distance_score_sensitivity(*, stretch, sensitivity):
     r"""u(r) = -c\,|q - r| \Rightarrow \Delta_u = c\,\Delta_q

@@ -1,33 +1,12 @@
 """Composition of guarantees, also over disjoint parts of the data and for groups."""
 
-import itertools
-import math
-from collections.abc import Iterable, Sequence
-from functools import reduce
-
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
-
 from dplearn.teaching.book.chapters.loss import delta_by_convolution
-from dplearn.teaching.book.kit import below, oracles
-from dplearn.teaching.book.kit.domains import (
-    COUNT,
-    LOSS,
-    MU,
-    NOISE,
-    RHO,
-    SLACK,
-    Derived,
-    Distribution,
-    Drawn,
-    Linear,
-    Log,
-    Whole,
-)
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
-from dplearn.teaching.book.kit.terms import GROUP, REPEATED
+from dplearn.teaching.book.kit.vocabulary import *
+
+_ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
+_WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.5, "first": 1.0,
+               "second": 1.0}
+_EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
 
 
 def joint(laws: Iterable[ArrayLike]) -> NDArray:
@@ -80,19 +59,6 @@ def parts_epsilon(*, epsilons, moves=False):
     return max(oracles.worst_event_epsilon(law(i), law(j)) for i, j in pairs)
 
 
-def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
-    """Return a domain of lists of `least` to `most` numbers in [low, high], to two decimals."""
-
-    def draw(rng: Generator) -> NDArray:
-        size = rng.integers(least, most + 1)
-        return np.round(np.exp(rng.uniform(math.log(low), math.log(high), size)), 2)
-
-    return Drawn(draw)
-
-
-_ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
-
-
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
     """Return the largest D_a / a over a grid of orders a > 1, in both directions."""
     pair = np.log(p)[:, None], np.log(q)[:, None]
@@ -115,14 +81,6 @@ def chain_delta(*, epsilon, delta, group):
         excess = np.minimum(math.exp(epsilon) * excess + delta, ceiling - least)
         x = np.minimum(math.exp(epsilon) * x + delta, ceiling)
     return float(np.max(excess))
-
-
-def laplace_rho(*, epsilon):
-    """Return the largest D_a / a of Laplace noise of scale 1 over orders >= 1, by quadrature."""
-    pair = oracles.log_laplace(epsilon), oracles.log_laplace()
-    ends, kinks = (-800.0, 800.0 + epsilon), [0.0, epsilon]
-    orders = (1.0, 1.01, 1.2, 2.0, 8.0, 100.0)
-    return max(oracles.density_renyi(*pair, a, *ends, kinks=kinks) / a for a in orders)
 
 
 def answers_rho(*, epsilon, answers=2):
@@ -154,30 +112,27 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
           10.0 ** -rng.integers(1, 9, 3) if rng.random() < 0.8 else np.zeros(3))}
 
 
-@formula("G-C1", "Basic composition: epsilons add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
+@formula("G-C1", "Basic composition: epsilons add up")
 @given("", _MIXED)
-@oracle(enumerated_epsilon)
+@upper("Dwork & Roth 2014, Theorem 3.16", enumerated_epsilon)
 @setting("adaptive releases, the i-th ε_i-DP", "自适应发布，第 i 次 ε_i-DP", "epsilon",
          "compos sequential releas 组合", below="exact", epsilons=Log(0.05, 3.0))
 @setting("adaptive releases, the i-th (ε_i,δ_i)-DP", "自适应发布，第 i 次 (ε_i,δ_i)-DP", "epsilon",
-         "compos sequential releas 组合", below="exact", into=lambda epsilons, deltas: {"epsilons":
-         epsilons}, second="sum(deltas)", epsilons=Log(0.05, 3.0), deltas=Log(1e-9, 0.1))
+         "compos sequential releas 组合", below="exact", into={}, second="sum(deltas)",
+         epsilons=Log(0.05, 3.0), deltas=Log(1e-9, 0.1))
 @setting("k adaptive releases, each ε-DP", "k 次自适应发布，每次 ε-DP", "epsilon", REPEATED,
          below="exact", into=lambda steps, epsilon: {"epsilons": np.full(int(steps), epsilon)},
          steps=COUNT, epsilon=LOSS)
-@setting("k adaptive releases, each (ε,δ)-DP", "k 次自适应发布，每次 (ε,δ)-DP", "epsilon",
-         REPEATED, below="exact", into=lambda steps, epsilon, delta: {"epsilons":
-         np.full(int(steps), epsilon)}, second="steps*delta", steps=COUNT, epsilon=LOSS,
-         delta=SLACK)
+@setting("k adaptive releases, each (ε,δ)-DP", "k 次自适应发布，每次 (ε,δ)-DP", "epsilon", REPEATED,
+         below="exact", into=lambda steps, epsilon: {"epsilons": np.full(int(steps), epsilon)},
+         second="steps*delta", steps=COUNT, epsilon=LOSS, delta=SLACK)
 @printed("1.5", "1.5", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.0, 0.0]))
 @printed("1.5", "1.4997", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.01, 0.01]))
-@wrong("tight", "It is reached as delta goes to 0 and for pure DP only.",
-       printed("10.0", "9.9903", epsilon=0.1, steps=100, slack=1e-30),
-       printed("10.0", "4.306791", epsilon=0.1, steps=100, slack=1e-5), claim="steps * epsilon",
+@wrong("tight", "It is reached as delta goes to 0 and for pure DP only.", "steps * epsilon",
        says=r"k\varepsilon \text{ is the best epsilon at every } \delta > 0",
-       given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity",
-       oracle=coins_epsilon, without="epsilons deltas", epsilon=Log(1e-3, 3.0),
-       steps=Whole(1, 2000), slack=Log(1e-12, 1e-3))
+       given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity", oracle=coins_epsilon,
+       without="epsilons deltas", epsilon=Log(1e-3, 3.0), steps=Whole(1, 2000),
+       slack=Log(1e-12, 1e-3))
 def basic_composition(*, epsilons):
     r"""(\varepsilon_i,\delta_i)\text{-DP},\ i = 1..k \ \Rightarrow\
     \textstyle\big(\sum_i\varepsilon_i, \sum_i\delta_i\big)\text{-DP}
@@ -186,18 +141,18 @@ def basic_composition(*, epsilons):
     return math.fsum(epsilons)
 
 
-@formula("G-C1b", "Basic composition: deltas add up", "upper", "Dwork & Roth 2014, Theorem 3.16")
+@formula("G-C1b", "Basic composition: deltas add up")
 @given("", _MIXED)
-@oracle(enumerated_delta)
+@upper("Dwork & Roth 2014, Theorem 3.16", enumerated_delta)
 @setting("adaptive releases, the i-th (ε_i,δ_i)-DP", "自适应发布，第 i 次 (ε_i,δ_i)-DP", "delta",
          "compos releas 组合", below=lambda deltas: -np.expm1(np.sum(np.log1p(-deltas), axis=-1,
          keepdims=True)), deltas=Log(1e-9, 0.1))
 @setting("k adaptive releases, each (ε,δ)-DP", "k 次自适应发布，每次 (ε,δ)-DP", "delta", REPEATED,
-         below=lambda steps, delta: -np.expm1(steps * np.log1p(-delta)), into=lambda steps, delta:
-         {"deltas": np.full(int(steps), delta)}, steps=COUNT, delta=SLACK)
+         below=lambda steps, delta: -np.expm1(steps * np.log1p(-delta)),
+         into=lambda steps, delta: {"deltas": np.full(int(steps), delta)}, steps=COUNT, delta=SLACK)
 @printed("0.2", "0.19", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.1, 0.1]))
 @wrong("largest", "Every release may fail, so the chances of failing add up.",
-       claim=lambda deltas: max(deltas), says=r"\delta = \max_i\delta_i")
+       lambda deltas: max(deltas), says=r"\delta = \max_i\delta_i")
 def basic_composition_delta(*, deltas):
     r"""\delta\big(\textstyle\sum_i\varepsilon_i\big) \le \sum_i\delta_i
 
@@ -205,25 +160,24 @@ def basic_composition_delta(*, deltas):
     return math.fsum(deltas)
 
 
-@formula("G-C6", "Gaussian releases compose by squares", "identity",
-         "Dong, Roth & Su 2019, Corollary 3.3")
+@formula("G-C6", "Gaussian releases compose by squares")
 @given(mus=several(0.1, 2.0))
-@oracle(gaussians_mu, tolerance=1e-8)
+@identity("Dong, Roth & Su 2019, Corollary 3.3", gaussians_mu, tolerance=1e-8)
 @setting("adaptive releases, the i-th μ_i-GDP", "自适应发布，第 i 次 μ_i-GDP", "mu",
          "compos releas 组合", mus=MU)
 @setting("k adaptive releases, each μ-GDP", "k 次自适应发布，每次 μ-GDP", "mu", REPEATED,
          into=lambda steps, mu: {"mus": np.full(int(steps), mu)}, steps=COUNT, mu=MU)
 @setting("Gaussian noise of standard deviation σ, as GDP", "标准差 σ 的高斯噪声，GDP", "mu",
-         "gauss normal 高斯", into=lambda noise_multiplier: {"mus": np.array([1 /
-         noise_multiplier])}, noise_multiplier=NOISE)
+         "gauss normal 高斯",
+         into=lambda noise_multiplier: {"mus": np.array([1 / noise_multiplier])},
+         noise_multiplier=NOISE)
 @setting("k releases with Gaussian noise σ, as GDP", "k 次高斯噪声发布，GDP", "mu", REPEATED,
          into=lambda noise_multiplier, steps: {"mus": np.full(int(steps), 1 / noise_multiplier)},
          noise_multiplier=NOISE, steps=COUNT)
 @setting("Gaussian noise that is ρ-zCDP, as GDP", "满足 ρ-zCDP 的高斯噪声，换成 GDP", "mu",
          "gauss 高斯", into=lambda rho: {"mus": np.array([math.sqrt(2 * rho)])}, rho=RHO)
 @printed("2.29128785", "2.29128785", mus=np.array([1.0, 2.0, 0.5]))
-@wrong("linear", "Independent noise adds up by its variance.",
-       printed("3.5", mus=np.array([1.0, 2.0, 0.5])), claim=lambda mus: math.fsum(mus),
+@wrong("linear", "Independent noise adds up by its variance.", lambda mus: math.fsum(mus),
        says=r"\mu = \textstyle\sum_i\mu_i")
 def gaussian_composition(*, mus):
     r"""\mu = \sqrt{\textstyle\sum_i\mu_i^2}
@@ -232,21 +186,16 @@ def gaussian_composition(*, mus):
     return math.hypot(*mus)
 
 
-_WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.5, "first": 1.0,
-               "second": 1.0}
-
-
-@formula("G-C7", "Rényi DP composes by addition at one order", "upper",
-         "Mironov 2017, Proposition 1")
+@formula("G-C7", "Rényi DP composes by addition at one order")
 @given("order > 1 and abs(2*first*noise**2/order - 1) <= 1e-9 and abs(2*second*min(below, "
        "above)**2/order - 1) <= 1e-9", order=Log(1.1, 50.0), noise=Log(0.3, 5.0),
        below=Log(0.3, 5.0), above=Log(0.3, 5.0), cut=Linear(-2.0, 3.0),
        first=Derived(lambda order, noise: order / (2 * noise**2)),
        second=Derived(lambda order, below, above: order / (2 * min(below, above)**2)))
-@oracle(adaptive_renyi, points=60)
+@upper("Mironov 2017, Proposition 1", adaptive_renyi, points=60)
 @setting("adaptive releases, RDP of one order", "自适应发布，同一阶的 RDP", "rdp",
-         "compos releas 组合", below="exact", into=lambda rdps: {"first": rdps[0], "second":
-         sum(rdps[1:])}, rdps=RHO)
+         "compos releas 组合", below="exact",
+         into=lambda rdps: {"first": rdps[0], "second": sum(rdps[1:])}, rdps=RHO)
 @setting("k adaptive releases, RDP of one order", "k 次自适应发布，同一阶的 RDP", "rdp", REPEATED,
          below="exact", into=lambda steps, rdp: {"first": rdp, "second": (steps - 1) * rdp},
          steps=COUNT, rdp=RHO)
@@ -257,14 +206,12 @@ _WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.
        says=r"D_\alpha(M_1, M_2) = \varepsilon_1(\alpha) + \sup_y\varepsilon_2(\alpha\mid M_1 = y)",
        kind="identity")
 @wrong("one-history", "The supremum runs over what was released before, not over data sets alone.",
-       printed("1.1111", "1.2025012", at=_WORKED_RUN),
-       claim="order / 2 * (1 / noise**2 + 1 / above**2)")
+       "order / 2 * (1 / noise**2 + 1 / above**2)")
 @wrong("mean-history", "Moments weigh the outputs on which most is lost; no average bounds them.",
-       printed("1.38537", "1.2025012", at=_WORKED_RUN), claim="order / 2 * (1 / noise**2 + "
-       "Phi((cut - 1) / noise) / below**2 + (1 - Phi((cut - 1) / noise)) / above**2)",
-       says=r"D_\alpha(M_1, M_2) \le \varepsilon_1(\alpha) + "
+       "order / 2 * (1 / noise**2 + Phi((cut - 1) / noise) / below**2 + (1 - Phi((cut - 1) / "
+       "noise)) / above**2)", says=r"D_\alpha(M_1, M_2) \le \varepsilon_1(\alpha) + "
        r"E_y[\varepsilon_2(\alpha\mid M_1 = y)]")
-@wrong("two-orders", "The sum holds at the smaller of the two orders.", claim="first / 2 + second",
+@wrong("two-orders", "The sum holds at the smaller of the two orders.", "first / 2 + second",
        says=r"(\alpha/2,\varepsilon_1),\ (\alpha,\varepsilon_2)\text{-RDP} \Rightarrow "
        r"(\alpha,\varepsilon_1+\varepsilon_2)\text{-RDP}")
 def rdp_composition(*, first, second):
@@ -275,47 +222,45 @@ def rdp_composition(*, first, second):
     return first + second
 
 
-@formula("G-C7b", "zCDP composes by addition", "upper", "Bun & Steinke 2016, Lemma 2.3")
+@formula("G-C7b", "zCDP composes by addition")
 @given("", dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3, zeros=False)),
        rho=Derived(finite_rho),
        other_rho=Derived(lambda other_p, other_q: finite_rho(other_p, other_q)))
-@oracle(lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]), joint([q, other_q])))
+@upper("Bun & Steinke 2016, Lemma 2.3",
+       lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]), joint([q, other_q])))
 @setting("adaptive releases, the i-th ρ_i-zCDP", "自适应发布，第 i 次 ρ_i-zCDP", "rho",
-         "compos releas 组合", below="exact", into=lambda rhos: {"rho": rhos[0], "other_rho":
-         sum(rhos[1:])}, rhos=RHO)
+         "compos releas 组合", below="exact",
+         into=lambda rhos: {"rho": rhos[0], "other_rho": sum(rhos[1:])}, rhos=RHO)
 @setting("k adaptive releases, each ρ-zCDP", "k 次自适应发布，每次 ρ-zCDP", "rho", REPEATED,
-         below="exact", into=lambda steps, rho: {"rho": rho, "other_rho": (steps - 1) * rho},
-         steps=COUNT, rho=RHO)
-@wrong("squares", "rho is mu^2 / 2 of a Gaussian, a square already.",
-       claim="sqrt(rho**2 + other_rho**2)")
+         below="exact", into=lambda steps, rho: {"other_rho": (steps - 1) * rho}, steps=COUNT,
+         rho=RHO)
+@wrong("squares", "rho is mu^2 / 2 of a Gaussian, a square already.", "sqrt(rho**2 + other_rho**2)")
 def zcdp_composition(*, rho, other_rho):
     r"""\rho = \rho_1 + \rho_2"""
     return rho + other_rho
 
 
-@formula("G-C8", "Group privacy", "upper", "Vadhan 2017, Lemma 2.2, from its proof")
+@formula("G-C8", "Group privacy")
 @given("epsilon >= 0 and 0 <= delta <= 1 and group >= 1", epsilon=Log(0.01, 3.0, also=(0.0,)),
        delta=Log(1e-12, 0.5), group=Whole(1, 40))
-@oracle(chain_delta, absolute=0.0)
+@upper("Vadhan 2017, Lemma 2.2, from its proof", chain_delta, absolute=0.0)
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
          "delta", GROUP, below="exact", epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
-         "epsilon", GROUP, below="exact", into=lambda epsilon, delta, group: {"epsilon": epsilon,
-         "delta": delta, "group": group}, value=lambda value, epsilon, group, **_: group * epsilon,
-         second=lambda epsilon, delta, group: group_privacy_delta(epsilon=epsilon, delta=delta,
-         group=group), epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
+         "epsilon", GROUP, below="exact", into={},
+         value=lambda value, epsilon, group, **_: group * epsilon, second=lambda epsilon, delta,
+         group: group_privacy_delta(epsilon=epsilon, delta=delta, group=group), epsilon=LOSS,
+         delta=SLACK, group=Whole(1, 40))
 @setting("a group of k people under one ε-DP release", "一次 ε-DP 发布下的 k 人群体", "epsilon",
-         GROUP, below="exact", into=lambda epsilon, group: {"epsilon": epsilon, "delta": 0.0,
-         "group": group}, value=lambda value, epsilon, group: group * epsilon, epsilon=LOSS,
-         group=Whole(1, 40))
+         GROUP, below="exact", into={"delta": 0.0},
+         value=lambda value, epsilon, group: group * epsilon, epsilon=LOSS, group=Whole(1, 40))
 @setting("a group of k people, whatever ε is", "k 人群体，ε 任意", "delta", GROUP, below="exact",
-         into=lambda delta, group: {"epsilon": 30.0, "delta": delta, "group": group}, delta=SLACK,
-         group=Whole(2, 40))
+         into={"epsilon": 30.0}, delta=SLACK, group=Whole(2, 40))
 @printed("5.3670031e-06", "5.3670031e-06", epsilon=0.5, delta=1e-6, group=3)
 @wrong("linear", "What a neighbour adds is inflated by e^epsilon at every further step.",
-       printed("3e-06", "5.3670031e-06", epsilon=0.5, delta=1e-6, group=3), claim="group * delta")
+       "group * delta")
 @wrong("largest-power", "An upper bound: each of the k powers of e^epsilon is at most the last.",
-       claim="group * exp((group - 1) * epsilon) * delta", kind="identity")
+       "group * exp((group - 1) * epsilon) * delta", kind="identity")
 def group_privacy_delta(*, epsilon, delta, group):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow \Big(k\varepsilon,\
     \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\Big)\text{-DP for groups of } k"""
@@ -326,53 +271,53 @@ def group_privacy_delta(*, epsilon, delta, group):
     return min(delta * math.exp(min((group - 1) * epsilon + math.log(quotient), 700.0)), 1.0)
 
 
-@formula("G-C8b", "Group privacy of zCDP", "upper", "Bun & Steinke 2016, Proposition 1.9")
+@formula("G-C8b", "Group privacy of zCDP")
 @given("rho >= 0 and group >= 1", dict.fromkeys("pqr", Distribution(3, zeros=False)),
        rho=Derived(lambda p, r, q: max(finite_rho(p, r), finite_rho(r, q))), group=Whole(2, 2))
-@oracle(finite_rho)
+@upper("Bun & Steinke 2016, Proposition 1.9", finite_rho)
 @setting("a group of k people under one ρ-zCDP release", "一次 ρ-zCDP 发布下的 k 人群体", "rho",
          GROUP, below="exact", rho=RHO, group=Whole(1, 40))
 @setting("a group of k people under one release with Gaussian noise σ",
-         "一次高斯噪声发布下的 k 人群体，zCDP", "rho", GROUP, below="exact", into=lambda
-         noise_multiplier, group: {"rho": 1 / (2 * noise_multiplier**2), "group": group},
+         "一次高斯噪声发布下的 k 人群体，zCDP", "rho", GROUP, below="exact",
+         into=lambda noise_multiplier: {"rho": 1 / (2 * noise_multiplier**2)},
          noise_multiplier=NOISE, group=Whole(1, 40))
 @printed("4.5", rho=0.5, group=3)
-@wrong("linear", "rho grows like the square of a distance.", claim="group * rho")
+@wrong("linear", "rho grows like the square of a distance.", "group * rho")
 def group_privacy_zcdp(*, rho, group):
     r"""\rho\text{-zCDP} \Rightarrow k^2\rho\text{-zCDP for groups of } k"""
     return group**2 * rho
 
 
-@formula("G-C8c", "Group privacy of Gaussian DP", "identity", "Dong, Roth & Su 2019, Theorem 2.14")
+@formula("G-C8c", "Group privacy of Gaussian DP")
 @given("mu > 0 and group >= 1", mu=Log(0.01, 5.0), group=Whole(1, 40))
-@oracle(lambda mu, group: math.sqrt(oracles.normal_renyi(math.fsum([mu] * group), 1.0)))
+@identity("Dong, Roth & Su 2019, Theorem 2.14",
+          lambda mu, group: math.sqrt(oracles.normal_renyi(math.fsum([mu] * group), 1.0)))
 @setting("a group of k people under one μ-GDP release", "一次 μ-GDP 发布下的 k 人群体", "mu",
          GROUP, mu=MU, group=Whole(1, 40))
 @setting("a group of k people under one release with Gaussian noise σ",
-         "一次高斯噪声发布下的 k 人群体，GDP", "mu", GROUP, into=lambda noise_multiplier, group:
-         {"mu": 1 / noise_multiplier, "group": group}, noise_multiplier=NOISE, group=Whole(1, 40))
+         "一次高斯噪声发布下的 k 人群体，GDP", "mu", GROUP,
+         into=lambda noise_multiplier: {"mu": 1 / noise_multiplier}, noise_multiplier=NOISE,
+         group=Whole(1, 40))
 @printed("1.5", "1.5", mu=0.5, group=3)
 @wrong("root", "The records of a group push in one direction; independent noise does not.",
-       claim="sqrt(group) * mu")
+       "sqrt(group) * mu")
 def group_privacy_gaussian(*, mu, group):
     r"""\mu\text{-GDP} \Rightarrow k\mu\text{-GDP for groups of } k"""
     return group * mu
 
 
-@formula("G-C9", "Parallel composition, a record added or removed", "identity",
-         "McSherry 2009, Theorem 4")
+@formula("G-C9", "Parallel composition, a record added or removed")
 @given(epsilons=several(0.05, 3.0, least=2, most=3))
-@oracle(parts_epsilon)
+@identity("McSherry 2009, Theorem 4", parts_epsilon)
 @setting("releases on disjoint parts of the data, one record added or removed",
          "数据互不相交部分上的发布，增删一条记录", "epsilon", "disjoint parallel part 并行",
          epsilons=Log(0.05, 3.0))
 @setting("disjoint parts, but a replaced record may move to another part",
          "互不相交的部分，但被替换的记录可换到别的部分", "epsilon", "replac another moves 替换",
-         rare=True, into=lambda epsilons: {"epsilons": epsilons}, value=lambda value, epsilons:
-         sum(sorted(epsilons)[-2:]), epsilons=Log(0.05, 3.0))
+         rare=True, into={}, value=lambda value, epsilons: sum(sorted(epsilons)[-2:]),
+         epsilons=Log(0.05, 3.0))
 @printed("1.0", "1.0", epsilons=np.array([0.5, 1.0, 0.3]))
 @wrong("always", "A replaced record may leave one part and enter another: both releases change.",
-       printed("1.0", "2.0", epsilons=np.array([1.0, 1.0])),
        says=r"\varepsilon = \max_i\varepsilon_i \text{ for every adjacency}",
        oracle=lambda epsilons: parts_epsilon(epsilons=epsilons, moves=True))
 def parallel_composition(*, epsilons):
@@ -383,22 +328,21 @@ def parallel_composition(*, epsilons):
     return max(epsilons)
 
 
-@formula("G-C10", "Pure DP is concentrated DP", "upper", "Bun & Steinke 2016, Proposition 1.4")
+@formula("G-C10", "Pure DP is concentrated DP")
 @given("epsilon >= 0", epsilon=Log(1e-3, 10.0))
-@oracle(answers_rho)
+@upper("Bun & Steinke 2016, Proposition 1.4", answers_rho)
 @setting("every ε-DP mechanism, as zCDP", "每个 ε-DP 机制，换成 zCDP", "rho", "pure ε-dp every",
-         below=lambda epsilon: below.coin_rho(epsilon), epsilon=LOSS)
+         below=below.coin_rho, epsilon=LOSS)
 @setting("k adaptive releases, each ε-DP, as zCDP", "k 次自适应发布，每次 ε-DP，换成 zCDP", "rho",
-         REPEATED, below=lambda epsilon, steps: steps * below.coin_rho(epsilon), into=lambda
-         epsilon, steps: {"epsilon": epsilon}, value=lambda value, steps, **_: steps * value,
-         epsilon=LOSS, steps=COUNT)
+         REPEATED, below=lambda epsilon, steps: steps * below.coin_rho(epsilon), into={},
+         value=lambda value, steps, **_: steps * value, epsilon=LOSS, steps=COUNT)
 @setting("Laplace noise of scale b on each of k answers, as zCDP",
          "k 次回答各加尺度 b 的拉普拉斯噪声，换成 zCDP", "rho", "each lap 每次 拉普拉斯",
-         below=lambda scale, steps: 0 * scale, into=lambda scale, steps: {"epsilon": 1 / scale},
+         below=lambda: 0.0, into=lambda scale: {"epsilon": 1 / scale},
          value=lambda value, steps, **_: steps * value, scale=NOISE, steps=COUNT)
 @printed("0.005", "0.00499584", epsilon=0.1)
 @wrong("bounded-range", "It needs a loss that varies by epsilon in all, not by 2 epsilon.",
-       claim="epsilon**2 / 8", met="opendp, issue 2911 (2026), of permute-and-flip",
+       "epsilon**2 / 8", met="opendp, issue 2911 (2026), of permute-and-flip",
        says=r"\varepsilon\text{-DP} \Rightarrow \tfrac18\varepsilon^2\text{-zCDP}")
 @wrong("tight", "The limit for a small epsilon; epsilon tanh(epsilon/2) is the smallest.",
        says=r"\tfrac12\varepsilon^2 \text{ is the smallest } \rho", kind="identity")
@@ -407,21 +351,21 @@ def pure_to_zcdp(*, epsilon):
     return epsilon**2 / 2
 
 
-_EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
-
-
-@formula("G-C10b", "zCDP of Laplace noise", "identity", _EXACT)
+@formula("G-C10b", "zCDP of Laplace noise")
 @given("epsilon > 0", epsilon=Log(0.01, 50.0))
-@oracle(laplace_rho, tolerance=1e-8, points=30)
+@identity(_EXACT, lambda epsilon: oracles.largest_rho(lambda a:
+          oracles.density_renyi(oracles.log_laplace(epsilon), oracles.log_laplace(), a, -800.0,
+          800.0 + epsilon, kinks=[0.0, epsilon])), tolerance=1e-8, points=30)
 @setting("Laplace noise of scale Δ/ε, as zCDP", "尺度 Δ/ε 的拉普拉斯噪声，换成 zCDP", "rho",
          "lap laplace 拉普拉斯", epsilon=LOSS)
 @setting("Laplace noise of standard deviation σ, as zCDP", "标准差 σ 的拉普拉斯噪声，换成 zCDP",
-         "rho", "lap 拉普拉斯", rare=True, into=lambda noise_multiplier: {"epsilon": math.sqrt(2) /
-         noise_multiplier}, noise_multiplier=NOISE)
+         "rho", "lap 拉普拉斯", rare=True,
+         into=lambda noise_multiplier: {"epsilon": math.sqrt(2) / noise_multiplier},
+         noise_multiplier=NOISE)
 @printed("0.36787944", "0.36787944", epsilon=1.0)
 @wrong("half-square", "True of every pure DP, and 5.6 times too large at epsilon = 10.",
-       printed("0.5", "0.36787944", epsilon=1.0), claim="epsilon**2 / 2")
-@wrong("coin", "Randomized response has it, the worst of pure DP.", claim="epsilon*tanh(epsilon/2)")
+       "epsilon**2 / 2")
+@wrong("coin", "Randomized response has it, the worst of pure DP.", "epsilon*tanh(epsilon/2)")
 def laplace_zcdp(*, epsilon):
     r"""\rho = \varepsilon + e^{-\varepsilon} - 1
 
@@ -429,13 +373,13 @@ def laplace_zcdp(*, epsilon):
     return epsilon + math.expm1(-epsilon)
 
 
-@formula("G-C10c", "zCDP of randomized response", "identity", _EXACT)
+@formula("G-C10c", "zCDP of randomized response")
 @given("epsilon > 0 and 2 <= answers <= 6", epsilon=Log(1e-3, 30.0), answers=Whole(2, 6))
-@oracle(answers_rho)
+@identity(_EXACT, answers_rho)
 @setting("randomized response over k answers, as zCDP", "k 个答案的随机应答，换成 zCDP", "rho",
          "answers respon 个答案", rare=True, epsilon=LOSS, answers=Whole(2, 6))
 @printed("0.46211716", "0.46211716", epsilon=1.0, answers=2)
-@wrong("two-answers", "Further answers hide the true one.", claim="epsilon * tanh(epsilon/2)",
+@wrong("two-answers", "Further answers hide the true one.", "epsilon * tanh(epsilon/2)",
        says=r"\rho = \varepsilon\tanh\frac\varepsilon2 \text{ for every } k")
 @wrong("any-number", "Of more answers an order above 1 is the worst.", given="epsilon > 0",
        epsilon=Log(1e-3, 1.0), answers=Whole(7, 100))

@@ -1,14 +1,10 @@
 """Whole-number noise: discrete Gaussians, their sums, and Skellam noise."""
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from dplearn.mechanisms.whole_numbers import skellam_rdp_bound
-from dplearn.teaching.book.kit.domains import Choice, Derived, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.kit.vocabulary import *
+
+_WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
 
 
 def _log_masses(sigma: float, reach: int, centre: float = 0.0) -> NDArray:
@@ -85,16 +81,15 @@ def skellam_renyi(*, variance, orders, shift):
     return sum(_renyi(logs, size, orders) for size in shift)
 
 
-@formula("G-J1", "Variance of the discrete Gaussian", "upper",
-         "Canonne, Kamath & Steinke 2020, Corollary 9")
+@formula("G-J1", "Variance of the discrete Gaussian")
 @given("sigma > 0", sigma=Log(0.05, 100.0))
-@oracle(gaussian_spread, unsafe=None)
+@upper("Canonne, Kamath & Steinke 2020, Corollary 9", gaussian_spread, unsafe=None)
 @setting("variance of the discrete Gaussian with parameter σ", "参数 σ 的离散高斯分布的方差",
-         "variance", "discrete integer 离散", below=lambda sigma: 0 * sigma, rare=True)
+         "variance", "discrete integer 离散", below=lambda: 0.0, rare=True)
 @printed("0.249872371552", "0.215012675088", sigma=0.5)
 @printed("1.0000000000", "0.999999788768", sigma=1.0)
 @wrong("sigma-squared", "Rounding keeps mass in 0: the variance is smaller, far smaller below 1/2.",
-       claim="sigma**2", kind="identity")
+       "sigma**2", kind="identity")
 @wrong("any-centre", "Around 1/2 two numbers are equally likely: 1/4 even if sigma is tiny.",
        says=r"\mathrm{Var} < \sigma^2 \text{ for every centre } \mu",
        given="sigma > 0 and 0 <= centre", centre=Linear(0.0, 0.5))
@@ -107,17 +102,12 @@ def discrete_gaussian_variance(*, sigma):
     return sigma**2 * (1 - lost)
 
 
-_WHOLE_QUERY = {"sigma": Log(0.2, 50.0), "sensitivity": Whole(1, 5)}
-
-
-@formula("G-J2", "Privacy profile of the discrete Gaussian", "identity",
-         "Canonne, Kamath & Steinke 2020, Theorem 7")
+@formula("G-J2", "Privacy profile of the discrete Gaussian")
 @given("sigma > 0 and sensitivity >= 1 and epsilon >= 0", _WHOLE_QUERY, epsilon=Linear(0.0, 5.0))
-@oracle(discrete_delta, absolute=1e-250)
+@identity("Canonne, Kamath & Steinke 2020, Theorem 7", discrete_delta, absolute=1e-250)
 @printed("0.141351339", "0.141351339", sigma=1.0, sensitivity=1, epsilon=1.0)
 @wrong("continuous", "Equal Rényi divergences at whole orders do not make equal profiles.",
-       printed("0.126936738", sigma=1.0, sensitivity=1, epsilon=1.0),
-       claim="Phi(sensitivity / (2 * sigma) - epsilon * sigma / sensitivity) - exp(epsilon) * "
+       "Phi(sensitivity / (2 * sigma) - epsilon * sigma / sensitivity) - exp(epsilon) * "
        "Phi(-sensitivity / (2 * sigma) - epsilon * sigma / sensitivity)", sigma=Log(0.2, 5.0))
 def discrete_gaussian_delta(*, sigma, sensitivity, epsilon):
     r"""\delta(\varepsilon) =
@@ -131,10 +121,9 @@ def discrete_gaussian_delta(*, sigma, sensitivity, epsilon):
     return float((above - math.exp(epsilon) * well_above) / np.sum(weights))
 
 
-@formula("G-J2b", "Concentrated DP of the discrete Gaussian", "upper",
-         "Canonne, Kamath & Steinke 2020, Theorem 4")
+@formula("G-J2b", "Concentrated DP of the discrete Gaussian")
 @given("sigma > 0 and sensitivity >= 1 and order > 1", _WHOLE_QUERY, order=Log(1.02, 100.0))
-@oracle(discrete_renyi, tolerance=1e-8)
+@upper("Canonne, Kamath & Steinke 2020, Theorem 4", discrete_renyi, tolerance=1e-8)
 @printed("1", "1.00000000", sigma=1.0, sensitivity=1, order=2.0)
 @wrong("equality", "Equal where alpha Delta is a whole number, smaller between.",
        says=r"D_\alpha = \alpha\,\frac{\Delta^2}{2\sigma^2} \text{ for all } \alpha > 1",
@@ -147,12 +136,11 @@ def discrete_gaussian_rdp(*, sigma, sensitivity, order):
     return order * sensitivity**2 / (2 * sigma**2)
 
 
-@formula("G-J3", "A sum of discrete Gaussians is nearly one", "upper",
-         "Kairouz, Liu & Steinke 2021, Theorem 9")
+@formula("G-J3", "A sum of discrete Gaussians is nearly one")
 @given("sigma >= 0.5 and clients >= 1", sigma=Log(0.5, 4.0), clients=Whole(1, 40))
-@oracle(sum_against_one, points=60)
+@upper("Kairouz, Liu & Steinke 2021, Theorem 9", sum_against_one, points=60)
 @printed("0.0005435243", sigma=1.0, clients=10)
-@wrong("closed-under-sums", "Nearly so for sigma of 1 or more, but not quite.", claim="0.0")
+@wrong("closed-under-sums", "Nearly so for sigma of 1 or more, but not quite.", "0.0")
 @wrong("any-sigma", "For tiny sigma most sums are 0, n different single steps lead to 1.",
        says=r"\text{the same bound for every } \sigma > 0", given="sigma > 0 and clients >= 2",
        sigma=Log(0.05, 0.5), clients=Whole(2, 4))
@@ -170,18 +158,15 @@ def _as_one(*, sigma, clients, sensitivity, epsilon):
     )
 
 
-@formula("G-J3b", "Privacy of a sum of discrete Gaussians", "upper",
-         "Kairouz, Liu & Steinke 2021, Theorem 9")
+@formula("G-J3b", "Privacy of a sum of discrete Gaussians")
 @given("sigma >= 0.5 and clients >= 1 and sensitivity >= 1 and epsilon >= 0", sigma=Log(0.5, 2.0),
        clients=Whole(1, 100), sensitivity=Whole(1, 10), epsilon=Linear(0.0, 5.0))
-@oracle(sum_delta, points=60)
+@upper("Kairouz, Liu & Steinke 2021, Theorem 9", sum_delta, points=60)
 @printed("9.947e-06", "9.888e-06", sigma=1.0, clients=100, sensitivity=10, epsilon=4.38)
 @wrong("as-one", "100 clients with sigma = 1/2 have epsilon 4.57 at delta = 1e-5, not 4.38.",
-       printed("1.012e-05", "2.343e-05", sigma=0.5, clients=100, sensitivity=5, epsilon=4.38),
-       claim=_as_one, says=r"\delta_{\sum_iX_i} = \delta_Y \text{ as if they were one}")
+       _as_one, says=r"\delta_{\sum_iX_i} = \delta_Y \text{ as if they were one}")
 @wrong("as-invited", "Who leaves takes noise along: without 30 of 100 epsilon is 5.39, not 4.38.",
-       printed("9.947e-06", "2.752e-04", sigma=1.0, clients=100, sensitivity=10, epsilon=4.38,
-       left=30), claim=lambda sigma, clients, sensitivity, epsilon, left:
+       lambda sigma, clients, sensitivity, epsilon, left:
        summed_discrete_gaussian_delta(sigma=sigma, clients=clients, sensitivity=sensitivity,
        epsilon=epsilon), says=r"\text{the same for the sum of any } n - j \text{ of them}",
        given="sigma >= 0.5 and 0 <= left and left < clients and sensitivity >= 1 and epsilon >= 0",
@@ -199,24 +184,25 @@ def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
     return min(math.exp(gap) * one, 1.0)
 
 
-enter(skellam_rdp_bound,
-      formula("G-J4", "Skellam mechanism: RDP", "upper", "Agarwal, Kairouz & Liu 2021, Theorem 3.5",
-              statement=r"\varepsilon(\alpha) = \frac{\alpha\Delta_2^2}{2\mu} + "
-              r"\min\Big(\frac{(2\alpha-1)\Delta_2^2 + 6\Delta_1}{4\mu^2}, "
-              r"\frac{3\Delta_1}{2\mu}\Big),\quad X = \mathrm{Poisson}(\mu/2) - "
-              r"\mathrm{Poisson}(\mu/2)"),
-      given("orders >= 2 and floor(orders) == orders and variance > 0", orders=Whole(2, 30),
-            variance=Log(0.05, 100.0),
-            shift=Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1)),
-            l1=Derived(lambda shift: sum(shift)), l2=Derived(lambda shift: math.hypot(*shift))),
-      oracle(skellam_renyi, points=40),
-      printed("0.1225", "0.099654438", orders=2, variance=10.0, l1=1, l2=1.0, shift=(1,)),
-      wrong("as-gaussian",
-            "At whole orders it was an upper bound wherever tried, and far from the value.",
-            claim="orders * l2**2 / (2 * variance)",
-            says=r"D_\alpha = \frac{\alpha\Delta_2^2}{2\mu}", kind="identity"),
-      wrong("as-gaussian-at-all-orders",
-            "Just above order 1 and for a variance of about 1 it is five percent too small.",
-            claim="orders * l2**2 / (2 * variance)",
-            says=r"D_\alpha \le \frac{\alpha\Delta_2^2}{2\mu} \text{ for all } \alpha > 1",
-            given="orders > 1 and variance > 0", orders=Log(1.02, 2.0), shift=Choice((1,))))
+@formula("G-J4", "Skellam mechanism: RDP")
+@given("orders >= 2 and floor(orders) == orders and variance > 0", orders=Whole(2, 30),
+       variance=Log(0.05, 100.0),
+       shift=Choice((1,), (2,), (5,), (1, 1), (3, 1), (1,) * 10, (4, 1, 1, 1, 1)),
+       l1=Derived(lambda shift: sum(shift)), l2=Derived(lambda shift: math.hypot(*shift)))
+@upper("Agarwal, Kairouz & Liu 2021, Theorem 3.5", skellam_renyi, points=40)
+@printed("0.1225", "0.099654438", orders=2, variance=10.0, l1=1, l2=1.0, shift=(1,))
+@wrong("as-gaussian",
+       "At whole orders it was an upper bound wherever tried, and far from the value.",
+       "orders * l2**2 / (2 * variance)",
+       says=r"D_\alpha = \frac{\alpha\Delta_2^2}{2\mu}", kind="identity")
+@wrong("as-gaussian-at-all-orders",
+       "Just above order 1 and for a variance of about 1 it is five percent too small.",
+       "orders * l2**2 / (2 * variance)",
+       says=r"D_\alpha \le \frac{\alpha\Delta_2^2}{2\mu} \text{ for all } \alpha > 1",
+       given="orders > 1 and variance > 0", orders=Log(1.02, 2.0), shift=Choice((1,)))
+def skellam_rdp_bound(*, orders, variance, l1, l2):
+    r"""\varepsilon(\alpha) = \frac{\alpha\Delta_2^2}{2\mu} +
+    \min\Big(\frac{(2\alpha-1)\Delta_2^2 + 6\Delta_1}{4\mu^2}, \frac{3\Delta_1}{2\mu}\Big),\quad
+    X = \mathrm{Poisson}(\mu/2) - \mathrm{Poisson}(\mu/2)"""
+    small = ((2 * orders - 1) * l2**2 + 6 * l1) / (4 * variance**2)
+    return orders * l2**2 / (2 * variance) + np.minimum(small, 3 * l1 / (2 * variance))

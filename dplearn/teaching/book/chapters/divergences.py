@@ -1,13 +1,11 @@
 """Divergences of two distributions, and the laws that hold for all of them."""
 
-import math
+from dplearn.teaching.book.kit.vocabulary import *
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Distribution, Drawn, Linear, Log
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+_P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
+_PAIR = {"p": Distribution(4), "q": Distribution(4)}
+_POSSIBLE = Distribution(3, zeros=False)
+_ORDERS = Log(0.05, 50.0, also=(0.0, 1.0, math.inf))
 
 
 def renyi_after_kernel(*, p, q, kernel, order):
@@ -26,12 +24,6 @@ def heavy_tail(*, order):
     return oracles.density_renyi(*laws, order, -far, far, kinks=[0.0])
 
 
-_P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
-_PAIR = {"p": Distribution(4), "q": Distribution(4)}
-_POSSIBLE = Distribution(3, zeros=False)
-_ORDERS = Log(0.05, 50.0, also=(0.0, 1.0, math.inf))
-
-
 def _distributions(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
     pair = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
     for name, x in zip("pq", pair, strict=True):
@@ -43,13 +35,12 @@ def _distributions(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
     return pair
 
 
-@formula("G-A1", "Hockey-stick divergence: the delta of a pair", "identity",
-         "Balle & Wang 2018, Theorem 5")
+@formula("G-A1", "Hockey-stick divergence: the delta of a pair")
 @given("", _PAIR, epsilon=Linear(0.0, 4.0))
-@oracle(oracles.worst_event_delta)
+@identity("Balle & Wang 2018, Theorem 5", oracles.worst_event_delta)
 @printed("0.1702557459", p=_P, q=_Q, epsilon=0.5)
 @wrong("tail", "A loss that is rarely large is enough for DP, but is not implied by it.",
-       claim=lambda p, q, epsilon: np.sum(p, where=p > math.exp(epsilon) * q),
+       lambda p, q, epsilon: np.sum(p, where=p > math.exp(epsilon) * q),
        says=r"\delta(\varepsilon) = P(L > \varepsilon)")
 @wrong("one-order", "Neighbours come in both orders, and the other one may leak more.",
        says=r"(\varepsilon,\delta)\text{-DP} \iff H_{e^\varepsilon}(P\Vert Q) \le \delta",
@@ -65,13 +56,12 @@ def hockey_stick(p, q, *, epsilon=0.0):
     return float(np.sum(np.maximum(p - np.exp(epsilon) * q, 0.0)))
 
 
-@formula("G-A2", "Max divergence: the epsilon of pure DP", "identity",
-         "Dwork & Roth 2014, Definition 3.6")
+@formula("G-A2", "Max divergence: the epsilon of pure DP")
 @given("", _PAIR)
-@oracle(oracles.worst_event_epsilon)
+@identity("Dwork & Roth 2014, Definition 3.6", oracles.worst_event_epsilon)
 @printed("0.9162907319", p=_P, q=_Q)
 @wrong("any-event", "The empty event asks for 0/0, so there is no maximum: demand P(S) > 0.",
-       claim=lambda p, q: np.max(np.log(np.divide(*oracles.event_masses(p, q)))),
+       lambda p, q: np.max(np.log(np.divide(*oracles.event_masses(p, q)))),
        says=r"D_\infty(P\Vert Q) = \max_{S} \ln\frac{P(S)}{Q(S)}")
 @wrong("one-order", "Both orders of the two neighbours count.",
        says=r"D_\infty(M(x)\Vert M(x')) \le \varepsilon \Rightarrow \varepsilon\text{-DP}",
@@ -90,17 +80,16 @@ def _finite_above_one(*, p, q):
     return not np.any((np.asarray(p) > 0) & (np.asarray(q) == 0))
 
 
-@formula("G-A3d", "Rényi divergence near order 1 is the KL divergence", "asymptotic",
-         "van Erven & Harremoës 2014, Theorem 5")
+@formula("G-A3d", "Rényi divergence near order 1 is the KL divergence")
 @given(_finite_above_one, _PAIR, along={"order": (1.1, 1.01, 1.001, 1.0001)})
-@oracle(oracles.finite_renyi, tolerance=0.01)
+@asymptotic("van Erven & Harremoës 2014, Theorem 5", oracles.finite_renyi, tolerance=0.01)
 @printed("0.549306", p=[0.75, 0.25], q=[0.25, 0.75])
 @wrong("always", "From a Gaussian a Laplace law has a finite KL and nothing finite above it.",
-       printed("0.2257913526"), claim=lambda: heavy_tail(order=1.0),
+       lambda: heavy_tail(order=1.0),
        says=r"\lim_{\alpha\downarrow1} D_\alpha = \mathrm{KL} \text{ for all } P, Q", given="",
        oracle=heavy_tail, without="p q")
 @wrong("moments", "A loss of n with probability e^-n has vanishing moments, and E[e^X] near 2.",
-       claim="0.0", says=r"E[X^k] \to 0\ \forall k \Rightarrow \ln E[e^{\alpha X}] \to 0", given="",
+       "0.0", says=r"E[X^k] \to 0\ \forall k \Rightarrow \ln E[e^{\alpha X}] \to 0", given="",
        oracle=lambda order, size: np.logaddexp(math.log(-math.expm1(-size)), (order - 1) * size),
        along={"size": (10.0, 20.0, 40.0, 80.0)}, without="p q", order=Choice(1.0, 2.0))
 def kl_divergence(p, q):
@@ -108,17 +97,14 @@ def kl_divergence(p, q):
     return renyi(p, q, order=1.0)
 
 
-@formula("G-A3", "Rényi divergence of every order", "identity",
-         "van Erven & Harremoës 2014, Theorems 4 to 6")
+@formula("G-A3", "Rényi divergence of every order")
 @given("order >= 0", _PAIR, order=_ORDERS)
-@oracle(oracles.finite_renyi)
+@identity("van Erven & Harremoës 2014, Theorems 4 to 6", oracles.finite_renyi)
 @printed("0.6202006", p=_P, q=_Q, order=3.0)
-@printed("0.48858", p=_P, q=_Q, order=2.0)
-@wrong("symmetric", "Only order 1/2 is symmetric.",
-       claim=lambda p, q, order: renyi(q, p, order=order),
+@wrong("symmetric", "Only order 1/2 is symmetric.", lambda p, q, order: renyi(q, p, order=order),
        says=r"D_\alpha(P\Vert Q) = D_\alpha(Q\Vert P)")
 @wrong("zero-at-zero", "True where every outcome of Q is possible under P, otherwise -ln Q(p > 0).",
-       claim="0.0", order=Choice(0.0))
+       "0.0", order=Choice(0.0))
 @wrong("every-order", "One epsilon for all orders is pure DP; RDP is a statement about one order.",
        says=r"(\alpha,\varepsilon)\text{-RDP} \Rightarrow D_\beta \le \varepsilon\ \forall\beta",
        kind="upper", oracle=oracles.worst_event_epsilon)
@@ -138,12 +124,11 @@ def renyi(p, q, *, order):
     return max(float(log_sum) / (order - 1), 0.0)
 
 
-@formula("G-A3c", "Skew symmetry of the Rényi divergence", "identity",
-         "van Erven & Harremoës 2014, Proposition 2")
+@formula("G-A3c", "Skew symmetry of the Rényi divergence")
 @given("0 < order < 1", _PAIR, order=Linear(0.01, 0.99))
-@oracle(oracles.finite_renyi, tolerance=1e-8)
+@identity("van Erven & Harremoës 2014, Proposition 2", oracles.finite_renyi, tolerance=1e-8)
 @wrong("no-factors", "The factors 1 - alpha and alpha are equal at order 1/2 only.",
-       claim=lambda p, q, order: renyi(q, p, order=1 - order),
+       lambda p, q, order: renyi(q, p, order=1 - order),
        says=r"D_\alpha(P\Vert Q) = D_{1-\alpha}(Q\Vert P)",
        met="lesson 05 of this course, version 0.2")
 def renyi_by_skew_symmetry(*, p, q, order):
@@ -151,10 +136,10 @@ def renyi_by_skew_symmetry(*, p, q, order):
     return order / (1 - order) * renyi(q, p, order=1 - order)
 
 
-@formula("G-A5", "Data-processing inequality", "upper", "van Erven & Harremoës 2014, Theorem 9")
+@formula("G-A5", "Data-processing inequality")
 @given("order >= 0", _PAIR, order=_ORDERS, kernel=Drawn(lambda rng: np.eye(3)[
        rng.integers(3, size=4)] if rng.random() < 0.5 else rng.dirichlet(np.ones(3), size=4)))
-@oracle(renyi_after_kernel)
+@upper("van Erven & Harremoës 2014, Theorem 9", renyi_after_kernel)
 @printed("0.6202006", "0.6000295", p=_P, q=_Q, order=3.0,
          kernel=np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]))
 def renyi_before_processing(*, p, q, order):
@@ -164,13 +149,12 @@ def renyi_before_processing(*, p, q, order):
     return renyi(p, q, order=order)
 
 
-@formula("G-A6", "Weak triangle inequality", "upper", "Mironov 2017, Proposition 11")
+@formula("G-A6", "Weak triangle inequality")
 @given("order > 1", dict.fromkeys("pqr", Distribution(3)), order=Log(1.02, 50.0))
-@oracle(oracles.finite_renyi)
+@upper("Mironov 2017, Proposition 11", oracles.finite_renyi)
 @printed("0.5892678", "0.48858", p=_P, q=_Q, r=[0.3, 0.3, 0.4], order=2.0)
 @wrong("plain", "No Rényi divergence is a metric: the orders on the right must grow.",
-       printed("0.2773792", p=_P, q=_Q, r=[0.3, 0.3, 0.4], order=2.0),
-       claim=lambda p, q, r, order: renyi(p, r, order=order) + renyi(r, q, order=order),
+       lambda p, q, r, order: renyi(p, r, order=order) + renyi(r, q, order=order),
        says=r"D_\alpha(P\Vert Q) \le D_\alpha(P\Vert R) + D_\alpha(R\Vert Q)")
 def renyi_triangle(*, p, q, r, order):
     r"""D_\alpha(P\Vert Q) \le \frac{\alpha-1/2}{\alpha-1} D_{2\alpha}(P\Vert R)
@@ -179,12 +163,13 @@ def renyi_triangle(*, p, q, r, order):
     return (order - 0.5) / (order - 1) * first + second
 
 
-@formula("G-A7", "Probability preservation", "upper", "Mironov 2017, Proposition 10")
+@formula("G-A7", "Probability preservation")
 @given("order > 1", _PAIR, order=Log(1.02, 50.0),
        event=Drawn(lambda rng, p: rng.random(len(p)) < 0.5))
-@oracle(lambda p, event: math.fsum(x for x, inside in zip(p, event, strict=True) if inside))
+@upper("Mironov 2017, Proposition 10",
+       lambda p, event: math.fsum(x for x, inside in zip(p, event, strict=True) if inside))
 @wrong("no-exponent", "Without the exponent it needs order infinity.",
-       claim=lambda p, q, order, event: math.exp(renyi(p, q, order=order)) * np.sum(q, where=event),
+       lambda p, q, order, event: math.exp(renyi(p, q, order=order)) * np.sum(q, where=event),
        says=r"P(S) \le e^{D_\alpha(P\Vert Q)}\,Q(S)", p=Distribution(4, zeros=False),
        q=Distribution(4, zeros=False))
 def event_probability(*, p, q, order, event):
@@ -198,18 +183,19 @@ def event_probability(*, p, q, order, event):
     return float((math.exp(divergence) * probability) ** ((order - 1) / order))
 
 
-@formula("G-A11", "Joint quasi-convexity", "upper", "van Erven & Harremoës 2014, Theorem 13")
+@formula("G-A11", "Joint quasi-convexity")
 @given("order >= 0 and 0 <= weight <= 1",
        dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3)),
        weight=Linear(0.0, 1.0), order=_ORDERS)
-@oracle(lambda p, q, other_p, other_q, weight, order: oracles.finite_renyi(weight * p + (1 - weight)
-        * other_p, weight * q + (1 - weight) * other_q, order))
+@upper("van Erven & Harremoës 2014, Theorem 13", lambda p, q, other_p, other_q, weight, order:
+       oracles.finite_renyi(weight * p + (1 - weight) * other_p, weight * q + (1 - weight) *
+       other_q, order))
 @wrong("convex", "Up to order 1 it is jointly convex; above, only e^((alpha-1) D) is.",
-       claim=lambda p, q, other_p, other_q, weight, order: (weight * renyi(p, q,
-       order=order) + (1 - weight) * renyi(other_p, other_q, order=order)),
-       says=r"D_\alpha\Big(\sum_i\lambda_iP_i\Big\Vert\sum_i\lambda_iQ_i\Big) \le "
-       r"\sum_i\lambda_iD_\alpha(P_i\Vert Q_i),\ \alpha > 1", given="order > 1 and 0 < weight < 1",
-       p=_POSSIBLE, q=_POSSIBLE, other_p=_POSSIBLE, other_q=_POSSIBLE, order=Log(1.1, 50.0))
+       lambda p, q, other_p, other_q, weight, order: (weight * renyi(p, q, order=order) + (1 -
+       weight) * renyi(other_p, other_q, order=order)), says=r"D_\alpha\Big(\sum_i\lambda_iP_i\Big"
+       r"\Vert\sum_i\lambda_iQ_i\Big) \le \sum_i\lambda_iD_\alpha(P_i\Vert Q_i),\ \alpha > 1",
+       given="order > 1 and 0 < weight < 1", p=_POSSIBLE, q=_POSSIBLE, other_p=_POSSIBLE,
+       other_q=_POSSIBLE, order=Log(1.1, 50.0))
 def renyi_of_mixture(*, p, q, other_p, other_q, order):
     r"""D_\alpha\Big(\sum_i\lambda_iP_i\Big\Vert\sum_i\lambda_iQ_i\Big)
     \le \max_i D_\alpha(P_i\Vert Q_i)"""
@@ -221,10 +207,10 @@ def _second_inside_first(*, p, q):
     return not np.any((np.asarray(p) == 0) & (np.asarray(q) > 0))
 
 
-@formula("G-A12b", "Normalisation of the privacy loss", "identity", "Bun & Steinke 2016, Section 3")
+@formula("G-A12b", "Normalisation of the privacy loss")
 @given(_second_inside_first, _PAIR)
-@oracle(lambda p, q: math.fsum(a * math.exp(-math.log(a / b)) for a,
-        b in zip(p, q, strict=True) if a > 0 and b > 0))
+@identity("Bun & Steinke 2016, Section 3", lambda p, q: math.fsum(a * math.exp(-math.log(a / b)) for
+          a, b in zip(p, q, strict=True) if a > 0 and b > 0))
 @wrong("without-continuity", "What is possible under Q alone is missing: the mean is Q(p > 0).",
        says=r"E_P[e^{-L}] = 1 \text{ for all } P, Q", given="")
 def mean_exp_of_minus_loss():

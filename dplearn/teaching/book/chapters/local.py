@@ -1,15 +1,15 @@
 """Local DP: each user randomizes a bit, a symbol or a bit string before sending it."""
 
-import math
 from bisect import bisect_left
-from functools import partial, reduce
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import expit
 
-from dplearn.teaching.book.kit.domains import LOSS, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
+from dplearn.core.solve import maximise
+from dplearn.teaching.book.kit.vocabulary import *
+
+_USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
+_REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
+_FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
 
 
 def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
@@ -83,17 +83,12 @@ def one_hot_epsilon(*, one, other, symbols):
 
 def best_other(*, epsilon):
     """Return the q with the smallest variance for an absent item, over all p."""
-    from scipy.optimize import minimize_scalar
 
-    def parts(log_odds: float) -> tuple[float, float]:
-        return 1 / (1 + math.exp(-log_odds)), 1 / (1 + math.exp(epsilon - log_odds))
+    def precision(log_odds: NDArray) -> NDArray:
+        p, q = expit([log_odds, log_odds - epsilon])
+        return np.asarray(-_variance(np.array([1 - q, q]), np.array([-q, 1 - q]) / (p - q)))
 
-    def variance(log_odds: float) -> float:
-        p, q = parts(log_odds)
-        return math.log(_variance(np.array([1 - q, q]), np.array([-q, 1 - q]) / (p - q)))
-
-    best = minimize_scalar(variance, bracket=(-1.0, epsilon + 1.0), tol=1e-10)
-    return parts(best.x)[1]  # type: ignore[union-attr]
+    return expit(maximise(precision, lower=-1.0, upper=epsilon + 1.0, shape=()) - epsilon)
 
 
 def permanent(noise: float) -> NDArray:
@@ -107,20 +102,17 @@ def bloom_epsilon(channel: NDArray, hashes: int) -> float:
     return _largest_log_ratio([one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes)
 
 
-_USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
-
-
-@formula("G-I1", "Randomized response: variance of the estimated share", "identity",
-         "Warner 1965, variance of the estimate, for p = e^epsilon/(1 + e^epsilon)")
+@formula("G-I1", "Randomized response: variance of the estimated share")
 @given("epsilon > 0 and users >= 1", _USERS, share=Linear(0.0, 1.0))
-@oracle(share_variance, unsafe=None)
+@identity("Warner 1965, variance of the estimate, for p = e^epsilon/(1 + e^epsilon)",
+          share_variance, unsafe=None)
 @setting("share estimated by randomized response of n users, without sampling",
          "n 人随机应答所估比例的方差（不含抽样）", "variance", "respon survey users 应答")
 @printed("2.8275348e-05", epsilon=1.0, users=32561)
 @wrong("laplace", "The variance of Laplace noise on every bit; lying coins need less.",
-       claim="2 / (users * epsilon**2)")
+       "2 / (users * epsilon**2)")
 @wrong("central", "The noise of one trusted curator, not that of n users.",
-       claim="2 / (users * epsilon)**2")
+       "2 / (users * epsilon)**2")
 @wrong("random-users", "Then the share of the sample varies as well.",
        says=r"\text{the same for users drawn at random}",
        oracle=partial(share_variance, sampled=True))
@@ -130,10 +122,10 @@ def randomized_response_variance(*, epsilon, users):
     return 1 / (users * (2 * math.sinh(epsilon / 2)) ** 2)
 
 
-@formula("G-I1b", "Randomized response: variance with that of the sample", "identity",
-         "Warner 1965, variance of the estimate")
+@formula("G-I1b", "Randomized response: variance with that of the sample")
 @given("epsilon > 0 and users >= 1 and 0 <= share <= 1", _USERS, share=Linear(0.0, 1.0))
-@oracle(partial(share_variance, sampled=True), unsafe=None)
+@identity("Warner 1965, variance of the estimate", partial(share_variance, sampled=True),
+          unsafe=None)
 @setting("share estimated by randomized response of n users drawn at random",
          "随机抽取的 n 人随机应答所估比例的方差", "variance", "respon survey sampl 应答")
 @printed("0.01170673594", "0.01170673594", epsilon=1.0, users=100, share=0.5)
@@ -145,13 +137,9 @@ def randomized_survey_variance(*, epsilon, users, share):
     return (1 / (2 * math.sinh(epsilon / 2)) ** 2 + share * (1 - share)) / users
 
 
-_REPORTS = {"epsilon": Log(0.05, 10.0), "users": Whole(1, 10**6)}
-
-
-@formula("G-I2", "Generalized randomized response: variance for a rare symbol", "identity",
-         "Wang, Blocki, Li & Jha 2017, equation (4)")
+@formula("G-I2", "Generalized randomized response: variance for a rare symbol")
 @given("epsilon > 0 and users >= 1 and symbols >= 2", _REPORTS, symbols=Whole(2, 60))
-@oracle(symbol_variance, unsafe=None)
+@identity("Wang, Blocki, Li & Jha 2017, equation (4)", symbol_variance, unsafe=None)
 @setting("frequency by randomized response over d values, for rare values",
          "d 个值的随机应答估计频率（稀有值）的方差", "variance", "respon GRR generali values 应答")
 @printed("0.0036302487", "0.0036302487", epsilon=1.0, users=1000, symbols=10)
@@ -166,49 +154,45 @@ def grr_variance(*, epsilon, users, symbols):
     return (symbols - 2 + math.exp(epsilon)) / (users * math.expm1(epsilon) ** 2)
 
 
-@formula("G-I5", "Optimized unary encoding: variance of a frequency", "identity",
-         "Wang, Blocki, Li & Jha 2017, Section 5, before the small term is dropped")
-@given("epsilon > 0 and users >= 1 and 0 <= frequency <= 1", _REPORTS,
-       frequency=Linear(0.0, 1.0))
-@oracle(bit_variance, unsafe=None)
+@formula("G-I5", "Optimized unary encoding: variance of a frequency")
+@given("epsilon > 0 and users >= 1 and 0 <= frequency <= 1", _REPORTS, frequency=Linear(0.0, 1.0))
+@identity("Wang, Blocki, Li & Jha 2017, Section 5, before the small term is dropped", bit_variance,
+          unsafe=None)
 @setting("frequency by optimised unary encoding", "优化一元编码估计频率的方差", "variance",
          "unary encod OUE 编码", epsilon=LOSS, users=Whole(10, 5000), frequency=Linear(0.001, 0.3))
 @setting("frequency of a rare value by optimised unary encoding, roughly",
-         "优化一元编码估计稀有值频率的方差（近似）", "variance",
-         "rare infrequent low 稀有", rare=True,
-         into=lambda epsilon, users: {"epsilon": epsilon, "users": users, "frequency": 0.0},
-         epsilon=LOSS, users=Whole(10, 5000))
+         "优化一元编码估计稀有值频率的方差（近似）", "variance", "rare infrequent low 稀有",
+         rare=True, into={"frequency": 0.0}, epsilon=LOSS, users=Whole(10, 5000))
 @printed("0.00018413", "0.00018413", epsilon=1.0, users=20_000, frequency=0.0)
 @wrong("rare-for-all", "Half of those who have the item do not report it.",
-       claim="4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)")
+       "4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)")
 def oue_variance(*, epsilon, users, frequency=0.0):
     r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac fn"""
     # 4 e^x / (e^x - 1)^2 = 1 / sinh(x/2)^2
     return (1 / math.sinh(epsilon / 2) ** 2 + frequency) / users
 
 
-@formula("G-I2c", "When generalized randomized response beats unary encoding", "identity",
-         "Wang, Blocki, Li & Jha 2017, Section 5.3")
+@formula("G-I2c", "When generalized randomized response beats unary encoding")
 @given("epsilon > 0", epsilon=Log(0.05, 3.5))
-@oracle(where_variances_meet, unsafe=None, points=30)
+@identity("Wang, Blocki, Li & Jha 2017, Section 5.3", where_variances_meet, unsafe=None, points=30)
 @printed("10.154845", "10.154845", epsilon=1.0)
 @wrong("plain-exponential", "At epsilon = 1 it would switch at 3 symbols instead of 10.",
-       claim="exp(epsilon)")
+       "exp(epsilon)")
 def grr_beats_oue_below(*, epsilon):
     r"""\mathrm{Var}_{\mathrm{GRR}} < \mathrm{Var}_{\mathrm{OUE}} \iff d < 3e^\varepsilon + 2"""
     return 3 * math.exp(epsilon) + 2
 
 
-@formula("G-I3", "Unary encoding", "identity", "Wang, Blocki, Li & Jha 2017, Section 4.2")
+@formula("G-I3", "Unary encoding")
 @given("0 < other <= one < 1", one=Linear(0.001, 0.999), other=Linear(0.001, 0.999),
        symbols=Whole(2, 8))
-@oracle(one_hot_epsilon)
+@identity("Wang, Blocki, Li & Jha 2017, Section 4.2", one_hot_epsilon)
 @setting("unary encoding, bits kept with p and set with q",
          "一元编码：置位以 p 保留，其余以 q 置 1", "epsilon", "unary encod 编码", rare=True,
          one=Linear(0.4, 0.99), other=Linear(0.01, 0.4))
 @printed("2.1972245773362196", "2.1972245773", one=0.75, other=0.25, symbols=4)
 @wrong("one-bit", "A replaced symbol clears one bit and sets another; both tell.",
-       claim="log(one / other)")
+       "log(one / other)")
 def unary_encoding_epsilon(*, one, other):
     r"""\varepsilon = \ln\frac{p(1-q)}{(1-p)q},\quad
     p = P(1\to1),\ q = P(0\to1)
@@ -219,15 +203,15 @@ def unary_encoding_epsilon(*, one, other):
     return math.log(one) - math.log(other) + math.log1p(-other) - math.log1p(-one)
 
 
-@formula("G-I3b", "Optimized unary encoding", "identity",
-         "Wang, Blocki, Li & Jha 2017, Section 4.2.2")
+@formula("G-I3b", "Optimized unary encoding")
 @given("epsilon > 0", epsilon=Log(0.05, 10.0))
-@oracle(best_other, tolerance=1e-5, unsafe=None, points=30)
+@identity("Wang, Blocki, Li & Jha 2017, Section 4.2.2", best_other, tolerance=1e-5, unsafe=None,
+          points=30)
 @setting("optimised unary encoding, chance of a false one", "优化一元编码中误置 1 的概率", "p",
          "OUE optim encod 编码", rare=True)
 @printed("0.2689414214", epsilon=1.0)
 @wrong("symmetric", "Private, but the many zeros deserve more truth than the single one.",
-       claim="1 / (exp(epsilon / 2) + 1)",
+       "1 / (exp(epsilon / 2) + 1)",
        says=r"p = 1 - q,\ q = \frac1{e^{\varepsilon/2}+1} \text{ has the smallest variance}")
 def oue_false_one(*, epsilon):
     r"""p = \tfrac12,\ q = \frac1{e^\varepsilon+1}
@@ -237,33 +221,31 @@ def oue_false_one(*, epsilon):
     return 1 / (math.exp(epsilon) + 1)
 
 
-_FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
-
-
-@formula("G-I4", "RAPPOR: all reports on one value together", "identity",
-         "Erlingsson, Pihur & Korolova 2014, Theorem 1")
+@formula("G-I4", "RAPPOR: all reports on one value together")
 @given("0 < noise <= 1 and hashes >= 1", _FILTER)
-@oracle(lambda noise, hashes: bloom_epsilon(permanent(noise), hashes))
+@identity("Erlingsson, Pihur & Korolova 2014, Theorem 1",
+          lambda noise, hashes: bloom_epsilon(permanent(noise), hashes))
 @setting("RAPPOR, permanent bits, h hashes", "RAPPOR 永久位，h 个哈希", "epsilon",
          "rappor permanent hash bloom", noise=Linear(0.05, 0.95), hashes=Whole(1, 8))
 @printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
 @wrong("bits-of-one-value", "The other value sets h bits too: 2h bits differ.",
-       claim="hashes * log((1 - noise / 2) / (noise / 2))")
+       "hashes * log((1 - noise / 2) / (noise / 2))")
 def rappor_epsilon(*, noise, hashes):
     r"""\varepsilon_\infty = 2h\ln\frac{1-f/2}{f/2}"""
     return 2 * hashes * math.log(2 / noise - 1)
 
 
-@formula("G-I4b", "RAPPOR: one report", "identity", "Erlingsson, Pihur & Korolova 2014, Theorem 2")
+@formula("G-I4b", "RAPPOR: one report")
 @given("0 < noise <= 1 and hashes >= 1 and 0 < zero_rate <= one_rate < 1", _FILTER,
        zero_rate=Linear(0.001, 0.999), one_rate=Linear(0.001, 0.999))
-@oracle(lambda noise, hashes, zero_rate, one_rate: bloom_epsilon(permanent(noise) @ [[1 - zero_rate,
-        zero_rate], [1 - one_rate, one_rate]], hashes))
+@identity("Erlingsson, Pihur & Korolova 2014, Theorem 2", lambda noise, hashes, zero_rate, one_rate:
+          bloom_epsilon(permanent(noise) @ [[1 - zero_rate, zero_rate], [1 - one_rate, one_rate]],
+          hashes))
 @setting("RAPPOR, one report, h hashes", "RAPPOR 一次报告，h 个哈希", "epsilon",
          "rappor report hash bloom", rare=True)
 @printed("1.074285864", "1.074285864", noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)
 @wrong("as-if-permanent", "That is the second stage alone; the first one adds to its noise.",
-       claim="hashes * (log(one_rate / zero_rate) + log1p(-zero_rate) - log1p(-one_rate))",
+       "hashes * (log(one_rate / zero_rate) + log1p(-zero_rate) - log1p(-one_rate))",
        says=r"\varepsilon_1 = h\ln\frac{q(1-p)}{p(1-q)}")
 def rappor_report_epsilon(*, noise, hashes, zero_rate, one_rate):
     r"""\varepsilon_1 = h\ln\frac{q^*(1-p^*)}{p^*(1-q^*)},\quad

@@ -1,16 +1,20 @@
 """Auditing in one training run: lower bounds from the number of right guesses on canaries."""
 
-import math
-from functools import partial
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtrc, gammaln, ndtr, ndtri
+from scipy.special import bdtrc
 
 from dplearn.audit import theorems
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import Choice, Derived, Drawn, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, wrong
+from dplearn.teaching.book.kit.vocabulary import *
+
+_RUN = {
+    "canaries": Whole(1, 100_000),
+    "guesses": Drawn(lambda rng, canaries: max(1, int(min(canaries, 2000) * rng.random() ** 2))),
+    "epsilon": Linear(0.0, 4.0),
+    "delta": Log(1e-8, 1e-2, also=(0.0,)),
+}
+_COUNTS = "0 <= correct and correct <= guesses and guesses <= canaries"
+_COUNTED = f"{_COUNTS} and delta >= 0 and epsilon >= 0"
+_SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"
+_GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
 
 
 def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
@@ -57,16 +61,6 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
     return -linprog(aim, above, limits, whole, [1]).fun
 
 
-_RUN = {
-    "canaries": Whole(1, 100_000),
-    "guesses": Drawn(lambda rng, canaries: max(1, int(min(canaries, 2000) * rng.random() ** 2))),
-    "epsilon": Linear(0.0, 4.0),
-    "delta": Log(1e-8, 1e-2, also=(0.0,)),
-}
-_COUNTS = "0 <= correct and correct <= guesses and guesses <= canaries"
-_COUNTED = f"{_COUNTS} and delta >= 0 and epsilon >= 0"
-
-
 def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
     k = np.arange(guesses + 1)
     ways = gammaln(guesses + 1) - gammaln(k + 1) - gammaln(guesses - k + 1)
@@ -78,21 +72,21 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
     return min(float(np.sum(masses[correct:]) + 2 * canaries * delta * best), 1.0)
 
 
-@formula("G-N4", "One training run: the p-value", "upper",
-         "Steinke, Nasr & Jagielski 2023, Theorem 5.2")
+@formula("G-N4", "One training run: the p-value")
 @given(f"{_COUNTED} and correct >= guesses / (1 + exp(-epsilon))", _RUN,
        correct=Drawn(lambda rng, guesses, epsilon:
        int(rng.integers(math.ceil(guesses / (1 + math.exp(-epsilon))), guesses + 1))))
-@oracle(chance_of_correct, absolute=1e-14, unsafe=None)
+@upper("Steinke, Nasr & Jagielski 2023, Theorem 5.2", chance_of_correct, absolute=1e-14,
+       unsafe=None)
 @printed("0.05000000", canaries=1000, guesses=100, correct=75, epsilon=0.672984664, delta=1e-4)
 @wrong("no-delta", "Accuses wrongly: with delta > 0 many canaries may be given away at once.",
-       claim=lambda canaries, guesses, correct, epsilon: _p_value(canaries, guesses, correct,
-       epsilon, 0.0), says=r"P(W \ge v) \le f(v)")
-@wrong("guesses-for-canaries", "Every canary may be given away, also those on which no guess was "
-       "planned.", claim=lambda guesses, correct, epsilon, delta: _p_value(guesses, guesses,
-       correct, epsilon, delta), says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
+       lambda canaries, guesses, correct, epsilon: _p_value(canaries, guesses, correct, epsilon,
+       0.0), says=r"P(W \ge v) \le f(v)")
+@wrong("guesses-for-canaries",
+       "Every canary may be given away, also those on which no guess was planned.",
+       lambda guesses, correct, epsilon, delta: _p_value(guesses, guesses, correct, epsilon, delta),
+       says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
 @wrong("few-right", "Below the mean, chance or delta may be saved for the runs that need it.",
-       printed("0.93056", "0.93108", canaries=2, guesses=2, correct=1, epsilon=1.0, delta=0.01),
        given=_COUNTED, oracle=worst_chance, canaries=Whole(1, 6),
        guesses=Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1))),
        correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))),
@@ -103,24 +97,22 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     return _p_value(canaries, guesses, correct, epsilon, delta)
 
 
-@formula("G-N4b", "One training run: the epsilon it proves", "lower",
-         "Steinke, Nasr & Jagielski 2023, Corollary 5.4")
+@formula("G-N4b", "One training run: the epsilon it proves")
 @given(_COUNTED.replace("epsilon >= 0", "0 < significance < 1"), _RUN,
-       significance=Choice(0.01, 0.05, 0.1), correct=Derived(
-       lambda canaries, guesses, epsilon, delta, significance: int(np.flatnonzero(chance_of_correct(
-       correct=np.arange(guesses + 1), canaries=canaries, guesses=guesses, epsilon=epsilon,
-       delta=delta) > significance)[-1])))
-@oracle(lambda epsilon: epsilon, unsafe=None, points=50)
+       significance=Choice(0.01, 0.05, 0.1), correct=Derived( lambda canaries, guesses, epsilon,
+       delta, significance: int(np.flatnonzero(chance_of_correct( correct=np.arange(guesses + 1),
+       canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta) > significance)[-1])))
+@lower("Steinke, Nasr & Jagielski 2023, Corollary 5.4", lambda epsilon: epsilon, unsafe=None,
+       points=50)
 @printed("0.672984664", canaries=1000, guesses=100, correct=75, delta=1e-4, significance=0.05)
 @printed("2.67585101", canaries=100_000, guesses=1510, correct=1439, delta=1e-5, significance=0.05)
 @printed("2.806207", canaries=100_000, guesses=1510, correct=1439, delta=0.0, significance=0.05)
 @wrong("no-delta", "Accuses wrongly: what delta allows is counted as epsilon.",
-       printed("2.806207", canaries=100_000, guesses=1510, correct=1439, significance=0.05),
-       claim=lambda canaries, guesses, correct, significance: one_run_epsilon(canaries=canaries,
+       lambda canaries, guesses, correct, significance: one_run_epsilon(canaries=canaries,
        guesses=guesses, correct=correct, delta=0.0, significance=significance),
        says=r"\text{the same with } \delta = 0")
 @wrong("share", "That is the estimate, without any confidence.",
-       claim="log(correct / (guesses - correct))", given="0 < correct < guesses <= canaries")
+       "log(correct / (guesses - correct))", given="0 < correct < guesses <= canaries")
 def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
     \quad P(\hat\varepsilon > \varepsilon) \le \beta"""
@@ -128,25 +120,21 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     return theorems.largest_refuted(lambda epsilon: p_value(epsilon) < significance)
 
 
-_SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"
-_GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
-
-
-@formula("G-N4c", "One training run: the p-value by trade-off", "upper", _SOURCE)
+@formula("G-N4c", "One training run: the p-value by trade-off")
 @given(f"guesses >= 1 and {_COUNTS} and epsilon >= 0 and 0 <= delta < 1", canaries=Whole(1, 8),
        guesses=_GUESSES, correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))),
        epsilon=Linear(0.0, 4.0), delta=Log(1e-6, 0.3, also=(0.0,)))
-@oracle(worst_chance, absolute=1e-7, unsafe=None, points=60)
+@upper(_SOURCE, worst_chance, absolute=1e-7, unsafe=None, points=60)
 @printed("0.53910", "0.53910", canaries=2, guesses=2, correct=2, epsilon=1.0, delta=0.01)
 @wrong("guesses-for-canaries",
        "Every canary may be given away, also those on which no guess was planned.",
-       claim=lambda guesses, correct, epsilon, delta: one_run_tradeoff_p_value(canaries=guesses,
+       lambda guesses, correct, epsilon, delta: one_run_tradeoff_p_value(canaries=guesses,
        guesses=guesses, correct=correct, epsilon=epsilon, delta=delta),
        says=r"\text{the same with } m = r")
-@wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.", claim=lambda
-       guesses, correct, epsilon, delta: float(at_least(correct, guesses,
-       (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))), says=r"P(W \ge v) \le "
-       r"P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon+\delta}{1+e^\varepsilon}\Big) \ge v\Big)")
+@wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.",
+       lambda guesses, correct, epsilon, delta: float(at_least(correct, guesses, (math.exp(epsilon)
+       + delta) / (1 + math.exp(epsilon)))), says=r"P(W \ge v) \le P\Big(\mathrm{Bin}\Big(r, "
+       r"\frac{e^\varepsilon+\delta}{1+e^\varepsilon}\Big) \ge v\Big)")
 def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le \sup\{\tau : R_0 + F_0 \le \tfrac rm\},\quad R_v = \tfrac{\tau v}m,\
     F_v = \tfrac{\tau(r-v)}m,\quad F_{i} = \max(F_{i+1}, \bar f^{-1}(R_{i+1})),\
@@ -162,14 +150,14 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     return min(1.0, oracles.smallest(refuted, low=0.0, high=1.0))
 
 
-@formula("G-N4d", "One training run: the mu it proves", "lower", _SOURCE)
+@formula("G-N4d", "One training run: the mu it proves")
 @given(f"guesses >= 1 and {_COUNTS} and 0 < significance < 1", canaries=Whole(1, 300),
        guesses=_GUESSES, mu=Log(0.05, 4.0), significance=Choice(0.01, 0.05, 0.1),
        correct=Derived(lambda guesses, mu, significance: int(np.flatnonzero(at_least(
        np.arange(guesses + 1), guesses, float(ndtr(mu / 2))) > significance)[-1])))
-@oracle(lambda mu: mu, unsafe=None, points=50)
+@lower(_SOURCE, lambda mu: mu, unsafe=None, points=50)
 @wrong("share", "That is the estimate for canaries with noise of their own, at no confidence.",
-       claim=lambda guesses, correct: float(2 * ndtri(correct / guesses)),
+       lambda guesses, correct: float(2 * ndtri(correct / guesses)),
        says=r"\mu \ge 2\Phi^{-1}(v/r)", given="0 < correct < guesses <= canaries")
 def one_run_mu(*, canaries, guesses, correct, significance):
     r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},

@@ -1,34 +1,22 @@
 """PATE: teachers vote, noise is added to the counts, and the largest count wins."""
 
-import math
-from collections.abc import Iterator
-from functools import partial
-from itertools import permutations
-
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr
-
 from dplearn.pate import theorems
-from dplearn.teaching.book.chapters.choices import (
-    LAPLACE,
-    Law,
-    argmax_log_probability,
-    argmax_probability,
-)
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import NOISE, ORDER, Choice, Derived, Drawn, Linear, Log
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, setting, wrong
-from dplearn.teaching.book.kit.oracles import finite_renyi, log_moment, randomized_response
+from dplearn.teaching.book.chapters import choices
+from dplearn.teaching.book.kit.vocabulary import *
 
-NORMAL: Law = (oracles.log_normal(), log_ndtr)
+NORMAL: choices.Law = (oracles.log_normal(), log_ndtr)
+_MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}
+_ORDERS = "1 < order and order_1 > 1 and order_2 > 1 and 0 < flip < 1"
+_IN_ORDER = " and order <= order_1"
+_RISING = """ and log(flip) <= (order_2 - 1)*rdp_2
+    - order_2*log(order_1/(order_1 - 1)*order_2/(order_2 - 1))"""
+_POSITIVE = " and log(flip) + rdp_2 < 0"
 
 
 def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
     """Yield the vote counts that differ in the vote of one teacher."""
     votes = np.asarray(votes)
-    for a, b in permutations(range(votes.size), 2):
+    for a, b in itertools.permutations(range(votes.size), 2):
         if votes[a] > 0:
             moved = votes.copy()
             moved[a] -= 1
@@ -52,7 +40,8 @@ def gnmax_law(votes: ArrayLike, noise_std: float) -> NDArray:
 def worst_divergence(log_p: NDArray, log_q: NDArray, order: float) -> float:
     """Return the larger Rényi divergence of the two directions."""
     moment = order - 1
-    return float(max(log_moment(log_p, log_q, moment), log_moment(log_q, log_p, moment))) / moment
+    both = (oracles.log_moment(*pair, moment) for pair in ((log_p, log_q), (log_q, log_p)))
+    return float(max(both)) / moment
 
 
 def gnmax_worst(*, votes, noise_std, order, reverse=False):
@@ -60,13 +49,13 @@ def gnmax_worst(*, votes, noise_std, order, reverse=False):
     law = gnmax_law(votes, noise_std)
     pairs = ((law, gnmax_law(other, noise_std)) for other in neighbours(votes))
     turned = ((q, p) if reverse else (p, q) for p, q in pairs)
-    return max(log_moment(p, q, order - 1) for p, q in turned) / (order - 1)
+    return max(oracles.log_moment(p, q, order - 1) for p, q in turned) / (order - 1)
 
 
-def flips(votes: ArrayLike, scale: float, law: Law) -> float:
+def flips(votes: ArrayLike, scale: float, law: choices.Law) -> float:
     """Return the probability that another class than the first wins, a sum of integrals."""
     turned = (np.roll(votes, -j) for j in range(1, np.size(votes)))
-    return math.fsum(argmax_probability(scores=x, scale=scale, law=law) for x in turned)
+    return math.fsum(choices.argmax_probability(scores=x, scale=scale, law=law) for x in turned)
 
 
 def largest_moment(*, moment, inverse_scale, flip):
@@ -87,7 +76,8 @@ def largest_moment(*, moment, inverse_scale, flip):
 def moment_of_a_tie(*, moment, inverse_scale):
     """Return the log moment of the winner of two classes with equal votes."""
     ahead = (np.array([lead, 0.0]) * inverse_scale for lead in (0.0, 2.0))
-    wins = [argmax_log_probability(scores, np.array([0, 1]), LAPLACE) for scores in ahead]
+    rivals = np.array([0, 1])
+    wins = [choices.argmax_log_probability(x, rivals, choices.LAPLACE) for x in ahead]
     log_p, log_q = (np.array([x, math.log(-math.expm1(x))]) for x in wins)
     return moment * worst_divergence(log_p, log_q, moment + 1)
 
@@ -102,17 +92,17 @@ def _random_votes(most: int, classes: int) -> Drawn:
     return Drawn(make)
 
 
-@formula("G-M1", "GNMax: the noisy winner", "upper",
-         "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 8")
+@formula("G-M1", "GNMax: the noisy winner")
 @given("order > 1 and noise_std > 0", order=Log(1.02, 100.0), noise_std=Log(0.5, 40.0),
        votes=_random_votes(20, 4))
-@oracle(gnmax_worst, absolute=0.0, points=60)
+@upper("Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 8", gnmax_worst,
+       absolute=0.0, points=60)
 @setting("the noisy winner of the teachers' votes, RDP of order α", "教师投票的噪声胜者，α 阶 RDP",
          "rdp", "vote teacher pate gnmax winner label 投票", rare=True, below="exact", order=ORDER,
          noise_std=NOISE)
 @printed("0.00625", order=10.0, noise_std=40.0)
 @wrong("one-count", "A changed vote moves two counts, a distance of the root of 2.",
-       printed("0.003125", order=10.0, noise_std=40.0), claim="order / (2 * noise_std**2)")
+       "order / (2 * noise_std**2)")
 def gnmax_rdp(*, order, noise_std):
     r"""D_\alpha(\text{winner}\Vert\text{winner}') \le \frac{\alpha}{\sigma^2}"""
     return order / noise_std**2
@@ -126,59 +116,58 @@ def _plurality_first(*, votes: ArrayLike) -> bool:
 _TWO_CLASSES = _random_votes(200, 2)
 
 enter(theorems.lnmax_flip_bound,
-      formula("G-M2", "LNMax: how rarely noise changes the winner", "upper",
-              "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Lemma 4"),
+      formula("G-M2", "LNMax: how rarely noise changes the winner"),
       given(_plurality_first, votes=_random_votes(200, 5), inverse_scale=Log(0.005, 1.0)),
-      oracle(lambda votes, inverse_scale: flips(votes, 1 / inverse_scale, LAPLACE), absolute=0.0,
-             points=60),
+      upper("Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Lemma 4",
+            lambda votes, inverse_scale: flips(votes, 1 / inverse_scale, choices.LAPLACE),
+            absolute=0.0, points=60),
       printed("0.0117914072", "0.0117914072", votes=[150, 50], inverse_scale=0.05),
       printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05),
-      wrong("no-quarter", "Still a bound, but four times the truth: it misses the constants of "
-            "the law.", claim=lambda votes, inverse_scale: 4 *
-            theorems.lnmax_flip_bound(votes=votes, inverse_scale=inverse_scale), kind="identity",
-            says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} \text{ "
-            r"of two classes}", votes=_TWO_CLASSES))
+      wrong("no-quarter",
+            "Still a bound, but four times the truth: it misses the constants of the law.",
+            lambda votes, inverse_scale: 4 * theorems.lnmax_flip_bound(votes=votes,
+            inverse_scale=inverse_scale), kind="identity", says=r"P(\text{winner} \ne j^*) = "
+            r"(2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} \text{ of two classes}",
+            votes=_TWO_CLASSES))
 
 
 enter(theorems.gnmax_flip_bound,
-      formula("G-M3", "GNMax: how rarely noise changes the winner", "upper",
-              "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 7"),
+      formula("G-M3", "GNMax: how rarely noise changes the winner"),
       given(_plurality_first, votes=_random_votes(200, 5), noise_std=Log(5.0, 200.0)),
-      oracle(lambda votes, noise_std: flips(votes, noise_std, NORMAL), absolute=0.0, points=60),
+      upper("Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Proposition 7",
+            lambda votes, noise_std: flips(votes, noise_std, NORMAL), absolute=0.0, points=60),
       printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
     wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
-          claim=lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes,
-          noise_std=noise_std / math.sqrt(2)), says=r"\frac12\sum_{i\ne "
+          lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes, noise_std=noise_std /
+          math.sqrt(2)), says=r"\frac12\sum_{i\ne "
           r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
     wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
-          claim=lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes,
-          noise_std=noise_std * math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
+          lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes, noise_std=noise_std *
+          math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
           r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES))
 
-_MOMENT = {"moment": Log(0.02, 40.0), "inverse_scale": Log(0.005, 1.0)}
 
 enter(theorems.lnmax_log_moment,
-      formula("G-M4", "LNMax: log-moments for any votes", "upper",
-              "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2"),
+      formula("G-M4", "LNMax: log-moments for any votes"),
       given("moment > 0 and inverse_scale > 0", _MOMENT),
-      oracle(lambda moment, inverse_scale: moment *
-             finite_renyi(*randomized_response(2 * inverse_scale), moment + 1), absolute=0.0),
+      upper("Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2",
+            lambda moment, inverse_scale: moment *
+            oracles.finite_renyi(*oracles.randomized_response(2 * inverse_scale), moment + 1),
+            absolute=0.0),
       setting("the Laplace winner of the teachers' votes, log moment",
               "教师投票的拉普拉斯噪声胜者，对数矩", "log_moment",
-              "vote teacher pate lnmax winner label 投票", rare=True, below=lambda moment,
-              inverse_scale: 0 * moment),
+              "vote teacher pate lnmax winner label 投票", rare=True, below=lambda: 0.0),
       printed("0.36", moment=8, inverse_scale=0.05))
 
 enter(theorems.lnmax_log_moment_at,
-      formula("G-M4b", "LNMax: log-moments where teachers agree", "upper",
-              "Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 3"),
+      formula("G-M4b", "LNMax: log-moments where teachers agree"),
       given("0 < flip and flip <= (exp(2*inverse_scale) - 1) / (exp(4*inverse_scale) - 1)",
             _MOMENT, flip=Log(1e-9, 0.5)),
-      oracle(largest_moment, absolute=0.0, points=60),
+      upper("Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 3", largest_moment,
+            absolute=0.0, points=60),
       setting("the Laplace winner of given votes, log moment",
               "给定票数时的拉普拉斯噪声胜者，对数矩", "log_moment",
-              "vote teacher pate lnmax winner label 投票", rare=True, below=lambda moment,
-              inverse_scale, flip: 0 * moment),
+              "vote teacher pate lnmax winner label 投票", rare=True, below=lambda: 0.0),
       printed("2.066907e-06", moment=8, inverse_scale=0.05, flip=1e-6),
       wrong("no-condition", "Past 1/(1+e^(2 gamma)) it is useless, and past e^(-2 gamma) wrong.",
             says=r"\text{the same for every } q < 1", given="0 < flip < 1 and "
@@ -190,29 +179,21 @@ enter(theorems.lnmax_log_moment_at,
 
 def _two_sided(order: str) -> Derived:
     """Return the domain of the larger divergence of both directions at parameter `order`."""
-    return Derived(lambda p, q, drawn:
-                   worst_divergence(np.log(p), np.log(q), drawn[order]))
+    return Derived(lambda p, q, drawn: worst_divergence(np.log(p), np.log(q), drawn[order]))
 
-
-_ORDERS = "1 < order and order_1 > 1 and order_2 > 1 and 0 < flip < 1"
-_IN_ORDER = " and order <= order_1"
-_RISING = """ and log(flip) <= (order_2 - 1)*rdp_2
-    - order_2*log(order_1/(order_1 - 1)*order_2/(order_2 - 1))"""
-_POSITIVE = " and log(flip) + rdp_2 < 0"
 
 enter(theorems.data_dependent_rdp,
-      formula("G-M5", "Data-dependent RDP where one outcome is likely", "upper",
-              "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6"),
-      given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(lambda rng: np.append(1 - (
-            others := 10 ** rng.uniform(-5.0, -0.5) * rng.dirichlet(np.ones(2))).sum(), others)),
-            q=Drawn(lambda rng, p: (tilted := p * np.exp(
-            10 ** rng.uniform(-1.5, 0.7) * rng.normal(size=3))) / tilted.sum()),
-            order=Log(1.05, 30.0), order_1=Log(1.05, 60.0),
-            order_2=Log(1.05, 60.0), rdp_1=_two_sided("order_1"),
-            rdp_2=_two_sided("order_2"), looseness=Choice(1.0, 1.5),
+      formula("G-M5", "Data-dependent RDP where one outcome is likely"),
+      given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(lambda rng: np.append(1 - ( others :=
+            10 ** rng.uniform(-5.0, -0.5) * rng.dirichlet(np.ones(2))).sum(), others)),
+            q=Drawn(lambda rng, p: (tilted := p * np.exp( 10 ** rng.uniform(-1.5, 0.7) *
+            rng.normal(size=3))) / tilted.sum()), order=Log(1.05, 30.0), order_1=Log(1.05, 60.0),
+            order_2=Log(1.05, 60.0), rdp_1=_two_sided("order_1"), rdp_2=_two_sided("order_2"),
+            looseness=Choice(1.0, 1.5),
             flip=Derived(lambda looseness, p: looseness * math.fsum(p[1:]))),
-      oracle(lambda p, q, order: log_moment(np.log(p), np.log(q), order - 1) / (order - 1),
-             absolute=0.0),
+      upper("Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6",
+            lambda p, q, order: oracles.log_moment(np.log(p), np.log(q), order - 1) / (order - 1),
+            absolute=0.0),
       wrong("any-order", "A divergence of order mu_1 says nothing about a larger order.",
             says=r"\text{the same for } \alpha > \mu_1",
             given=_ORDERS + " and order > order_1" + _RISING + _POSITIVE),
@@ -222,15 +203,16 @@ enter(theorems.data_dependent_rdp,
             order=Choice(2.0, 3.0, 5.0), order_1=Log(3.0, 20.0)))
 
 enter(theorems.gnmax_data_dependent_rdp,
-      formula("G-M5b", "GNMax: data-dependent RDP", "upper", "Papernot, Song, Mironov, "
-              "Raghunathan, Talwar & Erlingsson 2018, Theorem 6 and Proposition 10"),
+      formula("G-M5b", "GNMax: data-dependent RDP"),
       given("order > 1 and noise_std > 0 and 0 < flip < 1", order=Log(1.05, 50.0),
             noise_std=Log(0.5, 40.0), votes=_random_votes(60, 4),
             flip=Derived(theorems.gnmax_flip_bound)),
-      oracle(gnmax_worst, absolute=0.0, points=60),
+      upper("Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6 and "
+            "Proposition 10", gnmax_worst, absolute=0.0, points=60),
       printed("8.9835e-09", order=10.0, noise_std=40.0, flip=1e-8),
-      wrong("no-conditions", "With little noise mu_2 falls below 1, where the formula claims too "
-            "little.", claim=theorems.gnmax_unchecked_rdp,
+      wrong("no-conditions",
+            "With little noise mu_2 falls below 1, where the formula claims too little.",
+            theorems.gnmax_unchecked_rdp,
             says=r"\text{the theorem, whatever } q \text{ and } \alpha", order=Log(1.05, 1.5),
             noise_std=Log(0.3, 0.5), votes=_random_votes(2, 2)),
       wrong("both-directions", "The neighbour may be less certain of the winner, and its "

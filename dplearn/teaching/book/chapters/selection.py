@@ -1,30 +1,12 @@
 """Private selection, amplification by iteration, and adaptive composition."""
 
-import math
-from functools import partial
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
-
 from dplearn.accountants.theorems import selection_rdp
 from dplearn.teaching.book.chapters.composition import adaptive_renyi
 from dplearn.teaching.book.chapters.divergences import max_divergence, renyi
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import (
-    LOSS,
-    NOISE,
-    ORDER,
-    Choice,
-    Derived,
-    Distribution,
-    Linear,
-    Log,
-    Whole,
-)
-from dplearn.teaching.book.kit.entry import enter, formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.kit.vocabulary import *
 
-
+_SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
+_SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
 def repetitions(*, shape, stop):
     """Return the probabilities of k = 1, 2, ... repetitions, up to a tail below 1e-17."""
     k = np.arange(1.0, math.ceil(60 / stop) + 1)
@@ -97,10 +79,6 @@ def last_iterate_renyi(
     return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
 
 
-_SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
-_SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
-
-
 def _both(orders: str) -> Derived:
     """Return the domain of the divergence of p and q in the worse direction."""
     larger = lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))
@@ -108,8 +86,7 @@ def _both(orders: str) -> Derived:
 
 
 enter(selection_rdp,
-      formula("G-S1", "Private selection: RDP of the best of a random number of runs", "upper",
-              "Papernot & Steinke 2022, Theorem 2",
+      formula("G-S1", "Private selection: RDP of the best of a random number of runs",
               statement=r"\varepsilon'(\lambda) = \varepsilon(\lambda) + "
               r"(1+\eta)\Big(1-\frac1{\hat\lambda}\Big)\varepsilon(\hat\lambda) + "
               r"\frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad "
@@ -117,39 +94,39 @@ enter(selection_rdp,
       given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", _SCORES,
             order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
             other_epsilon=_both("other_order"), shape=_SHAPE, stop=_STOP),
-      oracle(best_renyi, points=60),
+      upper("Papernot & Steinke 2022, Theorem 2", best_renyi, points=60),
       printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1,
               shape=1.0, stop=0.1),
-      wrong("free", "The choice among runs leaks too; tuning must be paid for.", claim="epsilon"),
-      wrong("no-count", "At a finite order a rare score turns up the more often the more runs "
-            "there are.", claim="epsilon + (1 + shape) * (1 - 1 / other_order) * other_epsilon",
+      wrong("free", "The choice among runs leaks too; tuning must be paid for.", "epsilon"),
+      wrong("no-count",
+            "At a finite order a rare score turns up the more often the more runs there are.",
+            "epsilon + (1 + shape) * (1 - 1 / other_order) * other_epsilon",
             says=r"\varepsilon' = \varepsilon(\lambda) + "
             r"(1+\eta)(1-1/\hat\lambda)\,\varepsilon(\hat\lambda)", order=Log(1.1, 3.0),
             other_order=Log(1.0, 1.2), shape=Linear(0.0, 1.0), stop=Log(0.01, 0.1)))
 
 
-@formula("G-S1b", "Private selection under pure DP", "upper",
-         "Papernot & Steinke 2022, Corollary 3, after Liu & Talwar (2019), Theorem 1.3")
+@formula("G-S1b", "Private selection under pure DP")
 @given("shape > -1 and epsilon >= 0", _SCORES,
        epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))), shape=_SHAPE,
        stop=_STOP)
-@oracle(lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape=shape, stop=stop)))
+@upper("Papernot & Steinke 2022, Corollary 3, after Liu & Talwar (2019), Theorem 1.3",
+       lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape=shape, stop=stop)))
 @setting("the best of a random number of runs, each ε-DP", "随机次数运行中取最佳，每次 ε-DP",
-         "epsilon", "selec tun best 选择", rare=True, below=lambda epsilon, shape: 0 * epsilon,
-         epsilon=LOSS, shape=Linear(0.0, 3.0))
+         "epsilon", "selec tun best 选择", rare=True, below=lambda: 0.0, epsilon=LOSS,
+         shape=Linear(0.0, 3.0))
 @setting("the best of a geometric number of runs, each ε-DP", "几何次数运行中取最佳，每次 ε-DP",
-         "epsilon", "selec tun best geometric 选择", rare=True, below=lambda epsilon: 0 * epsilon,
-         into=lambda epsilon: {"epsilon": epsilon, "shape": 1.0}, epsilon=LOSS)
+         "epsilon", "selec tun best geometric 选择", rare=True, below=lambda: 0.0,
+         into={"shape": 1.0}, epsilon=LOSS)
 @printed("3", "1.976852117",
          at=dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0,
          shape=1.0, stop=0.01)
-@wrong("free", "The score that wins depends on all runs.", claim="epsilon")
-@wrong("fixed-number", "All of k runs score low with a ratio of e^(k epsilon).",
-       claim="3 * epsilon",
+@wrong("free", "The score that wins depends on all runs.", "epsilon")
+@wrong("fixed-number", "All of k runs score low with a ratio of e^(k epsilon).", "3 * epsilon",
        says=r"\text{the best of } k \text{ runs, } k \text{ fixed, costs } 3\varepsilon",
        given="epsilon >= 0", oracle=lambda p, q, runs: best_epsilon(p, q, np.eye(runs)[-1]),
        without="shape stop", runs=Whole(1, 50))
-@wrong("always-two", "The cost grows with eta.", claim="2 * epsilon", shape=Linear(2.0, 4.0),
+@wrong("always-two", "The cost grows with eta.", "2 * epsilon", shape=Linear(2.0, 4.0),
        stop=Log(0.01, 0.1))
 def selection_epsilon(*, epsilon, shape):
     r"""\varepsilon' = (2+\eta)\,\varepsilon:\quad
@@ -157,13 +134,13 @@ def selection_epsilon(*, epsilon, shape):
     return (2 + shape) * epsilon
 
 
-@formula("G-S2", "Amplification by iteration", "upper",
-         "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23")
+@formula("G-S2", "Amplification by iteration")
 @given("order > 1 and lipschitz > 0 and noise_std > 0 and 0 <= smoothness and step_size * "
        "smoothness <= 2 and 1 <= record <= steps", order=Log(1.2, 20.0), lipschitz=Log(0.1, 2.0),
        noise_std=Log(0.5, 3.0), step_size=Log(0.1, 4.0), smoothness=Log(0.05, 20.0, also=(0.0,)),
        steps=Whole(1, 10), record=Whole(1, 10), width=Choice(2.0, 10.0, 30.0))
-@oracle(last_iterate_renyi, tolerance=1e-6, points=30)
+@upper("Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23", last_iterate_renyi, tolerance=1e-6,
+       points=30)
 @setting("the last of n noisy steps, step t uses the record, convex and smooth losses",
          "n 个带噪步骤的最后一步，第 t 步用到该记录，凸光滑损失", "rdp", "iterat hidden last 迭代",
          rare=True, below="exact", order=ORDER, lipschitz=NOISE, noise_std=NOISE, steps=Whole(10,
@@ -198,27 +175,23 @@ def _states(order: float, noise: float, noise_below: float, noise_above: float) 
     return 0.5 * order * (order + 1) / np.square([[noise, noise], [noise_below, noise_above]])
 
 
-_TWO_STEPS = {"order": 1.0, "noise": 1.0, "noise_below": 1.0, "noise_above": 3.0, "threshold": 0.5,
-              "log_moments": np.array([[1.0, 1.0], [1.0, 1 / 9]])}
-
-
-@formula("G-S3", "Adaptive composition: the worst state counts", "upper",
-         "Abadi et al. 2016, Theorem 2.1")
+@formula("G-S3", "Adaptive composition: the worst state counts")
 @given("order > 0", order=Log(0.1, 30.0), noise=Log(0.3, 10.0), noise_below=Log(0.3, 10.0),
        noise_above=Log(0.3, 10.0), threshold=Linear(-5.0, 10.0), log_moments=Derived(_states))
-@oracle(lambda order, noise, noise_below, noise_above, threshold: order * adaptive_renyi(order=order
-        + 1, noise=noise, below=noise_below, above=noise_above, cut=threshold))
-@printed("2", "1.2025012", at=_TWO_STEPS)
+@upper("Abadi et al. 2016, Theorem 2.1", lambda order, noise, noise_below, noise_above, threshold:
+       order * adaptive_renyi(order=order + 1, noise=noise, below=noise_below, above=noise_above,
+       cut=threshold))
+@printed("2", "1.2025012", order=1.0, noise=1.0, noise_below=1.0, noise_above=3.0, threshold=0.5,
+         log_moments=np.array([[1.0, 1.0], [1.0, 1 / 9]]))
 @wrong("equality", "Only the fresh noise is independent of the past: adaptivity makes it a bound.",
-       printed("2", at=_TWO_STEPS), says=r"K_M(\lambda) = \sum_t K_{M_t}(\lambda)", kind="identity")
+       says=r"K_M(\lambda) = \sum_t K_{M_t}(\lambda)", kind="identity")
 @wrong("typical-state", "The supremum has to run over what was released before, too.",
-       printed("1.1111", at=_TWO_STEPS), claim=lambda log_moments: np.sum(log_moments[:, 1]),
+       lambda log_moments: np.sum(log_moments[:, 1]),
        says=r"K_M \le \sum_t K_{M_t}(\lambda;\theta) \text{ at a typical } \theta",
        threshold=Linear(-5.0, 0.5))
 @wrong("mean-state", "States with a large loss so far weigh more in the moment than in the mean.",
-       printed("1.38537", at=_TWO_STEPS), claim=lambda log_moments, threshold, noise:
-       np.sum(log_moments @ [ndtr((threshold - 1) / noise), ndtr((1 - threshold) / noise)]),
-       says=r"K_M \le \sum_t E_\theta[K_{M_t}(\lambda;\theta)]")
+       lambda log_moments, threshold, noise: np.sum(log_moments @ [ndtr((threshold - 1) / noise),
+       ndtr((1 - threshold) / noise)]), says=r"K_M \le \sum_t E_\theta[K_{M_t}(\lambda;\theta)]")
 def adaptive_log_moment(*, log_moments):
     r"""K_M(\lambda) \le \sum_t \sup_\theta K_{M_t}(\lambda;\theta),\quad
     K(\lambda) = \ln E_P[e^{\lambda L}] = \lambda D_{\lambda+1}

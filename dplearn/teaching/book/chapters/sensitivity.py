@@ -1,17 +1,14 @@
 """Sensitivities of sums and means, and data-dependent noise."""
 
-import itertools
-import math
-from functools import partial
-
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
-
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import NOISE, Choice, Derived, Drawn, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.kit.vocabulary import *
+
+_ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
+_SMOOTH_RANGE = "epsilon > 0 and beta > 0 and 2*beta*log(2) < epsilon"
+_ADJACENCY = Choice("add_remove", "replace_one")
+_ANY_SIZE = ("mean of values in [m, M], one record added or removed",
+             "[m, M] 内数值的均值，增删一条记录", "sensitivity",
+             "mean averag add remov drop join leav unbounded 均值 增删")
 
 
 def propose_test_release_delta(*, at, epsilon, threshold):
@@ -137,13 +134,13 @@ def contribution_change(*, partitions, contributions):
     return max(math.dist(added, [0] * partitions) for added in counts)
 
 
-@formula("G-B15", "Propose-test-release: the threshold", "upper", "Vadhan 2017, Section 3.2")
+@formula("G-B15", "Propose-test-release: the threshold")
 @given("epsilon > 0 and 0 < delta < 0.5", epsilon=Log(0.05, 5.0), delta=Log(1e-10, 0.4))
-@oracle(needed_test_threshold, points=40)
+@upper("Vadhan 2017, Section 3.2", needed_test_threshold, points=40)
 @printed("23.02585", "21.63956", epsilon=0.5, delta=1e-5)
 @wrong("half-threshold", "At distance 0 the test is then passed with probability sqrt(delta/8).",
-       claim="log(2 / delta) / (2 * epsilon)")
-@wrong("one-epsilon", "The distance and the value each cost epsilon.", claim="epsilon",
+       "log(2 / delta) / (2 * epsilon)")
+@wrong("one-epsilon", "The distance and the value each cost epsilon.", "epsilon",
        says=r"\text{with threshold } \ln(1/\delta)/\varepsilon \text{ it is } "
        r"(\varepsilon,\delta)\text{-DP}", oracle=released_epsilon)
 def propose_test_release_threshold(*, epsilon, delta):
@@ -160,20 +157,16 @@ def _random_fractions(rng: Generator) -> NDArray:
     return (rng.random(n) < 0.5 if kind == 1 else np.arange(n) == 0).astype(float)
 
 
-_ONE_OF_TEN = {"count": 10, "upper": 1.0, "fractions": np.eye(10)[0]}
-
-
-@formula("G-B16", "Local sensitivity of a clipped mean", "upper",
-         "Nissim, Raskhodnikova & Smith 2007, Definition 2.1")
+@formula("G-B16", "Local sensitivity of a clipped mean")
 @given("upper > 0 and count >= 2", fractions=Drawn(_random_fractions),
        count=Derived(lambda fractions: fractions.size), upper=Log(0.1, 100.0))
-@oracle(clipped_mean_change)
+@upper("Nissim, Raskhodnikova & Smith 2007, Definition 2.1", clipped_mean_change)
 @setting("mean of n values in [0, u], one record added or removed",
          "[0, u] 内 n 个数的均值，增删一条记录", "sensitivity", "mean average add remov 均值",
          below="exact", count=Whole(2, 5000), upper=NOISE)
 @printed("0.1", "0.1", at=_ONE_OF_TEN)
 @wrong("joining-only", "That is for a value that joins; one that leaves can move the mean by u/n.",
-       printed("0.0909091", "0.1", at=_ONE_OF_TEN), claim="upper / (count + 1)")
+       "upper / (count + 1)")
 def clipped_mean_sensitivity(*, count, upper):
     r"""x_i \in [0,u]:\quad \max_{x'\sim x}\,\lvert\bar x - \bar x'\rvert \le \frac un
     \text{ when a value joins or leaves}
@@ -199,18 +192,18 @@ def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int 
     return 2 / epsilon * float(np.max((np.exp(-beta * k) * local_at)[first:]))
 
 
-@formula("G-B17", "Noise by smooth sensitivity", "identity",
-         "Nissim, Raskhodnikova & Smith 2007, Corollary 2.4")
+@formula("G-B17", "Noise by smooth sensitivity")
 @given("epsilon > 0 and 0 < delta < 1", values=Drawn(lambda rng: np.sort(np.round(np.minimum(
        np.full(n, rng.random()) + 0.05 * rng.random(n) if (n := rng.choice([3, 5]))
        and rng.random() < 0.4 else rng.random(n), 1.0), 2))),
        local_at=Derived(_median_local), epsilon=Log(0.05, 10.0), delta=Log(1e-9, 0.9))
-@oracle(lambda values, epsilon, delta: 2 / epsilon * median_sensitivity_by_force(values=values,
-        upper=1.0, beta=epsilon / (2 * math.log(2 / delta))), points=60)
+@identity("Nissim, Raskhodnikova & Smith 2007, Corollary 2.4", lambda values, epsilon, delta: 2 /
+          epsilon * median_sensitivity_by_force(values=values, upper=1.0, beta=epsilon / (2 *
+          math.log(2 / delta))), points=60)
 @printed("0.00614212886186", local_at=100 / (32562.0 - np.arange(201)), epsilon=1.0,
          delta=1 / 32561**2)
 @wrong("from-one", "Without k = 0 it can be smaller than the local sensitivity itself.",
-       claim=partial(_smooth_scale, first=1), says=r"S = \max_{k\ge1}e^{-\beta k}A(x,k)")
+       partial(_smooth_scale, first=1), says=r"S = \max_{k\ge1}e^{-\beta k}A(x,k)")
 def smooth_sensitivity_scale(*, local_at, epsilon, delta):
     r"""\mathrm{Lap}(2S/\varepsilon),\quad S = \max_{k\ge0}e^{-\beta k}A(x,k),\quad
     \beta = \frac\varepsilon{2\ln(2/\delta)}
@@ -220,15 +213,12 @@ def smooth_sensitivity_scale(*, local_at, epsilon, delta):
     return _smooth_scale(local_at, epsilon, delta)
 
 
-_SMOOTH_RANGE = "epsilon > 0 and beta > 0 and 2*beta*log(2) < epsilon"
-
-
-@formula("G-B17b", "What smooth noise guarantees", "upper",
-         "Nissim, Raskhodnikova & Smith 2007, Corollary 2.4")
+@formula("G-B17b", "What smooth noise guarantees")
 @given(_SMOOTH_RANGE + " and epsilon*(expm1(beta) - beta) <= 2*beta**2", epsilon=Log(0.01, 4.0),
        delta=Log(1e-12, 0.9),
        beta=Derived(lambda epsilon, delta: epsilon / (2 * math.log(2 / delta))))
-@oracle(dilated_laplace_delta, absolute=0.0, points=40)
+@upper("Nissim, Raskhodnikova & Smith 2007, Corollary 2.4", dilated_laplace_delta, absolute=0.0,
+       points=40)
 @wrong("any-epsilon", "Where S may change by much, the tail of the wider noise tells which it is.",
        says=r"\text{the same for every } \varepsilon > 0", given=_SMOOTH_RANGE,
        epsilon=Log(0.1, 40.0))
@@ -243,30 +233,25 @@ def smooth_sensitivity_delta(*, epsilon, beta):
     return 2 * math.exp(-epsilon / (2 * beta))
 
 
-_ADJACENCY = Choice("add_remove", "replace_one")
-
-
-@formula("G-B18", "Sensitivity of a clipped sum", "identity", "Dwork & Roth 2014, Definition 3.1")
+@formula("G-B18", "Sensitivity of a clipped sum")
 @given("lower <= upper", lower=Linear(-100.0, 100.0, also=(0.0,)),
        upper=Linear(-100.0, 100.0, also=(0.0,)), adjacency=_ADJACENCY)
-@oracle(sum_change)
+@identity("Dwork & Roth 2014, Definition 3.1", sum_change)
 @setting("sum of values in [l, u], one record replaced", "[l, u] 内数值之和，替换一条记录",
-         "sensitivity", "replac 替换", into=lambda lower, upper: {"lower": lower, "upper": upper,
-         "adjacency": "replace_one"}, lower=Linear(-5.0, -0.1), upper=Log(0.1, 30.0))
+         "sensitivity", "replac 替换", into={"adjacency": "replace_one"}, lower=Linear(-5.0, -0.1),
+         upper=Log(0.1, 30.0))
 @setting("sum of values in [l, u], one record added or removed", "[l, u] 内数值之和，增删一条记录",
-         "sensitivity", "add remov 增删", into=lambda lower, upper: {"lower": lower, "upper":
-         upper, "adjacency": "add_remove"}, lower=Linear(-5.0, -0.1), upper=Log(0.1, 30.0))
+         "sensitivity", "add remov 增删", into={"adjacency": "add_remove"},
+         lower=Linear(-5.0, -0.1), upper=Log(0.1, 30.0))
 @printed("125", lower=50.0, upper=125.0, adjacency="add_remove")
 @printed("75", lower=50.0, upper=125.0, adjacency="replace_one")
 @wrong("difference", "That is for replacing a record; one that joins brings its whole value.",
-       printed("75", "125", lower=50.0, upper=125.0, adjacency="add_remove"), claim="upper - lower",
-       says=r"\Delta = u - l \text{ (add/remove)}", given="lower < upper",
+       "upper - lower", says=r"\Delta = u - l \text{ (add/remove)}", given="lower < upper",
        adjacency=Choice("add_remove"))
-@wrong("same-for-replacing", "From -u to u it is twice as much.",
-       claim="max(abs(lower), abs(upper))", says=r"\Delta = \max(|l|,|u|) \text{ (replace one)}",
-       adjacency=Choice("replace_one"))
+@wrong("same-for-replacing", "From -u to u it is twice as much.", "max(abs(lower), abs(upper))",
+       says=r"\Delta = \max(|l|,|u|) \text{ (replace one)}", adjacency=Choice("replace_one"))
 @wrong("any-pair", "Only neighbours count; over all pairs it grows with the number of records.",
-       claim="count * (upper - lower)",
+       "count * (upper - lower)",
        says=r"\Delta = \max_{d,d'}\lvert f(d) - f(d')\rvert \text{ over all pairs of data sets}",
        adjacency=Choice("replace_one"), count=Whole(2, 1000))
 def sum_sensitivity(*, lower, upper, adjacency):
@@ -275,18 +260,17 @@ def sum_sensitivity(*, lower, upper, adjacency):
     return upper - lower if adjacency == "replace_one" else max(abs(lower), abs(upper))
 
 
-@formula("G-B18b", "Sensitivity of a sum of clipped vectors", "identity",
-         "Abadi et al. 2016, Algorithm 1")
+@formula("G-B18b", "Sensitivity of a sum of clipped vectors")
 @given("max_norm > 0", max_norm=Log(0.01, 100.0), dimension=Whole(1, 4), adjacency=_ADJACENCY)
-@oracle(clipped_sum_change, points=60)
+@identity("Abadi et al. 2016, Algorithm 1", clipped_sum_change, points=60)
 @setting("sum of clipped gradients, one record added or removed", "裁剪梯度之和，增删一条记录",
          "sensitivity", "add remov 增删", into=lambda max_grad_norm: {"max_norm": max_grad_norm,
          "dimension": 10, "adjacency": "add_remove"}, max_grad_norm=NOISE)
 @setting("sum of clipped gradients over a fixed number B, one record added or removed",
          "裁剪梯度之和除以固定的 B，增删一条记录", "sensitivity", "fixed public constant 固定",
-         into=lambda max_grad_norm, batch: {"max_norm": max_grad_norm, "dimension": 10,
-         "adjacency": "add_remove"}, value=lambda value, batch, **_: value / batch,
-         max_grad_norm=NOISE, batch=Whole(2, 300))
+         into=lambda max_grad_norm: {"max_norm": max_grad_norm, "dimension": 10, "adjacency":
+         "add_remove"}, value=lambda value, batch, **_: value / batch, max_grad_norm=NOISE,
+         batch=Whole(2, 300))
 @setting("sum of clipped gradients, one record replaced", "裁剪梯度之和，替换一条记录",
          "sensitivity", "replac another 替换", into=lambda max_grad_norm: {"max_norm":
          max_grad_norm, "dimension": 10, "adjacency": "replace_one"}, max_grad_norm=NOISE)
@@ -297,7 +281,7 @@ def sum_sensitivity(*, lower, upper, adjacency):
        oracle=partial(clipped_sum_change, clip=lambda g, c: np.clip(g, -c, c)),
        adjacency=Choice("add_remove"))
 @wrong("any-adjacency", "A record that is replaced by its opposite moves the sum by 2C.",
-       claim="max_norm", says=r"\Delta_2 = C \text{ whatever the adjacency}")
+       "max_norm", says=r"\Delta_2 = C \text{ whatever the adjacency}")
 def clipped_sum_sensitivity(*, max_norm, adjacency):
     r"""\lVert g_i\rVert_2 \le C:\quad \Delta_2 = C \text{ (add/remove)},\quad
     2C \text{ (replace one)}
@@ -307,22 +291,15 @@ def clipped_sum_sensitivity(*, max_norm, adjacency):
     return 2 * max_norm if adjacency == "replace_one" else max_norm
 
 
-_ANY_SIZE = ("mean of values in [m, M], one record added or removed",
-             "[m, M] 内数值的均值，增删一条记录", "sensitivity",
-             "mean averag add remov drop join leav unbounded 均值 增删")
-
-
-@formula("G-B16b", "Sensitivity of the mean of a fixed number of bounded values", "identity",
-         "Dwork & Roth 2014, Definition 3.1")
+@formula("G-B16b", "Sensitivity of the mean of a fixed number of bounded values")
 @given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
        records=Whole(2, 1000))
-@oracle(partial(mean_change, adjacency="replace_one"))
+@identity("Dwork & Roth 2014, Definition 3.1", partial(mean_change, adjacency="replace_one"))
 @setting("mean of n values in [m, M], one of them replaced",
          "n 个 [m, M] 内数值的均值，替换其中一个", "sensitivity",
          "mean averag replac fixed_n known_n substitut 均值 替换")
 @setting(*_ANY_SIZE, value=lambda value, lower, upper, **_: (upper - lower) / 2)
-@setting(*_ANY_SIZE, into=lambda lower, upper: {"lower": lower, "upper": upper, "records": 2},
-         lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0))
+@setting(*_ANY_SIZE, into={"records": 2}, lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0))
 @printed("1.0", lower=0.0, upper=100.0, records=100)
 @wrong("any-size", "If a record may come or go n is no constant: from one value to two the mean "
        "moves by half of the range.", says=r"\Delta = \frac{M-m}n "
@@ -330,41 +307,39 @@ _ANY_SIZE = ("mean of values in [m, M], one record added or removed",
        adjacency="add_remove"), records=Whole(3, 1000),
        met="opendp/smartnoise-core, issue 356 (2021)")
 @wrong("largest-value", "What counts is the width of the range, which may hold negative values.",
-       claim="upper / records")
+       "upper / records")
 def bounded_mean_sensitivity(*, lower, upper, records):
     r"""x_i \in [m, M]:\quad \Delta = \frac{M - m}n"""
     return (upper - lower) / records
 
 
-@formula("G-B16c", "Sensitivity of the variance of a fixed number of bounded values", "identity",
-         "Dwork & Roth 2014, Definition 3.1")
+@formula("G-B16c", "Sensitivity of the variance of a fixed number of bounded values")
 @given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
        records=Whole(2, 9))
-@oracle(variance_change, points=40)
+@identity("Dwork & Roth 2014, Definition 3.1", variance_change, points=40)
 @setting("variance (over n) of n values in [m, M], one of them replaced",
          "n 个 [m, M] 内数值的方差（除以 n），替换其中一个", "sensitivity",
          "varianc 方差", rare=True, records=Whole(2, 1000))
 @printed("0.09", lower=0.0, upper=1.0, records=10)
-@wrong("over-n", "An upper bound: n - 1 of the n distances remain.", kind="identity",
-       claim="(upper - lower)**2 / records")
+@wrong("over-n", "An upper bound: n - 1 of the n distances remain.", "(upper - lower)**2 / records",
+       kind="identity")
 def variance_sensitivity(*, lower, upper, records):
     r"""x_i \in [m, M]:\quad \Delta = \frac{n-1}{n^2}(M-m)^2"""
     return (records - 1) / records**2 * (upper - lower) ** 2
 
 
-@formula("G-B18c", "Sensitivity of counts to which a user adds several times", "identity",
-         "Wilson et al. 2020, Section 2.3, bounded contributions")
+@formula("G-B18c", "Sensitivity of counts to which a user adds several times")
 @given("partitions >= 1 and contributions >= 1", partitions=Whole(1, 4), contributions=Whole(1, 4))
-@oracle(contribution_change)
+@identity("Wilson et al. 2020, Section 2.3, bounded contributions", contribution_change)
 @setting("L2 sensitivity of counts, a user in at most l partitions, at most c times in each",
          "计数的 L2 敏感度，用户至多在 l 个分区，每个至多 c 次", "sensitivity",
          "partition contribut L2 L_2 分区", rare=True, partitions=Whole(1, 200),
          contributions=Whole(1, 100))
 @printed("6.0", partitions=4, contributions=3)
 @wrong("root-of-both", "The root is of the number of partitions alone.",
-       claim="sqrt(partitions * contributions)", contributions=Whole(2, 4))
-@wrong("l1", "That is the L1 norm, by which Laplace noise is paid.",
-       claim="partitions * contributions", partitions=Whole(2, 4))
+       "sqrt(partitions * contributions)", contributions=Whole(2, 4))
+@wrong("l1", "That is the L1 norm, by which Laplace noise is paid.", "partitions * contributions",
+       partitions=Whole(2, 4))
 def contribution_sensitivity(*, partitions, contributions):
     r"""\Delta_2 = \sqrt{l_0}\;l_\infty,\quad \Delta_1 = l_0\,l_\infty
 

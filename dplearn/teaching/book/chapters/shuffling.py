@@ -4,29 +4,15 @@ Shuffling anonymous *reports* amplifies their privacy; shuffling the *batches* o
 not Poisson sampling and amplifies less (`dplearn.mechanisms.shuffled`).
 """
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gammaln, log_ndtr
-
 from dplearn.core.logspace import log_sub
 from dplearn.core.solve import maximise
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.profile import Profile
 from dplearn.teaching.book.chapters.gaussian import release_epsilon
 from dplearn.teaching.book.chapters.sampling import mixture_delta
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import LOSS, SLACK, Choice, Linear, Log, Whole
-from dplearn.teaching.book.kit.entry import (
-    Interval,
-    formula,
-    given,
-    oracle,
-    printed,
-    setting,
-    wrong,
-)
+from dplearn.teaching.book.kit.vocabulary import *
+
+_LONG_EPOCH = {"noise_multiplier": 0.5, "batches": 10_000}
 
 
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
@@ -83,17 +69,17 @@ def _in_range(*, noise_multiplier, batches, delta):
     return 0 < local <= math.log(batches / (16 * math.log(2 / delta)))
 
 
-@formula("G-E10", "Shuffled local randomizers", "upper",
-         "Feldman, McMillan & Talwar 2021, Theorem 3.1")
+@formula("G-E10", "Shuffled local randomizers")
 @given("0 < local_epsilon <= log(records/(16*log(2/delta))) and 0 < delta < 1",
        records=Whole(300, 30_000), delta=Log(1e-9, 0.5), local_epsilon=Log(0.02, 8.0))
-@oracle(shuffled_coins_epsilon, tolerance=1e-7, points=60)
+@upper("Feldman, McMillan & Talwar 2021, Theorem 3.1", shuffled_coins_epsilon, tolerance=1e-7,
+       points=60)
 @setting("n shuffled reports, each ε₀-DP", "n 份打乱的报告，每份 ε₀-DP", "epsilon",
-         "shuffl local report 打乱", below=lambda local_epsilon, records, delta: 0 * delta,
-         local_epsilon=LOSS, records=Whole(300, 30_000), delta=SLACK)
+         "shuffl local report 打乱", below=lambda: 0.0, local_epsilon=LOSS,
+         records=Whole(300, 30_000), delta=SLACK)
 @printed("0.21402565", "0.0356588", local_epsilon=1.0, records=10_000, delta=1e-6)
 @wrong("batches", "The updates are neither reports of single people nor randomized beforehand.",
-       claim=lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
+       lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
        delta=delta, local_epsilon=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
        # Lower bound of epsilon from batch_shuffling_delta_lower, less the tolerance 1e-4.
@@ -115,20 +101,16 @@ def shuffle_local_randomizers(*, local_epsilon, records, delta):
     return math.log1p(math.tanh(local_epsilon / 2) * spread)
 
 
-_LONG_EPOCH = {"noise_multiplier": 0.5, "batches": 10_000}
-
-
-@formula("G-E11", "Shuffled batches: what an epoch is known to leak", "lower",
-         "Chua et al. 2024, How private are DP-SGD implementations?, Section 4")
+@formula("G-E11", "Shuffled batches: what an epoch is known to leak")
 @given("epsilon >= 0 and noise_multiplier > 0 and batches >= 1", epsilon=Linear(0.0, 4.0),
        noise_multiplier=Log(0.4, 4.0), batches=Choice(1, 2, 2, 4, 20))
-@oracle(shuffled_batches_delta, tolerance=1e-6, absolute=1e-12, points=40)
+@lower("Chua et al. 2024, How private are DP-SGD implementations?, Section 4",
+       shuffled_batches_delta, tolerance=1e-6, absolute=1e-12, points=40)
 @printed("0.00000100", epsilon=10.9948, at=_LONG_EPOCH)
 @printed("0.1446", epsilon=1.9532, at=_LONG_EPOCH)
 @wrong("poisson", "A batch that must hold the record sooner or later gives it away.",
-       printed("0.00000100", epsilon=1.9532, at=_LONG_EPOCH),
-       claim=lambda epsilon, noise_multiplier, batches: np.exp(deltas(SampledGaussian(
-       noise_multiplier, 1 / batches, "remove"), batches, [epsilon])[1][0]),
+       lambda epsilon, noise_multiplier, batches: np.exp(deltas(SampledGaussian( noise_multiplier, 1
+       / batches, "remove"), batches, [epsilon])[1][0]),
        says=r"\delta_{\text{shuffled}} \le \delta \text{ of } B \text{ Poisson steps},\ q = 1/B",
        given="epsilon >= 0 and noise_multiplier > 0 and batches >= 2", kind="upper",
        oracle=lambda epsilon, noise_multiplier, batches: Interval(batch_shuffling_delta_lower(

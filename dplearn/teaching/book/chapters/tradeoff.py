@@ -1,33 +1,17 @@
 """Trade-off functions: the smallest miss rate of any test at each false alarm rate."""
 
-import math
-from collections.abc import Callable
-from functools import partial
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr, ndtri
-
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, WithoutReplacement
 from dplearn.teaching.book.chapters.implications import most_powerful
-from dplearn.teaching.book.kit import oracles
-from dplearn.teaching.book.kit.domains import (
-    LOSS,
-    MU,
-    NOISE,
-    RATE,
-    SLACK,
-    Choice,
-    Derived,
-    Distribution,
-    Linear,
-    Log,
-    Whole,
-)
-from dplearn.teaching.book.kit.entry import formula, given, oracle, printed, setting, wrong
+from dplearn.teaching.book.kit.vocabulary import *
 
 Tail = Callable[[float], float]
+_ANY_RATE = "0 <= false_positive_rate <= 1"
+_RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))
+_PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - false_positive_rate))"
+_LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
+_STEPS = {"steps": (64, 256, 1024, 4096)}
+_ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
 
 
 def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
@@ -81,54 +65,42 @@ def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     return math.exp(log_mu)
 
 
-_ANY_RATE = "0 <= false_positive_rate <= 1"
-_RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))
-_PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - false_positive_rate))"
-
-
-@formula("G-K1", "Trade-off function of the Gaussian mechanism", "identity",
-         "Dong, Roth & Su 2022, equation (6)")
+@formula("G-K1", "Trade-off function of the Gaussian mechanism")
 @given(_ANY_RATE + " and mu >= 0", false_positive_rate=_RATE, mu=Log(0.01, 10.0))
-@oracle(lambda false_positive_rate, mu: threshold_test(oracles.log_normal(), oracles.log_normal(mu),
-        rate=false_positive_rate, reach=60.0), absolute=0.0, unsafe="larger", points=50)
+@identity("Dong, Roth & Su 2022, equation (6)", lambda false_positive_rate, mu:
+          threshold_test(oracles.log_normal(), oracles.log_normal(mu), rate=false_positive_rate,
+          reach=60.0), absolute=0.0, unsafe="larger", points=50)
 @setting("trade-off of μ-GDP at false alarm rate α", "μ-GDP 在误报率 α 处的权衡", "tradeoff",
          "trade gdp 权衡", false_positive_rate=Linear(0.01, 0.9), mu=MU)
 @printed("0.7404889772", false_positive_rate=0.05, mu=1.0)
-@printed("0.6108563084", false_positive_rate=0.1, mu=1.0)
 def gaussian_tradeoff(false_positive_rate, *, mu):
     r"""G_\mu(a) = \inf\{\text{miss rate at false alarm rate } a\}
     = \Phi(\Phi^{-1}(1-a) - \mu),\quad N(0,1) \text{ against } N(\mu,1)"""
     return ndtr(-ndtri(np.asarray(false_positive_rate, dtype=float)) - mu)
 
 
-@formula("G-K1b", "Composition of Gaussian trade-off functions", "identity",
-         "Dong, Roth & Su 2022, Corollary 3.3")
+@formula("G-K1b", "Composition of Gaussian trade-off functions")
 @given("0 < false_positive_rate < 1 and mu_1 > 0 and mu_2 > 0",
        false_positive_rate=Log(1e-6, 0.999), mu_1=Log(0.05, 5.0), mu_2=Log(0.05, 5.0))
-@oracle(miss_of_two, absolute=0.0, unsafe="larger", points=20)
+@identity("Dong, Roth & Su 2022, Corollary 3.3", miss_of_two, absolute=0.0, unsafe="larger",
+          points=20)
 @setting("trade-off of two Gaussian releases at false alarm rate α",
          "两次高斯发布在误报率 α 处的权衡", "tradeoff", "trade compos 权衡")
 @printed("0.5912027803", false_positive_rate=0.05, mu_1=1.0, mu_2=1.0)
 @wrong("sum", "Squares add up. The sum is what a group of two costs, and safe here.",
-       claim=lambda false_positive_rate, mu_1, mu_2: gaussian_tradeoff(false_positive_rate,
-       mu=mu_1 + mu_2), says=r"G_{\mu_1}\otimes G_{\mu_2} = G_{\mu_1+\mu_2}")
+       lambda false_positive_rate, mu_1, mu_2: gaussian_tradeoff(false_positive_rate, mu=mu_1 +
+       mu_2), says=r"G_{\mu_1}\otimes G_{\mu_2} = G_{\mu_1+\mu_2}")
 def composed_gaussian_tradeoff(false_positive_rate, *, mu_1, mu_2):
     r"""G_{\mu_1}\otimes G_{\mu_2} = G_{\sqrt{\mu_1^2+\mu_2^2}}"""
     return gaussian_tradeoff(false_positive_rate, mu=math.hypot(mu_1, mu_2))
 
 
-_LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
-_STEPS = {"steps": (64, 256, 1024, 4096)}
-_ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
-
-
-@formula("G-K2", "Central limit of Poisson-sampled Gaussians", "asymptotic",
-         "Bu, Dong, Long & Su 2020, Theorem 5")
+@formula("G-K2", "Central limit of Poisson-sampled Gaussians")
 @given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
-@oracle(limit_mu, tolerance=0.04, points=20)
+@asymptotic("Bu, Dong, Long & Su 2020, Theorem 5", limit_mu, tolerance=0.04, points=20)
 @setting("many Poisson sampled Gaussian steps, in the limit", "许多步泊松抽样高斯噪声，极限", "mu",
-         "limit clt 极限", into=lambda sample_rate, steps, noise_multiplier: {"spread": sample_rate
-         * math.sqrt(steps), "noise_multiplier": noise_multiplier, "steps": 10**6},
+         "limit clt 极限",
+         into=lambda sample_rate, steps: {"spread": sample_rate * math.sqrt(steps), "steps": 10**6},
          sample_rate=RATE, steps=Whole(10, 10**5), noise_multiplier=NOISE)
 @printed("0.253957593", at=_ONE_EPOCH)
 @wrong("as-a-bound",
@@ -138,8 +110,7 @@ _ONE_EPOCH = {"spread": 1.0, "noise_multiplier": 4.0}
        steps=Whole(64, 4096), epsilon=Choice(0.0, 0.5))
 @wrong("for-fixed-size-lots",
        "Lots drawn without replacement have a limit of their own, which is larger.",
-       says=r"\text{the same for lots of fixed size}",
-       oracle=partial(limit_mu, symmetric=True))
+       says=r"\text{the same for lots of fixed size}", oracle=partial(limit_mu, symmetric=True))
 def poisson_clt_mu(*, spread, noise_multiplier):
     r"""\mu \to q\sqrt{T(e^{1/\sigma^2}-1)} \quad\text{as } T\to\infty,\ q\sqrt T = c
 
@@ -147,10 +118,10 @@ def poisson_clt_mu(*, spread, noise_multiplier):
     return spread * math.sqrt(math.expm1(noise_multiplier**-2))
 
 
-@formula("G-K2b", "Central limit of Gaussians on lots of fixed size", "asymptotic",
-         "Bu, Dong, Long & Su 2020, Corollary 4")
+@formula("G-K2b", "Central limit of Gaussians on lots of fixed size")
 @given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
-@oracle(partial(limit_mu, symmetric=True), tolerance=0.05, points=20)
+@asymptotic("Bu, Dong, Long & Su 2020, Corollary 4", partial(limit_mu, symmetric=True),
+            tolerance=0.05, points=20)
 @printed("0.277954894", at=_ONE_EPOCH)
 @wrong("for-poisson", "Too large, so safe; Poisson sampling has the smaller limit.",
        says=r"\text{the same for Poisson sampling}", oracle=limit_mu)
@@ -166,20 +137,18 @@ def uniform_clt_mu(*, spread, noise_multiplier):
     return spread * math.sqrt(2 * (growth * (0.5 + half_a) + half_a - 3 * half_b))
 
 
-@formula("G-K3", "Trade-off function of the Laplace mechanism", "identity",
-         "Dong, Roth & Su 2022, Proposition A.6")
+@formula("G-K3", "Trade-off function of the Laplace mechanism")
 @given(_ANY_RATE + " and epsilon > 0", false_positive_rate=_RATE, epsilon=Log(0.01, 15.0))
-@oracle(lambda false_positive_rate, epsilon: threshold_test(oracles.log_laplace(),
-        oracles.log_laplace(epsilon), rate=false_positive_rate, reach=80.0, kinks=[0.0, epsilon]),
-        absolute=0.0, unsafe="larger", points=50)
+@identity("Dong, Roth & Su 2022, Proposition A.6", lambda false_positive_rate, epsilon:
+          threshold_test(oracles.log_laplace(), oracles.log_laplace(epsilon),
+          rate=false_positive_rate, reach=80.0, kinks=[0.0, epsilon]), absolute=0.0,
+          unsafe="larger", points=50)
 @setting("trade-off of Laplace noise of scale Δ/ε at false alarm rate α",
-         "拉普拉斯噪声（尺度 Δ/ε）在误报率 α 处的权衡", "tradeoff", "trade lap 拉普拉斯",
-         rare=True)
+         "拉普拉斯噪声（尺度 Δ/ε）在误报率 α 处的权衡", "tradeoff", "trade lap 拉普拉斯", rare=True)
 @printed("0.7281718172", false_positive_rate=0.1, epsilon=1.0)
 @printed("0.3065662009", false_positive_rate=0.3, epsilon=1.0)
 @wrong("pure-dp", "Randomized response attains it; Laplace noise is better in the middle.",
-       printed("0.2575156", false_positive_rate=0.3, epsilon=1.0), claim=_PURE_DP,
-       false_positive_rate=Log(1e-3, 0.9), epsilon=Log(0.1, 10.0))
+       _PURE_DP, false_positive_rate=Log(1e-3, 0.9), epsilon=Log(0.1, 10.0))
 def laplace_tradeoff(false_positive_rate, *, epsilon):
     r"""f(a) = \begin{cases} 1 - e^\varepsilon a & a \le e^{-\varepsilon}/2\\ e^{-\varepsilon}/(4a)
     & e^{-\varepsilon}/2 \le a \le 1/2\\ e^{-\varepsilon}(1-a) & a \ge 1/2 \end{cases}"""
@@ -189,17 +158,16 @@ def laplace_tradeoff(false_positive_rate, *, epsilon):
     return np.select([a <= down / 2, a <= 0.5], [left, middle], right)
 
 
-@formula("G-K4", "Trade-off function of (epsilon, delta)-DP", "lower",
-         "Wasserman & Zhou 2010, Theorem 2.4")
+@formula("G-K4", "Trade-off function of (epsilon, delta)-DP")
 @given(_ANY_RATE + " and 0 <= delta < 1 and epsilon < inf", p=Distribution(3), q=Distribution(3),
        delta=Log(1e-6, 0.3), epsilon=Derived(oracles.worst_event_epsilon_at),
        false_positive_rate=Linear(0.0, 1.0))
-@oracle(most_powerful, unsafe="larger")
+@lower("Wasserman & Zhou 2010, Theorem 2.4", most_powerful, unsafe="larger")
 @setting("trade-off of (ε,δ)-DP at false alarm rate α", "(ε,δ)-DP 在误报率 α 处的权衡", "tradeoff",
          "trade 权衡", below="exact", false_positive_rate=Linear(0.01, 0.9), epsilon=LOSS,
          delta=SLACK)
 @printed("0.7281618172", epsilon=1.0, delta=1e-5, false_positive_rate=0.1)
-@wrong("no-delta", "With probability delta an attacker may win outright.", claim=_PURE_DP)
+@wrong("no-delta", "With probability delta an attacker may win outright.", _PURE_DP)
 def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow f \ge f_{\varepsilon,\delta},\quad
     f_{\varepsilon,\delta}(a) = \max\{0, 1-\delta-e^\varepsilon a,

@@ -5,10 +5,13 @@ A claim below them is refuted; above the proved value it is safe; between the tw
 
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, log_ndtr, ndtr
+
+from dplearn.teaching.book.kit.oracles import separation
 
 # Factor that covers the rounding errors of a bisection.
 _ROOM = 1 - 1e-8
@@ -24,58 +27,62 @@ def root(falling: Callable[[NDArray], NDArray], low: ArrayLike, high: ArrayLike)
     return (low + high) / 2
 
 
-def gaussian_delta(epsilon: ArrayLike, mu: ArrayLike) -> NDArray:
-    """Return the exact delta of Gaussian noise of standard deviation sensitivity / mu."""
+def gaussian_delta(
+    epsilon: ArrayLike, mu: Any = None, noise_multiplier: Any = None, rho: Any = None
+) -> NDArray:
+    """Return the exact delta of Gaussian noise."""
+    mu = separation(mu, noise_multiplier, rho, 1)
     with np.errstate(over="ignore", invalid="ignore"):
         tail = np.exp(epsilon + log_ndtr(-np.divide(mu, 2) - np.divide(epsilon, mu)))
         return ndtr(np.divide(mu, 2) - np.divide(epsilon, mu)) - tail
 
 
-def gaussian_epsilon(mu: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return the exact epsilon of Gaussian noise."""
+def gaussian_epsilon(
+    delta: ArrayLike, mu: Any = None, noise_multiplier: Any = None, rho: Any = None, steps: Any = 1
+) -> NDArray:
+    """Return the exact epsilon of `steps` releases with Gaussian noise."""
+    mu = separation(mu, noise_multiplier, rho, steps)
     enough = np.square(mu) + 60.0 * np.asarray(mu) + 0 * np.asarray(delta)
     epsilon = np.maximum(root(lambda e: gaussian_delta(e, mu) - delta, 0.0, enough), 0.0)
     return np.where(np.asarray(delta) > 0, epsilon, np.inf)
 
 
-def gaussian_mu(epsilon: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return the largest sensitivity / standard deviation that is (epsilon, delta)-DP."""
+def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, steps: ArrayLike = 1) -> NDArray:
+    """Return the least standard deviation of `steps` releases of sensitivity 1."""
     width = 0 * np.asarray(epsilon) * np.asarray(delta)
-    excess = lambda log: delta - gaussian_delta(epsilon, np.exp(log))
-    return np.exp(root(excess, -12 + width, 8 + width))
+    excess = lambda log: gaussian_delta(epsilon, np.exp(-log)) - delta
+    return np.sqrt(steps) * np.exp(root(excess, -8 + width, 12 + width))
 
 
-def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return epsilon at delta of `steps` composed epsilon-DP randomized responses."""
-    epsilon, steps, delta = np.broadcast_arrays(
-        *(np.asarray(x, float)[..., None] for x in (epsilon, steps, delta))
+def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
+    """Return epsilon at delta `slack` of `steps` composed epsilon-DP randomized responses."""
+    epsilon, steps, slack = np.broadcast_arrays(
+        *(np.asarray(x, float)[..., None] for x in (epsilon, steps, slack))
     )
     lies = np.arange(int(np.max(steps)) + 1.0)
     missing = np.maximum(steps - lies, 0)
     log_chance = gammaln(steps + 1) - gammaln(lies + 1) - gammaln(missing + 1)
     log_chance += missing * epsilon - steps * np.logaddexp(0, epsilon)
     chance = np.where(lies <= steps, np.exp(log_chance), 0.0)
-    loss = (steps - 2 * lies) * epsilon
-
-    def excess(total: NDArray) -> NDArray:
-        remaining = np.maximum(-np.expm1(np.minimum(total[..., None] - loss, 0)), 0)
-        return np.sum(chance * remaining, axis=-1) - delta[..., 0]
-
-    return root(excess, 0.0, (steps * epsilon)[..., 0]) * _ROOM
+    return _epsilon_of_losses((steps - 2 * lies) * epsilon, chance, slack)[..., 0]
 
 
-def lists_epsilon(epsilons: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return epsilon at delta of composed randomized responses, one list of epsilons per row."""
-    epsilons, delta = np.asarray(epsilons, float)[..., None, :], np.asarray(delta, float)
+def lists_epsilon(epsilons: ArrayLike, slack: ArrayLike) -> NDArray:
+    """Return epsilon at delta `slack` of composed randomized responses, one list per row."""
+    epsilons, slack = np.asarray(epsilons, float)[..., None, :], np.asarray(slack, float)
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=epsilons.shape[-1])))
-    loss = np.sum(signs * epsilons, axis=-1)
     chance = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
+    return _epsilon_of_losses(np.sum(signs * epsilons, axis=-1), chance, slack)
+
+
+def _epsilon_of_losses(loss: NDArray, chance: NDArray, delta: NDArray) -> NDArray:
+    """Return epsilon at delta of losses and their chances on the last axis."""
 
     def excess(total: NDArray) -> NDArray:
         remaining = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
         return np.sum(chance * remaining, axis=-1, keepdims=True) - delta
 
-    return root(excess, 0 * delta, np.sum(epsilons, axis=-1)) * _ROOM
+    return root(excess, 0 * delta, np.max(loss, axis=-1, keepdims=True)) * _ROOM
 
 
 def coin_rho(epsilon: ArrayLike) -> NDArray:

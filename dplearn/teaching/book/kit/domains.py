@@ -225,6 +225,16 @@ class Derived(Drawn):
         return False
 
 
+def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
+    """Return a domain of lists of `least` to `most` numbers in [low, high], to two decimals."""
+
+    def draw(rng: Generator) -> NDArray:
+        size = rng.integers(least, most + 1)
+        return np.round(np.exp(rng.uniform(math.log(low), math.log(high), size)), 2)
+
+    return Drawn(draw)
+
+
 @lru_cache(maxsize=1000)
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
     """Return a function of a mapping that passes the entries named in the signature.

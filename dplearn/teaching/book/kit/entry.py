@@ -2,30 +2,30 @@ r"""An entry of the formula book: a function with decorators, each for one kind 
 
 ::
 
-    @formula("G-B4", "Classical noise of the Gaussian mechanism", "upper", "Dwork & Roth 2014, A.1")
+    @formula("G-B4", "Classical noise of the Gaussian mechanism")
     @given("0 < epsilon and epsilon <= 1", epsilon=Log(1e-3, 1.0), delta=Log(1e-15, 0.99))
-    @oracle(oracles.normal_sigma)
+    @upper("Dwork & Roth 2014, Theorem A.1", oracles.normal_sigma)
     @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
-    @wrong("no-two", "The 2 is the Gaussian's own.", claim="sqrt(ln(1.25/delta))/epsilon")
+    @wrong("no-two", "The 2 is the Gaussian's own.", "sqrt(ln(1.25/delta))/epsilon")
     def classical_gaussian_sigma(*, epsilon, delta):
         r"\sigma \ge \Delta_2\sqrt{2\ln(1.25/\delta)}/\varepsilon"
         return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
-* `formula`: id, title, relation of value and truth, and reference.
+* `formula`: id and title.
 * `given`: the hypothesis, an expression whose clauses are checked in readers' calls (or a function
   whose docstring states it), and the domain of each parameter, which may depend on earlier ones.
   Domains that several entries share are a mapping, `given("rho > 0", _SHARED, delta=...)`.
-* `oracle`: an independent computation of the truth from the definition; `verify` checks that it
-  does not call the function. It receives the parameters that it names.
-* `printed`: a value as printed, and the printed truth; all digits must agree. A point that several
-  of them share is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
+* `identity`, `upper`, `lower` or `asymptotic`: the reference, and the oracle to which the value has
+  this relation, an independent computation of the truth from the definition; `verify` checks that
+  it does not call the function. It receives the parameters that it names.
+* `printed`: a value as printed, and the printed truth; all digits must agree. A point shared by
+  several is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
 * `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another
-  value (`claim`, an expression or a function), or the same function under another hypothesis
-  (`given`); all fields that are not given are the formula's.
+  value (an expression or a function), or the same function under another hypothesis (`given`); all
+  fields that are not given are the formula's.
 * `setting`: the meaning of the printed letters, in English and Chinese, the quantity of the value,
   stems of words that name only this situation, and a lower bound for all mechanisms (`below`).
-  Further settings state the same formula in fewer or other letters. Every entry whose value a text
-  could print has a setting; `claims` judges by settings alone.
+  Further settings state the same formula in other letters. `claims` judges by settings alone.
 * The docstring is the statement in LaTeX, followed by remarks, and by lines `name: meaning` for
   parameters that the common list does not explain. `help` shows a text made from all of this.
 
@@ -38,9 +38,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, wraps
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial, wraps
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -87,14 +87,18 @@ class Setting(Fact):
     chinese: str
     about: str  # a key of `terms.QUANTITIES`
     names: tuple[str, ...] = ()  # stems of words that name it, in any language
+    # Function of columns, as arrays, to a lower bound for all mechanisms; "exact" means the value
+    # itself; the default is the value of an identity, else unknown.
     below: Callable[..., Any] | Literal["exact"] | None = None
     # Delta of the pair (value, delta): an expression in, or a function of, the columns.
     second: str | Callable[..., float] = ""
     rare: bool = False  # whether it applies only if the words name it
     into: Callable[..., Mapping[str, Any]] | None = None  # columns to the entry's parameters
     value: Callable[..., float] | None = None  # of entry's value and columns
-    given: str = ""
-    event: str = ""  # pattern of the event; its group is the column `threshold`
+    given: str = ""  # hypothesis in the columns
+    # Pattern, without blanks, of the event whose probability the value is; its group is the column
+    # `threshold`.
+    event: str = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
 
     @cached_property
@@ -121,7 +125,6 @@ class Misprint(Fact):
     kind: Kind | None = None
     oracle: Callable[..., float | Interval] | None = None
     met: str = ""  # a public source, or ""
-    printed: Sequence[Printed] = ()
     along: Mapping[str, Sequence[Any]] | None = None
 
 
@@ -161,9 +164,8 @@ class Formula:
     @property
     def hypothesis(self) -> str:
         """The hypothesis in words or as an expression, or ""."""
-        if callable(self.given):
-            return (self.given.__doc__ or "").strip().split("\n")[0]
-        return self.given
+        given = self.given
+        return (given.__doc__ or "").strip().split("\n")[0] if callable(given) else given
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -219,18 +221,16 @@ class Formula:
     def claimed(self, misprint: Misprint) -> Formula:
         """Return the misprint as a formula."""
         claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
-        changed = {"function": claim, **{n: getattr(misprint, n) for n in _CHANGED}}
+        fields = ("given", "kind", "oracle", "along")
+        changed = {"function": claim, **{n: getattr(misprint, n) for n in fields}}
+        every = {**self.domain, **misprint.domain}
         return replace(
             self,
             **{name: value for name, value in changed.items() if value is not None},
             id=f"{self.id}/{misprint.name}",
             statement=self.statement_of(misprint),
-            domain={
-                name: domain
-                for name, domain in {**self.domain, **misprint.domain}.items()
-                if name not in misprint.without
-            },
-            printed=misprint.printed,
+            domain={n: domain for n, domain in every.items() if n not in misprint.without},
+            printed=(),
             misprints=(),
         )
 
@@ -246,7 +246,6 @@ class Formula:
         return rf"{self.statement}\quad\text{{{text or 'without any hypothesis'}}}"
 
 
-_CHANGED = ("given", "kind", "oracle", "along")
 waiting: dict[Callable[..., Any], list[Fact]] = {}
 entries: dict[str, Formula] = {}
 
@@ -265,9 +264,8 @@ def _help(entry: Formula) -> str:
     lines += ["", "Parameters", "----------"]
     for name in entry.parameters:
         symbol, meaning = terms.MEANINGS.get(name, ("", ""))
-        span = str(entry.domain.get(name, "approaches a limit"))
-        lines += [f"{name}{f' ({symbol})' if symbol else ''}"]
-        lines += [f"    {'; '.join(filter(None, (own.get(name, meaning), span)))}"]
+        about = own.get(name, meaning), str(entry.domain.get(name, "approaches a limit"))
+        lines += [f"{name} ({symbol})" if symbol else name, f"    {'; '.join(filter(None, about))}"]
     lines += ["", "References", "----------", str(entry.reference)]
     for example in entry.printed[:1]:
         arguments = ", ".join(f"{name}={value!r}" for name, value in example.parameters.items())
@@ -275,43 +273,38 @@ def _help(entry: Formula) -> str:
     return "\n".join(lines)
 
 
-def formula(
-    id: str, title: str, kind: Kind, reference: str, /, *, statement: str = ""
-) -> Callable[[F], F]:
+def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
     """Enter a function into the book, with the facts of its other decorators.
 
-    A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Give
-    `statement` if the docstring is not the statement. ValueError is raised if the id is taken or
-    malformed, the reference has no year or place, or a decorator is missing.
+    Give `statement` if the docstring is not the statement. ValueError is raised if the id is taken
+    or malformed, the reference has no year or place, or a decorator is missing.
     """
     if not re.fullmatch(r"G-[A-Z][1-9]\d*[a-h]?", id) or id in entries:
         raise ValueError(f"Expected a new id such as 'G-A4', got {id!r}.")
-    place = re.fullmatch(r"(.+) (\d{4}), (.+)", reference)
-    if not place:
-        raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
 
     def enter_function(function: F) -> F:
         same = [e.function for e in entries.values() if e.function.__name__ == function.__name__]
         if same and function not in same:
             raise ValueError(f"Expected a new name of the function at {id}, got one that is taken.")
         parts = waiting.pop(function, [])
-        fields = dict(item for p in parts if isinstance(p, _Fields) for item in p.fields.items())
-        if missing := {"given", "oracle"} - set(fields):
-            absent = ", ".join(f"no @{part}" for part in sorted(missing))
-            raise ValueError(f"Expected @given and @oracle at {id}, got {absent}.")
+        facts = dict(item for p in parts if isinstance(p, _Fields) for item in p.fields.items())
+        if missing := {"given", "oracle"} - set(facts):
+            absent = ", ".join(f"no {part}" for part in sorted(missing))
+            raise ValueError(f"Expected @given and an oracle at {id}, got {absent}.")
+        place = re.fullmatch(r"(.+) (\d{4}), (.+)", reference := facts.pop("reference"))
+        if not place:
+            raise ValueError(f"Expected authors, year and place at {id}, got {reference!r}.")
         text, _, remarks = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+        lists = {"printed": Printed, "settings": Setting, "misprints": Misprint}
+        facts |= {n: tuple(p for p in parts if isinstance(p, c)) for n, c in lists.items()}
         entries[id] = entry = Formula(
             id=id,
             function=function,
             title=title,
-            kind=kind,
             reference=Reference(place[1], int(place[2]), place[3]),
             statement=statement or text,
             remarks="" if statement else remarks,
-            printed=tuple(p for p in parts if isinstance(p, Printed)),
-            settings=tuple(p for p in parts if isinstance(p, Setting)),
-            misprints=tuple(p for p in parts if isinstance(p, Misprint)),
-            **fields,
+            **facts,
         )
         if not statement:
             function.__doc__ = _help(entry)
@@ -342,9 +335,18 @@ def given(
     return _Fields({"given": hypothesis, "along": along, "domain": {**(shared or {}), **domain}})
 
 
-def oracle(function: Callable[..., float | Interval], /, **options: Any) -> Fact:
-    """Give the oracle; options are `tolerance`, `absolute`, `unsafe` and `points` of `Formula`."""
-    return _Fields({"oracle": function, **options})
+def _against(
+    kind: Kind, reference: str, oracle: Callable[..., float | Interval], /, **options: Any
+) -> Fact:
+    """Give the relation of the value to the oracle, and who has proved it.
+
+    A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Options are
+    `tolerance`, `absolute`, `unsafe` and `points` of `Formula`.
+    """
+    return _Fields({"kind": kind, "reference": reference, "oracle": oracle, **options})
+
+
+identity, upper, lower, asymptotic = (partial(_against, kind) for kind in get_args(Kind))
 
 
 def setting(
@@ -354,31 +356,25 @@ def setting(
     names: str = "",
     /,
     *,
-    below: Callable[..., Any] | Literal["exact"] | None = None,
-    second: str | Callable[..., float] = "",
-    rare: bool = False,
-    into: Callable[..., Mapping[str, Any]] | None = None,
-    value: Callable[..., float] | None = None,
-    given: str = "",
-    event: str = "",
-    **domain: Domain,
+    into: Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None = None,
+    **named: Any,
 ) -> Setting:
     """Return a situation in which the entry's value is the quantity `about`.
 
-    The columns of its table are the function's parameters, or those of `domain` that `into` maps to
-    the entry's parameters; a domain given here replaces the entry's. `below` maps columns, as
-    arrays, to a lower bound for all mechanisms; "exact" means the value itself; the default is the
-    value of an identity, else unknown. `names` are stems separated by blanks, with _ for a blank
-    within a stem. `given` is a hypothesis in the columns. `event` is a pattern, without blanks, of
-    the event whose probability the value is; its group is the column `threshold`.
+    The columns of its table are the function's parameters. If these are not the letters of the
+    printed formula, they are the columns named here: `into` is a mapping, or a function of columns
+    to one, from the entry's parameters to their values; all others are columns themselves.
+    `names` are stems separated by blanks, with _ for a blank within a stem. `named` are fields of
+    `Setting`, and domains of columns, which replace the entry's.
     """
     if about not in terms.QUANTITIES:
         among = ", ".join(terms.QUANTITIES)
         raise ValueError(f"Expected about among {among}, got about={about!r} in {text!r}.")
+    if into is not None:
+        changed = by_name(into) if callable(into) else lambda columns: into
+        named["into"] = lambda **columns: {**columns, **changed(columns)}
     stems = tuple(stem.replace("_", " ") for stem in names.split())
-    return Setting(
-        text, chinese, about, stems, below, second, rare, into, value, given, event, domain
-    )
+    return Setting(text, chinese, about, stems, **_apart(Setting, named))
 
 
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
@@ -389,34 +385,22 @@ def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **o
 def wrong(
     name: str,
     note: str,
-    /,
-    *parts: Printed,
-    says: str = "",
     claim: str | Callable[..., Any] | None = None,
-    given: Hypothesis | None = None,
-    kind: Kind | None = None,
-    oracle: Callable[..., float | Interval] | None = None,
-    along: Mapping[str, Sequence[Any]] | None = None,
-    met: str = "",
+    /,
+    *,
+    says: str = "",
     without: str = "",
-    **domain: Domain,
+    **named: Any,
 ) -> Misprint:
     """Give a wrong variant; `says` is its statement if `claim` or `given` does not determine it.
 
-    Domains given here replace the formula's; `without` lists parameters to drop, separated by
-    spaces.
+    `without` lists parameters to drop, separated by spaces. `named` are fields of `Misprint`, and
+    domains, which replace the formula's.
     """
-    return Misprint(
-        name,
-        note,
-        statement=says,
-        claim=claim,
-        given=given,
-        domain=domain,
-        without=without.split(),
-        kind=kind,
-        oracle=oracle,
-        met=met,
-        printed=parts,
-        along=along,
-    )
+    return Misprint(name, note, says, claim, without=without.split(), **_apart(Misprint, named))
+
+
+def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a fact by name, with all other arguments as its domain."""
+    own = {f.name: named.pop(f.name) for f in fields(fact) if f.name in named}
+    return own | {"domain": named}

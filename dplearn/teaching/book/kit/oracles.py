@@ -7,10 +7,11 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, rel_entr
+from scipy.special import gammaln, rel_entr, xlogy
 
 from dplearn.core.logspace import log1mexp
 from dplearn.core.solve import first_true
@@ -80,6 +81,11 @@ def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
 def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
     """Return the KL divergence by definition: the mean of ln p/q under p."""
     return math.fsum(rel_entr(p, q))
+
+
+def largest_rho(renyi: Callable[[float], float]) -> float:
+    """Return the largest D_a / a of a divergence, over a grid of orders a >= 1."""
+    return max(renyi(a) / a for a in (1.0, 1.01, 1.2, 2.0, 8.0, 100.0))
 
 
 def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
@@ -155,6 +161,12 @@ def log_integral(
             return value
         last = value
     raise ArithmeticError(f"The integral over [{low:g}, {high:g}] did not converge.")
+
+
+def absolute_moment(log_f: Density, power: int, far: float) -> float:
+    """Return the integral of |x|^power e^log_f(x) over [-far, far]; log_f has a kink at 0."""
+    log_size = lambda x: xlogy(power, np.abs(x)) + log_f(x)
+    return math.exp(log_integral(log_size, -far, far, kinks=[0.0]))
 
 
 def gauss(log_f: Density, low: float, high: float, count: int) -> float:
@@ -251,8 +263,18 @@ def normal_log_delta(*, epsilon: float, mu: float) -> float:
     return log_gain - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
 
 
-def normal_epsilon(*, delta: float, mu: float) -> float:
-    """Return the smallest epsilon >= 0 of unit Gaussians at distance mu, at delta."""
+def separation(mu: Any, noise_multiplier: Any, rho: Any, steps: Any) -> Any:
+    """Return mu of `steps` Gaussian releases of which one has this mu, noise or rho; any array."""
+    if mu is None:
+        mu = np.sqrt(2 * rho) if noise_multiplier is None else 1 / noise_multiplier
+    return np.sqrt(steps) * mu
+
+
+def normal_epsilon(
+    *, delta: float, mu=None, noise_multiplier=None, rho=0.0, steps=1, distance=1.0
+) -> float:
+    """Return the smallest epsilon >= 0 at delta of the Gaussian releases of `separation`."""
+    mu = distance * float(separation(mu, noise_multiplier, rho, steps))
     log_delta, high = math.log(delta), mu * (mu + 1)
     enough = lambda epsilon: normal_log_delta(epsilon=epsilon, mu=mu) <= log_delta
     while not enough(high):
@@ -260,13 +282,14 @@ def normal_epsilon(*, delta: float, mu: float) -> float:
     return smallest(enough, low=0.0, high=high)
 
 
-def normal_delta(*, epsilon: float, mu: float, steps: int = 1) -> float:
-    """Return delta of `steps` independent draws of N(mu, 1) against N(0, 1)."""
-    return math.exp(normal_log_delta(epsilon=epsilon, mu=mu * math.sqrt(steps)))
+def normal_delta(*, epsilon: float, mu=None, noise_multiplier=None, rho=0.0, steps=1) -> float:
+    """Return delta of the Gaussian releases of `separation`."""
+    mu = float(separation(mu, noise_multiplier, rho, steps))
+    return math.exp(normal_log_delta(epsilon=epsilon, mu=mu))
 
 
-def normal_sigma(*, epsilon: float, delta: float) -> float:
-    """Return the smallest (epsilon, delta)-DP standard deviation at sensitivity 1."""
+def normal_sigma(*, epsilon: float, delta: float, steps: int = 1) -> float:
+    """Return the smallest (epsilon, delta)-DP deviation of `steps` releases at sensitivity 1."""
     log_delta = math.log(delta)
     enough = lambda x: normal_log_delta(epsilon=epsilon, mu=math.exp(-x)) <= log_delta
-    return math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))
+    return math.sqrt(steps) * math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))

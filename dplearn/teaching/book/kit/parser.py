@@ -5,67 +5,14 @@ their names. Input never reaches Python's `eval`.
 """
 
 import re
-import string
-from typing import NoReturn
 
-from dplearn.teaching.book.kit.expression import (
-    ATOM,
-    BINARY,
-    COMPARE,
-    CONSTANTS,
-    FUNCTIONS,
-    GREEK,
-    INFIX,
-    PREFIX,
-    TIGHT,
-    Expression,
-    Step,
-)
+from dplearn.teaching.book.kit import expression
+from dplearn.teaching.book.kit.expression import FUNCTIONS, TIGHT, Expression, Step
+from dplearn.teaching.book.kit.tokens import CLOSED, DECORATION, DIGITS, Tokens
 
 _LONGEST, _DEEPEST = 2000, 60
-_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵢⱼ", "01234567890123456789-ij")
-# Meanings of LaTeX commands and of words, with Greek letters spelled as in `GREEK`.
-_COMMANDS = {
-    "varepsilon": "epsilon", "eps": "epsilon", "infty": "inf", "cdot": "*", "times": "*",
-    "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=", "dfrac": "frac", "tfrac": "frac",
-    "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖", "Vert": "‖", "vert": "|", "vee": "or",
-    "wedge": "and", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "div": "/",
-    "Σ": "sum", "∑": "sum", "Δ": "Delta", "ϕ": "phi", "sensitivity": "Delta", "ratio": "q",
-    "steps": "T", "rounds": "T", "sup": "min",
-} | GREEK  # fmt: skip
-_TEXT = r"\\(?:mathrm|operatorname\*?|text\w*|mathit|mathsf|mathbf|mbox)\s*"
-_SKIP = (
-    r"(?:[\s\u00a0\u202f]|\$|~|&|\\[,;:!> ]|\\(?:left|right|[bB]igg?[lrm]?|q?quad|displaystyle"
-    r"|textstyle|limits|nonumber|mathcal|rm)(?![A-Za-z])|\b(?:np|numpy|math)\.)*"
-)
-_NUMBER = r"(?P<number>(?:\d+(?:\{,\}\d+|\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
-_END = (
-    r"|(?P<raised>⁻?[⁰¹²³⁴-⁹]+)"
-    r"|(?P<symbol>\*\*|[<>=!]=|\\[{}|]|[-+*/^(),<>·×⋅−–≤≥≠{}\[\]⌊⌋⌈⌉|‖∨])|(?P<end>\Z))"
-)
-# Names in code, and in printed formulas, where decorations follow a letter and products have no
-# sign.
-_CODE = re.compile(rf"{_SKIP}(?:{_NUMBER}|(?P<name>[A-Za-z]\w*){_END}", re.ASCII)
-_PRINTED = re.compile(
-    rf"{_SKIP}(?:{_NUMBER}|(?P<name>{_TEXT}\{{[-\w\s]*\}}|\\[A-Za-z]+|log(?:1p|2|10)|expm1"
-    rf"|[A-Za-z]+|[α-ωϵϕΔΣ∑πΦ∞√]){_END}"
-)
-_DECORATION = re.compile(
-    r"\s*(?:_\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|\\?([A-Za-z]+|\d+|[α-ω]))|()(?:['′]+"
-    r"|\^\s*(?:\{\s*\\?(?:prime|star|ast|\*|\([^()]*\))\s*\}|\\(?:prime|star|ast)(?![a-z])|\*|['′]))"
-    r"|([₀-₉ᵢⱼ]+|(?<=[A-Za-zα-ωϵ])\d+))"
-)
-_INVERSE = re.compile(r"\s*(?:\^\s*(?:\{\s*-\s*1\s*\}|\(-1\))|⁻¹)")
 _SQUARED = re.compile(r"\s*(?:\^\s*\{?([23])\}?|([²³]))")
-_BASE = re.compile(r"\s*_\s*(?:\{\s*(10|2)\s*\}|(10|2))|₂")
-_OF_ORDER = re.compile(r"\s*\(\s*\\?(alpha|lambda|tau|l|a|α|λ|τ)\s*(?:;[^()]*)?\)")
-_LAWS = re.compile(r"\s*(?:\\left|\\[bB]igg?l?)?\((?:[^()]|\([^()]*\))*\)")
-_OF_QUERY = re.compile(r"\s*(?:\(\s*[fqgu]\s*\)|[fqgu](?![A-Za-z_({]))")
 _SUBJECT = re.compile(r"\s*(?:[_^]\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\\?\w)))")
-_HATS = {
-    "hat": "hat", "tilde": "tilde", "bar": "bar", "widehat": "hat", "widetilde": "tilde",
-    "overline": "bar",
-}  # fmt: skip
 _REFUSED = {
     r"\\(?:prod|int)(?![a-z])|[∫∏]": "a product over a list or an integral is not read",
     r"\\[lc]?dots|…|\.\.\.": "a list with dots is not read",
@@ -74,14 +21,9 @@ _REFUSED = {
     r"(?<![A-Za-z\\{])[oO]\}?\s*(?:\\left)?\(|\\Omega|\\Theta": "an order of magnitude has no "
     "constant to check",
 }  # fmt: skip
-_SAME = {"^": "**", "·": "*", "×": "*", "⋅": "*", "−": "-", "–": "-", "≤": "<=", "≥": ">="}
-_SAME |= {"≠": "!=", "ln": "log", "π": "pi", "Φ": "Phi", "∞": "inf", "√": "sqrt", "∨": "or"}
-_SAME |= {"{": "(", "[": "(", "}": ")", "]": ")", r"\{": "(", r"\}": ")", r"\|": "‖"}
 # Precedence between quotient and power: 1/2σ² is 1/(2σ²).
 _JUXTAPOSED = 7.5
 _PARTNER = {")": "(", "]": "[", "}": "{"}
-_CLOSED = {"|": "abs", "‖": "abs", "⌊": "floor", "⌈": "ceil"}
-_CALLED = {*FUNCTIONS, "frac", "over"}
 
 
 def parse(text: str, *, printed: bool = False) -> Expression:
@@ -129,105 +71,19 @@ def parse(text: str, *, printed: bool = False) -> Expression:
     return Expression(text, tuple(parser.program))
 
 
-class _Parser:
+class _Parser(Tokens):
     """Precedence-climbing parser with one token of lookahead, which writes the program."""
 
     def __init__(self, text: str, printed: bool) -> None:
-        self.text, self.next, self.printed = text, 0, printed
-        self.token_of = _PRINTED if printed else _CODE
         self.program: list[Step] = []
         self.bars: list[str] = []
-        self.advance()
-
-    def advance(self) -> None:
-        """Make the next token the current one."""
-        match = self.token_of.match(self.text, self.next)
-        if not match:
-            # Strip only ASCII blanks: other blanks are unexpected characters.
-            ahead = self.text[self.next :].lstrip(string.whitespace)
-            self.start = len(self.text) - len(ahead)
-            self.kind, self.token = "odd", self.text[self.start]
-            self.fail("a number, a name or an operator")
-        self.kind, self.raw = str(match.lastgroup), match[match.lastgroup or 0]
-        self.start, self.next = match.start(self.kind), match.end()
-        self.token = _SAME.get(self.raw, self.raw)
-        if self.kind == "name":
-            self.name_of_print() if self.printed else self.word(self.token)
-        elif self.kind == "raised":
-            self.token = self.raw.translate(_DIGITS)
-        elif self.kind == "number":
-            self.token = self.raw.replace("{,}", ".")
-
-    def word(self, word: str) -> bool:
-        """Set the token; return whether it is an operator, a constant or a function."""
-        self.token = word
-        if word in BINARY | COMPARE | _CLOSED or word in ("not", "⌋", "⌉", ""):
-            self.kind = "symbol"
-        return self.kind == "symbol" or word in _CALLED or word in CONSTANTS
-
-    def name_of_print(self) -> None:
-        """Set the token to a decorated letter, a function, or an operator of LaTeX."""
-        raw = self.raw
-        if text := re.fullmatch(_TEXT + r"\{([-\w\s]*)\}", raw):
-            raw = text[1].strip(" -")
-        word = raw.removeprefix("\\")
-        if hat := _HATS.get(word):
-            self.next += len(re.match(r"\s*\{?", self.text[self.next :])[0])  # type: ignore[index]
-            braced = self.text[self.next - 1] == "{"
-            self.advance()
-            self.next += bool(braced and self.text[self.next : self.next + 1] == "}")
-            self.decorate(f"{self.token}_{hat}")
-            return
-        known = word in _COMMANDS or len(word) == 1 or raw != self.raw or raw[0] == "\\"
-        word = _COMMANDS.get(word, word)
-        word = _SAME.get(word, word)
-        if not (known or word in _CALLED or word in CONSTANTS or word in GREEK.values()):
-            known = word.isupper() or word in ("Delta", "and", "or", "not")
-            begun = [f for f in (*FUNCTIONS, "ln") if word.startswith(f)]
-            word = word if known else max(begun, key=len, default=word[0])
-            self.next = self.start + len(word) if not known else self.next
-            word = _SAME.get(word, word)
-        if not self.word(word):
-            self.decorate(word)
-        elif word == "inf" and self.raw.startswith(("\\inf", "inf")) and "infty" not in self.raw:
-            self.token = "min"
-        elif word == "log" and (base := _BASE.match(self.text, self.next)):
-            self.token, self.next = f"log{base[1] or base[2] or 2}", base.end()
-        elif word in ("Phi", "erf") and (power := _INVERSE.match(self.text, self.next)):
-            self.token, self.next = {"Phi": "probit", "erf": "erfinv"}[word], power.end()
-
-    def decorate(self, name: str) -> None:
-        """Read the subscripts, primes and arguments that belong to the name."""
-        while mark := _DECORATION.match(self.text, self.next):
-            if mark[4] and mark[4].isascii() and self.raw[0] == "\\":
-                break  # a factor after a command
-            below = (
-                mark[1] if mark[1] is not None else mark[2] or (mark[4] or "").translate(_DIGITS)
-            )
-            below = "".join(GREEK.get(sign, sign) for sign in below)
-            below = re.sub(r"\\(?:text\w*|mathrm|mathcal|rm)|[^A-Za-z0-9]", "", below)
-            name, self.next = f"{name}_{below or 'prime'}", mark.end()
-        base, _, below = name.partition("_")
-        if base == "Delta" or (
-            base in ("S", "GS") and below in ("f", "u", "q", "1", "2", "fprime")
-        ):
-            name = "Delta"
-            if query := _OF_QUERY.match(self.text, self.next):
-                self.next = query.end()
-        elif base in ("D", "R") and below.startswith(("alpha", "lambda", "a", "prime")):
-            laws = _LAWS.match(self.text, self.next)
-            name, self.next = "D", laws.end() if laws else self.next
-        elif order := _OF_ORDER.match(self.text, self.next):
-            kind = base in ("K", "alpha", "mu") and order[1] in ("lambda", "l", "λ", "alpha", "α")
-            if kind or base in ("epsilon", "rho", "gamma", "tau"):
-                name, self.next = "K" if kind else "D", order.end()
-        self.token = name
+        super().__init__(text, printed)
 
     def expression(self, least: float, depth: int) -> None:
         """Read an expression of operators with a precedence of at least `least`."""
         self.operand(least, depth)
         while True:
-            tight = 0 if self.kind == "raised" else INFIX.get(self.token, 0)
+            tight = 0 if self.kind == "raised" else expression.INFIX.get(self.token, 0)
             # A factor without a multiplication sign; two numbers need one.
             opens = self.token in ("(", "⌊", "⌈") or (self.token in "|‖" and not self.bars)
             factor = opens if self.kind == "symbol" else self.token not in TIGHT
@@ -260,7 +116,7 @@ class _Parser:
             self.power(depth)
             self.program.append(Step("minus", 1))
             return
-        self.operand(ATOM, depth)
+        self.operand(expression.ATOM, depth)
         if self.kind == "raised":
             self.program += [Step(float(self.token)), Step("**", 2)]
             self.advance()
@@ -275,14 +131,10 @@ class _Parser:
             self.advance()
         return good
 
-    def close(self, expected: str) -> None:
-        if not self.accept(")"):
-            self.fail(expected)
-
     def comparison(self, depth: int) -> None:
         """Read a chain of comparisons: a < b <= c is one step with three inputs."""
         chain: list[str] = []
-        while self.token in COMPARE:
+        while self.token in expression.COMPARE:
             chain.append(self.token)
             self.advance()
             self.expression(TIGHT["<"] + 1, depth + 1)
@@ -294,7 +146,7 @@ class _Parser:
             self.fail(f"at most {_DEEPEST} levels of nesting")
         token, kind = self.token, self.kind
         prefix = "minus" if token == "-" else token
-        if prefix in PREFIX and (kind == "symbol" or least <= TIGHT[prefix]):
+        if prefix in expression.PREFIX and (kind == "symbol" or least <= TIGHT[prefix]):
             self.advance()
             self.expression(TIGHT[prefix], depth + 1)
             self.program.append(Step(prefix, 1))
@@ -304,8 +156,9 @@ class _Parser:
                 self.advance()
                 self.expression(0, depth + 1)
                 self.program.append(Step("/", 2))
-            self.close("an operator or )")
-        elif kind == "symbol" and token in _CLOSED:
+            if not self.accept(")"):
+                self.fail("an operator or )")
+        elif kind == "symbol" and token in CLOSED:
             self.enclosed(token, depth)
         elif kind == "number":
             self.program.append(Step(float(token)))
@@ -326,14 +179,14 @@ class _Parser:
         if self.token != partner:
             self.fail(f"an operator or {partner}")
         if bar == "‖":  # skip the norm's index
-            index = _DECORATION.match(self.text, self.next)
+            index = DECORATION.match(self.text, self.next)
             self.next = index.end() if index and index[2] else self.next
         self.advance()
         inside = self.program[begin:]
         if bar == "‖" and [s.inputs for s in inside] == [0, 0, 2] and inside[2].what == "-":
             self.program[begin:] = [Step("Delta")]
         else:
-            self.program.append(Step(_CLOSED[bar], 1))
+            self.program.append(Step(CLOSED[bar], 1))
 
     def name(self, name: str, depth: int) -> None:
         """Read a constant, a variable, a LaTeX fraction, or a call with or without brackets."""
@@ -345,7 +198,7 @@ class _Parser:
             self.call(name, depth)
         else:
             self.advance()
-            self.program.append(Step(CONSTANTS.get(name, name)))
+            self.program.append(Step(expression.CONSTANTS.get(name, name)))
 
     def fraction(self, depth: int) -> None:
         r"""Read ``\frac{a}{b}``, ``\frac12`` and ``\frac1\delta``."""
@@ -355,11 +208,11 @@ class _Parser:
             self.next = digits.end(1)
         self.advance()
         if not digits:
-            self.operand(ATOM, depth + 1)
+            self.operand(expression.ATOM, depth + 1)
         if self.kind == "number" and len(self.raw) > 1:  # the first digit is the denominator
             self.next = self.start + 1
             self.token = self.raw[0]
-        self.operand(ATOM, depth + 1)
+        self.operand(expression.ATOM, depth + 1)
         self.program.append(Step("/", 2))
 
     def over_a_list(self, function: str, depth: int) -> None:
@@ -378,8 +231,7 @@ class _Parser:
                 self.over_a_list("largest" if name == "max" else "min", depth)
                 return
             self.fail("a closed form: an optimum over a set is not read")
-        has_power = name not in ("sqrt", "min", "max")
-        power = has_power and _SQUARED.match(self.text, self.next)
+        power = name not in ("sqrt", "min", "max") and _SQUARED.match(self.text, self.next)
         if power:
             self.next = power.end()
         ahead = self.token_of.match(self.text, self.next)
@@ -390,7 +242,7 @@ class _Parser:
             self.fail(f"( after {name}")
         else:
             if name == "sqrt":
-                self.operand(ATOM, depth + 1)
+                self.operand(expression.ATOM, depth + 1)
             else:
                 number = self.kind == "number"
                 self.expression(_JUXTAPOSED, depth + 1)
@@ -399,7 +251,7 @@ class _Parser:
                     self.program.append(Step("/", 2))
             self.program.append(Step(name, 1))
         if power:
-            digit = power[1] or power[2].translate(_DIGITS)
+            digit = power[1] or power[2].translate(DIGITS)
             self.program += [Step(float(digit)), Step("**", 2)]
 
     def arguments(self, name: str, depth: int) -> None:
@@ -416,10 +268,6 @@ class _Parser:
             inputs += 1
         if most > 1 and inputs == 1:
             self.fail(f"a second argument of {name}")
-        self.close("an operator, a comma or )" if inputs < most else "an operator or )")
+        if not self.accept(")"):
+            self.fail("an operator, a comma or )" if inputs < most else "an operator or )")
         self.program.append(Step(name, inputs))
-
-    def fail(self, expected: str) -> NoReturn:
-        got = "the end" if self.kind == "end" else repr(self.text[self.start : self.next][:30])
-        got = repr(self.token) if self.kind == "odd" else got
-        raise ValueError(f"Expected {expected} at position {self.start + 1}, got {got}.")

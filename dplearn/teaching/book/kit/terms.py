@@ -20,6 +20,15 @@ QUANTITIES = {
 }  # fmt: skip
 # Stems of words for several releases, and for several people, in any language.
 REPEATED = "compos releas fold round step quer 组合"
+# Settings of several chapters: one Gaussian release, and k of them.
+ALONE = (
+    "Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
+    "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声",
+)
+TOGETHER = (
+    "k releases, each with Gaussian noise of standard deviation σ on an answer of L2 sensitivity Δ",
+    "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声",
+)
 GROUP = "group user famil household relative correlated 群 家庭"
 # Symbol and meaning of a parameter, unless an entry gives its own.
 MEANINGS = {

@@ -4,7 +4,6 @@ import { Drag } from "../page/drag.js";
 import { button, italics, number } from "../page/html.js";
 import { digits, down, nearest, opened, queryOf, text, ticks, up } from "../page/numbers.js";
 import { People } from "../page/people.js";
-import { ADDRESSED } from "../page/place.js";
 import { el, set } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
 import { helper } from "../page/worker.js";
@@ -185,7 +184,7 @@ class Page extends View {
 <p class="dp-verdict" role="status"></p>
 <section class="dp-both"><div class="dp-crowd"></div>
 <div class="dp-choices">${["program", "attack"].map(choice).join("")}<p class="dp-runs"></p></div></section>
-<footer><p class="dp-assumed"></p><p class="dp-tools">${ADDRESSED ? button("link", words.link) : ""} ${button("language", words.other)}</p></footer>
+<footer><p class="dp-assumed"></p><p class="dp-tools">${button("language", words.other)}</p></footer>
 </div>`, ".dp-svg");
     this.svg = this.find(".dp-svg");
     this.people = new People(this.find(".dp-crowd"), words);
@@ -217,7 +216,7 @@ class Page extends View {
     this.write(".dp-guessline output", run.guess === null ? "" : words.guessed(text(run.guess)));
     this.write(".dp-assumed", words.assumed(run.attack));
     this.axis();
-    this.people.show({ upper: found }, accused);
+    this.people.show(found, accused);
     set(this.people.sides[0].number, "text", state.runs ? (100 * found).toFixed(1) : "–");
     set(this.people.sides[1].number, "text", state.runs ? (100 * accused).toFixed(1) : "–");
     this.rings.forEach((ring, i) => set(ring, "opacity", 100 * (state.allowed ?? 0) - i >= 0.5 ? "1" : "0"));

@@ -25,7 +25,7 @@ export function evidence(dplearn) {
       noise_multiplier: plan.noise_multiplier * Math.exp(-STEP * k), sample_rate: plan.sample_rate, delta: plan.delta, adjacency: "add_remove",
     });
     const most = (/** @type {number} */ k, /** @type {number} */ alarms) =>
-      (alarms > 0 && alarms < 1 && dplearn.truePositiveRate(run(k), plan.steps, alarms)?.upper) || 1;
+      (alarms > 0 && alarms < 1 && dplearn.truePositiveRate(run(k), plan.steps, alarms)) || 1;
     if (!counts) return { key, allowed: most(0, rate) };
     const [found, members, accused, others] = counts;
     const rates = [1 - upper(members - found, members, chance / 2), upper(accused, others, chance / 2)];

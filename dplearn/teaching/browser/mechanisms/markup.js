@@ -39,7 +39,7 @@ export function markup(words, catalogue, names) {
  <div class="dp-crowd"></div>
  <p class="dp-attack">${put(words.attacker)}<span class="dp-finds"></span></p>
 </aside>
-<footer class="dp-foot"><p class="dp-assumed"></p><p class="dp-tools">${button("link", words.link)} ${button("language", words.other)}</p></footer>
+<footer class="dp-foot"><p class="dp-assumed"></p><p class="dp-tools">${button("language", words.other)}</p></footer>
 <div class="dp-live" aria-live="polite"></div>
 </div>`;
 }

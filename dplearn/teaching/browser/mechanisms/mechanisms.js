@@ -189,7 +189,8 @@ class Page extends View {
     this.write(".dp-proof", words.proof({ exact: view.exact, waiting: waiting && this.send }));
     this.write(".dp-proves", words.proves(view));
     const rate = state.false_positive_rate;
-    this.write(".dp-finds", words.finds(this.people.show({ upper: view.true_positive_rate }, rate), rate));
+    this.people.show(view.true_positive_rate, rate);
+    this.write(".dp-finds", words.finds(view.true_positive_rate, rate));
   }
 
   /** Write the address, and request the pair's table if it is missing. */

@@ -1,7 +1,7 @@
 // Cache of epsilons, so that moving T, the budget or a drag back to old values needs no computation.
 import { STYLES } from "./accountants.js";
 import { FIELDS, keyOf, proved } from "./run.js";
-import { clamp, down, up } from "./numbers.js";
+import { clamp, up } from "./numbers.js";
 
 const KEPT = 3000;
 // Number of intervals between the points of a curve.
@@ -31,10 +31,8 @@ export class Answers {
   /** Return curves up to a number of steps; unproved points of PLD are null. */
   curves(run, largest, names = Answers.named(run)) {
     if (!proved(run)) return this.confirmation.curves(run, largest);
-    const key = `${keyOf(run)}|${largest}|${run.logT}|`;
-    const grid = Array.from({ length: PARTS + 1 }, (_, i) => Math.round(largest ** (i / PARTS)));
-    if (!run.logT) for (let i = 1; i <= PARTS / 2; i++) grid.push(Math.round((2 * largest * i) / PARTS));
-    const steps = [...new Set(grid)].sort((a, b) => a - b);
+    const key = `${keyOf(run)}|${largest}|`;
+    const steps = [...new Set(Array.from({ length: PARTS + 1 }, (_, i) => Math.round(largest ** (i / PARTS))))];
     const missing = names.filter((name) => !this.kept.has(key + name));
     if (missing.length) {
       const found = this.engine.curves(run, steps, { accountants: missing, draft: true });
@@ -73,21 +71,6 @@ export class Answers {
       return this.at(run, T, [...names, "rdp"]);
     }
     return Object.fromEntries(names.map((name) => [name, this.kept.get(key(name))]));
-  }
-
-  /** Return the largest sample rate at which epsilon at T is within a budget, rounded down; 0 if
-   * there is none. */
-  rate(run, budget) {
-    const within = (q) => least(this.at({ ...run, sample_rate: q, B: 0 }, run.T, ["pld"])).value <= budget;
-    let [low, high] = FIELDS.sample_rate.ends;
-    if (within(high)) return high;
-    if (!within(low)) return 0;
-    while (high / low > 1.0005) {
-      const middle = Math.sqrt(low * high);
-      if (within(middle)) low = middle;
-      else high = middle;
-    }
-    return down(low, 3);
   }
 
   /** Return the noise at which PLD has this epsilon at T, rounded up so that epsilon is not exceeded. */

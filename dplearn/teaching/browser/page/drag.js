@@ -13,8 +13,8 @@ const ofRun = (page) => ({
   value: (name) => valueOf(page.run, name),
   grips: {
     T: {
-      at: () => [page.frame.x(page.run, page.run.T), null],
-      move: (x) => page.change("T", digits(page.frame.stepsAt(page.run, x), 3)),
+      at: () => [page.frame.x(page.run.T), null],
+      move: (x) => page.change("T", digits(page.frame.stepsAt(x), 3)),
     },
     budget: {
       still: true,
@@ -30,7 +30,7 @@ const ofRun = (page) => ({
     pull: {
       still: true,
       at: () => [null, null],
-      move: (x, y) => page.pull(Math.round(page.frame.stepsAt(page.run, x)), page.frame.epsilonAt(page.run, y)),
+      move: (x, y) => page.pull(Math.round(page.frame.stepsAt(x)), page.frame.epsilonAt(page.run, y)),
     },
   },
 });

@@ -3,15 +3,12 @@ import { least } from "./answers.js";
 import { Axis } from "./axis.js";
 import { clamp, nice } from "./numbers.js";
 
-const EASE = 320;
-
 /** Span of both axes, and their size and margins in pixels (`box`). */
 export class Frame {
   constructor(answers) {
     this.answers = answers;
     this.span = { last: 1e5, bottom: 0.005, top: 20 };
     this.box = { width: 800, height: 460, left: 54, right: 104, above: 30, below: 62, small: false };
-    this.moving = null;
   }
 
   /** Return the last step of curves, a power of ten, so that cached curves are used again. */
@@ -37,35 +34,14 @@ export class Frame {
     return { last, bottom: nice(clamp(lowest, top / 1e4, top / 200), -1), top };
   }
 
-  /** Change the span if T, the budget or epsilon is no longer well inside. */
-  settle(run, now, calm) {
-    if (this.holds(run)) return;
-    const to = this.suiting(run);
-    if (calm) this.span = to;
-    else this.moving = { from: this.span, to, start: now };
-  }
-
+  /** Return whether T, the budget and epsilon are well inside the span. */
   holds(run) {
     const { last, bottom } = this.span;
     if (run.logEpsilon !== bottom > 0) return false;
     const shares = this.axisEpsilon(run, 0, 1);
     const [epsilon, budget] = [least(this.answers.at(run)).value, run.budget].map((value) => shares.at(value));
     const [low, lowest] = run.logEpsilon ? [0.2, 0.12] : [0.12, 0.04];
-    const inside = run.T < 0.75 * last && (run.logT ? run.T > last ** 0.3 : run.T > last / 12);
-    return inside && epsilon > low && budget > lowest && Math.max(epsilon, budget) < 0.93;
-  }
-
-  /** Advance an animated change of the span; return whether it continues. */
-  advance(now) {
-    if (!this.moving) return false;
-    const { from, to, start } = this.moving;
-    const share = clamp((now - start) / EASE, 0, 1);
-    const eased = 1 - (1 - share) ** 3;
-    const between = (a, b) => (a > 0 && b > 0 ? a * (b / a) ** eased : a + (b - a) * eased);
-    const at = (/** @type {"last" | "bottom" | "top"} */ end) => between(from[end], to[end]);
-    this.span = { last: at("last"), bottom: at("bottom"), top: at("top") };
-    if (share === 1) [this.span, this.moving] = [to, null];
-    return share < 1;
+    return run.T < 0.75 * last && run.T > last ** 0.3 && epsilon > low && budget > lowest && Math.max(epsilon, budget) < 0.93;
   }
 
   /** Extend the span during a drag, without jumps. */
@@ -84,9 +60,9 @@ export class Frame {
     return { left, right: width - right, top: above, bottom: height - below };
   }
 
-  axisT(run) {
+  axisT() {
     const { left, right } = this.sides;
-    return new Axis({ low: run.logT ? 1 : 0, high: this.span.last, log: run.logT }, left, right);
+    return new Axis({ low: 1, high: this.span.last, log: true }, left, right);
   }
 
   axisEpsilon(run, from = this.sides.bottom, to = this.sides.top) {
@@ -94,16 +70,16 @@ export class Frame {
     return new Axis({ low: run.logEpsilon ? bottom : 0, high: top, log: run.logEpsilon }, from, to);
   }
 
-  x(run, T) {
-    return this.axisT(run).at(T);
+  x(T) {
+    return this.axisT().at(T);
   }
 
   y(run, epsilon) {
     return this.axisEpsilon(run).at(epsilon);
   }
 
-  stepsAt(run, x) {
-    return clamp(this.axisT(run).value(x), 1, 1e7);
+  stepsAt(x) {
+    return clamp(this.axisT().value(x), 1, 1e7);
   }
 
   epsilonAt(run, y) {

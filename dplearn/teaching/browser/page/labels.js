@@ -9,7 +9,7 @@ import { apart, el, widthOf } from "./shapes.js";
 export function values(run, view, words) {
   const { frame } = view;
   const [{ left, top, bottom }, { width, small }] = [frame.sides, frame.box];
-  const x = frame.x(run, run.T);
+  const x = frame.x(run.T);
   const [above, below] = [[], []];
   const ceiling = view.best.value * (1 + 1e-6);
   // Values at the T line: [name, value].
@@ -80,7 +80,7 @@ function ending(run, frame, found, name) {
   for (const [i, upper] of (found.of[name]?.upper ?? []).entries()) {
     const epsilon = name === "pld" && upper === null ? found.of.rdp?.upper[i] : upper;
     if (!(epsilon > 0)) continue;
-    const x = frame.x(run, found.steps[i]);
+    const x = frame.x(found.steps[i]);
     const y = epsilon === Infinity ? -1e4 : frame.y(run, epsilon);
     const share = last ? (edge, a, b) => (edge - a) / (b - a) : () => 0;
     if (y < top && x <= right) return [last ? last[0] + share(top, last[1], y) * (x - last[0]) : x, top];

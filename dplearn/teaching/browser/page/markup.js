@@ -24,7 +24,7 @@ export function markup(words, presets, kinds) {
     <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label[words.code])}</button>`).join("");
   return `<div class="dp" lang="${words.code}">
 <header class="dp-top"><h2>${words.title}</h2>${published}
- <span class="dp-tools">${button("pin", "")}${button("link", words.link)}${button("language", words.other, 'class="dp-language"')}</span></header>
+ <span class="dp-tools">${button("pin", "")}${button("language", words.other, 'class="dp-language"')}</span></header>
 <p class="dp-unread" role="status"></p>
 <section class="dp-say">
  <p class="dp-sentence">${run}</p>
@@ -33,7 +33,7 @@ export function markup(words, presets, kinds) {
  <p class="dp-plain"></p><p class="dp-claimed"></p>
 </section>
 <section class="dp-figure">
- <div class="dp-plot"><div class="dp-axisbuttons">${button("logEpsilon", "", `class="dp-logy" aria-label="ε: ${words.log} / ${words.linear}"`)}${button("logT", "", `class="dp-logx" aria-label="T: ${words.log} / ${words.linear}"`)}</div></div>
+ <div class="dp-plot"><div class="dp-axisbuttons">${button("logEpsilon", "", `class="dp-logy" aria-label="ε: ${words.log} / ${words.linear}"`)}</div></div>
  <p class="dp-budget">${sentence(words, words.lasts).replace("{go}", button("go", "", 'class="dp-go"'))}</p>
  <div class="dp-chips">${chips}</div>
  <p class="dp-printed-list"></p>
@@ -44,7 +44,7 @@ export function markup(words, presets, kinds) {
  <p class="dp-attack">${sentence(words, words.attacker)}<span class="dp-finds"></span></p>
 </aside>
 <details class="dp-more"><summary>${words.numbers}</summary>
- <p class="dp-note"></p><p class="dp-meet">${words.meet} ${button("noise_multiplier", "σ")} ${button("sample_rate", "q")}</p>
+ <p class="dp-note"></p><p class="dp-meet">${words.meet} ${button("noise_multiplier", "σ")}</p>
  <table><thead><tr>${words.table.map((name) => `<th>${name}</th>`).join("")}</tr></thead><tbody></tbody></table>
  <p>${button("python", words.python)}</p></details>
 <div class="dp-live" aria-live="polite"></div>

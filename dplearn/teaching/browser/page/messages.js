@@ -7,7 +7,7 @@ const times = (value) => (value > VAST ? text(down(Math.exp(Math.min(value, 700)
 
 /** Texts shared by all browser-drawn pages. @type {{[name: string]: [any, any]}} */
 export const SHARED = {
-  code: ["en", "zh"], other: ["中文", "English"], link: ["Copy link", "复制链接"], copied: ["Copied", "已复制"],
+  code: ["en", "zh"], other: ["中文", "English"], copied: ["Copied", "已复制"],
   how: ["Drag, press arrow keys, or press Enter to type", "拖动，按方向键，或按回车键输入"],
   members: ["100 people in the data", "数据中的 100 人"], others: ["100 people not in it", "不在其中的 100 人"],
   found: ["identified", "被认出"], accused: ["wrongly accused", "被误指"],

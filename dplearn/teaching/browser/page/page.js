@@ -21,12 +21,6 @@ const QUIET = 4000;
 // Largest number of steps for the proof of how many steps a budget allows.
 const LIMIT = 1e7;
 
-/** Switch an axis between linear and logarithmic scale. */
-function scaled(page, name) {
-  page.run = { ...page.run, [name]: !page.run[name] };
-  page.framed();
-}
-
 /** Actions of the buttons; false means that the run is unchanged. */
 const ACTIONS = {
   units(page) {
@@ -36,10 +30,6 @@ const ACTIONS = {
   noise_multiplier(page) {
     page.change("noise_multiplier", page.answers.noise(page.run, page.run.T, page.run.budget));
   },
-  sample_rate(page) {
-    const rate = page.answers.rate(page.run, page.run.budget);
-    if (rate) page.change("sample_rate", rate);
-  },
   prove(page) {
     page.wanted = "prove";
     revealed();
@@ -47,8 +37,10 @@ const ACTIONS = {
   pin(page) {
     page.run = { ...page.run, pin: page.run.pin ? null : pinned(page.run) };
   },
-  logT: (page) => scaled(page, "logT"),
-  logEpsilon: (page) => scaled(page, "logEpsilon"),
+  logEpsilon(page) {
+    page.run = { ...page.run, logEpsilon: !page.run.logEpsilon };
+    page.framed();
+  },
   go(page) {
     const found = page.lasting?.key === lastingKey(page.run) && page.lasting.all.find((one) => one.name === "pld");
     const steps = found ? found.steps : Math.floor(reached(page.view.found, "pld", page.run.budget) ?? 0);
@@ -78,7 +70,6 @@ class Page extends View {
     });
     this.answers = new Answers(engine, this.later, this.confirmation, () => this.schedule());
     this.frame = new Frame(this.answers);
-    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.start("epsilon", language);
     // Streamlit shows the state of the connection in this attribute.
     this.server = new MutationObserver(() => this.schedule());
@@ -163,7 +154,6 @@ class Page extends View {
 
   touch() {
     this.touched = true;
-    this.frame.moving = null;
   }
 
   change(name, value) {
@@ -211,9 +201,8 @@ class Page extends View {
     this.frame.span = this.frame.suiting(this.run);
   }
 
-  draw(now) {
+  draw() {
     const { frame, answers, drag } = this;
-    if (frame.advance(now)) this.schedule();
     if (drag.held && !drag.held.still) frame.grow(this.run);
     const { run } = this;
     this.confirmation.held = Boolean(drag.held);
@@ -251,7 +240,7 @@ class Page extends View {
   /** Set the axes, request the steps within the budget, and write the address. */
   rested() {
     const { run } = this;
-    this.frame.settle(run, performance.now(), this.calm.matches);
+    if (!this.frame.holds(run)) this.framed();
     const key = lastingKey(run);
     const names = Answers.named(run).filter((name) => !STYLES[name].approximation);
     if (proved(run) && this.lasting?.key !== key) {
@@ -261,10 +250,10 @@ class Page extends View {
       });
     }
     this.place.write(written(run));
-    const state = written({ ...run, shown: FIRST, logT: true, logEpsilon: false, pin: null });
+    const state = written({ ...run, shown: FIRST, logEpsilon: false, pin: null });
     this.preset = this.presets.find(({ query }) => written(fromAddress(query, this.kinds).run) === state);
     this.find("[name=preset]").value = this.preset ? this.preset.query || "here=10000" : "";
-    if (this.view.status === "known") this.write(".dp-live", this.words.spoken(bound(this.epsilon(), 4), run.T));
+    if (this.view?.status === "known") this.write(".dp-live", this.words.spoken(bound(this.epsilon(), 4), run.T));
     this.schedule();
   }
 
@@ -278,13 +267,14 @@ class Page extends View {
     // Until the new answer arrives, show the old one, pale and without text.
     const stale = able && !kept.has(key);
     this.find(".dp-people").classList.toggle("dp-stale", stale);
-    const share = this.people.show(this.true_positive_rate, run.rate);
+    const share = this.true_positive_rate;
+    this.people.show(share, run.rate);
     const known = !stale && share !== undefined;
     this.write(".dp-finds", known ? this.words.finds(share, run.rate) : "…");
     this.write(".dp-note", known && share !== null ? this.words.right(share / run.rate) : "");
     if (!stale) return;
-    this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (ends) => {
-      this.answers.remember(key, ends);
+    this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (share) => {
+      this.answers.remember(key, share);
       this.schedule();
     });
   }
@@ -295,7 +285,7 @@ export const mount = mounting(Page);
 /** Return the bound on the true positive rate from epsilon and delta; undefined for infinite epsilon. */
 function promised(epsilon, { delta, rate }) {
   if (epsilon === Infinity) return undefined;
-  return { lower: 0, upper: Math.min(Math.exp(epsilon) * rate + delta, 1 - Math.exp(-epsilon) * (1 - delta - rate)) };
+  return Math.min(Math.exp(epsilon) * rate + delta, 1 - Math.exp(-epsilon) * (1 - delta - rate));
 }
 
 /** Scroll to the details that the server draws below the page. */

@@ -27,16 +27,13 @@ export class People {
     });
   }
 
-  /** Show the attacker's true positive rate, whose ends are null without a bound and undefined before a
-   * result; return its upper end. */
-  show(ends, rate) {
+  /** Show the attacker's true positive rate: null without a bound, undefined before a result. */
+  show(share, rate) {
     const [members, others] = this.sides;
-    const share = ends === undefined ? undefined : (ends?.upper ?? null);
     fill(others, rate);
     fill(members, share ?? 0);
     set(others.number, "text", text(up(100 * rate)));
     set(members.number, "text", share === undefined ? "…" : share === null ? "?" : people(share));
-    return share;
   }
 }
 

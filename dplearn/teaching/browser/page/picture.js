@@ -69,17 +69,17 @@ export class Picture {
     set(this.curve, "visibility", held ? null : "hidden");
     if (!held) return;
     const y = Math.min(Math.max(frame.y(run, value), top - 30), bottom + 30);
-    set(this.curve, "transform", `translate(${frame.x(run, run.T).toFixed(1)} ${y.toFixed(1)})`);
+    set(this.curve, "transform", `translate(${frame.x(run.T).toFixed(1)} ${y.toFixed(1)})`);
   }
 
   axes(run) {
     const { frame } = this;
     const [{ left, right, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
-    const [x, y] = [frame.axisT(run), frame.axisEpsilon(run)];
+    const [x, y] = [frame.axisT(), frame.axisEpsilon(run)];
     // Leave out labels near the T line, which has its own.
     const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
     const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
-    const across = ticks(run.logT, run.logT ? 1 : 0, last, small ? 3 : 6).map(([value, written]) => [value, written && apart(value) ? steps(value) : ""]);
+    const across = ticks(true, 1, last, small ? 3 : 6).map(([value, written]) => [value, written && apart(value) ? steps(value) : ""]);
     const up = ticks(run.logEpsilon, low, high, 5).map(([value, written]) => [value, written ? text(value) : ""]);
     const over = el("rect", { class: "dp-over", x: left, y: top, width: right - left, height: this.level(run) - top });
     return [over, ...grid(x, y, frame.sides, across, up), el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε")];
@@ -117,7 +117,7 @@ export class Picture {
   }
 
   place(run, T, epsilon) {
-    return `${this.frame.x(run, T).toFixed(1)} ${this.frame.y(run, epsilon).toFixed(1)}`;
+    return `${this.frame.x(T).toFixed(1)} ${this.frame.y(run, epsilon).toFixed(1)}`;
   }
 
   /** Return the path of a curve through all finite points. */
@@ -129,7 +129,7 @@ export class Picture {
         continue;
       }
       const y = this.frame.y(run, end);
-      parts.at(-1).push([this.frame.x(run, steps[i]), y]);
+      parts.at(-1).push([this.frame.x(steps[i]), y]);
       if (y <= -FAR) break;
     }
     return parts.map(stairs ? stepped : smooth).join("");
@@ -139,7 +139,7 @@ export class Picture {
   between(run, { steps, of, stairs }) {
     const { lower, upper } = of.pld ?? { lower: null, upper: [] };
     const ends = steps.flatMap((T, i) => (lower?.[i] > 0 && upper[i] < Infinity ? [[T, lower[i], upper[i]]] : []));
-    const side = (k, all = ends) => all.map((end) => [this.frame.x(run, end[0]), this.frame.y(run, end[k])]);
+    const side = (k, all = ends) => all.map((end) => [this.frame.x(end[0]), this.frame.y(run, end[k])]);
     if (!side(1).some(([, y], i) => y - side(2)[i][1] > 1.5)) return "";
     if (!stairs) return `${smooth(side(2))}L${smooth(side(1, [...ends].reverse())).slice(1)}Z`;
     // One rectangle for each step of the step functions.
@@ -150,7 +150,7 @@ export class Picture {
   drawLines(run) {
     const { frame } = this;
     const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
-    const [x, y] = [frame.x(run, run.T), this.level(run)];
+    const [x, y] = [frame.x(run.T), this.level(run)];
     const words = `◂ T = ${text(run.T)} ▸`;
     const width = widthOf(words, bold) + 20;
     const centre = Math.min(Math.max(x, left + width / 2 - 40), right + frame.box.right - width / 2);
@@ -167,7 +167,7 @@ export class Picture {
     const y = this.level(run);
     return ACCOUNTANTS.flatMap((name) => {
       const T = run.shown.includes(name) && run.budget < frame.span.top ? reached(found, name, run.budget) : null;
-      const at = T ? frame.x(run, T) : 0;
+      const at = T ? frame.x(T) : 0;
       return at > left && at < right - 2 ? [el("path", { class: `dp-cross dp-${name}`, d: `M${at} ${y - 6}V${y + 6}` })] : [];
     });
   }
@@ -183,7 +183,7 @@ export class Picture {
   printed(run, { points, frame }) {
     const { left, right, top, bottom } = frame.sides;
     return points.flatMap((row) => {
-      const [x, y] = [frame.x(run, row.T), frame.y(run, row.epsilon)];
+      const [x, y] = [frame.x(row.T), frame.y(run, row.epsilon)];
       if (!run.shown.includes(row.accountant) || x < left || x > right || y < top || y > bottom) return [];
       const kind = `dp-${row.accountant}`;
       const ring = el("path", { class: `dp-ring ${kind}`, d: STYLES.pinned.outline, transform: `translate(${x} ${y}) scale(2.1)` });

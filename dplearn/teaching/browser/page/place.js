@@ -1,7 +1,7 @@
 // State of a page in the hash of its address; each change by the reader is an entry of the history.
 
 /** Whether the page has an address; a page inside a notebook has none. */
-export const ADDRESSED = location.protocol !== "about:";
+const ADDRESSED = location.protocol !== "about:";
 
 const parts = () => new URLSearchParams(location.hash.slice(1) || location.search);
 
@@ -19,26 +19,19 @@ function asked() {
 const left = new Map();
 
 export class Place {
-  /** `open(state)` shows the state of a new address after Back, Forward, Ctrl-Z or a typed hash. */
+  /** `open(state)` shows the state of a new address after Back, Forward or a typed hash. */
   constructor(name, open) {
     this.name = name;
     this.state = asked() || left.get(name) || "";
     this.fresh = true;
     this.stop = new AbortController();
-    const listen = (kind, act) => addEventListener(kind, act, { signal: this.stop.signal });
-    listen("popstate", () => {
+    const moved = () => {
       if (asked() === this.state) return;
       this.state = asked();
       this.fresh = true;
       open(this.state);
-    });
-    listen("keydown", (event) => {
-      const key = (event.ctrlKey || event.metaKey) && !event.altKey ? event.key.toLowerCase() : "";
-      const way = key === "y" || (key === "z" && event.shiftKey) ? 1 : key === "z" ? -1 : 0;
-      if (!way || event.target.closest?.("input, textarea") || (way < 0 && !history.state?.gestures)) return;
-      event.preventDefault();
-      history.go(way);
-    });
+    };
+    addEventListener("popstate", moved, { signal: this.stop.signal });
   }
 
   /** Write a state to the address; the first write after opening an address adds no history entry. */
@@ -52,8 +45,7 @@ export class Place {
     const language = new URLSearchParams(location.search).get("language");
     const address = `${location.pathname}${language ? `?language=${language}` : ""}${state && `#${state}`}`;
     const same = address === location.pathname + location.search + location.hash;
-    const gestures = (history.state?.gestures ?? 0) + (gesture ? 1 : 0);
-    if (!same) history[gesture ? "pushState" : "replaceState"]({ ...history.state, gestures }, "", address);
+    if (!same) history[gesture ? "pushState" : "replaceState"](history.state, "", address);
   }
 
   end() {

@@ -20,7 +20,7 @@ const wordsOf = (kinds) => ({
   mechanism: { options: Object.keys(kinds.mechanism), start: "gaussian" },
   sampling: { options: ["none", ...Object.keys(kinds.sampling)], start: "poisson" },
   adjacency: { options: ["add_remove", "zero_out", "replace_one"], start: "add_remove" },
-  rate_from: { options: ["rate", "counts"], start: "rate" }, x_axis: { options: ["log", "linear"], start: "log" }, y_axis: { options: ["linear", "log"], start: "linear" },
+  rate_from: { options: ["rate", "counts"], start: "rate" }, y_axis: { options: ["linear", "log"], start: "linear" },
   accountants: { start: FIRST.join() }, pinned: { start: "" }, steps: { start: "" }, epochs: {},
 });
 // All fields that a curve depends on.
@@ -61,7 +61,7 @@ export function written(run) {
   const { sample_rate, N, B, ...numbers } = FIELDS;
   const counts = { rate_from: {}, N: { ...N, start: 0 }, B };
   const state = {
-    ...run, rate_from: "counts", accountants: run.shown.join(), x_axis: run.logT ? "log" : "linear",
+    ...run, rate_from: "counts", accountants: run.shown.join(),
     y_axis: run.logEpsilon ? "log" : "linear", pinned: run.pin ? written({ ...fromAddress("").run, ...run.pin }) : "", steps: "",
   };
   const { rate_from, epochs, ...words } = wordsOf(OWN);
@@ -72,8 +72,8 @@ export function written(run) {
  * run for comparison, at its own T. */
 export function fromAddress(address, kinds = OWN) {
   const { state, unread } = opened(address, { ...FIELDS, ...wordsOf(kinds) });
-  const { rate_from, x_axis, y_axis, accountants, pinned: other, steps, epochs, ...numbers } = state;
-  let run = { ...numbers, N: FIELDS.N.start, B: 0, shown: FIRST, logT: x_axis === "log", logEpsilon: y_axis === "log", pin: null };
+  const { rate_from, y_axis, accountants, pinned: other, steps, epochs, ...numbers } = state;
+  let run = { ...numbers, N: FIELDS.N.start, B: 0, shown: FIRST, logEpsilon: y_axis === "log", pin: null };
   if (rate_from === "counts") run = changed({ ...run, sample_rate: FIELDS.sample_rate.start, N: state.N }, "B", state.B || 600);
   if (run.sampling === "none") run = { ...run, sampling: "poisson", sample_rate: 1, B: 0 };
   const names = accountants.split(",");

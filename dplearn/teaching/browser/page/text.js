@@ -48,7 +48,6 @@ function writeButtons(page, value) {
   for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) set(page.body.querySelector(`.dp-rate-${i}`), "text", said);
   set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
   for (const key of ["title", "aria-label"]) set(buttons.units, key, run.B ? words.asRate : words.asCounts);
-  set(buttons.logT, "text", run.logT ? words.linear : words.log);
   set(buttons.logEpsilon, "text", run.logEpsilon ? words.linear : words.log);
   for (const name of ["adjacency", "mechanism", "sampling"]) {
     const choice = page.body.querySelector(`[name=${name}]`);

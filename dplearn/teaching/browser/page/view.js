@@ -1,6 +1,5 @@
 // Base class of all browser-drawn pages: nodes in one language, one redraw per frame for all changes, and
 // an action after the input rests.
-import { copied } from "./files.js";
 import { heard, shown } from "./numbers.js";
 import { Place, languageOf } from "./place.js";
 import { describe, set } from "./shapes.js";
@@ -102,7 +101,6 @@ export class View {
 
   click(button) {
     if (button?.dataset.do === "language") this.speakIn(this.words.code === "en" ? "zh" : "en");
-    else if (button?.dataset.do === "link") copied(button, location.href, this.words.copied);
     else if (button) this.act(button);
   }
 

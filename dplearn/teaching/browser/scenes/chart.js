@@ -25,23 +25,19 @@ export class Plane {
   }
 }
 
-/** Return the nodes of a view. A `fresh` curve is drawn up to the share `shown` of the axis; `stroke` is the
- * guess being drawn, `say` returns texts. */
-export function chart(plane, view, { shown = 1, stroke = [], say }) {
+/** Return the nodes of a view; `stroke` is the guess being drawn, `say` returns texts. */
+export function chart(plane, view, stroke, say) {
   const nodes = axes(plane, view, say);
-  const ends = [];
-  const partly = shown < 1;
-  for (const curve of stroke.length ? [] : view.curves) {
-    nodes.push(line(plane, curve, curve.fresh ? shown : 1));
-    if (!(curve.fresh && partly)) ends.push(ending(plane, curve));
-  }
-  if (stroke.length > 1) nodes.push(line(plane, { kind: "guess", points: stroke }, 1, true));
+  const shown = stroke.length ? [] : view.curves;
+  const ends = shown.map((curve) => ending(plane, curve));
+  nodes.push(...shown.map((curve) => line(plane, curve)));
+  if (stroke.length > 1) nodes.push(line(plane, { kind: "guess", points: stroke }, true));
   // The value that a paper printed.
-  if (view.ring && !partly) {
+  if (view.ring) {
     const place = { cx: plane.x(view.ring.T), cy: plane.y(view.ring.epsilon) };
     nodes.push(el("circle", { class: "dm-ring dm-moments", ...place, r: 0.55 * plane.em }));
   }
-  if (view.mark) nodes.push(...marked(plane, view.mark, shown, ends));
+  if (view.mark) nodes.push(...marked(plane, view.mark, ends));
   return [...nodes, ...labels(plane, ends)];
 }
 
@@ -55,11 +51,8 @@ function axes(plane, view, say) {
   return nodes;
 }
 
-function line(plane, { kind, points }, share, rough = false) {
-  const places = points.map(([T, epsilon]) => [plane.x(T), plane.y(epsilon)]).filter(([, y]) => y > -FAR);
-  const { left, right } = plane.sides;
-  const edge = left + share * (right - left);
-  const seen = places.filter(([x]) => x <= edge + 0.5);
+function line(plane, { kind, points }, rough = false) {
+  const seen = points.map(([T, epsilon]) => [plane.x(T), plane.y(epsilon)]).filter(([, y]) => y > -FAR);
   const straight = (all) => all.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
   return el("path", { class: `dm-line dm-${kind}`, d: rough ? straight(seen) : smooth(seen) });
 }
@@ -70,13 +63,11 @@ function ending(plane, { kind, points, name }) {
   return { kind, x: plane.x(T), y: plane.y(epsilon), value: kind === "guess" ? text(digits(epsilon, 2)) : bound(epsilon), name };
 }
 
-/** Return the bracket at one step, animated upwards from the claimed value. */
-function marked(plane, { T, lower, upper, from, kind, name }, shown, ends) {
-  const [x, rising] = [plane.x(T), from + (lower - from) * shown];
-  const way = el("path", { class: `dm-line dm-${kind}`, d: `M${x} ${plane.y(from)}V${plane.y(rising)}` });
-  if (shown < 1) return [way];
+/** Return the bracket at one step, and a line up to it from the claimed value. */
+function marked(plane, { T, lower, upper, from, kind, name }, ends) {
+  const x = plane.x(T);
   ends.push({ kind, x, y: plane.y(lower), value: `≥ ${text(down(lower, 4))}`, name });
-  return [way, el("path", { class: `dm-span dm-${kind}`, d: `M${x} ${plane.y(lower)}V${plane.y(upper)}` })];
+  return [el("path", { class: `dm-line dm-${kind}`, d: `M${x} ${plane.y(from)}V${plane.y(lower)}` }), el("path", { class: `dm-span dm-${kind}`, d: `M${x} ${plane.y(lower)}V${plane.y(upper)}` })];
 }
 
 /** Return values and names right of the picture, without overlap. */
@@ -117,12 +108,12 @@ function truth({ run, truth, guess, say }) {
   const { pld } = truth.curves;
   const guesses = drawn(guess, run.T, say("yours"));
   const top = room(highest(pld), ...guesses.map((one) => highest(one.points)));
-  return { last: run.T, top, curves: [...guesses, { kind: "pld", points: pld, name: say("exact"), fresh: true }] };
+  return { last: run.T, top, curves: [...guesses, { kind: "pld", points: pld, name: say("exact") }] };
 }
 
 function paper({ run, truth, printed, say }) {
   const { pld, moments } = truth.curves;
-  const bounds = [{ kind: "pld", points: pld, name: say("exact") }, { kind: "moments", points: moments, name: say("paper"), fresh: true }];
+  const bounds = [{ kind: "pld", points: pld, name: say("exact") }, { kind: "moments", points: moments, name: say("paper") }];
   return { last: run.T, top: room(highest(moments), highest(pld)), curves: bounds, ring: printed };
 }
 

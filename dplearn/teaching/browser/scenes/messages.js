@@ -8,7 +8,6 @@ export const TABLE = {
   back: ["Back", "上一幕"],
   next: ["Next", "下一幕"],
   goto: ["Scene {scene}", "第 {scene} 幕"],
-  full: ["Full screen", "全屏"],
   run: ["Noise σ = {noise_multiplier}, each record in a step with chance {sample_rate}, δ = {delta}.", "噪声 σ = {noise_multiplier}，每条记录以 {sample_rate} 的概率进入一步，δ = {delta}。"],
   steps: ["{T} steps", "{T} 步"],
   add_remove: ["one record added or removed", "增减一条记录"],

@@ -11,9 +11,6 @@ import { sentences } from "./text.js";
 import { LANGUAGES, speaker } from "./messages.js";
 
 const LAST = VIEWS.length - 1;
-const FULL = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M2 7V2H7M13 2H18V7M18 13V18H13M7 18H2V13"/></svg>';
-// Durations of a change of scene in milliseconds: first the axis, then the new curve.
-const [AXIS, DRAWN] = [350, 1000];
 // Keys that change the scene, and those that change the guess.
 const WAYS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
@@ -28,13 +25,9 @@ class Minute extends View {
     this.published = published;
     this.shuffled = shuffled;
     this.explore = explore;
-    this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     // Current stroke in pixels, and whether the last one was too short.
     this.stroke = [];
     this.short = false;
-    // Start time of the scene, and the previous height of the axis.
-    this.started = 0;
-    this.from = 0;
     this.stop = new AbortController();
     addEventListener("keydown", (event) => this.key(event), { signal: this.stop.signal });
     this.start("minute", language);
@@ -68,7 +61,7 @@ class Minute extends View {
     this.renew();
   }
 
-  /** Show the current scene from its start. */
+  /** Show the current scene. */
   renew() {
     const said = sentences(this);
     for (const [part, words] of Object.entries(said)) this.write(`.dm-${part}`, words);
@@ -78,7 +71,6 @@ class Minute extends View {
     this.find("[data-do=next]").disabled = this.scene === LAST;
     this.find("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
     this.describePicture();
-    this.started = 0;
     this.schedule();
   }
 
@@ -101,24 +93,16 @@ class Minute extends View {
     this.place.write(addressOf(this));
   }
 
-  draw(now) {
+  draw() {
     const { clientWidth: width, clientHeight: height } = this.find(".dm-stage");
     if (!width || !height) return;
     const view = VIEWS[this.scene](this);
-    if (!this.started) this.from = this.plane?.last === view.last ? this.plane.top : view.top;
-    this.started ||= now;
-    const gone = this.calm.matches ? Infinity : now - this.started;
-    const eased = 1 - (1 - clamp(gone / AXIS, 0, 1)) ** 3;
-    const top = this.from + (view.top - this.from) * eased;
     const em = parseFloat(getComputedStyle(this.svg).fontSize);
-    this.plane = new Plane({ width, height, em }, { last: view.last, top });
+    this.plane = new Plane({ width, height, em }, view);
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const shown = clamp((gone - AXIS) / DRAWN, 0, 1);
     const stroke = this.stroke.map((place) => this.plane.at(place));
-    this.svg.replaceChildren(...chart(this.plane, view, { shown, stroke, say: this.say }));
-    const [fresh] = [view.mark, ...view.curves.filter((one) => one.fresh)].filter(Boolean);
-    if (gone < AXIS || (fresh && shown < 1)) this.schedule();
-    else this.body.dataset.drawn = String(this.scene + 1);
+    this.svg.replaceChildren(...chart(this.plane, view, stroke, this.say));
+    this.body.dataset.drawn = String(this.scene + 1);
   }
 
   get guessing() {
@@ -183,7 +167,6 @@ class Minute extends View {
       back: () => this.go(this.scene - 1),
       next: () => this.go(this.scene + 1),
       goto: () => this.go(Number(dataset.scene)),
-      full: () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen().catch(() => {})),
     };
     acts[dataset.do]?.();
   }
@@ -201,5 +184,5 @@ function markup({ say }) {
 <p class="dm-acts"><a data-do="explore">${say("explore")}</a></p>
 <div class="dm-bar">${button("language", say("other"))}
 <span class="dm-moves">${icon("back", "‹")}<span class="dm-dots">${VIEWS.map(dot).join("")}</span>${icon("next", "›")}</span>
-${document.fullscreenEnabled ? icon("full", FULL) : "<span></span>"}</div></div></section>`;
+<span></span></div></div></section>`;
 }

@@ -13,11 +13,9 @@ import streamlit as st
 
 from dplearn.core import validate
 from dplearn.teaching.explorer import pages
-from dplearn.teaching.explorer.kit import language, questions, scripts
-from dplearn.teaching.explorer.kit.fields import Words
+from dplearn.teaching.explorer.kit import language, questions
 from dplearn.teaching.explorer.kit.language import retold
 
-_say = Words("shared")
 GROUPS = ("See", "Check")
 # The page for addresses with parameters of a run but without a page.
 _OF_A_RUN = "epsilon_vs_steps"
@@ -64,7 +62,8 @@ def run_page() -> None:
             st.html(f"<span>{retold(group)}</span>", width="content")
             for _, entry in members:
                 st.page_link(entry, query_params=language.address())
-        scripts.tools(_say("link"), _say("copied"))
+        (other,) = language.LANGUAGES.keys() - {language.current()}
+        st.button(language.LANGUAGES[other], on_click=language.choose, args=(other,))
     # Heading for screen readers only; the menu shows it on screen.
     st.html(f"<h1>{shown.title}</h1>")
     try:

@@ -6,11 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
 from streamlit.components import v2
 
 from dplearn.teaching import browser
-from dplearn.teaching.explorer.kit import language
 
 # Exported name and entry module of each page.
 PAGES = {
@@ -36,16 +34,3 @@ def component(page: str, css: str) -> Callable[..., Any]:
     mount = (_KIT / "mount.js").read_text(encoding="utf-8")
     mount = mount.replace("FILE", script(page)[0]).replace("PAGE", page)
     return v2.component(f"dplearn_{page}", html="", css=css, js=mount, isolate_styles=False)
-
-
-def tools(link: str, copied: str) -> None:
-    """Draw the menu's buttons, which switch the language and copy the address."""
-    (other,) = language.LANGUAGES.keys() - {language.current()}
-    chosen = lambda: language.choose(st.session_state["tools"].language)
-    data = {"code": other, "name": language.LANGUAGES[other], "link": link, "copied": copied}
-    _tools(key="tools", data=[data], on_language_change=chosen)
-
-
-_BUTTONS = '<button data-do="language"></button> <button data-do="link"></button>'
-_TOOLS = (_KIT / "tools.js").read_text(encoding="utf-8")
-_tools = v2.component("dplearn_tools", html=_BUTTONS, js=_TOOLS, isolate_styles=False)

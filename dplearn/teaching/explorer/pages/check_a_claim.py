@@ -2,15 +2,16 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 import streamlit as st
 
 from dplearn.teaching import claims
-from dplearn.teaching.claims import Finding, Line
+from dplearn.teaching.claims import Finding, Line, Place
 from dplearn.teaching.explorer.kit import address, language, look, questions
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import retold
-from dplearn.teaching.figures.claim_map import claim_map, map_finding
+from dplearn.teaching.figures.claim_map import claim_map, map_finding, map_of
 
 _say = Words("check_a_claim")
 TITLE, GROUP, ORDER = _say["title"], "Check", 45
@@ -39,7 +40,7 @@ _BOXES = {
     "approximation": (st.info, ":material/waves:", "blue"),
     "not read": (st.warning, ":material/question_mark:", "gray"),
 }
-# Maximum of formulas judged per file; the command line judges all.
+# Maximum of formulas judged per text; `dplearn proofread` judges all of a file.
 _LISTED = 40
 
 
@@ -48,16 +49,8 @@ def begin_with(name: str) -> None:
     st.session_state.update(START | dict(zip(("claim", "words"), EXAMPLES[name], strict=True)))
 
 
-def choose_anew() -> None:
-    """Close the listed file after the formula has changed.
-
-    A file uploaded since then stays: it may arrive while the formula is judged.
-    """
-    st.session_state["claim_page_done"] = st.session_state.get("claim_page_listed")
-
-
 def render() -> None:
-    """Draw the fields; below them the verdict and its map, or the formulas of a file."""
+    """Draw the fields; below them the verdict and its map, or the formulas of a text."""
     address.follow("check_a_claim", START)
     st.markdown(_say("heading"))
     with st.container(key="examples", horizontal=True, gap="small"):
@@ -65,44 +58,35 @@ def render() -> None:
             st.button(_say(f"examples.{name}"), on_click=begin_with, args=(name,))
     left, right = st.columns([6, 4])
     for place, key in ((left, "claim"), (right, "words")):
-        fields = {"key": key, "on_change": choose_anew, "help": _say(f"{key}.help")}
-        place.text_input(_say(f"{key}.label"), **fields, persist_state="session")
-    if not _page():
-        _claim()
-    kinds = [kind[1:] for kind in claims.pages.KINDS]
-    st.file_uploader(_say("page.label"), kinds, key="claim_page")
+        about = _say(f"{key}.help")
+        place.text_input(_say(f"{key}.label"), key=key, help=about, persist_state="session")
     address.write("check_a_claim", START)
-
-
-def _page() -> bool:
-    """List the claims of an uploaded file or pasted text; return False without either."""
-    state = st.session_state
-    file, text = state.get("claim_page"), state["claim"]
     try:
-        if file is not None and file.file_id != state.get("claim_page_done"):
-            state["claim_page_listed"] = file.file_id
-            places = claims.places_in(file.getvalue(), file.name)
-        elif len(places := claims.places_in(text.encode(), "text.md")) < 2:
-            return False
+        places = claims.places_in(st.session_state["claim"].encode(), "text.md")
     except ValueError as error:
         st.error(_inert(str(error)), icon=":material/error:")
-        return True
+        return
+    if len(places) < 2:
+        _claim(places)
+    else:
+        _page(places)
+
+
+def _page(places: Sequence[Place]) -> None:
+    """List the claims of a pasted text."""
     result, summary = Counter[str](), st.empty()
     with st.spinner(_say("trying")):
         for place in places[:_LISTED]:
             finding = _found(place.formula, place.words)
             result[finding.verdict] += 1
-            key = "page.in_cell" if place.cell else "page.line"
-            where = _say(key, cell=place.cell, line=place.line)
             *_, colour = _BOXES[finding.verdict]
-            st.markdown(f":{colour}-badge[{_named(finding.verdict)}] :small[{where}]")
+            st.markdown(f":{colour}-badge[{_named(finding.verdict)}]")
             (st.latex if "\\" in place.formula else st.text)(place.formula)
             _lines(finding)
     verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in result.items())
     summary.markdown(
         f"**{_say('page.count', count=len(places), listed=sum(result.values()))}** {verdicts}"
     )
-    return True
 
 
 def _named(verdict: str) -> str:
@@ -117,16 +101,16 @@ def _found(formula: str, words: str) -> Finding:
         return Finding(verdict="not read", reason=str(error))
 
 
-def _claim() -> None:
+def _claim(places: Sequence[Place]) -> None:
+    """Draw the verdict on one formula, and its map."""
     state = st.session_state
-    places = claims.places_in(state["claim"].encode(), "text.md")
     formula, words = (places[0].formula, places[0].words) if places else (state["claim"], "")
     words = f"{words} {state['words']}".strip()
     finding = _found(formula, words)
     box, icon, _ = _BOXES[finding.verdict]
     box(f"**{_say('verdict.' + finding.verdict)}** {_say('about.' + finding.verdict)}", icon=icon)
     _lines(finding)
-    if drawn := questions.ask(claims.map_of, formula, words=words):
+    if drawn := questions.ask(map_of, formula, words=words):
         setting = drawn.chinese if language.current() == "zh" else drawn.setting
         about = _in_words(map_finding(drawn))
         with st.container(key="picture_box"):

@@ -13,10 +13,22 @@ const formulas = (place) => renderMathInElement(place, {
   throwOnError: false,
 });
 formulas(document.body);
-// A formula that is wider than its place shrinks, down to six tenths; then its place scrolls.
-document.querySelectorAll(".katex-display").forEach((one) => {
+// What is wider than its place shrinks, down to six tenths; a formula that needs less breaks into
+// lines before, and a printed table after it.
+const shrunk = (one, least = 0.6) => {
   const share = one.clientWidth / one.scrollWidth;
-  if (share < 1) one.style.fontSize = `${Math.max(0.6, 0.98 * share)}em`;
+  const size = parseFloat(getComputedStyle(one).fontSize);
+  if (share < 1) one.style.fontSize = `${size * Math.max(least, 0.97 * share)}px`;
+  return share;
+};
+document.querySelectorAll(".katex-display").forEach((one) => {
+  if (one.clientWidth < 0.75 * one.scrollWidth) one.classList.add("lines");
+  shrunk(one);
+});
+document.querySelectorAll("pre.output").forEach((one) => {
+  if (!/\S {2,}\S.*\n.*\S {2,}\S/.test(one.textContent)) return;
+  one.style.whiteSpace = "pre";
+  if (shrunk(one, 0.5) < 0.6) one.style.whiteSpace = "";
 });
 
 // Plotly is 4.8 MB: it is loaded with the first chart.
@@ -45,7 +57,8 @@ function fitted({ width = 760, title, sliders, ...others }, room) {
   const layout = { ...others, margin, height: others.height - 40 - (sliders ? 110 : 0) };
   if (room >= NARROW) return [layout, document.fullscreenElement ? width : Math.max(room, width)];
   if (layout.xaxis2) return [stacked(layout), 330 + margin.r];
-  if (!layout.yaxis?.zeroline) return [layout, 360 + margin.r];
+  const turned = { ...layout, xaxis: { ...layout.xaxis, automargin: true } }; // names under bars turn
+  if (!layout.yaxis?.zeroline) return [turned, 360 + margin.r];
   return [{ ...layout, margin: { l: 16, r: 16, t: 20, b: 50 } }, 440]; // names in the middle of a line
 }
 

@@ -1,4 +1,4 @@
-"""Details for a paper: certificate, privacy statement and theorems of a run."""
+"""Details for a paper: certificate and privacy statement of a run."""
 
 import datetime
 from dataclasses import replace
@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.accountants import ACCOUNTANTS
 from dplearn.mechanisms.sampling_scheme import sampled
 from dplearn.run import Plan
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
@@ -23,7 +22,7 @@ _OPTIONS = {"sampling": SAMPLED, "tuning": TUNINGS, "released": RELEASED, "trust
 
 
 def show_details(answers: Answers) -> None:
-    """Draw the details below the run's title; closed boxes are not computed."""
+    """Draw the details below the run's title; a closed box is not computed."""
     st.subheader(subtitle(answers), anchor="details")
     if not answers.readings:
         return
@@ -47,11 +46,10 @@ def show_details(answers: Answers) -> None:
             help=_say("proof", steps=text.spaced(answers.here)),
             on_click="ignore",
         )
-    for key, part in (("in_full", _statement), ("theorems", _theorems)):
-        box = st.expander(_say(f"boxes.{key}"), key=key, on_change="rerun")
-        if box.open:
-            with box:
-                part(answers)
+    box = st.expander(_say("in_full"), key="in_full", on_change="rerun")
+    if box.open:
+        with box:
+            _statement(answers)
 
 
 def subtitle(answers: Answers) -> str:
@@ -85,17 +83,6 @@ def as_certificate(answers: Answers) -> str:
         return f"{certify(step, steps=steps, delta=run.delta, adjacency=run.adjacency)}\n"
     except NotImplementedError as error:
         return f"{error}\n"
-
-
-def _theorems(answers: Answers) -> None:
-    """Draw explanation, theorem and reference of each accountant, tightest first."""
-    why, theorem = _say.table("why"), _say.table("theorem")
-    for name in answers.readings:
-        law, tex = ACCOUNTANTS[name], f"$$\n{theorem[name]}\n$$\n\n" if name in theorem else ""
-        st.markdown(
-            f"{style_of(name).glyph} **{law.title}.** {why.get(name, '')}\n\n"
-            f"{tex}:small[{law.reference}]"
-        )
 
 
 def _statement(answers: Answers) -> None:

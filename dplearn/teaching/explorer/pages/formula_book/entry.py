@@ -32,13 +32,7 @@ _say = Words("formula_book")
 words = sentences.Wording(retold)
 PICTURES = ("curve", "cloud")
 # Fields of the address with defaults; `_key` renames parameters that clash.
-START = {
-    "id": next(iter(book)),
-    "misprint": "none",
-    "picture": "curve",
-    "along": "",
-    "draw": "0",
-}
+START = {"id": next(iter(book)), "misprint": "none", "picture": "curve", "along": "", "draw": "0"}
 # Parameters that the address of a run needs.
 _RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
 # Time limit of a picture in seconds.

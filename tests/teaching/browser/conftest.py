@@ -1,0 +1,39 @@
+"""Fixtures for the page and the scripts of a test file: its `as_page` and its `SCRIPTS`."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from browsing import SCREEN, visits
+from javascript import javascript
+
+READY = ".dp[data-drawn='1']"
+
+
+@pytest.fixture(scope="module")
+def address(request, tmp_path_factory) -> str:
+    """Return the address of the page as a file."""
+    return request.module.as_page(tmp_path_factory.mktemp("page")).as_uri()
+
+
+@pytest.fixture
+def open_page(browser, address):
+    """Open the page with a state in its address; fail on console errors."""
+    with visits(browser) as visit:
+        yield lambda screen=SCREEN, scheme="light", **state: visit(
+            f"{address}#{urlencode(state)}", READY, screen, color_scheme=scheme
+        )
+
+
+@pytest.fixture(scope="module")
+def view(browser, address):
+    """Open one page for all tests, which change its state by its address."""
+    with visits(browser) as visit:
+        yield visit(address, READY)
+
+
+@pytest.fixture(scope="module")
+def evaluate(request):
+    """Run JavaScript in node with the scripts of the file."""
+    with javascript(*request.module.SCRIPTS) as call:
+        yield call
