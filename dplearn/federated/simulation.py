@@ -140,7 +140,7 @@ class Federation:
             scaled += (good & (norms > largest)).sum().item()
             missed += (~good).sum().item()
         # In the order of TALLY.
-        tally = [loss, finite, len(clients), scaled, missed, 0.0, 0.0]
+        tally = [loss, finite, len(clients), scaled, missed, 0.0]
         return total, torch.tensor(tally, dtype=torch.float64)
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

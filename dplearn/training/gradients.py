@@ -175,11 +175,11 @@ def added_sum(
 def _clipped(each: dict[str, PerExample], losses: Tensor, clip: Clip, into: Into) -> ClippedSum:
     """Add the weighted sums of gradients to `into`; remove the gradients from `each`."""
     (sums, weight), group, alone = into, clip.groups.of, len(clip.groups.norms) == 1
-    squares: list[Any] = [0.0] * len(clip.groups.norms)
+    parts: list[list[Tensor]] = [[] for _ in clip.groups.norms]
     for name, gradient in each.items():
-        squares[group[name]] += gradient.squared_norm()
-    zero = losses.new_zeros(len(losses), dtype=wide(losses.dtype))
-    squared = torch.stack([x if isinstance(x, Tensor) else zero for x in squares])  # (groups, B)
+        parts[group[name]].append(gradient.squared_norm())
+    zero = lambda: losses.new_zeros(len(losses), dtype=wide(losses.dtype))
+    squared = torch.stack([reduce(torch.add, x) if x else zero() for x in parts])  # (groups, B)
     groups = squared.sqrt()
     norms = groups[0] if alone else squared.sum(0).sqrt()
     finite = norms < torch.inf

@@ -13,8 +13,8 @@ from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.run import Phases, Plan
 from dplearn.training.gradients import ClippedSum
 
-# Sums over the records of a lot, and the noise draw for the count `below`.
-TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "below", "normal")
+# Sums over the records of a lot; `below` counts norms at most C.
+TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "below")
 
 _STOPPED = "the data and the model did not decide when to stop"
 _NOT_ADAPTED = "no run was planned by what an earlier one released"
@@ -106,7 +106,7 @@ class History:
 
 
 def tally_of(part: ClippedSum, largest: Tensor) -> Tensor:
-    """Return sums over the records of a micro-batch, in the order of TALLY without the last."""
+    """Return sums over the records of a micro-batch, in the order of TALLY."""
     finite, below = part.losses.abs() < math.inf, part.norms <= largest
     loss = torch.where(finite, part.losses, 0).to(part.norms)  # stack converts the others
     every = torch.ones_like(below)

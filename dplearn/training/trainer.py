@@ -188,11 +188,9 @@ class Trainer:
             # A lot of at most one record is not tested; all processes test at the same steps.
             if self.process_group or self._refusal is not None:
                 self._due = 2 * (self.steps + 1)
-        if len(mean) > self._count:
-            tally[-1] = mean[-1]
         self._context.add_up(mean, tally)
         # Count the step before the update, so that an interrupted update is counted too.
-        record = self._counted(tally, expected)
+        record = self._counted(tally, mean[-1], expected)
         self._update(means)
         return record
 
@@ -246,7 +244,7 @@ class Trainer:
         self, means: Mapping[str, Tensor], lot: Iterable[Any], expected: float
     ) -> Tensor:
         """Add a lot's clipped sum, divided by its public size, and return its tally."""
-        tally, device = self._like.new_zeros(len(TALLY)), self._like.device
+        tallies, device = [], self._like.device
         looks = self.steps + 1 >= self._due
         torch.clear_autocast_cache()  # a caller's autocast around several steps caches old weights
         with self._randomness.for_model(device, self._context.rank, self.steps):
@@ -256,11 +254,11 @@ class Trainer:
                     self.model, self.loss_fn, pair,
                     clip=self._clip, into=(means, 1 / expected), recipe=self._recipe,
                 )  # fmt: skip
-                tally[:-1] += tally_of(part, self._clip.largest[0])
+                tallies.append(tally_of(part, self._clip.largest[0]))
                 if looks and len(part.losses) > 1:
                     self._guard(pair, part, states)
                     looks = False
-        return tally
+        return sum(tallies) if tallies else self._like.new_zeros(len(TALLY))
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
         """Set a refusal, or "", after testing whether records of a lot influence each other."""
@@ -286,14 +284,14 @@ class Trainer:
         """Return the public size of a lot."""
         return float(self.expected_batch_size or phase.sample_rate * len(self._data))
 
-    def _counted(self, tally: Tensor, expected: float) -> Record:
-        """Count and record a step; an adaptive norm moves."""
+    def _counted(self, tally: Tensor, normal: Tensor, expected: float) -> Record:
+        """Count and record a step; `normal` is the noise that moves an adaptive norm."""
         self._drawn.pop(self._steps, None)
         self._steps += 1
         norm, bound = math.hypot(*self._clip.groups.norms), self._clip.bound
         if isinstance(bound, AdaptiveQuantile):
-            norm, released = self._clip.largest, dict(zip(TALLY, tally, strict=True))
-            counts = {name: released[name] for name in ("below", "examples", "normal")}
+            norm, sums = self._clip.largest, dict(zip(TALLY, tally, strict=True))
+            counts = {"below": sums["below"], "examples": sums["examples"], "normal": normal}
             factor = bound.factor(**counts, expected_batch_size=expected)
             self._clip = self._clip._replace(largest=norm * factor)
         self.records.append(Record(step=self.steps, norm=norm, tally=tally))
