@@ -105,7 +105,11 @@ class Records:
         if steps[0] != self._due:
             self.forget()  # end old workers before new ones start
             order: Any = (part.tolist() for step in steps for part in cut(lot(step)))
-            options: dict[str, Any] = {"batch_sampler": order, "collate_fn": self._collate, **self._options}
+            options: dict[str, Any] = {
+                "batch_sampler": order,
+                "collate_fn": self._collate,
+                **self._options,
+            }
             with torch.random.fork_rng([]):  # a loader draws a seed for its workers
                 self._coming = iter(data.DataLoader(self._dataset, **options))
         self._due = steps[0] + 1
