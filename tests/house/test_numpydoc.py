@@ -35,7 +35,7 @@ def sections(doc: str) -> dict[str, dict[str, str]]:
     parts = re.split(r"^([A-Z]\w+)\n-{3,}\n", doc, flags=re.MULTILINE)
     tables: dict[str, dict[str, str]] = {}
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
-        table = tables[title] = {}
+        table, keys = tables.setdefault(title, {}), []
         for line in body.split("\n\n")[0].splitlines():
             if not line.startswith(" "):
                 names, _, kind = line.partition(" : ")
