@@ -176,10 +176,6 @@ def largest_sample_rate(
 
     Parameters and errors are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
     and rates from 1e-12 on are tried.
-
-    Returns
-    -------
-    Calibration
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     target = _budget(epsilon, delta, steps, adjacency)
@@ -240,10 +236,6 @@ def smallest_delta(
     """Return the least delta with which `steps` runs of `mechanism` reach epsilon >= 0.
 
     Parameters are those of `smallest_noise_multiplier`.
-
-    Returns
-    -------
-    Calibration
 
     Raises
     ------

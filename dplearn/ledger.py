@@ -77,20 +77,15 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     Parameters
     ----------
-    epsilon : float, optional
-        Budget, > 0, in nats. Without a budget no release is refused, and an adaptive ledger states
-        a bound on the loss so far that holds with probability 1 - delta, at all times together.
-    delta : float
-        In [0, 1); 0 allows pure differential privacy only.
-    adjacency : str
-        Kind of neighbouring data sets.
-    adaptive : bool
-        Whether a release may depend on the results of earlier ones.
-    order : float, optional
-        Order of the Rényi filter, in [1.01, 1e6]; by default the best one for Gaussian noise.
-    reserve : float, optional
-        Part of delta reserved beforehand for releases known only by (epsilon, delta) with
-        delta > 0; by default all of delta if such a release comes first, else 0.
+    epsilon : float > 0, the budget in nats. Without a budget no release is refused, and an adaptive
+        ledger states a bound on the loss so far that holds with probability 1 - delta, at all times
+        together
+    delta : float in [0, 1); 0 allows pure differential privacy only
+    adjacency : str, kind of neighbouring data sets
+    adaptive : bool, whether a release may depend on the results of earlier ones
+    order : float in [1.01, 1e6] of the Rényi filter; by default the best one for Gaussian noise
+    reserve : float in [0, delta], part of delta reserved beforehand for releases known only by
+        (epsilon, delta) with delta > 0; by default all of it if such a release comes first, else 0
     releases : tuple of Release
 
     Examples

@@ -202,25 +202,17 @@ class DPSGD(Plan):
 
     Parameters
     ----------
-    noise_multiplier : float >= 0
-        Standard deviation of the noise on the sum / clipping norm.
-    sample_rate : float in (0, 1]
-        Expected batch size / dataset size. If several backward passes contribute to one update,
-        the batch holds the records of all of them.
-    steps : int >= 0
-        Number of noisy updates, not of backward passes.
-    max_grad_norm : float > 0
-        Clipping norm C; the guarantee does not depend on it.
-    sampling : str
-        How a batch is drawn, ``"poisson"`` by default; an ordinary loader is ``"shuffled"``.
-    drop_last : bool
-        Whether each shuffled epoch drops the randomly chosen records of an incomplete batch, at
-        least one. PyTorch's loader drops `size % batch_size`, which may be 0: then set this only
-        if the last batch is one record short, as in `fit`.
-    dataset_size : int >= 1, optional
-        Public number of records; a dataset or a statement of another size is refused.
-    max_batch_size : int >= 1, optional
-        Of ``"truncated_poisson"``, which also needs `dataset_size`.
+    noise_multiplier : float >= 0, standard deviation of the noise on the sum / clipping norm
+    sample_rate : float in (0, 1], expected batch size / dataset size; if several backward passes
+        contribute to one update, the batch holds the records of all of them
+    steps : int >= 0, number of noisy updates, not of backward passes
+    max_grad_norm : float > 0, clipping norm C; the guarantee does not depend on it
+    sampling : str, how a batch is drawn; an ordinary loader is ``"shuffled"``
+    drop_last : bool, whether each shuffled epoch drops the randomly chosen records of an incomplete
+        batch, at least one. PyTorch's loader drops `size % batch_size`, which may be 0: then set
+        this only if the last batch is one record short, as in `fit`
+    dataset_size : int >= 1, a public number; a dataset or a statement of another size is refused
+    max_batch_size : int >= 1, of ``"truncated_poisson"``, which also needs `dataset_size`
 
     Examples
     --------

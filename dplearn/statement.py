@@ -279,8 +279,8 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         """
         parts: dict[str, Any] = {"delta": delta, "unit": self.unit or unit, "period": period}
         parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
-        parts |= {"records": self.units if records is None else records}
-        parts |= {"trusted": "nobody" if trust == "local" else trusted, "certificate": certificate}
+        parts |= {"records": self.units if records is None else records, "certificate": certificate}
+        parts |= {"trusted": "nobody" if trust == "local" else trusted}
         _require_words(parts, date=date, not_covered=not_covered)
         if unit and self.unit and unit != self.unit:
             raise ValueError(f"Expected unit={self.unit!r} as in the plan, got unit={unit!r}.")
@@ -360,8 +360,7 @@ def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
 
 def _refuse(stated: Guarantee, records: int) -> None:
     """Raise unless the guarantee is a finite bound with records * delta < 1."""
-    # A small margin, since 49 * (1 / 49) is less than 1 in doubles.
-    if (victims := records * stated.delta) > 1 - 1e-9:
+    if (victims := records * stated.delta) > 1 - 1e-9:  # 49 * (1 / 49) is less than 1 in doubles
         raise ValueError(
             f"Expected records * delta < 1, got {records} * {stated.delta:g} = {victims:.4g}: "
             "so many may be published in full, on average; use a smaller delta."

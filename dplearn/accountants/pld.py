@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -132,7 +132,7 @@ class PLD(Accountant):
         if np.any(loose := upper > _LOOSE * lower):
             rest, shifts = runs[loose], dominating_shifts(runs)
             others = [a._bounds(rest, delta) for a in (RDP(), ZCDP()) if not a._refusal(rest)]
-            ends = [[bound.epsilon for bound in other] for other in others]
+            ends: list[Any] = [[bound.epsilon for bound in other] for other in others]
             if shifts is not None:
                 ends.append(gaussian_ends(delta, np.sqrt(rest.counts @ shifts**2))[1])
             high = np.min(ends, axis=0, initial=np.inf)

@@ -103,10 +103,6 @@ def from_counts(
     false_positives : int in [0, negatives]
     negatives : int >= 1
 
-    Returns
-    -------
-    LowerBound
-
     Raises
     ------
     ValueError if a number is out of range
@@ -249,10 +245,6 @@ def from_scores(
     present : array of float, scores of runs with the canary
     absent : array of float, scores of runs without it
 
-    Returns
-    -------
-    LowerBound
-
     Raises
     ------
     ValueError for fewer than two scores
@@ -300,10 +292,6 @@ def from_guesses(
     canaries : int >= 1
     guesses : int in [1, canaries]
     correct : int in [0, guesses]
-
-    Returns
-    -------
-    LowerBound
 
     Examples
     --------
@@ -355,10 +343,6 @@ def one_run(
         only on the number of canaries, delta and confidence: one pair, near the best for Gaussian
         noise of an epsilon between 1 and 8, has nine tenths of the error level, and two larger
         pairs, for programs that leak more, a twentieth each
-
-    Returns
-    -------
-    LowerBound
 
     Raises
     ------

@@ -80,10 +80,6 @@ def observe(
     score : callable, turns a result of `train` into one score per canary
     executor : concurrent.futures.Executor; by default the calls run one by one in this process
 
-    Returns
-    -------
-    Observations
-
     Raises
     ------
     ValueError unless the scores of a call are one finite number per canary

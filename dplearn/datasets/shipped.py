@@ -108,10 +108,6 @@ def shipped_table(name: str) -> Path:
 def digits() -> Labelled:
     """Return 1797 digits of 8 x 8 pixels, written by 13 people, from the published table.
 
-    Returns
-    -------
-    Labelled
-
     References
     ----------
     Alpaydin & Kaynak (1998), Optical Recognition of Handwritten Digits, UCI Machine Learning
@@ -161,10 +157,6 @@ def school() -> School:
 
     The images are the training part of ``split(digits(), validation=0)``; all else is drawn from
     one seed. Of the 64 pupils of Anna's age, only she has both her month and her village.
-
-    Returns
-    -------
-    School
 
     Examples
     --------

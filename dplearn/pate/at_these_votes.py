@@ -190,10 +190,6 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     votes : Votes
     plan : PATE
 
-    Returns
-    -------
-    AtTheseVotes
-
     Raises
     ------
     ValueError if classes and noise need too much memory

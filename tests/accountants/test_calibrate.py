@@ -17,7 +17,7 @@ from dplearn import (
     smallest_noise_multiplier,
 )
 from dplearn.calibrate import Attack, Unreachable, largest_steps, smallest_delta
-from dplearn.mechanisms import PoissonSubsampled, RandomAllocation, WithoutReplacement
+from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
 
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
 STEP = PoissonSubsampled(Gaussian(1.0), 0.01)
@@ -140,19 +140,6 @@ def test_smallest_delta_is_that_of_the_accountant(name):
     assert reached.guarantee == accountant.delta(Gaussian(20.0), **question)
     with pytest.raises(Unreachable, match=f"no delta below 1 is proved by {name}"):
         smallest_delta(Gaussian(0.0), accountant, epsilon=2.0)
-
-
-@pytest.mark.slow
-@each(
-    "search, mechanism, epsilon, delta, steps",
-    [(largest_sample_rate, PoissonSubsampled(Gaussian(1.1), 0.5), 0.397, 1e-28, 1_280_000),
-     (smallest_noise_multiplier, RandomAllocation(Gaussian(1.0), 67), 0.59, 1.7e-18, 1560)],
-)  # fmt: skip
-def test_wide_brackets_are_searched_too(search, mechanism, epsilon, delta, steps):
-    first = search(mechanism, epsilon=epsilon, delta=delta, steps=steps)
-    step = mechanism.vary(**{first.parameter: first.value})
-    again = (law.epsilon(step, delta=delta, steps=steps) for law in (PLD, PLD.coarse()))
-    assert first.guarantee in again and 0.6 * epsilon < first.guarantee.epsilon <= epsilon
 
 
 @each(
