@@ -39,10 +39,10 @@ _APART = (
     ("discrete gauss", "离散高斯"),
 )  # fmt: skip
 # Words for several of something, in any language.
-_SEVERAL = re.compile(r"\b[kt](?:[\s-]+[^\W\d_]{4,}|\s*[次个步轮])")
+_SEVERAL = re.compile(r"\b[kt](?:[\s-]+[^\W\d_]{3,}|\s*[次个步轮])")
 # Words that mark a formula as approximate.
 _ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")
-_SENSITIVITY = re.compile(r"(?:sensitivit\w*|敏感度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
+_SENSITIVITY = re.compile(r"(?:sensi[bt]\w*|[敏灵][感敏]度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
 _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
 
