@@ -63,7 +63,8 @@ def map_of(formula: str, *, words: str = "") -> Slice | None:
     columns = {sign_of(name): column for name, column in match.letters.items()}
     if len(columns) < 2 or match.table.lists:
         return None
-    shown = tuple(columns)[:2]
+    first, second, *_ = columns
+    shown = first, second
     point = {n: float(x[match.example or 0, 0]) for n, x in match.table.columns.items()}
     x, y = (_values(match, columns[name], point) for name in shown)
     grid = {name: np.full((len(x) * len(y), 1), value) for name, value in point.items()}
@@ -112,9 +113,9 @@ def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
     >>> claim_map(area).layout.title.text.startswith("<b>Violated at ")
     True
     """
-    traces, present = [_cells(area)], np.unique(area.status).tolist()
+    traces, present = [_cells(area)], [int(status) for status in np.unique(area.status)]
     across, down = (max(1, math.ceil(len(v) / _MARKS)) for v in (area.x, area.y))
-    for status in filter(_HATCH.__contains__, present):
+    for status in [s for s in present if s in _HATCH]:
         j, i = np.nonzero(area.status == status)
         marked = (i % across == across // 2) & (j % down == down // 2)
         x, y = np.log10(area.x[i[marked]]).tolist(), np.log10(area.y[j[marked]]).tolist()

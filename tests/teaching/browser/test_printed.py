@@ -1,11 +1,12 @@
-"""Printed sentences about a run hold at their printed, rounded numbers, parsed in node."""
+"""Printed sentences and copied code about a run, made in node, hold at their printed numbers."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dplearn import Gaussian, PoissonSubsampled
+from dplearn import DPSGD, Gaussian, Laplace, PoissonSubsampled
 from dplearn.teaching import browser
 
 # Sentences of two scenes, their run, and its numbers on the page of curves.
@@ -25,10 +26,15 @@ PRINTED = """run => {
     shown: ["noise_multiplier", "sample_rate", "delta", "T"].map(said),
   };
 }"""
+# Code of the run of an address with some fields changed.
+CODE = """change => files.python({
+  ...run.fromAddress("noise_multiplier=2&sample_rate=0.1&here=20").run, ...change,
+})"""
 READ = "texts => texts.map(numbers.read)"
 
 
 PARTS = {"messages": "scenes/messages", "scenes": "scenes/text", "numbers": "page/numbers"}
+PARTS |= {"files": "page/files", "run": "page/run"}
 SCRIPTS = [browser.source(), *(browser.source(name, entry) for name, entry in PARTS.items())]
 
 
@@ -68,3 +74,28 @@ def test_headlines_hold_at_their_printed_numbers(evaluate):
         assert now.lower * (1 + float(excess) / 100) <= evaluate(READ, [moments])[0], (run, plain)
         stated += 1
     assert stated > 30
+
+
+STEP = DPSGD(noise_multiplier=2, sample_rate=0.1, steps=20)
+FULL = replace(STEP, sample_rate=1.0, sampling="none")
+CODED = [
+    ({}, STEP),
+    ({"sample_rate": 1, "adjacency": "replace_one"}, FULL),
+    ({"adjacency": "replace_one"}, STEP),
+    ({"B": 60, "N": 600}, STEP),
+    ({"sampling": "shuffled", "adjacency": "zero_out"}, replace(STEP, sampling="shuffled")),
+    (
+        {"sampling": "shuffled_drop_last", "adjacency": "zero_out"},
+        replace(STEP, sampling="shuffled", drop_last=True),
+    ),
+]
+
+
+def test_copied_code_prints_the_same_epsilon(evaluate, capsys):
+    for change, plan in CODED:
+        exec(evaluate(CODE, change), {})
+        expected = plan.guarantee(delta=1e-5, adjacency=change.get("adjacency", "add_remove"))
+        assert capsys.readouterr().out == f"{expected}\n"
+    exec(evaluate(CODE, {"mechanism": "laplace", "noise_multiplier": 9}), {})
+    expected = PoissonSubsampled(Laplace(9.0), 0.1).guarantee(delta=1e-5, steps=20)
+    assert capsys.readouterr().out == f"{expected}\n"
