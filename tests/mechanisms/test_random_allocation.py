@@ -1,5 +1,6 @@
-"""One epoch of balls and bins: upper and lower laws."""
+"""One epoch of balls and bins: upper and lower laws, and exact moments."""
 
+import itertools
 import math
 
 import numpy as np
@@ -58,10 +59,63 @@ def test_witness_and_profile_are_close_and_below_the_gaussian(sigma, batches):
         for low, high in (remove, add):
             assert low <= high <= 1.015 * low + 2e-5
         assert add[0] <= remove[1] <= gaussian.epsilon(delta)
-    # Merging lowers the moment of order 2, whose closed form is another sum.
-    below = max(p.renyi(2.0) for p, _ in brackets(sigma, batches))
-    share = below / math.log1p(math.expm1(1 / sigma**2) / batches)
-    assert 0.99 * (sigma > 0.2) < share < 1
+    # The exact moments come from another sum; with little noise merging costs high ones more.
+    orders = [2.0, 3.0, 5.0, 8.0]
+    below = np.max([p.renyi(orders) for p, _ in brackets(sigma, batches)], axis=0)
+    share = below / RandomAllocation(Gaussian(sigma), batches).rdp(orders)
+    assert np.all((0.99 * (sigma > 0.2) < share) & (share < 1))
+
+
+def multinomial_moment(sigma, batches, order):
+    """Return E[mean^a] by the multinomial sum over B exponents."""
+    total = 0.0
+    for parts in itertools.product(range(order + 1), repeat=batches):
+        if sum(parts) == order:
+            ways = math.factorial(order) / math.prod(map(math.factorial, parts))
+            total += ways * math.exp(sum(k * k - k for k in parts) / (2 * sigma**2))
+    return total / batches**order
+
+
+@each("sigma, batches", [(0.5, 2), (1.0, 3), (3.0, 5), (30.0, 4)])
+def test_whole_orders_equal_the_multinomial_sum(sigma, batches):
+    orders = np.arange(2, 8)
+    expected = [math.log(multinomial_moment(sigma, batches, int(a))) / (a - 1) for a in orders]
+    value = RandomAllocation(Gaussian(sigma), batches).rdp(orders)
+    # The sum is 1 + X, so a small X has lost digits.
+    np.testing.assert_allclose(value, expected, rtol=1e-10)
+
+
+@each("sigma, batches", [(0.3, 10), (1.0, 1000), (20.0, 10**6)])
+def test_divergence_of_order_two_equals_its_closed_form(sigma, batches):
+    expected = math.log1p(math.expm1(1 / sigma**2) / batches)
+    value = RandomAllocation(Gaussian(sigma), batches).rdp([2.0])
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+
+
+@each("sigma", [0.6, 1.0, 4.0])
+def test_two_batches_by_quadrature_in_both_directions(sigma):
+    mass, ratio = two_batches(sigma, step=0.05, order=10)
+    moment = lambda powers: np.log([mass @ ratio**power for power in powers])
+    orders = np.array([1.3, 2.0, 2.5, 3.0, 6.0])
+    exact = np.maximum(moment(orders), moment(1 - orders)) / (orders - 1)
+    values, whole = RandomAllocation(Gaussian(sigma), 2).rdp(orders), orders == np.round(orders)
+    np.testing.assert_allclose(values[whole], exact[whole], rtol=1e-8)
+    # The chord between two whole orders lies above the exact value.
+    assert np.all((exact < values) & (values < 1.6 * exact) | whole)
+    # The line of the module's proof lies between the two directions.
+    line = orders * (orders - 1) / 2 * math.log1p(math.expm1(1 / sigma**2) / 2)
+    assert np.all(moment(1 - orders) <= line)
+    assert np.all(line[whole] <= moment(orders[whole]) * (1 + 1e-9))
+
+
+def test_renyi_curve_grows_and_stays_below_the_gaussian_line():
+    orders = np.unique(np.concatenate([np.linspace(1.01, 8, 80), np.arange(9, 257), [300, 1e6]]))
+    for sigma, batches in SETTINGS:
+        epoch = RandomAllocation(Gaussian(sigma), batches)
+        curve, line = epoch.rdp(orders), Gaussian(sigma).rdp(orders)
+        assert np.all(curve <= line) and np.all(curve[orders > 256] == line[orders > 256])
+        assert np.all(np.diff(curve[orders == np.round(orders)]) > 0)
+        assert epoch.zcdp() == Gaussian(sigma).zcdp()
 
 
 @each("sigma, batches", [(1.0, 1), (0.15, 50), (0.04, 9)])

@@ -207,7 +207,7 @@ def columns_of(entry: Formula, setting: Setting) -> Mapping[str, Domain]:
     return {n: every[n] for n in own if n in every}
 
 
-def _drawn(domain: Domain, width: int, rng: np.random.Generator) -> NDArray:
+def _drawn(domain: Any, width: int, rng: np.random.Generator) -> NDArray:
     """Return a column of plain values, corners and random values."""
     size = _PLAIN + _CORNERS + _RANDOM
     if isinstance(domain, Choice):
