@@ -55,9 +55,9 @@ def grade(path: Path, *, folder: Path | None = None) -> list[Score]:
     title = _TITLE.search(text)
     number = title or re.search(r'check\("(\d+)\.', text)
     every = lessons(folder)
-    for each in every.values() if title else ():
+    for each in every.values():
         now = _TITLE.search(each.source.read_text(encoding="utf-8"))
-        if now and title and title[2].startswith(now[2]) and title[1] != now[1]:
+        if title and now and title[2].startswith(now[2]) and title[1] != now[1]:
             raise LessonError(
                 f"Expected lesson {now[1]}, {now[2]}, got its old number {title[1]} in {path};"
                 " copy the answers into the notebook of today."

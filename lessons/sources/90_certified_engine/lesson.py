@@ -46,8 +46,9 @@ from dplearn.certificates import NotProvedError, certify, check
 from dplearn.core.guarantee import round_down, round_up
 from dplearn.engine.contour import SampledGaussian, brackets
 from dplearn.mechanisms import Gaussian, Laplace, PoissonSubsampled
-from dplearn.teaching.classroom import show
-from dplearn.teaching.figures import Band, Curve, curves, panels, slider
+from dplearn.teaching.classroom import pictures
+
+figures = pictures("90")
 
 # %% [markdown]
 # The accountant only hands out the numbers, and this appendix proves their digits.
@@ -138,19 +139,8 @@ print(f"ordered at all {grid.size} points: one step {ordered[0]}, five steps {or
 # %% [markdown]
 # The picture after five steps:
 
-# %% tags=["hide-input"]
-figure = curves(
-    [
-        Curve(x=grid, y=five[2], label="above", role="second", label_at=0.62),
-        Curve(x=grid, y=five[1], label="truth", label_at=0.5, side="top right"),
-        Curve(x=grid, y=five[0], label="below", role="other", label_at=0.6, side="bottom left"),
-    ],
-    title="What was ordered for one step is ordered for five",
-    x="ε (nats)",
-    y="δ after five steps",
-)
-at_2 = [float(profile(law, np.array([2.0]))[0]) for law in laws]
-show(figure, f"delta(2) after five steps: {at_2[0]:.4f}, {at_2[1]:.4f}, {at_2[2]:.4f}.")
+# %%
+figures.ordered(grid, five, [float(profile(law, np.array([2.0]))[0]) for law in laws])
 
 # %% [markdown]
 # For the upper end it is enough to bound a *dominating* pair, one whose profile is at least that of every pair of neighbours. For the lower end the pair must really occur, as it does for the sampled Gaussian: a lower bound for a pair that only dominates says nothing about the mechanism. And there are two directions, one record added and one removed; below we follow "removed". The answer is the larger, so the upper end must hold for both, while either lower end will do.
@@ -295,21 +285,8 @@ bounds = [alias_bound(2.0, 1.5, P, plain_k) for P in fine]
 # %% [markdown]
 # Their ratio to $\delta(2)$:
 
-# %% tags=["hide-input"]
-figure = curves(
-    [
-        Curve(x=fine, y=np.divide(bounds, closed(2.0)), label="bound", role="third", label_at=0),
-        Curve(
-            x=fine, y=np.divide(alias, closed(2.0)), label="aliases", label_at=0.6, side="top right"
-        ),
-    ],
-    title="A longer period buys exponentially smaller aliases",
-    x="period Λ (nats)",
-    y="aliases / δ(2)",
-    log_y=True,
-)
-shown = f"{alias[0] / closed(2.0):.3g} at P = 2, {alias[-1] / closed(2.0):.3g} at P = 12"
-show(figure, f"Aliases relative to delta: {shown}; the bound is above.")
+# %%
+figures.longer_period(fine, np.divide(alias, closed(2.0)), np.divide(bounds, closed(2.0)))
 
 # %% [markdown]
 # ## 5 The saddle, or why $10^{-30}$ is an ordinary input
@@ -343,27 +320,8 @@ for lam in (0.5, 2.0, 6.0, 10.0, 11.0, 13.0):
 # %% [markdown]
 # Near $\lambda=11$ the peak is about the size of the answer and nothing cancels: every digit of $10^{-30}$ is there, and there would be no difference at $10^{-300}$ if we worked with logarithms. Predict before you move the slider: what does the integrand look like at $\lambda=0.5$? (It is drawn relative to its peak. In Jupyter the mouse wakes the picture up.)
 
-
 # %%
-def bell(lam):
-    t = np.linspace(0, 4, 241)
-    height = integrand(t, far, lam)
-    digits = np.log10(height[0] / truth)
-    line = Curve(x=t, y=height / height[0], label="")
-    about = f"λ = {lam:g}: peak {height[0] / truth:.2g} × the answer, {max(digits, 0):.0f} digits cancel"
-    axes = {"x": "t", "y": "integrand / peak", "y_range": (-1.05, 1.05)}
-    return curves([line], title=about, **axes), digits
-
-
-# %% [markdown]
-# Now move it:
-
-# %% tags=["hide-input"]
-tilts = [0.5, 1, 2, 3, 4, 6, 8, 10, 11, 12, 14, 17, 20]
-frames = {f"{lam:g}": bell(lam) for lam in tilts}
-words = ", ".join(f"{frames[name][1]:.1f} at {name}" for name in ("0.5", "4", "11", "20"))
-moving = slider({name: figure for name, (figure, _) in frames.items()}, name="λ", start=8)
-show(moving, f"Digits that cancel, by lambda: {words}.")
+figures.bells(lambda t, lam: integrand(t, far, lam), truth)
 
 # %% [markdown]
 # ## 6 The transform of one step
@@ -418,19 +376,8 @@ print(f"step 4: error {seen[6]:.1e}, bound {bound[6]:.1e}; step 2: {seen[-1]:.0e
 # %% [markdown]
 # More nodes, shorter steps:
 
-# %% tags=["hide-input"]
-nodes = 36 / widths
-figure = curves(
-    [
-        Curve(x=nodes, y=bound, label="bound", role="third", side="top right"),
-        Curve(x=nodes, y=seen, label="error"),
-    ],
-    title="Twice the nodes, nearly four times the digits",
-    x="nodes on an interval of length 36",
-    y="relative error of M(1.5)",
-    log_y=True,
-)
-show(figure, f"At {nodes[-1]:.0f} nodes the error is {seen[-1]:.0e}, the bound {bound[-1]:.0e}.")
+# %%
+figures.nodes(36 / widths, seen, bound)
 
 # %% [markdown]
 # **Away from the real $z$ axis** there is a snag: $f^{it}$ turns, faster and faster as $t$ grows, and a rule on the real axis must follow. The remedy is to sum along another line, $\operatorname{Im}x=\eta$. There, with $\theta=\arg f\in(0,\eta/\sigma^2)$,
@@ -498,18 +445,8 @@ print(f"at t = 4: power {true_tail[-1]:.3g}, bound {certified[-1]:.3g}")
 # %% [markdown]
 # Over the whole range:
 
-# %% tags=["hide-input"]
-figure = curves(
-    [
-        Curve(x=t, y=certified, label="bound B", role="third"),
-        Curve(x=t, y=true_tail, label="power |M|"),
-    ],
-    title="The bound decreases, so it holds for the whole rest of the line",
-    x="t",
-    y="T-th power, relative to t = 0",
-    log_y=True,
-)
-show(figure, f"At t = 4 the power is {true_tail[-1]:.3g}, its bound {certified[-1]:.3g}.")
+# %%
+figures.rest_of_the_line(t, true_tail, certified)
 
 # %% [markdown]
 # ## 8 Rounding, a thousand times
@@ -786,26 +723,8 @@ words = "; ".join(f"{h}: above {a:.4f}, below {b:.4f}" for h, (a, b) in far_apar
 # %% [markdown]
 # The corners, and the picture:
 
-# %% tags=["hide-input"]
-corners = np.exp(polygons(0.8, x)[0])
-corners = np.append(0, corners[corners < 5])
-_, upper, lower = polygons(0.8, corners)
-left = [
-    Band(x=corners, lower=lower, upper=upper, label=""),
-    Curve(x=corners, y=upper, label="chords", role="rdp", width=1.6, corners=True,
-          label_at=1 - 3 / (corners.size - 1), side="top right"),
-    Curve(x=corners, y=lower, label="moved cells", role="other", width=1.6, corners=True,
-          label_at=1 - 1 / (corners.size - 1), side="bottom left"),
-    Curve(x=x, y=curve, label="truth", label_at=0.05),
-]  # fmt: skip
-right = [Curve(x=x, y=0 * x, label="", role="quiet")]
-for width, (mesh, pair) in zip((2.6, 1.6), gaps.items(), strict=True):
-    for gap, role in zip(pair, ("rdp", "other"), strict=True):
-        right.append(Curve(x=x, y=gap, label=mesh, role=role, width=width))
-both = {"title": "", "x": "e<sup>ε</sup>", "x_range": (0, 4)}
-left, right = curves(left, y="δ", **both), curves(right, y="distance from the truth", **both)
-title = "Two polygons hug the profile; half the mesh, a quarter of the gap"
-show(panels(left, right, title=title), f"Largest distance from the profile. {words}.")
+# %%
+figures.polygons(polygons, x, curve, gaps, words)
 
 # %% [markdown]
 # The constants of (10) and (12), from the laws themselves, at $\lambda=2$:
@@ -990,22 +909,8 @@ print(f"Laplace, finest mesh: [{on_nodes[-1][0]:.7f}, {on_nodes[-1][1]:.7f}]")
 # %% [markdown]
 # The widths:
 
-# %% tags=["hide-input"]
-figure = curves(
-    [
-        Curve(x=meshes, y=width["atoms between"], label="atoms between", role="wrong", label_at=0),
-        Curve(x=meshes, y=width["Gaussian"], label="Gaussian", label_at=0),
-        Curve(
-            x=meshes, y=width["atoms on nodes"], label="atoms on nodes", role="other", label_at=0
-        ),
-    ],
-    title="Slope 2, but slope 1 where an atom falls between two nodes",
-    x="cell width h (nats)",
-    y="upper − lower end of ε (nats)",
-    log_x=True,
-    log_y=True,
-)
-show(figure, "Slopes: " + ", ".join(f"{name} {value:.2f}" for name, value in slope.items()) + ".")
+# %%
+figures.slopes(meshes, width, slope)
 
 # %% [markdown]
 # The slope is 1 because of the atom: an atom inside cell $i$ makes $X_i$ and $Y_i$ of order $h$, while the neighbours' are of order $h^2$. So at its left junction $b^*_i\approx1$, at its right junction $b^*_{i+1}\approx0$, and the minimum sends the *whole cell* to the left: a loss of order $h$ with the probability of the atom, at every step. The bracket is still valid, and chords do not suffer: their split keeps $P_i$ and $Q_i$ even for an atom, and the mean moves by $\frac12s(h-s)$ only. An *unresolved* peak, narrower than $h$, acts like an atom.
@@ -1066,20 +971,8 @@ distances = {
 # %% [markdown]
 # On doubly logarithmic axes:
 
-# %% tags=["hide-input"]
-figure = curves(
-    [
-        Curve(x=cell_widths, y=y, label=name, role=role, label_at=0)
-        for name, (y, role) in distances.items()
-    ],
-    title="Both brackets close on the truth, one by mesh, one at once",
-    x="cell width h (nats)",
-    y="distance from the true ε (nats)",
-    log_x=True,
-    log_y=True,
-)
-words = f"lattice {by_lattice[-1][1] - truth:.1e} above, {truth - by_lattice[-1][0]:.1e} below"
-show(figure, f"Distance from 8.2792906 on the finest mesh: {words}.")
+# %%
+figures.distances(cell_widths, distances)
 
 # %% [markdown]
 # The library's own ends, by its public names: `ACCOUNTANTS["pld"]` of section 1 and the function `brackets` behind it, in both directions.
