@@ -92,7 +92,7 @@ def test_dragging_sends_nothing_and_a_new_mechanism_one_question(page, address):
     settled(page)
     assert len(sent) == first, "a move is no question"
     # A mechanism that was shown before needs no new question.
-    for name in ("skellam", "geometric", "skellam"):
+    for name in ("discrete_gaussian", "geometric", "discrete_gaussian"):
         page.locator("select[name=mechanism]").select_option(name)
         page.wait_for_url(f"**mechanism={name}*")
         expect(page.locator(".dp-le")).to_have_text("=" if name == "geometric" else "≤")
