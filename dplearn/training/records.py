@@ -60,7 +60,8 @@ class Records:
                 f"{': lots are drawn by number, so make a list of it' if stream else ''}."
             )
         self.of_items = not isinstance(dataset, tuple | Mapping)  # its own code makes the records
-        self._dataset, self._size = dataset, len(dataset)
+        self._dataset: Any = dataset
+        self._size = len(dataset)
         if not self.of_items:
             leaves: list[Any] = [x for x in tree_leaves(_pair(dataset)) if x is not None]
             sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
@@ -75,7 +76,7 @@ class Records:
     def __len__(self) -> int:
         return self._size
 
-    def rows(self, index: Sequence[int]) -> tuple[Any, Any]:
+    def rows(self, index: Any) -> tuple[Any, Any]:
         """Return inputs and targets of these records, on the device."""
         if self.of_items:
             return self._there(self._collate([self._dataset[i] for i in index]))
@@ -105,7 +106,11 @@ class Records:
         if steps[0] != self._due:
             self.forget()  # end old workers before new ones start
             order: Any = (part.tolist() for step in steps for part in cut(lot(step)))
-            options: dict[str, Any] = {"batch_sampler": order, "collate_fn": self._collate, **self._options}
+            options: dict[str, Any] = {
+                "batch_sampler": order,
+                "collate_fn": self._collate,
+                **self._options,
+            }
             with torch.random.fork_rng([]):  # a loader draws a seed for its workers
                 self._coming = iter(data.DataLoader(self._dataset, **options))
         self._due = steps[0] + 1

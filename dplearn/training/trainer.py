@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -258,7 +259,7 @@ class Trainer:
                 if looks and len(part.losses) > 1:
                     self._guard(pair, part, states)
                     looks = False
-        return sum(tallies) if tallies else self._like.new_zeros(len(TALLY))
+        return reduce(torch.add, tallies) if tallies else self._like.new_zeros(len(TALLY))
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
         """Set a refusal, or "", after testing whether records of a lot influence each other."""
