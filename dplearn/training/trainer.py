@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -244,7 +245,7 @@ class Trainer:
         self, means: Mapping[str, Tensor], lot: Iterable[Any], expected: float
     ) -> Tensor:
         """Add a lot's clipped sum, divided by its public size, and return its tally."""
-        tally, device = self._like.new_zeros(len(TALLY)), self._like.device
+        tallies, device = [], self._like.device
         looks = self.steps + 1 >= self._due
         torch.clear_autocast_cache()  # a caller's autocast around several steps caches old weights
         with self._randomness.for_model(device, self._context.rank, self.steps):
@@ -254,11 +255,11 @@ class Trainer:
                     self.model, self.loss_fn, pair,
                     clip=self._clip, into=(means, 1 / expected), recipe=self._recipe,
                 )  # fmt: skip
-                tally = tally + tally_of(part, self._clip.largest[0])
+                tallies.append(tally_of(part, self._clip.largest[0]))
                 if looks and len(part.losses) > 1:
                     self._guard(pair, part, states)
                     looks = False
-        return tally
+        return reduce(torch.add, tallies) if tallies else self._like.new_zeros(len(TALLY))
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
         """Set a refusal, or "", after testing whether records of a lot influence each other."""
