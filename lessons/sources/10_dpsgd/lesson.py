@@ -376,13 +376,13 @@ from dplearn.training import Flat, clipped_sum, fit, plain
 trained, loss_fn = figures.ordinary(60), figures.loss_fn
 
 
-def library_sum(mask=None):
-    found = clipped_sum(trained, loss_fn, x, y, bound=Flat(0.5), mask=mask)
+def library_sum(lot):
+    found = clipped_sum(trained, loss_fn, x[lot], y[lot], bound=Flat(0.5))
     return torch.cat([part.flatten() for part in found.sums.values()])
 
 
 clipped = clip_rows(rows, 0.5)
-everybody, without = library_sum(), library_sum(mask=everyone != anna)
+everybody, without = library_sum(everyone), library_sum(everyone != anna)
 print(f"same sum as ours: {torch.allclose(everybody, clipped.sum(0))}")
 print(f"without Anna the sum moves by        {(everybody - without).norm():.4f}")
 print(f"with the worst exchange of two       {torch.cdist(clipped, clipped).max():.4f}")
