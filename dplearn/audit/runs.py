@@ -4,7 +4,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +13,7 @@ from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
 
 # train(included, seed): flags of the included canaries, shape (canaries,), and a seed.
-Train = Callable[[NDArray[np.bool_], int], Any]
+Train = Callable[[NDArray[np.bool_], int], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,6 @@ def observe(
     canaries: int,
     runs: int = 1,
     seed: int = 0,
-    score: Callable[[Any], ArrayLike] | None = None,
     executor: Executor | None = None,
 ) -> Observations:
     """Return observations of `runs` independent calls of `train(included, seed)`.
@@ -71,13 +69,12 @@ def observe(
     Parameters
     ----------
     train : callable from flags of the included canaries, shape (canaries,), drawn by fair coins,
-        and a seed to one score per canary, higher if it seems included, or to a result for
-        `score`; it must use the flags only to choose the data
+        and a seed to one score per canary, higher if it seems included; it must use the flags only
+        to choose the data
     canaries : int >= 1
     runs : int >= 1
     seed : int >= 0, determines all draws; each call gets another seed, by which it may store its
         result
-    score : callable, turns a result of `train` into one score per canary
     executor : concurrent.futures.Executor; by default the calls run one by one in this process
 
     Raises
@@ -88,17 +85,12 @@ def observe(
     validate.integer(minimum=0, seed=seed)
     streams = [np.random.default_rng([seed, number]) for number in range(runs)]
     drawn = [(rng.random(canaries) < 0.5, int(rng.integers(2**31))) for rng in streams]
-    rows = (executor.map if executor else map)(
-        partial(_scores, train, score), *zip(*drawn, strict=True)
-    )
+    rows = (executor.map if executor else map)(partial(_scores, train), *zip(*drawn, strict=True))
     return Observations(np.array([included for included, _ in drawn]), np.array([*rows]))
 
 
-def _scores(
-    train: Train, score: Callable[[Any], ArrayLike] | None, included: NDArray[np.bool_], seed: int
-) -> NDArray:
-    result = train(included, seed)
-    array = np.asarray(result if score is None else score(result), dtype=float)
+def _scores(train: Train, included: NDArray[np.bool_], seed: int) -> NDArray:
+    array = np.asarray(train(included, seed), dtype=float)
     if array.shape != included.shape or not np.all(np.isfinite(array)):
         raise ValueError(
             f"Expected {included.size} finite scores, one per canary, got shape {array.shape} "

@@ -64,7 +64,6 @@ class Federation:
     optimizer: Optimizer  # the server's; its gradient is minus the noisy mean update
     local_steps: int  # of gradient descent on all records of a user, >= 1
     local_learning_rate: float  # > 0
-    dropouts: float = 0.0  # expected share of those drawn who send nothing, in [0, 1)
     generator: InitVar[torch.Generator | None] = None  # as in `Trainer`: for teaching and tests
     secure: InitVar[bool] = False
     done: list[Record] = field(default_factory=list, init=False)
@@ -73,9 +72,6 @@ class Federation:
         validate.instance(FederatedPlan, plan=self.plan)
         validate.integer(minimum=1, local_steps=self.local_steps)
         validate.positive(local_learning_rate=self.local_learning_rate)
-        validate.between(0, 1, dropouts=self.dropouts)
-        if self.dropouts == 1:
-            raise ValueError("Expected dropouts < 1, got dropouts=1: nobody would stay.")
         self._phase = self.plan.phases[0]  # raises for correlated noise
         if self.plan.sampling in ("without_replacement", "shuffled"):
             sampling.fixed_size(self._phase, self.plan.users)
@@ -83,7 +79,7 @@ class Federation:
         self._parameters = trainable(self.model)
         self._like = nn.utils.parameters_to_vector(self._parameters.values()).detach()
         self._users = _Users(self.records, self.plan.users, self._like.device)
-        x, y = self._users.first(3)
+        x, y = self._users.inputs[:3], self._users.targets[:3]
         with torch.no_grad(), forked(self._like.device, 0):
             check_losses(self.loss_fn(self.model(x), y), x)
         self._randomness = Randomness.of(generator, secure=secure)
@@ -100,7 +96,7 @@ class Federation:
             raise ValueError(f"Expected at most {self.plan.rounds} rounds, got one more.")
         number, plan = self.rounds, self.plan
         clients = self._present(number)
-        expected = plan.users * plan.sample_rate * (1 - self.dropouts)
+        expected = plan.users * plan.sample_rate
         deviation = plan.noise_multiplier * plan.max_update_norm / expected
         with self._randomness.for_model(self._like.device, 0, number):
             total, tally = self._clipped(clients)
@@ -119,12 +115,10 @@ class Federation:
     def _present(self, number: int) -> NDArray[np.int64]:
         plan, rng = self.plan, self._randomness.stream(LOTS, number)
         if plan.sampling == "none":  # any law would do: none is assumed
-            drawn = np.flatnonzero(rng.random(plan.users) < plan.sample_rate)
-        else:
-            if not self._drawn:
-                self._drawn = sampling.lots(self._phase, size=plan.users, rng=rng)
-            drawn = self._drawn.pop(0)
-        return drawn[rng.random(len(drawn)) >= self.dropouts]
+            return np.flatnonzero(rng.random(plan.users) < plan.sample_rate)
+        if not self._drawn:
+            self._drawn = sampling.lots(self._phase, size=plan.users, rng=rng)
+        return self._drawn.pop(0)
 
     def _clipped(self, clients: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
         total, largest = torch.zeros_like(self._like), self.plan.max_update_norm
@@ -193,13 +187,9 @@ class _Users:
                 f"got {owners.min()} to {owners.max()}."
             )
         order = torch.from_numpy(np.argsort(owners, kind="stable")).to(device)
-        self._inputs, self._targets, self._device = inputs[order], targets[order], device
+        self.inputs, self.targets, self._device = inputs[order], targets[order], device
         self._counts = np.bincount(owners, minlength=users)
         self._starts = np.cumsum(self._counts) - self._counts
-
-    def first(self, count: int) -> tuple[Tensor, Tensor]:
-        """Return inputs and targets of the first records."""
-        return self._inputs[:count], self._targets[:count]
 
     def batches(self, clients: NDArray[np.int64]) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """Yield inputs, targets and a mask, with a row per user who has records.
@@ -213,7 +203,7 @@ class _Users:
             counts, place = self._counts[part][:, None], np.arange(self._counts[part].max())
             rows = torch.from_numpy(self._starts[part][:, None] + np.minimum(place, counts - 1))
             rows, mask = (moved(x, self._device) for x in (rows, torch.from_numpy(place < counts)))
-            yield self._inputs[rows], self._targets[rows], mask
+            yield self.inputs[rows], self.targets[rows], mask
 
 
 def simulate(
@@ -223,34 +213,18 @@ def simulate(
     plan: FederatedPlan,
     *,
     delta: float,
-    optimizer: Optimizer,
-    local_steps: int,
-    local_learning_rate: float,
-    dropouts: float = 0.0,
-    generator: torch.Generator | None = None,
-    secure: bool = False,
     accountant: Accountant | str = "pld",
     progress: bool = True,
+    **options: Any,
 ) -> FederatedHistory:
     """Train the model in place by all rounds of a plan and return their history.
 
-    Arguments from `optimizer` to `secure` are those of `Federation`. `progress` shows a line with
-    the epsilon per user so far, at `delta`. The guarantee of the history covers the completed
-    rounds; an exception that ends the run, also Ctrl-C, has the history as attribute `history`.
+    All `options` are keyword arguments of `Federation`. `progress` shows a line with the epsilon
+    per user so far, at `delta`. The guarantee of the history covers the completed rounds; an
+    exception that ends the run, also Ctrl-C, has the history as attribute `history`.
     """
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
-    run = Federation(
-        model,
-        loss_fn,
-        records,
-        plan,
-        optimizer=optimizer,
-        local_steps=local_steps,
-        local_learning_rate=local_learning_rate,
-        dropouts=dropouts,
-        generator=generator,
-        secure=secure,
-    )
+    run = Federation(model, loss_fn, records, plan, **options)
     line = ProgressLine(progress)
 
     def text() -> str:

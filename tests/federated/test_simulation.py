@@ -114,34 +114,31 @@ def test_non_finite_updates_are_left_out_and_counted():
     assert flat(federation.model).isfinite().all()
 
 
-@each("sampling, rate, share", [("poisson", 0.5, 0.0), ("none", 1.0, 0.3), ("shuffled", 0.1, 0.0)])
-def test_noise_has_the_plans_deviation_over_a_public_divisor(sampling, rate, share):
+@each("sampling, rate", [("poisson", 0.5), ("none", 0.7), ("shuffled", 0.1)])
+def test_noise_has_the_plans_deviation_over_a_public_divisor(sampling, rate):
     """Updates are almost 0, so that every coordinate moves by the noise alone, zC / m."""
     size = {"users": 50, "sample_rate": rate, "rounds": 1, "max_update_norm": 3.0}
     plan = FederatedPlan(**size, noise_multiplier=2.0, sampling=sampling)
     net = model(wide=3000)
     records = np.zeros((1, 5)), np.zeros(1, int), np.zeros(1, int)
-    federation = run(plan, records, net, dropouts=share, local_learning_rate=1e-30)
+    federation = run(plan, records, net, local_learning_rate=1e-30)
     start = flat(net)
     federation.round()
-    normal = (flat(net) - start) * (50 * rate * (1 - share)) / (2.0 * 3.0)
+    normal = (flat(net) - start) * (50 * rate) / (2.0 * 3.0)
     assert abs(float(normal.std()) - 1) < 5 / math.sqrt(2 * len(normal))
     assert abs(float(normal.mean())) < 5 / math.sqrt(len(normal))
 
 
 @each("sampling", ["poisson", "without_replacement", "shuffled", "random_allocation", "none"])
-def test_participants_follow_the_sampling_scheme_and_dropouts(sampling):
+def test_participants_follow_the_sampling_scheme(sampling):
     size = {"users": 1000, "sample_rate": 0.1, "rounds": 20, "max_update_norm": 1.0}
     plan = FederatedPlan(**size, noise_multiplier=1.0, sampling=sampling)
-    options = {"generator": torch.Generator().manual_seed(3), "dropouts": 0.0}
-    present = [run(plan, **options)._present(number) for number in range(2)]
-    counts = run(plan, **options | {"dropouts": 0.4})
-    left = [counts.round().private.lot_size for _ in range(20)]
-    assert abs(np.mean(left) - 60) < 6
+    federation = run(plan, generator=torch.Generator().manual_seed(3))
+    present = [federation._present(number) for number in range(10)]
+    epoch = np.concatenate(present)
     if sampling in ("without_replacement", "shuffled"):
-        assert [len(users) for users in present] == [100, 100]
-    federation = run(plan, **options)
-    epoch = np.concatenate([federation._present(number) for number in range(10)])
+        assert {len(users) for users in present} == {100}
+    assert abs(len(epoch) - 1000) < 150
     if sampling in ("shuffled", "random_allocation"):
         assert sorted(epoch) == list(range(1000))
     else:
@@ -198,7 +195,6 @@ def test_a_seed_reproduces_a_run_and_adds_an_assumption():
     [
         ({"local_steps": 0}, ValueError, "local_steps a whole number >= 1, got local_steps=0"),
         ({"local_learning_rate": -1.0}, ValueError, "local_learning_rate > 0"),
-        ({"dropouts": 1}, ValueError, "dropouts < 1, got dropouts=1"),
         ({"optimizer": torch.optim.SGD(OTHER.parameters())}, ValueError, "not the model's"),
         ({"loss_fn": nn.CrossEntropyLoss()}, ValueError, 'reduction="none"'),
         ({"records": tuple(x[:0] for x in data())}, ValueError, "at least one record, got 0"),

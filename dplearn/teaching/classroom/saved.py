@@ -1,14 +1,13 @@
 """Saved solutions: right answers to code exercises in ``my_dp.py``, for later lessons.
 
-The file belongs to the student. Each function stands between two comments with its exercise's key
-and a digest of its text; a text is replaced only if it still has this digest. Functions are found
-by name, so a file stays valid when lessons are renumbered.
+The file belongs to the student: functions are added at its end, below a comment with the exercise
+and the day, and the last one of a name counts. Only an equal text of the same name is moved there;
+all else stays as it is.
 """
 
 import ast
 import builtins
 import dis
-import hashlib
 import inspect
 import os
 import re
@@ -48,34 +47,28 @@ def load(name: str, key: str, exercise: Any) -> tuple[Callable | None, str]:
     if (outcome := exercise.verdict(function).outcome) != "right":
         verdict = outcome if outcome == "not judged" else "not right"
         return None, f"ours, as the one in {path.name} is {verdict} in exercise {key}."
-    block = _block(path.read_text(encoding="utf-8"), name)
-    return function, f"yours, {'kept on ' + block['day'] if block else 'from ' + path.name}."
+    text = path.read_text(encoding="utf-8")
+    days = re.findall(rf"^# \S+ {name}, kept on (\S+)", text, re.MULTILINE)
+    return function, f"yours, {'kept on ' + days[-1] if days else 'from ' + path.name}."
 
 
 def save(key: str, exercise: Any, function: Callable) -> str:
-    """Write a right answer to exercise `key` into the file; return a sentence on the outcome."""
+    """Add a right answer to exercise `key` to the file; return a sentence on the outcome."""
     if (path := library()) is None:
         return "not kept: $DPLEARN_MINE is empty, so there is no file."
     name = next(name for name, each in keys().items() if each == key)
     again = f'run check("{key}", {name}, keep=True) again'
     try:
-        block = _standing_alone(function, name)
+        own = _standing_alone(function, name)
         scope: dict[str, Any] = {"__name__": "my_dp"}
-        exec(compile(block, "<kept>", "exec"), scope)
+        exec(compile(own, "<kept>", "exec"), scope)
         if exercise.verdict(scope[name]).outcome != "right":
             raise ValueError(f"its text alone is not right; put all it needs inside, and {again}.")
         text = path.read_text(encoding="utf-8") if path.exists() else _HEAD
-        ast.parse(text)
-        digest = lambda body: hashlib.sha256(body.encode()).hexdigest()[:8]
-        new = f"# {key} {name}, kept on {date.today()} [{digest(block)}]\n{block}# end of {key}\n"
-        old = _block(text, name)
-        # A function that was edited by hand stays, without its comments.
-        edited = bool(old) and digest(old["body"]) != old["digest"]
-        if old:
-            between = old["body"] if edited else new
-            text = text[: old.start()] + between + text[old.end() :]
-        if edited or not old:
-            text = f"{text.rstrip()}\n\n\n{new}"
+        # Not if a line of the function's body follows, which the student has added.
+        equal = rf"^# \S+ {name}, kept on \S+\n{re.escape(own)}\n*(?=\S|\Z)"
+        text = re.sub(equal, "", text, flags=re.MULTILINE).rstrip()
+        text += f"\n\n\n# {key} {name}, kept on {date.today()}\n{own}"
         ast.parse(text)
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
         write_whole(path, text.encode())
@@ -84,8 +77,7 @@ def save(key: str, exercise: Any, function: Callable) -> str:
         return f"not kept: line {error.lineno} of {path.name} is no Python; mend it, and {again}."
     except (OSError, UnicodeDecodeError, ValueError) as error:
         return f"not kept: {error}"
-    result = " The one that you edited by hand stays above it." if edited else ""
-    return f'kept as {name} in {path.name}; mine("{name}") finds it in later lessons.{result}'
+    return f'kept as {name} in {path.name}; mine("{name}") finds it in later lessons.'
 
 
 def keys() -> dict[str, str]:
@@ -100,12 +92,6 @@ def _run(path: Path) -> dict[str, Any]:
         return runpy.run_path(str(path), run_name="my_dp")
     except BaseException as error:  # also exit()
         return {"": error}
-
-
-def _block(text: str, name: str) -> re.Match | None:
-    head = rf"^# (?P<key>\S+) {name}, kept on (?P<day>\S+) \[(?P<digest>\w+)\]\n"
-    tail = r"(?P<tail>^# end of (?P=key)\n)"
-    return re.search(rf"{head}(?P<body>.*?){tail}", text, re.MULTILINE | re.DOTALL)
 
 
 def _standing_alone(function: Callable, name: str) -> str:
