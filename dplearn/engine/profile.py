@@ -56,7 +56,7 @@ Curve = Callable[[NDArray], NDArray]
 _RTOL, _ROUNDS = 1e-10, 80
 _MOST_PANELS, _MOST_KINKS = 20_000, 2000
 _EDGES = np.concatenate([[0.0], np.geomspace(1e-12, FAR, 211)])
-# Grid of epsilons that brackets the root.
+# Grid of epsilons; delta passes its target between two neighbours.
 _GRID = np.append(0.0, np.geomspace(1e-6, FAR, 128))
 
 

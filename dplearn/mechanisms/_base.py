@@ -140,7 +140,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return None
 
     def sampled_gaussians(self, adjacency: Adjacency = "add_remove") -> tuple[SampledGaussian, ...]:
-        """Return the witnesses as sampled Gaussians, in the same order, or ()."""
+        """Return the sampled Gaussians that equal the witnesses, or () if they are other pairs."""
         return ()
 
     def dominating(self, adjacency: Adjacency) -> Mechanism:

@@ -109,7 +109,7 @@ def _curve(epoch: "_Epoch", shift: float) -> _Curve:
 
 
 def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
-    """Return both curves made convex, also jointly at their common point epsilon = 0."""
+    """Return both convex hulls, lowered at epsilon = 0 until the joined curve is convex."""
     at_zero = min(first[1][0], second[1][0])
     while True:
         ahead, back = (
@@ -138,7 +138,7 @@ def _hull(epsilon: NDArray, y: NDArray) -> _Curve:
 
 
 class _Epoch:
-    """Bounds of the theorem for one order of neighbours, at increasing epsilons."""
+    """Bounds of the theorem if a record is removed, added or replaced, at growing epsilons."""
 
     def __init__(self, sigma: float, batches: int, way: str) -> None:
         self.shift, self.batches, self.way = 1 / sigma, batches, way

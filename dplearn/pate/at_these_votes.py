@@ -47,7 +47,7 @@ _ASSUMES = (
 )
 ORDERS = np.array(ACCOUNTANTS["rdp"]().orders)
 ORDERS = ORDERS[ORDERS < 1e4]
-_KNOTS, _NEAREST = 96, 1e-2  # knots of a profile; the first positive one / the largest loss
+_KNOTS, _NEAREST = 96, 1e-2  # number of a profile's knots; ratio of the first to the largest loss
 _REACH = 9.0
 # Largest array size: published votes need far less, extreme ones would exhaust the memory.
 _LARGEST = 5e7

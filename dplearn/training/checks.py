@@ -135,7 +135,7 @@ def _check_company(viewer: Viewer, pair: Any) -> None:
 def _check_kept(model: nn.Module, loss_fn: Loss, pairs: list[Any], modules: list[Any]) -> None:
     """Raise if passes leave state that depends on their data: it would have no noise."""
     held, parameters = [], list(trainable(model).values())
-    for pair in pairs:  # each start has its own data: only the first pass may write
+    for pair in pairs:  # equal state, other records: only a module's first pass may store data
         with probing(*modules), forked(device_of(model), 0):
             for _ in range(2):
                 _, losses = passed(model, loss_fn, pair)

@@ -255,7 +255,7 @@ def _is_right(model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe) -> boo
         size = torch.stack([right.norm().double() for right in expected]).norm()
         for name, right in zip(names, expected, strict=True):
             value = each[name][i].view_as(right) if name in each else torch.zeros_like(right)
-            # The whole gradient's norm allows for rounding where one is 0 (a bias before a norm).
+            # Rounding is relative to the whole gradient: that of a bias before a norm layer is 0.
             error = max(1e-6, min(1e-2, 1e3 * eps)) * right.norm() + min(1e-2, 1e2 * eps) * size
             if size.isfinite() and not (value - right).norm() <= error:
                 return False

@@ -180,7 +180,7 @@ def with_tails():
 
 
 @each("name, pair", with_tails)
-def test_chords_of_the_profile_lie_between_its_tails(name, pair):
+def test_slopes_of_chords_lie_between_the_tails(name, pair):
     """Check Q(L > b) <= (delta(a) - delta(b)) / (e^b - e^a) <= Q(L > a) for a < b."""
     for side in (pair, pair.reverse()):
         epsilons = np.append(np.linspace(0, 0.02, 101), np.geomspace(0.021, 20, 1000))

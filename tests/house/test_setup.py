@@ -144,7 +144,7 @@ def test_version_name_and_licences_agree_in_all_files():
     assert not misled, f"would install another project: {misled}"
 
 
-def test_thorough_examples_differ_in_each_run():
+def test_thorough_profile_draws_other_examples_in_each_run():
     thorough = settings.get_profile("thorough")
     assert not thorough.derandomize and thorough.max_examples == 2_000
 

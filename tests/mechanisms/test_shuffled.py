@@ -83,7 +83,7 @@ CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]]]
 @each("sigma, epsilon", [(0.4, 1.0), (0.6, 0.0), (0.8, 0.5), (1.5, 0.2)])
 @each("adjacency, neighbour", [("zero_out", 0.0), ("replace_one", -1.0)])
 @each("left_out", [0.0, 1 / 3])
-def test_bound_holds_for_any_other_records(left_out, adjacency, neighbour, sigma, epsilon):
+def test_bound_holds_whatever_the_other_records_are(left_out, adjacency, neighbour, sigma, epsilon):
     record, nobody = fixed(1.0), fixed(neighbour)
     crowds = CROWDS if left_out else [[other] for other in OTHERS]
     found = worst([([record, *crowd], [nobody, *crowd]) for crowd in crowds], epsilon, sigma)

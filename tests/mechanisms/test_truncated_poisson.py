@@ -43,7 +43,7 @@ def leak(p, q, sigma):
 @each("sigma", [0.4, 1.0])
 @each("rate", [0.3, 0.8, 1.0])
 @each("largest", [1, 2])
-def test_profile_bounds_all_other_records_even_if_cuts_are_public(largest, rate, sigma):
+def test_profile_bounds_delta_even_if_truncation_is_public(largest, rate, sigma):
     step = TruncatedPoisson(Gaussian(sigma), rate, dataset_size=2, max_batch_size=largest)
     seen = 0.0
     for others in itertools.product([-1, 0, 1], repeat=2):

@@ -34,7 +34,7 @@ TRIES: tuple[Effort, ...] = (
 # Attempts for rows left wide or without a bound: separate lines as near the saddle as possible.
 ALONE: tuple[Effort, ...] = tuple((2**16, freedom, 1.01) for freedom in (0.5, 1.0, 2.0, 7.0))
 _FEWEST_NODES = 2**6
-# Maximum number of nodes in x, and of products of nodes in x and in t.
+# Maximum number of nodes in x, and of nodes in x times nodes in t.
 _MOST_WIDTH, _MOST_WORK = 2**13, 2**24
 # Rows with different numbers of nodes share a sum until this many nodes are wasted.
 _WASTE = 2**14

@@ -47,7 +47,7 @@ class SampledGaussian:
         return -1 if self.direction == "add" else 1
 
     def power(self, tilt: ArrayLike) -> NDArray:
-        """Return the s of M(lambda) = E f^s under N(0): 1 + lambda (remove) or -lambda (add)."""
+        """Return the exponent s of M(lambda) = E f^s: -lambda for "add", else 1 + lambda."""
         tilt = np.asarray(tilt, dtype=float)
         return 1 + tilt if self.sign > 0 else -tilt
 

@@ -119,13 +119,13 @@ class Cells(NamedTuple):
 
 
 def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atoms) -> Below:
-    """Return a law dominated by a pair with tails, on `nodes` `step` apart around 0."""
+    """Return a law on `nodes`, `step` apart around 0, that a profile with tails dominates."""
     # Cells end slightly above their nodes: an atom on a node belongs to the cell before it, and
     # rounding its loss to the node only lowers it.
     ends = nodes + BLUR * np.abs(nodes)
     cells = cells_between(profile, ends, step)
     node, split = _take_out(atoms, cells, nodes, ends, step)
-    # The mass beyond includes infinite losses, which stay infinite.
+    # The mass beyond the last cell includes infinite losses, which stay infinite.
     infinity = float(np.exp(profile.log_delta_of(np.array(FAR)))) * (1 - 1e-12)
     up, last = balance(cells, infinity), max(cells.p_beyond - infinity, 0.0)
     # Drop masses of empty cells, which are rounding and would accumulate.

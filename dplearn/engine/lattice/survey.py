@@ -26,7 +26,7 @@ class Scan:
 
     @cached_property
     def discrete(self) -> bool:
-        """Whether pair and witness consist of the same few atoms."""
+        """Whether profile and lower bound have atoms only, of equal losses."""
         if self.witness is None or not self.atoms.complete:
             return self.atoms.complete
         own, loss = Atoms.of(self.profile).loss, self.atoms.loss

@@ -180,7 +180,7 @@ class Wording:
         return f"{where} {gives}; **{self.against(kind, point.truth)}**."
 
     def danger(self, result: Refutation) -> str:
-        """Return the direction of a refuted claim's errors, and how often it is true."""
+        """Return on which side a refuted claim errs, and at what share of points it is true."""
         sides = self.translated("Errs on the safe side. ") if result.safe_side else ""
         if result.unsafe:
             sides = self.translated(_BOTH if result.safe_side else _UNSAFE)

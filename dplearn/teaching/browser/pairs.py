@@ -280,7 +280,7 @@ def table(pair: Pair) -> dict[str, Any]:
 
 
 def _law(whole: Profile) -> dict[str, Any]:
-    """Return losses and log masses under P that dominate the profile: its chords, rounded up."""
+    """Return losses and log masses under P whose profile, by chords, is at least this one."""
     kinks = np.asarray(whole.kinks, dtype=float)
     kinks = np.unique(kinks[kinks < _FAR])
     if 0 < kinks.size <= _FEW:

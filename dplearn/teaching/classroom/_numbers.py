@@ -45,7 +45,7 @@ def as_floats(value: Any) -> Any:
 
 
 def unpacked(value: Any) -> Any:
-    """Return an array as lists and its numbers as Python's; other values as they are."""
+    """Convert an array to lists of Python numbers; return other values unchanged."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 

@@ -97,7 +97,7 @@ def _as_chart(svg: str) -> dict[str, Any]:
 
 @cache
 def _stored() -> dict[str, str]:
-    """Return the pictures in the lessons' notebooks, by the numbers or the drawing they show."""
+    """Return the notebooks' stored PNGs, keyed by the numbers or the drawing they show."""
     try:
         notebooks = [one.notebook for one in lessons().values() if one.notebook.exists()]
         cells = [c for n in notebooks for c in json.loads(n.read_text(encoding="utf-8"))["cells"]]

@@ -1,4 +1,4 @@
-"""Figures of the lessons: curves, two side by side or many behind a slider, numbers on a line."""
+"""Figures of the lessons: curves, figures side by side or behind a slider, numbers on a line."""
 
 import math
 from collections.abc import Mapping, Sequence

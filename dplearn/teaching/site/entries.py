@@ -95,7 +95,7 @@ def contents() -> Page:
 
 
 def published_figures() -> Page:
-    """Return the page of printed figures, each with our value and the verdict."""
+    """Return the page of published numbers, each with our value, and of public uses."""
     head = ("source", "what", "printed", "here", "verdict")
     rows = []
     for id, row in published().items():

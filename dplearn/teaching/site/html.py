@@ -37,7 +37,7 @@ class Page:
     title: str
     body: str
     needed: tuple[str, ...] = NEEDED  # styles and scripts besides those of every page
-    beside: str = ""  # contents, or the links of the first page
+    beside: str = ""  # table of contents, or links on the first page
 
     def text(self) -> str:
         """Return the whole file."""

@@ -146,7 +146,7 @@ def test_address_is_read_and_its_invalid_fields_are_listed(open_page):
     view.wait_for_function("location.hash.includes('steps=120')")
 
 
-def test_phone_has_no_horizontal_scrolling_and_chinese_texts(open_page):
+def test_phone_page_is_in_chinese_without_horizontal_scrolling(open_page):
     view = open_page(PHONE, "dark", guess="2", program="bare")
     assert view.evaluate("document.documentElement.scrollWidth") == 390
     view.get_by_role("button", name="中文").click()

@@ -222,7 +222,7 @@ def test_a_guess_is_compared_as_in_python(pages, monkeypatch):
     assert len(lines) > 30
 
 
-def test_a_guess_is_read_as_in_python(capsys):
+def test_javascript_reads_a_guess_as_python_does(capsys):
     """A guess beyond the range of floats is refused, typed in digits or as inf."""
     guesses = {text: as_number(text) for text in RUBBISH if as_number(text) is not None}
     for number in guesses.values():

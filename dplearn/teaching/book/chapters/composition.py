@@ -77,7 +77,7 @@ def chain_delta(*, epsilon, delta, group):
     for step in range(1, group + 1):
         least = math.exp(step * epsilon) * start
         ceiling = 1 - math.exp(-epsilon) * np.maximum(1 - x - delta, 0.0)
-        # x - e^(step epsilon) start, computed without cancellation below the ceiling.
+        # excess = x - e^(step * epsilon) * start, without cancellation below the ceiling.
         excess = np.minimum(math.exp(epsilon) * excess + delta, ceiling - least)
         x = np.minimum(math.exp(epsilon) * x + delta, ceiling)
     return float(np.max(excess))

@@ -58,7 +58,7 @@ def profile_of_pair(*, p, q):
 
 
 def miss_of_coins(*, local, steps, false_positive_rate):
-    """Return the smallest miss rate of tests based on the number of true answers."""
+    """Return the least false negative rate of tests that count the truthful answers."""
     (exact, lie), _ = oracles.randomized_response(epsilon=local)
     p = np.ones(1)
     for _ in range(steps):

@@ -49,7 +49,7 @@ def sampled_pair_renyi(*, p, q, order, sample_rate):
 
 
 def _sampled_rdp(order, rdp, sample_rate):
-    """Return a lower bound of sampled RDP from randomized response and Gaussian noise."""
+    """Return the larger RDP, once sampled, of randomized response and of Gaussian noise."""
     far = rdp + np.log(2) / (order - 1) + 1e-6
     local = below.root(lambda e: rdp - below.coin_rdp(e, order), 0.0, far)
     exact, lie = 1 / (1 + np.exp(-local)), 1 / (1 + np.exp(local))

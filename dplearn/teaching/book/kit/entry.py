@@ -97,7 +97,7 @@ class Setting(Fact):
     rare: bool = False  # whether it applies only if the words name it
     into: Callable[..., Mapping[str, Any]] | None = None  # columns to the entry's parameters
     value: Callable[..., float] | None = None  # of entry's value and columns
-    given: str = ""  # hypothesis in the columns
+    given: str = ""  # hypothesis, an expression in the columns' names
     # Pattern, without blanks, of the event whose probability the value is; its group is the column
     # `threshold`.
     event: str = ""

@@ -17,7 +17,7 @@ from dplearn.teaching.explorer.kit import language, questions
 from dplearn.teaching.explorer.kit.language import retold
 
 GROUPS = ("See", "Check")
-# The page for addresses with parameters of a run but without a page.
+# The page that opens for an address with a run's parameters and no page name.
 _OF_A_RUN = "epsilon_vs_steps"
 
 
