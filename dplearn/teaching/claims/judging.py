@@ -106,16 +106,21 @@ def proofread(formula: str, *, words: str = "") -> Finding:
     >>> proofread(r"k\rho\text{-zCDP}", words="a group of k people").verdict
     'refuted'
     """
+    return judged(formula, words=words)[0]
+
+
+def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
+    """Return the finding of `proofread`, and the formula's matches in all settings."""
     try:
         claims, beside = claims_of(formula)
     except ValueError as error:
-        return Finding(verdict="not read", reason=error.args[0])
+        return Finding(verdict="not read", reason=error.args[0]), []
     except (RecursionError, IndexError):
-        return Finding(verdict="not read", reason="Expected a formula, got something else.")
+        return Finding(verdict="not read", reason="Expected a formula, got something else."), []
     scale = formula if any(claim.about == "scale" for claim in claims) else ""
     context = _Context(f"{words[:2000]} {beside} {scale}".replace("\\{", "{").replace("\\}", "}"))
     found = [_judged(claim, context) for claim in claims]
-    return min(found, key=lambda finding: VERDICTS.index(finding.verdict))
+    return min(found, key=lambda pair: VERDICTS.index(pair[0].verdict))
 
 
 class _Context:
@@ -145,12 +150,12 @@ class _Context:
         return any(stem in self.words for stem in stems)
 
 
-def _judged(claim: Claim, context: _Context) -> Finding:
+def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about one claim, preferring the quantity with an exact match."""
     also = claim.left and _ALSO.get(claim.about)
     found = [_decided(replace(claim, about=x), context) for x in (claim.about, also) if x]
     best = next((pair for pair in found if any(m.exact for m in pair[1])), None)
-    return (best or next((p for p in found if p[0].verdict != "not read"), found[0]))[0]
+    return best or next((p for p in found if p[0].verdict != "not read"), found[0])
 
 
 def _matches(claim: Claim, context: _Context) -> Iterator[Match]:

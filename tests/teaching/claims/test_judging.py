@@ -13,6 +13,7 @@ from dplearn.teaching.book import book
 from dplearn.teaching.claims import proofread
 from dplearn.teaching.claims.judging import VERDICTS
 from dplearn.teaching.explorer.pages import check_a_claim
+from dplearn.teaching.figures.claim_map import map_of
 
 # Printed formula, its sentence, the verdict, and the entry with the misprint that it equals.
 PRINTED = [
@@ -114,6 +115,14 @@ def test_proofread_makes_few_calls_and_is_fast():
             sys.setprofile(None)
         assert calls.count("call") <= 20_000, formula
     assert time.process_time() - began < 10
+
+
+def test_map_agrees_with_verdict_and_is_none_if_not_read():
+    drawn = map_of(CLASSICAL)
+    at = drawn.y == drawn.simplest["ε"], drawn.x == drawn.simplest["δ"]
+    assert drawn.axes == ("δ", "ε") and drawn.status[at] == [1]
+    assert not (drawn.status[drawn.y <= 1] == 1).any()
+    assert map_of("δ ≤ 1/n²") is None and map_of(r"\rho = \varepsilon^2/2") is None
 
 
 @pytest.mark.slow

@@ -8,9 +8,10 @@ import streamlit as st
 
 from dplearn.teaching import claims
 from dplearn.teaching.claims import Finding, Line, Place
-from dplearn.teaching.explorer.kit import address, language, questions
+from dplearn.teaching.explorer.kit import address, language, look, questions
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import retold
+from dplearn.teaching.figures.claim_map import claim_map, map_finding, map_of
 
 _say = Words("check_a_claim")
 TITLE, GROUP, ORDER = _say["title"], "Check", 45
@@ -49,7 +50,7 @@ def begin_with(name: str) -> None:
 
 
 def render() -> None:
-    """Draw the fields; below them the verdict, or the formulas of a text."""
+    """Draw the fields; below them the verdict and its map, or the formulas of a text."""
     address.follow("check_a_claim", START)
     st.markdown(_say("heading"))
     with st.container(key="examples", horizontal=True, gap="small"):
@@ -101,7 +102,7 @@ def _found(formula: str, words: str) -> Finding:
 
 
 def _claim(places: Sequence[Place]) -> None:
-    """Draw the verdict on one formula."""
+    """Draw the verdict on one formula, and its map."""
     state = st.session_state
     formula, words = (places[0].formula, places[0].words) if places else (state["claim"], "")
     words = f"{words} {state['words']}".strip()
@@ -109,6 +110,12 @@ def _claim(places: Sequence[Place]) -> None:
     box, icon, _ = _BOXES[finding.verdict]
     box(f"**{_say('verdict.' + finding.verdict)}** {_say('about.' + finding.verdict)}", icon=icon)
     _lines(finding)
+    if drawn := questions.ask(map_of, formula, words=words):
+        setting = drawn.chinese if language.current() == "zh" else drawn.setting
+        about = _in_words(map_finding(drawn))
+        with st.container(key="picture_box"):
+            message = _say("alt", verdict=f"{about}. {setting}")
+            look.draw_figure(claim_map(drawn, setting, about), "map", message)
 
 
 def _lines(finding: Finding) -> None:
