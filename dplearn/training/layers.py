@@ -53,6 +53,10 @@ def refuse_by_name(name: str, module: nn.Module) -> None:
         why = "its statistics mix records. Use nn.GroupNorm."
     elif isinstance(module, _InstanceNorm) and module.training and module.track_running_stats:
         why = "its running statistics leak. Set track_running_stats=False."
+    elif isinstance(module, nn.Embedding | nn.EmbeddingBag) and (
+        module.max_norm is not None or module.scale_grad_by_freq
+    ):
+        why = "max_norm and scale_grad_by_freq follow what the lot looks up: leave them out."
     elif module.training and (normed or type(module).__name__ == "_SpectralNorm"):
         why = (
             "its vectors change with every pass in training mode, by the weights and not by "

@@ -61,6 +61,9 @@ def test_good_models_are_accepted_and_left_unchanged(name):
         (nn.BatchNorm2d(4, track_running_stats=False).eval(), "GroupNorm"),
         (nn.SyncBatchNorm(4), "GroupNorm"),
         (nn.InstanceNorm2d(4, track_running_stats=True), "track_running_stats=False"),
+        # Embeddings that scale down rows looked up, or divide their gradients by the lot's counts.
+        (nn.Embedding(5, 5, max_norm=1.0), "max_norm"),
+        (nn.EmbeddingBag(5, 5, scale_grad_by_freq=True), "scale_grad_by_freq"),
         # A compiled module skips hooks: every sum would be zero.
         (torch.compile(nn.Linear(8, 5), backend="eager"), "Pass the plain model"),
     ],
@@ -70,6 +73,11 @@ def test_modules_known_to_mix_records_are_refused_by_name(layer, match):
     refused(model, TARGETS, match=match, error=NotImplementedError)
     with pytest.raises(NotImplementedError, match=match):
         clipped_sum(model, losses_of, TARGETS, TARGETS, bound=Flat(1.0))
+
+
+def test_gradients_that_depend_on_the_size_of_the_lot_are_refused():
+    divided = lambda m, x: (h := m.layer(x)) / len(h) + (h - h / len(h)).detach()
+    refused(Model(divided, layer=nn.Linear(8, 5)), INPUTS, match="in a smaller batch")
 
 
 def test_losses_without_one_value_per_record_are_refused():
