@@ -55,12 +55,7 @@ class Trapezoid:
     """Terms M^T / z(1+z) at z = lambda + ikh, k = aB + b, as arrays (row, a, b)."""
 
     def __init__(
-        self,
-        nodes: Nodes,
-        count: int,
-        steps: NDArray,
-        log_tau: float,
-        cut: Cutoffs,
+        self, nodes: Nodes, count: int, steps: NDArray, log_tau: float, cut: Cutoffs
     ) -> None:
         self.line, self.steps, self.h, self.log_tau = nodes.line, steps, nodes.h, log_tau
         table, line, period = nodes.table, nodes.line, nodes.period
@@ -118,7 +113,7 @@ class Trapezoid:
     def above(self, epsilon: NDArray, log_delta: NDArray | float) -> tuple[NDArray, NDArray]:
         """Return the charges of the upper bound: rounding and truncation."""
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
-        cut = _exp(self.truncation(epsilon) - log_delta, self.log_tau)
+        cut = _exp(self.log_cut - self.line.tilt * epsilon - log_delta, self.log_tau)
         return rounding, cut
 
     def poor(self, charges: Charges) -> NDArray:
@@ -132,10 +127,6 @@ class Trapezoid:
         phases = 4 * ULP * self.h * np.abs(epsilon) * moments
         scale = np.abs(self.steps * self.line.log_m) + self.line.tilt * np.abs(epsilon)
         return Rounding(self.growth, adding, phases, 4 * ULP * scale * terms)
-
-    def truncation(self, epsilon: NDArray) -> NDArray:
-        """Return log of a bound on the truncated part."""
-        return self.log_cut - self.line.tilt * epsilon
 
     def aliases(self, epsilon: NDArray) -> NDArray:
         """Return log of a bound on all aliases, by the best mu on either side."""
