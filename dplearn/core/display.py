@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+_PAUSE = 0.2  # seconds between two updates of a line of progress
 _SIGNS = {"epsilon": "ε", "delta": "δ", "<=": "≤", ">=": "≥"}
 _TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -95,7 +96,7 @@ class ProgressLine:
     def show(self, text: Callable[[], str], *, last: bool) -> None:
         """Overwrite the line if an update is due; always write and end the last one."""
         if self._shown and (last or time.monotonic() >= self._due):
-            self._due = time.monotonic() + 0.2
+            self._due = time.monotonic() + _PAUSE
             end = "\n" if last else ""
             print("\r" + text().ljust(100), end=end, file=sys.stderr, flush=True)
 
