@@ -325,13 +325,6 @@ class Phases(Plan):
     ----------
     phases : list of DPSGD
         Public, fixed before the run begins, and independent of the data.
-
-    Examples
-    --------
-    >>> first = DPSGD(noise_multiplier=2.0, sample_rate=0.01, steps=3000)
-    >>> run = Phases((first, replace(first, noise_multiplier=1.0, steps=500)))
-    >>> print(run.guarantee(delta=1e-5))
-    1.742 <= epsilon <= 1.743 at delta = 1.0e-05, add_remove, by pld
     """
 
     phases: Sequence[DPSGD]
