@@ -13,9 +13,8 @@ Names of this module, from a mechanism to a printed statement:
 3. An accountant composes profiles: "pld", "rdp" and the others in `ACCOUNTANTS`.
 4. It returns a `Guarantee`: `mechanism.guarantee("pld", delta=1e-5, steps=1000)`.
 5. A plan is a whole run, `DPSGD` or `Phases`, and has a guarantee, too; `Tuned` is the best of
-   several runs. `smallest_noise_multiplier`, `largest_steps`, `largest_sample_rate` and
-   `smallest_delta` calibrate a parameter to a target, and a `Ledger` adds up the releases from one
-   data set.
+   several runs. `smallest_noise_multiplier`, `largest_steps` and `largest_sample_rate` calibrate a
+   parameter to a target, and a `Ledger` adds up the releases from one data set.
 6. `plan.statement(...)` is the statement for a paper; it requires every part.
 
 Other modules: `dplearn.certificates` (an epsilon with a proof), `dplearn.training` (DP-SGD in
@@ -42,7 +41,6 @@ Examples
 from dplearn.accountants import ACCOUNTANTS as ACCOUNTANTS
 from dplearn.calibrate import largest_sample_rate as largest_sample_rate
 from dplearn.calibrate import largest_steps as largest_steps
-from dplearn.calibrate import smallest_delta as smallest_delta
 from dplearn.calibrate import smallest_noise_multiplier as smallest_noise_multiplier
 from dplearn.core.guarantee import Guarantee as Guarantee
 from dplearn.engine.profile import Profile as Profile

@@ -20,7 +20,7 @@ from dplearn.core.display import as_json, print_json
 from dplearn.core.files import locked
 from dplearn.core.guarantee import ADJACENCIES, Guarantee
 from dplearn.ledger import BudgetExceeded, Ledger
-from dplearn.mechanisms import ZCDP, ApproximateDP
+from dplearn.mechanisms import ZCDP, ApproximateDP, Mechanism
 from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
     EVERY_SAMPLING,
@@ -280,7 +280,7 @@ def _calibrate(options: argparse.Namespace) -> int:
         "noise_multiplier": calibration.smallest_noise_multiplier,
         "steps": calibration.largest_steps,
         "sample_rate": calibration.largest_sample_rate,
-        "delta": calibration.smallest_delta,
+        "delta": _smallest_delta,
     }
     missing = [name for name in searches if getattr(options, name) is None]
     if options.sampling == "none" and "sample_rate" in missing:
@@ -308,6 +308,18 @@ def _calibrate(options: argparse.Namespace) -> int:
     else:
         print(calibrated)
     return 0
+
+
+def _smallest_delta(
+    mechanism: Mechanism, accountant: str, **question: Any
+) -> calibration.Calibration:
+    proved = ACCOUNTANTS[accountant]().delta(mechanism, **question)
+    if proved.delta >= 1:
+        raise calibration.Unreachable(
+            f"Expected a reachable target, got epsilon={question['epsilon']!r}: "
+            f"no delta below 1 is proved by {accountant}."
+        )
+    return calibration.Calibration(parameter="delta", value=proved.delta, guarantee=proved)
 
 
 def _plain(guarantee: Guarantee) -> dict[str, Any]:

@@ -97,9 +97,8 @@ def smallest_noise_multiplier(
 ) -> Calibration:
     """Return the least noise with which `steps` runs of `mechanism` reach a target.
 
-    The target is epsilon and delta, or an attack: no test has more than the `true_positive_rate`
-    at the `false_positive_rate`; or an advantage. It is searched
-    in [1e-3, 1e7]: 1e-3 is returned if less noise would suffice.
+    The target is epsilon and delta, or the two rates of an attack, or an advantage. The value is
+    rounded to the digits of `rtol` and proved as printed; 1e-3 is the least that is tried.
 
     Parameters
     ----------
@@ -107,17 +106,13 @@ def smallest_noise_multiplier(
     accountant : Accountant or str; only "pld" bounds attacks
     epsilon : float > 0
     delta : float in (0, 1)
-    true_positive_rate : float in (0, 1), above the false positive rate
+    true_positive_rate : float in (0, 1), the most of any test; above the false positive rate
     false_positive_rate : float in (0, 1)
     advantage : float in (0, 1), the largest difference of the rates, which is delta at epsilon 0
     steps : int >= 1
     adjacency : str, by default that of the plan's sampling
     rtol : float > 0, at which relative error the search stops; it also stops at a tenth of the
         bracket's relative width, at most 1e-3, or after sixteen evaluations
-
-    Returns
-    -------
-    Calibration, whose value is rounded to the digits of `rtol` and proved as printed
 
     Raises
     ------
@@ -135,7 +130,7 @@ def smallest_noise_multiplier(
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     largest = _LARGEST
-    while largest >= 1:  # `TabledNoise` refuses large values
+    while largest >= 1:  # `DiscreteGaussian` refuses large values
         try:
             mechanism.vary(noise_multiplier=largest)
             break
@@ -192,23 +187,14 @@ def largest_steps(
     delta: float,
     adjacency: Adjacency | None = None,
 ) -> Calibration:
-    """Return the largest number of runs within (epsilon, delta), at most 10^12.
+    """Return the largest number of runs within (epsilon, delta), from 0 to 10^12.
 
-    Parameters and tolerances are those of `smallest_noise_multiplier`.
-
-    Returns
-    -------
-    Calibration, whose value may be 0, or less than possible if a bracket is wide
+    Parameters and tolerances are those of `smallest_noise_multiplier`. It may be less than possible
+    if a bracket is wide.
 
     Raises
     ------
     ValueError if a plan draws whole epochs: see `Plan.affordable_steps`
-
-    Examples
-    --------
-    >>> from dplearn.mechanisms import Gaussian
-    >>> largest_steps(Gaussian(10.0), epsilon=1.0, delta=1e-5).value
-    7
     """
     accountant = accountant_of(accountant)
     if getattr(getattr(mechanism, "sampling_scheme", None), "batches", 1) > 1:
@@ -222,40 +208,6 @@ def largest_steps(
     if value < math.inf:
         return Calibration(parameter="steps", value=_whole(value), guarantee=guarantee)
     return Calibration(parameter="steps", value=0, guarantee=after(0).ask(accountant, mechanism))
-
-
-@validate.names_parameters
-def smallest_delta(
-    mechanism: Any,
-    accountant: Accountant | str = "pld",
-    *,
-    epsilon: float,
-    steps: int = 1,
-    adjacency: Adjacency | None = None,
-) -> Calibration:
-    """Return the least delta with which `steps` runs of `mechanism` reach epsilon >= 0.
-
-    Parameters are those of `smallest_noise_multiplier`.
-
-    Raises
-    ------
-    Unreachable if the accountant proves no delta below 1
-
-    Examples
-    --------
-    >>> from dplearn.mechanisms import Gaussian
-    >>> print(smallest_delta(Gaussian(1.0), epsilon=1.0))
-    delta = 0.126937: 0.1269 <= delta <= 0.127 at epsilon = 1, add_remove, by pld
-    """
-    accountant = accountant_of(accountant)
-    adjacency = adjacency or getattr(mechanism, "default_adjacency", "add_remove")
-    guarantee = accountant.delta(mechanism, epsilon=epsilon, steps=steps, adjacency=adjacency)
-    if guarantee.delta >= 1:
-        raise Unreachable(
-            f"Expected a reachable target, got epsilon={epsilon!r}: no delta below 1 is proved "
-            f"by {accountant.name}."
-        )
-    return Calibration(parameter="delta", value=guarantee.delta, guarantee=guarantee)
 
 
 def _asked(

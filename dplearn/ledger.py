@@ -140,12 +140,8 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
     def add(self, release: Any, *, name: str = "", steps: int = 1) -> None:
         """Add a release, run `steps` times, if it fits into the budget.
 
-        Raises
-        ------
-        BudgetExceeded
-            If it does not fit; the message gives the excess, and the ledger is unchanged.
-        NotImplementedError
-            If no theorem covers the release under the ledger's adjacency.
+        Else BudgetExceeded gives the excess, and the ledger is unchanged. NotImplementedError is
+        raised if no theorem covers the release under the ledger's adjacency.
         """
         line = self._line(release, name, steps)
         total, reserve = self._total((*self.releases, line))

@@ -18,7 +18,6 @@ from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.mechanisms import Composed, Gaussian, Mechanism
 from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
-    EVERY_SAMPLING,
     Sampling,
     SamplingScheme,
     default_adjacency,
@@ -36,15 +35,7 @@ class Plan(HasGuarantee):
     phases: "tuple[DPSGD, ...]"  # for a DPSGD, only itself
 
     def at(self, step: int) -> "tuple[DPSGD, int]":
-        """Return the phase of the update after `step` updates, and the updates before the phase.
-
-        Examples
-        --------
-        >>> first = DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=30)
-        >>> last = DPSGD(noise_multiplier=1.0, sample_rate=0.2, steps=10)
-        >>> Phases((first, last)).at(30) == (last, 30)
-        True
-        """
+        """Return the phase of the update after `step` updates, and the updates before the phase."""
         validate.integer(minimum=0, step=step)
         before = 0
         for phase in self.phases[:-1]:
@@ -145,12 +136,6 @@ class Plan(HasGuarantee):
 
         At epsilon 0 delta is the advantage: the largest difference between an attacker's true and
         false positive rate.
-
-        Examples
-        --------
-        >>> run = DPSGD(noise_multiplier=1.1, sample_rate=0.004, steps=1000)
-        >>> print(run.delta(epsilon=0.0))
-        0.05678 <= delta <= 0.05679 at epsilon = 0, add_remove, by pld
         """
         adjacency = adjacency or self.default_adjacency
         stated = accountant_of("pld").delta(self.composed, epsilon=epsilon, adjacency=adjacency)
@@ -241,24 +226,15 @@ class DPSGD(Plan):
     max_batch_size: int | None = None
 
     def __post_init__(self) -> None:
-        validate.non_negative(noise_multiplier=self.noise_multiplier)
-        validate.rate(sample_rate=self.sample_rate)
         validate.integer(minimum=0, steps=self.steps)
         validate.positive(max_grad_norm=self.max_grad_norm)
-        validate.one_of(EVERY_SAMPLING, sampling=self.sampling)
         if self.dataset_size is not None:
             validate.integer(minimum=1, dataset_size=self.dataset_size)
         for name, only in _ONLY.items():
             if getattr(self, name) and self.sampling != only:
                 got = f"sampling={self.sampling!r}"
                 raise ValueError(f"Expected {name} with sampling={only!r} alone, got {got}.")
-        if self.sampling == "truncated_poisson" and (
-            self.dataset_size is None or self.max_batch_size is None
-        ):
-            raise ValueError(
-                "Expected dataset_size and max_batch_size with sampling='truncated_poisson', got "
-                f"{self.dataset_size!r} and {self.max_batch_size!r}."
-            )
+        _ = self.sampling_scheme  # raises unless its parameters are valid
 
     def __repr__(self) -> str:
         said = ((f.name, getattr(self, f.name)) for f in fields(self))
@@ -280,11 +256,10 @@ class DPSGD(Plan):
 
         Parameters
         ----------
-        dataset_size : int >= 1, a public number
         batch_size : int in [1, dataset_size], the expected one; if batches are drawn once per
             epoch there are ``dataset_size // batch_size``, and shuffled ones drop other records
         epochs : float > 0
-        noise_multiplier, max_grad_norm, sampling, max_batch_size : as in `DPSGD`
+        dataset_size, noise_multiplier, max_grad_norm, sampling, max_batch_size : as in `DPSGD`
         """
         validate.integer(minimum=1, dataset_size=dataset_size)
         validate.integer(minimum=1, maximum=dataset_size, batch_size=batch_size)
@@ -307,23 +282,12 @@ class DPSGD(Plan):
 
     @classmethod
     def for_epsilon(
-        cls,
-        epsilon: float,
-        accountant: Accountant | str = "pld",
-        *,
-        delta: float,
-        **others: Any,
+        cls, epsilon: float, accountant: Accountant | str = "pld", *, delta: float, **others: Any
     ) -> Self:
         """Return the run with the least noise whose guarantee is at most `epsilon`.
 
         Other fields are passed on: sample_rate and steps, or dataset_size, batch_size and epochs
         as in `from_epochs`, and fields with defaults.
-
-        Examples
-        --------
-        >>> run = DPSGD.for_epsilon(3.0, delta=1e-5, sample_rate=0.01, steps=1000)
-        >>> print(run.guarantee(delta=1e-5))
-        2.999 <= epsilon <= 3 at delta = 1.0e-05, add_remove, by pld
         """
         build = cls.from_epochs if "batch_size" in others else cls
         run = build(noise_multiplier=1.0, **others)
@@ -361,13 +325,6 @@ class Phases(Plan):
     ----------
     phases : list of DPSGD
         Public, fixed before the run begins, and independent of the data.
-
-    Examples
-    --------
-    >>> first = DPSGD(noise_multiplier=2.0, sample_rate=0.01, steps=3000)
-    >>> run = Phases((first, replace(first, noise_multiplier=1.0, steps=500)))
-    >>> print(run.guarantee(delta=1e-5))
-    1.742 <= epsilon <= 1.743 at delta = 1.0e-05, add_remove, by pld
     """
 
     phases: Sequence[DPSGD]

@@ -281,7 +281,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
         parts |= {"records": self.units if records is None else records, "certificate": certificate}
         parts |= {"trusted": "nobody" if trust == "local" else trusted}
-        _require_words(parts, date=date, not_covered=not_covered)
+        _require_words(parts, date, not_covered)
         if unit and self.unit and unit != self.unit:
             raise ValueError(f"Expected unit={self.unit!r} as in the plan, got unit={unit!r}.")
         _require_all(parts, self)
@@ -314,7 +314,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         )
 
 
-def _require_words(parts: Mapping[str, Any], *, date: Any, not_covered: Any) -> None:
+def _require_words(parts: Mapping[str, Any], date: Any, not_covered: Any) -> None:
     """Raise TypeError unless texts are str and date is a date; ValueError for a future date."""
     for name in ("unit", "period", "sampling", "released", "trust", "trusted", "certificate"):
         validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
@@ -322,8 +322,7 @@ def _require_words(parts: Mapping[str, Any], *, date: Any, not_covered: Any) -> 
         raise TypeError(f"Expected not_covered to be a list of str, got {not_covered!r}.")
     if date is not None:
         validate.instance(datetime.date, date=date)
-        today = datetime.date.today()
-        if (date.date() if isinstance(date, datetime.datetime) else date) > today:
+        if (today := datetime.date.today()).isoformat() < date.isoformat()[:10]:
             raise ValueError(f"Expected date not after today, {today}, got date={date}.")
 
 

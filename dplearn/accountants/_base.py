@@ -1,9 +1,8 @@
 """Base class of accountants: from mechanism, delta and number of steps to a `Guarantee`.
 
-Accountants are frozen dataclasses of numerical settings. The base class expands `steps` and
-compositions into `Runs`, handles the trivial cases (nothing released, no noise added) and
-refuses mechanisms that a subclass does not cover; a subclass turns rows of counts into bounds and
-never multiplies by any other count.
+The base class expands `steps` and compositions into `Runs` and handles the trivial cases (nothing
+released, no noise added); a subclass turns rows of counts into bounds and never multiplies by any
+other count.
 """
 
 import dataclasses

@@ -1,7 +1,4 @@
-"""Composed mechanisms with their numbers of runs, and ordered pairs of neighbours.
-
-`Runs` holds mechanisms and counts; `directions` returns both orders of the neighbours.
-"""
+"""Composed mechanisms with their numbers of runs, and ordered pairs of neighbours."""
 
 import dataclasses
 import math

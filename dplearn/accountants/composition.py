@@ -16,14 +16,7 @@ from dplearn.mechanisms import Composed, RandomizedResponse
 
 @dataclass(frozen=True)
 class Basic(Accountant):
-    """Basic composition: sums of epsilons and deltas, with equal shares of delta.
-
-    Examples
-    --------
-    >>> from dplearn.mechanisms import Laplace
-    >>> round(Basic().epsilon(Laplace(10.0), delta=1e-9, steps=5).epsilon, 6)
-    0.5
-    """
+    """Basic composition: sums of epsilons and deltas, with equal shares of delta."""
 
     name = "basic"
     title = "Basic composition"
@@ -39,12 +32,6 @@ class Advanced(Accountant):
 
     Delta is divided between the steps and the theorem's slack in the best of many ways; every
     division gives a valid bound, so the search affects only tightness.
-
-    Examples
-    --------
-    >>> from dplearn.mechanisms import Laplace
-    >>> round(Advanced().epsilon(Laplace(10.0), delta=1e-5, steps=100).epsilon, 3)
-    5.298
     """
 
     name = "advanced"
@@ -74,13 +61,6 @@ class Optimal(Accountant):
 
     For different steps it is #P-hard (Murtagh & Vadhan 2016); the result is then the upper end of
     a bracket of the composed randomized responses.
-
-    Examples
-    --------
-    >>> from dplearn.mechanisms import RandomizedResponse
-    >>> coin = RandomizedResponse(0.1)
-    >>> round(Optimal().epsilon(coin, delta=1e-5, steps=100, adjacency="replace_one").epsilon, 4)
-    4.3068
     """
 
     name = "optimal"

@@ -11,13 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.accountants._attack import power_brackets
 from dplearn.accountants._base import Accountant, Bound
-from dplearn.accountants._runs import (
-    MOST_RUNS,
-    Direction,
-    Runs,
-    directions,
-    dominating_shifts,
-)
+from dplearn.accountants._runs import MOST_RUNS, Direction, Runs, directions, dominating_shifts
 from dplearn.accountants.moments import RDP, ZCDP
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Reference
@@ -51,13 +45,6 @@ class PLD(Accountant):
     integral for the sampled Gaussian, by the lattice for the rest. It is an upper bound
     only where no pair of neighbours is known to attain the profile. If few steps use a record,
     sample_rate * steps < 30, and delta is tiny, its ends may differ by several per cent.
-
-    Examples
-    --------
-    >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
-    >>> step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
-    >>> print(PLD().epsilon(step, delta=1e-5, steps=10_000))
-    0.9468 <= epsilon <= 0.9469 at delta = 1.0e-05, add_remove, by pld
     """
 
     rtol: float = 1e-6  # target relative width; a wider bracket is valid too
@@ -167,14 +154,6 @@ class PLD(Accountant):
         `false_positive_rate` in (0, 1), in any shape; the bounds have the same shape (Dong, Roth &
         Su 2022, Proposition 2.12). One minus the rate is the trade-off function. Other parameters
         are those of `Accountant.epsilon`.
-
-        Examples
-        --------
-        >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
-        >>> step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
-        >>> lower, upper = PLD().true_positive_rate(step, false_positive_rate=0.01, steps=10_000)
-        >>> round(float(lower), 4), round(float(upper), 4)
-        (0.0191, 0.0191)
         """
         mechanism, rates = as_mechanism(mechanism), np.array(false_positive_rate, dtype=float)
         for rate in rates.ravel():
@@ -213,15 +192,7 @@ def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
 
 @dataclass(frozen=True)
 class GDP(Accountant):
-    """Gaussian DP by its central limit theorem: exact for plain Gaussians, else *not a bound*.
-
-    Examples
-    --------
-    >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
-    >>> step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
-    >>> print(GDP().epsilon(step, delta=1e-5, steps=10_000))
-    epsilon ~ 0.9424 at delta = 1.0e-05, add_remove, by gdp (an approximation, not a bound)
-    """
+    """Gaussian DP by its central limit theorem: exact for plain Gaussians, else *not a bound*."""
 
     name = "gdp"
     kind = "approximate"

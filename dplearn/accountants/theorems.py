@@ -1,4 +1,4 @@
-"""Theorems used by the accountants; the formula book has an entry with a check for each."""
+"""Theorems used by the accountants; the formula book states, checks and prints each of them."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -6,33 +6,19 @@ from scipy.special import betainc, expit
 
 
 def rdp_to_epsilon_mironov(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArray:
-    r"""Epsilon of Rényi DP by the first conversion, :math:`\rho + \ln(1/\delta)/(\alpha-1)`.
+    """Return upper bounds on epsilon by the first conversion (Mironov 2017, Proposition 3).
 
-    For `orders` alpha > 1, `rdp` the rho at them in nats, broadcast against them, and delta in
-    (0, 1) it is an upper bound on epsilon for each order; any is valid, so take the smallest
-    (Mironov 2017, Proposition 3). The bracket matters: ln(1/delta)/alpha - 1 is no bound.
-
-    Examples
-    --------
-    >>> round(float(rdp_to_epsilon_mironov(10, 0.5, delta=1e-5)), 6)
-    1.779214
+    One for each of `orders` > 1, from the divergence `rdp` at it in nats: take the smallest.
     """
     orders, rdp = np.asarray(orders, dtype=float), np.asarray(rdp, dtype=float)
     return rdp - np.log(delta) / (orders - 1)
 
 
 def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArray:
-    r"""Epsilon of Rényi DP by the improved conversion, elementwise and never below 0.
+    """Return upper bounds on epsilon >= 0 by the improved conversion, elementwise.
 
-    .. math:: \rho + \ln\frac{\alpha-1}{\alpha} - \frac{\ln\delta + \ln\alpha}{\alpha-1}
-
-    Parameters are those of `rdp_to_epsilon_mironov`, and so is what the result bounds. See
-    Canonne, Kamath & Steinke (2020), Proposition 12; Balle et al. (2020), Theorem 21.
-
-    Examples
-    --------
-    >>> round(float(rdp_to_epsilon(10, 0.5, delta=1e-5)), 6)
-    1.418011
+    Parameters are those of `rdp_to_epsilon_mironov`. See Canonne, Kamath & Steinke (2020),
+    Proposition 12; Balle et al. (2020), Theorem 21.
     """
     orders, rdp = np.asarray(orders, dtype=float), np.asarray(rdp, dtype=float)
     epsilon = rdp + np.log1p(-1 / orders) - (np.log(delta) + np.log(orders)) / (orders - 1)
@@ -41,23 +27,17 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArra
 
 
 def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
-    r"""Best epsilon of rho-zCDP by the improved conversion, elementwise.
+    """Return the best epsilon of rho-zCDP, rho >= 0, by the improved conversion, elementwise.
 
-    rho-zCDP says :math:`D_\alpha \le \rho\alpha` for every alpha > 1, so the order is free. For rho
-    >= 0 the upper bound, in nats, is never above rho + 2 sqrt(rho ln(1/delta)). See Bun & Steinke
-    (2016), Proposition 1.3; Canonne, Kamath & Steinke (2020), Corollary 13 (number from memory).
-
-    Examples
-    --------
-    >>> round(float(zcdp_to_epsilon(0.5, delta=1e-5)), 5)
-    4.72839
+    It is never above rho + 2 sqrt(rho ln(1/delta)). See Bun & Steinke (2016), Proposition 1.3;
+    Canonne, Kamath & Steinke (2020), Corollary 13 (number from memory).
     """
     rho, best = np.asarray(rho, dtype=float), best_zcdp_order(rho, delta=delta)
     return rdp_to_epsilon(best, np.where(rho > 0, rho * best, 0.0), delta=delta)
 
 
 def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:
-    """Order that minimises the improved conversion of rho-zCDP, elementwise.
+    """Return the order that minimises the improved conversion of rho-zCDP, elementwise.
 
     Newton's method in log(alpha - 1), at least 1e-12; any order gives a valid bound.
     """
@@ -82,18 +62,12 @@ def selection_rdp(
     shape: float,
     stop: float,
 ) -> NDArray:
-    r"""Rényi divergence of the best of K runs, elementwise, from those of one at two orders.
+    r"""Return the Rényi divergence of the best of K runs, from those of one at two orders.
 
     K has the truncated negative binomial law :math:`P(K=k) \propto (1-\gamma)^k
     \prod_{j<k}\frac{j+\eta}{j+1}` for k >= 1, with the shape eta > -1 and gamma = stop in (0, 1).
     Any `other_order` >= 1 gives an upper bound, in nats, at each `order` > 1. See Papernot &
     Steinke (2022), Theorem 2.
-
-    Examples
-    --------
-    >>> one = {"order": 10.0, "epsilon": 0.05, "other_order": 20.0, "other_epsilon": 0.1}
-    >>> round(float(selection_rdp(**one, shape=1.0, stop=0.1)), 6)
-    0.726101
     """
     order, other_order = np.asarray(order, dtype=float), np.asarray(other_order, dtype=float)
     epsilon, other_epsilon = np.asarray(epsilon, dtype=float), np.asarray(other_epsilon)
@@ -103,7 +77,7 @@ def selection_rdp(
 
 
 def expected_tries(*, shape: float, stop: ArrayLike) -> NDArray:
-    """Mean of the number of runs K in `selection_rdp`, elementwise."""
+    """Return the mean of the number of runs K in `selection_rdp`, elementwise."""
     stop, log_stop = np.asarray(stop, dtype=float), np.log(stop)
     # The fraction tends to 1 / ln(1/stop) as the shape tends to 0.
     part = -shape / np.expm1(shape * log_stop) if shape else -1 / log_stop
@@ -111,14 +85,9 @@ def expected_tries(*, shape: float, stop: ArrayLike) -> NDArray:
 
 
 def composition_slack(*, delta: ArrayLike, paid: ArrayLike, steps: ArrayLike) -> NDArray:
-    """Rest of `delta` after `steps` releases took `paid` each; <= 0 if nothing is left.
+    """Return what is left of `delta` if `steps` releases take `paid` each; <= 0 if nothing is.
 
     See Kairouz, Oh & Viswanath (2015), Theorem 3.3.
-
-    Examples
-    --------
-    >>> round(float(composition_slack(delta=1e-5, paid=1e-8, steps=100)), 8)
-    9e-06
     """
     log_left = np.log1p(-np.asarray(delta)) - steps * np.log1p(-np.asarray(paid))
     # Avoid overflow; every negative slack is invalid.
@@ -128,19 +97,11 @@ def composition_slack(*, delta: ArrayLike, paid: ArrayLike, steps: ArrayLike) ->
 def heterogeneous_composition(
     *, epsilons: ArrayLike, counts: ArrayLike, slack: ArrayLike
 ) -> NDArray:
-    r"""Upper bound on the total epsilon of different pure releases, in nats.
+    """Return an upper bound on the total epsilon of different pure releases, in nats.
 
-    It is the smaller of :math:`\sum_i n_i\varepsilon_i` and
-    :math:`\sqrt{2\ln(1/\delta')\sum_i n_i\varepsilon_i^2}
-    + \sum_i n_i\varepsilon_i\tanh(\varepsilon_i/2)`. The older drift :math:`e^\varepsilon - 1` is
-    never smaller than tanh, so its theorem adds nothing to the minimum. `epsilons` (>= 0) and
-    `counts` have shape (..., n_mechanisms), `slack` in (0, 1) and the bound, in nats, (...).
-    See Kairouz, Oh & Viswanath (2015), Theorem 3.5.
-
-    Examples
-    --------
-    >>> round(float(heterogeneous_composition(epsilons=[0.1], counts=[100], slack=1e-5)), 5)
-    5.29811
+    The older drift e^epsilon - 1 is never smaller than tanh, so its theorem adds nothing to the
+    minimum. `epsilons` (>= 0) and `counts` have shape (..., n_mechanisms), `slack` in (0, 1) and
+    the bound (...). See Kairouz, Oh & Viswanath (2015), Theorem 3.5.
     """
     epsilons = np.asarray(epsilons, dtype=float)
     basic = np.sum(counts * epsilons, axis=-1)
@@ -150,17 +111,12 @@ def heterogeneous_composition(
 
 
 def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
-    r"""Exact epsilon of `steps` epsilon-DP releases at delta = `slack`.
+    r"""Return the exact epsilon of `steps` epsilon-DP releases at delta = `slack`.
 
     The worst releases are randomized responses, so the total loss is :math:`(2K - k)\varepsilon`
     with K binomial, and delta is linear in e^epsilon between neighbouring values of it. For epsilon
     >= 0 nats, steps >= 1 and slack in (0, 1) the result is the smallest epsilon valid for every
     choice of pure releases, rounded up. See Kairouz, Oh & Viswanath (2015), Theorem 3.3.
-
-    Examples
-    --------
-    >>> round(float(optimal_composition(epsilon=0.1, steps=100, slack=1e-5)), 6)
-    4.306791
     """
     epsilon, steps, slack = np.broadcast_arrays(
         np.asarray(epsilon, dtype=float), np.asarray(steps, dtype=float), slack

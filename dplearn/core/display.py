@@ -1,13 +1,16 @@
-"""Two-column tables as HTML and LaTeX, values as JSON, and a read-only dict."""
+"""Two-column tables as HTML and LaTeX, values as JSON, a line of progress, a read-only dict."""
 
 import html
 import json
 import math
-from collections.abc import Iterable, Mapping
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 
+_PAUSE = 0.2  # seconds between two updates of a line of progress
 _SIGNS = {"epsilon": "ε", "delta": "δ", "<=": "≤", ">=": "≥"}
 _TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -37,13 +40,6 @@ def in_signs(words: str) -> str:
 def in_latex(words: str) -> str:
     """Return words as LaTeX, with names of signs replaced by the signs."""
     return in_signs(words).translate(str.maketrans(_TEX))
-
-
-def as_html(rows: Mapping[str, str]) -> str:
-    """Return an HTML table with a row for each name and its words."""
-    cells = (map(html.escape, map(in_signs, row)) for row in rows.items())
-    lines = "".join(f"<tr><th>{name}</th><td>{words}</td></tr>" for name, words in cells)
-    return f"<table>{lines}</table>"
 
 
 def as_json(value: Any) -> Any:
@@ -83,10 +79,26 @@ class Shown:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
-        return as_html(self._shown())
+        cells = (map(html.escape, map(in_signs, row)) for row in self._shown().items())
+        lines = "".join(f"<tr><th>{name}</th><td>{words}</td></tr>" for name, words in cells)
+        return f"<table>{lines}</table>"
 
     def _repr_latex_(self) -> str:
         return as_latex(self._shown())
+
+
+class ProgressLine:
+    """A line on the error stream, overwritten at most five times a second if `shown`."""
+
+    def __init__(self, shown: bool) -> None:
+        self._shown, self._due = shown, 0.0
+
+    def show(self, text: Callable[[], str], *, last: bool) -> None:
+        """Overwrite the line if an update is due; always write and end the last one."""
+        if self._shown and (last or time.monotonic() >= self._due):
+            self._due = time.monotonic() + _PAUSE
+            end = "\n" if last else ""
+            print("\r" + text().ljust(100), end=end, file=sys.stderr, flush=True)
 
 
 class ReadOnly(dict[str, Any]):

@@ -24,13 +24,11 @@ class Reference:
     authors : str
     year : int > 0
     where : str, theorem or section
-    checked : bool, whether the theorem's number was checked in the paper
     """
 
     authors: str
     year: int
     where: str
-    checked: bool = False
 
     def __str__(self) -> str:
         return f"{self.authors} ({self.year}), {self.where}"
@@ -123,26 +121,14 @@ def _between(name: str, lower: float, upper: float) -> str:
 
 
 def read_back(value: float) -> str:
-    """Return a short text of `value` that converts back to the same number.
-
-    Examples
-    --------
-    >>> read_back(1e-5), read_back(1.66e-5), read_back(1.0)
-    ('1.0e-05', '1.66e-05', '1')
-    """
+    """Return a short text of `value`, such as 1.0e-05, that converts back to the same number."""
     if value == 0 or value >= 1e-3:
         return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
     return f"{value:.1e}" if float(f"{value:.1e}") == value else repr(float(value))
 
 
 def round_up(value: float, digits: int = 4) -> str:
-    """Return `value` rounded up to `digits` significant digits.
-
-    Examples
-    --------
-    >>> round_up(0.94687), round_up(1.5)
-    ('0.9469', '1.5')
-    """
+    """Return `value` rounded up to `digits` significant digits."""
     return _rounded(value, digits, math.ceil)
 
 

@@ -10,20 +10,13 @@ class Registry(dict[str, Any]):
 
     `package` is the dotted name of the package; a new module in it is registered automatically.
     Modules whose name begins with an underscore are skipped; they hold abstract classes.
-
-    Examples
-    --------
-    >>> from dplearn.accountants import ACCOUNTANTS
-    >>> "rdp" in ACCOUNTANTS
-    True
     """
 
     def __init__(self, package: str, base: type) -> None:
         named: dict[str, Any] = {}
-        for entry in pkgutil.iter_modules(importlib.import_module(package).__path__):
-            if entry.name.startswith("_"):
-                continue
-            module = importlib.import_module(f"{package}.{entry.name}")
+        entries = pkgutil.iter_modules(importlib.import_module(package).__path__)
+        for file in (entry.name for entry in entries if not entry.name.startswith("_")):
+            module = importlib.import_module(f"{package}.{file}")
             for cls in vars(module).values():
                 own = isinstance(cls, type) and cls.__module__ == module.__name__  # not imported
                 if not (own and issubclass(cls, base)):

@@ -64,11 +64,9 @@ _GRID = np.append(0.0, np.geomspace(1e-6, FAR, 128))
 class Profile:
     r"""Privacy profile of an ordered pair of distributions.
 
-    Curves map arrays of epsilon >= 0 to logarithms of the same shape.
-
     Parameters
     ----------
-    log_delta_of : callable, log delta of (P, Q)
+    log_delta_of : callable from arrays of epsilon >= 0 to log delta of (P, Q), same shape
     log_delta_reverse_of : callable, the same for (Q, P); None if the pair is symmetric
     kinks : array of float > 0, shape (n,), where a curve is not smooth: quadrature splits there
     log_tail_of : callable, log Q(L > epsilon)
@@ -160,12 +158,6 @@ class Profile:
         """Return log P(L > epsilon) and log Q(L > epsilon) at epsilon >= 0, elementwise.
 
         NotImplementedError is raised if `has_tails` is false.
-
-        Examples
-        --------
-        >>> coin = Profile.from_atoms(np.log([0.75, 0.25]), np.log([0.25, 0.75]))
-        >>> [round(float(np.exp(x)), 4) for x in coin.log_tails(1.0)]
-        [0.75, 0.25]
         """
         if self.log_tail_of is None or not self.has_tails:
             raise validate.unsupported("log_tails() of a profile", "it was built from delta alone")

@@ -24,8 +24,8 @@ from torch.optim import Optimizer
 
 from dplearn.accountants import Accountant
 from dplearn.core import validate
+from dplearn.core.display import ProgressLine
 from dplearn.core.guarantee import round_up
-from dplearn.core.progress import ProgressLine
 from dplearn.federated.plan import FederatedPlan
 from dplearn.training import sampling
 from dplearn.training.checks import check_training

@@ -1,4 +1,24 @@
-"""Mechanisms: randomised releases with exact or dominating privacy profiles."""
+"""Mechanisms: randomised releases with exact or dominating privacy profiles.
+
+Examples
+--------
+>>> noise = Gaussian(1.0), DiscreteGaussian(1.0), Laplace(1.0), Geometric(1.0)
+>>> for release in (*noise, ExponentialMechanism(1.0), PermuteAndFlip(1.0)):
+...     (profile,) = release.profiles()
+...     print(release, round(float(profile.delta(0.5)), 6))
+Gaussian(noise_multiplier=1.0) 0.238422
+DiscreteGaussian(noise_multiplier=1.0, sensitivity=1) 0.203983
+Laplace(noise_multiplier=1.0) 0.221199
+Geometric(noise_multiplier=1.0, sensitivity=1) 0.287649
+ExponentialMechanism(range_epsilon=1.0) 0.077405
+PermuteAndFlip(gap_epsilon=1.0) 0.221199
+>>> answers, step = RandomizedResponse.from_probability(truth=0.75), Gaussian(1.0)
+>>> for release in (answers, WithoutReplacement(step, 0.01), PoissonSubsampled(step, 0.01)):
+...     print(release.guarantee(delta=1e-5, steps=10, adjacency="replace_one"))
+10.98 <= epsilon <= 10.99 at delta = 1.0e-05, replace_one, by pld
+4.36 <= epsilon <= 4.378 at delta = 1.0e-05, replace_one, by pld
+0.4075 <= epsilon <= 0.4076 at delta = 1.0e-05, replace_one, by pld
+"""
 
 from dplearn.core.registry import Registry
 from dplearn.mechanisms._base import Mechanism, Outputs

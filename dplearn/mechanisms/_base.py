@@ -45,8 +45,7 @@ class Mechanism(metaclass=validate.NamesParameters):
     """A public description of one randomised release.
 
     Subclasses are frozen dataclasses that have examples and implement `_profiles`, and may add
-    closed forms (`_rdp`, `_zcdp`), output distributions (`_outputs`) and a `release` for
-    teaching. Methods raise `NotImplementedError` for adjacencies that no theorem covers.
+    closed forms (`_rdp`, `_zcdp`), output distributions (`_outputs`) and a `release` for teaching.
     """
 
     name: ClassVar[str]
@@ -165,18 +164,11 @@ class Mechanism(metaclass=validate.NamesParameters):
     ) -> Guarantee:
         """Return the guarantee of `steps` adaptive releases at delta.
 
+        Other parameters and errors are those of `Accountant.epsilon`.
+
         Parameters
         ----------
         accountant : Accountant or str, one of `dplearn.ACCOUNTANTS`
-        delta : float in (0, 1)
-        steps : int >= 0
-        adjacency : str, kind of neighbours; errors are those of `Accountant.epsilon`
-
-        Examples
-        --------
-        >>> from dplearn.mechanisms import Gaussian
-        >>> print(Gaussian(1.0).guarantee(delta=1e-5))
-        4.377 <= epsilon <= 4.378 at delta = 1.0e-05, add_remove, by pld
         """
         law = self._accountant(accountant)
         return law.epsilon(self, delta=delta, steps=steps, adjacency=adjacency)
@@ -190,15 +182,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ""
 
     def vary(self, **fields: float) -> Self:
-        """Return a copy with some parameters changed, here or in nested mechanisms.
-
-        Examples
-        --------
-        >>> from dplearn.mechanisms import Gaussian, PoissonSubsampled
-        >>> step = PoissonSubsampled(Gaussian(noise_multiplier=1.0), sample_rate=0.01)
-        >>> step.vary(noise_multiplier=2.0).base.noise_multiplier
-        2.0
-        """
+        """Return a copy with some parameters changed, here or in nested mechanisms."""
         own = {f.name for f in dataclasses.fields(self)}  # type: ignore[arg-type]
         mine = {k: v for k, v in fields.items() if k in own}
         inner = {k: v for k, v in fields.items() if k not in own}
@@ -287,13 +271,6 @@ class Outputs:
     corners : tuple of float, points where a density is not smooth, and its peaks
     whole : bool, whether the laws are on the whole numbers from `lower` to `upper`
     label : str, of the axis
-
-    Examples
-    --------
-    >>> from dplearn.mechanisms import Gaussian
-    >>> (pair,) = Gaussian(noise_multiplier=1.0).outputs()
-    >>> round(pair.delta(1.0), 7)
-    0.1269367
     """
 
     log_p: Curve

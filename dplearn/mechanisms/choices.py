@@ -31,12 +31,6 @@ class ExponentialMechanism(Mechanism):
         epsilon > 0 in the formula, where Delta is the most that adding or removing one
         record changes any score. Privacy losses of one pair then span an interval of
         length at most epsilon ("bounded range"), twice that under replace_one.
-
-    Examples
-    --------
-    >>> (profile,) = ExponentialMechanism(range_epsilon=1.0).profiles()
-    >>> round(float(profile.delta(0.0)), 6)
-    0.244919
     """
 
     range_epsilon: float
@@ -90,11 +84,6 @@ def bounded_range_zcdp(*, epsilon: float) -> float:
     x falls in x, so that its mean over :math:`[y^2, (1+y)^2]`, as a function of :math:`x^2`, is no
     larger than over [0, 1]; hence :math:`D_\alpha \le \alpha D_1` (Harrison & Manurangsi 2026,
     arXiv 2510.25746).
-
-    Examples
-    --------
-    >>> round(bounded_range_zcdp(epsilon=1.0), 8)
-    0.12330156
     """
     ratio = exp_rest(epsilon) / epsilon if epsilon < 1 else 0.0
     log_ratio = math.log1p(ratio) or float(log_expm1(epsilon)) - math.log(epsilon)
@@ -119,12 +108,6 @@ class PermuteAndFlip(Mechanism):
     gap_epsilon : float
         epsilon > 0 in the formula, where Delta is the most that adding or removing one
         record changes any score. One release is epsilon-DP, and of no smaller one.
-
-    Examples
-    --------
-    >>> (profile,) = PermuteAndFlip(gap_epsilon=1.0).profiles()
-    >>> round(float(profile.delta(0.0)), 6)
-    0.393469
     """
 
     gap_epsilon: float
@@ -173,12 +156,6 @@ class RandomizedResponse(Mechanism):
         ln(p / r) > 0 where p is the chance of the true answer and r that of each other one.
     answers : int
         Number k >= 2 of possible answers; p = e^eps / (e^eps + k - 1).
-
-    Examples
-    --------
-    >>> coins = RandomizedResponse.from_probability(truth=0.75)
-    >>> round(coins.local_epsilon, 6)
-    1.098612
     """
 
     local_epsilon: float

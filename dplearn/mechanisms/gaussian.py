@@ -40,27 +40,19 @@ class Gaussian(Noise):
     noise_multiplier : float
         Standard deviation of the noise / largest L2 norm of one record's
         contribution, >= 0; 0 means no noise and no privacy.
-
-    Examples
-    --------
-    >>> (profile,) = Gaussian(noise_multiplier=1.0).profiles()
-    >>> round(float(profile.epsilon(1e-5)), 6)
-    4.377178
     """
 
     name = "gaussian"
     fields_of_examples = ((1.0,), (0.2,), (30.0,))
     conditions = ("L2 norm of each contribution is bounded",)
     scales_drawn = 7.0
+    gaussian_shift = Noise.shift
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         mu = self.shift(adjacency)
         # Under Q = N(0, 1) the loss mu x - mu^2 / 2 exceeds eps where x > eps / mu + mu / 2.
         log_tail = lambda epsilon: log_ndtr(-(epsilon / mu + mu / 2))
         return (Profile(lambda epsilon: gaussian_log_delta(epsilon, mu), log_tail_of=log_tail),)
-
-    def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float:
-        return self.shift(adjacency)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
         r"""Return the exact profile, with a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)).
@@ -105,11 +97,6 @@ class Gaussian(Noise):
         """Return the (epsilon, delta)-DP Gaussian with the least noise under add_remove.
 
         Rounded up by at most a relative 1e-12 (Balle & Wang 2018, Algorithm 1).
-
-        Examples
-        --------
-        >>> round(Gaussian.analytic(epsilon=1.0, delta=1e-5).noise_multiplier, 6)
-        3.730632
         """
         validate.non_negative(epsilon=epsilon)
         validate.probability(delta=delta)

@@ -27,12 +27,6 @@ class Laplace(Noise):
     noise_multiplier : float
         Scale b of the noise / largest L1 norm of one record's contribution,
         >= 0. The variance is 2 b^2, not b^2.
-
-    Examples
-    --------
-    >>> (profile,) = Laplace(noise_multiplier=1.0).profiles()
-    >>> round(float(profile.delta(0.5)), 7)
-    0.2211992
     """
 
     name = "laplace"

@@ -13,14 +13,10 @@ and is that pair if the other records contribute nothing.
 
 **Its likelihood ratio** is the mean of B independent lognormal variables
 :math:`Y = e^{x/\sigma - 1/2\sigma^2}`, x normal, under Q. Both profiles are expectations of
-convex functions of that mean: Y is put on a few hundred points, sums are formed on few points
-(`dplearn.mechanisms._epochs`), and
-
-* splitting every value between its two neighbouring points gives a law that dominates the pair,
-* merging the values of a cell gives a law that the pair dominates.
-
-All terms are positive, so the tails keep their relative accuracy and rounding is negligible
-beside the splitting, which costs some tenths of a percent of epsilon.
+convex functions of that mean: of the two laws of `dplearn.mechanisms._epochs` the split one
+dominates the pair, and the pair dominates the merged one. All terms are positive, so the tails keep
+their relative accuracy and rounding is negligible beside the splitting, which costs some tenths of
+a percent of epsilon.
 
 **Rényi divergences.** With :math:`w = e^{1/\sigma^2} - 1` the moment :math:`E(Y-1)^k` is
 :math:`G_k = \sum w^{\text{edges}}` over the graphs on k points that leave none alone (expand
@@ -79,8 +75,8 @@ class RandomAllocation(Epoch):
 
     Also called balls-and-bins sampling (Chua et al. 2025; Feldman & Shenfeld 2025, Privacy
     amplification by random allocation). Batch sizes vary, so the noisy sum is divided by a public
-    number. ``profiles`` lies above the exact pair and ``witnesses`` below it, some tenths of a
-    percent apart in epsilon; below a noise multiplier of 1/6 ``profiles`` is the Gaussian one.
+    number. ``profiles`` lies above the exact pair and ``witnesses`` below it; for noise multipliers
+    below 1/6 ``profiles`` is the Gaussian one.
 
     Parameters
     ----------

@@ -65,12 +65,6 @@ class PoissonSubsampled(Sampled):
         What is run on the sample.
     sample_rate : float
         Chance of each record to enter, in (0, 1].
-
-    Examples
-    --------
-    >>> step = PoissonSubsampled(Gaussian(noise_multiplier=1.0), sample_rate=0.01)
-    >>> round(float(step.rdp([8])[0]), 10)
-    0.0008936439
     """
 
     name = "poisson_subsampled"
@@ -190,13 +184,6 @@ class WithoutReplacement(Sampled):
         What is run on the subset.
     sample_rate : float
         Subset size / dataset size, in (0, 1].
-
-    Examples
-    --------
-    >>> step = WithoutReplacement(Gaussian(noise_multiplier=1.0), sample_rate=0.1)
-    >>> (profile,) = step.profiles("replace_one")
-    >>> round(float(profile.delta(math.log1p(0.1 * math.expm1(1.0)))), 7)
-    0.0509862
     """
 
     name = "without_replacement"

@@ -24,13 +24,7 @@ _NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffle
 
 
 def default_adjacency(sampling: Sampling) -> Adjacency:
-    """Return the adjacency for which the sampling scheme has a theorem.
-
-    Examples
-    --------
-    >>> [default_adjacency(s) for s in ("poisson", "without_replacement", "shuffled")]
-    ['add_remove', 'replace_one', 'zero_out']
-    """
+    """Return the adjacency for which the sampling scheme has a theorem."""
     validate.one_of(EVERY_SAMPLING, sampling=sampling)
     return _NATURAL.get(sampling, "add_remove")
 

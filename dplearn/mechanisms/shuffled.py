@@ -4,8 +4,7 @@ r"""One epoch of DP-SGD on fixed batches of a shuffled dataset.
 it, later steps are post-processing of noisy updates, so the epoch is one Gaussian
 release of the record. A shuffled epoch is a mixture of fixed orders with the same weights for
 both neighbours, and the hockey-stick divergence is jointly convex: the mixture leaks no more than
-one Gaussian release. If every record is used, that is the bound here. If each epoch omits at least
-one record, the bound is far smaller, because the attacker does not know the order; see
+one Gaussian release. If every record is used, that is the bound here, else the far smaller one of
 `_shuffle_bounds` (this proof is the library's own).
 
 An added or removed record moves the border of every later batch, and no bound is given,

@@ -33,12 +33,6 @@ class Geometric(WholeNoise):
     sensitivity : int
         Largest change that one record's contribution makes, >= 1. It matters beyond
         the ratio because the noise lives on whole numbers.
-
-    Examples
-    --------
-    >>> (profile,) = Geometric(noise_multiplier=1.0).profiles()
-    >>> round(float(profile.epsilon(1e-12)), 6)
-    1.0
     """
 
     name = "geometric"
@@ -107,12 +101,6 @@ class DiscreteGaussian(WholeNoise):
         the standard deviation of X, which is slightly smaller.
     sensitivity : int
         Largest change that one record's contribution makes, >= 1.
-
-    Examples
-    --------
-    >>> (profile,) = DiscreteGaussian(noise_multiplier=1.0).profiles()
-    >>> round(float(profile.delta(1.0)), 6)
-    0.141351
     """
 
     name = "discrete_gaussian"

@@ -10,8 +10,8 @@ from torch.optim import Optimizer
 
 from dplearn.accountants import Accountant
 from dplearn.core import validate
+from dplearn.core.display import ProgressLine
 from dplearn.core.guarantee import round_up
-from dplearn.core.progress import ProgressLine
 from dplearn.run import Plan
 from dplearn.training.history import History
 from dplearn.training.tape import Loss

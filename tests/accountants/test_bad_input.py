@@ -73,8 +73,6 @@ VALUES = [
     (lambda: change(sampling="shuffle"), "sampling one of"),
     (lambda: change(drop_last=True), "drop_last with sampling='.+' alone, got sampling='poi"),
     (lambda: change(max_batch_size=2), "max_batch_size with sampling='.+' alone, got sampling"),
-    (lambda: change(**CUT | {"dataset_size": None}), "dataset_size and max_batch_size with .*None"),
-    (lambda: change(**CUT | {"max_batch_size": None}), "and max_batch_size with .*None"),
     (lambda: loader(**GOOD | {"batch_size": 61}), "batch_size a whole number >= 1 and <= 60"),
     (lambda: loader(**GOOD | {"epochs": 1e308}), "steps >= 0 and finite, got steps=inf"),
     (lambda: sampled_by(sampling="none", **ONE), "sample_rate = 1 with sampling='none'"),
@@ -104,6 +102,8 @@ VALUES = [
       for name in ("a\nb", b"x", 3)),
 ]  # fmt: skip
 TYPES = [
+    (lambda: change(**CUT | {"dataset_size": None}), "dataset_size a whole number .*=None"),
+    (lambda: change(**CUT | {"max_batch_size": None}), "max_batch_size a whole number .*=None"),
     (lambda: rdp(None, delta=1e-5), "mechanism to be a Mechanism"),
     (lambda: rdp("gaussian", delta=1e-5), "got mechanism='gaussian'"),
     (lambda: STEP.vary(base=None), "base to be a Mechanism"),

@@ -16,7 +16,7 @@ from dplearn import (
     largest_sample_rate,
     smallest_noise_multiplier,
 )
-from dplearn.calibrate import Attack, Unreachable, largest_steps, smallest_delta
+from dplearn.calibrate import Attack, Unreachable, largest_steps
 from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
 
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
@@ -129,17 +129,6 @@ def test_value_slightly_above_the_target_does_not_reach_it():
                     ask, ACCOUNTANTS["rdp"](), target, place, tolerance=0.1
                 )
                 assert found == first
-
-
-@pytest.mark.slow
-@each_name
-def test_smallest_delta_is_that_of_the_accountant(name):
-    accountant, question = ACCOUNTANTS[name](), {"epsilon": 1.0, "steps": 10}
-    reached = smallest_delta(Gaussian(20.0), accountant, **question)
-    assert (reached.parameter, reached.value) == ("delta", reached.guarantee.delta)
-    assert reached.guarantee == accountant.delta(Gaussian(20.0), **question)
-    with pytest.raises(Unreachable, match=f"no delta below 1 is proved by {name}"):
-        smallest_delta(Gaussian(0.0), accountant, epsilon=2.0)
 
 
 @each(

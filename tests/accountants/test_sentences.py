@@ -12,7 +12,6 @@ from dplearn import (
     PoissonSubsampled,
     largest_sample_rate,
     largest_steps,
-    smallest_delta,
     smallest_noise_multiplier,
 )
 
@@ -66,7 +65,7 @@ def test_printed_deltas_read_back_exactly(delta):
 @each("epsilon", [1.0, 1 / 3, 0.123456789])
 def test_deltas_at_an_epsilon_are_true_as_printed(epsilon):
     for mechanism in (Gaussian(1.0), Laplace(1.1), PoissonSubsampled(Gaussian(2.0), 0.03)):
-        assert_true(smallest_delta(mechanism, epsilon=epsilon), mechanism)
+        assert_true(ACCOUNTANTS["pld"]().delta(mechanism, epsilon=epsilon), mechanism)
 
 
 def test_calibrations_are_true_at_the_parameter_that_they_print():

@@ -161,10 +161,8 @@ def test_weights_and_schemes_without_a_theorem_are_refused():
         user_level(many, records=1001, delta=1e-5)
     everybody = dataclasses.replace(shuffled, sampling="none", sample_rate=1.0)
     assert user_level(everybody, records=2000, delta=1e-5).kind == "exact"
-    idle = dataclasses.replace(shuffled, sampling="none")
-    for records in (1, 2):
-        with pytest.raises(ValueError, match=r"sample_rate = 1 .* got sample_rate=0\.1"):
-            user_level(idle, records=records, delta=1e-5)
+    with pytest.raises(ValueError, match=r"sample_rate = 1 .* got sample_rate=0\.1"):
+        dataclasses.replace(shuffled, sampling="none")
 
 
 # Correlated noise for users who take part a bounded number of times, a minimum time apart.

@@ -9,7 +9,7 @@ import torch
 from small_runs import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, small_model, started
 
 from cases import each
-from dplearn.core import progress
+from dplearn.core import display
 from dplearn.run import DPSGD, Phases
 from dplearn.training import AdaptiveQuantile, Flat, Grouped, Trainer, clipped_sum, sampling
 from dplearn.training.noise import Randomness
@@ -187,7 +187,7 @@ def test_private_values_are_read_only_when_the_progress_line_is_drawn(monkeypatc
     """Here the line is drawn at the first and the last step."""
     read, counts, reads = torch.Tensor.tolist, [], []
     monkeypatch.setattr(torch.Tensor, "tolist", lambda x: reads.append(x) or read(x))
-    monkeypatch.setattr(progress, "_PAUSE", math.inf)
+    monkeypatch.setattr(display, "_PAUSE", math.inf)
     monkeypatch.setattr(Trainer, "_guard", lambda *_: None)  # reads at steps 1, 2 and 4
     count = AdaptiveQuantile(max_grad_norm=0.5, count_noise=5.0)
     run(progress=True, bound=count, callback=lambda _: counts.append(len(reads)))

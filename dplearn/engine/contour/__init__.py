@@ -12,10 +12,6 @@ The trapezoidal sum S with step h = 2 pi / P is exactly :math:`\sum_m e^{\lambda
 * truncation at t: :math:`e^{-\lambda\varepsilon}B(t)^T/(\pi t)`, where B(t) >= |M| beyond t;
 * rounding, amplified T-fold by the power, and the error of the sums over x that give M.
 
-Modules, from low to high level: `pair` (the ratio off the real axis), `table` (K on real numbers:
-bounds, guesses, lambda and P), `line` (M and B on one vertical line), `trapezoid` (S and its error
-bounds), `epsilon` (bounds on delta and epsilon).
-
 The integral is from Alghamdi et al. (2023); the aliases follow from Poisson summation.
 """
 

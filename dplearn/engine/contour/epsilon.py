@@ -1,7 +1,4 @@
-"""Bounds on delta at given epsilons, and on epsilon at a given delta.
-
-The last functions choose the rows that share a line and a sum, its length, and new attempts.
-"""
+"""Bounds on delta at given epsilons, and on epsilon at a given delta."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -85,14 +82,13 @@ def deltas(
 def brackets(
     pair: SampledGaussian, steps: ArrayLike, *, delta: float, rtol: float = 1e-6
 ) -> tuple[NDArray, NDArray]:
-    """Return certified bounds on epsilon for each number of steps.
+    """Return certified bounds on epsilon for each number of steps, an array of shape (n,).
+
+    Other parameters are those of `deltas`.
 
     Parameters
     ----------
-    pair : SampledGaussian
-    steps : array of int >= 1, shape (n,)
     delta : float in (0, 1)
-    rtol : float > 0, target relative width; wider bounds are valid, too
 
     Returns
     -------

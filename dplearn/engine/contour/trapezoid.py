@@ -55,12 +55,7 @@ class Trapezoid:
     """Terms M^T / z(1+z) at z = lambda + ikh, k = aB + b, as arrays (row, a, b)."""
 
     def __init__(
-        self,
-        nodes: Nodes,
-        count: int,
-        steps: NDArray,
-        log_tau: float,
-        cut: Cutoffs,
+        self, nodes: Nodes, count: int, steps: NDArray, log_tau: float, cut: Cutoffs
     ) -> None:
         self.line, self.steps, self.h, self.log_tau = nodes.line, steps, nodes.h, log_tau
         table, line, period = nodes.table, nodes.line, nodes.period
