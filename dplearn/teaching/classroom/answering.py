@@ -31,7 +31,7 @@ _IN_JUPYTER = (
 # Instructions for Jupyter in a notebook's text, and their replacements on a page.
 _OF_JUPYTER = {
     r"(In a new session, .*? Then replace|Replace) `None` by your number, .*? run the cell\.": (
-        "Write your number in the field. It may be arithmetic, such as `3.73*200/71`."
+        "Write your number in the field. It may be arithmetic, such as `3*2.5/10`."
     ),
     r"(Choose an answer to each question), write .*? says why\.": (
         r"\1. Each of your answers then says why it is right or not."

@@ -744,7 +744,7 @@ check("1.4", did_copy)
 #
 # </details>
 #
-# <details><summary>c. It changed the odds about her answer by at most a factor e^ε.</summary>
+# <details><summary>c. It changed the odds about her answer by at most a factor $e^\varepsilon$.</summary>
 #
 # Right. It has multiplied the odds about her answer by at most $e^\varepsilon$. How much that is depends on $\varepsilon$ and on what was believed before; at $\varepsilon=0.1$ hardly anything, at $\varepsilon=5$ a lot.
 #

@@ -355,7 +355,7 @@ for name, delta in {"0.01": 0.01, "1/64": 1 / 64, "1/64²": 1 / 64**2}.items():
 #
 # > **Theorem.** A mechanism is $(\varepsilon,\delta)$-DP if and only if, for all neighbours, every rule obeys
 # >
-# > $$\mathrm{TPR}\le e^{\varepsilon}\,\mathrm{FPR}+\delta\qquad\text{and}\qquad 1-\mathrm{FPR}\le e^{\varepsilon}(1-\mathrm{TPR})+\delta ,$$
+# > $$\mathrm{TPR}\le e^{\varepsilon}\,\mathrm{FPR}+\delta\qquad\text{and}\qquad {1-\mathrm{FPR}\le e^{\varepsilon}(1-\mathrm{TPR})+\delta ,}$$
 # >
 # > so that it is not too good, and the same with TPR and FPR exchanged, so that it is not too bad. (Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015.)
 #

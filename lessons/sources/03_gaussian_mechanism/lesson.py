@@ -448,13 +448,13 @@ def laplace_noise(d, epsilon=1, delta=1e-5):
 
 
 print("standard deviation on each count")
-print("counts   Laplace, (1, 0)   Laplace, (1, 1e-05)   Gaussian, (1, 1e-05)   ratio")
+print("counts   Laplace, pure   Laplace, delta   Gaussian, delta   ratio")
 for d in (1, 7, 20, 100, 1000):
     pure, same, normal = np.sqrt(2) * d, laplace_noise(d), smallest * np.sqrt(d)
-    print(f"{d:6}   {pure:15.2f}   {same:19.2f}   {normal:20.2f}   {same / normal:5.3f}")
+    print(f"{d:6}   {pure:13.2f}   {same:14.2f}   {normal:15.2f}   {same / normal:5.3f}")
 
 # %% [markdown]
-# Compare the last two columns, which make the same promise. At a thousand counts Laplace noise is $\sqrt2$ times as wide, not twelve times: what saves the factor of twelve in the second column is $\delta$, for either noise. Below seven counts Laplace noise is even the smaller one.
+# Compare the third and the fourth column, which make the same promise. At a thousand counts Laplace noise is $\sqrt2$ times as wide, not twelve times: what saves the factor of twelve in the second column is $\delta$, for either noise. Below seven counts Laplace noise is even the smaller one.
 #
 # Deep learning uses Gaussian noise for that $\sqrt2$, and for two more reasons. Its guarantee has a closed form that asks for nothing but the Euclidean length of a contribution, which is what we clip. Sums of Gaussian noise are Gaussian again, so many releases are as easy to account for as one.
 #

@@ -95,7 +95,7 @@ def _tail(epsilon, steps=100, scale=1.0, x="total loss (nats)", red=""):
     return curves(
         [
             Bars(x=losses / scale, y=inside, label=""),
-            Bars(x=losses / scale, y=masses - inside, label=red, role="wrong", label_at=0.82),
+            Bars(x=losses / scale, y=masses - inside, label=red, role="wrong", label_at=0.73),
             Curve(x=[optimum / scale] * 2, **at, **place),
             Curve(x=[worst / scale] * 2, **at, label=end, role="quiet"),
         ],

@@ -211,7 +211,7 @@ def distribution(epsilons, unit):
 
 
 # %% [markdown]
-# The guarantee follows as in lesson 03: $\delta(\varepsilon_{\text{tot}})=\mathbb E\,(1-e^{\varepsilon_{\text{tot}}-L})_+$.
+# The guarantee follows as in lesson 02: $\delta(\varepsilon_{\text{tot}})=\mathbb E\,(1-e^{\varepsilon_{\text{tot}}-L})_+$.
 
 
 # %%
@@ -343,7 +343,7 @@ draw.levels()
 #
 # In full, the theorem of section 6 says that $k$ releases are $(\varepsilon_{\text{tot}},\delta)$-DP with
 #
-# $$\delta=\sum_{j=0}^{k}\binom kj p^j(1-p)^{k-j}\Big(1-e^{\varepsilon_{\text{tot}}-(2j-k)\varepsilon}\Big)_+,\qquad p=\frac{e^\varepsilon}{1+e^\varepsilon}.$$
+# $$\delta=\sum_{j=0}^{k}\binom kj p^j(1-p)^{k-j}{\Big(1-e^{\varepsilon_{\text{tot}}-(2j-k)\varepsilon}\Big)_+,}\qquad p=\frac{e^\varepsilon}{1+e^\varepsilon}.$$
 #
 # The sum is the $\delta$ of $k$ coins, $j$ of which told the truth. Take any $\varepsilon$-DP release with densities $P$ (with Anna) and $Q$ (without), and set
 #

@@ -22,7 +22,7 @@ def one_report():
     losses = np.linspace(-0.45, 0.55, 201)
     figure = curves(
         [Curve(x=losses, y=norm.pdf(losses, 0.005, 0.1), label="", role="exact")],
-        marks=[Dot(x=alone, y=0, label=f"ε = {alone:.3g}", side="top center")],
+        marks=[Dot(x=alone, y=0, label="ε", side="top center")],
         title=f"Anna's loss in one report: ε = {alone:.3g} at δ = 1e-5",
         x="privacy loss (nats)",
         y="density",

@@ -204,7 +204,7 @@ draw.mechanisms()
 #
 # ## 5 The definition, and how it adds
 #
-# > **Definition.** For $\alpha > 1$ the **Rényi divergence** (Rényi 散度) is $$D_\alpha(P\Vert Q)=\frac{1}{\alpha-1}\ln \mathbb E_{x\sim P}\,e^{(\alpha-1)L(x)},\qquad L(x)=\ln\frac{p(x)}{q(x)}.$$ A mechanism is **$(\alpha,\tau)$-RDP** if $D_\alpha\le\tau$ for all neighbours, in both orders of the pair. *One* $\alpha$, one $\tau$. (Mironov 2017, who writes $\varepsilon$ for our $\tau$.)
+# > **Definition.** For $\alpha > 1$ the **Rényi divergence** (Rényi 散度) is $$D_\alpha(P\Vert Q)=\frac{1}{\alpha-1}\ln \mathbb E_{x\sim P}\,e^{(\alpha-1)L(x)},\qquad {L(x)=\ln\frac{p(x)}{q(x)}.}$$ A mechanism is **$(\alpha,\tau)$-RDP** if $D_\alpha\le\tau$ for all neighbours, in both orders of the pair. *One* $\alpha$, one $\tau$. (Mironov 2017, who writes $\varepsilon$ for our $\tau$.)
 # >
 # > **Facts.** $D_\alpha$ is never negative and never decreases in $\alpha$. At $\alpha\to1$ it is the mean loss, if it is finite at some $\alpha>1$; at $\infty$ it is the largest loss. (van Erven & Harremoës 2014.) **Gaussian noise:** $D_\alpha=\alpha/(2\sigma^2)$.
 # >
@@ -267,7 +267,7 @@ draw.conversions(simple, sharper)
 # %% [markdown]
 # For Gaussian noise the best order has a closed form. All releases together have $D_\alpha = \rho\,\alpha$, here with $\rho = 100/(2\cdot10^2) = 0.5$. The derivative of $\rho\,\alpha+\ln(1/\delta)/(\alpha-1)$ is zero at
 #
-# $$\alpha^*=1+\sqrt{\ln(1/\delta)/\rho},\qquad\text{where}\quad \varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}.$$
+# $$\alpha^*=1+\sqrt{\ln(1/\delta)/\rho},\qquad\text{where}\quad {\varepsilon=\rho+2\sqrt{\rho\ln(1/\delta)}.}$$
 #
 # *To here NN minutes.*
 #
@@ -331,7 +331,7 @@ print(f"as printed {wrong_epsilon:.5f}, with the bracket {right_epsilon:.5f}, ex
 #
 # The curve $D_\alpha$ bounds **all** neighbours in **both** directions, and every release adds fresh noise.
 #
-# * **Not everything has a curve:** a mechanism that publishes a whole record with probability 0.001, and otherwise nothing, is $(0, 0.001)$-DP, yet every order above 1 is infinite. So RDP is not "DP, only more general": it excludes mechanisms that $(\varepsilon,\delta)$ admits.
+# * **Not everything has a curve:** a mechanism that publishes a whole record with probability 0.001, and otherwise nothing, is $(0, 0.001)$-DP, yet its divergence is infinite at every order above 1. So RDP is not "DP, only more general": it excludes mechanisms that $(\varepsilon,\delta)$ admits.
 
 # %%
 from dplearn.engine.profile import Profile

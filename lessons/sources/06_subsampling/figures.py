@@ -183,10 +183,10 @@ def sixty_epochs():
         Curve(x=noises, y=upper, label="shuffled, proved: at most and at least", label_at=0.3,
               side="top right"),
         Curve(x=noises, y=lower, label="", role="other"),
-        Curve(x=noises, y=by_coins, label="claimed, as for coins", role="quiet", label_at=0.5,
+        Curve(x=noises, y=by_coins, label="claim for coins", role="quiet", label_at=0.6,
               side="bottom left"),
     ]  # fmt: skip
-    title = "At all five noises the claim for coins is broken, most at the least"
+    title = "At all five noises the claim for coins is broken, most at the smallest"
     figure = curves(lines, title=title, x="noise multiplier σ", y="ε of 60 epochs", log_y=True)
     ratios = [low / claim for low, claim in zip(lower, by_coins, strict=True)]
     words = f"from {ratios[0]:.2f} to {ratios[-1]:.2f} times the claim"

@@ -564,7 +564,7 @@ for name, delta, slack in (("δ", 1e-5 / 101, 1), ("qδ", 1e-5 / 100.01, 0.01)):
     print(f"δ' = {name:<2}: epsilon {total:.2f} for the schools' run")
 
 # %% [markdown]
-# At the rate of the vote the first δ is twice the second. For the schools the two are nearly equal, and yet $\varepsilon$ is 15.20 with the first and 16.89 with the second, because a smaller $\delta'$ makes the root longer. The tight value is 0.9469, and lesson 07 tells how it was reached.
+# At the rate of the vote the first δ is twice the second. For the schools the two are nearly equal, and yet $\varepsilon$ is 15.20 with the first and 16.89 with the second, because a smaller $\delta'$ makes the root longer. The tight value is 0.9469, and lesson 08 tells how it was reached.
 #
 # ### "The privacy cost falls with the square of $q$"
 #

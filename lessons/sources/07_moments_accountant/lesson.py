@@ -631,7 +631,7 @@ for steps in (100, 10_000, 1_000_000):
 # %% [markdown]
 # It is never what the moments accountant gives, and in the last line it is below the *truth*. The paper's Theorem 1 is a rate: noise of order $q\sqrt{T\ln(1/\delta)}/\varepsilon$ suffices, with an unnamed constant and only for $\varepsilon$ up to order $q^2T$.
 #
-# ### Two harder exercises
+# ### Three harder exercises
 #
 # **★★ 7.3** One epoch has much noise: $q=0.002$, $\sigma=6$, $T=500$, $\delta=10^{-6}$. Which $\varepsilon$ does the moments accountant prove with all integer moments up to 1,000?
 

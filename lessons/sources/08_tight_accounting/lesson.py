@@ -181,7 +181,7 @@ figures.tail(total)
 # ## 4 The statement
 #
 # > **Theorem.** Let $P_t, Q_t$ be the distributions of step $t$'s output with and without a record, and $L_t=\ln\frac{dP_t}{dQ_t}$ the loss of an output drawn from $P_t$. If the steps are independent, the profile of this pair over the whole run is
-# > $$\delta(\varepsilon)=\mathbb E\big[(1-e^{\varepsilon-(L_1+\dots+L_T)})_+\big],\qquad L_1,\dots,L_T\text{ independent}.$$
+# > $$\delta(\varepsilon)=\mathbb E\big[{(1-e^{\varepsilon-(L_1+\dots+L_T)})_+}\big],\qquad L_1,\dots,L_T\text{ independent}.$$
 # > (Sommer, Meiser & Mohammadi 2019; Koskela, Jälkö & Honkela 2020.)
 # >
 # > We call a pair *dominating* if no pair of neighbours has a larger $\delta$ at any real $\varepsilon$, whatever was published before. For dominating pairs the right side is an upper bound, also when a step depends on earlier ones. (Zhu, Dong & Wang 2022.)
@@ -504,12 +504,12 @@ figures.limit_over_truth()
 # %%
 from dplearn.teaching.book.published import check_figure, number, published
 
-print("                                          printed   limit    truth at least")
+print("                                     printed   limit    truth at least")
 for key in ("P16a", "P16b", "P15b", "P13a"):
     row = published()[key]
     step = PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
     found = certified.epsilon(step, delta=number(row["delta"]), steps=int(row["steps"]))
-    print(f"{row['source']:<40}  {row['published']:>7}", end="   ")
+    print(f"{row['source']:<35}  {row['published']:>7}", end="   ")
     print(f"{check_figure(key).value:.4f}   {found.lower:.4f}")
 
 # %% [markdown]
@@ -606,7 +606,7 @@ for label, tails in (("removed", sampled(4, 0.01)), ("added", added(4, 0.01))):
 # %% [markdown]
 # The second is one per cent too small, which nobody would notice. An accountant must take the larger one. For one step of the sampled Gaussian that is "removed", [by a theorem](explorer:formula_book?id=G-E9&misprint=added-only). For other mechanisms the larger one can even [change between the first step and the second](explorer:formula_book?id=G-L3&misprint=worst-pair-first). So compute both orders, after all steps.
 #
-# ### Two harder exercises
+# ### Three harder exercises
 #
 # **★★ 8.3** One release with Gaussian noise is calibrated to exactly $(1, 10^{-5})$. An attacker may accuse one outsider in a thousand. Which share of the members can he catch at most?
 

@@ -135,7 +135,7 @@ def which_norm(rows, plan):
     best = int(np.argmax(noisy))
     without = {"label": "no noise", "role": "other", "label_at": 0.5, "side": "top left"}
     lines = [Curve(x=norms, y=bent, **without)]
-    lines += [Curve(x=norms, y=noisy, label="80 steps", label_at=0.9, side="top right")]
+    lines += [Curve(x=norms, y=noisy, label="with noise", label_at=0.9, side="top right")]
     top = Dot(x=norms[best], y=noisy[best], label=f"C = {norms[best]:g}", side="bottom center")
     title = f"With noise the best C is {norms[best]:g}"
     axes = {"x": "C", "y": "cosine to the true gradient", "log_x": True, "y_range": (0, 1.08)}

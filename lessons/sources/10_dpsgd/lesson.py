@@ -382,7 +382,7 @@ def library_sum(lot):
 
 
 clipped = clip_rows(rows, 0.5)
-everybody, without = library_sum(everyone), library_sum(everyone != anna)
+everybody, without = library_sum(everyone), library_sum(figures.others)
 print(f"same sum as ours: {torch.allclose(everybody, clipped.sum(0))}")
 print(f"without Anna the sum moves by        {(everybody - without).norm():.4f}")
 print(f"with the worst exchange of two       {torch.cdist(clipped, clipped).max():.4f}")
@@ -602,13 +602,13 @@ print(
 print(f"noise {noises.sum(0).norm():.0f} long, the sum of 512 clipped rows at most {512 * 0.5:.0f}")
 
 # %% [markdown]
-# It is far too much: the noise is nine times as long as the longest possible sum, and nothing is learned. At least it is safe? No. The width of the noise now tells the size of the lot, and an *empty lot gets no noise at all*. Let Anna be the only pupil. Without her every step is exactly zero; with her it is not, whenever she is drawn. No $\varepsilon$ covers that, so one step has
+# It is far too much: the noise is nine times as long as the longest possible sum, and nothing is learned. At least it is safe? No. The width of the noise now tells the size of the lot, and an *empty lot gets no noise at all*. Let Anna be the only pupil. Without her every step is exactly zero; with her it is not, whenever she is drawn. No $\varepsilon$ covers that: the $\delta$ of one step is the chance that she is drawn.
 
 # %%
 print(f"delta = {q:.4f} at every epsilon")
 
 # %% [markdown]
-# and eighty steps are sure to betray her. Noise belongs to the step and not to the records: it is added once, with a width that is known beforehand.
+# Eighty steps are sure to betray her. Noise belongs to the step and not to the records: it is added once, with a width that is known beforehand.
 #
 # ### "The privacy loss depends on the noise multiplier alone, so $\sigma=1$ is a good choice"
 
