@@ -52,7 +52,7 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
         "best of about 10 settings": Tuned(plan, tries=10).guarantee(delta=delta),
         "batches were only shuffled": replace(plan, sampling="shuffled").guarantee(delta=delta),
         "batches of fixed size, a record replaced": fixed.guarantee(delta=delta),
-        "the attacker knows who was in which batch": everybody.guarantee(delta=delta),
+        "the attacker knows the lots": everybody.guarantee(delta=delta),
         f"a person with {of_one} records": user_level(plan, records=of_one, delta=delta),
     }
 

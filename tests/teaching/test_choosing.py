@@ -13,7 +13,7 @@ READINGS = readings(RUN, delta=1e-4, records=1000, of_one=1)
 
 
 def test_readings_agree_with_their_names():
-    known = READINGS["the attacker knows who was in which batch"].epsilon
+    known = READINGS["the attacker knows the lots"].epsilon
     mu = math.sqrt(RUN.steps) / RUN.noise_multiplier
     delta = norm.cdf(mu / 2 - known / mu) - math.exp(known) * norm.cdf(-mu / 2 - known / mu)
     assert delta == pytest.approx(1e-4, rel=1e-5)

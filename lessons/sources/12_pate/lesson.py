@@ -55,7 +55,7 @@ figures = pictures("12")
 figures.hands()
 
 # %% [markdown]
-# **★ 12.1** *(In class, 2 minutes.)* The picture shows the votes of 25 teachers on two questions. In the cell `votes` is the list of the teachers' digits, and `noise` has one number for each digit. Replace `...` by the noisy count of one digit.
+# **★ 12.1** *(In class, 2 minutes.)* The picture shows the votes of 25 teachers on two questions. In the function, `votes` is the list of the teachers' digits, and `noise` has one number for each digit. Replace `...` by the noisy count of one digit.
 
 
 # %%

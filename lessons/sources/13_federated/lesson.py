@@ -469,7 +469,7 @@ print("Anna's update alone, to the last bit:", np.array_equal(stolen, vectors[0]
 # %% [markdown]
 # ### The PySyft loop
 #
-# Tutorials joined PySyft 0.2, for federated learning, with Opacus 0.x, for DP-SGD, and our source notes print their loop. Here its functions run in NumPy on one machine, where `.send(worker)` and `.copy().get()` are copies. Three clinics have 100, 300 and all other digits.
+# Tutorials joined PySyft 0.2, for federated learning, with Opacus 0.x, for DP-SGD, and lecture notes print their loop. Here its functions run in NumPy on one machine, where `.send(worker)` and `.copy().get()` are copies. Three clinics have 100, 300 and all other digits.
 
 
 # %%

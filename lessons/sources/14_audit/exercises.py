@@ -58,7 +58,7 @@ def _refuted(correct, guesses, level):
 
 
 _limit = Exercise(
-    key="14.2",
+    key="14.3",
     right=_refuted(450, 500, 0.01),
     rtol=1e-4,
     praise="And 2.197 would have accused an honest program.",
@@ -109,7 +109,7 @@ _COINS = np.random.default_rng(5).random(40) < 0.5
 _SCORES = np.random.default_rng(6).standard_normal(40) + _COINS
 
 _audit = Program(
-    key="14.3",
+    key="14.2",
     right=_right,
     cases=(
         (np.array([True, False, True, False]), np.array([0.9, 0.1, 0.4, 0.6]), 1),

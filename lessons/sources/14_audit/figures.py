@@ -50,6 +50,7 @@ def misread():
         y_range=(0, 11),
     )
     words = ", ".join(f"{errors:.1f} by program {k}" for k, errors in misread.items())
+    figure.update_xaxes(tickvals=list(misread))
     figure.update_layout(height=210)
     show(figure, f"Networks of {len(X)} pupils. Of 100 unseen digits are misread: {words}.")
     return misread

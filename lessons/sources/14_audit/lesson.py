@@ -180,7 +180,7 @@ draw.hills(runs, included)
 #
 # ## 4 An exercise
 #
-# **★★ 14.3** *(In class, 5 minutes.)* Given `included`, `scores` and `half`, guess that the `half` canaries with the highest scores are in, and the `half` lowest out. Sort with `np.argsort`, and return the number of right guesses.
+# **★★ 14.2** *(In class, 5 minutes.)* Given `included`, `scores` and `half`, guess that the `half` canaries with the highest scores are in, and the `half` lowest out. Sort with `np.argsort`, and return the number of right guesses.
 
 
 # %%
@@ -189,10 +189,10 @@ def right_guesses(included, scores, half):
     return None
 
 
-check("14.3", right_guesses)
+check("14.2", right_guesses)
 
 # %% [markdown]
-# <details><summary>Solution of 14.3</summary>
+# <details><summary>Solution of 14.2</summary>
 #
 # ```python
 # def right_guesses(included, scores, half):
@@ -200,10 +200,10 @@ check("14.3", right_guesses)
 #     return np.sum(ordered[-half:]) + np.sum(~ordered[:half])
 #
 #
-# check("14.3", right_guesses)
+# check("14.2", right_guesses)
 # ```
 #
-# The function makes no guess about the canaries between, so they do not count. `check("14.3", right_guesses, keep=True)` keeps your function for the capstone.
+# The function makes no guess about the canaries between, so they do not count. `check("14.2", right_guesses, keep=True)` keeps your function for the capstone.
 #
 # </details>
 
@@ -526,21 +526,21 @@ for assume in ("any", "gaussian"):
 #
 # ### One more exercise
 #
-# **★★ 14.2** An auditor makes 500 guesses, 450 of them right, at $\delta=0$. Which $\varepsilon$ does he refute at 99 %? Solve $f(v)=0.01$, with as many digits as you like.
+# **★★ 14.3** An auditor makes 500 guesses, 450 of them right, at $\delta=0$. Which $\varepsilon$ does he refute at 99 %? Solve $f(v)=0.01$, with as many digits as you like.
 
 # %%
 answer = None
-check("14.2", answer)
+check("14.3", answer)
 
 # %% [markdown]
-# <details><summary>Solution of 14.2</summary>
+# <details><summary>Solution of 14.3</summary>
 #
 # ```python
 # from scipy.optimize import brentq
 #
 # share = lambda e: np.exp(e) / (np.exp(e) + 1)
 # answer = brentq(lambda e: binom.sf(449, 500, share(e)) - 0.01, 0, 5)
-# check("14.2", answer)
+# check("14.3", answer)
 # ```
 #
 # The estimate $\ln\frac{450}{50}=2.197$ is larger: what is seen is not what is proved.

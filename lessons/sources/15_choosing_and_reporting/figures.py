@@ -43,6 +43,8 @@ def nine(records):
     told = readings(RUN, delta=1e-4, records=records, of_one=110)
     values = ", ".join(f"{name} {g.epsilon:.4g}" for name, g in told.items())
     picture = ladder(told, title="One run, nine honest numbers")
+    lower, upper = picture.layout.xaxis.range
+    picture.update_xaxes(range=(lower, upper + 0.6))  # room for the last number on a telephone
     show(picture, f"Epsilon by reading, from top to bottom: {values}.")
     return told
 

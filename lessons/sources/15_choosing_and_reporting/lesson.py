@@ -347,7 +347,7 @@ print(told["a person with 110 records"])
 # %%
 from dplearn.teaching.book import gaussian_loss_tail
 
-mu, known = np.sqrt(80) / 4, told["the attacker knows who was in which batch"]
+mu, known = np.sqrt(80) / 4, told["the attacker knows the lots"]
 losses = mu**2 / 2 + mu * rng.standard_normal(4_000_000)
 tail = gaussian_loss_tail(mu=mu, epsilon=known.epsilon)
 print(f"P(L > {known.epsilon:.4g}): {tail:.3g}, simulated {np.mean(losses > known.epsilon):.3g}")

@@ -103,8 +103,8 @@ def scoreboard(names):
     robots = [sum(TRUTH[n] == said for n in names) for said in (0, 2)]
     title = f"Right: believer {robots[0]}, cynic {robots[1]}, {reader}"
     figure = curves([], marks=marks, title=title, x="", y="", y_range=(0.4, len(names) + 0.7))
-    labels = [verdict.replace(", ", ",<br>") for verdict in VERDICTS]
-    figure.update_xaxes(tickvals=[0, 1, 2], ticktext=labels, range=[-0.4, 2.4])
+    labels = ["true", "false,<br>safe", "false,<br>UNSAFE"]
+    figure.update_xaxes(tickvals=[0, 1, 2], ticktext=labels, range=[-0.4, 2.4], tickangle=0)
     figure.update_yaxes(tickvals=list(rows.values()), ticktext=list(rows))
     figure.update_layout(margin={"l": 170, "r": 40}, height=120 + 30 * len(names))
     said = [TRUTH[n] for n in names]

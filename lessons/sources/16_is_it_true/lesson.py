@@ -221,7 +221,7 @@ for name, number in ballot.items():
 # %% [markdown]
 # ## 6 Claim 1
 #
-# Claim 1 states the classical noise for every ε. What in it would make you suspicious, before you run the cell?
+# Claim 1 states the classical noise for every ε. What in it makes you suspicious? Decide before you look at the verdict.
 
 # %%
 noise = draw.judge("1 classical noise", "G-B4/any-epsilon", condition="epsilon <= 1")
@@ -569,7 +569,7 @@ for sigma, parts in ((0.7, 10_000), (1.0, 1000)):
 # %% [markdown]
 # ### A page of lecture notes
 #
-# Seven of its formulas make a claim, and five of them are slips. Which? Mark them, then run the cell below; after that put a claim of your own into the page. (`dplearn proofread notes.tex` does this for a file, and [the explorer](explorer:check_a_claim?claim=epsilon%20%3D%20sqrt%282*T*ln%281/delta%29%29/sigma) lists the settings of a single formula and draws its map.)
+# Seven of its formulas make a claim, and five of them are slips. Which? Mark them, and compare with what is found below; in Jupyter, put a claim of your own into the page after that. (`dplearn proofread notes.tex` does this for a file, and [the explorer](explorer:check_a_claim?claim=epsilon%20%3D%20sqrt%282*T*ln%281/delta%29%29/sigma) lists the settings of a single formula and draws its map.)
 
 
 # %%

@@ -134,7 +134,7 @@ def splits():
         narrow, wide = _deviation(best, c), _deviation(0.5, c)
         marks = [
             Dot(x=0.5, y=wide, label="halves", role="quiet", side="bottom right"),
-            Dot(x=best, y=narrow, label="best split", side="bottom left"),
+            Dot(x=best, y=narrow, label="best split", side="bottom center"),
         ]
         title = f"c = {c}, ratio {ratio:.3g}: deviation {narrow:.3g} instead of {wide:.3g} people"
         line = Curve(x=share, y=_deviation(share, c), label="")

@@ -528,7 +528,7 @@ print(names_run(end, with_lengths).steps, "steps")
 # %% [markdown]
 # ## 9 Whose privacy? Several rows per person, several views per record
 #
-# One *record* is one item of the dataset: what `len(dataset)` counts, lots draw and clipping bounds. Who has five rows is protected by five times less, in both libraries. So make the person the item. Its rows become views of one record: each passes through the model, and their mean loss has one gradient.
+# One *record* is one item of the dataset: what `len(dataset)` counts, lots draw and clipping bounds. A person with five rows is protected five times less, in both libraries. So make the person the item. Its rows become views of one record: each passes through the model, and their mean loss has one gradient.
 
 
 # %%

@@ -157,7 +157,9 @@ figures.bells(density)
 #
 # > **Both cases are mixtures of Gaussians.** Let $q=m/n$, and among the others let $S$ count the ones that are drawn where Anna is not, $U$ where she is: hypergeometric with $m$ and $m-1$ draws of $n-1$ records, $k$ of them ones. Then the release before and after is
 # >
-# > $$Q=(1-q)\,S+q\,U,\qquad P=(1-q)\,S+q\,(U+1),\qquad\text{plus noise }N(0,\sigma^2).$$
+# > $$Q=(1-q)\,S+q\,U,\qquad P=(1-q)\,S+q\,(U+1),$$
+# >
+# > both plus noise $N(0,\sigma^2)$.
 # >
 # > In the bad case $S=U=0$: this is the **sampled Gaussian** of lesson 06, order by order. Over all data of $\pm\frac12$ it is the worst: $D_\alpha\le D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big)$.
 #
@@ -203,7 +205,11 @@ print(second)
 #
 # > **Theorem 9 of Wang, Balle & Kasiviswanathan (2019)**, whole orders, $\varepsilon(j)$ the divergence of order $j$ without sampling:
 # >
-# > $$D'_\alpha\le\frac1{\alpha-1}\ln\Big(1+q^2\tbinom\alpha2\min\{4(e^{\varepsilon(2)}-1),2e^{\varepsilon(2)}\}+\sum_{j=3}^\alpha2q^j\tbinom\alpha je^{(j-1)\varepsilon(j)}\Big)$$
+# > $$D'_\alpha\le\tfrac1{\alpha-1}\ln\big(1+A_2+\dots+A_\alpha\big),$$
+# >
+# > $$A_2=q^2\tbinom\alpha2\min\{4(e^{\varepsilon(2)}-1),2e^{\varepsilon(2)}\},$$
+# >
+# > $$A_j=2q^j\tbinom\alpha je^{(j-1)\varepsilon(j)}\quad\text{for }j\ge3.$$
 #
 # For the million records, `subset_sum_rdp` of the formula book is the integral of section 5, for any number of records.
 

@@ -2,16 +2,26 @@
 "use strict";
 
 const home = document.currentScript.src;
-const formulas = (place) => renderMathInElement(place, {
-  delimiters: [
-    { left: "$$", right: "$$", display: true },
-    { left: "$", right: "$", display: false },
-    { left: "\\[", right: "\\]", display: true },
-    { left: "\\(", right: "\\)", display: false },
-  ],
-  ignoredTags: ["script", "style", "textarea", "pre", "code", "option"],
-  throwOnError: false,
-});
+const formulas = (place) => {
+  renderMathInElement(place, {
+    delimiters: [
+      { left: "$$", right: "$$", display: true },
+      { left: "$", right: "$", display: false },
+      { left: "\\[", right: "\\]", display: true },
+      { left: "\\(", right: "\\)", display: false },
+    ],
+    ignoredTags: ["script", "style", "textarea", "pre", "code", "option"],
+    throwOnError: false,
+  });
+  // No line begins with the stop after a formula: it joins the formula's last part.
+  place.querySelectorAll("span > .katex > .katex-html > .base:last-child").forEach((last) => {
+    const next = last.closest(".katex").parentElement.nextSibling;
+    const stop = next?.nodeType === Node.TEXT_NODE && /^[.,;:!?)"]+/.exec(next.data)?.[0];
+    if (!stop) return;
+    next.data = next.data.slice(stop.length);
+    last.append(Object.assign(document.createElement("span"), { className: "stop", textContent: stop }));
+  });
+};
 formulas(document.body);
 // What is wider than its place shrinks, down to six tenths; a formula that needs less breaks into
 // lines before, and a printed table after it.

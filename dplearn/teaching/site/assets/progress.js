@@ -80,7 +80,7 @@ document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state }
       const now = links[headings.findLastIndex((heading) => heading.getBoundingClientRect().top < 0.3 * innerHeight)];
       if (now?.ariaCurrent) return;
       links.forEach((link) => { link.ariaCurrent = link === now ? "true" : null; });
-      here.textContent = now?.textContent ?? "";
+      here.replaceChildren(...(now?.cloneNode(true).childNodes ?? []));
     };
     follow();
     addEventListener("scroll", follow, { passive: true });
