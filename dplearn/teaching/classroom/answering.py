@@ -40,7 +40,7 @@ _OF_JUPYTER = {
         "Write your guess in the field."
     ),
     r"(Replace `\.\.\.`(?:[^.]|\.(?! ))*?), and run the cell": r"\1, and press Check",
-    r" \(In Jupyter, move the mouse[^)]*\)| In Jupyter the mouse[^.]*\.": "",
+    r" In Jupyter the mouse[^.]*\.": "",
 }
 _NO_FILE, _OURS = "ours, as no my_dp.py lies beside this notebook.", "ours; in Jupyter yours."
 
