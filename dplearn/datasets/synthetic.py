@@ -25,7 +25,6 @@ from dplearn.core import validate
 from dplearn.datasets.shipped import Labelled, labelled, shipped_table
 
 SIDE, SEGMENTS, BLOCK = 28, 72, 1000
-Strokes = list[list[tuple[float, float]]]
 _PIXELS = np.arange(float(SIDE))
 _RECORD = 1 + SIDE * SIDE
 
@@ -98,41 +97,30 @@ class Glyphs(NamedTuple):
     drawn: NDArray
 
 
-def spline(knots: int, places: int) -> NDArray:
-    """Return weights (places, knots) of a Catmull-Rom curve with one-sided slopes at its ends."""
-    from scipy.interpolate import CubicHermiteSpline  # not imported with the package
-
-    # Column j is the curve of knot j alone; inner slopes are central differences.
-    alone = np.eye(knots)
-    curve = CubicHermiteSpline(np.arange(knots), alone, np.gradient(alone, axis=0))
-    return curve(np.linspace(0, knots - 1, places))
-
-
-def ways_of_writing() -> list[tuple[int, int, Strokes]]:
-    """Read ``data/strokes.csv``: digit, share, and the points of each stroke."""
-    with shipped_table("strokes.csv").open(newline="") as file:
-        rows = [(row, row["strokes"].split("/")) for row in csv.DictReader(file)]
-    pairs = lambda numbers: list(zip(numbers[::2], numbers[1::2], strict=True))
-    read = lambda strokes: [pairs([float(n) for n in stroke.split()]) for stroke in strokes]
-    return [(int(row["digit"]), int(row["share"]), read(strokes)) for row, strokes in rows]
-
-
 @cache
 def glyphs() -> Glyphs:
-    """Return all glyphs of all digits; the shares of a digit add up to 1."""
-    flat = ways_of_writing()
-    label, share = np.array([row[:2] for row in flat]).T
-    most = max(len({p for stroke in way for p in stroke}) for *_, way in flat)
-    points = np.zeros((len(flat), most, 2))
-    curve = np.zeros((len(flat), SEGMENTS + 1, most))
-    drawn = np.ones((len(flat), SEGMENTS), dtype=bool)
-    for way, (*_, strokes) in enumerate(flat):
+    """Return all glyphs of ``data/strokes.csv``; the shares of a digit add up to 1."""
+    from scipy.interpolate import CubicHermiteSpline  # not imported with the package
+
+    with shipped_table("strokes.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    label, share = np.array([(int(row["digit"]), int(row["share"])) for row in rows]).T
+    read = lambda stroke: [*map(tuple, np.reshape(stroke.split(), (-1, 2)).astype(float).tolist())]
+    ways = [[read(stroke) for stroke in row["strokes"].split("/")] for row in rows]
+    most = max(len({point for stroke in strokes for point in stroke}) for strokes in ways)
+    points = np.zeros((len(ways), most, 2))
+    curve = np.zeros((len(ways), SEGMENTS + 1, most))
+    drawn = np.ones((len(ways), SEGMENTS), dtype=bool)
+    for way, strokes in enumerate(ways):
         names = list(dict.fromkeys(point for stroke in strokes for point in stroke))
         points[way, : len(names)] = names
         lengths = [np.linalg.norm(np.diff(stroke, axis=0), axis=1).sum() for stroke in strokes]
         ends = np.rint(np.cumsum([0, *lengths]) / sum(lengths) * (SEGMENTS + 1)).astype(int)
         for stroke, start, end in zip(strokes, ends, ends[1:], strict=False):
-            weights = spline(len(stroke), end - start)
+            # Column j: the Catmull-Rom curve through knot j alone, its end slopes one-sided.
+            alone = np.eye(len(stroke))
+            line = CubicHermiteSpline(np.arange(len(stroke)), alone, np.gradient(alone, axis=0))
+            weights = line(np.linspace(0, len(stroke) - 1, end - start))
             for knot, point in enumerate(stroke):
                 curve[way, start:end, names.index(point)] += weights[:, knot]
         drawn[way, ends[1:-1] - 1] = False

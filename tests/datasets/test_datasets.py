@@ -99,16 +99,16 @@ def test_a_longer_set_begins_with_the_shorter_set_of_the_same_seed(monkeypatch, 
 
 def test_oriented_gradients_match_a_loop_over_pixels():
     image = np.random.default_rng(0).random((8, 8))
-    votes = np.zeros((2, 2, 6))
+    votes = np.zeros((4, 4, 8))
     for i in range(8):
         for j in range(8):
             x = image[i, min(j + 1, 7)] - image[i, max(j - 1, 0)]
             y = image[min(i + 1, 7), j] - image[max(i - 1, 0), j]
-            turn = (np.arctan2(y, x) % (2 * np.pi)) / (2 * np.pi) * 6
-            votes[i // 4, j // 4, int(turn) % 6] += np.hypot(x, y) * (1 - turn % 1)
-            votes[i // 4, j // 4, (int(turn) + 1) % 6] += np.hypot(x, y) * (turn % 1)
+            turn = (np.arctan2(y, x) % (2 * np.pi)) / (2 * np.pi) * 8
+            votes[i // 2, j // 2, int(turn) % 8] += np.hypot(x, y) * (1 - turn % 1)
+            votes[i // 2, j // 2, (int(turn) + 1) % 8] += np.hypot(x, y) * (turn % 1)
     expected = np.sqrt(votes) - np.sqrt(votes).mean(axis=2, keepdims=True)
-    read = oriented_gradients(image[None], cells=2, orientations=6)[0]
+    read = oriented_gradients(image[None])[0]
     assert read == pytest.approx((expected / np.linalg.norm(expected)).ravel(), abs=1e-6)
 
 
@@ -119,6 +119,6 @@ def test_oriented_gradients_are_per_image_and_refuse_bad_shapes(drawn):
     assert np.array_equal(both[7:8], oriented_gradients(drawn.images[7:8]))
     assert np.all(oriented_gradients(np.ones((2, 8, 8))) == 0)
     assert oriented_gradients(np.zeros((0, 8, 8))).shape == (0, 128)
-    for shape, cells in (((2, 8, 9), 4), ((8, 8), 4), ((1, 8, 8), 3)):
-        with pytest.raises(ValueError, match=f"multiples of cells={cells}"):
-            oriented_gradients(np.zeros(shape), cells=cells)
+    for shape in ((2, 8, 9), (8, 8), (1, 6, 8)):
+        with pytest.raises(ValueError, match="multiples of 4"):
+            oriented_gradients(np.zeros(shape))

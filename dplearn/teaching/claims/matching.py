@@ -250,11 +250,10 @@ class Match:
         own = {} if self.target == VALUE else {left or self.target: self.target}
         return {**{n: c for n, c in self.bound.items() if c != VALUE}, **own}
 
-    def moved(self, columns: Points, shown: Points | None = None) -> "Match":
+    def moved(self, columns: Points, shown: Points) -> "Match":
         """Return the match at other points, with the letters' values taken from `shown`."""
         value = self.table.value_at(columns)
         low = self.table.below_at(columns, value) if self.edge else None
-        shown = shown or columns
         edge = None if low is None else {**shown, VALUE: low}
         return replace(self, proved={**shown, VALUE: value}, edge=edge)
 

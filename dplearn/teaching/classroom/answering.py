@@ -40,10 +40,9 @@ _OF_JUPYTER = {
         "Write your guess in the field."
     ),
     r"(Replace `\.\.\.`(?:[^.]|\.(?! ))*?), and run the cell": r"\1, and press Check",
-    r" \(In Jupyter, move the mouse[^)]*\)| In Jupyter the mouse[^.]*\.": "",
+    r" In Jupyter the mouse[^.]*\.": "",
 }
 _NO_FILE, _OURS = "ours, as no my_dp.py lies beside this notebook.", "ours; in Jupyter yours."
-_GUESS_ELSEWHERE = '<p class="aside">In Jupyter this picture shows your guess, too.</p>\n'
 
 
 def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
@@ -65,9 +64,6 @@ def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dic
     lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
     elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)
     every, replaced = exercises(lesson), {}
-    drawing = lesson.figures.read_text(encoding="utf-8") if lesson.figures.exists() else ""
-    bodies = re.findall(r"^def (\w+)\((.*?)(?=^def |\Z)", drawing, re.MULTILINE | re.DOTALL)
-    guessed = [f".{function}(" for function, text in bodies if "guess(" in text]
     for cell in code:
         answered = [*_number_lines(cell), *(n for n in elsewhere if f'("{n}"' in cell.source)]
         if names := _NO_GUESS.findall(_printed(cell)):
@@ -77,8 +73,6 @@ def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dic
             replaced[cell.id] = _exercise(lesson, cell, exercise, python)
         elif answered:
             replaced[cell.id] = _sealed(cell, answered)
-        elif any(call in cell.source for call in guessed) and PLOTLY in str(cell.outputs):
-            replaced[cell.id] = from_cell(cell) + _GUESS_ELSEWHERE
     return replaced
 
 

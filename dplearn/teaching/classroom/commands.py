@@ -111,11 +111,10 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
         if reason := sources.is_stale(lesson):
             faults.append(f"stale  {lesson.name}: {reason}")
         elif lesson.number < "90":
-            load, voted = counted(lesson), sources.questions(lesson, "vote")
+            load = counted(lesson)
             row = f"{lesson.number}  {load.words:5} words {load.lines:4} lines"
-            form = "" if voted else "  (not yet in the new form: it has no vote)"
-            print(f"{row} {load.minutes:4.0f} minutes{form}")
-            faults += [f"long   {lesson.name}: {each}" for each in too_much(load) if voted]
+            print(f"{row} {load.minutes:4.0f} minutes")
+            faults += [f"long   {lesson.name}: {each}" for each in too_much(load)]
     _warn([lesson for lesson in chosen if lesson.notebook.exists()])
     for path, text in _written(readme).items() if readme.exists() else ():
         if not path.exists() or path.read_text(encoding="utf-8") != text:

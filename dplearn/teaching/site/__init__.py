@@ -184,7 +184,7 @@ def _pages(folder: Path, executor: Executor, python: bool) -> Iterator[Page]:
     start = _ASSETS.with_name("start.html").read_text(encoding="utf-8")
     yield _live("index.html", "Differential privacy for deep learning", "minute", start)
     every = list(course.lesson_pages(folder, python))
-    yield from (*course.readme_pages(folder, every), *every)
+    yield from (course.readme_page(folder, every), *every)
     yield _live("explorer.html", "ε against T", "epsilon")
     yield _live("mechanisms.html", "Mechanisms", "mechanisms")
     yield _live("attack.html", "Proof and attack", "attack")

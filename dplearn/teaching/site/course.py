@@ -1,4 +1,4 @@
-"""Pages of the course: lessons with their contents, and the parts of the lessons' README."""
+"""Pages of the course: lessons with their contents, and the lessons' README."""
 
 import html
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from dplearn.teaching.classroom import answering
 from dplearn.teaching.classroom.html import NEEDED, from_markdown
 from dplearn.teaching.classroom.sources import Lesson, built_cells, in_chinese, lessons, timetable
-from dplearn.teaching.site.html import Page, plain, readme_page, sections
+from dplearn.teaching.site.html import Page, sections
 
 _SCRIPTS = (*NEEDED, "progress.js")
 
@@ -61,22 +61,12 @@ def _asked(body: str) -> int:
     return body.count(' data-ask="')
 
 
-def readme_pages(folder: Path, of_lessons: Iterable[Page]) -> Iterator[Page]:
-    """Yield the page of the lesson map, and a page per other part of the README."""
+def readme_page(folder: Path, of_lessons: Iterable[Page]) -> Page:
+    """Return the page of the README, with the lesson map and its questions per lesson."""
     text = (folder / "README.md").read_text(encoding="utf-8").replace("](#", "](README.md#")
-    start, *parts = map(from_markdown, re.split(r"^(?=## )", text, flags=re.MULTILINE))
     counts = {page.title[:2]: _asked(page.body) for page in of_lessons}
-    start += f'<script type="application/json" id="asked">{json.dumps(counts)}</script>'
-    others = []
-    for part in parts:
-        _, (anchor, heading, _) = sections(part)
-        if (name := readme_page(anchor)) == "index":
-            start += part
-        else:
-            up = re.sub(r"(</?h)([23])", lambda m: f"{m[1]}{int(m[2]) - 1}", part)
-            others.append(Page(f"lessons/{name}.html", plain(heading), up))
-    yield Page("lessons/index.html", "Lessons", start, _SCRIPTS)
-    yield from others
+    asked = f'<script type="application/json" id="asked">{json.dumps(counts)}</script>'
+    return Page("lessons/index.html", "Lessons", from_markdown(text) + asked, _SCRIPTS)
 
 
 def yardstick_pages(folder: Path) -> Iterator[Page]:

@@ -18,15 +18,14 @@ _HEADER = """\
 <a href="{root}book/index.html">Formula book</a>
 <a href="{root}book/published.html">Published figures</a>
 <a href="{root}yardstick/index.html">Yardstick</a>
-<a href="{root}lessons/twelve-pitfalls.html">Pitfalls</a>
-<a href="{root}lessons/glossary-english.html">Glossary</a></nav>
+<a href="{root}lessons/index.html#twelve-pitfalls">Pitfalls</a>
+<a href="{root}lessons/index.html#glossary-english中文">Glossary</a></nav>
 <input type="search" id="search" placeholder="Search" aria-label="Search all pages"
  data-root="{root}" autocomplete="off"><ol id="hits" hidden></ol>
 </header>
 <noscript>Scripts are off: formulas stand as they are typed, and fields do not answer.</noscript>"""
 
 _START = '<a class="start" href="#start">Start here</a>'
-_ON_THE_MAP = ("the-map", "what-builds-on-what")
 
 
 @dataclass(frozen=True)
@@ -102,16 +101,8 @@ def _target(link: str, root: str) -> str | None:
     if parts.path == "formulas.md":
         return f"{root}book/index.html"
     if parts.path == "README.md":
-        name = readme_page(parts.fragment)
-        place = f"#{parts.fragment}" if name == "index" and parts.fragment else ""
-        return f"{root}lessons/{name}.html{place}"
+        return f"{root}lessons/index.html{parts.fragment and '#'}{parts.fragment}"
     if parts.path.endswith(".ipynb"):
         name = parts.path.rpartition("/")[2].removesuffix(".ipynb")
         return f"{root}lessons/{name}.html{parts.fragment and '#' + parts.fragment}"
     return None if parts.path.startswith("../") else link
-
-
-def readme_page(anchor: str) -> str:
-    """Return the name of the page with this README heading: its own page or the map's."""
-    own = re.match(r"[a-z0-9-]*[a-z0-9]", anchor)
-    return own[0] if own and anchor not in _ON_THE_MAP else "index"

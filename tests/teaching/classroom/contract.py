@@ -28,12 +28,9 @@ from explorer import understood
 LONGEST, MEDIAN = 25, 5  # lines of an unfolded code cell
 LONGEST_FOLDED = 40
 HEAD = ["**Time**", "**You need**", "in code | symbol"]
-# A lesson with a vote: its parts between the first screen and the homework are free.
-VOTED = ["Goals, minutes, needs and notation</summary>", "After this lesson you can", "At home"]
-VOTED += ["Ask yourself", "On one card", "Further reading"]
-COURSE = ["After this lesson you can", "The question", "Predict", "A small experiment"]
-COURSE += ["The picture", "The statement", "Is it true as printed?", "Turn the knob"]
-COURSE += ["Where this breaks", "Exercises", "Ask yourself", "On one card", "Further reading"]
+# The parts between the first screen and the homework are free.
+COURSE = ["Goals, minutes, needs and notation</summary>", "After this lesson you can", "At home"]
+COURSE += ["Ask yourself", "On one card", "Further reading"]
 APPENDIX = ["After this appendix you can", "The question", "*Experiment.*", "What is proved"]
 APPENDIX += ["Exercises", "Further reading"]
 
@@ -49,7 +46,6 @@ class Built:
         self.lesson, self.number = lesson, lesson.number
         # Numbers from 90 are appendices: a shorter skeleton, answers instead of checks.
         self.appendix = lesson.number >= "90"
-        self.voted = bool(sources.questions(lesson, "vote"))
         self.cells, self.source = sources.built_cells(lesson), sources.read(lesson)
         self.code = [cell for cell in self.cells if cell.cell_type == "code"]
         self.prose = [cell.source for cell in self.cells if cell.cell_type == "markdown"]
@@ -90,7 +86,7 @@ def is_folded(cell):
 def parts_stand_in_order(built):
     if not built.text.startswith(f"# {built.number} "):
         yield f"does not start with its title, '# {built.number} ...'"
-    parts = APPENDIX if built.appendix else VOTED if built.voted else COURSE
+    parts = APPENDIX if built.appendix else COURSE
     for part in [*HEAD, *parts]:
         if part not in built.text:
             yield f"has no part {part!r}"
@@ -155,9 +151,7 @@ def teachers_get_a_plan_and_notes(built):
 
 
 def the_class_is_short_and_is_asked(built):
-    """Yield violations of the rules for the class part of a lesson with a vote."""
-    if not built.voted:
-        return
+    """Yield violations of the rules for the class part of a lesson."""
     load, source = counted(built.lesson), built.lesson.source.read_text()
     yield from (f"has {each} in class" for each in too_much(load))
     planned = sources.timetable(source)

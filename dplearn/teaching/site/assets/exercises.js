@@ -6,39 +6,20 @@ const answers = (() => {
   const TOO_FAR = 1e6; // a guess beyond this factor would leave no room on the line
   const BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one.";
 
-  const NAMES = { __proto__: null, pi: Math.PI, e: Math.E, sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log };
-  const TOKEN = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|\*\*|[-+*/^()]|(?:(?:math|np)\.)?[a-z]+/g;
+  const NAMES = { pi: Math.PI, e: Math.E, sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log };
+  const TOKEN = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|\*\*|[-+*/^()]|(?:(?:math|np)\.)?\b(?:pi|e|sqrt|exp|log|ln)\b/g;
 
-  // The value of arithmetic as in Python, such as 3.73*200/71; NaN where it is none.
+  // The value of arithmetic as in Python, such as 3.73*200/71; NaN where it is none. Only these tokens are run.
   function computed(text) {
-    const parts = (text.length < 200 && text.match(TOKEN)) || [];
-    const took = (...signs) => (signs.includes(parts[0]) ? parts.shift() : "");
-    const sum = () => {
-      let value = product();
-      for (let sign; (sign = took("+", "-")); ) value += sign === "+" ? product() : -product();
-      return value;
-    };
-    const product = () => {
-      let value = factor();
-      for (let sign; (sign = took("*", "/")); ) value = sign === "*" ? value * factor() : value / (factor() || NaN);
-      return value;
-    };
-    const factor = () => {
-      const sign = took("+", "-");
-      if (sign) return sign === "+" ? factor() : -factor();
-      const base = atom();
-      return took("**", "^") ? base ** factor() : base;
-    };
-    const atom = () => {
-      const part = parts.shift() ?? "";
-      const named = part === "(" ? (x) => x : NAMES[part.replace(/.*\.(?=[a-z])/, "")];
-      if (typeof named !== "function") return named ?? (part ? Number(part) : NaN);
-      if (part !== "(" && !took("(")) return NaN;
-      const value = named(sum());
-      return took(")") ? value : NaN;
-    };
-    const value = sum();
-    return parts.length || text.replace(TOKEN, "").trim() ? NaN : value;
+    if (text.length >= 200 || text.replace(TOKEN, "").trim() || /\/\s*\//.test(text)) return NaN;
+    const named = text.replace(/(math|np)\./g, "").replaceAll("^", "**");
+    const code = named.replace(/(?<=(?:^|[-+(]|(?<!\*)\*)\s*)-/g, " -1*"); // JavaScript has no -2**2
+    try {
+      const value = Function(...Object.keys(NAMES), `"use strict"; return (${code});`)(...Object.values(NAMES));
+      return Number.isFinite(value) ? value : NaN;
+    } catch {
+      return NaN;
+    }
   }
 
   // The number that a text stands for, or a sentence on what to type instead. The grammar is that of
@@ -206,12 +187,6 @@ if (typeof document !== "undefined") {
     const [low, high] = logarithmic ? [least / margin, most * margin] : [0, 1.1 * most];
     const share = (value) => logarithmic ? Math.log(value / low) / Math.log(high / low) : value / high;
     const at = (value) => `${(100 * share(value)).toFixed(2)}%`;
-    const ticks = numbers.ticks(logarithmic, low, high, 5.5).filter(([, worded]) => worded).map(([value]) => value);
-    const axis = make("div", { className: "axis" }, ...ticks.map((value) => {
-      const tick = make("i", { textContent: answers.written(value) });
-      tick.style.left = at(value);
-      return tick;
-    }));
     // Names point to the middle, and the outer ones hang lower: no stem runs through a name.
     const inner = [...points].sort((one, other) => Math.abs(share(one[1]) - 0.5) - Math.abs(share(other[1]) - 0.5));
     const rows = inner.map(([name, value], place) => {
@@ -222,7 +197,7 @@ if (typeof document !== "undefined") {
       if (share(value) > 0.5) row.classList.add("left");
       return row;
     });
-    const line = make("div", { className: "number-line" }, axis, ...rows);
+    const line = make("div", { className: "number-line" }, make("div", { className: "axis" }), ...rows);
     line.setAttribute("role", "img");
     line.setAttribute("aria-label", points.map(([name, value]) => `${name} ${answers.written(value)}`).join(", "));
     return line;

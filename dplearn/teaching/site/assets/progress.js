@@ -90,13 +90,14 @@ document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state }
   const asked = document.getElementById("asked");
   if (asked) {
     const counts = JSON.parse(asked.textContent);
-    const rows = [...document.querySelectorAll("main table tr")].filter((row) => row.cells[0].textContent in counts);
+    const map = document.querySelector("main table"); // the first one of the page
+    const rows = [...map.rows].filter((row) => row.cells[0].textContent in counts);
     rows.forEach((row) => row.append(make("td", { className: "done" })));
-    rows[0].closest("table").className = "map";
-    rows[0].closest("table").rows[0].append(make("th", { textContent: "done" }));
+    map.className = "map";
+    map.rows[0].append(make("th", { textContent: "done" }));
     const begin = make("p", { className: "begin" });
     const where = dplearnProgress.forgets ? FORGETS : "Your progress stays in this browser and is sent nowhere.";
-    rows[0].closest(".wide").before(begin, make("p", { className: "kept", textContent: where }));
+    map.closest(".wide").before(begin, make("p", { className: "kept", textContent: where }));
     always(() => {
       for (const row of rows) {
         const lesson = row.cells[0].textContent;
