@@ -26,6 +26,7 @@ class Axis:
     log: bool = False
     open: bool = False  # whether Plotly may move the ends, to fit names
     ticks: Mapping[Any, str] | None = None  # from places to words; default: round numbers
+    more: Mapping[str, Any] | None = None  # options of Plotly, passed on unchanged
 
     def place(self, value: float) -> float:
         """Return a data value in the units of Plotly's ranges and annotations."""
@@ -54,7 +55,7 @@ class Axis:
         else:
             size = self.lower if self.log else max(abs(self.lower), abs(self.upper))
             marks = {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
-        return {**kind, **ends, **marks}
+        return {**kind, **ends, **marks, **(self.more or {})}
 
 
 def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:

@@ -20,7 +20,7 @@ _SIZE = 15  # of names, in pixels
 # Numbers, or numbers and gaps.
 Values = ArrayLike | Sequence[float | None]
 # Margins of a page's figure; the last tick's words need half of their width at the right.
-_MARGIN = {"l": 66, "r": 26, "t": 78, "b": 46}
+_SMALL = (66, 26, 78, 46)
 TEMPLATE = PAGE.to_plotly_json()
 
 
@@ -118,6 +118,7 @@ class Band(Part):
     upper: ArrayLike
     role: str = "quiet"  # "wrong" where a claim is false
     side: str = "middle center"
+    opacity: float = 0.18
 
     @property
     def heights(self) -> tuple[Values, ...]:
@@ -126,7 +127,7 @@ class Band(Part):
     def traces(self) -> list[dict[str, Any]]:
         thin = {"width": 0, "simplify": False}
         edge = dict(name=self.label, x=self.x, mode="lines", hoverinfo="skip", line=thin)
-        fill = {"fill": "tonexty", "fillcolor": transparent(self.colour, 0.18)}
+        fill = {"fill": "tonexty", "fillcolor": transparent(self.colour, self.opacity)}
         return [{**edge, "y": self.lower}, {**edge, "y": self.upper, **fill}]
 
 
@@ -201,6 +202,19 @@ def legend(*entries: Part | tuple[str, str, str]) -> str:
     )
 
 
+def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[str, Any]:
+    """Draw a vertical dotted line at `x`, with its name beside its top; invisible at None.
+
+    The name stands at its right, or at its left near the right end of the axis `on`.
+    """
+    side = "right" if on and x is not None and on.share(x) > 0.9 else "left"
+    place = {"textposition": "end", "xanchor": side, "yanchor": "top"}
+    label = {"text": name, "font": {"size": 15}, "padding": 5, "textangle": 0, **place}
+    at = 1 if x is None else x
+    line = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}
+    return {**line, "line": {"dash": "dot"}, "label": label, "visible": x is not None}
+
+
 class Unchecked(go.Figure):
     """Figure that Plotly validates when its parts are read, not when it is only shown.
 
@@ -223,12 +237,26 @@ class Unchecked(go.Figure):
 
 
 def one_panel(
-    parts: Sequence[Any], x: Axis, y: Axis, finding: str, subtitle: str, *, height: int = 330
+    parts: Sequence[Any],
+    x: Axis,
+    y: Axis,
+    finding: str,
+    subtitle: str,
+    *,
+    height: int = 330,
+    margin: Sequence[int] = _SMALL,
+    size: float = 15.5,
+    **more: Any,
 ) -> Unchecked:
-    """Draw parts, or traces, in this order on one pair of axes, below a statement."""
+    """Draw parts, or traces, in this order on one pair of axes, below a statement.
+
+    A long statement is smaller than `size`, to keep clear of the buttons; the margin is left,
+    right, top and bottom; `more` is passed to Plotly's layout.
+    """
     traces = [t for part in parts for t in ([part] if isinstance(part, dict) else part.traces())]
-    title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": {"size": 15.5}}
-    layout = {"template": TEMPLATE, "height": height, "margin": {**_MARGIN}, "title": title}
-    return Unchecked(
-        {"data": traces, "layout": {**layout, "xaxis": x.layout(), "yaxis": y.layout()}}
-    )
+    font = {"size": size if len(finding) <= 60 else min(size, 17)}
+    title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": font}
+    sides = dict(zip("lrtb", margin, strict=True))
+    layout = {"template": TEMPLATE, "height": height, "margin": sides, "title": title}
+    axes = {"xaxis": x.layout(), "yaxis": y.layout()}
+    return Unchecked({"data": traces, "layout": {**layout, **axes, **more}})

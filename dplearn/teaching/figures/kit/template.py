@@ -42,10 +42,14 @@ STYLES = {
 }
 # For accountants without a style: chosen by name, so that each keeps its colour.
 _SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
-# Counterpart of each colour on a dark page.
+# Counterpart of each colour on a dark page; those below the line fill areas.
 _ON_DARK = {style.colour: style.on_dark for style in STYLES.values()} | {
     INK: "#E8EAEE",
     GREY: "#989DA8",
+    # ---
+    "#A9D0F0": "#274C6B",
+    "#B9BCC4": "#565A64",
+    "#E4E5E8": "#2E3138",
 }
 # Colours of roles other than accountants.
 _ROLES = {
