@@ -39,6 +39,8 @@ def forked(device: torch.device, seed: int | list[Tensor]) -> Iterator[None]:
             torch.default_generator.manual_seed(seed)
             for one in cuda:
                 torch.cuda.default_generators[one.index or 0].manual_seed(seed)
+            if device.type == "mps":
+                torch.mps.manual_seed(seed)
         yield
 
 
