@@ -36,8 +36,8 @@ LOWEST := $(shell sed -n '/^dependencies = /{s/>=/==/g;s/.*\[//;s/[],]//g;p}' py
 
 thorough: thorough-examples thorough-oldest thorough-pythons  ## what nobody waits for
 
-# Properties on other examples at each run, layout, and Pyodide. What it finds becomes an example of
-# a test.
+# Properties on other examples at each run, layout, Pyodide, and Firefox where there is one. What it
+# finds becomes an example of a test.
 thorough-examples: $(VENV)/all
 	$(BIN)/python tests/chromium.py
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --hypothesis-profile=thorough \
