@@ -127,8 +127,9 @@ class Tokens:
     def decorate(self, name: str) -> None:
         """Read the subscripts, primes and arguments that belong to the name."""
         while mark := DECORATION.match(self.text, self.next):
-            if mark[4] and mark[4].isascii() and self.raw[0] == "\\":
-                break  # a factor after a command
+            after_frac = self.text[: self.start].endswith("frac")
+            if mark[4] and mark[4].isascii() and (self.raw[0] == "\\" or after_frac):
+                break  # a factor after a command, or the denominator
             below = mark[1] or mark[2] or (mark[4] or "").translate(DIGITS)
             below = "".join(expression.GREEK.get(sign, sign) for sign in below)
             below = re.sub(r"\\(?:text\w*|mathrm|mathcal|rm)|[^A-Za-z0-9]", "", below)
