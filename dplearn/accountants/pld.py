@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,12 +117,7 @@ class PLD(Accountant):
         crossed = lower > upper
         lower[crossed], upper[crossed] = 0.0, np.inf
         if np.any(loose := upper > _LOOSE * lower):
-            rest, shifts = runs[loose], dominating_shifts(runs)
-            others = [a._bounds(rest, delta) for a in (RDP(), ZCDP()) if not a._refusal(rest)]
-            ends: list[Any] = [[bound.epsilon for bound in other] for other in others]
-            if shifts is not None:
-                ends.append(gaussian_ends(delta, np.sqrt(rest.counts @ shifts**2))[1])
-            high = np.min(ends, axis=0, initial=np.inf)
+            high = _closed_bound(runs[loose], delta)
             proof[loose] = np.where(high < upper[loose], _CLOSED, proof[loose])
             upper[loose] = np.minimum(upper[loose], high)
         for low, high, by in zip(lower, upper, proof, strict=True):
@@ -173,6 +168,14 @@ class PLD(Accountant):
         ]
         lower, upper = np.max(ends, axis=0).reshape(2, *rates.shape)
         return lower, upper
+
+
+def _closed_bound(runs: Runs, delta: float) -> NDArray:
+    others = [a._bounds(runs, delta) for a in (RDP(), ZCDP()) if not a._refusal(runs)]
+    bounds = [np.array([bound.epsilon for bound in other]) for other in others]
+    if (shifts := dominating_shifts(runs)) is not None:
+        bounds.append(gaussian_ends(delta, np.sqrt(runs.counts @ shifts**2))[1])
+    return np.min(bounds, axis=0, initial=np.inf)
 
 
 def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
