@@ -6,20 +6,39 @@ const answers = (() => {
   const TOO_FAR = 1e6; // a guess beyond this factor would leave no room on the line
   const BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one.";
 
-  const NAMES = { pi: Math.PI, e: Math.E, sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log };
-  const TOKEN = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|\*\*|[-+*/^()]|(?:(?:math|np)\.)?\b(?:pi|e|sqrt|exp|log|ln)\b/g;
+  const NAMES = { __proto__: null, pi: Math.PI, e: Math.E, sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log };
+  const TOKEN = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|\*\*|[-+*/^()]|(?:(?:math|np)\.)?[a-z]+/g;
 
-  // The value of arithmetic as in Python, such as 3.73*200/71; NaN where it is none. Only these tokens are run.
+  // The value of arithmetic as in Python, such as 3.73*200/71; NaN where it is none.
   function computed(text) {
-    if (text.length >= 200 || text.replace(TOKEN, "").trim() || /\/\s*\//.test(text)) return NaN;
-    const named = text.replace(/(math|np)\./g, "").replaceAll("^", "**");
-    const code = named.replace(/(?<=(?:^|[-+(]|(?<!\*)\*)\s*)-/g, " -1*"); // JavaScript has no -2**2
-    try {
-      const value = Function(...Object.keys(NAMES), `"use strict"; return (${code});`)(...Object.values(NAMES));
-      return Number.isFinite(value) ? value : NaN;
-    } catch {
-      return NaN;
-    }
+    const parts = (text.length < 200 && text.match(TOKEN)) || [];
+    const took = (...signs) => (signs.includes(parts[0]) ? parts.shift() : "");
+    const sum = () => {
+      let value = product();
+      for (let sign; (sign = took("+", "-")); ) value += sign === "+" ? product() : -product();
+      return value;
+    };
+    const product = () => {
+      let value = factor();
+      for (let sign; (sign = took("*", "/")); ) value = sign === "*" ? value * factor() : value / (factor() || NaN);
+      return value;
+    };
+    const factor = () => {
+      const sign = took("+", "-");
+      if (sign) return sign === "+" ? factor() : -factor();
+      const base = atom();
+      return took("**", "^") ? base ** factor() : base;
+    };
+    const atom = () => {
+      const part = parts.shift() ?? "";
+      const named = part === "(" ? (x) => x : NAMES[part.replace(/.*\.(?=[a-z])/, "")];
+      if (typeof named !== "function") return named ?? (part ? Number(part) : NaN);
+      if (part !== "(" && !took("(")) return NaN;
+      const value = named(sum());
+      return took(")") ? value : NaN;
+    };
+    const value = sum();
+    return parts.length || text.replace(TOKEN, "").trim() ? NaN : value;
   }
 
   // The number that a text stands for, or a sentence on what to type instead. The grammar is that of
