@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
 from browsing import ENTRIES
 from dplearn.teaching import site
@@ -24,3 +25,19 @@ def out(tmp_path_factory) -> Path:
         patch.setattr(in_page, "described", right)
         site.write_site(folder, executor, tell=lambda line: None)
     return folder
+
+
+@pytest.fixture
+def view(browser) -> Page:
+    """Return a page whose test fails on script errors and on requests to other hosts."""
+    page = browser.new_page()
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("console", lambda m: m.type == "error" and page.problems.append(m.text))
+    local = ("file:", "data:", "blob:")
+    page.on("request", lambda r: r.url.startswith(local) or page.problems.append(r.url))
+    page.scripts = []
+    page.on("request", lambda r: r.url.endswith(".js") and page.scripts.append(r.url))
+    yield page
+    assert not page.problems
+    page.close()

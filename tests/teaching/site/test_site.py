@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from browsing import ENTRIES
 from cases import ROOT, clean_environment
@@ -27,22 +27,6 @@ from dplearn.teaching.site.html import _links, _target, plain
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
 HREF = re.compile(r'href="([^"]+)"')
-
-
-@pytest.fixture
-def view(browser) -> Page:
-    """Return a page whose test fails on script errors and on requests to other hosts."""
-    page = browser.new_page()
-    page.problems = []
-    page.on("pageerror", lambda error: page.problems.append(str(error)))
-    page.on("console", lambda m: m.type == "error" and page.problems.append(m.text))
-    local = ("file:", "data:", "blob:")
-    page.on("request", lambda r: r.url.startswith(local) or page.problems.append(r.url))
-    page.scripts = []
-    page.on("request", lambda r: r.url.endswith(".js") and page.scripts.append(r.url))
-    yield page
-    assert not page.problems
-    page.close()
 
 
 def test_an_unreachable_npm_registry_is_one_line_of_error(tmp_path, monkeypatch):
@@ -177,43 +161,6 @@ def test_full_screen_shows_one_part_of_a_lesson_at_a_time(out, view):
     view.wait_for_function("!document.fullscreenElement")
     expect(heads).to_have_text(every)
     assert 0 <= heads.nth(start - 1).bounding_box()["y"] < 200
-
-
-@pytest.mark.parametrize("width", [1280, pytest.param(390, marks=pytest.mark.thorough)])
-def test_a_student_predicts_answers_and_sees_progress_on_the_map(out, view, width):
-    view.set_viewport_size({"width": width, "height": 844})
-    beside = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    index = (out / "lessons" / "index.html").as_uri()
-    view.goto(index)
-    expect(view.locator(".begin")).to_contain_text("Start here: ")
-    assert view.evaluate(beside) == 0
-    view.locator(".begin a").click()
-    expect(view.locator("main")).to_contain_text("pupils")
-    assert "it is 27" not in view.locator("main").inner_text()
-    asking = lambda item: view.locator(f""".ask[data-ask*='"item": "{item}"']""")
-    predicted, exercise, test = map(asking, ("pupils alone", "1.2", "1.test"))
-    for place, text, words in (
-        (predicted, "5", "it is 27; your guess was 5.4 times too small."),
-        (exercise, "1.4", "1.2 not yet, 1.4: "),
-        (exercise, "1.40", "1.2 not yet, 1.4: "),
-        (exercise, "6070 %", "instead of per cent"),
-        (exercise, "60.7", "1.2 right, 60.7: "),
-    ):
-        place.locator("input").fill(text)
-        place.locator("input").press("Enter")
-        expect(place.locator(".reply")).to_contain_text(words)
-    expect(view.locator(".sealed[open]").first).to_contain_text("27")
-    expect(predicted.locator(".number-line .guess")).to_contain_text("guess")
-    for number, letter in enumerate("bcabc"):
-        view.locator(f'input[name="1.test-{number}"][value={letter}]').click()
-    test.locator("button").click()
-    expect(test.locator(".reply")).to_contain_text("1.test right, 5 of 5")
-    expect(view.locator(".contents p")).to_have_text("3 of 10 answered")
-    assert view.evaluate(beside) == 0
-    view.reload()
-    expect(exercise.locator(".reply")).to_have_text("Done on an earlier visit.")
-    view.goto(index)
-    expect(view.locator("td.done").first).to_have_text("3 of 10")
 
 
 TELL = """detail => document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }))"""
