@@ -25,11 +25,11 @@ from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS
 from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import ClippingBound, Flat
-from dplearn.training.checks import check_model, check_phases, check_settings
+from dplearn.training.checks import check_gradients, check_phases, check_settings
 from dplearn.training.devices import random_states
 from dplearn.training.distributed import DistributedContext, Group
-from dplearn.training.gradients import Clip, ClippedSum, added_sum, by_name, recalled
-from dplearn.training.guard import COPIES, Viewer, columns_of, stored
+from dplearn.training.gradients import ClippedSum, Gradients, by_name
+from dplearn.training.guard import columns_of, refusal, stored
 from dplearn.training.history import History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Records
@@ -126,8 +126,9 @@ class Trainer:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
-        self._clip = Clip.of(self.model, self.bound or Flat(self.plan.at(0)[0].max_grad_norm))
-        self._like = self._clip.largest.new_empty(0)  # type and device of noise and sums
+        bound = self.bound or Flat(self.plan.at(0)[0].max_grad_norm)
+        self._gradients = Gradients(self.model, self.loss_fn, bound)
+        self._like = self._gradients.largest.new_empty(0)  # type and device of noise and sums
         self._data = Records(self.dataset, like=self._like)
         rows, public = self.micro_batch, self.expected_batch_size
         validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
@@ -154,34 +155,34 @@ class Trainer:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
         self._check()
         phase, _ = self.plan.at(self.steps)
-        if self.bound is None and self._clip.groups.norms != (phase.max_grad_norm,):
-            self._clip = Clip.of(self.model, Flat(phase.max_grad_norm))
+        if self.bound is None and self._gradients.groups.norms != (phase.max_grad_norm,):
+            self._gradients.clip_to(Flat(phase.max_grad_norm))
         expected = self._expected(phase)
         tested = self.steps + 1 >= self._due
         before = stored(self.model) if tested else {}
         left = range(self.steps, self.plan.steps)
         lot = self._data.parts(left, self._lot, self.micro_batch or phase.max_batch_size)
         total = self._noise(phase)
-        sums = by_name(total, self._clip.parameters)
-        tally, refusal = self._add_clipped(sums, lot, expected)
+        sums = by_name(total, self._gradients.parameters)
+        tally, message = self._add_clipped(sums, lot, expected)
         if tested:
             for name, value in stored(self.model).items():
                 if before.get(name, value) != value:
-                    refusal = (
+                    message = (
                         f"Expected the passes over a lot to leave {name!r} as it is, but it "
                         "changed: the model holds data without noise now."
                     )
-            if refused := next(filter(None, self._context.gathered(refusal)), ""):
+            if refused := next(filter(None, self._context.gathered(message)), ""):
                 del total, sums, tally, lot  # a traceback may show local variables
                 raise ValueError(f"{refused} The {self.steps} steps done have no guarantee.")
             # A lot of at most one record is not tested; all processes test at the same steps.
-            if self.process_group or refusal is not None:
+            if self.process_group or message is not None:
                 self._due = 2 * (self.steps + 1)
         self._context.add_up(total, tally)
         # Count the step before the update, so that an interrupted update is counted too.
         self._drawn.pop(self.steps, None)
         self.steps += 1
-        norm = math.hypot(*self._clip.groups.norms)
+        norm = math.hypot(*self._gradients.groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
         self._update(sums)
         return record
@@ -191,12 +192,12 @@ class Trainer:
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
-        self._clip = Clip.of(self.model, self._clip.bound)
+        self._gradients = Gradients(self.model, self.loss_fn, self._gradients.bound)
         sample = self.example or self._data.rows([i % len(self._data) for i in range(20)])
-        if check_model(self.model, self.loss_fn, *sample, public=bool(self.example)):
+        if check_gradients(self._gradients, sample, public=bool(self.example)):
             self._presumed[_RANDOM] = None
-        self._state, self._recipe = state, recalled(self.model, self.loss_fn, *sample)
-        if self._recipe.how == "alone":
+        self._state = state
+        if self._gradients.how == "alone":
             warnings.warn(_SLOW, stacklevel=3)
 
     def _expected(self, phase: DPSGD) -> float:
@@ -219,7 +220,7 @@ class Trainer:
 
     def _noise(self, phase: DPSGD) -> Tensor:
         """Return flat noise of the mean gradient; zeros in all processes but the first."""
-        _, parameters, groups, _ = self._clip
+        parameters, groups = self._gradients.parameters, self._gradients.groups
         z = (self._context.rank == 0) * phase.noise_multiplier / self._expected(phase)
         runs = [(p.numel(), z * groups.scales[groups.of[name]]) for name, p in parameters.items()]
         return self._randomness.normals(runs, self._like, self.steps)
@@ -227,40 +228,37 @@ class Trainer:
     def _add_clipped(
         self, sums: Mapping[str, Tensor], lot: Iterable[Any], expected: float
     ) -> tuple[Tensor, str | None]:
-        """Add a lot's clipped sum, divided by its public size; return its tally and a refusal.
+        """Add a lot's clipped sum, divided by its public size; return its tally and a message.
 
-        The refusal is "" if the guard has found nothing, and None if it has tested nothing.
+        The message is the guard's error, "" without one, and None if it has tested nothing.
         """
-        tallies, refusal, device = [], None, self._like.device
+        tallies, message, device = [], None, self._like.device
         tested = self.steps + 1 >= self._due
         torch.clear_autocast_cache()  # a caller's autocast around several steps caches old weights
         with self._randomness.for_model(device, self._context.rank, self.steps):
             for pair in lot:
                 states = random_states(device) if tested else []
-                part = added_sum(
-                    self.model, self.loss_fn, pair,
-                    clip=self._clip, into=(sums, 1 / expected), recipe=self._recipe,
-                )  # fmt: skip
+                part = self._gradients.add(pair, sums, 1 / expected)
                 tallies.append(tally_of(part))
                 if tested and len(part.losses) > 1:
-                    refusal, tested = self._guard(pair, part, states), False
-        return reduce(torch.add, tallies) if tallies else self._like.new_zeros(2, 3), refusal
+                    message, tested = self._guard(pair, part, states), False
+        return reduce(torch.add, tallies) if tallies else self._like.new_zeros(2, 3), message
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> str:
-        """Return a refusal, or "" if no records of a lot influence each other."""
-        viewer = Viewer(self.model, self.loss_fn, self._recipe, self._clip, states)
+        """Return an error message if records of a lot influence each other, else ""."""
+        if self._gradients.how != "tape":
+            return ""  # no record meets another
         # Real records may be worse conditioned than synthetic ones.
-        options: Any = {"seed": self.steps + 1, "room": 1e-4}
-        recorded = self._recipe.how == "tape"  # otherwise no record meets another
-        refusal = recorded and viewer.refusal(pair, columns_of(part), COPIES, **options)
-        return f"{refusal} This was at step {self.steps + 1}." if refusal else ""
+        options: Any = {"states": states, "seed": self.steps + 1, "room": 1e-4}
+        message = refusal(self._gradients, pair, columns_of(part), **options)
+        return f"{message} This was at step {self.steps + 1}." if message else ""
 
     def _update(self, means: Mapping[str, Tensor]) -> None:
         """Step the optimizer with noisy means as gradients, after removing all other gradients."""
         for group in self.optimizer.param_groups:
             for parameter in group["params"]:
                 parameter.grad = None
-        for name, parameter in self._clip.parameters.items():
+        for name, parameter in self._gradients.parameters.items():
             parameter.grad = means[name].to(parameter.dtype)
         self.optimizer.step()
         if self.scheduler is not None:
@@ -347,7 +345,7 @@ class Trainer:
             "processes": self._context.processes,
         }
         for name, value in self.model.state_dict().items():
-            trained = " trained" * (name in self._clip.parameters)
+            trained = " trained" * (name in self._gradients.parameters)
             facts[f"model[{name!r}]"] = f"{value.dtype} {tuple(value.shape)}{trained}"
         groups = self.optimizer.param_groups
         facts["first learning rates"] = [g.get("initial_lr", g.get("lr")) for g in groups]

@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_map
 
 from cases import each
 from dplearn.training import Flat, check_model, clipped_sum, forms, plain
-from dplearn.training.gradients import recalled
+from dplearn.training.gradients import Gradients
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
 # Norms are rounded up by a few units, so sums are slightly smaller.
@@ -22,6 +22,13 @@ EXACT = 1e-13
 
 def summed(model, inputs, targets, max_grad_norm=1.0, **options):
     return clipped_sum(model, losses_of, inputs, targets, bound=Flat(max_grad_norm), **options)
+
+
+def method(model, pair, loss_fn=losses_of):
+    """Return the method that is right for these records."""
+    gradients = Gradients(model, loss_fn, Flat(1.0))
+    gradients.learn(pair)
+    return gradients.how
 
 
 def counts(part):
@@ -136,8 +143,8 @@ def test_models_without_rules_use_vmap_or_else_one_pass_per_record():
     deciding = lambda model, x: x.mm(model.weight) * float(x.sum() > -99)
     for forward, how in ((larger, "tape"), (squared, "vmap"), (deciding, "alone")):
         model = Model(forward, weight=nn.Parameter(torch.randn(8, 5))).double()
-        assert recalled(model, losses_of, *eights()).how == how
-        agree(model, *eights())  # its calls may differ from those in `recalled`
+        assert method(model, eights()) == how
+        agree(model, *eights())  # its calls may differ from those in `learn`
 
 
 def test_inputs_that_a_model_overwrites_are_refused():
@@ -169,5 +176,5 @@ def test_model_whose_backward_pass_mixes_records_is_trained_one_record_at_a_time
 
     model = Model(hooked, first=nn.Linear(8, 8), last=nn.Linear(8, 5)).double()
     check_model(model, losses_of, *eights())
-    assert recalled(model, losses_of, *eights()).how != "tape"
+    assert method(model, eights()) != "tape"
     agree(model, *eights())

@@ -16,8 +16,8 @@ from torch.nn.utils import parametrizations, weight_norm
 
 from cases import each
 from dplearn.training import Flat, check_model, clipped_sum, plain
-from dplearn.training.gradients import recalled
-from dplearn.training.tape import passed
+from dplearn.training.gradients import Gradients
+from dplearn.training.tape import Tape, passed
 
 KINDS = {
     "rule": """BatchNorm1d BatchNorm2d BatchNorm3d Conv1d Conv2d Conv3d Embedding GRU GroupNorm
@@ -48,7 +48,9 @@ def agree_with(model: nn.Module, inputs, loss_fn, targets: Any = None, *, how: s
     targets = torch.zeros(BATCH) if targets is None else targets
     rows = list(plain.gradients(model, loss_fn, inputs, targets))
     part = clipped_sum(model, loss_fn, inputs, targets, bound=Flat(1e9))
-    assert how in (recalled(model, loss_fn, inputs, targets).how, "")
+    gradients = Gradients(model, loss_fn, Flat(1.0))
+    gradients.learn((inputs, targets))
+    assert how in (gradients.how, "")
     assert difference(part.sums, {k: sum(row[k] for row in rows) for k in rows[0]}) < 1e-12
     norms = torch.stack([norm(row) for row in rows])
     torch.testing.assert_close(part.norms, norms, rtol=1e-12, atol=1e-150)
@@ -208,11 +210,13 @@ def test_gradients_use_the_dropout_of_the_forward_pass():
     for model in (*every, nn.Sequential(linear(), nn.Dropout(), nn.Flatten(), nn.Linear(24, 5))):
         model, (x, targets) = model.double(), eights(3)
         check_model(model, losses_of, x, targets)
+        gradients = Gradients(model, losses_of, Flat(1e9))
+        gradients.learn((x, targets))
         torch.manual_seed(1)
         part = clipped_sum(model, losses_of, x, targets, bound=Flat(1e9))
         torch.manual_seed(1)
-        recipe = recalled(model, losses_of, x, targets)
-        passed(model, losses_of, (x, targets), recipe)[1].sum().backward()
+        tape = Tape(gradients.parameters, gradients.facts, len(x))
+        passed(model, losses_of, (x, targets), tape).sum().backward()
         expected = {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
         assert difference({name: part.sums[name] for name in expected}, expected) < 1e-12
 
