@@ -123,7 +123,7 @@ def _add_ledger(commands: argparse._SubParsersAction) -> None:
     ledger = commands.add_parser("ledger", help=about)
     ledger.add_argument("file", type=Path, metavar="FILE", help="a JSON file, made by new")
     actions = ledger.add_subparsers(dest="action", required=True, parser_class=_Parser)
-    new = actions.add_parser("new", help="begin a ledger; without --epsilon only if --fixed")
+    new = actions.add_parser("new", help="begin a ledger; without --epsilon it has no budget")
     new.set_defaults(run=_new_ledger)
     new.add_argument("--epsilon", type=float)
     new.add_argument("--delta", type=_number, required=True)

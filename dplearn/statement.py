@@ -24,6 +24,7 @@ KINDS = {
     "bracket": "certified from both sides",
     "lower": "lower bound",
     "approximate": "approximation, not a bound",
+    "probable": "bound that may be exceeded",
 }
 SAMPLED = {
     "poisson": "Poisson sampling",
