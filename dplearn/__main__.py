@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from dplearn import __version__
 from dplearn import calibrate as calibration
@@ -297,7 +297,7 @@ def _calibrate(options: argparse.Namespace) -> int:
     if calibrated.parameter == "steps":
         calibrated = replace(calibrated, value=calibrated.value * scheme.batches)
     if options.json:
-        proved = _plain(calibrated.guarantee)
+        proved = _plain(cast(Guarantee, calibrated.guarantee))  # never an Attack here
         print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
     else:
         print(calibrated)
