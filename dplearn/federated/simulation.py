@@ -65,10 +65,9 @@ class Federation:
     local_steps: int  # of gradient descent on all records of a user, >= 1
     local_learning_rate: float  # > 0
     generator: InitVar[torch.Generator | None] = None  # as in `Trainer`: for teaching and tests
-    secure: InitVar[bool] = False
     done: list[Record] = field(default_factory=list, init=False)
 
-    def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
+    def __post_init__(self, generator: torch.Generator | None) -> None:
         validate.instance(FederatedPlan, plan=self.plan)
         validate.integer(minimum=1, local_steps=self.local_steps)
         validate.positive(local_learning_rate=self.local_learning_rate)
@@ -82,7 +81,7 @@ class Federation:
         x, y = self._users.inputs[:3], self._users.targets[:3]
         with torch.no_grad(), forked(self._like.device, 0):
             check_losses(self.loss_fn(self.model(x), y), x)
-        self._randomness = Randomness.of(generator, secure=secure)
+        self._randomness = Randomness.of(generator)
         self._drawn: list[sampling.Lot] = []
 
     @property
