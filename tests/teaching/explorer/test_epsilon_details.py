@@ -10,7 +10,7 @@ from test_language import english_texts
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates import certify, check
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, SAMPLINGS, SamplingScheme, sampled
+from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, SAMPLINGS
 from dplearn.run import DPSGD
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import Answers, Scenario
@@ -111,7 +111,7 @@ def test_certificates_are_offered_exactly_where_certify_supports_the_run():
     for mechanism, sampling in itertools.product(confirmation.options()["mechanism"], SAMPLINGS):
         rate = 1.0 if sampling == "none" else 0.01
         scenario = Scenario(mechanism, 4.0, sampling, rate, 1e-5, "add_remove", 100)
-        step = sampled(scenario.base, sampling=sampling, sample_rate=rate)
+        step = scenario.sampling_scheme.mechanism
         if details.no_certificate(dataclasses.replace(HERE, scenario=scenario)):
             with pytest.raises(NotImplementedError, match="a proof of"):
                 certify(step, delta=1e-5)
@@ -123,4 +123,4 @@ def test_certificates_are_offered_exactly_where_certify_supports_the_run():
         shuffled = dataclasses.replace(ABADI, sampling=sampling)
         assert details.no_certificate(dataclasses.replace(HERE, scenario=shuffled))
         with pytest.raises(NotImplementedError, match="a proof of"):
-            certify(SamplingScheme.of(Gaussian(0.5), sampling, 0.01, 1).mechanism, delta=1e-5)
+            certify(shuffled.sampling_scheme.mechanism, delta=1e-5)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from dplearn.accountants import ACCOUNTANTS
+from dplearn.accountants import ACCOUNTANTS, scheme_curve
 from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
-from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
+from dplearn.mechanisms import MECHANISMS
 from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
     SAMPLINGS,
@@ -79,14 +79,13 @@ class Scenario:
 
     @property
     def sampling_scheme(self) -> SamplingScheme:
-        """Sampling scheme of a step, or of an epoch."""
-        how = self.base, self.sampling, self.sample_rate, self.largest
-        return SamplingScheme.of(*how, drop_last=self.drop_last)  # type: ignore[arg-type]
-
-    @cached_property
-    def base(self) -> Mechanism:
-        """Mechanism of one step, without sampling."""
-        return MECHANISMS[self.mechanism](self.noise_multiplier)
+        """Sampling scheme of a step, or of an epoch, for which only Gaussian noise has a theorem."""
+        if self.by_epoch and self.mechanism != "gaussian":
+            what = f"{self.sampling} batches with {self.mechanism} noise"
+            raise validate.unsupported(what, "the theorem is for Gaussian noise")
+        base = MECHANISMS[self.mechanism](self.noise_multiplier)
+        how: Any = self.sampling, self.sample_rate, self.largest
+        return SamplingScheme.of(base, *how, drop_last=self.drop_last)  # type: ignore[arg-type]
 
     @cached_property
     def plan(self) -> DPSGD:
@@ -143,15 +142,9 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | st
 @lru_cache(maxsize=2048)
 def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
     """Return an accountant's curve of a run, or the reason for none."""
-    law, base = ACCOUNTANTS[name](), scenario.base
-    asked: Any = {"delta": scenario.delta, "steps": [*steps], "adjacency": scenario.adjacency}
+    law, target = ACCOUNTANTS[name](), {"delta": scenario.delta, "adjacency": scenario.adjacency}
     try:
-        if isinstance(base, Gaussian):
-            return Answer(scenario.plan.guarantees(law, **asked))
-        if scenario.by_epoch:
-            what = f"Accountant {name}: {scenario.sampling} batches with {base.name} noise"
-            raise validate.unsupported(what, "the theorem is for Gaussian noise")
-        return Answer(law.epsilon_curve(scenario.sampling_scheme.mechanism, **asked))
+        return Answer(scheme_curve(law, [scenario.sampling_scheme], steps, **target))  # type: ignore[arg-type]
     except (NotImplementedError, ArithmeticError) as error:
         return Answer(refusal=str(error))
 

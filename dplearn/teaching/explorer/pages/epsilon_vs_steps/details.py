@@ -2,15 +2,13 @@
 
 import datetime
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from importlib import util
 from typing import Any
 
 import streamlit as st
 
-from dplearn.mechanisms.sampling_scheme import sampled
-from dplearn.run import Plan
-from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
+from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS
 from dplearn.teaching.explorer.kit.fields import Words, named
 from dplearn.teaching.explorer.kit.language import listed, retold
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import Answers
@@ -78,7 +76,7 @@ def as_certificate(answers: Answers) -> str:
     from dplearn.certificates import certify
 
     run, steps = answers.scenario, answers.here
-    step = sampled(run.base, sampling=run.sampling, sample_rate=run.sample_rate)  # type: ignore[arg-type]
+    step = run.sampling_scheme.mechanism
     try:
         return f"{certify(step, steps=steps, delta=run.delta, adjacency=run.adjacency)}\n"
     except NotImplementedError as error:
@@ -98,7 +96,7 @@ def _statement(answers: Answers) -> None:
     parts |= {"adjacency": run.adjacency, "accountant": name}
     parts["date"] = datetime.date.today()  # not the day when the server started
     try:
-        stated = _stated(replace(run.plan, steps=answers.here), run.delta, **parts)
+        stated = replace(run.plan, steps=answers.here).statement(delta=run.delta, **parts)
     except ValueError as refusal:
         st.info(str(refusal))
         return
@@ -124,8 +122,3 @@ def _entries() -> dict[str, Any]:
         else:
             parts[part] = place.text_input(label, key=key)
     return parts
-
-
-@lru_cache(maxsize=64)
-def _stated(plan: Plan, delta: float, **parts: Any) -> Statement:
-    return plan.statement(delta=delta, **parts)
