@@ -13,7 +13,7 @@ import streamlit as st
 
 from dplearn.teaching.explorer import pages
 from dplearn.teaching.explorer.kit import language, questions
-from dplearn.teaching.explorer.kit.language import retold
+from dplearn.teaching.explorer.kit.language import translated
 from dplearn.teaching.explorer.pages import epsilon_vs_steps
 
 GROUPS = ("See", "Check")
@@ -39,7 +39,7 @@ def run_page() -> None:
     first, *_ = every = modules()
     entries = {
         page: st.Page(
-            page.render, title=retold(page.TITLE), url_path=path_of(page), default=page is first
+            page.render, title=translated(page.TITLE), url_path=path_of(page), default=page is first
         )
         for page in every
     }
@@ -51,7 +51,7 @@ def run_page() -> None:
     st.html(Path(__file__).with_name("look.css"))
     with st.container(horizontal=True, vertical_alignment="center", key="menu"):
         for group, members in itertools.groupby(every, lambda page: page.GROUP):
-            st.html(f"<span>{retold(group)}</span>", width="content")
+            st.html(f"<span>{translated(group)}</span>", width="content")
             for page in members:
                 st.page_link(entries[page], query_params=language.address())
         (other,) = language.LANGUAGES.keys() - {language.current()}
