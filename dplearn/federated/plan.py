@@ -22,7 +22,7 @@ from dplearn.run import DPSGD, Plan
 # Divisor of a weighted sum: a number fixed before the run, or the weight of the users present.
 Divisor = Literal["public", "present"]
 
-_MOST_RECORDS = 1000  # of one user under sampling: each adds a term to the loss
+_MOST_RECORDS = 1000  # most records of one user under sampling: each adds a term to the loss
 _ONE_UPDATE = "all records of a user, and all local steps on them, make one clipped update a round"
 _EQUAL = "updates are added up unweighted and divided by a public number"
 
