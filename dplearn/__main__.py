@@ -87,6 +87,13 @@ def _parser() -> argparse.ArgumentParser:
 def _add_question(
     command: argparse.ArgumentParser, *, required: bool, choices: Sequence[str]
 ) -> None:
+    _add_run_options(command, required=required)
+    command.add_argument("--delta", type=_number, required=required)
+    command.add_argument("--accountant", default="pld", choices=choices)
+    command.add_argument("--adjacency", choices=ADJACENCIES)
+
+
+def _add_run_options(command: argparse.ArgumentParser, *, required: bool) -> None:
     command.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
@@ -94,9 +101,6 @@ def _add_question(
     command.add_argument("--sampling", default="poisson", choices=EVERY_SAMPLING)
     about = "of shuffled epochs: records that fill no batch are dropped, at least one"
     command.add_argument("--drop-last", action="store_true", help=about)
-    command.add_argument("--delta", type=_number, required=required)
-    command.add_argument("--accountant", default="pld", choices=choices)
-    command.add_argument("--adjacency", choices=ADJACENCIES)
 
 
 def _number(text: str) -> float:
