@@ -150,7 +150,7 @@ class Trainer:
         tested = self.steps + 1 >= self._due
         before = stored(self.model) if tested else {}
         left = range(self.steps, self.plan.steps)
-        lot = self._data.parts(left, self._lot, self.micro_batch or phase.max_batch_size)
+        lot = self._data.parts(left, self._lot, self.micro_batch)
         total = self._noise(phase)
         sums = by_name(total, self._gradients.parameters)
         tally, message = self._add_clipped(sums, lot, expected)
