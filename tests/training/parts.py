@@ -6,6 +6,10 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.modules.lazy import LazyModuleMixin
+from torch.utils._pytree import tree_map_only
+
+from dplearn.training.tape import called
 
 torch.set_num_threads(1)  # for small tensors, more threads are slower
 BATCH, CLASSES = 6, 5
@@ -23,6 +27,19 @@ class Model(nn.Module):
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
         return self.function(self, *inputs, **named)
+
+
+def built(make: Callable[[], Part], *, seed: int = 0, dtype: torch.dtype | None = None) -> Part:
+    """Return a task with lazy layers of known size, all floating-point numbers of one type."""
+    torch.manual_seed(seed)
+    model, loss_fn, *pair = make()
+    if any(isinstance(module, LazyModuleMixin) for module in model.modules()):
+        with torch.no_grad():
+            called(model, pair[0])
+    if dtype:
+        model.to(dtype)
+        pair = tree_map_only(Tensor, lambda x: x.to(dtype) if x.is_floating_point() else x, pair)
+    return model, loss_fn, *pair
 
 
 def losses_of(outputs: Tensor, targets: Tensor) -> Tensor:
@@ -50,12 +67,9 @@ def loss(mix: Callable[[Tensor, Tensor], Tensor]) -> Part:
     return part(nn.Linear(8, CLASSES), loss_fn=mix)
 
 
-def headed(*layers: nn.Module) -> nn.Sequential:
-    return nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(CLASSES))
-
-
 def of(*layers: nn.Module, x: Any = None) -> Part:
-    return part(headed(*layers), x)
+    """Return the task of layers and a linear head on all their outputs."""
+    return part(nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(CLASSES)), x)
 
 
 def by(forward: Callable[..., Any], x: Any = None, **parts: Any) -> Part:
@@ -71,27 +85,3 @@ def raw(value: Tensor, use: Callable[[Tensor, Tensor], Tensor]) -> Model:
 def zeroed(layer: nn.Linear) -> nn.Linear:
     nn.init.zeros_(layer.weight)
     return layer
-
-
-def frozen(model: nn.Module, *names: str) -> nn.Module:
-    """Freeze the parameters whose names begin with one of `names`, and return the model."""
-    for name, parameter in model.named_parameters():
-        parameter.requires_grad = not name.startswith(names)
-    return model
-
-
-def decoder(stop: int, *, dropout: float = 0.0, tied: bool = False) -> Model:
-    """Return a next-word transformer whose positions are expanded for each record."""
-
-    def forward(m: Any, words: Tensor) -> Tensor:
-        length = words.shape[1]
-        places = torch.arange(length).expand(words.shape)
-        mask = nn.Transformer.generate_square_subsequent_mask(length, dtype=m.head.weight.dtype)
-        return m.head(m.body(m.words(words) + m.places(places), mask=mask, is_causal=True))
-
-    words, places, head = nn.Embedding(stop, 8), nn.Embedding(7, 8), nn.Linear(8, stop)
-    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=dropout, batch_first=True)
-    body = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
-    if tied:
-        head.weight = words.weight
-    return Model(forward, words=words, places=places, body=body, head=head)

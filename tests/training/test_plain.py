@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 import torch
-from parts import losses_of
-from per_record import case
+from good_models import EXACT
+from parts import built
 from small_runs import CROSS_ENTROPY, PLAN, flat, generator, small_data, small_model, started
 
 from dplearn.training import Trainer, plain
@@ -20,7 +20,7 @@ def test_plain_has_at_most_50_lines():
 
 
 def test_gradients_equal_backward_and_clipping_scales_them_to_the_norm():
-    model, x, y = case("mlp")
+    model, losses_of, x, y = built(EXACT["mlp"], dtype=torch.float64)
     for i, gradient in enumerate(plain.gradients(model, losses_of, x, y)):
         model.zero_grad()
         losses_of(model(x[i : i + 1]), y[i : i + 1]).sum().backward()
