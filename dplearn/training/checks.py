@@ -18,12 +18,13 @@ from dplearn.core import validate
 from dplearn.run import Plan
 from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.devices import forked
-from dplearn.training.gradients import Clip, recalled, taken
-from dplearn.training.guard import CHANGES, Viewer, probing, stored
+from dplearn.training.gradients import Gradients, taken
+from dplearn.training.guard import CHANGES, probing, refusal, stored, view
 from dplearn.training.layers import trainable
 from dplearn.training.sampling import INDEPENDENT, fixed_size
-from dplearn.training.tape import Loss, Recipe, device_of, passed, rows_of
+from dplearn.training.tape import Loss, passed, rows_of
 
+_POOL, _BATCH = 20, 8  # records of all passes, and of one comparison
 _SEEDS = 3  # tried for a model that draws random numbers or is not recorded
 
 
@@ -35,7 +36,6 @@ def check_model(
     targets: Any,
     *,
     public: bool = False,
-    batch: int = 8,
 ) -> bool:
     """Raise if an experiment shows that this model mixes records, keeps data or gives wrong sums.
 
@@ -48,8 +48,6 @@ def check_model(
         As in `clipped_sum`.
     public : bool
         Whether records are used as given. Otherwise normal draws replace floating-point numbers.
-    batch : int
-        Records in one pass, >= 4.
 
     Returns
     -------
@@ -71,47 +69,75 @@ def check_model(
     Traceback (most recent call last):
     ValueError: Expected the loss and the gradient of a record not to depend on others, but they ...
     """
-    validate.integer(minimum=4, batch=batch)
-    Recipe.of(model)  # refuses modules by name before running the model
+    gradients = Gradients(model, loss_fn, Flat(1.0))
+    return check_gradients(gradients, (inputs, targets), public=public)
+
+
+def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) -> bool:
+    """Choose the method of these gradients, and check them as `check_model` does."""
+    model, loss_fn = gradients.model, gradients.loss_fn
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
-    rows, count, rng = max(1, rows_of((inputs, targets))), batch + 12, torch.Generator()
+    rows, rng = max(1, rows_of(pair)), torch.Generator()
     normal = lambda x: torch.randn(x.shape, generator=rng.manual_seed(len(x))).to(x)
-    index = [i % rows for i in range(count)]
-    pool = taken((inputs, targets), rows, index, None if public else normal)
-    some = lambda first, number: taken(pool, count, range(first, first + number))
-    pair = some(0, batch)
-    with probing(*modules), forked(device_of(model), 0):
-        _check_suits(model, loss_fn, pair)
-    _check_kept(model, loss_fn, [some(batch + 3 * i, 3) for i in range(4)], modules)
+    pool = taken(pair, rows, [i % rows for i in range(_POOL)], None if public else normal)
+    some = lambda first, number: taken(pool, _POOL, range(first, first + number))
+    _check_kept(gradients, [some(_BATCH + 3 * i, 3) for i in range(4)], modules)
+    pair = some(0, _BATCH)
     with probing(*modules):
-        recipe, clip = recalled(model, loss_fn, *pair), Clip.of(model, Flat(1.0))
+        gradients.learn(pair)
         for seed in range(_SEEDS):
-            viewer = Viewer(model, loss_fn, recipe, clip, seed)
-            _check_company(viewer, pair)
-            if not viewer.random and recipe.how == "tape":
+            random = _check_company(gradients, pair, seed)
+            if not random and gradients.how == "tape":
                 break
         # Switch dropout off: places and sizes can only be compared without random draws.
-        for module in model.modules() if viewer.random else ():
+        for module in model.modules() if random else ():
             for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
                 if isinstance(vars(module).get(name), float):
                     setattr(module, name, 0.0)
-        viewer = Viewer(model, loss_fn, recipe, clip, 0)
-        _check_company(viewer, pair)
-        random, missing = viewer.random, torch.Generator().manual_seed(0)
+        random = _check_company(gradients, pair)
+        missing = torch.Generator().manual_seed(0)
         tenth = lambda x: (torch.rand(x.shape, generator=missing) < 0.1).to(x.device)
-        spoilt = taken(pair, batch, range(batch), lambda x: x.masked_fill(tenth(x), torch.nan))
+        spoilt = taken(pair, _BATCH, range(_BATCH), lambda x: x.masked_fill(tenth(x), torch.nan))
         try:
-            viewer(spoilt)
+            view(gradients, spoilt, 0)
         except Exception:
             return random  # a model may refuse NaN
-        _check_company(viewer, spoilt)
+        _check_company(gradients, spoilt)
         return random
 
 
-def _check_suits(model: nn.Module, loss_fn: Loss, pair: Any) -> None:
-    """Re-raise an error of the model with the types and shapes of its inputs."""
+def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
+    """Raise if records influence each other; return whether random numbers were drawn."""
+    before, random = view(gradients, pair, seed)
+    options: Any = {"states": seed, "seed": seed, "room": 1e-5, "sizes": not random}
+    if message := refusal(gradients, pair, before, CHANGES, **options):
+        raise ValueError(message)
+    return random
+
+
+def _check_kept(gradients: Gradients, pairs: list[Any], modules: list[nn.Module]) -> None:
+    """Raise if passes leave state that depends on their data: it would have no noise."""
+    held, parameters = [], list(gradients.parameters.values())
+    for pair in pairs:  # equal state, other records: only a module's first pass may store data
+        with probing(*modules), forked(gradients.device, 0):
+            for _ in range(2):
+                losses = _losses(gradients, pair)
+                if losses.requires_grad:  # a backward pass may store data too
+                    torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
+            held.append(stored(*modules))
+    for name in set().union(*held):
+        if len({each.get(name) for each in held}) > 1:
+            raise ValueError(
+                f"Expected a forward pass to keep nothing of its data, but {name!r} depends on it: "
+                "it would hold data without noise, and pass it on to other records. Set it from "
+                "public data before the training, or leave it out."
+            )
+
+
+def _losses(gradients: Gradients, pair: Any) -> Tensor:
+    """Return the losses, or re-raise the model's error with types and shapes of its inputs."""
     try:
-        passed(model, loss_fn, pair)
+        return passed(gradients.model, gradients.loss_fn, pair)
     except ValueError:
         raise
     except Exception as error:
@@ -122,33 +148,6 @@ def _check_suits(model: nn.Module, loss_fn: Loss, pair: Any) -> None:
             f"{' '.join(str(error).split())} (Types: x.float(). Classes: labels from 0 to the "
             "number of outputs - 1. Models that refuse normal numbers: public records as example=.)"
         ) from error
-
-
-def _check_company(viewer: Viewer, pair: Any) -> None:
-    """Raise if records influence each other."""
-    before = viewer(pair)
-    options: Any = {"seed": viewer.states, "room": 1e-5, "sizes": not viewer.random}
-    if refusal := viewer.refusal(pair, before, CHANGES, **options):
-        raise ValueError(refusal)
-
-
-def _check_kept(model: nn.Module, loss_fn: Loss, pairs: list[Any], modules: list[Any]) -> None:
-    """Raise if passes leave state that depends on their data: it would have no noise."""
-    held, parameters = [], list(trainable(model).values())
-    for pair in pairs:  # equal state, other records: only a module's first pass may store data
-        with probing(*modules), forked(device_of(model), 0):
-            for _ in range(2):
-                _, losses = passed(model, loss_fn, pair)
-                if parameters and losses.requires_grad:  # a backward pass may store data too
-                    torch.autograd.grad(losses.sum(), parameters, allow_unused=True)
-            held.append(stored(*modules))
-    for name in set().union(*held):
-        if len({each.get(name) for each in held}) > 1:
-            raise ValueError(
-                f"Expected a forward pass to keep nothing of its data, but {name!r} depends on it: "
-                "it would hold data without noise, and pass it on to other records. Set it from "
-                "public data before the training, or leave it out."
-            )
 
 
 def check_settings(

@@ -22,10 +22,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,25 +32,12 @@ from torch.func import functional_call, grad_and_value, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import tree_map, tree_map_only
 
-from dplearn.training.bounds import ClippingBound, Groups
+from dplearn.training.bounds import ClippingBound
 from dplearn.training.devices import exactly, forked, moved
 from dplearn.training.forms import ROUNDING, Dense, PerExample
-from dplearn.training.layers import Unmet, trainable
-from dplearn.training.tape import (
-    Loss,
-    Recipe,
-    coarsest,
-    device_of,
-    passed,
-    per_example,
-    rows_of,
-    state_of,
-    wide,
-)
+from dplearn.training.layers import Unmet, refuse_by_name, trainable
+from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
-# Tensors to add the sums of all parameters to, by name, and a factor of these sums.
-Into = tuple[Mapping[str, Tensor], float]
-_LEARNED: WeakKeyDictionary[nn.Module, Recipe] = WeakKeyDictionary()
 # Number of records for learning a recipe: other sizes are seldom multiples of 11.
 _LOOK, _COMPARED = 11, (0, 5, 10)
 _HELD = 2**24  # entries of formed gradients in memory at once
@@ -115,178 +101,179 @@ def clipped_sum(
     >>> round(torch.cat([s.flatten() for s in part.sums.values()]).norm().item(), 4)
     2.0
     """
-    return added_sum(model, loss_fn, (inputs, targets), clip=Clip.of(model, bound))
+    gradients = Gradients(model, loss_fn, bound)
+    return gradients.add((inputs, targets), gradients.zeros())
 
 
-class Clip(NamedTuple):
-    """Clipping bound and the trainable parameters it applies to."""
+class Gradients:
+    """Clipped gradients of a model in a given state; its first records decide the method."""
 
-    bound: ClippingBound
-    parameters: Mapping[str, nn.Parameter]
-    groups: Groups
-    largest: Tensor  # norms of the groups, shape (groups, 1)
+    def __init__(self, model: nn.Module, loss_fn: Loss, bound: ClippingBound) -> None:
+        for name, module in model.named_modules():
+            refuse_by_name(name, module)
+        self.model, self.loss_fn, self.parameters = model, loss_fn, trainable(model)
+        self.how = "" if self.parameters else "tape"  # or "vmap" or "alone"; "": not chosen yet
+        self.facts: Facts = {}
+        first = next(model.parameters(), torch.empty(0))
+        kinds = [wide(p.dtype) for p in self.parameters.values()] or [wide(first.dtype)]
+        self.device, self.dtype = first.device, reduce(torch.promote_types, kinds)
+        self.clip_to(bound)
 
-    @classmethod
-    def of(cls, model: nn.Module, bound: ClippingBound) -> Clip:
-        """Return the bound with the trainable parameters of a model."""
-        parameters = trainable(model)
-        groups = bound.groups({name: p.numel() for name, p in parameters.items()})
-        like = next(model.parameters(), torch.empty(0))
-        types = [wide(p.dtype) for p in parameters.values()] or [wide(like.dtype)]
-        dtype = reduce(torch.promote_types, types)
-        largest = torch.tensor(groups.norms, dtype=dtype)[:, None]
-        return cls(bound, parameters, groups, moved(largest, like.device))
+    def clip_to(self, bound: ClippingBound) -> None:
+        """Set the bound, its groups of parameters and their largest norms, shape (groups, 1)."""
+        self.bound = bound
+        self.groups = bound.groups({name: p.numel() for name, p in self.parameters.items()})
+        largest = torch.tensor(self.groups.norms, dtype=self.dtype)[:, None]
+        self.largest = moved(largest, self.device)
 
+    def zeros(self) -> dict[str, Tensor]:
+        """Return zero sums of all parameters."""
+        size = sum(p.numel() for p in self.parameters.values())
+        return by_name(self.largest.new_zeros(size), self.parameters)
 
-def added_sum(
-    model: nn.Module,
-    loss_fn: Loss,
-    pair: Any,
-    *,
-    clip: Clip,
-    into: Into | None = None,
-    recipe: Recipe | None = None,
-) -> ClippedSum:
-    """Add the result of `clipped_sum` to the tensors of `into`, and return it."""
-    rows, size = rows_of(pair), sum(p.numel() for p in clip.parameters.values())
-    recipe = recipe or recalled(model, loss_fn, *pair)
-    if into is None:
-        into = by_name(clip.largest.new_zeros(size), clip.parameters), 1.0
-    if recipe.how == "tape" or not rows:
-        try:
-            tape, losses = passed(model, loss_fn, pair, recipe if rows else None)
+    def add(self, pair: Any, sums: Mapping[str, Tensor], weight: float = 1.0) -> ClippedSum:
+        """Add the clipped gradients of a micro-batch, times `weight`, to the tensors `sums`."""
+        rows = rows_of(pair)
+        if rows and not self.how:
+            self.learn(pair)
+        if self.how == "tape" or not rows:
+            try:
+                tape = Tape(self.parameters, self.facts, rows) if rows else None
+                losses = passed(self.model, self.loss_fn, pair, tape)
+                with torch.no_grad(), exactly(losses.device):
+                    each = tape.gradients(losses) if tape else {}
+                    return self._clipped(each, losses.detach(), sums, weight)
+            except Unmet:  # the calls may depend on the data
+                pass
+        parts, method = [], self._by_vmap if self.how == "vmap" else self._alone
+        few = max(1, _HELD // (1 + sum(p.numel() for p in self.parameters.values())))
+        for first in range(0, rows, few):
+            losses, each = method(taken(pair, rows, range(first, min(first + few, rows))))
             with torch.no_grad(), exactly(losses.device):
-                each = per_example(tape, losses) if tape else {}
-                return _clipped(each, losses.detach(), clip, into)
-        except Unmet:  # the calls may depend on the data
-            pass
-    parts, one_by_one = [], _by_vmap if recipe.how == "vmap" else _alone
-    few = max(1, _HELD // (1 + size))
-    for first in range(0, rows, few):
-        some = taken(pair, rows, range(first, min(first + few, rows)))
-        losses, each = one_by_one(model, loss_fn, some)
-        with torch.no_grad(), exactly(losses.device):
-            parts.append(_clipped(each, losses, clip, into))
-    names = "losses", "norms", "scaled"
-    joined = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
-    return ClippedSum(sums=into[0], **joined)
+                parts.append(self._clipped(each, losses, sums, weight))
+        names = "losses", "norms", "scaled"
+        joined = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
+        return ClippedSum(sums=sums, **joined)
 
+    def _clipped(
+        self, each: dict[str, PerExample], losses: Tensor, sums: Mapping[str, Tensor], weight: float
+    ) -> ClippedSum:
+        """Add the weighted sums of gradients to `sums`; remove the gradients from `each`."""
+        zero = losses.new_zeros(len(losses), dtype=wide(losses.dtype))
+        parts: list[Tensor] = [zero for _ in self.groups.norms]
+        for name, gradient in each.items():
+            group = self.groups.of[name]
+            parts[group] = parts[group] + gradient.squared_norm()
+        squared = torch.stack(parts)  # (groups, B)
+        norms = squared.sum(0).sqrt()
+        finite = norms < torch.inf
+        # Norms may be a few units of rounding too small: round up before dividing.
+        lengths = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
+        factors = self.bound.factors(lengths, self.largest.to(squared))
+        # Only a CPU knows this without waiting; on other devices rows are always cleared.
+        clean = finite.device.type == "cpu" and bool(finite.all())
+        factors = factors if clean else torch.where(finite, factors, 0)
+        weighted = (factors * weight).unbind()
+        cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
+        for name in list(each):
+            gradient = each.pop(name)  # a factor of 0 is not enough: 0 * inf is NaN
+            gradient = gradient if clean else tree_map_only(Tensor, cleared, gradient)
+            gradient.add_to(sums[name], weighted[self.groups.of[name]])
+        return ClippedSum(sums=sums, losses=losses, norms=norms, scaled=factors.amin(0) < 1)
 
-def _clipped(each: dict[str, PerExample], losses: Tensor, clip: Clip, into: Into) -> ClippedSum:
-    """Add the weighted sums of gradients to `into`; remove the gradients from `each`."""
-    (sums, weight), group, alone = into, clip.groups.of, len(clip.groups.norms) == 1
-    parts: list[list[Tensor]] = [[] for _ in clip.groups.norms]
-    for name, gradient in each.items():
-        parts[group[name]].append(gradient.squared_norm())
-    zero = lambda: losses.new_zeros(len(losses), dtype=wide(losses.dtype))
-    squared = torch.stack([reduce(torch.add, x) if x else zero() for x in parts])  # (groups, B)
-    groups = squared.sqrt()
-    norms = groups[0] if alone else squared.sum(0).sqrt()
-    finite = norms < torch.inf
-    # Norms may be a few units of rounding too small: round up before dividing.
-    groups = groups * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
-    factors = clip.bound.factors(groups, clip.largest.to(squared))
-    # Only a CPU knows this without waiting; on other devices rows are always cleared.
-    clean = finite.device.type == "cpu" and bool(finite.all())
-    factors = factors if clean else torch.where(finite, factors, 0)
-    weighted = (factors * weight).unbind()
-    cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
-    for name in list(each):
-        gradient = each.pop(name)  # a factor of 0 is not enough: 0 * inf is NaN
-        gradient = gradient if clean else tree_map_only(Tensor, cleared, gradient)
-        gradient.add_to(sums[name], weighted[group[name]])
-    scaled = (factors[0] if alone else factors.amin(0)) < 1
-    return ClippedSum(sums=sums, losses=losses, norms=norms, scaled=scaled)
+    def learn(self, pair: Any) -> None:
+        """Choose the first method whose gradients of a few records are right.
 
+        The number of rows tells which outputs belong to records. An adjacency matrix of N nodes
+        may have as many rows as a usual lot has records, so the methods are tried on an unusual
+        number of records, 11.
+        """
+        rows = rows_of(pair)
+        pair = taken(pair, rows, [i % rows for i in range(_LOOK)])
+        for self.how in ("tape", "vmap"):
+            try:
+                if self._is_right(pair):
+                    return
+            except torch.OutOfMemoryError:
+                raise
+            except (RuntimeError, NotImplementedError, TypeError, LookupError, ValueError):
+                continue
+        self.how = "alone"
+        self._alone(taken(pair, _LOOK, _COMPARED))  # raises the model's own errors
 
-def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return views of a flat tensor, in the shapes of parameters."""
-    parts = flat.split_with_sizes([p.numel() for p in parameters.values()])
-    pairs = zip(parameters.items(), parts, strict=True)
-    return {name: part if p.dim() == 1 else part.view(p.shape) for (name, p), part in pairs}
+    def _is_right(self, pair: Any) -> bool:
+        """Return whether gradients of a few records equal those of autograd."""
+        names, parameters = zip(*self.parameters.items(), strict=True)
+        with forked(self.device, 0):
+            if self.how == "vmap":  # all records draw the same random numbers
+                few, at = taken(pair, _LOOK, _COMPARED), range(len(_COMPARED))
+                forms = self._by_vmap(few, randomness="same")[1]
+                rows = [grads for _, grads in self._passes(few, seed=0)]
+            else:
+                tape, at = Tape(self.parameters, self.facts, _LOOK, learns=True), _COMPARED
+                losses = passed(self.model, self.loss_fn, pair, tape)
+                with torch.no_grad(), exactly(losses.device):
+                    forms = tape.gradients(losses, retain_graph=True)
+                options = {"retain_graph": True, "materialize_grads": True}
+                rows = [torch.autograd.grad(losses[i], parameters, **options) for i in at]
+        each, eps = {name: form.dense() for name, form in forms.items()}, self.eps()
+        sizes = [torch.stack([x.norm().double() for x in expected]).norm() for expected in rows]
+        if not any(size.isfinite() for size in sizes):
+            return False  # nothing was compared
+        for i, size, expected in zip(at, sizes, rows, strict=True):
+            for name, right in zip(names, expected, strict=True):
+                value = each[name][i].view_as(right) if name in each else torch.zeros_like(right)
+                # Rounding is relative to the whole: that of a bias before a norm layer is 0.
+                error = max(1e-6, min(1e-2, 1e3 * eps)) * right.norm() + min(1e-2, 1e2 * eps) * size
+                if size.isfinite() and not (value - right).norm() <= error:
+                    return False
+        return True
 
+    def eps(self) -> float:
+        """Return the machine epsilon of the coarsest type that the model computes in."""
+        types, kind = {p.dtype for p in self.model.parameters()}, self.device.type
+        if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
+            types.add(torch.get_autocast_dtype(kind))
+        return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
 
-def recalled(model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any) -> Recipe:
-    """Return the recipe of a model: the first method whose gradients of a few records are right.
+    def _passes(
+        self, pair: Any, seed: int | None = None
+    ) -> Iterator[tuple[Tensor, tuple[Tensor, ...]]]:
+        """Yield the loss and the gradient of each record, from one pass per record."""
+        parameters, rows = list(self.parameters.values()), rows_of(pair)
+        for i in range(rows):
+            with nullcontext() if seed is None else forked(self.device, seed):
+                losses = passed(self.model, self.loss_fn, taken(pair, rows, [i]))
+            if not losses.requires_grad:
+                raise ValueError(
+                    "Expected losses that depend on trainable parameters, but autograd sees none: "
+                    "is there a torch.no_grad() or a .detach() around them?"
+                )
+            yield losses, torch.autograd.grad(losses.sum(), parameters, materialize_grads=True)
 
-    It is chosen once for each state of a model. The number of rows tells which outputs belong to
-    records. An adjacency matrix of N nodes may have as many rows as a usual lot has records, so
-    the methods are tried on an unusual number of records, 11.
-    """
-    learned = _LEARNED.get(model)
-    if learned is not None and learned.state == state_of(model):
-        return learned
-    recipe, rows = Recipe.of(model, learns=True), rows_of((inputs, targets))
-    if not rows or not recipe.parameters:
-        return replace(recipe, learns=False)
-    pair = taken((inputs, targets), rows, [i % rows for i in range(_LOOK)])
-    for how in ("tape", "vmap"):
-        recipe = replace(recipe, how=how)
-        try:
-            if _is_right(model, loss_fn, pair, recipe):
-                break
-        except torch.OutOfMemoryError:
-            raise
-        except (RuntimeError, NotImplementedError, TypeError, LookupError, ValueError):
-            continue
-    else:
-        recipe = replace(recipe, how="alone")
-        _alone(model, loss_fn, taken(pair, _LOOK, _COMPARED))  # raises the model's own errors
-    _LEARNED[model] = recipe = replace(recipe, learns=False)
-    return recipe
+    def _alone(self, pair: Any) -> tuple[Tensor, dict[str, PerExample]]:
+        """Return losses and gradients from one pass per record."""
+        losses, grads = zip(*self._passes(pair), strict=True)
+        return torch.cat(losses).detach(), self._formed(map(torch.stack, zip(*grads, strict=True)))
 
+    def _by_vmap(
+        self, pair: Any, *, randomness: str = "different"
+    ) -> tuple[Tensor, dict[str, PerExample]]:
+        """Return losses and gradients from one vectorised pass over all records."""
+        rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
+        own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
+        apart = tree_map(lambda x: x[:, None] if own(x) else x, pair)
+        one = grad_and_value(lambda values, pair: functional_call(whole, values, (pair,)))
+        values = {f"model.{name}": p.detach() for name, p in self.parameters.items()}
+        sides = None, tree_map(lambda x: 0 if own(x) else None, pair)
+        with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
+            warnings.filterwarnings("ignore", "There is a performance drop")
+            grads, losses = vmap(one, sides, randomness=randomness)(values, apart)
+        return losses.detach(), self._formed(grads.values())
 
-def _is_right(model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe) -> bool:
-    """Return whether gradients of a few records equal those of autograd."""
-    names, parameters = zip(*recipe.parameters.items(), strict=True)
-    with forked(device_of(model), 0):
-        if recipe.how == "vmap":  # all records draw the same random numbers
-            few, at = taken(pair, _LOOK, _COMPARED), range(len(_COMPARED))
-            forms = _by_vmap(model, loss_fn, few, randomness="same")[1]
-            rows = [grads for _, grads in _passes(model, loss_fn, few, seed=0)]
-        else:
-            (tape, losses), at = passed(model, loss_fn, pair, recipe), _COMPARED
-            with torch.no_grad(), exactly(losses.device):
-                forms = per_example(tape, losses, retain_graph=True)
-            options = {"retain_graph": True, "materialize_grads": True}
-            rows = [torch.autograd.grad(losses[i], parameters, **options) for i in at]
-    each, eps = {name: form.dense() for name, form in forms.items()}, coarsest(model)
-    for i, expected in zip(at, rows, strict=True):
-        size = torch.stack([right.norm().double() for right in expected]).norm()
-        for name, right in zip(names, expected, strict=True):
-            value = each[name][i].view_as(right) if name in each else torch.zeros_like(right)
-            # Rounding is relative to the whole gradient: that of a bias before a norm layer is 0.
-            error = max(1e-6, min(1e-2, 1e3 * eps)) * right.norm() + min(1e-2, 1e2 * eps) * size
-            if size.isfinite() and not (value - right).norm() <= error:
-                return False
-    return True
-
-
-def _passes(
-    model: nn.Module, loss_fn: Loss, pair: Any, seed: int | None = None
-) -> Iterator[tuple[Tensor, tuple[Tensor, ...]]]:
-    """Yield the loss and the gradient of each record, from one pass per record."""
-    parameters, rows = list(trainable(model).values()), rows_of(pair)
-    for i in range(rows):
-        with nullcontext() if seed is None else forked(device_of(model), seed):
-            _, losses = passed(model, loss_fn, taken(pair, rows, [i]))
-        if not losses.requires_grad:
-            raise ValueError(
-                "Expected losses that depend on trainable parameters, but autograd sees none: is "
-                "there a torch.no_grad() or a .detach() around them?"
-            )
-        yield losses, torch.autograd.grad(losses.sum(), parameters, materialize_grads=True)
-
-
-def _alone(model: nn.Module, loss_fn: Loss, pair: Any) -> tuple[Tensor, dict[str, PerExample]]:
-    """Return losses and gradients from one pass per record."""
-    losses, grads = zip(*_passes(model, loss_fn, pair), strict=True)
-    return torch.cat(losses).detach(), _formed(model, map(torch.stack, zip(*grads, strict=True)))
-
-
-def _formed(model: nn.Module, values: Iterable[Tensor]) -> dict[str, PerExample]:
-    pairs = zip(trainable(model), values, strict=True)
-    return {name: Dense(value.to(wide(value.dtype))) for name, value in pairs}
+    def _formed(self, values: Iterable[Tensor]) -> dict[str, PerExample]:
+        pairs = zip(self.parameters, values, strict=True)
+        return {name: Dense(value.to(wide(value.dtype))) for name, value in pairs}
 
 
 class _Whole(nn.Module):
@@ -297,23 +284,14 @@ class _Whole(nn.Module):
         self.model, self.loss_fn = model, loss_fn
 
     def forward(self, pair: Any) -> Tensor:
-        return passed(self.model, self.loss_fn, pair)[1].sum()
+        return passed(self.model, self.loss_fn, pair).sum()
 
 
-def _by_vmap(
-    model: nn.Module, loss_fn: Loss, pair: Any, *, randomness: str = "different"
-) -> tuple[Tensor, dict[str, PerExample]]:
-    """Return losses and gradients from one vectorised pass over all records."""
-    rows, whole = rows_of(pair), _Whole(model, loss_fn)
-    own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
-    apart = tree_map(lambda x: x[:, None] if own(x) else x, pair)
-    one = grad_and_value(lambda values, pair: functional_call(whole, values, (pair,)))
-    values = {f"model.{name}": p.detach() for name, p in trainable(model).items()}
-    sides = None, tree_map(lambda x: 0 if own(x) else None, pair)
-    with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
-        warnings.filterwarnings("ignore", "There is a performance drop")
-        grads, losses = vmap(one, sides, randomness=randomness)(values, apart)
-    return losses.detach(), _formed(model, grads.values())
+def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return views of a flat tensor, in the shapes of parameters."""
+    parts = flat.split_with_sizes([p.numel() for p in parameters.values()])
+    pairs = zip(parameters.items(), parts, strict=True)
+    return {name: part if p.dim() == 1 else part.view(p.shape) for (name, p), part in pairs}
 
 
 def taken(pair: Any, rows: int, index: Sequence[int], change: Any = None) -> Any:

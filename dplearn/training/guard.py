@@ -13,83 +13,74 @@ import copy
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from dplearn.training.devices import forked, random_states
-from dplearn.training.gradients import Clip, ClippedSum, added_sum, taken
-from dplearn.training.tape import Loss, Recipe, coarsest, device_of, passed
+from dplearn.training.gradients import ClippedSum, Gradients, taken
+from dplearn.training.tape import passed
 
 # Replacements of the other records, and a factor of theirs.
 COPIES: Mapping[str, float] = {"beside copies of one other": 1.0}
 CHANGES = {**COPIES, "beside larger ones": 9.0, "beside missing values": math.nan}
 
 
-@dataclass
-class Viewer:
-    """Losses and gradient norms of records, always with the same random numbers."""
+def view(gradients: Gradients, pair: Any, states: int | list[Tensor]) -> tuple[Tensor, bool]:
+    """Return columns of losses and gradient norms, and whether random numbers were drawn.
 
-    model: nn.Module
-    loss_fn: Loss
-    recipe: Recipe
-    clip: Clip
-    states: int | list[Tensor]  # of the random generators, or a seed
-    random: bool = False  # whether the last pass drew random numbers
+    The random generators start from `states`, or a seed. There are no norms if each record has a
+    pass of its own.
+    """
+    with forked(gradients.device, states):
+        before = random_states(gradients.device)
+        if gradients.how == "tape":
+            columns = columns_of(gradients.add(pair, gradients.zeros()))
+        else:
+            columns = passed(gradients.model, gradients.loss_fn, pair).detach()[:, None]
+        random = not all(map(torch.equal, before, random_states(gradients.device)))
+    return columns, random
 
-    def __call__(self, pair: Any) -> Tensor:
-        """Return losses and gradient norms as columns; only losses if the model is not recorded."""
-        device = device_of(self.model)
-        with forked(device, self.states):
-            states, parts = random_states(device), (self.model, self.loss_fn, pair)
-            if self.recipe.how == "tape":
-                columns = columns_of(added_sum(*parts, clip=self.clip, recipe=self.recipe))
-            else:
-                columns = passed(*parts)[1].detach()[:, None]
-            self.random = not all(map(torch.equal, states, random_states(device)))
-        return columns
 
-    def refusal(
-        self,
-        pair: Any,
-        before: Tensor,
-        changes: Mapping[str, float],
-        *,
-        seed: int,
-        room: float,
-        sizes: bool = False,
-    ) -> str:
-        """Return the error message for the first change that alters the view `before`, or ""."""
-        rows, eps = len(before), coarsest(self.model)
-        room = max(room, 64 * eps)
-        order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
-        kept = sorted(order[: rows // 2])
-        index = [i if i in kept else order[-1] for i in range(rows)]
-        for where, factor in changes.items():
-            factors = torch.full((rows,), factor).index_fill(0, torch.tensor(kept), 1.0)
-            change = lambda x, by=factors: x * by.to(x).view(-1, *[1] * (x.dim() - 1))
-            try:
-                after = self(taken(pair, rows, index, change))
-            except Exception:
-                if where in COPIES:
-                    raise
-                continue  # a model may refuse larger numbers or NaN
-            if not _equal(before[kept], after[kept], room):
-                return _refusal(where)
-        smaller = {"in a smaller batch": [kept], "on its own": [[i] for i in order[:3]]}
-        for where, index in ((w, i) for w, lots in smaller.items() for i in lots if sizes):
-            try:
-                after = self(taken(pair, rows, index))
-            except Exception as error:
-                raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
-            # Kernels round other shapes in another way, and a single norm may be all rounding.
-            columns = slice(2 if len(index) > 1 else 1)
-            near = max(1e-4, min(0.1, 1.6e4 * eps))
-            if not _equal(before[index, columns], after[:, columns], near):
-                return _refusal(where)
-        return ""
+def refusal(
+    gradients: Gradients,
+    pair: Any,
+    before: Tensor,
+    changes: Mapping[str, float] = COPIES,
+    *,
+    states: int | list[Tensor],
+    seed: int,
+    room: float,
+    sizes: bool = False,
+) -> str:
+    """Return the error message for the first change that alters the view `before`, or ""."""
+    rows, eps = len(before), gradients.eps()
+    order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
+    kept, other = sorted(order[: rows // 2]), order[-1]
+    index = torch.full((rows,), other).index_copy(0, torch.tensor(kept), torch.tensor(kept))
+    for where, factor in changes.items():
+        factors = torch.full((rows,), factor).index_fill(0, torch.tensor(kept), 1.0)
+        change = lambda x, by=factors: x * by.to(x).view(-1, *[1] * (x.dim() - 1))
+        try:
+            after, _ = view(gradients, taken(pair, rows, index.tolist(), change), states)
+        except Exception:
+            if where in COPIES:
+                raise
+            continue  # a model may refuse larger numbers or NaN
+        if not _equal(before[kept], after[kept], max(room, 64 * eps)):
+            return _refusal(where)
+    for lot in (kept, *([i] for i in order[:3])) if sizes else ():
+        where = "in a smaller batch" if len(lot) > 1 else "on its own"
+        try:
+            after, _ = view(gradients, taken(pair, rows, lot), states)
+        except Exception as error:
+            raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
+        # Kernels round other shapes in another way, and a single norm may be all rounding.
+        columns = slice(2 if len(lot) > 1 else 1)
+        if not _equal(before[lot, columns], after[:, columns], max(1e-4, min(0.1, 1.6e4 * eps))):
+            return _refusal(where)
+    return ""
 
 
 def _refusal(where: str) -> str:

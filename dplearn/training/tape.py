@@ -14,7 +14,6 @@ A function without a rule ends the recording: `gradients` says how such a model 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -41,32 +40,17 @@ class Call(NamedTuple):
     edge: GradientEdge
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """Method to compute the gradients of a model in a given state."""
-
-    state: tuple[Any, ...]
-    parameters: Mapping[str, nn.Parameter]  # those that are trainable
-    how: str = "tape"  # or "vmap" or "alone"
-    facts: Facts = field(default_factory=dict)
-    learns: bool = False  # whether this pass, on an unusual number of records, sets `facts`
-
-    @classmethod
-    def of(cls, model: nn.Module, **options: Any) -> "Recipe":
-        """Return a recipe for a model's present state; raise if a module mixes records."""
-        for name, module in model.named_modules():
-            layers.refuse_by_name(name, module)
-        return cls(state_of(model), layers.trainable(model), **options)
-
-
 class Tape(TorchFunctionMode):
     """Calls recorded in one forward pass over a batch."""
 
-    def __init__(self, recipe: Recipe, batch: int) -> None:
+    def __init__(
+        self, parameters: Mapping[str, Tensor], facts: Facts, batch: int, *, learns: bool = False
+    ) -> None:
         super().__init__()
-        self.recipe, self.batch = recipe, batch
+        self.parameters, self.facts, self.batch = parameters, facts, batch
+        self.learns = learns  # whether this pass, on an unusual number of records, sets `facts`
         self.calls: list[Call] = []
-        self.names: dict[int, Any] = {id(p): name for name, p in recipe.parameters.items()}
+        self.names: dict[int, Any] = {id(p): name for name, p in parameters.items()}
         self.shared: dict[int, Tensor] = {}  # tensors computed from parameters alone
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None):
@@ -99,15 +83,46 @@ class Tape(TorchFunctionMode):
 
     def _rows(self, kind: tuple[Any, ...], output: Tensor) -> int:
         """Return the number of rows of an output per record."""
-        rows, facts = self.recipe.facts.get(kind), self.recipe.facts
-        if self.recipe.learns:
+        rows = self.facts.get(kind)
+        if self.learns:
             many = len(output) % self.batch == 0 if output.dim() else False
             rows = len(output) // self.batch if many else 0
-            if facts.setdefault(kind, rows) != rows:
+            if self.facts.setdefault(kind, rows) != rows:
                 raise Unmet(f"outputs of {kind} differ in their number of rows")
         if rows is None or (rows and output.shape[:1] != (rows * self.batch,)):
             raise Unmet(f"no look has met {kind} with rows {tuple(output.shape[:1])}")
         return rows
+
+    def gradients(self, losses: Tensor, *, retain_graph: bool = False) -> dict[str, PerExample]:
+        """Return the per-example gradients of all parameters used, and forget the calls."""
+        if not self.calls or not losses.requires_grad:
+            return {}
+        edges: Any = [call.edge for call in self.calls]
+        options: Any = {"retain_graph": retain_graph, "allow_unused": True}
+        grads = list(torch.autograd.grad(losses, edges, torch.ones_like(losses), **options))
+        uses: dict[int, list[PerExample]] = defaultdict(list)
+        while grads:  # each layer's tensors are freed after their last use
+            call, grad = self.calls.pop(), grads.pop()
+            if grad is None:
+                continue
+            args = [
+                _wide(x) if isinstance(x, Tensor) and id(x) not in self.names else x
+                for x in call.args
+            ]
+            for x, form in call.rule(self.batch, _wide(grad), *args, **call.kwargs):
+                if id(x) in self.names:
+                    use = form()
+                    uses[id(x)].append(Dense(use) if isinstance(use, Tensor) else use)
+        if shared := [x for key, x in self.shared.items() if key in uses]:
+            each = [combined(uses[id(x)]).dense() for x in shared]
+            each = [y.reshape(-1, *x.shape).to(x.dtype) for x, y in zip(shared, each, strict=True)]
+            given = shared, [*self.parameters.values()], each
+            back = torch.autograd.grad(*given, is_grads_batched=True, **options)
+            for p, value in zip(self.parameters.values(), back, strict=True):
+                if value is not None:
+                    uses[id(p)].append(Dense(_wide(value)))
+        named = self.parameters.items()
+        return {name: combined(uses[id(p)]) for name, p in named if id(p) in uses}
 
 
 def called(model: nn.Module, inputs: Any) -> Any:
@@ -117,15 +132,12 @@ def called(model: nn.Module, inputs: Any) -> Any:
     return model(*inputs) if isinstance(inputs, tuple) else model(inputs)
 
 
-def passed(
-    model: nn.Module, loss_fn: Loss, pair: Any, recipe: Recipe | None = None
-) -> tuple[Any, Tensor]:
-    """Run a forward pass, recorded if a recipe is given; return the tape and the losses."""
-    tape = Tape(recipe, rows_of(pair)) if recipe else None
+def passed(model: nn.Module, loss_fn: Loss, pair: Any, tape: Tape | None = None) -> Tensor:
+    """Return the losses of a forward pass, which a tape records if there is one."""
     with tape or nullcontext():
         losses = loss_fn(called(model, pair[0]), pair[1])
     check_losses(losses, pair[0])
-    return tape, losses
+    return losses
 
 
 def check_losses(losses: Tensor, inputs: Any) -> None:
@@ -138,42 +150,6 @@ def check_losses(losses: Tensor, inputs: Any) -> None:
             "Expected one loss per record, shape (B,), got shape "
             f"{tuple(losses.shape)}; use {hint}."
         )
-
-
-def per_example(tape: Tape, losses: Tensor, *, retain_graph: bool = False) -> dict[str, PerExample]:
-    """Return the per-example gradients of every parameter used; this frees the graph."""
-    if not tape.calls or not losses.requires_grad:
-        return {}
-    edges: Any = [call.edge for call in tape.calls]
-    options: Any = {"retain_graph": retain_graph, "allow_unused": True}
-    grads = list(torch.autograd.grad(losses, edges, torch.ones_like(losses), **options))
-    uses: dict[str, list[PerExample]] = defaultdict(list)
-    shared: dict[int, Tensor] = {}
-    for i, call in enumerate(tape.calls):
-        grad, grads[i] = grads[i], None
-        if grad is None:
-            continue
-        args = [
-            _wide(x) if isinstance(x, Tensor) and id(x) not in tape.names else x for x in call.args
-        ]
-        for x, form in call.rule(tape.batch, _wide(grad), *args, **call.kwargs):
-            if id(x) not in tape.names:
-                continue
-            use = form()
-            if id(x) not in tape.shared:
-                uses[tape.names[id(x)]].append(Dense(use) if isinstance(use, Tensor) else use)
-                continue
-            whole = use if isinstance(use, Tensor) else use.dense()
-            whole = whole.reshape(len(losses), *x.shape).to(x.dtype)
-            shared[id(x)] = whole + shared[id(x)] if id(x) in shared else whole
-    if shared:
-        parameters, outputs = tape.recipe.parameters, [tape.shared[key] for key in shared]
-        given = outputs, [*parameters.values()], [*shared.values()]
-        back = torch.autograd.grad(*given, is_grads_batched=True, **options)
-        for name, value in zip(parameters, back, strict=True):
-            if value is not None:
-                uses[name].append(Dense(_wide(value)))
-    return {name: combined(parts) for name, parts in uses.items()}
 
 
 def state_of(*roots: Any) -> tuple[Any, ...]:
@@ -215,16 +191,3 @@ def _wide(x: Tensor) -> Tensor:
 def wide(dtype: torch.dtype) -> torch.dtype:
     """Return the type used for norms and sums: float64 for float64, else float32."""
     return torch.float64 if dtype == torch.float64 else torch.float32
-
-
-def device_of(model: nn.Module) -> torch.device:
-    """Return the device of the first parameter, or the CPU."""
-    return next((p.device for p in model.parameters()), torch.device("cpu"))
-
-
-def coarsest(model: nn.Module) -> float:
-    """Return the machine epsilon of the coarsest type that a model computes in."""
-    types, kind = {p.dtype for p in model.parameters()} or {torch.float32}, device_of(model).type
-    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
-        types.add(torch.get_autocast_dtype(kind))
-    return max(torch.finfo(x).eps for x in types if x.is_floating_point)

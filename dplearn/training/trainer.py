@@ -25,11 +25,11 @@ from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS
 from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
-from dplearn.training.checks import check_model, check_phases, check_settings
+from dplearn.training.checks import check_gradients, check_phases, check_settings
 from dplearn.training.devices import random_states
 from dplearn.training.distributed import DistributedContext, Group
-from dplearn.training.gradients import Clip, ClippedSum, added_sum, by_name, recalled
-from dplearn.training.guard import COPIES, Viewer, columns_of, stored
+from dplearn.training.gradients import ClippedSum, Gradients, by_name
+from dplearn.training.guard import columns_of, refusal, stored
 from dplearn.training.history import TALLY, History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Records
@@ -126,8 +126,9 @@ class Trainer:
         self.plan = self.plan.trained()
         self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
-        self._clip = Clip.of(self.model, self.bound or Flat(self.plan.at(0)[0].max_grad_norm))
-        self._like = self._clip.largest.new_empty(0)  # type and device of noise and sums
+        bound = self.bound or Flat(self.plan.at(0)[0].max_grad_norm)
+        self._gradients = Gradients(self.model, self.loss_fn, bound)
+        self._like = self._gradients.largest.new_empty(0)  # type and device of noise and sums
         self._data = Records(self.dataset, like=self._like)
         rows, public = self.micro_batch, self.expected_batch_size
         validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
@@ -166,12 +167,12 @@ class Trainer:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
         self._look()
         phase, _ = self.plan.at(self.steps)
-        if self.bound is None and self._clip.groups.norms != (phase.max_grad_norm,):
-            self._clip = Clip.of(self.model, Flat(phase.max_grad_norm))
+        if self.bound is None and self._gradients.groups.norms != (phase.max_grad_norm,):
+            self._gradients.clip_to(Flat(phase.max_grad_norm))
         expected, left = self._expected(phase), range(self.steps, self.plan.steps)
         lot = self._data.parts(left, self._lot, self.micro_batch or phase.max_batch_size)
         mean = self._noise(phase)
-        means = by_name(mean[: self._count], self._clip.parameters)
+        means = by_name(mean[: self._count], self._gradients.parameters)
         looks, self._refusal = self.steps + 1 >= self._due, None
         before = stored(self.model) if looks else {}
         tally = self._add_clipped(means, lot, expected)
@@ -183,9 +184,9 @@ class Trainer:
                         "changed: the model holds data without noise now."
                     )
             every = self._context.gathered(self._refusal)
-            if refusal := next(filter(None, every), ""):
+            if message := next(filter(None, every), ""):
                 del mean, means, tally, lot  # a traceback may show local variables
-                raise ValueError(f"{refusal} The {self.steps} steps done have no guarantee.")
+                raise ValueError(f"{message} The {self.steps} steps done have no guarantee.")
             # A lot of at most one record is not tested; all processes test at the same steps.
             if self.process_group or self._refusal is not None:
                 self._due = 2 * (self.steps + 1)
@@ -200,16 +201,17 @@ class Trainer:
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
-        largest, self._clip = self._clip.largest, Clip.of(self.model, self._clip.bound)
+        largest, bound = self._gradients.largest, self._gradients.bound
+        self._gradients = Gradients(self.model, self.loss_fn, bound)
         if isinstance(self.bound, AdaptiveQuantile):
-            self._clip = self._clip._replace(largest=largest)
+            self._gradients.largest = largest
         sample = self.example or self._data.rows([i % len(self._data) for i in range(20)])
-        if check_model(self.model, self.loss_fn, *sample, public=bool(self.example)):
+        if check_gradients(self._gradients, sample, public=bool(self.example)):
             self._presumed[_RANDOM] = None
-        self._state, self._recipe = state, recalled(self.model, self.loss_fn, *sample)
-        if self._recipe.how == "alone":
+        self._state = state
+        if self._gradients.how == "alone":
             warnings.warn(_SLOW, stacklevel=3)
-        named = self._clip.parameters.values()
+        named = self._gradients.parameters.values()
         self._count, ours = sum(p.numel() for p in named), {id(p) for p in named}
         every = [p for group in self.optimizer.param_groups for p in group["params"]]
         self._left = [p for p in every if id(p) not in ours]
@@ -230,15 +232,15 @@ class Trainer:
 
     def _noise(self, phase: DPSGD) -> Tensor:
         """Return flat noise of the mean gradient and, for an adaptive quantile, of its count."""
-        bound, parameters, groups, largest = self._clip
-        share = self._context.share_of_noise
+        bound, parameters = self._gradients.bound, self._gradients.parameters
+        groups, share = self._gradients.groups, self._context.share_of_noise
         z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
         moves = isinstance(bound, AdaptiveQuantile)  # its only scale is on the device
         scales = [1.0] if moves else groups.scales
         runs = [(p.numel(), z * scales[groups.of[name]]) for name, p in parameters.items()]
         noise = self._randomness.normals(runs + [(1, share)] * moves, self._like, self.steps)
         if moves:
-            noise[:-1] *= largest[0]
+            noise[:-1] *= self._gradients.largest[0]
         return noise
 
     def _add_clipped(
@@ -251,11 +253,8 @@ class Trainer:
         with self._randomness.for_model(device, self._context.rank, self.steps):
             for pair in lot:
                 states = random_states(device) if looks else []
-                part = added_sum(
-                    self.model, self.loss_fn, pair,
-                    clip=self._clip, into=(means, 1 / expected), recipe=self._recipe,
-                )  # fmt: skip
-                tallies.append(tally_of(part, self._clip.largest[0]))
+                part = self._gradients.add(pair, means, 1 / expected)
+                tallies.append(tally_of(part, self._gradients.largest[0]))
                 if looks and len(part.losses) > 1:
                     self._guard(pair, part, states)
                     looks = False
@@ -263,19 +262,18 @@ class Trainer:
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
         """Set a refusal, or "", after testing whether records of a lot influence each other."""
-        viewer = Viewer(self.model, self.loss_fn, self._recipe, self._clip, states)
         # Real records may be worse conditioned than synthetic ones.
-        options: Any = {"seed": self.steps + 1, "room": 1e-4}
-        recorded = self._recipe.how == "tape"  # otherwise no record meets another
-        refusal = recorded and viewer.refusal(pair, columns_of(part), COPIES, **options)
-        self._refusal = f"{refusal} This was at step {self.steps + 1}." if refusal else ""
+        options: Any = {"states": states, "seed": self.steps + 1, "room": 1e-4}
+        recorded = self._gradients.how == "tape"  # otherwise no record meets another
+        found = recorded and refusal(self._gradients, pair, columns_of(part), **options)
+        self._refusal = f"{found} This was at step {self.steps + 1}." if found else ""
 
     def _update(self, means: Mapping[str, Tensor]) -> None:
         """Step the optimizer with noisy means as gradients, after removing all other gradients."""
         for parameter in self._left:
             parameter.grad = None
         for name, value in means.items():
-            parameter = self._clip.parameters[name]
+            parameter = self._gradients.parameters[name]
             parameter.grad = value if value.dtype is parameter.dtype else value.to(parameter.dtype)
         self.optimizer.step()
         if self.scheduler is not None:
@@ -289,12 +287,12 @@ class Trainer:
         """Count and record a step; `normal` is the noise that moves an adaptive norm."""
         self._drawn.pop(self._steps, None)
         self._steps += 1
-        norm, bound = math.hypot(*self._clip.groups.norms), self._clip.bound
+        norm, bound = math.hypot(*self._gradients.groups.norms), self._gradients.bound
         if isinstance(bound, AdaptiveQuantile):
-            norm, sums = self._clip.largest, dict(zip(TALLY, tally, strict=True))
+            norm, sums = self._gradients.largest, dict(zip(TALLY, tally, strict=True))
             counts = {"below": sums["below"], "examples": sums["examples"], "normal": normal}
             factor = bound.factor(**counts, expected_batch_size=expected)
-            self._clip = self._clip._replace(largest=norm * factor)
+            self._gradients.largest = norm * factor
         self.records.append(Record(step=self.steps, norm=norm, tally=tally))
         return self.records[-1]
 
@@ -328,7 +326,7 @@ class Trainer:
             "run": self._run,
             "steps": self.steps,
             "seed": self._randomness.seed,
-            "norms": self._clip.largest.cpu(),  # an adaptive quantile changes them
+            "norms": self._gradients.largest.cpu(),  # an adaptive quantile changes them
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
@@ -363,7 +361,7 @@ class Trainer:
         self.model.load_state_dict(written["model"])
         if self.scheduler is not None:
             self.scheduler.load_state_dict(written["scheduler"])
-        self._clip.largest.copy_(written["norms"])
+        self._gradients.largest.copy_(written["norms"])
         self._steps, self._randomness = steps, replace(self._randomness, seed=seed)
         self._presumed |= dict.fromkeys([_NO_OTHER_BRANCH] * (seed is None))
         self._drawn.clear()  # lots of a first step that failed
@@ -375,7 +373,7 @@ class Trainer:
         """Return the settings that must agree between a checkpoint and the run that loads it."""
         facts: dict[str, Any] = {
             "plan": self.plan,
-            "bound": self._clip.bound,
+            "bound": self._gradients.bound,
             "expected_batch_size": self._expected(self.plan.at(0)[0]),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
             "optimizer": type(self.optimizer).__name__,
@@ -384,7 +382,7 @@ class Trainer:
             "processes": self._context.processes,
         }
         for name, value in self.model.state_dict().items():
-            trained = " trained" * (name in self._clip.parameters)
+            trained = " trained" * (name in self._gradients.parameters)
             facts[f"model[{name!r}]"] = f"{value.dtype} {tuple(value.shape)}{trained}"
         groups = self.optimizer.param_groups
         facts["first learning rates"] = [g.get("initial_lr", g.get("lr")) for g in groups]

@@ -33,6 +33,7 @@ def test_mixing_models_are_refused(name, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Using padding='same'")
 @each("name", GOOD)
 def test_good_models_are_accepted_and_left_unchanged(name):
     model, *others = built(GOOD[name])

@@ -15,11 +15,9 @@ from torch.utils._pytree import tree_map, tree_map_only
 
 from cases import each
 from dplearn.training import Flat, check_model, clipped_sum, forms, plain
-from dplearn.training.gradients import recalled
+from dplearn.training.gradients import Gradients
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Using padding='same' with even kernel", "ignore:.*weight_norm. is deprecated"
-)
+pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
 # Norms are rounded up by a few units, so sums are slightly smaller.
 EXACTLY = 1e-13
 # Models that are not differentiated by rules.
@@ -33,7 +31,9 @@ HOW = {
 
 def method(model, loss_fn, *pair):
     """Return how a model is differentiated."""
-    return recalled(model, loss_fn, *pair).how
+    gradients = Gradients(model, loss_fn, Flat(1.0))
+    gradients.learn(pair)
+    return gradients.how
 
 
 def task(name, dtype=torch.float64):

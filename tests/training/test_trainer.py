@@ -152,7 +152,8 @@ def test_record_with_nonfinite_input_is_left_out_and_counted(bad):
     torch.testing.assert_close(after, clean)
     assert history.non_finite == 2
     assert math.isfinite(history.records[0].private.loss)
-    after, history = run(data=(inputs * math.nan, targets))  # only noise is left
+    options = {"data": (inputs * math.nan, targets), "example": small_data()}
+    after, history = run(**options)  # only noise is left
     assert torch.isfinite(after).all() and not torch.equal(after, flat(small_model().state_dict()))
     assert history.non_finite == sum(r.private.lot_size for r in history.records) > 0
 

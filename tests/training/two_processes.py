@@ -122,7 +122,7 @@ def steps_until_death(rank, group):
 
 def worker(rank, folder):
     torch.set_num_threads(1)
-    trainer.check_model = lambda *_, **__: None
+    trainer.check_gradients = lambda gradients, pair, **_: gradients.learn(pair)
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     store = dist.FileStore(f"{folder}/store", 2)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=2)
