@@ -10,9 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import parts
 import torch
 import torch.nn.functional as F
-from parts import (
+from parts import (  # fmt: skip
     BATCH,
     CLASSES,
     Model,
@@ -24,16 +25,13 @@ from parts import (
     numbers,
     of,
     part,
-    raw,
-    tokens,
-    zeroed,
-)  # fmt: skip
+)
 from torch import Tensor, nn
 from torch.nn.utils import parametrizations
 
 Makers = dict[str, Callable[[], Part]]
 linear, square = partial(nn.Linear, 8, CLASSES), partial(nn.Linear, 8, 8)
-sequence, words = partial(numbers, 6, 8), partial(tokens, 7)
+sequence, words = partial(numbers, 6, 8), partial(parts.tokens, 7)
 each, inplace = partial(partial, reduction="none"), partial(nn.ReLU, inplace=True)
 first = lambda y: y.flatten(1)[:, :CLASSES]
 residual = lambda forward: Model(forward, layer=square())
@@ -60,10 +58,6 @@ def after_convolution(layer: nn.Module) -> Part:
     return of(nn.Conv2d(2, 4, 3), copy.deepcopy(layer), nn.ReLU(), x=numbers(2, 6, 6))
 
 
-def after_linear(layer: nn.Module) -> Part:
-    return of(nn.Linear(8, 12), layer, nn.Linear(12, 12), layer)
-
-
 def twice(layer: nn.Module, *shape: int) -> Part:
     """Return a layer used twice."""
     forward = lambda m, x: m.head(torch.tanh(m.layer(torch.tanh(m.layer(x)))).flatten(1))
@@ -77,14 +71,12 @@ AFTER_CONVOLUTION = (
 )
 LAYERS: Makers = {
     **{f"convolution, {layer}": partial(after_convolution, layer) for layer in AFTER_CONVOLUTION},
-    "perceptron, gelu": lambda: after_linear(nn.GELU()),
-    "perceptron, softmax": lambda: after_linear(nn.Softmax(1)),
     "mlp": lambda: of(nn.Linear(8, 9), inplace()),
     "deep": lambda: of(*(m for _ in range(12) for m in (square(), nn.Tanh()))),
     "linear on a grid": lambda: of(nn.Linear(8, 9), nn.Flatten(1, 2), x=numbers(2, 3, 8)),
     "linear on positions": lambda: of(nn.Linear(30, 40), x=numbers(3, 30)),
     "linear without bias": lambda: part(linear(bias=False)),
-    "zero head": lambda: part(zeroed(linear())),
+    "zero head": lambda: part(parts.zeroed(linear())),
     "stride and padding": lambda: convolutions(2, stride=2, padding=(1, 2)),
     "dilation": lambda: convolutions(2, dilation=(2, 1)),
     "groups": lambda: convolutions(2, groups=2),
@@ -97,7 +89,7 @@ LAYERS: Makers = {
     "rms norm": lambda: of(nn.Linear(8, 6), nn.RMSNorm(6), x=numbers(4, 8)),
     "embedding": lambda: of(nn.Embedding(CLASSES, 8), x=words()),
     "embedding with padding": lambda: of(nn.Embedding(CLASSES, 8, padding_idx=2), x=words()),
-    "embedding of one token": lambda: part(nn.Embedding(CLASSES, CLASSES), tokens()),
+    "embedding of one token": lambda: part(nn.Embedding(CLASSES, CLASSES), parts.tokens()),
     "lstm": lambda: by(lambda m, x: m.head(m.layer(x)[0][:, -1]), sequence(),
                        layer=nn.LSTM(8, 8, 2, batch_first=True)),
     "layer used twice": lambda: twice(square(), 8),
@@ -154,7 +146,7 @@ def shared(*, training: bool = True) -> Part:
 
     tables = {name: nn.Embedding(BATCH, 8) for name in ("words", "places", "prompts")}
     tables["distances"], waves = nn.Embedding(2 * BATCH, 2), nn.Buffer(torch.randn(BATCH, 8))
-    task = by(forward, tokens(BATCH), waves=waves, inward=nn.Linear(8, 24), **tables)
+    task = by(forward, parts.tokens(BATCH), waves=waves, inward=nn.Linear(8, 24), **tables)
     task[0].train(training)
     return task
 
@@ -198,7 +190,7 @@ def sloped(m: Any, x: Tensor) -> Tensor:
 def low_rank() -> Model:
     """Return a frozen layer with a low-rank update, whose second factor starts at zero."""
     layer, down = square().requires_grad_(False), nn.Linear(8, 2, False)
-    up = zeroed(nn.Linear(2, 8, False))
+    up = parts.zeroed(nn.Linear(2, 8, False))
     return Model(lambda m, x: m.layer(x) + m.up(m.down(x)), layer=layer, down=down, up=up)
 
 
@@ -251,10 +243,10 @@ PARAMETERS: Makers = {
     "sum with a factor": lambda: own(padded, layer=nn.Embedding(4, 8, padding_idx=1)),
     "bags": lambda: whole(Model(lambda m, x: m.bag((x[..., :3] > 0).sum(2)),
                                 bag=nn.EmbeddingBag(5, CLASSES, padding_idx=1))),
-    "adjacency": lambda: part(raw(torch.randn(8, CLASSES), graph), numbers(BATCH, 8)),
-    "tied": lambda: part(Model(tied, embed=nn.Embedding(5, 8)), tokens()),
+    "adjacency": lambda: part(parts.raw(torch.randn(8, CLASSES), graph), numbers(BATCH, 8)),
+    "tied": lambda: part(Model(tied, embed=nn.Embedding(5, 8)), parts.tokens()),
     "tied to a child": lambda: part(
-        Model(deep, embed=Model(lambda m, x: m.table(x), table=nn.Embedding(5, 8))), tokens()
+        Model(deep, embed=Model(lambda m, x: m.table(x), table=nn.Embedding(5, 8))), parts.tokens()
     ),
     "look-ups for all records": shared,
     "look-ups for all records, in eval mode": lambda: shared(training=False),
@@ -264,7 +256,7 @@ PARAMETERS: Makers = {
     ),
     "mixer": lambda: of(
         residual(lambda m, x: x + m.layer(x)),
-        raw(torch.randn(6, 6), lambda x, w: (x.mT @ w).mT),
+        parts.raw(torch.randn(6, 6), lambda x, w: (x.mT @ w).mT),
         x=sequence(),
     ),
     "slope": lambda: part(Model(sloped, layer=linear())),
@@ -313,27 +305,6 @@ def masked(mask: Callable[[Tensor], Tensor]) -> Part:
     return part(Model(forward, layer=layer), numbers(BATCH, 8))
 
 
-def rotary(*, dropout: float = 0.0) -> Model:
-    """Return causal self-attention made of linear layers, with rotated positions."""
-
-    def forward(m: Any, x: Tensor) -> Tensor:
-        q, k, v = (y.unflatten(2, (2, 4)).transpose(1, 2) for y in m.inward(x).chunk(3, 2))
-        p = dropout if m.training else 0.0
-        options = {"is_causal": True, "dropout_p": p}
-        mixed = F.scaled_dot_product_attention(rotated(m, q), rotated(m, k), v, **options)
-        return x + m.out(mixed.transpose(1, 2).flatten(2))
-
-    def rotated(m: Any, x: Tensor) -> Tensor:
-        length = x.shape[2]
-        if length not in m.tables:  # stored, but contains no data
-            m.tables[length] = torch.arange(length)[:, None] * torch.tensor([1.0, 0.1])
-        sin, cos = m.tables[length].to(x).sin(), m.tables[length].to(x).cos()
-        even, odd = x[..., ::2], x[..., 1::2]
-        return torch.cat([even * cos - odd * sin, odd * cos + even * sin], -1)
-
-    return Model(forward, inward=nn.Linear(8, 24), out=square(), tables={})
-
-
 def encoder(**options: Any) -> nn.TransformerEncoder:
     layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, **options)
     return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
@@ -364,7 +335,7 @@ def language(*, tied: bool = False) -> Part:
         head.weight = table.weight
     model = Model(forward, words=table, places=places, body=encoder(), head=head)
     next_words = lambda outputs, words: losses_of(outputs[:, :-1].mT, words[:, 1:]).mean(1)
-    text = tokens(7, stop=30)
+    text = parts.tokens(7, stop=30)
     return model, next_words, text, text
 
 
@@ -387,7 +358,6 @@ SEQUENCES: Makers = {
     "attention, mask of each head": lambda: masked(
         lambda x: torch.stack([waves(x), 2 * waves(x)], 1).flatten(0, 1)
     ),
-    "attention, rotary": lambda: of(rotary(), x=sequence()),
     "encoder": lambda: of(encoder(norm_first=True), x=numbers(5, 8)),
     "encoder, norm last": lambda: of(encoder(activation="gelu"), x=numbers(5, 8)),
     "language": language,
@@ -407,13 +377,6 @@ def row(loss: Callable[..., Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
 def regression(loss: Callable[..., Tensor], targets: Any, outputs: int = 1) -> Part:
     model = nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, outputs))
     return model, loss, numbers(8), targets()
-
-
-def distilled() -> Part:
-    layers = {"teacher": linear().requires_grad_(False), "student": linear()}
-    model = Model(lambda m, x: (m.student(x), m.teacher(x)), **layers)
-    gap = lambda both, _: each(F.kl_div)(both[0].log_softmax(1), both[1].softmax(1)).sum(1)
-    return part(model, loss_fn=gap)
 
 
 def penalised_weights() -> Part:
@@ -439,25 +402,20 @@ def words_that_count(outputs: Tensor, targets: Tensor) -> Tensor:
 
 
 focal = lambda o, t: (1 - (-losses_of(o, t)).exp()) ** 2 * losses_of(o, t)
-poisson = lambda o, t: each(F.poisson_nll_loss)(o[:, 0].clamp(max=5), t)
-gaussian = lambda o, t: each(F.gaussian_nll_loss)(o[:, 0], t, F.softplus(o[:, 1]) + 0.1)
 several_labels = lambda: torch.rand(BATCH, 4).round()
 # Losses, their targets, and the number of outputs.
 OF_OUTPUTS: dict[str, tuple[Any, ...]] = {
     "squared loss": (row(F.mse_loss), lambda: numbers(1)),
-    "poisson loss": (poisson, numbers),
-    "gaussian loss": (gaussian, numbers, 2),
     "several labels": (row(F.binary_cross_entropy_with_logits), several_labels, 4),
-    "focal loss": (focal, tokens, CLASSES),
+    "focal loss": (focal, parts.tokens, CLASSES),
     "labels as shares": (losses_of, lambda: torch.rand(BATCH, CLASSES).softmax(1), CLASSES),
-    "ignored labels": (each(F.cross_entropy, ignore_index=0), tokens, CLASSES),
+    "ignored labels": (each(F.cross_entropy, ignore_index=0), parts.tokens, CLASSES),
 }
 LOSSES: Makers = {
-    **{name: partial(regression, *parts) for name, parts in OF_OUTPUTS.items()},
-    "distilled": distilled,
+    **{name: partial(regression, *case) for name, case in OF_OUTPUTS.items()},
     "penalised weights": penalised_weights,
     "labels of a sequence, aligned": aligned,
-    "words that count": lambda: (linear(), words_that_count, numbers(7, 8), tokens(7)),
+    "words that count": lambda: (linear(), words_that_count, numbers(7, 8), parts.tokens(7)),
 }
 EXACT = {**LAYERS, **PARAMETERS, **SEQUENCES, **LOSSES}
 
@@ -472,7 +430,11 @@ def named() -> Part:
         return m.head(torch.tanh(read + m.layer(x)))
 
     layers = {"embed": nn.Embedding(50, 4), "layer": nn.Linear(8, 4), "head": nn.Linear(4, CLASSES)}
-    inputs = {"x": numbers(8), "words": tokens(7, stop=50), "mask": torch.rand(BATCH, 7) > 0.3}
+    inputs = {
+        "x": numbers(8),
+        "words": parts.tokens(7, stop=50),
+        "mask": torch.rand(BATCH, 7) > 0.3,
+    }
     return part(Model(forward, **layers), inputs)
 
 
@@ -483,7 +445,7 @@ def multitask() -> Part:
 
     loss = lambda out, t: losses_of(out["kind"], t["kind"]) + (out["size"] - t["size"]).abs()
     model = Model(forward, body=nn.Linear(8, 9), size=nn.Linear(9, 1), kind=nn.Linear(9, CLASSES))
-    return model, loss, numbers(8), {"size": numbers(), "kind": tokens()}
+    return model, loss, numbers(8), {"size": numbers(), "kind": parts.tokens()}
 
 
 def in_float32(x: Tensor, weight: Tensor) -> Tensor:
@@ -513,9 +475,9 @@ EACH = {
 }
 OTHERS: Makers = {
     **{name: partial(entering, change) for name, change in EACH.items()},
-    "perceptron, dropout": lambda: after_linear(nn.Dropout(0.3)),
     "convolution, dropout": lambda: after_convolution(nn.Dropout2d(0.2)),
-    "attention, dropout": lambda: of(rotary(dropout=0.2), nn.Dropout(0.1), x=sequence()),
+    "attention, dropout": lambda: attention(dropout=0.2),
+    "perceptron, dropout": lambda: of(nn.Linear(8, 12), nn.Dropout(0.3)),
     "stochastic depth": lambda: of(residual(depth), residual(depth)),
     "diffusion": lambda: part(
         Model(diffusion, body=nn.Sequential(nn.Linear(9, 16), nn.SiLU(), nn.Linear(16, 8))),
@@ -529,13 +491,15 @@ OTHERS: Makers = {
         (numbers(9, 8), torch.rand(9), 2),
     ),
     "inputs as bytes": lambda: of(
-        raw(torch.ones(()), lambda x, w: x.float() * w / 255), square(), x=tokens(8, stop=64).byte()
+        parts.raw(torch.ones(()), lambda x, w: x.float() * w / 255),
+        square(),
+        x=parts.tokens(8, stop=64).byte(),
     ),
     "bfloat16": lambda: by(
         lambda m, x: m.head(x.to(torch.bfloat16)).float(), head=linear(dtype=torch.bfloat16)
     ),
     "parts in float32": lambda: of(
-        *(raw(torch.randn(8, 8) / 3, in_float32) for _ in range(12)), x=sequence()
+        *(parts.raw(torch.randn(8, 8) / 3, in_float32) for _ in range(12)), x=sequence()
     ),
     "missing values as zeros": lambda: by(
         lambda m, x: m.head(torch.cat([x.nan_to_num(), x.isnan()], 1)), head=nn.Linear(16, CLASSES)

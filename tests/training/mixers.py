@@ -6,24 +6,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import parts
 import torch
 import torch.nn.functional as F
-from parts import (
-    BATCH,
-    CLASSES,
-    Model,
-    Part,
-    by,
-    entering,
-    loss,
-    losses_of,
-    numbers,
-    of,
-    part,
-    raw,
-    tokens,
-    zeroed,
-)
+from parts import BATCH, CLASSES, Model, Part, by, entering, loss, losses_of, numbers, of, part
 from torch import Tensor, nn
 
 Makers = dict[str, Callable[[], Part]]
@@ -41,7 +27,7 @@ def hidden(mix: Callable[[Tensor], Tensor], *, zero: bool = False) -> Part:
     """Return a task with a mixing function between two linear layers."""
     first, last = nn.Linear(8, 9), nn.Linear(9, CLASSES)
     forward = lambda m, x: m.last(mix(torch.tanh(m.first(x))))
-    return part(Model(forward, first=first, last=zeroed(last) if zero else last))
+    return part(Model(forward, first=first, last=parts.zeroed(last) if zero else last))
 
 
 def weighted(mix: Callable[[Tensor], Tensor]) -> Part:
@@ -49,25 +35,9 @@ def weighted(mix: Callable[[Tensor], Tensor]) -> Part:
     return loss(lambda outputs, targets: mix(losses_of(outputs, targets)))
 
 
-def until_all(x: Tensor) -> Tensor:
-    """Iterate until the slowest record has converged."""
-    y = torch.zeros_like(x)
-    for _ in range(50):
-        y, before = torch.cos(y + x), y
-        if (y - before).abs().max() < 0.3:
-            break
-    return y
-
-
 def contrastive(outputs: Tensor, _: Tensor) -> Tensor:
     z = F.normalize(outputs, dim=1)
     return F.cross_entropy(z @ z.mT.detach(), torch.arange(len(z)), reduction="none")
-
-
-def centres(outputs: Tensor, targets: Tensor) -> Tensor:
-    same = F.one_hot(targets, 64).to(outputs)
-    mean = (same.mT @ outputs / same.sum(0).clamp(min=1)[:, None]).detach()
-    return (outputs - mean[targets]).square().sum(1) + losses_of(outputs, targets)
 
 
 shuffled = lambda h: h[torch.randperm(len(h))]
@@ -98,7 +68,6 @@ HIDDEN = {
     "a convolution over records": lambda h: (
         F.conv1d(h.T[:, None], torch.ones(1, 1, 3).to(h), padding=1)[:, 0].T
     ),
-    "steps until all rest": until_all,
     "quantised by the largest": lambda h: (
         h + ((h / h.abs().max() * 127).round() * h.abs().max() / 127 - h).detach()
     ),
@@ -129,13 +98,11 @@ LOSSES = {
     "class weights by counts": lambda o, t: (
         losses_of(o, t) / torch.bincount(t, minlength=64).clamp(min=1)[t]
     ),
-    "centres of classes": centres,
     "contrastive": contrastive,
 }
 WEIGHTED = {
     "hardest half": lambda each: each * (each >= each.median()),
     "hardest three": lambda each: each * (each >= each.topk(min(3, len(each))).values[-1]),
-    "largest tenth dropped": lambda each: each * (each <= each.quantile(0.9)),
     "mean": lambda each: each / len(each),
     "advantage": lambda each: each * (each - each.mean()).detach(),
     "softmax weights": lambda each: each * each.softmax(0).detach(),
@@ -177,18 +144,14 @@ def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor])
     return by(forward, (numbers(7, 8), inputs(runs())))
 
 
-def per_valid(ignored: int, *, words: bool = True) -> Part:
-    """Return losses divided by the number of words or records in the batch not ignored."""
+def per_valid() -> Part:
+    """Return losses divided by the number of words in the batch that are not ignored."""
 
     def each(outputs: Tensor, targets: Tensor) -> Tensor:
-        outputs = outputs.mT if words else outputs
-        losses = F.cross_entropy(outputs, targets, ignore_index=ignored, reduction="none")
-        valid = (targets != ignored).sum().clamp(min=1)
-        return losses.view(len(targets), -1).sum(1) * len(targets) / valid
+        valid = (targets != -100).sum().clamp(min=1)
+        return losses_of(outputs.mT, targets).sum(1) * len(targets) / valid
 
-    if words:
-        return linear(), each, numbers(7, 8), tokens(7).where(runs() > 0, ignored)
-    return linear(), each, numbers(8), tokens().where(torch.arange(BATCH) < BATCH - 1, ignored)
+    return linear(), each, numbers(7, 8), parts.tokens(7).where(runs() > 0, -100)
 
 
 def second(layer: nn.Module) -> Part:
@@ -225,11 +188,10 @@ MIXING: Makers = {
     "cut to the longest by padding": lambda: padded(
         lambda words: words != 3, lambda ones: torch.where(ones > 0, runs(), 3)
     ),
-    "losses over words that count": lambda: per_valid(-100),
-    "losses over records that count": lambda: per_valid(-1, words=False),
+    "losses over words that count": per_valid,
     "batch norm, zero head": lambda: hidden(normal, zero=True),
     "batch norm, rezero": lambda: of(
-        nn.Linear(8, 8), raw(torch.zeros(()), lambda x, w: x + w * normal(x))
+        nn.Linear(8, 8), parts.raw(torch.zeros(()), lambda x, w: x + w * normal(x))
     ),
     "batch norm, functional": lambda: hidden(
         lambda h: F.batch_norm(h, None, None, training=True), zero=True
@@ -281,12 +243,6 @@ def remembering(m: Any, outputs: Tensor, targets: Tensor) -> Tensor:
     return losses_of(outputs, targets)
 
 
-def queue(m: Any, x: Tensor) -> Tensor:
-    before = torch.cat(m.kept) if m.kept else x[:0].detach()
-    m.kept = [*m.kept, x.detach()][-2:]
-    return x + before.sum(0)
-
-
 def carried(m: Any, x: Tensor) -> Tensor:
     goes_on = m.kept is not None and len(m.kept) == len(x)
     before = m.kept if goes_on else torch.zeros_like(x)
@@ -322,7 +278,6 @@ STATEFUL: Makers = {
     "running mean in a buffer, by data": lambda: keeping(torch.zeros(8), by_data),
     "running mean in a buffer, by numpy": lambda: keeping(torch.zeros(8), by_numpy),
     "running mean in a frozen parameter": lambda: keeping(fixed(8), by_data),
-    "bank of earlier records": lambda: keeping([], queue),
     "running mean of gradients": lambda: by(kept_backwards, mean=nn.Buffer(torch.zeros(CLASSES))),
     "recurrent state, carried": lambda: keeping(None, carried),
     "codebook, from the first batch": lambda: at_first(lambda m, x: m.kept.copy_(x[0])),

@@ -8,7 +8,7 @@ from typing import Any
 import layers
 import pytest
 import torch
-from good_models import EXACT, attention, rotary, vision
+from good_models import EXACT, attention, vision
 from parts import BATCH, CLASSES, Model, built, by, numbers, of, part
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map, tree_map_only
@@ -219,9 +219,9 @@ def test_gradients_use_the_dropout_of_the_forward_pass():
     recurrent = nn.LSTM(8, 8, 2, dropout=0.5, batch_first=True)
     for make in (
         lambda: by(last, numbers(3, 8), layer=recurrent),
+        lambda: attention(dropout=0.5),
         lambda: attention(weights=True, dropout=0.5),
         lambda: of(vision(0.5), x=numbers(3, 8)),
-        lambda: of(rotary(dropout=0.5), nn.Dropout(), x=numbers(3, 8)),
     ):
         own = built(make, dtype=torch.float64)
         check_model(*own)

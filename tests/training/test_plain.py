@@ -12,7 +12,7 @@ from dplearn.training import Trainer, plain
 from dplearn.training.noise import Randomness
 
 pytestmark = pytest.mark.usefixtures("unchecked")
-LEARNING = {"learning_rate": 0.1, "expected": 8.0}
+LEARNING = {"learning_rate": 0.1, "expected": 10.0}  # not 0.25 * 32
 
 
 def test_plain_has_at_most_50_lines():
@@ -47,7 +47,7 @@ def test_trainer_equals_plain(monkeypatch):
 
     monkeypatch.setattr(Trainer, "_lot", lambda self, step: lots[step].numpy())
     monkeypatch.setattr(Randomness, "normals", given_noise)
-    trainer = started(small_model())
+    trainer = started(small_model(), expected_batch_size=10.0)
     for _ in range(PLAN.steps):
         trainer.step()
     torch.testing.assert_close(flat(trainer.model.parameters()), flat(model.parameters()))

@@ -30,16 +30,6 @@ def gradient(model):
     return flat(p.grad for p in model.parameters())
 
 
-def test_gradient_of_a_step_is_the_noisy_clipped_sum_over_the_public_lot_size(monkeypatch):
-    model = small_model()
-    expected = clipped_sum(model, CROSS_ENTROPY, *small_data(), bound=Flat(0.5)).sums
-    monkeypatch.setattr(Randomness, "normals", ones)
-    plan = sampled("none", noise_multiplier=2.0, sample_rate=1.0, steps=1)
-    started(model, plan, expected_batch_size=10.0).step()
-    for name, parameter in model.named_parameters():
-        torch.testing.assert_close(parameter.grad, (expected[name] + 2.0 * 0.5) / 10.0)
-
-
 def test_step_with_an_empty_lot_is_pure_noise(monkeypatch):
     monkeypatch.setattr(Trainer, "_lot", lambda self, step: np.zeros(0, np.int64))
     begun, noise = started(lr=0.0, plan=dataclasses.replace(PLAN, steps=400)), []
