@@ -44,11 +44,6 @@ class Plan(HasGuarantee):
             before += phase.steps
         return self.phases[-1], before
 
-    def trained(self) -> "DPSGD | Phases":
-        """Return the plan as run by `fit` and `Trainer`: shuffled epochs leave a record out."""
-        each = tuple(replace(p, drop_last=p.sampling == "shuffled") for p in self.phases)
-        return each[0] if len(each) == 1 else Phases(each)
-
     @property
     def samplings(self) -> tuple[str, ...]:
         """Names of the sampling schemes of all phases, without duplicates."""

@@ -102,7 +102,7 @@ class Federation:
             total, tally = self._clipped(clients)
         noise = self._randomness.normals([(len(total), deviation)], self._like, number)
         # Counted before the optimizer steps, so that an interrupted round counts.
-        record = Record(step=number + 1, norm=plan.max_update_norm, tally=tally)
+        record = Record(step=number + 1, clipping_norm=plan.max_update_norm, tally=tally)
         self.done.append(record)
         self.optimizer.zero_grad(set_to_none=True)
         parameters = self._parameters.values()
@@ -133,8 +133,8 @@ class Federation:
             loss, finite = loss + losses[usable].sum().item(), finite + usable.sum().item()
             scaled += (good & (norms > largest)).sum().item()
             missed += (~good).sum().item()
-        # In the order of TALLY.
-        tally = [loss, finite, len(clients), scaled, missed, 0.0]
+        # As by `tally_of`, but without the sum of norms.
+        tally = [[loss, 0.0, scaled], [finite, len(clients) - missed, len(clients)]]
         return total, torch.tensor(tally, dtype=torch.float64)
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

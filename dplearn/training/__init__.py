@@ -7,7 +7,6 @@ the sum to which DP-SGD adds noise. `check_model` refuses models that mix record
 """
 
 from dplearn.training.bounds import (
-    AdaptiveQuantile,
     Automatic,
     ClippingBound,
     Flat,
@@ -22,7 +21,6 @@ from dplearn.training.history import History, Private, Record
 from dplearn.training.trainer import Trainer
 
 __all__ = [
-    "AdaptiveQuantile",
     "Automatic",
     "ClippedSum",
     "ClippingBound",

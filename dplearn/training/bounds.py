@@ -6,9 +6,7 @@ The pair is private as a Gaussian mechanism with that noise multiplier because
 
 .. math:: \sum_m (C_m / s_m)^2 \le 1,
 
-which every bound satisfies by construction. The norms are for one record added or removed. Noise
-in parameter `name` has the standard deviation
-``bound.gradient_noise(noise_multiplier) * groups.scales[groups.of[name]]``.
+which every bound satisfies by construction. The norms are for one record added or removed.
 """
 
 import math
@@ -24,11 +22,18 @@ from dplearn.core import validate
 
 
 class Groups(NamedTuple):
-    """Group of each parameter, with the norm bound C and the noise scale s of each group."""
+    """Groups of parameters.
+
+    Parameters
+    ----------
+    of : mapping of str to int, the group of each parameter
+    norms : tuple of float > 0, norm bound C of each group
+    scales : tuple of float > 0, standard deviation of each group's noise at noise multiplier 1
+    """
 
     of: Mapping[str, int]
     norms: tuple[float, ...]
-    scales: tuple[float, ...]  # standard deviation of the noise per unit of noise multiplier
+    scales: tuple[float, ...]
 
 
 class ClippingBound(ABC):
@@ -42,14 +47,15 @@ class ClippingBound(ABC):
         """Return factors in [0, 1], (groups, B), for norms (groups, B) and largest (groups, 1)."""
         return largest / torch.maximum(norms, largest)
 
-    def gradient_noise(self, noise_multiplier: float) -> float:
-        """Return the noise multiplier of the gradients when the whole step has the given one."""
-        return noise_multiplier
-
 
 @dataclass(frozen=True)
 class Flat(ClippingBound):
-    """Clipping of the whole gradient to norm at most `max_grad_norm` > 0 (Abadi et al., 2016)."""
+    """Clipping of the whole gradient (Abadi et al., 2016).
+
+    Parameters
+    ----------
+    max_grad_norm : float > 0, the largest norm C
+    """
 
     max_grad_norm: float
 
@@ -63,7 +69,12 @@ class Flat(ClippingBound):
 
 @dataclass(frozen=True)
 class Automatic(Flat):
-    """Scaling of every record's gradient by C / (norm + 0.01) (Bu et al., 2023)."""
+    """Scaling of every record's gradient by C / (norm + 0.01) (Bu et al., 2023).
+
+    Parameters
+    ----------
+    max_grad_norm : float > 0, C, which norms stay below
+    """
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         return largest / (norms + 0.01)
@@ -71,7 +82,12 @@ class Automatic(Flat):
 
 @dataclass(frozen=True)
 class PerLayer(Flat):
-    r"""Clipping of each of M layers to norm :math:`C / \sqrt M` with C = `max_grad_norm`."""
+    r"""Clipping of each of M layers to norm :math:`C / \sqrt M`.
+
+    Parameters
+    ----------
+    max_grad_norm : float > 0, the largest norm C of the whole gradient
+    """
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         layers = list(dict.fromkeys(name.rpartition(".")[0] for name in sizes))
@@ -88,11 +104,9 @@ class Grouped(ClippingBound):
 
     Parameters
     ----------
-    norms : mapping of str to float
-        Norm :math:`C_m` > 0 of each group. Keys are prefixes of parameter names, of which the
-        longest counts.
-    noise_multipliers : mapping of str to float
-        Noise multiplier :math:`z_m` > 0 of each group; only ratios matter in a run.
+    norms : mapping of str to float > 0, norm of each group by a prefix of parameter names, of
+        which the longest counts
+    noise_multipliers : mapping of str to float > 0, of each group; only ratios matter in a run
 
     Examples
     --------
@@ -132,62 +146,3 @@ class Grouped(ClippingBound):
         noise, total = self.noise_multipliers, self.noise_multiplier
         scales = tuple(norm * noise[name] / total for name, norm in self.norms.items())
         return Groups(of=of, norms=tuple(self.norms.values()), scales=scales)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AdaptiveQuantile(Flat):
-    r"""Flat clipping whose norm follows a quantile of the records' norms (Andrew et al., 2021).
-
-    Each step also releases the count of norms at most C, each record adding +1/2 or -1/2, with
-    noise of standard deviation :math:`\sigma_b`. Gradients need the larger multiplier
-    :math:`(z^{-2} - (2\sigma_b)^{-2})^{-1/2}` for both releases to have z together.
-
-    Parameters
-    ----------
-    max_grad_norm : float
-        C > 0 at the first step.
-    count_noise : float
-        :math:`\sigma_b`, more than half the noise multiplier of the run.
-    quantile : float
-        Fraction of norms that should be at most C, in (0, 1).
-    learning_rate : float
-        Step size > 0 of log C.
-
-    Examples
-    --------
-    >>> bound = AdaptiveQuantile(max_grad_norm=1.0, count_noise=10.0)
-    >>> round(bound.gradient_noise(1.0), 5)
-    1.00125
-    >>> all_below = {"below": torch.tensor(100), "examples": torch.tensor(100)}
-    >>> bound.factor(**all_below, normal=torch.zeros(()), expected_batch_size=100) < 1
-    tensor(True)
-    """
-
-    count_noise: float
-    quantile: float = 0.5
-    learning_rate: float = 0.2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        validate.positive(count_noise=self.count_noise, learning_rate=self.learning_rate)
-        validate.probability(quantile=self.quantile)
-
-    def gradient_noise(self, noise_multiplier: float) -> float:
-        z, count = noise_multiplier, 2 * self.count_noise
-        if z >= count:
-            raise ValueError(
-                f"Expected count_noise > noise_multiplier / 2 = {z / 2!r}, "
-                f"got count_noise={self.count_noise!r}: the count alone would cost too much."
-            )
-        return z and (z**-2 - count**-2) ** -0.5
-
-    def factor(
-        self, *, below: Tensor, examples: Tensor, normal: Tensor, expected_batch_size: float
-    ) -> Tensor:
-        """Return the ratio of the next C to this one, if `below` of `examples` norms are <= C.
-
-        Both counts are private; noise from `normal`, a standard normal, makes the result public.
-        """
-        count = below - examples / 2 + self.count_noise * normal
-        excess = count / expected_batch_size + 0.5 - self.quantile
-        return (-self.learning_rate * excess).exp()

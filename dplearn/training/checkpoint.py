@@ -1,21 +1,16 @@
 """Checkpoint files, written atomically: damage is detected, forgery is not, no code is run."""
 
+import hashlib
 import io
-import struct
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
 
 from dplearn.core.files import temporaries, write_whole
-
-# Errors of reading damaged archives and pickles, or files of another kind.
-_DAMAGED = (
-    *(zipfile.BadZipFile, UnpicklingError, struct.error, RuntimeError),
-    *(TypeError, ValueError, LookupError, EOFError, OSError),
-)
+from dplearn.training.distributed import differences
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
@@ -30,22 +25,27 @@ def write(path: str | Path, content: dict[str, Any]) -> None:
         leftover.unlink(missing_ok=True)
 
 
-def loaded(path: str | Path) -> dict[str, Any]:
-    """Return a checkpoint's content, tensors on the CPU; ValueError for a damaged or other file."""
+def digest(path: str | Path) -> str:
+    """Return a digest of a file, or "no file"."""
+    exists = Path(path).is_file()
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"
+
+
+def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return a checkpoint's content, tensors on the CPU.
+
+    ValueError is raised for a damaged or other file, and for one of another `run`.
+    """
     data = io.BytesIO(Path(path).read_bytes())
     try:
         if zipfile.ZipFile(data).testzip():
             raise zipfile.BadZipFile
         data.seek(0)
         content = torch.load(data, map_location="cpu", weights_only=True)
-        return dict(content, run=dict(content["run"]))
-    except _DAMAGED as error:
+        written = dict(content["run"])
+    except Exception as error:
         message = f"Expected a checkpoint, got a damaged or different file: {path}."
         raise ValueError(message) from error
-
-
-def require_equal(written: dict[str, str], expected: dict[str, str], path: str | Path) -> None:
-    """Raise, naming the first difference, if a checkpoint belongs to another run."""
-    for name in {**expected, **written}:
-        if (got := written.get(name)) != (planned := expected.get(name)):
-            raise ValueError(f"Expected a checkpoint with {name} = {planned}, got {got} in {path}.")
+    for name, expected, got in differences(written if run is None else run, written):
+        raise ValueError(f"Expected a checkpoint with {name} = {expected}, got {got} in {path}.")
+    return content

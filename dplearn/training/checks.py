@@ -198,8 +198,6 @@ def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: b
                 f"Expected bound.max_grad_norm = plan.max_grad_norm = {phase.max_grad_norm!r}, "
                 f"got bound.max_grad_norm={norm!r}."
             )
-        if bound is not None:
-            bound.gradient_noise(phase.noise_multiplier)  # raises if count_noise is too small
         if phase.dataset_size not in (None, size):
             planned = f"plan.dataset_size = {phase.dataset_size}"
             raise ValueError(f"Expected a dataset of {planned} records, got {size}.")

@@ -7,10 +7,8 @@ When a process dies, the others raise an error: at once with gloo, whose connect
 NCCL after the timeout given to `torch.distributed.init_process_group`, ten minutes by default.
 """
 
-import hashlib
 import os
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch.distributed as dist
@@ -31,43 +29,42 @@ class DistributedContext:
                 "torch.distributed.group.WORLD, or for a run of its own a new_group of this "
                 "process."
             )
-        self._group = group
+        self.group = group
         self.rank = 0 if group is None else dist.get_rank(group)
         self.processes = 1 if group is None else dist.get_world_size(group)
-        self.share_of_noise = float(self.rank == 0)
 
     def add_up(self, *values: Tensor) -> None:
         """Replace tensors by their sums over all processes."""
-        for value in values if self._group is not None else ():
-            dist.all_reduce(value, op=dist.ReduceOp.SUM, group=self._group)
+        for value in values if self.group is not None else ():
+            dist.all_reduce(value, op=dist.ReduceOp.SUM, group=self.group)
 
     def start_equal(self, model: nn.Module) -> None:
         """Copy the parameters and buffers of the first process to all others."""
-        for value in model.state_dict().values() if self._group is not None else ():
-            dist.broadcast(value, group=self._group, group_src=0)
+        for value in model.state_dict().values() if self.group is not None else ():
+            dist.broadcast(value, group=self.group, group_src=0)
 
     def gathered(self, value: Any) -> list[Any]:
         """Return the values of all processes, by rank."""
         every: list[Any] = [value] * self.processes
-        if self._group is not None:
-            dist.all_gather_object(every, value, group=self._group)
+        if self.group is not None:
+            dist.all_gather_object(every, value, group=self.group)
         return every
 
     def agree(self, facts: Mapping[str, str]) -> None:
         """Raise in every process, naming the first difference, unless all facts are equal."""
-        every = self.gathered(dict(facts))
-        for rank, other in enumerate(every):
-            for name in {**every[0], **other}:
-                if (first := every[0].get(name)) != (own := other.get(name)):
-                    raise ValueError(
-                        f"Expected {name} to be the same in all processes, got {first} in process "
-                        f"0 and {own} in process {rank}."
-                    )
+        first, *others = self.gathered(dict(facts))
+        for rank, other in enumerate(others, start=1):
+            for name, expected, got in differences(first, other):
+                raise ValueError(
+                    f"Expected {name} to be the same in all processes, got {expected} in process "
+                    f"0 and {got} in process {rank}."
+                )
 
-    def has(self, path: str | Path) -> bool:
-        """Return whether the file exists; ValueError if it differs between processes."""
-        exists = Path(path).is_file()
-        if self._group is not None:
-            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"
-            self.agree({"checkpoint": digest})
-        return exists
+
+def differences(
+    first: Mapping[str, str], other: Mapping[str, str]
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield the name and both values of each fact that differs."""
+    for name in {**first, **other}:
+        if first.get(name) != other.get(name):
+            yield name, first.get(name), other.get(name)

@@ -47,7 +47,7 @@ def fit(
         Arrays have one row per record; inputs may be a tuple or dict of them, targets None. Items
         of a dataset are such pairs; in a dict, "labels" are the targets. Of a loader, `collate_fn`,
         workers and pinning are used: the plan draws the lots. A record is one row or item: put all
-        data of a person into one. Each shuffled epoch leaves out at least one random record.
+        data of a person into one.
     delta : float
         In (0, 1), of the epsilon shown and of the target.
     accountant : Accountant or str
@@ -88,7 +88,7 @@ def fit(
     >>> history.guarantee(1e-5).epsilon <= 1.0
     True
     """
-    plan, steps = plan.trained(), plan.steps
+    steps = plan.steps
     if target_epsilon is not None:
         steps = plan.affordable_steps(accountant, epsilon=target_epsilon, delta=delta)
     if checkpoint_every is not None:

@@ -13,54 +13,69 @@ from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.run import Phases, Plan
 from dplearn.training.gradients import ClippedSum
 
-# Sums over the records of a lot; `below` counts norms at most C.
-TALLY = ("loss", "finite", "examples", "clipped", "non_finite", "below")
-
 _STOPPED = "the data and the model did not decide when to stop"
 _NOT_ADAPTED = "no run was planned by what an earlier one released"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Private:
-    """Diagnostics of one step, computed without noise: for inspection, never for release."""
+    """Diagnostics of one step, computed without noise: for inspection, never for release.
 
-    loss: float  # mean of finite losses before the step; NaN for an empty lot
-    clipped_fraction: float  # share of gradients that were scaled down; NaN for an empty lot
+    Parameters
+    ----------
+    loss : float, mean of the lot's finite losses before the step; in any range, NaN without one
+    clipped_fraction : float in [0, 1], share of gradients scaled down; NaN for an empty lot
+    lot_size : int >= 0
+    non_finite : int >= 0, records left out because their gradient is infinite or NaN
+    """
+
+    loss: float
+    clipped_fraction: float
     lot_size: int
-    non_finite: int  # records left out because their gradient is infinite or NaN
+    non_finite: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One step of a run; only its number and its clipping norm are public."""
+    """One step of a run; only its number and its clipping norm are public.
 
-    step: int  # number of steps done, including this one
-    norm: float | Tensor = field(repr=False)
-    tally: Tensor = field(repr=False, compare=False)  # private, on the device that computed it
+    Parameters
+    ----------
+    step : int >= 1, number of steps done, including this one
+    clipping_norm : float > 0, largest norm of a contribution
+    tally : Tensor, shape (2, 3), private result of `tally_of`, on the device that computed it
+    """
 
-    @cached_property
-    def clipping_norm(self) -> float:
-        """Largest norm of a contribution; reading an adaptive one waits for the device."""
-        return float(self.norm)
+    step: int
+    clipping_norm: float
+    tally: Tensor = field(repr=False, compare=False)
 
     @cached_property
     def private(self) -> Private:
         """Diagnostics; reading them waits for the device."""
-        tally = dict(zip(TALLY, self.tally.tolist(), strict=True))
+        (loss, _, clipped), (losses, norms, size) = self.tally.tolist()
         return Private(
-            loss=tally["loss"] / (tally["finite"] or math.nan),
-            clipped_fraction=tally["clipped"] / (tally["examples"] or math.nan),
-            lot_size=round(tally["examples"]),
-            non_finite=round(tally["non_finite"]),
+            loss=loss / (losses or math.nan),
+            clipped_fraction=clipped / (size or math.nan),
+            lot_size=round(size),
+            non_finite=round(size - norms),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """Steps of a run so far, and assumptions of its guarantee beyond those of the plan."""
+    """Steps of a run so far, and assumptions of its guarantee beyond those of the plan.
+
+    Parameters
+    ----------
+    plan : DPSGD or Phases
+    steps : int >= 0, all steps done
+    records : tuple of Record, from the first step or the last resume
+    assumptions : tuple of str
+    """
 
     plan: Plan
-    steps: int  # all steps done; `records` starts at the first step or the last resume
+    steps: int
     records: tuple[Record, ...] = ()
     assumptions: tuple[str, ...] = ()
 
@@ -105,10 +120,7 @@ class History:
         return self.assumptions + ((_STOPPED,) if self.steps < self.plan.steps else ())
 
 
-def tally_of(part: ClippedSum, largest: Tensor) -> Tensor:
-    """Return sums over the records of a micro-batch, in the order of TALLY."""
-    finite, below = part.losses.abs() < math.inf, part.norms <= largest
-    loss = torch.where(finite, part.losses, 0).to(part.norms)  # stack converts the others
-    every = torch.ones_like(below)
-    rows = [loss, finite, every, part.scaled, ~(part.norms < math.inf), below]
-    return torch.stack(rows).sum(1)
+def tally_of(part: ClippedSum) -> Tensor:
+    """Return the sums of losses, norms and scaled rows that are finite, and their numbers."""
+    rows = torch.stack([part.losses, part.norms, part.scaled])  # converts to one type
+    return torch.stack([rows.nan_to_num(0, 0, 0), rows.isfinite()]).sum(2)

@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 import os
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import groupby
@@ -31,10 +31,9 @@ from torch import Tensor
 from dplearn.training import devices
 
 Run = tuple[int, float]  # a number of entries, and the standard deviation of their noise
-# Function of a number of pairs of normals: two random words for each pair.
-Words = Callable[[int], tuple[NDArray[np.uint32], NDArray[np.uint32]]]
+Words = Callable[[int], Any]  # two random words for each of a number of pairs of normals
 
-_CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache
+_CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache; an eighth by the cipher
 _ZEROS = bytes(4 * _CHUNK)
 _SMALL = 2**8  # words below this are refined by another 32 bits
 
@@ -48,17 +47,15 @@ class Randomness:
     seed: int | None = None  # None: the operating system's randomness
     secure: bool = False  # no noise from an accelerator's own generator
 
-    def __post_init__(self) -> None:
-        if self.secure and self.seed is not None:
-            raise ValueError("Expected secure=True without a generator, got both.")
-
     @classmethod
     def of(cls, generator: torch.Generator | None, *, secure: bool = False) -> Randomness:
         """Return streams seeded by a draw from a generator, if there is one."""
         if generator is None:
             return cls(secure=secure)
+        if secure:
+            raise ValueError("Expected secure=True without a generator, got both.")
         drawn = torch.randint(2**62, (), generator=generator, device=generator.device)
-        return cls(seed=int(drawn), secure=secure)
+        return cls(seed=int(drawn))
 
     def stream(self, *key: int) -> np.random.Generator:
         """Return the stream of this key; without a seed, a stream that never repeats."""
@@ -70,52 +67,51 @@ class Randomness:
 
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
         """Return the noise of all runs as a flat tensor, with the device and type of `like`."""
-        if like.device.type != "cpu" and not self.secure:
+        on_device, chunk = like.device.type != "cpu" and not self.secure, _CHUNK
+        if on_device or self.seed is None:  # merge adjacent runs of equal scale
+            runs = [(sum(n for n, _ in run), x) for x, run in groupby(runs, lambda run: run[1])]
+        sizes = [size for size, _ in runs]
+        if on_device:
             seed = int(self.stream(NOISE, *key).integers(2**63))
-            runs = merged(runs)
-            flat = like.new_empty(sum(size for size, _ in runs))
+            flat = like.new_empty(sum(sizes))
             flat.normal_(generator=devices.generator(like.device, seed))
-            for part, (_, scale) in zip(flat.split([n for n, _ in runs]), runs, strict=True):
+            for part, (_, scale) in zip(flat.split(sizes), runs, strict=True):
                 part *= scale
             return flat
         if self.seed is None:
-            from cryptography.hazmat.primitives import ciphers  # type: ignore
-
-            aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(os.urandom(16))
-            encrypt = ciphers.Cipher(aes, start).encryptor().update
-            words: Any = lambda n: np.frombuffer(encrypt(_ZEROS[: 8 * n]), np.uint32).reshape(2, n)
-            runs, chunk = merged(runs), _CHUNK // 8
+            words, chunk = _ciphered(), _CHUNK // 8
         else:
-            words, chunk = partial(_generated, self.stream(NOISE, *key)), _CHUNK
-        flat = torch.empty(sum(size for size, _ in runs), dtype=like.dtype)
-        whole, start = flat.numpy(), 0
+            words = partial(_generated, self.stream(NOISE, *key))
+        flat, start = torch.empty(sum(sizes), dtype=like.dtype), 0
+        whole = flat.numpy()
         for size, scale in runs:
             for first in range(start, start + size, chunk):
                 _draw(words, whole[first : min(first + chunk, start + size)], scale)
             start += size
         return devices.moved(flat, like.device)
 
-    @contextmanager
-    def for_model(self, device: torch.device, *key: int) -> Iterator[None]:
-        """Draw a model's random numbers from a seeded stream within a context, if seeded."""
+    def for_model(self, device: torch.device, *key: int) -> AbstractContextManager[None]:
+        """Return a context that draws a model's random numbers from a seeded stream, if seeded."""
         if self.seed is None:
-            yield
-            return
-        with devices.forked(device, int(self.stream(MODEL, *key).integers(2**63))):
-            yield
-
-
-def merged(runs: Sequence[Run]) -> list[Run]:
-    """Merge adjacent runs with equal standard deviation."""
-    return [(sum(n for n, _ in run), x) for x, run in groupby(runs, lambda run: run[1])]
+            return nullcontext()
+        return devices.forked(device, int(self.stream(MODEL, *key).integers(2**63)))
 
 
 def _generator(entropy: Any) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
 
 
+def _ciphered() -> Words:
+    """Return words of the key stream of AES-256 in counter mode, with a new key."""
+    from cryptography.hazmat.primitives import ciphers  # type: ignore
+
+    aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(os.urandom(16))
+    encrypt = ciphers.Cipher(aes, start).encryptor().update
+    return lambda count: np.frombuffer(encrypt(_ZEROS[: 8 * count]), np.uint32).reshape(2, count)
+
+
 def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArray]:
-    """Return two random words for each of `count` pairs, from a seeded stream."""
+    """Return words of a seeded stream."""
     drawn = stream.bit_generator.random_raw(count + -(-count // 2))
     return (drawn[:count] >> 32) ^ 2**31, drawn[count:].view(np.uint32)[:count]
 

@@ -4,14 +4,13 @@ import hashlib
 import random
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils import data
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 from dplearn.training.devices import forked, moved
 from dplearn.training.guard import probing
@@ -19,7 +18,7 @@ from dplearn.training.sampling import Lot, micro_batches
 from dplearn.training.tape import Loss, called
 
 _ARRAYS = Tensor, np.ndarray
-# Settings of a DataLoader for how items are loaded, not which.
+# Settings of a DataLoader with workers for how items are loaded, not which.
 _LOADING = """num_workers prefetch_factor worker_init_fn multiprocessing_context pin_memory timeout
     generator"""
 # Records compared with and without the others; relative tolerance of their losses.
@@ -33,7 +32,7 @@ class Records:
 
     def __init__(self, dataset: Any, *, like: Tensor) -> None:
         self._like, self._due, self._coming = like, -1, iter(())
-        self._collate, self._options = data.default_collate, {}
+        self._options: dict[str, Any] = {"collate_fn": data.default_collate}
         if isinstance(dataset, data.DataLoader):
             loader, dataset, sampler = dataset, dataset.dataset, dataset.sampler
             plain = type(sampler) is data.SequentialSampler
@@ -44,9 +43,9 @@ class Records:
                     f"sampler, got sampler={type(sampler).__name__}, "
                     f"batch_size={loader.batch_size}: lots are drawn by the plan."
                 )
-            self._collate = loader.collate_fn
-            names = _LOADING.split() if loader.num_workers else ()
+            names = ["collate_fn", *_LOADING.split() * bool(loader.num_workers)]
             self._options = {name: getattr(loader, name) for name in names}
+        self._collate = self._options["collate_fn"]
         if type(dataset) is data.TensorDataset and self._collate is data.default_collate:
             dataset = dataset.tensors
         columns = isinstance(dataset, list) and isinstance(dataset[0] if dataset else 0, _ARRAYS)
@@ -69,7 +68,7 @@ class Records:
                 raise ValueError(
                     "Expected inputs and targets to be arrays with one row per record."
                 )
-            self._dataset, (self._size,) = self._typed(dataset), sizes
+            self._dataset, (self._size,) = tree_flatten(self._typed(dataset)), sizes
         if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
 
@@ -80,11 +79,10 @@ class Records:
         """Return inputs and targets of these records, on the device."""
         if self.of_items:
             return self._there(self._collate([self._dataset[i] for i in index]))
-        at, (inputs, targets) = torch.as_tensor(index, dtype=torch.long), self._dataset
-        rows = lambda x: moved(x.index_select(0, moved(at, x.device)), self._like.device)
-        if type(inputs) is type(targets) is Tensor:
-            return rows(inputs), rows(targets)
-        return tree_map_only(Tensor, rows, self._dataset)
+        at, device = torch.as_tensor(index, dtype=torch.long), self._like.device
+        rows = lambda x: moved(x.index_select(0, moved(at, x.device)), device)
+        arrays, structure = self._dataset
+        return tree_unflatten([x if x is None else rows(x) for x in arrays], structure)
 
     def digest(self) -> str:
         """Return a digest of a few records; for items, of targets only: inputs may be augmented."""
@@ -100,22 +98,18 @@ class Records:
     ) -> Iterator[tuple[Any, Any]]:
         """Return the micro-batches of the first step; workers load those of later steps ahead."""
         small = self._like.device.type == "cpu"
-        cut = partial(micro_batches, most=micro_batch, small=small)
+        cut = lambda step: micro_batches(lot(step), micro_batch, small=small)
         if not self.of_items:
-            return (self.rows(part) for part in cut(lot(steps[0])))
+            return map(self.rows, cut(steps[0]))
         if steps[0] != self._due:
             self.forget()  # end old workers before new ones start
-            order: Any = (part.tolist() for step in steps for part in cut(lot(step)))
-            options: dict[str, Any] = {
-                "batch_sampler": order,
-                "collate_fn": self._collate,
-                **self._options,
-            }
+            order: Any = (part.tolist() for step in steps for part in cut(step))
             with torch.random.fork_rng([]):  # a loader draws a seed for its workers
-                self._coming = iter(data.DataLoader(self._dataset, **options))
+                loader = data.DataLoader(self._dataset, batch_sampler=order, **self._options)
+                self._coming = iter(loader)
         self._due = steps[0] + 1
         # In a generator, StopIteration from an item is an error, not the end of the lot.
-        return (self._there(next(self._coming)) for _ in cut(lot(steps[0])))
+        return (self._there(next(self._coming)) for _ in cut(steps[0]))
 
     def forget(self) -> None:
         """Drop the lots loaded ahead, and end the workers."""
@@ -142,9 +136,8 @@ class Records:
 
         def losses(index: Sequence[int]) -> Tensor:
             with forked(self._like.device, 0), torch.no_grad():
-                inputs, targets = self._there(
-                    self._collate([_item(self._dataset, i) for i in index])
-                )
+                batch = self._collate([_item(self._dataset, i) for i in index])
+                inputs, targets = self._there(batch)
                 return loss_fn(called(model, inputs), targets)
 
         with probing(model):

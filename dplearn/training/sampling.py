@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.core import validate
 from dplearn.run import DPSGD
 
 Lot = NDArray[np.int64]
@@ -19,7 +18,6 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
     Lots of ``"poisson"``, truncated or not, and of ``"random_allocation"`` differ in
     size and can be empty; for other schemes sample_rate * size must be a whole number.
     """
-    validate.integer(minimum=1, size=size)
     match plan.sampling:
         case "none":
             return [np.arange(size)]

@@ -3,9 +3,9 @@ r"""DP-SGD step by step, for custom training loops.
 .. math:: \tilde g = \frac{1}{L}\Big(\sum_{i \in \text{lot}} c_i g_i + N(0, z^2 s^2)\Big).
 
 The expected lot size L is *public*; the number of records drawn is private and must not be used.
-An empty lot is a step of pure noise. `dplearn.training.plain` is the same algorithm on one page:
-its lot is `_lot` here, its clipped sum and noise are `_add_clipped` and `_noise`, and its last
-line is `_update`, with an ordinary optimizer. At steps 1, 2, 4, 8, ... the guard tests a lot.
+An empty lot is a step of pure noise. `Trainer.step` has the lines of `plain.train`, in another
+order: sums are added to the noise, and an ordinary optimizer steps. At steps 1, 2, 4, 8, ... the
+guard tests a lot.
 """
 
 import math
@@ -24,13 +24,13 @@ from dplearn.core import validate
 from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS
 from dplearn.run import DPSGD, Plan
 from dplearn.training import checkpoint, sampling
-from dplearn.training.bounds import AdaptiveQuantile, ClippingBound, Flat
+from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.checks import check_gradients, check_phases, check_settings
 from dplearn.training.devices import random_states
 from dplearn.training.distributed import DistributedContext, Group
 from dplearn.training.gradients import ClippedSum, Gradients, by_name
 from dplearn.training.guard import columns_of, refusal, stored
-from dplearn.training.history import TALLY, History, Record, tally_of
+from dplearn.training.history import History, Record, tally_of
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Records
 from dplearn.training.tape import Loss, state_of
@@ -120,10 +120,10 @@ class Trainer:
     secure: InitVar[bool] = False
     process_group: Group = None
     records: list[Record] = field(default_factory=list, init=False)
+    steps: int = field(default=0, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
-        self.plan = self.plan.trained()
         self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         bound = self.bound or Flat(self.plan.at(0)[0].max_grad_norm)
@@ -135,86 +135,74 @@ class Trainer:
         validate.positive(expected_batch_size=1 if public is None else public)
         size, alone = len(self._data), not self.process_group
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
-        self._steps, self._due = 0, 1  # the next step that the guard tests
         self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
         presumed = [_SIZE_IS_PUBLIC] * (public is None) + [_ITEMS] * self._data.of_items
         presumed += [_NO_SEED] * (self._randomness.seed is not None)
         self._presumed = dict.fromkeys([*presumed, _ALONE])  # an ordered set
-        run = self._fingerprint()
-        records = "" if alone else self._data.digest()
-        self._context.agree({**run, "seed": repr(self._randomness.seed), "records": records})
+        self._run = self._settings()
+        seed, records = repr(self._randomness.seed), "" if alone else self._data.digest()
+        self._context.agree({**self._run, "seed": seed, "records": records})
         self._context.start_equal(self.model)
         self._state: Any = None  # of the model at its last check
-        self._look()
+        self._check()
         self._data.check_items(self.model, self.loss_fn)
-        self._run = run
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Set private attributes; raise AttributeError for public ones, which were checked."""
-        if "_run" in vars(self) and not name.startswith("_"):
-            raise AttributeError(f"Expected {name} to stay as it is: build another Trainer.")
-        super().__setattr__(name, value)
-
-    @property
-    def steps(self) -> int:
-        """Number of steps done."""
-        return self._steps
+        self._due = 1  # the next step that the guard tests
 
     @torch.inference_mode(False)  # also inside a caller's torch.no_grad()
     def step(self) -> Record:
         """Run one step and return its record; ValueError if all planned steps are done."""
         if self.steps >= self.plan.steps:
             raise ValueError(f"Expected at most {self.plan.steps} steps, as planned, got one more.")
-        self._look()
+        self._check()
         phase, _ = self.plan.at(self.steps)
         if self.bound is None and self._gradients.groups.norms != (phase.max_grad_norm,):
             self._gradients.clip_to(Flat(phase.max_grad_norm))
-        expected, left = self._expected(phase), range(self.steps, self.plan.steps)
+        expected = self._expected(phase)
+        tested = self.steps + 1 >= self._due
+        before = stored(self.model) if tested else {}
+        left = range(self.steps, self.plan.steps)
         lot = self._data.parts(left, self._lot, self.micro_batch or phase.max_batch_size)
-        mean = self._noise(phase)
-        means = by_name(mean[: self._count], self._gradients.parameters)
-        looks, self._refusal = self.steps + 1 >= self._due, None
-        before = stored(self.model) if looks else {}
-        tally = self._add_clipped(means, lot, expected)
-        if looks:
+        total = self._noise(phase)
+        sums = by_name(total, self._gradients.parameters)
+        tally, message = self._add_clipped(sums, lot, expected)
+        if tested:
             for name, value in stored(self.model).items():
                 if before.get(name, value) != value:
-                    self._refusal = (
+                    message = (
                         f"Expected the passes over a lot to leave {name!r} as it is, but it "
                         "changed: the model holds data without noise now."
                     )
-            every = self._context.gathered(self._refusal)
-            if message := next(filter(None, every), ""):
-                del mean, means, tally, lot  # a traceback may show local variables
-                raise ValueError(f"{message} The {self.steps} steps done have no guarantee.")
+            if refused := next(filter(None, self._context.gathered(message)), ""):
+                del total, sums, tally, lot  # a traceback may show local variables
+                raise ValueError(f"{refused} The {self.steps} steps done have no guarantee.")
             # A lot of at most one record is not tested; all processes test at the same steps.
-            if self.process_group or self._refusal is not None:
+            if self.process_group or message is not None:
                 self._due = 2 * (self.steps + 1)
-        self._context.add_up(mean, tally)
+        self._context.add_up(total, tally)
         # Count the step before the update, so that an interrupted update is counted too.
-        record = self._counted(tally, mean[-1], expected)
-        self._update(means)
+        self._drawn.pop(self.steps, None)
+        self.steps += 1
+        norm = math.hypot(*self._gradients.groups.norms)
+        self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
+        self._update(sums)
         return record
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         """Check the model and choose its recipe, if its state has changed."""
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
-        largest, bound = self._gradients.largest, self._gradients.bound
-        self._gradients = Gradients(self.model, self.loss_fn, bound)
-        if isinstance(self.bound, AdaptiveQuantile):
-            self._gradients.largest = largest
+        self._gradients = Gradients(self.model, self.loss_fn, self._gradients.bound)
         sample = self.example or self._data.rows([i % len(self._data) for i in range(20)])
         if check_gradients(self._gradients, sample, public=bool(self.example)):
             self._presumed[_RANDOM] = None
         self._state = state
         if self._gradients.how == "alone":
             warnings.warn(_SLOW, stacklevel=3)
-        named = self._gradients.parameters.values()
-        self._count, ours = sum(p.numel() for p in named), {id(p) for p in named}
-        every = [p for group in self.optimizer.param_groups for p in group["params"]]
-        self._left = [p for p in every if id(p) not in ours]
+
+    def _expected(self, phase: DPSGD) -> float:
+        """Return the public size of a lot."""
+        return float(self.expected_batch_size or phase.sample_rate * len(self._data))
 
     def _lot(self, step: int) -> sampling.Lot:
         """Return this process's records of a step; repeated calls return the same lot."""
@@ -231,70 +219,50 @@ class Trainer:
         return self._drawn[step]
 
     def _noise(self, phase: DPSGD) -> Tensor:
-        """Return flat noise of the mean gradient and, for an adaptive quantile, of its count."""
-        bound, parameters = self._gradients.bound, self._gradients.parameters
-        groups, share = self._gradients.groups, self._context.share_of_noise
-        z = share * bound.gradient_noise(phase.noise_multiplier) / self._expected(phase)
-        moves = isinstance(bound, AdaptiveQuantile)  # its only scale is on the device
-        scales = [1.0] if moves else groups.scales
-        runs = [(p.numel(), z * scales[groups.of[name]]) for name, p in parameters.items()]
-        noise = self._randomness.normals(runs + [(1, share)] * moves, self._like, self.steps)
-        if moves:
-            noise[:-1] *= self._gradients.largest[0]
-        return noise
+        """Return flat noise of the mean gradient; zeros in all processes but the first."""
+        parameters, groups = self._gradients.parameters, self._gradients.groups
+        z = (self._context.rank == 0) * phase.noise_multiplier / self._expected(phase)
+        runs = [(p.numel(), z * groups.scales[groups.of[name]]) for name, p in parameters.items()]
+        return self._randomness.normals(runs, self._like, self.steps)
 
     def _add_clipped(
-        self, means: Mapping[str, Tensor], lot: Iterable[Any], expected: float
-    ) -> Tensor:
-        """Add a lot's clipped sum, divided by its public size, and return its tally."""
-        tallies, device = [], self._like.device
-        looks = self.steps + 1 >= self._due
+        self, sums: Mapping[str, Tensor], lot: Iterable[Any], expected: float
+    ) -> tuple[Tensor, str | None]:
+        """Add a lot's clipped sum, divided by its public size; return its tally and a message.
+
+        The message is the guard's error, "" without one, and None if it has tested nothing.
+        """
+        tallies, message, device = [], None, self._like.device
+        tested = self.steps + 1 >= self._due
         torch.clear_autocast_cache()  # a caller's autocast around several steps caches old weights
         with self._randomness.for_model(device, self._context.rank, self.steps):
             for pair in lot:
-                states = random_states(device) if looks else []
-                part = self._gradients.add(pair, means, 1 / expected)
-                tallies.append(tally_of(part, self._gradients.largest[0]))
-                if looks and len(part.losses) > 1:
-                    self._guard(pair, part, states)
-                    looks = False
-        return reduce(torch.add, tallies) if tallies else self._like.new_zeros(len(TALLY))
+                states = random_states(device) if tested else []
+                part = self._gradients.add(pair, sums, 1 / expected)
+                tallies.append(tally_of(part))
+                if tested and len(part.losses) > 1:
+                    message, tested = self._guard(pair, part, states), False
+        return reduce(torch.add, tallies) if tallies else self._like.new_zeros(2, 3), message
 
-    def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> None:
-        """Set a refusal, or "", after testing whether records of a lot influence each other."""
+    def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> str:
+        """Return an error message if records of a lot influence each other, else ""."""
+        if self._gradients.how != "tape":
+            return ""  # no record meets another
         # Real records may be worse conditioned than synthetic ones.
         options: Any = {"states": states, "seed": self.steps + 1, "room": 1e-4}
-        recorded = self._gradients.how == "tape"  # otherwise no record meets another
-        found = recorded and refusal(self._gradients, pair, columns_of(part), **options)
-        self._refusal = f"{found} This was at step {self.steps + 1}." if found else ""
+        message = refusal(self._gradients, pair, columns_of(part), **options)
+        return f"{message} This was at step {self.steps + 1}." if message else ""
 
     def _update(self, means: Mapping[str, Tensor]) -> None:
         """Step the optimizer with noisy means as gradients, after removing all other gradients."""
-        for parameter in self._left:
-            parameter.grad = None
-        for name, value in means.items():
-            parameter = self._gradients.parameters[name]
-            parameter.grad = value if value.dtype is parameter.dtype else value.to(parameter.dtype)
+        for group in self.optimizer.param_groups:
+            for parameter in group["params"]:
+                parameter.grad = None
+        for name, parameter in self._gradients.parameters.items():
+            parameter.grad = means[name].to(parameter.dtype)
         self.optimizer.step()
         if self.scheduler is not None:
             self.scheduler.step()
-
-    def _expected(self, phase: DPSGD) -> float:
-        """Return the public size of a lot."""
-        return float(self.expected_batch_size or phase.sample_rate * len(self._data))
-
-    def _counted(self, tally: Tensor, normal: Tensor, expected: float) -> Record:
-        """Count and record a step; `normal` is the noise that moves an adaptive norm."""
-        self._drawn.pop(self._steps, None)
-        self._steps += 1
-        norm, bound = math.hypot(*self._gradients.groups.norms), self._gradients.bound
-        if isinstance(bound, AdaptiveQuantile):
-            norm, sums = self._gradients.largest, dict(zip(TALLY, tally, strict=True))
-            counts = {"below": sums["below"], "examples": sums["examples"], "normal": normal}
-            factor = bound.factor(**counts, expected_batch_size=expected)
-            self._gradients.largest = norm * factor
-        self.records.append(Record(step=self.steps, norm=norm, tally=tally))
-        return self.records[-1]
 
     def end_workers(self) -> None:
         """End the workers that load lots ahead; the next step starts them again."""
@@ -322,21 +290,15 @@ class Trainer:
                 f"Expected a checkpoint between two epochs, got one after {self.steps} steps: "
                 "without a generator the order of an epoch is not kept."
             )
-        content = {
-            "run": self._run,
-            "steps": self.steps,
-            "seed": self._randomness.seed,
-            "norms": self._gradients.largest.cpu(),  # an adaptive quantile changes them
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
-        }
+        content = {"run": self._run, "steps": self.steps, "seed": self._randomness.seed}
+        content |= {name: part.state_dict() for name, part in self._parts().items()}
         if self._context.rank == 0:
             checkpoint.write(path, content)
 
     def resume(self, path: str | Path) -> None:
         """Load the checkpoint at a path if it exists, then write it or raise OSError."""
-        if self._context.has(path):
+        self._context.agree({"checkpoint": checkpoint.digest(path)})
+        if Path(path).is_file():
             self.load(path)
         self.save(path)
 
@@ -348,32 +310,33 @@ class Trainer:
         same size is not detected. ValueError is raised for a file that is damaged, belongs to
         another run or differs between processes, and after a step of this trainer.
         """
-        self._context.has(path)
-        written = checkpoint.loaded(path)
-        checkpoint.require_equal(written["run"], self._run, path)
+        self._context.agree({"checkpoint": checkpoint.digest(path)})
+        written = checkpoint.loaded(path, self._run)
         steps, seed = written["steps"], written["seed"]
         if self.steps or not 0 <= steps <= self.plan.steps:  # counted steps stay counted
             raise ValueError(
                 f"Expected a checkpoint after at most {self.plan.steps} steps for a trainer before "
                 f"its first, got one after {steps} in {path} and a trainer after {self.steps}."
             )
-        self.optimizer.load_state_dict(written["optimizer"])
-        self.model.load_state_dict(written["model"])
-        if self.scheduler is not None:
-            self.scheduler.load_state_dict(written["scheduler"])
-        self._gradients.largest.copy_(written["norms"])
-        self._steps, self._randomness = steps, replace(self._randomness, seed=seed)
+        for name, part in self._parts().items():
+            part.load_state_dict(written[name])
+        self.steps, self._randomness = steps, replace(self._randomness, seed=seed)
         self._presumed |= dict.fromkeys([_NO_OTHER_BRANCH] * (seed is None))
         self._drawn.clear()  # lots of a first step that failed
         self._data.forget()
         self._state, self._due = None, steps + 1
-        self._look()
+        self._check()
 
-    def _fingerprint(self) -> dict[str, str]:
-        """Return the settings that must agree between a checkpoint and the run that loads it."""
+    def _parts(self) -> dict[str, Any]:
+        """Return the objects that have a state in a checkpoint."""
+        parts = {"optimizer": self.optimizer, "model": self.model, "scheduler": self.scheduler}
+        return {name: part for name, part in parts.items() if part is not None}
+
+    def _settings(self) -> dict[str, str]:
+        """Return the settings that must agree between processes, and with a checkpoint."""
         facts: dict[str, Any] = {
             "plan": self.plan,
-            "bound": self._gradients.bound,
+            "bound": self.bound,
             "expected_batch_size": self._expected(self.plan.at(0)[0]),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
             "optimizer": type(self.optimizer).__name__,

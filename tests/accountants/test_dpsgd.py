@@ -87,8 +87,6 @@ def test_shuffled_epochs_drop_the_incomplete_batch():
     assert any("is left out of it" in clause for clause in run.mechanism.assumptions)
     whole = DPSGD.from_epochs(**question | {"batch_size": 240}, epochs=60, sampling="shuffled")
     assert whole.mechanism == Shuffled(Gaussian(1.0), 250)
-    assert 0 < whole.trained().mechanism.left_out < 1e-8
-    assert Phases((whole, RUN)).trained() == Phases((whole.trained(), RUN))
     used = dataclasses.replace(run, drop_last=False)
     assert used.mechanism == Shuffled(Gaussian(1.0), 234)
     assert any("drop_last" in clause for clause in used.mechanism.assumptions)

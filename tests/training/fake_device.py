@@ -17,7 +17,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 from torch.utils.data import DataLoader
 
 from dplearn import DPSGD
-from dplearn.training import AdaptiveQuantile, Trainer, devices, gradients, trainer
+from dplearn.training import Trainer, devices, gradients, trainer
 
 WORDS, HEAD = nn.Embedding(7, 8), nn.Linear(8, 7, bias=False)
 HEAD.weight = WORDS.weight
@@ -98,8 +98,7 @@ def steps(place, name, rows):
         plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=3)
         optimizer = torch.optim.SGD(on(place, model).parameters(), lr=0.1, momentum=0.9)
         losses = nn.CrossEntropyLoss(reduction="none")
-        bound = AdaptiveQuantile(max_grad_norm=1.0, count_noise=5.0) if rows else None
-        options = {"optimizer": optimizer, "micro_batch": rows, "bound": bound}
+        options = {"optimizer": optimizer, "micro_batch": rows}
         begun = Trainer(model, losses, data, plan, **options)
         begun.step()  # chooses the model's recipe
         with Strict(place) as strict:

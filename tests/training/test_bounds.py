@@ -11,17 +11,14 @@ from parts import Model
 from torch import nn
 
 from cases import each
-from dplearn.training import AdaptiveQuantile, Automatic, Flat, Grouped, PerLayer, clipped_sum
+from dplearn.training import Automatic, Flat, Grouped, PerLayer, clipped_sum
 from dplearn.training.forms import Outer, convolution
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
 grouped = lambda **norms: Grouped(norms=norms, noise_multipliers=dict.fromkeys(norms, 1.0))
 EQUAL = PerLayer(max_grad_norm=0.7)
 OWN_NOISE = Grouped(norms={"": 0.4, "head": 2.0}, noise_multipliers={"": 1.0, "head": 3.0})
-BOUNDS = [
-    *(Flat(0.7), Automatic(max_grad_norm=0.7), EQUAL, OWN_NOISE),
-    AdaptiveQuantile(max_grad_norm=0.7, count_noise=5.0),
-]
+BOUNDS = [Flat(0.7), Automatic(max_grad_norm=0.7), EQUAL, OWN_NOISE]
 
 
 @each("bound", BOUNDS)
@@ -50,32 +47,10 @@ def test_groups_are_layers_or_longest_matching_prefixes():
     assert OWN_NOISE.noise_multiplier == pytest.approx(1 / math.sqrt(1 + 1 / 9))
 
 
-@each("z, b", [(0.5, 1.0), (1.0, 10.0), (3.0, 2.0)])
-def test_noise_of_quantile_count_and_gradients_gives_the_planned_multiplier(z, b):
-    """Squared signal-to-noise ratios of independent Gaussian releases add up."""
-    bound = AdaptiveQuantile(max_grad_norm=1.0, count_noise=b)
-    assert bound.gradient_noise(z) ** -2 + (0.5 / b) ** 2 == pytest.approx(z**-2)
-    assert bound.gradient_noise(0.0) == 0.0
-
-
-def test_adaptive_norm_approaches_the_median_and_is_unchanged_by_an_empty_lot():
-    torch.manual_seed(0)
-    bound = AdaptiveQuantile(max_grad_norm=50.0, count_noise=4.0)
-    largest, zero = 50.0, torch.zeros(())
-    # In an empty lot the shifted count is 0, as if half of the norms were below.
-    assert bound.factor(below=zero, examples=zero, normal=zero, expected_batch_size=9) == 1
-    norms = torch.rand(1000).mul(4).sqrt()  # median sqrt(2)
-    counted = {"examples": torch.tensor(1000), "expected_batch_size": 1000}
-    for normal in torch.randn(200):
-        largest *= bound.factor(below=(norms <= largest).sum(), normal=normal, **counted)
-    assert largest == pytest.approx(math.sqrt(2), abs=0.05)
-
-
 @each(
     "make, match",
     [
         (lambda: Flat(0.0), "max_grad_norm > 0"),
-        (lambda: AdaptiveQuantile(max_grad_norm=0.0, count_noise=1.0), "max_grad_norm > 0"),
         (lambda: grouped(), "groups"),
         (lambda: grouped(a=-1.0), r"norms\['a'\]"),
         (lambda: Grouped(norms={"a": 1.0}, noise_multipliers={"b": 1.0}), r"\['a'\]"),
@@ -87,7 +62,7 @@ def test_invalid_bounds_are_refused(make, match):
         make()
 
 
-@each("bound, kind", product(BOUNDS[:4], ["float64", "float32", "bfloat16"]))
+@each("bound, kind", product(BOUNDS, ["float64", "float32", "bfloat16"]))
 @each("scale", [1e-4, 1.0, 1e4, 1e12])
 def test_record_changes_the_sum_by_at_most_the_sensitivity(bound, scale, kind):
     torch.manual_seed(3)

@@ -9,12 +9,12 @@ from small_runs import CROSS_ENTROPY, PLAN, flat, generator, run, small_model, s
 
 from cases import each
 from dplearn.run import Phases
-from dplearn.training import AdaptiveQuantile, checkpoint
+from dplearn.training import Automatic, checkpoint
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 TEN = dataclasses.replace(PLAN, steps=10)
 SHUFFLED = dataclasses.replace(TEN, sampling="shuffled")  # epochs of 4 steps
-ADAPTIVE = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
+AUTOMATIC = Automatic(0.5)
 
 
 def trained(path=None, plan=TEN, *, stop=None, seed=0, width=8, frozen=False, **options):
@@ -44,7 +44,7 @@ PHASES = Phases((dataclasses.replace(TEN, steps=3), ALLOCATED))
 
 
 @pytest.mark.slow
-@each("plan, bound", [(TEN, None), (TEN, ADAPTIVE), (SHUFFLED, ADAPTIVE), (PHASES, None)])
+@each("plan, bound", [(TEN, None), (TEN, AUTOMATIC), (SHUFFLED, AUTOMATIC), (PHASES, None)])
 def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, plan, bound):
     path = tmp_path / "run"
     whole, _ = trained(plan=plan, bound=bound)
@@ -63,7 +63,7 @@ def test_checkpoint_without_generator_contains_no_private_value(tmp_path):
     written = checkpoint.loaded(path)
     assert written["seed"] is None
     assert repr(history.records[-1].private.loss) not in repr(written)
-    others = {"run", "steps", "seed", "norms"}
+    others = {"run", "steps", "seed"}
     assert set(written) == others | {"model", "optimizer", "scheduler"}
     assert written["model"].keys() == small_model().state_dict().keys()
     assert written["optimizer"]["state"][0].keys() == {"step", "exp_avg", "exp_avg_sq"}
@@ -88,7 +88,7 @@ def test_damaged_or_foreign_checkpoint_is_refused_and_changes_nothing(tmp_path):
     before = path.read_bytes()
     for name, change in (
         ("plan", {"plan": dataclasses.replace(TEN, noise_multiplier=0.9)}),
-        ("bound", {"bound": ADAPTIVE}),
+        ("bound", {"bound": AUTOMATIC}),
         (r"model\['0.weight'\]", {"width": 9}),
         (r"model\['0.weight'\]", {"frozen": True}),
         ("optimizer", {"optimizer": torch.optim.SGD}),

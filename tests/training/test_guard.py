@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils._pytree import tree_map_only
 
 from cases import each
-from dplearn.training import AdaptiveQuantile, Trainer
+from dplearn.training import Trainer
 
 LOTS = dataclasses.replace(PLAN, sample_rate=0.5, steps=8)
 
@@ -99,8 +99,7 @@ def test_guard_checks_at_powers_of_two_and_after_resuming(tmp_path, monkeypatch)
     looks, guard = [], Trainer._guard
     note = lambda trainer, *views: looks.append(trainer.steps + 1) or guard(trainer, *views)
     monkeypatch.setattr(Trainer, "_guard", note)
-    bound = AdaptiveQuantile(max_grad_norm=0.5, count_noise=1.0)
-    trainer = started(small_model(dropout=0.5), plan=LOTS, bound=bound)
+    trainer = started(small_model(dropout=0.5), plan=LOTS)
     for _ in range(8):
         trainer.step()
     assert looks == [1, 2, 4, 8]

@@ -96,12 +96,16 @@ def test_read_only_arrays_give_no_warning(tmp_path):
 
 
 @pytest.mark.slow
-@each("sampling, workers", [("shuffled", None), ("shuffled", 2), ("random_allocation", 0)])
-def test_epoch_uses_each_record_once_even_if_steps_fail(sampling, workers):
+@each(
+    "sampling, drop_last, workers",
+    [("shuffled", True, None), ("shuffled", False, 2), ("random_allocation", False, 0)],
+)
+def test_epoch_uses_each_record_once_even_if_steps_fail(sampling, drop_last, workers):
     data = X, torch.arange(32)
     if workers is not None:
         data = loaded(Items(list(zip(*data, strict=True))), num_workers=workers)
-    plan, loss_fn = dataclasses.replace(SHUFFLED, sampling=sampling), lambda out, y: out[:, 0] * y
+    plan = dataclasses.replace(SHUFFLED, sampling=sampling, drop_last=drop_last)
+    loss_fn = lambda out, y: out[:, 0] * y
     begun = started(plan=plan, data=data, loss_fn=loss_fn)
     add, used, failures = begun._gradients.add, [[] for _ in range(12)], {1, 5, 10}
 
@@ -117,8 +121,7 @@ def test_epoch_uses_each_record_once_even_if_steps_fail(sampling, workers):
         with suppress(MemoryError):
             begun.step()
     for epoch in (used[0:4], used[4:8], used[8:12]):
-        # Each shuffled epoch leaves one record out.
-        assert len({*chain(*epoch)}) == len([*chain(*epoch)]) == 32 - begun.plan.drop_last
+        assert len({*chain(*epoch)}) == len([*chain(*epoch)]) == 32 - drop_last
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from torch import nn
 from torch.distributed.fsdp import fully_shard
 
 from dplearn.run import DPSGD
-from dplearn.training import AdaptiveQuantile, Automatic, Trainer, trainer
+from dplearn.training import Automatic, Trainer, trainer
 from dplearn.training.noise import Randomness
 
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=20, max_grad_norm=64.0)
@@ -48,7 +48,6 @@ def fixed_run(group=None):
         nn.init.constant_(parameter, 0.5 if group is None or dist.get_rank() == 0 else 7.0)
     columns = torch.randn(16, 4, generator=generator())
     options = {"data": (columns[:, :3], columns[:, 3]), "loss_fn": squares}
-    options["bound"] = AdaptiveQuantile(max_grad_norm=64.0, count_noise=1.0)
     options |= {"process_group": group, "micro_batch": None if group is None else 3}
     begun = started(model, PLAN, use=Fixed, **options)
     begun._randomness = FixedNoise()

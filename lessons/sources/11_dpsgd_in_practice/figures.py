@@ -11,10 +11,11 @@ from torch import nn
 from dplearn import DPSGD
 from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.datasets import digits, school, split
+from dplearn.teaching.book import adaptive_clipping_multiplier
 from dplearn.teaching.classroom import show, yours
 from dplearn.teaching.figures import Curve, Dot, curves, panels, slider
 from dplearn.teaching.figures.drawings import flow
-from dplearn.training import AdaptiveQuantile, Flat, clipped_sum, fit
+from dplearn.training import Flat, clipped_sum, fit
 
 # Enough digits for every machine to print the same; torch begins with half of them.
 torch.set_default_dtype(torch.float64)
@@ -47,7 +48,7 @@ def wrong(model):
         return 100 * np.mean(model(unseen).argmax(1).numpy() != held_out.labels)
 
 
-def train(seed=0, bound=None, norm=0.5, rate=1.0, look=lambda model, record: None):
+def train(seed=0, bound=None, norm=0.5, rate=1.0):
     """Train the school's network by its plan, and return its wrong answers per hundred."""
     model = network(seed)
     fit(
@@ -61,25 +62,28 @@ def train(seed=0, bound=None, norm=0.5, rate=1.0, look=lambda model, record: Non
         expected_batch_size=512,
         progress=False,
         generator=torch.Generator().manual_seed(seed),
-        callback=lambda trainer: look(model, trainer.records[-1]),
     )
     return wrong(model)
 
 
 def follow(start):
     """Train with a C that follows the median: return the errors, and every C with the median."""
-    seen = []
-
-    def look(model, record):
-        # The true median is drawn at every fourth step only.
-        if len(seen) % 4 == 0:
-            lengths = clipped_sum(model, loss_fn, x, y, bound=Flat(1.0)).norms
-        else:
-            lengths = torch.tensor(seen[-1][1])
-        seen.append((record.clipping_norm, float(lengths.median())))
-
-    bound = AdaptiveQuantile(max_grad_norm=start, count_noise=512 / 20)
-    return train(bound=bound, norm=start, look=look), np.array(seen)
+    model, draws, norm, seen = network(), torch.Generator().manual_seed(0), start, []
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9)
+    noise = adaptive_clipping_multiplier(noise_multiplier=4, bit_noise=512 / 20)
+    normal = lambda *shape: torch.randn(shape, generator=draws)
+    for step in range(plan.steps):
+        if step % 4 == 0:  # the true median is drawn at every fourth step only
+            median = clipped_sum(model, loss_fn, x, y, bound=Flat(1.0)).norms.median()
+        seen.append((norm, float(median)))
+        lot = torch.rand(len(x), generator=draws) < plan.sample_rate
+        part = clipped_sum(model, loss_fn, x[lot], y[lot], bound=Flat(norm))
+        for name, weights in model.named_parameters():
+            weights.grad = (part.sums[name] + noise * norm * normal(*weights.shape)) / 512
+        optimizer.step()
+        below = (part.norms <= norm).sum() - len(part.norms) / 2
+        norm *= float(torch.exp(-0.2 * (below + 512 / 20 * normal()) / 512))
+    return wrong(model), np.array(seen)
 
 
 def choices():

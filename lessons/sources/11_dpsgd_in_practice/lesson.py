@@ -257,7 +257,7 @@ from_below, from_above = figures.follow(0.02), figures.follow(10)
 figures.chase(from_below, from_above)
 
 # %% [markdown]
-# From 0.02 the run misreads 5.8 of a hundred (fixed: 24.8); from 10 it misreads 13.1 (fixed: 26.2), because one step changes $C$ by about ten per cent. So it is better to begin low.
+# From 0.02 the run misreads 4.5 of a hundred (fixed: 24.8); from 10 it misreads 14.5 (fixed: 26.2), because one step changes $C$ by about ten per cent. So it is better to begin low.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** Ask for the sensitivity of the count before the formula. Most say 1; with plain bits it is 1, and then the 2 in the formula is wrong. The second usual stumble: a following $C$ shrinks with the gradients, and with it the step, so it acts like a learning-rate schedule.
