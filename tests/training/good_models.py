@@ -13,19 +13,7 @@ from typing import Any
 import parts
 import torch
 import torch.nn.functional as F
-from parts import (  # fmt: skip
-    BATCH,
-    CLASSES,
-    Model,
-    Part,
-    by,
-    entering,
-    loss,
-    losses_of,
-    numbers,
-    of,
-    part,
-)
+from parts import BATCH, CLASSES, Model, Part, by, entering, loss, losses_of, numbers, of, part
 from torch import Tensor, nn
 from torch.nn.utils import parametrizations
 

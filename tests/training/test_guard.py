@@ -6,8 +6,7 @@ import math
 import pytest
 import torch
 from good_models import GOOD
-from parts import CLASSES, Model, built
-from small_runs import PLAN, small_model, started
+from parts import CLASSES, PLAN, Model, built, small_model, started
 from torch import nn
 from torch.utils._pytree import tree_map_only
 

@@ -5,8 +5,7 @@ import inspect
 import pytest
 import torch
 from good_models import EXACT
-from parts import built
-from small_runs import CROSS_ENTROPY, PLAN, flat, generator, small_data, small_model, started
+from parts import CROSS_ENTROPY, PLAN, built, flat, generator, small_data, small_model, started
 
 from dplearn.training import Trainer, plain
 from dplearn.training.noise import Randomness

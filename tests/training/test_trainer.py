@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 import torch
-from small_runs import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, small_model, started
+from parts import PLAN, flat, generator, run, small_data, small_model, started
 
 from cases import each
 from dplearn.core import display
 from dplearn.run import DPSGD, Phases
-from dplearn.training import Flat, Grouped, Trainer, clipped_sum, sampling
+from dplearn.training import Flat, Grouped, Trainer, sampling
 from dplearn.training.noise import Randomness
 
 pytestmark = pytest.mark.usefixtures("unchecked")
