@@ -14,7 +14,7 @@ Tensors are float32 or float64, so that the norms hold for the sum that is relea
 
 import math
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import reduce
 from typing import NamedTuple
 
 import torch
@@ -23,7 +23,6 @@ from torch import Tensor
 
 # Largest rounding error of a sum of products, in units of rounding of its largest terms.
 ROUNDING = 8
-_TINY = {kind: math.sqrt(torch.finfo(kind).tiny) for kind in (torch.float32, torch.float64)}
 _BLOCK = 256  # squares added at once
 # For convolutions on a CPU: pixels copied at once, and per-example gradients formed at once.
 _NUMBERS, _AT_ONCE = 2**19, 16
@@ -36,11 +35,10 @@ class Dense(NamedTuple):
     """Gradients as one tensor, for small parameters or where this is cheapest."""
 
     value: Tensor  # (B, *shape)
-    squares: Tensor | None = None  # squared norms, if already computed
 
     def squared_norm(self) -> Tensor:
         """Return squared Euclidean norms, shape (B,), too small at most by rounding."""
-        return _squares(self.value) if self.squares is None else self.squares
+        return norms(self.value.flatten(1) if self.value.dim() > 1 else self.value[:, None]) ** 2
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """Add the sum over i of factors[i] times gradient i, in the parameter's shape."""
@@ -60,22 +58,23 @@ class Outer(NamedTuple):
     right: Tensor  # (B, T, d), inputs
 
     def squared_norm(self) -> Tensor:
-        """Return the squared norms, by Gram matrices if there are several positions."""
+        """Return the squared norms, by Gram matrices if there are several positions.
+
+        They are rounded up by what rounding of terms that cancel and underflow can hide.
+        """
+        kind = torch.finfo(self.left.dtype)
+        hidden = lambda count: math.sqrt(count * kind.tiny)  # norm of numbers of square 0
         if self.left.shape[1] == 1:
-            u, v = (norms(x[:, 0]) + _lost(x, x.shape[2]) for x in self)
+            u, v = (norms(x[:, 0]) + hidden(x.shape[2]) for x in self)
             return (u * v).square()
-        left, right = (x @ x.mT for x in self)  # (B, T, T)
         # Products of pairs lose less to underflow than is added for rounding.
-        units = ROUNDING * torch.finfo(left.dtype).eps
+        units, (left, right) = ROUNDING * kind.eps, (x @ x.mT for x in self)  # (B, T, T)
         u, v = (
-            gram.diagonal(dim1=1, dim2=2).sqrt() + _lost(gram, x.shape[2] / units)
+            gram.diagonal(dim1=1, dim2=2).sqrt() + hidden(x.shape[2] / units)
             for gram, x in ((left, self.left), (right, self.right))
         )
-        return _pessimistic((left * right).sum((1, 2)), (u * v).sum(1))
-
-    def largest_terms(self) -> Tensor:
-        """Return the sum over t of |left[t]| |right[t]|, the scale of rounding errors."""
-        return (norms(self.left) * norms(self.right)).sum(1)
+        largest = (u * v).sum(1)
+        return torch.addcmul((left * right).sum((1, 2)).clamp(min=0), largest, largest, value=units)
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """Add the weighted sum by one matrix product, scaling its smaller factor."""
@@ -114,7 +113,7 @@ class Rows(NamedTuple):
         slot = torch.empty_like(order).scatter_(1, order, first + number)
         value = self.value.flatten(0, 1)
         merged = torch.zeros_like(value).index_add_(0, slot.flatten(), value)
-        return _squares(merged.view(self.value.shape))
+        return Dense(merged.view(self.value.shape)).squared_norm()
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """Add each value to its row."""
@@ -135,11 +134,10 @@ def convolution(
     values: Tensor,
     shape: Sequence[int],
     stride: Sequence[int],
-    padding: Sequence[int],
     dilation: Sequence[int],
     groups: int,
 ) -> Outer | Dense:
-    """Return gradients of the weights, from the inputs and the gradients of the outputs.
+    """Return gradients of the weights, from padded inputs and the gradients of the outputs.
 
     They are sums over positions of outer products of `grad`, (B, filters, *positions), and the
     patches under the kernel; formed where that costs less than two Gram matrices.
@@ -147,43 +145,26 @@ def convolution(
     filters, channels, *kernel = shape
     positions, size = math.prod(grad.shape[2:]), math.prod(shape[1:])
     accelerated = 1 if grad.device.type == "cpu" else _ACCELERATOR
-    steps = tuple(stride), tuple(padding), tuple(dilation)
     # With many positions and many channels, copying pixels costs more than it saves.
     if groups > 1 or (channels > _FEW and positions > _POSITIONS):
         weights = getattr(torch.nn.grad, f"conv{len(kernel)}d_weight")
-        one = lambda g, x: weights(x[None], tuple(shape), g[None], *steps, groups)
+        one = lambda g, x: weights(x[None], shape, g[None], stride, 0, dilation, groups)
         return Dense(torch.vmap(one, chunk_size=_AT_ONCE * accelerated)(grad, values))
-    patches, columns = partial(_patches, grad.shape[2:], kernel, *steps), grad.flatten(2)
-    ghost, formed = 2 * positions**2, filters * size
+    pixels = values.stride()[2:]
+    moves = [a * b for a, b in zip(stride, pixels, strict=True)]
+    taps = [a * b for a, b in zip(dilation, pixels, strict=True)]
+    windows = values.as_strided(
+        (*values.shape[:2], *kernel, *grad.shape[2:]), (*values.stride()[:2], *taps, *moves)
+    )
+    patches = lambda x: x.reshape(len(x), size, positions).mT
+    grad, ghost, formed = grad.flatten(2), 2 * positions**2, filters * size
     if formed <= _SMALL:
         ghost, formed = positions**2 * (filters + size), 8 * formed
     if ghost <= formed:
-        return Outer(columns.mT, patches(values).mT)
-    value = grad.new_empty(len(grad), filters, size)
-    few, squares = max(1, _NUMBERS * accelerated // (positions * size)), []
-    for g, x, out in zip(*(x.split(few) for x in (columns, values, value)), strict=True):
-        squares.append(_squares(torch.bmm(g, patches(x).mT, out=out)))  # while in the cache
-    return Dense(value.view(len(grad), *shape), torch.cat(squares))
-
-
-def _patches(
-    positions: Sequence[int],
-    kernel: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    values: Tensor,
-) -> Tensor:
-    """Return the pixels under the kernel at each position, (b, channels * kernel, T)."""
-    if any(padding):
-        values = F.pad(values, [side for size in reversed(padding) for side in (size, size)])
-    first, channel, *pixels = values.stride()
-    moves = [a * b for a, b in zip(stride, pixels, strict=True)]
-    taps = [a * b for a, b in zip(dilation, pixels, strict=True)]
-    patches = values.as_strided(
-        (*values.shape[:2], *kernel, *positions), (first, channel, *taps, *moves)
-    )
-    return patches.reshape(len(values), -1, math.prod(positions))
+        return Outer(grad.mT, patches(windows))
+    few = max(1, _NUMBERS * accelerated // (positions * size))  # copies stay in the cache
+    parts = zip(grad.split(few), windows.split(few), strict=True)
+    return Dense(torch.cat([g @ patches(x) for g, x in parts]).view(len(grad), *shape))
 
 
 def combined(uses: list[PerExample]) -> PerExample:
@@ -200,11 +181,6 @@ def combined(uses: list[PerExample]) -> PerExample:
     return Rows(torch.cat(index, 1), torch.cat(value, 1), length[0])
 
 
-def _squares(values: Tensor) -> Tensor:
-    """Return the sum of squares of each example, shape (B,)."""
-    return norms(values.flatten(1) if values.dim() > 1 else values[:, None]).square()
-
-
 def norms(rows: Tensor) -> Tensor:
     """Return norms along the last dimension, in blocks: one long sum would lose about 1%."""
     size = rows.shape[-1]
@@ -213,14 +189,3 @@ def norms(rows: Tensor) -> Tensor:
     count = -(-size // _BLOCK)
     whole = F.pad(rows, (0, -size % count)) if size % count else rows
     return norms(torch.linalg.vector_norm(whole.unflatten(-1, (count, -1)), dim=-1))
-
-
-def _lost(values: Tensor, count: float) -> float:
-    """Return the largest norm of `count` numbers whose squares underflow to 0."""
-    return math.sqrt(count) * _TINY[values.dtype]
-
-
-def _pessimistic(squared: Tensor, scale: Tensor) -> Tensor:
-    """Return a squared norm, rounded up by the error that cancelling terms can cause."""
-    units = ROUNDING * torch.finfo(squared.dtype).eps
-    return torch.addcmul(squared.clamp(min=0), scale, scale, value=units)

@@ -20,7 +20,7 @@ separately, which `check_model` tests.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
@@ -34,7 +34,7 @@ from torch.utils._pytree import tree_map, tree_map_only
 
 from dplearn.training.bounds import ClippingBound
 from dplearn.training.devices import exactly, forked, moved
-from dplearn.training.forms import ROUNDING, Dense, PerExample
+from dplearn.training.forms import ROUNDING, Dense
 from dplearn.training.layers import Unmet, refuse_by_name, trainable
 from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
@@ -156,7 +156,7 @@ class Gradients:
         return ClippedSum(sums=sums, **joined)
 
     def _clipped(
-        self, each: dict[str, PerExample], losses: Tensor, sums: Mapping[str, Tensor], weight: float
+        self, each: dict[str, Any], losses: Tensor, sums: Mapping[str, Tensor], weight: float
     ) -> ClippedSum:
         """Add the weighted sums of gradients to `sums`; remove the gradients from `each`."""
         zero = losses.new_zeros(len(losses), dtype=wide(losses.dtype))
@@ -202,32 +202,33 @@ class Gradients:
         self._alone(taken(pair, _LOOK, _COMPARED))  # raises the model's own errors
 
     def _is_right(self, pair: Any) -> bool:
-        """Return whether gradients of a few records equal those of autograd."""
-        names, parameters = zip(*self.parameters.items(), strict=True)
+        """Return whether gradients of a few of 11 records equal those of autograd."""
+        few, parameters = taken(pair, _LOOK, _COMPARED), [*self.parameters.values()]
         with forked(self.device, 0):
             if self.how == "vmap":  # all records draw the same random numbers
-                few, at = taken(pair, _LOOK, _COMPARED), range(len(_COMPARED))
-                forms = self._by_vmap(few, randomness="same")[1]
-                rows = [grads for _, grads in self._passes(few, seed=0)]
+                each = {name: form.value for name, form in self._by_vmap(few, "same")[1].items()}
+                right = {name: form.value for name, form in self._alone(few, seed=0)[1].items()}
             else:
-                tape, at = Tape(self.parameters, self.facts, _LOOK, learns=True), _COMPARED
+                tape = Tape(self.parameters, self.facts, _LOOK, learns=True)
                 losses = passed(self.model, self.loss_fn, pair, tape)
                 with torch.no_grad(), exactly(losses.device):
-                    forms = tape.gradients(losses, retain_graph=True)
+                    forms = tape.gradients(losses, retain_graph=True).items()
+                each = {name: form.dense()[[*_COMPARED]] for name, form in forms}
                 options = {"retain_graph": True, "materialize_grads": True}
-                rows = [torch.autograd.grad(losses[i], parameters, **options) for i in at]
-        each, eps = {name: form.dense() for name, form in forms.items()}, self.eps()
-        sizes = [torch.stack([x.norm().double() for x in expected]).norm() for expected in rows]
-        if not any(size.isfinite() for size in sizes):
-            return False  # nothing was compared
-        for i, size, expected in zip(at, sizes, rows, strict=True):
-            for name, right in zip(names, expected, strict=True):
-                value = each[name][i].view_as(right) if name in each else torch.zeros_like(right)
-                # Rounding is relative to the whole: that of a bias before a norm layer is 0.
-                error = max(1e-6, min(1e-2, 1e3 * eps)) * right.norm() + min(1e-2, 1e2 * eps) * size
-                if size.isfinite() and not (value - right).norm() <= error:
-                    return False
-        return True
+                rows = [torch.autograd.grad(losses[i], parameters, **options) for i in _COMPARED]
+                stacked = map(torch.stack, zip(*rows, strict=True))
+                right = dict(zip(self.parameters, stacked, strict=True))
+        flat = lambda x: x.reshape(len(_COMPARED), -1)
+        norms = lambda x: torch.linalg.vector_norm(flat(x), dim=1, dtype=wide(x.dtype))
+        sizes, eps = torch.stack([norms(x) for x in right.values()]).norm(dim=0), self.eps()
+        finite = sizes.isfinite()
+        for name, expected in right.items():
+            value = each.get(name, torch.zeros_like(expected)).reshape(expected.shape)
+            # Rounding is relative to the whole gradient: that of a bias before a norm layer is 0.
+            error = max(1e-6, min(1e-2, 1e3 * eps)) * norms(expected) + min(1e-2, 1e2 * eps) * sizes
+            if not (norms(value - expected) <= error)[finite].all():
+                return False
+        return bool(finite.any())  # otherwise nothing was compared
 
     def eps(self) -> float:
         """Return the machine epsilon of the coarsest type that the model computes in."""
@@ -236,29 +237,23 @@ class Gradients:
             types.add(torch.get_autocast_dtype(kind))
         return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
 
-    def _passes(
-        self, pair: Any, seed: int | None = None
-    ) -> Iterator[tuple[Tensor, tuple[Tensor, ...]]]:
-        """Yield the loss and the gradient of each record, from one pass per record."""
-        parameters, rows = list(self.parameters.values()), rows_of(pair)
+    def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Dense]]:
+        """Return losses and gradients from one pass per record, each with this seed if given."""
+        losses, grads, rows = [], [], rows_of(pair)
         for i in range(rows):
             with nullcontext() if seed is None else forked(self.device, seed):
-                losses = passed(self.model, self.loss_fn, taken(pair, rows, [i]))
-            if not losses.requires_grad:
+                loss = passed(self.model, self.loss_fn, taken(pair, rows, [i]))
+            if not loss.requires_grad:
                 raise ValueError(
                     "Expected losses that depend on trainable parameters, but autograd sees none: "
                     "is there a torch.no_grad() or a .detach() around them?"
                 )
-            yield losses, torch.autograd.grad(losses.sum(), parameters, materialize_grads=True)
+            named = [*self.parameters.values()]
+            grads.append(torch.autograd.grad(loss.sum(), named, materialize_grads=True))
+            losses.append(loss.detach())
+        return torch.cat(losses), self._formed(map(torch.stack, zip(*grads, strict=True)))
 
-    def _alone(self, pair: Any) -> tuple[Tensor, dict[str, PerExample]]:
-        """Return losses and gradients from one pass per record."""
-        losses, grads = zip(*self._passes(pair), strict=True)
-        return torch.cat(losses).detach(), self._formed(map(torch.stack, zip(*grads, strict=True)))
-
-    def _by_vmap(
-        self, pair: Any, *, randomness: str = "different"
-    ) -> tuple[Tensor, dict[str, PerExample]]:
+    def _by_vmap(self, pair: Any, randomness: str = "different") -> tuple[Tensor, dict[str, Dense]]:
         """Return losses and gradients from one vectorised pass over all records."""
         rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
@@ -271,7 +266,7 @@ class Gradients:
             grads, losses = vmap(one, sides, randomness=randomness)(values, apart)
         return losses.detach(), self._formed(grads.values())
 
-    def _formed(self, values: Iterable[Tensor]) -> dict[str, PerExample]:
+    def _formed(self, values: Iterable[Tensor]) -> dict[str, Dense]:
         pairs = zip(self.parameters, values, strict=True)
         return {name: Dense(value.to(wide(value.dtype))) for name, value in pairs}
 

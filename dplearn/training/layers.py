@@ -120,15 +120,17 @@ def _convolution(
     stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Pairs:  # fmt: skip
     each = lambda x: (x,) * dims if isinstance(x, int) else tuple(x)
+    steps = each(dilation)
 
     def whole() -> Any:
-        values, around, steps = input, padding, each(dilation)
         if padding == "same":
             total = [d * (k - 1) for d, k in zip(steps, weight.shape[2:], strict=True)]
-            sides = [side for n in reversed(total) for side in (n // 2, n - n // 2)]
-            values, around = F.pad(values, sides), 0
-        around = 0 if around == "valid" else around
-        return convolution(grad, values, weight.shape, each(stride), each(around), steps, groups)
+            sides = [(n // 2, n - n // 2) for n in total]
+        else:
+            sides = [(n, n) for n in each(0 if padding == "valid" else padding)]
+        sides = [n for side in reversed(sides) for n in side]
+        padded = F.pad(input, sides) if any(sides) else input
+        return convolution(grad, padded, weight.shape, each(stride), steps, groups)
 
     if len(grad) != batch:
         raise Unmet("a convolution of several pictures of each record")

@@ -12,7 +12,7 @@ from torch import nn
 
 from cases import each
 from dplearn.training import Automatic, Flat, Grouped, PerLayer, clipped_sum
-from dplearn.training.forms import Outer, convolution
+from dplearn.training.forms import Outer, convolution, norms
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
 grouped = lambda **norms: Grouped(norms=norms, noise_multipliers=dict.fromkeys(norms, 1.0))
@@ -104,7 +104,8 @@ def test_rounding_allowance_of_cancelling_terms_covers_the_error_at_most_100_fol
     left, right = (torch.randn(200, 1, 100, generator=torch.manual_seed(i)) for i in (0, 1))
     both = Outer(torch.cat([left, -left], 1), torch.cat([right, right * 1.001], 1))
     exact = Outer(both.left.double(), both.right.double()).dense().square().sum((1, 2))
-    added = ((both.squared_norm() - exact) / both.largest_terms().square()).numpy()
+    largest = (norms(both.left) * norms(both.right)).sum(1)
+    added = ((both.squared_norm() - exact) / largest.square()).numpy()
     error, allowance = (added.max() - added.min()) / 2, added.mean()  # errors have both signs
     assert error <= allowance <= 100 * error
 
@@ -124,7 +125,7 @@ def test_underflow_allowance_covers_the_loss_and_adds_at_most_1_percent(dtype, t
     small, large = 0.999 * math.sqrt(torch.finfo(dtype).tiny), torch.finfo(dtype).max ** 0.4
     for u, v, p, d in ((small, large, 3, 700), (large, small, 3, 700), (small, large, 600, 40)):
         left, right = torch.full((1, t, p), u, dtype=dtype), torch.full((1, t, d), v, dtype=dtype)
-        form = (p, d, 1), (1,), (0,), (1,), 1
+        form = (p, d, 1), (1,), (1,), 1
         for gradient in (Outer(left, right), convolution(left.mT, right.mT, *form)):
             exact = p * d * (t * u * v) ** 2
             assert exact <= gradient.squared_norm().item() <= 1.01 * exact
