@@ -70,7 +70,6 @@ class Workload:
     steps: int
     classes: int = 10
     goal: float | None = None  # of our eager step, ÷ SGD on one core
-    rest: str = ""  # what the time beyond SGD is spent on
 
 
 class Encoder(nn.Module):
@@ -192,16 +191,10 @@ WORKLOADS = (
     Workload(
         name="MLP 784-1000-1000-10, B 256", build=perceptron,
         inputs=partial(torch.randn, 256, 784), batch=256, steps=10, goal=1.35,
-        rest="1.8 million normals, one per parameter and step whatever the batch, a quarter of SGD "
-        "where products are slow and 0.36 where they are fast; Python 0.1, norms 0.05; products of "
-        "matrices are those of SGD",
     ),
     Workload(
         name="MNIST CNN, B 256", build=mnist,
         inputs=partial(torch.randn, 256, 1, 28, 28), batch=256, steps=10, goal=1.3,
-        rest="a gradient of each record for both convolutions takes 0.24 (0.14 to copy pixels, "
-        "0.07 to multiply, 0.03 for norms), where SGD takes 0.08 for both sums; Python 0.07, "
-        "biases, noise and weighted sums 0.02 each",
     ),
     Workload(
         name="CIFAR-10 tanh CNN, B 512", build=cifar,
@@ -210,20 +203,14 @@ WORKLOADS = (
     Workload(
         name="encoder d 256, 4 layers, T 64, B 64", build=Encoder,
         inputs=partial(torch.randint, 5000, (64, 64)), batch=64, steps=4, goal=1.2,
-        rest="products of all pairs of positions for the norms 0.11, of LayerNorm and biases the "
-        "sums 0.03, noise 0.02; products of weights are those of SGD",
     ),
     Workload(
         name="ViT with class token, d 128, 4 layers, 16 patches, B 64", build=Vision,
         inputs=partial(torch.randn, 64, 16, 49), batch=64, steps=3, goal=1.4,
-        rest="products of all pairs of positions for the norms, a fifth of SGD; LayerNorm and bias "
-        "sums a tenth; what runs again around the token a twentieth",
     ),
     Workload(
         name="LSTM 32-64, T 16, B 256", build=Recurrent,
         inputs=partial(torch.randn, 256, 16, 32), batch=256, steps=5, goal=1.7,
-        rest="gates step by step, forth and back, take what SGD takes for its whole step with a "
-        "fused layer; sums for both weights take 0.2 more, norms and biases 0.2, Python 0.2",
     ),
 )  # fmt: skip
 
@@ -369,23 +356,17 @@ def measured(work: Workload, rounds: int, skipped: Collection[str]) -> str:
                 times[name].append(seconds(step, 1 if slow else work.steps))
     head = ["method", "ms", "÷ SGD", "memory ÷"]
     rows = [row(name, times, peaks, failed) for name, _ in methods(skipped)]
-    return "\n\n".join([verdict(work, times), where(rounds), table(head, rows)])
+    return "\n\n".join([verdict(work, times, rounds), table(head, rows)])
 
 
-def verdict(work: Workload, times: dict[str, list[float]]) -> str:
-    """Return the goal, the measured ratio and the parts of the extra time."""
+def verdict(work: Workload, times: dict[str, list[float]], rounds: int) -> str:
+    """Return the goal, the measured ratio, the machine, its load and the number of rounds."""
     drawn = OURS + POISSON
     reached = median_ratio(times[drawn], times[SGD]) if drawn in times else "none"
-    goal = "no goal" if work.goal is None else f"goal {work.goal}"
-    rest = f" Beyond SGD: {work.rest}." if work.rest else ""
-    return f"÷ SGD: {goal}, measured {reached}.{rest}"
-
-
-def where(rounds: int) -> str:
-    """Return the machine, its load, and the number of rounds."""
     name = torch.cuda.get_device_name() if DEVICE.type == "cuda" else machine()
     load = f"Load {os.getloadavg()[0]:.1f}, " if hasattr(os, "getloadavg") else ""
-    return f"{name} {load}{rounds} rounds."
+    goal = f"÷ SGD: goal {work.goal or 'none'}, measured {reached}."
+    return f"{goal}\n\n{name} {load}{rounds} rounds."
 
 
 def row(name: str, times: dict, peaks: dict, failed: dict) -> list[str]:

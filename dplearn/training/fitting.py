@@ -41,27 +41,19 @@ def fit(
 
     Parameters
     ----------
-    model, loss_fn, plan, optimizer, **options
-        As in `Trainer`.
+    model, loss_fn, plan, optimizer, options : as in `Trainer`
     dataset : pair (inputs, targets) of arrays, Dataset, list of pairs or DataLoader
         Arrays have one row per record; inputs may be a tuple or dict of them, targets None. Items
         of a dataset are such pairs; in a dict, "labels" are the targets. Of a loader, `collate_fn`,
         workers and pinning are used: the plan draws the lots. A record is one row or item: put all
         data of a person into one.
-    delta : float
-        In (0, 1), of the epsilon shown and of the target.
-    accountant : Accountant or str
-        Of this epsilon.
-    target_epsilon : float, optional
-        The run stops before epsilon exceeds it, at a step computed in advance.
-    checkpoint : path, optional
-        File to resume from if it exists; written at the start, at the end and at
-    checkpoint_every : int, optional
-        multiples of so many steps, >= 1.
-    progress : bool
-        Whether to show a line of private diagnostics and the epsilon so far.
-    callback : callable, optional
-        Called with the `Trainer` after each step.
+    delta : float in (0, 1), of the epsilon shown and of the target
+    accountant : Accountant or str, of this epsilon, one of `dplearn.ACCOUNTANTS`
+    target_epsilon : float > 0; the run stops before epsilon exceeds it, at a step known in advance
+    checkpoint : path, optional, file to resume from if it exists; written at the start and the end
+    checkpoint_every : int >= 1, optional, number of steps after which it is also written
+    progress : bool, whether to show a line of private diagnostics and the epsilon so far
+    callback : callable, optional, called with the `Trainer` after each step
 
     Returns
     -------
@@ -91,18 +83,19 @@ def fit(
     steps = plan.steps
     if target_epsilon is not None:
         steps = plan.affordable_steps(accountant, epsilon=target_epsilon, delta=delta)
-    if checkpoint_every is not None:
-        validate.integer(minimum=1, checkpoint_every=checkpoint_every)
+    every = max(1, steps) if checkpoint_every is None else checkpoint_every
+    validate.integer(minimum=1, checkpoint_every=every)
     plan.guarantee(accountant, delta=delta)  # raises if no theorem covers the plan
     trainer = Trainer(model, loss_fn, dataset, plan, optimizer=optimizer, **options)
     if checkpoint is not None:
-        trainer.resume(checkpoint)
+        trainer.load(checkpoint, missing_ok=True)
+        trainer.save(checkpoint)
     line = ProgressLine(progress)
     try:
         while trainer.steps < steps:
             last = trainer.step().step == steps
-            often = checkpoint_every is not None and trainer.steps % checkpoint_every == 0
-            if checkpoint is not None and trainer.resumable and (last or often):
+            due = (last or trainer.steps % every == 0) and trainer.resumable
+            if checkpoint is not None and due:
                 trainer.save(checkpoint)
             line.show(lambda: _line(trainer.history(), steps, accountant, delta), last=last)
             if callback is not None:

@@ -43,7 +43,7 @@ class Records:
                     f"sampler, got sampler={type(sampler).__name__}, "
                     f"batch_size={loader.batch_size}: lots are drawn by the plan."
                 )
-            names = ["collate_fn", *_LOADING.split() * bool(loader.num_workers)]
+            names = ["collate_fn", *(_LOADING.split() if loader.num_workers else ())]
             self._options = {name: getattr(loader, name) for name in names}
         self._collate = self._options["collate_fn"]
         if type(dataset) is data.TensorDataset and self._collate is data.default_collate:
@@ -89,8 +89,7 @@ class Records:
         places = np.linspace(0, len(self) - 1, _DIGESTED).astype(int).tolist()
         inputs, targets = self.rows(places)
         drawn = targets is not None and self.of_items
-        leaves = tree_leaves(targets if drawn else (inputs, targets))
-        values = [x.tolist() if isinstance(x, Tensor) else x for x in leaves]
+        values = tree_map_only(Tensor, Tensor.tolist, targets if drawn else (inputs, targets))
         return hashlib.sha256(repr([len(self), values]).encode()).hexdigest()
 
     def parts(

@@ -56,32 +56,21 @@ class Trainer:
 
     Parameters
     ----------
-    model : nn.Module
-        Trainable parameters on one device; frozen ones get no noise. Its mode stays as it is.
-    loss_fn : callable
-        ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,).
-    dataset : pair of arrays, Dataset, list of pairs or DataLoader
-        See `fit`.
+    model : nn.Module, trainable parameters on one device; frozen ones get no noise
+    loss_fn : callable, ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,)
+    dataset : pair of arrays, Dataset, list of pairs or DataLoader, see `fit`
     plan : DPSGD or Phases
-        Sampling, clipping, noise and number of steps.
-    optimizer : Optimizer
-        Of all trainable parameters of the model; without a closure.
-    scheduler : LRScheduler, optional
-        Advanced once per step.
-    bound : ClippingBound, optional
-        Default: ``Flat(max_grad_norm)`` of the plan or phase.
-    expected_batch_size : float, optional
-        Public L > 0. Default: sample rate times dataset size, which thereby becomes public.
-    micro_batch : int, optional
-        Largest number of rows in one pass, >= 1. Default: about 256 on a CPU, else the whole lot.
-    example : pair, optional
-        Public (inputs, targets) for the check, instead of those of the dataset.
-    generator : torch.Generator, optional
-        Gives the seed of lots, noise and dropout, for teaching and tests: it reveals the noise.
-    secure : bool
-        Whether a cipher draws the noise also on an accelerator.
-    process_group : ProcessGroup, optional
-        Processes that share the records; all pass the same dataset.
+    optimizer : Optimizer of all trainable parameters of the model, without a closure
+    scheduler : LRScheduler, optional, advanced once per step
+    bound : ClippingBound, by default ``Flat(max_grad_norm)`` of the plan or phase
+    expected_batch_size : float > 0, the public L, by default sample rate times dataset size,
+        which thereby becomes public
+    micro_batch : int >= 1, most rows of one pass; by default about 256 on a CPU, else the lot
+    example : pair of public inputs and targets for the check, instead of those of the dataset
+    generator : torch.Generator, optional, gives the seed of lots, noise and dropout, for teaching
+        and tests: it reveals the noise
+    secure : bool, whether a cipher draws the noise also on an accelerator
+    process_group : ProcessGroup, optional, processes that share the records; all pass all records
 
     Raises
     ------
@@ -130,18 +119,18 @@ class Trainer:
         self._gradients = Gradients(self.model, self.loss_fn, bound)
         self._like = self._gradients.largest.new_empty(0)  # type and device of noise and sums
         self._data = Records(self.dataset, like=self._like)
-        rows, public = self.micro_batch, self.expected_batch_size
+        rows, public, seed = self.micro_batch, self.expected_batch_size, self._randomness.seed
         validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
         validate.positive(expected_batch_size=1 if public is None else public)
         size, alone = len(self._data), not self.process_group
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
         self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
-        presumed = [_SIZE_IS_PUBLIC] * (public is None) + [_ITEMS] * self._data.of_items
-        presumed += [_NO_SEED] * (self._randomness.seed is not None)
-        self._presumed = dict.fromkeys([*presumed, _ALONE])  # an ordered set
+        presumed = {_SIZE_IS_PUBLIC: public is None, _ITEMS: self._data.of_items}
+        presumed |= {_NO_SEED: seed is not None, _ALONE: True}
+        self._presumed = [text for text, holds in presumed.items() if holds]
         self._run = self._settings()
-        seed, records = repr(self._randomness.seed), "" if alone else self._data.digest()
-        self._context.agree({**self._run, "seed": seed, "records": records})
+        records = "" if alone else self._data.digest()
+        self._context.agree({**self._run, "seed": repr(seed), "records": records})
         self._context.start_equal(self.model)
         self._state: Any = None  # of the model at its last check
         self._check()
@@ -161,7 +150,7 @@ class Trainer:
         tested = self.steps + 1 >= self._due
         before = stored(self.model) if tested else {}
         left = range(self.steps, self.plan.steps)
-        lot = self._data.parts(left, self._lot, self.micro_batch or phase.max_batch_size)
+        lot = self._data.parts(left, self._lot, self.micro_batch)
         total = self._noise(phase)
         sums = by_name(total, self._gradients.parameters)
         tally, message = self._add_clipped(sums, lot, expected)
@@ -195,7 +184,7 @@ class Trainer:
         self._gradients = Gradients(self.model, self.loss_fn, self._gradients.bound)
         sample = self.example or self._data.rows([i % len(self._data) for i in range(20)])
         if check_gradients(self._gradients, sample, public=bool(self.example)):
-            self._presumed[_RANDOM] = None
+            self._presumed.append(_RANDOM)
         self._state = state
         if self._gradients.how == "alone":
             warnings.warn(_SLOW, stacklevel=3)
@@ -270,7 +259,7 @@ class Trainer:
 
     def history(self) -> History:
         """Return the history of the steps so far, which states their guarantee."""
-        done, presumed = tuple(self.records), tuple(self._presumed)
+        done, presumed = tuple(self.records), tuple(dict.fromkeys(self._presumed))
         return History(plan=self.plan, steps=self.steps, records=done, assumptions=presumed)
 
     @property
@@ -295,22 +284,18 @@ class Trainer:
         if self._context.rank == 0:
             checkpoint.write(path, content)
 
-    def resume(self, path: str | Path) -> None:
-        """Load the checkpoint at a path if it exists, then write it or raise OSError."""
-        self._context.agree({"checkpoint": checkpoint.digest(path)})
-        if Path(path).is_file():
-            self.load(path)
-        self.save(path)
-
-    def load(self, path: str | Path) -> None:
+    def load(self, path: str | Path, *, missing_ok: bool = False) -> None:
         """Continue from a checkpoint; a file that fails a check changes nothing.
 
         Settings of optimizer and scheduler are those of the file. Steps that another trainer did
         later are not counted, so their results must not have been released. Another dataset of the
         same size is not detected. ValueError is raised for a file that is damaged, belongs to
-        another run or differs between processes, and after a step of this trainer.
+        another run or differs between processes, and after a step of this trainer. A missing file
+        is an error unless `missing_ok`.
         """
         self._context.agree({"checkpoint": checkpoint.digest(path)})
+        if missing_ok and not Path(path).is_file():
+            return
         written = checkpoint.loaded(path, self._run)
         steps, seed = written["steps"], written["seed"]
         if self.steps or not 0 <= steps <= self.plan.steps:  # counted steps stay counted
@@ -321,7 +306,7 @@ class Trainer:
         for name, part in self._parts().items():
             part.load_state_dict(written[name])
         self.steps, self._randomness = steps, replace(self._randomness, seed=seed)
-        self._presumed |= dict.fromkeys([_NO_OTHER_BRANCH] * (seed is None))
+        self._presumed += [_NO_OTHER_BRANCH] * (seed is None)
         self._drawn.clear()  # lots of a first step that failed
         self._data.forget()
         self._state, self._due = None, steps + 1
