@@ -6,10 +6,7 @@ import math
 import pytest
 import torch
 from good_models import GOOD
-from parts import CLASSES, Model, losses_of
-from per_record import CASES, case
-from small_runs import PLAN, small_model, started
-from test_checks import built
+from parts import CLASSES, PLAN, Model, built, small_model, started
 from torch import nn
 from torch.utils._pytree import tree_map_only
 
@@ -77,7 +74,7 @@ def strange(factor):
     return lambda pair: tree_map_only(torch.Tensor, rows, pair)
 
 
-# Models with constants in their data or of as many rows as records, or that refuse NaN.
+# Models with constants of as many rows as records or in their data, or that refuse NaN.
 EXCLUDED = "look-ups", "constants", "adjacency", "mask of", "causal mask", "not allowed"
 
 
@@ -87,15 +84,10 @@ EXCLUDED = "look-ups", "constants", "adjacency", "mask of", "causal mask", "not 
 @each("factor", [1e4, 1e19, math.nan])
 def test_good_models_are_accepted_on_extreme_records(factor):
     """A false refusal would reveal something about one record."""
-    good = {name: lambda name=name: built(GOOD[name], 0) for name in GOOD}
-    for name in CASES:
-        model, x, y = case(name, dtype=torch.float32)
-        good[f"case {name}"] = lambda model=model, x=x, y=y: (model, losses_of, x, y)
-    for name, make in good.items():
+    for name in GOOD:
         if any(word in name for word in EXCLUDED):
             continue
-        torch.manual_seed(0)
-        model, loss_fn, *pair = make()
+        model, loss_fn, *pair = built(GOOD[name])
         trainer = started(model, plan=LOTS, loss_fn=loss_fn, data=strange(factor)(tuple(pair)))
         for _ in range(4):
             trainer._due = 1  # check at every step
