@@ -7,18 +7,16 @@ const CLOSE = 1e-5;
 // Logarithms of delta from which the search starts.
 const LOGS = Array.from({ length: 7 }, (_, i) => -24.1 + 4 * i);
 
-/** Return the smallest bound on the true positive rate at a false positive rate that is proved; null if none is below 1.
- * For every (epsilon, delta) of the run, the rate is at most e^epsilon times the false positive rate, plus delta,
- * and the same holds for the true and false negative rates.
- * @param {import("./curves.js").Run} run @param {number} steps @param {number} falsePositiveRate */
+/** Return the smallest bound on the true positive rate at a false positive rate that is proved; null if none is below
+ * 1. For every (epsilon, delta) of the run, the rate is at most e^epsilon times the false positive rate, plus delta,
+ * and the same holds for the true and false negative rates. @param {import("./curves.js").Run} run */
 export function truePositiveRate(run, steps, falsePositiveRate) {
   if (!(falsePositiveRate > 0 && falsePositiveRate < 1)) {
     throw new RangeError(`Expected falsePositiveRate in (0, 1), got ${falsePositiveRate}.`);
   }
-  /** @param {number} log */
   const rate = (log) => {
     const delta = Math.exp(log);
-    const bound = (/** @type {string} */ name) => curves({ ...run, delta }, [steps], { accountants: [name], draft: true })[name].upper[0];
+    const bound = (name) => curves({ ...run, delta }, [steps], { accountants: [name], draft: true })[name].upper[0];
     const epsilon = bound("pld") ?? bound("basic") ?? Infinity;
     const above = Math.exp(epsilon) * falsePositiveRate + delta;
     return Math.min(above, 1 - Math.exp(-epsilon) * (1 - delta - falsePositiveRate)) * (1 + ROUNDING);

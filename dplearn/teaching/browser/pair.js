@@ -18,7 +18,7 @@ const ROOM = 0.3;
  * ((1-q)N(0) + qN(1), (1-q)N(0) + qN(-1)).
  * @typedef {"remove" | "add" | "replace"} Side */
 export class Pair {
-  /** @param {number} sigma @param {number} q @param {Side} side */
+  /** @param {Side} side */
   constructor(sigma, q, side) {
     this.sigma = sigma;
     this.q = q;
@@ -29,44 +29,42 @@ export class Pair {
     this.logRest = Math.log1p(-q);
   }
 
-  /** Return log(B / A) at real x, where f = A + B e^{i phi}. @param {number} x */
+  /** Return log(B / A) at real x, where f = A + B e^{i phi}. */
   gap(x) {
     return this.logQ + (2 * x - 1) / (2 * this.sigma ** 2) - this.logRest;
   }
 
-  /** Return log f at real x. @param {number} x */
+  /** Return log f at real x. */
   logRatio(x) {
     const gap = this.gap(x);
     return Math.max(gap, 0) + Math.log1p(Math.exp(-Math.abs(gap))) + this.logRest;
   }
 
-  /** Return log P / N(0) and the loss at real x. @param {number} x */
+  /** Return log P / N(0) and the loss at real x. */
   logs(x) {
     const logF = this.logRatio(x);
     if (this.side === "replace") return [logF, logF - this.logRatio(-x)];
     return this.side === "add" ? [0, -logF] : [logF, logF];
   }
 
-  /** Return the posterior B / f of a sampled record; "replace": the sum of both. @param {number} x */
+  /** Return the posterior B / f of a sampled record; "replace": the sum of both. */
   posterior(x) {
-    const one = (/** @type {number} */ at) => 1 / (1 + Math.exp(-this.gap(at)));
+    const one = (at) => 1 / (1 + Math.exp(-this.gap(at)));
     return one(x) + (this.side === "replace" ? one(-x) : 0);
   }
 
-  /** Return the error of logs at x in ulps, from B and, for "replace", from log f. @param {number} x */
+  /** Return the error of logs at x in ulps, from B and, for "replace", from log f. */
   inner(x) {
     const size = (Math.abs(2 * x) + 1) / (2 * this.sigma ** 2) - this.logQ - this.logRest;
     return size * this.posterior(x) + (this.side === "replace" ? 2 * Math.abs(this.logRatio(-x)) + 4 : 0);
   }
 
-  /** Return an upper bound on log |f|^s / f(Re x)^s; only negative powers grow off the axis.
-   * @param {number} phi @param {number} tilt */
+  /** Return an upper bound on log |f|^s / f(Re x)^s; only negative powers grow off the axis. */
   lossOfCosine(phi, tilt) {
     return this.side === "remove" ? 0 : -tilt * Math.log(Math.cos(0.5 * phi));
   }
 
-  /** Return the spacing of nodes on Im x = height with error 2 e^{-L} M(lambda).
-   * @param {number} tilt @param {number} height */
+  /** Return the spacing of nodes on Im x = height with error 2 e^{-L} M(lambda). */
   step(tilt, height) {
     const { sigma } = this;
     const most = Math.min(Math.PI * sigma ** 2 - height, 9 * sigma);
@@ -80,8 +78,7 @@ export class Pair {
     return height ? Math.min(up, (2 * Math.PI * height) / L) : up;
   }
 
-  /** Return the real parts of an even number of nodes, for all tilts up to `tilt`.
-   * @param {number} tilt @param {number} step */
+  /** Return the real parts of an even number of nodes, for all tilts up to `tilt`. */
   nodes(tilt, step) {
     const far = this.sigma * Math.sqrt(2 * (L + 8));
     const left = this.side === "add" ? -tilt * this.q - far : -far;
@@ -92,8 +89,7 @@ export class Pair {
     return x;
   }
 
-  /** Return the largest mu of a table; saddle points beyond it get no bracket.
-   * @param {number} logDelta */
+  /** Return the largest mu of a table; saddle points beyond it get no bracket. */
   largestPower(logDelta) {
     const { sigma } = this;
     const mu = -2 * sigma ** 2 * this.logQ + 4 * sigma * Math.sqrt(-2 * logDelta) + 1;
@@ -110,7 +106,7 @@ export class Pair {
 
 /** K, K' and K'' on a grid of mu, with bounds and guesses for T steps. */
 export class Table {
-  /** @param {Pair} pair @param {number} largest */
+  /** @param {Pair} pair */
   constructor(pair, largest) {
     const grid = () => new Float64Array(GRID);
     this.pair = pair;
@@ -163,8 +159,7 @@ export class Table {
     }
   }
 
-  /** Return an upper bound on log delta: the minimum of log c(mu) e^{T K(mu) - mu epsilon}, rounded up.
-   * @param {number} steps @param {number} epsilon */
+  /** Return an upper bound on log delta: the minimum of log c(mu) e^{T K(mu) - mu epsilon}, rounded up. */
   chernoff(steps, epsilon) {
     const { kAbove, muBelow, logC } = this;
     let least = 0;
@@ -174,16 +169,14 @@ export class Table {
     return least;
   }
 
-  /** Return the smallest epsilon that a Chernoff bound proves.
-   * @param {number} steps @param {number} logDelta */
+  /** Return the smallest epsilon that a Chernoff bound proves. */
   chernoffEpsilon(steps, logDelta) {
     const { kAbove, muBelow, logC } = this;
     const all = muBelow.map((m, i) => (steps * kAbove[i] + logC[i] - logDelta) / m);
     return Math.max(Math.min(...all), 0);
   }
 
-  /** Return the epsilon whose saddle point is mu, for each mu, and its estimate of log delta.
-   * @param {number} steps */
+  /** Return the epsilon whose saddle point is mu, for each mu, and its estimate of log delta. */
   _saddles(steps) {
     const { mu, k, mean, variance } = this;
     const [epsilon, logs] = [new Float64Array(GRID), new Float64Array(GRID)];
@@ -197,8 +190,7 @@ export class Table {
     return { epsilon, logs };
   }
 
-  /** Return the epsilon at which the saddle point estimate is delta.
-   * @param {number} steps @param {number} logDelta */
+  /** Return the epsilon at which the saddle point estimate is delta. */
   guessEpsilon(steps, logDelta) {
     const { epsilon, logs } = this._saddles(steps);
     let most = -Infinity;
@@ -208,7 +200,7 @@ export class Table {
   }
 
   /** Return a row's needs, its smallest period P, and the interval of lambda for 1.4 P.
-   * @param {Row} row @param {number} logTau @param {number} freedom @returns {Plan} */
+   * @param {Row} row @returns {Plan} */
   plan(row, logTau, freedom) {
     const { mu, k } = this;
     const atZero = ROOM - logTau - row.logDelta;
@@ -225,7 +217,7 @@ export class Table {
     let first = 0, last = GRID - 1;
     while (need[first] > highest) first++;
     while (need[last] > highest) last--;
-    const interval = (/** @type {number} */ logPeriod) => {
+    const interval = (logPeriod) => {
       const share = Math.exp(-logPeriod);
       let low = atZero * share, high = -Infinity;
       for (let i = 0; i < GRID; i++) {
@@ -250,7 +242,7 @@ export class Table {
   }
 
   /** Return the smallest period that keeps the aliases of all plans on both sides below tau delta.
-   * @param {Plan[]} plans @param {number} tilt */
+   * @param {Plan[]} plans */
   period(plans, tilt) {
     return plans.reduce((period, { need, atZero }) => {
       let [above, below] = [Infinity, atZero / tilt];
@@ -281,7 +273,7 @@ export function shared(plans) {
 }
 
 /** Return the linear interpolation, constant beyond the ends; xs ascend.
- * @param {number} x @param {Float64Array} xs @param {Float64Array} ys */
+ * @param {Float64Array} xs @param {Float64Array} ys */
 function interpolated(x, xs, ys) {
   if (!(x > xs[0])) return ys[0];
   let i = 1;

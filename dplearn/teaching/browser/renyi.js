@@ -25,7 +25,7 @@ export class Renyi {
     this.values = new Map();
   }
 
-  /** Return D_order in nats, the larger of both directions. @param {number} order */
+  /** Return D_order in nats, the larger of both directions. */
   at(order) {
     const { sigma, q, replaced, values } = this;
     if (q === 1) return order / (2 * sigma ** 2);
@@ -38,10 +38,9 @@ export class Renyi {
     return value;
   }
 
-  /** Return the smallest epsilon over all orders, by the improved conversion. @param {number} steps
-   * @param {number} delta */
+  /** Return the smallest epsilon over all orders, by the improved conversion. */
   epsilon(steps, delta) {
-    const by = (/** @type {number} */ a) => improved(a, steps * this.at(a), Math.log(delta));
+    const by = (a) => improved(a, steps * this.at(a), Math.log(delta));
     // The bound is unimodal: a convex function of order - 1, divided by order - 1.
     let i = 0;
     while (i + 1 < ORDERS.length && by(ORDERS[i + 1]) < by(ORDERS[i])) i++;
@@ -49,17 +48,15 @@ export class Renyi {
     return Math.max(least * (1 + ROUNDING), 0);
   }
 
-  /** Return the smallest epsilon over the moments 1..32, by the paper's tail bound. @param {number} steps
-   * @param {number} delta */
+  /** Return the smallest epsilon over the moments 1..32, by the paper's tail bound. */
   moments(steps, delta) {
     const all = MOMENTS.map((a) => steps * this.at(a) - Math.log(delta) / (a - 1));
     return Math.min(...all) * (1 + ROUNDING);
   }
 }
 
-/** Return the minimum between a and c, given that the value at b is below both ends'.
- * @param {(x: number) => number} value @param {number} a @param {number} b @param {number} c
- * @param {number} [close] relative distance of the ends from the minimum at which the search stops */
+/** Return the minimum between a and c, given that the value at b is below both ends'; stop where both ends' values are
+ * within the relative distance `close` of it. @param {(x: number) => number} value @param {number} [close] */
 export function smallest(value, a, b, c, close = CLOSE) {
   let [fa, fb, fc] = [a, b, c].map(value);
   let before = Infinity;
@@ -81,24 +78,22 @@ export function smallest(value, a, b, c, close = CLOSE) {
   return fb;
 }
 
-/** Return epsilon from the divergence at one order. @param {number} order @param {number} rdp
- * @param {number} logDelta */
+/** Return epsilon from the divergence at one order. */
 export function improved(order, rdp, logDelta) {
   return rdp + Math.log1p(-1 / order) - (logDelta + Math.log(order)) / (order - 1);
 }
 
-/** Return the best epsilon of rho-zCDP; any order is valid. @param {number} rho @param {number} delta */
+/** Return the best epsilon of rho-zCDP; any order is valid. */
 export function zcdpEpsilon(rho, delta) {
   const logDelta = Math.log(delta);
   // d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2.
-  const slope = (/** @type {number} */ excess) => rho * excess ** 2 + logDelta + Math.log1p(excess);
+  const slope = (excess) => rho * excess ** 2 + logDelta + Math.log1p(excess);
   const order = 1 + decreasingRoot((excess) => -slope(excess), 0, Math.sqrt(-logDelta / rho));
   return Math.max(improved(order, rho * order, logDelta) * (1 + ROUNDING), 0);
 }
 
 /** Return the log of E g ((f/g)^a - 1 - a (f/g - 1)) by the trapezoidal rule, with g = 1 unless a record is
- * replaced; its terms are never negative. @param {number} order @param {number} sigma @param {number} q
- * @param {boolean} replaced */
+ * replaced; its terms are never negative. */
 function excess(order, sigma, q, replaced) {
   const pair = new Pair(sigma, q, replaced ? "replace" : "remove");
   const step = pair.step(order - 1, 0);
@@ -117,7 +112,7 @@ function excess(order, sigma, q, replaced) {
   return Math.log(sum) + top + Math.log(step / sigma / Math.sqrt(2 * Math.PI));
 }
 
-/** Return the log of (1+x)^a - 1 - a x >= 0. @param {number} a @param {number} logF log(1 + x) @param {number} x */
+/** Return the log of (1+x)^a - 1 - a x >= 0. @param {number} logF log(1 + x) */
 function logTerm(a, logF, x) {
   // A series for tiny x; for a huge power, x is about 1 + x.
   if (Math.abs(x) * (1 + a) < 3e-3) {

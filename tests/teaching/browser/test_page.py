@@ -148,7 +148,7 @@ def test_dragging_the_curve_sets_the_noise(view, pull):
     grip, top = view.locator(".dp-grip").bounding_box(), view.locator(".dp-svg").bounding_box()
     dragged(view, ".dp-grip", (0, pull), held=True)
     to = grip["y"] + grip["height"] / 2 + pull - top["y"]
-    aimed = view.evaluate("y => page.frame.epsilonAt(page.run, y)", to)
+    aimed = view.evaluate("y => page.frame.atY(page.run, y)", to)
     view.mouse.up()
     view.wait_for_function("location.hash.includes('noise_multiplier')")
     now = view.evaluate(STATE)
@@ -315,7 +315,7 @@ def test_registered_accountants_are_chips_and_the_server_computes_new_ones(
         view.locator("[data-chip=order_two]").click()
         assert view.wait_for_function("window.question").json_value()["shown"][-1] == "order_two"
         answer = "{...question, steps: [1, 1e7], of: {order_two: {lower: null, upper: [1, 2]}}}"
-        view.evaluate(f"page.confirmation.take({answer})")
+        view.evaluate(f"page.server.take({answer})")
         line = view.locator(".dp-line.dp-order_two[d^=M]")
         red, green, blue = (int(style_of("order_two").colour[i : i + 2], 16) for i in (1, 3, 5))
         expect(line).to_have_css("stroke", f"rgb({red}, {green}, {blue})")
@@ -344,7 +344,7 @@ def test_python_code_is_copied(view):
 def test_interpolated_server_curves_are_bounds(open_page):
     """Epsilon is monotone in steps; before the server's answer nothing is shown."""
     view = open_page(here=50)
-    view.evaluate("page.confirmation.send = (question) => { window.question = question; }")
+    view.evaluate("page.server.send = (question) => { window.question = question; }")
     view.evaluate("page.run = {...page.run, mechanism: 'laplace'}; page.schedule()")
     question = view.wait_for_function("window.question").json_value()
     view.wait_for_function("!page.queued")
@@ -355,9 +355,9 @@ def test_interpolated_server_curves_are_bounds(open_page):
     assert {view.locator(part).text_content() for part in words} == {"…"}
     ends = {"lower": [0.9, 1.9, 2.9], "upper": [1.0, 2.0, 3.0]}
     answer = {"kind": "curves", "steps": [1, 10, 100], "of": {"pld": ends}, "draft": False}
-    view.evaluate("answer => page.confirmation.take(answer)", answer | question)
+    view.evaluate("answer => page.server.take(answer)", answer | question)
     for steps, lower, upper in ((10, 1.9, 2), (50, 1.9, 3), (100, 2.9, 3)):
-        result = view.evaluate("T => page.confirmation.at(page.run, T).pld", steps)
+        result = view.evaluate("T => page.server.at(page.run, T).pld", steps)
         assert result == {"lower": lower, "upper": upper}
     view.wait_for_function("page.true_positive_rate > 0.1")
     # Both inequalities of the definition at 1 % false alarms.
@@ -370,7 +370,7 @@ def test_library_confirms_corrects_or_completes_the_drawn_bracket(view):
         """Send `answer` as the library's reply about a run, and return the page's question."""
         moved_to(view, **run)
         view.evaluate("""() => {
-          page.confirmation.send = (question) => { window.question = question; };
+          page.server.send = (question) => { window.question = question; };
           page.askLibrary("confirm");
         }""")
         question = view.evaluate("window.question")
@@ -389,4 +389,4 @@ def test_library_confirms_corrects_or_completes_the_drawn_bracket(view):
     assert "upper" not in answered(left, lower=11.4, upper=11.5)
     expect(view.locator(EPSILON)).to_have_text("11.5")
     expect(proof).to_contain_text("confirmed by the Python library")
-    view.evaluate("page.confirmation.send = null")
+    view.evaluate("page.server.send = null")

@@ -16,9 +16,10 @@ const RATES = [
 export class Pair {
   constructor(law) {
     this.law = law;
+    this.exact = law.exact ?? true;
     this.total = law.logDelta(0);
     this.reach = this.epsilonAt(this.total + Math.log(1e-6));
-    const falls = (/** @type {number} */ share) => (x) => law.tails(x)[0] - share;
+    const falls = (share) => (x) => law.tails(x)[0] - share;
     this.bulk = [1 - OUTSIDE, OUTSIDE].map((share) => lastAbove(falls(share)));
     this.divergences = ORDERS.map((order) => law.renyi(order));
     this.rates = [...new Set([...RATES, ...(law.corners ?? [])])].filter((a) => a >= 0 && a <= 1).sort((a, b) => a - b);
@@ -35,11 +36,7 @@ export class Pair {
 
   /** Return log delta of the reversed pair. */
   behind(epsilon) {
-    return (this.law.logDeltaReversed ?? this.law.logDelta)(epsilon);
-  }
-
-  exact(epsilon) {
-    return (this.law.exact ?? (() => true))(epsilon);
+    return this.law.logDeltaReversed ? this.law.logDeltaReversed(epsilon) : this.law.logDelta(epsilon);
   }
 
   /** Return the largest true positive rate at a false positive rate. */
@@ -49,7 +46,7 @@ export class Pair {
   }
 
   /** Return epsilon from one order at log delta; Infinity at delta = 0. */
-  converted(order, logDelta, divergence = this.law.renyi(order)) {
+  converted(order, logDelta, divergence) {
     return logDelta === -Infinity ? Infinity : Math.max(improved(order, divergence, logDelta), 0);
   }
 

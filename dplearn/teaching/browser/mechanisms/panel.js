@@ -1,42 +1,39 @@
 // One of the five panels: axes, title, curves and marks.
 import { clamp, text, ticks } from "../page/numbers.js";
-import { Axis, grid } from "../page/axis.js";
-import { el, pillAt, setAll } from "../page/shapes.js";
+import { area, axis, el, grid, pillAt, setAll, straight } from "../page/shapes.js";
 
 const MARGIN = { left: 56, right: 12, above: 34, below: 44 };
 let count = 0;
 
 export class Panel {
-  /** `name` of the panel; a drag anywhere in it moves the handle `drag`. */
-  constructor(svg, name, drag, label) {
+  /** A drag anywhere in the panel moves its handle. */
+  constructor(svg, name, label) {
     const id = `dp-panel-${count++}`;
     this.clip = el("rect");
     this.behind = el("g");
     this.inside = el("g", { "clip-path": `url(#${id})` });
     this.marks = el("g", { class: "dp-marks" });
-    this.handle = el("g", { class: "dp-handle", "data-drag": drag, role: "slider", tabindex: 0, "aria-label": label },
+    this.handle = el("g", { class: "dp-handle", "data-drag": name, role: "slider", tabindex: 0, "aria-label": label },
       el("rect", { class: "dp-area" }), el("line", { class: "dp-here" }), el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" }));
     const defs = el("defs", {}, el("clipPath", { id }, this.clip));
     this.group = el("g", { class: `dp-panel dp-at-${name}` }, defs, this.behind, this.inside, this.marks, this.handle);
     svg.append(this.group);
   }
 
-  place(box) {
-    this.sides = { left: box.x + MARGIN.left, right: box.x + box.width - MARGIN.right, top: box.y + MARGIN.above, bottom: box.y + box.height - MARGIN.below };
-    const { left, right, top, bottom } = this.sides;
-    setAll(this.clip, { x: left, y: top, width: right - left, height: bottom - top });
-    setAll(this.handle.firstChild, { x: left, y: top, width: right - left, height: bottom - top + MARGIN.below - 16 });
+  place({ x, y, width, height }) {
+    this.sides = { left: x + MARGIN.left, right: x + width - MARGIN.right, top: y + MARGIN.above, bottom: y + height - MARGIN.below };
+    setAll(this.clip, area(this.sides));
+    setAll(this.handle.firstChild, area({ ...this.sides, bottom: this.sides.bottom + MARGIN.below - 16 }));
   }
 
   /** Draw axes of these spans with their labels; `bare` leaves out the ticks of y. */
   frame([spanX, spanY], { title, x, y, bare = false }) {
     const { left, right, top, bottom } = this.sides;
-    this.x = new Axis(spanX, left, right);
-    this.y = new Axis(spanY, bottom, top);
-    const lines = grid(this.x, this.y, this.sides, written(spanX, (right - left) / 70), bare ? [] : written(spanY, (bottom - top) / 40));
+    this.x = axis(spanX, left, right);
+    this.y = axis(spanY, bottom, top);
     const turned = `translate(${left - 47} ${(top + bottom) / 2}) rotate(-90)`;
     this.behind.replaceChildren(
-      ...lines,
+      ...grid(this.x, this.y, this.sides, written(spanX, (right - left) / 70), bare ? [] : written(spanY, (bottom - top) / 40)),
       el("text", { class: "dp-title", x: left - 4, y: top - 14 }, title),
       el("text", { class: "dp-scale", "text-anchor": "end", x: right, y: bottom + 37 }, x),
       el("text", { class: "dp-scale", "text-anchor": "middle", transform: turned }, y),
@@ -72,17 +69,18 @@ export class Panel {
 
   /** Return the path through points [x, y], interrupted at values that are not finite. */
   line(points) {
-    let pen = "M";
-    return points.map(([x, y]) => {
-      const [across, up] = [this.x.at(x), this.y.at(y)];
-      if (!Number.isFinite(across + up)) {
-        pen = "M";
-        return "";
-      }
-      const word = `${pen}${across.toFixed(1)} ${up.toFixed(1)}`;
-      pen = "L";
-      return word;
-    }).join("");
+    const parts = [[]];
+    for (const [x, y] of points) {
+      const place = [this.x.at(x), this.y.at(y)];
+      if (place.every(Number.isFinite)) parts.at(-1).push(place);
+      else parts.push([]);
+    }
+    return parts.map(straight).join("");
+  }
+
+  /** Return the path of a curve by its coordinates. */
+  curve(xs = [], ys = []) {
+    return this.line(xs.map((x, i) => [x, ys[i]]));
   }
 
   /** Return vertical bars [from, to, foot, top] as one path. */
@@ -95,8 +93,9 @@ export class Panel {
 }
 
 /** Return the labelled ticks of an axis as [value, text]. */
-function written({ low, high, log }, room) {
-  const all = ticks(log, low, high, Math.max(room, 2)).filter(([, is]) => is);
-  const every = log ? Math.ceil(all.length / Math.max(room, 2)) : 1;
+function written({ low, high, log }, space) {
+  const room = Math.max(space, 2);
+  const all = ticks(log, low, high, room).filter(([, is]) => is);
+  const every = log ? Math.ceil(all.length / room) : 1;
   return all.filter((_, i) => i % every === 0).map(([value]) => [value, text(value)]);
 }

@@ -2,8 +2,6 @@
 // The library's catalogue lists the mechanisms and the ranges of numbers.
 import { opened, queryOf } from "../page/numbers.js";
 
-const VIEW = ["epsilon", "order", "false_positive_rate"];
-
 export class Catalogue {
   /** `mechanisms`: title, own keys, bases, examples, neighbours and conditions of each; `numbers`:
    * label, ends and start of each. */
@@ -22,7 +20,7 @@ export class Catalogue {
   /** Return the keys of a mechanism's parameters, with those of its base after "base". */
   used(state, name = state.mechanism) {
     const { keys, examples } = this.mechanisms[name];
-    return [...(examples ? ["example"] : []), ...keys.flatMap((key) => [key, ...(key === "base" ? this.used(state, this.base(state, name)) : [])])];
+    return [...(examples ? ["example"] : []), ...keys.flatMap((key) => (key === "base" ? [key, ...this.used(state, this.base(state, name))] : [key]))];
   }
 
   /** Return the chosen base mechanism, or the first one if the choice is not available. */
@@ -46,7 +44,7 @@ export class Catalogue {
 
   /** Return the address of a state: the fields that differ from their start values. */
   written(state) {
-    const named = ["mechanism", ...this.used(state), "adjacency", "direction", ...VIEW];
+    const named = ["mechanism", ...this.used(state), "adjacency", "direction", "epsilon", "order", "false_positive_rate"];
     return queryOf(state, Object.fromEntries(named.map((key) => [key, this.fields[key]]))).toString();
   }
 

@@ -55,13 +55,11 @@ export const people = (share) => text(share > 0.998 && share < 1 ? Math.min(up(1
 
 // Digits grouped in threes by one kind of separator; a decimal comma is invalid.
 const GROUPED = /^[1-9]\d{0,2}(?:([ \u202f\u00a0'’,])\d{3})(?:\1\d{3})*(?:\.\d*)?$/;
-const NUMBER = /^([-+]?(?:\d+\.?\d*|\.\d+))(?:e([-+]?\d+))?$|^(?:(.+?)[×·*])?10(?:\^|\*\*)([-+]?\d+)$/i;
-const FACTOR = /^(?:\d+\.?\d*|\.\d+)$/;
+const NUMBER = /^([-+]?(?:\d+\.?\d*|\.\d+))(?:e([-+]?\d+))?$|^(?:(\d+\.?\d*|\.\d+)\s*[×·*])?10(?:\^|\*\*)([-+]?\d+)$/i;
 
 const plain = (part) => {
   const [, mantissa, exponent = "0", factor = "1", power] = NUMBER.exec(GROUPED.test(part) ? part.replace(/[^\d.]/g, "") : part) ?? [];
-  if (mantissa) return Number(`${mantissa}e${exponent}`);
-  return power && FACTOR.test(factor.trim()) ? Number(`${factor.trim()}e${power}`) : NaN;
+  return Number(mantissa ? `${mantissa}e${exponent}` : `${factor}e${power}`);
 };
 
 /** Parse typed text such as 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN for invalid text such as 1,5. */
@@ -72,8 +70,7 @@ export const read = (typed) => {
   return more.length || bottom === 0 ? NaN : (top / bottom) * (bare.endsWith("%") ? 0.01 : 1);
 };
 
-// Fields that drags, keys and addresses set: display, range checks, and changes.
-
+// Fields that drags, keys and addresses set.
 const SHARES = ["rate", "sample_rate", "false_positive_rate"];
 
 /** Formats of a number: displayed, in an input field, and for screen readers. */
@@ -133,17 +130,14 @@ export const dragged = (field, from, pixels) => {
   return digits(nearest(field, to), field.digits);
 };
 
-// Round numbers, for axes.
-
 /** Return a round number >= x (way 1) or <= x (way -1). */
 export const nice = (x, way, mantissas = [1, 2, 5, 10]) => {
   const unit = 10 ** Math.floor(Math.log10(x) + 1e-12);
   if (way > 0) return unit * mantissas.find((m) => m * unit >= x * (1 - 1e-9));
-  return unit * [...mantissas].reverse().find((m) => m * unit <= x * (1 + 1e-9));
+  return unit * mantissas.findLast((m) => m * unit <= x * (1 + 1e-9));
 };
 
-/** Return the ticks from low to high as [value, whether it has a label].
- * @returns {[number, boolean][]} */
+/** Return the ticks from low to high as [value, whether it has a label]. @returns {any[]} */
 export function ticks(log, low, high, room) {
   if (!log) {
     const step = nice((high - low) / room, 1);
@@ -152,14 +146,9 @@ export function ticks(log, low, high, room) {
     return Array.from({ length: count }, (_, i) => [Number(((first + i) * step).toPrecision(6)), true]);
   }
   const decades = Math.log10(high / low);
-  /** @type {[number, boolean][]} */
-  const all = [];
-  for (let k = Math.floor(Math.log10(low) + 1e-9); k <= Math.ceil(Math.log10(high)); k++) {
-    for (const mantissa of decades > 6 ? [1] : [1, 2, 5]) {
-      const value = Number((mantissa * 10 ** k).toPrecision(3));
-      const inside = value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9);
-      if (inside) all.push([value, mantissa === 1 || decades < 1.7]);
-    }
-  }
-  return all;
+  const first = Math.floor(Math.log10(low) + 1e-9);
+  const powers = Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, i) => 10 ** (first + i));
+  const marks = powers.flatMap((power) => (decades > 6 ? [1] : [1, 2, 5]).map((m) => ({ m, value: Number((m * power).toPrecision(3)) })));
+  const inside = marks.filter(({ value }) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
+  return inside.map(({ m, value }) => [value, m === 1 || decades < 1.7]);
 }

@@ -1,11 +1,9 @@
 // The picture of epsilon against T: permanent handles, and other nodes redrawn from a view.
-import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { reached } from "./answers.js";
-import { FAR, grid } from "./axis.js";
 import { names, values } from "./labels.js";
-import { power, text, ticks } from "./numbers.js";
-import { proved } from "./run.js";
-import { el, pillAt, set, setAll, smooth, widthOf } from "./shapes.js";
+import { clamp, power, text, ticks } from "./numbers.js";
+import { ACCOUNTANTS, STYLES, proved } from "./run.js";
+import { FAR, area, el, grid, pillAt, point, set, setAll, smooth, widthOf } from "./shapes.js";
 
 let count = 0;
 
@@ -23,26 +21,19 @@ export class Picture {
     this.pull = this.add("path", { class: "dp-pull", "data-drag": "pull", ...clipped });
     const pill = () => [el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" })];
     const line = (name) => [el("line", { class: "dp-hit" }), el("line", { class: `dp-${name}line` })];
-    this.budget = this.handle("budget", ...line("budget"), ...pill());
-    this.T = this.handle("T", ...line("t"), ...pill());
+    this.budget = this.handle("budget", words.names.budgetline, ...line("budget"), ...pill());
+    this.T = this.handle("T", words.names.Tline, ...line("t"), ...pill());
     this.above = this.add("g", { class: "dp-dots" });
-    this.curve = this.handle(
-      "curve",
-      el("circle", { class: "dp-hitdot", r: 22 }),
-      el("circle", { class: "dp-grip", r: 9 }),
-      el("path", { class: "dp-arrows", d: "M-4-15L0-20L4-15M-4 15L0 20L4 15" }),
-    );
+    const grip = [el("circle", { class: "dp-hitdot", r: 22 }), el("circle", { class: "dp-grip", r: 9 })];
+    this.curve = this.handle("curve", words.names.curve, ...grip, el("path", { class: "dp-arrows", d: "M-4-15L0-20L4-15M-4 15L0 20L4 15" }));
   }
 
-  add(tag, attributes) {
-    return this.svg.appendChild(el(tag, attributes));
+  add(tag, attributes, ...children) {
+    return this.svg.appendChild(el(tag, attributes, ...children));
   }
 
-  handle(name, ...children) {
-    const told = { role: "slider", tabindex: 0, "data-drag": name, "aria-label": this.words.names[`${name}line`] ?? this.words.names[name] };
-    const node = this.add("g", { class: `dp-handle dp-h-${name}`, ...told });
-    node.append(...children);
-    return node;
+  handle(name, label, ...children) {
+    return this.add("g", { class: `dp-handle dp-h-${name}`, role: "slider", tabindex: 0, "data-drag": name, "aria-label": label }, ...children);
   }
 
   /** Draw the results of a run; `view` has frame, found, ends, best, pinned, points, touched. */
@@ -51,9 +42,10 @@ export class Picture {
     this.frame = frame;
     const { width, height } = frame.box;
     setAll(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
-    const { left, right, top, bottom } = frame.sides;
-    setAll(this.clip, { x: left, y: top, width: right - left, height: bottom - top });
+    const { top, bottom } = frame.sides;
+    setAll(this.clip, area(frame.sides));
     this.svg.classList.toggle("dp-stale", Boolean(view.found.stale));
+    this.level = clamp(frame.y(run, run.budget), top, bottom);
     this.behind.replaceChildren(...this.axes(run));
     this.drawCurves(run, view);
     this.drawLines(run);
@@ -67,57 +59,50 @@ export class Picture {
     const { value } = view.best;
     const held = proved(run) && run.shown.includes("pld") && value < Infinity && (value > 0 || !run.logEpsilon);
     set(this.curve, "visibility", held ? null : "hidden");
-    if (!held) return;
-    const y = Math.min(Math.max(frame.y(run, value), top - 30), bottom + 30);
-    set(this.curve, "transform", `translate(${frame.x(run.T).toFixed(1)} ${y.toFixed(1)})`);
+    if (held) set(this.curve, "transform", `translate(${point(frame.x(run.T), clamp(frame.y(run, value), top - 30, bottom + 30))})`);
   }
 
   axes(run) {
     const { frame } = this;
-    const [{ left, right, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
+    const [{ left, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
     const [x, y] = [frame.axisT(), frame.axisEpsilon(run)];
     // Leave out labels near the T line, which has its own.
     const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
     const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
     const across = ticks(true, 1, last, small ? 3 : 6).map(([value, written]) => [value, written && apart(value) ? steps(value) : ""]);
     const up = ticks(run.logEpsilon, low, high, 5).map(([value, written]) => [value, written ? text(value) : ""]);
-    const over = el("rect", { class: "dp-over", x: left, y: top, width: right - left, height: this.level(run) - top });
-    return [over, ...grid(x, y, frame.sides, across, up), el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε")];
-  }
-
-  /** Return the y position of the budget line. */
-  level(run) {
-    const { top, bottom } = this.frame.sides;
-    return Math.min(Math.max(this.frame.y(run, run.budget), top), bottom);
+    return [
+      el("rect", { class: "dp-over", ...area({ ...frame.sides, bottom: this.level }) }),
+      ...grid(x, y, frame.sides, across, up),
+      el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε"),
+    ];
   }
 
   drawCurves(run, { found, pinned }) {
     const { steps, of } = found;
+    const shown = run.shown.includes("pld");
     const path = (kind, d) => el("path", { class: `dp-${kind}`, d });
     const lines = ACCOUNTANTS.filter((name) => run.shown.includes(name) && of[name])
       .map((name) => path(`line ${STYLES[name].classes}`, this.path(run, found, of[name].upper)));
     const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
     // Where PLD is null, a dotted line of RDP between the neighbouring points.
-    const bridges = steps.flatMap((_, i) => of.pld?.upper[i] !== null || !run.shown.includes("pld") ? [] : [i - 1, i, i + 1]
-      .filter((j) => steps[j] !== undefined)
-      .map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
-      .filter(([, epsilon]) => epsilon > 0 && epsilon < Infinity)
-      .map(([T, epsilon], j) => `${j ? "L" : "M"}${this.place(run, T, epsilon)}`)
-      .join("")).join("");
+    const bridge = (i) => [i - 1, i, i + 1].map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
+      .filter(([T, epsilon]) => T && epsilon > 0 && epsilon < Infinity)
+      .map(([T, epsilon], j) => `${j ? "L" : "M"}${this.place(run, T, epsilon)}`).join("");
+    const bridges = steps.map((_, i) => (shown && of.pld?.upper[i] === null ? bridge(i) : "")).join("");
     this.curves.replaceChildren(
-      path("band", found.asked && run.shown.includes("pld") ? this.between(run, found) : ""),
+      path("band", found.asked && shown ? this.between(run, found) : ""),
       path("ghost", other ? this.path(run, pinned.found, other) : ""),
       ...lines,
       path("gap", bridges),
       // Curve of Poisson accounting, which does not apply to this run.
       path("claim", found.claim ? this.path(run, { steps }, found.claim) : ""),
     );
-    const whole = run.shown.includes("pld") && !found.asked ? this.path(run, found, of.pld.upper) + bridges : "";
-    set(this.pull, "d", whole);
+    set(this.pull, "d", shown && !found.asked ? this.path(run, found, of.pld.upper) + bridges : "");
   }
 
   place(run, T, epsilon) {
-    return `${this.frame.x(T).toFixed(1)} ${this.frame.y(run, epsilon).toFixed(1)}`;
+    return point(this.frame.x(T), this.frame.y(run, epsilon));
   }
 
   /** Return the path of a curve through all finite points. */
@@ -139,21 +124,25 @@ export class Picture {
   between(run, { steps, of, stairs }) {
     const { lower, upper } = of.pld ?? { lower: null, upper: [] };
     const ends = steps.flatMap((T, i) => (lower?.[i] > 0 && upper[i] < Infinity ? [[T, lower[i], upper[i]]] : []));
-    const side = (k, all = ends) => all.map((end) => [this.frame.x(end[0]), this.frame.y(run, end[k])]);
-    if (!side(1).some(([, y], i) => y - side(2)[i][1] > 1.5)) return "";
-    if (!stairs) return `${smooth(side(2))}L${smooth(side(1, [...ends].reverse())).slice(1)}Z`;
+    const side = (k) => ends.map((end) => [this.frame.x(end[0]), this.frame.y(run, end[k])]);
+    const [low, high] = [side(1), side(2)];
+    if (!low.some(([, y], i) => y - high[i][1] > 1.5)) return "";
+    if (!stairs) return `${smooth(high)}L${smooth(low.reverse()).slice(1)}Z`;
     // One rectangle for each step of the step functions.
-    return ends.slice(1).map(([T, low, high], i) => `M${this.place(run, ends[i][0], high)}L${this.place(run, T, high)}L${this.place(run, T, low)}L${this.place(run, ends[i][0], low)}Z`).join("");
+    return ends.slice(1).map((_, i) => {
+      const [[from], [to, above], [, below]] = [high[i], high[i + 1], low[i + 1]];
+      return `M${[[from, above], [to, above], [to, below], [from, below]].map(([x, y]) => point(x, y)).join("L")}Z`;
+    }).join("");
   }
 
   /** Place the T line and the budget line. */
   drawLines(run) {
-    const { frame } = this;
+    const { frame, level: y } = this;
     const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
-    const [x, y] = [frame.x(run.T), this.level(run)];
+    const x = frame.x(run.T);
     const words = `◂ T = ${text(run.T)} ▸`;
     const width = widthOf(words, bold) + 20;
-    const centre = Math.min(Math.max(x, left + width / 2 - 40), right + frame.box.right - width / 2);
+    const centre = clamp(x, left + width / 2 - 40, right + frame.box.right - width / 2);
     pillAt(this.T.children, { x1: x, x2: x, y1: top - 4, y2: bottom + 26 }, [centre, bottom + 38], width, words);
     const budget = `▴▾ ${small ? "" : "ε = "}${text(run.budget)}`;
     const wide = widthOf(budget, bold) + 20;
@@ -164,7 +153,7 @@ export class Picture {
   /** Return marks where curves cross the budget. */
   crossings(run, { found, frame }) {
     const { left, right } = frame.sides;
-    const y = this.level(run);
+    const y = this.level;
     return ACCOUNTANTS.flatMap((name) => {
       const T = run.shown.includes(name) && run.budget < frame.span.top ? reached(found, name, run.budget) : null;
       const at = T ? frame.x(T) : 0;
@@ -193,8 +182,4 @@ export class Picture {
 }
 
 /** Return the path of a step function; each value holds since the previous point. */
-function stepped(points) {
-  if (!points.length) return "";
-  const [[x, y], ...more] = points;
-  return `M${x.toFixed(1)} ${y.toFixed(1)}${more.map(([a, b]) => `V${b.toFixed(1)}H${a.toFixed(1)}`).join("")}`;
-}
+const stepped = (points) => points.map(([x, y], i) => (i ? `V${y.toFixed(1)}H${x.toFixed(1)}` : `M${point(x, y)}`)).join("");

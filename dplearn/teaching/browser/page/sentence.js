@@ -1,5 +1,4 @@
 // Draggable numbers in a sentence for server-drawn pages; keys and typing work, too.
-import { Drag } from "./drag.js";
 import { number } from "./html.js";
 import { nearest, text } from "./numbers.js";
 import { View, mounting } from "./view.js";
@@ -23,15 +22,18 @@ class Sentence extends View {
       const parts = numbers.map(({ name, label }) => `<span>${label} = ${number(this.words, name, label)}</span>`);
       this.fill(`<div class="dp dp-row">${parts.join(" ")}</div>`, "span");
       this.svg = this.body;
-      this.drag = new Drag(this.body, this, { fields: {}, value: (name) => this.values[name], grips: {} });
     }
     this.names = names;
-    this.drag.about.fields = Object.fromEntries(numbers.map((one) => [one.name, { pixels: 150, digits: 4, ...one }]));
+    this.fields = Object.fromEntries(numbers.map((one) => [one.name, { pixels: 150, digits: 4, ...one }]));
     this.draw();
   }
 
+  value(name) {
+    return this.values[name];
+  }
+
   change(name, value) {
-    this.values[name] = this.changes[name] = nearest(this.drag.about.fields[name], value);
+    this.values[name] = this.changes[name] = nearest(this.fields[name], value);
     this.schedule();
   }
 
