@@ -1,7 +1,7 @@
-r"""Privacy loss at given votes: itself private, for the holder of the votes alone.
+r"""Privacy loss at given votes, which is private itself: only the holder of the votes may see it.
 
-Per query the laws of the release are known, at the votes and at every neighbour: counts with one
-moved vote, which may differ from query to query. Class j wins with probability
+The distribution of each query's outcome is known at the votes and at every neighbour. The counts
+of a neighbour differ by one moved vote per query, not the same vote in all. Class j wins with probability
 :math:`p_j = \int \varphi(y - c_j) \prod_{i\ne j} \Phi(y - c_i)\,dy`, counts being in deviations of
 the noise. The trapezoidal rule is nearly exact: on a line at height a in the complex plane
 :math:`|\varphi(y + ia)| = e^{a^2/2}\varphi(y)` and, integrating along that line,
@@ -47,7 +47,7 @@ _ASSUMES = (
 )
 ORDERS = np.array(ACCOUNTANTS["rdp"]().orders)
 ORDERS = ORDERS[ORDERS < 1e4]
-_KNOTS, _NEAREST = 96, 1e-2  # number of a profile's knots; ratio of the first to the largest loss
+_KNOTS, _NEAREST = 96, 1e-2  # knots of a profile; first knot > 0 / largest loss
 _REACH = 9.0
 # Largest array size: published votes need far less, extreme ones would exhaust the memory.
 _LARGEST = 5e7
@@ -63,7 +63,7 @@ class Laws(NamedTuple):
 
 
 def laws(counts: NDArray, plan: PATE) -> Laws:
-    """Return the laws of one query's outcomes: the winners, and last no answer if there is a check.
+    """Return the laws of a query's outcomes: each winner, and last "no answer" if there is a check.
 
     Neighbours that differ only by a permutation of classes with equal counts are listed once.
 

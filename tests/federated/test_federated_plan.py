@@ -25,7 +25,7 @@ from plans import PLAN
         "random_allocation": "add_remove",
     }.items(),
 )
-def test_each_sampling_scheme_has_the_epsilon_of_a_run_on_records(sampling, adjacency):
+def test_epsilon_per_user_is_that_of_the_same_run_on_records(sampling, adjacency):
     plan = dataclasses.replace(PLAN, sampling=sampling)
     run = DPSGD(noise_multiplier=2.11, sample_rate=0.05, steps=150, sampling=sampling)
     for rounds in (1, 37, 150):

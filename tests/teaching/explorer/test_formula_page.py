@@ -113,7 +113,7 @@ def test_regions_mark_failed_hypotheses_and_violations():
     assert len(set(hatches.values())) == len(hatches), "a hatch of its own"
 
 
-def test_pictures_cut_by_the_time_limit_have_spread_points_and_continue():
+def test_pictures_stopped_by_the_time_limit_have_spread_points():
     at = View("G-A8").at("scale", 3.21)
     _, some, whole = curve(at, "order", seconds=0.0)
     assert not whole and len(some) == 1
