@@ -1,8 +1,8 @@
 r"""Privacy loss at given votes, which is private itself: only the holder of the votes may see it.
 
 The distribution of each query's outcome is known at the votes and at every neighbour. The counts
-of a neighbour differ by one moved vote per query, not the same vote in all. Class j wins with probability
-:math:`p_j = \int \varphi(y - c_j) \prod_{i\ne j} \Phi(y - c_i)\,dy`, counts being in deviations of
+of a neighbour differ by one moved vote per query, not the same vote in all. Class j wins with
+probability :math:`p_j = \int \varphi(y - c_j) \prod_{i\ne j} \Phi(y - c_i)\,dy`, counts being in deviations of
 the noise. The trapezoidal rule is nearly exact: on a line at height a in the complex plane
 :math:`|\varphi(y + ia)| = e^{a^2/2}\varphi(y)` and, integrating along that line,
 :math:`|\Phi(y + ia)| \le e^{a^2/2}\Phi(y)`, so that the error of steps h is at most
