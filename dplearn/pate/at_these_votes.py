@@ -2,9 +2,9 @@ r"""Privacy loss at given votes, which is private itself: only the holder of the
 
 The distribution of each query's outcome is known at the votes and at every neighbour. The counts
 of a neighbour differ by one moved vote per query, not the same vote in all. Class j wins with
-probability :math:`p_j = \int \varphi(y - c_j) \prod_{i\ne j} \Phi(y - c_i)\,dy`, counts being in deviations of
-the noise. The trapezoidal rule is nearly exact: on a line at height a in the complex plane
-:math:`|\varphi(y + ia)| = e^{a^2/2}\varphi(y)` and, integrating along that line,
+probability :math:`p_j = \int \varphi(y - c_j) \prod_{i\ne j} \Phi(y - c_i)\,dy`, counts being in
+deviations of the noise. The trapezoidal rule is nearly exact: on a line at height a in the complex
+plane :math:`|\varphi(y + ia)| = e^{a^2/2}\varphi(y)` and, integrating along that line,
 :math:`|\Phi(y + ia)| \le e^{a^2/2}\Phi(y)`, so that the error of steps h is at most
 :math:`2 e^{ka^2/2} / (e^{2\pi a/h} - 1)` of :math:`p_j` itself, for k classes and any a > 0; with
 :math:`a = 2\pi/(hk)` this is :math:`2e^{-2\pi^2/(h^2 k)}`. The integrand is log-concave, with a
