@@ -17,8 +17,10 @@ from dplearn import __version__
 from dplearn import calibrate as calibration
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.display import as_json, print_json
+from dplearn.core.files import locked
 from dplearn.core.guarantee import ADJACENCIES, Guarantee
-from dplearn.mechanisms import Mechanism
+from dplearn.ledger import BudgetExceeded, Ledger
+from dplearn.mechanisms import ZCDP, ApproximateDP, Mechanism
 from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
     EVERY_SAMPLING,
@@ -76,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     checker.add_argument("file", type=Path)
     for command in (epsilon, find):
         command.add_argument("--json", action="store_true", help="print one list of objects")
+    _add_ledger(commands)
     # Imported by name: the library must not depend on its teaching part.
     import_module("dplearn.teaching.commands").add_commands(commands)
     return parser
@@ -84,6 +87,13 @@ def _parser() -> argparse.ArgumentParser:
 def _add_question(
     command: argparse.ArgumentParser, *, required: bool, choices: Sequence[str]
 ) -> None:
+    _add_run_options(command, required=required)
+    command.add_argument("--delta", type=_number, required=required)
+    command.add_argument("--accountant", default="pld", choices=choices)
+    command.add_argument("--adjacency", choices=ADJACENCIES)
+
+
+def _add_run_options(command: argparse.ArgumentParser, *, required: bool) -> None:
     command.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
@@ -91,13 +101,6 @@ def _add_question(
     command.add_argument("--sampling", default="poisson", choices=EVERY_SAMPLING)
     about = "of shuffled epochs: records that fill no batch are dropped, at least one"
     command.add_argument("--drop-last", action="store_true", help=about)
-    about = "number of records, which truncated_poisson needs"
-    command.add_argument("--dataset-size", type=int, help=about)
-    about = "most records in a batch, of truncated_poisson"
-    command.add_argument("--max-batch-size", type=int, help=about)
-    command.add_argument("--delta", type=_number, required=required)
-    command.add_argument("--accountant", default="pld", choices=choices)
-    command.add_argument("--adjacency", choices=ADJACENCIES)
 
 
 def _number(text: str) -> float:
@@ -113,6 +116,29 @@ def _whole(text: str) -> int:
     if not math.isfinite(value := _number(text)) or value != math.floor(value):
         raise argparse.ArgumentTypeError(f"Expected a whole number such as 10000, got {text!r}.")
     return int(value)
+
+
+def _add_ledger(commands: argparse._SubParsersAction) -> None:
+    about = "releases from one data set: their total, and a budget that they must fit into"
+    ledger = commands.add_parser("ledger", help=about)
+    ledger.add_argument("file", type=Path, metavar="FILE", help="a JSON file, made by new")
+    actions = ledger.add_subparsers(dest="action", required=True, parser_class=_Parser)
+    new = actions.add_parser("new", help="begin a ledger; without --epsilon it has no budget")
+    new.set_defaults(run=_new_ledger)
+    new.add_argument("--epsilon", type=float)
+    new.add_argument("--delta", type=_number, required=True)
+    new.add_argument("--adjacency", choices=ADJACENCIES, default="add_remove")
+    new.add_argument("--fixed", action="store_true", help="no release depends on results of others")
+    new.add_argument("--reserve", type=float, help="part of delta for releases known by a pair")
+    add = actions.add_parser("add", help="add a release; exit status 1 if it does not fit")
+    add.set_defaults(run=_add_to_ledger)
+    add.add_argument("name", metavar="NAME")
+    add.add_argument("--epsilon", type=float, help="of a release known by epsilon (and --delta)")
+    add.add_argument("--delta", type=_number, default=0.0)
+    add.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
+    _add_run_options(add, required=False)
+    show = actions.add_parser("show", help="print the releases, the total and what remains")
+    show.set_defaults(run=lambda options: print(_ledger(options)) or 0)
 
 
 def _rate(options: argparse.Namespace) -> float:
@@ -134,8 +160,6 @@ def _plan(
         steps=steps,
         sampling=options.sampling,
         drop_last=options.drop_last,
-        dataset_size=options.dataset_size,
-        max_batch_size=options.max_batch_size,
     )
 
 
@@ -163,6 +187,55 @@ def _epsilon(options: argparse.Namespace) -> int:
         print_json([_plain(g) for g in guarantees])
     else:
         print(*guarantees, sep="\n")
+    return 0
+
+
+def _new_ledger(options: argparse.Namespace) -> int:
+    if options.file.exists():
+        raise ValueError(f"Expected a new file, got {options.file}, which exists.")
+    Ledger(
+        epsilon=options.epsilon,
+        delta=options.delta,
+        adjacency=options.adjacency,
+        adaptive=not options.fixed,
+        reserve=options.reserve,
+    ).save(options.file)
+    return 0
+
+
+def _ledger(options: argparse.Namespace) -> Ledger:
+    if not options.file.exists():
+        begin = f"dplearn ledger {options.file} new --epsilon 1 --delta 1e-5"
+        raise ValueError(f"Expected the file of a ledger, got {options.file}; begin it: {begin}")
+    return Ledger.read(options.file)
+
+
+def _add_to_ledger(options: argparse.Namespace) -> int:
+    known = {name: getattr(options, name) for name in ("epsilon", "rho", "noise_multiplier")}
+    if len(given := [name for name, value in known.items() if value is not None]) != 1:
+        flags = ", ".join("--" + name.replace("_", "-") for name in known)
+        raise ValueError(f"Expected exactly one of {flags}, got {len(given)}.")
+    if options.sample_rate is not None and given != ["noise_multiplier"]:
+        raise ValueError("Expected --sample-rate with --noise-multiplier alone.")
+    if options.delta and given != ["epsilon"]:
+        raise ValueError("Expected --delta with --epsilon alone.")
+    steps = 1 if options.steps is None else options.steps
+    if options.rho is not None:
+        release: Any = ZCDP(options.rho)
+    elif options.epsilon is not None:
+        release = ApproximateDP(options.epsilon, options.delta)
+    else:
+        release = _plan(options, options.noise_multiplier, _rate(options), steps)
+        steps = 1
+    try:
+        with locked(options.file):
+            ledger = _ledger(options)
+            ledger.add(release, name=options.name, steps=steps)
+            ledger.save(options.file)
+    except BudgetExceeded as error:
+        print(f"dplearn ledger: {error}", file=sys.stderr)
+        return 1
+    print(ledger)
     return 0
 
 

@@ -1,8 +1,11 @@
-"""Atomic replacement of files."""
+"""Atomic replacement of files, and a lock beside a file."""
 
 import glob
 import os
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -25,6 +28,27 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+@contextmanager
+def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
+    """Hold a lock file beside `path`; raise TimeoutError if another process holds it longer."""
+    lock, end = Path(f"{path}.lock"), time.monotonic() + seconds
+    while True:
+        try:
+            os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
+            break
+        except FileExistsError:
+            if time.monotonic() > end:
+                cure = "delete it if no other process uses the file"
+                raise TimeoutError(
+                    f"Expected {lock} to disappear within {seconds:g} s; {cure}."
+                ) from None
+            time.sleep(0.02)
+    try:
+        yield
+    finally:
+        lock.unlink()
 
 
 def temporaries(path: str | os.PathLike) -> list[Path]:

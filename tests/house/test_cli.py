@@ -11,6 +11,7 @@ from cases import clean_environment, each
 from dplearn.__main__ import main
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.calibrate import smallest_noise_multiplier
+from dplearn.core.files import locked
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.run import DPSGD, Phases
@@ -53,6 +54,37 @@ def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
     assert {row["method"] for row in rows} == set(ACCOUNTANTS) - {"gdp"}
 
 
+@pytest.mark.slow
+def test_ledger_commands_store_a_file(tmp_path, capsys):
+    file = tmp_path / "ledger.json"
+    for words in ("show", "add x --epsilon 0.1"):
+        status, _, err = called(f"ledger {file} {words}", capsys)
+        assert status == 2 and f"begin it: dplearn ledger {file} new" in err
+    assert called(f"ledger {file} new --epsilon 3 --delta 1e-5", capsys)[0] == 0
+    assert called(f"ledger {file} new --delta 1e-5", capsys)[0] == 2
+    run = "--noise-multiplier 1.1 --sample-rate 256/60000 --steps 1e4"
+    for words in ("patients --epsilon 0.1", "census --rho 0.001", f"training {run}"):
+        status, out, _ = called(f"ledger {file} add {words}", capsys)
+        assert status == 0 and f" {words.split()[0]}: " in out
+    before = file.read_text()
+    status, _, err = called(f"ledger {file} add more {run}", capsys)
+    assert status == 1 and "got 'more': together epsilon" in err and file.read_text() == before
+    for words in ("--rho 1 --epsilon 1", "", "--noise-multiplier 1"):
+        status, _, err = called(f"ledger {file} add x {words}", capsys)
+        assert status == 2 and "Expected" in err
+    for words in ("--epsilon 0.1 --sample-rate 0.1", "--rho 1 --delta 0.1", "--rho 1 --steps 0"):
+        assert called(f"ledger {file} add x {words}", capsys)[0] == 2
+    assert called(f"ledger {file} show", capsys)[1] == out
+    pair = "x --epsilon 0.1 --delta 1e-7"
+    assert "Ledger(reserve=...)" in called(f"ledger {file} add {pair}", capsys)[2]
+    (tmp_path / "ledger.json.lock").touch()
+    with (
+        pytest.raises(TimeoutError, match=r"ledger\.json\.lock to disappear"),
+        locked(file, seconds=0),
+    ):
+        pass
+
+
 @each("typed, expected", [("256/6s", "a number"), ("1/0", "a number"), ("1e4.5", "a number")])
 def test_invalid_numbers_are_named(typed, expected, capsys):
     words = f"epsilon --noise-multiplier 1 --sample-rate {typed} --steps 1e3 --delta 1e-5"
@@ -73,9 +105,6 @@ def test_invalid_numbers_are_named(typed, expected, capsys):
         ("--sample-rate 0.1 --adjacency replace_one", {"sample_rate": 0.1}),
         ("--sampling shuffled --drop-last --sample-rate 0.1",
          {"sampling": "shuffled", "drop_last": True, "sample_rate": 0.1}),
-        ("--sampling truncated_poisson --dataset-size 100 --max-batch-size 20 --sample-rate 0.1",
-         {"sampling": "truncated_poisson", "dataset_size": 100, "max_batch_size": 20,
-          "sample_rate": 0.1}),
     ],
 )  # fmt: skip
 def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):

@@ -217,7 +217,7 @@ def test_data_for_the_page_of_mechanisms_are_translated():
     requests = [{"mechanism": name, "adjacency": "replace_one"} for name in MECHANISMS]
     answers_ = [table_or_refusal(question) for question in requests]
     lines = [*in_chinese(pairs.worded(pairs.catalogue(), language.in_each)), *in_chinese(answers_)]
-    assert len(lines) > 90 and not [t for t in lines if ENGLISH.search(t)]
+    assert len(lines) > 80 and not [t for t in lines if ENGLISH.search(t)]
     assert sum("refused" in each for each in answers_) >= 1
 
 
