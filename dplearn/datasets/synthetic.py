@@ -127,7 +127,7 @@ def glyphs() -> Glyphs:
 
 
 def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
-    """Return centred uniform numbers: no outlier makes a digit illegible."""
+    """Return centred uniform numbers, without outliers that would make a digit illegible."""
     return rng.uniform(-1, 1, (BLOCK, *shape)) * deviation * np.sqrt(3)
 
 

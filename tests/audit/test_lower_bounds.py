@@ -22,7 +22,7 @@ from dplearn.teaching.book.chapters.one_run import worst_chance
 from dplearn.teaching.book.kit import oracles
 
 EPSILON, DELTA, MU, CONFIDENCE, AUDITS = 1.0, 0.1, 1.0, 0.9, 300
-# Number of false alarms that a bound at this level exceeds with probability 1e-6.
+# Number of false alarms that a valid bound exceeds with probability 1e-6.
 MOST = int(binom.isf(1e-6, AUDITS, 1 - CONFIDENCE))
 GAUSSIAN = {"assume": "gaussian", "delta": 1e-3}
 
@@ -123,7 +123,7 @@ def test_scores_that_choose_the_threshold_are_not_tested():
 
 
 def accused_coins(plan, canaries=1000, level=1 - CONFIDENCE):
-    """Return the share of 100,000 audits in which a plan refutes e-to-1 randomised responses."""
+    """Return the share of 100,000 audits whose planned looks refute the true epsilon."""
     rng, shown, before, accused = np.random.default_rng(0), 0, 0, np.zeros(100_000, dtype=bool)
     worst = least_of_dp(EPSILON, 0.0)
     for share, highest, lowest in plan:

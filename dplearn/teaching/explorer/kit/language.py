@@ -20,7 +20,7 @@ _NAMES = re.compile(r"[A-Za-z](?:[\w ,=]*\w)?")
 
 
 def keyed(name: str) -> dict[str, tuple[str, str]]:
-    """Return (English, Chinese) by dotted key of a message file; a single text is both."""
+    """Return (English, Chinese) by dotted key of a message file; a single text is used for both."""
 
     def flat(part: Any, key: str) -> Iterator[tuple[str, tuple[str, str]]]:
         for word, inner in part.items():
