@@ -49,8 +49,6 @@ ORDERS = np.array(ACCOUNTANTS["rdp"]().orders)
 ORDERS = ORDERS[ORDERS < 1e4]
 _KNOTS, _NEAREST = 96, 1e-2  # knots of a profile; first knot > 0 / largest loss
 _REACH = 9.0
-# Largest array size: published votes need far less, extreme ones would exhaust the memory.
-_LARGEST = 5e7
 _MIDDLE = np.array([4.0])  # moment that selects the neighbour of the lower end
 
 
@@ -101,11 +99,6 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
     # The log density falls beyond c.max() + b, where k phi(b) / Phi(b) < b.
     b = 1 + math.sqrt(2 * math.log(k))
     start, end = c.min() - _REACH - shift, c.max() + b + _REACH + shift + h
-    if (numbers := (1 + len(moves)) * k * (end - start) / h) > _LARGEST:
-        raise ValueError(
-            f"Expected votes and noise whose law takes at most {_LARGEST:.0e} numbers, got "
-            f"{numbers:.1e}: {k} classes, and counts up to {np.ptp(c):.3g} deviations apart."
-        )
     y = np.arange(start, end, h)
     x = y - (c[:, None] + shift * np.array([0, -1, 1])[:, None, None])
     # For each class as it is, with a vote less and a vote more: log Phi and log(phi / Phi).
@@ -189,10 +182,6 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     ----------
     votes : Votes
     plan : PATE
-
-    Raises
-    ------
-    ValueError if classes and noise need too much memory
 
     Examples
     --------

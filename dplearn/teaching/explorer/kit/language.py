@@ -56,12 +56,11 @@ def address() -> dict[str, str]:
     return {} if current() == "en" else {KEY: current()}
 
 
-def choose(code: str | None) -> None:
+def choose(code: str) -> None:
     """Set the language for the session and in the page's address."""
     import streamlit as st
 
-    if code in LANGUAGES:
-        st.session_state[KEY] = st.query_params[KEY] = code
+    st.session_state[KEY] = st.query_params[KEY] = code
 
 
 def translated(text: str, code: str = "", **values: Any) -> str:
