@@ -190,7 +190,8 @@ def test_wrong_variant_is_refuted_and_its_entry_verified():
     assert f"the truth is {words.number(case.truth.low)}" in shown(app)
     assert "Claims more privacy than there is" in shown(app)
     assert explorer.title(app).endswith("points, and claims too much privacy</b>")
-    assert {"claim", "formula", "truth", "counterexample"} <= set(explorer.traces(app))
+    names = {trace["name"] for trace in figure(app)["data"]}
+    assert {"claim", "formula", "truth", "counterexample"} <= names
     assert figure(explorer.again(app, "formula_book")) == figure(app)
     (outcome,) = (s.value for s in press(app, "Verify now").success)
     assert all(part in outcome for part in ("verified", "at 150 points", "relative error"))
