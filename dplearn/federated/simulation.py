@@ -89,7 +89,7 @@ class Federation:
         validate.instance(FederatedPlan, plan=self.plan)
         validate.integer(minimum=1, local_steps=self.local_steps)
         validate.positive(local_learning_rate=self.local_learning_rate)
-        self._phase = self.plan.phases[0]  # raises for correlated noise
+        (self._phase,) = self.plan.phases
         if self.plan.sampling in ("without_replacement", "shuffled"):
             sampling.fixed_size(self._phase, self.plan.users)
         check_training(self.model, self.loss_fn, self.optimizer)

@@ -61,9 +61,8 @@ def _claim(options: argparse.Namespace) -> int:
     return report.status_of([finding.verdict], strict=options.strict)
 
 
-def _site(options: argparse.Namespace) -> int:
+def _site(options: argparse.Namespace) -> None:
     from dplearn.teaching.site import write_site
 
     with ProcessPoolExecutor() as executor:
         write_site(options.out, executor)
-    return 0

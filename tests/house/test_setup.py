@@ -149,7 +149,7 @@ def test_thorough_profile_draws_other_examples_in_each_run():
     assert not thorough.derandomize and thorough.max_examples == 2_000
 
 
-def test_the_chromium_of_the_environment_goes_first(monkeypatch):
+def test_variable_dplearn_chromium_names_the_chromium(monkeypatch):
     monkeypatch.setenv("DPLEARN_CHROMIUM", "/opt/one")
     assert chromium.path() == "/opt/one" and not chromium.starts()
     monkeypatch.delenv("DPLEARN_CHROMIUM")
@@ -199,7 +199,7 @@ def checked(folder, *words):
 # SciPy has no stubs: reading it takes longer than all of dplearn.
 @pytest.mark.slow
 @pytest.mark.parametrize("unread", [["scipy.*"], pytest.param([], marks=THOROUGH)])
-def test_types_agree(unread):
+def test_the_type_checker_finds_no_error(unread):
     status, result = checked(ROOT, *(f"--replace-imports-with-any={name}" for name in unread))
     assert status == 0, result
 

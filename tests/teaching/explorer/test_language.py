@@ -38,21 +38,12 @@ ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
 
 def requested_keys(file: Path) -> Iterator[tuple[str, str]]:
     """Yield message file and pattern of every key that a module reads."""
-    named = re.search(r'_say = Words\("(\w+)"\)', file.read_text())
-    for node in ast.walk(ast.parse(file.read_text())) if named else ():
-        if isinstance(node, ast.Call) and node.args:
-            place, key = node.func, node.args[0]
-        elif isinstance(node, ast.Subscript):
-            place, key = node.value, node.slice
-        else:
-            continue
-        method = getattr(place, "attr", "")
-        if getattr(getattr(place, "value", place), "id", "") == "_say":
-            more = ".*" if method == "table" else ""
-            for part in (key.body, key.orelse) if isinstance(key, ast.IfExp) else (key,):
-                parts = part.values if isinstance(part, ast.JoinedStr) else [part]
-                words = (p.value if isinstance(p, ast.Constant) else "*" for p in parts)
-                yield named[1], "".join(words) + more  # type: ignore[index]
+    text = file.read_text()
+    named = re.search(r'_say = Words\("(\w+)"\)', text)
+    read = re.findall(r"""_say(\.table)?[(\[]f?["']([^"']+)["']( [+])?""", text) if named else ()
+    for table, key, sum_ in read:
+        pattern = re.sub(r"\{.*?\}", "*", key) + (".*" if table else "*" if sum_ else "")
+        yield named[1], pattern  # type: ignore[index]
 
 
 def test_every_requested_key_exists_and_every_key_is_requested():
