@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from dplearn import __version__
 from dplearn import calibrate as calibration
@@ -123,7 +123,7 @@ def _add_ledger(commands: argparse._SubParsersAction) -> None:
     ledger = commands.add_parser("ledger", help=about)
     ledger.add_argument("file", type=Path, metavar="FILE", help="a JSON file, made by new")
     actions = ledger.add_subparsers(dest="action", required=True, parser_class=_Parser)
-    new = actions.add_parser("new", help="begin a ledger; without --epsilon only if --fixed")
+    new = actions.add_parser("new", help="begin a ledger; without --epsilon it has no budget")
     new.set_defaults(run=_new_ledger)
     new.add_argument("--epsilon", type=float)
     new.add_argument("--delta", type=_number, required=True)
@@ -297,7 +297,7 @@ def _calibrate(options: argparse.Namespace) -> int:
     if calibrated.parameter == "steps":
         calibrated = replace(calibrated, value=calibrated.value * scheme.batches)
     if options.json:
-        proved = _plain(calibrated.guarantee)
+        proved = _plain(cast(Guarantee, calibrated.guarantee))  # never an Attack here
         print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
     else:
         print(calibrated)

@@ -1,17 +1,19 @@
-"""Calibration of one parameter of a run to a target (epsilon, delta).
+"""Calibration of one parameter of a run to a target such as (epsilon, delta).
 
-Every search returns a point at which the accountant proved an epsilon of at most the target, and
-the guarantee there: the search affects only tightness. It begins with a coarse accountant if there
-is one, and returns its best point if it ends after too many evaluations.
+Every search returns an evaluated point at which the accountant proved an epsilon at most the
+target, with that guarantee. The search affects only tightness, not validity.
+Far from the target a coarse accountant is used if there is one. A search that ends after too many
+evaluations returns its best point.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from dplearn.accountants import Accountant, accountant_of
 from dplearn.accountants._runs import MOST_RUNS
+from dplearn.accountants.pld import PLD
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Guarantee, read_back, round_up
 from dplearn.core.solve import crossing
@@ -33,18 +35,18 @@ class Unreachable(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """Value of a parameter and the guarantee proved at this value.
+    """A parameter's value and the guarantee proved at it.
 
     Parameters
     ----------
     parameter : "noise_multiplier", "steps", "sample_rate" or "delta"
     value : float >= 0
-    guarantee : Guarantee, with epsilon at most the target
+    guarantee : Guarantee or Attack, with epsilon or true positive rate at most the target
     """
 
     parameter: str
     value: float
-    guarantee: Guarantee
+    guarantee: "Guarantee | Attack"
 
     def __str__(self) -> str:
         if self.parameter == "steps":
@@ -57,44 +59,76 @@ class Calibration:
         return f"{self.parameter} = {value}{limit}: {self.guarantee}"
 
 
+@dataclass(frozen=True)
+class Attack:
+    """Bracket by "pld" of the best test's true positive rate at a false positive rate.
+
+    Parameters
+    ----------
+    lower : float in [0, 1], lower bound on the true positive rate
+    true_positive_rate : float in [0, 1], upper bound
+    false_positive_rate : float in (0, 1)
+    adjacency : str
+    """
+
+    lower: float
+    true_positive_rate: float
+    false_positive_rate: float
+    adjacency: Adjacency
+
+    def __str__(self) -> str:
+        found, rate = round_up(self.true_positive_rate, 4), read_back(self.false_positive_rate)
+        return f"true positive rate <= {found} at false positive rate {rate}, {self.adjacency}"
+
+
 @validate.names_parameters
 def smallest_noise_multiplier(
     mechanism: Any,
     accountant: Accountant | str = "pld",
     *,
-    epsilon: float,
-    delta: float,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    true_positive_rate: float | None = None,
+    false_positive_rate: float | None = None,
+    advantage: float | None = None,
     steps: int = 1,
     adjacency: Adjacency | None = None,
     rtol: float = 1e-6,
 ) -> Calibration:
-    """Return the least noise with which `steps` runs of `mechanism` reach (epsilon, delta).
+    """Return the least noise with which `steps` runs of `mechanism` reach a target.
 
-    The value is rounded to the digits of `rtol` and proved as printed; 1e-3 is the least tried.
+    The target is epsilon and delta, or the two rates of an attack, or an advantage. The value is
+    rounded to the digits of `rtol` and proved as printed; 1e-3 is the least that is tried.
 
     Parameters
     ----------
     mechanism : Mechanism with a `noise_multiplier`, possibly nested, or a plan of one phase
-    accountant : Accountant or str, one of `dplearn.ACCOUNTANTS`
+    accountant : Accountant or str; only "pld" bounds attacks
     epsilon : float > 0
     delta : float in (0, 1)
+    true_positive_rate : float in (0, 1), the most of any test; above the false positive rate
+    false_positive_rate : float in (0, 1)
+    advantage : float in (0, 1), the largest difference of the rates, which is delta at epsilon 0
     steps : int >= 1
     adjacency : str, by default that of the plan's sampling
-    rtol : float > 0, relative error at which the search stops; it also stops at a tenth of the
+    rtol : float > 0, at which relative error the search stops; it also stops at a tenth of the
         bracket's relative width, at most 1e-3, or after sixteen evaluations
 
     Raises
     ------
     Unreachable if no value reaches the target
-    TypeError or ValueError if an argument is missing or out of range
+    TypeError or ValueError if the target is incomplete, or an argument out of range
 
     Examples
     --------
     >>> from dplearn.mechanisms import Gaussian
-    >>> print(smallest_noise_multiplier(Gaussian(1.0), epsilon=1.0, delta=1e-5))
-    noise_multiplier = 3.730632: 0.9999 <= epsilon <= 1 at delta = 1.0e-05, add_remove, by pld
+    >>> round(smallest_noise_multiplier(Gaussian(1.0), epsilon=1.0, delta=1e-5).value, 4)
+    3.7306
+    >>> attack = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
+    >>> print(smallest_noise_multiplier(Gaussian(1.0), **attack))
+    noise_multiplier = 1.467364: true positive rate <= 0.05 at false positive rate 0.01, add_remove
     """
-    mechanism, question = _one_release(mechanism, delta, steps, adjacency)
+    mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     largest = _LARGEST
     while largest >= 1:  # `DiscreteGaussian` refuses large values
         try:
@@ -102,8 +136,24 @@ def smallest_noise_multiplier(
             break
         except ValueError:  # if another parameter is wrong, the search raises the error
             largest /= 2
+    rates: Any = (true_positive_rate, false_positive_rate)
+    given = [(epsilon, delta) != (None, None), rates != (None, None), advantage is not None]
+    if sum(given) != 1:
+        raise TypeError(
+            "Expected epsilon and delta, or the two rates of an attack, or an advantage, got "
+            f"{'some of several' if any(given) else 'none'} of them."
+        )
+    question: Any = {"steps": steps, "adjacency": adjacency}
+    if given[0]:
+        target = _budget(epsilon, delta, **question)  # type: ignore[arg-type]
+    elif given[1]:
+        target = _rates(*rates, **question)
+    else:
+        validate.probability(advantage=advantage)  # type: ignore[arg-type]
+        ask = lambda law, m: law.delta(m, epsilon=0.0, **question)
+        target = _Target("advantage", advantage, ask, lambda g: (g.delta_lower, g.delta))  # type: ignore[arg-type]
     place = {"guess": 0.0, "lower": math.log(_SMALLEST), "upper": math.log(largest)}
-    return _vary(accountant, mechanism, epsilon, question, "noise_multiplier", 1, place, rtol)
+    return _vary(accountant, mechanism, target, "noise_multiplier", 1, place, rtol)
 
 
 @validate.names_parameters
@@ -120,11 +170,12 @@ def largest_sample_rate(
     """Return the largest sample rate in (0, 1] that reaches (epsilon, delta), rounded down.
 
     Parameters and errors are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
-    and the search begins at 1e-12.
+    and rates from 1e-12 on are tried.
     """
-    mechanism, question = _one_release(mechanism, delta, steps, adjacency)
+    mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
+    target = _budget(epsilon, delta, steps, adjacency)
     place = {"guess": math.log(100), "lower": 0.0, "upper": 12 * math.log(10)}
-    return _vary(accountant, mechanism, epsilon, question, "sample_rate", -1, place, rtol)
+    return _vary(accountant, mechanism, target, "sample_rate", -1, place, rtol)
 
 
 @validate.names_parameters
@@ -138,8 +189,8 @@ def largest_steps(
 ) -> Calibration:
     """Return the largest number of runs within (epsilon, delta), from 0 to 10^12.
 
-    Parameters and tolerances are those of `smallest_noise_multiplier`. If a bracket is wide, more
-    runs may be possible.
+    Parameters and tolerances are those of `smallest_noise_multiplier`. It may be less than possible
+    if a bracket is wide.
 
     Raises
     ------
@@ -148,56 +199,86 @@ def largest_steps(
     accountant = accountant_of(accountant)
     if getattr(getattr(mechanism, "sampling_scheme", None), "batches", 1) > 1:
         raise ValueError("Expected steps drawn afresh, got epochs: ask plan.affordable_steps.")
-    mechanism, question = _one_release(mechanism, delta, 1, adjacency)
-    after = lambda law, steps: law.epsilon(mechanism, **question | {"steps": steps})
+    mechanism, _, adjacency = _asked(mechanism, 1, adjacency)
+    after = lambda steps: _budget(epsilon, delta, steps, adjacency)
+    ask = lambda accountant, x: after(_whole(x)).ask(accountant, mechanism)
     place = {"guess": -math.log(1000), "lower": -math.log(MOST_RUNS), "upper": 0.0}
     place |= {"snap": _to_whole_steps}
-    ask = lambda law, x: after(law, _whole(x))
-    x, guarantee = _search(ask, accountant, epsilon, place, tolerance=0.0)
-    if x == math.inf:
-        return Calibration(parameter="steps", value=0, guarantee=after(accountant, 0))
-    return Calibration(parameter="steps", value=_whole(x), guarantee=guarantee)
+    value, guarantee = _search(ask, accountant, after(0), place, tolerance=0.0)
+    if value < math.inf:
+        return Calibration(parameter="steps", value=_whole(value), guarantee=guarantee)
+    return Calibration(parameter="steps", value=0, guarantee=after(0).ask(accountant, mechanism))
 
 
-def _one_release(
-    mechanism: Any, delta: float, steps: int, adjacency: Adjacency | None
-) -> tuple[Mechanism, dict[str, Any]]:
-    """Return the repeated mechanism of a run, and the accountant's other arguments."""
+def _asked(
+    mechanism: Any, steps: int, adjacency: Adjacency | None
+) -> tuple[Mechanism, int, Adjacency]:
     adjacency = adjacency or getattr(mechanism, "default_adjacency", "add_remove")
     whole = as_mechanism(mechanism)
-    if whole is not mechanism:
-        (whole, count), *others = whole.parts()
-        if others:
-            got = f"got {mechanism!r}."
-            raise ValueError(f"Expected a plan of one phase, whose noise is varied, {got}")
-        steps *= count
-    return whole, {"delta": delta, "steps": steps, "adjacency": adjacency}
+    if whole is mechanism:
+        return whole, steps, adjacency
+    (one, count), *others = whole.parts()
+    if others:
+        raise ValueError(f"Expected a plan of one phase, whose noise is varied, got {mechanism!r}.")
+    return one, count * steps, adjacency
+
+
+class _Target(NamedTuple):
+    name: str
+    most: float
+    ask: Callable[[Accountant, Mechanism], Any]  # returns a guarantee or an attack
+    ends: Callable[[Any], tuple[float, float]]  # both ends of the quantity in that result
+
+
+def _budget(epsilon: float, delta: float, steps: int, adjacency: Adjacency) -> _Target:
+    validate.positive(epsilon=epsilon)
+    ask = lambda law, m: law.epsilon(m, delta=delta, steps=steps, adjacency=adjacency)
+    return _Target("epsilon", epsilon, ask, lambda g: (g.lower, g.epsilon))
+
+
+def _rates(most: float, rate: float, steps: int, adjacency: Adjacency) -> _Target:
+    validate.probability(false_positive_rate=rate, true_positive_rate=most)
+    if most <= rate:
+        got = f"{most!r} and {rate!r}"
+        raise ValueError(f"Expected true_positive_rate > false_positive_rate, got {got}.")
+
+    def ask(law: Accountant, mechanism: Mechanism) -> Attack:
+        if not isinstance(law, PLD):
+            raise ValueError(f"Expected accountant='pld', which bounds attacks, got {law}.")
+        question: Any = {"false_positive_rate": rate, "steps": steps, "adjacency": adjacency}
+        lower, upper = law.true_positive_rate(mechanism, **question)
+        return Attack(float(lower), float(upper), rate, adjacency)
+
+    return _Target("true_positive_rate", most, ask, lambda a: (a.lower, a.true_positive_rate))
 
 
 def _vary(
     accountant: Accountant | str,
     mechanism: Mechanism,
-    epsilon: float,
-    question: dict[str, Any],
+    target: _Target,
     name: str,
     sign: int,
     place: dict[str, Any],
     tolerance: float,
 ) -> Calibration:
-    """Return the least value (or largest, for `sign` = -1) of a parameter that reaches epsilon.
+    """Return the least value (or largest, for `sign` = -1) of a parameter that reaches the target.
 
     Only values rounded to the digits of the tolerance are evaluated, so that the result is
     printed in full.
     """
     digits = min(max(1 - math.floor(math.log10(tolerance or 1e-16)), 6), 17)
     value_at = lambda x: float(f"{math.exp(sign * x):.{digits}g}")
-    ask = lambda law, x: law.epsilon(mechanism.vary(**{name: value_at(x)}), **question)
-    law = accountant_of(accountant)
-    x, best = _search(ask, law, epsilon, place, tolerance=tolerance)
+    x, best = _search(
+        lambda law, x: target.ask(law, mechanism.vary(**{name: value_at(x)})),
+        law := accountant_of(accountant),
+        target,
+        place,
+        tolerance=tolerance,
+    )
     if x == math.inf:
         raise Unreachable(
-            f"Expected a reachable target, got epsilon={epsilon!r}: the smallest epsilon found "
-            f"over all {name} is {best.epsilon:.4g} by {law.name}."
+            f"Expected a reachable target, got {target.name}={target.most!r}: the smallest "
+            f"{target.name} found over all {name} is {target.ends(best)[1]:.4g} by {law.name}."
         )
     return Calibration(parameter=name, value=value_at(x), guarantee=best)
 
@@ -216,42 +297,41 @@ def _to_whole_steps(x: float, a: float, b: float) -> float:
 
 
 def _search(
-    ask: Callable[[Accountant, float], Guarantee],
+    ask: Callable[[Accountant, float], Any],
     accountant: Accountant,
-    epsilon: float,
+    target: _Target,
     place: dict[str, Any],
     *,
     tolerance: float,
-) -> tuple[float, Guarantee]:
-    """Return the smallest x with a guarantee of at most epsilon, and the guarantee.
+) -> tuple[float, Any]:
+    """Return the smallest x at which the accountant's result reaches the target, and the result.
 
-    Epsilon decreases with x; if no x reaches the target, return inf and the guarantee at the upper
-    end. `place` holds the initial guess and the limits of x.
+    Results decrease with x; if none reaches the target, return inf and that at the upper end.
+    `place` holds the initial guess and the limits of x.
     """
-    validate.positive(epsilon=epsilon)
-    answers: dict[float, Guarantee] = {}
+    answers: dict[float, Any] = {}
 
     def crossed(law: Accountant, enough: float, part: float = 0.0, stop: float = math.inf) -> Any:
-        """Return the crossing of epsilon; stop at `enough`, or at `part` of a bracket's width."""
+        """Return the crossing of the target, with tolerance `enough`, or by `part`."""
 
         def excess(x: float) -> float:
-            answers[x] = ask(law, x)
+            answers[x] = answer = ask(law, x)
             # log epsilon is nearly linear in the logarithm of each parameter.
-            upper = answers[x].epsilon
-            log = math.log(upper / epsilon) if upper else -math.inf
-            return max(log, math.ulp(1.0)) if upper > epsilon else min(log, 0.0)
+            upper, most = target.ends(answer)[1], target.most
+            log = math.log(upper / most) if upper else -math.inf
+            return max(log, math.ulp(1.0)) if upper > most else min(log, 0.0)
 
         def close(x: float) -> float:
             if len(answers) >= stop:
                 return math.inf
-            low, high = answers[x].lower, answers[x].epsilon
+            low, high = target.ends(answers[x])
             width = 1 - low / high if high else 0.0
             return max(enough, min(part * width, _WIDEST))
 
         return crossing(excess, tolerance=close, **place)
 
     part, most = 0.0, math.inf
-    tried: list[tuple[float, Guarantee]] = []
+    tried: list[tuple[float, Any]] = []
     if (rough := accountant.coarse()) != accountant:
         near = crossed(rough, _NEAR)
         place, part = place | {"guess": near.root, "slope": near.slope}, _PART

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -36,10 +37,12 @@ _FILTERS = (
     "a Rényi filter of one order (Feldman & Zrnic 2021, Theorem 3.1) beside the basic one "
     "(Rogers, Roth, Ullman & Vadhan 2016)"
 )
+_ODOMETER = "an odometer at eight orders, by Ville's inequality (Rogers et al. 2016; Lécuyer 2021)"
+_ODOMETER_ORDERS = 1 + 2.0 ** np.arange(-1, 7)
 
 
 class BudgetExceeded(ValueError):
-    """Error of a release that exceeds the budget; the ledger is unchanged."""
+    """Error: a release exceeds the budget; the ledger is unchanged."""
 
 
 class Release(NamedTuple):
@@ -74,8 +77,9 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     Parameters
     ----------
-    epsilon : float > 0, the budget in nats. A ledger that is not adaptive may have none: then it
-        refuses no release
+    epsilon : float > 0, the budget in nats. Without a budget no release is refused, and an adaptive
+        ledger states a bound on the loss so far that holds with probability 1 - delta, at all times
+        together
     delta : float in [0, 1); 0 allows pure differential privacy only
     adjacency : str, kind of neighbouring data sets
     adaptive : bool, whether a release may depend on the results of earlier ones
@@ -114,9 +118,6 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         if self.epsilon is not None:
             validate.positive(epsilon=self.epsilon)
             self.epsilon = float(self.epsilon)
-        elif self.adaptive:
-            cure = "name a budget, or adaptive=False for releases chosen beforehand"
-            raise ValueError(f"Expected epsilon of an adaptive ledger, got None: {cure}.")
         if self.reserve is not None:
             validate.between(0, self.delta, reserve=self.reserve)
             self.reserve = float(self.reserve)
@@ -184,16 +185,24 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Guarantee of all releases together; of an adaptive ledger, the budget."""
+        """Guarantee of all releases together; of an adaptive ledger with budget, the budget."""
         conditions = (m.assumptions for _, m, _ in self.releases)
         how = _ADAPTIVE if self.adaptive else _BEFOREHAND
         stated: dict[str, Any] = {"method": "ledger", **self._question}
         stated["assumptions"] = (*dict.fromkeys(c for each in conditions for c in each), how)
-        if self.adaptive and self.epsilon is not None:
+        if not self.adaptive:
+            total = self._composed(self.releases)
+            return dataclasses.replace(total, **stated, proof=total.proof or total.method)
+        if self.epsilon is not None:
             epsilon = self.epsilon * (1 + _ROUNDING)
             return Guarantee(epsilon=epsilon, kind="upper", proof=_FILTERS, **stated)
-        total = self._composed(self.releases)
-        return dataclasses.replace(total, **stated, proof=total.proof or total.method)
+        return Guarantee(
+            epsilon=self._total(self.releases)[0],
+            kind="probable",
+            proof=_ODOMETER,
+            reason="a bound on the loss so far, which is larger with probability delta at most",
+            **stated,
+        )
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the ledger as JSON; an error leaves the old file."""
@@ -248,6 +257,10 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
             raise ValueError(f"Expected a release that runs at least once, got {release!r}.")
         for part, _ in parts:
             part.require_theorem(self.adjacency)
+            pair = isinstance(part, ApproximateDP) and part.delta
+            if pair and self.adaptive and self.epsilon is None:
+                why = "its loss may exceed epsilon more often; give the ledger an epsilon"
+                raise validate.unsupported("a pair with delta > 0 in a ledger without budget", why)
         (one, count), *others = parts
         mechanism, steps = (Composed(parts), int(steps)) if others else (one, count * int(steps))
         return Release(name or mechanism.name, mechanism, steps)
@@ -270,15 +283,24 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         if any(m.infinite_epsilon_reason() for m, _ in parts) or pairs > reserve * (1 + _ROUNDING):
             return math.inf, reserve
         routes = [math.fsum(m.pure_epsilon(self.adjacency) * count for m, count in parts)]
-        if self.order and self.delta > reserve:
-            spent = 0.0
-            for m, count in parts:  # every operation is rounded up
-                (one,) = m.rdp([self.order], adjacency=self.adjacency)
-                spent = math.nextafter(spent + math.nextafter(count * one, math.inf), math.inf)
+        if self.epsilon is None and self.delta > 0:
+            rarely = math.log(_ODOMETER_ORDERS.size / self.delta)
+            spent = self._spent(parts, _ODOMETER_ORDERS) + rarely / (_ODOMETER_ORDERS - 1)
+            routes.append(float(np.min(spent)) * (1 + _ROUNDING))
+        elif self.order and self.delta > reserve:
+            spent = self._spent(parts, np.array([self.order]))[0]
             routes.append(float(rdp_to_epsilon(self.order, spent, delta=self.delta - reserve)))
-        if len(lines) == 1:
+        if len(lines) == 1 and self.epsilon is not None:
             routes.append(self._composed(lines).epsilon)
         return min(routes), reserve
+
+    def _spent(self, parts: Sequence[tuple[Mechanism, int]], orders: np.ndarray) -> np.ndarray:
+        """Return the summed divergences at the orders, rounding up every operation."""
+        each = (
+            np.nextafter(count * m.rdp(orders, adjacency=self.adjacency), np.inf)
+            for m, count in parts
+        )
+        return reduce(lambda total, more: np.nextafter(total + more, np.inf), each)
 
     def _composed(self, lines: Sequence[Release]) -> Guarantee:
         if not lines:

@@ -1,8 +1,10 @@
 """Complete privacy statements as text, LaTeX, JSON or a card."""
 
 import datetime
+import hashlib
 import json
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +26,7 @@ KINDS = {
     "bracket": "certified from both sides",
     "lower": "lower bound",
     "approximate": "approximation, not a bound",
+    "probable": "bound that may be exceeded",
 }
 SAMPLED = {
     "poisson": "Poisson sampling",
@@ -48,6 +51,12 @@ TRUST = {
     "distributed": "those who are trusted add shares of the noise, together all that the plan has, "
     "before their sum is opened",
 }
+# Deployment models in the schema of the public registry.
+_MODELS = {"central": "Central", "local": "Local", "distributed": "Federated"}
+BASIC = (
+    *("name", "description", "intended_use", "data_product_type", "data_product_region"),
+    *("data_curators", "publication_date"),
+)
 _NEIGHBOURS = {"add_remove": "added or removed", "replace_one": "replaced", "zero_out": "zeroed"}
 _PARTS = {
     "delta": "what a probability may grow by beyond the factor e^epsilon",
@@ -85,6 +94,8 @@ class Statement(Shown):
     parts : mapping of str to str, sentences about the run by part
     true_positive_rate : float in [0, 1], upper bound for the best attack at 1 % false alarms
     not_covered : tuple of str
+    certificate : str, JSON text for ``dplearn check``
+    proved : str, the sentence that the certificate proves
     """
 
     guarantee: Guarantee
@@ -92,6 +103,8 @@ class Statement(Shown):
     parts: Mapping[str, str]
     true_positive_rate: float
     not_covered: tuple[str, ...]
+    certificate: str = ""
+    proved: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", ReadOnly(self.parts))
@@ -100,7 +113,7 @@ class Statement(Shown):
     def rows(self) -> dict[str, str]:
         """Sentences of the statement by part, beginning with the promise."""
         g, law = self.guarantee, ACCOUNTANTS[self.guarantee.method]
-        return {
+        rows = {
             "Promise": f"{g}: {KINDS[g.kind]}",
             "In words": "an attacker who may accuse 1 % of the others "
             f"finds at most {round_up(100 * self.true_positive_rate, 3)} % of the members",
@@ -114,6 +127,10 @@ class Statement(Shown):
             "True if": "; ".join(g.assumptions) or "the mechanism is run as written",
             "Not covered": "; ".join(self.not_covered),
         }
+        if self.certificate:
+            digest = hashlib.sha256(self.certificate.encode()).hexdigest()
+            rows["Certificate"] = f"{self.proved}, says `dplearn check`; SHA-256 {digest}"
+        return rows
 
     def __str__(self) -> str:
         fold = TextWrapper(96, subsequent_indent="    ", break_long_words=False).fill
@@ -127,15 +144,61 @@ class Statement(Shown):
         return self.rows
 
     def json(self) -> str:
-        """Return all parts as JSON, with full precision."""
+        """Return all parts as JSON, with full precision and the certificate."""
         whole = {
-            "format": "dplearn statement 4",
+            "format": "dplearn statement 3",
             "guarantee": {f.name: getattr(self.guarantee, f.name) for f in fields(self.guarantee)},
             "records": self.records,
             "true_positive_rate": self.true_positive_rate,
             "words": self.rows,
+            "certificate": json.loads(self.certificate) if self.certificate else None,
         }
         return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+    def registry_entry(self, basic: Mapping[str, Any], *, registry_authors: list[str]) -> str:
+        """Return a draft entry for the public registry of deployments: JSON, also valid YAML.
+
+        `basic` has the fields of the schema that a statement lacks, at least `BASIC`;
+        `registry_authors` are its authors. Other fields are omitted. The schema is that of
+        Nanayakkara, Ghazi & Vadhan (2025, arXiv 2509.13509), version of 2026-07-15.
+        """
+        given = {**basic, "registry_authors": registry_authors}
+        for part in (*BASIC, "registry_authors"):
+            if not given.get(part):
+                raise ValueError(f"Expected {part}, got {given.get(part)!r}.")
+            if part in ("data_curators", "registry_authors"):
+                validate.instance(list, **{part: given[part]})
+        rows, trust = self.rows, self.parts["Trust"]
+        slug = f"{basic['name']}-{basic['data_curators'][0]}-{str(basic['publication_date'])[:4]}"
+        slug = re.sub(r"[\W_]+", "-", slug.lower()).strip("-")
+        parts = lambda *named: ". ".join(f"{each}: {rows[each]}" for each in named if each in rows)
+        model = {"model_name": _MODELS[trust.partition(",")[0]], "model_name_details": trust}
+        if rows["Paid for by one epsilon"] == "once":
+            model["release_type"] = "One release"
+        deployment = {
+            "basic": basic,
+            "dp_variant": {"variant_name": "Approximate DP"},
+            "privacy_loss": {
+                "privacy_unit": rows["Unit of privacy"],
+                "privacy_unit_details": parts("Neighbours", "Units in the data"),
+                "privacy_parameters": {x: getattr(self.guarantee, x) for x in ("epsilon", "delta")},
+                "privacy_parameters_details": parts("Promise", "In words", "Certificate"),
+            },
+            "deployment_model": model,
+            "accounting": {
+                "composition": parts("Accountant", "True if", "Paid for by one epsilon")
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": rows["Tuning"],
+                "mechanisms": parts("Run", "Sampling", "Released", "Randomness", "Floating point"),
+            },
+            "administrative": {
+                "notes": parts("Not covered", "Computed"),
+                "registry_authors": registry_authors,
+            },
+        }
+        entry = {"url_slug": slug, "status": "Draft", "tier": 2, "deployment": deployment}
+        return json.dumps(entry, indent=1, ensure_ascii=False, default=str) + "\n"
 
     def card(self) -> str:
         """Return a self-contained HTML page for printing."""
@@ -184,6 +247,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         not_covered: Sequence[str] = (),
         accountant: Accountant | str = "pld",
         adjacency: Adjacency | None = None,
+        certificate: str = "",
     ) -> Statement:
         """Return a complete privacy statement; raise ValueError naming a missing part.
 
@@ -201,6 +265,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         date : datetime.date, by default today
         not_covered : list of str, further exclusions
         accountant, adjacency : as in `guarantee`, which must be a finite bound
+        certificate : str, of this run by `dplearn.certificates.certify`; it is checked again
 
         Examples
         --------
@@ -213,7 +278,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         """
         parts: dict[str, Any] = {"delta": delta, "unit": self.unit or unit, "period": period}
         parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
-        parts |= {"records": self.units if records is None else records}
+        parts |= {"records": self.units if records is None else records, "certificate": certificate}
         parts |= {"trusted": "nobody" if trust == "local" else trusted}
         _require_words(parts, date, not_covered)
         if unit and self.unit and unit != self.unit:
@@ -224,6 +289,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         if tuned := hasattr(tuning, "run"):
             stated = tuning.guarantee(delta=stated.delta, adjacency=stated.adjacency)
         _refuse(stated, parts["records"])
+        proved = _proved(certificate, self.composed, stated) if certificate else ""
         if released != "every_step":
             stated = replace(stated, kind="upper", lower=0.0)
         values = {
@@ -242,12 +308,14 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
             parts=values,
             true_positive_rate=_true_positive_rate(stated, None if tuned else self.composed),
             not_covered=(*_NOT_COVERED, *not_covered),
+            certificate=certificate,
+            proved=proved,
         )
 
 
 def _require_words(parts: Mapping[str, Any], date: Any, not_covered: Any) -> None:
     """Raise unless texts are str and date is a date that is not in the future."""
-    for name in ("unit", "period", "sampling", "released", "trust", "trusted"):
+    for name in ("unit", "period", "sampling", "released", "trust", "trusted", "certificate"):
         validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
     if isinstance(not_covered, str) or not all(isinstance(each, str) for each in not_covered):
         raise TypeError(f"Expected not_covered to be a list of str, got {not_covered!r}.")
@@ -276,8 +344,11 @@ def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
         raise ValueError(f"Expected records={plan.units} as in the plan, got records={records}.")
     if not hasattr(parts["tuning"], "run"):
         validate.one_of(TUNINGS, tuning=parts["tuning"])
-    elif parts["tuning"].run != plan.composed:
-        raise ValueError("Expected tuning=Tuned(plan, ...) of this plan, got another.")
+    elif parts["tuning"].run != plan.composed or parts["certificate"]:
+        raise ValueError(
+            "Expected tuning=Tuned(plan, ...) of this plan, and no certificate, "
+            "which proves one run; got another."
+        )
     if parts["sampling"] not in ("", own):
         raise ValueError(
             f"Expected sampling={own!r} as in the plan, got sampling={parts['sampling']!r}: "
@@ -307,3 +378,21 @@ def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
             at = {"false_positive_rate": _FALSE_ALARMS, "adjacency": stated.adjacency}
             most = min(most, float(PLD().true_positive_rate(composed, **at)[1]))
     return most
+
+
+def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
+    """Return the sentence that a certificate proves; raise unless it is about this run."""
+    from dplearn.certificates import check
+
+    proved = check(certificate)
+    (mechanism, steps), *others = composed.parts()
+    base = getattr(mechanism, "base", None)
+    name = f"{mechanism.name}_{base.name}" if base else mechanism.name
+    numbers = {**(vars(base) if base else {}), **vars(mechanism), "steps": steps}
+    numbers |= {"delta": stated.delta, "mechanism": name, "adjacency": stated.adjacency}
+    run = json.loads(certificate)["run"].items()
+    wrong = [key for key, value in run if str(numbers.get(key)) != str(value)]
+    if wrong or others:
+        found = " and ".join(wrong)
+        raise ValueError(f"Expected a certificate of this run, got one of another {found}.")
+    return proved

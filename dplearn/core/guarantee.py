@@ -12,7 +12,7 @@ __all__ = ["Adjacency", "Guarantee", "Kind", "Reference"]
 Adjacency = Literal["add_remove", "replace_one", "zero_out"]
 ADJACENCIES: tuple[Adjacency, ...] = get_args(Adjacency)
 
-Kind = Literal["exact", "upper", "bracket", "approximate", "lower"]
+Kind = Literal["exact", "upper", "bracket", "probable", "approximate", "lower"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class Guarantee:
     ----------
     epsilon : float >= 0, in nats: exact, a bound, the upper end of a bracket or an approximation
     delta : float in [0, 1]
-    kind : "exact", "upper", "bracket", "approximate" or "lower"
+    kind : "exact", "upper", "bracket", "approximate", "lower", or "probable", an upper bound that
+        fails with the probability that `reason` states
     method : str, name of the accountant
     adjacency : "add_remove", "replace_one" or "zero_out"
     lower : float in [0, epsilon], lower end of a bracket, or 0 without a proved one
@@ -103,6 +104,8 @@ class Guarantee:
             return f"epsilon ~ {self.epsilon:.4g}{tail} (an approximation, not a bound){note}"
         if self.kind == "lower":
             return f"epsilon >= {round_down(self.epsilon)}{tail}{note}"
+        if self.kind == "probable":
+            return f"epsilon <~ {round_up(self.epsilon)}{tail}{note}"
         ends = _between("epsilon", self.epsilon if exact else self.lower, self.epsilon)
         return f"{ends}{tail}{note}"
 

@@ -90,8 +90,8 @@ class Noise(Mechanism):
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """Return `value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
 
-        Only for teaching: the last bits leak `value` (see `dplearn.audit.floats`), and `rng` is not
-        secure. On whole numbers the profile needs a `sensitivity` equal to the field.
+        Only for teaching: the last bits leak `value` (see lesson 14), and `rng` is not secure. On
+        whole numbers the profile needs a `sensitivity` equal to the field.
         """
         validate.positive(sensitivity=sensitivity)
         value = np.asarray(value) if self.whole else np.asarray(value, dtype=float)

@@ -38,6 +38,7 @@ rdp, curve = ACCOUNTANTS["rdp"]().epsilon, ACCOUNTANTS["rdp"]().epsilon_curve
 change, noise = partial(replace, RUN), partial(smallest_noise_multiplier, STEP)
 loader = partial(DPSGD.from_epochs, noise_multiplier=1.0)
 GOOD, TARGET = {"dataset_size": 60, "batch_size": 6, "epochs": 1.0}, {"epsilon": 2.0, "delta": 1e-5}
+ATTACK = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
 tuned = partial(Tuned, RandomizedResponse(0.7))
 ledger = partial(Ledger, epsilon=1.0, delta=1e-5)
 rates = partial(PLD().true_positive_rate, Gaussian(1.0))
@@ -56,6 +57,7 @@ VALUES = [
     (lambda: PLD(most_cells=63), "most_cells a whole number >= 64"),
     (lambda: ACCOUNTANTS["rdp"](orders=()), "at least one, got orders"),
     (lambda: ACCOUNTANTS["rdp"](orders=[1.0, 2.0]), "orders > 1"),
+    (lambda: ACCOUNTANTS["moments"](0), "largest_moment a whole number >= 1"),
     (lambda: rates(false_positive_rate=[0.1, 1.0]), "false_positive_rate"),
     (lambda: Gaussian(1.0).rdp([[2, 3]]), r"orders of shape \(n,\)"),
     (lambda: Gaussian(1.0).rdp([math.inf]), "finite, got orders=.*inf"),
@@ -84,10 +86,11 @@ VALUES = [
     (lambda: noise("best", **TARGET), r"accountant one of .*, got accountant='best'"),
     (lambda: largest_sample_rate(Gaussian(1.0), **TARGET), "of gaussian, got 'sample_rate'"),
     (lambda: smallest_noise_multiplier(Composed([STEP]), **TARGET), "of composed"),
+    (lambda: noise(**ATTACK | {"true_positive_rate": 0.01}), "> false_positive_rate, got 0.01"),
+    (lambda: noise("rdp", **ATTACK), "accountant='pld', which bounds attacks, got RDP"),
     (lambda: tuned(tries=0.5), r"tries in \[1, 1e\+06\], got tries=0.5"),
     (lambda: tuned(tries=10, shape=-1), r"shape in \[-0.9, 10\], got shape=-1"),
     (lambda: ledger(epsilon=0.0), "Expected epsilon"),
-    (lambda: ledger(epsilon=None), "epsilon of an adaptive ledger, got None: name a budget"),
     (lambda: ledger(delta=1.0), "Expected delta"),
     (lambda: ledger(order=1.0), "Expected order"),
     (lambda: ledger(adjacency="swap"), "Expected adjacency"),
@@ -103,7 +106,11 @@ TYPES = [
     (lambda: DPSGD(4.0, 0.01, 10), "positional"),
     (lambda: Phases(()), r"a list of DPSGD, got \(\)"),
     (lambda: Phases((RUN, 3)), "phase to be a DPSGD, got phase=3"),
-    (lambda: noise(epsilon=1.0, delta=None), "got delta=None"),
+    (lambda: noise(**TARGET, **ATTACK), "or an advantage, got some of several"),
+    (lambda: noise(), "Expected epsilon and delta, or the two rates .* got none"),
+    (lambda: noise(advantage=0.1, delta=1e-5), "got some of several"),
+    (lambda: noise(epsilon=1.0), "got delta=None"),
+    (lambda: noise(false_positive_rate=0.01), "got true_positive_rate=None"),
     (lambda: Tuned("DPSGD", tries=10), "run to be a Mechanism, got run='DPSGD'"),
     (lambda: ledger().add(0.1), "release to be a mechanism, a plan, ApproximateDP"),
     # A keyword that does not exist: the error suggests the right one.
@@ -165,11 +172,17 @@ def test_errors_name_accountant_and_unsupported_combination(name, mechanism, adj
 
 
 @each(
-    "search, parameter",
-    [(smallest_noise_multiplier, "noise_multiplier"), (largest_sample_rate, "sample_rate")],
-)
-def test_unreachable_error_gives_the_smallest_epsilon(search, parameter):
-    """The moments accountant cannot fall below ln(1/delta) / 32 = 0.36."""
-    message = f"got epsilon=0.1: the smallest epsilon found over all {parameter} is 0.359"
+    "search, target, message",
+    [
+        # The moments accountant cannot fall below ln(1/delta) / 32 = 0.36.
+        *((search, ("moments", {"epsilon": 0.1, "delta": 1e-5}),
+           f"got epsilon=0.1: the smallest epsilon found over all {parameter} is 0.359")
+          for search, parameter in ((smallest_noise_multiplier, "noise_multiplier"),
+                                    (largest_sample_rate, "sample_rate"))),
+        (smallest_noise_multiplier, ("pld", ATTACK | {"false_positive_rate": 0.05 - 1e-12}),
+         "smallest true_pos"),
+    ],
+)  # fmt: skip
+def test_unreachable_error_gives_the_smallest_value(search, target, message):
     with pytest.raises(Unreachable, match=message):
-        search(STEP, "moments", epsilon=0.1, delta=1e-5)
+        search(STEP, target[0], **target[1])

@@ -5,10 +5,18 @@ from functools import partial
 from unittest.mock import Mock
 
 import pytest
+from scipy.stats import norm
 
 from cases import each
-from dplearn import ACCOUNTANTS, Gaussian, Laplace, largest_sample_rate, smallest_noise_multiplier
-from dplearn.calibrate import Unreachable, _search, largest_steps
+from dplearn import (
+    ACCOUNTANTS,
+    Gaussian,
+    Laplace,
+    calibrate,
+    largest_sample_rate,
+    smallest_noise_multiplier,
+)
+from dplearn.calibrate import Attack, Unreachable, largest_steps
 from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
 
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
@@ -92,14 +100,35 @@ def test_calibration_at_the_ends_of_the_range():
     assert str(most).startswith("steps = 1000000000000 (the most that are tried): epsilon <= ")
 
 
+ATTACK = {"true_positive_rate": 0.05, "false_positive_rate": 0.01}
+
+
+def test_noise_is_calibrated_to_the_rates_of_an_attack():
+    """Compare with the Gaussian's closed form: the target is reached with the least noise."""
+    found = smallest_noise_multiplier(Gaussian(1.0), steps=4, **ATTACK)
+    least = 2 / (norm.ppf(0.05) - norm.ppf(0.01))
+    assert least <= found.value <= least * (1 + 2e-6)
+    assert 0.05 * (1 - 1e-5) < found.guarantee.lower <= found.guarantee.true_positive_rate <= 0.05
+    reached = smallest_noise_multiplier(STEP, steps=1000, **ATTACK)
+    step = STEP.vary(noise_multiplier=reached.value)
+    rates = PLD.true_positive_rate(step, false_positive_rate=0.01, steps=1000)
+    assert 0.0499 < rates[0] <= rates[1] == reached.guarantee.true_positive_rate <= 0.05
+
+
 def test_value_slightly_above_the_target_does_not_reach_it():
     """An accountant returns the same value for every parameter."""
     place = {"guess": 0.0, "lower": -1.0, "upper": 1.0}
     for goal in (0.049, 0.3, 0.77):
         for answer, first in ((goal, -1.0), (math.nextafter(goal, 1), math.inf)):
-            ask = Mock(return_value=Mock(epsilon=answer, lower=0.0))
-            reached, _ = _search(ask, ACCOUNTANTS["rdp"](), goal, place, tolerance=0.1)
-            assert reached == first
+            for target, result in (
+                (calibrate._budget(goal, 1e-5, 1, "add_remove"), Mock(epsilon=answer, lower=0.0)),
+                (calibrate._rates(goal, 0.01, 1, "add_remove"), Attack(0.02, answer, 0.01, "")),
+            ):
+                ask = lambda law, x, result=result: result
+                found, _ = calibrate._search(
+                    ask, ACCOUNTANTS["rdp"](), target, place, tolerance=0.1
+                )
+                assert found == first
 
 
 @each(

@@ -234,11 +234,15 @@ def test_plans_are_accepted_as_mechanisms():
     assert DPSGD.for_epsilon(**target, **epochs).noise_multiplier == pytest.approx(found.value)
 
 
-def test_plan_bounds_the_true_positive_rate_of_an_attacker():
+def test_plan_has_a_true_positive_rate_and_an_advantage():
     run, rates = dataclasses.replace(RUN, steps=1000), np.array([[0.01, 0.1], [0.5, 0.9]])
     lower, upper = run.true_positive_rate(false_positive_rate=rates)
     assert lower.shape == (2, 2) and np.all(rates < lower) and np.all(lower <= upper)
     assert np.all(upper - rates <= run.delta(epsilon=0.0).delta)
+    least = smallest_noise_multiplier(Gaussian(1.0), advantage=0.05)
+    # The total variation of N(0, 1) and N(mu, 1) is erf(mu / sqrt(8)).
+    assert math.erf(1 / least.value / math.sqrt(8)) == pytest.approx(0.05, rel=1e-5)
+    assert least.guarantee.delta <= 0.05
 
 
 def test_help_shows_the_parameters_of_a_class():

@@ -22,7 +22,7 @@ from dplearn import (
     PoissonSubsampled,
     RandomizedResponse,
 )
-from dplearn.ledger import BudgetExceeded
+from dplearn.ledger import BudgetExceeded, Release
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 
@@ -117,7 +117,6 @@ def test_total_of_a_fixed_list_is_its_composition():
     assert ledger.guarantee.lower > 0.99 * ledger.guarantee.epsilon
     # With rho alone there is no profile to compose, so Rényi divergences are summed.
     ledger.add(ZCDP(0.01))
-    assert ledger.remaining == math.inf
     rdp = ACCOUNTANTS["rdp"]().epsilon(Composed([*run, ZCDP(0.01)]), delta=1e-5)
     assert ledger.guarantee.epsilon == rdp.epsilon
 
@@ -157,8 +156,28 @@ def test_approximate_dp_releases_use_the_reserve():
     exact = Composed([(ApproximateDP(0.1, 1e-7), 10)])
     optimal = ACCOUNTANTS["optimal"]().epsilon(exact, delta=1e-5)
     tight = ACCOUNTANTS["pld"]().epsilon(exact, delta=1e-5)
+    with pytest.raises(NotImplementedError, match="in a ledger without budget"):
+        Ledger(delta=1e-5).add(exact)
     Ledger(delta=1e-5, adaptive=False).add(exact)
     assert tight.lower == 0 and tight.epsilon <= optimal.epsilon * (1 + 1e-9)
+
+
+@each("local, delta", [(0.3, 0.05), (1.0, 0.2), (0.05, 1e-3)])
+@pytest.mark.slow
+def test_without_a_budget_the_loss_rarely_exceeds_a_reading(local, delta):
+    """Follow all walks of 600 coins, checking the bound at all times together."""
+    ledger = Ledger(delta=delta, adjacency="replace_one")
+    expected, walks, ever = 1 / (1 + math.exp(-local)), {0: 1.0}, 0.0
+    for step in range(1, 601):
+        ledger.releases = (Release("coin", RandomizedResponse(local), step),)
+        reading, new = ledger.guarantee.epsilon, {}
+        for place, chance in walks.items():
+            new[place + 1] = new.get(place + 1, 0.0) + expected * chance
+            new[place - 1] = new.get(place - 1, 0.0) + (1 - expected) * chance
+        ever += sum(chance for place, chance in new.items() if place * local > reading)
+        walks = {place: chance for place, chance in new.items() if place * local <= reading}
+    assert delta / 1000 < ever <= delta
+    assert ledger.guarantee.kind == "probable" and ledger.remaining == math.inf
 
 
 def test_ledger_is_saved_read_and_shown(tmp_path):

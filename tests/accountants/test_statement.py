@@ -9,11 +9,13 @@ from importlib.metadata import version
 from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator
 from scipy.stats import norm
 
-from cases import each
+from cases import ROOT, each
 from dplearn import DPSGD, Phases, Tuned
-from dplearn.mechanisms import Gaussian
+from dplearn.certificates import NotProvedError, certify, check
+from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.pate import PATE
 from plans import PLAN
 
@@ -150,6 +152,22 @@ def test_statement_names_only_the_theorem_used(plan, own, words):
     assert words in result and ("Doroshenko" in result) == (words == "on a lattice")
 
 
+@pytest.mark.slow
+def test_certificate_must_be_of_this_run_and_is_kept():
+    step = PoissonSubsampled(Gaussian(1.1), 0.01)
+    proof = certify(step, steps=500, delta=1e-5)
+    stated = RUN.statement(**PARTS, certificate=proof)
+    assert check(json.dumps(json.loads(stated.json())["certificate"]))
+    assert f"{check(proof)}, says `dplearn check`; SHA-256 " in stated.rows["Certificate"]
+    forged = json.loads(proof) | {"upper": "9\x00e-3"}
+    with pytest.raises(NotProvedError, match="not proved"):
+        RUN.statement(**PARTS, certificate=json.dumps(forged))
+    with pytest.raises(ValueError, match="one of another steps"):
+        replace(RUN, steps=499).statement(**PARTS, certificate=proof)
+    with pytest.raises(ValueError, match="certificate of this run"):
+        Phases((RUN, replace(RUN, sample_rate=0.02))).statement(**PARTS, certificate=proof)
+
+
 def test_card_has_every_part_and_no_external_resources():
     card = STATED.card()
     assert not re.search(r"src=|href=|url\(|<image>", card)
@@ -169,5 +187,42 @@ def test_latex_escapes_special_characters():
 def test_json_has_full_precision():
     written = json.loads(STATED.json())
     assert written["guarantee"]["epsilon"] == STATED.guarantee.epsilon
-    assert written["words"] == STATED.rows
+    assert written["words"] == STATED.rows and written["certificate"] is None
     assert written["words"]["Computed"].startswith("2026-03-01, ") and written["records"] == 9_999
+
+
+PRODUCT: dict[str, Any] = {
+    "name": "Replies & more",
+    "description": "A model that suggests replies.",
+    "intended_use": "Shorter answers",
+    "data_product_type": "Machine learning model",
+    "data_product_region": "Global",
+    "data_curators": ["The Hospital", "Its owner"],
+    "publication_date": DATE,
+}
+SCHEMA = json.loads((ROOT / "tests/accountants/registry_schema.json").read_text())
+
+
+def test_registry_entry_matches_its_schema_and_the_statement():
+    valid = Draft7Validator(SCHEMA, format_checker=Draft7Validator.FORMAT_CHECKER)
+    for plan, own, _ in PLANS.values():
+        stated = plan.statement(**PARTS | own)
+        entry = json.loads(stated.registry_entry(PRODUCT, registry_authors=["A. Author"]))
+        assert not [*valid.iter_errors(entry)]
+        loss = entry["deployment"]["privacy_loss"]
+        assert loss["privacy_parameters"] == {"epsilon": stated.guarantee.epsilon, "delta": 1e-5}
+        assert loss["privacy_unit"] == stated.parts["Unit of privacy"]
+        assert entry["url_slug"] == "replies-more-the-hospital-2026"
+        # Every part of the statement has its place.
+        assert all(words in str([*_texts(entry)]) for words in stated.rows.values())
+    assert [*valid.iter_errors(entry | {"tier": 0})] and [*valid.iter_errors(entry | {"more": 1})]
+    for part in SCHEMA["properties"]["deployment"]["properties"]["basic"]["required"]:
+        with pytest.raises(ValueError, match=f"Expected {part}, got ''"):
+            STATED.registry_entry(PRODUCT | {part: ""}, registry_authors=["A. Author"])
+    with pytest.raises(TypeError, match="data_curators to be a list"):
+        STATED.registry_entry(PRODUCT | {"data_curators": "Us"}, registry_authors=["A. Author"])
+
+
+def _texts(entry):
+    for value in entry.values() if isinstance(entry, dict) else [entry]:
+        yield from _texts(value) if isinstance(value, dict) else [value]

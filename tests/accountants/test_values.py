@@ -41,6 +41,9 @@ VALUES = {
     ),
     "pate": PATE(queries=64, answers=64, noise_std=40.0),
     "calibration": smallest_noise_multiplier(Gaussian(1.0), epsilon=1.0, delta=1e-5),
+    "attack": smallest_noise_multiplier(
+        Gaussian(1.0), true_positive_rate=0.05, false_positive_rate=0.01
+    ).guarantee,
     "lower bound": LowerBound(epsilon=1.0, delta=1e-5, method="one_run"),
     "statement": PLAN.statement(delta=1e-5, **PARTS),
     "mechanism": Composed([(PoissonSubsampled(Laplace(1.0), 0.1), 3), Gaussian(1.0)]),

@@ -27,6 +27,7 @@ NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
     [
         ("exact", True, {}, "1.514 <= epsilon <= 1.515", ""),
         ("exact", True, {"epsilon": 2.0}, "epsilon = 2", ""),
+        ("probable", False, {}, "epsilon <~ 1.515", ""),
         ("upper", True, {}, "epsilon <= 1.515", ""),
         ("lower", False, {}, "epsilon >= 1.514", ""),
         ("bracket", True, {"lower": 1.51287}, "1.512 <= epsilon <= 1.515", ""),
@@ -45,7 +46,7 @@ def test_only_bounds_are_shown_without_a_relation_sign():
     shown = {kind: on_figures.epsilon(guarantee(kind)) for kind in KINDS}
     signs = {kind: number.partition(on_figures.NARROW_SPACE)[0] for kind, number in shown.items()}
     bounds = dict.fromkeys(("exact", "upper", "bracket"), "1.52")
-    assert signs == bounds | {"approximate": "≈", "lower": "≥"}
+    assert signs == bounds | {"approximate": "≈", "lower": "≥", "probable": "≲"}
     assert shown["approximate"].endswith("1.51")
 
 

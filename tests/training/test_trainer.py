@@ -169,7 +169,7 @@ def test_bad_input_gets_one_clear_error():
         (
             {"plan": sampled("poisson", dataset_size=9)},
             ValueError,
-            "size = 9 records, got 32",
+            "dataset_size = 9 records, got 32",
         ),
         ({"micro_batch": 0}, ValueError, "micro_batch a whole number >= 1"),
         ({"expected_batch_size": 0.0}, ValueError, "expected_batch_size > 0"),

@@ -49,7 +49,7 @@ def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
     number = bare(guarantee, digits)
     if guarantee.is_bound:
         return number
-    sign = {"approximate": "≈", "lower": "≥"}[guarantee.kind]
+    sign = {"approximate": "≈", "lower": "≥", "probable": "≲"}[guarantee.kind]
     return f"{sign}{NARROW_SPACE}{number}"
 
 
