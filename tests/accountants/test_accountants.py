@@ -39,7 +39,7 @@ REFERENCE |= {"advanced": 17.16, "basic": 223.5, "zcdp": 429.719, "gdp": 0.9424}
 def test_reference_run():
     stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in REFERENCE}
     for name, value in REFERENCE.items():
-        # The references divide delta in halves; the best division can only be better.
+        # The references halve delta; the best division can only be better.
         least = 0.8 if name in ("advanced", "optimal") else 0.999
         assert least * value <= stated[name].epsilon <= 1.0001 * value, name
     assert stated["pld"].epsilon == pytest.approx(REFERENCE["pld"], abs=1e-6)

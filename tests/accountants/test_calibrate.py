@@ -31,7 +31,6 @@ def proved(name, mechanism, steps=1, adjacency="add_remove", delta=1e-5):
 
 @each("search, parameter, step, further", [
     (smallest_noise_multiplier, "noise_multiplier", STEP, lambda noise: noise * (1 - 1e-5)),
-    # A single step's epsilon may jump over the target only for the lattice; not here.
     (largest_sample_rate, "sample_rate", STEP.vary(noise_multiplier=2.0), lambda q: q * (1 + 1e-4)),
     (largest_steps, "steps", STEP.vary(noise_multiplier=4.0), lambda steps: steps + 1),
 ])  # fmt: skip
@@ -65,7 +64,7 @@ def test_noise_of_any_base_is_calibrated_under_any_adjacency():
     assert reached.guarantee == again and 1.9 < again.epsilon <= 2.0
 
 
-# Section by section a known root: epsilon, delta, q, T, sigma.
+# Epsilon, delta, q, T, and the known sigma.
 TARGETS = [
     (1.0, 1e-5, 0.01, 10_000, 3.812816835),
     (3.0, 1e-5, 256 / 60_000, 14_062, 0.968407924),

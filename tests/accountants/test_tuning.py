@@ -49,7 +49,7 @@ def test_draw_follows_the_law_of_the_theorem(tries, shape):
     law = repetitions(shape=shape, stop=tuned.stop)
     assert law @ np.arange(1, law.size + 1) == pytest.approx(tries, rel=1e-6)
     drawn = np.bincount([tuned.draw(rng) for _ in range(2000)], minlength=law.size + 1)[1:]
-    # Cells of at least ten expected draws, the last one what is left; a false alarm in a million.
+    # Each cell but the last has ten expected draws or more; one false alarm in a million.
     cells = np.minimum(np.floor(np.cumsum(law) * 100), 99)
     expected, counted = (
         np.bincount(cells.astype(int), weights=w)[np.unique(cells.astype(int))]
@@ -65,7 +65,7 @@ def test_guarantee_states_its_assumptions():
     assert (stated.kind, stated.adjacency) == ("upper", "add_remove")
     assert set(run.assumptions) < set(stated.assumptions)
     assert any("secret" in clause for clause in stated.assumptions)
-    # Ten runs released cost more, one run less.
+    # Releasing all ten runs leaks more, one run less.
     rdp = ACCOUNTANTS["rdp"]()
     one, ten = (rdp.epsilon(run, delta=1e-5, steps=n).epsilon for n in (1, 10))
     assert one < stated.epsilon < ten
