@@ -312,7 +312,7 @@ def _search(
     answers: dict[float, Any] = {}
 
     def crossed(law: Accountant, enough: float, part: float = 0.0, stop: float = math.inf) -> Any:
-        """Return the crossing of the target, with tolerance `enough`, or by `part`."""
+        """Return the crossing of the target; stop at `enough`, or `part` of a bracket's width."""
 
         def excess(x: float) -> float:
             answers[x] = answer = ask(law, x)

@@ -72,7 +72,7 @@ def most_powerful(p, q, rates):
 
 
 def delta_of_all_sequences(p, q, steps):
-    """Return epsilon -> delta of `steps` draws, summed over all sequences."""
+    """Return the function from epsilon to delta of `steps` draws, by enumeration."""
     p, q = (np.prod(list(itertools.product(law, repeat=steps)), axis=1) for law in (p, q))
     return lambda epsilon: float(delta_by_definition(p, q, np.array([epsilon]))[0])
 

@@ -117,8 +117,8 @@ def _largest(weights: NDArray, separation: int, participations: int) -> tuple[fl
     """
     separation = min(separation, steps := len(weights))
     most = min(participations, -(-steps // separation))
-    # At step s, entry t, j of later[0] is the largest sum of weights[t] over at most j steps from
-    # s + 1 on, of later[-1] from s + separation on. Entry s, j of `best` is the bound.
+    # At step s, later[0][t, j] is the largest sum of weights[t] over at most j steps from s + 1 on,
+    # later[-1][t, j] over steps from s + separation on; best[s, j] is the bound.
     later = deque([np.zeros((steps, most + 1))] * separation, maxlen=separation)
     best = np.zeros((steps + separation, most + 1))
     for s in reversed(range(steps)):

@@ -135,9 +135,9 @@ def test_value_slightly_above_the_target_does_not_reach_it():
     [(True, 1, 17, 2e-6), (False, 1, 30, 2e-9), (True, 0, 15, 1e-6)],
 )
 def test_few_costly_evaluations_are_made(coarse, below, answers, error):
-    """If epsilon jumps over the target it is bisected, by the costly accountant sixteen times.
+    """The accountant bisects a jump of epsilon over the target at most about sixteen times.
 
-    Without a lower bound it is not bisected to six digits.
+    Without a lower bound it does not bisect to six digits.
     """
     asked = []
 

@@ -207,7 +207,7 @@ def test_closed_rdp_equals_the_integral_of_the_profile(mechanism, adjacency):
     closed = mechanism._rdp(ORDERS, adjacency)
     integral = np.max([p.renyi(ORDERS) for p in mechanism.profiles(adjacency)], axis=0)
     if mechanism.attained:
-        # The quadrature aims at 1e-10 relative in X; a divergence near 0 loses no more.
+        # Tolerance: the quadrature aims at a relative 1e-10, also for divergences near 0.
         np.testing.assert_allclose(closed, integral, rtol=1e-8)
     elif mechanism.name != "shuffled":
         # For a shuffled epoch the profile may give a tighter bound.

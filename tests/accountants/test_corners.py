@@ -139,7 +139,7 @@ def test_epoch_of_one_batch_is_a_plain_gaussian():
 
 
 def test_dominating_gaussians_depend_on_the_adjacency():
-    """Their shift doubles under replace_one; mechanisms without one have no such bound."""
+    """Their shift doubles under replace_one; Laplace noise has no dominating Gaussian."""
     fixed = Composed([(WithoutReplacement(Gaussian(4.0), 0.5), 3), Gaussian(2.0)])
     assert dominating_shifts(Runs.of(fixed, [5], "replace_one")).tolist() == [0.5, 1.0]
     assert dominating_shifts(Runs.of(sampled(4.0, 0.5), [5], "add_remove")).tolist() == [0.25]
@@ -219,7 +219,7 @@ def test_few_passes_are_made_where_the_lattice_does_not_help(monkeypatch):
 
 @each("rho", [1e20, 1e27, 1e30, 1e33, 1e40, 5e111])
 def test_zcdp_for_tiny_noise_is_not_nan(rho):
-    """The best order was once rounded to 1, and 0 / 0 printed as a bound."""
+    """The best order was once rounded to 1, and 0 / 0 was printed as a bound."""
     with mp.workdps(150):
         a = mp.sqrt(-mp.log(1e-5) / rho)
         at = lambda a: rho * (1 + a) + mp.log(a / (1 + a)) - (mp.log(1e-5) + mp.log1p(a)) / a

@@ -12,7 +12,7 @@ from dplearn import ACCOUNTANTS, DPSGD, Composed, Gaussian, RandomizedResponse, 
 from dplearn.teaching.book.chapters.selection import best_of, repetitions
 
 ANSWERS = RandomizedResponse(local_epsilon=0.7, answers=4)
-# Neighbours answer the first and the second truthfully; the others are as likely for both.
+# The true answers of the neighbours are the first and the second of four.
 TRUTH, LIE = math.exp(0.7) / (math.exp(0.7) + 3), 1 / (math.exp(0.7) + 3)
 PAIR = np.array([[TRUTH, LIE, LIE, LIE], [LIE, TRUTH, LIE, LIE]])
 each_law = each("tries, shape", [(2, 0.0), (10, 0.0), (10, 1.0), (4, -0.5), (100, 3.0), (1, 0.0)])

@@ -167,3 +167,13 @@ def test_sum_with_large_error_bounds_proves_no_upper_end(beyond, relative):
     assert above.epsilon_above() < math.inf
     above.beyond, above.relative = beyond, relative
     assert above.epsilon_above() == math.inf
+
+
+def test_upper_end_is_charged_for_the_mass_beyond_a_window():
+    """Folding moves it below epsilon: without the charge this end would be 2.7 % too small."""
+    expected = float(Gaussian(1.0).profiles()[0].epsilon(0.1))
+    begin = expected - 0.7 * 128 * 0.05
+    above = gaussian_sums(1.0, 1, 2.0, 0.05, 128, begin, math.log(0.1))[1]
+    assert above.epsilon_above() >= expected
+    above.beyond = 0.0
+    assert above.epsilon_above() < 0.98 * expected

@@ -127,7 +127,7 @@ def test_composed_random_outcomes_equal_enumeration(p, q, lost, gained, steps, l
     lower, upper = bracket([[pair]], [steps], delta)
     assert_encloses((lower, upper), true_delta, delta)
     assert not lost or bracket([[pair]], [steps], paid * (1 - 1e-6))[1] == math.inf
-    # The bound is tight within 7 %: few atoms are the worst case for a lattice for long runs.
+    # The upper end is within 7 %: few atoms are the worst case for this lattice.
     if left > 1e-6 and not lost + gained and 0.93 * upper > 1e-9:
         assert true_delta(0.93 * upper) >= delta
 

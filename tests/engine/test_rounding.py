@@ -240,7 +240,7 @@ def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
         cells.noise[:] = 0
         below._take_out(atoms, cells, nodes, ends, step)
         for k in np.flatnonzero(cells.noise):
-            # The cell had only the atom, whose mass is computed with BLUR.
+            # The cell held the atom alone, whose mass is known up to BLUR.
             shares.append(abs(cells.p[k]) / cells.noise[k])
     assert_suits(16 * below._ULP, lost)
     assert 0.01 < max(shares) < 1, max(shares)

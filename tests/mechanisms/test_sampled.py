@@ -225,6 +225,6 @@ def test_divergences_at_huge_orders_approach_their_asymptote(sigma, q):
 
 def test_divergence_of_order_two_for_other_bases():
     step = PoissonSubsampled(Laplace(1.0), 0.1)
-    # E_Q f^2 - 1 = q^2 E_Q (r - 1)^2 with r the ratio of the full batch, of any base.
+    # E_Q f^2 - 1 = q^2 E_Q (r - 1)^2, where r is the likelihood ratio of the base.
     excess = 0.01 * math.expm1(Laplace(1.0).rdp([2.0])[0])
     assert step.rdp([2.0])[0] == pytest.approx(math.log1p(excess), rel=1e-8)

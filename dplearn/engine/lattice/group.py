@@ -117,7 +117,7 @@ class Group:
                 break  # a finer step would not help, or is not allowed
             more = self.below and not aims and not full
             if more and 4 * self.rtol < width < 0.7 * before:
-                # If h is about the spread of one loss, the width now falls like h^2.
+                # Once h is about the spread of one loss, the width falls like h^2.
                 aims.append(aim * max(self.rtol / width, 1e-3))
         return lower, upper
 

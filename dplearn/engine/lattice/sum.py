@@ -130,7 +130,7 @@ class Sum:
         if not (self.beyond < 1 and self.relative < MOST_RELATIVE):
             return np.inf
         budget = (1 - self.beyond) * (1 - self.relative)
-        # delta at the left end e_j of cell j: cells j+1, ... count (cell j itself has gain 0).
+        # delta at the left end e_j of cell j sums over the cells j + 1, ..., since cell j gains 0.
         fits = mass - discount + self.rounding <= budget
         if fits[0]:
             return float(e[0])
