@@ -57,7 +57,7 @@ def agrees(found: float, row: dict[str, str]) -> bool:
 
 
 def assert_numbers_are_checked(call: Callable, **valid: Any) -> None:
-    """Check that a valid call with any of its numbers replaced by a bad one fails and names it."""
+    """Check that a call fails, and names the argument, for a bad value of any of its numbers."""
     call(**valid)
     for name, value in valid.items():
         if type(value) in (int, float):

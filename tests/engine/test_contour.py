@@ -35,7 +35,7 @@ def test_narrow_bracket_contains_the_high_precision_value(row, rtol):
 
 
 def test_brackets_are_narrow_despite_poor_guesses():
-    # The tilted law has two peaks; the saddle point estimate is wrong by a factor of ten.
+    # The tilted law has two peaks, and the saddle point estimate is wrong by a factor of ten.
     poor = (0.69, 3.1e-5, 70563, 2e-4), (3.95, 1.2e-5, 440, 3e-9), (0.74, 7.6e-4, 16541, 9e-22)
     for setting in poor:
         lower, upper = bracket(*setting)
@@ -124,7 +124,7 @@ def test_add_direction_is_proved_on_separate_lines_if_needed():
 
 
 @each("side", DIRECTIONS)
-def test_ratio_off_the_real_axis(side):
+def test_ratio_off_the_real_axis_equals_its_closed_form_within_bounds(side):
     pair, tilt = SampledGaussian(0.7, 0.02, side), 3.0
     x = np.linspace(-5, 9, 4000)
     on_axis, _ = pair.log_ratio(x)
@@ -146,7 +146,7 @@ def test_truncation_bound_lies_above_the_integrand_and_falls(side):
     most = bound.log_at(h * np.arange(1, 512))
     assert np.all(most >= size)
     assert np.all(np.diff(most) <= 1e-9)
-    # The bound is tight, so that the sum can stop early.
+    # A tight bound lets the sum stop early.
     assert np.median(most - size) < (3.0 if side == "replace" else 1.0)
 
 
@@ -160,7 +160,7 @@ def misses(setting, truth, rtol=1e-6):
 
 
 def accept_anything(monkeypatch):
-    """Accept brackets with large charges."""
+    """Accept brackets with large error bounds."""
     monkeypatch.setattr(Trapezoid, "poor", lambda self, charges: charges[0] < 0)
     monkeypatch.setattr("dplearn.engine.contour.epsilon._POOR", 1e300)
 
