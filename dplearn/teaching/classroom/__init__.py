@@ -7,11 +7,12 @@ Nothing here is needed to account for privacy.
 import os
 import sys
 
-from dplearn.teaching.classroom.checks import Exercise, Mistake, check, mine, pictures, yours
+from dplearn.teaching.classroom.checks import Exercise, Mistake, check, pictures, yours
 from dplearn.teaching.classroom.display import show
 from dplearn.teaching.classroom.evidence import Estimate, Evidence, estimate, estimate_delta
 from dplearn.teaching.classroom.predictions import guess, predict, reveal
 from dplearn.teaching.classroom.programs import Program, settled
+from dplearn.teaching.classroom.saved import mine
 
 # The networks of lessons are small: several threads only wait for each other, for minutes if the
 # machine is busy.

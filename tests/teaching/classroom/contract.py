@@ -22,7 +22,7 @@ from cases import ROOT
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
 from dplearn.teaching.classroom.display import NUMBERS, PLOTLY, SVG, digest, numbers
-from dplearn.teaching.classroom.duration import MINUTES, counted, draws, too_much
+from dplearn.teaching.classroom.duration import LIMITS, counted, too_much
 from explorer import understood
 
 LONGEST, MEDIAN = 25, 5  # lines of an unfolded code cell
@@ -140,7 +140,7 @@ def teachers_get_a_plan_and_notes(built):
         yield "has no plan after its title, a cell tagged instructor: '> **For the teacher.** ...'"
     planned = sum(sources.timetable(built.lesson.source.read_text()).values())
     time = re.search(r"\*\*Time\*\* (\d+) minutes", built.prose[0])
-    if time is None or int(time[1]) != planned or planned > MINUTES:
+    if time is None or int(time[1]) != planned or planned > LIMITS["minutes"]:
         yield f"has a plan of {planned} minutes; '**Time** ... minutes' says the same, 50 at most"
     if "In class, 5 minutes" not in built.text:
         yield "has no exercise for the class: 'In class, 5 minutes'"
@@ -152,19 +152,12 @@ def teachers_get_a_plan_and_notes(built):
 
 def the_class_is_short_and_is_asked(built):
     """Yield violations of the rules for the class part of a lesson."""
-    load, source = counted(built.lesson), built.lesson.source.read_text()
-    yield from (f"has {each} in class" for each in too_much(load))
-    planned = sources.timetable(source)
-    for section in sorted(planned.keys() | load.sections.keys()):
-        result, found = planned.get(section, 0), load.sections.get(section, 0.0)
-        if abs(result - found) > 2:
-            yield f"plans {result} minutes for section {section}, which takes about {found:.0f}"
-    first = list(
-        itertools.takewhile(lambda cell: not re.search(r"^## ", cell.source, re.M), built.cells)
-    )
-    if not any(c.cell_type == "code" and draws(c) for c in first) or not re.search(
-        r"predict|check", first[-1].source
-    ):
+    yield from (f"has {each} in class" for each in too_much(counted(built.lesson)))
+    planned = sources.timetable(built.lesson.source.read_text())
+    section = lambda cell: re.search(r"^## ", cell.source, re.M)
+    *first, last = itertools.takewhile(lambda cell: not section(cell), built.cells)
+    drawn = {kind for cell in first for o in cell.get("outputs", ()) for kind in o.get("data", ())}
+    if not drawn & {PLOTLY, SVG} or not re.search("predict|check", last.source):
         yield "does not begin with a picture and something to do, before its first part"
     every = "\n".join(cell.source for cell in built.cells)
     for_class = re.split(r"^## \d+ At home", every, flags=re.MULTILINE)[0]
