@@ -48,8 +48,7 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
     # Drop what varies between runs, and number code cells 1..n.
     notebook.metadata.pop("widgets", None)
     notebook.metadata["language_info"] = {"name": "python"}
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for count, cell in enumerate(code, start=1):
+    for count, cell in enumerate((c for c in stored if c.cell_type == "code"), start=1):
         cell.execution_count = count
         cell.metadata.pop("execution", None)
         for output in cell.outputs:

@@ -53,29 +53,6 @@ def show(figure: Any, alt: str) -> None:
 
     from dplearn.teaching.figures.drawings import Sheet
 
-    if isinstance(figure, str) and figure.startswith("<!doctype html>"):
-        look = 'style="width: 100%; height: 900px; border: 0"'
-        drawn = (
-            f'<iframe title="{html.escape(alt)}" {look} srcdoc="{html.escape(figure)}"></iframe>'
-        )
-        if os.environ.get("DPLEARN_PNG") == "1":
-            (still,) = lessons_folder().glob("sources/*/page.png")
-            data = base64.b64encode(still.read_bytes()).decode()
-            drawn = (
-                f'<img class="page" alt="{html.escape(alt)}" src="data:image/png;base64,{data}">'
-            )
-        display({"text/html": drawn, "text/plain": alt}, raw=True)
-        return
-    bundle, metadata = {"text/plain": alt}, {}
-    if isinstance(figure, (Sheet, str)):
-        file = lessons_folder() / "sources" / str(figure)
-        svg = figure.svg() if isinstance(figure, Sheet) else file.read_text(encoding="utf-8")
-        bundle[SVG] = shows = svg
-        chart, origin = _as_chart(svg), digest([svg, alt])
-    else:
-        drawn = json.loads(figure.to_json()) | {"config": {"displayModeBar": False}}
-        bundle |= {PLOTLY: drawn, NUMBERS: (shows := numbers(drawn))}
-        chart, origin = figure.to_dict(), digest(drawn)
     building = os.environ.get("DPLEARN_PNG") == "1"
     if isinstance(figure, str) and figure.startswith("<!doctype html>"):
         display({"text/html": _page(figure, alt, building), "text/plain": alt}, raw=True)

@@ -10,7 +10,7 @@ import contract
 import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_output
-from tiny import written_lesson
+from tiny import question, written_lesson
 
 from cases import clean_environment
 from dplearn.__main__ import main
@@ -327,32 +327,17 @@ REPEATED = """\
 # %%
 check("91.warmup", answers)
 """
-ASKED = """\
-# %% [markdown]
-# **1** One?
-#
-# <details><summary>a. One.</summary>
-#
-# Right. One.
-#
-# </details>
-#
-# **2** Two?
-#
-# <details><summary>a. Two.</summary>
-#
-# Right. *Two*.
-#
-# </details>
-
-# %%
-check("1.test", answers)
-"""
+EARLIER = (
+    "# %% [markdown]\n"
+    + question("**1** One?", ("a. One.", "Right. One."))
+    + question("**2** Two?", ("a. Two.", "Right. *Two*."))
+    + '\n# %%\ncheck("1.test", answers)\n'
+)
 
 
 def test_a_source_gets_sums_of_minutes_and_earlier_questions(tmp_path):
     lesson = written_lesson(tmp_path, "91_later", REPEATED)
-    written_lesson(tmp_path, "01_first", ASKED)
+    written_lesson(tmp_path, "01_first", EARLIER)
     text = sources.text(lesson)
     assert re.findall(r"(\d+) minutes", text) == ["16", "4", "7"]
     assert "# **1** (lesson 01) Two?\n#\n# <details><summary>a. Two." in text and "One" not in text

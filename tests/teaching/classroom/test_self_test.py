@@ -1,45 +1,19 @@
 """Self-tests at the end of a lesson: letters, with an explanation of each."""
 
 import pytest
-from tiny import written_lesson
+from tiny import question, written_lesson
 
 from cases import each
 from dplearn.teaching.classroom import sources
 from dplearn.teaching.classroom.checks import SelfTest, self_test
 
-TEXT = """\
+NOISE = (("a. Yes.", "No. Count the\nquestions."), ("b. No.", "Right. $m$ answers average out."))
+ROUNDED = (("a. Neither.", "Right. It is noise."), ("b. Yes.", "No. It is noise."))
+TEXT = f"""\
 # %% [markdown]
 # ## 12 Ask yourself
 #
-# **1** Is *noise* enough?
-#
-# <details><summary>a. Yes.</summary>
-#
-# No. Count the
-# questions.
-#
-# </details>
-#
-# <details><summary>b. No.</summary>
-#
-# Right. $m$ answers average out.
-#
-# </details>
-#
-# **2** And rounding?
-#
-# <details><summary>a. Neither.</summary>
-#
-# Right. It is noise.
-#
-# </details>
-#
-# <details><summary>b. Yes.</summary>
-#
-# No. It is noise.
-#
-# </details>
-
+{question("**1** Is *noise* enough?", *NOISE)}{question("**2** And rounding?", *ROUNDED)}
 # %%
 answers = ""
 check("90.test", answers)

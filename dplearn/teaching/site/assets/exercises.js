@@ -191,6 +191,10 @@ if (typeof document !== "undefined") {
     const detail = { lesson, item, kind: kind === "program" ? "exercise" : kind, state: done ? "done" : "tried" };
     document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }));
   }
+  function mark(place, ask, { outcome }) {
+    place.dataset.outcome = outcome;
+    if (outcome !== "open") tell(ask, outcome === "right");
+  }
   function remember({ lesson, item }, place, reply) {
     if (window.dplearnProgress?.get(lesson, item) !== "done") return;
     place.dataset.outcome = "right";
@@ -216,17 +220,14 @@ if (typeof document !== "undefined") {
       if (share(value) > 0.5) row.classList.add("left");
       return row;
     });
-    const line = make("div", { className: "number-line" }, make("div", { className: "axis" }), ...rows);
-    line.setAttribute("role", "img");
-    line.setAttribute("aria-label", points.map(([name, value]) => `${name} ${answers.written(value)}`).join(", "));
-    return line;
+    const ariaLabel = points.map(([name, value]) => `${name} ${answers.written(value)}`).join(", ");
+    return make("div", { className: "number-line", role: "img", ariaLabel }, make("div", { className: "axis" }), ...rows);
   }
 
   // Return a form with one field, and a live region for the reply.
   function form(label, button) {
     const input = make("input", { type: "text", autocomplete: "off", spellcheck: false, enterKeyHint: "done" });
-    const reply = make("div", { className: "reply" });
-    reply.setAttribute("role", "status");
+    const reply = make("div", { className: "reply", role: "status" });
     const row = make("form", { noValidate: true }, make("label", {}, `${label[0].toUpperCase()}${label.slice(1)} `, input), make("button", { textContent: button }));
     return { row, input, reply };
   }
@@ -297,8 +298,7 @@ if (typeof document !== "undefined") {
       event.preventDefault();
       const verdict = answers.judge(ask, input.value);
       reply.textContent = say(verdict);
-      place.dataset.outcome = verdict.outcome;
-      if (verdict.outcome !== "open") tell(ask, verdict.outcome === "right");
+      mark(place, ask, verdict);
     });
     remember(ask, place, reply);
   }
@@ -310,8 +310,7 @@ if (typeof document !== "undefined") {
     const how = here("in Python with its standard library, and lists for arrays");
     const label = make("label", {}, `${here("Your function for")} ${ask.item}, ${how} `, area);
     const row = make("form", { className: "code" }, label, run, stop);
-    const reply = make("div", { className: "reply lines" });
-    reply.setAttribute("role", "status");
+    const reply = make("div", { className: "reply lines", role: "status" });
     place.replaceChildren(row, reply);
     const say = answers.escalation();
     area.addEventListener("keydown", (event) => {
@@ -335,8 +334,7 @@ if (typeof document !== "undefined") {
       if (ask.draws && verdict.outcome === "right") {
         reply.append(`\nOur ${ask.name} draws pictures below; yours, right in these cases, draws the same up to chance.`);
       }
-      place.dataset.outcome = verdict.outcome;
-      if (verdict.outcome !== "open") tell(ask, verdict.outcome === "right");
+      mark(place, ask, verdict);
     });
     remember(ask, place, reply);
   }
@@ -368,8 +366,7 @@ if (typeof document !== "undefined") {
       return { group, radios, note };
     });
     const button = make("button", { textContent: vote ? here("Vote") : `${here("Check")} ${ask.choices.length} ${here("answers")}` });
-    const reply = make("div", { className: "reply" });
-    reply.setAttribute("role", "status");
+    const reply = make("div", { className: "reply", role: "status" });
     const row = make("form", {}, button);
     place.replaceChildren(row, reply);
     row.addEventListener("submit", (event) => {
@@ -385,8 +382,7 @@ if (typeof document !== "undefined") {
         group.dataset.outcome = verdict.whys[number].startsWith("Right. ") ? "right" : "wrong";
       });
       reply.textContent = `${verdict.head}: ${vote ? "the line at your answer says" : "the lines at your answers say"} more.`;
-      place.dataset.outcome = verdict.outcome;
-      tell(ask, verdict.outcome === "right");
+      mark(place, ask, verdict);
     });
     remember(ask, place, reply);
   }

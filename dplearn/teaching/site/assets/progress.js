@@ -25,11 +25,10 @@ window.dplearnProgress = (() => {
   const choices = location.protocol === "file:" ? [cookies, storage] : [storage];
   const store = choices.find(works) ?? forgetful;
 
-  const two = (lesson) => String(parseInt(lesson, 10)).padStart(2, "0");
   // Return the stored progress of a lesson, empty if it cannot be read.
   const kept = (lesson) => {
     try {
-      return JSON.parse(store.read(PREFIX + two(lesson)) || "{}") ?? {};
+      return JSON.parse(store.read(PREFIX + lesson) || "{}") ?? {};
     } catch {
       return {};
     }
@@ -37,7 +36,7 @@ window.dplearnProgress = (() => {
   const get = (lesson, item) => kept(lesson)[item] ?? null;
   const set = (lesson, item, state) => {
     if (get(lesson, item) === "done") return; // a wrong answer afterwards does not undo it
-    store.write(PREFIX + two(lesson), JSON.stringify({ ...kept(lesson), [item]: state }));
+    store.write(PREFIX + lesson, JSON.stringify({ ...kept(lesson), [item]: state }));
     document.dispatchEvent(new Event("dplearn:kept"));
   };
   const done = (lesson) => Object.values(kept(lesson)).filter((state) => state === "done").length;
