@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from dplearn.core.guarantee import Guarantee
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import Axis, spread
-from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers, upright
+from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers
 from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 
 # Horizontal ends of two panels, in shares of the drawing area.
@@ -154,6 +154,7 @@ def epsilon_curves(
         dots = {"symbol": "circle", "size": 10, "edge": (1.5, "white"), "hoverinfo": "skip"}
         colours = [style_of(name).colour for name in curves]
         traces.append(markers([here] * len(values), values, "here", colour=colours, **dots))
+    line = {"type": "line", "x0": here or 1, "x1": here or 1, "y0": 0, "y1": 1, "yref": "paper"}
     ring = {"marker": {"symbol": "circle-open", "size": 17, "color": RED, "line": {"width": 2.5}}}
     traces += [trace | ring for mark in marks for trace in mark.traces()]
     return _lesson(
@@ -163,7 +164,7 @@ def epsilon_curves(
         margin={"r": 228, "t": 90},
         xaxis=x.layout(),
         yaxis=y.layout(),
-        shapes=[upright(here)],
+        shapes=[line | {"line": {"dash": "dot"}, "visible": here is not None}],
         annotations=_ends(curves, index, steps, y),
     )
 

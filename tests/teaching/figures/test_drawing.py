@@ -13,7 +13,7 @@ from dplearn.teaching import figures
 from dplearn.teaching.classroom.sources import lessons_folder
 from dplearn.teaching.figures import Curve, Dot, crowd, curves, flow, images
 from dplearn.teaching.figures.kit.axes import Axis, log_steps, log_ticks, spread, tick_words
-from dplearn.teaching.figures.kit.marks import legend, one_panel, upright
+from dplearn.teaching.figures.kit.marks import legend, one_panel
 from dplearn.teaching.figures.kit.template import style_of
 
 RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1e-300, 1e300)]
@@ -66,12 +66,6 @@ def test_spread_positions_keep_order_and_distance():
         assert all(0.0 <= p <= 100.0 for p in placed), wishes
     narrow = spread([1.0] * 5, gap=10.0, lower=0.0, upper=20.0)
     assert narrow == pytest.approx([0, 5, 10, 15, 20]), "the gap shrinks"
-
-
-def test_names_near_the_right_end_stand_left_of_their_line():
-    for x, side in ((0.5, "left"), (0.95, "right")):
-        line = upright(x, "ε", on=Axis(lower=0.0, upper=1.0))
-        assert line["label"]["xanchor"] == side
 
 
 def test_legend_names_have_the_colour_and_dash_of_their_line():

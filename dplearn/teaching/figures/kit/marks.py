@@ -110,10 +110,9 @@ class Curve(Part):
         return self.dash or _DASHES.get(self.role, "solid")
 
     def traces(self) -> list[dict[str, Any]]:
-        line = stroke(self.colour, self._dash) | {"simplify": False}
+        width = self.width or (2.6 if self._dash == "solid" else 2.0)
+        line = {"color": self.colour, "width": width, "dash": self._dash, "simplify": False}
         curve = {"name": self.label, "x": self.x, "y": self.y, "mode": "lines", "line": line}
-        if self.width:
-            line["width"] = self.width
         if self.corners:
             curve |= {"mode": "lines+markers", "marker": {"size": 6}}
         return [curve]
@@ -224,11 +223,6 @@ def markers(
     return {**at, "marker": marker, **more}
 
 
-def stroke(colour: str, dash: str) -> dict[str, Any]:
-    """Return the line style of a curve; a solid one is wider."""
-    return {"color": colour, "width": 2.6 if dash == "solid" else 2.0, "dash": dash}
-
-
 def gaps(values: Values) -> list[float | None]:
     """Return values, with None for those that are not finite.
 
@@ -252,19 +246,6 @@ def legend(*entries: Part | tuple[str, str, str]) -> str:
     return "   ".join(
         f'<span style="color:{c}">{sample} {name}</span>' for sample, c, name in named
     )
-
-
-def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[str, Any]:
-    """Return a vertical dotted line at `x`, invisible at None, with a name beside its top.
-
-    The name stands at its right or, near the right end of the axis `on`, at its left.
-    """
-    side = "right" if on and x is not None and on.share(x) > 0.9 else "left"
-    place = {"textposition": "end", "xanchor": side, "yanchor": "top"}
-    label = {"text": name, "font": {"size": 15}, "padding": 5, "textangle": 0, **place}
-    at = 1 if x is None else x
-    line = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}
-    return {**line, "line": {"dash": "dot"}, "label": label, "visible": x is not None}
 
 
 def one_panel(

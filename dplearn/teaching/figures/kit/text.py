@@ -46,17 +46,10 @@ def rounded(value: float, digits: int = 3) -> str:
 
 def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
     """Return the epsilon of a guarantee, with a sign unless it is an upper bound."""
-    number = bare(guarantee, digits)
-    if guarantee.is_bound:
-        return number
-    sign = {"approximate": "≈", "lower": "≥", "probable": "≲"}[guarantee.kind]
-    return f"{sign}{NARROW_SPACE}{number}"
-
-
-def bare(guarantee: Guarantee, digits: int = 3) -> str:
-    """Return the epsilon of a guarantee, rounded up if it is an upper bound."""
     nearest = guarantee.kind in ("approximate", "lower") and math.isfinite(guarantee.epsilon)
-    return (rounded if nearest else bound)(guarantee.epsilon, digits)
+    number = (rounded if nearest else bound)(guarantee.epsilon, digits)
+    sign = {"approximate": "≈", "lower": "≥", "probable": "≲"}.get(guarantee.kind)
+    return f"{sign}{NARROW_SPACE}{number}" if sign else number
 
 
 def floor(guarantee: Guarantee) -> float:
