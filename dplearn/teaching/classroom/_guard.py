@@ -33,7 +33,7 @@ class Complaint(Exception):
 
 
 class Busy(TimeoutError):
-    """Error of a task that got too little processor time: the machine is busy, or it waits."""
+    """Error of a task that got too little processor time: the machine is busy or the task waits."""
 
 
 class Stop(BaseException):

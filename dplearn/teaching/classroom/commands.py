@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 from dplearn.teaching.classroom import sources
-from dplearn.teaching.classroom.duration import counted, too_much
 from dplearn.teaching.classroom.sources import Lesson, LessonError
 
 # Marks around the table of lessons in lessons/README.md, and patterns of a lesson's title, time and
@@ -17,6 +16,7 @@ START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map
 _COLUMNS = (r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$")
 _MAP = "| | lesson | time | its question |\n|---|---|---|---|\n"
 _ENTRY = re.compile(r"\]\(formulas\.md#([\w-]+)")
+LIMITS = {"words": 1300, "lines of code": 60, "minutes": 50}  # of a lesson in class
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +76,30 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
             faults.append(f"stale  {path.name}: it differs from the lessons")
     print(*faults or [f"{len(chosen)} up to date"], sep="\n")
     return 1 if faults else 0
+
+
+def counted(lesson: Lesson) -> dict[str, int]:
+    """Return the words, lines of code and planned minutes of a lesson's part in class."""
+    words, lines = 0, 0
+    for cell in sources.built_cells(lesson):
+        if cell.cell_type == "code":
+            folded = sources.FOLDED in cell.metadata.get("tags", ())
+            lines += 0 if folded else len([*filter(str.strip, cell.source.splitlines())])
+            continue
+        # Drop link addresses and folded text, but not the summary of a fold.
+        seen = re.sub(r"(?s)<summary>(.*?)</summary>.*?(?=</details>)", r"\1", cell.source)
+        seen = re.sub(r"</?details>|\]\([^)]*\)", " ", seen)
+        in_class, *home = re.split(r"^(?=## \d+ At home)", seen, maxsplit=1, flags=re.MULTILINE)
+        words += len(re.findall(r"\S*\w\S*", in_class))
+        if home:
+            break
+    minutes = sum(sources.timetable(lesson.source.read_text(encoding="utf-8")).values())
+    return {"words": words, "lines of code": lines, "minutes": minutes}
+
+
+def too_much(load: dict[str, int]) -> list[str]:
+    """Return a phrase for each limit of a lesson in class that is exceeded."""
+    return [f"{n} {what}, at most {LIMITS[what]}" for what, n in load.items() if n > LIMITS[what]]
 
 
 def _warn(built: list[Lesson]) -> None:

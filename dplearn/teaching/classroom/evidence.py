@@ -15,15 +15,7 @@ _CONFIDENCE = 0.999
 
 @dataclass(frozen=True)
 class Estimate:
-    """Mean of independent draws with its two-sided normal interval of 99.9 %.
-
-    Parameters
-    ----------
-    value, lower, upper : float
-        Mean and ends of its interval, ``lower <= value <= upper``.
-    draws : int
-        Number of draws, >= 2.
-    """
+    """Mean of independent draws with its two-sided normal interval of 99.9 %."""
 
     value: float
     lower: float

@@ -21,8 +21,8 @@ from quoted import texts, values
 from cases import ROOT
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
+from dplearn.teaching.classroom.commands import LIMITS, counted, too_much
 from dplearn.teaching.classroom.display import NUMBERS, PLOTLY, SVG, digest, numbers
-from dplearn.teaching.classroom.duration import LIMITS, counted, too_much
 from explorer import understood
 
 LONGEST, MEDIAN = 25, 5  # lines of an unfolded code cell

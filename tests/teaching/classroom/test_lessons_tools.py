@@ -16,8 +16,8 @@ from cases import clean_environment
 from dplearn.__main__ import main
 from dplearn.teaching.classroom import (
     Evidence,
+    commands,
     display,
-    duration,
     estimate,
     guess,
     pictures,
@@ -355,7 +355,7 @@ def test_check_prints_the_length_of_a_lesson(monkeypatch, capsys):
     assert main(command) == 0
     row = r"05 +\d+ words +\d+ lines of code +\d+ minutes\n1 up to date\n$"
     assert re.match(row, capsys.readouterr().out)
-    monkeypatch.setitem(duration.LIMITS, "words", 100)
+    monkeypatch.setitem(commands.LIMITS, "words", 100)
     assert main(command) == 1
     message = r"\nlong   05_renyi_divergence: \d+ words, at most 100\n$"
     assert re.search(message, capsys.readouterr().out)

@@ -6,7 +6,7 @@ import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
-from dplearn.teaching.classroom import check, mine, saved
+from dplearn.teaching.classroom import check, checks, mine
 from dplearn.teaching.classroom.checks import Reply, exercise_of
 from dplearn.teaching.classroom.sources import LessonError
 
@@ -62,7 +62,7 @@ def test_functions_that_are_not_judged_are_not_called_wrong(library):
     library.write_text("delta_of = max")
     busy = SimpleNamespace(key="2.4", verdict=lambda function: Reply("not judged", "", ("",)))
     message = "ours, as the one in my_dp.py is not judged in exercise 2.4."
-    assert saved._load("delta_of", busy) == (None, message)
+    assert checks._load("delta_of", busy) == (None, message)
 
 
 def test_names_without_an_exercise_are_refused(library):
