@@ -16,7 +16,9 @@ ROOMS = (
     *("dplearn.engine.lattice", "dplearn.mechanisms", "dplearn.accountants"),
     *("dplearn.certificates", "dplearn.calibrate", "dplearn.statement", "dplearn.run"),
     *("dplearn.ledger", "dplearn.tuning", "dplearn.opacus", "dplearn.pate", "dplearn.federated"),
-    *("dplearn.audit", "dplearn.datasets", "dplearn.teaching.figures", "dplearn.teaching.site"),
+    *("dplearn.federated.noise", "dplearn.federated.simulation", "dplearn.audit"),
+    *("dplearn.datasets", "dplearn.teaching.browser", "dplearn.teaching.choosing"),
+    *("dplearn.teaching.explorer", "dplearn.teaching.figures", "dplearn.teaching.site"),
     "dplearn.teaching.classroom",
 )
 RANGE = re.compile(r"[<>]|\b[Ii]n [\[({`]|\bshape\b|\bany\b|as in `|those of `")
