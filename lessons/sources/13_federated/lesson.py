@@ -213,7 +213,7 @@ check("13.2", sent)
 # check("13.2", sent)
 # ```
 #
-# Over all phones each mask appears once with each sign, so the sum of all messages is the sum of the vectors. `check("13.2", sent, keep=True)` keeps your function.
+# Over all phones each mask appears once with each sign, so the sum of all messages is the sum of the vectors. Copy your function into `my_dp.py` to use it below.
 #
 # </details>
 
