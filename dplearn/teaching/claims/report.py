@@ -1,7 +1,6 @@
-"""Output of `dplearn proofread`: lines that editors parse, JSON or SARIF."""
+"""Output of `dplearn proofread`: lines that editors parse, or JSON."""
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +20,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("files", nargs="+", metavar="FILE", help=f"{', '.join(KINDS)}, or - (md)")
     command.add_argument("--all", action="store_true", help="show what is not read as well")
     command.add_argument("--strict", action="store_true", help="status 4 for an unstated condition")
-    command.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0")
 
 
 def status_of(verdicts: Sequence[str], *, strict: bool = False) -> int:
@@ -56,12 +54,10 @@ def _run(options: argparse.Namespace) -> int:
         finding = proofread(place.formula, words=place.words)
         rows.append((name, place, finding))
         shown = options.all or finding.verdict != "not read"
-        if shown and not (options.json or options.sarif):
+        if shown and not options.json:
             print(line_of(name, place, finding), flush=True)
     counts = Counter(finding.verdict for *_, finding in rows)
-    if options.sarif:
-        print(json.dumps(_sarif(rows), indent=2, ensure_ascii=False))
-    elif options.json:
+    if options.json:
         print_json([{"file": n, **p._asdict(), **f.to_dict()} for n, p, f in rows])
     else:
         silent = 0 if options.all else counts.pop("not read", 0)
@@ -69,27 +65,3 @@ def _run(options: argparse.Namespace) -> int:
         parts += [f"{silent} not read (--all shows them)"] if silent else []
         print(f"{len(rows)} formulas make a claim{': ' * bool(rows)}{', '.join(parts)}.")
     return status_of([f.verdict for *_, f in rows], strict=options.strict)
-
-
-def _sarif(rows: Sequence[tuple[str, Place, Finding]]) -> dict:
-    """Return the verdicts as a run of SARIF 2.1.0, as code scanners read it."""
-    results = [
-        {
-            "ruleId": finding.entry or finding.verdict,
-            "level": _SEVERITY.get(finding.verdict, "note"),
-            "message": {"text": f"{place.formula}: {finding.verdict}. {finding.reason}"},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": Path(name).as_posix()},
-                        "region": {"startLine": place.line, "startColumn": place.column},
-                    }
-                }
-            ],
-        }
-        for name, place, finding in rows
-        if finding.verdict != "not read"
-    ]
-    schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    runs = [{"tool": {"driver": {"name": "dplearn proofread", "rules": []}}, "results": results}]
-    return {"$schema": schema, "version": "2.1.0", "runs": runs}

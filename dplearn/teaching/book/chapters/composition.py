@@ -1,6 +1,6 @@
 """Composition of guarantees, also over disjoint parts of the data and for groups."""
 
-from dplearn.teaching.book.chapters.loss import delta_by_convolution
+from dplearn.teaching.book.chapters.tradeoff import delta_by_convolution
 from dplearn.teaching.book.kit.vocabulary import *
 
 _ORDERS = np.geomspace(1e-4, 1e3, 60) + 1

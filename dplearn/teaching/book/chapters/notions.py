@@ -3,11 +3,13 @@
 from scipy.special import ndtri_exp
 
 from dplearn.teaching.book.chapters.conversion import coins_within
-from dplearn.teaching.book.chapters.divergences import renyi
-from dplearn.teaching.book.chapters.families import mean_loss_of_coins
+from dplearn.teaching.book.chapters.divergences import mean_loss_of_coins, renyi
 from dplearn.teaching.book.chapters.implications import coins_renyi, most_powerful
-from dplearn.teaching.book.chapters.sampling import mixed_event_delta, sampled_coin_epsilon
-from dplearn.teaching.book.chapters.shuffling import shuffled_coins_epsilon
+from dplearn.teaching.book.chapters.sampling import (
+    mixed_event_delta,
+    sampled_coin_epsilon,
+    shuffled_coins_epsilon,
+)
 from dplearn.teaching.book.kit.vocabulary import *
 
 _DELTA, _RHO, _STEPS = Log(1e-12, 0.3), Log(1e-4, 10.0), Whole(1, 150)
