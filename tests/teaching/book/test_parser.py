@@ -13,6 +13,7 @@ from scipy import special
 
 from cases import each, examples
 from dplearn.teaching.book.kit.parser import parse
+from dplearn.teaching.claims import VERDICTS, proofread
 from dplearn.teaching.claims.reading import claims_of
 
 VALUES = {"epsilon": 0.7, "delta": 1e-5, "sigma": 1.3, "q": 0.01, "T": 1000.0, "k": 3.0, "z": 1.7}
@@ -162,7 +163,8 @@ def test_long_flat_formulas_are_evaluated_in_floats():
 
 PIECES = st.sampled_from(
     [*"()+-*/^<>=!,.ε·−0123456789eTq_ \0'[]{}:;@\\", "**", "exp(", "max(", "binom(", "1e308",
-     " and ", " not ", " or ", "<=", "9**9", "lambda ", "__class__", "inf", "nan", "if"]
+     " and ", " not ", " or ", "<=", "9**9", "lambda ", "__class__", "inf", "nan", "if",
+     r"\frac", r"\sum_i", r"\text{-DP}", r"\ln", r"\tilde", r"\sigma", "D_α", "Pr[", "ε=", "√"]
 )  # fmt: skip
 RUBBISH = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".join))
 
@@ -171,6 +173,7 @@ RUBBISH = st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=40).map("".j
 @given(RUBBISH)
 @pytest.mark.slow
 def test_random_text_has_value_or_raises_value_error(text):
+    assert proofread(text, words=text).verdict in VERDICTS
     start = time.process_time()
     try:
         formula = right_of(text)

@@ -1,4 +1,4 @@
-"""Verdicts on formulas of the corpus, and on errors reported in public issue trackers."""
+"""Verdicts on formulas of the corpus and on printed claims."""
 
 import itertools
 import re
@@ -11,24 +11,6 @@ from cases import each
 from dplearn.teaching.book import book
 from dplearn.teaching.book.kit.expression import GREEK as SIGNS
 from dplearn.teaching.claims import proofread
-
-# A theorem of a textbook (its issues #53 and #59), a formula of a proposal's explainer (#1329) and
-# of another textbook (#116, which is on the safe side).
-ERRATA = [
-    (r"\epsilon' = 2\epsilon\sqrt{2k\log(1/\delta')}",
-     r"For $k$ mechanisms, each $\epsilon$-differentially private, the total privacy cost of the"
-     r" entire $k$-fold adaptive composition is $(\epsilon', \delta')$, where", "refuted"),
-    ("Laplace(epsilon / L1)",
-     "noise distributed according to it should achieve epsilon differential privacy",
-     "refuted"),
-    (r"\epsilon' = \frac{\epsilon}{2 T}", "noise of scale 2/epsilon'", "safe conditional"),
-]  # fmt: skip
-
-
-@each("formula, words, verdicts", ERRATA)
-def test_reported_errors_have_verdicts(formula, words, verdicts):
-    assert proofread(formula, words=words).verdict in verdicts.split()
-
 
 # Sentences that name no setting, which must not reverse a verdict.
 SENTENCES = ["", "在上述条件下成立", "wie oben gezeigt", "como se muestra arriba"]

@@ -1,18 +1,13 @@
 """Tests of `proofread`: verdicts name all settings, and unknown words do not change them."""
 
-import random
 import sys
 import time
 from pathlib import Path
-
-import pytest
 
 from cases import each
 from dplearn.__main__ import main
 from dplearn.teaching.book import book
 from dplearn.teaching.claims import proofread
-from dplearn.teaching.claims.judging import VERDICTS
-from dplearn.teaching.explorer.pages import check_a_claim
 from dplearn.teaching.figures.claim_map import map_of
 
 # Printed formula, its sentence, the verdict, and the entry with the misprint that it equals.
@@ -77,6 +72,7 @@ REFUSED = [
     (r"D_\alpha \le \inf_{\alpha>1} \alpha/(2\sigma^2)", ""), ("q*", "left side"),
     ("", "Expected"),
     ("ε = " + "(" * 90 + "ρ" + ")" * 90, "levels"), ("ε = " + "√" * 900 + "ρ", "levels"),
+    ("σ_" * 900, "left side"), ("ε=" + "k^" * 900, "levels"),
     ("ε = " + "ρ+" * 50_000 + "ρ", "2000 characters"), (r"ε = \sqrt{\delta", "position"),
     ("__import__('os').system('x')", "Expected"), ("ε = 9^9^9^9^9^9", "alone"),
     ("δ(2ε) = Φ(1/(2σ)-εσ) - e^ε Φ(-1/(2σ)-εσ)", "on the left"),
@@ -88,18 +84,6 @@ REFUSED = [
 def test_text_without_claim_is_not_read_with_reason(formula, why):
     found = proofread(formula, words=formula)
     assert found.verdict == "not read" and why in found.reason and "\n" not in found.reason
-
-
-def test_random_text_is_judged_in_bounded_time_without_error():
-    rng = random.Random(34)
-    pieces = [r"\frac", "{", "}", "ε", r"\sigma", "=", "(", ")", "k", "^", "_", "2", "/", "|", ","]
-    pieces += [r"\sum_i", "'", r"\text{-DP}", "≤", r"\ln", "√", " ", r"\tilde", "D_α", "Pr["]
-    pages = ["".join(rng.choices(pieces, k=rng.randint(1, 40))) for _ in range(300)]
-    pages += ["((((" * 400, "ε=" + "k^" * 900, "σ_" * 900, r"\tilde" * 300, "ε = " + "-" * 1500]
-    began = time.process_time()
-    for text in pages:
-        assert proofread(text, words=text).verdict in VERDICTS
-    assert time.process_time() - began < 30
 
 
 def test_proofread_makes_few_calls_and_is_fast():
@@ -123,22 +107,6 @@ def test_map_agrees_with_verdict_and_is_none_if_not_read():
     assert drawn.axes == ("δ", "ε") and drawn.status[at] == [1]
     assert not (drawn.status[drawn.y <= 1] == 1).any()
     assert map_of("δ ≤ 1/n²") is None and map_of(r"\rho = \varepsilon^2/2") is None
-
-
-@pytest.mark.slow
-def test_explorer_page_and_command_agree_on_verdicts(capsys):
-    """The explorer's page and `dplearn claim` give the same verdict for 200 formulas."""
-    drawn = Path(__file__).with_name("drawn.txt").read_text(encoding="utf-8").splitlines()
-    formulas = [(f, w) for f, w, *_ in PRINTED] + [tuple(x.split(" ¦ ")[1:3]) for x in drawn]
-    formulas += [(" ".join(e.statement.split()), e.title) for e in book.values()][:20]
-    assert len(formulas) >= 200
-    for formula, words in formulas:
-        page = check_a_claim._found(formula, words)
-        status = main(["claim", formula, "--words", words, "--json"])
-        out, err = capsys.readouterr()
-        shell = {"not read": 2, "refuted": 1, "depends": 3, "open": 3}.get(page.verdict, 0)
-        assert status == shell, (formula, page.verdict, err)
-        assert page.verdict == "not read" or f'"verdict": "{page.verdict}"' in out
 
 
 @each("id", [*book])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from dplearn.teaching.book.kit.expression import Expression
 from dplearn.teaching.book.kit.parser import parse
 
 KINDS = {
@@ -161,16 +162,17 @@ VALUES = {
 _RELATION = re.compile(r"=|\\le|\\ge|\\approx|\\lesssim")
 
 
-def typeset(expression: str) -> str:
+def typeset(formula: str | Expression) -> str:
     """Return the LaTeX of an expression, with the symbols of its parameters."""
+    formula = parse(formula) if isinstance(formula, str) else formula
 
     def symbol(name: re.Match) -> str:
         return MEANINGS.get(name[1].replace(r"\_", "_"), (name[0],))[0]
 
-    return re.sub(r"\\mathrm\{([^{}]+)\}", symbol, parse(expression).latex)
+    return re.sub(r"\\mathrm\{([^{}]+)\}", symbol, formula.latex)
 
 
-def same_left_side(statement: str, claim: str) -> str:
+def same_left_side(statement: str, claim: str | Expression) -> str:
     """Return the LaTeX of a claim, with the left side of the statement that it varies."""
     heads = ((m, statement[: m.start()]) for m in _RELATION.finditer(statement))
     relation = next((m for m, head in heads if head.count("{") == head.count("}")), None)
