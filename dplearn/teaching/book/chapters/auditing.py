@@ -244,6 +244,7 @@ _COUNTS = "0 <= correct and correct <= guesses and guesses <= canaries"
 _COUNTED = f"{_COUNTS} and delta >= 0 and epsilon >= 0"
 _SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"
 _GUESSES = Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1)))
+_CORRECT = Drawn(lambda rng, guesses: int(rng.integers(guesses + 1)))
 
 
 def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
@@ -317,8 +318,7 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
        says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
 @wrong("few-right", "Below the mean, chance or delta may be saved for the runs that need it.",
        given=_COUNTED, oracle=worst_chance, canaries=Whole(1, 6),
-       guesses=Drawn(lambda rng, canaries: int(rng.integers(1, canaries + 1))),
-       correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))),
+       guesses=_GUESSES, correct=_CORRECT,
        says=r"\text{the same for every } v", met="Steinke, Nasr & Jagielski 2023, Appendix D")
 def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
@@ -351,7 +351,7 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
 
 @formula("G-N4c", "One training run: the p-value by trade-off")
 @given(f"guesses >= 1 and {_COUNTS} and epsilon >= 0 and 0 <= delta < 1", canaries=Whole(1, 8),
-       guesses=_GUESSES, correct=Drawn(lambda rng, guesses: int(rng.integers(guesses + 1))),
+       guesses=_GUESSES, correct=_CORRECT,
        epsilon=Linear(0.0, 4.0), delta=Log(1e-6, 0.3, also=(0.0,)))
 @upper(_SOURCE, worst_chance, absolute=1e-7, unsafe=None, points=60)
 @printed("0.53910", "0.53910", canaries=2, guesses=2, correct=2, epsilon=1.0, delta=0.01)

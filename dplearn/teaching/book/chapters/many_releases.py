@@ -225,22 +225,12 @@ _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发�
          "epsilon", "compos releas fold rounds steps adaptiv 组合")
 
 
-def two_hops_epsilon(*, epsilon):
-    """Return epsilon between two neighbours of one data set, over all events.
-
-    A rare outcome's probability grows by e^epsilon at each of the two steps.
-    """
-    first, last = ([x, 1 - x] for x in (1e-9, 1e-9 * math.exp(2 * epsilon)))
-    return oracles.worst_event_epsilon_at(first, last, 0.0)
-
-
 def geometric_rho(*, epsilon, sensitivity):
     """Return the largest D_a / a of geometric noise of rate epsilon/sensitivity, by enumeration."""
     rate = epsilon / sensitivity
     k = np.arange(-math.ceil(40 / rate), math.ceil(40 / rate) + sensitivity + 1.0)
     logs = [-rate * np.abs(k - shift) for shift in (0.0, sensitivity)]
-    p, q = (np.exp(x - np.logaddexp.reduce(x)) for x in logs)
-    return max(oracles.mean_loss(p, q), composition.finite_rho(p, q))
+    return composition.finite_rho(*(np.exp(x - np.logaddexp.reduce(x)) for x in logs))
 
 
 @formula("G-C2c", "Advanced composition by concentrated DP")
@@ -356,7 +346,9 @@ def group_privacy_simple(*, epsilon, delta, group):
 
 @formula("G-C8e", "From records that come or go to records that are replaced")
 @given("epsilon >= 0", epsilon=Log(1e-3, 9.0))
-@identity("Vadhan 2017, Lemma 2.2, for two steps", two_hops_epsilon, tolerance=1e-5)
+# The probability of a rare outcome grows by e^epsilon at each of the two steps.
+@identity("Vadhan 2017, Lemma 2.2, for two steps", lambda epsilon: oracles.worst_event_epsilon_at(
+          *([x, 1 - x] for x in (1e-9, 1e-9 * math.exp(2 * epsilon))), 0.0), tolerance=1e-5)
 @setting("replacing a record, of an ε-DP guarantee for adding or removing one",
          "由增删一条记录的 ε-DP 得到替换一条记录的保证", "epsilon",
          "replac substitut swap bounded 替换 有界", rare=True)

@@ -33,12 +33,6 @@ def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
     return law / law.sum()
 
 
-def best_renyi(*, p, q, order, shape, stop):
-    """Return the Rényi divergence of the best score's laws on two neighbours."""
-    counts = repetitions(shape=shape, stop=stop)
-    return oracles.finite_renyi(p=best_of(p, counts), q=best_of(q, counts), order=order)
-
-
 def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
     """Return the largest log ratio of the best score's laws on two neighbours."""
     return oracles.worst_event_epsilon(p=best_of(p, counts), q=best_of(q, counts))
@@ -96,7 +90,9 @@ enter(selection_rdp,
       given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", _SCORES,
             order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
             other_epsilon=_both("other_order"), shape=_SHAPE, stop=_STOP),
-      upper("Papernot & Steinke 2022, Theorem 2", best_renyi, points=60),
+      upper("Papernot & Steinke 2022, Theorem 2", lambda p, q, order, shape, stop:
+            oracles.finite_renyi(*(best_of(scores, repetitions(shape=shape, stop=stop)) for scores
+            in (p, q)), order), points=60),
       printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1,
               shape=1.0, stop=0.1),
       wrong("free", "The choice among runs leaks too; tuning must be paid for.", "epsilon"),
@@ -172,14 +168,11 @@ def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
     return 2 * order * lipschitz**2 / (noise_std**2 * (steps + 1 - record))
 
 
-def _states(order: float, noise: float, noise_below: float, noise_above: float) -> NDArray:
-    """Return the log moments of both steps in each of the two states after the first."""
-    return 0.5 * order * (order + 1) / np.square([[noise, noise], [noise_below, noise_above]])
-
-
 @formula("G-S3", "Adaptive composition: the worst state counts")
 @given("order > 0", order=Log(0.1, 30.0), noise=Log(0.3, 10.0), noise_below=Log(0.3, 10.0),
-       noise_above=Log(0.3, 10.0), threshold=Linear(-5.0, 10.0), log_moments=Derived(_states))
+       noise_above=Log(0.3, 10.0), threshold=Linear(-5.0, 10.0), log_moments=Derived(lambda order,
+       noise, noise_below, noise_above: 0.5 * order * (order + 1)
+       / np.square([[noise, noise], [noise_below, noise_above]])))
 @upper("Abadi et al. 2016, Theorem 2.1", lambda order, noise, noise_below, noise_above, threshold:
        order * adaptive_renyi(order=order + 1, noise=noise, below=noise_below, above=noise_above,
        cut=threshold))
