@@ -1,7 +1,7 @@
 """Verdicts on printed formulas, in every setting that fits their letters.
 
 In the order of imports: `reading` (claims), `table` (settings), `matching` (claim in one setting),
-`judging` (the rule over all settings), `pages` and `report`.
+`judging` (the rule over all settings) and `pages`.
 """
 
 from dplearn.teaching.claims.judging import VERDICTS, Finding, Line, proofread

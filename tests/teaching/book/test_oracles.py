@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from cases import each
 from dplearn.teaching import book as formulas
-from dplearn.teaching.book.chapters import choices, sampling, selection, sensitivity, sparse_vector
+from dplearn.teaching.book.chapters import choices, sampling, selection, sensitivity
 from dplearn.teaching.book.chapters.auditing import chance_of_correct
 from dplearn.teaching.book.chapters.conversion import pointwise_epsilon
 from dplearn.teaching.book.chapters.pate import gnmax_law
@@ -77,8 +77,8 @@ def test_probabilities_of_candidates_and_outcomes_sum_to_1():
     answers = np.array([0.3, -1.0, 2.0])
     for positives, query_scale in itertools.product((1, 2), (0.0, 0.5, 3.0)):
         scales = {"threshold_scale": 1.5, "query_scale": query_scale}
-        ways = sparse_vector.outcomes(3, positives)
-        chances = [math.exp(sparse_vector.log_chance(o, answers[: len(o)], **scales)) for o in ways]
+        ways = selection.outcomes(3, positives)
+        chances = [math.exp(selection.log_chance(o, answers[: len(o)], **scales)) for o in ways]
         assert sum(chances) == pytest.approx(1.0, rel=1e-10), (positives, query_scale)
 
 
