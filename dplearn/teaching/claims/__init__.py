@@ -6,14 +6,5 @@ In the order of imports: `reading` (claims), `table` (settings), `matching` (cla
 
 from dplearn.teaching.claims.judging import VERDICTS, Finding, Line, proofread
 from dplearn.teaching.claims.pages import Place, places_in
-from dplearn.teaching.claims.reading import Note
 
-__all__ = [
-    "VERDICTS",
-    "Finding",
-    "Line",
-    "Note",
-    "Place",
-    "places_in",
-    "proofread",
-]
+__all__ = ["VERDICTS", "Finding", "Line", "Place", "places_in", "proofread"]

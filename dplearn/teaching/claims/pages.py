@@ -87,7 +87,17 @@ _MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")
 
 
 class Place(NamedTuple):
-    """A formula that makes a claim, its sentence, and its line of the file or cell."""
+    """A formula that makes a claim, with its position.
+
+    Parameters
+    ----------
+    formula, words : str
+        The claim and its sentence.
+    line, column : int
+        Position in the file or cell, >= 1.
+    cell : int or None
+        Number of the notebook's cell, >= 1.
+    """
 
     formula: str
     words: str

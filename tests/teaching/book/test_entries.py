@@ -7,8 +7,9 @@ from types import FunctionType
 import numpy as np
 import pytest
 
-from dplearn.teaching.book import book, compare, refute, verify
+from dplearn.teaching.book import book, refute, verify
 from dplearn.teaching.book.chapters import Book
+from dplearn.teaching.book.kit.checks import compare
 from dplearn.teaching.book.kit.domains import Linear
 from dplearn.teaching.book.kit.entry import formula, given, identity, printed, waiting, wrong
 from dplearn.teaching.book.kit.parser import parse
