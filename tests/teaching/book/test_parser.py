@@ -98,21 +98,6 @@ def test_printed_names_keep_decorations_and_sums_reduce_lists():
             parse(text, printed=True)
 
 
-@each("text, formula, about, relation", [
-    ("σ ≥ 2/ε", "2/epsilon", "sigma", ">"), ("σ² = 2k", "2*k", "sigma", "="),
-    (r"$\varepsilon_{\mathrm{total}} \leq k\varepsilon$", "k*epsilon", "epsilon", "<"),
-    ("ε(T) := T/2", "T/2", "epsilon", "="), ("δ(ε) ≥ 1/k", "1/k", "delta", ">"),
-    ("D_α(P‖Q) ≥ αT", "alpha*T", "rdp", ">"), ("ρ = 2ε", "2*epsilon", "rho", "="),
-    ("Lap(k/ε)", "k/epsilon", "scale", "="),
-    ("kρ-zCDP", "k*rho", "rho", "="), ("ε ≈ 2q", "2*q", "epsilon", "~"),
-    ("(kε, δ)-DP", "k*epsilon", "epsilon", "="),
-])  # fmt: skip
-def test_left_side_determines_quantity_and_relation(text, formula, about, relation):
-    claim = claims_of(text)[0][0]
-    assert (claim.about, claim.relation) == (about, relation)
-    assert claim.right.program == parse(formula).program
-
-
 # Characters that begin no token, though some are part of formulas in Python or in print.
 ODD = [*"_':;=.@\\\0ｅа١\ud800"]
 HOSTILE = [

@@ -54,31 +54,18 @@ def outcomes(name, *, words=True):
     return [(t, proofread(f, words=w if words else "").verdict) for t, f, w, *_ in claims]
 
 
-def reversed_in(found):
-    return [pair for pair in found if pair[0] == "F" and pair[1] in ("holds", "safe")]
-
-
-def accused_in(found):
-    return [pair for pair in found if pair[0] != "F" and pair[1] == "refuted"]
-
-
 JUDGED = {"holds", "safe", "refuted", "conditional", "approximation"}
 
 
 @pytest.mark.slow
 @each("name, least", [("blind.txt", 0.9), ("drawn.txt", 0.85)])
 def test_most_public_claims_are_judged_and_none_reversed(name, least):
-    found = outcomes(name)
+    found, bare = outcomes(name), outcomes(name, words=False)
     assert len(found) > 100 and sum(v in JUDGED for _, v in found) >= least * len(found)
-    assert not reversed_in(found) and not accused_in(found)
-
-
-@pytest.mark.slow
-@each("name", ["blind.txt", "drawn.txt"])
-def test_claims_without_words_are_not_reversed(name):
-    found = outcomes(name, words=False)
-    assert not reversed_in(found) and {t for t, _ in accused_in(found)} <= {"A"}
-    assert ("T", "depends") in found
+    assert not {("F", "holds"), ("F", "safe")} & {*found, *bare}
+    assert {t for t, v in found if v == "refuted"} == {"F"}
+    # Without words an approximation may be refuted.
+    assert {t for t, v in bare if v == "refuted"} <= {"A", "F"} and ("T", "depends") in bare
 
 
 def test_at_most_2_of_30_false_formulas_without_words_are_reversed():
