@@ -26,7 +26,7 @@ from dplearn.core.guarantee import round_down, round_up
 from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import MECHANISMS, PoissonSubsampled
-from dplearn.teaching.book.chapters.discrete import sum_delta
+from dplearn.teaching.book.chapters.gaussian import sum_delta
 from dplearn.teaching.book.kit.oracles import coins_delta
 
 HERE = Path(__file__).resolve().parent

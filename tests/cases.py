@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from dplearn.teaching.book.published import number, unit
-
 ROOT = Path(__file__).parents[1]
 
 
@@ -46,14 +44,6 @@ def golden(name: str, **wanted: str) -> list[dict[str, str]]:
     matching = [r for r in rows(f"tests/golden/{name}.csv") if wanted.items() <= r.items()]
     assert matching, f"no line of {name}.csv has {wanted}"
     return matching
-
-
-def agrees(found: float, row: dict[str, str]) -> bool:
-    """Return whether a value equals a golden one up to a unit of its last digit."""
-    value = number(row["value"])
-    # Both values are doubles, even if the table shows more digits.
-    slack = unit(row["value"], row["digits"]) + 4e-15 * abs(value) if value < float("inf") else 0
-    return found == value or abs(found - value) <= slack
 
 
 def assert_numbers_are_checked(call: Callable, **valid: Any) -> None:

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from cases import each, golden, number
+from cases import each, golden
 from dplearn import ACCOUNTANTS, Gaussian, Laplace, RandomizedResponse
 from dplearn.accountants._runs import Runs
 from dplearn.accountants.moments import RDP, at_best_order
@@ -19,6 +19,7 @@ from dplearn.mechanisms import (
     WithoutReplacement,
 )
 from dplearn.teaching.book.kit.oracles import coins_delta
+from dplearn.teaching.book.published import number
 from outcomes import epsilon_of_coins
 
 ABADI = PoissonSubsampled(Gaussian(4.0), 0.01)

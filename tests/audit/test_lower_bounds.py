@@ -18,7 +18,7 @@ from dplearn.audit.bounds import _planned, error_limits
 from dplearn.audit.theorems import allows_guesses, least_of_dp
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian
-from dplearn.teaching.book.chapters.one_run import worst_chance
+from dplearn.teaching.book.chapters.auditing import worst_chance
 from dplearn.teaching.book.kit import oracles
 
 EPSILON, DELTA, MU, CONFIDENCE, AUDITS = 1.0, 0.1, 1.0, 0.9, 300

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cases import each, golden, number
+from cases import each, golden
 from dplearn import Gaussian, PoissonSubsampled
 from dplearn.engine.contour import SampledGaussian, brackets, deltas, log_moments, worse_brackets
 from dplearn.engine.contour.epsilon import TRIES, tries
 from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import Trapezoid
+from dplearn.teaching.book.published import number
 
 DIRECTIONS = ("remove", "add")
 

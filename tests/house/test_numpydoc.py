@@ -20,6 +20,7 @@ ROOMS = (
     *("dplearn.datasets", "dplearn.teaching.browser", "dplearn.teaching.choosing"),
     *("dplearn.teaching.explorer", "dplearn.teaching.figures", "dplearn.teaching.site"),
     "dplearn.teaching.classroom",
+    *("dplearn.teaching.book", "dplearn.teaching.claims"),
 )
 RANGE = re.compile(r"[<>]|\b[Ii]n [\[({`]|\bshape\b|\bany\b|as in `|those of `")
 MANY = 4  # parameters of a method that has a table

@@ -48,7 +48,17 @@ _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """Verdict in one setting."""
+    """Verdict in one setting.
+
+    Parameters
+    ----------
+    verdict, entry, reference : str
+        One of `VERDICTS`, and the id and source of the entry.
+    setting, chinese : str
+        Name of the setting in English and in Chinese.
+    note : str
+        Counterexample, condition or ratio, or "".
+    """
 
     verdict: str
     setting: str
@@ -65,14 +75,24 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Verdict on a formula, and the lines of all settings, the intended one first."""
+    """Verdict on a formula, and the lines of all settings, the intended one first.
+
+    Parameters
+    ----------
+    verdict, reason : str
+        One of `VERDICTS`, and why.
+    lines : tuple of Line
+        Verdict in each setting.
+    entry, misprint, slip : str
+        Id of the headline's entry, the misprint that the formula equals, and why that is wrong.
+    """
 
     verdict: str
     reason: str = ""
     lines: tuple[Line, ...] = ()
-    entry: str = ""  # entry of the headline
-    misprint: str = ""  # name of the misprint that it equals
-    slip: str = ""  # why the misprint is wrong, and its source
+    entry: str = ""
+    misprint: str = ""
+    slip: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """Return plain lists and words for JSON."""

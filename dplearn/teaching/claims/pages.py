@@ -1,17 +1,22 @@
-r"""Formulas of a page that make a claim, with their positions and the words around them.
+r"""Formulas of a page that make a claim, with positions and words, and `dplearn proofread`.
 
 Pages are never executed. Searches visit every character a bounded number of times.
 """
 
+import argparse
 import html
 import json
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from dplearn.core.display import print_json
 from dplearn.teaching.claims import reading
+from dplearn.teaching.claims.judging import Finding, proofread
 from dplearn.teaching.claims.reading import FIXED, LONGEST, SIGN, makes_claim, unbracketed
 
 MOST, _MANY = 10_000_000, 1_000
@@ -82,7 +87,17 @@ _MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")
 
 
 class Place(NamedTuple):
-    """A formula that makes a claim, its sentence, and its line of the file or cell."""
+    """A formula that makes a claim, with its position.
+
+    Parameters
+    ----------
+    formula, words : str
+        The claim and its sentence.
+    line, column : int
+        Position in the file or cell, >= 1.
+    cell : int or None
+        Number of the notebook's cell, >= 1.
+    """
 
     formula: str
     words: str
@@ -260,3 +275,87 @@ def _sentence(text: str, start: int, end: int) -> str:
     assumed = "".join(f"${m[0]}$; " for m in FIXED.finditer(paragraph)) + assumed
     around = re.sub(r"</?[A-Za-z][^<>]{0,300}>", " ", f"{assumed} {before} {behind}")
     return " ".join(html.unescape(around).split())
+
+
+# Severities of verdicts; others are for information.
+_SEVERITY = {"refuted": "error", "depends": "warning", "conditional": "warning", "open": "warning"}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of `dplearn proofread`."""
+    command.set_defaults(run=_run)
+    command.add_argument("files", nargs="+", metavar="FILE", help=f"{', '.join(KINDS)}, or - (md)")
+    command.add_argument("--all", action="store_true", help="show what is not read as well")
+    command.add_argument("--strict", action="store_true", help="status 4 for an unstated condition")
+    command.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0")
+
+
+def status_of(verdicts: Sequence[str], *, strict: bool = False) -> int:
+    """Return the exit status: 1 refuted, 3 depends or open, 4 conditional if strict, else 0."""
+    if "refuted" in verdicts:
+        return 1
+    if {"depends", "open"} & {*verdicts}:
+        return 3
+    return 4 if strict and "conditional" in verdicts else 0
+
+
+def line_of(name: str, place: Place, finding: Finding) -> str:
+    """Return one line, as in ``a.md:3:5: error: refuted: ε' = qε: false for ... [G-E1/linear]``."""
+    where = f"{name}:cell {place.cell}" if place.cell else name
+    severity = _SEVERITY.get(finding.verdict, "info")
+    id = finding.entry + (f"/{finding.misprint}" if finding.misprint else "")
+    mark = f" [{id}]" if id else ""
+    formula = " ".join(place.formula.split())
+    said = f"{finding.verdict}: {formula}: {finding.reason}"
+    return f"{where}:{place.line}:{place.column}: {severity}: {said}{mark}"
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Judge the claims of the files, print them, and return the exit status."""
+    found: list[tuple[str, Place]] = []
+    for name in options.files:
+        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as file:
+            content = file.read(MOST + 1)
+        found += [(name, place) for place in places_in(content, "-.md" if name == "-" else name)]
+    rows: list[tuple[str, Place, Finding]] = []
+    for name, place in found:
+        finding = proofread(place.formula, words=place.words)
+        rows.append((name, place, finding))
+        shown = options.all or finding.verdict != "not read"
+        if shown and not (options.json or options.sarif):
+            print(line_of(name, place, finding), flush=True)
+    counts = Counter(finding.verdict for *_, finding in rows)
+    if options.sarif:
+        print(json.dumps(_sarif(rows), indent=2, ensure_ascii=False))
+    elif options.json:
+        print_json([{"file": n, **p._asdict(), **f.to_dict()} for n, p, f in rows])
+    else:
+        silent = 0 if options.all else counts.pop("not read", 0)
+        parts = [f"{count} {verdict}" for verdict, count in counts.most_common()]
+        parts += [f"{silent} not read (--all shows them)"] if silent else []
+        print(f"{len(rows)} formulas make a claim{': ' * bool(rows)}{', '.join(parts)}.")
+    return status_of([f.verdict for *_, f in rows], strict=options.strict)
+
+
+def _sarif(rows: Sequence[tuple[str, Place, Finding]]) -> dict:
+    """Return the verdicts as a run of SARIF 2.1.0, as code scanners read it."""
+    results = [
+        {
+            "ruleId": finding.entry or finding.verdict,
+            "level": _SEVERITY.get(finding.verdict, "note"),
+            "message": {"text": f"{place.formula}: {finding.verdict}. {finding.reason}"},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": Path(name).as_posix()},
+                        "region": {"startLine": place.line, "startColumn": place.column},
+                    }
+                }
+            ],
+        }
+        for name, place, finding in rows
+        if finding.verdict != "not read"
+    ]
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    runs = [{"tool": {"driver": {"name": "dplearn proofread", "rules": []}}, "results": results}]
+    return {"$schema": schema, "version": "2.1.0", "runs": runs}

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.teaching.book import Formula, book
+from dplearn.teaching.book import book
 from dplearn.teaching.book.kit.domains import Choice, Domain, Log, Whole, by_name
-from dplearn.teaching.book.kit.entry import Setting
+from dplearn.teaching.book.kit.entry import Formula, Setting
 from dplearn.teaching.book.kit.expression import GREEK
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KIND_OF, LENGTHS, LETTERS, LISTS, VALUES

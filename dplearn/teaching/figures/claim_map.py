@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from dplearn.teaching.book.kit.domains import Linear, Log, Whole
 from dplearn.teaching.book.kit.terms import LENGTHS
-from dplearn.teaching.claims import Note
 from dplearn.teaching.claims.judging import judged
 from dplearn.teaching.claims.matching import Match
+from dplearn.teaching.claims.reading import Note
 from dplearn.teaching.claims.table import sign_of
 from dplearn.teaching.figures.kit.axes import Axis, log_ticks, tick_words
 from dplearn.teaching.figures.kit.marks import markers, one_panel

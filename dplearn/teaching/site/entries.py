@@ -5,7 +5,8 @@ import json
 from collections.abc import Sequence
 
 from dplearn.datasets import deployments
-from dplearn.teaching.book import Formula, Refutation, book, refute
+from dplearn.teaching.book import Refutation, book, refute
+from dplearn.teaching.book.kit.entry import Formula
 from dplearn.teaching.book.pictures import View, cloud, curve, example_code, refuted
 from dplearn.teaching.book.published import check_figure, published
 from dplearn.teaching.book.run_all import refutation

@@ -1,18 +1,13 @@
 """Tests of `proofread`: verdicts name all settings, and unknown words do not change them."""
 
-import random
 import sys
 import time
 from pathlib import Path
-
-import pytest
 
 from cases import each
 from dplearn.__main__ import main
 from dplearn.teaching.book import book
 from dplearn.teaching.claims import proofread
-from dplearn.teaching.claims.judging import VERDICTS
-from dplearn.teaching.explorer.pages import check_a_claim
 from dplearn.teaching.figures.claim_map import map_of
 
 # Printed formula, its sentence, the verdict, and the entry with the misprint that it equals.
@@ -77,6 +72,7 @@ REFUSED = [
     (r"D_\alpha \le \inf_{\alpha>1} \alpha/(2\sigma^2)", ""), ("q*", "left side"),
     ("", "Expected"),
     ("ε = " + "(" * 90 + "ρ" + ")" * 90, "levels"), ("ε = " + "√" * 900 + "ρ", "levels"),
+    ("σ_" * 900, "left side"), ("ε=" + "k^" * 900, "levels"),
     ("ε = " + "ρ+" * 50_000 + "ρ", "2000 characters"), (r"ε = \sqrt{\delta", "position"),
     ("__import__('os').system('x')", "Expected"), ("ε = 9^9^9^9^9^9", "alone"),
     ("δ(2ε) = Φ(1/(2σ)-εσ) - e^ε Φ(-1/(2σ)-εσ)", "on the left"),
@@ -88,18 +84,6 @@ REFUSED = [
 def test_text_without_claim_is_not_read_with_reason(formula, why):
     found = proofread(formula, words=formula)
     assert found.verdict == "not read" and why in found.reason and "\n" not in found.reason
-
-
-def test_random_text_is_judged_in_bounded_time_without_error():
-    rng = random.Random(34)
-    pieces = [r"\frac", "{", "}", "ε", r"\sigma", "=", "(", ")", "k", "^", "_", "2", "/", "|", ","]
-    pieces += [r"\sum_i", "'", r"\text{-DP}", "≤", r"\ln", "√", " ", r"\tilde", "D_α", "Pr["]
-    pages = ["".join(rng.choices(pieces, k=rng.randint(1, 40))) for _ in range(300)]
-    pages += ["((((" * 400, "ε=" + "k^" * 900, "σ_" * 900, r"\tilde" * 300, "ε = " + "-" * 1500]
-    began = time.process_time()
-    for text in pages:
-        assert proofread(text, words=text).verdict in VERDICTS
-    assert time.process_time() - began < 30
 
 
 def test_proofread_makes_few_calls_and_is_fast():

@@ -10,7 +10,9 @@ import pytest
 
 import explorer
 from cases import each
-from dplearn.teaching.book import Case, Interval, Refutation, book, pictures, refute
+from dplearn.teaching.book import Refutation, book, pictures, refute
+from dplearn.teaching.book.kit.checks import Case
+from dplearn.teaching.book.kit.entry import Interval
 from dplearn.teaching.book.pictures import Stretch, Sweep, View, cloud, curve, first_parameters
 from dplearn.teaching.explorer.pages.formula_book import entry
 from dplearn.teaching.explorer.pages.formula_book.entry import words

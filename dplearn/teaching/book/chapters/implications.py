@@ -1,7 +1,7 @@
 """Implications between notions of privacy: pure, approximate, Rényi and Gaussian DP."""
 
 from dplearn.core import validate
-from dplearn.teaching.book.chapters.families import mean_loss_of_coins
+from dplearn.teaching.book.chapters.divergences import mean_loss_of_coins
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
 

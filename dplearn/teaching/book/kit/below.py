@@ -4,27 +4,19 @@ A claim below them is refuted; above the proved value it is safe; between the tw
 """
 
 import itertools
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, log_ndtr, ndtr
 
+from dplearn.core.solve import decreasing_root
 from dplearn.teaching.book.kit.oracles import separation
 
-# Factor that covers the rounding errors of a bisection.
+# Factor that covers the rounding errors of a root.
 _ROOM = 1 - 1e-8
-
-
-def root(falling: Callable[[NDArray], NDArray], low: ArrayLike, high: ArrayLike) -> NDArray:
-    """Return the root of a decreasing function, elementwise, by 54 bisections."""
-    low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
-    for _ in range(54):
-        middle = (low + high) / 2
-        positive = falling(middle) > 0
-        low, high = np.where(positive, middle, low), np.where(positive, high, middle)
-    return (low + high) / 2
+root = partial(decreasing_root, rtol=1e-15)
 
 
 def gaussian_delta(
@@ -43,7 +35,9 @@ def gaussian_epsilon(
     """Return the exact epsilon of `steps` releases with Gaussian noise."""
     mu = separation(mu, noise_multiplier, rho, steps)
     enough = np.square(mu) + 60.0 * np.asarray(mu) + 0 * np.asarray(delta)
-    epsilon = np.maximum(root(lambda e: gaussian_delta(e, mu) - delta, 0.0, enough), 0.0)
+    epsilon = np.maximum(
+        root(lambda e: gaussian_delta(e, mu) - delta, lower=0.0, upper=enough), 0.0
+    )
     return np.where(np.asarray(delta) > 0, epsilon, np.inf)
 
 
@@ -51,7 +45,7 @@ def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, steps: ArrayLike = 1) -
     """Return the least standard deviation of `steps` releases of sensitivity 1."""
     width = 0 * np.asarray(epsilon) * np.asarray(delta)
     excess = lambda log: gaussian_delta(epsilon, np.exp(-log)) - delta
-    return np.sqrt(steps) * np.exp(root(excess, -8 + width, 12 + width))
+    return np.sqrt(steps) * np.exp(root(excess, lower=-8.0, upper=12 + width))
 
 
 def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
@@ -82,7 +76,7 @@ def _epsilon_of_losses(loss: NDArray, chance: NDArray, delta: NDArray) -> NDArra
         remaining = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
         return np.sum(chance * remaining, axis=-1, keepdims=True) - delta
 
-    return root(excess, 0 * delta, np.max(loss, axis=-1, keepdims=True)) * _ROOM
+    return root(excess, lower=0.0, upper=np.max(loss, axis=-1, keepdims=True)) * _ROOM
 
 
 def coin_rho(epsilon: ArrayLike) -> NDArray:
@@ -109,7 +103,7 @@ def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
             outside = orders * np.log1p(-p) + (1 - orders) * np.log1p(-np.exp(log_q))
             return np.logaddexp(inside, outside) - (orders - 1) * rdp
 
-        log_q = root(excess, np.full(p.shape, -80.0), np.log(p))
+        log_q = root(excess, lower=-80.0, upper=np.log(p))
         best = np.maximum(best, np.log(np.maximum(p - delta, 1e-300)) - log_q)
     return np.where(delta > 0, best * _ROOM, np.inf)
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.teaching.book import Misprint, Refutation, book, sentences
+from dplearn.teaching.book import Refutation, book, sentences
 from dplearn.teaching.book.kit import domains
+from dplearn.teaching.book.kit.entry import Misprint
 from dplearn.teaching.book.pictures import (
     View,
     cloud,
