@@ -595,7 +595,10 @@ for name, strategy in {"fresh": np.eye(150), "taken back": roots}.items():
     rounds = CorrelatedGaussian.from_strategy(strategy, noise_multiplier=z, **schema)
     left_over = np.tril(np.ones((150, 150))) @ np.linalg.inv(strategy)
     noise = z * np.linalg.norm(left_over, axis=1).mean()
-    print(f"{name:11} noise on the model {noise:5.1f} C,", rounds.guarantee(delta=1.5e-4, adjacency="zero_out"))
+    print(
+        f"{name:11} noise on the model {noise:5.1f} C,",
+        rounds.guarantee(delta=1.5e-4, adjacency="zero_out"),
+    )
 free = FederatedPlan(**phones, noise_multiplier=6.0, sampling="none")
 print("as often as they like:", free.guarantee(delta=1.5e-4))
 

@@ -4,10 +4,13 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from cases import each
 from dplearn.__main__ import main
 from dplearn.teaching.book import book
 from dplearn.teaching.claims import proofread
+from dplearn.teaching.explorer.pages import check_a_claim
 from dplearn.teaching.figures.claim_map import map_of
 
 # Printed formula, its sentence, the verdict, and the entry with the misprint that it equals.

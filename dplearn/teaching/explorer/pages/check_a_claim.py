@@ -133,7 +133,7 @@ def _lines(finding: Finding) -> None:
 
 def _in_words(note: str) -> str:
     """Return a note on a verdict in the reader's language."""
-    if not isinstance(note, claims.Note):
+    if not isinstance(note, claims.reading.Note):
         return translated(note)
     return translated(
         note.template, **{name: _in_words(value) for name, value in note.values.items()}
