@@ -260,37 +260,37 @@ PARAMETERS: Makers = {
 # Attention and other models of sequences.
 
 
-def attention(*, weights=False, cross=False, masks=True, batch_first=True, **options) -> Part:
+causal = lambda x, length: {"attn_mask": torch.ones(x.shape[1], length).bool().triu(1)}
+
+
+def padded_and_causal(x: Tensor, length: int) -> dict[str, Tensor]:
+    padding = torch.zeros(len(x), length, dtype=torch.bool)
+    padding[:, -1] = x[:, 0, 0] > 0
+    return {"key_padding_mask": padding, **causal(x, length)}
+
+
+def per_head(x: Tensor, length: int) -> dict[str, Tensor]:
+    waves = torch.sin(x[:, :, :1] + x[:, None, :, 0])
+    return {"attn_mask": torch.stack([waves, 2 * waves], 1).flatten(0, 1)}
+
+
+def attention(
+    *, weights=False, cross=False, masks=padded_and_causal, batch_first=True, length=4, **options
+) -> Part:
     """Return self or cross attention, with or without weights, of any configuration."""
 
     def forward(m: Any, x: Tensor) -> Tensor:
-        widths, sources, masked = (layer.kdim, layer.vdim), [x] * 3, {}
+        sources = [x] * 3
         if cross:
-            sources = [x, *(x[:, :3, :width] for width in widths)]
-        if masks:
-            length = sources[1].shape[1]
-            padding = torch.zeros(len(x), length, dtype=torch.bool)
-            padding[:, -1] = x[:, 0, 0] > 0
-            mask = torch.ones(x.shape[1], length, dtype=torch.bool).triu(1)
-            masked = {"key_padding_mask": padding, "attn_mask": mask, "is_causal": not cross}
+            sources = [x, *(x[:, :3, :width] for width in (layer.kdim, layer.vdim))]
+        named = masks(x, sources[1].shape[1])
         sources = sources if batch_first else [x.transpose(0, 1)] * 3
-        output, shares = m.attention(*sources, need_weights=weights, **masked)
+        output, shares = m.attention(*sources, need_weights=weights, **named)
         pooled = m.head(output if batch_first else output.transpose(0, 1)).mean(1)
         return pooled if shares is None else pooled + shares.square().sum((1, 2))[:, None]
 
     layer = nn.MultiheadAttention(8, 2, batch_first=batch_first, **options)
-    return by(forward, numbers(4, 8), attention=layer)
-
-
-def masked(mask: Callable[[Tensor], Tensor]) -> Part:
-    """Return attention with a mask that may have as many rows as the batch."""
-
-    def forward(m: Any, x: Tensor) -> Tensor:
-        output, weights = m.layer(x, x, x, attn_mask=mask(x), need_weights=True)
-        return output[:, 0, :5] + weights.sum((1, 2))[:, None]
-
-    layer = nn.MultiheadAttention(8, 2, batch_first=True)
-    return part(Model(forward, layer=layer), numbers(BATCH, 8))
+    return by(forward, numbers(length, 8), attention=layer)
 
 
 def encoder(**options: Any) -> nn.TransformerEncoder:
@@ -327,10 +327,11 @@ def language(*, tied: bool = False) -> Part:
     return model, next_words, text, text
 
 
-waves = lambda x: torch.sin(x[:, :, :1] + x[:, None, :, 0])
 ATTENTION: dict[str, dict[str, Any]] = {
     "masks": {},
-    "no masks": {"masks": False},
+    "no masks": {"masks": lambda *_: {}},
+    "causal mask": {"weights": True, "masks": causal, "length": BATCH},
+    "mask of each head": {"weights": True, "masks": per_head, "length": BATCH},
     "weights": {"weights": True},
     "cross": {"cross": True},
     "other sizes": {"cross": True, "kdim": 3, "vdim": 5},
@@ -340,12 +341,6 @@ ATTENTION: dict[str, dict[str, Any]] = {
 SEQUENCES: Makers = {
     **{f"attention, {name}": partial(attention, **how) for name, how in ATTENTION.items()},
     "attention, frozen": lambda: frozen(attention(), "attention.in_proj_weight"),
-    "attention, causal mask": lambda: masked(
-        lambda x: torch.ones(BATCH, BATCH, dtype=torch.bool).triu(1)
-    ),
-    "attention, mask of each head": lambda: masked(
-        lambda x: torch.stack([waves(x), 2 * waves(x)], 1).flatten(0, 1)
-    ),
     "encoder": lambda: of(encoder(norm_first=True), x=numbers(5, 8)),
     "encoder, norm last": lambda: of(encoder(activation="gelu"), x=numbers(5, 8)),
     "language": language,
@@ -412,18 +407,9 @@ EXACT = {**LAYERS, **PARAMETERS, **SEQUENCES, **LOSSES}
 
 
 def named() -> Part:
-    def forward(m: Any, x: Tensor, words: Tensor, mask: Tensor) -> Tensor:
-        total = (m.embed(words) * mask[..., None]).sum(1)
-        read = total / mask.sum(1, keepdim=True).clamp(min=1)
-        return m.head(torch.tanh(read + m.layer(x)))
-
-    layers = {"embed": nn.Embedding(50, 4), "layer": nn.Linear(8, 4), "head": nn.Linear(4, CLASSES)}
-    inputs = {
-        "x": numbers(8),
-        "words": parts.tokens(7, stop=50),
-        "mask": torch.rand(BATCH, 7) > 0.3,
-    }
-    return part(Model(forward, **layers), inputs)
+    inputs = {"words": parts.tokens(7, stop=50), "mask": torch.rand(BATCH, 7) > 0.3}
+    forward = lambda m, words, mask: m.head((m.embed(words) * mask[..., None]).sum(1))
+    return by(forward, inputs, embed=nn.Embedding(50, 8))
 
 
 def multitask() -> Part:
