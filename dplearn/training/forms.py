@@ -91,11 +91,6 @@ class Outer(NamedTuple):
         """Return all gradients, (B, p, d)."""
         return self.left.mT @ self.right
 
-    def cheapest(self) -> "Outer | Dense":
-        """Return the formed gradients if they cost less than two Gram matrices, else self."""
-        (_, t, p), d = self.left.shape, self.right.shape[2]
-        return self if t == 1 or 2 * t * t <= p * d else Dense(self.dense())
-
 
 class Rows(NamedTuple):
     """Sum over t of value[t] in row index[t]: gradients of an embedding table."""
@@ -169,16 +164,18 @@ def convolution(
 
 def combined(uses: list[PerExample]) -> PerExample:
     """Return the gradients of a parameter: the sum over its uses in one pass."""
-    if len(uses) == 1:
-        return uses[0].cheapest() if isinstance(uses[0], Outer) else uses[0]
-    outers = [use for use in uses if isinstance(use, Outer)]
-    rows = [use for use in uses if isinstance(use, Rows)]
-    if len(uses) not in (len(outers), len(rows)):
-        return Dense(reduce(torch.add, [use.dense().reshape(len(use.dense()), -1) for use in uses]))
-    if outers:
-        return Outer(*(torch.cat(parts, 1) for parts in zip(*outers, strict=True))).cheapest()
-    index, value, length = zip(*rows, strict=True)
-    return Rows(torch.cat(index, 1), torch.cat(value, 1), length[0])
+    whole, kinds = uses[0], {type(use) for use in uses}
+    if len(uses) > 1 and kinds == {Outer}:
+        whole = Outer(*(torch.cat(parts, 1) for parts in zip(*uses, strict=True)))
+    elif len(uses) > 1 and kinds == {Rows}:
+        index, value, length = zip(*uses, strict=True)
+        whole = Rows(torch.cat(index, 1), torch.cat(value, 1), length[0])
+    elif len(uses) > 1:
+        whole = Dense(reduce(torch.add, [use.dense().reshape(len(use[0]), -1) for use in uses]))
+    if isinstance(whole, Outer):  # gradients may cost less than two Gram matrices
+        (_, t, p), d = whole.left.shape, whole.right.shape[2]
+        whole = whole if t == 1 or 2 * t * t <= p * d else Dense(whole.dense())
+    return whole
 
 
 def norms(rows: Tensor) -> Tensor:

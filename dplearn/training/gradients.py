@@ -159,12 +159,11 @@ class Gradients:
         self, each: dict[str, Any], losses: Tensor, sums: Mapping[str, Tensor], weight: float
     ) -> ClippedSum:
         """Add the weighted sums of gradients to `sums`; remove the gradients from `each`."""
-        zero = losses.new_zeros(len(losses), dtype=wide(losses.dtype))
-        parts: list[Tensor] = [zero for _ in self.groups.norms]
+        parts: list[list[Tensor]] = [[] for _ in self.groups.norms]
         for name, gradient in each.items():
-            group = self.groups.of[name]
-            parts[group] = parts[group] + gradient.squared_norm()
-        squared = torch.stack(parts)  # (groups, B)
+            parts[self.groups.of[name]].append(gradient.squared_norm())
+        zero = lambda: losses.new_zeros(len(losses), dtype=wide(losses.dtype))
+        squared = torch.stack([reduce(torch.add, x) if x else zero() for x in parts])  # (groups, B)
         norms = squared.sum(0).sqrt()
         finite = norms < torch.inf
         # Norms may be a few units of rounding too small: round up before dividing.

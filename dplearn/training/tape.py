@@ -14,7 +14,7 @@ A function without a rule ends the recording: `gradients` says how such a model 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -31,15 +31,6 @@ Loss = Callable[[Any, Any], Tensor]
 Facts = dict[tuple[Any, ...], int]
 
 
-class Call(NamedTuple):
-    """Recorded call of a function that takes parameters."""
-
-    rule: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    edge: GradientEdge
-
-
 class Tape(TorchFunctionMode):
     """Calls recorded in one forward pass over a batch."""
 
@@ -49,7 +40,8 @@ class Tape(TorchFunctionMode):
         super().__init__()
         self.parameters, self.facts, self.batch = parameters, facts, batch
         self.learns = learns  # whether this pass, on an unusual number of records, sets `facts`
-        self.calls: list[Call] = []
+        # Of each call that takes parameters: rule, arguments, and edge of the output.
+        self.calls: list[tuple[Callable[..., Any], Any, dict[str, Any], GradientEdge]] = []
         self.names: dict[int, Any] = {id(p): name for name, p in parameters.items()}
         self.shared: dict[int, Tensor] = {}  # tensors computed from parameters alone
 
@@ -78,7 +70,7 @@ class Tape(TorchFunctionMode):
         if output._is_view() and not any(output is x for x in tensors):
             # An in-place activation would cut the edge of a view, but not of this alias.
             output = torch.ops.aten._unsafe_view(output, output.shape)
-        self.calls.append(Call(rule, args, kwargs, get_gradient_edge(output)))
+        self.calls.append((rule, args, kwargs, get_gradient_edge(output)))
         return output
 
     def _rows(self, kind: tuple[Any, ...], output: Tensor) -> int:
@@ -97,19 +89,17 @@ class Tape(TorchFunctionMode):
         """Return the per-example gradients of all parameters used, and forget the calls."""
         if not self.calls or not losses.requires_grad:
             return {}
-        edges: Any = [call.edge for call in self.calls]
+        edges: Any = [call[3] for call in self.calls]
         options: Any = {"retain_graph": retain_graph, "allow_unused": True}
         grads = list(torch.autograd.grad(losses, edges, torch.ones_like(losses), **options))
         uses: dict[int, list[PerExample]] = defaultdict(list)
         while grads:  # each layer's tensors are freed after their last use
-            call, grad = self.calls.pop(), grads.pop()
+            (rule, args, kwargs, _), grad = self.calls.pop(), grads.pop()
             if grad is None:
                 continue
-            args = [
-                _wide(x) if isinstance(x, Tensor) and id(x) not in self.names else x
-                for x in call.args
-            ]
-            for x, form in call.rule(self.batch, _wide(grad), *args, **call.kwargs):
+            ours = lambda x: isinstance(x, Tensor) and id(x) not in self.names
+            args = [_wide(x) if ours(x) else x for x in args]
+            for x, form in rule(self.batch, _wide(grad), *args, **kwargs):
                 if id(x) in self.names:
                     use = form()
                     uses[id(x)].append(Dense(use) if isinstance(use, Tensor) else use)
