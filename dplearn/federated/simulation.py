@@ -38,23 +38,6 @@ from dplearn.training.tape import Loss, check_losses
 _USERS_AT_ONCE = 256  # models trained in one call
 
 
-@dataclass(frozen=True, kw_only=True)
-class FederatedHistory(History):
-    """History of a federated run: its guarantee is per user.
-
-    Parameters
-    ----------
-    plan : FederatedPlan
-    steps : int >= 0, completed rounds
-    records : tuple of Record, one per round
-    assumptions : tuple of str, those beyond the plan's
-    """
-
-    def __add__(self, other: History) -> History:
-        """Raise NotImplementedError: the sum of histories would lose its unit, the user."""
-        raise validate.unsupported("a sum of federated histories", "its unit would be lost")
-
-
 @dataclass(eq=False, repr=False)
 class Federation:
     """Federated run that trains a model round by round; `simulate` runs all rounds in one call.
@@ -172,10 +155,10 @@ class Federation:
 
         return vmap(trained, randomness="different")(inputs, targets, mask)
 
-    def history(self) -> FederatedHistory:
+    def history(self) -> History:
         """Return the history of the completed rounds, whose guarantee is per user."""
         unseeded = self._randomness.seed is None
-        return FederatedHistory(
+        return History(
             plan=self.plan,
             steps=self.rounds,
             records=tuple(self.done),
@@ -233,7 +216,7 @@ def simulate(
     accountant: Accountant | str = "pld",
     progress: bool = True,
     **options: Any,
-) -> FederatedHistory:
+) -> History:
     """Train the model in place by all rounds of a plan and return their history.
 
     Other parameters are fields of `Federation`, `options` its keyword arguments. An exception that

@@ -1,9 +1,9 @@
 """Differentially private training with PyTorch.
 
 `fit` does a whole run and `Trainer` one step at a time, for custom training loops. Both give a
-`History`: ``history.guarantee(1e-5)`` is the guarantee of the steps done, by any accountant, and
-``first + second`` combines two runs. `plain` is the algorithm on one page. `clipped_sum` returns
-the sum to which DP-SGD adds noise. `check_model` refuses models that mix records.
+`History`: ``history.guarantee(1e-5)`` is the guarantee of the steps done, by any accountant.
+`plain` is the algorithm on one page. `clipped_sum` returns the sum to which DP-SGD adds noise.
+`check_model` refuses models that mix records.
 """
 
 from dplearn.training.bounds import (

@@ -10,11 +10,10 @@ from torch import Tensor
 
 from dplearn.accountants import Accountant
 from dplearn.core.guarantee import Adjacency, Guarantee
-from dplearn.run import Phases, Plan
+from dplearn.run import Plan
 from dplearn.training.gradients import ClippedSum
 
 _STOPPED = "the data and the model did not decide when to stop"
-_NOT_ADAPTED = "no run was planned by what an earlier one released"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +67,7 @@ class History:
 
     Parameters
     ----------
-    plan : DPSGD or Phases
+    plan : DPSGD, Phases or FederatedPlan
     steps : int >= 0, all steps done
     records : tuple of Record, from the first step or the last resume
     assumptions : tuple of str
@@ -96,28 +95,9 @@ class History:
         If data or model decided when to stop, ``plan.guarantee(delta=delta)`` holds instead.
         """
         stated = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
-        return dataclasses.replace(stated, assumptions=(*stated.assumptions, *self._presumed))
-
-    def __add__(self, other: "History") -> "History":
-        """Return the combined history of two runs, on any records of the same people."""
-        later = tuple(dataclasses.replace(r, step=self.steps + r.step) for r in other.records)
-        presumed, done = (*self._presumed, *other._presumed, _NOT_ADAPTED), []
-        for run in (self, other):
-            before = 0
-            for phase in run.plan.phases:
-                steps = min(max(run.steps - before, 0), phase.steps)
-                done.append(dataclasses.replace(phase, steps=steps))
-                before += phase.steps
-        return History(
-            plan=Phases(tuple(done)),
-            steps=self.steps + other.steps,
-            records=self.records + later,
-            assumptions=tuple(dict.fromkeys(presumed)),
-        )
-
-    @property
-    def _presumed(self) -> tuple[str, ...]:
-        return self.assumptions + ((_STOPPED,) if self.steps < self.plan.steps else ())
+        stopped = (_STOPPED,) if self.steps < self.plan.steps else ()
+        presumed = (*stated.assumptions, *self.assumptions, *stopped)
+        return dataclasses.replace(stated, assumptions=presumed)
 
 
 def tally_of(part: ClippedSum) -> Tensor:

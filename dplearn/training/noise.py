@@ -20,7 +20,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -68,14 +67,14 @@ class Randomness:
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
         """Return the noise of all runs as a flat tensor, with the device and type of `like`."""
         on_device, chunk = like.device.type != "cpu" and not self.secure, _CHUNK
-        if on_device or self.seed is None:  # merge adjacent runs of equal scale
-            runs = [(sum(n for n, _ in run), x) for x, run in groupby(runs, lambda run: run[1])]
-        sizes = [size for size, _ in runs]
+        sizes, scales = [size for size, _ in runs], {scale for _, scale in runs}
+        if len(scales) == 1 and (on_device or self.seed is None):
+            runs = [(sum(sizes), *scales)]
         if on_device:
             seed = int(self.stream(NOISE, *key).integers(2**63))
             flat = like.new_empty(sum(sizes))
             flat.normal_(generator=devices.generator(like.device, seed))
-            for part, (_, scale) in zip(flat.split(sizes), runs, strict=True):
+            for part, (_, scale) in zip(flat.split([n for n, _ in runs]), runs, strict=True):
                 part *= scale
             return flat
         if self.seed is None:

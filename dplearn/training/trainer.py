@@ -38,8 +38,8 @@ from dplearn.training.tape import Loss, state_of
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _NO_SEED = "nobody knows the seed"
 _ALONE = (
-    "what other runs released of these records is added (first + second), and nothing but public "
-    "data changed the model between steps"
+    "what other runs released of these records is added, as phases of one plan or by a ledger, and "
+    "nothing but public data changed the model between steps"
 )
 _ITEMS = "an item of the dataset holds nothing of other records"
 _RANDOM = "a model that draws random numbers by functions was not tried in smaller lots"

@@ -207,23 +207,6 @@ def test_run_follows_its_phases(monkeypatch):
     assert 500 < steps < 1000 and spent[0].epsilon <= 3.0 < spent[1].epsilon
 
 
-def test_sum_of_histories_composes_the_steps_done():
-    _, whole = run(plan=sampled("poisson"))
-    begun = started(plan=PHASES, generator=generator())
-    for _ in range(5):
-        begun.step()
-    both = begun.history() + whole
-    first, second, _ = PHASES.phases
-    done = Phases((first, dataclasses.replace(second, steps=2), PLAN))
-    target = {"accountant": "rdp", "adjacency": "zero_out"}
-    spent = both.guarantee(1e-5, **target)
-    assert (spent.epsilon, both.steps) == (done.guarantee(delta=1e-5, **target).epsilon, 11)
-    assert spent.epsilon > whole.guarantee(1e-5, **target).epsilon
-    assert [record.step for record in both.records] == list(range(1, 12))
-    for part in ("when to stop", "no run was planned by", "seed"):
-        assert any(part in text for text in spent.assumptions), part
-
-
 def test_plain_has_at_most_50_lines():
     assert len(inspect.getsource(plain).splitlines()) <= 50
 

@@ -626,16 +626,15 @@ print(log.getvalue(), end="")
 print(f"the average of weights works: {accuracy(averaged) > 0.7}, the best: {best['score'] > 0.7}")
 
 # %% [markdown]
-# Validation on private records with a price: the number of right answers changes by at most 1 with one record, so it is a Gaussian mechanism, and five looks are a plan. Two runs on the same people are composed by `+`; of disjoint people the larger $\varepsilon$ counts.
+# Validation on private records with a price: the number of right answers changes by at most 1 with one record, so it is a Gaussian mechanism, and five looks are a plan. Two runs on the same people are two phases of one plan; of disjoint people the larger $\varepsilon$ counts.
 
 # %%
-from dplearn.training import History
+from dplearn import Phases
 
 looks = DPSGD(noise_multiplier=20.0, sample_rate=1.0, steps=5, sampling="none")
-looked = History(plan=looks, steps=5)
-print(looked.guarantee(1e-5))
-print((first + looked).guarantee(1e-5))
-print((first + first).guarantee(1e-5))
+print(looks.guarantee(delta=1e-5))
+print(Phases((first.plan, looks)).guarantee(delta=1e-5))
+print(Phases((first.plan, first.plan)).guarantee(delta=1e-5))
 
 # %% [markdown]
 # A schedule of noise is public before the run, so it belongs in the plan. Opacus halves the noise after 30 of 60 steps like this:
@@ -662,8 +661,6 @@ print(f"Opacus:  epsilon {halves.get_epsilon(1e-5):.3f}")
 # Here the trainer follows the phases:
 
 # %%
-from dplearn import Phases
-
 half = dataclasses.replace(plan, noise_multiplier=4.0, steps=30)
 phases = Phases((half, dataclasses.replace(half, noise_multiplier=2.0)))
 model, optimizer = started()
