@@ -8,6 +8,7 @@ import copy
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import parts
@@ -52,12 +53,39 @@ def twice(layer: nn.Module, *shape: int) -> Part:
     return by(forward, numbers(*shape), layer=layer, head=nn.LazyLinear(CLASSES))
 
 
+def recurrent(kind: Any, *, states: bool = False, **options: Any) -> Part:
+    """Return all outputs and last states of a recurrent layer; start states come from x."""
+
+    def forward(m: Any, x: Tensor) -> Tensor:
+        start: Any = x[:, 0].repeat(layer.num_layers * (1 + layer.bidirectional), 1, 1)
+        start = (start, start) if kind is nn.LSTM else start
+        x = x if layer.batch_first else x.transpose(0, 1)
+        output, end = m.layer(x, start if states else None)
+        output = output if layer.batch_first else output.transpose(0, 1)
+        ends = end if isinstance(end, tuple) else (end,)
+        return m.head(torch.cat([output.flatten(1), *(e.mT.flatten(0, 1).mT for e in ends)], 1))
+
+    layer = kind(8, 8, **options)
+    return by(forward, numbers(4, 8), layer=layer, head=nn.LazyLinear(CLASSES))
+
+
 AFTER_CONVOLUTION = (
     *(nn.GroupNorm(2, 4), nn.InstanceNorm2d(4), nn.InstanceNorm2d(4, affine=True)),
     *(nn.BatchNorm2d(4).eval(), nn.InstanceNorm2d(4, affine=True, track_running_stats=True).eval()),
     *(nn.LayerNorm((4, 4, 4)), nn.LocalResponseNorm(2), nn.ConvTranspose2d(4, 3, 2, 2)),
 )
+RECURRENT: dict[str, dict[str, Any]] = {
+    "without bias": {"bias": False, "batch_first": True},
+    "of two layers in both directions": {"num_layers": 2, "bidirectional": True, "states": True},
+}
 LAYERS: Makers = {
+    **{
+        f"{kind.__name__} {name}": partial(recurrent, kind, **options)
+        for kind, (name, options) in product([nn.RNN, nn.LSTM, nn.GRU], RECURRENT.items())
+    },
+    "RNN with relu": lambda: recurrent(nn.RNN, nonlinearity="relu", num_layers=2),
+    "LSTM, frozen": lambda: frozen(recurrent(nn.LSTM, states=True), "layer.weight_hh"),
+    "GRU, frozen": lambda: frozen(recurrent(nn.GRU), "layer.weight_ih", "layer.bias_ih"),
     **{f"convolution, {layer}": partial(after_convolution, layer) for layer in AFTER_CONVOLUTION},
     "mlp": lambda: of(nn.Linear(8, 9), inplace()),
     "deep": lambda: of(*(m for _ in range(12) for m in (square(), nn.Tanh()))),
@@ -78,8 +106,6 @@ LAYERS: Makers = {
     "embedding": lambda: of(nn.Embedding(CLASSES, 8), x=words()),
     "embedding with padding": lambda: of(nn.Embedding(CLASSES, 8, padding_idx=2), x=words()),
     "embedding of one token": lambda: part(nn.Embedding(CLASSES, CLASSES), parts.tokens()),
-    "lstm": lambda: by(lambda m, x: m.head(m.layer(x)[0][:, -1]), sequence(),
-                       layer=nn.LSTM(8, 8, 2, batch_first=True)),
     "layer used twice": lambda: twice(square(), 8),
     "layer used twice on positions": lambda: twice(square(), 3, 8),
     "convolution used twice": lambda: twice(nn.Conv2d(2, 2, 3, padding=1), 2, 6, 6),
@@ -206,6 +232,22 @@ def tripled(layer: nn.Module) -> nn.Module:
     return layer
 
 
+def hooked(change: Callable[[Tensor], Tensor]) -> Part:
+    """Return a model whose backward pass changes the gradients of a batch.
+
+    It is accepted, since each record has a backward pass of its own.
+    """
+
+    def forward(m: Any, x: Tensor) -> Tensor:
+        hidden = m.first(x)
+        if hidden.requires_grad:
+            hidden.register_hook(change)
+        return m.head(hidden)
+
+    return by(forward, first=square())
+
+
+matrix = lambda use: part(parts.raw(torch.randn(8, CLASSES), use))
 own = lambda *layers, **parts: of(Own(*layers, **parts), x=numbers(3, 8))
 whole = lambda *layers: of(*layers, x=numbers(3, 8))
 tied = lambda m, x: F.linear(m.embed(x), m.embed.weight)
@@ -229,6 +271,10 @@ PARAMETERS: Makers = {
     "several rows per record": lambda: whole(Model(windows, layer=nn.Linear(4, 5))),
     "words first": lambda: whole(Model(turned, layer=nn.TransformerEncoderLayer(8, 2, 8, 0.0))),
     "sum with a factor": lambda: own(padded, layer=nn.Embedding(4, 8, padding_idx=1)),
+    "other calls in large lots": lambda: matrix(lambda x, w: x.mm(w) if len(x) < 9 else x @ w),
+    "without a rule": lambda: matrix(lambda x, w: x.mm(w).square()),
+    "gradients less their mean": lambda: hooked(lambda g: g - g.mean(0)),
+    "gradients of limited norm": lambda: hooked(lambda g: g / g.norm().clamp(min=1e-3)),
     "bags": lambda: whole(Model(lambda m, x: m.bag((x[..., :3] > 0).sum(2)),
                                 bag=nn.EmbeddingBag(5, CLASSES, padding_idx=1))),
     "adjacency": lambda: part(parts.raw(torch.randn(8, CLASSES), graph), numbers(BATCH, 8)),
