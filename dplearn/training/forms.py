@@ -38,13 +38,12 @@ class Dense(NamedTuple):
 
     def squared_norm(self) -> Tensor:
         """Return squared Euclidean norms, shape (B,), too small at most by rounding."""
-        return norms(self.value.flatten(1) if self.value.dim() > 1 else self.value[:, None]) ** 2
+        return norms(self.value.reshape(len(self.value), -1)).square()
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """Add the sum over i of factors[i] times gradient i, in the parameter's shape."""
-        value = self.value if self.value.dim() == 2 else self.value.reshape(len(self.value), -1)
-        added = factors.to(total) @ value.to(total)
-        total += added if total.dim() == 1 else added.view(total.shape)
+        value = self.value.reshape(len(self.value), -1)
+        total.view(-1).addmv_(value.to(total).T, factors.to(total))
 
     def dense(self) -> Tensor:
         """Return all gradients, shape (B, *parameter shape)."""
@@ -65,8 +64,8 @@ class Outer(NamedTuple):
         kind = torch.finfo(self.left.dtype)
         hidden = lambda count: math.sqrt(count * kind.tiny)  # norm of numbers of square 0
         if self.left.shape[1] == 1:
-            u, v = (norms(x[:, 0]) + hidden(x.shape[2]) for x in self)
-            return (u * v).square()
+            u, v = (norms(x) + hidden(x.shape[2]) for x in self)
+            return (u * v).square()[:, 0]
         # Products of pairs lose less to underflow than is added for rounding.
         units, (left, right) = ROUNDING * kind.eps, (x @ x.mT for x in self)  # (B, T, T)
         u, v = (

@@ -19,6 +19,7 @@ separately, which `check_model` tests.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -123,7 +124,9 @@ class Gradients:
         """Set the bound, its groups of parameters and their largest norms, shape (groups, 1)."""
         self.bound = bound
         self.groups = bound.groups({name: p.numel() for name, p in self.parameters.items()})
-        largest = torch.tensor(self.groups.norms, dtype=self.dtype)[:, None]
+        # A record's norm may be a few units of rounding too small.
+        room = 1 + ROUNDING * torch.finfo(self.dtype).eps
+        largest = torch.tensor(self.groups.norms, dtype=self.dtype)[:, None] / room
         self.largest = moved(largest, self.device)
 
     def zeros(self) -> dict[str, Tensor]:
@@ -165,12 +168,10 @@ class Gradients:
         zero = lambda: losses.new_zeros(len(losses), dtype=wide(losses.dtype))
         squared = torch.stack([reduce(torch.add, x) if x else zero() for x in parts])  # (groups, B)
         norms = squared.sum(0).sqrt()
-        finite = norms < torch.inf
-        # Norms may be a few units of rounding too small: round up before dividing.
-        lengths = squared.sqrt() * (1 + ROUNDING * torch.finfo(squared.dtype).eps)
-        factors = self.bound.factors(lengths, self.largest.to(squared))
+        factors = self.bound.factors(squared.sqrt(), self.largest.to(squared))
         # Only a CPU knows this without waiting; on other devices rows are always cleared.
-        clean = finite.device.type == "cpu" and bool(finite.all())
+        clean = norms.device.type == "cpu" and math.isfinite(norms.sum())
+        finite = norms < torch.inf
         factors = factors if clean else torch.where(finite, factors, 0)
         weighted = (factors * weight).unbind()
         cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
