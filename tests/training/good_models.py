@@ -262,7 +262,7 @@ PARAMETERS: Makers = {
     "raw parameters": scaled,
     "in place on a view": lambda: whole(square(), inplace()),
     "children in place": lambda: own(over_all, layer=square(), head=linear(), relu=inplace()),
-    "lists": lambda: own(lambda m, x: first(x * m.parts[0] * m.named.one)),
+    "lists": lambda: own(lambda m, x: first(m.named.one * (x * m.parts[0]))),
     "hook of the user": lambda: whole(tripled(linear())),
     "weight of a layer": lambda: whole(residual(lambda m, x: F.linear(x, m.layer.weight))),
     "weight norm": lambda: whole(parametrizations.weight_norm(linear())),
