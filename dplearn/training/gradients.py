@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
@@ -39,19 +39,29 @@ from dplearn.training.forms import ROUNDING, Dense
 from dplearn.training.layers import Unmet, refuse_by_name, trainable
 from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
-# Number of records for learning a recipe: other sizes are seldom multiples of 11.
+# Number of records for choosing a method: other sizes are seldom multiples of 11.
 _LOOK, _COMPARED = 11, (0, 5, 10)
 _HELD = 2**24  # entries of formed gradients in memory at once
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedSum:
-    """Contribution of one micro-batch; everything in it is private until noise is added."""
+    """Contribution of one micro-batch; everything in it is private until noise is added.
 
-    sums: Mapping[str, Tensor]  # of each trainable parameter, float32 or float64
-    losses: Tensor  # of each record, shape (B,), like the fields below
-    norms: Tensor  # of the whole gradient before clipping
-    scaled: Tensor  # whether the gradient was scaled down
+    Parameters
+    ----------
+    sums : dict of str to Tensor
+        Sum of the clipped gradients of each trainable parameter, float32 or float64.
+    losses, norms : Tensor
+        Loss of each record and norm of its whole gradient before clipping, of shape (B,).
+    scaled : Tensor
+        Whether the gradient of each record was scaled down, of shape (B,).
+    """
+
+    sums: Mapping[str, Tensor]
+    losses: Tensor
+    norms: Tensor
+    scaled: Tensor
 
 
 @torch.inference_mode(False)  # also inside torch.no_grad()
@@ -118,15 +128,15 @@ class Gradients:
         first = next(model.parameters(), torch.empty(0))
         kinds = [wide(p.dtype) for p in self.parameters.values()] or [wide(first.dtype)]
         self.device, self.dtype = first.device, reduce(torch.promote_types, kinds)
+        # A record's norm may be a few units of rounding too small.
+        self.room = 1 + ROUNDING * max(torch.finfo(kind).eps for kind in kinds)
         self.clip_to(bound)
 
     def clip_to(self, bound: ClippingBound) -> None:
         """Set the bound, its groups of parameters and their largest norms, shape (groups, 1)."""
         self.bound = bound
         self.groups = bound.groups({name: p.numel() for name, p in self.parameters.items()})
-        # A record's norm may be a few units of rounding too small.
-        room = 1 + ROUNDING * torch.finfo(self.dtype).eps
-        largest = torch.tensor(self.groups.norms, dtype=self.dtype)[:, None] / room
+        largest = torch.tensor(self.groups.norms, dtype=self.dtype)[:, None] / self.room
         self.largest = moved(largest, self.device)
 
     def zeros(self) -> dict[str, Tensor]:
@@ -151,8 +161,9 @@ class Gradients:
         parts, method = [], self._by_vmap if self.how == "vmap" else self._alone
         few = max(1, _HELD // (1 + sum(p.numel() for p in self.parameters.values())))
         for first in range(0, rows, few):
-            losses, each = method(taken(pair, rows, range(first, min(first + few, rows))))
+            losses, grads = method(taken(pair, rows, range(first, min(first + few, rows))))
             with torch.no_grad(), exactly(losses.device):
+                each = {name: Dense(x.to(wide(x.dtype))) for name, x in grads.items()}
                 parts.append(self._clipped(each, losses, sums, weight))
         names = "losses", "norms", "scaled"
         joined = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
@@ -206,8 +217,7 @@ class Gradients:
         few, parameters = taken(pair, _LOOK, _COMPARED), [*self.parameters.values()]
         with forked(self.device, 0):
             if self.how == "vmap":  # all records draw the same random numbers
-                each = {name: form.value for name, form in self._by_vmap(few, "same")[1].items()}
-                right = {name: form.value for name, form in self._alone(few, seed=0)[1].items()}
+                each, right = self._by_vmap(few, "same")[1], self._alone(few, seed=0)[1]
             else:
                 tape = Tape(self.parameters, self.facts, _LOOK, learns=True)
                 losses = passed(self.model, self.loss_fn, pair, tape)
@@ -237,7 +247,7 @@ class Gradients:
             types.add(torch.get_autocast_dtype(kind))
         return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
 
-    def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Dense]]:
+    def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Tensor]]:
         """Return losses and gradients from one pass per record, each with this seed if given."""
         losses, grads, rows = [], [], rows_of(pair)
         for i in range(rows):
@@ -251,9 +261,12 @@ class Gradients:
             named = [*self.parameters.values()]
             grads.append(torch.autograd.grad(loss.sum(), named, materialize_grads=True))
             losses.append(loss.detach())
-        return torch.cat(losses), self._formed(map(torch.stack, zip(*grads, strict=True)))
+        stacked = map(torch.stack, zip(*grads, strict=True))
+        return torch.cat(losses), dict(zip(self.parameters, stacked, strict=True))
 
-    def _by_vmap(self, pair: Any, randomness: str = "different") -> tuple[Tensor, dict[str, Dense]]:
+    def _by_vmap(
+        self, pair: Any, randomness: str = "different"
+    ) -> tuple[Tensor, dict[str, Tensor]]:
         """Return losses and gradients from one vectorised pass over all records."""
         rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
@@ -264,11 +277,7 @@ class Gradients:
         with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
             warnings.filterwarnings("ignore", "There is a performance drop")
             grads, losses = vmap(one, sides, randomness=randomness)(values, apart)
-        return losses.detach(), self._formed(grads.values())
-
-    def _formed(self, values: Iterable[Tensor]) -> dict[str, Dense]:
-        pairs = zip(self.parameters, values, strict=True)
-        return {name: Dense(value.to(wide(value.dtype))) for name, value in pairs}
+        return losses.detach(), dict(zip(self.parameters, grads.values(), strict=True))
 
 
 class _Whole(nn.Module):
