@@ -8,6 +8,7 @@ import copy
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import parts
@@ -52,12 +53,39 @@ def twice(layer: nn.Module, *shape: int) -> Part:
     return by(forward, numbers(*shape), layer=layer, head=nn.LazyLinear(CLASSES))
 
 
+def recurrent(kind: Any, *, states: bool = False, **options: Any) -> Part:
+    """Return all outputs and last states of a recurrent layer; start states come from x."""
+
+    def forward(m: Any, x: Tensor) -> Tensor:
+        start: Any = x[:, 0].repeat(layer.num_layers * (1 + layer.bidirectional), 1, 1)
+        start = (start, start) if kind is nn.LSTM else start
+        x = x if layer.batch_first else x.transpose(0, 1)
+        output, end = m.layer(x, start if states else None)
+        output = output if layer.batch_first else output.transpose(0, 1)
+        ends = end if isinstance(end, tuple) else (end,)
+        return m.head(torch.cat([output.flatten(1), *(e.mT.flatten(0, 1).mT for e in ends)], 1))
+
+    layer = kind(8, 8, **options)
+    return by(forward, numbers(4, 8), layer=layer, head=nn.LazyLinear(CLASSES))
+
+
 AFTER_CONVOLUTION = (
     *(nn.GroupNorm(2, 4), nn.InstanceNorm2d(4), nn.InstanceNorm2d(4, affine=True)),
     *(nn.BatchNorm2d(4).eval(), nn.InstanceNorm2d(4, affine=True, track_running_stats=True).eval()),
     *(nn.LayerNorm((4, 4, 4)), nn.LocalResponseNorm(2), nn.ConvTranspose2d(4, 3, 2, 2)),
 )
+RECURRENT: dict[str, dict[str, Any]] = {
+    "without bias": {"bias": False, "batch_first": True},
+    "of two layers in both directions": {"num_layers": 2, "bidirectional": True, "states": True},
+}
 LAYERS: Makers = {
+    **{
+        f"{kind.__name__} {name}": partial(recurrent, kind, **options)
+        for kind, (name, options) in product([nn.RNN, nn.LSTM, nn.GRU], RECURRENT.items())
+    },
+    "RNN with relu": lambda: recurrent(nn.RNN, nonlinearity="relu", num_layers=2),
+    "LSTM, frozen": lambda: frozen(recurrent(nn.LSTM, states=True), "layer.weight_hh"),
+    "GRU, frozen": lambda: frozen(recurrent(nn.GRU), "layer.weight_ih", "layer.bias_ih"),
     **{f"convolution, {layer}": partial(after_convolution, layer) for layer in AFTER_CONVOLUTION},
     "mlp": lambda: of(nn.Linear(8, 9), inplace()),
     "deep": lambda: of(*(m for _ in range(12) for m in (square(), nn.Tanh()))),
@@ -78,8 +106,6 @@ LAYERS: Makers = {
     "embedding": lambda: of(nn.Embedding(CLASSES, 8), x=words()),
     "embedding with padding": lambda: of(nn.Embedding(CLASSES, 8, padding_idx=2), x=words()),
     "embedding of one token": lambda: part(nn.Embedding(CLASSES, CLASSES), parts.tokens()),
-    "lstm": lambda: by(lambda m, x: m.head(m.layer(x)[0][:, -1]), sequence(),
-                       layer=nn.LSTM(8, 8, 2, batch_first=True)),
     "layer used twice": lambda: twice(square(), 8),
     "layer used twice on positions": lambda: twice(square(), 3, 8),
     "convolution used twice": lambda: twice(nn.Conv2d(2, 2, 3, padding=1), 2, 6, 6),
@@ -206,6 +232,22 @@ def tripled(layer: nn.Module) -> nn.Module:
     return layer
 
 
+def hooked(change: Callable[[Tensor], Tensor]) -> Part:
+    """Return a model whose backward pass changes the gradients of a batch.
+
+    It is accepted, since each record has a backward pass of its own.
+    """
+
+    def forward(m: Any, x: Tensor) -> Tensor:
+        hidden = m.first(x)
+        if hidden.requires_grad:
+            hidden.register_hook(change)
+        return m.head(hidden)
+
+    return by(forward, first=square())
+
+
+matrix = lambda use: part(parts.raw(torch.randn(8, CLASSES), use))
 own = lambda *layers, **parts: of(Own(*layers, **parts), x=numbers(3, 8))
 whole = lambda *layers: of(*layers, x=numbers(3, 8))
 tied = lambda m, x: F.linear(m.embed(x), m.embed.weight)
@@ -220,7 +262,7 @@ PARAMETERS: Makers = {
     "raw parameters": scaled,
     "in place on a view": lambda: whole(square(), inplace()),
     "children in place": lambda: own(over_all, layer=square(), head=linear(), relu=inplace()),
-    "lists": lambda: own(lambda m, x: first(x * m.parts[0] * m.named.one)),
+    "lists": lambda: own(lambda m, x: first(m.named.one * (x * m.parts[0]))),
     "hook of the user": lambda: whole(tripled(linear())),
     "weight of a layer": lambda: whole(residual(lambda m, x: F.linear(x, m.layer.weight))),
     "weight norm": lambda: whole(parametrizations.weight_norm(linear())),
@@ -229,6 +271,10 @@ PARAMETERS: Makers = {
     "several rows per record": lambda: whole(Model(windows, layer=nn.Linear(4, 5))),
     "words first": lambda: whole(Model(turned, layer=nn.TransformerEncoderLayer(8, 2, 8, 0.0))),
     "sum with a factor": lambda: own(padded, layer=nn.Embedding(4, 8, padding_idx=1)),
+    "other calls in large lots": lambda: matrix(lambda x, w: x.mm(w) if len(x) < 9 else x @ w),
+    "without a rule": lambda: matrix(lambda x, w: x.mm(w).square()),
+    "gradients less their mean": lambda: hooked(lambda g: g - g.mean(0)),
+    "gradients of limited norm": lambda: hooked(lambda g: g / g.norm().clamp(min=1e-3)),
     "bags": lambda: whole(Model(lambda m, x: m.bag((x[..., :3] > 0).sum(2)),
                                 bag=nn.EmbeddingBag(5, CLASSES, padding_idx=1))),
     "adjacency": lambda: part(parts.raw(torch.randn(8, CLASSES), graph), numbers(BATCH, 8)),
@@ -260,37 +306,37 @@ PARAMETERS: Makers = {
 # Attention and other models of sequences.
 
 
-def attention(*, weights=False, cross=False, masks=True, batch_first=True, **options) -> Part:
+causal = lambda x, length: {"attn_mask": torch.ones(x.shape[1], length).bool().triu(1)}
+
+
+def padded_and_causal(x: Tensor, length: int) -> dict[str, Tensor]:
+    padding = torch.zeros(len(x), length, dtype=torch.bool)
+    padding[:, -1] = x[:, 0, 0] > 0
+    return {"key_padding_mask": padding, **causal(x, length)}
+
+
+def per_head(x: Tensor, length: int) -> dict[str, Tensor]:
+    waves = torch.sin(x[:, :, :1] + x[:, None, :, 0])
+    return {"attn_mask": torch.stack([waves, 2 * waves], 1).flatten(0, 1)}
+
+
+def attention(
+    *, weights=False, cross=False, masks=padded_and_causal, batch_first=True, length=4, **options
+) -> Part:
     """Return self or cross attention, with or without weights, of any configuration."""
 
     def forward(m: Any, x: Tensor) -> Tensor:
-        widths, sources, masked = (layer.kdim, layer.vdim), [x] * 3, {}
+        sources = [x] * 3
         if cross:
-            sources = [x, *(x[:, :3, :width] for width in widths)]
-        if masks:
-            length = sources[1].shape[1]
-            padding = torch.zeros(len(x), length, dtype=torch.bool)
-            padding[:, -1] = x[:, 0, 0] > 0
-            mask = torch.ones(x.shape[1], length, dtype=torch.bool).triu(1)
-            masked = {"key_padding_mask": padding, "attn_mask": mask, "is_causal": not cross}
+            sources = [x, *(x[:, :3, :width] for width in (layer.kdim, layer.vdim))]
+        named = masks(x, sources[1].shape[1])
         sources = sources if batch_first else [x.transpose(0, 1)] * 3
-        output, shares = m.attention(*sources, need_weights=weights, **masked)
+        output, shares = m.attention(*sources, need_weights=weights, **named)
         pooled = m.head(output if batch_first else output.transpose(0, 1)).mean(1)
         return pooled if shares is None else pooled + shares.square().sum((1, 2))[:, None]
 
     layer = nn.MultiheadAttention(8, 2, batch_first=batch_first, **options)
-    return by(forward, numbers(4, 8), attention=layer)
-
-
-def masked(mask: Callable[[Tensor], Tensor]) -> Part:
-    """Return attention with a mask that may have as many rows as the batch."""
-
-    def forward(m: Any, x: Tensor) -> Tensor:
-        output, weights = m.layer(x, x, x, attn_mask=mask(x), need_weights=True)
-        return output[:, 0, :5] + weights.sum((1, 2))[:, None]
-
-    layer = nn.MultiheadAttention(8, 2, batch_first=True)
-    return part(Model(forward, layer=layer), numbers(BATCH, 8))
+    return by(forward, numbers(length, 8), attention=layer)
 
 
 def encoder(**options: Any) -> nn.TransformerEncoder:
@@ -327,10 +373,11 @@ def language(*, tied: bool = False) -> Part:
     return model, next_words, text, text
 
 
-waves = lambda x: torch.sin(x[:, :, :1] + x[:, None, :, 0])
 ATTENTION: dict[str, dict[str, Any]] = {
     "masks": {},
-    "no masks": {"masks": False},
+    "no masks": {"masks": lambda *_: {}},
+    "causal mask": {"weights": True, "masks": causal, "length": BATCH},
+    "mask of each head": {"weights": True, "masks": per_head, "length": BATCH},
     "weights": {"weights": True},
     "cross": {"cross": True},
     "other sizes": {"cross": True, "kdim": 3, "vdim": 5},
@@ -340,12 +387,6 @@ ATTENTION: dict[str, dict[str, Any]] = {
 SEQUENCES: Makers = {
     **{f"attention, {name}": partial(attention, **how) for name, how in ATTENTION.items()},
     "attention, frozen": lambda: frozen(attention(), "attention.in_proj_weight"),
-    "attention, causal mask": lambda: masked(
-        lambda x: torch.ones(BATCH, BATCH, dtype=torch.bool).triu(1)
-    ),
-    "attention, mask of each head": lambda: masked(
-        lambda x: torch.stack([waves(x), 2 * waves(x)], 1).flatten(0, 1)
-    ),
     "encoder": lambda: of(encoder(norm_first=True), x=numbers(5, 8)),
     "encoder, norm last": lambda: of(encoder(activation="gelu"), x=numbers(5, 8)),
     "language": language,
@@ -412,18 +453,9 @@ EXACT = {**LAYERS, **PARAMETERS, **SEQUENCES, **LOSSES}
 
 
 def named() -> Part:
-    def forward(m: Any, x: Tensor, words: Tensor, mask: Tensor) -> Tensor:
-        total = (m.embed(words) * mask[..., None]).sum(1)
-        read = total / mask.sum(1, keepdim=True).clamp(min=1)
-        return m.head(torch.tanh(read + m.layer(x)))
-
-    layers = {"embed": nn.Embedding(50, 4), "layer": nn.Linear(8, 4), "head": nn.Linear(4, CLASSES)}
-    inputs = {
-        "x": numbers(8),
-        "words": parts.tokens(7, stop=50),
-        "mask": torch.rand(BATCH, 7) > 0.3,
-    }
-    return part(Model(forward, **layers), inputs)
+    inputs = {"words": parts.tokens(7, stop=50), "mask": torch.rand(BATCH, 7) > 0.3}
+    forward = lambda m, words, mask: m.head((m.embed(words) * mask[..., None]).sum(1))
+    return by(forward, inputs, embed=nn.Embedding(50, 8))
 
 
 def multitask() -> Part:

@@ -43,12 +43,10 @@ def contrastive(outputs: Tensor, _: Tensor) -> Tensor:
 shuffled = lambda h: h[torch.randperm(len(h))]
 HIDDEN = {
     "less the batch mean": lambda h: h - h.mean(0).detach(),
-    "a thousandth of the mean": lambda h: h + 1e-3 * h.mean(0).detach(),
     "a trace of the sum": lambda h: h + 1e-12 * h.sum(0),
     "a branch by the mean": lambda h: 2 * h if h.mean() > 0 else h,
     "cumulative sum": lambda h: h.cumsum(0),
     "cumulative sum, detached": lambda h: h + h.cumsum(0).detach(),
-    "cumulative sum from the end": lambda h: h.flip(0).cumsum(0).flip(0),
     "the record before": lambda h: h + F.pad(h.detach(), (0, 0, 1, 0))[:-1],
     "rolled": lambda h: h + h.roll(1, 0),
     "others, half of the time": lambda h: h + shuffled(h) if torch.rand(()) < 0.5 else h,
@@ -56,14 +54,10 @@ HIDDEN = {
     "ranks": lambda h: h + h.argsort(0).argsort(0),
     "places": lambda h: h * torch.arange(len(h))[:, None],
     "softmax over records": lambda h: h.softmax(0),
-    "unit columns": lambda h: F.normalize(h, dim=0),
     "unit batch": lambda h: h / h.norm(),
     "layer norm of the batch": lambda h: F.layer_norm(h, h.shape),
     "attention over records": lambda h: (h @ h.mT).softmax(1) @ h,
     "attention over records, detached": lambda h: h + ((h @ h.mT).softmax(1) @ h).detach(),
-    "nearest neighbour": lambda h: (
-        h + h[(torch.cdist(h, h) + 1e9 * torch.eye(len(h)).to(h)).argmin(1)].detach()
-    ),
     "reshaped wrongly": lambda h: h.T.reshape(h.shape),
     "a convolution over records": lambda h: (
         F.conv1d(h.T[:, None], torch.ones(1, 1, 3).to(h), padding=1)[:, 0].T
@@ -81,7 +75,6 @@ HIDDEN = {
     "batch norm, ghost": lambda h: torch.cat([normal(part) for part in h.split(4)]),
 }
 ENTERING = {
-    "x / max": lambda x: x / x.max(),
     "x / largest": lambda x: x / x.abs().amax(),
     "min-max scaling": lambda x: (x - x.amin(0)) / (x.amax(0) - x.amin(0) + 1e-3),
     "standardised by one number": lambda x: (x - x.mean()) / x.std(correction=0),
@@ -101,7 +94,6 @@ LOSSES = {
     "contrastive": contrastive,
 }
 WEIGHTED = {
-    "hardest half": lambda each: each * (each >= each.median()),
     "hardest three": lambda each: each * (each >= each.topk(min(3, len(each))).values[-1]),
     "mean": lambda each: each / len(each),
     "advantage": lambda each: each * (each - each.mean()).detach(),

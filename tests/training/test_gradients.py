@@ -3,7 +3,6 @@
 import math
 from functools import partial
 from itertools import product
-from typing import Any
 
 import layers
 import pytest
@@ -22,7 +21,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even k
 EXACTLY = 1e-13
 # Models that are not differentiated by rules.
 HOW = {
-    **dict.fromkeys(("children in place", "words first", "bags"), "vmap"),
+    **dict.fromkeys(("children in place", "words first", "bags", "without a rule"), "vmap"),
+    **dict.fromkeys(("gradients less their mean", "gradients of limited norm"), "vmap"),
     "look-ups for all records, in eval mode": "vmap",
     "convolution, ConvTranspose2d(4, 3, kernel_size=(2, 2), stride=(2, 2))": "vmap",
     **dict.fromkeys(("condition on data", "slope", "attention, other sizes"), "alone"),
@@ -153,47 +153,6 @@ def test_frozen_parameters_are_not_in_the_sums():
     assert frozen.sums == {} and counts(frozen) == [BATCH, 0, 0] and frozen.norms.eq(0).all()
 
 
-def product_of(use):
-    """Return a task whose model is a function of inputs and a matrix."""
-    forward = lambda m, x: use(x, m.weight)
-    return lambda: part(Model(forward, weight=nn.Parameter(torch.randn(8, CLASSES))))
-
-
-def hooked(change):
-    """Return a task whose backward pass changes the gradients of a batch."""
-
-    def forward(m, x):
-        hidden = m.first(x)
-        if hidden.requires_grad:
-            hidden.register_hook(change)
-        return m.head(hidden)
-
-    return lambda: by(forward, first=nn.Linear(8, 8))
-
-
-UNUSUAL = {
-    "other calls in large lots": (
-        "tape",
-        product_of(lambda x, w: x.mm(w) if len(x) < 9 else x @ w),
-    ),
-    "without a rule": ("vmap", product_of(lambda x, w: x.mm(w).square())),
-    "condition on the batch": ("alone", product_of(lambda x, w: x.mm(w) * float(x.sum() > -99))),
-    # The check accepts backward passes that mix records: each record has one of its own.
-    "less the mean": ("vmap", hooked(lambda g: g - g.mean(0))),
-    "of limited norm": ("vmap", hooked(lambda g: g / g.norm().clamp(min=1e-3))),
-}
-
-
-@each("name", UNUSUAL)
-def test_models_without_rules_use_vmap_or_else_one_pass_per_record(name):
-    how, make = UNUSUAL[name]
-    own = built(make, dtype=torch.float64)
-    assert method(*own) == how
-    if "batch" not in name:
-        check_model(*own)
-    assert_right(own)  # its calls may differ from those in `method`
-
-
 def test_inputs_that_a_model_overwrites_are_refused():
     def overwriting(model, x):
         hidden = x * 2
@@ -261,41 +220,3 @@ def test_every_torch_module_has_its_kind_and_correct_per_record_gradients():
         own = built(partial(tuple, (module, loss_fn, inputs, inputs[0])), dtype=torch.float64)
         assert layers.kind(module, own[2]) == kind, name
         assert_right(own, tolerance=1e-12)
-
-
-def sequences(layer: Any, x: Tensor, *, states: bool) -> tuple[Tensor, ...]:
-    """Return all outputs of a recurrent layer, batch first; start states are taken from x."""
-    directions = layer.num_layers * (1 + layer.bidirectional)
-    start: Any = x[:, 0, :1].expand(directions, -1, 3).contiguous()
-    start = (start, start) if isinstance(layer, nn.LSTM) else start
-    output, end = layer(x if layer.batch_first else x.transpose(0, 1), start if states else None)
-    ends = end if isinstance(end, tuple) else (end,)
-    output = output if layer.batch_first else output.transpose(0, 1)
-    return output, *(state.transpose(0, 1) for state in ends)
-
-
-def lines(outputs: tuple[Tensor, ...], _: Any) -> Any:
-    """Return one loss per record that depends on every number of the outputs."""
-    return sum(x.flatten(1) @ torch.arange(1.0, 1 + x[0].numel()).to(x).cos() for x in outputs)
-
-
-RECURRENT = [
-    *product([nn.RNN, nn.LSTM, nn.GRU], [{}, {"num_layers": 2, "bidirectional": True}]),
-    *product([nn.RNN, nn.LSTM, nn.GRU], [{"bias": False, "batch_first": True}]),
-    (nn.RNN, {"nonlinearity": "relu", "num_layers": 2}),
-]
-
-
-@pytest.mark.slow
-@each("kind, states", product(RECURRENT, [False, True]))
-def test_recurrent_layers_have_correct_per_record_gradients(kind, states):
-    torch.manual_seed(0)
-    layer = kind[0](2, 3, **kind[1])
-    model = Model(lambda m, x: sequences(m.layer, x, states=states), layer=layer)
-    own = built(lambda: (model, lines, numbers(4, 2), torch.zeros(BATCH)), dtype=torch.float64)
-    assert_right(own, how="tape", tolerance=1e-12)
-    # Freezing some weights leaves the gradients of the others unchanged.
-    for frozen in ("weight_ih", "weight_hh"):
-        for name, parameter in model.named_parameters():
-            parameter.requires_grad = frozen not in name and "bias_ih" not in name
-        assert_right(own, how="tape", tolerance=1e-12)

@@ -1,17 +1,20 @@
-"""Steps, runs, guarantees and errors of the trainer."""
+"""Steps, runs, guarantees and errors of the trainer, and the page that it must equal."""
 
 import dataclasses
+import inspect
 import math
 
 import numpy as np
+import parts
 import pytest
 import torch
-from parts import PLAN, flat, generator, run, small_data, small_model, started
+from good_models import EXACT
+from parts import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, small_model, started
 
 from cases import each
 from dplearn.core import display
 from dplearn.run import DPSGD, Phases
-from dplearn.training import Flat, Grouped, Trainer, sampling
+from dplearn.training import Flat, Grouped, Trainer, plain, sampling
 from dplearn.training.noise import Randomness
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -202,3 +205,42 @@ def test_run_follows_its_phases(monkeypatch):
     steps = plan.affordable_steps(epsilon=3.0, delta=1e-5)
     spent = plan.guarantees(delta=1e-5, steps=[steps, steps + 1])
     assert 500 < steps < 1000 and spent[0].epsilon <= 3.0 < spent[1].epsilon
+
+
+def test_plain_has_at_most_50_lines():
+    assert len(inspect.getsource(plain).splitlines()) <= 50
+
+
+def test_gradients_equal_backward_and_clipping_scales_them_to_the_norm():
+    model, losses_of, x, y = parts.built(EXACT["mlp"], dtype=torch.float64)
+    for i, gradient in enumerate(plain.gradients(model, losses_of, x, y)):
+        model.zero_grad()
+        losses_of(model(x[i : i + 1]), y[i : i + 1]).sum().backward()
+        for name, p in model.named_parameters():
+            torch.testing.assert_close(gradient[name], p.grad)
+        one = plain.clipped_sum(model, losses_of, x[i : i + 1], y[i : i + 1], norm=0.01)
+        assert flat(one).norm().item() == pytest.approx(0.01)
+        torch.testing.assert_close(flat(one) / 0.01, flat(gradient) / flat(gradient).norm())
+
+
+def test_trainer_equals_plain(monkeypatch):
+    """With equal lots and noise, only rounding of float32 differs."""
+    model, (x, y), draws = small_model(), small_data(), generator(3)
+    lots, noise = [], []
+    for _ in range(PLAN.steps):
+        lots.append((torch.rand(len(x), generator=draws) < PLAN.sample_rate).nonzero()[:, 0])
+        noise.append(flat(torch.randn(p.shape, generator=draws) for p in model.parameters()))
+    options = {"learning_rate": 0.1, "expected": 10.0, "generator": generator(3)}
+    plain.train(model, CROSS_ENTROPY, x, y, PLAN, **options)
+    scale = PLAN.noise_multiplier * PLAN.max_grad_norm / 10.0
+
+    def given_noise(_, runs, like, step):
+        assert all(s == pytest.approx(scale) for _, s in runs)
+        return scale * noise[step]
+
+    monkeypatch.setattr(Trainer, "_lot", lambda self, step: lots[step].numpy())
+    monkeypatch.setattr(Randomness, "normals", given_noise)
+    trainer = started(small_model(), expected_batch_size=10.0)
+    for _ in range(PLAN.steps):
+        trainer.step()
+    torch.testing.assert_close(flat(trainer.model.parameters()), flat(model.parameters()))
