@@ -1,15 +1,20 @@
 // Upper bound on the best attacker's true positive rate, from epsilon at several values of delta.
 import { curves } from "./curves.js";
-import { ROUNDING, smallest } from "./renyi.js";
+import { ROUNDING } from "./renyi.js";
+import { smallest } from "./search.js";
 
 // The search stops at this relative distance from the smallest bound.
 const CLOSE = 1e-5;
 // Logarithms of delta from which the search starts.
 const LOGS = Array.from({ length: 7 }, (_, i) => -24.1 + 4 * i);
 
-/** Return the smallest bound on the true positive rate at a false positive rate that is proved; null if none is below
- * 1. For every (epsilon, delta) of the run, the rate is at most e^epsilon times the false positive rate, plus delta,
- * and the same holds for the true and false negative rates. @param {import("./curves.js").Run} run */
+/** Return the bound on the true positive rate by one (epsilon, delta): it is at most e^epsilon times the false positive
+ * rate, plus delta, and the same holds for the true and false negative rates. */
+export const rateBound = (epsilon, delta, falsePositiveRate) =>
+  Math.min(Math.exp(epsilon) * falsePositiveRate + delta, 1 - Math.exp(-epsilon) * (1 - delta - falsePositiveRate));
+
+/** Return the smallest proved bound on the true positive rate at a false positive rate; null if none is below 1.
+ * @param {import("./curves.js").Run} run */
 export function truePositiveRate(run, steps, falsePositiveRate) {
   if (!(falsePositiveRate > 0 && falsePositiveRate < 1)) {
     throw new RangeError(`Expected falsePositiveRate in (0, 1), got ${falsePositiveRate}.`);
@@ -17,9 +22,7 @@ export function truePositiveRate(run, steps, falsePositiveRate) {
   const rate = (log) => {
     const delta = Math.exp(log);
     const bound = (name) => curves({ ...run, delta }, [steps], { accountants: [name], draft: true })[name].upper[0];
-    const epsilon = bound("pld") ?? bound("basic") ?? Infinity;
-    const above = Math.exp(epsilon) * falsePositiveRate + delta;
-    return Math.min(above, 1 - Math.exp(-epsilon) * (1 - delta - falsePositiveRate)) * (1 + ROUNDING);
+    return rateBound(bound("pld") ?? bound("basic"), delta, falsePositiveRate) * (1 + ROUNDING);
   };
   const all = LOGS.map(rate);
   const best = all.indexOf(Math.min(...all));

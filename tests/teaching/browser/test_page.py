@@ -24,6 +24,13 @@ PRINTED = [
     | {"source": "Abadi et al.", "value": "1.26", "accountant": "moments"}
 ]
 ALL = tuple(ACCOUNTANTS)
+# Runs at the ends of the fields' ranges.
+EXTREME = [
+    dict(noise_multiplier=0.2, sample_rate=1, delta=1e-30, here=10_000_000, y_axis="log"),
+    dict(noise_multiplier=1000, sample_rate=1e-7, delta=0.5, here=1),
+    dict(noise_multiplier=0.3, sample_rate=1e-5, delta=1e-12, here=3),
+    dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
+]
 # Text of the steps within a budget once it is proved, not interpolated.
 PROVED = re.compile("^[^≈…]*$")
 # Opens the details below the picture.
@@ -272,15 +279,7 @@ def test_published_value_is_marked_on_the_curve_of_its_run(view):
     view.wait_for_function(f"{chosen} === 'Published runs'")
 
 
-@each(
-    "run",
-    [
-        dict(noise_multiplier=0.2, sample_rate=1, delta=1e-30, here=10_000_000, y_axis="log"),
-        dict(noise_multiplier=1000, sample_rate=1e-7, delta=0.5, here=1),
-        dict(noise_multiplier=0.3, sample_rate=1e-5, delta=1e-12, here=3),
-        dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
-    ],
-)
+@each("run", EXTREME)
 def test_extreme_runs_show_valid_numbers(view, run):
     moved_to(view, **run, accountants=",".join(ALL))
     view.locator(SIGMA).press("ArrowUp")

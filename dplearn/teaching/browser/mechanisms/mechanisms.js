@@ -1,9 +1,8 @@
 // Page of one pair of output distributions in five panels; `mount` draws it.
 import { Cache } from "../page/answers.js";
 import { button, italics, number, select } from "../page/html.js";
-import { clamp, digits, heard, nearest } from "../page/numbers.js";
+import { clamp, digits, nearest } from "../page/numbers.js";
 import { People } from "../page/people.js";
-import { describe } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
 import { fromTable } from "./atoms.js";
 import { CLOSED, closedForm } from "./laws.js";
@@ -43,7 +42,6 @@ class Page extends View {
     }
   }
 
-  /** Build all nodes in one language. */
   speakIn(language) {
     this.words = MESSAGES[language] ?? MESSAGES.en;
     this.fill(markup(this.words, this.catalogue, this.names), ".dp-plot");
@@ -55,7 +53,6 @@ class Page extends View {
     this.renew();
   }
 
-  /** Build the parameters of the mechanism in view. */
   renew() {
     this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
     this.built = this.catalogue.used(this.state).join();
@@ -155,14 +152,9 @@ class Page extends View {
     this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
   }
 
-  /** Write all texts outside the panels. */
   writeText() {
     const { words, state, catalogue, view, waiting } = this;
     this.writeNumbers();
-    for (const name of NAMES) {
-      const number = SETS[name];
-      describe(this.pictures.of[name].handle, this.fields[number].ends, state[number], heard(words, number, state[number]));
-    }
     const { covered, two_sided, conditions } = catalogue.mechanisms[state.mechanism];
     const chosen = { ...state, adjacency: catalogue.adjacency(state), base: catalogue.base(state) };
     for (const node of this.all("select")) {

@@ -1,21 +1,19 @@
 // One of the five panels: axes, title, curves and marks.
-import { clamp, text, ticks } from "../page/numbers.js";
-import { area, axis, el, grid, pillAt, setAll, straight } from "../page/shapes.js";
+import { clamp, ticks } from "../page/numbers.js";
+import { area, axis, clipping, el, grid, pill, pillAt, setAll, straight } from "../page/shapes.js";
 
 const MARGIN = { left: 56, right: 12, above: 34, below: 44 };
-let count = 0;
 
 export class Panel {
   /** A drag anywhere in the panel moves its handle. */
   constructor(svg, name, label) {
-    const id = `dp-panel-${count++}`;
-    this.clip = el("rect");
+    const { rect, defs, inside } = clipping();
+    this.clip = rect;
     this.behind = el("g");
-    this.inside = el("g", { "clip-path": `url(#${id})` });
+    this.inside = el("g", inside);
     this.marks = el("g", { class: "dp-marks" });
     this.handle = el("g", { class: "dp-handle", "data-drag": name, role: "slider", tabindex: 0, "aria-label": label },
-      el("rect", { class: "dp-area" }), el("line", { class: "dp-here" }), el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" }));
-    const defs = el("defs", {}, el("clipPath", { id }, this.clip));
+      el("rect", { class: "dp-area" }), el("line", { class: "dp-here" }), ...pill());
     this.group = el("g", { class: `dp-panel dp-at-${name}` }, defs, this.behind, this.inside, this.marks, this.handle);
     svg.append(this.group);
   }
@@ -78,7 +76,6 @@ export class Panel {
     return parts.map(straight).join("");
   }
 
-  /** Return the path of a curve by its coordinates. */
   curve(xs = [], ys = []) {
     return this.line(xs.map((x, i) => [x, ys[i]]));
   }
@@ -95,7 +92,7 @@ export class Panel {
 /** Return the labelled ticks of an axis as [value, text]. */
 function written({ low, high, log }, space) {
   const room = Math.max(space, 2);
-  const all = ticks(log, low, high, room).filter(([, is]) => is);
+  const all = ticks(log, low, high, room).filter(([, label]) => label);
   const every = log ? Math.ceil(all.length / room) : 1;
-  return all.filter((_, i) => i % every === 0).map(([value]) => [value, text(value)]);
+  return all.filter((_, i) => i % every === 0);
 }

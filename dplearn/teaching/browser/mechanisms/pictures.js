@@ -42,7 +42,6 @@ export class Pictures {
     return before !== this.withLaws;
   }
 
-  /** Return the spans of both axes of each panel. */
   spans({ pair, epsilon, logDelta, divergence, converted }) {
     const { outputs } = pair.law;
     const top = outputs ? Math.max(...outputs.p, ...outputs.q) : 1;

@@ -42,13 +42,11 @@ export class Catalogue {
     return { mechanism, ...Object.fromEntries(own), adjacency: this.adjacency(state), direction };
   }
 
-  /** Return the address of a state: the fields that differ from their start values. */
   written(state) {
     const named = ["mechanism", ...this.used(state), "adjacency", "direction", "epsilon", "order", "false_positive_rate"];
     return queryOf(state, Object.fromEntries(named.map((key) => [key, this.fields[key]]))).toString();
   }
 
-  /** Return the state of an address, and its unread fields. */
   opened(address) {
     const { state, unread } = opened(address, this.fields);
     const covered = this.adjacency(state) === state.adjacency || state.adjacency === this.fields.adjacency.start;

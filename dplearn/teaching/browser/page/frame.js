@@ -53,7 +53,6 @@ export class Frame {
     if (run.logEpsilon) span.bottom = Math.min(span.bottom, Math.max(epsilon / 1.6, span.top / 1e6));
   }
 
-  /** Sides of the plot in pixels. */
   get sides() {
     const { width, height, left, right, above, below } = this.box;
     return { left, right: width - right, top: above, bottom: height - below };
@@ -77,7 +76,6 @@ export class Frame {
     return this.axisEpsilon(run).at(epsilon);
   }
 
-  /** Return T at a pixel position. */
   atX(x) {
     return clamp(this.axisT().value(x), 1, 1e7);
   }

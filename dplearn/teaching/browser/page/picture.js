@@ -3,23 +3,18 @@ import { reached } from "./answers.js";
 import { names, values } from "./labels.js";
 import { clamp, power, text, ticks } from "./numbers.js";
 import { ACCOUNTANTS, STYLES, proved } from "./run.js";
-import { FAR, area, el, grid, pillAt, point, set, setAll, smooth, widthOf } from "./shapes.js";
-
-let count = 0;
+import { FAR, area, clipping, el, grid, pill, pillAt, point, set, setAll, smooth, widthOf } from "./shapes.js";
 
 export class Picture {
   constructor(words) {
     this.words = words;
-    const id = `dp-clip-${count++}`;
-    const clipped = { "clip-path": `url(#${id})` };
-    this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture });
-    this.clip = el("rect");
-    this.svg.append(el("defs", {}, el("clipPath", { id }, this.clip)));
+    const { rect, defs, inside } = clipping();
+    this.clip = rect;
+    this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture }, defs);
     this.behind = this.add("g");
-    this.curves = this.add("g", clipped);
+    this.curves = this.add("g", inside);
     // The PLD curve can be dragged at any point.
-    this.pull = this.add("path", { class: "dp-pull", "data-drag": "pull", ...clipped });
-    const pill = () => [el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" })];
+    this.pull = this.add("path", { class: "dp-pull", "data-drag": "pull", ...inside });
     const line = (name) => [el("line", { class: "dp-hit" }), el("line", { class: `dp-${name}line` })];
     this.budget = this.handle("budget", words.names.budgetline, ...line("budget"), ...pill());
     this.T = this.handle("T", words.names.Tline, ...line("t"), ...pill());
@@ -69,11 +64,10 @@ export class Picture {
     // Leave out labels near the T line, which has its own.
     const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
     const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
-    const across = ticks(true, 1, last, small ? 3 : 6).map(([value, written]) => [value, written && apart(value) ? steps(value) : ""]);
-    const up = ticks(run.logEpsilon, low, high, 5).map(([value, written]) => [value, written ? text(value) : ""]);
+    const across = ticks(true, 1, last, small ? 3 : 6, (value) => (apart(value) ? steps(value) : ""));
     return [
       el("rect", { class: "dp-over", ...area({ ...frame.sides, bottom: this.level }) }),
-      ...grid(x, y, frame.sides, across, up),
+      ...grid(x, y, frame.sides, across, ticks(run.logEpsilon, low, high, 5)),
       el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε"),
     ];
   }
@@ -135,7 +129,6 @@ export class Picture {
     }).join("");
   }
 
-  /** Place the T line and the budget line. */
   drawLines(run) {
     const { frame, level: y } = this;
     const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
@@ -150,7 +143,6 @@ export class Picture {
     pillAt(this.budget.children, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);
   }
 
-  /** Return marks where curves cross the budget. */
   crossings(run, { found, frame }) {
     const { left, right } = frame.sides;
     const y = this.level;
@@ -161,14 +153,12 @@ export class Picture {
     });
   }
 
-  /** Return the label of the claimed curve. */
   claim(run, { found, frame }) {
     if (!found.claim) return [];
     const place = { x: frame.sides.right - 6, y: Math.max(frame.y(run, found.claim.at(-1)), frame.sides.top + 20) - 10 };
     return [el("text", { class: "dp-claimname", "text-anchor": "end", ...place }, this.words.claimed)];
   }
 
-  /** Return rings at the published values of this run. */
   printed(run, { points, frame }) {
     const { left, right, top, bottom } = frame.sides;
     return points.flatMap((row) => {

@@ -33,8 +33,7 @@ export function chart(plane, view, stroke, say) {
 
 function axes({ em, sides, x, y }, view, say) {
   const { left, right, top, bottom } = sides;
-  const up = ticks(false, 0, y.high, 5).map(([value]) => [value, text(value)]);
-  const nodes = grid(x, y, sides, [[0, "0"], [x.high, say("steps", { T: text(x.high) })]], up, em);
+  const nodes = grid(x, y, sides, [[0, "0"], [x.high, say("steps", { T: text(x.high) })]], ticks(false, 0, y.high, 5), em);
   nodes.push(el("text", { x: left - 0.4 * em, y: top - 0.6 * em, "text-anchor": "end", class: "dm-name" }, "ε"));
   if (view.hint) nodes.push(el("text", { x: (left + right) / 2, y: (top + bottom) / 2, "text-anchor": "middle", class: "dm-hint" }, view.hint));
   return nodes;

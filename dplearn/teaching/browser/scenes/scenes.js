@@ -32,7 +32,6 @@ class Minute extends View {
     this.start("minute", language);
   }
 
-  /** Set run, guess and scene from an address. */
   open(state) {
     const { run, guess, scene, unread } = readAddress(state);
     this.run = run;
@@ -55,7 +54,6 @@ class Minute extends View {
     this.renew();
   }
 
-  /** Show the current scene. */
   renew() {
     for (const [part, words] of Object.entries(SCENES[this.scene].words(this))) this.write(`.dm-${part}`, words);
     this.body.dataset.scene = String(this.scene + 1);
