@@ -34,8 +34,7 @@ export class Divisions {
     return steps * this.at(this.delta / steps) * (1 + ROUNDING);
   }
 
-  /** Return the slack that the deltas of all steps leave, <= 0 if none.
-   * @param {number} log log(1 - delta per step) */
+  /** Return the slack that the deltas of all steps leave, <= 0 if none. @param {number} log log(1 - delta per step) */
   slack(steps, log) {
     return -Math.expm1(Math.min(Math.log1p(-this.delta) - steps * log, 1));
   }

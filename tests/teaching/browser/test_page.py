@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from browsing import BROKEN, DRAWN, as_file, dragged, moved_to, visits
+from browsing import BROKEN, DRAWN, as_file, boxes_on_screens, dragged, moved_to, visits
 from cases import each
 from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
 from dplearn.accountants.moments import RDP
@@ -36,8 +36,6 @@ PROVED = re.compile("^[^≈…]*$")
 # Opens the details below the picture.
 OPEN = "document.querySelector('.dp-more').open = true"
 SIGMA, EPSILON = "b[data-drag=noise_multiplier]", ".dp-eps output"
-BOXES = """[...document.querySelectorAll('.dp-value')].map(node => {
-  const { left, right } = node.getBoundingClientRect(); return [left, right]; })"""
 # The run, its drawn bounds, and the displayed epsilon.
 STATE = """({run: page.run, ends: page.view.ends,
   head: document.querySelector('.dp-eps output').textContent})"""
@@ -249,18 +247,8 @@ def test_address_restores_the_page_and_lists_its_invalid_fields(open_page, view)
 @pytest.mark.thorough
 def test_all_values_fit_small_screens_in_both_languages(open_page):
     view = open_page(accountants=",".join(ALL))
-    for width, height in ((390, 844), (1024, 768)):
-        view.set_viewport_size({"width": width, "height": height})
-        for other in ("zh", "en"):
-            view.locator("[data-do=language]").click()
-            view.wait_for_selector(f".dp[lang={other}][data-drawn]")
-            view.wait_for_function(f"page.frame.box.width < {width} && !page.queued")
-            view.wait_for_function("document.querySelector('.dp-value.dp-pld').textContent")
-            assert view.evaluate("document.documentElement.scrollWidth") <= width
-            # Read all boxes in one call, because each drawing replaces the elements.
-            boxes = view.evaluate(BOXES)
-            assert len(boxes) == len(ALL)
-            assert all(left >= 0 and right <= width for left, right in boxes)
+    for boxes in boxes_on_screens(view, ".dp-value"):
+        assert len(boxes) == len(ALL)
 
 
 def test_published_value_is_marked_on_the_curve_of_its_run(view):

@@ -14,8 +14,7 @@ export function laboratory({ pixels, labels, others }) {
   for (let i = 0; i < count; i++) {
     for (let p = 0; p < 64; p++) images[i * WIDTH + p] = parseInt(pixels[i * 64 + p], 17) / 16;
   }
-  const row = (i) => images.subarray(i * WIDTH, (i + 1) * WIDTH);
-  const norms = Array.from({ length: count }, (_, i) => Math.hypot(...row(i)));
+  const norms = Array.from({ length: count }, (_, i) => Math.hypot(...images.subarray(i * WIDTH, (i + 1) * WIDTH)));
 
   // xoshiro128**, seeded by the browser's cryptographic generator.
   const s = crypto.getRandomValues(new Uint32Array(4));

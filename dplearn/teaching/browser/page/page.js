@@ -1,11 +1,10 @@
 // Page of epsilon against T; `mount` draws it into a node.
 import { Answers, Server, least, reached } from "./answers.js";
-import { Frame } from "./frame.js";
 import { button, escaped, italics, number, select } from "./html.js";
 import { MESSAGES } from "./messages.js";
 import { bound, clamp, digits, pressed } from "./numbers.js";
 import { People } from "./people.js";
-import { Picture } from "./picture.js";
+import { Frame, Picture } from "./picture.js";
 import { ACCOUNTANTS, FIELDS, FIRST, OWN, STYLES, changed, fromAddress, keyOf, pinned, proved, python, register, runOf, valueOf, written } from "./run.js";
 import { widthOf } from "./shapes.js";
 import { lastingKey, writeText } from "./text.js";
@@ -100,8 +99,7 @@ class Page extends View {
     this.server.take(answer);
   }
 
-  /** Store whether the library agrees with the drawn bracket; its numbers replace a different or missing
-   * bracket. */
+  /** Store whether the library agrees with the drawn bracket; its numbers replace a different or missing bracket. */
   confirm({ key, agrees = null, lower, upper }) {
     const decided = upper !== undefined && proved(this.run);
     this.confirmed = { key, agrees: decided ? (agrees ?? true) : null };

@@ -94,8 +94,7 @@ export function grid(x, y, { left, right, top, bottom }, across, up, em = 14) {
 export const point = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 export const straight = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${point(x, y)}`).join("");
 
-/** Return cubics through all points, monotone where the points are (Fritsch & Carlson 1980; slopes by
- * Steffen 1990). */
+/** Return cubics through all points, monotone where the points are (Fritsch & Carlson 1980; slopes by Steffen 1990). */
 export function smooth(points) {
   if (!points.length) return "";
   const runs = points.slice(1).map(([x], i) => x - points[i][0]);

@@ -5,10 +5,9 @@ import { clamp } from "../page/numbers.js";
 import { register, written } from "../page/run.js";
 import { set } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
-import { chart, planeOf } from "./chart.js";
 import { Truth, addressOf, end, kept, readAddress, straight } from "./guess.js";
 import { LANGUAGES, speaker } from "./messages.js";
-import { SCENES } from "./views.js";
+import { SCENES, chart, planeOf } from "./views.js";
 
 const LAST = SCENES.length - 1;
 // Keys that change the scene, and those that change the guess.
