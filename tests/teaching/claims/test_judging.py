@@ -133,7 +133,7 @@ def test_explorer_page_and_command_agree_on_verdicts(capsys):
     formulas += [(" ".join(e.statement.split()), e.title) for e in book.values()][:20]
     assert len(formulas) >= 200
     for formula, words in formulas:
-        page = check_a_claim._found(formula, words)
+        page = check_a_claim._finding(formula, words)
         status = main(["claim", formula, "--words", words, "--json"])
         out, err = capsys.readouterr()
         shell = {"not read": 2, "refuted": 1, "depends": 3, "open": 3}.get(page.verdict, 0)
