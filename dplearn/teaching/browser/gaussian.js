@@ -27,7 +27,7 @@ export function erfcx(z) {
   return z * sum + pole(z);
 }
 
-/** erfcx(a) - erfcx(a + width) for width > 0, without cancellation. */
+/** Return erfcx(a) - erfcx(a + width) for width > 0, without cancellation. */
 function erfcxFall(a, width) {
   const b = a + width;
   let sum = 0;

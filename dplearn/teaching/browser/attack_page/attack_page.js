@@ -33,7 +33,7 @@ const ENOUGH = 27;
 /** The page: `digits` are those of `laboratory`; `source` is the text of a function that creates the engine. */
 class Page extends View {
   constructor(root, { engine, source, digits: images, language = "en" }) {
-    super(root);
+    super(root, MESSAGES);
     this.engine = engine;
     this.fields = FIELDS;
     // Pointer tool that sets the guess to its position on the axis.
@@ -145,8 +145,8 @@ class Page extends View {
     this.renew();
   }
 
-  speakIn(language) {
-    const words = (this.words = MESSAGES[language] ?? MESSAGES.en);
+  build() {
+    const { words } = this;
     const put = (said) => italics(said).replace(/\{(\w+)\}/g, (_, name) => number(words, name, words.labels[name]));
     const choice = (name) =>
       `<h2>${words[name]}</h2><p>${FIELDS[name].options.map((one) => `<button type="button" data-choice="${name}" data-value="${one}">${put(words[`${name}s`][one])}</button>`).join(" ")}</p><p class="dp-about" data-about="${name}"></p>`;
@@ -168,7 +168,6 @@ class Page extends View {
       return ring;
     });
     this.limit = this.find(".dp-hundred").appendChild(document.createElement("p"));
-    this.renew();
   }
 
   draw() {

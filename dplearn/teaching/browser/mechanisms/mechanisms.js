@@ -17,7 +17,7 @@ const FAINT = Math.log(0.05);
  * page has only closed forms. */
 class Page extends View {
   constructor(root, { catalogue, language = "en", send = null }) {
-    super(root);
+    super(root, MESSAGES);
     this.send = send;
     this.catalogue = new Catalogue(catalogue);
     this.fields = this.catalogue.fields;
@@ -41,15 +41,13 @@ class Page extends View {
     }
   }
 
-  speakIn(language) {
-    this.words = MESSAGES[language] ?? MESSAGES.en;
+  build() {
     this.fill(markup(this.words, this.catalogue, this.names), ".dp-plot");
     this.pictures = new Pictures(this.words);
     this.measured = false;
     this.svg = this.pictures.svg;
     this.find(".dp-plot").append(this.svg);
     this.people = new People(this.find(".dp-crowd"), this.words);
-    this.renew();
   }
 
   renew() {

@@ -21,19 +21,15 @@ export const power = (exponent) => {
   return `10${exponent < 0 ? "⁻" : ""}${raised}`;
 };
 
-/** Return a number with its digits grouped in threes if it has more than four. */
-const spaced = (number) => {
-  const [whole, part] = number.split(".");
-  const parted = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
-  return part ? `${parted}.${part}` : parted;
-};
+// Digits are grouped in threes if there are more than four before the point.
+const GROUPS = new Intl.NumberFormat("en", { useGrouping: "min2", maximumSignificantDigits: 12 });
 
 /** Return a number for a sentence, unrounded, because proofs hold for this number only. */
 export const text = (x) => {
   if (x === Infinity) return "∞";
   if (x === 0) return "0";
   if (x < 0) return `−${text(-x)}`;
-  if (x < 1e7 && x >= 1e-3) return spaced(String(Number(x.toPrecision(12))));
+  if (x < 1e7 && x >= 1e-3) return GROUPS.format(digits(x, 12)).replaceAll(",", "\u202f");
   const exponent = Math.floor(Math.log10(x) + 1e-12);
   const mantissa = Number((x / 10 ** exponent).toPrecision(12));
   return mantissa === 1 ? power(exponent) : `${mantissa}·${power(exponent)}`;

@@ -42,7 +42,7 @@ const ACTIONS = {
  * published runs. With a server, `send(question)` sends it a question, and `kinds` are its mechanisms and samplings. */
 class Page extends View {
   constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null }) {
-    super(root);
+    super(root, MESSAGES);
     register(accountants, engine, send);
     this.kinds = kinds;
     this.engine = engine;
@@ -73,8 +73,7 @@ class Page extends View {
     if (state) this.connection.observe(state, { attributes: true });
   }
 
-  speakIn(language) {
-    this.words = MESSAGES[language] ?? MESSAGES.en;
+  build() {
     this.fill(markup(this.words, this.presets, this.kinds), ".dp-plot");
     this.picture = new Picture(this.words);
     this.svg = this.picture.svg;
@@ -83,7 +82,6 @@ class Page extends View {
     this.buttons = Object.fromEntries(this.all("[data-do]").map((node) => [node.dataset.do, node]));
     // The event toggle does not bubble.
     this.find(".dp-more").addEventListener("toggle", () => this.schedule());
-    this.renew();
   }
 
   open(address) {

@@ -27,8 +27,10 @@ export const mounting = (Page) => (root, options) => {
 };
 
 export class View {
-  constructor(root) {
+  /** `messages` are the texts by language. */
+  constructor(root, messages = {}) {
     this.root = root;
+    this.messages = messages;
     this.queued = 0;
     this.words = null;
     this.drag = null;
@@ -38,10 +40,10 @@ export class View {
     this.stop = new AbortController();
   }
 
-  // Methods that pages override for a new address, a new language, drawing, the end of input, a button,
-  // a choice, and the start of a drag.
+  // Methods that pages override for a new address, all nodes in a new language, drawing, the end of input, a button, a
+  // choice, and the start of a drag.
   open(_) {}
-  speakIn(_) {}
+  build() {}
   draw() {}
   rested() {}
   act(_) {}
@@ -62,6 +64,12 @@ export class View {
     });
     this.open(this.address);
     this.speakIn(hash().get("language") ?? query().get("language") ?? language);
+  }
+
+  speakIn(language) {
+    this.words = this.messages[language] ?? this.messages.en;
+    this.build();
+    this.renew();
   }
 
   /** Listen to an event until the page ends. */
