@@ -1,6 +1,7 @@
 // Composition of steps of which only (epsilon, delta) is known.
 // Counterpart of the accountants basic, advanced and optimal, and of their theorems.
 import { Release } from "./gaussian.js";
+import { lastWhere } from "./search.js";
 
 const PER_DECADE = 12;
 const CANDIDATES = [-10, -5, 0, 5, 10];
@@ -33,8 +34,7 @@ export class Divisions {
     return steps * this.at(this.delta / steps) * (1 + ROUNDING);
   }
 
-  /** Return the slack that the deltas of all steps leave, <= 0 if none.
-   * @param {number} log log(1 - delta per step) */
+  /** Return the slack that the deltas of all steps leave, <= 0 if none. @param {number} log log(1 - delta per step) */
   slack(steps, log) {
     return -Math.expm1(Math.min(Math.log1p(-this.delta) - steps * log, 1));
   }
@@ -52,7 +52,6 @@ export class Divisions {
     return { epsilon: least * (1 + ROUNDING), best };
   }
 
-  /** Return the minimum of advanced and basic composition. */
   advanced(steps) {
     return Math.min(this.closed(steps).epsilon, this.basic(steps));
   }
@@ -85,20 +84,8 @@ function optimalComposition(epsilon, steps, slack) {
   const [above, other] = [(k) => binomialTail(k, steps, truth, lie) * (1 + error), (k) => binomialTail(k, steps, lie, truth)];
   // delta at the loss L_k, rounded up: a capped exponent or an underflow of Q only increases it.
   const delta = (k) => Math.max(above(k) - Math.exp(Math.min((2 * k - steps) * epsilon, 700)) * other(k) * (1 - error), 0);
-  // Find the smallest integer k with delta(k) <= slack by doubling strides, then bisection.
-  let [low, high] = [Math.floor(steps / 2) - 1, steps];
-  const z = Math.sqrt(-2 * Math.log(slack));
-  const spread = z * Math.sqrt(steps * truth * lie);
-  let k = Math.round(steps * truth + 0.8 * spread);
-  let stride = Math.ceil(0.05 * spread);
-  while (high - low > 1) {
-    k = Math.min(Math.max(k, low + 1), high - 1);
-    if (delta(k) <= slack) high = k;
-    else low = k;
-    const open = high === steps || low < steps / 2 - 1;
-    k = open ? (k === high ? high - stride : low + stride) : Math.floor((low + high) / 2);
-    stride *= 2;
-  }
+  // The smallest integer k with delta(k) <= slack.
+  const high = lastWhere(Math.floor(steps / 2) - 1, steps, (k) => delta(k) > slack) + 1;
   // Below L_k: delta(e) = P(K >= k) - e^e Q(K >= k), solved for delta = slack.
   const upper = (2 * high - steps) * epsilon;
   const [excess, q] = [above(high - 1) - slack, other(high - 1)];

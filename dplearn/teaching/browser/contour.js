@@ -7,8 +7,7 @@ import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
 /** Maximum of nodes, and the freedom of the tilt (see Table.plan). @typedef {[number, number]} Effort */
-// The first try is short and may only improve a poor guess. The last tries
-// accept more rounding error for fewer nodes.
+// The first try is short and may only improve a poor guess. The last tries accept more rounding error for fewer nodes.
 /** @type {Effort[]} */
 const TRIES = [[2 ** 8, 2], [2 ** 12, 2], [2 ** 16, 2], [2 ** 16, 7], [2 ** 18, 7]];
 /** @type {Effort[]} */

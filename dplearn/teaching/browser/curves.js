@@ -1,9 +1,11 @@
-// Epsilon of (Poisson-sampled) Gaussians against the number of steps, by every accountant.
+// Epsilon of (Poisson-sampled) Gaussians against the number of steps, by every accountant, and the best attacker's true
+// positive rate, from epsilon at several values of delta.
 import { Divisions } from "./composition.js";
 import { brackets } from "./contour.js";
 import { MARGIN, Release } from "./gaussian.js";
 import { Pair } from "./pair.js";
-import { Renyi, zcdpEpsilon } from "./renyi.js";
+import { ROUNDING, Renyi, zcdpEpsilon } from "./renyi.js";
+import { smallest } from "./search.js";
 
 /** @typedef {{noise_multiplier: number, sample_rate: number, delta: number, adjacency: string}} Run */
 /** Points without a certificate are null in both lists; `lower` is null without lower bounds.
@@ -14,6 +16,10 @@ export const ACCOUNTANTS = ["basic", "advanced", "optimal", "moments", "rdp", "z
 const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 // Brackets with a larger ratio of ends are not drawn.
 const LOOSE = 1.1;
+// The search of a true positive rate stops at this relative distance from the smallest bound.
+const CLOSE = 1e-5;
+// Logarithms of delta from which the search starts.
+const LOGS = Array.from({ length: 7 }, (_, i) => -24.1 + 4 * i);
 
 /** Return the curve of each accountant. @param {Run} run @param {number[]} steps
  * @param {{accountants?: string[], draft?: boolean}} [options] @returns {{[name: string]: Curve}} */
@@ -23,23 +29,21 @@ export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } 
   const release = releaseOf(run);
   const renyi = new Renyi(release);
   /** @type {Divisions | undefined} */
-  let kept;
-  const divisions = () => (kept ??= new Divisions(release, delta, steps));
-  /** @type {{[name: string]: (steps: number) => number}} */
-  const bounds = {
-    basic: (t) => divisions().basic(t),
-    advanced: (t) => divisions().advanced(t),
-    optimal: (t) => divisions().optimal(t),
-    moments: (t) => renyi.moments(t, delta),
-    rdp: (t) => renyi.epsilon(t, delta),
-    zcdp: (t) => zcdpEpsilon(0.5 * t * (release.mu * (release.replaced ? 2 : 1)) ** 2, delta),
+  let divisions;
+  const divided = () => (divisions ??= new Divisions(release, delta, steps));
+  const upper = (bound) => ({ lower: null, upper: steps.map(bound), kind: "upper" });
+  /** @type {{[name: string]: () => Curve}} */
+  const all = {
+    basic: () => upper((t) => divided().basic(t)),
+    advanced: () => upper((t) => divided().advanced(t)),
+    optimal: () => upper((t) => divided().optimal(t)),
+    moments: () => upper((t) => renyi.moments(t, delta)),
+    rdp: () => upper((t) => renyi.epsilon(t, delta)),
+    zcdp: () => upper((t) => zcdpEpsilon(0.5 * t * (release.mu * (release.replaced ? 2 : 1)) ** 2, delta)),
+    pld: () => exact(release, steps, delta, draft),
+    gdp: () => limit(release, steps, delta),
   };
-  const curve = (name) => {
-    if (name === "pld") return exact(release, steps, delta, draft);
-    if (name === "gdp") return limit(release, steps, delta);
-    return { lower: null, upper: steps.map(bounds[name]), kind: "upper" };
-  };
-  return Object.fromEntries(accountants.map((name) => [name, curve(name)]));
+  return Object.fromEntries(accountants.map((name) => [name, all[name]()]));
 }
 
 /** Return one step of a run; replacing a record of a full batch doubles the shift. @param {Run} run */
@@ -118,4 +122,27 @@ function limit({ mu, q, replaced }, steps, delta) {
 function drawn(ends, kind) {
   const [lower, upper] = [ends.map((e) => e && e.lower), ends.map((e) => e && e.upper)];
   return { lower, upper, kind };
+}
+
+/** Return the bound on the true positive rate by one (epsilon, delta): it is at most e^epsilon times the false positive
+ * rate, plus delta, and the same holds for the true and false negative rates. */
+export const rateBound = (epsilon, delta, falsePositiveRate) =>
+  Math.min(Math.exp(epsilon) * falsePositiveRate + delta, 1 - Math.exp(-epsilon) * (1 - delta - falsePositiveRate));
+
+/** Return the smallest proved bound on the true positive rate at a false positive rate; null if none is below 1.
+ * @param {Run} run */
+export function truePositiveRate(run, steps, falsePositiveRate) {
+  if (!(falsePositiveRate > 0 && falsePositiveRate < 1)) {
+    throw new RangeError(`Expected falsePositiveRate in (0, 1), got ${falsePositiveRate}.`);
+  }
+  const rate = (log) => {
+    const delta = Math.exp(log);
+    const bound = (name) => curves({ ...run, delta }, [steps], { accountants: [name], draft: true })[name].upper[0];
+    return rateBound(bound("pld") ?? bound("basic"), delta, falsePositiveRate) * (1 + ROUNDING);
+  };
+  const all = LOGS.map(rate);
+  const best = all.indexOf(Math.min(...all));
+  if (!(all[best] < 1)) return null;
+  const [low, high] = [LOGS[best - 1] ?? LOGS[0], LOGS[best + 1] ?? -1e-3];
+  return smallest(rate, low, LOGS[best], high, CLOSE);
 }

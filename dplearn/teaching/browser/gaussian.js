@@ -1,6 +1,7 @@
 // One release of the Gaussian, plain or Poisson-sampled: delta, epsilon, and monotone inversion.
 // Counterpart of dplearn/mechanisms/gaussian.py and of Profile.mix_first and mix_second.
 import { logAdd } from "./line.js";
+import { inverse } from "./search.js";
 
 // Relative accuracy of delta and of its inverse.
 export const MARGIN = 2e-12;
@@ -26,7 +27,7 @@ export function erfcx(z) {
   return z * sum + pole(z);
 }
 
-/** erfcx(a) - erfcx(a + width) for width > 0, without cancellation. */
+/** Return erfcx(a) - erfcx(a + width) for width > 0, without cancellation. */
 function erfcxFall(a, width) {
   const b = a + width;
   let sum = 0;
@@ -98,40 +99,4 @@ export class Release {
     const lower = this.epsilon(Math.min(delta * (1 + MARGIN), 1)) * (1 - MARGIN);
     return { lower, upper: this.epsilon(delta * (1 - MARGIN)) * (1 + MARGIN) };
   }
-}
-
-/** Return a point just right of a decreasing function's root on [lower, inf). @param {(x: number) => number} value */
-function inverse(value, lower) {
-  let upper = 2 * lower || 1;
-  while (value(upper) > 0) {
-    lower = upper;
-    upper *= 2;
-  }
-  // Bracket a small root within a factor 4: from a lower end of 0 the search would only bisect.
-  while (lower === 0 && upper > 1e-9 && value(upper / 4) <= 0) upper /= 4;
-  return decreasingRoot(value, lower || (upper > 1e-9 ? upper / 4 : 0), upper);
-}
-
-/** Return a point just right of a decreasing function's root, evaluated as <= 0, as it is at `b`. Interpolate,
- * truncate, project (Oliveira & Takahashi 2020). @param {(x: number) => number} value */
-export function decreasingRoot(value, a, b) {
-  let [fa, fb] = [value(a), value(b)];
-  if (fa <= 0) return a;
-  let width = b - a;
-  for (; b - a > 1e-12 * b + 1e-300; width /= 2) {
-    const [middle, half] = [0.5 * (a + b), 0.5 * (b - a)];
-    const raw = (b * fa - a * fb) / (fa - fb);
-    const falsi = Number.isFinite(raw) ? raw : middle;
-    const towards = Math.sign(middle - falsi);
-    const nudge = Math.max((0.2 * half * half) / b, 0.25e-12 * b);
-    const inner = nudge <= Math.abs(middle - falsi) ? falsi + towards * nudge : middle;
-    // With one extra step, the bracket is never wider than by bisection.
-    const room = Math.max(width - half, 0);
-    const x = Math.abs(inner - middle) <= room ? inner : middle - towards * room;
-    if (!(x > a && x < b)) break;
-    const fx = value(x);
-    if (fx <= 0) [b, fb] = [x, fx];
-    else [a, fa] = [x, fx];
-  }
-  return b;
 }

@@ -241,7 +241,6 @@ export function logAdd(a, b) {
   return a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
 }
 
-/** Return x clamped to [low, high]. */
 export function clipped(x, low, high) {
   return Math.min(Math.max(x, low), high);
 }

@@ -1,5 +1,6 @@
 // The pair of the sampled Gaussian, and K = log M on a grid of real mu: bounds and plans.
 // Counterpart of dplearn/engine/contour/pair.py and table.py, which have the derivations.
+import { halved } from "./search.js";
 
 // The relative error of sums over x is a few e^{-L}.
 export const L = 39;
@@ -98,11 +99,9 @@ export class Pair {
 }
 
 /** A row with a guess of epsilon, and its certified ends.
- * @typedef {{steps: number, epsilon: number, logDelta: number, lower: number,
- *   upper: number}} Row */
+ * @typedef {{steps: number, epsilon: number, logDelta: number, lower: number, upper: number}} Row */
 /** A row with its aliases' needs at every mu and at mu = 0, smallest period, and range of lambda.
- * @typedef {{row: Row, need: Float64Array, atZero: number, period: number, low: number,
- *   high: number}} Plan */
+ * @typedef {{row: Row, need: Float64Array, atZero: number, period: number, low: number, high: number}} Plan */
 
 /** K, K' and K'' on a grid of mu, with bounds and guesses for T steps. */
 export class Table {
@@ -115,7 +114,7 @@ export class Table {
     this.mean = grid();
     this.variance = grid();
     this.kAbove = grid();
-    this._moments();
+    this.fill();
     // Round the terms of proved bounds up by some ulps.
     this.muBelow = this.mu.map((m) => m * (1 - 4 * ULP));
     this.plannedC = this.mu.map((m) => m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6);
@@ -123,7 +122,7 @@ export class Table {
   }
 
   /** Compute K, K' and K'', and K plus a bound on its error. */
-  _moments() {
+  fill() {
     const { pair, mu } = this;
     const { sigma } = pair;
     const step = pair.step(mu[GRID - 1], 0);
@@ -162,11 +161,7 @@ export class Table {
   /** Return an upper bound on log delta: the minimum of log c(mu) e^{T K(mu) - mu epsilon}, rounded up. */
   chernoff(steps, epsilon) {
     const { kAbove, muBelow, logC } = this;
-    let least = 0;
-    for (let i = 0; i < GRID; i++) {
-      least = Math.min(least, steps * kAbove[i] - muBelow[i] * epsilon + logC[i]);
-    }
-    return least;
+    return logC.reduce((least, c, i) => Math.min(least, steps * kAbove[i] - muBelow[i] * epsilon + c), 0);
   }
 
   /** Return the smallest epsilon that a Chernoff bound proves. */
@@ -176,26 +171,18 @@ export class Table {
     return Math.max(Math.min(...all), 0);
   }
 
-  /** Return the epsilon whose saddle point is mu, for each mu, and its estimate of log delta. */
-  _saddles(steps) {
-    const { mu, k, mean, variance } = this;
-    const [epsilon, logs] = [new Float64Array(GRID), new Float64Array(GRID)];
-    for (let i = 0; i < GRID; i++) {
-      const a = mu[i], b = 1 + a;
-      epsilon[i] = steps * mean[i] - 1 / a - 1 / b;
-      // The factor 1 / (a (1 + a)) is merged into the curvature.
-      const curvature = steps * variance[i] * a * a * b * b + a * a + b * b;
-      logs[i] = steps * k[i] - a * epsilon[i] - 0.5 * Math.log(2 * Math.PI * curvature);
-    }
-    return { epsilon, logs };
-  }
-
   /** Return the epsilon at which the saddle point estimate is delta. */
   guessEpsilon(steps, logDelta) {
-    const { epsilon, logs } = this._saddles(steps);
+    const { mu, k, mean, variance } = this;
+    const epsilon = mu.map((a, i) => steps * mean[i] - 1 / a - 1 / (1 + a));
     let most = -Infinity;
     // The estimate falls along the grid for positive epsilon; make it monotone.
-    const falls = logs.map((log) => (most = Math.max(most, -log)));
+    const falls = mu.map((a, i) => {
+      // The factor 1 / (a (1 + a)) is merged into the curvature.
+      const b = 1 + a, curvature = steps * variance[i] * a * a * b * b + a * a + b * b;
+      const log = steps * k[i] - a * epsilon[i] - 0.5 * Math.log(2 * Math.PI * curvature);
+      return (most = Math.max(most, -log));
+    });
     return interpolated(-logDelta, falls, epsilon);
   }
 
@@ -214,9 +201,8 @@ export class Table {
     // Rounding grows off the saddle point, to tau delta at need = -log(T ROUNDING).
     const planned = Math.max(-Math.log(ROUNDING * row.steps), best + freedom);
     const highest = Math.min(planned, best + 7);
-    let first = 0, last = GRID - 1;
-    while (need[first] > highest) first++;
-    while (need[last] > highest) last--;
+    const good = (/** @type {number} */ n) => n <= highest;
+    const [first, last] = [need.findIndex(good), need.findLastIndex(good)];
     const interval = (logPeriod) => {
       const share = Math.exp(-logPeriod);
       let low = atZero * share, high = -Infinity;
@@ -227,14 +213,10 @@ export class Table {
       }
       return { low: Math.max(low, mu[first]), high: Math.min(high, mu[last]) };
     };
-    // Bisection on log P.
-    let small = -12, large = 20;
-    for (let i = 0; i < 10; i++) {
-      const middle = 0.5 * (small + large);
-      const { low, high } = interval(middle);
-      if (low <= high) large = middle;
-      else small = middle;
-    }
+    const large = halved(-12, 20, 10, (logPeriod) => {
+      const { low, high } = interval(logPeriod);
+      return !(low <= high);
+    });
     const { low, high } = interval(large + Math.log(1.4));
     // If even a huge period is too short, the sum will be too long; keep lambda positive.
     const end = Math.max(high, mu[first]);

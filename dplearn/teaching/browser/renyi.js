@@ -1,14 +1,11 @@
 // Renyi divergences of the sampled Gaussian, and epsilon at the best order.
 // Counterpart of PoissonSubsampled._rdp and of the accountants moments, rdp and zcdp.
-import { decreasingRoot } from "./gaussian.js";
 import { logAdd } from "./line.js";
 import { Pair } from "./pair.js";
+import { decreasingRoot, smallest } from "./search.js";
 
 // Orders from the best of large epsilons to the best of small ones; the search interpolates.
 const ORDERS = Array.from({ length: 31 }, (_, i) => 1 + 0.01 * 1e8 ** (i / 30));
-const MOMENTS = Array.from({ length: 32 }, (_, i) => i + 2);
-// A search stops when both ends are within this relative distance of the minimum.
-const CLOSE = 1e-8;
 // Maximum of nodes in x per order; orders that need more are left out.
 const MOST_NODES = 2 ** 13;
 // Assumed relative error of divergences and their conversion.
@@ -21,7 +18,6 @@ export class Renyi {
     this.sigma = 1 / mu;
     this.q = q;
     this.replaced = replaced;
-    /** @type {Map<number, number>} */
     this.values = new Map();
   }
 
@@ -29,13 +25,11 @@ export class Renyi {
   at(order) {
     const { sigma, q, replaced, values } = this;
     if (q === 1) return order / (2 * sigma ** 2);
-    let value = values.get(order);
-    if (value === undefined) {
+    if (!values.has(order)) {
       const logX = excess(order, sigma, q, replaced);
-      value = (logAdd(0, logX) / (order - 1)) * (1 + ROUNDING);
-      values.set(order, value);
+      values.set(order, (logAdd(0, logX) / (order - 1)) * (1 + ROUNDING));
     }
-    return value;
+    return values.get(order);
   }
 
   /** Return the smallest epsilon over all orders, by the improved conversion. */
@@ -50,32 +44,9 @@ export class Renyi {
 
   /** Return the smallest epsilon over the moments 1..32, by the paper's tail bound. */
   moments(steps, delta) {
-    const all = MOMENTS.map((a) => steps * this.at(a) - Math.log(delta) / (a - 1));
+    const all = Array.from({ length: 32 }, (_, i) => steps * this.at(i + 2) - Math.log(delta) / (i + 1));
     return Math.min(...all) * (1 + ROUNDING);
   }
-}
-
-/** Return the minimum between a and c, given that the value at b is below both ends'; stop where both ends' values are
- * within the relative distance `close` of it. @param {(x: number) => number} value @param {number} [close] */
-export function smallest(value, a, b, c, close = CLOSE) {
-  let [fa, fb, fc] = [a, b, c].map(value);
-  let before = Infinity;
-  for (let trial = 0; fb > 0 && Math.max(fa, fc) - fb > close * fb && trial < 100; trial++) {
-    // Vertex of the parabola through all three; after little progress, split the longer side.
-    const [left, right] = [(b - a) * (fb - fc), (b - c) * (fb - fa)];
-    let x = b - (0.5 * ((b - a) * left - (b - c) * right)) / (left - right);
-    const side = c - b > b - a ? c - b : a - b;
-    if (!(x > a && x < c && x !== b) || c - a > 0.6 * before) x = b + 0.1 * side;
-    before = c - a;
-    const fx = value(x);
-    if (fx < fb) {
-      if (x < b) [c, fc] = [b, fb];
-      else [a, fa] = [b, fb];
-      [b, fb] = [x, fx];
-    } else if (x < b) [a, fa] = [x, fx];
-    else [c, fc] = [x, fx];
-  }
-  return fb;
 }
 
 /** Return epsilon from the divergence at one order. */

@@ -56,11 +56,11 @@ export class Trapezoid {
     this.im = buffer(7, count);
     this.slopeRe = buffer(8, count);
     this.slopeIm = buffer(9, count);
-    const bits = [...steps.toString(2)].slice(1).map(Number);
-    const { terms, moments, growth } = this._fill(bits);
-    this.terms = terms;
-    this.moments = moments;
-    this.growth = growth;
+    // Sums of the terms' sizes and of k times their sizes, and an error bound.
+    this.terms = 0;
+    this.moments = 0;
+    this.growth = 0;
+    this.fill();
     const last = (count - 1) * h;
     // The bound on M from the cut-off on holds from the last node on; h sum 1/t^2 <= 1 / last.
     const logB = line.logBound(Math.min(cutoff, last));
@@ -68,11 +68,10 @@ export class Trapezoid {
     this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
   }
 
-  /** Compute all terms; return the sums of their sizes and of k times their sizes, and an error bound.
-   * @param {number[]} bits of the number of steps, without the first */
-  _fill(bits) {
+  fill() {
     const { steps, nodes, re, im, slopeRe, slopeIm } = this;
     const { kernelRe, kernelIm, inverseRe, inverseIm, size, grown, relative, charge } = nodes.factors;
+    const bits = [...steps.toString(2)].slice(1).map(Number);
     let terms = 0, moments = 0, growth = 0;
     for (let k = 0; k < re.length; k++) {
       raise(nodes.re[k], nodes.im[k], bits);
@@ -92,7 +91,9 @@ export class Trapezoid {
         ? (charge[k] * (1 + relative[k]) * 1.000001 * Math.sqrt(square)) / (grown[k] * (1 - part))
         : charge[k] * grown[k] ** (steps - 1);
     }
-    return { terms, moments, growth: steps * growth };
+    this.terms = terms;
+    this.moments = moments;
+    this.growth = steps * growth;
   }
 
   /** Return S and -S'. */

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from browsing import BROKEN, DRAWN, as_file, dragged, moved_to
+from browsing import BROKEN, DRAWN, as_file, boxes_on_screens, dragged, moved_to
 from cases import each
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace
 from dplearn.teaching import browser as engine
@@ -244,17 +244,8 @@ def test_beyond_the_largest_loss_delta_is_0_and_renyi_gives_no_epsilon(view):
 
 @pytest.mark.thorough
 def test_pages_fit_their_screens_in_both_languages(open_page):
-    view = open_page(scheme="dark")
-    for width, height in ((1440, 900), (1024, 768), (390, 844)):
-        view.set_viewport_size({"width": width, "height": height})
-        for other in ("zh", "en"):
-            view.locator("[data-do=language]").click()
-            view.wait_for_selector(f".dp[lang={other}][data-drawn='1']")
-            view.wait_for_function("!page.queued")
-            assert view.evaluate("document.documentElement.scrollWidth") <= width
-            for part in view.locator(".dp-title, .dp-eps, .dp-pill").all():
-                if box := part.bounding_box():
-                    assert box["x"] >= -1 and box["x"] + box["width"] <= width + 1
+    for boxes in boxes_on_screens(open_page(scheme="dark"), ".dp-title, .dp-eps, .dp-pill"):
+        assert len(boxes) > 8
 
 
 def test_chinese_page_has_no_english(open_page):

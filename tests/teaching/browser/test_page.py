@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from browsing import BROKEN, DRAWN, as_file, dragged, moved_to, visits
+from browsing import BROKEN, DRAWN, as_file, boxes_on_screens, dragged, moved_to, visits
 from cases import each
 from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
 from dplearn.accountants.moments import RDP
@@ -24,13 +24,18 @@ PRINTED = [
     | {"source": "Abadi et al.", "value": "1.26", "accountant": "moments"}
 ]
 ALL = tuple(ACCOUNTANTS)
+# Runs at the ends of the fields' ranges.
+EXTREME = [
+    dict(noise_multiplier=0.2, sample_rate=1, delta=1e-30, here=10_000_000, y_axis="log"),
+    dict(noise_multiplier=1000, sample_rate=1e-7, delta=0.5, here=1),
+    dict(noise_multiplier=0.3, sample_rate=1e-5, delta=1e-12, here=3),
+    dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
+]
 # Text of the steps within a budget once it is proved, not interpolated.
 PROVED = re.compile("^[^≈…]*$")
 # Opens the details below the picture.
 OPEN = "document.querySelector('.dp-more').open = true"
 SIGMA, EPSILON = "b[data-drag=noise_multiplier]", ".dp-eps output"
-BOXES = """[...document.querySelectorAll('.dp-value')].map(node => {
-  const { left, right } = node.getBoundingClientRect(); return [left, right]; })"""
 # The run, its drawn bounds, and the displayed epsilon.
 STATE = """({run: page.run, ends: page.view.ends,
   head: document.querySelector('.dp-eps output').textContent})"""
@@ -242,18 +247,8 @@ def test_address_restores_the_page_and_lists_its_invalid_fields(open_page, view)
 @pytest.mark.thorough
 def test_all_values_fit_small_screens_in_both_languages(open_page):
     view = open_page(accountants=",".join(ALL))
-    for width, height in ((390, 844), (1024, 768)):
-        view.set_viewport_size({"width": width, "height": height})
-        for other in ("zh", "en"):
-            view.locator("[data-do=language]").click()
-            view.wait_for_selector(f".dp[lang={other}][data-drawn]")
-            view.wait_for_function(f"page.frame.box.width < {width} && !page.queued")
-            view.wait_for_function("document.querySelector('.dp-value.dp-pld').textContent")
-            assert view.evaluate("document.documentElement.scrollWidth") <= width
-            # Read all boxes in one call, because each drawing replaces the elements.
-            boxes = view.evaluate(BOXES)
-            assert len(boxes) == len(ALL)
-            assert all(left >= 0 and right <= width for left, right in boxes)
+    for boxes in boxes_on_screens(view, ".dp-value"):
+        assert len(boxes) == len(ALL)
 
 
 def test_published_value_is_marked_on_the_curve_of_its_run(view):
@@ -272,15 +267,7 @@ def test_published_value_is_marked_on_the_curve_of_its_run(view):
     view.wait_for_function(f"{chosen} === 'Published runs'")
 
 
-@each(
-    "run",
-    [
-        dict(noise_multiplier=0.2, sample_rate=1, delta=1e-30, here=10_000_000, y_axis="log"),
-        dict(noise_multiplier=1000, sample_rate=1e-7, delta=0.5, here=1),
-        dict(noise_multiplier=0.3, sample_rate=1e-5, delta=1e-12, here=3),
-        dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
-    ],
-)
+@each("run", EXTREME)
 def test_extreme_runs_show_valid_numbers(view, run):
     moved_to(view, **run, accountants=",".join(ALL))
     view.locator(SIGMA).press("ArrowUp")

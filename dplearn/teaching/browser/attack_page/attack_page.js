@@ -33,7 +33,7 @@ const ENOUGH = 27;
 /** The page: `digits` are those of `laboratory`; `source` is the text of a function that creates the engine. */
 class Page extends View {
   constructor(root, { engine, source, digits: images, language = "en" }) {
-    super(root);
+    super(root, MESSAGES);
     this.engine = engine;
     this.fields = FIELDS;
     // Pointer tool that sets the guess to its position on the axis.
@@ -104,7 +104,6 @@ class Page extends View {
     this.train();
   }
 
-  /** Request a test of the counts. */
   judge(look) {
     const { key, state } = this;
     const { runs: run } = state;
@@ -117,10 +116,6 @@ class Page extends View {
     });
   }
 
-  value(name) {
-    return this.run[name];
-  }
-
   change(name, value) {
     if (value === this.run[name]) return;
     this.run[name] = value;
@@ -129,7 +124,6 @@ class Page extends View {
     this.schedule();
   }
 
-  /** Write the address, and continue training. */
   rested() {
     this.writeAddress(this.mark());
     this.train();
@@ -151,9 +145,8 @@ class Page extends View {
     this.renew();
   }
 
-  /** Build all nodes in one language. */
-  speakIn(language) {
-    const words = (this.words = MESSAGES[language] ?? MESSAGES.en);
+  build() {
+    const { words } = this;
     const put = (said) => italics(said).replace(/\{(\w+)\}/g, (_, name) => number(words, name, words.labels[name]));
     const choice = (name) =>
       `<h2>${words[name]}</h2><p>${FIELDS[name].options.map((one) => `<button type="button" data-choice="${name}" data-value="${one}">${put(words[`${name}s`][one])}</button>`).join(" ")}</p><p class="dp-about" data-about="${name}"></p>`;
@@ -175,7 +168,6 @@ class Page extends View {
       return ring;
     });
     this.limit = this.find(".dp-hundred").appendChild(document.createElement("p"));
-    this.renew();
   }
 
   draw() {
@@ -232,7 +224,7 @@ class Page extends View {
     };
     const [floor, claim, guess] = [state.floor, ceiling, run.guess].map(x);
     const nodes = [bar("dp-beyond", claim, width), bar("dp-floor", 0, floor), bar("dp-broken", claim, floor)];
-    const across = ticks(false, 0, last, width < 520 ? 5 : 10).map(([value]) => [value, text(value)]);
+    const across = ticks(false, 0, last, width < 520 ? 5 : 10);
     nodes.push(...grid(scale, null, { left: 0, right: width, top: base - 5, bottom: base }, across, []));
     nodes.push(el("text", { class: "dp-scale", x: width, y: height - 4, "text-anchor": "end" }, words.axis));
     nodes.push(upright("dp-limit", claim, 26));

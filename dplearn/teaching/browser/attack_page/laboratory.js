@@ -14,8 +14,7 @@ export function laboratory({ pixels, labels, others }) {
   for (let i = 0; i < count; i++) {
     for (let p = 0; p < 64; p++) images[i * WIDTH + p] = parseInt(pixels[i * 64 + p], 17) / 16;
   }
-  const row = (i) => images.subarray(i * WIDTH, (i + 1) * WIDTH);
-  const norms = Array.from({ length: count }, (_, i) => Math.hypot(...row(i)));
+  const norms = Array.from({ length: count }, (_, i) => Math.hypot(...images.subarray(i * WIDTH, (i + 1) * WIDTH)));
 
   // xoshiro128**, seeded by the browser's cryptographic generator.
   const s = crypto.getRandomValues(new Uint32Array(4));
@@ -58,7 +57,7 @@ export function laboratory({ pixels, labels, others }) {
     for (let k = 0; k < CLASSES; k++) total += p[k] = Math.exp(p[k] - most);
     for (let k = 0; k < CLASSES; k++) p[k] /= total;
   };
-  const length = (/** @type {Float64Array} */ x) => {
+  const length = (x) => {
     let all = 0;
     for (let i = 0; i < x.length; i++) all += x[i] * x[i];
     return Math.sqrt(all);
@@ -152,7 +151,6 @@ export function laboratory({ pixels, labels, others }) {
   };
 
   let [key, threshold] = [NaN, 0];
-  /** @type {number[][]} */
   let practised = [];
   return (question) => {
     if (question.key !== key) [key, practised] = [question.key, []];
@@ -165,7 +163,7 @@ export function laboratory({ pixels, labels, others }) {
       threshold = sorted[Math.ceil((1 - FALSE_ALARMS) * sorted.length) - 1];
       return { key, practised: practised.length };
     }
-    const accused = (/** @type {number[]} */ side) => side.filter((score) => score > threshold).length;
+    const accused = (side) => side.filter((score) => score > threshold).length;
     return { key, accuracy, counts: [accused(inside), inside.length, accused(outside), outside.length] };
   };
 }

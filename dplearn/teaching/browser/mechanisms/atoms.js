@@ -1,6 +1,7 @@
 // Pairs with finitely many losses, and pairs from the library's tables. Counterpart of Profile.from_atoms.
 import { logExpm1 } from "../gaussian.js";
 import { logAdd } from "../line.js";
+import { lastWhere } from "../search.js";
 
 /** Return log(1 - e^x) for x <= 0. */
 export const log1mexp = (x) => (x > -0.7 ? Math.log(-Math.expm1(x)) : Math.log1p(-Math.exp(x)));
@@ -38,7 +39,6 @@ export class Atoms {
     this.corners = count <= CORNERS ? [...this.q] : [];
   }
 
-  /** Return the reversed pair. */
   reversed() {
     const { losses, logs, q } = this;
     const turned = losses.map((loss, i) => logs[i] - loss).reverse();
@@ -47,13 +47,7 @@ export class Atoms {
 
   /** Return the index of the first loss > x. */
   first(x) {
-    let [low, high] = [0, this.losses.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.losses[middle] > x) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return lastWhere(-1, this.losses.length, (k) => this.losses[k] <= x) + 1;
   }
 
   /** Return log delta at epsilon >= 0. */
@@ -72,13 +66,8 @@ export class Atoms {
   /** Return the largest true positive rate at a false positive rate, of a randomised test. */
   true_positive_rate(rate) {
     const { losses, p, q } = this;
-    let [low, high] = [0, losses.length];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (q[middle] >= rate) low = middle;
-      else high = middle;
-    }
-    return Math.min(p[high] + (rate - q[high]) * Math.exp(losses[low]), 1);
+    const k = lastWhere(0, losses.length, (i) => q[i] >= rate);
+    return Math.min(p[k + 1] + (rate - q[k + 1]) * Math.exp(losses[k]), 1);
   }
 
   /** Return D_order of a pair equal to its reverse: the moment minus 1 is a sum over

@@ -1,8 +1,9 @@
 // Closed forms of one pair of neighbouring outputs (P, Q) with the loss L = ln dP/dQ: log delta, tails
 // of the loss, Renyi divergence, true positive rate, and the two distributions.
 // Counterparts of the files of the same names in dplearn/mechanisms, which cite the sources.
-import { decreasingRoot, erfcx, gaussianLogDelta } from "../gaussian.js";
+import { erfcx, gaussianLogDelta } from "../gaussian.js";
 import { logAdd } from "../line.js";
+import { decreasingRoot } from "../search.js";
 import { Atoms, log1mexp } from "./atoms.js";
 
 // Laws are drawn down to a thousandth of their maximum.

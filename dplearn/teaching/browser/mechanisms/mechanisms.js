@@ -1,16 +1,14 @@
 // Page of one pair of output distributions in five panels; `mount` draws it.
 import { Cache } from "../page/answers.js";
 import { button, italics, number, select } from "../page/html.js";
-import { clamp, digits, heard, nearest } from "../page/numbers.js";
+import { clamp, digits, nearest, opened, queryOf } from "../page/numbers.js";
 import { People } from "../page/people.js";
-import { describe } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
 import { fromTable } from "./atoms.js";
 import { CLOSED, closedForm } from "./laws.js";
 import { MESSAGES, probability } from "./messages.js";
 import { Pair } from "./pair.js";
 import { NAMES, Pictures, SETS } from "./pictures.js";
-import { Catalogue } from "./state.js";
 
 // Below this part of delta(0), delta at epsilon is too small to see.
 const FAINT = Math.log(0.05);
@@ -19,7 +17,7 @@ const FAINT = Math.log(0.05);
  * page has only closed forms. */
 class Page extends View {
   constructor(root, { catalogue, language = "en", send = null }) {
-    super(root);
+    super(root, MESSAGES);
     this.send = send;
     this.catalogue = new Catalogue(catalogue);
     this.fields = this.catalogue.fields;
@@ -43,19 +41,15 @@ class Page extends View {
     }
   }
 
-  /** Build all nodes in one language. */
-  speakIn(language) {
-    this.words = MESSAGES[language] ?? MESSAGES.en;
+  build() {
     this.fill(markup(this.words, this.catalogue, this.names), ".dp-plot");
     this.pictures = new Pictures(this.words);
     this.measured = false;
     this.svg = this.pictures.svg;
     this.find(".dp-plot").append(this.svg);
     this.people = new People(this.find(".dp-crowd"), this.words);
-    this.renew();
   }
 
-  /** Build the parameters of the mechanism in view. */
   renew() {
     this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
     this.built = this.catalogue.used(this.state).join();
@@ -155,14 +149,9 @@ class Page extends View {
     this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
   }
 
-  /** Write all texts outside the panels. */
   writeText() {
     const { words, state, catalogue, view, waiting } = this;
     this.writeNumbers();
-    for (const name of NAMES) {
-      const number = SETS[name];
-      describe(this.pictures.of[name].handle, this.fields[number].ends, state[number], heard(words, number, state[number]));
-    }
     const { covered, two_sided, conditions } = catalogue.mechanisms[state.mechanism];
     const chosen = { ...state, adjacency: catalogue.adjacency(state), base: catalogue.base(state) };
     for (const node of this.all("select")) {
@@ -244,4 +233,58 @@ function markup(words, { mechanisms, numbers }, names) {
 <footer class="dp-foot"><p class="dp-assumed"></p><p class="dp-tools">${button("language", words.other)}</p></footer>
 <div class="dp-live" aria-live="polite"></div>
 </div>`;
+}
+
+/** State of the page and its address: mechanism, parameters, adjacency, direction, epsilon, order and rate. The library's
+ * catalogue lists the mechanisms and the ranges of numbers. */
+class Catalogue {
+  /** `mechanisms`: title, own keys, bases, examples, neighbours and conditions of each; `numbers`:
+   * label, ends and start of each. */
+  constructor({ mechanisms, numbers }) {
+    this.mechanisms = mechanisms;
+    this.numbers = numbers;
+    const names = Object.keys(mechanisms);
+    const dragged = Object.entries(numbers).map(([name, number]) => [name, { digits: 3, pixels: 150, ...number }]);
+    this.fields = {
+      mechanism: { options: names, start: "gaussian" }, base: { options: names, start: "gaussian" },
+      example: { options: ["1", "2", "3"], start: "1" }, adjacency: { options: ["add_remove", "replace_one", "zero_out"], start: "add_remove" },
+      direction: { options: ["remove", "add"], start: "remove" }, ...Object.fromEntries(dragged),
+    };
+  }
+
+  /** Return the keys of a mechanism's parameters, with those of its base after "base". */
+  used(state, name = state.mechanism) {
+    const { keys, examples } = this.mechanisms[name];
+    return [...(examples ? ["example"] : []), ...keys.flatMap((key) => (key === "base" ? [key, ...this.used(state, this.base(state, name))] : [key]))];
+  }
+
+  /** Return the chosen base mechanism, or the first one if the choice is not available. */
+  base(state, name = state.mechanism) {
+    const { bases } = this.mechanisms[name];
+    return bases.includes(state.base) ? state.base : bases[0];
+  }
+
+  /** Return the chosen adjacency, or the first one if no theorem covers the choice. */
+  adjacency(state) {
+    const { covered } = this.mechanisms[state.mechanism];
+    return covered.includes(state.adjacency) ? state.adjacency : covered[0];
+  }
+
+  /** Return all that the pair depends on, as a question to the server. */
+  asked(state) {
+    const own = this.used(state).map((key) => [key, key === "base" ? this.base(state) : state[key]]);
+    const { mechanism, direction } = state;
+    return { mechanism, ...Object.fromEntries(own), adjacency: this.adjacency(state), direction };
+  }
+
+  written(state) {
+    const named = ["mechanism", ...this.used(state), "adjacency", "direction", "epsilon", "order", "false_positive_rate"];
+    return queryOf(state, Object.fromEntries(named.map((key) => [key, this.fields[key]]))).toString();
+  }
+
+  opened(address) {
+    const { state, unread } = opened(address, this.fields);
+    const covered = this.adjacency(state) === state.adjacency || state.adjacency === this.fields.adjacency.start;
+    return { state, unread: covered ? unread : [...unread, `adjacency=${state.adjacency}`] };
+  }
 }

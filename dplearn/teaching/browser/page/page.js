@@ -1,11 +1,10 @@
 // Page of epsilon against T; `mount` draws it into a node.
 import { Answers, Server, least, reached } from "./answers.js";
-import { Frame } from "./frame.js";
 import { button, escaped, italics, number, select } from "./html.js";
 import { MESSAGES } from "./messages.js";
 import { bound, clamp, digits, pressed } from "./numbers.js";
 import { People } from "./people.js";
-import { Picture } from "./picture.js";
+import { Frame, Picture } from "./picture.js";
 import { ACCOUNTANTS, FIELDS, FIRST, OWN, STYLES, changed, fromAddress, keyOf, pinned, proved, python, register, runOf, valueOf, written } from "./run.js";
 import { widthOf } from "./shapes.js";
 import { lastingKey, writeText } from "./text.js";
@@ -19,35 +18,23 @@ const LIMIT = 1e7;
 // Relative change of epsilon per key press on the curve; a large step is five of these.
 const STEP = 0.02;
 
-/** Actions of the buttons; false means that the run is unchanged. */
+/** Actions of the buttons, which return the new run, if any. */
 const ACTIONS = {
-  units(page) {
-    const { run } = page;
-    page.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"));
-  },
-  noise_multiplier(page) {
-    page.pull(page.run.T, page.run.budget);
+  units: ({ run }) => (run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"))),
+  pin: ({ run }) => ({ ...run, pin: run.pin ? null : pinned(run) }),
+  logEpsilon: ({ run }) => ({ ...run, logEpsilon: !run.logEpsilon }),
+  noise_multiplier: ({ run, answers }) => changed(run, "noise_multiplier", answers.noise(run, run.T, run.budget)),
+  go({ run, lasting, view }) {
+    const found = lasting?.key === lastingKey(run) && lasting.all.find((one) => one.name === "pld");
+    const steps = found ? found.steps : Math.floor(reached(view.found, "pld", run.budget) ?? 0);
+    return steps >= 1 && steps < Infinity ? changed(run, "T", steps) : run;
   },
   prove(page) {
     page.wanted = "prove";
     revealed();
+    return page.run;
   },
-  pin(page) {
-    page.run = { ...page.run, pin: page.run.pin ? null : pinned(page.run) };
-  },
-  logEpsilon(page) {
-    page.run = { ...page.run, logEpsilon: !page.run.logEpsilon };
-    page.framed();
-  },
-  go(page) {
-    const found = page.lasting?.key === lastingKey(page.run) && page.lasting.all.find((one) => one.name === "pld");
-    const steps = found ? found.steps : Math.floor(reached(page.view.found, "pld", page.run.budget) ?? 0);
-    if (steps >= 1 && steps < Infinity) page.change("T", steps);
-  },
-  python(page, node) {
-    copied(node, python(page.run), page.words.copied);
-    return false;
-  },
+  python: ({ run, words }, node) => void copied(node, python(run), words.copied),
 };
 
 /** The page: `engine` computes bounds, `accountants` are those of the registry (name, kind, label, symbol, about),
@@ -55,7 +42,7 @@ const ACTIONS = {
  * published runs. With a server, `send(question)` sends it a question, and `kinds` are its mechanisms and samplings. */
 class Page extends View {
   constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null }) {
-    super(root);
+    super(root, MESSAGES);
     register(accountants, engine, send);
     this.kinds = kinds;
     this.engine = engine;
@@ -86,9 +73,7 @@ class Page extends View {
     if (state) this.connection.observe(state, { attributes: true });
   }
 
-  /** Build all nodes in one language. */
-  speakIn(language) {
-    this.words = MESSAGES[language] ?? MESSAGES.en;
+  build() {
     this.fill(markup(this.words, this.presets, this.kinds), ".dp-plot");
     this.picture = new Picture(this.words);
     this.svg = this.picture.svg;
@@ -97,16 +82,13 @@ class Page extends View {
     this.buttons = Object.fromEntries(this.all("[data-do]").map((node) => [node.dataset.do, node]));
     // The event toggle does not bubble.
     this.find(".dp-more").addEventListener("toggle", () => this.schedule());
-    this.renew();
   }
 
-  /** Set the run and the unread fields from an address. */
   open(address) {
     Object.assign(this, fromAddress(address, this.kinds));
-    this.framed();
+    this.fitAxes();
   }
 
-  /** Apply new data from the server: an answer, the language, and the kinds of runs. */
   update({ answer, language, kinds }) {
     this.kinds = kinds;
     super.update({ language });
@@ -115,8 +97,7 @@ class Page extends View {
     this.server.take(answer);
   }
 
-  /** Store whether the library agrees with the drawn bracket; its numbers replace a different or missing
-   * bracket. */
+  /** Store whether the library agrees with the drawn bracket; its numbers replace a different or missing bracket. */
   confirm({ key, agrees = null, lower, upper }) {
     const decided = upper !== undefined && proved(this.run);
     this.confirmed = { key, agrees: decided ? (agrees ?? true) : null };
@@ -190,10 +171,11 @@ class Page extends View {
   act(button) {
     const { chip, do: name } = button.dataset;
     const { run } = this;
-    if (chip) {
-      const shown = ACCOUNTANTS.filter((one) => run.shown.includes(one) !== (one === chip));
-      if (shown.length) this.run = { ...run, shown };
-    } else if (ACTIONS[name](this, button) === false) return;
+    const shown = ACCOUNTANTS.filter((one) => run.shown.includes(one) !== (one === chip));
+    const next = chip ? { ...run, shown: shown.length ? shown : run.shown } : ACTIONS[name](this, button);
+    if (!next) return;
+    this.run = next;
+    if (name === "logEpsilon") this.fitAxes();
     this.renew();
   }
 
@@ -207,13 +189,12 @@ class Page extends View {
       const suited = name === "sampling" ? { adjacency: this.kinds.natural[value] } : {};
       this.run = { ...this.run, [name]: value, ...suited };
       this.unread = [];
-      this.framed();
+      this.fitAxes();
     }
     this.renew();
   }
 
-  /** Set the axes for the run in view. */
-  framed() {
+  fitAxes() {
     this.frame.span = this.frame.suiting(this.run);
   }
 
@@ -254,7 +235,7 @@ class Page extends View {
   /** Set the axes, request the steps within the budget, and write the address. */
   rested() {
     const { run } = this;
-    if (!this.frame.holds(run)) this.framed();
+    if (!this.frame.holds(run)) this.fitAxes();
     const key = lastingKey(run);
     const names = Answers.named(run).filter((name) => !STYLES[name].approximation);
     if (proved(run) && this.lasting?.key !== key) {
@@ -277,7 +258,8 @@ class Page extends View {
     const key = `attack ${keyOf(run)} ${run.T} ${run.rate}`;
     const { kept } = this.answers;
     const able = proved(run);
-    if (!able) this.true_positive_rate = view.status === "known" ? promised(view.best.value, run) : undefined;
+    const { value } = view.best;
+    if (!able) this.true_positive_rate = view.status === "known" && value < Infinity ? this.engine.rateBound(value, run.delta, run.rate) : undefined;
     if (kept.has(key)) this.true_positive_rate = kept.get(key);
     const stale = able && !kept.has(key);
     this.find(".dp-people").classList.toggle("dp-stale", stale);
@@ -295,12 +277,6 @@ class Page extends View {
 }
 
 export const mount = mounting(Page);
-
-/** Return the bound on the true positive rate from epsilon and delta; undefined for infinite epsilon. */
-function promised(epsilon, { delta, rate }) {
-  if (epsilon === Infinity) return undefined;
-  return Math.min(Math.exp(epsilon) * rate + delta, 1 - Math.exp(-epsilon) * (1 - delta - rate));
-}
 
 /** Scroll to the details that the server draws below the page. */
 function revealed(tries = 600) {

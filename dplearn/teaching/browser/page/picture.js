@@ -1,25 +1,20 @@
-// The picture of epsilon against T: permanent handles, and other nodes redrawn from a view.
-import { reached } from "./answers.js";
+// The picture of epsilon against T and its axes: permanent handles, and other nodes redrawn from a view.
+import { least, reached } from "./answers.js";
 import { names, values } from "./labels.js";
-import { clamp, power, text, ticks } from "./numbers.js";
+import { clamp, nice, power, text, ticks } from "./numbers.js";
 import { ACCOUNTANTS, STYLES, proved } from "./run.js";
-import { FAR, area, el, grid, pillAt, point, set, setAll, smooth, widthOf } from "./shapes.js";
-
-let count = 0;
+import { FAR, area, axis, clipping, el, grid, pill, pillAt, point, set, setAll, smooth, widthOf } from "./shapes.js";
 
 export class Picture {
   constructor(words) {
     this.words = words;
-    const id = `dp-clip-${count++}`;
-    const clipped = { "clip-path": `url(#${id})` };
-    this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture });
-    this.clip = el("rect");
-    this.svg.append(el("defs", {}, el("clipPath", { id }, this.clip)));
+    const { rect, defs, inside } = clipping();
+    this.clip = rect;
+    this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture }, defs);
     this.behind = this.add("g");
-    this.curves = this.add("g", clipped);
+    this.curves = this.add("g", inside);
     // The PLD curve can be dragged at any point.
-    this.pull = this.add("path", { class: "dp-pull", "data-drag": "pull", ...clipped });
-    const pill = () => [el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" })];
+    this.pull = this.add("path", { class: "dp-pull", "data-drag": "pull", ...inside });
     const line = (name) => [el("line", { class: "dp-hit" }), el("line", { class: `dp-${name}line` })];
     this.budget = this.handle("budget", words.names.budgetline, ...line("budget"), ...pill());
     this.T = this.handle("T", words.names.Tline, ...line("t"), ...pill());
@@ -69,11 +64,10 @@ export class Picture {
     // Leave out labels near the T line, which has its own.
     const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
     const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
-    const across = ticks(true, 1, last, small ? 3 : 6).map(([value, written]) => [value, written && apart(value) ? steps(value) : ""]);
-    const up = ticks(run.logEpsilon, low, high, 5).map(([value, written]) => [value, written ? text(value) : ""]);
+    const across = ticks(true, 1, last, small ? 3 : 6, (value) => (apart(value) ? steps(value) : ""));
     return [
       el("rect", { class: "dp-over", ...area({ ...frame.sides, bottom: this.level }) }),
-      ...grid(x, y, frame.sides, across, up),
+      ...grid(x, y, frame.sides, across, ticks(run.logEpsilon, low, high, 5)),
       el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε"),
     ];
   }
@@ -135,7 +129,6 @@ export class Picture {
     }).join("");
   }
 
-  /** Place the T line and the budget line. */
   drawLines(run) {
     const { frame, level: y } = this;
     const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
@@ -150,7 +143,6 @@ export class Picture {
     pillAt(this.budget.children, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);
   }
 
-  /** Return marks where curves cross the budget. */
   crossings(run, { found, frame }) {
     const { left, right } = frame.sides;
     const y = this.level;
@@ -161,14 +153,12 @@ export class Picture {
     });
   }
 
-  /** Return the label of the claimed curve. */
   claim(run, { found, frame }) {
     if (!found.claim) return [];
     const place = { x: frame.sides.right - 6, y: Math.max(frame.y(run, found.claim.at(-1)), frame.sides.top + 20) - 10 };
     return [el("text", { class: "dp-claimname", "text-anchor": "end", ...place }, this.words.claimed)];
   }
 
-  /** Return rings at the published values of this run. */
   printed(run, { points, frame }) {
     const { left, right, top, bottom } = frame.sides;
     return points.flatMap((row) => {
@@ -183,3 +173,88 @@ export class Picture {
 
 /** Return the path of a step function; each value holds since the previous point. */
 const stepped = (points) => points.map(([x, y], i) => (i ? `V${y.toFixed(1)}H${x.toFixed(1)}` : `M${point(x, y)}`)).join("");
+
+/** Span of both axes, and their size and margins in pixels (`box`). */
+export class Frame {
+  constructor(answers) {
+    this.epsilonAt = (run, T = run.T) => least(answers.at(run, T)).value;
+    this.span = { last: 1e5, bottom: 0.005, top: 20 };
+    this.box = { width: 800, height: 460, left: 54, right: 104, above: 30, below: 62, small: false };
+  }
+
+  /** Return the last step of curves, a power of ten, so that cached curves are used again. */
+  largest(run) {
+    return 10 ** Math.ceil(Math.log10(Math.max(this.span.last, run.T)) - 1e-9);
+  }
+
+  /** Return a span with T, the budget and epsilon of a run well inside. */
+  suiting(run) {
+    const found = this.epsilonAt(run);
+    // Before the server's answer, epsilon is unknown.
+    const epsilon = found === Infinity ? run.budget : found;
+    const last = clamp(10 ** Math.ceil(Math.log10(run.T * 1.9)), 100, 1e8);
+    if (!run.logEpsilon) {
+      // The curve should reach the right side, where its name is, unless it grows too fast.
+      const end = Math.min(1.25 * this.epsilonAt(run, last), 6 * epsilon);
+      const top = Math.max(1.5 * run.budget, 2.4 * Math.min(epsilon, 1e6), Math.min(end, 1e6));
+      return { last, bottom: 0, top: nice(top, 1, [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]) };
+    }
+    const top = nice(Math.max(5 * run.budget, 10 * Math.min(epsilon, 1e6)), 1);
+    const lowest = Math.min(this.epsilonAt(run, 1) || epsilon, run.budget / 4, epsilon / 2);
+    return { last, bottom: nice(clamp(lowest, top / 1e4, top / 200), -1), top };
+  }
+
+  /** Return whether T, the budget and epsilon are well inside the span. */
+  holds(run) {
+    const { last, bottom } = this.span;
+    if (run.logEpsilon !== bottom > 0) return false;
+    const shares = this.axisEpsilon(run, 0, 1);
+    const [epsilon, budget] = [this.epsilonAt(run), run.budget].map((value) => shares.at(value));
+    const [low, lowest] = run.logEpsilon ? [0.2, 0.12] : [0.12, 0.04];
+    return run.T < 0.75 * last && run.T > last ** 0.3 && epsilon > low && budget > lowest && Math.max(epsilon, budget) < 0.93;
+  }
+
+  /** Extend the span during a drag, without jumps. */
+  grow(run) {
+    const { span } = this;
+    span.last = Math.max(span.last, run.T * 1.25);
+    const epsilon = this.epsilonAt(run);
+    if (!(epsilon > 0) || epsilon === Infinity) return;
+    span.top = Math.max(span.top, Math.min(epsilon * 1.3, 1e6));
+    if (run.logEpsilon) span.bottom = Math.min(span.bottom, Math.max(epsilon / 1.6, span.top / 1e6));
+  }
+
+  get sides() {
+    const { width, height, left, right, above, below } = this.box;
+    return { left, right: width - right, top: above, bottom: height - below };
+  }
+
+  axisT() {
+    const { left, right } = this.sides;
+    return axis({ low: 1, high: this.span.last, log: true }, left, right);
+  }
+
+  axisEpsilon(run, from = this.sides.bottom, to = this.sides.top) {
+    const { bottom, top } = this.span;
+    return axis({ low: run.logEpsilon ? bottom : 0, high: top, log: run.logEpsilon }, from, to);
+  }
+
+  x(T) {
+    return this.axisT().at(T);
+  }
+
+  y(run, epsilon) {
+    return this.axisEpsilon(run).at(epsilon);
+  }
+
+  atX(x) {
+    return clamp(this.axisT().value(x), 1, 1e7);
+  }
+
+  /** Return epsilon at a pixel position, above 0. */
+  atY(run, y) {
+    const { top, bottom } = this.sides;
+    const value = this.axisEpsilon(run).value(clamp(y, top + 2, bottom - 2));
+    return run.logEpsilon ? value : Math.max(value, this.span.top / 500);
+  }
+}

@@ -65,15 +65,12 @@ export const changed = (run, name, value) => {
 export const proved = ({ mechanism, sampling, shown }) =>
   mechanism === "gaussian" && sampling === "poisson" && !shown.some((name) => STYLES[name]?.served);
 
-/** Return a run in the server's format. */
 export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, T }) =>
   ({ mechanism, noise_multiplier, sampling: sample_rate < 1 ? sampling : "none", sample_rate, delta, adjacency, here: T });
 
-/** Return the number that a handle shows. */
 export const valueOf = (run, name) =>
   name === "B" ? run.B || Math.max(1, Math.round(run.sample_rate * run.N)) : run[name];
 
-/** Return all fields that a curve depends on as a cache key. */
 export const keyOf = (run) => KEYS.map((name) => run[name]).join();
 
 /** Return the address of a run: fields that differ from their start, with N and B or the rate. */

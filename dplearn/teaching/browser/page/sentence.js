@@ -16,7 +16,7 @@ class Sentence extends View {
 
   update({ numbers }) {
     if (this.drag?.held || this.root.querySelector("input")) return;
-    this.values = Object.fromEntries(numbers.map(({ name, value }) => [name, value ?? Infinity]));
+    this.run = Object.fromEntries(numbers.map(({ name, value }) => [name, value ?? Infinity]));
     const names = numbers.map(({ name }) => name).join();
     if (this.names !== names) {
       const parts = numbers.map(({ name, label }) => `<span>${label} = ${number(this.words, name, label)}</span>`);
@@ -28,12 +28,8 @@ class Sentence extends View {
     this.draw();
   }
 
-  value(name) {
-    return this.values[name];
-  }
-
   change(name, value) {
-    this.values[name] = this.changes[name] = nearest(this.fields[name], value);
+    this.run[name] = this.changes[name] = nearest(this.fields[name], value);
     this.schedule();
   }
 

@@ -5,7 +5,6 @@ const SVG = "http://www.w3.org/2000/svg";
 /** Pixel positions are clamped to this distance on either side. */
 export const FAR = 3000;
 
-/** Return a new SVG node. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -25,8 +24,17 @@ export const setAll = (node, attributes) => {
   for (const [name, value] of Object.entries(attributes)) set(node, name, typeof value === "number" ? value.toFixed(1) : value);
 };
 
-/** Return the attributes of a rectangle between four sides. */
 export const area = ({ left, right, top, bottom }) => ({ x: left, y: top, width: right - left, height: bottom - top });
+
+let clips = 0;
+/** Return a clip path in a definition: its rectangle, the definition, and the attributes of what it clips. */
+export function clipping() {
+  const [id, rect] = [`dp-clip-${clips++}`, el("rect")];
+  return { rect, defs: el("defs", {}, el("clipPath", { id }, rect)), inside: { "clip-path": `url(#${id})` } };
+}
+
+/** Return the box and the text of a label, which `pillAt` places. */
+export const pill = () => [el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" })];
 
 /** Set the ends of lines, and place their label in a box around (x, y). @param {any[]} nodes */
 export function pillAt(nodes, ends, [x, y], width, words) {
@@ -36,7 +44,6 @@ export function pillAt(nodes, ends, [x, y], width, words) {
   setAll(label, { x, y: y + 4.5, text: words });
 }
 
-/** Set the ARIA range, value and text of a slider. */
 export function describe(node, [low, high], value, words) {
   // ARIA numbers must not have an exponent.
   const plain = (x) => (typeof x === "number" && x && Math.abs(x) < 1e-6 ? x.toFixed(32) : String(x));
@@ -84,13 +91,10 @@ export function grid(x, y, { left, right, top, bottom }, across, up, em = 14) {
   ];
 }
 
-/** Return a point as in a path. */
 export const point = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
-/** Return the path of straight lines through points. */
 export const straight = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${point(x, y)}`).join("");
 
-/** Return cubics through all points, monotone where the points are (Fritsch & Carlson 1980; slopes by
- * Steffen 1990). */
+/** Return cubics through all points, monotone where the points are (Fritsch & Carlson 1980; slopes by Steffen 1990). */
 export function smooth(points) {
   if (!points.length) return "";
   const runs = points.slice(1).map(([x], i) => x - points[i][0]);

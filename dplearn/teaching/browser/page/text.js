@@ -2,7 +2,7 @@
 import { Answers, reached } from "./answers.js";
 import { escaped } from "./html.js";
 import { bound, clamp, digits, down, shown, text } from "./numbers.js";
-import { ACCOUNTANTS, FIELDS, STYLES, keyOf, proved } from "./run.js";
+import { ACCOUNTANTS, STYLES, keyOf, proved } from "./run.js";
 import { describe, set } from "./shapes.js";
 
 /** Write all texts outside the picture, depending on the status of the run in view. */
@@ -13,7 +13,6 @@ export function writeText(page) {
   const known = (said, /** @type {any} */ otherwise = "") => (status === "known" ? said() : otherwise);
   page.writeNumbers();
   if (words.code === "en") say(".dp-unit", words.unit(run.T));
-  for (const grip of ["T", "budget"]) describe(picture[grip], FIELDS[grip].ends, run[grip], String(run[grip]));
   describe(picture.curve, [0, 1e9], known(() => value, 0), known(() => words.curve(bound(value, 6), run), "…"));
   say(".dp-eps output", known(() => bound(value), status === "asked" ? "…" : "?"));
   say(".dp-plain", known(() => words.factor(value, run.adjacency)));
@@ -54,22 +53,20 @@ function writeButtons(page, value) {
   }
 }
 
-function writeProof(page, end = { lower: null, upper: null }, name) {
+function writeProof(page, { lower, upper } = { lower: null, upper: null }, name) {
   const { run, words, view, confirmed } = page;
-  const known = end.upper !== null;
+  const known = upper !== null;
   const precise = (x) => Number(x.toPrecision(11));
   const agreed = confirmed?.key === Answers.key(run, [run.T]) ? confirmed.agrees : null;
-  const wide = known && !(end.lower > 0.9 * end.upper) && end.upper > 0;
-  const count = known && end.upper ? clamp(Math.floor(-Math.log10(1 - end.lower / end.upper)), 1, 12) : 0;
   const proof = () => {
     if (view.status !== "known") return view.status === "asked" ? words.waiting : "";
     if (!known) return words.open(STYLES[name].label[words.code]);
-    if (end.upper === 0) return words.fits;
-    if (wide) return end.lower > 0 ? words.between(text(down(end.lower, 3))) : words.above;
-    return words.proved(count);
+    if (upper === 0) return words.fits;
+    if (lower > 0.9 * upper) return words.proved(clamp(Math.floor(-Math.log10(1 - lower / upper)), 1, 12));
+    return lower > 0 ? words.between(text(down(lower, 3))) : words.above;
   };
   const said = `${proof()}${agreed ? `; ${words.agrees}` : ""}`;
-  const bracket = known ? `${precise(end.lower ?? 0)} ≤ ε ≤ ${precise(end.upper)}` : "";
+  const bracket = known ? `${precise(lower ?? 0)} ≤ ε ≤ ${precise(upper)}` : "";
   page.body.classList.toggle("dp-disagrees", agreed === false);
   page.write(".dp-tick", known && agreed !== false ? "✓" : "○");
   page.write(".dp-proved", agreed === false ? words.disagrees(bracket) : said);

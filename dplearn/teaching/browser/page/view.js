@@ -27,30 +27,28 @@ export const mounting = (Page) => (root, options) => {
 };
 
 export class View {
-  constructor(root) {
+  /** `messages` are the texts by language. */
+  constructor(root, messages = {}) {
     this.root = root;
+    this.messages = messages;
     this.queued = 0;
-    /** @type {any} */
     this.words = null;
-    // Only some pages have draggable numbers.
-    /** @type {any} */
     this.drag = null;
+    this.run = null;
     this.fields = {};
     this.grips = {};
     this.stop = new AbortController();
   }
 
-  // Methods that pages override for a new address, a new language, drawing, the end of input, a button,
-  // a choice, and the start of a drag.
+  // Methods that pages override for a new address, all nodes in a new language, drawing, the end of input, a button, a
+  // choice, and the start of a drag.
   open(_) {}
-  speakIn(_) {}
+  build() {}
   draw() {}
   rested() {}
   act(_) {}
   choose(_) {}
   touch() {}
-  /** @returns {any} */
-  value(_) {}
 
   /** Open the state of the address, now and after Back, Forward or a typed hash. */
   start(name, language) {
@@ -66,6 +64,12 @@ export class View {
     });
     this.open(this.address);
     this.speakIn(hash().get("language") ?? query().get("language") ?? language);
+  }
+
+  speakIn(language) {
+    this.words = this.messages[language] ?? this.messages.en;
+    this.build();
+    this.renew();
   }
 
   /** Listen to an event until the page ends. */
@@ -88,7 +92,6 @@ export class View {
     if (!same) history[gesture ? "pushState" : "replaceState"](history.state, "", address);
   }
 
-  /** Draw the new state, and schedule the action after a rest. */
   renew() {
     this.schedule();
     this.rest();
@@ -106,6 +109,10 @@ export class View {
     this.drag = new Drag(this.body, this);
   }
 
+  value(name) {
+    return this.run[name];
+  }
+
   find(selector) {
     return this.body.querySelector(selector);
   }
@@ -118,14 +125,15 @@ export class View {
     set(this.find(selector), "text", text);
   }
 
-  /** Write the numbers of the sentence, except a number with an open input field. */
+  /** Write the numbers of the sentence and describe all handles, except a number with an open input field. */
   writeNumbers() {
-    for (const node of this.all("b[data-drag]:not(:has(input))")) {
-      const { drag: name } = node.dataset;
-      const now = this.value(name);
-      const [{ ends }, none] = [this.fields[name], now === null];
-      set(node, "text", none ? "?" : shown(name, now));
-      describe(node, ends, none ? ends[0] : now, none ? this.words.open : heard(this.words, name, now));
+    for (const node of this.all("[role=slider]:not(:has(input))")) {
+      const { drag } = node.dataset;
+      const name = this.grips[drag]?.sets ?? drag;
+      const [now, ends] = [this.value(name), this.fields[name]?.ends];
+      if (node.tagName === "B") set(node, "text", now === null ? "?" : shown(name, now));
+      if (now === null) describe(node, ends, ends[0], this.words.open);
+      else if (ends) describe(node, ends, now, heard(this.words, name, now));
     }
   }
 

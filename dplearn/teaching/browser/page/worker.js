@@ -44,22 +44,15 @@ export function askLater(make, given, here) {
 export function answering(dplearn) {
   /** Return the last step within a budget, with proof that the next exceeds it; else `open`. */
   const crossing = (run, name, budget, limit) => {
+    let [low, high, open] = [0, 1, false];
     const within = (T) => {
       const upper = dplearn.curves(run, [T], { accountants: [name] })[name].upper[0];
-      return upper === null ? null : upper <= budget;
+      open ||= upper === null;
+      return upper !== null && upper <= budget;
     };
-    let [low, high] = [0, 1];
     while (high <= limit && within(high)) [low, high] = [high, 4 * high];
     if (high > limit && within(limit)) return { name, steps: limit, beyond: true };
-    high = Math.min(high, limit);
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2);
-      const held = within(middle);
-      if (held === null) return { name, steps: low, open: true };
-      if (held) low = middle;
-      else high = middle;
-    }
-    return { name, steps: low };
+    return { name, steps: dplearn.lastWhere(low, Math.min(high, limit), within), open };
   };
   const answers = {
     attack: ({ run, steps, rate }) => dplearn.truePositiveRate(run, steps, rate),

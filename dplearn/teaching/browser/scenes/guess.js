@@ -36,10 +36,8 @@ function between(stroke, place, slack) {
 /** Return the guess of a straight line from 0 to epsilon. */
 export const straight = (epsilon) => places(1).map((share) => digits(share * epsilon, 3));
 
-/** Return a guess as points of a curve. */
 export const placed = (guess, T) => places(T).flatMap((place, i) => (guess[i] === null ? [] : [[place, guess[i]]]));
 
-/** Return the last step of a guess and its value there. */
 export function end(guess, T) {
   const [place, epsilon] = placed(guess, T).at(-1);
   return { T: Math.max(1, Math.round(place)), epsilon: digits(epsilon, 2) };
@@ -63,7 +61,6 @@ export function readAddress(address) {
   return { ...fromAddress(all.toString()), guess: good ? values : null, scene };
 }
 
-/** Return the address of the current state. */
 export function addressOf({ run, guess, scene }) {
   const all = new URLSearchParams(written(run));
   if (guess) all.set("guess", guess.map((value) => value ?? "").join("_"));

@@ -5,10 +5,9 @@ import { clamp } from "../page/numbers.js";
 import { register, written } from "../page/run.js";
 import { set } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
-import { chart, planeOf } from "./chart.js";
 import { Truth, addressOf, end, kept, readAddress, straight } from "./guess.js";
-import { LANGUAGES, speaker } from "./messages.js";
-import { SCENES } from "./views.js";
+import { speaker } from "./messages.js";
+import { SCENES, chart, planeOf } from "./views.js";
 
 const LAST = SCENES.length - 1;
 // Keys that change the scene, and those that change the guess.
@@ -19,7 +18,7 @@ const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
  * shuffled batches, `explore` the address of the explorer up to its question mark. */
 class Minute extends View {
   constructor(root, { engine, published = [], shuffled, explore, language = "en" }) {
-    super(root);
+    super(root, { en: { code: "en" }, zh: { code: "zh" } });
     register(engine.ACCOUNTANTS.map((name) => ({ name })), engine, false);
     this.engine = engine;
     this.published = published;
@@ -32,7 +31,6 @@ class Minute extends View {
     this.start("minute", language);
   }
 
-  /** Set run, guess and scene from an address. */
   open(state) {
     const { run, guess, scene, unread } = readAddress(state);
     this.run = run;
@@ -45,17 +43,13 @@ class Minute extends View {
     this.printed = this.published.find((row) => row.accountant === "moments" && own(row));
   }
 
-  speakIn(language) {
-    const code = LANGUAGES.includes(language) ? language : "en";
-    this.words = { code };
-    this.say = speaker(code);
+  build() {
+    this.say = speaker(this.words.code);
     this.fill(markup(this.say), ".dm-stage");
     this.svg = this.find(".dm-svg");
     this.svg.addEventListener("pointerdown", (event) => this.draws(event));
-    this.renew();
   }
 
-  /** Show the current scene. */
   renew() {
     for (const [part, words] of Object.entries(SCENES[this.scene].words(this))) this.write(`.dm-${part}`, words);
     this.body.dataset.scene = String(this.scene + 1);
