@@ -1,7 +1,4 @@
-"""Audits of any training function: draws, executors and scores."""
-
-import pickle
-from concurrent.futures import ThreadPoolExecutor
+"""Audits of any training function: draws and scores."""
 
 import numpy as np
 import pytest
@@ -36,20 +33,6 @@ def test_one_canary_uses_from_scores_and_more_use_one_run():
     for fixed in ({}, {"guesses": (3, 0)}):
         bound = one_run(seen.included, seen.scores, **look, **fixed)
         assert seen.bound(**look, **fixed) == bound
-
-
-class Sending(ThreadPoolExecutor):
-    """Thread pool whose work is pickled as for another process."""
-
-    def map(self, *work, **options):
-        return super().map(*pickle.loads(pickle.dumps(work)), **options)
-
-
-def test_executors_give_equal_results():
-    here = observe(noisy, **FEW)
-    with Sending(2) as threads:
-        there = observe(noisy, **FEW, executor=threads)
-    assert np.array_equal(here.scores, there.scores)
 
 
 @pytest.mark.parametrize("scores", [[1.0] * 4, [1.0] * 4 + [np.nan], 1.0])
