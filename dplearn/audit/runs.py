@@ -74,17 +74,14 @@ def observe(train: Train, *, canaries: int, runs: int = 1, seed: int = 0) -> Obs
     """
     validate.integer(minimum=1, canaries=canaries, runs=runs)
     validate.integer(minimum=0, seed=seed)
-    streams = [np.random.default_rng([seed, number]) for number in range(runs)]
-    drawn = [(rng.random(canaries) < 0.5, int(rng.integers(2**31))) for rng in streams]
-    rows = [_scores(train, *each) for each in drawn]
-    return Observations(np.array([included for included, _ in drawn]), np.array(rows))
-
-
-def _scores(train: Train, included: NDArray[np.bool_], seed: int) -> NDArray:
-    array = np.asarray(train(included, seed), dtype=float)
-    if array.shape != included.shape or not np.all(np.isfinite(array)):
-        raise ValueError(
-            f"Expected {included.size} finite scores, one per canary, got shape {array.shape} "
-            f"and {np.sum(~np.isfinite(array))} that are not finite."
-        )
-    return array
+    rows: list[tuple[NDArray, NDArray]] = []
+    for rng in (np.random.default_rng([seed, number]) for number in range(runs)):
+        included = rng.random(canaries) < 0.5
+        scores = np.asarray(train(included.copy(), int(rng.integers(2**31))), dtype=float)
+        if scores.shape != included.shape or not np.all(np.isfinite(scores)):
+            raise ValueError(
+                f"Expected {canaries} finite scores, one per canary, got shape {scores.shape} "
+                f"and {np.sum(~np.isfinite(scores))} that are not finite."
+            )
+        rows.append((included, scores))
+    return Observations(*map(np.array, zip(*rows, strict=True)))
