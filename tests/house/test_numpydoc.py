@@ -10,7 +10,7 @@ import pytest
 import dplearn
 from dplearn import accountants
 
-# Modules whose public names have tables.
+# Rooms whose public names have tables; others join later.
 ROOMS = (
     *("dplearn", "dplearn.core.guarantee", "dplearn.engine.profile", "dplearn.engine.contour"),
     *("dplearn.engine.lattice", "dplearn.mechanisms", "dplearn.accountants"),
