@@ -49,7 +49,7 @@ def sections(doc: str) -> dict[str, dict[str, str]]:
 
 
 def parameters(value) -> dict[str, inspect.Parameter]:
-    """Return the parameters passed by name; none for exceptions and abstract classes."""
+    """Return what a caller gives by name; nothing for an exception or a class without fields."""
     if inspect.isclass(value) and (issubclass(value, Exception) or inspect.isabstract(value)):
         return {}
     given = inspect.signature(value).parameters.items()
@@ -68,7 +68,7 @@ def entries(value, module) -> dict[str, str]:
 
 
 def lacks(name: str, value, module):
-    """Yield the entries that the docstring of a function or class lacks."""
+    """Yield what the docstring of a function or class lacks."""
     doc = inspect.getdoc(value) or ""
     one_line = inspect.isfunction(value) and doc.startswith("Return") and "\n" not in doc
     if one_line and all(f"`{each}`" in doc for each in parameters(value)):
@@ -82,7 +82,7 @@ def lacks(name: str, value, module):
             yield f"{name}: no range of {each}"
     if inspect.isfunction(value) and value.__qualname__ == value.__name__:
         result = inspect.signature(value).return_annotation
-        # Classes of dplearn have docstrings of their own.
+        # A class of ours explains itself.
         if "Returns" not in titles and "dplearn" not in getattr(result, "__module__", ""):
             yield f"{name}: no Returns"
         source = inspect.getsource(inspect.unwrap(value))
