@@ -6,7 +6,6 @@ import sys
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
-from new_mechanism import registered  # noqa: F401
 
 import browsing
 import budget

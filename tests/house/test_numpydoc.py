@@ -10,7 +10,7 @@ import pytest
 import dplearn
 from dplearn import accountants
 
-# Modules whose public names have tables.
+# Rooms whose public names have tables; others join later.
 ROOMS = (
     *("dplearn", "dplearn.core.guarantee", "dplearn.engine.profile", "dplearn.engine.contour"),
     *("dplearn.engine.lattice", "dplearn.mechanisms", "dplearn.accountants"),
@@ -51,7 +51,7 @@ def sections(doc: str) -> dict[str, dict[str, str]]:
 
 
 def parameters(value) -> dict[str, inspect.Parameter]:
-    """Return the parameters passed by name; none for exceptions and abstract classes."""
+    """Return what a caller gives by name; nothing for an exception or a class without fields."""
     if inspect.isclass(value) and (issubclass(value, Exception) or inspect.isabstract(value)):
         return {}
     given = inspect.signature(value).parameters.items()
@@ -70,7 +70,7 @@ def entries(value, module) -> dict[str, str]:
 
 
 def lacks(name: str, value, module):
-    """Yield the entries that the docstring of a function or class lacks."""
+    """Yield what the docstring of a function or class lacks."""
     doc = inspect.getdoc(value) or ""
     one_line = inspect.isfunction(value) and doc.startswith("Return") and "\n" not in doc
     if one_line and all(f"`{each}`" in doc for each in parameters(value)):
