@@ -120,7 +120,7 @@ def test_laws_have_total_mass_one_or_are_trivial():
     value = np.exp(pair.log_delta_of(np.abs(nodes)))
     masses, infinity = chords(nodes, value)
     assert masses.sum() + infinity == pytest.approx(1, abs=1e-9)
-    # A tail that rises.
+    # An impossible profile, whose tail rises.
     nodes = np.arange(-13.0, 14.0)
     (pair,) = Laplace(1.0).profiles()
     rising = lambda e: np.log(np.exp(pair.log_tail_of(e)) + 0.2 * (e > 0.15))
