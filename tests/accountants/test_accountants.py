@@ -36,7 +36,7 @@ REFERENCE = {"pld": 0.946867, "rdp": 1.0356, "moments": 1.2586, "optimal": 12.55
 REFERENCE |= {"advanced": 17.16, "basic": 223.5, "zcdp": 429.719, "gdp": 0.9424}
 
 
-def test_reference_run():
+def test_accountants_reproduce_the_reference_run():
     stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in REFERENCE}
     for name, value in REFERENCE.items():
         # The references halve delta; the best division can only be better.

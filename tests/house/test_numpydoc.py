@@ -82,7 +82,7 @@ def lacks(name: str, value, module):
             yield f"{name}: no range of {each}"
     if inspect.isfunction(value) and value.__qualname__ == value.__name__:
         result = inspect.signature(value).return_annotation
-        # A class of ours explains itself.
+        # Classes of dplearn have docstrings of their own.
         if "Returns" not in titles and "dplearn" not in getattr(result, "__module__", ""):
             yield f"{name}: no Returns"
         source = inspect.getsource(inspect.unwrap(value))
