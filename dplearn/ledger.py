@@ -42,7 +42,7 @@ _ODOMETER_ORDERS = 1 + 2.0 ** np.arange(-1, 7)
 
 
 class BudgetExceeded(ValueError):
-    """Error: a release exceeds the budget; the ledger is unchanged."""
+    """Error of a release that exceeds the budget; the ledger is unchanged."""
 
 
 class Release(NamedTuple):

@@ -24,7 +24,7 @@ _NO_BOUND = "no epsilon below 1e9 is proved at this delta"
 _SUM = "the epsilons of all releases added up"
 _SAME = 1e-9  # largest relative difference of two bounds that rounding explains
 _LEAST_LOG_DELTA = -690.0  # log of the smallest delta that `delta` returns
-_NO_LOG_DELTA = -1e-12  # from here on delta counts as 1
+_NO_LOG_DELTA = -1e-12  # a larger log delta counts as delta = 1
 
 
 class Bound(NamedTuple):

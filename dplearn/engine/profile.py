@@ -142,7 +142,7 @@ class Profile:
         delta = np.asarray(delta, dtype=float)
         if not np.all((delta >= 0) & (delta <= 1)):
             raise ValueError(f"Expected delta in [0, 1], got delta={delta!r}.")
-        # For delta = 0 a finite target below every log delta except -inf.
+        # For delta = 0 use a finite target below every finite log delta.
         with np.errstate(divide="ignore"):
             target = np.maximum(np.log(delta), -1e300)
         holds = self.log_delta_of(_GRID) <= target[..., None]

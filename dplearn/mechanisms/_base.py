@@ -55,7 +55,7 @@ class Mechanism(metaclass=validate.NamesParameters):
     refusal: ClassVar[tuple[str, str]] = ("", "")
     # Function from names to accountants, set by `dplearn.accountants` to avoid an import cycle.
     _accountant: ClassVar[Any]
-    no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"  # why ()
+    no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"  # reason
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -116,9 +116,9 @@ def test_true_positive_rate_is_enclosed_for_wide_brackets_of_delta(seed, atoms, 
     assert noise or np.all(upper - lower <= 1e-5 * upper + 1e-12)
 
 
-def test_koskelas_golden_delta():
+def test_delta_bracket_contains_a_published_value():
     stated = PLD().delta(PoissonSubsampled(Gaussian(2.0), 0.01), epsilon=1.0, steps=10_000)
-    # Eight digits are golden.
+    # Koskela et al. give eight digits.
     assert stated.delta_lower <= 0.0102249115 and stated.delta >= 0.0102249105
     assert stated.kind == "bracket" and stated.delta - stated.delta_lower <= 1e-6 * stated.delta
     assert "0.01022 <= delta <= 0.01023 at epsilon = 1, add_remove" in str(stated)

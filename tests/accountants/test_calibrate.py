@@ -41,7 +41,7 @@ def test_calibrated_value_reaches_the_target_and_the_next_does_not(
     steps = {} if parameter == "steps" else {"steps": 500}
     calibrate = partial(search, step, name, **steps, **TARGET)
     if (name, parameter) == ("zcdp", "sample_rate"):
-        # It ignores sampling, so at this noise no rate helps.
+        # zcdp ignores sampling, so no rate reaches the target.
         with pytest.raises(Unreachable, match=r"sample_rate .* by zcdp"):
             calibrate()
         return

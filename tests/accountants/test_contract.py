@@ -176,23 +176,6 @@ def test_bounds_are_never_below_exact_composition(name, mechanism, adjacency, st
         assert delta_of(stated.epsilon) <= DELTA * (1 + 1e-9)
 
 
-@pytest.mark.slow
-@each(
-    "mechanism, adjacency",
-    lambda: [p for p in pairs() if all(m.attained for m, _ in p[0].parts())],
-)
-def test_pld_is_the_tightest_bound(mechanism, adjacency):
-    bounds = {
-        name: (COARSE.get(name) or a()).epsilon(
-            mechanism, delta=DELTA, steps=20, adjacency=adjacency
-        )
-        for name, a in ACCOUNTANTS.items()
-        if a().supports(mechanism, adjacency)
-    }
-    best = min(g.epsilon for g in bounds.values() if g.is_bound)
-    assert bounds["pld"].epsilon <= best * (1 + 1e-2) + 1e-12
-
-
 ORDERS = np.array([1.02, 1.4, 2.0, 2.6, 5.0, 16.3, 32.0, 64.0])
 
 

@@ -120,7 +120,7 @@ def test_laws_have_total_mass_one_or_are_trivial():
     value = np.exp(pair.log_delta_of(np.abs(nodes)))
     masses, infinity = chords(nodes, value)
     assert masses.sum() + infinity == pytest.approx(1, abs=1e-9)
-    # A tail that rises.
+    # An impossible profile, whose tail rises.
     nodes = np.arange(-13.0, 14.0)
     (pair,) = Laplace(1.0).profiles()
     rising = lambda e: np.log(np.exp(pair.log_tail_of(e)) + 0.2 * (e > 0.15))
@@ -209,7 +209,7 @@ def test_calibrations_end_at_proved_values(search, expected, step, run):
 
 
 def test_few_passes_are_made_where_the_lattice_does_not_help(monkeypatch):
-    """Twenty passes once changed nothing, and truncation used so little of delta: 0.0153."""
+    """Twenty passes once changed nothing, and too little truncation gave epsilon = 0.0153."""
     tried, whole = [], Group._pass
     count = lambda *args, **more: tried.append(args) or whole(*args, **more)
     monkeypatch.setattr(Group, "_pass", count)
@@ -347,7 +347,7 @@ def test_error_bound_of_binomial_tails_covers_the_rounded_argument(steps, size):
 
 
 def test_sample_rate_with_ten_digits_gives_whole_batches():
-    """Rounding it up must not lose a batch; with eight digits the remainder is real."""
+    """A rate that is rounded up must not lose a batch; at eight digits the remainder counts."""
     of = lambda rate, **more: SamplingScheme.of(Gaussian(1.0), "shuffled", rate, 1, **more)
     for count in range(1, 400):
         scheme = of(float(f"{1 / count:.10g}"))

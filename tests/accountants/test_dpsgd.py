@@ -141,7 +141,7 @@ def test_phases_compose_their_completed_steps(name):
     """Counts are written out by hand; equal phases are one mechanism."""
     law, question = ACCOUNTANTS[name](), {"delta": 1e-5, "adjacency": "add_remove"}
     rows = {9: (9, 0), 10_000: (10_000, 0), 10_040: (10_000, 40), 10_057: (10_007, 50)}
-    rows |= {0: (0, 0), 30_050: (30_000, 50)}  # beyond the plan: as the last phase
+    rows |= {0: (0, 0), 30_050: (30_000, 50)}  # beyond the plan the last phase goes on
     parts = RUN.mechanism, QUIET.mechanism
     run = lambda counts: Composed(list(zip(parts, counts, strict=True)))
     alone = {n: row for n, row in rows.items() if row[1] == 0}

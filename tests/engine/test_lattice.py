@@ -46,7 +46,7 @@ def test_epsilon_is_0_or_infinite_if_finite_losses_are_0(lost):
 @each("delta, width", [(0.3, 3e-3), (1e-5, 3e-3), (1e-15, 3e-3), (1e-30, 3e-3), (1e-290, 0.5)])
 @each("steps", [2, 37, 10_000])
 @each("total_mu", [0.03, 1.0, 12.0])
-def test_composed_gaussians(total_mu, steps, delta, width):
+def test_brackets_of_composed_gaussians_are_valid_and_narrow(total_mu, steps, delta, width):
     (one,), (total,) = (Gaussian(x / total_mu).profiles() for x in (math.sqrt(steps), 1))
     exact = float(total.epsilon(delta))
     assert_holds(bracket([[one]], [steps], delta), exact, below=3 * width, above=width)

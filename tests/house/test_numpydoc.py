@@ -10,7 +10,7 @@ import pytest
 import dplearn
 from dplearn import accountants
 
-# Rooms whose public names have tables; others join later.
+# Modules whose public names need tables.
 ROOMS = (
     *("dplearn", "dplearn.core.guarantee", "dplearn.engine.profile", "dplearn.engine.contour"),
     *("dplearn.engine.lattice", "dplearn.mechanisms", "dplearn.accountants"),
@@ -23,7 +23,7 @@ ROOMS = (
     *("dplearn.teaching.book", "dplearn.teaching.claims"),
 )
 RANGE = re.compile(r"[<>]|\b[Ii]n [\[({`]|\bshape\b|\bany\b|as in `|those of `")
-MANY = 4  # parameters of a method that has a table
+MANY = 4  # fewest parameters of a method that needs a table
 
 
 def public(module) -> dict:
@@ -51,7 +51,7 @@ def sections(doc: str) -> dict[str, dict[str, str]]:
 
 
 def parameters(value) -> dict[str, inspect.Parameter]:
-    """Return what a caller gives by name; nothing for an exception or a class without fields."""
+    """Return the parameters of a call; none of an exception or an abstract class."""
     if inspect.isclass(value) and (issubclass(value, Exception) or inspect.isabstract(value)):
         return {}
     given = inspect.signature(value).parameters.items()

@@ -65,7 +65,7 @@ def test_sensitivity_bound_holds_for_all_patterns_and_is_exact_if_claimed(
 
 def test_sensitivity_is_rounded_up():
     # Each small square would be lost to rounding if it were added to the ones alone.
-    column = np.append(np.ones(64), np.full(200_000, 0.9 * 2.0**-26.5))
+    column = np.append(np.ones(64), np.full(850_000, 0.9 * 2.0**-26.5))
     run = CorrelatedGaussian.from_strategy(column[:, None], noise_multiplier=1.0)
     exact = math.sqrt(math.fsum(column**2))
     assert exact <= 1 / run.base.noise_multiplier <= exact * (1 + 1e-10)

@@ -92,7 +92,7 @@ SHAPES = {
 @each_adjacency
 @each("noise, sensitivity", [(1.0, 1), (0.4, 3), (12.0, 1)])
 @each("cls", SHAPES)
-def test_noise_on_whole_numbers(cls, noise, sensitivity, adjacency, contributions):
+def test_whole_number_noise_equals_enumeration(cls, noise, sensitivity, adjacency, contributions):
     (profile,) = cls(noise, sensitivity=sensitivity).profiles(adjacency)
     log_weight, k = SHAPES[cls](noise * sensitivity), np.arange(-900, 901)
     norm = np.logaddexp.reduce(log_weight(k))

@@ -46,11 +46,6 @@ class SampledGaussian:
         """Sign of the loss as a multiple of log f."""
         return -1 if self.direction == "add" else 1
 
-    def power(self, tilt: ArrayLike) -> NDArray:
-        """Return the exponent s of M(lambda) = E f^s: -lambda for "add", else 1 + lambda."""
-        tilt = np.asarray(tilt, dtype=float)
-        return 1 + tilt if self.sign > 0 else -tilt
-
     def drift(self, x: NDArray) -> NDArray:
         """Return log B at real x."""
         return math.log(self.q) + (2 * x - 1) / (2 * self.sigma**2)

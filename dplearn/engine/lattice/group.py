@@ -45,7 +45,7 @@ class Grid:
         """Return the index of profile i's first node, and all nodes, on both sides of 0."""
         h, loss = self.window.step, self.anchors[i].loss
         offset = float(loss[0] % h) if loss.size else 0.0
-        # Sums are evaluated on the even lattice, so move all nodes by an offset near 0.
+        # Sums use the even lattice: if the offset is near 0, move all nodes onto it.
         offset = 0.0 if min(offset, h - offset) < 1e-9 * h else offset
         # One node more, because an atom on a node belongs to the cell before it.
         start = min(math.floor((edges[0] - offset) / h), 0) - 1

@@ -33,7 +33,7 @@ class Scan:
         return own.shape == loss.shape and np.allclose(own, loss, rtol=1e-9, atol=0.0)
 
     def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
-        """Return nodes, masses and mass at infinity, up to log delta `ahead` and its `behind`."""
+        """Return nodes, masses and mass at infinity; tails have log delta `ahead` or `behind`."""
         lower, upper = self._end(self.behind, behind), self._end(self.ahead, ahead)
         # Nodes far below the total variation, a typical loss, would add only rounding errors.
         inner = max(1e-9 * max(self.grid[lower], self.grid[upper]), 1e-3 * self.at_zero)
