@@ -228,15 +228,16 @@ def _common(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(sorted(each)) for each in [*parts, re.findall(r"\d+(?:\.\d+)?|[εδσ]", bare)])
 
 
-def outdated(lesson: Lesson) -> list[str]:
-    """Return a sentence for each text cell that the Chinese page shows in English."""
-    shown = in_chinese(lesson, built_cells(lesson)) if lesson.chinese.exists() else ()
-    return [
+def outdated(lesson: Lesson) -> str:
+    """Return a line for each text cell that the Chinese page of a built lesson has in English."""
+    both = lesson.chinese.exists() and lesson.notebook.exists()
+    shown = in_chinese(lesson, built_cells(lesson)) if both else ()
+    return "".join(
         f"Chinese {lesson.name}: cell {number} is shown in English, as {lesson.chinese.name} has"
-        f" other numbers, code, formulas or links: {cell.source.strip().splitlines()[0][:60]!r}"
+        f" other numbers, code, formulas or links: {cell.source.strip().splitlines()[0][:60]!r}\n"
         for number, cell in enumerate(shown, start=1)
         if cell.cell_type == "markdown" and cell.source.endswith(_OUTDATED)
-    ]
+    )
 
 
 def exercise_key(cell: Any) -> str:
