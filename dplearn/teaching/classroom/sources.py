@@ -136,8 +136,18 @@ def on_site(asked: str) -> str:
 
 def text(lesson: Lesson) -> str:
     """Return a lesson's source with repeated questions and sums of minutes inserted."""
+
+    def again(match: re.Match[str]) -> str:
+        number, earlier, which = match.groups()
+        paths = lesson.folder.parent.glob(f"{earlier}_*/lesson.py")
+        for path in paths if earlier < lesson.number else ():
+            every = _questions(path.read_text(encoding="utf-8"), "test")
+            if 0 < int(which) <= len(every):
+                asked = every[int(which) - 1].removeprefix(f"# **{which}**").rstrip("#\n ")
+                return f"# **{number}** (lesson {earlier}){asked}"
+        raise LessonError(f"Expected a question of an earlier self-test, got {earlier}.{which}.")
+
     source = lesson.source.read_text(encoding="utf-8")
-    again = lambda match: _again(lesson, *match.groups())
     source, planned = _ASKED_BEFORE.sub(again, source), timetable(source)
 
     def minutes(match: re.Match[str]) -> str:
@@ -152,16 +162,6 @@ def text(lesson: Lesson) -> str:
 def timetable(source: str) -> dict[int, int]:
     """Return the minutes of each section in the timetable of a lesson's source."""
     return {int(section): int(minutes) for minutes, section in _PLANNED.findall(source)}
-
-
-def _again(lesson: Lesson, number: str, earlier: str, which: str) -> str:
-    if earlier < lesson.number:
-        for path in lesson.folder.parent.glob(f"{earlier}_*/lesson.py"):
-            every = _questions(path.read_text(encoding="utf-8"), "test")
-            if 0 < int(which) <= len(every):
-                asked = every[int(which) - 1].removeprefix(f"# **{which}**").rstrip("#\n ")
-                return f"# **{number}** (lesson {earlier}){asked}"
-    raise LessonError(f"Expected a question of an earlier self-test, got {earlier}.{which}.")
 
 
 def read(lesson: Lesson, edition: Edition = "student") -> Any:
