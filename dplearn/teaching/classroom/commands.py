@@ -1,7 +1,6 @@
 """``dplearn lessons build``: notebooks from their sources, and the tables that list them."""
 
 import argparse
-import itertools
 import re
 import sys
 import time
@@ -54,7 +53,7 @@ def _build(options: argparse.Namespace) -> int:
             return 1
         print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
     if not options.instructor:
-        _warn(chosen)
+        print("".join(map(sources.outdated, chosen)), end="")
         for path, text in _written(readme).items() if readme.exists() else ():
             path.write_text(text, encoding="utf-8")
     return 0
@@ -70,7 +69,7 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
             load = counted(lesson)
             print(lesson.number, *(f"{n:5} {what}" for what, n in load.items()))
             faults += [f"long   {lesson.name}: {each}" for each in too_much(load)]
-    _warn([lesson for lesson in chosen if lesson.notebook.exists()])
+    print("".join(map(sources.outdated, chosen)), end="")
     for path, text in _written(readme).items() if readme.exists() else ():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             faults.append(f"stale  {path.name}: it differs from the lessons")
@@ -100,12 +99,6 @@ def counted(lesson: Lesson) -> dict[str, int]:
 def too_much(load: dict[str, int]) -> list[str]:
     """Return a phrase for each limit of a lesson in class that is exceeded."""
     return [f"{n} {what}, at most {LIMITS[what]}" for what, n in load.items() if n > LIMITS[what]]
-
-
-def _warn(built: list[Lesson]) -> None:
-    """Print a warning for each Chinese text that is out of date."""
-    for each in itertools.chain(*map(sources.outdated, built)):
-        print(each)
 
 
 def _written(readme: Path) -> dict[Path, str]:

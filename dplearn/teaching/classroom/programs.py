@@ -135,7 +135,10 @@ class Program:
 
     def _mistake(self, results: list[Any], first: int) -> Reply:
         head = f"{self.key} not yet"
-        got, expected = _apart(results[first], self.expected[first], self.rtol)
+        got, expected = results[first], self.expected[first]
+        if isinstance(got, dict) and all(isinstance(key, str) for key in expected):
+            keys = [key for key in expected if not _same(got[key], expected[key], self.rtol)]
+            got, expected = ({key: values[key] for key in keys} for values in (got, expected))
         case = ", ".join(
             f"{n} = {written_value(v)}" for n, v in zip(self.names, self.cases[first], strict=True)
         )
@@ -230,11 +233,3 @@ def _near(got: Any, expected: Any, rtol: float) -> bool:
         return all(_near(x, y, rtol) for x, y in zip(got, expected, strict=True))
     nan = math.isnan(got) and math.isnan(expected)
     return nan or got == expected or abs(got - expected) <= 1e-12 + rtol * abs(expected) < math.inf
-
-
-def _apart(got: Any, expected: Any, rtol: float) -> tuple[Any, Any]:
-    """Return both values, and of two dicts only the items that differ."""
-    if not (isinstance(got, dict) and all(isinstance(key, str) for key in expected)):
-        return got, expected
-    keys = [key for key in expected if not _same(got[key], expected[key], rtol)]
-    return {key: got[key] for key in keys}, {key: expected[key] for key in keys}

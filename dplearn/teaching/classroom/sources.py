@@ -136,8 +136,18 @@ def on_site(asked: str) -> str:
 
 def text(lesson: Lesson) -> str:
     """Return a lesson's source with repeated questions and sums of minutes inserted."""
+
+    def again(match: re.Match[str]) -> str:
+        number, earlier, which = match.groups()
+        paths = lesson.folder.parent.glob(f"{earlier}_*/lesson.py")
+        for path in paths if earlier < lesson.number else ():
+            every = _questions(path.read_text(encoding="utf-8"), "test")
+            if 0 < int(which) <= len(every):
+                asked = every[int(which) - 1].removeprefix(f"# **{which}**").rstrip("#\n ")
+                return f"# **{number}** (lesson {earlier}){asked}"
+        raise LessonError(f"Expected a question of an earlier self-test, got {earlier}.{which}.")
+
     source = lesson.source.read_text(encoding="utf-8")
-    again = lambda match: _again(lesson, *match.groups())
     source, planned = _ASKED_BEFORE.sub(again, source), timetable(source)
 
     def minutes(match: re.Match[str]) -> str:
@@ -152,16 +162,6 @@ def text(lesson: Lesson) -> str:
 def timetable(source: str) -> dict[int, int]:
     """Return the minutes of each section in the timetable of a lesson's source."""
     return {int(section): int(minutes) for minutes, section in _PLANNED.findall(source)}
-
-
-def _again(lesson: Lesson, number: str, earlier: str, which: str) -> str:
-    if earlier < lesson.number:
-        for path in lesson.folder.parent.glob(f"{earlier}_*/lesson.py"):
-            every = _questions(path.read_text(encoding="utf-8"), "test")
-            if 0 < int(which) <= len(every):
-                asked = every[int(which) - 1].removeprefix(f"# **{which}**").rstrip("#\n ")
-                return f"# **{number}** (lesson {earlier}){asked}"
-    raise LessonError(f"Expected a question of an earlier self-test, got {earlier}.{which}.")
 
 
 def read(lesson: Lesson, edition: Edition = "student") -> Any:
@@ -228,15 +228,16 @@ def _common(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(sorted(each)) for each in [*parts, re.findall(r"\d+(?:\.\d+)?|[εδσ]", bare)])
 
 
-def outdated(lesson: Lesson) -> list[str]:
-    """Return a sentence for each text cell that the Chinese page shows in English."""
-    shown = in_chinese(lesson, built_cells(lesson)) if lesson.chinese.exists() else ()
-    return [
+def outdated(lesson: Lesson) -> str:
+    """Return a line for each text cell that the Chinese page of a built lesson has in English."""
+    both = lesson.chinese.exists() and lesson.notebook.exists()
+    shown = in_chinese(lesson, built_cells(lesson)) if both else ()
+    return "".join(
         f"Chinese {lesson.name}: cell {number} is shown in English, as {lesson.chinese.name} has"
-        f" other numbers, code, formulas or links: {cell.source.strip().splitlines()[0][:60]!r}"
+        f" other numbers, code, formulas or links: {cell.source.strip().splitlines()[0][:60]!r}\n"
         for number, cell in enumerate(shown, start=1)
         if cell.cell_type == "markdown" and cell.source.endswith(_OUTDATED)
-    ]
+    )
 
 
 def exercise_key(cell: Any) -> str:

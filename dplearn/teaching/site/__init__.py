@@ -45,15 +45,12 @@ REFERENCE = (
 )
 _ASSETS = Path(__file__).parent / "assets"
 _ENGINE = "engine: dplearn, source: String(dplearnModule)"
-# Function and arguments of the script that draws each page.
+# Arguments of the script that draws each page.
 _LIVE = {
-    "minute": ("minute", "engine: dplearn, explore: 'explorer.html', ...TOLD"),
-    "epsilon": (
-        "epsilonPage",
-        f"{_ENGINE}, published: PUBLISHED, presets: PRESETS, accountants: ACCOUNTANTS",
-    ),
-    "mechanisms": ("mechanismsPage", "catalogue: CATALOGUE"),
-    "attack": ("attackPage", f"{_ENGINE}, digits: DIGITS"),
+    "minute": "engine: dplearn, explore: 'explorer.html', ...TOLD",
+    "epsilon": f"{_ENGINE}, published: PUBLISHED, presets: PRESETS, accountants: ACCOUNTANTS",
+    "mechanisms": "catalogue: CATALOGUE",
+    "attack": f"{_ENGINE}, digits: DIGITS",
 }
 _KATEX, _PYODIDE = "katex@0.16.47", "pyodide@314.0.7"
 _UNUSED = shutil.ignore_patterns("*.mjs", "*.ttf", "*.woff", "katex.js")
@@ -167,7 +164,7 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     yield "epsilon.css", style_sheet("page/page")
     fields = {"published": published, "shuffled": shuffled()}
     minute = f"const TOLD = {json.dumps(fields)};\n"
-    yield "minute.js", source("minute", "scenes/scenes") + minute
+    yield "minute.js", source("minutePage", "scenes/scenes") + minute
     yield "minute.css", style("scenes/scenes")
     catalogue = pairs.worded(pairs.catalogue(), in_each)
     all_of_them = f"const CATALOGUE = {json.dumps(catalogue, ensure_ascii=False)};\n"
@@ -182,12 +179,11 @@ def _browser_files() -> Iterator[tuple[str, str]]:
 
 def _live(path: str, title: str, name: str, beside: str = "") -> Page:
     """Return a page that a script draws."""
-    function, result = _LIVE[name]
-    engine = '<script src="assets/engine.js"></script>\n' * ("engine" in result)
+    engine = '<script src="assets/engine.js"></script>\n' * ("engine" in _LIVE[name])
     body = f"""<div id="{name}"></div>
 {engine}<script src="assets/{name}.js"></script>
 <script>
-const {{ page }} = {function}.mount(document.getElementById("{name}"), {{ {result} }});
+const {{ page }} = {name}Page.mount(document.getElementById("{name}"), {{ {_LIVE[name]} }});
 </script>
 """
     return Page(path, title, body, ("page.css", f"{name}.css"), beside)
