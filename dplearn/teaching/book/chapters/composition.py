@@ -47,7 +47,7 @@ def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float] | None) ->
 
 
 def parts_epsilon(*, epsilons, moves=False):
-    """Return epsilon of releases on disjoint parts when a record is added, or moves to another.
+    """Return epsilon of releases on disjoint parts if a record joins, or moves to another part.
 
     Each release is a randomized response on whether its part holds the record.
     """

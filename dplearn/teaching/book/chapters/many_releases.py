@@ -32,7 +32,7 @@ def delta_of_releases(total, local, steps, paid=0.0):
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
-    """Return the number of releases above which `bound` beats the sum of epsilons, or inf."""
+    """Return the number of releases above which `bound` is below the sum, or inf."""
     total = lambda log: bound(epsilon=epsilon, steps=math.exp(log), slack=slack)
     better = lambda log: total(log) < math.exp(log) * epsilon
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))
