@@ -26,13 +26,8 @@ _TRUE = ("holds", "safe")
 _BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
 # Stems of the names of noise laws, in any language.
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
-# Words that refer to a condition elsewhere.
-_ELSEWHERE = ("unless", "except", "certain condition", "除非")
 # Words beside a scale that is not the scale of noise on an answer.
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
-# Quantities whose letter on the left side may mean another quantity.
-_ALSO = {"order": "error", "mu": "sigma"}
-_SLACK = ("slack", "松弛", "余量 δ'")
 # Words that only certain settings use.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
@@ -172,7 +167,8 @@ class _Context:
 
 def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about one claim, preferring the quantity with an exact match."""
-    also = claim.left and _ALSO.get(claim.about)
+    # The letter on the left side may mean another quantity.
+    also = claim.left and {"order": "error", "mu": "sigma"}.get(claim.about)
     findings = [_decided(replace(claim, about=x), context) for x in (claim.about, also) if x]
     best = next((pair for pair in findings if any(m.exact for m in pair[1])), None)
     return best or next((p for p in findings if p[0].verdict != "not read"), findings[0])
@@ -256,7 +252,8 @@ def _headline(matches: list[Match], near: list[Match]) -> tuple[Match, str]:
 def _doubt(claim: Claim, verdict: str, matches: list[Match], context: _Context) -> str:
     """Return why the words or the relation leave the verdict open, or ""."""
     head = matches[0]
-    unread = all(m.unread for m in matches) or context.mentions(_ELSEWHERE)
+    elsewhere = context.mentions(("unless", "except", "certain condition", "除非"))
+    unread = all(m.unread for m in matches) or elsewhere
     if unread and verdict in ("refuted", "depends", "conditional"):
         return "A condition of its letters is not read."
     if verdict == "depends":
@@ -278,7 +275,7 @@ def _doubt(claim: Claim, verdict: str, matches: list[Match], context: _Context) 
     listed = any(step.what == "sum" for step in claim.right.program)
     if verdict in _TRUE and _SEVERAL.search(context.words) and not counted and not listed:
         return "The words speak of several releases, and the formula has no number of them."
-    if "slack" not in columns and context.mentions(_SLACK):
+    if "slack" not in columns and context.mentions(("slack", "松弛", "余量 δ'")):
         return "The words speak of a slack that the formula does not have."
     sized = _SENSITIVITY.search(context.words)
     bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}

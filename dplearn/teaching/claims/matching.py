@@ -21,7 +21,6 @@ from dplearn.teaching.claims.reading import Claim, Note
 from dplearn.teaching.claims.table import VALUE, Table, base, below, fits, sign_of
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
-_ASSIGNMENTS = 60
 # Quantities with the same letter for one step and for all steps.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
@@ -110,7 +109,7 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
         needed = [n for n in needed if n in must or claim.second_is_formula or claim.bare]
     able = [*needed, *skipped]
     options = [[c for c in able if fits(n, c, table.setting.about)] for n in sorted(names)]
-    for chosen in itertools.islice(itertools.product(*options), _ASSIGNMENTS):
+    for chosen in itertools.islice(itertools.product(*options), 60):
         given = dict(zip(sorted(names), chosen, strict=True))
         items = {c for n, c in given.items() if below(n).split("_")[0] in ("i", "j", "t", "m")}
         lists_fit = items == {*chosen} & {*table.lists} or not table.lists

@@ -174,9 +174,6 @@ class Note(str):
         note.template, note.values = template, values
         return note
 
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
-        return (self.template,), self.values
-
 
 class ClaimNotReadError(ValueError):
     """Claim about privacy whose right side cannot be read."""
