@@ -61,8 +61,8 @@ def parts_epsilon(*, epsilons, moves=False):
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
     """Return the largest D_a / a over a grid of orders a >= 1, in both directions."""
-    pairs, moments = (np.log([p, q]), np.log([q, p])), _ORDERS - 1
-    logs = np.max([oracles.log_moment(a, b, moments) for a, b in pairs], axis=0)
+    pair, moments = (np.log(p), np.log(q)), _ORDERS - 1
+    logs = np.max([oracles.log_moment(*x, moments) for x in (pair, pair[::-1])], axis=0)
     kl = max(oracles.mean_loss(p, q), oracles.mean_loss(q, p))
     return max(kl, float(np.max(logs / moments / _ORDERS)))
 

@@ -134,7 +134,7 @@ def renyi_by_skew_symmetry(*, p, q, order):
        rng.integers(3, size=4)] if rng.random() < 0.5 else rng.dirichlet(np.ones(3), size=4)))
 # A sum of the new law may differ from 1 by a rounding.
 @upper("van Erven & Harremoës 2014, Theorem 9", lambda p, q, kernel, order: oracles.finite_renyi(
-       *(law / law.sum() for law in (np.dot(p, kernel), np.dot(q, kernel))), order))
+       *(law / law.sum() for law in (np.dot(p, kernel), np.dot(q, kernel))), order=order))
 @printed("0.6202006", "0.6000295", p=_P, q=_Q, order=3.0,
          kernel=np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]]))
 def renyi_before_processing(*, p, q, order):
