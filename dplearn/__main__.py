@@ -101,10 +101,6 @@ def _add_run_options(command: argparse.ArgumentParser, *, required: bool) -> Non
     command.add_argument("--sampling", default="poisson", choices=EVERY_SAMPLING)
     about = "of shuffled epochs: records that fill no batch are dropped, at least one"
     command.add_argument("--drop-last", action="store_true", help=about)
-    about = "number of records, which truncated_poisson needs"
-    command.add_argument("--dataset-size", type=int, help=about)
-    about = "most records in a batch, of truncated_poisson"
-    command.add_argument("--max-batch-size", type=int, help=about)
 
 
 def _number(text: str) -> float:
@@ -164,8 +160,6 @@ def _plan(
         steps=steps,
         sampling=options.sampling,
         drop_last=options.drop_last,
-        dataset_size=options.dataset_size,
-        max_batch_size=options.max_batch_size,
     )
 
 

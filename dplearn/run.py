@@ -24,9 +24,6 @@ from dplearn.mechanisms.sampling_scheme import (
 )
 from dplearn.statement import HasGuarantee
 
-# Sampling scheme for which each field is allowed.
-_ONLY = {"drop_last": "shuffled", "max_batch_size": "truncated_poisson"}
-
 
 class Plan(HasGuarantee):
     """Base class of the public description of a run: `DPSGD` or `Phases`."""
@@ -197,7 +194,6 @@ class DPSGD(Plan):
         batch, at least one. PyTorch's loader drops `size % batch_size`, which may be 0: then set
         this only if the last batch is one record short, as in `fit`
     dataset_size : int >= 1, a public number; a dataset or a statement of another size is refused
-    max_batch_size : int >= 1, of ``"truncated_poisson"``, which also needs `dataset_size`
 
     Examples
     --------
@@ -223,17 +219,15 @@ class DPSGD(Plan):
     sampling: Sampling = "poisson"
     drop_last: bool = False
     dataset_size: int | None = None
-    max_batch_size: int | None = None
 
     def __post_init__(self) -> None:
         validate.integer(minimum=0, steps=self.steps)
         validate.positive(max_grad_norm=self.max_grad_norm)
         if self.dataset_size is not None:
             validate.integer(minimum=1, dataset_size=self.dataset_size)
-        for name, only in _ONLY.items():
-            if getattr(self, name) and self.sampling != only:
-                got = f"sampling={self.sampling!r}"
-                raise ValueError(f"Expected {name} with sampling={only!r} alone, got {got}.")
+        if self.drop_last and self.sampling != "shuffled":
+            got = f"sampling={self.sampling!r}"
+            raise ValueError(f"Expected drop_last with sampling='shuffled' alone, got {got}.")
         _ = self.sampling_scheme  # raises unless its parameters are valid
 
     def __repr__(self) -> str:
@@ -250,7 +244,6 @@ class DPSGD(Plan):
         noise_multiplier: float,
         max_grad_norm: float = 1.0,
         sampling: Sampling = "poisson",
-        max_batch_size: int | None = None,
     ) -> Self:
         """Return a run of ``ceil(epochs * dataset_size / batch_size)`` steps.
 
@@ -259,7 +252,7 @@ class DPSGD(Plan):
         batch_size : int in [1, dataset_size], the expected one; if batches are drawn once per
             epoch there are ``dataset_size // batch_size``, and shuffled ones drop other records
         epochs : float > 0
-        dataset_size, noise_multiplier, max_grad_norm, sampling, max_batch_size : as in `DPSGD`
+        dataset_size, noise_multiplier, max_grad_norm, sampling : as in `DPSGD`
         """
         validate.integer(minimum=1, dataset_size=dataset_size)
         validate.integer(minimum=1, maximum=dataset_size, batch_size=batch_size)
@@ -277,7 +270,6 @@ class DPSGD(Plan):
             sampling=sampling,
             drop_last=sampling == "shuffled" and dataset_size % batch_size > 0,
             dataset_size=dataset_size,
-            max_batch_size=max_batch_size,
         )
 
     @classmethod
@@ -307,8 +299,6 @@ class DPSGD(Plan):
             self.sample_rate,
             self.steps,
             drop_last=self.drop_last,
-            dataset_size=self.dataset_size,
-            max_batch_size=self.max_batch_size,
         )
 
     @property

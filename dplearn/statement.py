@@ -30,7 +30,6 @@ KINDS = {
 }
 SAMPLED = {
     "poisson": "Poisson sampling",
-    "truncated_poisson": "Poisson sampling, cut at a largest lot",
     "without_replacement": "sampling without replacement",
     "none": "all records in every step",
     "shuffled": "shuffled epochs",

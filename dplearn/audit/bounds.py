@@ -117,16 +117,23 @@ def from_counts(
     validate.integer(minimum=0, maximum=positives, true_positives=true_positives)
     validate.integer(minimum=0, maximum=negatives, false_positives=false_positives)
     bound = LowerBound(0.0, delta, "two_worlds", confidence, adjacency, assume)
-    errors = (false_positives, negatives), (positives - true_positives, positives)
-    return _of(bound, _strength(bound, *errors))
+    return _of(bound, _strength(bound, true_positives, positives, false_positives, negatives))
 
 
-def _strength(bound: LowerBound, *errors: tuple[int, int]) -> float:
-    """Return a bound on epsilon or mu from (false positives, trials) and (misses, trials)."""
-    fpr, fnr = (
-        theorems.clopper_pearson_upper(errors=k, trials=n, confidence=bound.confidence)
-        for k, n in errors
+def error_limits(
+    true_positives: int, positives: int, false_positives: int, negatives: int, *, confidence: float
+) -> tuple[float, float]:
+    """Return upper confidence limits of the false positive and the false negative rate."""
+    alarms, missed = (
+        theorems.clopper_pearson_upper(errors=k, trials=n, confidence=confidence)
+        for k, n in ((false_positives, negatives), (positives - true_positives, positives))
     )
+    return alarms, missed
+
+
+def _strength(bound: LowerBound, *counts: int) -> float:
+    """Return a bound on epsilon, or on mu of a Gaussian, from the counts of `error_limits`."""
+    fpr, fnr = error_limits(*counts, confidence=bound.confidence)
     if bound.assume == "any":
         return theorems.audit_epsilon(
             false_positive_rate=fpr, false_negative_rate=fnr, delta=bound.delta
@@ -192,38 +199,18 @@ def two_worlds(
     """
     validate.integer(minimum=max(1, len(looks)), planned=planned)
     bound = LowerBound(0.0, delta, "plan_curve", confidence, default_adjacency(plan.sampling))
-    rates = [_limits(*look, confidence=1 - (1 - confidence) / planned) for look in looks]
+    limits = [error_limits(*look, confidence=1 - (1 - confidence) / planned) for look in looks]
 
     def noisy(rank: int) -> DPSGD:
         return replace(plan, noise_multiplier=plan.noise_multiplier * _NOISES[rank])
 
     def allowed(rank: int) -> bool:
-        return not any(refuted(noisy(rank), *pair) for pair in rates)
+        find = partial(PLD().true_positive_rate, noisy(rank).composed, adjacency=bound.adjacency)
+        pairs = [pair for pair in limits if 0 < pair[0] < 1]
+        return all(1 - fnr <= find(false_positive_rate=fpr)[1] for fpr, fnr in pairs)
 
     first = bisect_left(range(len(_NOISES)), True, key=allowed)
     return replace(bound, epsilon=noisy(first - 1).guarantee(delta=delta).lower if first else 0.0)
-
-
-def refuted(plan: DPSGD, least_found: float, most_accused: float) -> bool:
-    """Return whether no attack on a plan has these true and false positive rates."""
-    if not 0 < most_accused < 1:
-        return False
-    adjacency = default_adjacency(plan.sampling)
-    ends = PLD().true_positive_rate(
-        plan.composed, false_positive_rate=most_accused, adjacency=adjacency
-    )
-    return bool(ends[1] < least_found)
-
-
-def _limits(
-    true_positives: int, positives: int, false_positives: int, negatives: int, *, confidence: float
-) -> tuple[float, float]:
-    """Return the lower limit of the true positive rate and the upper limit of the false one."""
-    missed, alarms = (
-        theorems.clopper_pearson_upper(errors=k, trials=n, confidence=confidence)
-        for k, n in ((positives - true_positives, positives), (false_positives, negatives))
-    )
-    return 1 - missed, alarms
 
 
 def from_scores(
@@ -255,17 +242,18 @@ def from_scores(
         raise ValueError("Expected two scores or more with the canary and without, got fewer.")
     bound = LowerBound(0.0, delta, "two_worlds", confidence, adjacency, assume)
 
-    def errors(runs: tuple[NDArray, ...], threshold: float) -> list[tuple[int, int]]:
-        return [(int(one.sum()), one.size) for one in (runs[1] > threshold, runs[0] <= threshold)]
+    def counts(runs: tuple[NDArray, ...], threshold: float) -> tuple[int, int, int, int]:
+        positives, alarms = (int(np.sum(scores > threshold)) for scores in runs)
+        return positives, runs[0].size, alarms, runs[1].size
 
     def worth(threshold: float) -> tuple[float, float]:
         """Return the strength that the first halves prove, then minus their error rates."""
-        first = errors(tried, threshold)
-        return _strength(bound, *first), -sum(k / n for k, n in first)
+        found, n, alarms, m = first = counts(tried, threshold)
+        return _strength(bound, *first), -(alarms / m + (n - found) / n)
 
     shares = np.linspace(0, 1, 50)
     thresholds = np.unique(np.quantile(np.concatenate(tried), shares, method="lower"))
-    return _of(bound, _strength(bound, *errors(judged, max(thresholds.tolist(), key=worth))))
+    return _of(bound, _strength(bound, *counts(judged, max(thresholds.tolist(), key=worth))))
 
 
 def from_guesses(

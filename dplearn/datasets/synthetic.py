@@ -26,7 +26,6 @@ from dplearn.datasets.shipped import Labelled, labelled, shipped_table
 
 SIDE, SEGMENTS, BLOCK = 28, 72, 1000
 _PIXELS = np.arange(float(SIDE))
-_RECORD = 1 + SIDE * SIDE
 
 
 def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:

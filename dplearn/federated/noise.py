@@ -2,8 +2,8 @@ r"""Integer noise that clients add themselves, so that the server never sees an 
 
 A client clips its update to the norm C, scales it by `scale`, rounds it at random to integers of
 norm at most `sensitivity`, and adds a discrete Gaussian; secure aggregation adds up the results.
-`sensitivity` includes the rounding. The guarantee counts the noise of `clients` only, the fewest
-whose sum is ever opened: a client that drops out adds none.
+`sensitivity` includes the rounding. A client that drops out adds no noise, so the guarantee counts
+that of the fewest clients whose sum is opened.
 """
 
 import math
@@ -25,6 +25,14 @@ _PRESENT = "a user's update is or is not in the sum; who takes part is known"
 class DistributedNoise:
     """Noise that clients add to their own updates, and the guarantee of the sum.
 
+    Parameters
+    ----------
+    clients : int >= 1, smallest number of clients in an opened sum
+    noise_multiplier : float > 0, sqrt(sum of the clients' sigma^2) / `sensitivity`
+    max_update_norm : float > 0, clipping norm of an update
+    scale : float > 0, integers per unit of an update: larger is finer
+    dimension : int >= 1, number of coordinates of an update
+
     Examples
     --------
     >>> noise = DistributedNoise(
@@ -34,10 +42,10 @@ class DistributedNoise:
     epsilon <= 4.729 at delta = 1.0e-05, zero_out, by zcdp, per user
     """
 
-    clients: int  # smallest number in an opened sum
-    noise_multiplier: float  # sqrt(sum of the clients' sigma^2) / `sensitivity`
+    clients: int
+    noise_multiplier: float
     max_update_norm: float
-    scale: float  # integers per unit of an update: larger is finer
+    scale: float
     dimension: int
 
     def __post_init__(self) -> None:
@@ -47,7 +55,7 @@ class DistributedNoise:
 
     @property
     def sensitivity(self) -> float:
-        r"""Largest norm of a rounded update; an update beyond it is rounded again.
+        r"""Largest norm of a rounded update; a client rounds again until its update is below.
 
         Rounding adds at most :math:`\sqrt d`, and exceeds the second bound with probability at
         most :math:`e^{-1/2}` (Kairouz, Liu & Steinke 2021: conditional rounding).
@@ -100,8 +108,22 @@ def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1)
 
     A whole-number query with L2 distance `shift` has :math:`\rho \le \Delta^2/2\sigma^2` by
     the noise of one party (the others' noise is post-processing), and for sigma >= 1/2
-    :math:`\rho \le (\Delta/\sqrt n\sigma + \tau\sqrt d)^2/2` by that of all parties (Kairouz, Liu &
-    Steinke 2021, Proposition 14).
+    :math:`\rho \le (\Delta/\sqrt n\sigma + \tau\sqrt d)^2/2` by that of all parties.
+
+    Parameters
+    ----------
+    sigma : float > 0, parameter of each client's discrete Gaussian
+    clients : int >= 1
+    shift : float >= 0, L2 distance of the sums of neighbours
+    dimension : int >= 1
+
+    Returns
+    -------
+    float, an upper bound
+
+    References
+    ----------
+    Kairouz, Liu & Steinke (2021), Proposition 14.
     """
     alone = shift**2 / (2 * sigma**2)
     if sigma < 0.5:

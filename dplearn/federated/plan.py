@@ -2,21 +2,19 @@
 
 import dataclasses
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_ndtr
 
-from dplearn.accountants import Accountant, accountant_of
-from dplearn.accountants._runs import as_counts
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.core.logspace import log_comb
 from dplearn.engine.profile import Profile
-from dplearn.mechanisms import Composed, CorrelatedGaussian, Gaussian, Mechanism, PoissonSubsampled
+from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 from dplearn.mechanisms.sampling_scheme import Sampling
 from dplearn.run import DPSGD, Plan
@@ -24,7 +22,7 @@ from dplearn.run import DPSGD, Plan
 # Divisor of a weighted sum: a number fixed before the run, or the weight of the users present.
 Divisor = Literal["public", "present"]
 
-_MOST_RECORDS = 1000  # of one user under sampling: each adds a term to the loss
+_MOST_RECORDS = 1000  # most records of one user under sampling: each adds a term to the loss
 _ONE_UPDATE = "all records of a user, and all local steps on them, make one clipped update a round"
 _EQUAL = "updates are added up unweighted and divided by a public number"
 
@@ -100,7 +98,7 @@ class FederatedPlan(Plan):
         validate.integer(minimum=0, rounds=self.rounds)
         validate.positive(max_update_norm=self.max_update_norm)
         validate.rate(sample_rate=self.sample_rate)
-        _ = self._step  # validates the other fields
+        _ = self.phases  # validates the other fields
 
     @property
     def units(self) -> int:  # type: ignore[override]
@@ -111,18 +109,15 @@ class FederatedPlan(Plan):
         return self.rounds
 
     @cached_property
-    def _step(self) -> DPSGD:
-        return DPSGD(
+    def phases(self) -> tuple[DPSGD, ...]:  # type: ignore[override]
+        run = DPSGD(
             noise_multiplier=self.noise_multiplier,
             sample_rate=1.0 if self.sampling == "none" else self.sample_rate,
             steps=self.rounds,
             max_grad_norm=self.max_update_norm,
             sampling=self.sampling,
         )
-
-    @property
-    def phases(self) -> tuple[DPSGD, ...]:  # type: ignore[override]
-        return (self._step,)
+        return (run,)
 
     def _about(self, stated: Guarantee) -> UserGuarantee:
         return UserGuarantee.of(stated, _ONE_UPDATE, _EQUAL)
@@ -167,96 +162,6 @@ class FederatedPlan(Plan):
             raise validate.unsupported(what, "a user may be nearly all of it")
         loss = len(weights) * float(weights.max() / weights.sum()) * (1 + (divisor == "present"))
         return dataclasses.replace(self, noise_multiplier=self.noise_multiplier / loss)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CorrelatedPlan(FederatedPlan):
-    r"""Public plan of a run whose users take part `participations` times at most.
-
-    Phones connect when they are charged, so sampling does not hide who is in a round. A server can
-    enforce that each takes part at most k times, b rounds or more apart, and add noise that cancels
-    part of the noise of earlier rounds (DP-FTRL, Kairouz et al. 2021; BandMF, Choquette-Choo et al.
-    2023). A lower triangular strategy C defines it: row t of :math:`C^{-1}Z` is added to the sum of
-    round t, with independent Gaussian Z. All rounds together are then a function of CX + Z, one
-    Gaussian release of the sums X.
-
-    Neighbours differ in a user whose updates are all set to zero (``zero_out``): participation does
-    not depend on the data of others. Other parameters are those of `FederatedPlan`.
-
-    Parameters
-    ----------
-    noise_multiplier : float >= 0, of Z
-    sample_rate : float in (0, 1], expected share of users in a round, without amplification
-    strategy : array of float, C, shape (rounds, rounds); stored as a tuple of rows
-    participations : int >= 1, maximum per user over all rounds
-    min_separation : int >= 1, fewest rounds from one participation to the next
-
-    Examples
-    --------
-    Independent noise, and noise that cancels half of the previous round's:
-
-    >>> run = {"users": 1000, "sample_rate": 0.1, "rounds": 60, "max_update_norm": 1.0}
-    >>> run |= {"participations": 3, "min_separation": 20, "noise_multiplier": 2.0}
-    >>> for strategy in (np.eye(60), np.eye(60) + np.eye(60, k=-1) / 2):
-    ...     plan = CorrelatedPlan(strategy=strategy, **run)
-    ...     noise = np.tril(np.ones((60, 60))) @ np.linalg.inv(strategy)  # of prefix sums
-    ...     print(round(2.0 * np.linalg.norm(noise[-1]), 1), plan.guarantee(delta=1e-5))
-    15.5 3.708 <= epsilon <= 3.709 at delta = 1.0e-05, zero_out, by pld, per user
-    10.4 4.216 <= epsilon <= 4.217 at delta = 1.0e-05, zero_out, by pld, per user
-    """
-
-    samplings: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]
-
-    sampling: Sampling = field(default="none", init=False)
-    strategy: ArrayLike = field(repr=False)
-    participations: int
-    min_separation: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        matrix = np.asarray(self.strategy, dtype=float)
-        shape = (self.rounds, self.rounds)
-        if matrix.shape != shape or np.triu(matrix, 1).any() or not np.diag(matrix).all():
-            expected = f"lower triangular with no 0 on its diagonal, of shape {shape}"
-            raise ValueError(f"Expected strategy to be {expected}, got shape {matrix.shape}.")
-        object.__setattr__(self, "strategy", tuple(map(tuple, matrix.tolist())))
-        _ = self.composed  # validates the other fields
-
-    def _release(self, rounds: int) -> CorrelatedGaussian:
-        return CorrelatedGaussian.from_strategy(
-            np.array(self.strategy)[:rounds, :rounds],
-            noise_multiplier=self.noise_multiplier,
-            participations=self.participations,
-            separation=self.min_separation,
-        )
-
-    @property
-    def composed(self) -> Composed:
-        return Composed([(self._release(self.rounds), 1)])
-
-    @property
-    def phases(self) -> tuple[DPSGD, ...]:  # type: ignore[override]
-        raise validate.unsupported("phases of correlated noise", "its rounds are one release")
-
-    def guarantees(
-        self,
-        accountant: Accountant | str = "pld",
-        *,
-        delta: float,
-        steps: ArrayLike,
-        adjacency: Adjacency | None = None,
-    ) -> tuple[UserGuarantee, ...]:
-        """Return the guarantee after each number of rounds in `steps`, at most the plan's.
-
-        Parameters are those of `Plan.guarantee`.
-        """
-        law, lines = accountant_of(accountant), []
-        target: dict[str, Any] = {"delta": delta, "adjacency": adjacency or "zero_out"}
-        for n in as_counts(steps).tolist():
-            validate.integer(minimum=0, maximum=self.rounds, steps=n)
-            stated = law.epsilon(self._release(max(n, 1)), steps=min(n, 1), **target)
-            lines.append(self._about(stated))
-        return tuple(lines)
 
 
 @dataclass(frozen=True)

@@ -35,12 +35,20 @@ from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.tape import Loss, check_losses
 
-_TOGETHER = 256  # users whose models are trained at once
+_USERS_AT_ONCE = 256  # models trained in one call
 
 
 @dataclass(frozen=True, kw_only=True)
 class FederatedHistory(History):
-    """History of a federated run: its guarantee is per user."""
+    """History of a federated run: its guarantee is per user.
+
+    Parameters
+    ----------
+    plan : FederatedPlan
+    steps : int >= 0, completed rounds
+    records : tuple of Record, one per round
+    assumptions : tuple of str, those beyond the plan's
+    """
 
     def __add__(self, other: History) -> History:
         """Raise NotImplementedError: the sum of histories would lose its unit, the user."""
@@ -51,24 +59,33 @@ class FederatedHistory(History):
 class Federation:
     """Federated run that trains a model round by round; `simulate` runs all rounds in one call.
 
-    `records` is (inputs, targets, owners): tensors or arrays with a row per record; owners are user
-    numbers, 0 to `plan.users` - 1. Users may have any number of records, or none. ValueError
-    and TypeError are raised for arguments out of range or that do not fit together.
+    ValueError and TypeError are raised for arguments that are out of range or do not fit together.
+
+    Parameters
+    ----------
+    model : torch.nn.Module; its train or eval mode stays as it is, and its buffers may not change
+    loss_fn : callable; ``loss_fn(model(inputs), targets)`` is one loss per record, shape (B,)
+    records : tuple (inputs, targets, owners) of tensors or arrays with a row per record; owners are
+        user numbers from 0 to `plan.users` - 1, and users may have any number of records, or none
+    plan : FederatedPlan
+    optimizer : torch.optim.Optimizer of the server; its gradient is minus the noisy mean update
+    local_steps : int >= 1, steps of gradient descent on all records of a user
+    local_learning_rate : float > 0
+    generator : torch.Generator, for teaching and tests; by default the noise is not repeatable
     """
 
-    model: nn.Module  # train or eval mode stays as it is; buffers may not change
-    loss_fn: Loss  # loss_fn(model(inputs), targets) gives one loss per record, shape (B,)
+    model: nn.Module
+    loss_fn: Loss
     records: tuple[Any, Any, Any]
     plan: FederatedPlan
     _: KW_ONLY
-    optimizer: Optimizer  # the server's; its gradient is minus the noisy mean update
-    local_steps: int  # of gradient descent on all records of a user, >= 1
-    local_learning_rate: float  # > 0
-    generator: InitVar[torch.Generator | None] = None  # as in `Trainer`: for teaching and tests
-    secure: InitVar[bool] = False
+    optimizer: Optimizer
+    local_steps: int
+    local_learning_rate: float
+    generator: InitVar[torch.Generator | None] = None
     done: list[Record] = field(default_factory=list, init=False)
 
-    def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
+    def __post_init__(self, generator: torch.Generator | None) -> None:
         validate.instance(FederatedPlan, plan=self.plan)
         validate.integer(minimum=1, local_steps=self.local_steps)
         validate.positive(local_learning_rate=self.local_learning_rate)
@@ -82,7 +99,7 @@ class Federation:
         x, y = self._users.inputs[:3], self._users.targets[:3]
         with torch.no_grad(), forked(self._like.device, 0):
             check_losses(self.loss_fn(self.model(x), y), x)
-        self._randomness = Randomness.of(generator, secure=secure)
+        self._randomness = Randomness.of(generator)
         self._drawn: list[sampling.Lot] = []
 
     @property
@@ -114,7 +131,7 @@ class Federation:
 
     def _present(self, number: int) -> NDArray[np.int64]:
         plan, rng = self.plan, self._randomness.stream(LOTS, number)
-        if plan.sampling == "none":  # any law would do: none is assumed
+        if plan.sampling == "none":  # the guarantee assumes no distribution
             return np.flatnonzero(rng.random(plan.users) < plan.sample_rate)
         if not self._drawn:
             self._drawn = sampling.lots(self._phase, size=plan.users, rng=rng)
@@ -198,8 +215,8 @@ class _Users:
         """
         counts = self._counts[clients]
         clients = clients[np.argsort(counts, kind="stable")][(counts == 0).sum() :]
-        for first in range(0, len(clients), _TOGETHER):
-            part = clients[first : first + _TOGETHER]
+        for first in range(0, len(clients), _USERS_AT_ONCE):
+            part = clients[first : first + _USERS_AT_ONCE]
             counts, place = self._counts[part][:, None], np.arange(self._counts[part].max())
             rows = torch.from_numpy(self._starts[part][:, None] + np.minimum(place, counts - 1))
             rows, mask = (moved(x, self._device) for x in (rows, torch.from_numpy(place < counts)))
@@ -219,9 +236,14 @@ def simulate(
 ) -> FederatedHistory:
     """Train the model in place by all rounds of a plan and return their history.
 
-    All `options` are keyword arguments of `Federation`. `progress` shows a line with the epsilon
-    per user so far, at `delta`. The guarantee of the history covers the completed rounds; an
-    exception that ends the run, also Ctrl-C, has the history as attribute `history`.
+    Other parameters are fields of `Federation`, `options` its keyword arguments. An exception that
+    ends the run, also Ctrl-C, has the history of the completed rounds as attribute `history`.
+
+    Parameters
+    ----------
+    delta : float in (0, 1), of the epsilon per user in the line of progress
+    accountant : Accountant or str, one of `dplearn.ACCOUNTANTS`
+    progress : bool, whether to show that line
     """
     plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
     run = Federation(model, loss_fn, records, plan, **options)

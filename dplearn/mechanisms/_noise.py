@@ -90,7 +90,7 @@ class Noise(Mechanism):
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """Return `value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
 
-        For teaching: the last bits leak `value` (see `dplearn.audit.floats`), and `rng` is not
+        For teaching: the last bits leak `value` (see lesson 14), and `rng` is not
         secure. For whole numbers the profile holds if `sensitivity` equals the field.
         """
         validate.positive(sensitivity=sensitivity)

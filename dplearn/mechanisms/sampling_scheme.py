@@ -1,7 +1,7 @@
 """Sampling schemes: methods of drawing batches, for every step or once per epoch."""
 
 import math
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Literal, NamedTuple, Self, get_args
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
@@ -10,15 +10,13 @@ from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.random_allocation import RandomAllocation
 from dplearn.mechanisms.sampled import PoissonSubsampled, WithoutReplacement
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.mechanisms.truncated_poisson import TruncatedPoisson
 
 StepSampling = Literal["poisson", "without_replacement", "none"]  # drawn independently every step
 EpochSampling = Literal["shuffled", "random_allocation"]  # drawn once per epoch
-CutSampling = Literal["truncated_poisson"]  # every step, with a maximum batch size
-Sampling = StepSampling | EpochSampling | CutSampling
+Sampling = StepSampling | EpochSampling
 SAMPLINGS: tuple[StepSampling, ...] = get_args(StepSampling)
 EPOCH_SAMPLINGS: tuple[EpochSampling, ...] = get_args(EpochSampling)
-EVERY_SAMPLING = (*SAMPLINGS, *EPOCH_SAMPLINGS, *get_args(CutSampling))
+EVERY_SAMPLING = (*SAMPLINGS, *EPOCH_SAMPLINGS)
 _ROUNDING = 1e-9  # relative tolerance within which 1 / sample_rate counts as whole
 _NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffled": "zero_out"}
 
@@ -61,8 +59,6 @@ class SamplingScheme(NamedTuple):
         steps: int,
         *,
         drop_last: bool = False,
-        dataset_size: int | None = None,
-        max_batch_size: int | None = None,
     ) -> Self:
         """Return the scheme of a run of `steps` steps.
 
@@ -71,9 +67,6 @@ class SamplingScheme(NamedTuple):
         """
         validate.one_of(EVERY_SAMPLING, sampling=sampling)
         validate.rate(sample_rate=sample_rate)
-        if sampling == "truncated_poisson":
-            sizes: Any = dataset_size, max_batch_size  # TruncatedPoisson refuses None
-            return cls(TruncatedPoisson(base, sample_rate, *sizes), 1, True, steps)
         if sampling in SAMPLINGS:
             return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
         batches = math.floor((1 + _ROUNDING) / sample_rate)

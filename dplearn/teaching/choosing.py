@@ -31,6 +31,10 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
     dict of str to Guarantee
         Brackets or upper bounds, each with its own delta and adjacency.
 
+    Raises
+    ------
+    ValueError for a plan without Poisson sampling
+
     Examples
     --------
     >>> plan = DPSGD(noise_multiplier=4.0, sample_rate=512 / 1438, steps=80)
@@ -58,11 +62,18 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
 
 
 class Rehearsal(NamedTuple):
-    """Scores of repeated runs with the noise for an epsilon, on the records used."""
+    """Scores of repeated runs with the noise for an epsilon, on the records used.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+    plan : DPSGD with that noise
+    scores : tuple of float, one per repeat
+    """
 
     epsilon: float
-    plan: DPSGD  # the plan with that noise
-    scores: tuple[float, ...]  # one per repeat
+    plan: DPSGD
+    scores: tuple[float, ...]
 
     @property
     def mean(self) -> float:
@@ -80,10 +91,20 @@ def rehearse(
 ) -> tuple[Rehearsal, ...]:
     """Return rehearsals at each epsilon, which estimate utility before any budget is spent.
 
-    The estimates hold for similar records. ``score(plan, seed)`` trains on *public or synthetic*
-    records and returns a score, for seeds 0, 1, ...; on private records each call spends epsilon,
-    and so does choosing the best: see `Tuned`. The plan's noise is replaced by the smallest proved
-    sufficient; an epsilon of ``math.inf`` is a run without noise.
+    The estimates hold for similar records. On private records each call of `score` would spend
+    epsilon, and so does choosing the best: see `Tuned`.
+
+    Parameters
+    ----------
+    score : callable; ``score(plan, seed)`` trains on *public or synthetic* records, returns a float
+    plan : DPSGD, whose noise is replaced by the smallest that is proved sufficient
+    epsilons : sequence of float > 0; ``math.inf`` is a run without noise
+    delta : float in (0, 1)
+    repeats : int >= 1, number of seeds 0, 1, ... per epsilon
+
+    Returns
+    -------
+    Tuple of Rehearsal, one per epsilon
 
     Examples
     --------

@@ -205,7 +205,7 @@ def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: b
             planned = f"plan.dataset_size = {phase.dataset_size}"
             raise ValueError(f"Expected a dataset of {planned} records, got {size}.")
         together = phase.sampling not in INDEPENDENT
-        if together and phase.max_batch_size is None:
+        if together:
             fixed_size(phase, size)
         if together and not alone:
             raise validate.unsupported(

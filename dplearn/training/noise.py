@@ -3,7 +3,7 @@
 * With a `torch.Generator`, which gives the seed, every run repeats: for teaching and tests.
 * Without one, noise comes from the key stream of AES-256 in counter mode, with a new key from the
   operating system at every step, which is not stored. This prevents attacks on a generator, not on
-  rounding (Mironov, 2012), see `dplearn.audit.floats`. Lots come from a fast 256-bit generator.
+  rounding (Mironov, 2012), see lesson 14. Lots come from a fast 256-bit generator.
 * An accelerator draws noise itself, from a new 63-bit seed at every step; this is not
   cryptographic. With ``secure=True`` the CPU draws this noise too, by the cipher.
 

@@ -16,19 +16,17 @@ _ROWS = 256  # rows of a pass on a CPU: few take less memory and stay in the cac
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
     """Return the lots of one step, or of one epoch, from records 0, ..., size - 1.
 
-    Lots of ``"poisson"``, truncated or not, and of ``"random_allocation"`` differ in
-    size and can be empty; for other schemes sample_rate * size must be a whole number.
+    Lots of ``"poisson"`` and ``"random_allocation"`` differ in size and can be empty; for other
+    schemes sample_rate * size must be a whole number.
     """
     validate.integer(minimum=1, size=size)
     match plan.sampling:
         case "none":
             return [np.arange(size)]
-        case "poisson" | "truncated_poisson":
+        case "poisson":
             # A uniform subset of binomial size: each record joins independently.
             drawn = rng.binomial(size, plan.sample_rate)
-            # A uniform subset of a uniform subset is uniform.
-            most = plan.max_batch_size or size
-            return [rng.choice(size, min(drawn, most), replace=False, shuffle=False)]
+            return [rng.choice(size, drawn, replace=False, shuffle=False)]
         case "random_allocation":
             count = plan.sampling_scheme.batches
             place = rng.integers(count, size=size)

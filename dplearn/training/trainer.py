@@ -169,7 +169,7 @@ class Trainer:
         if self.bound is None and self._clip.groups.norms != (phase.max_grad_norm,):
             self._clip = Clip.of(self.model, Flat(phase.max_grad_norm))
         expected, left = self._expected(phase), range(self.steps, self.plan.steps)
-        lot = self._data.parts(left, self._lot, self.micro_batch or phase.max_batch_size)
+        lot = self._data.parts(left, self._lot, self.micro_batch)
         mean = self._noise(phase)
         means = by_name(mean[: self._count], self._clip.parameters)
         looks, self._refusal = self.steps + 1 >= self._due, None

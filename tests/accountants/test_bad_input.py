@@ -26,7 +26,6 @@ from dplearn import (
 from dplearn.accountants.pld import PLD
 from dplearn.calibrate import Unreachable
 from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
-from dplearn.mechanisms.sampling_scheme import SamplingScheme
 from dplearn.mechanisms.sampling_scheme import sampled as sampled_by
 from outcomes import sampled
 
@@ -34,7 +33,6 @@ STEP, ONE = sampled(4.0, 0.01), {"base": Gaussian(1.0), "sample_rate": 0.01}
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
 EPOCHS = replace(RUN, sampling="shuffled")
 SCORES = PoissonSubsampled(ExponentialMechanism(1.0), 0.1)
-CUT = {"sampling": "truncated_poisson", "dataset_size": 9, "max_batch_size": 2}
 SEARCHES = (smallest_noise_multiplier, largest_sample_rate, largest_steps)
 rdp, curve = ACCOUNTANTS["rdp"]().epsilon, ACCOUNTANTS["rdp"]().epsilon_curve
 change, noise = partial(replace, RUN), partial(smallest_noise_multiplier, STEP)
@@ -72,7 +70,6 @@ VALUES = [
     (lambda: change(max_grad_norm=0.0), "max_grad_norm"),
     (lambda: change(sampling="shuffle"), "sampling one of"),
     (lambda: change(drop_last=True), "drop_last with sampling='.+' alone, got sampling='poi"),
-    (lambda: change(max_batch_size=2), "max_batch_size with sampling='.+' alone, got sampling"),
     (lambda: loader(**GOOD | {"batch_size": 61}), "batch_size a whole number >= 1 and <= 60"),
     (lambda: loader(**GOOD | {"epochs": 1e308}), "steps >= 0 and finite, got steps=inf"),
     (lambda: sampled_by(sampling="none", **ONE), "sample_rate = 1 with sampling='none'"),
@@ -102,13 +99,9 @@ VALUES = [
       for name in ("a\nb", b"x", 3)),
 ]  # fmt: skip
 TYPES = [
-    (lambda: change(**CUT | {"dataset_size": None}), "dataset_size a whole number .*=None"),
-    (lambda: change(**CUT | {"max_batch_size": None}), "max_batch_size a whole number .*=None"),
     (lambda: rdp(None, delta=1e-5), "mechanism to be a Mechanism"),
     (lambda: rdp("gaussian", delta=1e-5), "got mechanism='gaussian'"),
     (lambda: STEP.vary(base=None), "base to be a Mechanism"),
-    (lambda: SamplingScheme.of(ONE["base"], "truncated_poisson", 0.01, 1),
-     "dataset_size a whole number >= 1.*None"),
     (lambda: RUN.guarantee(None, delta=1e-5), "accountant to be an Acc"),
     (lambda: DPSGD(4.0, 0.01, 10), "positional"),
     (lambda: Phases(()), r"a list of DPSGD, got \(\)"),

@@ -29,7 +29,6 @@ from dplearn.mechanisms.sampling_scheme import (
     sampled,
 )
 from dplearn.mechanisms.shuffled import Shuffled
-from dplearn.mechanisms.truncated_poisson import TruncatedPoisson
 
 RUN = DPSGD(noise_multiplier=4.0, sample_rate=0.01, steps=10_000)
 TARGET = {"epsilon": 2.0, "delta": 1e-5}
@@ -95,19 +94,6 @@ def test_shuffled_epochs_drop_the_incomplete_batch():
     # If every record is used, an epoch is one Gaussian release.
     alone = ACCOUNTANTS["pld"]().epsilon(Gaussian(1.0), delta=1e-5, steps=60)
     assert used.guarantee(delta=1e-5).epsilon == pytest.approx(alone.epsilon, rel=1e-3)
-
-
-def test_truncated_poisson_plan_has_its_mechanism():
-    size = {"dataset_size": 10_000, "batch_size": 100, "noise_multiplier": 1.0}
-    cut = {"sampling": "truncated_poisson", "max_batch_size": 160}
-    run = DPSGD.from_epochs(**size, **cut, epochs=10)
-    assert run.mechanism == TruncatedPoisson(Gaussian(1.0), 0.01, 10_000, 160)
-    assert (run.steps, run.sampling_scheme.batches, run.sampling) == (1000, 1, cut["sampling"])
-    least = DPSGD.for_epsilon(
-        run.guarantee(delta=1e-5).epsilon,
-        **{"delta": 1e-5, "sample_rate": 0.01, "steps": 1000, "dataset_size": 10_000, **cut},
-    )
-    assert least.noise_multiplier == pytest.approx(1.0, rel=1e-3)
 
 
 @pytest.mark.slow

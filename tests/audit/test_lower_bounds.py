@@ -14,7 +14,7 @@ from scipy.stats import binom
 from dplearn import DPSGD
 from dplearn.accountants.pld import PLD
 from dplearn.audit import LowerBound, from_counts, from_guesses, from_scores, one_run, two_worlds
-from dplearn.audit.bounds import _limits, _planned
+from dplearn.audit.bounds import _planned, error_limits
 from dplearn.audit.theorems import allows_guesses, least_of_dp
 from dplearn.core.guarantee import Guarantee
 from dplearn.mechanisms import Gaussian
@@ -254,7 +254,7 @@ def test_planned_looks_keep_the_stated_false_alarm_rate():
     found, accused, people = streams(np.random.default_rng(4), 1000)
     limits = 1 - 0.05 / len(LOOKS)
     pairs = {
-        (k, f, n): _limits(k, n, f, n, confidence=limits)
+        (k, f, n): error_limits(k, n, f, n, confidence=limits)
         for ks, fs in zip(found.tolist(), accused.tolist(), strict=True)
         for k, f, n in zip(ks, fs, people.tolist(), strict=True)
     }
@@ -262,8 +262,8 @@ def test_planned_looks_keep_the_stated_false_alarm_rate():
     grid = np.geomspace(0.01, 0.6, 80)
     curve = PLD().true_positive_rate(PLAN.composed, false_positive_rate=grid)[1]
     wrong = {
-        key: low > curve[min(np.searchsorted(grid, high) - 1, grid.size - 1)]
-        for key, (low, high) in pairs.items()
+        key: 1 - missed > curve[min(np.searchsorted(grid, alarms) - 1, grid.size - 1)]
+        for key, (alarms, missed) in pairs.items()
     }
     accusing = sum(
         any(wrong[k, f, n] for k, f, n in zip(ks, fs, people.tolist(), strict=True))

@@ -74,7 +74,7 @@ def one_by_one(net, records, rounds, momentum):
 
 @each("momentum", [0.0, 0.9])
 def test_rounds_match_a_loop_over_users(momentum, monkeypatch):
-    monkeypatch.setattr("dplearn.federated.simulation._TOGETHER", 4)
+    monkeypatch.setattr("dplearn.federated.simulation._USERS_AT_ONCE", 4)
     federation = run(server={"lr": 1.0, "momentum": momentum})
     tallies = [federation.round().private for _ in range(3)]
     assert torch.allclose(

@@ -105,9 +105,6 @@ def test_invalid_numbers_are_named(typed, expected, capsys):
         ("--sample-rate 0.1 --adjacency replace_one", {"sample_rate": 0.1}),
         ("--sampling shuffled --drop-last --sample-rate 0.1",
          {"sampling": "shuffled", "drop_last": True, "sample_rate": 0.1}),
-        ("--sampling truncated_poisson --dataset-size 100 --max-batch-size 20 --sample-rate 0.1",
-         {"sampling": "truncated_poisson", "dataset_size": 100, "max_batch_size": 20,
-          "sample_rate": 0.1}),
     ],
 )  # fmt: skip
 def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):

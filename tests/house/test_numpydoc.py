@@ -16,7 +16,9 @@ ROOMS = (
     *("dplearn.engine.lattice", "dplearn.mechanisms", "dplearn.accountants"),
     *("dplearn.certificates", "dplearn.calibrate", "dplearn.statement", "dplearn.run"),
     *("dplearn.ledger", "dplearn.tuning", "dplearn.opacus", "dplearn.pate", "dplearn.federated"),
-    *("dplearn.audit", "dplearn.datasets", "dplearn.teaching.book", "dplearn.teaching.claims"),
+    *("dplearn.federated.noise", "dplearn.federated.simulation", "dplearn.audit"),
+    *("dplearn.datasets", "dplearn.teaching.browser", "dplearn.teaching.choosing"),
+    *("dplearn.teaching.explorer", "dplearn.teaching.book", "dplearn.teaching.claims"),
 )
 RANGE = re.compile(r"[<>]|\b[Ii]n [\[({`]|\bshape\b|\bany\b|as in `|those of `")
 MANY = 4  # parameters of a method that has a table

@@ -41,12 +41,6 @@ def test_every_subset_of_records_has_its_probability():
     patterns = np.bincount(member @ (1 << np.arange(8)), minlength=256)
     ones = np.array([bin(k).count("1") for k in range(256)])
     assert p_value(patterns, 20_000 * 0.2**ones * 0.8 ** (8 - ones)) > SMALL and patterns[0] > 0
-    cut = {"dataset_size": 8, "max_batch_size": 2}
-    member = drawn("truncated_poisson", size=8, times=20_000, **cut)[:, 0]
-    patterns = np.bincount(member @ (1 << np.arange(8)), minlength=256)
-    probability = np.where(ones < 2, 0.2**ones * 0.8 ** (8 - ones), stats.binom(8, 0.2).sf(1) / 28)
-    assert stats.chisquare(patterns[ones < 3], 20_000 * probability[ones < 3]).pvalue > SMALL
-    assert patterns[ones > 2].sum() == 0
     member = drawn("without_replacement", size=6, times=15_000, sample_rate=1 / 3)[:, 0]
     patterns = np.bincount(member @ (1 << np.arange(6)))
     assert np.all(member.sum(1) == 2) and np.count_nonzero(patterns) == 15

@@ -167,9 +167,9 @@ def test_bad_input_gets_one_clear_error():
         ({"loss_fn": "mse"}, TypeError, "Expected loss_fn to be a function, got str"),
         ({"plan": sampled("shuffled", sample_rate=0.3)}, ValueError, "records to be whole"),
         (
-            {"plan": sampled("truncated_poisson", dataset_size=9, max_batch_size=9)},
+            {"plan": sampled("poisson", dataset_size=9)},
             ValueError,
-            "a dataset of plan.dataset_size = 9 records, got 32",
+            "dataset_size = 9 records, got 32",
         ),
         ({"micro_batch": 0}, ValueError, "micro_batch a whole number >= 1"),
         ({"expected_batch_size": 0.0}, ValueError, "expected_batch_size > 0"),

@@ -55,7 +55,10 @@ def presets() -> list[dict[str, str]]:
 def shuffled() -> dict[str, Any]:
     """Return stored bounds on epsilon of two shuffled runs, which take seconds to compute.
 
-    They are the preset, with its curve by Poisson accounting, and the first published run."""
+    Returns
+    -------
+    dict of the preset, with its curve by Poisson accounting, and the first published run
+    """
     return json.loads((_FOLDER / "scenes" / "shuffled.json").read_text(encoding="utf-8"))
 
 

@@ -15,9 +15,19 @@ _THIS_MACHINE = ("--server.address", "127.0.0.1", *_ALLOWED)
 
 
 def serve(options: Sequence[str]) -> NoReturn:
-    """Replace this process by ``streamlit run app.py`` on localhost, with more options.
+    """Replace this process by ``streamlit run app.py`` on localhost.
 
-    Raises ModuleNotFoundError with the pip command if a package is missing.
+    Parameters
+    ----------
+    options : sequence of str, further options of Streamlit
+
+    Returns
+    -------
+    Never
+
+    Raises
+    ------
+    ModuleNotFoundError, with the command of pip, if a package is missing
     """
     if missing := [name for name in ("streamlit", "plotly") if find_spec(name) is None]:
         raise ModuleNotFoundError(

@@ -23,8 +23,8 @@ def routes() -> list[BaseRoute]:
 
     def route(name: str, text: str) -> BaseRoute:
         # A new response per request, because compression changes its headers.
-        answer = lambda _: Response(text, media_type="text/javascript", headers=_HEADERS)
-        return Route(f"/{name}", answer)
+        reply = lambda _: Response(text, media_type="text/javascript", headers=_HEADERS)
+        return Route(f"/{name}", reply)
 
     return [route(*script(page)) for page in PAGES]
 
@@ -59,5 +59,4 @@ class SameOrigin:
             await self.app(scope, receive, send)
 
 
-# Middleware in front of Streamlit.
 MIDDLEWARE = [Middleware(SameOrigin)]

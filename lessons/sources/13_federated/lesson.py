@@ -584,18 +584,18 @@ print(f"{np.mean(found == truth):.0%} of unseen digits,", history.guarantee(delt
 # No random draw selects these phones, so the $\varepsilon$ above does not hold for them. A server can enforce that a phone takes part at most four times, say, and 37 rounds apart. The noise need not be fresh either: if each round subtracts a part of the earlier noise, the *sum* of all rounds so far, which is the model, has less noise (DP-FTRL, matrix factorisation). A matrix, the strategy, sets these parts. The cell prints two strategies with the same guarantee, and then a run without a limit on participation:
 
 # %%
-from dplearn.federated import CorrelatedPlan
+from dplearn import CorrelatedGaussian
 
 taken = np.cumprod([1, *(1 - 0.5 / np.arange(1, 37))])
 roots = sum(part * np.eye(150, k=-j) for j, part in enumerate(taken))
 phones = {"users": 3000, "sample_rate": 0.05, "rounds": 150, "max_update_norm": 0.3}
-schema = {"participations": 4, "min_separation": 37}
+schema = {"participations": 4, "separation": 37}
 for name, strategy in {"fresh": np.eye(150), "taken back": roots}.items():
     z = 6 * np.linalg.norm(strategy, axis=0).max()
-    rounds = CorrelatedPlan(**phones, **schema, strategy=strategy, noise_multiplier=z)
+    rounds = CorrelatedGaussian.from_strategy(strategy, noise_multiplier=z, **schema)
     left_over = np.tril(np.ones((150, 150))) @ np.linalg.inv(strategy)
     noise = z * np.linalg.norm(left_over, axis=1).mean()
-    print(f"{name:11} noise on the model {noise:5.1f} C,", rounds.guarantee(delta=1.5e-4))
+    print(f"{name:11} noise on the model {noise:5.1f} C,", rounds.guarantee(delta=1.5e-4, adjacency="zero_out"))
 free = FederatedPlan(**phones, noise_multiplier=6.0, sampling="none")
 print("as often as they like:", free.guarantee(delta=1.5e-4))
 

@@ -7,7 +7,7 @@ from browsing import BROKEN, DRAWN, dragged, written
 from cases import each
 from dplearn import DPSGD
 from dplearn.audit import two_worlds
-from dplearn.audit.bounds import _limits
+from dplearn.audit.bounds import error_limits
 from dplearn.teaching import browser as engine
 
 pytestmark = DRAWN
@@ -34,7 +34,8 @@ def test_counts_give_the_same_bounds_as_in_python(evaluate, counts):
     ask = "q => evidence.evidence(dplearn)(q)"
     chance = 0.05 / 17
     result = evaluate(ask, {"key": 1, "plan": PLAN, "counts": counts, "chance": chance})
-    assert result["rates"] == pytest.approx(_limits(*counts, confidence=1 - chance), rel=1e-9)
+    accused, missed = error_limits(*counts, confidence=1 - chance)
+    assert result["rates"] == pytest.approx([1 - missed, accused], rel=1e-9)
     plan = DPSGD(noise_multiplier=1.43, sample_rate=0.1, steps=60)
     bound = two_worlds([counts], plan=plan, delta=1e-5, planned=17)
     assert result["floor"] == pytest.approx(bound.epsilon, rel=1e-4)

@@ -21,7 +21,7 @@ def test_examples_open_with_a_click_and_from_their_address():
     for name, (claim, around) in check_a_claim.EXAMPLES.items():
         app = press(app, check_a_claim._say(f"examples.{name}"))
         assert app.text_input(key="claim").value == claim
-        verdict = check_a_claim._found(claim, around).verdict
+        verdict = check_a_claim._finding(claim, around).verdict
         assert check_a_claim._say(f"verdict.{verdict}") in shown(app), name
         if drawn := map_of(claim, words=around):
             assert title(app) == f"<b>{map_finding(drawn)}</b>", name

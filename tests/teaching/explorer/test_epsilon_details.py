@@ -10,7 +10,7 @@ from test_language import english_texts
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.certificates import certify, check
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
-from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, SAMPLINGS, SamplingScheme, sampled
+from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, SAMPLINGS
 from dplearn.run import DPSGD
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import Answers, Scenario
@@ -27,7 +27,7 @@ PARTS: dict[str, Any] = {
     "trust": "central",
     "trusted": "the hospital",
 }
-ABADI = Scenario("gaussian", 4.0, "poisson", 0.01, 1e-5, "add_remove", 40_000)
+ABADI = Scenario("gaussian", dataclasses.replace(PLAN, steps=40_000), 1e-5, "add_remove")
 FILES = ["Text", "LaTeX", "JSON", "Card"]
 HERE = Answers(ABADI, 10_000, tuple(ACCOUNTANTS), 60_000)
 
@@ -47,7 +47,7 @@ def enter_parts(app, **parts):
     for part, value in parts.items():
         kind = app.text_input if part in ("unit", "period", "trusted") else app.selectbox
         kind = app.number_input if part == "records" else kind
-        kind(key=f"told_{part}").set_value(value)
+        kind(key=f"entry_{part}").set_value(value)
     return checked(app.run())
 
 
@@ -68,7 +68,7 @@ def test_statement_lists_its_missing_parts_until_complete():
     assert {*FILES} < {*downloads(app)}
     app = enter_parts(app, records=100_000)
     assert "got 100000 * 1e-05 = 1: " in app.info[0].value
-    laplace = dataclasses.replace(ABADI, mechanism="laplace", largest=50)
+    laplace = dataclasses.replace(ABADI, mechanism="laplace")
     app = open_details("in_full", given=dataclasses.replace(HERE, scenario=laplace, here=7))
     assert any(c.value.startswith("A statement needs") for c in app.caption)
 
@@ -110,8 +110,9 @@ def test_certificate_is_computed_on_request(monkeypatch):
 def test_certificates_are_offered_exactly_where_certify_supports_the_run():
     for mechanism, sampling in itertools.product(confirmation.options()["mechanism"], SAMPLINGS):
         rate = 1.0 if sampling == "none" else 0.01
-        scenario = Scenario(mechanism, 4.0, sampling, rate, 1e-5, "add_remove", 100)
-        step = sampled(scenario.base, sampling=sampling, sample_rate=rate)
+        plan = dataclasses.replace(PLAN, sampling=sampling, sample_rate=rate)
+        scenario = Scenario(mechanism, plan, 1e-5, "add_remove")
+        step = scenario.sampling_scheme.mechanism
         if details.no_certificate(dataclasses.replace(HERE, scenario=scenario)):
             with pytest.raises(NotImplementedError, match="a proof of"):
                 certify(step, delta=1e-5)
@@ -120,7 +121,8 @@ def test_certificates_are_offered_exactly_where_certify_supports_the_run():
                 text = certify(step, delta=1e-5, steps=100, adjacency=adjacency)
                 assert check(text).startswith("proved: ")
     for sampling in EPOCH_SAMPLINGS:
-        shuffled = dataclasses.replace(ABADI, sampling=sampling)
+        plan = dataclasses.replace(PLAN, sampling=sampling)
+        shuffled = dataclasses.replace(ABADI, plan=plan)
         assert details.no_certificate(dataclasses.replace(HERE, scenario=shuffled))
         with pytest.raises(NotImplementedError, match="a proof of"):
-            certify(SamplingScheme.of(Gaussian(0.5), sampling, 0.01, 1).mechanism, delta=1e-5)
+            certify(shuffled.sampling_scheme.mechanism, delta=1e-5)

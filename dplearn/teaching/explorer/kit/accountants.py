@@ -12,7 +12,7 @@ def accountants() -> list[dict[str, Any]]:
     """Return name, kind, label, symbol and description of each accountant, in display order."""
     words = language.keyed("epsilon_vs_steps")
 
-    def translated(key: str, default: str) -> dict[str, str]:
+    def in_both(key: str, default: str) -> dict[str, str]:
         both = words.get(key)
         return dict(zip(("en", "zh"), both, strict=True)) if both else language.in_each(default)
 
@@ -20,9 +20,9 @@ def accountants() -> list[dict[str, Any]]:
         {
             "name": name,
             "kind": ACCOUNTANTS[name].kind,
-            "label": translated(f"labels.{name}", style_of(name).label),
+            "label": in_both(f"labels.{name}", style_of(name).label),
             "symbol": style_of(name).symbol,
-            "about": translated(f"accountants.{name}", ACCOUNTANTS[name].title),
+            "about": in_both(f"accountants.{name}", ACCOUNTANTS[name].title),
         }
         for name in sorted(ACCOUNTANTS, key=lambda name: [*STYLES, name].index(name))
     ]

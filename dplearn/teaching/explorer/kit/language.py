@@ -64,7 +64,7 @@ def choose(code: str | None) -> None:
         st.session_state[KEY] = st.query_params[KEY] = code
 
 
-def retold(text: str, code: str = "", **values: Any) -> str:
+def translated(text: str, code: str = "", **values: Any) -> str:
     """Return a library text, formatted with `values`, in language `code` or the reader's.
 
     Texts without a translation stay English.
@@ -75,11 +75,11 @@ def retold(text: str, code: str = "", **values: Any) -> str:
     return text.format(**values) if values else text
 
 
-def listed(text: str, code: str = "") -> str:
+def translated_clauses(text: str, code: str = "") -> str:
     """Translate a text, or each of its clauses between semicolons, as in assumptions."""
-    if (whole := retold(text, code)) != text:
+    if (whole := translated(text, code)) != text:
         return whole
-    return "; ".join(retold(clause, code) for clause in text.split("; "))
+    return "; ".join(translated(clause, code) for clause in text.split("; "))
 
 
 def reason(refusal: str) -> str:
@@ -89,16 +89,16 @@ def reason(refusal: str) -> str:
 
 def in_each(text: str) -> dict[str, str]:
     """Return a text in every language, by language code."""
-    return {code: listed(text, code) for code in LANGUAGES}
+    return {code: translated_clauses(text, code) for code in LANGUAGES}
 
 
-def redrawn(part: Any, key: str = "") -> Any:
+def translated_figure(part: Any, key: str = "") -> Any:
     """Return a part of a Plotly figure's JSON with its texts in the reader's language."""
     if isinstance(part, str):
         # A legend entry can hold several names, separated by signs or tags.
-        return _NAMES.sub(lambda m: retold(m[0]), retold(part)) if key in _TEXTS else part
+        return _NAMES.sub(lambda m: translated(m[0]), translated(part)) if key in _TEXTS else part
     if isinstance(part, dict):
-        return {inner: redrawn(value, inner) for inner, value in part.items()}
+        return {inner: translated_figure(value, inner) for inner, value in part.items()}
     # Only lists under the key `text` hold texts.
     inner = key if key == "text" else ""
-    return [redrawn(v, inner) for v in part] if isinstance(part, list | tuple) else part
+    return [translated_figure(v, inner) for v in part] if isinstance(part, list | tuple) else part

@@ -19,7 +19,7 @@ def draw_figure(figure: Any, key: str, alt: str) -> None:
     """
     parts = figure.to_dict()
     if language.current() != "en":
-        parts = language.redrawn(parts)
+        parts = language.translated_figure(parts)
     if st.context.theme.type == "dark":
         parts = darkened(parts)
     layout = parts["layout"]

@@ -11,7 +11,7 @@ from dplearn.teaching.claims import Finding, Line, Place
 from dplearn.teaching.claims.reading import Note
 from dplearn.teaching.explorer.kit import address, language, look, questions
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.kit.language import retold
+from dplearn.teaching.explorer.kit.language import translated
 from dplearn.teaching.figures.claim_map import claim_map, map_finding, map_of
 
 _say = Words("check_a_claim")
@@ -65,7 +65,7 @@ def render() -> None:
     try:
         places = claims.places_in(st.session_state["claim"].encode(), "text.md")
     except ValueError as error:
-        st.error(_inert(str(error)), icon=":material/error:")
+        st.error(_escaped(str(error)), icon=":material/error:")
         return
     if len(places) < 2:
         _claim(places)
@@ -78,23 +78,23 @@ def _page(places: Sequence[Place]) -> None:
     result, summary = Counter[str](), st.empty()
     with st.spinner(_say("trying")):
         for place in places[:_LISTED]:
-            finding = _found(place.formula, place.words)
+            finding = _finding(place.formula, place.words)
             result[finding.verdict] += 1
             *_, colour = _BOXES[finding.verdict]
-            st.markdown(f":{colour}-badge[{_named(finding.verdict)}]")
+            st.markdown(f":{colour}-badge[{_verdict(finding.verdict)}]")
             (st.latex if "\\" in place.formula else st.text)(place.formula)
             _lines(finding)
-    verdicts = ", ".join(f"{count} × {_named(verdict)}" for verdict, count in result.items())
+    verdicts = ", ".join(f"{count} × {_verdict(verdict)}" for verdict, count in result.items())
     summary.markdown(
         f"**{_say('page.count', count=len(places), listed=sum(result.values()))}** {verdicts}"
     )
 
 
-def _named(verdict: str) -> str:
+def _verdict(verdict: str) -> str:
     return _say(f"verdict.{verdict}").rstrip(".。")
 
 
-def _found(formula: str, words: str) -> Finding:
+def _finding(formula: str, words: str) -> Finding:
     """Return the verdict on a formula, or why the server did not compute it."""
     try:
         return questions.ask(claims.proofread, formula, words=words)
@@ -107,7 +107,7 @@ def _claim(places: Sequence[Place]) -> None:
     state = st.session_state
     formula, words = (places[0].formula, places[0].words) if places else (state["claim"], "")
     words = f"{words} {state['words']}".strip()
-    finding = _found(formula, words)
+    finding = _finding(formula, words)
     box, icon, _ = _BOXES[finding.verdict]
     box(f"**{_say('verdict.' + finding.verdict)}** {_say('about.' + finding.verdict)}", icon=icon)
     _lines(finding)
@@ -122,28 +122,30 @@ def _claim(places: Sequence[Place]) -> None:
 def _lines(finding: Finding) -> None:
     """List the verdict of each setting, the intended setting first."""
     if not finding.lines or finding.verdict == "not read":
-        st.markdown(_inert(_in_words(finding.reason), "$<"))
+        st.markdown(_escaped(_in_words(finding.reason), "$<"))
     for line in finding.lines:
         *_, colour = _BOXES[line.verdict]
-        note = f"  \n:small[{_inert(_in_words(line.note), '$<')}]" if line.note else ""
-        st.markdown(f":{colour}-badge[{_named(line.verdict)}] {_setting(line)}{note}")
+        note = f"  \n:small[{_escaped(_in_words(line.note), '$<')}]" if line.note else ""
+        st.markdown(f":{colour}-badge[{_verdict(line.verdict)}] {_setting(line)}{note}")
     if finding.slip:
-        why = "" if language.current() == "zh" else f" {_inert(finding.slip, '$<')}"
+        why = "" if language.current() == "zh" else f" {_escaped(finding.slip, '$<')}"
         st.markdown(f"{address.entry_link(f'{finding.entry}/{finding.misprint}')}:{why}")
 
 
 def _in_words(note: str) -> str:
     """Return a note on a verdict in the reader's language."""
     if not isinstance(note, Note):
-        return retold(note)
-    return retold(note.template, **{name: _in_words(value) for name, value in note.values.items()})
+        return translated(note)
+    return translated(
+        note.template, **{name: _in_words(value) for name, value in note.values.items()}
+    )
 
 
 def _setting(line: Line) -> str:
     text = line.chinese if language.current() == "zh" else line.setting
-    return f"{_inert(text, '$<')} ({address.entry_link(line.entry)}, {line.reference})"
+    return f"{_escaped(text, '$<')} ({address.entry_link(line.entry)}, {line.reference})"
 
 
-def _inert(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:
+def _escaped(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:
     """Escape Markdown in a text, because addresses may contain any markup."""
     return re.sub(f"([{re.escape(signs)}])", r"\\\1", text)

@@ -26,7 +26,7 @@ def render() -> None:
     data = {"catalogue": _catalogue(tuple(MECHANISMS.items())), "language": language.current()}
     data |= {"answer": st.session_state.get(_ANSWER)}
     # A list, because Streamlit searches the values of a dictionary for data frames.
-    _page(key=_KEY, data=[data], on_asked_change=_asked)
+    _page(key=_KEY, data=[data], on_asked_change=_answer)
 
 
 @lru_cache(maxsize=2)
@@ -56,7 +56,7 @@ def table_or_refusal(question: dict[str, Any]) -> dict[str, Any]:
         return {"refused": {"en": str(error), "zh": f"程序库不接受这组参数：{error}"}}
 
 
-def _asked() -> None:
+def _answer() -> None:
     question = st.session_state[_KEY].asked
     st.session_state[_ANSWER] = {"key": question.get("key"), **table_or_refusal(question)}
 

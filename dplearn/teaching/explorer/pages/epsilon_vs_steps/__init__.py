@@ -19,7 +19,7 @@ from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import DROP_L
 
 _say = Words("epsilon_vs_steps")
 TITLE, GROUP, ORDER = _say["title"], "See", 10
-_ASKED, _ANSWER = "epsilon_asked", "epsilon_answer"
+_QUESTION, _ANSWER = "epsilon_question", "epsilon_answer"
 
 
 def render() -> None:
@@ -33,10 +33,9 @@ def render() -> None:
 @st.fragment
 def _page() -> None:
     """Draw the page as a fragment, which a question reruns alone."""
-    if question := st.session_state.pop(_ASKED, None):
+    if question := st.session_state.pop(_QUESTION, None):
         answer = confirmation.library_reply(question)
-        asked = {key: question.get(key) for key in ("id", "kind")}
-        st.session_state[_ANSWER] = answer | asked
+        st.session_state[_ANSWER] = answer | {key: question.get(key) for key in ("id", "kind")}
         if question.get("kind") == "prove" and "refused" not in answer:
             st.session_state["epsilon_details"] = confirmation.details_of(question)
             st.rerun()
@@ -51,11 +50,11 @@ def _page() -> None:
     fields |= {"presets": browser.presets(), "published": list(drawn_figures())}
     fields |= {"accountants": accountants()}
     # A list, because Streamlit searches the values of a dictionary for data frames.
-    _component(key="epsilon", data=[fields], on_asked_change=_asked)
+    _component(key="epsilon", data=[fields], on_asked_change=_store_question)
 
 
-def _asked() -> None:
-    st.session_state[_ASKED] = st.session_state["epsilon"].asked
+def _store_question() -> None:
+    st.session_state[_QUESTION] = st.session_state["epsilon"].asked
 
 
 _component = scripts.component("epsilonPage", style_sheet("page/page"))

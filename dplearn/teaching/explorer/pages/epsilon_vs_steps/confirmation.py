@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from dplearn.accountants import ACCOUNTANTS
+from dplearn.accountants import ACCOUNTANTS, scheme_curve
 from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
-from dplearn.mechanisms import MECHANISMS, Gaussian, Mechanism
+from dplearn.mechanisms import MECHANISMS
 from dplearn.mechanisms.sampling_scheme import (
     EPOCH_SAMPLINGS,
     SAMPLINGS,
@@ -25,7 +25,7 @@ from dplearn.mechanisms.sampling_scheme import (
 from dplearn.run import DPSGD
 from dplearn.teaching.explorer.kit import fields
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.kit.language import reason, retold
+from dplearn.teaching.explorer.kit.language import reason, translated
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import log_steps
 
@@ -49,55 +49,42 @@ def options() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Parameters of a curve: a run and its largest number of steps."""
+    """Parameters of a curve: the noise, the run with its largest number of steps, the target."""
 
     mechanism: str
-    noise_multiplier: float
-    sampling: str
-    sample_rate: float
+    plan: DPSGD
     delta: float
     adjacency: Adjacency
-    largest: int
-    drop_last: bool = False  # whether each shuffled epoch leaves out a record
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
         """Numbers of steps at which the curves are drawn."""
+        largest = self.plan.steps
         if not self.by_epoch:
-            return tuple(log_steps(self.largest)[::-_THIN][::-1])
+            return tuple(log_steps(largest)[::-_THIN][::-1])
         # Epsilon is constant within an epoch: a few steps of the first, then all epochs' ends.
-        batches = replace(self, mechanism="gaussian").sampling_scheme.batches
-        first, whole = min(batches, self.largest), self.largest // batches
+        batches = self.plan.sampling_scheme.batches
+        first, whole = min(batches, largest), largest // batches
         begun = [t for t in log_steps(first) if t >= first / 20]
         ends = [batches * k for k in log_steps(whole)] if whole else []
-        return tuple(sorted({*begun, *ends, self.largest}))
+        return tuple(sorted({*begun, *ends, largest}))
 
-    @cached_property
+    @property
     def by_epoch(self) -> bool:
         """Whether the batches of an epoch are drawn jointly."""
-        return self.sampling in EPOCH_SAMPLINGS
+        return self.plan.sampling in EPOCH_SAMPLINGS
 
     @property
     def sampling_scheme(self) -> SamplingScheme:
-        """Sampling scheme of a step, or of an epoch."""
-        how = self.base, self.sampling, self.sample_rate, self.largest
-        return SamplingScheme.of(*how, drop_last=self.drop_last)  # type: ignore[arg-type]
-
-    @cached_property
-    def base(self) -> Mechanism:
-        """Mechanism of one step, without sampling."""
-        return MECHANISMS[self.mechanism](self.noise_multiplier)
-
-    @cached_property
-    def plan(self) -> DPSGD:
-        """DPSGD plan of a run with Gaussian noise."""
-        return DPSGD(
-            noise_multiplier=self.noise_multiplier,
-            sample_rate=self.sample_rate,
-            steps=self.largest,
-            sampling=self.sampling,  # type: ignore[arg-type]
-            drop_last=self.drop_last,
-        )
+        """Sampling scheme of a step, or of an epoch, which needs Gaussian noise."""
+        plan: Any = self.plan
+        if self.mechanism == "gaussian":
+            return plan.sampling_scheme
+        if self.by_epoch:
+            what = f"{plan.sampling} batches with {self.mechanism} noise"
+            raise validate.unsupported(what, "the theorem is for Gaussian noise")
+        base: Any = MECHANISMS[self.mechanism](plan.noise_multiplier)
+        return SamplingScheme.of(base, plan.sampling, plan.sample_rate, plan.steps)
 
 
 @dataclass(frozen=True)
@@ -136,22 +123,17 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | st
     if not scenario.by_epoch:
         return []
     natural = default_adjacency("poisson")
-    quoted = replace(scenario, sampling="poisson", drop_last=False, adjacency=natural)
+    plan = replace(scenario.plan, sampling="poisson", drop_last=False)
+    quoted = replace(scenario, plan=plan, adjacency=natural)
     return _numbers(g.epsilon for g in answer_of(REFERENCE, quoted, steps).curve)
 
 
 @lru_cache(maxsize=2048)
 def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
     """Return an accountant's curve of a run, or the reason for none."""
-    law, base = ACCOUNTANTS[name](), scenario.base
-    asked: Any = {"delta": scenario.delta, "steps": [*steps], "adjacency": scenario.adjacency}
+    law, target = ACCOUNTANTS[name](), {"delta": scenario.delta, "adjacency": scenario.adjacency}
     try:
-        if isinstance(base, Gaussian):
-            return Answer(scenario.plan.guarantees(law, **asked))
-        if scenario.by_epoch:
-            what = f"Accountant {name}: {scenario.sampling} batches with {base.name} noise"
-            raise validate.unsupported(what, "the theorem is for Gaussian noise")
-        return Answer(law.epsilon_curve(scenario.sampling_scheme.mechanism, **asked))
+        return Answer(scheme_curve(law, [scenario.sampling_scheme], steps, **target))  # type: ignore[arg-type]
     except (NotImplementedError, ArithmeticError) as error:
         return Answer(refusal=str(error))
 
@@ -163,7 +145,7 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
             return _curves(question)
         here = _here(question)
         scenario = _scenario(question, here)
-        curve = answer_of(REFERENCE, scenario, (min(here, scenario.largest),)).curve
+        curve = answer_of(REFERENCE, scenario, (here,)).curve
         reply = {"key": question["key"], "T": here, "agrees": None}
         if not curve or curve[0].epsilon == math.inf:
             return reply
@@ -180,7 +162,7 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
         return reply | {"agrees": agrees}
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         why = str(error) if isinstance(error, ValueError) else "Expected a run, got none."
-        return {"key": question.get("key"), "of": {}, "steps": [1], "refused": retold(why)}
+        return {"key": question.get("key"), "of": {}, "steps": [1], "refused": translated(why)}
 
 
 def details_of(question: Mapping[str, Any]) -> Answers:
@@ -188,7 +170,7 @@ def details_of(question: Mapping[str, Any]) -> Answers:
     here = _here(question)
     scenario = _scenario(question, here)
     names = tuple(name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]})
-    return Answers(scenario, min(here, scenario.largest), names, int(question.get("records") or 1))
+    return Answers(scenario, here, names, int(question.get("records") or 1))
 
 
 def _here(question: Mapping[str, Any]) -> int:
@@ -199,21 +181,21 @@ def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
     """Return the run of a question; raise ValueError if a field is out of range."""
     run = question["run"]
     words: Any = {name: fields.chosen(run, name, all_) for name, all_ in options().items()}
-    names = "noise_multiplier", "sample_rate", "delta"
-    numbers: Any = {name: fields.number(run, name) for name in names}
+    numbers: Any = {name: fields.number(run, name) for name in ("noise_multiplier", "sample_rate")}
     sampling = words.pop("sampling")
     kind, left = sampling.removesuffix(DROP_LAST), sampling.endswith(DROP_LAST)
-    return Scenario(**words, **numbers, sampling=kind, drop_last=left, largest=largest)
+    plan = DPSGD(**numbers, steps=largest, sampling=kind, drop_last=left)
+    return Scenario(words["mechanism"], plan, fields.number(run, "delta"), words["adjacency"])
 
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return bounds over the steps by accountant, the quoted claim, and refusals."""
     largest, here = int(fields.number(question, "steps", "largest")), _here(question)
     scenario = _scenario(question, largest)
-    steps = tuple(sorted({*scenario.steps, min(here, scenario.largest)}))
+    steps = tuple(sorted({*scenario.steps, min(here, largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
     answers = {name: answer_of(name, scenario, steps) for name in names}
-    refusals = {name: retold(reason(a.refusal)) for name, a in answers.items() if a.refusal}
+    refusals = {name: translated(reason(a.refusal)) for name, a in answers.items() if a.refusal}
     reply = {"key": question["key"], "steps": steps, "refusals": refusals}
     reply |= {"of": {n: _ends(a.curve) for n, a in answers.items() if a.curve}}
     reply |= {"stairs": scenario.by_epoch}
@@ -222,15 +204,16 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     if len(refusals) == len(names):
         # The reason why no theorem covers the run, and single changes that a theorem covers.
         why, changes = answers[REFERENCE].refusal, []
+        run = question["run"] | {"sampling": scenario.plan.sampling}
         for field, names in options().items():
             spelled = fields.named(names)
             for option in names:
-                if option != getattr(scenario, field) and not option.endswith(DROP_LAST):
-                    other = replace(scenario, **{"drop_last": False, field: option})  # type: ignore[arg-type]
+                if option != run[field] and not option.endswith(DROP_LAST):
                     with suppress(NotImplementedError, TypeError, ValueError):
+                        other = _scenario({"run": run | {field: option}}, largest)
                         other.sampling_scheme.mechanism.profiles(other.adjacency)
                         changes.append(f"{_say(f'{field}.label')}: {spelled[option]}")
-        reply["refused"] = _say("uncovered", why=retold(reason(why)))
+        reply["refused"] = _say("uncovered", why=translated(reason(why)))
         if changes:
             reply["refused"] += f" {_say('changes', changes='; '.join(changes))}"
     return reply

@@ -2,17 +2,15 @@
 
 import datetime
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from importlib import util
 from typing import Any
 
 import streamlit as st
 
-from dplearn.mechanisms.sampling_scheme import sampled
-from dplearn.run import Plan
-from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS, Statement
+from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS
 from dplearn.teaching.explorer.kit.fields import Words, named
-from dplearn.teaching.explorer.kit.language import listed, retold
+from dplearn.teaching.explorer.kit.language import translated, translated_clauses
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import Answers
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.template import style_of
@@ -29,7 +27,7 @@ def show_details(answers: Answers) -> None:
     name, best = answers.best
     proved = text.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
     clauses = dict.fromkeys(a for g in answers.readings.values() for a in g.assumptions)
-    assumed = _say("true_if", assumptions=listed("; ".join(clauses))) if clauses else ""
+    assumed = _say("true_if", assumptions=translated_clauses("; ".join(clauses))) if clauses else ""
     st.markdown(f"{style_of(name).label}: **{proved}**. {assumed}")
     if answers.scenario.delta * answers.records >= 1:
         share = f"{1 / answers.records:.3g}"
@@ -54,12 +52,12 @@ def show_details(answers: Answers) -> None:
 
 def subtitle(answers: Answers) -> str:
     """Return a one-line description of the run."""
-    run = answers.scenario
+    run, plan = answers.scenario, answers.scenario.plan
     words = named([run.mechanism, run.adjacency])
-    drawn = retold(SAMPLED.get(run.sampling, run.sampling))
+    drawn = translated(SAMPLED.get(plan.sampling, plan.sampling))
     return (
         f"{words[run.mechanism]}, {'b' if run.mechanism == 'laplace' else 'σ'} = "
-        f"{run.noise_multiplier:.4g}, q = {run.sample_rate:.4g}, δ = {run.delta:g}, {drawn}, "
+        f"{plan.noise_multiplier:.4g}, q = {plan.sample_rate:.4g}, δ = {run.delta:g}, {drawn}, "
         f"{words[run.adjacency].lower()}, T = {text.spaced(answers.here)}"
     )
 
@@ -67,7 +65,7 @@ def subtitle(answers: Answers) -> str:
 def no_certificate(answers: Answers) -> str:
     """Return the message key of why a run has no certificate; empty if it has one."""
     run = answers.scenario
-    if run.mechanism != "gaussian" or run.sampling not in ("poisson", "none"):
+    if run.mechanism != "gaussian" or run.plan.sampling not in ("poisson", "none"):
         return "form"
     return "" if util.find_spec("flint") else "flint"
 
@@ -78,7 +76,7 @@ def as_certificate(answers: Answers) -> str:
     from dplearn.certificates import certify
 
     run, steps = answers.scenario, answers.here
-    step = sampled(run.base, sampling=run.sampling, sample_rate=run.sample_rate)  # type: ignore[arg-type]
+    step = run.sampling_scheme.mechanism
     try:
         return f"{certify(step, steps=steps, delta=run.delta, adjacency=run.adjacency)}\n"
     except NotImplementedError as error:
@@ -92,13 +90,13 @@ def _statement(answers: Answers) -> None:
         return
     st.caption(_say("about"))
     parts = _entries()
-    if missing := [_say(f"told.{part}") for part, entry in parts.items() if not entry]:
+    if missing := [_say(f"entries.{part}") for part, entry in parts.items() if not entry]:
         st.info(_say("missing", parts=" · ".join(missing)))
         return
     parts |= {"adjacency": run.adjacency, "accountant": name}
     parts["date"] = datetime.date.today()  # not the day when the server started
     try:
-        stated = _stated(replace(run.plan, steps=answers.here), run.delta, **parts)
+        stated = replace(run.plan, steps=answers.here).statement(delta=run.delta, **parts)
     except ValueError as refusal:
         st.info(str(refusal))
         return
@@ -114,18 +112,13 @@ def _statement(answers: Answers) -> None:
 def _entries() -> dict[str, Any]:
     """Draw input fields for a privacy statement; return what the reader enters."""
     parts: dict[str, Any] = {}
-    for place, part in zip(4 * st.columns(2), _say.table("told"), strict=True):
-        label, key = _say(f"told.{part}"), f"told_{part}"
+    for place, part in zip(4 * st.columns(2), _say.table("entries"), strict=True):
+        label, key = _say(f"entries.{part}"), f"entry_{part}"
         if options := _OPTIONS.get(part):
-            names = {"": _say("choose"), **{o: retold(result) for o, result in options.items()}}
+            names = {"": _say("choose"), **{o: translated(result) for o, result in options.items()}}
             parts[part] = place.selectbox(label, names, format_func=names.__getitem__, key=key)
         elif part == "records":
             parts[part] = place.number_input(label, min_value=1, value=None, step=1, key=key)
         else:
             parts[part] = place.text_input(label, key=key)
     return parts
-
-
-@lru_cache(maxsize=64)
-def _stated(plan: Plan, delta: float, **parts: Any) -> Statement:
-    return plan.statement(delta=delta, **parts)

@@ -25,12 +25,12 @@ from dplearn.teaching.book.sentences import label, signature
 from dplearn.teaching.explorer.kit import address, look, questions, scripts
 from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.kit.language import retold
+from dplearn.teaching.explorer.kit.language import translated
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 
 _say = Words("formula_book")
 # Sentences about an entry, in the reader's language.
-words = sentences.Wording(retold)
+words = sentences.Wording(translated)
 PICTURES = ("curve", "cloud")
 # Fields of the address with defaults; `_key` renames parameters that clash.
 START = {"id": next(iter(book)), "misprint": "none", "picture": "curve", "along": "", "draw": "0"}
