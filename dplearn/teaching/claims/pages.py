@@ -58,13 +58,13 @@ _AFTER = re.compile(r"\s*(?:[.,;:!?)\]—–|$]|\Z)|\s+(?![A-Za-z]+\()[A-Za-z]{2
 _OPERATORS = tuple("+-−*·/^=≤≥<>")
 # Words behind and before a formula that name its quantity.
 _BEHIND = re.compile(rf"[\s$)]*[-‑–]?\s*{reading.NOTIONS}", re.IGNORECASE)
-_SAID = re.compile(
+_QUANTITY = re.compile(
     r"(?<![A-Za-z])(?:(?P<variance>variance|方差)|(?P<sigma>standard\sdeviation|标准差)"
     r"|(?P<scale>scale(?:\sof)?|尺度(?:参数)?)|(?P<rdp>RDP))(?:\s(?:parameter|guarantee|bound))?"
     r"(?:\s(?:per|for)(?:\s\w+){1,3}?)?(?:\sis(?:\sequal\sto)?|\sof(?=\sat)|[为是取])?"
     r"(?P<most>\sat\smost)?\s*\Z"
 )
-_SAID_OF = {"variance": "Var", "sigma": r"\sigma", "scale": "b", "rdp": r"D_\alpha"}
+_LEFT_SIDES = {"variance": "Var", "sigma": r"\sigma", "scale": "b", "rdp": r"D_\alpha"}
 _MACRO = re.compile(
     r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*"
     r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,40}\}){0,80}\}){1,80})\}"
@@ -142,10 +142,10 @@ def places_in(content: bytes, name: str) -> list[Place]:
             raise ValueError(f"Expected a notebook, got something else in {name}.") from None
         kind = ".md"
     claims = (place._replace(cell=k) for k, cell in cells for place in _of_text(cell, kind))
-    found = list(islice(claims, _MANY + 1))
-    if len(found) > _MANY:
+    places = list(islice(claims, _MANY + 1))
+    if len(places) > _MANY:
         raise ValueError(f"Expected at most {_MANY:,} claims, got more in {name}.")
-    return found
+    return places
 
 
 def _decoded(content: bytes, name: str) -> str:
@@ -195,13 +195,13 @@ def _notion(text: str, start: int, end: int) -> str:
     r"""Return the notion or left side named beside a formula: ``DP``, ``Var \le ``, or ""."""
     if behind := _BEHIND.match(text[end : end + 60]):
         return reading.notion_of(behind[1])
-    said = _SAID.search(text, max(start - 60, 0), start)
-    if not said:
+    quantity = _QUANTITY.search(text, max(start - 60, 0), start)
+    if not quantity:
         return ""
-    left = next(x for name, x in _SAID_OF.items() if said[name])
+    left = next(x for name, x in _LEFT_SIDES.items() if quantity[name])
     gaussian = re.search("gauss|normal|高斯", text[max(start - 200, 0) : start], re.IGNORECASE)
     left = r"\sigma" if left == "b" and gaussian else left
-    return left + (r" \le " if said["most"] else " = ")
+    return left + (r" \le " if quantity["most"] else " = ")
 
 
 def _plain_formulas(text: str) -> Iterator[tuple[int, int, str]]:
@@ -306,19 +306,19 @@ def line_of(name: str, place: Place, finding: Finding) -> str:
     id = finding.entry + (f"/{finding.misprint}" if finding.misprint else "")
     mark = f" [{id}]" if id else ""
     formula = " ".join(place.formula.split())
-    said = f"{finding.verdict}: {formula}: {finding.reason}"
-    return f"{where}:{place.line}:{place.column}: {severity}: {said}{mark}"
+    text = f"{finding.verdict}: {formula}: {finding.reason}"
+    return f"{where}:{place.line}:{place.column}: {severity}: {text}{mark}"
 
 
 def _run(options: argparse.Namespace) -> int:
     """Judge the claims of the files, print them, and return the exit status."""
-    found: list[tuple[str, Place]] = []
+    claims: list[tuple[str, Place]] = []
     for name in options.files:
         with sys.stdin.buffer if name == "-" else Path(name).open("rb") as file:
             content = file.read(MOST + 1)
-        found += [(name, place) for place in places_in(content, "-.md" if name == "-" else name)]
+        claims += [(name, place) for place in places_in(content, "-.md" if name == "-" else name)]
     rows: list[tuple[str, Place, Finding]] = []
-    for name, place in found:
+    for name, place in claims:
         finding = proofread(place.formula, words=place.words)
         rows.append((name, place, finding))
         shown = options.all or finding.verdict != "not read"

@@ -1,11 +1,9 @@
 """Formulas of the book to proofread: right, misprinted, randomly edited, and without a claim.
 
-The truth of each comes from the book's oracles, which do not use the reader under test. Every
-fifth formula is `held_out` from tuning.
+The truth of each comes from the book's oracles, which do not use the reader under test.
 """
 
 import re
-import zlib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from inspect import signature
@@ -32,10 +30,6 @@ class Row:
     formula: str
     words: str = ""
     claim: Expression | None = None  # the edited expression, in the entry's parameters
-
-    @property
-    def held_out(self) -> bool:
-        return zlib.crc32(self.id.encode()) % 5 == 4
 
 
 # Rows

@@ -40,7 +40,7 @@ UNKNOWN = ["", "für zehn Menschen zugleich", "pour dix voisins ensemble"]
     ("对于大小为 k 的群组", "refuted"), ("a group of k people", "refuted"),
     ("a total of k releases", "holds"), ("G-C8b", "refuted"), ("dplearn: G-C7b", "holds"),
 ])  # fmt: skip
-def test_words_sort_settings_and_remove_none(words, verdict):
+def test_words_sort_settings_without_removing_one(words, verdict):
     found, bare = proofread(RHO, words=words), proofread(RHO)
     assert found.verdict == verdict
     assert {(x.entry, x.verdict) for x in found.lines} == {(x.entry, x.verdict) for x in bare.lines}
@@ -56,7 +56,7 @@ def test_the_classical_gaussian_fails_beyond_8_42():
         assert proofread(CLASSICAL, words=words).verdict == verdict
 
 
-def test_counterexample_is_simple_and_keeps_the_symbols():
+def test_counterexample_is_simple_and_uses_printed_letters():
     found = proofread(r"\rho=\Delta^2/(4\sigma^2)", words="Gaussian noise").lines[0]
     assert found.note == "at Δ = 1, σ = 1 it gives 0.25 where 0.5 is needed"
     found = proofread(r"\epsilon_T = \tau_0 + \ln(1/\delta)/\alpha - 1")

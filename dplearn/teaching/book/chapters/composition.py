@@ -47,7 +47,7 @@ def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float] | None) ->
 
 
 def parts_epsilon(*, epsilons, moves=False):
-    """Return epsilon of releases on disjoint parts when a record is added, or moves to another.
+    """Return epsilon of releases on disjoint parts if a record joins, or moves to another part.
 
     Each release is a randomized response on whether its part holds the record.
     """
@@ -61,8 +61,8 @@ def parts_epsilon(*, epsilons, moves=False):
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
     """Return the largest D_a / a over a grid of orders a >= 1, in both directions."""
-    pairs, moments = (np.log(np.array([p, q])), np.log(np.array([q, p]))), _ORDERS - 1
-    logs = np.max([oracles.log_moment(a, b, moments) for a, b in pairs], axis=0)
+    pair, moments = (np.log(p), np.log(q)), _ORDERS - 1
+    logs = np.max([oracles.log_moment(*x, moments) for x in (pair, pair[::-1])], axis=0)
     kl = max(oracles.mean_loss(p, q), oracles.mean_loss(q, p))
     return max(kl, float(np.max(logs / moments / _ORDERS)))
 

@@ -47,7 +47,7 @@ def std_of_divergence(*, order, epsilon, distance):
 
 
 def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
-    r"""Exact delta of Gaussian noise at `epsilon` (Balle & Wang 2018, Theorem 8).
+    r"""Return the exact delta of Gaussian noise at `epsilon` (Balle & Wang 2018, Theorem 8).
 
     .. math:: \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big)
         - e^\varepsilon\Phi\Big(-\frac\mu2-\frac\varepsilon\mu\Big),\quad \mu = \Delta/\sigma

@@ -32,7 +32,7 @@ def delta_of_releases(total, local, steps, paid=0.0):
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
-    """Return the number of releases above which `bound` beats the sum of epsilons, or inf."""
+    """Return the number of releases above which `bound` is below the sum, or inf."""
     total = lambda log: bound(epsilon=epsilon, steps=math.exp(log), slack=slack)
     better = lambda log: total(log) < math.exp(log) * epsilon
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))
@@ -348,8 +348,7 @@ def group_privacy_simple(*, epsilon, delta, group):
 @given("epsilon >= 0", epsilon=Log(1e-3, 9.0))
 # The probability of a rare outcome grows by e^epsilon at each of the two steps.
 @identity("Vadhan 2017, Lemma 2.2, for two steps", lambda epsilon: oracles.worst_event_epsilon_at(
-          [1e-9, 1 - 1e-9], [1e-9 * math.exp(2 * epsilon), 1 - 1e-9 * math.exp(2 * epsilon)], 0.0),
-          tolerance=1e-5)
+          *([x, 1 - x] for x in (1e-9, 1e-9 * math.exp(2 * epsilon))), delta=0.0), tolerance=1e-5)
 @setting("replacing a record, of an ε-DP guarantee for adding or removing one",
          "由增删一条记录的 ε-DP 得到替换一条记录的保证", "epsilon",
          "replac substitut swap bounded 替换 有界", rare=True)

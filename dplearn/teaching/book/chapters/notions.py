@@ -51,7 +51,7 @@ def sampled_pair_renyi(*, p, q, order, sample_rate):
 
 
 def _sampled_rdp(order, rdp, sample_rate):
-    """Return the larger RDP, once sampled, of randomized response and of Gaussian noise."""
+    """Return the larger RDP of sampled randomized response and of sampled Gaussian noise."""
     far = rdp + np.log(2) / (order - 1) + 1e-6
     local = below.root(lambda e: rdp - below.coin_rdp(e, order), lower=0.0, upper=far)
     exact, lie = 1 / (1 + np.exp(-local)), 1 / (1 + np.exp(local))

@@ -322,7 +322,7 @@ def _by_all_subsets(*, order, noise_std, records, batch, alike):
 
 
 def _normal(*, order, noise_std, records, batch, alike):
-    """Return normal laws with the mean of the sum and the variance of a sample with replacement."""
+    """Return the divergence of normal laws, with the variance of a sample with replacement."""
     rates = ((alike + 1) / records, alike / records)
     laws = [(batch * p, math.sqrt(noise_std**2 + batch * p * (1 - p))) for p in rates]
     return max(
@@ -355,12 +355,12 @@ def _log_excess(order, noise_std, records, batch, alike):
         count, rise = np.append(count, alike + 1.0), np.append(rise, 1.0)
         log_p = np.append(log_p, log_q[-1] + math.log((batch - alike) / (records - alike)))
         log_q = np.append(log_q, -np.inf)
-    # Ratios are at most (k + 1) / (k + 1 - m): what is rarer than this weighs nothing.
+    # Ratios are at most (k + 1) / (k + 1 - m), so rarer counts are negligible.
     largest = -math.log1p(-batch / (alike + 1)) if batch <= alike else math.inf
     near = np.maximum(log_p, log_q) > max(-80 - np.max(order) * largest, -1e300)
     count, log_q, log_p, rise = count[near], log_q[near], log_p[near], rise[near]
     seen = np.isfinite(log_q)
-    # In units of noise_std: at height y the integrand is e^{growth y^2 / 2} times as large at most.
+    # In units of noise_std the integrand at height y is at most e^{growth y^2 / 2} times as large.
     growth = 1 + 0.3 * np.max(order) / noise_std**2
     strip = min(0.5 * math.pi * noise_std, math.sqrt(78.0 / growth))
     step = noise_std * 2 * math.pi / (0.5 * growth * strip + 39.0 / strip)
@@ -402,7 +402,7 @@ def subset_sum_rdp(*, order, noise_std, records, batch, alike):
 
     alike: how many of the other records are 1/2; 0 is the bad case, half of them the good one"""
     order = np.asarray(order, dtype=float)
-    # Turned round, every record changes its sign.
+    # In the reverse order every record changes its sign.
     both = [_log_excess(order, noise_std, records, batch, k) for k in (alike, records - 1 - alike)]
     return (np.logaddexp(0.0, np.max(both, axis=0)) / (order - 1)).reshape(order.shape)[()]
 
@@ -427,10 +427,10 @@ def subset_mean_variance(*, records, batch, ones):
 
 
 def worst_subset_sum_rdp(*, order, noise_std, records, batch):
-    r"""Largest divergence of a subset sum over all data of -1/2 and 1/2: that of the bad case.
+    r"""Return the largest divergence of a subset sum over all data of -1/2 and 1/2.
 
-    Give the sum of m - 1 of the others away, and who is drawn if the record is not. What is left
-    is the sampled Gaussian or its reverse, whose divergence is smaller; joint quasi-convexity.
+    Condition on the sum of m - 1 others and on the record drawn in place of this one. The rest is
+    the sampled Gaussian or its reverse, whose divergence is smaller (joint quasi-convexity).
     """
     return sampled_gaussian_rdp_integer(
         order=order, noise_multiplier=noise_std, sample_rate=batch / records

@@ -33,7 +33,7 @@ def log_mixture(means: Means, sigma: float) -> oracles.Density:
 def mixture_delta(p: Means, q: Means, *, epsilon: float, sigma: float) -> float:
     """Return the hockey-stick divergence of two mixtures of Gaussians."""
     means = [*p, *q]
-    # The loss of Gaussians 0.05 apart reaches epsilon + 20, and then twelve deviations more.
+    # Where the loss of Gaussians 0.05 apart is epsilon + 20, plus twelve deviations.
     far = 12 * sigma + sigma**2 * (epsilon + 20) / 0.05
     low, high = min(means) - min(far, 60 * sigma + 10), max(means) + min(far, 60 * sigma + 10)
     return oracles.density_delta(log_mixture(p, sigma), log_mixture(q, sigma), epsilon, low, high)
@@ -45,7 +45,7 @@ def sampled_means(sample_rate: float, shift: float = 1.0) -> Means:
 
 
 def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0.0):
-    """Return delta of a Poisson-sampled record that contributes `first` or, instead, `second`."""
+    """Return delta of replacing a Poisson-sampled contribution `first` by `second`."""
     pair = sampled_means(sample_rate, first), sampled_means(sample_rate, second)
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
@@ -64,7 +64,7 @@ def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
 
 
 def mixed_event_delta(*, p, q, epsilon, sample_rate, other=None, added=False):
-    """Return delta of a sampled record with output law p against its absence or another's."""
+    """Return delta between a sampled record of output law p and its absence, or `other`."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     replaced = q if other is None else sample_rate * other + (1 - sample_rate) * q
     pair = (replaced, mixed) if added else (mixed, replaced)
@@ -265,7 +265,7 @@ enter(sampled_gaussian_delta,
 
 
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
-    """Return epsilon of the number of ones among randomized responses; the others hold 0."""
+    """Return epsilon of the number of ones among randomized responses to one bit and zeros."""
     ones = np.arange(records)
     lie, exact = (-np.log1p(math.exp(x)) for x in (local_epsilon, -local_epsilon))
     counts = gammaln(records) - gammaln(ones + 1) - gammaln(records - ones)

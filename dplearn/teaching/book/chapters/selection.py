@@ -95,8 +95,8 @@ enter(selection_rdp,
             order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
             other_epsilon=_both("other_order"), shape=_SHAPE, stop=_STOP),
       upper("Papernot & Steinke 2022, Theorem 2", lambda p, q, order, shape, stop:
-            oracles.finite_renyi(best_of(p, repetitions(shape=shape, stop=stop)),
-            best_of(q, repetitions(shape=shape, stop=stop)), order), points=60),
+            oracles.finite_renyi(*(best_of(scores, repetitions(shape=shape, stop=stop)) for scores
+            in (p, q)), order=order), points=60),
       printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1,
               shape=1.0, stop=0.1),
       wrong("free", "The choice among runs leaks too; tuning must be paid for.", "epsilon"),

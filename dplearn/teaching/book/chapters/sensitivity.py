@@ -84,7 +84,7 @@ def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
 
 
 def largest_change(statistic, data, lower, upper, adjacency="replace_one"):
-    """Return the largest change of a statistic when a value joins `data`, or is then replaced."""
+    """Return the largest change of a statistic if a value joins `data`, or if it is replaced."""
     after = [statistic([*data, x]) for x in np.linspace(lower, upper, 5)]
     before = [statistic(data)] if adjacency == "add_remove" else after
     return max(max(after) - min(before), max(before) - min(after))

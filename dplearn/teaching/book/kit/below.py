@@ -55,26 +55,26 @@ def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDA
     )
     lies = np.arange(int(np.max(steps)) + 1.0)
     missing = np.maximum(steps - lies, 0)
-    log_chance = gammaln(steps + 1) - gammaln(lies + 1) - gammaln(missing + 1)
-    log_chance += missing * epsilon - steps * np.logaddexp(0, epsilon)
-    chance = np.where(lies <= steps, np.exp(log_chance), 0.0)
-    return _epsilon_of_losses((steps - 2 * lies) * epsilon, chance, slack)[..., 0]
+    log_mass = gammaln(steps + 1) - gammaln(lies + 1) - gammaln(missing + 1)
+    log_mass += missing * epsilon - steps * np.logaddexp(0, epsilon)
+    mass = np.where(lies <= steps, np.exp(log_mass), 0.0)
+    return _epsilon_of_losses((steps - 2 * lies) * epsilon, mass, slack)[..., 0]
 
 
 def lists_epsilon(epsilons: ArrayLike, slack: ArrayLike) -> NDArray:
     """Return epsilon at delta `slack` of composed randomized responses, one list per row."""
     epsilons, slack = np.asarray(epsilons, float)[..., None, :], np.asarray(slack, float)
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=epsilons.shape[-1])))
-    chance = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
-    return _epsilon_of_losses(np.sum(signs * epsilons, axis=-1), chance, slack)
+    mass = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
+    return _epsilon_of_losses(np.sum(signs * epsilons, axis=-1), mass, slack)
 
 
-def _epsilon_of_losses(loss: NDArray, chance: NDArray, delta: NDArray) -> NDArray:
-    """Return epsilon at delta of losses and their chances on the last axis."""
+def _epsilon_of_losses(loss: NDArray, mass: NDArray, delta: NDArray) -> NDArray:
+    """Return epsilon at delta of losses and their masses on the last axis."""
 
     def excess(total: NDArray) -> NDArray:
         remaining = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
-        return np.sum(chance * remaining, axis=-1, keepdims=True) - delta
+        return np.sum(mass * remaining, axis=-1, keepdims=True) - delta
 
     return root(excess, lower=0.0, upper=np.max(loss, axis=-1, keepdims=True)) * _ROOM
 
@@ -92,7 +92,7 @@ def coin_rdp(epsilon: ArrayLike, order: ArrayLike) -> NDArray:
 
 
 def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return the largest epsilon at delta found among two-point laws of Rényi divergence `rdp`."""
+    """Return the largest epsilon at delta of two-point laws of Rényi divergence `rdp`."""
     orders, rdp, delta = np.broadcast_arrays(*(np.asarray(x, float) for x in (orders, rdp, delta)))
     best = np.zeros(orders.shape)
     for times in (1.0001, 1.02, 1.1, 1.3, 1.8, 3, 6, 15, 50, 200, 1000):

@@ -200,8 +200,8 @@ def _evidence(
 ) -> tuple[list[Case], Case, str]:
     """Return all tested cases, the worst one, and the first wrong printed value."""
     checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
-    found = search(claim, seed=seed, points=points or claim.points, searches=searches)
-    return (*found, checks.wrong_example(claim))
+    cases, worst = search(claim, seed=seed, points=points or claim.points, searches=searches)
+    return cases, worst, checks.wrong_example(claim)
 
 
 def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[list[Case], Case]:
