@@ -19,7 +19,7 @@ ROOMS = (
     *("dplearn.federated.noise", "dplearn.federated.simulation", "dplearn.audit"),
     *("dplearn.datasets", "dplearn.teaching.browser", "dplearn.teaching.choosing"),
     *("dplearn.teaching.explorer", "dplearn.teaching.figures", "dplearn.teaching.site"),
-    "dplearn.teaching.classroom",
+    *("dplearn.teaching.classroom", "dplearn.training"),
     *("dplearn.teaching.book", "dplearn.teaching.claims"),
 )
 RANGE = re.compile(r"[<>]|\b[Ii]n [\[({`]|\bshape\b|\bany\b|as in `|those of `")
