@@ -52,12 +52,14 @@ def print_json(rows: Iterable[dict[str, Any]]) -> None:
     print(json.dumps([*rows], indent=2, allow_nan=False))
 
 
+def in_latex(text: str) -> str:
+    """Return a text as LaTeX, with names of signs replaced by the signs."""
+    return in_signs(text).translate(str.maketrans(_TEX))
+
+
 def as_latex(rows: Mapping[str, str]) -> str:
     """Return a two-column LaTeX table that needs no LaTeX package."""
-    escaped = (
-        [in_signs(text).translate(str.maketrans(_TEX)) for text in row] for row in rows.items()
-    )
-    lines = [rf"{name} & {words} \\" for name, words in escaped]
+    lines = [rf"{in_latex(name)} & {in_latex(words)} \\" for name, words in rows.items()]
     return "\n".join([r"\begin{tabular}{lp{0.7\linewidth}}", *lines, r"\end{tabular}", ""])
 
 
@@ -80,6 +82,9 @@ class Shown:
         cells = (map(html.escape, map(in_signs, row)) for row in self._shown().items())
         lines = "".join(f"<tr><th>{name}</th><td>{words}</td></tr>" for name, words in cells)
         return f"<table>{lines}</table>"
+
+    def _repr_latex_(self) -> str:
+        return as_latex(self._shown())
 
 
 class ProgressLine:

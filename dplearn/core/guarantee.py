@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from dplearn.core.display import ReadOnly, in_signs
+from dplearn.core.display import ReadOnly, in_latex, in_signs
 
 __all__ = ["Adjacency", "Guarantee", "Kind", "Reference"]
 Adjacency = Literal["add_remove", "replace_one", "zero_out"]
@@ -84,6 +84,9 @@ class Guarantee:
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(in_signs(str(self)))}</p>"
+
+    def _repr_latex_(self) -> str:
+        return in_latex(str(self))
 
     @property
     def is_bound(self) -> bool:

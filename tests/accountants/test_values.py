@@ -67,3 +67,4 @@ def test_results_are_shown_in_notebooks(name):
     value = VALUES[name]
     assert value._repr_html_().startswith(("<p>", "<table>"))
     assert "epsilon" not in value._repr_html_()
+    assert not set("αβεδσ≤≥") & set(value._repr_latex_())
