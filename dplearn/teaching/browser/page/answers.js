@@ -26,7 +26,7 @@ export class Answers {
     this.server = server;
     this.later = later;
     this.changed = changed;
-    this.kept = new Cache(3000);
+    this.cache = new Cache(3000);
   }
 
   /** Return the accountants to compute, always with PLD, which the main sentence uses. */
@@ -43,14 +43,14 @@ export class Answers {
    * where PLD has null points, which it replaces, because it can be slower than PLD. */
   bounds(run, steps, names) {
     const key = Answers.key(run, steps);
-    const missing = names.filter((name) => !this.kept.has(key + name));
+    const missing = names.filter((name) => !this.cache.has(key + name));
     if (missing.length) {
       const draft = steps.length > 1;
       const found = this.engine.curves(run, steps, { accountants: missing, draft });
-      for (const name of missing) this.kept.set(key + name, found[name]);
+      for (const name of missing) this.cache.set(key + name, found[name]);
       if (found.pld && draft) this.complete(run, steps, found.pld);
     }
-    const of = Object.fromEntries(names.map((name) => [name, this.kept.get(key + name)]));
+    const of = Object.fromEntries(names.map((name) => [name, this.cache.get(key + name)]));
     return of.pld.upper.includes(null) && !of.rdp ? this.bounds(run, steps, [...names, "rdp"]) : of;
   }
 
@@ -143,7 +143,7 @@ export class Server {
   constructor(send, changed) {
     this.send = send;
     this.changed = changed;
-    this.kept = new Cache(60);
+    this.cache = new Cache(60);
     this.waiting = false;
     this.since = 0;
     this.id = Date.now();
@@ -169,7 +169,7 @@ export class Server {
       // JSON has Infinity as a string.
       const ends = (all) => all && all.map((x) => (x === null ? null : Number(x)));
       const of = Object.fromEntries(Object.entries(answer.of).map(([name, one]) => [name, { lower: ends(one.lower), upper: ends(one.upper) }]));
-      this.kept.set(answer.key, { ...answer, of, asked: true });
+      this.cache.set(answer.key, { ...answer, of, asked: true });
     }
     this.changed();
   }
@@ -179,7 +179,7 @@ export class Server {
   curves(run, largest) {
     const most = Math.min(largest, MOST);
     const key = `${keyOf(run)}|${most}`;
-    const have = this.kept.get(key);
+    const have = this.cache.get(key);
     const known = have && run.shown.every((name) => have.of[name] || have.refusals?.[name]);
     const exact = have && (have.steps.includes(run.T) || run.T > have.steps.at(-1));
     if (!have?.refused && !(known && (this.held || exact))) {
@@ -191,7 +191,7 @@ export class Server {
 
   /** Return both ends at one T, by monotonicity: upper of the next step, lower of the one before. */
   at(run, T) {
-    const found = [...this.kept.values()].reverse().find((one) => one.key.startsWith(`${keyOf(run)}|`));
+    const found = [...this.cache.values()].reverse().find((one) => one.key.startsWith(`${keyOf(run)}|`));
     if (!found) return {};
     const { steps, of } = found;
     const after = steps.findIndex((step) => step >= T);

@@ -101,7 +101,7 @@ class Page extends View {
   confirm({ key, agrees = null, lower, upper }) {
     const decided = upper !== undefined && proved(this.run);
     this.confirmed = { key, agrees: decided ? (agrees ?? true) : null };
-    if (decided && !agrees) this.answers.kept.set(`${key}pld`, { lower: [lower], upper: [upper] });
+    if (decided && !agrees) this.answers.cache.set(`${key}pld`, { lower: [lower], upper: [upper] });
   }
 
   /** Send a question to the library; a confirmation only without a drag in progress. */
@@ -256,12 +256,11 @@ class Page extends View {
   attack() {
     const { run, view } = this;
     const key = `attack ${keyOf(run)} ${run.T} ${run.rate}`;
-    const { kept } = this.answers;
+    const { answers: { cache }, view: { best: { value } } } = this;
     const able = proved(run);
-    const { value } = view.best;
     if (!able) this.true_positive_rate = view.status === "known" && value < Infinity ? this.engine.rateBound(value, run.delta, run.rate) : undefined;
-    if (kept.has(key)) this.true_positive_rate = kept.get(key);
-    const stale = able && !kept.has(key);
+    if (cache.has(key)) this.true_positive_rate = cache.get(key);
+    const stale = able && !cache.has(key);
     this.find(".dp-people").classList.toggle("dp-stale", stale);
     const share = this.true_positive_rate;
     this.people.show(share, run.rate);
@@ -270,7 +269,7 @@ class Page extends View {
     this.write(".dp-note", known && share !== null ? this.words.right(share / run.rate) : "");
     if (!stale) return;
     this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (found) => {
-      kept.set(key, found);
+      cache.set(key, found);
       this.schedule();
     });
   }

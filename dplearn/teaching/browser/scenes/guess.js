@@ -20,7 +20,7 @@ const enough = (values) => values.filter((value) => value !== null).length >= LE
 
 /** Return the guess of a stroke [T, epsilon]: a value at each place, null outside the stroke; null if the
  * stroke is too short. */
-export function kept(stroke, T) {
+export function guessOf(stroke, T) {
   const values = stroke.length > 1 ? places(T).map((place) => between(stroke, place, REACH * T)) : [];
   return enough(values) ? values : null;
 }

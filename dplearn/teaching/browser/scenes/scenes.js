@@ -1,11 +1,10 @@
-// One-minute page of four scenes: a guess, the true value, a paper's larger value, shuffled batches.
-// `mount` draws it into a node.
+// One-minute page of four scenes: a guess, the true value, a paper's larger value, shuffled batches; `mount` draws it.
 import { button } from "../page/html.js";
 import { clamp } from "../page/numbers.js";
 import { register, written } from "../page/run.js";
 import { set } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
-import { Truth, addressOf, end, kept, readAddress, straight } from "./guess.js";
+import { Truth, addressOf, end, guessOf, readAddress, straight } from "./guess.js";
 import { speaker } from "./messages.js";
 import { SCENES, chart, planeOf } from "./views.js";
 
@@ -110,7 +109,7 @@ class Minute extends View {
     svg.addEventListener("pointermove", more);
     svg.addEventListener("lostpointercapture", () => {
       svg.removeEventListener("pointermove", more);
-      const guess = kept(this.drawn(), this.run.T);
+      const guess = guessOf(this.drawn(), this.run.T);
       this.short = !guess;
       this.stroke = [];
       this.take(guess ?? this.guess);
