@@ -4,10 +4,13 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from cases import each
 from dplearn.__main__ import main
 from dplearn.teaching.book import book
 from dplearn.teaching.claims import proofread
+from dplearn.teaching.explorer.pages import check_a_claim
 from dplearn.teaching.figures.claim_map import map_of
 
 # Printed formula, its sentence, the verdict, and the entry with the misprint that it equals.
@@ -107,6 +110,22 @@ def test_map_agrees_with_verdict_and_is_none_if_not_read():
     assert drawn.axes == ("δ", "ε") and drawn.status[at] == [1]
     assert not (drawn.status[drawn.y <= 1] == 1).any()
     assert map_of("δ ≤ 1/n²") is None and map_of(r"\rho = \varepsilon^2/2") is None
+
+
+@pytest.mark.slow
+def test_explorer_page_and_command_agree_on_verdicts(capsys):
+    """The explorer's page and `dplearn claim` give the same verdict for 200 formulas."""
+    drawn = Path(__file__).with_name("drawn.txt").read_text(encoding="utf-8").splitlines()
+    formulas = [(f, w) for f, w, *_ in PRINTED] + [tuple(x.split(" ¦ ")[1:3]) for x in drawn]
+    formulas += [(" ".join(e.statement.split()), e.title) for e in book.values()][:20]
+    assert len(formulas) >= 200
+    for formula, words in formulas:
+        page = check_a_claim._finding(formula, words)
+        status = main(["claim", formula, "--words", words, "--json"])
+        out, err = capsys.readouterr()
+        shell = {"not read": 2, "refuted": 1, "depends": 3, "open": 3}.get(page.verdict, 0)
+        assert status == shell, (formula, page.verdict, err)
+        assert page.verdict == "not read" or f'"verdict": "{page.verdict}"' in out
 
 
 @each("id", [*book])
