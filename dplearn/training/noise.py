@@ -104,7 +104,7 @@ def _ciphered() -> Words:
     """Return words of the key stream of AES-256 in counter mode, with a new key."""
     from cryptography.hazmat.primitives import ciphers  # type: ignore
 
-    aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(os.urandom(16))
+    aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(bytes(16))
     encrypt = ciphers.Cipher(aes, start).encryptor().update
     return lambda count: np.frombuffer(encrypt(_ZEROS[: 8 * count]), np.uint32).reshape(2, count)
 

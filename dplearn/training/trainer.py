@@ -3,9 +3,9 @@ r"""DP-SGD step by step, for custom training loops.
 .. math:: \tilde g = \frac{1}{L}\Big(\sum_{i \in \text{lot}} c_i g_i + N(0, z^2 s^2)\Big).
 
 The expected lot size L is *public*; the number of records drawn is private and must not be used.
-An empty lot is a step of pure noise. `Trainer.step` has the lines of `plain.train`, in another
-order: sums are added to the noise, and an ordinary optimizer steps. At steps 1, 2, 4, 8, ... the
-guard tests a lot.
+An empty lot is a step of pure noise. `Trainer.step` has the lines of `plain.train`: a lot, noise,
+the clipped sum, which is added to the noise, and the update by an ordinary optimizer. At steps 1,
+2, 4, 8, ... the guard tests a lot.
 """
 
 import math
@@ -154,19 +154,9 @@ class Trainer:
         total = self._noise(phase)
         sums = by_name(total, self._gradients.parameters)
         tally, message = self._add_clipped(sums, lot, expected)
-        if tested:
-            for name, value in stored(self.model).items():
-                if before.get(name, value) != value:
-                    message = (
-                        f"Expected the passes over a lot to leave {name!r} as it is, but it "
-                        "changed: the model holds data without noise now."
-                    )
-            if refused := next(filter(None, self._context.gathered(message)), ""):
-                del total, sums, tally, lot  # a traceback may show local variables
-                raise ValueError(f"{refused} The {self.steps} steps done have no guarantee.")
-            # A lot of at most one record is not tested; all processes test at the same steps.
-            if self.process_group or message is not None:
-                self._due = 2 * (self.steps + 1)
+        if tested and (message := self._refusal(before, message)):
+            del total, sums, tally, lot  # a traceback may show local variables
+            raise ValueError(f"{message} The {self.steps} steps done have no guarantee.")
         self._context.add_up(total, tally)
         # Count the step before the update, so that an interrupted update is counted too.
         self._drawn.pop(self.steps, None)
@@ -177,7 +167,7 @@ class Trainer:
         return record
 
     def _check(self) -> None:
-        """Check the model and choose its recipe, if its state has changed."""
+        """Check the model and choose the method of its gradients, if its state has changed."""
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
@@ -202,7 +192,9 @@ class Trainer:
             first, every = self._context.rank, self._context.processes
             rng = self._randomness.stream(LOTS, first, before + draw)
             mine = len(range(first, len(self._data), every))
-            lots = [first + every * lot for lot in sampling.lots(phase, size=mine, rng=rng)]
+            lots = sampling.lots(phase, size=mine, rng=rng)
+            if every > 1:
+                lots = [first + every * lot for lot in lots]
             left = range(step, before + phase.steps)  # a phase may end within an epoch
             self._drawn.update(zip(left, lots[position:], strict=False))
         return self._drawn[step]
@@ -241,6 +233,20 @@ class Trainer:
         options: Any = {"states": states, "seed": self.steps + 1, "room": 1e-4}
         message = refusal(self._gradients, pair, columns_of(part), **options)
         return f"{message} This was at step {self.steps + 1}." if message else ""
+
+    def _refusal(self, before: Mapping[str, Any], message: str | None) -> str:
+        """Return the error of any process on a tested lot, or "" after setting the next test."""
+        for name, value in stored(self.model).items():
+            if before.get(name, value) != value:
+                message = (
+                    f"Expected the passes over a lot to leave {name!r} as it is, but it changed: "
+                    "the model holds data without noise now."
+                )
+        every = self._context.gathered(message)
+        # A lot of at most one record is not tested; all processes test at the same steps.
+        if not any(every) and (self.process_group or message is not None):
+            self._due = 2 * (self.steps + 1)
+        return next(filter(None, every), "")
 
     def _update(self, means: Mapping[str, Tensor]) -> None:
         """Step the optimizer with noisy means as gradients, after removing all other gradients."""

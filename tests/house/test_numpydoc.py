@@ -18,7 +18,7 @@ ROOMS = (
     *("dplearn.ledger", "dplearn.tuning", "dplearn.opacus", "dplearn.pate", "dplearn.federated"),
     *("dplearn.federated.noise", "dplearn.federated.simulation", "dplearn.audit"),
     *("dplearn.datasets", "dplearn.teaching.browser", "dplearn.teaching.choosing"),
-    "dplearn.teaching.explorer",
+    *("dplearn.teaching.explorer", "dplearn.training"),
 )
 RANGE = re.compile(r"[<>]|\b[Ii]n [\[({`]|\bshape\b|\bany\b|as in `|those of `")
 MANY = 4  # parameters of a method that has a table
