@@ -100,7 +100,7 @@ def steps(place, name, rows):
         losses = nn.CrossEntropyLoss(reduction="none")
         options = {"optimizer": optimizer, "micro_batch": rows}
         begun = Trainer(model, losses, data, plan, **options)
-        begun.step()  # chooses the model's recipe
+        begun.step()  # the first step may wait
         with Strict(place) as strict:
             for _ in range(2):
                 begun.step()

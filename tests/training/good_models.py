@@ -1,77 +1,217 @@
-"""Models and losses that treat records separately: all must be accepted."""
+"""Models and losses that treat records separately: all must be accepted.
 
+The gradients of those in `EXACT` are compared with one record at a time. `OTHERS` draw random
+numbers, fix a number type, or have records or targets of another form.
+"""
+
+import copy
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from typing import Any
 
 import parts
 import torch
 import torch.nn.functional as F
-from parts import CLASSES, Model, Part, by, decoder, entering, loss, losses_of, numbers, of, part
-from per_record import shared
+from parts import BATCH, CLASSES, Model, Part, by, entering, loss, losses_of, numbers, of, part
 from torch import Tensor, nn
+from torch.nn.utils import parametrizations
+
+Makers = dict[str, Callable[[], Part]]
+linear, square = partial(nn.Linear, 8, CLASSES), partial(nn.Linear, 8, 8)
+sequence, words = partial(numbers, 6, 8), partial(parts.tokens, 7)
+each, inplace = partial(partial, reduction="none"), partial(nn.ReLU, inplace=True)
+first = lambda y: y.flatten(1)[:, :CLASSES]
+residual = lambda forward: Model(forward, layer=square())
 
 
-def perceptron(activation: nn.Module) -> Part:
-    return of(nn.Linear(8, 12), activation, nn.Linear(12, 12), activation)
+def frozen(task: Part, *names: str) -> Part:
+    """Freeze the parameters whose names begin with one of `names`, and return the task."""
+    for name, parameter in task[0].named_parameters():
+        parameter.requires_grad = not name.startswith(names)
+    return task
 
 
-def convolutional(norm: nn.Module) -> Part:
-    first, second = nn.Conv2d(2, 4, 3, padding=1), nn.Conv2d(4, 4, 3)
-    return of(first, norm, nn.ReLU(), second, nn.AvgPool2d(2), x=numbers(2, 6, 6))
+# Usual layers.
+
+
+def convolutions(dims: int, *, kernel: int = 3, size: int = 6, **options: Any) -> Part:
+    """Return two convolutions, the second on few positions."""
+    kind = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[dims - 1]
+    layers = kind(2, 4, kernel, **options), inplace(), kind(4, 8, 2, stride=2), nn.Tanh()
+    return of(*layers, x=numbers(2, *[size] * dims))
+
+
+def after_convolution(layer: nn.Module) -> Part:
+    return of(nn.Conv2d(2, 4, 3), copy.deepcopy(layer), nn.ReLU(), x=numbers(2, 6, 6))
+
+
+def twice(layer: nn.Module, *shape: int) -> Part:
+    """Return a layer used twice."""
+    forward = lambda m, x: m.head(torch.tanh(m.layer(torch.tanh(m.layer(x)))).flatten(1))
+    return by(forward, numbers(*shape), layer=layer, head=nn.LazyLinear(CLASSES))
+
+
+def recurrent(kind: Any, *, states: bool = False, **options: Any) -> Part:
+    """Return all outputs and last states of a recurrent layer; start states come from x."""
+
+    def forward(m: Any, x: Tensor) -> Tensor:
+        start: Any = x[:, 0].repeat(layer.num_layers * (1 + layer.bidirectional), 1, 1)
+        start = (start, start) if kind is nn.LSTM else start
+        x = x if layer.batch_first else x.transpose(0, 1)
+        output, end = m.layer(x, start if states else None)
+        output = output if layer.batch_first else output.transpose(0, 1)
+        ends = end if isinstance(end, tuple) else (end,)
+        return m.head(torch.cat([output.flatten(1), *(e.mT.flatten(0, 1).mT for e in ends)], 1))
+
+    layer = kind(8, 8, **options)
+    return by(forward, numbers(4, 8), layer=layer, head=nn.LazyLinear(CLASSES))
+
+
+AFTER_CONVOLUTION = (
+    *(nn.GroupNorm(2, 4), nn.InstanceNorm2d(4), nn.InstanceNorm2d(4, affine=True)),
+    *(nn.BatchNorm2d(4).eval(), nn.InstanceNorm2d(4, affine=True, track_running_stats=True).eval()),
+    *(nn.LayerNorm((4, 4, 4)), nn.LocalResponseNorm(2), nn.ConvTranspose2d(4, 3, 2, 2)),
+)
+RECURRENT: dict[str, dict[str, Any]] = {
+    "without bias": {"bias": False, "batch_first": True},
+    "of two layers in both directions": {"num_layers": 2, "bidirectional": True, "states": True},
+}
+LAYERS: Makers = {
+    **{
+        f"{kind.__name__} {name}": partial(recurrent, kind, **options)
+        for kind, (name, options) in product([nn.RNN, nn.LSTM, nn.GRU], RECURRENT.items())
+    },
+    "RNN with relu": lambda: recurrent(nn.RNN, nonlinearity="relu", num_layers=2),
+    "LSTM, frozen": lambda: frozen(recurrent(nn.LSTM, states=True), "layer.weight_hh"),
+    "GRU, frozen": lambda: frozen(recurrent(nn.GRU), "layer.weight_ih", "layer.bias_ih"),
+    **{f"convolution, {layer}": partial(after_convolution, layer) for layer in AFTER_CONVOLUTION},
+    "mlp": lambda: of(nn.Linear(8, 9), inplace()),
+    "deep": lambda: of(*(m for _ in range(12) for m in (square(), nn.Tanh()))),
+    "linear on a grid": lambda: of(nn.Linear(8, 9), nn.Flatten(1, 2), x=numbers(2, 3, 8)),
+    "linear on positions": lambda: of(nn.Linear(30, 40), x=numbers(3, 30)),
+    "linear without bias": lambda: part(linear(bias=False)),
+    "zero head": lambda: part(parts.zeroed(linear())),
+    "stride and padding": lambda: convolutions(2, stride=2, padding=(1, 2)),
+    "dilation": lambda: convolutions(2, dilation=(2, 1)),
+    "groups": lambda: convolutions(2, groups=2),
+    "padding to the same size": lambda: convolutions(2, kernel=2, padding="same"),
+    "reflections": lambda: convolutions(2, padding=2, padding_mode="reflect"),
+    "one dimension": lambda: convolutions(1, size=30, stride=2),
+    "three dimensions": lambda: convolutions(3, size=4, padding=1),
+    "few positions": lambda: of(nn.Conv2d(2, 64, 3, 2, 1, (1, 2)), x=numbers(2, 5, 5)),
+    "few positions of one dimension": lambda: of(nn.Conv1d(2, 64, 3, 3, 2), x=numbers(2, 5)),
+    "rms norm": lambda: of(nn.Linear(8, 6), nn.RMSNorm(6), x=numbers(4, 8)),
+    "embedding": lambda: of(nn.Embedding(CLASSES, 8), x=words()),
+    "embedding with padding": lambda: of(nn.Embedding(CLASSES, 8, padding_idx=2), x=words()),
+    "embedding of one token": lambda: part(nn.Embedding(CLASSES, CLASSES), parts.tokens()),
+    "layer used twice": lambda: twice(square(), 8),
+    "layer used twice on positions": lambda: twice(square(), 3, 8),
+    "convolution used twice": lambda: twice(nn.Conv2d(2, 2, 3, padding=1), 2, 6, 6),
+    "frozen body": lambda: frozen(of(nn.Linear(8, 9), nn.ReLU()), "0"),
+    "biases only": lambda: frozen(convolutions(2), "0.weight", "2.weight", "5.weight"),
+}  # fmt: skip
+
+
+# Parameters used outside their own layer, once for all records, or without a layer.
+
+
+class Own(Model):
+    """Model that uses parameters directly: a raw one, and those of a list and a dictionary."""
+
+    def __init__(self, function: Any, token: Any = (), position: Any = (), **modules: nn.Module):
+        super().__init__(function, **modules)
+        self.scale = nn.Parameter(torch.randn(*token, 8).abs())
+        self.parts = nn.ParameterList([torch.randn(*position, 8)])
+        self.named = nn.ParameterDict({"one": torch.randn(8)})
+
+
+def vision(dropout: float = 0.0) -> Model:
+    """Return a transformer with raw parameters for class token and positions, and dropout."""
+
+    def forward(m: Any, x: Tensor) -> Tensor:
+        x = torch.cat([m.scale.expand(len(x), -1, -1), x], 1)
+        return m.head(m.encoder(m.drop(x + m.parts[0]))[:, 0])
+
+    layer = nn.TransformerEncoderLayer(8, 2, 8, dropout=dropout, batch_first=True)
+    encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    layers = {"drop": nn.Dropout(dropout), "encoder": encoder, "head": linear()}
+    return Own(forward, (1, 1), (1, 4), **layers)
+
+
+def shared(*, training: bool = True) -> Part:
+    """Return a model that looks up positions, distances and prompts once for all records.
+
+    The number of words and the number of rows of a constant equal the batch size.
+    """
+
+    def forward(m: Any, x: Tensor) -> Tensor:
+        places = torch.arange(x.shape[1])
+        h = m.words(x)
+        h += 0.5 * m.places(places[None]) + m.waves
+        h = h * m.places(places).tanh()
+        prompts = m.prompts(torch.arange(3)).unsqueeze(0).repeat(len(x), 1, 1)
+        q, k, v = (y.unflatten(2, (2, 4)).transpose(1, 2) for y in m.inward(h).chunk(3, 2))
+        bias = m.distances(places[:, None] - places + BATCH).permute(2, 0, 1)[None]
+        bias = bias + torch.ones(len(x), 1, 1, x.shape[1]) if m.training else bias
+        h = F.scaled_dot_product_attention(q, k, v, attn_mask=bias).transpose(1, 2).flatten(2)
+        return m.head(torch.cat([prompts, h], 1).square()).mean(1)
+
+    tables = {name: nn.Embedding(BATCH, 8) for name in ("words", "places", "prompts")}
+    tables["distances"], waves = nn.Embedding(2 * BATCH, 2), nn.Buffer(torch.randn(BATCH, 8))
+    task = by(forward, parts.tokens(BATCH), waves=waves, inward=nn.Linear(8, 24), **tables)
+    task[0].train(training)
+    return task
+
+
+def scaled() -> Part:
+    def forward(m: Any, x: Tensor) -> Tensor:
+        m.idle(x)
+        x = torch.cat([m.token.expand(len(x), -1, -1), x], 1)
+        return m.head((m.body(x) * m.scale) @ m.alias).sum(1)
+
+    scale, token = nn.Parameter(torch.tensor(1.3)), nn.Parameter(torch.randn(1, 1, 8))
+    layers = {name: square() for name in ("body", "unused", "idle")}
+    return by(
+        forward, numbers(3, 8), scale=scale, token=token, alias=layers["body"].weight, **layers
+    )
+
+
+def over_all(m: Any, x: Tensor) -> Tensor:
+    """Use a layer twice, a tensor three times, and in-place operations."""
+    hidden = m.relu(m.layer(x).flatten(0, 1)).view_as(x)  # several rows per record
+    other = m.layer(hidden)
+    other *= m.scale
+    hidden = hidden + other
+    hidden += m.parts[0]
+    return m.head(m.relu(hidden + m.scale * hidden)).sum(1)
+
+
+def graph(x: Tensor, weight: Tensor) -> Tensor:
+    """Return a graph convolution: the adjacency matrix has as many rows as the batch."""
+    return (torch.ones(BATCH, BATCH, dtype=x.dtype).tril() @ (x @ weight)).mean(1)
+
+
+def sloped(m: Any, x: Tensor) -> Tensor:
+    """Add the slope of a layer, computed by a derivative inside the model."""
+    with torch.enable_grad():
+        x = x.detach().requires_grad_()
+        slope = torch.autograd.grad(m.layer(x).sin().sum(), x, create_graph=True)
+    return m.layer(x) + slope[0][:, :5]
 
 
 def low_rank() -> Model:
     """Return a frozen layer with a low-rank update, whose second factor starts at zero."""
-    layer, down = nn.Linear(8, 8).requires_grad_(False), nn.Linear(8, 2, False)
+    layer, down = square().requires_grad_(False), nn.Linear(8, 2, False)
     up = parts.zeroed(nn.Linear(2, 8, False))
     return Model(lambda m, x: m.layer(x) + m.up(m.down(x)), layer=layer, down=down, up=up)
-
-
-def graph(m: Any, x: Tensor) -> Tensor:
-    for _ in range(2):
-        x = torch.relu(m.edges @ m.layer(x))
-    return m.head(x.mean(1))
 
 
 def best_two(m: Any, x: Tensor) -> Tensor:
     share = m.gate(x)
     share = share.masked_fill(share < share.topk(2, 1).values[:, -1:], -math.inf)
     return (torch.stack([e(x) for e in m.experts], 2) * share.softmax(1)[:, None]).sum(2)
-
-
-def unet() -> Part:
-    def forward(m: Any, x: Tensor) -> Tensor:
-        wide = torch.relu(m.down(x))
-        deep = torch.relu(m.middle(F.max_pool2d(wide, 2)))
-        return m.out(torch.cat([wide, F.interpolate(deep, scale_factor=2)], 1))
-
-    down, middle = (nn.Conv2d(size, 4, 3, padding=1) for size in (2, 4))
-    model = Model(forward, down=down, middle=middle, out=nn.Conv2d(8, CLASSES, 1))
-    each = lambda outputs, targets: losses_of(outputs, targets).mean((1, 2))
-    return model, each, numbers(2, 8, 8), parts.tokens(8, 8)
-
-
-def codebook(m: Any, x: Tensor) -> Tensor:
-    z = m.encoder(x)
-    code = m.codes[torch.cdist(z.detach(), m.codes).argmin(1)]
-    return m.head(z + (code - z).detach())
-
-
-def named() -> Part:
-    def forward(m: Any, x: Tensor, words: Tensor, mask: Tensor) -> Tensor:
-        total = (m.embed(words) * mask[..., None]).sum(1)
-        read = total / mask.sum(1, keepdim=True).clamp(min=1)
-        return m.head(torch.tanh(read + m.layer(x)))
-
-    layers = {"embed": nn.Embedding(50, 4), "layer": nn.Linear(8, 4), "head": nn.Linear(4, CLASSES)}
-    inputs = {
-        "x": numbers(8),
-        "words": parts.tokens(7, stop=50),
-        "mask": torch.rand(parts.BATCH, 7) > 0.3,
-    }
-    return part(Model(forward, **layers), inputs)
 
 
 def counting(m: Any, x: Tensor) -> Tensor:
@@ -82,87 +222,185 @@ def counting(m: Any, x: Tensor) -> Tensor:
     return m.head(x * m.table.to(x))
 
 
-def in_float32(x: Tensor, weight: Tensor) -> Tensor:
-    """Return a product and a norm, computed in float32 for inputs of any type."""
-    y = torch.tanh(x.float() @ weight.float())
-    return (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
-
-
 def choosing(m: Any, x: Tensor) -> Tensor:
     chosen = [int(record.sum() <= 0) for record in x]
     return torch.stack([m.right(x), m.left(x)])[chosen, range(len(x))]
 
 
-def adversarial(m: Any, x: Tensor) -> Tensor:
-    with torch.enable_grad():
-        moved = x.detach().requires_grad_()
-        (grad,) = torch.autograd.grad(torch.tanh(moved @ m.direction.to(x)).sum(), moved)
-    return m.head(x + 0.1 * grad.sign())
+def tripled(layer: nn.Module) -> nn.Module:
+    layer.register_forward_hook(lambda module, arguments, output: 3 * output)
+    return layer
 
 
-def depth(m: Any, x: Tensor) -> Tensor:
-    return x + m.layer(x) * (torch.rand(len(x), 1) < 0.5).to(x) if m.training else x
+def hooked(change: Callable[[Tensor], Tensor]) -> Part:
+    """Return a model whose backward pass changes the gradients of a batch.
+
+    It is accepted, since each record has a backward pass of its own.
+    """
+
+    def forward(m: Any, x: Tensor) -> Tensor:
+        hidden = m.first(x)
+        if hidden.requires_grad:
+            hidden.register_hook(change)
+        return m.head(hidden)
+
+    return by(forward, first=square())
 
 
-ACTIVATIONS = nn.ReLU(), nn.ReLU(inplace=True), nn.GELU(), nn.Softmax(1), nn.Dropout(0.3)
-NORMS = (
-    *(nn.GroupNorm(2, 4), nn.GroupNorm(4, 4), nn.GroupNorm(1, 4), nn.InstanceNorm2d(4)),
-    *(nn.InstanceNorm2d(4, affine=True), nn.BatchNorm2d(4).eval(), nn.LayerNorm((4, 6, 6))),
-    *(nn.LocalResponseNorm(2), nn.Identity(), nn.Dropout2d(0.2)),
-)
-# Functions of one record, applied before a linear layer.
-EACH = {
-    "logarithm of inputs": lambda x: (x - 1).log(),
-    "log1p of inputs": lambda x: x.log1p(),
-    "square root of inputs": lambda x: x.sqrt(),
-    "missing values not allowed": lambda x: x if bool(x.isfinite().all()) else 1 / 0,
-    "each record standardised": lambda x: F.layer_norm(x, x.shape[1:]),
-    "each record sorted": lambda x: x.sort(1).values,
-    "each record's largest": lambda x: x / x.abs().amax(1, keepdim=True),
-}
-sequence = partial(numbers, 6, 8)
-linear, square = partial(nn.Linear, 8, CLASSES), partial(nn.Linear, 8, 8)
-residual = lambda forward: Model(forward, layer=square())
+matrix = lambda use: part(parts.raw(torch.randn(8, CLASSES), use))
+own = lambda *layers, **parts: of(Own(*layers, **parts), x=numbers(3, 8))
+whole = lambda *layers: of(*layers, x=numbers(3, 8))
+tied = lambda m, x: F.linear(m.embed(x), m.embed.weight)
+deep = lambda m, x: F.linear(m.embed(x), m.embed.table.weight)
+deciding = lambda m, x: torch.stack([y * m.scale if y.sum() < 0 else y - m.scale for y in x])
+windows = lambda m, x: first(m.layer(x.view(-1, 4)).view(len(x), -1, 5))
+turned = lambda m, x: first(m.layer(x.transpose(0, 1)).transpose(0, 1))  # words come first
+padded = lambda m, x: torch.add(m.layer((x[..., :3] > 0).sum(2)), m.named.one, alpha=-2)
 rounded = lambda m, x: x + ((x * 4).round() / 4 - x).detach()  # the identity's gradient
-EDGES = torch.eye(6).roll(1, 0) + torch.eye(6)
-
-MODELS: dict[str, Callable[[], Part]] = {
-    **{name: partial(entering, change) for name, change in EACH.items()},
-    **{f"perceptron {a}": partial(perceptron, a) for a in ACTIVATIONS},
-    **{f"convolutions {n}": partial(convolutional, n) for n in NORMS},
-    "deep": lambda: of(*(m for _ in range(12) for m in (square(), nn.Tanh()))),
-    "zero head": lambda: part(parts.zeroed(linear())),
-    "stochastic depth": lambda: of(residual(depth), residual(depth)),
-    "u-net": unet,
-    "inputs as bytes": lambda: of(
-        parts.raw(torch.ones(()), lambda x, w: x.float() * w / 255),
-        square(),
-        x=parts.tokens(8, stop=64).byte(),
+PARAMETERS: Makers = {
+    "vision": lambda: whole(vision()),
+    "raw parameters": scaled,
+    "in place on a view": lambda: whole(square(), inplace()),
+    "children in place": lambda: own(over_all, layer=square(), head=linear(), relu=inplace()),
+    "lists": lambda: own(lambda m, x: first(m.named.one * (x * m.parts[0]))),
+    "hook of the user": lambda: whole(tripled(linear())),
+    "weight of a layer": lambda: whole(residual(lambda m, x: F.linear(x, m.layer.weight))),
+    "weight norm": lambda: whole(parametrizations.weight_norm(linear())),
+    "condition on a parameter": lambda: own(lambda m, x: x * m.scale if m.scale.sum() > 0 else x),
+    "condition on data": lambda: own(deciding),
+    "several rows per record": lambda: whole(Model(windows, layer=nn.Linear(4, 5))),
+    "words first": lambda: whole(Model(turned, layer=nn.TransformerEncoderLayer(8, 2, 8, 0.0))),
+    "sum with a factor": lambda: own(padded, layer=nn.Embedding(4, 8, padding_idx=1)),
+    "other calls in large lots": lambda: matrix(lambda x, w: x.mm(w) if len(x) < 9 else x @ w),
+    "without a rule": lambda: matrix(lambda x, w: x.mm(w).square()),
+    "gradients less their mean": lambda: hooked(lambda g: g - g.mean(0)),
+    "gradients of limited norm": lambda: hooked(lambda g: g / g.norm().clamp(min=1e-3)),
+    "bags": lambda: whole(Model(lambda m, x: m.bag((x[..., :3] > 0).sum(2)),
+                                bag=nn.EmbeddingBag(5, CLASSES, padding_idx=1))),
+    "adjacency": lambda: part(parts.raw(torch.randn(8, CLASSES), graph), numbers(BATCH, 8)),
+    "tied": lambda: part(Model(tied, embed=nn.Embedding(5, 8)), parts.tokens()),
+    "tied to a child": lambda: part(
+        Model(deep, embed=Model(lambda m, x: m.table(x), table=nn.Embedding(5, 8))), parts.tokens()
     ),
-    "several inputs": named,
-    "graph": lambda: by(graph, numbers(6, 8), layer=square(), edges=nn.Buffer(EDGES)),
+    "look-ups for all records": shared,
+    "look-ups for all records, in eval mode": lambda: shared(training=False),
+    "layer on positions": lambda: by(
+        lambda m, x: m.head(x + m.layer(m.table(torch.arange(7)[None]))).sum(1),
+        numbers(7, 8), layer=square(), table=nn.Embedding(9, 8),
+    ),
+    "mixer": lambda: of(
+        residual(lambda m, x: x + m.layer(x)),
+        parts.raw(torch.randn(6, 6), lambda x, w: (x.mT @ w).mT),
+        x=sequence(),
+    ),
+    "slope": lambda: part(Model(sloped, layer=linear())),
     "experts, best two": lambda: part(
         Model(best_two, gate=nn.Linear(8, 4), experts=nn.ModuleList(linear() for _ in range(4)))
     ),
     "low rank": lambda: of(low_rank(), nn.Tanh(), low_rank()),
-    "frozen body": lambda: of(square().requires_grad_(False), nn.Tanh()),
-    "biases only": lambda: part(parts.frozen(parts.headed(nn.Linear(8, 9), nn.Tanh()), "0.weight")),
-    "tied twice": lambda: by(lambda m, x: m.head(m.layer(torch.tanh(m.layer(x)))), layer=square()),
     "quantised, 2 bits": lambda: of(nn.Linear(8, 9), nn.Tanh(), Model(rounded), nn.Linear(9, 9)),
-    "fixed codebook": lambda: by(codebook, encoder=square(), codes=nn.Buffer(torch.randn(7, 8))),
-    "adversarial": lambda: by(adversarial, direction=nn.Buffer(torch.randn(8))),
-    "counts its calls": lambda: by(counting),
-    "a choice for each record": lambda: part(Model(choosing, left=linear(), right=linear())),
-    "bfloat16": lambda: by(  # a model that fixes the number type
-        lambda m, x: m.head(x.to(torch.bfloat16)).float(), head=linear(dtype=torch.bfloat16)
-    ),
-    "parts in float32": lambda: of(
-        *(parts.raw(torch.randn(8, 8) / 3, in_float32) for _ in range(12)), x=sequence()
-    ),
-    "missing values as zeros": lambda: by(
-        lambda m, x: m.head(torch.cat([x.nan_to_num(), x.isnan()], 1)), head=nn.Linear(16, CLASSES)
-    ),
+    "choice for each record": lambda: part(Model(choosing, left=linear(), right=linear())),
+}  # fmt: skip
+
+
+# Attention and other models of sequences.
+
+
+causal = lambda x, length: {"attn_mask": torch.ones(x.shape[1], length).bool().triu(1)}
+
+
+def padded_and_causal(x: Tensor, length: int) -> dict[str, Tensor]:
+    padding = torch.zeros(len(x), length, dtype=torch.bool)
+    padding[:, -1] = x[:, 0, 0] > 0
+    return {"key_padding_mask": padding, **causal(x, length)}
+
+
+def per_head(x: Tensor, length: int) -> dict[str, Tensor]:
+    waves = torch.sin(x[:, :, :1] + x[:, None, :, 0])
+    return {"attn_mask": torch.stack([waves, 2 * waves], 1).flatten(0, 1)}
+
+
+def attention(
+    *, weights=False, cross=False, masks=padded_and_causal, batch_first=True, length=4, **options
+) -> Part:
+    """Return self or cross attention, with or without weights, of any configuration."""
+
+    def forward(m: Any, x: Tensor) -> Tensor:
+        sources = [x] * 3
+        if cross:
+            sources = [x, *(x[:, :3, :width] for width in (layer.kdim, layer.vdim))]
+        named = masks(x, sources[1].shape[1])
+        sources = sources if batch_first else [x.transpose(0, 1)] * 3
+        output, shares = m.attention(*sources, need_weights=weights, **named)
+        pooled = m.head(output if batch_first else output.transpose(0, 1)).mean(1)
+        return pooled if shares is None else pooled + shares.square().sum((1, 2))[:, None]
+
+    layer = nn.MultiheadAttention(8, 2, batch_first=batch_first, **options)
+    return by(forward, numbers(length, 8), attention=layer)
+
+
+def encoder(**options: Any) -> nn.TransformerEncoder:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, **options)
+    return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+
+
+def lengths_given() -> Part:
+    def forward(m: Any, x: Tensor, lengths: Tensor) -> Tensor:
+        if int(lengths.min()) < 1 or int(lengths.max()) > x.shape[1]:
+            raise ValueError("Expected lengths of sequences.")
+        hidden = torch.arange(x.shape[1]) >= lengths[:, None]
+        return m.head(m.encoder(x, src_key_padding_mask=hidden)[:, 0])
+
+    inputs = numbers(9, 8), torch.randint(1, 9, (BATCH,))
+    return by(forward, inputs, encoder=encoder())
+
+
+def language(*, tied: bool = False) -> Part:
+    """Return a next-word transformer whose positions are expanded for each record."""
+
+    def forward(m: Any, words: Tensor) -> Tensor:
+        length = words.shape[1]
+        places = torch.arange(length).expand(words.shape)
+        mask = nn.Transformer.generate_square_subsequent_mask(length, dtype=m.head.weight.dtype)
+        return m.head(m.body(m.words(words) + m.places(places), mask=mask, is_causal=True))
+
+    table, places, head = nn.Embedding(30, 8), nn.Embedding(7, 8), nn.Linear(8, 30)
+    if tied:
+        head.weight = table.weight
+    model = Model(forward, words=table, places=places, body=encoder(), head=head)
+    next_words = lambda outputs, words: losses_of(outputs[:, :-1].mT, words[:, 1:]).mean(1)
+    text = parts.tokens(7, stop=30)
+    return model, next_words, text, text
+
+
+ATTENTION: dict[str, dict[str, Any]] = {
+    "masks": {},
+    "no masks": {"masks": lambda *_: {}},
+    "causal mask": {"weights": True, "masks": causal, "length": BATCH},
+    "mask of each head": {"weights": True, "masks": per_head, "length": BATCH},
+    "weights": {"weights": True},
+    "cross": {"cross": True},
+    "other sizes": {"cross": True, "kdim": 3, "vdim": 5},
+    "no bias": {"cross": True, "bias": False},
+    "batch second": {"batch_first": False},
 }
+SEQUENCES: Makers = {
+    **{f"attention, {name}": partial(attention, **how) for name, how in ATTENTION.items()},
+    "attention, frozen": lambda: frozen(attention(), "attention.in_proj_weight"),
+    "encoder": lambda: of(encoder(norm_first=True), x=numbers(5, 8)),
+    "encoder, norm last": lambda: of(encoder(activation="gelu"), x=numbers(5, 8)),
+    "language": language,
+    "language, tied": lambda: language(tied=True),
+    "lengths": lengths_given,
+    "cumulative over time": lambda: by(lambda m, x: m.head(x).cumsum(1)[:, -1], sequence()),
+}
+
+
+# Losses.
+
+
+def row(loss: Callable[..., Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    return lambda outputs, targets: each(loss)(outputs, targets).flatten(1).sum(1)
 
 
 def regression(loss: Callable[..., Tensor], targets: Any, outputs: int = 1) -> Part:
@@ -170,40 +408,54 @@ def regression(loss: Callable[..., Tensor], targets: Any, outputs: int = 1) -> P
     return model, loss, numbers(8), targets()
 
 
-each = partial(partial, reduction="none")
+def penalised_weights() -> Part:
+    penalty = lambda: 0.01 * sum(p.square().sum() for p in model.parameters())
+    model, _, *pair = of(nn.Linear(8, 9), nn.Tanh())
+    return model, lambda outputs, targets: losses_of(outputs, targets) + penalty(), *pair
 
 
-def row(loss: Callable[..., Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    return lambda outputs, targets: each(loss)(outputs, targets).flatten(1).sum(1)
+def aligned() -> Part:
+    """Return the task of the CTC loss, which reads invalid memory if a label is no class."""
+
+    def loss(outputs: Tensor, labels: Tensor) -> Tensor:
+        full = lambda count: torch.full((len(outputs),), count)
+        log_probs = outputs.view(len(outputs), 12, 6).log_softmax(2).transpose(0, 1)
+        return each(F.ctc_loss)(log_probs, labels, full(12), full(4))
+
+    model = nn.Sequential(nn.Linear(8, 6), nn.Flatten())  # no shape tells the number of classes
+    return model, loss, numbers(12, 8), torch.randint(1, 6, (BATCH, 4))
 
 
-def diffusion(m: Any, x: Tensor) -> Tensor:
-    time = torch.rand(len(x), 1).to(x)
-    noise = torch.randn(x.shape).to(x)
-    guess = m.body(torch.cat([time.sqrt() * x + (1 - time).sqrt() * noise, time], 1))
-    return (guess - noise).square().mean(1)
+def words_that_count(outputs: Tensor, targets: Tensor) -> Tensor:
+    return losses_of(outputs.mT, targets).sum(1) / (targets != -100).sum(1).clamp(min=1)
 
 
-def variational() -> Part:
-    def forward(m: Any, x: Tensor) -> tuple[Tensor, ...]:
-        mean, log_scale = m.encoder(x).chunk(2, 1)
-        z = mean + log_scale.exp() * torch.randn(mean.shape).to(x)
-        return m.decoder(z), mean, log_scale
+focal = lambda o, t: (1 - (-losses_of(o, t)).exp()) ** 2 * losses_of(o, t)
+several_labels = lambda: torch.rand(BATCH, 4).round()
+# Losses, their targets, and the number of outputs.
+OF_OUTPUTS: dict[str, tuple[Any, ...]] = {
+    "squared loss": (row(F.mse_loss), lambda: numbers(1)),
+    "several labels": (row(F.binary_cross_entropy_with_logits), several_labels, 4),
+    "focal loss": (focal, parts.tokens, CLASSES),
+    "labels as shares": (losses_of, lambda: torch.rand(BATCH, CLASSES).softmax(1), CLASSES),
+    "ignored labels": (each(F.cross_entropy, ignore_index=0), parts.tokens, CLASSES),
+}
+LOSSES: Makers = {
+    **{name: partial(regression, *case) for name, case in OF_OUTPUTS.items()},
+    "penalised weights": penalised_weights,
+    "labels of a sequence, aligned": aligned,
+    "words that count": lambda: (linear(), words_that_count, numbers(7, 8), parts.tokens(7)),
+}
+EXACT = {**LAYERS, **PARAMETERS, **SEQUENCES, **LOSSES}
 
-    def loss(outputs: Any, x: Tensor) -> Tensor:
-        decoded, mean, log_scale = outputs
-        gap = 0.5 * (mean.square() + (2 * log_scale).exp() - 2 * log_scale - 1).sum(1)
-        return (decoded - x).square().sum(1) + gap
 
-    model = Model(forward, encoder=nn.Linear(8, 6), decoder=nn.Linear(3, 8))
-    return model, loss, numbers(8), numbers(8)
+# Models that are not compared with one record at a time.
 
 
-def distilled() -> Part:
-    layers = {"teacher": linear().requires_grad_(False), "student": linear()}
-    model = Model(lambda m, x: (m.student(x), m.teacher(x)), **layers)
-    gap = lambda both, _: each(F.kl_div)(both[0].log_softmax(1), both[1].softmax(1)).sum(1)
-    return part(model, loss_fn=gap)
+def named() -> Part:
+    inputs = {"words": parts.tokens(7, stop=50), "mask": torch.rand(BATCH, 7) > 0.3}
+    forward = lambda m, words, mask: m.head((m.embed(words) * mask[..., None]).sum(1))
+    return by(forward, inputs, embed=nn.Embedding(50, 8))
 
 
 def multitask() -> Part:
@@ -216,152 +468,64 @@ def multitask() -> Part:
     return model, loss, numbers(8), {"size": numbers(), "kind": parts.tokens()}
 
 
-def penalised() -> Part:
-    forward = lambda m, x: (h := torch.relu(m.first(x)), m.last(h))
-    loss = lambda both, t: losses_of(both[1], t) + 0.1 * both[0].abs().sum(1)
-    return part(Model(forward, first=nn.Linear(8, 9), last=nn.Linear(9, CLASSES)), loss_fn=loss)
+def in_float32(x: Tensor, weight: Tensor) -> Tensor:
+    """Return a product and a norm, computed in float32 for inputs of any type."""
+    y = torch.tanh(x.float() @ weight.float())
+    return (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
 
 
-def aligned(*, lengths: bool = False) -> Part:
-    """Return the task of the CTC loss, which reads invalid memory if a label is no class."""
-
-    def loss(outputs: Tensor, targets: Any) -> Tensor:
-        full = lambda count: torch.full((len(outputs),), count)
-        labels, counts = targets if lengths else (targets, full(4))
-        log_probs = outputs.view(len(outputs), 12, 6).log_softmax(2).transpose(0, 1)
-        return each(F.ctc_loss)(log_probs, labels, full(12), counts)
-
-    labels = torch.randint(1, 6, (parts.BATCH, 4))
-    model = nn.Sequential(nn.Linear(8, 6), nn.Flatten())  # no shape tells the number of classes
-    targets = (labels, torch.randint(1, 4, (parts.BATCH,))) if lengths else labels
-    return model, loss, numbers(12, 8), targets
+def depth(m: Any, x: Tensor) -> Tensor:
+    return x + m.layer(x) * (torch.rand(len(x), 1) < 0.5).to(x) if m.training else x
 
 
-def words_that_count(outputs: Tensor, targets: Tensor) -> Tensor:
-    return losses_of(outputs.mT, targets).sum(1) / (targets != -100).sum(1).clamp(min=1)
+def diffusion(m: Any, x: Tensor) -> Tensor:
+    time = torch.rand(len(x), 1).to(x)
+    noise = torch.randn(x.shape).to(x)
+    guess = m.body(torch.cat([time.sqrt() * x + (1 - time).sqrt() * noise, time], 1))
+    return (guess - noise).square().mean(1)
 
 
-binary = row(F.binary_cross_entropy_with_logits)
-focal = lambda o, t: (1 - (-losses_of(o, t)).exp()) ** 2 * losses_of(o, t)
-gaussian = lambda o, t: each(F.gaussian_nll_loss)(o[:, 0], t, F.softplus(o[:, 1]) + 0.1)
-# Losses of one or more outputs, and their targets.
-OF_OUTPUTS: dict[str, tuple[Any, ...]] = {
-    "squared loss": (row(F.mse_loss), lambda: numbers(1)),
-    "poisson loss": (lambda o, t: each(F.poisson_nll_loss)(o[:, 0].clamp(max=5), t), numbers),
-    "gaussian loss": (gaussian, numbers, 2),
-    "several labels": (binary, lambda: torch.rand(parts.BATCH, 4).round(), 4),
-    "focal loss": (focal, parts.tokens, CLASSES),
-    "labels as shares": (losses_of, lambda: torch.rand(parts.BATCH, CLASSES).softmax(1), CLASSES),
-    "ignored labels": (each(F.cross_entropy, ignore_index=0), parts.tokens, CLASSES),
+# Functions of one record, applied before a linear layer.
+EACH = {
+    "logarithm of inputs": lambda x: (x - 1).log(),
+    "log1p of inputs": lambda x: x.log1p(),
+    "missing values not allowed": lambda x: x if bool(x.isfinite().all()) else 1 / 0,
+    "each record standardised": lambda x: F.layer_norm(x, x.shape[1:]),
+    "each record sorted": lambda x: x.sort(1).values,
 }
-
-LOSSES: dict[str, Callable[[], Part]] = {
-    **{name: partial(regression, *parts) for name, parts in OF_OUTPUTS.items()},
-    "variational": variational,
+OTHERS: Makers = {
+    **{name: partial(entering, change) for name, change in EACH.items()},
+    "convolution, dropout": lambda: after_convolution(nn.Dropout2d(0.2)),
+    "attention, dropout": lambda: attention(dropout=0.2),
+    "perceptron, dropout": lambda: of(nn.Linear(8, 12), nn.Dropout(0.3)),
+    "stochastic depth": lambda: of(residual(depth), residual(depth)),
     "diffusion": lambda: part(
         Model(diffusion, body=nn.Sequential(nn.Linear(9, 16), nn.SiLU(), nn.Linear(16, 8))),
         loss_fn=lambda losses, _: losses,
     ),
-    "distilled": distilled,
-    "penalised activations": penalised,
+    "counts its calls": lambda: by(counting),
+    "several inputs": named,
     "several outputs": multitask,
-    "labels of a sequence, aligned": aligned,
-    "labels of a sequence, aligned, lengths given": lambda: aligned(lengths=True),
-    "words that count": lambda: (linear(), words_that_count, numbers(7, 8), parts.tokens(7)),
-    "weights of classes, smoothed": lambda: loss(  # constants in float32
-        nn.CrossEntropyLoss(torch.linspace(0.5, 2, CLASSES), reduction="none", label_smoothing=0.1)
-    ),
-}
-
-
-def encoder(**options: Any) -> Part:
-    options = {"batch_first": True, "dropout": 0.0, "norm_first": True, **options}
-    layer = nn.TransformerEncoderLayer(8, 2, 16, **options)
-    return of(nn.TransformerEncoder(layer, 2, enable_nested_tensor=False), x=numbers(5, 8))
-
-
-def unrolled(m: Any, x: Tensor) -> Tensor:
-    state = torch.zeros_like(x[:, 0])
-    for t in range(x.shape[1]):
-        state = torch.tanh(m.inward(x[:, t]) + m.cell(state))
-    return m.head(state)
-
-
-def attention(*, causal: bool = False, rotary: bool = False, dropout: float = 0.0) -> Model:
-    """Return self-attention made of linear layers, optionally causal or with rotated positions."""
-
-    def forward(m: Any, x: Tensor) -> Tensor:
-        q, k, v = (y.unflatten(2, (2, 4)).transpose(1, 2) for y in m.inward(x).chunk(3, 2))
-        if rotary:
-            q, k = rotated(m, q), rotated(m, k)
-        p = dropout if m.training else 0.0
-        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=causal, dropout_p=p)
-        return x + m.out(mixed.transpose(1, 2).flatten(2))
-
-    def rotated(m: Any, x: Tensor) -> Tensor:
-        length = x.shape[2]
-        if length not in m.tables:  # stored, but contains no data
-            m.tables[length] = torch.arange(length)[:, None] * torch.tensor([1.0, 0.1])
-        sin, cos = m.tables[length].to(x).sin(), m.tables[length].to(x).cos()
-        even, odd = x[..., ::2], x[..., 1::2]
-        return torch.cat([even * cos - odd * sin, odd * cos + even * sin], -1)
-
-    return Model(forward, inward=nn.Linear(8, 24), out=square(), tables={})
-
-
-def padded() -> Part:
-    def forward(m: Any, x: Tensor, lengths: Tensor) -> Tensor:
-        if int(lengths.min()) < 1 or int(lengths.max()) > x.shape[1]:
-            raise ValueError("Expected lengths of sequences.")
-        hidden = torch.arange(x.shape[1]) >= lengths[:, None]
-        return m.head(m.encoder(x, src_key_padding_mask=hidden)[:, 0])
-
-    layer = nn.TransformerEncoderLayer(8, 2, 8, batch_first=True, dropout=0.0)
-    inputs = numbers(9, 8), torch.randint(1, 9, (parts.BATCH,))
-    return by(forward, inputs, encoder=nn.TransformerEncoder(layer, 1, enable_nested_tensor=False))
-
-
-def language(**options: Any) -> Part:
-    each = lambda outputs, words: losses_of(outputs[:, :-1].mT, words[:, 1:]).mean(1)
-    words = parts.tokens(7, stop=30)
-    return decoder(30, **options), each, words, words
-
-
-across = lambda x, w: (x.mT @ w).mT
-shares = lambda m, x: m.head((F.elu(m.q(x)) + 1) @ ((F.elu(m.k(x)) + 1).mT @ m.v(x))).mean(1)
-last = lambda m, x: m.head(m.layer(x)[0][:, -1])
-
-SEQUENCES: dict[str, Callable[[], Part]] = {
-    "learned positions": lambda: of(
-        parts.raw(torch.randn(6, 8), torch.add), attention(), x=sequence()
-    ),
-    "attention, rotary": lambda: of(attention(causal=True, rotary=True), x=sequence()),
-    "attention, dropout": lambda: of(attention(dropout=0.2), nn.Dropout(0.1), x=sequence()),
-    "encoder": encoder,
-    "encoder, norm last": lambda: encoder(norm_first=False, activation="gelu"),
-    "language": language,
-    "language, dropout": lambda: language(dropout=0.1),
-    "language, tied": lambda: language(tied=True),
-    "look-ups for all records": lambda: part(shared(), parts.tokens(parts.BATCH)),
-    "lengths": padded,
     "constants in the batch": lambda: by(
         lambda m, x, weights, power: m.head((x.mT @ weights) ** power),
         (numbers(9, 8), torch.rand(9), 2),
     ),
-    "mixer": lambda: of(
-        residual(lambda m, x: x + m.layer(x)), parts.raw(torch.randn(6, 6), across), x=sequence()
+    "inputs as bytes": lambda: of(
+        parts.raw(torch.ones(()), lambda x, w: x.float() * w / 255),
+        square(),
+        x=parts.tokens(8, stop=64).byte(),
     ),
-    "linear attention": lambda: by(shares, sequence(), **{name: square() for name in "qkv"}),
-    "lstm": lambda: by(last, numbers(5, 8), layer=nn.LSTM(8, 8, batch_first=True)),
-    "unrolled": lambda: by(unrolled, numbers(4, 8), inward=square(), cell=square()),
-    "words": lambda: by(
-        lambda m, x: m.head(m.words(x).mean(1)),
-        parts.tokens(7, stop=100),
-        words=nn.Embedding(100, 8),
+    "bfloat16": lambda: by(
+        lambda m, x: m.head(x.to(torch.bfloat16)).float(), head=linear(dtype=torch.bfloat16)
     ),
-    "deep sets": lambda: by(
-        lambda m, x: m.head(torch.relu(m.each(x)).sum(1)), sequence(), each=square()
+    "parts in float32": lambda: of(
+        *(parts.raw(torch.randn(8, 8) / 3, in_float32) for _ in range(12)), x=sequence()
     ),
-    "cumulative over time": lambda: by(lambda m, x: m.head(x).cumsum(1)[:, -1], sequence()),
+    "missing values as zeros": lambda: by(
+        lambda m, x: m.head(torch.cat([x.nan_to_num(), x.isnan()], 1)), head=nn.Linear(16, CLASSES)
+    ),
+    "weights of classes, smoothed": lambda: loss(  # constants in float32
+        nn.CrossEntropyLoss(torch.linspace(0.5, 2, CLASSES), reduction="none", label_smoothing=0.1)
+    ),
 }
-GOOD = {**MODELS, **LOSSES, **SEQUENCES}
+GOOD = {**EXACT, **OTHERS}

@@ -11,12 +11,16 @@ import torch
 import torch.nn.functional as F
 from parts import BATCH, CLASSES, Model, Part, by, entering, loss, losses_of, numbers, of, part
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+Makers = dict[str, Callable[[], Part]]
 linear, planes = partial(nn.Linear, 8, CLASSES), partial(numbers, 2, 4, 4)
-weighted = lambda mix: loss(lambda outputs, targets: mix(losses_of(outputs, targets)))
-placed = lambda m, x: x * torch.arange(len(x))[:, None]
-functional = lambda h: F.batch_norm(h, None, None, training=True)
+
+
+def normal(x: Tensor) -> Tensor:
+    return (x - x.mean(0)) / (x.var(0, correction=0) + 1e-5).sqrt()
+
+
+# Functions of a batch that mix its records, between two layers, before a layer, or of losses.
 
 
 def hidden(mix: Callable[[Tensor], Tensor], *, zero: bool = False) -> Part:
@@ -26,36 +30,9 @@ def hidden(mix: Callable[[Tensor], Tensor], *, zero: bool = False) -> Part:
     return part(Model(forward, first=first, last=parts.zeroed(last) if zero else last))
 
 
-def normal(x: Tensor) -> Tensor:
-    return (x - x.mean(0)) / (x.var(0, correction=0) + 1e-5).sqrt()
-
-
-def capacity(m: Any, x: Tensor) -> Tensor:
-    chosen = m.gate(x).softmax(1)
-    mine = F.one_hot(chosen.argmax(1), 2)
-    fits = mine * (mine.cumsum(0) <= max(1, len(x) // 3))
-    return (torch.stack([m.a(x), m.head(x)], 1) * (chosen * fits)[:, :, None]).sum(1)
-
-
-def nearest(x: Tensor) -> Tensor:
-    apart = torch.cdist(x, x) + 1e9 * torch.eye(len(x)).to(x)
-    return x + x[apart.argmin(1)].detach() if len(x) > 1 else x
-
-
-def whitened(x: Tensor) -> Tensor:
-    centred = x - x.mean(0)
-    cover = centred.mT @ centred / len(x) + torch.eye(x.shape[1]).to(x)
-    return torch.linalg.solve_triangular(torch.linalg.cholesky(cover), centred.mT, upper=False).mT
-
-
-def until_all(x: Tensor) -> Tensor:
-    """Iterate until the slowest record has converged."""
-    y = torch.zeros_like(x)
-    for _ in range(50):
-        y, before = torch.cos(y + x), y
-        if (y - before).abs().max() < 0.3:
-            break
-    return y
+def weighted(mix: Callable[[Tensor], Tensor]) -> Part:
+    """Return a task with a mixing function of the losses."""
+    return loss(lambda outputs, targets: mix(losses_of(outputs, targets)))
 
 
 def contrastive(outputs: Tensor, _: Tensor) -> Tensor:
@@ -63,30 +40,89 @@ def contrastive(outputs: Tensor, _: Tensor) -> Tensor:
     return F.cross_entropy(z @ z.mT.detach(), torch.arange(len(z)), reduction="none")
 
 
-def triplet(outputs: Tensor, targets: Tensor) -> Tensor:
-    apart = torch.cdist(outputs, outputs.detach())
-    worst = torch.where(targets[:, None] != targets, apart, torch.inf).amin(1)
-    return F.relu(1 + outputs.norm(dim=1) - worst.nan_to_num(posinf=0.0))
+shuffled = lambda h: h[torch.randperm(len(h))]
+HIDDEN = {
+    "less the batch mean": lambda h: h - h.mean(0).detach(),
+    "a trace of the sum": lambda h: h + 1e-12 * h.sum(0),
+    "a branch by the mean": lambda h: 2 * h if h.mean() > 0 else h,
+    "cumulative sum": lambda h: h.cumsum(0),
+    "cumulative sum, detached": lambda h: h + h.cumsum(0).detach(),
+    "the record before": lambda h: h + F.pad(h.detach(), (0, 0, 1, 0))[:-1],
+    "rolled": lambda h: h + h.roll(1, 0),
+    "others, half of the time": lambda h: h + shuffled(h) if torch.rand(()) < 0.5 else h,
+    "sorted": lambda h: h.sort(0).values,
+    "ranks": lambda h: h + h.argsort(0).argsort(0),
+    "places": lambda h: h * torch.arange(len(h))[:, None],
+    "softmax over records": lambda h: h.softmax(0),
+    "unit batch": lambda h: h / h.norm(),
+    "layer norm of the batch": lambda h: F.layer_norm(h, h.shape),
+    "attention over records": lambda h: (h @ h.mT).softmax(1) @ h,
+    "attention over records, detached": lambda h: h + ((h @ h.mT).softmax(1) @ h).detach(),
+    "reshaped wrongly": lambda h: h.T.reshape(h.shape),
+    "a convolution over records": lambda h: (
+        F.conv1d(h.T[:, None], torch.ones(1, 1, 3).to(h), padding=1)[:, 0].T
+    ),
+    "quantised by the largest": lambda h: (
+        h + ((h / h.abs().max() * 127).round() * h.abs().max() / 127 - h).detach()
+    ),
+    "a dropout mask by the batch": lambda h: h * (torch.rand(h.shape).to(h) < h.mean().sigmoid()),
+    "noise by the batch's deviation": lambda h: h + h.std().detach() * torch.randn(h.shape).to(h),
+    "scaled by the size of the batch": lambda h: h * math.log(1 + len(h)),
+    "gradients scaled by the size of the batch": lambda h: h / len(h) + (h - h / len(h)).detach(),
+    "dropout and the mean": lambda h: F.dropout(h) - 0.01 * h.mean(0).detach(),
+    "batch norm": normal,
+    "batch norm, many records": lambda h: normal(h) if len(h) >= 8 else h,
+    "batch norm, ghost": lambda h: torch.cat([normal(part) for part in h.split(4)]),
+}
+ENTERING = {
+    "x / largest": lambda x: x / x.abs().amax(),
+    "min-max scaling": lambda x: (x - x.amin(0)) / (x.amax(0) - x.amin(0) + 1e-3),
+    "standardised by one number": lambda x: (x - x.mean()) / x.std(correction=0),
+    "imputed by the mean": lambda x: torch.where(x.isnan(), x.nanmean(0), x),
+    "clamped at a quantile": lambda x: x.clamp(max=x.quantile(0.99).item()),
+    "zeros where another is negative": lambda x: x * (x.amin() > -3).to(x),
+    "mixing of negative inputs": lambda x: torch.where(x < 0, x - x.mean(0), x),
+    "duplicates removed": lambda x: x / torch.unique(x.round(), dim=0).shape[0],
+    "mixup at random": lambda x: 0.7 * x + 0.3 * shuffled(x),
+    "mixup of halves": lambda x: x + F.pad(x[len(x) // 2 :], (0, 0, 0, len(x) // 2)),
+}
+LOSSES = {
+    "batch temperature": lambda o, t: losses_of(o / o.std().detach(), t),
+    "class weights by counts": lambda o, t: (
+        losses_of(o, t) / torch.bincount(t, minlength=64).clamp(min=1)[t]
+    ),
+    "contrastive": contrastive,
+}
+WEIGHTED = {
+    "hardest three": lambda each: each * (each >= each.topk(min(3, len(each))).values[-1]),
+    "mean": lambda each: each / len(each),
+    "advantage": lambda each: each * (each - each.mean()).detach(),
+    "softmax weights": lambda each: each * each.softmax(0).detach(),
+    "sorted losses": lambda each: each.sort().values,
+    "rank weights": lambda each: each * each.argsort().argsort(),
+    "half for everyone": lambda each: 0.5 * each + 0.5 * each.mean(),
+}
 
 
-def centres(outputs: Tensor, targets: Tensor) -> Tensor:
-    same = F.one_hot(targets, 64).to(outputs)
-    mean = (same.mT @ outputs / same.sum(0).clamp(min=1)[:, None]).detach()
-    return (outputs - mean[targets]).square().sum(1) + losses_of(outputs, targets)
+# Models of other inputs and layers.
 
 
-def smoothed(outputs: Tensor, targets: Tensor) -> Tensor:
-    share = F.one_hot(targets, outputs.shape[1]).to(outputs).mean(0)
-    return losses_of(outputs, targets) - 0.1 * (outputs.log_softmax(1) * share).sum(1)
+def capacity(m: Any, x: Tensor) -> Tensor:
+    """Choose one of two experts per record, of which each takes a third of the batch."""
+    chosen = m.gate(x).softmax(1)
+    mine = F.one_hot(chosen.argmax(1), 2)
+    fits = mine * (mine.cumsum(0) <= max(1, len(x) // 3))
+    return (torch.stack([m.a(x), m.head(x)], 1) * (chosen * fits)[:, :, None]).sum(1)
 
 
-lengths = lambda stop: torch.randint(1, stop, (BATCH,))
+def balanced() -> Part:
+    """Return experts with a penalty if the batch uses them unevenly."""
 
+    def forward(m: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+        return m.layer(x), m.gate(x).softmax(1).mean(0).square().sum().expand(len(x))
 
-def trimmed(m: Any, x: Tensor, lengths: Tensor) -> Tensor:
-    longest = int(lengths.clamp(1, 12).max())
-    live = torch.arange(longest) < lengths.clamp(1, 12)[:, None]
-    return (m.head(x[:, :longest]) * live[..., None]).mean(1)
+    model = Model(forward, gate=nn.Linear(8, 4), layer=linear())
+    return part(model, loss_fn=lambda both, t: losses_of(both[0], t) + both[1])
 
 
 def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor]) -> Part:
@@ -100,39 +136,14 @@ def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor])
     return by(forward, (numbers(7, 8), inputs(runs())))
 
 
-# One for each word of a record.
-runs = lambda: (torch.arange(7) < torch.randint(1, 7, (BATCH, 1))).long()
-
-
-def packed(m: Any, x: Tensor, lengths: Tensor) -> Tensor:
-    sequence = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-    return m.head(pad_packed_sequence(m.cell(sequence)[0], True)[0].mean(1))
-
-
-def per_valid(ignored: int, *, words: bool = True) -> Part:
-    """Return losses divided by the number of words or records in the batch not ignored."""
+def per_valid() -> Part:
+    """Return losses divided by the number of words in the batch that are not ignored."""
 
     def each(outputs: Tensor, targets: Tensor) -> Tensor:
-        outputs = outputs.mT if words else outputs
-        losses = F.cross_entropy(outputs, targets, ignore_index=ignored, reduction="none")
-        valid = (targets != ignored).sum().clamp(min=1)
-        return losses.view(len(targets), -1).sum(1) * len(targets) / valid
+        valid = (targets != -100).sum().clamp(min=1)
+        return losses_of(outputs.mT, targets).sum(1) * len(targets) / valid
 
-    if words:
-        targets, inputs = parts.tokens(7).where(runs() > 0, ignored), numbers(7, 8)
-    else:
-        targets, inputs = parts.tokens().where(torch.arange(BATCH) < BATCH - 1, ignored), numbers(8)
-    return linear(), each, inputs, targets
-
-
-def style(h: Tensor) -> Tensor:
-    """Give each record the mean and deviation of another, with probability 1/2."""
-    if torch.rand(()) < 0.5:
-        return h
-    mean, deviation = h.mean(1, keepdim=True), h.std(1, keepdim=True) + 0.1
-    other, share = torch.randperm(len(h)), torch.rand(len(h), 1).to(h)
-    mixed = lambda x: (share * x + (1 - share) * x[other]).detach()
-    return (h - mean) / deviation * mixed(deviation) + mixed(mean)
+    return linear(), each, numbers(7, 8), parts.tokens(7).where(runs() > 0, -100)
 
 
 def second(layer: nn.Module) -> Part:
@@ -141,100 +152,14 @@ def second(layer: nn.Module) -> Part:
     return by(lambda m, x: m.head(m.layer(*[x] * times)[0].mean(1)), numbers(4, 8), layer=layer)
 
 
-def balanced() -> Part:
-    """Return experts with a penalty if the batch uses them unevenly."""
-
-    def forward(m: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-        return m.layer(x), m.gate(x).softmax(1).mean(0).square().sum().expand(len(x))
-
-    model = Model(forward, gate=nn.Linear(8, 4), layer=linear())
-    return part(model, loss_fn=lambda both, t: losses_of(both[0], t) + both[1])
+def output_hook() -> Part:
+    model, *others = hidden(lambda h: h)
+    model.last.register_forward_hook(lambda m, _, y: y - y.mean(0).detach())
+    return model, *others
 
 
-HIDDEN = {
-    "less the batch mean": lambda h: h - h.mean(0).detach(),
-    "a thousandth of the mean": lambda h: h + 1e-3 * h.mean(0).detach(),
-    "a trace of the sum": lambda h: h + 1e-12 * h.sum(0),
-    "a branch by the mean": lambda h: 2 * h if h.mean() > 0 else h,
-    "cumulative sum": lambda h: h.cumsum(0),
-    "cumulative sum, detached": lambda h: h + h.cumsum(0).detach(),
-    "cumulative sum from the end": lambda h: h.flip(0).cumsum(0).flip(0),
-    "the record before": lambda h: h + F.pad(h.detach(), (0, 0, 1, 0))[:-1],
-    "rolled": lambda h: h + h.roll(1, 0),
-    "flipped": lambda h: h.flip(0),
-    "sorted": lambda h: h.sort(0).values,
-    "ranks": lambda h: h + h.argsort(0).argsort(0),
-    "places": lambda h: h * torch.arange(len(h))[:, None],
-    "softmax over records": lambda h: h.softmax(0),
-    "unit columns": lambda h: F.normalize(h, dim=0),
-    "unit batch": lambda h: h / h.norm(),
-    "layer norm of the batch": lambda h: F.layer_norm(h, h.shape),
-    "attention over records": lambda h: (h @ h.mT).softmax(1) @ h,
-    "attention over records, detached": lambda h: h + ((h @ h.mT).softmax(1) @ h).detach(),
-    "nearest neighbour": nearest,
-    "whitening": whitened,
-    "reshaped wrongly": lambda h: h.T.reshape(h.shape),
-    "a convolution over records": lambda h: (
-        F.conv1d(h.T[:, None], torch.ones(1, 1, 3).to(h), padding=1)[:, 0].T
-    ),
-    "steps until all rest": until_all,
-    "quantised by the largest": lambda h: (
-        h + ((h / h.abs().max() * 127).round() * h.abs().max() / 127 - h).detach()
-    ),
-    "a dropout mask by the batch": lambda h: h * (torch.rand(h.shape).to(h) < h.mean().sigmoid()),
-    "noise by the batch's deviation": lambda h: h + h.std().detach() * torch.randn(h.shape).to(h),
-    "scaled by the size of the batch": lambda h: h * math.log(1 + len(h)),
-    "dropout and the mean": lambda h: F.dropout(h) - 0.01 * h.mean(0).detach(),
-    "batch norm": normal,
-    "batch norm, many records": lambda h: normal(h) if len(h) >= 8 else h,
-    "batch norm, ghost": lambda h: torch.cat([normal(part) for part in h.split(4)]),
-    "styles of others, half of the time": style,
-}
-
-ENTERING = {
-    "x / max": lambda x: x / x.max(),
-    "x / largest": lambda x: x / x.abs().amax(),
-    "min-max scaling": lambda x: (x - x.amin(0)) / (x.amax(0) - x.amin(0) + 1e-3),
-    "standardised features": normal,
-    "standardised by one number": lambda x: (x - x.mean()) / x.std(correction=0),
-    "imputed by the mean": lambda x: torch.where(x.isnan(), x.nanmean(0), x),
-    "clamped at a quantile": lambda x: x.clamp(max=x.quantile(0.99).item()),
-    "zeros where another is negative": lambda x: x * (x.amin() > -3).to(x),
-    "mixing of negative inputs": lambda x: torch.where(x < 0, x - x.mean(0), x),
-    "duplicates removed": lambda x: x / torch.unique(x.round(), dim=0).shape[0],
-    "mixup with the flipped batch": lambda x: 0.7 * x + 0.3 * x.flip(0),
-    "mixup at random": lambda x: 0.7 * x + 0.3 * x[torch.randperm(len(x))],
-    "mixup of halves": lambda x: x + F.pad(x[len(x) // 2 :], (0, 0, 0, len(x) // 2)),
-}
-
-LOSSES = {
-    "batch temperature": lambda o, t: losses_of(o / o.std().detach(), t),
-    "class weights by counts": lambda o, t: (
-        losses_of(o, t) / torch.bincount(t, minlength=64).clamp(min=1)[t]
-    ),
-    "label smoothing by counts": smoothed,
-    "centres of classes": centres,
-    "contrastive": contrastive,
-    "triplets": triplet,
-}
-
-WEIGHTED = {
-    "hardest half": lambda each: each * (each >= each.median()),
-    "hardest three": lambda each: each * (each >= each.topk(min(3, len(each))).values[-1]),
-    "largest tenth dropped": lambda each: each * (each <= each.quantile(0.9)),
-    "mean": lambda each: each / len(each),
-    "less the mean": lambda each: each - each.mean(),
-    "advantage": lambda each: each * (each - each.mean()).detach(),
-    "softmax weights": lambda each: each * each.softmax(0).detach(),
-    "focal, normalised": lambda each: (
-        each * (1 - (-each).exp()) / (1 - (-each).exp()).mean().detach()
-    ),
-    "sorted losses": lambda each: each.sort().values,
-    "rank weights": lambda each: each * each.argsort().argsort(),
-    "half for everyone": lambda each: 0.5 * each + 0.5 * each.mean(),
-}
-
-MIXING: dict[str, Callable[[], Part]] = {
+runs = lambda: (torch.arange(7) < torch.randint(1, 7, (BATCH, 1))).long()  # one per live word
+MIXING: Makers = {
     **{name: partial(hidden, mix) for name, mix in HIDDEN.items()},
     **{name: partial(entering, mix) for name, mix in ENTERING.items()},
     **{name: partial(loss, mix) for name, mix in LOSSES.items()},
@@ -245,26 +170,24 @@ MIXING: dict[str, Callable[[], Part]] = {
     "bfloat16, less the mean": lambda: by(
         lambda m, x: m.head((x - x.mean(0)).bfloat16()).float(), head=linear(dtype=torch.bfloat16)
     ),
-    "dropout and places": lambda: of(nn.Linear(8, 8), nn.Dropout(0.3), Model(placed)),
+    "places and dropout": lambda: of(
+        nn.Linear(8, 8), nn.Dropout(0.3), Model(lambda m, h: h * torch.arange(len(h))[:, None])
+    ),
     "experts in balance": balanced,
     "experts of limited capacity": lambda: by(capacity, gate=nn.Linear(8, 2), a=linear()),
-    "cut to the longest": lambda: by(trimmed, (numbers(12, 8), lengths(12))),
     "cut to the longest by a mask": lambda: padded(lambda m: m, lambda ones: ones),
     "cut to the longest by a mask of truths": lambda: padded(lambda m: m, lambda ones: ones > 0),
     "cut to the longest by padding": lambda: padded(
         lambda words: words != 3, lambda ones: torch.where(ones > 0, runs(), 3)
     ),
-    "mean over the longest of packed sequences": lambda: by(
-        packed, (numbers(9, 8), lengths(9)), cell=nn.GRU(8, 8, batch_first=True)
-    ),
-    "losses over words that count": lambda: per_valid(-100),
-    "losses over words that count, -1": lambda: per_valid(-1),
-    "losses over records that count": lambda: per_valid(-1, words=False),
+    "losses over words that count": per_valid,
     "batch norm, zero head": lambda: hidden(normal, zero=True),
     "batch norm, rezero": lambda: of(
         nn.Linear(8, 8), parts.raw(torch.zeros(()), lambda x, w: x + w * normal(x))
     ),
-    "batch norm, functional": lambda: hidden(functional, zero=True),
+    "batch norm, functional": lambda: hidden(
+        lambda h: F.batch_norm(h, None, None, training=True), zero=True
+    ),
     "nn.BatchNorm1d": lambda: of(nn.BatchNorm1d(8)),
     "nn.BatchNorm2d": lambda: of(nn.BatchNorm2d(2, affine=False), x=planes()),
     "nn.SyncBatchNorm": lambda: of(nn.SyncBatchNorm(2), x=planes()),
@@ -273,13 +196,12 @@ MIXING: dict[str, Callable[[], Part]] = {
     ),
     "nn.InstanceNorm2d": lambda: of(nn.InstanceNorm2d(2, track_running_stats=True), x=planes()),
     "nn.LSTM": lambda: second(nn.LSTM(8, 8)),
-    "nn.GRU": lambda: second(nn.GRU(8, 8)),
     "nn.MultiheadAttention": lambda: second(nn.MultiheadAttention(8, 2)),
-    "output less its mean, by a module's hook": lambda: (
-        task := hidden(lambda h: h),
-        task[0].last.register_forward_hook(lambda m, _, y: y - y.mean(0).detach()),
-    )[0],
+    "output less its mean, by a module's hook": output_hook,
 }
+
+
+# Models and losses that keep data of one batch for the next.
 
 
 def keeping(value: Any, keep: Callable[[Any, Tensor], Tensor], **more: Any) -> Part:
@@ -313,25 +235,6 @@ def remembering(m: Any, outputs: Tensor, targets: Tensor) -> Tensor:
     return losses_of(outputs, targets)
 
 
-def queue(m: Any, x: Tensor) -> Tensor:
-    before = torch.cat(m.kept) if m.kept else x[:0].detach()
-    m.kept = [*m.kept, x.detach()][-2:]
-    return x + before.sum(0)
-
-
-def averaged(m: Any, x: Tensor) -> Tensor:
-    m.kept = 0.9 * m.kept + 0.1 * x.detach().mean(0)
-    return x - m.kept
-
-
-def vector_quantised(m: Any, x: Tensor) -> Tensor:
-    codes, own = m.kept, x.detach().to(m.kept)
-    chosen = torch.cdist(own, codes).argmin(1)
-    for code in chosen.unique():
-        codes.data[code] = 0.9 * codes.data[code] + 0.1 * own[chosen == code].mean(0)
-    return x + (codes[chosen] - x).detach()
-
-
 def carried(m: Any, x: Tensor) -> Tensor:
     goes_on = m.kept is not None and len(m.kept) == len(x)
     before = m.kept if goes_on else torch.zeros_like(x)
@@ -357,47 +260,22 @@ def at_first(keep: Callable[[Any, Tensor], object]) -> Part:
     return keeping(torch.zeros(8), forward, begun=False)
 
 
-def act_norm() -> Model:
-    def forward(m: Any, x: Tensor) -> Tensor:
-        if not m.begun:
-            m.shift.data.copy_(-x.mean(0))
-            m.scale.data.copy_(1 / (x.std(0) + 0.1))
-            m.begun.fill_(True)
-        return (x + m.shift) * m.scale
-
-    shift, scale = nn.Parameter(torch.zeros(8)), nn.Parameter(torch.ones(8))
-    return Model(forward, shift=shift, scale=scale, begun=nn.Buffer(torch.tensor(False)))
-
-
 fixed = lambda *shape: nn.Parameter(torch.randn(*shape), requires_grad=False)
 by_data = after(lambda m, x: m.kept.data.lerp_(x.mean(0), 0.1))
-
-STATEFUL: dict[str, Callable[[], Part]] = {
+by_numpy = after(lambda m, x: np.copyto(m.kept.numpy(), x.mean(0).numpy()))
+STATEFUL: Makers = {
     "batch norm, every third call": lambda: keeping(None, third, calls=0),
     "running mean of losses": lambda: loss(running_loss()),
     "counts of classes, kept": lambda: loss(Model(remembering, counts=nn.Buffer(torch.ones(64)))),
-    "running mean in a buffer": lambda: keeping(
-        torch.zeros(8), after(lambda m, x: m.kept.lerp_(x.mean(0), 0.1))
-    ),
     "running mean in a buffer, by data": lambda: keeping(torch.zeros(8), by_data),
-    "running mean in a buffer, by numpy": lambda: keeping(
-        torch.zeros(8), after(lambda m, x: np.copyto(m.kept.numpy(), x.mean(0).numpy()))
-    ),
+    "running mean in a buffer, by numpy": lambda: keeping(torch.zeros(8), by_numpy),
     "running mean in a frozen parameter": lambda: keeping(fixed(8), by_data),
-    "running mean in an attribute": lambda: keeping(0.0, averaged),
-    "bank of earlier records": lambda: keeping([], queue),
-    "codebook in a buffer": lambda: keeping(torch.randn(4, 8), vector_quantised),
-    "codebook, frozen": lambda: keeping(fixed(4, 8), vector_quantised),
     "running mean of gradients": lambda: by(kept_backwards, mean=nn.Buffer(torch.zeros(CLASSES))),
     "recurrent state, carried": lambda: keeping(None, carried),
-    "trained scale, from the first batch": lambda: part(
-        nn.Sequential(nn.Linear(8, 8), act_norm(), linear())
-    ),
     "codebook, from the first batch": lambda: at_first(lambda m, x: m.kept.copy_(x[0])),
     "bias, from the first batch": lambda: at_first(
         lambda m, x: m.layer.bias.data.copy_(-m.layer(x).mean(0))
     ),
-    "largest input of the first batch": lambda: at_first(lambda m, x: m.kept.fill_(x.abs().max())),
     "trainable bias moved": lambda: keeping(
         None, after(lambda m, x: m.layer.bias.data.add_(0.01 * x.mean().to(m.layer.bias)))
     ),

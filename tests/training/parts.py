@@ -1,4 +1,4 @@
-"""Parts of the small models in the collections, and their records."""
+"""Parts of small models and their records, and fast runs of a few steps."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,12 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.modules.lazy import LazyModuleMixin
+from torch.utils._pytree import tree_map_only
+
+from dplearn.run import DPSGD
+from dplearn.training import Trainer, fit
+from dplearn.training.tape import called
 
 torch.set_num_threads(1)  # for small tensors, more threads are slower
 BATCH, CLASSES = 6, 5
@@ -23,6 +29,19 @@ class Model(nn.Module):
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
         return self.function(self, *inputs, **named)
+
+
+def built(make: Callable[[], Part], *, seed: int = 0, dtype: torch.dtype | None = None) -> Part:
+    """Return a task with lazy layers of known size, all floating-point numbers of one type."""
+    torch.manual_seed(seed)
+    model, loss_fn, *pair = make()
+    if any(isinstance(module, LazyModuleMixin) for module in model.modules()):
+        with torch.no_grad():
+            called(model, pair[0])
+    if dtype:
+        model.to(dtype)
+        pair = tree_map_only(Tensor, lambda x: x.to(dtype) if x.is_floating_point() else x, pair)
+    return model, loss_fn, *pair
 
 
 def losses_of(outputs: Tensor, targets: Tensor) -> Tensor:
@@ -50,12 +69,9 @@ def loss(mix: Callable[[Tensor, Tensor], Tensor]) -> Part:
     return part(nn.Linear(8, CLASSES), loss_fn=mix)
 
 
-def headed(*layers: nn.Module) -> nn.Sequential:
-    return nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(CLASSES))
-
-
 def of(*layers: nn.Module, x: Any = None) -> Part:
-    return part(headed(*layers), x)
+    """Return the task of layers and a linear head on all their outputs."""
+    return part(nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(CLASSES)), x)
 
 
 def by(forward: Callable[..., Any], x: Any = None, **parts: Any) -> Part:
@@ -73,25 +89,44 @@ def zeroed(layer: nn.Linear) -> nn.Linear:
     return layer
 
 
-def frozen(model: nn.Module, *names: str) -> nn.Module:
-    """Freeze the parameters whose names begin with one of `names`, and return the model."""
-    for name, parameter in model.named_parameters():
-        parameter.requires_grad = not name.startswith(names)
-    return model
+# Fast runs: a small model, 32 records and six steps.
+
+PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.25, steps=6, max_grad_norm=0.5)
+CROSS_ENTROPY = nn.CrossEntropyLoss(reduction="none")
 
 
-def decoder(stop: int, *, dropout: float = 0.0, tied: bool = False) -> Model:
-    """Return a next-word transformer whose positions are expanded for each record."""
+def small_model(seed=0, *, dropout=0.0, width=8):
+    with torch.random.fork_rng([]):
+        torch.manual_seed(seed)
+        last = nn.Linear(width, 2)
+        return nn.Sequential(nn.Linear(3, width), nn.Tanh(), nn.Dropout(dropout), last)
 
-    def forward(m: Any, words: Tensor) -> Tensor:
-        length = words.shape[1]
-        places = torch.arange(length).expand(words.shape)
-        mask = nn.Transformer.generate_square_subsequent_mask(length, dtype=m.head.weight.dtype)
-        return m.head(m.body(m.words(words) + m.places(places), mask=mask, is_causal=True))
 
-    words, places, head = nn.Embedding(stop, 8), nn.Embedding(7, 8), nn.Linear(8, stop)
-    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=dropout, batch_first=True)
-    body = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
-    if tied:
-        head.weight = words.weight
-    return Model(forward, words=words, places=places, body=body, head=head)
+def small_data():
+    random = generator(1)
+    return torch.randn(32, 3, generator=random), torch.randint(2, (32,), generator=random)
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def started(model=None, plan=PLAN, *, use=Trainer, optimizer=None, lr=0.1, **options):
+    model = small_model() if model is None else model
+    options["optimizer"] = optimizer or torch.optim.SGD(model.parameters(), lr=lr)
+    loss_fn, data = options.pop("loss_fn", CROSS_ENTROPY), options.pop("data", small_data())
+    return use(model, loss_fn, data, plan, **options)
+
+
+def run(model=None, plan=PLAN, **options):
+    model = small_model() if model is None else model
+    options = {"delta": 1e-5, "accountant": "rdp", "progress": False, **options}
+    options.setdefault("generator", generator())
+    history = started(model, plan, use=fit, **options)
+    return flat(model.state_dict()), history
+
+
+def flat(tensors):
+    """Return all numbers of a state dict or an iterable of tensors as one flat tensor."""
+    values = tensors.values() if isinstance(tensors, dict) else tensors
+    return torch.cat([value.detach().flatten() for value in values])

@@ -1,4 +1,4 @@
-"""Training on simulated devices: no step waits for the device or needs 64-bit numbers."""
+"""Training on a simulated accelerator, whose steps never wait for it, and in two processes."""
 
 import subprocess
 import sys
@@ -7,11 +7,14 @@ from pathlib import Path
 import gpu
 import pytest
 import torch
+from parts import started
+from two_processes import fixed_run, outcomes
 
 from cases import clean_environment
 from dplearn.training import devices
 
 pytestmark = pytest.mark.usefixtures("unchecked")
+distributed = lambda test: pytest.mark.slow(pytest.mark.xdist_group("distributed")(test))
 CPU, META = torch.device("cpu"), torch.device("meta")
 
 
@@ -44,3 +47,37 @@ def test_forked_restores_the_generator_and_exactly_disables_autocast(monkeypatch
     with torch.autocast("cpu", torch.bfloat16), devices.exactly(CPU), devices.exactly(META):
         assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
     assert devices.moved(torch.ones(2), META).device == META
+
+
+@distributed
+def test_two_processes_give_the_result_of_one():
+    alone, history = fixed_run()
+    (parameters, records), (other, others) = outcomes()[0][0]
+    assert torch.equal(parameters, other)
+    assert [repr(r.private) for r in records] == [repr(r.private) for r in others]  # NaN too
+    torch.testing.assert_close(parameters, alone)  # float32
+    for record, expected in zip(records, history, strict=True):
+        assert record.private.lot_size == expected.private.lot_size
+        assert record.clipping_norm == pytest.approx(expected.clipping_norm, rel=1e-5)
+        loss = pytest.approx(expected.private.loss, rel=1e-4, nan_ok=True)
+        assert record.private.loss == loss
+
+
+@distributed
+def test_models_stay_equal_and_lots_differ_between_processes():
+    (first, lots), (second, others) = outcomes()[0][1]
+    assert torch.equal(first, second)
+    assert sum(a == b for a, b in zip(lots, others, strict=True)) < 5
+
+
+@distributed
+def test_processes_refuse_differences_and_stop_when_another_dies():
+    """`two_processes` checks the errors, and raises if one is missing."""
+    steps, seconds = outcomes()[1]
+    assert steps == 3 and seconds < 240  # 1800: timeout
+
+
+def test_several_processes_need_a_process_group(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    with pytest.raises(ValueError, match="Expected process_group in one of 4 processes, got None"):
+        started()

@@ -1,15 +1,16 @@
 """Clipped sums compared with one record at a time, and all properties in the docstring."""
 
-import copy
 import math
+from functools import partial
 from itertools import product
 
+import layers
 import pytest
 import torch
-from parts import BATCH, Model, losses_of
-from per_record import CASES, case, difference, eights, norm
-from torch import nn
-from torch.utils._pytree import tree_map
+from good_models import EXACT, attention, vision
+from parts import BATCH, CLASSES, Model, built, by, numbers, of, part
+from torch import Tensor, nn
+from torch.utils._pytree import tree_map, tree_map_only
 
 from cases import each
 from dplearn.training import Flat, check_model, clipped_sum, forms, plain
@@ -17,18 +18,45 @@ from dplearn.training.gradients import Gradients
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
 # Norms are rounded up by a few units, so sums are slightly smaller.
-EXACT = 1e-13
+EXACTLY = 1e-13
+# Models that are not differentiated by rules.
+HOW = {
+    **dict.fromkeys(("children in place", "words first", "bags", "without a rule"), "vmap"),
+    **dict.fromkeys(("gradients less their mean", "gradients of limited norm"), "vmap"),
+    "look-ups for all records, in eval mode": "vmap",
+    "convolution, ConvTranspose2d(4, 3, kernel_size=(2, 2), stride=(2, 2))": "vmap",
+    **dict.fromkeys(("condition on data", "slope", "attention, other sizes"), "alone"),
+}
 
 
-def summed(model, inputs, targets, max_grad_norm=1.0, **options):
-    return clipped_sum(model, losses_of, inputs, targets, bound=Flat(max_grad_norm), **options)
-
-
-def method(model, pair, loss_fn=losses_of):
-    """Return the method that is right for these records."""
+def method(model, loss_fn, *pair):
+    """Return how a model is differentiated."""
     gradients = Gradients(model, loss_fn, Flat(1.0))
     gradients.learn(pair)
     return gradients.how
+
+
+def task(name, dtype=torch.float64):
+    return built(EXACT[name], dtype=dtype)
+
+
+def summed(task, norm=1.0):
+    return clipped_sum(*task, bound=Flat(norm))
+
+
+def rows(task, index):
+    """Return a task with some of its records."""
+    return *task[:2], *tree_map(lambda x: x[index], task[2:])
+
+
+def length(gradient):
+    return torch.stack([g.norm() for g in gradient.values()]).norm()
+
+
+def difference(sums, expected):
+    assert sums.keys() == expected.keys()
+    apart = length({name: sums[name] - expected[name] for name in sums})
+    return (apart / length(expected).clamp(min=1e-300)).item()
 
 
 def counts(part):
@@ -36,39 +64,36 @@ def counts(part):
     return [len(part.losses), int(part.scaled.sum()), int((~part.norms.isfinite()).sum())]
 
 
-def agree(model, inputs, targets, tolerance=EXACT):
-    sums = summed(model, inputs, targets, 0.5).sums
-    expected = plain.clipped_sum(model, losses_of, inputs, targets, norm=0.5)
-    assert difference(sums, expected) < tolerance
-    assert {value.dtype for value in sums.values()} == {next(model.parameters()).dtype}
+def assert_right(task, *, how="", tolerance=EXACTLY, clip=(2.0, 1.0, 0.1)):
+    """Check norms and sums of bounds that clip no record, about half of them, and all."""
+    assert how in ("", method(*task))
+    each = list(plain.gradients(*task))
+    norms = torch.stack([length(row) for row in each])
+    sizes = norms.max(), norms.mean(), norms[norms > 0].min()
+    for factor, size in zip(clip, sizes, strict=False):
+        bound = factor * size.item()
+        part = summed(task, bound)
+        scaled = [{k: g * min(1, bound / length(row)) for k, g in row.items()} for row in each]
+        expected = {name: sum(row[name] for row in scaled) for name in each[0]}
+        assert difference(part.sums, expected) < tolerance
+        underflow = torch.finfo(norms.dtype).tiny ** 0.45
+        torch.testing.assert_close(part.norms, norms, rtol=tolerance, atol=underflow)
+        assert counts(part) == [BATCH, (norms > bound).sum(), 0]
+        assert {value.dtype for value in part.sums.values()} == {norms.dtype}
 
 
-@each("name", CASES)
+@each("name", EXACT)
 @pytest.mark.slow
 def test_clipped_sum_equals_one_record_at_a_time_and_leaves_the_model_unchanged(name):
-    model, inputs, targets = case(name)
-    rows = list(plain.gradients(model, losses_of, inputs, targets))
-    norms = torch.stack([norm(row) for row in rows])
-    before = [(m, dict(vars(m)), len(m._forward_hooks)) for m in model.modules()]
-    state = torch.get_rng_state()
-    check_model(model, losses_of, inputs, targets)
-    assert torch.equal(state, torch.get_rng_state())
-    # Bounds that clip no record, about half of them, and all.
-    for bound in (2 * norms.max().item(), norms.mean().item(), norms.min().item() / 10):
-        part = summed(model, inputs, targets, bound)
-        scaled = [{k: g * min(1, bound / norm(row)) for k, g in row.items()} for row in rows]
-        expected = {name: sum(row[name] for row in scaled) for name in rows[0]}
-        assert difference(part.sums, expected) < EXACT
-        torch.testing.assert_close(part.norms, norms, rtol=EXACT, atol=0)
-        assert counts(part) == [BATCH, (norms > bound).sum(), 0]
-    assert norms.min() > 0
+    model, _, *pair = own = task(name)
+    before = [(m, set(vars(m)), len(m._forward_hooks)) for m in model.modules()]
+    assert_right(own, how=HOW.get(name, "tape"))
     with pytest.raises(ZeroDivisionError):
-        clipped_sum(model, lambda o, t: 1 / 0, inputs, targets, bound=Flat(1.0))
+        clipped_sum(model, lambda o, t: 1 / 0, *pair, bound=Flat(1.0))
     assert all(p.grad is None for p in model.parameters())
-    for module, attributes, hooks in before:
-        assert vars(module).keys() == attributes.keys() and len(module._forward_hooks) == hooks
+    assert before == [(m, set(vars(m)), len(m._forward_hooks)) for m in model.modules()]
     # In float32, ghost norms are rounded up by 8 T eps.
-    agree(*case(name, dtype=torch.float32), tolerance=1e-4)
+    assert_right(task(name, torch.float32), tolerance=1e-4, clip=[0.5])
 
 
 @pytest.fixture(autouse=True)
@@ -79,72 +104,53 @@ def few_at_once(monkeypatch):
         monkeypatch.setattr(forms, name, value)
 
 
-@each("name", CASES)
+@each("name", EXACT)
 def test_sums_of_parts_add_up_and_an_empty_batch_adds_zero(name):
-    model, inputs, targets = case(name)
-    whole = summed(model, inputs, targets, 0.3)
-    take = lambda rows: (tree_map(lambda x: x[rows], inputs), targets[rows])
-    first, others = (summed(model, *take(rows), 0.3) for rows in (slice(2), slice(2, None)))
+    own = task(name)
+    whole, first, others = (summed(rows(own, i), 0.3) for i in (..., slice(2), slice(2, None)))
     together = {name: value + others.sums[name] for name, value in first.sums.items()}
-    assert difference(together, whole.sums) < EXACT
+    assert difference(together, whole.sums) < EXACTLY
     both = [sum(pair) for pair in zip(counts(first), counts(others), strict=True)]
     assert counts(first)[0] == 2 and both == counts(whole)
-    if name in ("mlp", "conv stride padding", "tied transformer"):  # others fail if empty
-        part = summed(model, *take(slice(0)))
+    if name in ("mlp", "stride and padding", "language, tied"):  # others fail if empty
+        part = summed(rows(own, slice(0)))
         assert all(value.eq(0).all() for value in part.sums.values())
         assert counts(part) == [0, 0, 0]
 
 
-# Models of integer inputs, which cannot be NaN.
-WHOLE = "embedding", "tied", "look-ups"
-FLOATING = [name for name in CASES if not any(word in name for word in WHOLE)]
-
-
-@each("name, bad", product(FLOATING, [math.nan, math.inf, 1e200]))
+@each("name, bad", product(EXACT, [math.nan, math.inf, 1e200]))
 @pytest.mark.slow
 def test_record_with_nonfinite_gradient_adds_zero(name, bad):
-    model, inputs, targets = case(name)
-    spoilt = tree_map(torch.clone, inputs)
-    (spoilt[0] if isinstance(spoilt, tuple) else spoilt)[1] = bad
-    part = summed(model, spoilt, targets, 0.3)
-    others = torch.arange(BATCH) != 1
-    expected = summed(model, tree_map(lambda x: x[others], inputs), targets[others], 0.3)
+    own = task(name)
+    spoil = lambda x: x.index_fill(0, torch.tensor(1), bad) if x.is_floating_point() else x
+    spoilt = *own[:2], tree_map_only(Tensor, spoil, own[2]), own[3]
+    part = summed(spoilt, 0.3)
+    expected = summed(rows(own, torch.arange(BATCH) != 1), 0.3)
     if counts(part)[2]:
-        assert difference(part.sums, expected.sums) < EXACT
-    else:  # 1e200 may saturate or be normalised: the gradient is finite
-        assert bad == 1e200
-        apart = norm({n: part.sums[n] - expected.sums[n] for n in part.sums})
-        assert apart <= 0.3 * (1 + EXACT)
+        assert difference(part.sums, expected.sums) < EXACTLY
+    else:  # the model may use integers only, and 1e200 may saturate or be normalised
+        assert bad == 1e200 or part.losses.isfinite().all()
+        apart = length({n: part.sums[n] - expected.sums[n] for n in part.sums})
+        assert apart <= 0.3 * (1 + EXACTLY)
 
 
 def test_autocast_keeps_norms_and_sums_in_float32():
-    model, inputs, targets = case("mlp", dtype=torch.float32)
-    plain = summed(model, inputs, targets, 0.3)
+    own = task("mlp", torch.float32)
+    expected = summed(own, 0.3)
     with torch.autocast("cpu", torch.bfloat16):
-        mixed = summed(model, inputs, targets, 0.3)
-        check_model(model, losses_of, inputs, targets)
-    assert mixed.norms.dtype == torch.float32
-    assert difference(mixed.sums, plain.sums) < 0.05  # three decimal digits in each product
-    half = summed(copy.deepcopy(model).bfloat16(), inputs.bfloat16(), targets, 0.3)
-    assert half.sums["0.weight"].dtype == torch.float32
-    assert difference(half.sums, plain.sums) < 0.1
+        mixed = summed(own, 0.3)
+        check_model(*own)
+    half = summed(task("mlp", torch.bfloat16), 0.3)
+    for own, tolerance in ((mixed, 0.05), (half, 0.1)):  # three digits in each product
+        assert own.norms.dtype == own.sums["0.weight"].dtype == torch.float32
+        assert difference(own.sums, expected.sums) < tolerance
 
 
 def test_frozen_parameters_are_not_in_the_sums():
-    model, inputs, targets = case("bias only")
-    assert list(summed(model, inputs, targets).sums) == ["0.bias", "2.bias", "5.bias"]
-    frozen = summed(nn.Linear(8, 5).double().requires_grad_(False), *eights())
+    assert list(summed(task("biases only")).sums) == ["0.bias", "2.bias", "5.bias"]
+    model, *others = task("mlp")
+    frozen = summed((model.requires_grad_(False), *others))
     assert frozen.sums == {} and counts(frozen) == [BATCH, 0, 0] and frozen.norms.eq(0).all()
-
-
-def test_models_without_rules_use_vmap_or_else_one_pass_per_record():
-    larger = lambda model, x: x.mm(model.weight) if len(x) < 9 else x @ model.weight
-    squared = lambda model, x: x.mm(model.weight).square()
-    deciding = lambda model, x: x.mm(model.weight) * float(x.sum() > -99)
-    for forward, how in ((larger, "tape"), (squared, "vmap"), (deciding, "alone")):
-        model = Model(forward, weight=nn.Parameter(torch.randn(8, 5))).double()
-        assert method(model, eights()) == how
-        agree(model, *eights())  # its calls may differ from those in `learn`
 
 
 def test_inputs_that_a_model_overwrites_are_refused():
@@ -152,29 +158,65 @@ def test_inputs_that_a_model_overwrites_are_refused():
         hidden = x * 2
         output = model.layer(hidden)
         hidden += output.detach()
-        return output[:, :5]
+        return output[:, :CLASSES]
 
+    own = part(Model(overwriting, layer=nn.Linear(8, 8)))
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        summed(Model(overwriting, layer=nn.Linear(8, 8)).double(), *eights())
+        summed(own)
 
 
-HOOKS = {
-    "less the mean": lambda g: g - g.mean(0),
-    "of limited norm": lambda g: g / g.norm().clamp(min=1e-3),
+def test_complex_parameters_are_refused_with_a_one_line_error():
+    with pytest.raises(NotImplementedError, match="real and imaginary parts") as error:
+        summed(part(nn.Linear(8, 5, dtype=torch.complex64)))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_gradients_use_the_dropout_of_the_forward_pass():
+    """With the same random numbers, sums are the slope of the losses, by central differences."""
+    last = lambda m, x: m.head(m.layer(x)[0][:, -1])
+    recurrent = nn.LSTM(8, 8, 2, dropout=0.5, batch_first=True)
+    for make in (
+        lambda: by(last, numbers(3, 8), layer=recurrent),
+        lambda: attention(dropout=0.5),
+        lambda: attention(weights=True, dropout=0.5),
+        lambda: of(vision(0.5), x=numbers(3, 8)),
+    ):
+        own = built(make, dtype=torch.float64)
+        check_model(*own)
+        trained = dict(own[0].named_parameters())
+        move = {name: torch.randn_like(p) for name, p in trained.items()}
+
+        def moved(step, own=own, trained=trained, move=move):
+            for name, p in trained.items():
+                p.data += step * move[name]
+            torch.manual_seed(1)
+            return summed(own, 1e9)
+
+        part = moved(0)
+        slope = (moved(1e-5).losses.sum() - moved(-2e-5).losses.sum()) / 2e-5
+        assert slope == pytest.approx(sum((part.sums[n] * d).sum() for n, d in move.items()), 1e-6)
+
+
+KINDS = {
+    "rule": """BatchNorm1d BatchNorm2d BatchNorm3d Conv1d Conv2d Conv3d Embedding GRU GroupNorm
+        InstanceNorm1d InstanceNorm2d InstanceNorm3d LSTM LayerNorm Linear MultiheadAttention
+        RMSNorm RNN SyncBatchNorm""",
+    "vmap": """Bilinear ConvTranspose1d ConvTranspose2d ConvTranspose3d EmbeddingBag
+        LinearCrossEntropyLoss PReLU""",
+    "alone": "AdaptiveLogSoftmaxWithLoss GRUCell LSTMCell RNNCell",
+    "parts": "Transformer TransformerDecoderLayer TransformerEncoderLayer",
 }
 
 
-@each("name", HOOKS)
-def test_model_whose_backward_pass_mixes_records_is_trained_one_record_at_a_time(name):
-    """The check accepts it: each record has a backward pass of its own."""
-
-    def hooked(model, x):
-        hidden = model.first(x)
-        if hidden.requires_grad:
-            hidden.register_hook(HOOKS[name])
-        return model.last(hidden)
-
-    model = Model(hooked, first=nn.Linear(8, 8), last=nn.Linear(8, 5)).double()
-    check_model(model, losses_of, *eights())
-    assert method(model, eights()) != "tape"
-    agree(model, *eights())
+@pytest.mark.slow
+def test_every_torch_module_has_its_kind_and_correct_per_record_gradients():
+    kinds = {name: kind for kind, names in KINDS.items() for name in names.split()}
+    assert kinds.keys() == layers.modules().keys() == layers.LAYERS.keys()
+    loss_fn = lambda outputs, targets: layers.losses(outputs, len(targets))
+    for name, kind in kinds.items():
+        torch.manual_seed(0)
+        module, inputs = layers.LAYERS[name](BATCH, 4)
+        own = built(partial(tuple, (module, loss_fn, inputs, inputs[0])), dtype=torch.float64)
+        assert layers.kind(module, own[2]) == kind, name
+        assert_right(own, tolerance=1e-12)

@@ -1,17 +1,20 @@
-"""Steps, runs, guarantees and errors of the trainer."""
+"""Steps, runs, guarantees and errors of the trainer, and the page that it must equal."""
 
 import dataclasses
+import inspect
 import math
 
 import numpy as np
+import parts
 import pytest
 import torch
-from small_runs import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, small_model, started
+from good_models import EXACT
+from parts import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, small_model, started
 
 from cases import each
 from dplearn.core import display
 from dplearn.run import DPSGD, Phases
-from dplearn.training import Flat, Grouped, Trainer, clipped_sum, sampling
+from dplearn.training import Flat, Grouped, Trainer, plain, sampling
 from dplearn.training.noise import Randomness
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -28,16 +31,6 @@ def ones(_, runs, *__):
 
 def gradient(model):
     return flat(p.grad for p in model.parameters())
-
-
-def test_gradient_of_a_step_is_the_noisy_clipped_sum_over_the_public_lot_size(monkeypatch):
-    model = small_model()
-    expected = clipped_sum(model, CROSS_ENTROPY, *small_data(), bound=Flat(0.5)).sums
-    monkeypatch.setattr(Randomness, "normals", ones)
-    plan = sampled("none", noise_multiplier=2.0, sample_rate=1.0, steps=1)
-    started(model, plan, expected_batch_size=10.0).step()
-    for name, parameter in model.named_parameters():
-        torch.testing.assert_close(parameter.grad, (expected[name] + 2.0 * 0.5) / 10.0)
 
 
 def test_step_with_an_empty_lot_is_pure_noise(monkeypatch):
@@ -152,7 +145,8 @@ def test_record_with_nonfinite_input_is_left_out_and_counted(bad):
     torch.testing.assert_close(after, clean)
     assert history.non_finite == 2
     assert math.isfinite(history.records[0].private.loss)
-    after, history = run(data=(inputs * math.nan, targets))  # only noise is left
+    options = {"data": (inputs * math.nan, targets), "example": small_data()}
+    after, history = run(**options)  # only noise is left
     assert torch.isfinite(after).all() and not torch.equal(after, flat(small_model().state_dict()))
     assert history.non_finite == sum(r.private.lot_size for r in history.records) > 0
 
@@ -219,3 +213,42 @@ def test_run_follows_its_phases(monkeypatch):
     steps = plan.affordable_steps(epsilon=3.0, delta=1e-5)
     spent = plan.guarantees(delta=1e-5, steps=[steps, steps + 1])
     assert 500 < steps < 1000 and spent[0].epsilon <= 3.0 < spent[1].epsilon
+
+
+def test_plain_has_at_most_50_lines():
+    assert len(inspect.getsource(plain).splitlines()) <= 50
+
+
+def test_gradients_equal_backward_and_clipping_scales_them_to_the_norm():
+    model, losses_of, x, y = parts.built(EXACT["mlp"], dtype=torch.float64)
+    for i, gradient in enumerate(plain.gradients(model, losses_of, x, y)):
+        model.zero_grad()
+        losses_of(model(x[i : i + 1]), y[i : i + 1]).sum().backward()
+        for name, p in model.named_parameters():
+            torch.testing.assert_close(gradient[name], p.grad)
+        one = plain.clipped_sum(model, losses_of, x[i : i + 1], y[i : i + 1], norm=0.01)
+        assert flat(one).norm().item() == pytest.approx(0.01)
+        torch.testing.assert_close(flat(one) / 0.01, flat(gradient) / flat(gradient).norm())
+
+
+def test_trainer_equals_plain(monkeypatch):
+    """With equal lots and noise, only rounding of float32 differs."""
+    model, (x, y), draws = small_model(), small_data(), generator(3)
+    lots, noise = [], []
+    for _ in range(PLAN.steps):
+        lots.append((torch.rand(len(x), generator=draws) < PLAN.sample_rate).nonzero()[:, 0])
+        noise.append(flat(torch.randn(p.shape, generator=draws) for p in model.parameters()))
+    options = {"learning_rate": 0.1, "expected": 10.0, "generator": generator(3)}
+    plain.train(model, CROSS_ENTROPY, x, y, PLAN, **options)
+    scale = PLAN.noise_multiplier * PLAN.max_grad_norm / 10.0
+
+    def given_noise(_, runs, like, step):
+        assert all(s == pytest.approx(scale) for _, s in runs)
+        return scale * noise[step]
+
+    monkeypatch.setattr(Trainer, "_lot", lambda self, step: lots[step].numpy())
+    monkeypatch.setattr(Randomness, "normals", given_noise)
+    trainer = started(small_model(), expected_batch_size=10.0)
+    for _ in range(PLAN.steps):
+        trainer.step()
+    torch.testing.assert_close(flat(trainer.model.parameters()), flat(model.parameters()))

@@ -13,7 +13,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
-from small_runs import flat, generator, small_data, small_model, started
+from parts import flat, generator, small_data, small_model, started
 from torch import nn
 from torch.distributed.fsdp import fully_shard
 
@@ -56,19 +56,12 @@ def fixed_run(group=None):
 
 
 def real_run(group):
-    """Return a run with its own lots and noise, and zero gradients: only noise is left."""
-    data = torch.ones(16, 200), torch.ones(16)
-    options = {"generator": generator(), "process_group": group}
-    nothing = lambda outputs, _: 0.0 * outputs[:, 0]
-    begun = started(nn.Linear(200, 1), PLAN, loss_fn=nothing, data=data, **options)
-    noise, lots = [], []
-    for _ in range(PLAN.steps):
-        lot = begun._lot(begun.steps)
-        assert (lot % 2 == dist.get_rank()).all()
-        lots.append((lot // 2).tolist())
-        begun.step()
-        noise.append(flat(p.grad for p in begun.model.parameters()))
-    return flat(begun.model.parameters()), torch.cat(noise) * 8.0, lots
+    """Return parameters after one step with the run's own lots and noise, and all lots."""
+    begun = started(plan=PLAN, generator=generator(), process_group=group)
+    begun.step()
+    lots = [begun._lot(step) for step in range(1, PLAN.steps)]
+    assert all((lot % 2 == dist.get_rank()).all() for lot in lots)
+    return flat(begun.model.parameters()), [(lot // 2).tolist() for lot in lots]
 
 
 # Settings that differ in the second process, and the error in both.
@@ -94,9 +87,7 @@ def refused_differences(rank, group, folder):
     for own in (*several, torch.arange(16) * 2 + rank):
         x, y = (part[own] for part in small_data())
         for data in ((x, y), list(zip(torch.zeros(32, 3), y, strict=False))):
-            with pytest.raises(
-                ValueError, match="Expected records to be the same in all processes"
-            ):
+            with pytest.raises(ValueError, match="Expected records to be the same in all proc"):
                 started(**common, generator=generator(), data=data)
     for options, text in DIFFERENT:
         options = common | {"generator": generator()} | (options if rank else {})
