@@ -26,7 +26,7 @@ from dplearn.core.guarantee import round_down, round_up
 from dplearn.engine.contour import worse_brackets
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import MECHANISMS, PoissonSubsampled
-from dplearn.teaching.book.chapters.discrete import sum_delta
+from dplearn.teaching.book.chapters.gaussian import sum_delta
 from dplearn.teaching.book.kit.oracles import coins_delta
 
 HERE = Path(__file__).resolve().parent
@@ -119,7 +119,7 @@ def adjacency_of(case: Case) -> str:
 
 
 def judged(case: Case) -> str:
-    """Complete a case; return why it is not in the suite, empty if it is."""
+    """Complete a case; return why it does not belong to the suite, or an empty text."""
     ends, proof = engines(case)
     if not ends or (case["family"] in CERTIFIED and not proof):
         return "no proof"
@@ -147,7 +147,7 @@ def judged(case: Case) -> str:
 
 
 def agrees(case: Case) -> bool:
-    """Whether delta at both ends lies on either side of the case's, up to rounding."""
+    """Return whether the case's delta lies between those at both ends, up to rounding."""
     target, lower, upper = (float(case[name]) for name in ("delta", "lower", "upper"))
     # Connected dots are above the truth by their spacing, and their transform rounds.
     dots = case["family"] in ("laplace", "poisson_laplace")
@@ -157,7 +157,7 @@ def agrees(case: Case) -> bool:
 
 
 def delta_at(case: Case, epsilon: float) -> float:
-    """Delta of a case at epsilon."""
+    """Return the delta of a case at epsilon."""
     steps = case["T"]
     match case:
         case {"family": "discrete_gaussian", "sigma": size}:
@@ -196,7 +196,7 @@ def _dots(a: float, q: float, steps: int) -> list[tuple[np.ndarray, np.ndarray]]
 
 
 def drawn() -> list[Case]:
-    """Return as many cases of each family as it keeps, of those that were drawn."""
+    """Return the cases of the suite, with a limited number of drawn cases per family."""
     cases: list[Case] = []
     known = set()
     for case in candidates():
@@ -231,7 +231,7 @@ def tables(cases: list[Case]) -> str:
 
 
 def proved(case: Case, folder: Path) -> bool:
-    """Whether the certificate of a case, which the folder gets, proves it or an oracle agrees."""
+    """Write the certificate of a case; return whether it, or else an oracle, proves the case."""
     if "certificate" not in case:
         return agrees(case)
     noise = repr(float(case["sigma"]) / 2) if halved(case) else case["sigma"]

@@ -43,7 +43,7 @@ HEAD += ["median factor", "worst factor", "worst share of the truth", "median s"
 
 
 def held(load, name, cases, seconds, limit):
-    """Rows of all cases that the time allows; a process without an answer is ended and replaced."""
+    """Return rows of the cases that the time allows; replace a process that gives no answer."""
     rows, until = [], time.monotonic() + seconds
     while len(rows) < len(cases) and time.monotonic() < until:
         pipe, theirs = multiprocessing.Pipe(duplex=False)
@@ -74,7 +74,7 @@ def held(load, name, cases, seconds, limit):
 
 
 def serve(load, name, cases, pipe):
-    """Say through a pipe why a tool is broken, or nothing, and then the rows of the cases."""
+    """Send why a tool is broken, or an empty text and then the row of each case."""
     if hasattr(os, "setsid"):
         os.setsid()
     for stream in (1, 2):
@@ -89,7 +89,7 @@ def serve(load, name, cases, pipe):
 
 
 def asked(epsilon, case):
-    """Judge a tool's answer to a case, and measure how far it is from both ends."""
+    """Return the verdict on a tool's answer to a case, and its distance from both ends."""
     row = {"id": case["id"], "family": case["family"], "seconds": 0}
     lower, upper, start = float(case["lower"]), float(case["upper"]), time.monotonic()
     try:
@@ -140,7 +140,7 @@ def command(template):
 
 
 def imported(name):
-    """Return `epsilon` of a module, or an adapter of it with the words that it takes."""
+    """Return the function `epsilon` of a module, or an adapter in it with its arguments."""
     file, *words = name.split(":")
     folder, module = os.path.split(os.path.abspath(file))
     sys.path.insert(0, folder)

@@ -44,10 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments = [f" {a}" if re.match(r"-(?!-|h$)", a) else a for a in arguments]
     options = _parser().parse_args(arguments)
     try:
-        return options.run(options)
+        return options.run(options) or 0
     except (ValueError, TypeError, NotImplementedError, ImportError, OSError) as error:
         print(f"dplearn {options.command}: {error}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, calibration.Unreachable | BudgetExceeded) else 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -138,7 +138,7 @@ def _add_ledger(commands: argparse._SubParsersAction) -> None:
     add.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
     _add_run_options(add, required=False)
     show = actions.add_parser("show", help="print the releases, the total and what remains")
-    show.set_defaults(run=lambda options: print(_ledger(options)) or 0)
+    show.set_defaults(run=lambda options: print(_ledger(options)))
 
 
 def _rate(options: argparse.Namespace) -> float:
@@ -172,7 +172,7 @@ def _phase(text: str) -> tuple[float, float, int]:
         raise argparse.ArgumentTypeError(message) from None
 
 
-def _epsilon(options: argparse.Namespace) -> int:
+def _epsilon(options: argparse.Namespace) -> None:
     phases = [(options.noise_multiplier, _rate(options), options.steps), *(options.then or ())]
     plan = Phases([_plan(options, noise, rate, steps) for noise, rate, steps in phases])
     every = options.accountant == "all"
@@ -187,10 +187,9 @@ def _epsilon(options: argparse.Namespace) -> int:
         print_json([_plain(g) for g in guarantees])
     else:
         print(*guarantees, sep="\n")
-    return 0
 
 
-def _new_ledger(options: argparse.Namespace) -> int:
+def _new_ledger(options: argparse.Namespace) -> None:
     if options.file.exists():
         raise ValueError(f"Expected a new file, got {options.file}, which exists.")
     Ledger(
@@ -200,7 +199,6 @@ def _new_ledger(options: argparse.Namespace) -> int:
         adaptive=not options.fixed,
         reserve=options.reserve,
     ).save(options.file)
-    return 0
 
 
 def _ledger(options: argparse.Namespace) -> Ledger:
@@ -210,7 +208,7 @@ def _ledger(options: argparse.Namespace) -> Ledger:
     return Ledger.read(options.file)
 
 
-def _add_to_ledger(options: argparse.Namespace) -> int:
+def _add_to_ledger(options: argparse.Namespace) -> None:
     known = {name: getattr(options, name) for name in ("epsilon", "rho", "noise_multiplier")}
     if len(given := [name for name, value in known.items() if value is not None]) != 1:
         flags = ", ".join("--" + name.replace("_", "-") for name in known)
@@ -227,19 +225,14 @@ def _add_to_ledger(options: argparse.Namespace) -> int:
     else:
         release = _plan(options, options.noise_multiplier, _rate(options), steps)
         steps = 1
-    try:
-        with locked(options.file):
-            ledger = _ledger(options)
-            ledger.add(release, name=options.name, steps=steps)
-            ledger.save(options.file)
-    except BudgetExceeded as error:
-        print(f"dplearn ledger: {error}", file=sys.stderr)
-        return 1
+    with locked(options.file):
+        ledger = _ledger(options)
+        ledger.add(release, name=options.name, steps=steps)
+        ledger.save(options.file)
     print(ledger)
-    return 0
 
 
-def _certify(options: argparse.Namespace) -> int:
+def _certify(options: argparse.Namespace) -> None:
     from dplearn.certificates import certify
 
     plan = _plan(options, options.noise_multiplier, _rate(options), options.steps)
@@ -253,7 +246,6 @@ def _certify(options: argparse.Namespace) -> int:
         print(text)
     else:
         options.output.write_text(text + "\n")
-    return 0
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -269,7 +261,7 @@ def _check(options: argparse.Namespace) -> int:
     return 0
 
 
-def _calibrate(options: argparse.Namespace) -> int:
+def _calibrate(options: argparse.Namespace) -> None:
     searches = {
         "noise_multiplier": calibration.smallest_noise_multiplier,
         "steps": calibration.largest_steps,
@@ -289,11 +281,7 @@ def _calibrate(options: argparse.Namespace) -> int:
     question["adjacency"] = options.adjacency or default_adjacency(options.sampling)
     if options.steps is not None:
         question["steps"] = -(-options.steps // scheme.batches)
-    try:
-        calibrated = searches[missing[0]](scheme.mechanism, options.accountant, **question)
-    except calibration.Unreachable as error:
-        print(f"dplearn calibrate: {error}", file=sys.stderr)
-        return 1
+    calibrated = searches[missing[0]](scheme.mechanism, options.accountant, **question)
     if calibrated.parameter == "steps":
         calibrated = replace(calibrated, value=calibrated.value * scheme.batches)
     if options.json:
@@ -301,7 +289,6 @@ def _calibrate(options: argparse.Namespace) -> int:
         print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
     else:
         print(calibrated)
-    return 0
 
 
 def _smallest_delta(

@@ -21,16 +21,16 @@ from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 
 _SMALLEST, _LARGEST = 1e-3, 1e7
-# Tolerance of the first search, with the coarse accountant.
+# Tolerance of the search with a coarse accountant.
 _NEAR = 0.2
-# Tolerance of the second search as a fraction of the bracket's width, and its maximum.
+# Tolerance of the search that follows it, as a fraction of the bracket's width, and the maximum.
 _PART, _WIDEST = 0.1, 1e-3
-# Most evaluations of the accountant itself after a coarse one has reached the target.
+# Most evaluations of the accountant after a coarse one has reached the target.
 _MOST_ANSWERS = 16
 
 
 class Unreachable(ValueError):
-    """Error: no value of the parameter reaches the target with this accountant."""
+    """Error of a target that no value of the parameter reaches by this accountant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,7 +291,7 @@ def _to_whole_steps(x: float, a: float, b: float) -> float:
     """Return -log of a whole number of steps strictly between a and b, or b if there is none."""
     fewest = _whole(b) + 1 if b < math.inf else 1
     most = _whole(a) - 1 if a > -math.inf else MOST_RUNS
-    # The small factor prevents rounding from losing a step.
+    # Rounding must not lose a step.
     steps = math.floor(math.exp(-x) * (1 + 1e-14))
     return -math.log(min(max(steps, fewest), most)) if fewest <= most else b
 
@@ -312,7 +312,7 @@ def _search(
     answers: dict[float, Any] = {}
 
     def crossed(law: Accountant, enough: float, part: float = 0.0, stop: float = math.inf) -> Any:
-        """Return the crossing of the target, with tolerance `enough`, or by `part`."""
+        """Return the crossing of the target; stop at `enough`, or `part` of a bracket's width."""
 
         def excess(x: float) -> float:
             answers[x] = answer = ask(law, x)

@@ -27,10 +27,10 @@ from dplearn.mechanisms._known import MOST_EPSILON
 
 _FORMAT = "dplearn ledger 1"
 _KNOWN = {**MECHANISMS, ApproximateDP.name: ApproximateDP, ZCDP.name: ZCDP}
-# Relative excess of the total that counts as rounding; the stated epsilon is larger by as much.
+# Relative excess of a total over the budget that counts as rounding and is added to the epsilon.
 _ROUNDING = 9e-13
 _DAMAGE = ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
-_FAR = 1e3  # a divergence so large that its conversion is not cut at 0
+_FAR = 1e3  # a divergence whose conversion is positive
 _ADAPTIVE = "only what the ledger took was run, and data chose it through earlier releases alone"
 _BEFOREHAND = "all releases were chosen before the result of any was seen"
 _FILTERS = (
@@ -42,7 +42,7 @@ _ODOMETER_ORDERS = 1 + 2.0 ** np.arange(-1, 7)
 
 
 class BudgetExceeded(ValueError):
-    """Error: a release exceeds the budget; the ledger is unchanged."""
+    """Error of a release that exceeds the budget; the ledger is unchanged."""
 
 
 class Release(NamedTuple):
@@ -140,8 +140,8 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
     def add(self, release: Any, *, name: str = "", steps: int = 1) -> None:
         """Add a release, run `steps` times, if it fits into the budget.
 
-        Else BudgetExceeded gives the excess, and the ledger is unchanged. NotImplementedError is
-        raised if no theorem covers the release under the ledger's adjacency.
+        Raise BudgetExceeded, with the excess, if it does not fit; the ledger is then unchanged.
+        Raise NotImplementedError if no theorem covers the release under the ledger's adjacency.
         """
         line = self._line(release, name, steps)
         total, reserve = self._total((*self.releases, line))
@@ -173,7 +173,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     @property
     def remaining(self) -> float:
-        """Largest epsilon of a further pure release that fits, in nats; inf without a budget."""
+        """Largest epsilon of a pure release that still fits, in nats; inf without a budget."""
         if self.epsilon is None:
             return math.inf
         low, middle, high = 0.0, (most := min(self.epsilon, MOST_EPSILON)), 2 * most
@@ -205,7 +205,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         )
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the ledger as JSON; an interrupted write leaves the old file intact."""
+        """Write the ledger as JSON; an error leaves the old file."""
         settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)[:-1]}
         lines = [
             {"name": r.name, "release": _encoded(r.mechanism), "steps": r.steps}
@@ -275,7 +275,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         if reserve is None:
             reserve = self.delta if _pairs_delta(lines[:1]) else 0.0
         parts = [
-            # An (epsilon, delta) release is pure except with probability delta, by the reserve.
+            # An (epsilon, delta) release is pure except with probability delta, from the reserve.
             (ApproximateDP(m.epsilon) if isinstance(m, ApproximateDP) else m, count * line.steps)
             for line in lines
             for m, count in line.mechanism.parts()

@@ -8,9 +8,9 @@ from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
 
 
 class CertifiedAccountant(IAccountant):
-    """An accountant for opacus: the `pld` guarantee of the steps recorded by opacus.
+    """Accountant of opacus with the `pld` guarantee of the recorded steps.
 
-    opacus does not record how batches were drawn; the guarantee assumes fresh Poisson samples and
+    opacus does not record how batches were drawn: the guarantee assumes fresh Poisson samples and
     the adjacency add_remove.
 
     Examples
@@ -38,7 +38,7 @@ class CertifiedAccountant(IAccountant):
         return PLD().epsilon(Composed(steps), delta=delta)
 
     def get_epsilon(self, delta: float) -> float:  # type: ignore[override]
-        """Return the epsilon of `guarantee`, under the name opacus expects."""
+        """Return the epsilon of `guarantee`; opacus calls this method."""
         return self.guarantee(delta).epsilon
 
     def __len__(self) -> int:

@@ -32,7 +32,7 @@ class Plan(HasGuarantee):
     phases: "tuple[DPSGD, ...]"  # for a DPSGD, only itself
 
     def at(self, step: int) -> "tuple[DPSGD, int]":
-        """Return the phase of the update after `step` updates, and the updates before the phase."""
+        """Return the phase that follows `step` updates, and the number of updates before it."""
         validate.integer(minimum=0, step=step)
         before = 0
         for phase in self.phases[:-1]:
@@ -48,12 +48,12 @@ class Plan(HasGuarantee):
 
     @property
     def units(self) -> int | None:  # type: ignore[override]
-        """Number of records, if a phase has it."""
+        """Number of records, or None if no phase has it."""
         return next((p.dataset_size for p in self.phases if p.dataset_size is not None), None)
 
     @property
     def composed(self) -> Composed:
-        """Composition of the whole run, counting begun epochs as whole: an upper bound."""
+        """Composition of the whole run, an upper bound, in which begun epochs count as whole."""
         schemes = (phase.sampling_scheme for phase in self.phases)
         return Composed((d.mechanism, -(-d.steps // d.batches)) for d in schemes)
 
@@ -90,11 +90,11 @@ class Plan(HasGuarantee):
     ) -> tuple[Guarantee, ...]:
         """Return the guarantees after each number of `steps`, shape (n,).
 
-        Parameters are those of `Plan.guarantee`. For schemes drawn per epoch, begun epochs give the
-        upper bound and completed ones the lower: an incomplete epoch need not use a record. If
-        1 / sample_rate is not whole, an epoch is assumed to have fewer and larger batches, which is
-        pessimistic, and lower bounds need `drop_last`: otherwise it is unknown what a loader does
-        with the incomplete batch.
+        Parameters are those of `Plan.guarantee`. If batches are drawn once per epoch, begun epochs
+        give the upper bound and completed ones the lower, since an incomplete epoch need not use a
+        record. If 1 / sample_rate is not whole, an epoch is assumed to have fewer and larger
+        batches, which is pessimistic, and lower bounds need `drop_last`: without it the treatment
+        of the incomplete batch is unknown.
 
         Examples
         --------
@@ -112,7 +112,7 @@ class Plan(HasGuarantee):
 
     @property
     def default_adjacency(self) -> Adjacency:
-        """Adjacency for which the sampling has a theorem; ValueError if phases differ in it."""
+        """Adjacency for which the sampling has a theorem; ValueError if phases differ."""
         natural: list[Adjacency] = [default_adjacency(p.sampling) for p in self.phases]
         if len(set(natural)) > 1:
             each = " and ".join(sorted(set(natural)))
@@ -126,7 +126,7 @@ class Plan(HasGuarantee):
     def delta(self, *, epsilon: float, adjacency: Adjacency | None = None) -> Guarantee:
         """Return the run's guarantee with the smallest delta at `epsilon` >= 0, by "pld".
 
-        At epsilon 0 delta is the advantage: the largest difference between an attacker's true and
+        At epsilon 0 it is the advantage, the largest difference between an attacker's true and
         false positive rate.
         """
         adjacency = adjacency or self.default_adjacency
@@ -139,7 +139,7 @@ class Plan(HasGuarantee):
     ) -> tuple[NDArray, NDArray]:
         """Return lower and upper bounds on the best attacker's true positive rate, by "pld".
 
-        Rates may have any shape; one minus the bounds bounds the trade-off curve of the run.
+        Rates have any shape in (0, 1); one minus the rate is the trade-off curve of the run.
         """
         return PLD().true_positive_rate(
             self.composed,
@@ -152,7 +152,7 @@ class Plan(HasGuarantee):
     ) -> int:
         """Return the largest number of steps, at most the plan's, within (epsilon, delta).
 
-        ValueError is raised if there is no such step, or the accountant proves no bound.
+        Raise ValueError if there is no such step, or the accountant proves no bound.
         """
 
         def spent(steps: int) -> float:
@@ -175,7 +175,7 @@ class Plan(HasGuarantee):
 
 @dataclass(frozen=True, kw_only=True)
 class DPSGD(Plan):
-    """Public plan of a run, used by sampler, clipping, noise and guarantee.
+    """Public plan of a run of DP-SGD, for sampling, clipping, noise and guarantee.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class DPSGD(Plan):
     >>> print(run.guarantee("rdp", delta=1e-5))
     epsilon <= 2.597 at delta = 1.0e-05, add_remove, by rdp
 
-    On shuffled batches with `drop_last` it leaks far more:
+    Shuffled batches, here with `drop_last`, leak far more:
 
     >>> shuffled = replace(run, sampling="shuffled", drop_last=True, steps=60 * 234)
     >>> print(shuffled.guarantee(delta=1e-5))
@@ -287,7 +287,7 @@ class DPSGD(Plan):
 
     @cached_property
     def sampling_scheme(self) -> SamplingScheme:
-        """Mechanism of the batches drawn together, for one step or one epoch."""
+        """Mechanism of the batches that are drawn together, for one step or one epoch."""
         return SamplingScheme.of(
             Gaussian(self.noise_multiplier),
             self.sampling,

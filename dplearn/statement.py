@@ -144,7 +144,7 @@ class Statement(Shown):
         return self.rows
 
     def json(self) -> str:
-        """Return every part as JSON, with full precision and the certificate."""
+        """Return all parts as JSON, with full precision and the certificate."""
         whole = {
             "format": "dplearn statement 3",
             "guarantee": {f.name: getattr(self.guarantee, f.name) for f in fields(self.guarantee)},
@@ -206,7 +206,7 @@ class Statement(Shown):
 
 
 class HasGuarantee(Shown, metaclass=validate.NamesParameters):
-    """Base class of plans, which have a guarantee and a statement."""
+    """Base class of plans, each with a guarantee and a statement."""
 
     def _shown(self) -> dict[str, str]:
         shown = ((f.name, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]
@@ -214,7 +214,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
 
     unit: ClassVar[str] = ""  # unit of privacy, if the plan fixes it
     units: int | None = None  # number of units, if the plan fixes it
-    # Kinds of releases, with their relation to the guarantee.
+    # Sentences about each kind of release.
     releases: ClassVar[Mapping[str, str]] = RELEASED
 
     @property
@@ -314,7 +314,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
 
 
 def _require_words(parts: Mapping[str, Any], date: Any, not_covered: Any) -> None:
-    """Raise TypeError unless texts are str and date is a date; ValueError for a future date."""
+    """Raise unless texts are str and date is a date that is not in the future."""
     for name in ("unit", "period", "sampling", "released", "trust", "trusted", "certificate"):
         validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
     if isinstance(not_covered, str) or not all(isinstance(each, str) for each in not_covered):

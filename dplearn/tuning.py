@@ -1,4 +1,4 @@
-"""Privacy of hyperparameter tuning: releasing the best of several private runs."""
+"""Privacy of hyperparameter tuning, which releases the best of several private runs."""
 
 import math
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Tuned:
 
     @cached_property
     def stop(self) -> float:
-        """Parameter gamma in (0, 1) of the law of K; smaller values give more tries."""
+        """Parameter gamma in (0, 1) of the law of K; a smaller one gives more tries."""
         excess = lambda x: expected_tries(shape=self.shape, stop=np.exp(x)) - self.tries
         return math.exp(decreasing_root(excess, lower=np.array(-600.0), upper=np.array(-1e-9)))
 

@@ -171,6 +171,12 @@ _FILE = """<!doctype html><meta charset="utf-8">
 BROKEN = r"""[...document.querySelectorAll('.dp *')].filter(node =>
   [...node.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))
   || !node.children.length && /NaN|undefined|null/.test(node.textContent)).length"""
+_BOXES = """parts => [...document.querySelectorAll(parts)].filter(part => part.checkVisibility())
+  .map(part => part.getBoundingClientRect()).map(({left, right}) => [left, right])"""
+# Whether the picture has been redrawn at the size of its place.
+_SIZED = """width => innerWidth === width && !page.queued && Math.abs(
+  document.querySelector('.dp-svg').getAttribute('width') -
+  document.querySelector('.dp-plot').clientWidth) < 1"""
 _MOVED = """async hash => {
   // The page may have changed before its address did.
   if (location.hash.slice(1) === hash) {
@@ -239,6 +245,21 @@ def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), he
     page.mouse.move(x + by[0], y + by[1], steps=6)
     if not held:
         page.mouse.up()
+
+
+def boxes_on_screens(view: Any, parts: str) -> Iterator[list[Any]]:
+    """Yield the boxes of parts of a page on each screen and in each language, which must fit."""
+    for width, height in ((1440, 900), (1024, 768), (390, 844)):
+        view.set_viewport_size({"width": width, "height": height})
+        for language in ("zh", "en"):
+            view.locator("[data-do=language]").click()
+            view.wait_for_selector(f".dp[lang={language}][data-drawn='1']")
+            view.wait_for_function(_SIZED, arg=width)
+            # Read all boxes in one call, because each drawing replaces the elements.
+            boxes = view.evaluate(_BOXES, parts)
+            assert view.evaluate("document.documentElement.scrollWidth") <= width
+            assert all(left >= -1 and right <= width + 1 for left, right in boxes), boxes
+            yield boxes
 
 
 def settled(page: Any) -> None:

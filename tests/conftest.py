@@ -6,7 +6,6 @@ import sys
 import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
-from new_mechanism import registered  # noqa: F401
 
 import browsing
 import budget
@@ -23,8 +22,8 @@ ALL_SLOW = re.compile(r"^pytestmark = .*(mark\.slow|DRAWN|DRIVEN)", re.MULTILINE
 # Examples may share `subtests`, the function-scoped fixture of `@each`.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture]}
 settings.register_profile("steady", derandomize=True, max_examples=40, **COMMON)
-# For `make thorough`: new examples in each run, and a line that reproduces a failure. A profile
-# takes from the loaded one what it leaves out, so it says that it is random.
+# For `make thorough`: new examples in each run, and a line that reproduces a failure. Omitted
+# settings come from the loaded profile, so `derandomize` is set here.
 RANDOM = {"derandomize": False, "max_examples": 2_000, "print_blob": True}
 settings.register_profile("thorough", **RANDOM, **COMMON)
 settings.load_profile("steady")

@@ -103,20 +103,10 @@ def figure(app: AppTest, rank: int = 0) -> dict[str, Any]:
     return json.loads(app.get("plotly_chart")[rank].proto.spec)
 
 
-def traces(app: AppTest, rank: int = 0) -> dict[str, dict]:
-    """Return the traces of a figure by name."""
-    return {trace["name"]: trace for trace in figure(app, rank)["data"]}
-
-
 def title(app: AppTest, rank: int = 0) -> str:
     """Return the title above a figure."""
     titles = [e.proto.body for e in app.get("html") if e.proto.body.startswith("<p>")]
     return titles[rank].removeprefix("<p>").partition("<br>")[0].replace("\u00a0", " ")
-
-
-def errors(app: AppTest) -> list[str]:
-    """Return all error messages."""
-    return [message.value for message in app.error]
 
 
 def words(app: AppTest) -> str:

@@ -25,14 +25,14 @@ def bracket(sides, counts, delta, lattice=LATTICE):
 
 
 def assert_holds(ends, truth, *, below=1.0, above=math.inf):
-    """Check that a bracket holds the truth, and that its ends are within these distances."""
+    """Check that a bracket contains the true value, and how far its ends are from it."""
     lower, upper = ends
     assert lower <= truth * (1 + ROUNDING) and truth * (1 - ROUNDING) <= upper
     assert truth * (1 - below) <= lower + 1e-12 and upper <= truth * (1 + above) + 1e-12
 
 
 def assert_encloses(ends, true_delta, delta, slack=1e-9):
-    """Check that true_delta is >= delta at the lower end and <= delta at the upper end."""
+    """Check that the true delta is >= delta at the lower end and <= delta at the upper end."""
     lower, upper = ends
     assert true_delta(upper) <= delta * (1 + slack)
     assert lower == 0 or true_delta(lower) >= delta * (1 - slack)
@@ -72,7 +72,7 @@ def most_powerful(p, q, rates):
 
 
 def delta_of_all_sequences(p, q, steps):
-    """Return epsilon -> delta of `steps` draws, summed over all sequences."""
+    """Return the function from epsilon to delta of `steps` draws, by enumeration."""
     p, q = (np.prod(list(itertools.product(law, repeat=steps)), axis=1) for law in (p, q))
     return lambda epsilon: float(delta_by_definition(p, q, np.array([epsilon]))[0])
 

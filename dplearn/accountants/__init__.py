@@ -68,7 +68,7 @@ def scheme_curve(
     rows, merged = np.concatenate([begun, complete]), list(dict.fromkeys(d[0] for d in schemes))
     rows = rows @ np.array([[m == d.mechanism for m in merged] for d in schemes], dtype=int)
     curve = np.empty(len(rows), dtype=object)
-    # Compute each set of running mechanisms separately: unused ones would loosen the bounds.
+    # Each set of running mechanisms is computed separately: unused ones would loosen the bounds.
     for runs in np.unique(rows > 0, axis=0):
         chosen = np.all((rows > 0) == runs, axis=1)
         runs[0] |= not runs.any()
@@ -78,7 +78,7 @@ def scheme_curve(
             steps=rows[np.ix_(chosen, runs)],
             adjacency=adjacency,
         )
-    # Upper bound from begun epochs, lower bound from completed ones; approximations stay as such.
+    # Begun epochs give the upper bound, completed ones the lower; approximations stay unchanged.
     return tuple(
         replace(high, lower=low.lower, kind="bracket" if low.lower > 0 else "upper")
         if high.kind != "approximate" and not np.array_equal(n, m)

@@ -3,8 +3,8 @@ r"""Bounds on the best attacker's true positive rate, from brackets of delta.
 With x = e^epsilon and g(x) = delta(epsilon) over real epsilon, a test of false positive rate a
 has a true positive rate of at most :math:`\min_{x>0} g(x) + ax`, and the best test attains it
 (Dong, Roth & Su 2022, Proposition 2.12). g is convex and falls from g(0) = 1 to 0 with slopes of
-at least -1, so values at a few x bound the minimum: from above at these x, from below by extended
-chords. The next values are taken near the lowest intersection of two chords.
+at least -1. So values at a few x bound the minimum: from above themselves, from below by their
+extended chords. The next values are taken near the lowest intersection of two chords.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArr
             total = high + rates[:, None] * np.exp(epsilon)
             best, upper = np.argmin(total, axis=1), np.min(total, axis=1)
             lower, at = _least(epsilon, low, high, rates)
-            # Rates whose bracket exceeds the uncertainty of delta at the minimum.
+            # Rates whose bracket is wider than the uncertainty of delta at the minimum.
             open_ = upper - np.maximum(lower, rates) > aim * upper + 2 * (high - low)[best]
             every = _around(epsilon, at, rates)
             epsilon = np.setdiff1d(every[open_], epsilon)
@@ -71,16 +71,16 @@ def _least(
     blur = np.append(0.0, blur) + 4e-16 * np.minimum(tail, 1.0)
     low = np.append(np.append(1.0, low) - blur, 0.0)
     high = np.append(np.append(1.0, high) + blur, high[-1] + blur[-1])
-    # Bounds on the slope of g right and left of x_k by all chords: those over
-    # several cells are looser, but less sensitive to the uncertainty of their ends.
+    # Bounds on the slope of g right and left of x_k by all chords: chords over several
+    # cells are looser, but less sensitive to the uncertainty of their ends.
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = (low - high[:, None]) / (x - x[:, None])
     order = np.arange(x.size)
     right = np.max(np.where(order[:, None] < order, slope, -1.0), axis=0, initial=-1.0)
     left = np.max(np.where(order[:, None] > order, -slope, 0.0), axis=0, initial=0.0)
     right, left, gap = right[:-1], left[1:], np.diff(x)
-    # The maximum of two lines is smallest at an end of the cell or at their intersection. The
-    # last cell is wide, so distances are measured from its left end.
+    # The maximum of two lines is smallest at an end of the cell or at their intersection.
+    # Distances are measured from the left end, because the last cell is wide.
     with np.errstate(divide="ignore", invalid="ignore"):
         meet = np.clip(np.nan_to_num((np.diff(low) + left * gap) / (right + left)), 0.0, gap)
     step = np.stack([np.zeros_like(gap), meet, gap])

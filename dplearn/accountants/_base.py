@@ -1,8 +1,7 @@
 """Base class of accountants: from mechanism, delta and number of steps to a `Guarantee`.
 
 The base class expands `steps` and compositions into `Runs` and handles the trivial cases (nothing
-released, no noise added); a subclass turns rows of counts into bounds and never multiplies by any
-other count.
+released, no noise added). A subclass turns rows of counts into bounds; it sees no other count.
 """
 
 import dataclasses
@@ -23,16 +22,16 @@ from dplearn.mechanisms import Mechanism
 
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"
 _SUM = "the epsilons of all releases added up"
-_SAME = 1e-9  # relative difference of two bounds that rounding explains
+_SAME = 1e-9  # largest relative difference of two bounds that rounding explains
 _LEAST_LOG_DELTA = -690.0  # log of the smallest delta that `delta` returns
-_NO_LOG_DELTA = -1e-12  # from here on delta counts as 1
+_NO_LOG_DELTA = -1e-12  # a larger log delta counts as delta = 1
 
 
 class Bound(NamedTuple):
     """Bound on epsilon of one composition, returned by a subclass."""
 
     epsilon: float
-    kind: Kind | None = None  # None: the class's own kind
+    kind: Kind | None = None  # if None, that of the accountant
     details: dict[str, float] = {}  # noqa: RUF012  (never mutated)
     reason: str = ""
     lower: float = 0.0
@@ -52,7 +51,7 @@ class Accountant(ABC):
         """Return one bound per row of counts; every row has at least one run."""
 
     def _refusal(self, runs: Runs) -> str:
-        """Return the reason why these mechanisms are not covered, or an empty string."""
+        """Return why no theorem covers these mechanisms, or an empty string."""
         try:
             for mechanism in runs.mechanisms:
                 mechanism.require_theorem(runs.adjacency)
@@ -76,7 +75,7 @@ class Accountant(ABC):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Return the guarantee of adaptive runs, whose kind is that of epsilon.
+        """Return the guarantee of `steps` adaptive runs.
 
         Parameters
         ----------
@@ -122,7 +121,7 @@ class Accountant(ABC):
             bounds = self._capped(runs[released], delta)
         every = [next(bounds) if any_ else nothing for any_ in released]
         if np.all(np.diff(counts, axis=0) >= 0):
-            # Epsilon rises with the counts: dropping outputs is post-processing.
+            # Epsilon rises with the counts, because dropping outputs is post-processing.
             most = accumulate((bound.lower for bound in every), max)
             every = [
                 bound._replace(lower=low, kind="exact" if bound.kind == "exact" else "bracket")
@@ -134,7 +133,7 @@ class Accountant(ABC):
         return tuple(guarantees[i] for i in place.ravel())
 
     def _capped(self, runs: Runs, delta: float) -> Iterator[Bound]:
-        """Yield the bounds, for pure releases capped at the sum of their epsilons."""
+        """Yield the bounds, capped at the sum of epsilons if all releases are pure."""
         most = np.full(runs.totals.shape, np.inf)
         if self.kind == "upper" and runs.pure:
             most = runs.summed_epsilons(delta)
@@ -152,8 +151,8 @@ class Accountant(ABC):
     ) -> Guarantee:
         """Return the guarantee with the smallest proved delta at `epsilon`, at least 1e-299.
 
-        Other parameters and errors are those of `Accountant.epsilon`. Delta is rounded up; the
-        guarantee's epsilon is at most the argument. `delta_lower` bounds delta from below.
+        Other parameters and errors are those of `Accountant.epsilon`. Delta is rounded up,
+        `delta_lower` is a lower bound, and the guarantee's epsilon is at most the argument.
 
         Parameters
         ----------
@@ -184,7 +183,7 @@ class Accountant(ABC):
         return at(log_delta)
 
     def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float] | None:
-        """Return lower and upper bounds on delta of the only row, or None to search instead."""
+        """Return lower and upper bounds on delta of the only row; None if it must be searched."""
         return None
 
     def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:

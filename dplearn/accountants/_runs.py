@@ -23,7 +23,7 @@ MOST_RUNS = 10**12  # so that doubles hold all counts exactly
 
 
 def as_counts(steps: ArrayLike, *, dimensions: tuple[int, ...] = (1,)) -> NDArray:
-    """Return steps as an array; raise ValueError unless whole, >= 0 and of these dimensions."""
+    """Return steps as an array; raise ValueError unless they are whole numbers >= 0."""
     counts = np.asarray(steps)
     if counts.ndim not in dimensions or counts.dtype.kind not in "iu" or np.any(counts < 0):
         raise ValueError(f"Expected steps to be whole numbers >= 0, got steps={counts!r}.")
@@ -32,7 +32,7 @@ def as_counts(steps: ArrayLike, *, dimensions: tuple[int, ...] = (1,)) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Adaptive compositions of the same mechanisms, one per row of counts."""
+    """Adaptive compositions of the same mechanisms, one for each row of counts."""
 
     mechanisms: tuple[Mechanism, ...]  # none of them a composition
     counts: NDArray  # shape (n_rows, n_mechanisms); every row is a separate composition
@@ -42,7 +42,7 @@ class Runs:
     def of(cls, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Self:
         """Return runs of a mechanism's parts, with a row for each number of steps.
 
-        Two-dimensional steps are used as rows of counts, with a column for each part.
+        Two-dimensional steps are the rows of counts themselves, with a column for each part.
         """
         mechanism = as_mechanism(mechanism)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
@@ -71,13 +71,13 @@ class Runs:
 
     @cached_property
     def composed(self) -> Composed:
-        """Composition of one run of each mechanism."""
+        """One run of each mechanism, composed."""
         return Composed(self.mechanisms)
 
     def rdp(self, orders: NDArray) -> NDArray:
-        """Return summed Rényi divergences (n_rows, n_orders) (Mironov 2017, Proposition 1).
+        """Return summed Rényi divergences, shape (n_rows, n_orders) (Mironov 2017, Proposition 1).
 
-        Orders have shape (n_orders,), the same for all rows, or (n_rows, n_orders).
+        Orders have this shape, or (n_orders,) if they are the same for all rows.
         """
         distinct, place = np.unique(orders, return_inverse=True)
         key, shape = tuple(distinct.tolist()), np.shape(orders)
@@ -99,9 +99,9 @@ class Runs:
         return all(math.isfinite(m.pure_epsilon(self.adjacency)) for m in self.mechanisms)
 
     def delta_grid(self, delta: float) -> NDArray:
-        """Return candidate per-step deltas, from 1e-9 delta / most steps to delta / fewest steps.
+        """Return candidate deltas of a step, from 1e-9 delta / most steps to delta / fewest steps.
 
-        They are delta times powers of a fixed ratio, the same for a curve and a single point.
+        They are powers of a fixed ratio times delta, the same for a curve and a single point.
         """
         first = np.floor(_PER_DECADE * np.log10(self.totals.min()))
         last = _PER_DECADE * np.log10(self.totals.max())
@@ -122,15 +122,15 @@ def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacen
 class Direction:
     """One order of the neighbours: an ordered pair of outputs per mechanism."""
 
-    profiles: list[Profile]  # upper bounds on the profiles of all pairs
-    witnesses: list[Profile] | None  # profiles of actual pairs, if every mechanism has one
+    profiles: list[Profile]  # upper bounds
+    witnesses: list[Profile] | None  # lower bounds, if every mechanism has one
     shifts: NDArray | None = None  # distances in standard deviations, if all are plain Gaussians
-    # For a single sampled Gaussian: its dominating pair, or else an actual pair below it.
+    # Of a single sampled Gaussian: the dominating pair if `attained`, else a real pair below it.
     sampled: SampledGaussian | None = None
     attained: bool = True
 
     def reverse(self) -> Self:
-        """Return the same pairs of outputs, each in the other order."""
+        """Return the direction with every pair reversed."""
         pair, other = self.sampled, {"remove": "add", "add": "remove"}
         if pair is not None:
             direction: Any = other.get(pair.direction, pair.direction)
@@ -181,7 +181,7 @@ class Direction:
 
 
 def directions(runs: Runs) -> list[Direction]:
-    """Return the directions to compose: remove and add, or one if both are equal."""
+    """Return the directions remove and add, or one if both are equal."""
     mechanisms, adjacency = runs.mechanisms, runs.adjacency
     profiles = [m.profiles(adjacency) for m in mechanisms]
     witnesses = [m.witnesses(adjacency) for m in mechanisms]

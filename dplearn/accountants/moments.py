@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,10 @@ from numpy.typing import NDArray
 from dplearn.accountants import theorems
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
-from dplearn.core import validate
 from dplearn.core.guarantee import Reference
 
-# Dense near 1, where large epsilons have their best order, whole numbers in the middle, and large
-# orders for small epsilons (a full batch at sigma = 1000 needs orders near 10^4).
+# Dense near 1 for large epsilons, whole numbers in the middle, and large orders for small epsilons
+# (a full batch at sigma = 1000 needs orders near 10^4).
 _ORDERS = (
     *(1 + np.geomspace(0.01, 10.0, 60)).tolist(),
     *map(float, range(12, 64)),
@@ -29,7 +29,7 @@ _ROUNDING = 1e-12  # bound on the relative error of divergences and their conver
 class RDP(Accountant):
     """Rényi DP: summed divergences, converted at the best order."""
 
-    # Orders > 1; the default orders are refined by a search between them.
+    # Orders > 1; between the default orders a search finds better ones.
     orders: tuple[float, ...] = _ORDERS
 
     name = "rdp"
@@ -77,19 +77,16 @@ def at_best_order(
 
 @dataclass(frozen=True)
 class Moments(Accountant):
-    """The moments accountant of 2016: log moments lambda = 1..32 and their tail bound.
+    """The moments accountant of 2016: log moments of order 1 to 32 and their tail bound.
 
-    The lambda-th log moment is lambda times the Rényi divergence of order lambda + 1.
+    The log moment of order m is m times the Rényi divergence of order m + 1.
     """
 
-    largest_moment: int = 32  # >= 1
+    largest_moment: ClassVar[int] = 32
 
     name = "moments"
     title = "Moments accountant (2016)"
     reference = Reference("Abadi et al.", 2016, "Theorem 2")
-
-    def __post_init__(self) -> None:
-        validate.integer(minimum=1, maximum=10**6, largest_moment=self.largest_moment)
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         orders = np.arange(2.0, self.largest_moment + 2)

@@ -23,7 +23,7 @@ from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
 _LOOSE = 1.1  # ratio of upper to lower end above which other bounds are tried
 _WIDE = "the upper end is a closed form's: no narrower bracket was found"
-# Distance of neighbours, 1 / sigma, and epsilon above which the reason below is given.
+# Distance of neighbours, 1 / sigma, and epsilon, above which a guarantee has the reason below.
 _FAR = 1e3
 _HOPELESS = "with so little noise one release betrays a record: epsilon is beyond every use"
 # Proofs of the upper bound.
@@ -33,7 +33,7 @@ _LATTICE = "connected dots of the profile on a lattice (Doroshenko et al. 2022, 
 _CLOSED = "Rényi divergences, zCDP or a dominating Gaussian"
 _VARIATION = "the total variation of all releases, which delta alone pays for"
 _PROFILE = "the privacy profile of the one release"
-# Fractions of delta for truncated losses, tried if smaller ones leave a wide bracket.
+# Fractions of delta for truncated losses, tried if the default leaves a wide bracket.
 _CUTS = 1e-6, 1e-4, 1e-3, 1e-2, 0.3
 
 
@@ -42,8 +42,8 @@ class PLD(Accountant):
     """Composition of the privacy loss distribution.
 
     The result is exact for one run and for plain Gaussians, otherwise a bracket: by the contour
-    integral for the sampled Gaussian, by the lattice for the rest. It is an upper bound
-    only where no pair of neighbours is known to attain the profile. If few steps use a record,
+    integral for the sampled Gaussian, by the lattice for all others. It is an upper bound only
+    where no lower bound on real neighbours is known. If few steps use a record,
     sample_rate * steps < 30, and delta is tiny, its ends may differ by several per cent.
     """
 
@@ -87,7 +87,7 @@ class PLD(Accountant):
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
         """Yield bounds of rows of two or more runs, by the contour or else the lattice."""
-        # If the summed total variation, equal in both directions, is below delta, epsilon is 0.
+        # Epsilon is 0 if the summed total variation, the same in both directions, is below delta.
         variation = [float(p.delta(0.0)) for p in sides[0].profiles]
         leaks = runs.counts @ variation > delta * (1 - MARGIN)
         lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)
@@ -100,7 +100,7 @@ class PLD(Accountant):
                 lower[leaks], high = worse_brackets(steps, sigma=pair.sigma, q=pair.q, **aim)
             upper[leaks] = high if sides[0].attained else np.inf
             proof[leaks] = _CONTOUR
-        # Truncation uses little of delta first, and more of it if the bracket stays wide.
+        # Truncation first uses little of delta, then more if the bracket stays wide.
         for lattice in (self._lattice, dataclasses.replace(self._lattice, cuts=_CUTS)):
             if np.any(loose := upper > _LOOSE * lower):
                 low, high = lattice.brackets(
@@ -113,7 +113,7 @@ class PLD(Accountant):
                 proof[loose] = np.where(high < upper[loose], _LATTICE, proof[loose])
                 lower[loose] = np.maximum(lower[loose], low)
                 upper[loose] = np.minimum(upper[loose], high)
-        # Crossed ends contradict each other: discard both and use other theorems.
+        # Crossed ends contradict each other: discard both, and use other theorems.
         crossed = lower > upper
         lower[crossed], upper[crossed] = 0.0, np.inf
         if np.any(loose := upper > _LOOSE * lower):
@@ -145,10 +145,9 @@ class PLD(Accountant):
     ) -> tuple[NDArray, NDArray]:
         """Return lower and upper bounds on the true positive rate of the best attacker.
 
-        It is the share of members that the best test between the worst neighbours detects, at a
-        `false_positive_rate` in (0, 1), in any shape; the bounds have the same shape (Dong, Roth &
-        Su 2022, Proposition 2.12). One minus the rate is the trade-off function. Other parameters
-        are those of `Accountant.epsilon`.
+        The best test between the worst neighbours detects this share of the members, at each
+        `false_positive_rate` in (0, 1), an array of any shape (Dong, Roth & Su 2022, Proposition
+        2.12). Other parameters are those of `Accountant.epsilon`.
         """
         mechanism, rates = as_mechanism(mechanism), np.array(false_positive_rate, dtype=float)
         for rate in rates.ravel():
@@ -179,10 +178,10 @@ def _closed_bound(runs: Runs, delta: float) -> NDArray:
 
 
 def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
-    """Return the bound of one run of mechanism i; `exact` if a pair attains its profile."""
+    """Return the bound of one run of mechanism i, whose profile is attained if `exact`."""
     less, more = delta * (1 - MARGIN), min(delta * (1 + MARGIN), 1.0)
     epsilon, plateau, lower = runs.epsilon_of_one([less, delta, more])[:, i]
-    # A profile may level off at exactly delta, the mass of infinite losses.
+    # A profile may be constant and equal to delta, the mass of infinite losses, from there on.
     epsilon = float(plateau if math.isinf(epsilon) else epsilon)
     if not exact:
         real = runs.mechanisms[i].witnesses(runs.adjacency)
@@ -195,7 +194,7 @@ def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
 
 @dataclass(frozen=True)
 class GDP(Accountant):
-    """Gaussian DP by its central limit theorem: exact for plain Gaussians, else *not a bound*."""
+    """Gaussian DP by a central limit theorem: exact for plain Gaussians, else *not a bound*."""
 
     name = "gdp"
     kind = "approximate"
@@ -226,7 +225,7 @@ class GDP(Accountant):
 
 
 def _squared_mu(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    """Return squared mu of one step, or nan: mu^2, or q^2 Var(P/Q) under sampling.
+    """Return mu^2 of one step, q^2 Var(P/Q) if it is sampled, or nan if it is not Gaussian.
 
     Var(P/Q) = e^{mu^2} - 1; for a replaced record Var((f_1 - f_-1) / f_0) = 4 sinh(mu^2).
     """

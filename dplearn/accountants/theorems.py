@@ -1,4 +1,4 @@
-"""Theorems used by the accountants; the formula book states, checks and prints each of them."""
+"""Theorems of the accountants, which the formula book states and checks."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +8,7 @@ from scipy.special import betainc, expit
 def rdp_to_epsilon_mironov(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArray:
     """Return upper bounds on epsilon by the first conversion (Mironov 2017, Proposition 3).
 
-    One for each of `orders` > 1, from the divergence `rdp` at it in nats: take the smallest.
+    Each of `orders` > 1, with its divergence `rdp` in nats, gives a bound; the smallest is best.
     """
     orders, rdp = np.asarray(orders, dtype=float), np.asarray(rdp, dtype=float)
     return rdp - np.log(delta) / (orders - 1)
@@ -29,7 +29,7 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArra
 def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
     """Return the best epsilon of rho-zCDP, rho >= 0, by the improved conversion, elementwise.
 
-    It is never above rho + 2 sqrt(rho ln(1/delta)). See Bun & Steinke (2016), Proposition 1.3;
+    It is at most rho + 2 sqrt(rho ln(1/delta)). See Bun & Steinke (2016), Proposition 1.3;
     Canonne, Kamath & Steinke (2020), Corollary 13 (number from memory).
     """
     rho, best = np.asarray(rho, dtype=float), best_zcdp_order(rho, delta=delta)
@@ -62,7 +62,7 @@ def selection_rdp(
     shape: float,
     stop: float,
 ) -> NDArray:
-    r"""Return the Rényi divergence of the best of K runs, from those of one at two orders.
+    r"""Return the Rényi divergence of the best of K runs, from two divergences of one run.
 
     K has the truncated negative binomial law :math:`P(K=k) \propto (1-\gamma)^k
     \prod_{j<k}\frac{j+\eta}{j+1}` for k >= 1, with the shape eta > -1 and gamma = stop in (0, 1).
@@ -77,7 +77,7 @@ def selection_rdp(
 
 
 def expected_tries(*, shape: float, stop: ArrayLike) -> NDArray:
-    """Return the mean of the number of runs K in `selection_rdp`, elementwise."""
+    """Return the mean number of runs K in `selection_rdp`, elementwise."""
     stop, log_stop = np.asarray(stop, dtype=float), np.log(stop)
     # The fraction tends to 1 / ln(1/stop) as the shape tends to 0.
     part = -shape / np.expm1(shape * log_stop) if shape else -1 / log_stop
@@ -85,12 +85,12 @@ def expected_tries(*, shape: float, stop: ArrayLike) -> NDArray:
 
 
 def composition_slack(*, delta: ArrayLike, paid: ArrayLike, steps: ArrayLike) -> NDArray:
-    """Return what is left of `delta` if `steps` releases take `paid` each; <= 0 if nothing is.
+    """Return the part of `delta` that `steps` releases of delta `paid` leave; <= 0 if none.
 
     See Kairouz, Oh & Viswanath (2015), Theorem 3.3.
     """
     log_left = np.log1p(-np.asarray(delta)) - steps * np.log1p(-np.asarray(paid))
-    # Avoid overflow; every negative slack is invalid.
+    # Every negative slack is invalid: avoid overflow.
     return -np.expm1(np.minimum(log_left, 1.0))
 
 
@@ -99,9 +99,8 @@ def heterogeneous_composition(
 ) -> NDArray:
     """Return an upper bound on the total epsilon of different pure releases, in nats.
 
-    The older drift e^epsilon - 1 is never smaller than tanh, so its theorem adds nothing to the
-    minimum. `epsilons` (>= 0) and `counts` have shape (..., n_mechanisms), `slack` in (0, 1) and
-    the bound (...). See Kairouz, Oh & Viswanath (2015), Theorem 3.5.
+    `epsilons` (>= 0) and `counts` have shape (..., n_mechanisms), `slack` in (0, 1) and the bound
+    (...). See Kairouz, Oh & Viswanath (2015), Theorem 3.5; the older drift e^epsilon - 1 is larger.
     """
     epsilons = np.asarray(epsilons, dtype=float)
     basic = np.sum(counts * epsilons, axis=-1)
@@ -121,8 +120,8 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     epsilon, steps, slack = np.broadcast_arrays(
         np.asarray(epsilon, dtype=float), np.asarray(steps, dtype=float), slack
     )
-    # Smallest whole k with delta at loss L_k <= slack, by bisection up to the k where Hoeffding's
-    # inequality gives P(K >= k) <= slack.
+    # Bisection for the smallest whole k with delta <= slack at loss L_k, up to the k for which
+    # Hoeffding's inequality gives P(K >= k) <= slack.
     far = expit(epsilon) * steps + np.sqrt(-0.5 * steps * np.log(slack))
     low, high = np.floor(steps / 2) - 1, np.minimum(np.ceil(far) + 1, steps)
     while np.any(high - low > 1):
@@ -143,12 +142,12 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
 
 
 def tails_error(steps: NDArray) -> NDArray:
-    """Return a bound on the relative error of `binomial_tails` from a rounded argument."""
+    """Return a bound on the relative error of `binomial_tails`, whose arguments are rounded."""
     return 3e-14 * (10 + np.sqrt(steps))
 
 
 def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArray, NDArray]:
-    """Return P(K > k) and Q(K > k): K of `steps` coins are true under P, false under Q."""
+    """Return P(K > k) and Q(K > k) for K true answers among `steps`, in favour of P."""
     exact, lie = expit(epsilon), expit(-epsilon)
     inner = np.clip(k, 0, steps - 1)
     p, q = (betainc(inner + 1, steps - inner, x) for x in (exact, lie))

@@ -20,7 +20,7 @@ from dplearn.run import DPSGD
 
 # Assumption on the program: none, or a Gaussian trade-off curve.
 Assumption = Literal["any", "gaussian"]
-# Noise multipliers that `two_worlds` tries, as multiples of the plan's, in descending order.
+# Noise multipliers that `two_worlds` tries, relative to the plan's, in descending order.
 _NOISES = tuple(math.exp(0.02 * k) for k in range(100, -76, -1))
 
 

@@ -1,7 +1,6 @@
 """Audit runs of any training function: random canaries, and their scores."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
@@ -56,14 +55,7 @@ class Observations:
         return judge(delta=delta, confidence=confidence, adjacency=adjacency, assume=assume)
 
 
-def observe(
-    train: Train,
-    *,
-    canaries: int,
-    runs: int = 1,
-    seed: int = 0,
-    executor: Executor | None = None,
-) -> Observations:
+def observe(train: Train, *, canaries: int, runs: int = 1, seed: int = 0) -> Observations:
     """Return observations of `runs` independent calls of `train(included, seed)`.
 
     Parameters
@@ -75,7 +67,6 @@ def observe(
     runs : int >= 1
     seed : int >= 0, determines all draws; each call gets another seed, by which it may store its
         result
-    executor : concurrent.futures.Executor; by default the calls run one by one in this process
 
     Raises
     ------
@@ -83,17 +74,14 @@ def observe(
     """
     validate.integer(minimum=1, canaries=canaries, runs=runs)
     validate.integer(minimum=0, seed=seed)
-    streams = [np.random.default_rng([seed, number]) for number in range(runs)]
-    drawn = [(rng.random(canaries) < 0.5, int(rng.integers(2**31))) for rng in streams]
-    rows = (executor.map if executor else map)(partial(_scores, train), *zip(*drawn, strict=True))
-    return Observations(np.array([included for included, _ in drawn]), np.array([*rows]))
-
-
-def _scores(train: Train, included: NDArray[np.bool_], seed: int) -> NDArray:
-    array = np.asarray(train(included, seed), dtype=float)
-    if array.shape != included.shape or not np.all(np.isfinite(array)):
-        raise ValueError(
-            f"Expected {included.size} finite scores, one per canary, got shape {array.shape} "
-            f"and {np.sum(~np.isfinite(array))} that are not finite."
-        )
-    return array
+    rows: list[tuple[NDArray, NDArray]] = []
+    for rng in (np.random.default_rng([seed, number]) for number in range(runs)):
+        included = rng.random(canaries) < 0.5
+        scores = np.asarray(train(included.copy(), int(rng.integers(2**31))), dtype=float)
+        if scores.shape != included.shape or not np.all(np.isfinite(scores)):
+            raise ValueError(
+                f"Expected {canaries} finite scores, one per canary, got shape {scores.shape} "
+                f"and {np.sum(~np.isfinite(scores))} that are not finite."
+            )
+        rows.append((included, scores))
+    return Observations(*map(np.array, zip(*rows, strict=True)))

@@ -14,7 +14,7 @@ Least = Callable[[float], float]
 def audit_epsilon(
     *, false_positive_rate: float, false_negative_rate: float, delta: float = 0.0
 ) -> float:
-    """Return the least epsilon of these rates; Kairouz, Oh & Viswanath (2015), Theorem 2.1."""
+    """Return the least epsilon allowing these rates; Kairouz, Oh & Viswanath (2015), Thm. 2.1."""
     rates = (false_positive_rate, false_negative_rate), (false_negative_rate, false_positive_rate)
     ratios = ((1 - delta - a, b) for a, b in rates if 1 - delta - a > 0)
     return max([0.0, *(math.log(a / b) if b > 0 else math.inf for a, b in ratios)])

@@ -1,6 +1,6 @@
-"""Certificates: an epsilon with a machine-checkable proof; needs python-flint.
+"""Certificates, each an epsilon with a proof that a program checks; needs python-flint.
 
-`certify` computes the numbers of a proof with the engine; `check` verifies them without it.
+`certify` computes the numbers of a proof by the engine; `check` verifies them without the engine.
 """
 
 try:

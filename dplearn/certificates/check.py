@@ -51,7 +51,7 @@ _RUNS = {
 
 
 class NotProvedError(Exception):
-    """Error: a certificate's claim does not follow from its numbers."""
+    """Error of a certificate whose numbers do not prove its claim."""
 
 
 def check(text: str) -> str:
@@ -164,13 +164,13 @@ class SampledRun:
         return sum(sizes, beyond + error * self._moment(tilt))
 
     def _room(self, tilt: arb) -> arb:
-        """Return the shift of phi: any value is sound, this one needs few nodes."""
+        """Return a shift of phi that needs few nodes; every shift is sound."""
         most = min(1.5, 1.5 / float(self.sigma))
         most = most if self.side == "remove" else min(most, 3 / math.sqrt(1 + float(tilt)))
         return arb(most)
 
     def _line(self, tilt: arb, phi: arb, room: arb) -> tuple[list[acb], list[acb], arb, arb]:
-        """Return L (or log f) and weights e^{lambda L} P at nodes, the sum beyond, error / M."""
+        """Return L (or log f) and weights e^{lambda L} P at nodes, the sum beyond and error / M."""
         sigma, replaced, s = self.sigma, self.side == "replace", 1 + tilt
         s = -tilt if self.side == "add" else s
         up, down, digits = max(s, arb(0)), max(-s, arb(0)) * self.q, math.log(2) * ctx.prec

@@ -1,1 +1,1 @@
-"""Code that all packages share: guarantees, errors, registries, logarithms and roots."""
+"""Guarantees, checks of arguments, registries, logarithms and root finding."""

@@ -1,4 +1,4 @@
-"""Two-column tables as HTML and LaTeX, values as JSON, a line of progress, a read-only dict."""
+"""Tables as HTML and LaTeX, values as JSON, a line of progress, and a read-only dict."""
 
 import html
 import json
@@ -31,15 +31,10 @@ dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: any
 
 
 def in_signs(words: str) -> str:
-    """Return words with epsilon, delta, <= and >= replaced by mathematical signs."""
+    """Replace epsilon, delta, <= and >= in a text by mathematical signs."""
     for name, sign in _SIGNS.items():
         words = words.replace(name, sign)
     return words
-
-
-def in_latex(words: str) -> str:
-    """Return words as LaTeX, with names of signs replaced by the signs."""
-    return in_signs(words).translate(str.maketrans(_TEX))
 
 
 def as_json(value: Any) -> Any:
@@ -57,6 +52,11 @@ def print_json(rows: Iterable[dict[str, Any]]) -> None:
     print(json.dumps([*rows], indent=2, allow_nan=False))
 
 
+def in_latex(text: str) -> str:
+    """Return a text as LaTeX, with names of signs replaced by the signs."""
+    return in_signs(text).translate(str.maketrans(_TEX))
+
+
 def as_latex(rows: Mapping[str, str]) -> str:
     """Return a two-column LaTeX table that needs no LaTeX package."""
     lines = [rf"{in_latex(name)} & {in_latex(words)} \\" for name, words in rows.items()]
@@ -64,7 +64,7 @@ def as_latex(rows: Mapping[str, str]) -> str:
 
 
 def as_card(title: str, rows: Mapping[str, str]) -> str:
-    """Return a self-contained HTML page for printing, with the first row on top."""
+    """Return a self-contained HTML page for printing, headed by the first row."""
     names, words = zip(*rows.items(), strict=True)
     first, *others = (html.escape(in_signs(each)) for each in words)
     listed = zip(names[1:], others, strict=True)
@@ -73,7 +73,7 @@ def as_card(title: str, rows: Mapping[str, str]) -> str:
 
 
 class Shown:
-    """Base class of values that a notebook shows as a table of names and words."""
+    """Base class of values that notebooks show as a table."""
 
     def _shown(self) -> Mapping[str, str]:
         raise NotImplementedError
@@ -88,7 +88,7 @@ class Shown:
 
 
 class ProgressLine:
-    """A line on the error stream, overwritten at most five times a second if `shown`."""
+    """A line on the error stream, overwritten at most five times a second, if `shown`."""
 
     def __init__(self, shown: bool) -> None:
         self._shown, self._due = shown, 0.0
@@ -102,7 +102,7 @@ class ProgressLine:
 
 
 class ReadOnly(dict[str, Any]):
-    """Read-only dict of numbers or words; can be hashed, pickled and written as JSON."""
+    """Read-only dict of numbers or texts that can be hashed, pickled and written as JSON."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def write_whole(path: str | os.PathLike, content: bytes) -> None:
-    """Replace the file at `path` atomically: after an error the old or the new file is intact."""
+    """Replace the file at `path` atomically: an error leaves the old or the new content."""
     path = Path(path)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.writing-")
     try:
@@ -32,7 +32,7 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
 
 @contextmanager
 def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
-    """Hold a lock file beside `path`; raise TimeoutError if another process holds it longer."""
+    """Hold a lock file beside `path`; raise TimeoutError after waiting for it too long."""
     lock, end = Path(f"{path}.lock"), time.monotonic() + seconds
     while True:
         try:
@@ -52,6 +52,6 @@ def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
 
 
 def temporaries(path: str | os.PathLike) -> list[Path]:
-    """Return the temporary files of running or interrupted writes to `path`."""
+    """Return the temporary files of unfinished writes to `path`."""
     path = Path(path)
     return list(path.parent.glob(glob.escape(f".{path.name}.writing-") + "*"))

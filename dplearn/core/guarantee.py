@@ -36,11 +36,11 @@ class Reference:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """One statement about epsilon at one delta, with everything needed to read it.
+    """Epsilon at one delta, and what the number means: its kind, method and assumptions.
 
     Parameters
     ----------
-    epsilon : float >= 0, in nats: exact, a bound, a bracket's upper end or none, as `kind` says
+    epsilon : float >= 0, in nats: exact, a bound, the upper end of a bracket or an approximation
     delta : float in [0, 1]
     kind : "exact", "upper", "bracket", "approximate", "lower", or "probable", an upper bound that
         fails with the probability that `reason` states
@@ -48,11 +48,11 @@ class Guarantee:
     adjacency : "add_remove", "replace_one" or "zero_out"
     lower : float in [0, epsilon], lower end of a bracket, or 0 without a proved one
     assumptions : tuple of str, what must hold for the statement to be true
-    reason : str, why epsilon is infinite, its bracket wide, or it must not be published
+    reason : str, why epsilon is infinite, its bracket is wide, or it must not be published
     details : mapping of str to float, such as the best Rényi order
-    delta_lower : float in [0, delta], a lower bound, if delta was computed at a given epsilon
-    only_for : str, the neighbours covered, if not all; every printed sentence includes it
-    proof : str, how epsilon was bounded, where the method has several ways to do it
+    delta_lower : float in [0, delta], lower bound on delta, if it was computed at a given epsilon
+    only_for : str, the neighbours covered, if not all
+    proof : str, the theorem that bounds epsilon, if the method has several
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Guarantee:
         return self.kind in ("exact", "upper", "bracket")
 
     def __str__(self) -> str:
-        """Return the guarantee as a sentence, with bounds rounded to the safe side."""
+        """Return a sentence in which every bound is rounded to the safe side."""
         only = f", for {self.only_for} only" if self.only_for else ""
         about = f"{self.adjacency}, by {self.method}{only}"
         exact = self.kind == "exact"
@@ -121,7 +121,7 @@ def _between(name: str, lower: float, upper: float) -> str:
 
 
 def read_back(value: float) -> str:
-    """Return a short text of `value`, such as 1.0e-05, that converts back to the same number."""
+    """Return a short text, such as 1.0e-05, that converts back to exactly `value`."""
     if value == 0 or value >= 1e-3:
         return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
     return f"{value:.1e}" if float(f"{value:.1e}") == value else repr(float(value))

@@ -6,10 +6,9 @@ from typing import Any
 
 
 class Registry(dict[str, Any]):
-    """Concrete subclasses of `base` defined in a package's modules, by their `name`.
+    """Concrete subclasses of `base` in the modules of a package, by their `name`.
 
-    `package` is the dotted name of the package; a new module in it is registered automatically.
-    Modules whose name begins with an underscore are skipped; they hold abstract classes.
+    Modules are found by listing the package; names that begin with an underscore are skipped.
     """
 
     def __init__(self, package: str, base: type) -> None:

@@ -1,4 +1,4 @@
-"""Roots of monotone functions, rounded to the safe side, and maxima of unimodal ones."""
+"""Roots of monotone functions, rounded to the safe side, and maxima of unimodal functions."""
 
 import math
 from collections.abc import Callable
@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _ITERATIONS = 200
-# Maps x and the bracket's ends a < b to a valid point between them, or to an end if there is none.
+# Maps x and the ends a < b of a bracket to a valid point between them, or to an end if none exists.
 Snap = Callable[[float, float, float], float]
 
 
 def first_true(
     holds: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
 ) -> NDArray:
-    """Return points just above the switch of `holds` from False to True, elementwise.
+    """Return points where `holds` is true, just above its switch from False, elementwise.
 
     `holds` takes and returns arrays shaped like `upper`, is monotone in each element and true
-    at `upper`. `holds` was evaluated as true at each point returned, which is within `rtol`
-    relative or 1e-300 absolute of the switch; where `holds(lower)` is true, it is `lower`.
+    at `upper`. A point is within `rtol` relative or 1e-300 absolute of the switch; it is `lower`
+    where `holds(lower)` is true.
     """
     # Interpolation between the values 1 and -1 is bisection.
     step = lambda x: np.where(holds(x), -1.0, 1.0)
@@ -29,11 +29,11 @@ def first_true(
 def decreasing_root(
     value: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
 ) -> NDArray:
-    """Return points just right of the root of a decreasing `value`, evaluated there as <= 0.
+    """Return points where a decreasing `value` is <= 0, just right of its root, elementwise.
 
-    Interpolate, truncate, project (Oliveira & Takahashi 2020): never more evaluations than
-    bisection and about ten where `value` is smooth. Elementwise; -inf is a valid value, the value
-    is <= 0 at `upper`, and where it is <= 0 at `lower`, `lower` is returned.
+    Interpolate, truncate, project (Oliveira & Takahashi 2020): at most as many evaluations as
+    bisection, about ten if `value` is smooth. The value is <= 0 at `upper` and may be -inf; where
+    it is <= 0 at `lower`, the result is `lower`.
     """
     b = np.array(upper, dtype=float)
     a = np.broadcast_to(np.asarray(lower, dtype=float), b.shape).copy()
@@ -65,7 +65,7 @@ def decreasing_root(
 
 @dataclass(frozen=True)
 class Crossing:
-    """Bracket of the root of a decreasing value, with an estimate of the root and slope."""
+    """Bracket of the root of a decreasing value, with estimates of root and slope."""
 
     x: float  # the smallest evaluated point with a value <= 0, or inf
     below: float  # the largest evaluated point with a value > 0, or -inf
@@ -83,14 +83,14 @@ def crossing(
     slope: float = math.nan,
     snap: Snap = lambda x, a, b: x,
 ) -> Crossing:
-    """Return the smallest x in [lower, upper] with a decreasing, nearly linear `value` <= 0.
+    """Return a bracket of the root of a decreasing, nearly linear `value` in [lower, upper].
 
-    For costly values without a bracket: inverse interpolation through three points, each new
-    point a little beyond the root, so that the bracket shrinks from both sides. It takes about
-    seven evaluations where `value` is smooth, three times those of bisection where it jumps. A
-    value may be infinite. The search begins at `guess`, with the value's `slope` near it if given,
-    and stops when the bracket is `tolerance` wide, which may depend on the last point;
-    `snap` moves a point to one at which `value` is defined.
+    For costly values: inverse interpolation through three points, each new point a little beyond
+    the root, so that the bracket shrinks from both sides. It takes about seven evaluations where
+    `value` is smooth, and three times those of bisection where it jumps; a value may be infinite.
+    The search begins at `guess`, with the value's `slope` near it if given, and stops when the
+    bracket is `tolerance` wide, which may depend on the last point. `snap` moves a point to one at
+    which `value` is defined.
     """
     points: list[tuple[float, float]] = []
     a, b, stride, misses = -math.inf, math.inf, 0.5, 0
@@ -127,7 +127,7 @@ def crossing(
 
 
 def _predict(points: list[tuple[float, float]], slope: float) -> tuple[float, float, float]:
-    """Return the root, its likely error and the slope by inverse interpolation, or nan."""
+    """Estimate the root, its error and the slope by inverse interpolation; nan if impossible."""
     near = sorted((p for p in points if abs(p[1]) < 30), key=lambda p: abs(p[1]))[:3]
     if not near:
         return math.nan, math.nan, slope
@@ -155,7 +155,7 @@ def maximise(
     for _ in range(80):
         go_left = at_left >= at_right
         lo, hi = np.where(go_left, lo, left), np.where(go_left, right, hi)
-        # By the golden ratio one of the two inner points is reused.
+        # The golden ratio lets each step reuse one of the two inner points.
         new = np.where(go_left, hi - golden * (hi - lo), lo + golden * (hi - lo))
         at_new = value(new)
         left, right = np.where(go_left, new, right), np.where(go_left, left, new)

@@ -1,4 +1,4 @@
-"""Checks of arguments; the keyword's name appears in the error message."""
+"""Checks of arguments, whose error messages name the keyword."""
 
 import difflib
 import inspect
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# Names of our parameters in papers and other libraries.
+# Names that papers and other libraries give our parameters.
 _SYNONYMS = {
     "noise_multiplier": ("sigma", "std", "stddev", "standard_deviation", "scale", "noise_std", "z"),
     "sample_rate": ("q", "sampling_prob", "sampling_probability", "sampling_rate", "gamma"),
@@ -97,12 +97,12 @@ def one_of(choices: Collection[str], **values: str) -> None:
 
 
 def unsupported(what: str, why: str) -> NotImplementedError:
-    """Return a NotImplementedError for a combination that no implemented theorem covers."""
+    """Return a NotImplementedError for a combination that no theorem here covers."""
     return NotImplementedError(f"{what} is not supported: {why}")
 
 
 class NamesParameters(ABCMeta):
-    """Metaclass that answers an unknown keyword by suggesting the nearest parameter."""
+    """Metaclass whose TypeError for an unknown keyword suggests a parameter."""
 
     if not TYPE_CHECKING:  # a type checker reads the parameters of __init__
 
@@ -112,13 +112,13 @@ class NamesParameters(ABCMeta):
 
     @property
     def __signature__(cls) -> inspect.Signature:
-        """Signature of `__init__`, which the metaclass's `__call__` would hide from `help`."""
+        """Signature of `__init__`, which `__call__` of the metaclass hides from `help`."""
         signature = inspect.signature(cls.__init__)
         return signature.replace(parameters=[*signature.parameters.values()][1:])
 
 
 def names_parameters(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function answer an unknown keyword by suggesting the nearest parameter."""
+    """Make the TypeError of a function for an unknown keyword suggest a parameter."""
 
     @wraps(function)
     def checked(*args: P.args, **keywords: P.kwargs) -> R:
@@ -129,7 +129,7 @@ def names_parameters(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def known_parameters(owner: str, parameters: Collection[str], keywords: Iterable[str]) -> None:
-    """Raise TypeError for an unknown keyword and suggest the nearest parameter."""
+    """Raise TypeError for an unknown keyword, suggesting the nearest parameter."""
     for name in keywords:
         if name not in parameters:
             meant = [p for p in parameters if name in _SYNONYMS.get(p, ())]

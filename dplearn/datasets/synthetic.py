@@ -66,8 +66,8 @@ def _block(seed: int, number: int) -> NDArray:
     rng = np.random.default_rng([seed, number])
     labels = rng.permuted(np.tile(np.arange(10), (BLOCK // 10, 1)), axis=1).ravel()
     shapes = glyphs()
-    # The shares of one digit add up to 1, so digit d owns the interval [d, d + 1); a millionth
-    # is far above the rounding of the ends.
+    # The shares of a digit's glyphs add up to 1, so its glyphs divide [d, d + 1). Steps of a
+    # millionth are far larger than the rounding errors of the ends.
     drawn = labels + rng.integers(10**6, size=BLOCK) / 1e6
     way = np.searchsorted(np.cumsum(shapes.share) - 1e-9, drawn, side="right")
     points = shapes.points[way]
@@ -127,7 +127,7 @@ def glyphs() -> Glyphs:
 
 
 def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
-    """Return centred uniform numbers: no outlier makes a digit illegible."""
+    """Return centred uniform numbers, without outliers that would make a digit illegible."""
     return rng.uniform(-1, 1, (BLOCK, *shape)) * deviation * np.sqrt(3)
 
 

@@ -8,10 +8,9 @@ For a pair :math:`(P, Q)` with privacy loss :math:`L = \ln dP/dQ`,
 Two conventions preserve floating-point accuracy.
 
 * A profile stores log delta, not delta, so that values below 1e-308 are representable.
-* A profile holds *two* functions of epsilon >= 0, that of (P, Q) and that of
-  (Q, P). They determine each other through :math:`\delta_{P,Q}(-\varepsilon) =
-  1 - e^{-\varepsilon} + e^{-\varepsilon}\delta_{Q,P}(\varepsilon)`, but only in this direction
-  is the sum free of cancellation.
+* A profile holds *two* functions of epsilon >= 0, of (P, Q) and of (Q, P). Each gives the other
+  at negative epsilon, :math:`\delta_{P,Q}(-\varepsilon) = 1 - e^{-\varepsilon} +
+  e^{-\varepsilon}\delta_{Q,P}(\varepsilon)`, as a sum without cancellation.
 
 A profile may also have the tail Q(L > epsilon), minus the right derivative of delta with
 respect to e^epsilon. Upper bounds on a composition need delta alone; lower bounds also need
@@ -30,7 +29,7 @@ from dplearn.core import validate
 from dplearn.core.logspace import log1mexp, log_expm1
 from dplearn.core.solve import decreasing_root, maximise
 
-# The value of a profile at this epsilon counts as the mass of infinite losses.
+# Delta at this epsilon counts as the probability of infinite losses.
 FAR = 1e9
 
 # Gauss-Kronrod nodes on [-1, 1], 7 and 15 points (Piessens et al. 1983).
@@ -50,13 +49,13 @@ _X, _WK = np.concatenate([-_NODES, _NODES[-2::-1]]), np.concatenate([_K15, _K15[
 # Every second node of the 15 is one of the 7.
 _WG = np.insert(np.polynomial.legendre.leggauss(7)[1], range(8), 0.0)
 
-# A function of epsilon >= 0 that returns logarithms, same shape.
+# A function from epsilons >= 0 to logarithms, of the same shape.
 Curve = Callable[[NDArray], NDArray]
 
 _RTOL, _ROUNDS = 1e-10, 80
 _MOST_PANELS, _MOST_KINKS = 20_000, 2000
 _EDGES = np.concatenate([[0.0], np.geomspace(1e-12, FAR, 211)])
-# Grid of epsilons; delta passes its target between two neighbours.
+# Grid of epsilons on which a root is bracketed.
 _GRID = np.append(0.0, np.geomspace(1e-6, FAR, 128))
 
 
@@ -103,13 +102,12 @@ class Profile:
     def from_atoms(cls, log_p: ArrayLike, log_q: ArrayLike) -> Profile:
         """Return the profile of two finite distributions from log masses, shape (n,) each.
 
-        Losses equal up to rounding are replaced by the largest, so delta is never too small.
+        Losses equal up to rounding become the largest of them, so that delta is not too small.
         """
         log_p, log_q = np.asarray(log_p, dtype=float), np.asarray(log_q, dtype=float)
         both = np.isfinite(log_p) & np.isfinite(log_q)
         losses = log_p[both] - log_q[both]
-        order = np.argsort(np.abs(losses), kind="stable")  # fast where losses rise with the outcome
-        # Absolute losses equal up to rounding of the logarithms become the largest of them.
+        order = np.argsort(np.abs(losses), kind="stable")  # fast if losses are nearly sorted
         ulps = np.maximum(np.abs(log_p[both]), np.abs(log_q[both]))[order]
         sizes = np.abs(losses)[order]
         first = np.diff(sizes, prepend=-1.0) > 2.0**-50 * ulps
@@ -139,12 +137,12 @@ class Profile:
     def epsilon(self, delta: ArrayLike) -> NDArray:
         """Return the smallest epsilon >= 0 with delta(epsilon) <= delta, or inf, elementwise.
 
-        It is rounded up: the profile evaluated at the result is at most delta.
+        The result is rounded up: delta evaluated there is at most `delta`.
         """
         delta = np.asarray(delta, dtype=float)
         if not np.all((delta >= 0) & (delta <= 1)):
             raise ValueError(f"Expected delta in [0, 1], got delta={delta!r}.")
-        # For delta = 0 a finite target below every log delta except -inf.
+        # For delta = 0 use a finite target below every finite log delta.
         with np.errstate(divide="ignore"):
             target = np.maximum(np.log(delta), -1e300)
         holds = self.log_delta_of(_GRID) <= target[..., None]
@@ -157,7 +155,7 @@ class Profile:
     def log_tails(self, epsilon: ArrayLike) -> tuple[NDArray, NDArray]:
         """Return log P(L > epsilon) and log Q(L > epsilon) at epsilon >= 0, elementwise.
 
-        NotImplementedError is raised if `has_tails` is false.
+        Raise NotImplementedError unless the profile `has_tails`.
         """
         if self.log_tail_of is None or not self.has_tails:
             raise validate.unsupported("log_tails() of a profile", "it was built from delta alone")
@@ -174,19 +172,18 @@ class Profile:
         return Profile(self._backward, self.log_delta_of, self.kinks, *tails)
 
     def mix_first(self, weight: float) -> Profile:
-        r"""Return the profile of :math:`((1-w)Q + wP,\ Q)`: Poisson sampling, a record removed.
+        r"""Return the profile of :math:`((1-w)Q + wP,\ Q)`: a record removed from a Poisson sample.
 
-        It is exact for the pair (Balle, Barthe & Gaboardi 2018, Theorem 8).
+        It is exact (Balle, Barthe & Gaboardi 2018, Theorem 8).
         """
         return self if weight == 1.0 else _mixed(self, weight)
 
     def renyi(self, orders: ArrayLike) -> NDArray:
         r"""Return Rényi divergences :math:`D_\alpha(P\Vert Q)`, by quadrature of the profile.
 
-        They are in nats and have the shape of `orders`, which lie in [0, inf]; 0, 1 and inf are
-        limits. Infinite divergences are returned as inf. ArithmeticError is raised if the
-        quadrature does not reach its tolerance. See Sason & Verdú (2016), f-divergences as
-        integrals of the hockey-stick divergence.
+        They are in nats, possibly inf, and have the shape of `orders`, which lie in [0, inf]; 0, 1
+        and inf are limits. Raise ArithmeticError if the quadrature does not reach its tolerance.
+        See Sason & Verdú (2016), f-divergences as integrals of the hockey-stick divergence.
         """
         orders = np.asarray(orders, dtype=float)
         if not np.all(orders >= 0):
@@ -210,14 +207,13 @@ class Profile:
     def tradeoff(self, false_positive_rate: ArrayLike) -> NDArray:
         r"""Return the smallest false negative rate of any test of Q against P, elementwise.
 
-        The value is :math:`\sup_\varepsilon 1 - \delta(\varepsilon) - e^\varepsilon a` over
-        real epsilon, computed by a search, whose error only overestimates the
-        attacker (Dong, Roth & Su 2022, Proposition 2.12).
+        It is :math:`\sup_\varepsilon 1 - \delta(\varepsilon) - e^\varepsilon a` over real epsilon
+        (Dong, Roth & Su 2022, Proposition 2.12); errors of the search only make it smaller.
         """
         rate = np.asarray(false_positive_rate, dtype=float)
 
         def miss(epsilon: NDArray) -> NDArray:
-            # For epsilon < 0 both terms carry the factor e^epsilon: 1 - delta = e^eps (1 - delta').
+            # For epsilon < 0 both terms have the factor e^epsilon: 1 - delta = e^eps (1 - delta').
             size = np.abs(epsilon)
             ahead = 1 - np.exp(self.log_delta_of(size)) - rate * np.exp(size)
             behind = np.exp(-size) * (1 - np.exp(self._backward(size)) - rate)
@@ -263,7 +259,7 @@ def _mixed(base: Profile, weight: float) -> Profile:
         value = np.logaddexp(remaining, base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
         return np.where(alive, value, -np.inf)
 
-    # Epsilons mapped to kinks of the base, and the one at which the reverse delta reaches 0.
+    # Kinks of the base in the new epsilon, and the epsilon at which the reverse delta reaches 0.
     old = np.asarray(base.kinks, dtype=float)
     after, before = np.logaddexp(log_rest, log_w + old), old - np.logaddexp(log_w, log_rest + old)
     tails = (log_tail, log_tail_reverse) if base.has_tails else ()

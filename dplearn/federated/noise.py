@@ -55,7 +55,7 @@ class DistributedNoise:
 
     @property
     def sensitivity(self) -> float:
-        r"""Largest norm of a rounded update; a client rounds again until its update is below.
+        r"""Largest norm of a rounded update; a client rounds again until the norm is at most this.
 
         Rounding adds at most :math:`\sqrt d`, and exceeds the second bound with probability at
         most :math:`e^{-1/2}` (Kairouz, Liu & Steinke 2021: conditional rounding).

@@ -202,7 +202,7 @@ class _Several(Mechanism):
         each = Profile(lambda epsilon: gaussian_log_delta(epsilon, apart))
 
         def at(loss: NDArray) -> tuple[NDArray, NDArray]:
-            """Return x / sigma where the loss equals `loss`, and its terms there on a last axis."""
+            """Return x / sigma where the loss equals `loss`, and its terms along a last axis."""
             # Newton's method starts where one term alone equals the loss; x decreases by convexity.
             x = np.min((loss[..., None] - chance) / apart + apart / 2, axis=-1)
             for _ in range(60):

@@ -22,7 +22,6 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 from torch.optim import Optimizer
 
-from dplearn.accountants import Accountant
 from dplearn.core import validate
 from dplearn.core.display import ProgressLine
 from dplearn.core.guarantee import round_up
@@ -72,7 +71,7 @@ class Federation:
         validate.instance(FederatedPlan, plan=self.plan)
         validate.integer(minimum=1, local_steps=self.local_steps)
         validate.positive(local_learning_rate=self.local_learning_rate)
-        self._phase = self.plan.phases[0]  # raises for correlated noise
+        (self._phase,) = self.plan.phases
         if self.plan.sampling in ("without_replacement", "shuffled"):
             sampling.fixed_size(self._phase, self.plan.users)
         check_training(self.model, self.loss_fn, self.optimizer)
@@ -213,7 +212,6 @@ def simulate(
     plan: FederatedPlan,
     *,
     delta: float,
-    accountant: Accountant | str = "pld",
     progress: bool = True,
     **options: Any,
 ) -> History:
@@ -225,15 +223,14 @@ def simulate(
     Parameters
     ----------
     delta : float in (0, 1), of the epsilon per user in the line of progress
-    accountant : Accountant or str, one of `dplearn.ACCOUNTANTS`
     progress : bool, whether to show that line
     """
-    plan.guarantee(accountant, delta=delta)  # refuses what no theorem covers, before training
+    plan.guarantee(delta=delta)  # refuses what no theorem covers, before training
     run = Federation(model, loss_fn, records, plan, **options)
     line = ProgressLine(progress)
 
     def text() -> str:
-        epsilon = plan.guarantee(accountant, delta=delta, steps=run.rounds).epsilon
+        epsilon = plan.guarantee(delta=delta, steps=run.rounds).epsilon
         return f"round {run.rounds}/{plan.rounds}  epsilon per user {round_up(epsilon)}"
 
     try:

@@ -1,20 +1,19 @@
 r"""The base class of mechanisms and its rules.
 
-A mechanism is a *public* description of one randomised release: the parameters
-that decide how much it can leak, and nothing that depends on data. For each order
-of the neighbouring datasets it gives the worst pair of output distributions as
-a `Profile`; accountants compose profiles.
+A mechanism is a *public* description of one randomised release: the parameters that decide how much
+it can leak, and nothing that depends on data. For each order of the neighbouring datasets it gives
+the worst pair of output distributions as a `Profile`; accountants compose profiles.
 
 Rules that prevent silent errors:
 
-* `noise_multiplier` is noise scale / largest norm of one record's contribution.
-  Under ``add_remove`` and ``zero_out`` a neighbour moves the query by one such
-  norm, under ``replace_one`` by two: mechanisms apply this factor, users do not.
+* `noise_multiplier` is noise scale / largest norm of one record's contribution. Neighbours move the
+  query by one such norm under ``add_remove`` and ``zero_out``, by two under ``replace_one``:
+  mechanisms apply this factor, users do not.
 * Sampling is part of the mechanism; accountants make no assumption about it.
 * Only `parts` expresses multiplicity.
 * A profile is exact for the worst pair or dominates it.
-* A witness is a lower bound: the profile of a real pair of neighbours, or below it. The
-  neighbours are the same in every release of a composition.
+* A witness is a lower bound: the profile of a real pair of neighbours, the same in every release of
+  a composition, or a profile below it.
 * A combination that no theorem covers raises `NotImplementedError` and names it.
 * Parameters keep their meaning; new ones get defaults.
 """
@@ -37,26 +36,26 @@ from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.profile import FAR, Curve, Profile
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
-# Losses this close to epsilon count as equal, so that a constant loss does not cross epsilon.
+# Losses this close to epsilon count as equal to it, or a constant loss might seem to cross it.
 _SAME = 1e-10
 
 
 class Mechanism(metaclass=validate.NamesParameters):
     """A public description of one randomised release.
 
-    Subclasses are frozen dataclasses that have examples and implement `_profiles`, and may add
-    closed forms (`_rdp`, `_zcdp`), output distributions (`_outputs`) and a `release` for teaching.
+    Subclasses are frozen dataclasses with `_profiles` and examples. They may have closed forms
+    (`_rdp`, `_zcdp`), output distributions (`_outputs`) and a `release` for teaching.
     """
 
     name: ClassVar[str]
     fields_of_examples: ClassVar[tuple[tuple[Any, ...], ...]] = ()  # arguments of each example
     conditions: ClassVar[tuple[str, ...]] = ()  # assumptions of this class
-    # Adjacencies covered by a theorem; for others, the combination refused and the reason.
+    # Adjacencies covered by a theorem; what is refused under the others, and why.
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ADJACENCIES
     refusal: ClassVar[tuple[str, str]] = ("", "")
     # Function from names to accountants, set by `dplearn.accountants` to avoid an import cycle.
     _accountant: ClassVar[Any]
-    no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"  # why ()
+    no_outputs: ClassVar[str] = "no laws on one line are known whose profile this is"  # reason
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -85,15 +84,15 @@ class Mechanism(metaclass=validate.NamesParameters):
         return self._profiles(adjacency)
 
     def witnesses(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
-        """Return profiles of real pairs of neighbours, in the order of `profiles`, or ().
+        """Return lower bounds on profiles of real neighbours, in the order of `profiles`, or ().
 
-        They bound the true epsilon from below. There may be two even if there is one profile.
+        There may be two even if there is one profile.
         """
         self.require_theorem(adjacency)
         return self._witnesses(adjacency)
 
     def outputs(self, adjacency: Adjacency = "add_remove") -> tuple[Outputs, ...]:
-        """Return one-dimensional laws with the same `profiles` at epsilon >= 0, or ()."""
+        """Return output laws on the real line that have the `profiles` at epsilon >= 0, or ()."""
         self.require_theorem(adjacency)
         return () if self.infinite_epsilon_reason() else self._outputs(adjacency)
 
@@ -101,10 +100,10 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ()
 
     def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
-        """Return Rényi divergences, the larger of both directions, in nats, shape (n_orders,).
+        """Return the larger Rényi divergence of both directions at `orders` > 1, in nats.
 
-        They use the closed form if there is one, else the integral of the profile, at `orders` > 1
-        of shape (n_orders,), and are exact or upper bounds, like the profile.
+        Orders and divergences have shape (n_orders,). Divergences are exact or upper bounds, like
+        the profile, whose integral they are if there is no closed form.
         """
         self.require_theorem(adjacency)
         orders = np.atleast_1d(np.asarray(orders, dtype=float))
@@ -120,7 +119,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return None
 
     def zcdp(self, adjacency: Adjacency = "add_remove") -> float | None:
-        """Return a rho for which the release is rho-zCDP, or None if no finite rho is known."""
+        """Return a rho such that the release is rho-zCDP, or None if no rho is known."""
         self.require_theorem(adjacency)
         return self._zcdp(adjacency)
 
@@ -135,11 +134,11 @@ class Mechanism(metaclass=validate.NamesParameters):
         return max(float(p.epsilon(0.0)) for p in profiles)
 
     def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
-        """Return a Gaussian release's distance of neighbours in standard deviations, or None."""
+        """Return the distance of neighbours in standard deviations of a plain Gaussian, or None."""
         return None
 
     def sampled_gaussians(self, adjacency: Adjacency = "add_remove") -> tuple[SampledGaussian, ...]:
-        """Return the sampled Gaussians that equal the witnesses, or () if they are other pairs."""
+        """Return the witnesses as sampled Gaussians, or () if they are other pairs."""
         return ()
 
     def dominating(self, adjacency: Adjacency) -> Mechanism:
@@ -178,7 +177,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ((self, 1),)
 
     def infinite_epsilon_reason(self) -> str:
-        """Return the reason why epsilon is infinite at every delta < 1, or an empty string."""
+        """Return why epsilon is infinite at every delta < 1, or an empty string."""
         return ""
 
     def vary(self, **fields: float) -> Self:
@@ -199,7 +198,7 @@ class Mechanism(metaclass=validate.NamesParameters):
 
 
 def as_mechanism(release: Any) -> Mechanism:
-    """Return a mechanism, or the `composed` one of a plan; raise TypeError otherwise."""
+    """Return a mechanism itself, or the `composed` mechanism of a plan."""
     release = getattr(release, "composed", release)
     validate.instance(Mechanism, mechanism=release)
     return release
@@ -212,7 +211,7 @@ def contribution_norm(adjacency: Adjacency) -> int:
 
 @dataclass(frozen=True)
 class Wrapped(Mechanism):
-    """Base class of mechanisms that wrap another one and inherit its assumptions."""
+    """Base class of mechanisms that run another mechanism and inherit its assumptions."""
 
     base: Mechanism
 
@@ -286,16 +285,16 @@ class Outputs:
         return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
 
     def mix_first(self, weight: float) -> Self:
-        """Return the laws (1-w)Q + wP and Q, where these laws are P and Q and 0 < w < 1."""
+        """Return the laws (1-w)Q + wP and Q for these laws P and Q, 0 < w < 1."""
         log_w, log_rest = math.log(weight), math.log1p(-weight)
         return dataclasses.replace(
             self, log_p=lambda x: np.logaddexp(log_w + self.log_p(x), log_rest + self.log_q(x))
         )
 
     def nodes(self, epsilon: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """Return nodes x, weights, p(x) and q(x) of a quadrature of (p - e^epsilon q)_+.
+        """Return nodes x, weights, p(x) and q(x) to integrate (p - e^epsilon q)_+, shape (n,) each.
 
-        Gauss-Legendre nodes between the points where it is not smooth; shape (n,) each.
+        Densities have Gauss-Legendre nodes between the points where the integrand is not smooth.
         """
         if self.whole:
             x = np.arange(self.lower, self.upper + 1)
@@ -305,7 +304,7 @@ class Outputs:
             def above(x: NDArray) -> NDArray:
                 return self.log_p(x) - self.log_q(x) > epsilon + _SAME
 
-            # Include corners: a narrow peak may cross twice between two even points.
+            # Include corners, because a narrow peak may cross twice between two even points.
             x = np.union1d(np.linspace(self.lower, self.upper, 1001), self.corners)
             left = np.flatnonzero(np.diff(above(x)))
             before = above(x[left])

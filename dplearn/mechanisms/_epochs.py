@@ -1,8 +1,8 @@
 """Base class of whole epochs, and discretised laws of sums.
 
-The law of a sum of independent values is computed by repeated doubling, discretised each time to a
-few hundred points. Splitting every value between its two neighbouring points raises expectations
-of convex functions; merging the values of a cell lowers them, and is post-processing.
+The law of a sum of independent values is computed by repeated doubling, and each time discretised
+to a few hundred points. Splitting every value between its two neighbouring points raises
+expectations of convex functions; merging the values of a cell, a post-processing, lowers them.
 """
 
 import math
@@ -19,16 +19,16 @@ from dplearn.core.guarantee import Adjacency
 from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 
-POINTS = 512  # of the law of a sum
+POINTS = 512  # number of points of a law
 _WARP = 0.2  # growth of their spacing away from the median, tuned by experiment
-_NEGLIGIBLE = 1e-50  # lower tail probability below which values share one cell
+_NEGLIGIBLE = 1e-50  # probability of the lower tail whose values share one cell
 
 
 @dataclass(frozen=True)
 class Epoch(Wrapped):
     """Base class of epochs: a Gaussian release per batch, with all batches drawn at once.
 
-    The profile of `base` bounds an epoch from above: the attacker knows the record's batch.
+    The profile of `base` is an upper bound, for an attacker who knows the record's batch.
     """
 
     base: Gaussian
@@ -37,7 +37,7 @@ class Epoch(Wrapped):
     no_outputs = "one epoch releases a vector per batch, not one number"
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
-        return math.inf  # as for Gaussians, without computing the slow profile
+        return math.inf  # as for one Gaussian
 
     def __post_init__(self) -> None:
         validate.instance(Gaussian, base=self.base)
@@ -60,7 +60,7 @@ class Masses(NamedTuple):
 
 
 def repeated(one: Any, times: int, join: Callable) -> Any:
-    """Return `times` copies of `one` combined by `join`, with repeated doubling."""
+    """Return `times` copies of `one` combined by `join`, by repeated doubling."""
     total = None
     while times:
         if times % 2:
@@ -78,7 +78,7 @@ def cell_masses(z: NDArray) -> NDArray:
 
 
 def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
-    """Return the law of a sum of independent values, split (`above`) or merged to few points."""
+    """Return the law of a sum of independent values, split (`above`) or merged at few points."""
     points = _points(one, two)
     value = np.add.outer(one.value, two.value).ravel()
     mass = np.multiply.outer(one.mass, two.mass).ravel()
@@ -86,7 +86,6 @@ def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
     if above:
         share = mass * np.clip((value - points[cell]) / (points[cell + 1] - points[cell]), 0, 1)
         remaining = np.bincount(cell, mass - share, points.size)
-        # Underflowed masses are dropped below; the others sum to 1 up to rounding.
         means, masses = [points], remaining + np.bincount(cell + 1, share, points.size)
     else:
         sums = [np.add.outer(x, y).ravel() for x, y in zip(one.along, two.along, strict=True)]

@@ -1,4 +1,4 @@
-"""Releases known only by a guarantee, not by their mechanism; not in the registry."""
+"""Releases of which only a guarantee is known; they are not in the registry."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MOST_EPSILON = 1e3
 
 @dataclass(frozen=True)
 class ApproximateDP(Mechanism):
-    r"""An arbitrary (epsilon, delta)-DP release, under the adjacency it was proved for.
+    r"""An arbitrary (epsilon, delta)-DP release, under the adjacency of its proof.
 
     The worst such release reveals everything with probability delta and is otherwise a randomized
     response (Kairouz, Oh & Viswanath 2015, Theorem 3.1); compositions are upper bounds.

@@ -1,8 +1,8 @@
 r"""Base classes of mechanisms that add noise.
 
-For a symmetric pair :math:`E_Q[(P/Q)^{1/2+s}] = M(s)` is even. If ln M is concave in :math:`s^2`,
-for example if all zeros of M are imaginary, it lies below its tangent at s = 1/2: this is
-:math:`D_\alpha \le \alpha D_1`, so the least rho of zCDP is the mean loss.
+For a symmetric pair :math:`M(s) = E_Q[(P/Q)^{1/2+s}]` is even. If ln M is concave in :math:`s^2`,
+for example if all zeros of M are imaginary, it lies below its tangent at s = 1/2, which means
+:math:`D_\alpha \le \alpha D_1`: the least rho of zCDP is the mean loss.
 """
 
 import math
@@ -37,11 +37,11 @@ class Noise(Mechanism):
         return self.noise_multiplier
 
     def _distance(self, adjacency: Adjacency) -> int:
-        """Return the distance between neighbours in units of contributions or whole numbers."""
+        """Return the distance of neighbours, in contribution norms or as a whole number."""
         return contribution_norm(adjacency)
 
     def shift(self, adjacency: Adjacency = "add_remove") -> float:
-        """Return distance between neighbours / scale of the noise; inf without noise."""
+        """Return the distance of neighbours / scale of the noise, or inf without noise."""
         if self.noise_multiplier == 0:
             return math.inf
         return contribution_norm(adjacency) / self.noise_multiplier
@@ -58,9 +58,9 @@ class Noise(Mechanism):
         return (law,)
 
     def replaced_outputs(self, sample_rate: float) -> Outputs:
-        r"""Return laws :math:`(1-q)f_0 + qf_1` and :math:`(1-q)f_0 + qf_{-1}` for shifted noise f.
+        r"""Return the laws of a replaced record in a Poisson sample of rate q in (0, 1).
 
-        They are those of a replaced record in a Poisson sample of rate q in (0, 1).
+        They are :math:`(1-q)f_0 + qf_1` and :math:`(1-q)f_0 + qf_{-1}` for shifted noise f.
         """
         log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)
         reach, label = self._distance("add_remove"), self._outputs("add_remove")[0].label
@@ -90,8 +90,8 @@ class Noise(Mechanism):
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
         """Return `value` plus independent noise of scale `noise_multiplier` * `sensitivity`.
 
-        For teaching: the last bits leak `value` (see lesson 14), and `rng` is not
-        secure. For whole numbers the profile holds if `sensitivity` equals the field.
+        Only for teaching: the last bits leak `value` (see lesson 14), and `rng` is not secure. On
+        whole numbers the profile needs a `sensitivity` equal to the field.
         """
         validate.positive(sensitivity=sensitivity)
         value = np.asarray(value) if self.whole else np.asarray(value, dtype=float)

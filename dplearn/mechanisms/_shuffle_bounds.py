@@ -1,4 +1,4 @@
-r"""Upper bounds on one epoch of shuffled batches that leaves at least one record out.
+r"""Upper bounds for one epoch of shuffled batches that leaves at least one record out.
 
 **Setting.** An order of all n records is drawn uniformly; step t releases the noisy sum of the
 clipped gradients of batch t, a fixed set of positions. Let :math:`N_c` be the law
@@ -57,9 +57,9 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 _TERM = 2.0**-42  # relative error of a normal tail
-_FLOOR = 1e-20  # below this delta only the Gaussian bound is used
+_FLOOR = 1e-20  # below this delta the Gaussian bound is used alone
 _MOST_NODES = 200
-# Cells right of 0 for D, and the number of batches above which they are doubled.
+# Cells of D right of 0, and the number of batches above which there are twice as many.
 _CELLS, _MANY = 2**12, 10**4
 # Fall of log delta between the first two nodes, and its increase per node.
 _PACE, _HASTE = 0.15, 0.008
@@ -73,7 +73,7 @@ _Curve = tuple[NDArray, NDArray]  # epsilons >= 0 and their deltas
 
 @lru_cache(32)
 def shuffled_profile(sigma: float, batches: int, *, replaced: bool) -> Profile:
-    """Return an upper bound on the profile of every epoch that leaves a record out."""
+    """Return an upper bound on the profiles of all epochs that leave a record out."""
     shift, ways = (2 / sigma, ["replace"]) if replaced else (1 / sigma, ["remove", "add"])
     curves = [_curve(_Epoch(sigma, batches, way), shift) for way in ways]
     (ahead, over), (back, under) = _joined(curves[0], curves[-1])
@@ -138,7 +138,7 @@ def _hull(epsilon: NDArray, y: NDArray) -> _Curve:
 
 
 class _Epoch:
-    """Bounds of the theorem if a record is removed, added or replaced, at growing epsilons."""
+    """Bounds of the theorem for a record removed, added or replaced, at growing epsilons."""
 
     def __init__(self, sigma: float, batches: int, way: str) -> None:
         self.shift, self.batches, self.way = 1 / sigma, batches, way
@@ -188,7 +188,7 @@ def _positive_part(count: int, law: _Transforms, reach: float, half: int) -> flo
     nodes = step * np.arange(-half, half + 1)
     masses, beyond = _masses(law, nodes[half:])
     tilts = _TILTS / reach
-    # Every tilt is valid; to choose one, merge neighbouring nodes.
+    # Every tilt is valid; merged neighbouring nodes are enough to choose one.
     first = np.arange(0, nodes.size, max(half // 256, 1))
     few = np.add.reduceat(masses, first)
     exponent = np.outer(tilts, np.add.reduceat(masses * nodes, first) / np.maximum(few, 1e-300))

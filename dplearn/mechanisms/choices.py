@@ -1,4 +1,4 @@
-"""Mechanisms that release a choice: a candidate, yes or no, one of k answers."""
+"""Mechanisms that release a choice: one of several candidates or answers."""
 
 import math
 from dataclasses import dataclass
@@ -130,7 +130,7 @@ class PermuteAndFlip(Mechanism):
         return self.gap.profiles(adjacency)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # The candidate leads its only rival by half the distance of neighbours, or trails by it.
+        # Of two candidates one leads by half the distance of neighbours, or trails by as much.
         behind = -self.gap.shift(adjacency) / 2 - math.log(2)
         wins = (float(log1mexp(behind)), behind)
         return (Profile.from_atoms(wins, wins[::-1]),)
@@ -201,7 +201,7 @@ class RandomizedResponse(Mechanism):
         return (Outputs(law(0), law(1), 0, self.answers - 1, whole=True, label="reported answer"),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Return Mironov (2017), Proposition 5, via moment - 1, as in `Geometric`."""
+        """Return Mironov (2017), Proposition 5, by moment - 1 as in `Geometric`."""
         more, loss = orders - 1, self.local_epsilon
         log_rise = self._log_masses[0] + log_expm1(more * loss) + log1mexp(-orders * loss)
         return np.logaddexp(0.0, log_rise) / more
@@ -209,7 +209,7 @@ class RandomizedResponse(Mechanism):
     def _zcdp(self, adjacency: Adjacency) -> float:
         """Return rho = eps (p - r) for k <= 2 + 4 e^(eps/2) answers, else an upper bound.
 
-        M of `_noise` is 2 sqrt(pr) cosh(s eps) + (k - 2) r; ln M is concave up to this k, and more
+        M in `_noise` is 2 sqrt(pr) cosh(s eps) + (k - 2) r. Up to this k ln M is concave, and more
         answers leak less (Harrison & Manurangsi 2026, arXiv 2510.25746, for k <= 6).
         """
         gain, lie = -math.expm1(-self.local_epsilon), math.exp(-self.local_epsilon)

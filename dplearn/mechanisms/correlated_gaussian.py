@@ -27,7 +27,7 @@ from dplearn.mechanisms.gaussian import Gaussian
 
 @dataclass(frozen=True)
 class CorrelatedGaussian(Wrapped):
-    """A run with correlated noise: matrix factorisation, or tree aggregation.
+    """A run with correlated noise: matrix factorisation or tree aggregation.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class CorrelatedGaussian(Wrapped):
     ) -> Self:
         """Return the run of a strategy.
 
-        The sensitivity is exact if a set of such steps attains the bound, for example if the
+        The sensitivity is exact if some allowed set of steps attains the bound, for example if
         columns of a record do not overlap, or for a nonnegative decreasing Toeplitz strategy
         (Kalinin & Lampert 2024). Otherwise it is an upper bound.
 
@@ -83,8 +83,8 @@ class CorrelatedGaussian(Wrapped):
         ----------
         strategy : array of float, a matrix C with a column for each step
         noise_multiplier : float >= 0, noise in contribution norms
-        separation : int >= 1, fewest steps between two participations of a record
-        participations : int >= 1, the most of one record
+        separation : int >= 1, smallest distance of two steps of a record
+        participations : int >= 1, largest number of steps of a record
         """
         columns = np.asarray(strategy, dtype=float)
         if columns.ndim != 2 or not columns.any() or not np.all(np.isfinite(columns)):
@@ -111,14 +111,14 @@ class CorrelatedGaussian(Wrapped):
 
 
 def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:
-    """Return an upper bound on the sum of weights over such steps, and steps that nearly attain it.
+    """Return an upper bound on the sum of weights over allowed steps, and steps close to it.
 
-    Each step maximises its own sum over later steps, which is at least their joint maximum.
+    Each step maximises its own sum over later steps, which is at least the joint maximum.
     """
     separation = min(separation, steps := len(weights))
     most = min(participations, -(-steps // separation))
-    # At step s, entry t, j of later[0] is the largest sum of weights[t] over at most j steps from
-    # s + 1 on, of later[-1] from s + separation on. Entry s, j of `best` is the bound.
+    # At step s, later[0][t, j] is the largest sum of weights[t] over at most j steps from s + 1 on,
+    # later[-1][t, j] over steps from s + separation on; best[s, j] is the bound.
     later = deque([np.zeros((steps, most + 1))] * separation, maxlen=separation)
     best = np.zeros((steps + separation, most + 1))
     for s in reversed(range(steps)):

@@ -7,8 +7,8 @@ With mu = shift / standard deviation the loss is N(mu^2/2, mu^2) and
 
 Both terms are nearly equal for most relevant parameters. With the Mills ratio
 :math:`M(x) = \Phi(-x)/\varphi(x)` and :math:`e^\varepsilon\varphi(x_2) = \varphi(x_1)` the
-difference is :math:`\varphi(x_1)\,(M(x_1) - M(x_2))`, and for small mu the bracket is the
-integral of :math:`-M'(x) = 1 - xM(x)` over :math:`[x_1, x_2]`, without cancellation.
+difference is :math:`\varphi(x_1)\,(M(x_1) - M(x_2))`. For small mu the second factor is computed
+without cancellation, as the integral of :math:`-M'(x) = 1 - xM(x)` over :math:`[x_1, x_2]`.
 """
 
 import math
@@ -55,7 +55,7 @@ class Gaussian(Noise):
         return (Profile(lambda epsilon: gaussian_log_delta(epsilon, mu), log_tail_of=log_tail),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        r"""Return the exact profile, with a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)).
+        r"""Return the exact profile; a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)) in
 
         .. math:: \delta = q(1-e^{-2a})\,\delta_1(\tfrac\varepsilon2 + a - \tfrac1{2\sigma^2})
                   + qe^{-2a}\,\delta_2(\varepsilon + 2a)
@@ -96,7 +96,7 @@ class Gaussian(Noise):
     def analytic(cls, *, epsilon: float, delta: float) -> Self:
         """Return the (epsilon, delta)-DP Gaussian with the least noise under add_remove.
 
-        Rounded up by at most a relative 1e-12 (Balle & Wang 2018, Algorithm 1).
+        The noise is rounded up by at most a relative 1e-12 (Balle & Wang 2018, Algorithm 1).
         """
         validate.non_negative(epsilon=epsilon)
         validate.probability(delta=delta)
@@ -142,7 +142,7 @@ def _by_difference(epsilon: NDArray, mu: NDArray) -> NDArray:
     high = np.maximum(x, -1.0)
     with np.errstate(divide="ignore"):
         result = -0.5 * high * high - _HALF_LOG_2PI + np.log(_mills(high) - _mills(high + mu))
-    # Below the mean delta is large and the plain difference is accurate.
+    # Below the mean loss delta is large, and the plain difference is accurate.
     if np.any(low := x < -1.0):
         x, mu = x[low], mu[low]
         result[low] = log_sub(log_ndtr(-x), epsilon[low] + log_ndtr(-(x + mu)))

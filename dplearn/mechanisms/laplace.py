@@ -47,13 +47,13 @@ class Laplace(Noise):
             return log1mexp(np.minimum((epsilon - pure) / 2, 0.0))
 
         def log_tail(epsilon: NDArray) -> NDArray:
-            # The loss exceeds eps beyond (eps + pure) / 2 in units of b, and never exceeds pure.
+            # The loss is at most pure, and exceeds eps beyond (eps + pure) / 2 in units of b.
             return np.where(epsilon < pure, -(epsilon + pure) / 2 - math.log(2), -np.inf)
 
         return (Profile(log_delta, kinks=kinks, log_tail_of=log_tail),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        """Return the profile q (1 - e^{x - 1/b}), where the loss at noise bx is epsilon."""
+        """Return the profile q (1 - e^{x - 1/b}), with x such that noise bx has loss epsilon."""
         # Losses beyond FAR count as infinite.
         pure = min(self.shift(), 1e3 * FAR)
         log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)

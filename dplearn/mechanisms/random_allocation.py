@@ -1,4 +1,4 @@
-r"""One epoch of DP-SGD in which every record goes to one batch drawn for it alone.
+r"""One epoch of DP-SGD in which every record goes to one independently drawn batch.
 
 **The pair.** Fix the batches of all other records; their choice does not depend on the record,
 so it only mixes pairs with equal weights. Given the outputs so far, step t then shifts its noise
@@ -64,9 +64,9 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms._epochs import POINTS, Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 
-_LARGEST_ORDER = 256  # whose moment is summed; beyond it the Gaussian line holds
-_REACH = 15.0  # of the law of Y, in standard deviations of either side
-_LARGEST_SHIFT = 20.0  # from here on the masses of the cells underflow
+_LARGEST_ORDER = 256  # largest order with an exact moment; beyond it the Gaussian line holds
+_REACH = 15.0  # half-width of the grid of Y, in standard deviations
+_LARGEST_SHIFT = 20.0  # beyond it the masses of the cells underflow
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class RandomAllocation(Epoch):
     refusal = ("random allocation", "the theorem is for 'add_remove' and 'zero_out'")
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # Nothing is gained, or with little noise hardly more than the splitting costs.
+        # One batch gains nothing, and little noise hardly more than splitting loses.
         if self.batches == 1 or self.base.shift() > 6.0:
             return self.base.profiles(adjacency)
         above = _pair(self.base.noise_multiplier, self.batches, above=True)
@@ -116,7 +116,7 @@ class RandomAllocation(Epoch):
         return (below, below.reverse())
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Exact at whole orders up to 256, a chord between them, the Gaussian line beyond."""
+        """Return exact values at whole orders up to 256, chords between, a Gaussian line beyond."""
         values = self.base.rdp(orders, adjacency=adjacency)
         if self.batches == 1 or self.base.noise_multiplier == 0:
             return values
@@ -129,21 +129,21 @@ class RandomAllocation(Epoch):
 
 @lru_cache(32)
 def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
-    """Profile of a finite pair just above, or just below, the exact one."""
+    """Return the profile of a finite pair just above, or just below, the exact pair."""
     mu, t = 1 / sigma, np.linspace(-1.0, 1.0, POINTS)
     z = 0.5 * mu + (_REACH + 0.5 * mu) * np.sinh(2.5 * t) / np.sinh(2.5)
     q, p = cell_masses(z), cell_masses(z - mu)
     law, infinity = Masses(p / q, q), -np.inf
     if above:
         y = np.exp(mu * z - 0.5 * mu * mu)
-        # Cell (y_j, y_{j+1}] with mass q and mean p/q is split between its ends, [0, y_0] likewise;
-        # of (Y - y_n)_+ only the mean is kept: it can raise the profile by that much and no more.
+        # Cell (y_j, y_{j+1}] with mass q and mean p/q is split between its ends, so is [0, y_0];
+        # the mean of (Y - y_n)_+, the most that it can raise the profile, becomes infinite loss.
         ends, inner_q, inner_p = np.append(0.0, y), q[:-1], p[:-1]
         right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
         law = Masses(ends, np.append(inner_q - right, q[-1]) + np.append(0.0, right))
         infinity = float(gaussian_log_delta(mu * z[-1] - 0.5 * mu * mu, mu))
     total = repeated(law, batches, partial(sum_of, above=above))
-    # The mean is 1 up to rounding; what is left of P is the infinite loss.
+    # The mean is 1 up to rounding.
     value = total.value / (total.mass @ total.value)
     with np.errstate(divide="ignore"):
         log_q, log_p = np.log(total.mass), np.log(value) + np.log(total.mass)
@@ -152,10 +152,10 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
 
 @lru_cache(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
-    """log of E[mean^a] - 1 at the orders a = 1, 2, ..., the first being -inf."""
-    # log G_n, n = 0, 1, ...: take away point n and see which points are then alone.
-    # G_n = sum_j C(n-1, j) w^j G_m ((1+w)^m - [j = 0]) with m = n - 1 - j: the j points that are
-    # alone hung on n only, the others may or may not, and n must hang on something.
+    """Return log(E[mean^a] - 1) at the orders a = 1, 2, ..., which is -inf at a = 1."""
+    # log G_n, n = 0, 1, ...: without point n, j of the others have no edge. They had an edge to n
+    # alone, the other m = n - 1 - j may have had one, and n has at least one edge, so
+    # G_n = sum_j C(n-1, j) w^j G_m ((1+w)^m - [j = 0]).
     k = np.arange(_LARGEST_ORDER + 1)
     log_w, log_g = float(log_expm1(sigma**-2)), np.where(k == 0, 0.0, -np.inf)
     for n in range(2, _LARGEST_ORDER + 1):
@@ -168,9 +168,9 @@ def _log_excess(sigma: float, batches: int) -> NDArray:
     moments = repeated(
         log_g - gammaln(k + 1),
         batches,
-        # The product of two series whose coefficients are given by logarithms, truncated.
+        # Truncated product of two power series, in logarithms of their coefficients.
         lambda one, two: log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf)),
     )
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
-    # Row a: beyond its order the coefficient is 0.
+    # Row a: coefficients beyond order a are 0.
     return np.logaddexp.reduce(log_comb(k[1:, None], k[2:]) + terms, axis=1)

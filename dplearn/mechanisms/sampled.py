@@ -30,8 +30,8 @@ from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
 _LOG_ACCURACY = 39.0
-_LEAST_NOISE = 0.02  # smaller noise would need too many nodes
-Pair = TypeVar("Pair", Profile, Outputs)  # a profile, or its two laws
+_LEAST_NOISE = 0.02  # less noise would need too many nodes
+Pair = TypeVar("Pair", Profile, Outputs)
 
 
 @dataclass(frozen=True)
@@ -112,20 +112,20 @@ class PoissonSubsampled(Sampled):
     def _mixed(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         if self.sample_rate == 1.0 or not pairs:
             return pairs
-        # For an added record mix the reversed pair.
+        # An added record mixes the reversed pair.
         behind = pairs[1].reverse() if len(pairs) == 2 else pairs[0]
         remove, add = (pair.mix_first(self.sample_rate) for pair in (pairs[0], behind))
         return remove, add.reverse()
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """Return the integral for a Gaussian; remove is larger (Mironov et al. 2019, Thm. 5)."""
+        """Return the integral of `remove` for a Gaussian (Mironov et al. 2019, Theorem 5)."""
         if not isinstance(self.base, Gaussian) or self._replaces(adjacency):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
             return self.base.rdp(orders, adjacency=adjacency)
         sigma, q, log_x = self.base.noise_multiplier, self.sample_rate, np.empty(orders.shape)
         if sigma < _LEAST_NOISE:
-            # Minkowski's inequality for both parts of f, tight for small noise.
+            # Minkowski's inequality for the two parts of f, which is tight for little noise.
             exponent = (orders - 1) / (2 * sigma**2)
             return orders / (orders - 1) * np.logaddexp(math.log1p(-q), math.log(q) + exponent)
         # Orders within a factor 2 share their nodes.
@@ -137,11 +137,11 @@ class PoissonSubsampled(Sampled):
 
 
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """Return log X by the trapezoidal rule; all orders are in one octave and share nodes."""
+    """Return log X by the trapezoidal rule, at orders in one octave, which share their nodes."""
     octave = 2 ** np.floor(np.log2(np.min(orders)))
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
-    # f^a e^{-u^2/2} is negligible outside [-9.5, a / sigma + 9.5]. Far beyond order
+    # f^a e^{-u^2/2} is negligible outside [-9.5, a / sigma + 9.5]. Far beyond the order
     # 4 sigma^2 ln(1/q) it has two separate peaks, at 0 and at a / sigma.
     far = max(4 * sigma**2 * (3 + 2 * math.log(1 / q)), 3 + 20 * sigma)
     if octave > far and 2 * octave / sigma > 1000 * step:

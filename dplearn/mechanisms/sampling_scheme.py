@@ -1,4 +1,4 @@
-"""Sampling schemes: methods of drawing batches, for every step or once per epoch."""
+"""Sampling schemes, which draw a batch for every step, or all batches of an epoch at once."""
 
 import math
 from typing import Literal, NamedTuple, Self, get_args
@@ -22,7 +22,7 @@ _NATURAL: dict[str, Adjacency] = {"without_replacement": "replace_one", "shuffle
 
 
 def default_adjacency(sampling: Sampling) -> Adjacency:
-    """Return the adjacency for which the sampling scheme has a theorem."""
+    """Return the adjacency for which a sampling scheme has a theorem."""
     validate.one_of(EVERY_SAMPLING, sampling=sampling)
     return _NATURAL.get(sampling, "add_remove")
 
@@ -43,12 +43,12 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
 
 
 class SamplingScheme(NamedTuple):
-    """Mechanism of the batches drawn together, for one step or one epoch."""
+    """Mechanism of the batches that are drawn together, for one step or one epoch."""
 
     mechanism: Mechanism
-    batches: int  # number of batches, one per step
-    whole: bool  # whether the treatment of the last, incomplete batch is known
-    steps: int  # steps of the run
+    batches: int  # drawn together, one per step
+    whole: bool  # whether it is known what happens to the last, incomplete batch
+    steps: int  # of the run
 
     @classmethod
     def of(
@@ -73,6 +73,6 @@ class SamplingScheme(NamedTuple):
         whole = drop_last or abs(batches * sample_rate - 1) <= _ROUNDING
         if sampling == "random_allocation":
             return cls(RandomAllocation(base, batches), batches, whole, steps)
-        # If all batches are full, a tiny positive share stands for one record left out.
+        # If all batches are full, a tiny share stands for the one record that is left out.
         left_out = max(1 - batches * sample_rate, _ROUNDING) if drop_last else 0.0
         return cls(Shuffled(base, batches, left_out), batches, whole, steps)

@@ -15,8 +15,7 @@ from dplearn.engine.profile import Curve, Profile
 from dplearn.mechanisms._base import Outputs
 from dplearn.mechanisms._noise import WholeNoise
 
-# Of the discrete Gaussian's table: log of the mass outside, below which masses lose digits, and
-# rounding error of the log masses.
+# Log of the mass outside the discrete Gaussian's table, and rounding error of the log masses in it.
 _OUTSIDE, _ERROR = -680.0, 2e-12
 
 
@@ -40,7 +39,7 @@ class Geometric(WholeNoise):
     scales_drawn = 25.0
 
     def _atoms(self, laws: Outputs) -> tuple[NDArray, NDArray]:
-        """Return log P and log Q, merging outcomes beyond a peak, which have equal losses."""
+        """Return log P and log Q; all outcomes beyond a peak have equal losses and are merged."""
         k = np.arange(laws.corners[0], laws.corners[-1] + 1)
         lumped = np.where((k == k[0]) | (k == k[-1]), -log1mexp(-1 / self._scale), 0.0)
         return laws.log_p(k) + lumped, laws.log_q(k) + lumped
@@ -105,7 +104,7 @@ class DiscreteGaussian(WholeNoise):
 
     name = "discrete_gaussian"
     fields_of_examples = ((1.0,), (0.5, 3), (20.0,))
-    attained: ClassVar[bool] = False  # the witnesses are slightly below the profiles
+    attained: ClassVar[bool] = False  # witnesses are slightly below the profiles
     scales_drawn = 7.0
 
     def __post_init__(self) -> None:
@@ -136,7 +135,7 @@ class DiscreteGaussian(WholeNoise):
         return self._above(sample_rate, far), _tabled(self, sample_rate)
 
     def _above(self, pair: Adjacency | float, far: Curve) -> Profile:
-        """Return an upper bound on a pair's profile, the smaller of table and `far`."""
+        """Return an upper bound on a pair's profile, the smaller one of table and `far`."""
         near = _tabled(self, pair)
 
         def log_delta(epsilon: NDArray) -> NDArray:
@@ -164,10 +163,7 @@ class DiscreteGaussian(WholeNoise):
 
 @lru_cache(4)
 def _tabled(noise: DiscreteGaussian, pair: Adjacency | float) -> Profile:
-    """Return the profile of the outcomes in a table.
-
-    `pair` is an adjacency, or the sample rate of a replaced record.
-    """
+    """Return the profile of tabled outcomes, for an adjacency or the rate of a replaced record."""
     laws = noise.replaced_outputs(pair) if isinstance(pair, float) else noise._outputs(pair)[0]
     reach = _reach(noise._scale)
     k = np.arange(laws.corners[0] - reach, laws.corners[-1] + reach + 1)

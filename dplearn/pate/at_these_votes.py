@@ -1,10 +1,10 @@
-r"""Privacy loss at given votes: itself private, for the holder of the votes alone.
+r"""Privacy loss at given votes, which is private itself: only the holder of the votes may see it.
 
-Per query the laws of the release are known, at the votes and at every neighbour: counts with one
-moved vote, which may differ from query to query. Class j wins with probability
-:math:`p_j = \int \varphi(y - c_j) \prod_{i\ne j} \Phi(y - c_i)\,dy`, counts being in deviations of
-the noise. The trapezoidal rule is nearly exact: on a line at height a in the complex plane
-:math:`|\varphi(y + ia)| = e^{a^2/2}\varphi(y)` and, integrating along that line,
+The distribution of each query's outcome is known at the votes and at every neighbour. The counts
+of a neighbour differ by one moved vote per query, not the same vote in all. Class j wins with
+probability :math:`p_j = \int \varphi(y - c_j) \prod_{i\ne j} \Phi(y - c_i)\,dy`, counts being in
+deviations of the noise. The trapezoidal rule is nearly exact: on a line at height a in the complex
+plane :math:`|\varphi(y + ia)| = e^{a^2/2}\varphi(y)` and, integrating along that line,
 :math:`|\Phi(y + ia)| \le e^{a^2/2}\Phi(y)`, so that the error of steps h is at most
 :math:`2 e^{ka^2/2} / (e^{2\pi a/h} - 1)` of :math:`p_j` itself, for k classes and any a > 0; with
 :math:`a = 2\pi/(hk)` this is :math:`2e^{-2\pi^2/(h^2 k)}`. The integrand is log-concave, with a
@@ -47,10 +47,8 @@ _ASSUMES = (
 )
 ORDERS = np.array(ACCOUNTANTS["rdp"]().orders)
 ORDERS = ORDERS[ORDERS < 1e4]
-_KNOTS, _NEAREST = 96, 1e-2  # number of a profile's knots; ratio of the first to the largest loss
+_KNOTS, _NEAREST = 96, 1e-2  # knots of a profile; first knot > 0 / largest loss
 _REACH = 9.0
-# Largest array size: published votes need far less, extreme ones would exhaust the memory.
-_LARGEST = 5e7
 _MIDDLE = np.array([4.0])  # moment that selects the neighbour of the lower end
 
 
@@ -63,7 +61,7 @@ class Laws(NamedTuple):
 
 
 def laws(counts: NDArray, plan: PATE) -> Laws:
-    """Return the laws of one query's outcomes: the winners, and last no answer if there is a check.
+    """Return the laws of a query's outcomes: each winner, and last "no answer" if there is a check.
 
     Neighbours that differ only by a permutation of classes with equal counts are listed once.
 
@@ -101,11 +99,6 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
     # The log density falls beyond c.max() + b, where k phi(b) / Phi(b) < b.
     b = 1 + math.sqrt(2 * math.log(k))
     start, end = c.min() - _REACH - shift, c.max() + b + _REACH + shift + h
-    if (numbers := (1 + len(moves)) * k * (end - start) / h) > _LARGEST:
-        raise ValueError(
-            f"Expected votes and noise whose law takes at most {_LARGEST:.0e} numbers, got "
-            f"{numbers:.1e}: {k} classes, and counts up to {np.ptp(c):.3g} deviations apart."
-        )
     y = np.arange(start, end, h)
     x = y - (c[:, None] + shift * np.array([0, -1, 1])[:, None, None])
     # For each class as it is, with a vote less and a vote more: log Phi and log(phi / Phi).
@@ -189,10 +182,6 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     ----------
     votes : Votes
     plan : PATE
-
-    Raises
-    ------
-    ValueError if classes and noise need too much memory
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Plan of an aggregation, fixed before the first query, and the aggregator that keeps it."""
+"""Plan of an aggregation, fixed before the first query, and the aggregator that stays within it."""
 
 import dataclasses
 import math

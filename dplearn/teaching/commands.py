@@ -8,7 +8,7 @@ from pathlib import Path
 from dplearn.core.display import print_json
 from dplearn.teaching.book.kit.verdicts import SEARCHES
 from dplearn.teaching.book.run_all import as_row, as_text, check_all
-from dplearn.teaching.claims import proofread, report
+from dplearn.teaching.claims import pages, proofread
 from dplearn.teaching.classroom.commands import add_commands as add_lesson_commands
 
 
@@ -24,7 +24,7 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     claim.add_argument("--words", default="", metavar="TEXT", help="the sentence around it")
     claim.add_argument("--strict", action="store_true", help="status 4 for an unstated condition")
     page = commands.add_parser("proofread", help="judge the formulas of a page, each with its line")
-    report.add_options(page)
+    pages.add_options(page)
     for command in (book, claim, page):
         command.add_argument("--json", action="store_true", help="print one list of objects")
     # Pass options on to Streamlit: a prefix of + keeps argparse from reading them.
@@ -58,12 +58,11 @@ def _claim(options: argparse.Namespace) -> int:
     else:
         print(f"{finding.verdict.capitalize()}: {finding.reason}")
         print(*(f"  {line}" for line in finding.lines), sep="\n")
-    return report.status_of([finding.verdict], strict=options.strict)
+    return pages.status_of([finding.verdict], strict=options.strict)
 
 
-def _site(options: argparse.Namespace) -> int:
+def _site(options: argparse.Namespace) -> None:
     from dplearn.teaching.site import write_site
 
     with ProcessPoolExecutor() as executor:
         write_site(options.out, executor)
-    return 0

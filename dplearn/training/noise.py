@@ -69,7 +69,7 @@ class Randomness:
         on_device, chunk = like.device.type != "cpu" and not self.secure, _CHUNK
         sizes, scales = [size for size, _ in runs], {scale for _, scale in runs}
         if len(scales) == 1 and (on_device or self.seed is None):
-            runs = [(sum(sizes), *scales)]
+            runs = [(sum(sizes), scales.pop())]
         if on_device:
             seed = int(self.stream(NOISE, *key).integers(2**63))
             flat = like.new_empty(sum(sizes))

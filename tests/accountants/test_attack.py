@@ -36,14 +36,14 @@ def encloses(brackets, truth, *, slack=ULPS, more=0.0):
 
 
 @each("sigma, steps", [(1.0, 1), (20.0, 100), (3000.0, 7), (0.5, 10), (1e6, 1)])
-def test_gaussians(sigma, steps):
+def test_gaussians_have_the_closed_form(sigma, steps):
     expected = stats.norm.cdf(stats.norm.ppf(RATES) + math.sqrt(steps) / sigma)
-    # The quantile of 1e-12 is good to 1e-13, times its size squared.
+    # The quantile of 1e-12 has an error of 1e-13 times its square.
     encloses(attacked(Gaussian(sigma), steps=steps), expected)
 
 
 @each("local_epsilon, steps", [(1.0, 1), (0.5, 7), (0.1, 400)])
-def test_randomized_response(local_epsilon, steps):
+def test_randomized_response_has_the_binomial_test(local_epsilon, steps):
     true = 1 / (1 + math.exp(-local_epsilon))
     # The number of true answers, with and without the record.
     laws = (stats.binom.pmf(np.arange(steps + 1), steps, p) for p in (true, 1 - true))
@@ -54,7 +54,7 @@ def test_randomized_response(local_epsilon, steps):
 
 
 @each("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-3)])
-def test_one_sampled_gaussian_run(sigma, q):
+def test_one_sampled_gaussian_run_has_the_threshold_tests(sigma, q):
     """The best test announces large outputs for remove, small ones for add."""
     x, rates = np.linspace(-9 * sigma, 1 + 9 * sigma, 200_001), RATES[1:-1]
     without, shifted = (stats.norm.pdf(x, mean, sigma) * (x[1] - x[0]) for mean in (0, 1))
@@ -116,9 +116,9 @@ def test_true_positive_rate_is_enclosed_for_wide_brackets_of_delta(seed, atoms, 
     assert noise or np.all(upper - lower <= 1e-5 * upper + 1e-12)
 
 
-def test_koskelas_golden_delta():
+def test_delta_bracket_contains_a_published_value():
     stated = PLD().delta(PoissonSubsampled(Gaussian(2.0), 0.01), epsilon=1.0, steps=10_000)
-    # Eight digits are golden.
+    # Koskela et al. give eight digits.
     assert stated.delta_lower <= 0.0102249115 and stated.delta >= 0.0102249105
     assert stated.kind == "bracket" and stated.delta - stated.delta_lower <= 1e-6 * stated.delta
     assert "0.01022 <= delta <= 0.01023 at epsilon = 1, add_remove" in str(stated)

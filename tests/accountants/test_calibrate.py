@@ -31,7 +31,6 @@ def proved(name, mechanism, steps=1, adjacency="add_remove", delta=1e-5):
 
 @each("search, parameter, step, further", [
     (smallest_noise_multiplier, "noise_multiplier", STEP, lambda noise: noise * (1 - 1e-5)),
-    # A single step's epsilon may jump over the target only for the lattice; not here.
     (largest_sample_rate, "sample_rate", STEP.vary(noise_multiplier=2.0), lambda q: q * (1 + 1e-4)),
     (largest_steps, "steps", STEP.vary(noise_multiplier=4.0), lambda steps: steps + 1),
 ])  # fmt: skip
@@ -42,7 +41,7 @@ def test_calibrated_value_reaches_the_target_and_the_next_does_not(
     steps = {} if parameter == "steps" else {"steps": 500}
     calibrate = partial(search, step, name, **steps, **TARGET)
     if (name, parameter) == ("zcdp", "sample_rate"):
-        # It ignores sampling, so at this noise no rate helps.
+        # zcdp ignores sampling, so no rate reaches the target.
         with pytest.raises(Unreachable, match=r"sample_rate .* by zcdp"):
             calibrate()
         return
@@ -65,7 +64,7 @@ def test_noise_of_any_base_is_calibrated_under_any_adjacency():
     assert reached.guarantee == again and 1.9 < again.epsilon <= 2.0
 
 
-# Section by section a known root: epsilon, delta, q, T, sigma.
+# Epsilon, delta, q, T, and the known sigma.
 TARGETS = [
     (1.0, 1e-5, 0.01, 10_000, 3.812816835),
     (3.0, 1e-5, 256 / 60_000, 14_062, 0.968407924),
@@ -136,9 +135,9 @@ def test_value_slightly_above_the_target_does_not_reach_it():
     [(True, 1, 17, 2e-6), (False, 1, 30, 2e-9), (True, 0, 15, 1e-6)],
 )
 def test_few_costly_evaluations_are_made(coarse, below, answers, error):
-    """If epsilon jumps over the target it is bisected, by the costly accountant sixteen times.
+    """The accountant bisects a jump of epsilon over the target at most about sixteen times.
 
-    Without a lower bound it is not bisected to six digits.
+    Without a lower bound it does not bisect to six digits.
     """
     asked = []
 

@@ -18,8 +18,8 @@ from dplearn.teaching.book.kit.oracles import coins_delta
 
 # Errors in counts or directions also show on a coarse lattice.
 COARSE = {"pld": PLD(rtol=1e-2, most_cells=2**12)}
-# Tolerance of bounds from a lattice, up to its accuracy, and of the best of a grid of divisions of
-# delta, which is longer for a whole curve.
+# Tolerances: the accuracy of the lattice, and grids of divisions of delta, which differ between a
+# curve and a single point.
 WOBBLE = {"pld": 2e-2, "advanced": 1e-8, "optimal": 1e-8}
 DELTA = 1e-6
 EXAMPLES = [m for cls in MECHANISMS.values() for m in cls.examples()]
@@ -33,7 +33,7 @@ def pairs():
 
 
 each_mechanism = pytest.mark.parametrize("name", MECHANISMS)
-# Quick: one example of a mechanism, without the whole distribution, which takes longest.
+# Quick: one example of a mechanism, by all accountants except pld, the slowest.
 quick_and_slow = pytest.mark.parametrize(
     "quick", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["quick", "slow"]
 )
@@ -42,8 +42,7 @@ quick_and_slow = pytest.mark.parametrize(
 def cases(name, quick):
     """Return supported (accountant, example, adjacency) of this mechanism, with ids.
 
-    The slow cases omit zero_out where it is add_remove for most mechanisms, and have the
-    distribution, which takes longest, of one example.
+    Slow cases omit zero_out if add_remove is covered, and have pld for one example only.
     """
     for (mechanism, adjacency), law in itertools.product(pairs(), ACCOUNTANTS.values()):
         first = mechanism == MECHANISMS[name].examples()[0]
@@ -177,23 +176,6 @@ def test_bounds_are_never_below_exact_composition(name, mechanism, adjacency, st
         assert delta_of(stated.epsilon) <= DELTA * (1 + 1e-9)
 
 
-@pytest.mark.slow
-@each(
-    "mechanism, adjacency",
-    lambda: [p for p in pairs() if all(m.attained for m, _ in p[0].parts())],
-)
-def test_pld_is_the_tightest_bound(mechanism, adjacency):
-    bounds = {
-        name: (COARSE.get(name) or a()).epsilon(
-            mechanism, delta=DELTA, steps=20, adjacency=adjacency
-        )
-        for name, a in ACCOUNTANTS.items()
-        if a().supports(mechanism, adjacency)
-    }
-    best = min(g.epsilon for g in bounds.values() if g.is_bound)
-    assert bounds["pld"].epsilon <= best * (1 + 1e-2) + 1e-12
-
-
 ORDERS = np.array([1.02, 1.4, 2.0, 2.6, 5.0, 16.3, 32.0, 64.0])
 
 
@@ -208,7 +190,7 @@ def test_closed_rdp_equals_the_integral_of_the_profile(mechanism, adjacency):
     closed = mechanism._rdp(ORDERS, adjacency)
     integral = np.max([p.renyi(ORDERS) for p in mechanism.profiles(adjacency)], axis=0)
     if mechanism.attained:
-        # The quadrature aims at 1e-10 relative in X; a divergence near 0 loses no more.
+        # Tolerance: the quadrature aims at a relative 1e-10, also for divergences near 0.
         np.testing.assert_allclose(closed, integral, rtol=1e-8)
     elif mechanism.name != "shuffled":
         # For a shuffled epoch the profile may give a tighter bound.
@@ -232,7 +214,7 @@ EXACT_ZCDP = ("laplace", "geometric", "randomized_response", "exponential")
     ],
 )
 def test_zcdp_is_the_largest_divergence_over_its_order(mechanism, adjacency):
-    """Use quadrature of the profile, which for bounded range is not that of one pair."""
+    """By quadrature of the profile, except for bounded range, whose profile is not of one pair."""
     orders = 1 + np.geomspace(1e-4, 1e3, 60)
     divergences = np.max([p.renyi(orders) for p in mechanism.profiles(adjacency)], axis=0)
     if mechanism.name == "exponential":

@@ -22,7 +22,7 @@ from dplearn.accountants._base import Bound
 from dplearn.accountants._runs import Runs, dominating_shifts
 from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import zcdp_to_epsilon
-from dplearn.calibrate import largest_sample_rate, largest_steps, smallest_noise_multiplier
+from dplearn.calibrate import largest_sample_rate, smallest_noise_multiplier
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.lattice.above import chords
 from dplearn.engine.lattice.below import Atoms, below_the_profile
@@ -63,7 +63,7 @@ def test_epsilon_for_small_noise_and_many_steps_is_near_the_mean_loss(
     sigma, q, steps, delta, width
 ):
     mean, spread = mean_loss(sigma, q)
-    # Losses are below this with a probability of 1/100 (Cantelli), and delta is far below the rest.
+    # Losses are above this with a probability of 0.99 (Cantelli), far more than delta.
     least = steps * mean - 10 * math.sqrt(steps) * spread - 1
     bound = PLD().epsilon(sampled(sigma, q), delta=delta, steps=steps)
     assert bound.lower <= bound.epsilon and least <= bound.epsilon < math.inf
@@ -120,12 +120,12 @@ def test_laws_have_total_mass_one_or_are_trivial():
     value = np.exp(pair.log_delta_of(np.abs(nodes)))
     masses, infinity = chords(nodes, value)
     assert masses.sum() + infinity == pytest.approx(1, abs=1e-9)
-    # A tail that rises.
+    # An impossible profile, whose tail rises.
     nodes = np.arange(-13.0, 14.0)
     (pair,) = Laplace(1.0).profiles()
     rising = lambda e: np.log(np.exp(pair.log_tail_of(e)) + 0.2 * (e > 0.15))
-    liar = Profile(pair.log_delta_of, log_tail_of=rising)
-    law = below_the_profile(liar, nodes * 0.1, 0.1, Atoms.none())
+    impossible = Profile(pair.log_delta_of, log_tail_of=rising)
+    law = below_the_profile(impossible, nodes * 0.1, 0.1, Atoms.none())
     assert law.masses[13] == 1 and law.masses.sum() == 1 and law.infinity == 0
 
 
@@ -139,7 +139,7 @@ def test_epoch_of_one_batch_is_a_plain_gaussian():
 
 
 def test_dominating_gaussians_depend_on_the_adjacency():
-    """Their shift doubles under replace_one; mechanisms without one have no such bound."""
+    """Their shift doubles under replace_one; Laplace noise has no dominating Gaussian."""
     fixed = Composed([(WithoutReplacement(Gaussian(4.0), 0.5), 3), Gaussian(2.0)])
     assert dominating_shifts(Runs.of(fixed, [5], "replace_one")).tolist() == [0.5, 1.0]
     assert dominating_shifts(Runs.of(sampled(4.0, 0.5), [5], "add_remove")).tolist() == [0.25]
@@ -167,15 +167,15 @@ def test_epsilon_is_0_if_summed_total_variation_is_below_delta():
     "mechanism, adjacency, steps, delta, width",
     [
         (WithoutReplacement(Gaussian(0.24), 1e-6), "replace_one", 10**5, 1e-5, 2e-3),
-        # The contour of its witness, a sampled Gaussian: at least 15.2514 for 13.953.
+        # The contour integral of its witness, a sampled Gaussian, raised the lower end from 13.953.
         (WithoutReplacement(Gaussian(0.8), 0.001), "replace_one", 10**4, 1e-6, 0.071),
-        # One direction was solved and the other replaced by a Chernoff bound, 74 times too large.
+        # The upper end was once a Chernoff bound of the other direction, 74 times too large.
         (sampled(20.0, 1e-5), "add_remove", 2, 1e-10, 1e-4),
         (sampled(5.0, 1e-4), "add_remove", 2, 1e-5, 1e-4),
     ],
 )
 @pytest.mark.slow
-def test_brackets_are_narrow_there(mechanism, adjacency, steps, delta, width):
+def test_brackets_of_difficult_settings_are_narrow(mechanism, adjacency, steps, delta, width):
     bound = PLD().epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
     assert bound.kind == "bracket" and bound.epsilon <= bound.lower * (1 + width)
 
@@ -199,7 +199,7 @@ def test_optimal_composition_of_nearly_deterministic_answers(epsilon):
      (largest_sample_rate, 1.00029e-6, sampled(0.1, 0.01), {"epsilon": 1.0, "steps": 10})],
 )  # fmt: skip
 def test_calibrations_end_at_proved_values(search, expected, step, run):
-    """Searches once accepted "epsilon <= 0" on their way, or reached values that took minutes."""
+    """Searches once accepted "epsilon <= 0", or tried values that took minutes."""
     found = search(step, **run, delta=1e-5)
     # Without a lower bound the search ends at a relative error of 1e-3.
     assert found.value == pytest.approx(expected, rel=1e-3)
@@ -209,7 +209,7 @@ def test_calibrations_end_at_proved_values(search, expected, step, run):
 
 
 def test_few_passes_are_made_where_the_lattice_does_not_help(monkeypatch):
-    """Twenty passes moved nothing, and so little paid for losses cut off that it was 0.0153."""
+    """Twenty passes once changed nothing, and too little truncation gave epsilon = 0.0153."""
     tried, whole = [], Group._pass
     count = lambda *args, **more: tried.append(args) or whole(*args, **more)
     monkeypatch.setattr(Group, "_pass", count)
@@ -219,7 +219,7 @@ def test_few_passes_are_made_where_the_lattice_does_not_help(monkeypatch):
 
 @each("rho", [1e20, 1e27, 1e30, 1e33, 1e40, 5e111])
 def test_zcdp_for_tiny_noise_is_not_nan(rho):
-    """The best order was once rounded to 1, and 0 / 0 printed as a bound."""
+    """The best order was once rounded to 1, and 0 / 0 was printed as a bound."""
     with mp.workdps(150):
         a = mp.sqrt(-mp.log(1e-5) / rho)
         at = lambda a: rho * (1 + a) + mp.log(a / (1 + a)) - (mp.log(1e-5) + mp.log1p(a)) / a
@@ -247,22 +247,14 @@ def test_lower_ends_rise_along_a_curve(monkeypatch):
     first, second, contradicted = PLD().epsilon_curve(step, delta=delta, steps=[1, 2, 3])
     assert (first.lower, second.lower, second.kind) == (3.0, 3.0, "bracket")
     assert (contradicted.lower, contradicted.kind) == (0.0, "upper")
-    # More of one phase and less of another: neither has the outputs of the other.
+    # Neither row has all the releases of the other.
     phases = Composed([(step, 1), (Gaussian(9.0), 1)])
     ends = PLD().epsilon_curve(phases, delta=delta, steps=[[1, 5], [2, 4]])
     assert [bound.lower for bound in ends] == [3.0, 0.0]
 
 
-def test_maximum_number_of_steps_is_evaluated_once(monkeypatch):
-    asked, answer = [], PLD.epsilon
-    count = lambda law, *args, **more: asked.append(law) or answer(law, *args, **more)
-    monkeypatch.setattr(PLD, "epsilon", count)
-    most = largest_steps(Gaussian(1e9), epsilon=2.0, delta=1e-5)
-    assert most.value == 10**12 and asked.count(PLD()) == 1
-
-
 def test_moments_of_little_noise_and_tiny_sample_rates():
-    """Overlapping peaks were once integrated separately: up to 1.3 % too much at order 4."""
+    """Overlapping peaks, once integrated separately, gave up to 1.3 % too much at order 4."""
     orders = np.concatenate([1 + np.geomspace(0.01, 10, 20), [300.5, 5000.5]])
     for sigma, q in [(0.3, 0.5), (0.2, 0.2), (0.05, 1e-8), (0.019, 0.3)]:
         value = sampled(sigma, q).rdp(orders)
@@ -276,7 +268,7 @@ def test_moments_of_little_noise_and_tiny_sample_rates():
 
 
 def test_moments_of_very_many_atoms_need_little_memory():
-    """One panel per atom and order once took 3 to 8 GiB, also in the pld accountant."""
+    """One panel per atom and order once took 3 to 8 GiB."""
     sigma, q, orders = 3000.0, 0.1, np.array([1.5, 4.0, 30.0])
     k = np.arange(-40_000, 40_001.0)
     log_mass = -0.5 * (k / sigma) ** 2 - math.log(sigma * math.sqrt(2 * math.pi))
@@ -355,7 +347,7 @@ def test_error_bound_of_binomial_tails_covers_the_rounded_argument(steps, size):
 
 
 def test_sample_rate_with_ten_digits_gives_whole_batches():
-    """Rounding it up must not lose a batch; with eight digits the remainder is real."""
+    """A rate that is rounded up must not lose a batch; at eight digits the remainder counts."""
     of = lambda rate, **more: SamplingScheme.of(Gaussian(1.0), "shuffled", rate, 1, **more)
     for count in range(1, 400):
         scheme = of(float(f"{1 / count:.10g}"))

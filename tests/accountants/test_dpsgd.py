@@ -123,7 +123,7 @@ def test_guarantees_equal_single_guarantees(sampling):
     curve = run.guarantees("rdp", delta=1e-5, steps=np.array(steps))
     for there, n in zip(curve, steps, strict=True):
         alone = run.guarantee("rdp", delta=1e-5, steps=n)
-        # A quadrature has panels for all orders together, that of a subset's profile.
+        # The quadrature of a subset's profile shares its panels between all orders.
         rel = 1e-12 if sampling == "without_replacement" else 0.0
         assert there.epsilon == pytest.approx(alone.epsilon, rel=rel, abs=0.0)
         own = {"epsilon": alone.epsilon, "details": alone.details}
@@ -138,10 +138,10 @@ SCHEDULE = Phases((RUN, QUIET, dataclasses.replace(RUN, max_grad_norm=0.1, steps
 @pytest.mark.slow
 @each("name", [*ACCOUNTANTS])
 def test_phases_compose_their_completed_steps(name):
-    """Counts written out by hand; a phase that comes back is the mechanism it was."""
+    """Counts are written out by hand; equal phases are one mechanism."""
     law, question = ACCOUNTANTS[name](), {"delta": 1e-5, "adjacency": "add_remove"}
     rows = {9: (9, 0), 10_000: (10_000, 0), 10_040: (10_000, 40), 10_057: (10_007, 50)}
-    rows |= {0: (0, 0), 30_050: (30_000, 50)}  # beyond the plan: as the last phase
+    rows |= {0: (0, 0), 30_050: (30_000, 50)}  # beyond the plan the last phase goes on
     parts = RUN.mechanism, QUIET.mechanism
     run = lambda counts: Composed(list(zip(parts, counts, strict=True)))
     alone = {n: row for n, row in rows.items() if row[1] == 0}

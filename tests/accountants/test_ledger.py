@@ -28,7 +28,7 @@ BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 
 
 def next_release(transcript, pairs):
-    """Choose a release by what was seen: after lies a larger epsilon; each fourth may be a pair."""
+    """Choose a release by earlier results: a larger epsilon after lies, a pair in every fourth."""
     lies = transcript.count(0)
     epsilon = 0.05 + 0.3 * lies if len(transcript) % 3 else 0.4 / (1 + lies)
     return ApproximateDP(epsilon, 1e-3 if pairs and len(transcript) % 4 == 3 else 0.0)
@@ -164,8 +164,8 @@ def test_approximate_dp_releases_use_the_reserve():
 
 @each("local, delta", [(0.3, 0.05), (1.0, 0.2), (0.05, 1e-3)])
 @pytest.mark.slow
-def test_without_a_budget_the_loss_rarely_exceeds_a_reading(local, delta):
-    """Follow all walks of 600 coins, checking the bound at all times together."""
+def test_without_a_budget_the_loss_rarely_exceeds_the_stated_bound(local, delta):
+    """Follow all walks of 600 coins; the bound holds at all times together."""
     ledger = Ledger(delta=delta, adjacency="replace_one")
     expected, walks, ever = 1 / (1 + math.exp(-local)), {0: 1.0}, 0.0
     for step in range(1, 601):

@@ -12,7 +12,7 @@ from dplearn import ACCOUNTANTS, DPSGD, Composed, Gaussian, RandomizedResponse, 
 from dplearn.teaching.book.chapters.selection import best_of, repetitions
 
 ANSWERS = RandomizedResponse(local_epsilon=0.7, answers=4)
-# Neighbours answer the first and the second truthfully; the others are as likely for both.
+# The true answers of the neighbours are the first and the second of four.
 TRUTH, LIE = math.exp(0.7) / (math.exp(0.7) + 3), 1 / (math.exp(0.7) + 3)
 PAIR = np.array([[TRUTH, LIE, LIE, LIE], [LIE, TRUTH, LIE, LIE]])
 each_law = each("tries, shape", [(2, 0.0), (10, 0.0), (10, 1.0), (4, -0.5), (100, 3.0), (1, 0.0)])
@@ -49,7 +49,7 @@ def test_draw_follows_the_law_of_the_theorem(tries, shape):
     law = repetitions(shape=shape, stop=tuned.stop)
     assert law @ np.arange(1, law.size + 1) == pytest.approx(tries, rel=1e-6)
     drawn = np.bincount([tuned.draw(rng) for _ in range(2000)], minlength=law.size + 1)[1:]
-    # Cells of at least ten expected draws, the last one what is left; a false alarm in a million.
+    # Each cell but the last has ten expected draws or more; one false alarm in a million.
     cells = np.minimum(np.floor(np.cumsum(law) * 100), 99)
     expected, counted = (
         np.bincount(cells.astype(int), weights=w)[np.unique(cells.astype(int))]
@@ -65,7 +65,7 @@ def test_guarantee_states_its_assumptions():
     assert (stated.kind, stated.adjacency) == ("upper", "add_remove")
     assert set(run.assumptions) < set(stated.assumptions)
     assert any("secret" in clause for clause in stated.assumptions)
-    # Ten runs released cost more, one run less.
+    # Releasing all ten runs leaks more, one run less.
     rdp = ACCOUNTANTS["rdp"]()
     one, ten = (rdp.epsilon(run, delta=1e-5, steps=n).epsilon for n in (1, 10))
     assert one < stated.epsilon < ten

@@ -1,7 +1,4 @@
-"""Audits of any training function: draws, executors and scores."""
-
-import pickle
-from concurrent.futures import ThreadPoolExecutor
+"""Audits of any training function: draws and scores."""
 
 import numpy as np
 import pytest
@@ -22,6 +19,9 @@ def test_each_run_draws_its_own_flags_and_seed_from_one_seed():
     assert len(set(seeds)) == 6 and np.array_equal(seen.scores, seen.included)
     many = observe(lambda included, seed: 1.0 * included, canaries=500, runs=20)
     assert abs(many.included.mean() - 0.5) < 0.02 and len(np.unique(many.included, axis=0)) == 20
+    # A program that overwrites its flags leaves those of the audit as they were drawn.
+    filled = observe(lambda included, seed: included.fill(True) or 0.0 * included, **FEW)
+    assert np.array_equal(filled.included, seen.included)
     again, other = observe(noisy, **FEW), observe(noisy, **FEW, seed=1)
     assert np.array_equal(again.included, seen.included)
     assert not np.array_equal(other.included, seen.included)
@@ -36,20 +36,6 @@ def test_one_canary_uses_from_scores_and_more_use_one_run():
     for fixed in ({}, {"guesses": (3, 0)}):
         bound = one_run(seen.included, seen.scores, **look, **fixed)
         assert seen.bound(**look, **fixed) == bound
-
-
-class Sending(ThreadPoolExecutor):
-    """Thread pool whose work is pickled as for another process."""
-
-    def map(self, *work, **options):
-        return super().map(*pickle.loads(pickle.dumps(work)), **options)
-
-
-def test_executors_give_equal_results():
-    here = observe(noisy, **FEW)
-    with Sending(2) as threads:
-        there = observe(noisy, **FEW, executor=threads)
-    assert np.array_equal(here.scores, there.scores)
 
 
 @pytest.mark.parametrize("scores", [[1.0] * 4, [1.0] * 4 + [np.nan], 1.0])

@@ -3,7 +3,6 @@
 import ast
 import copy
 import json
-import random
 import re
 from fractions import Fraction
 
@@ -162,43 +161,7 @@ def test_delta_is_enclosed_for_poor_proof_parameters(bits, side):
     assert few[1] - few[0] > 1e-3 * good[0] and short[1] - short[0] > 1e-3 * good[0]
 
 
-@pytest.mark.slow
-def test_mutated_certificates_are_refused_or_true():
-    """Mutate a certificate at random; accepted mutants must be true."""
-    text, rng, refused = certify(sampled(4.0, 0.01), steps=10_000, delta=1e-5), random.Random(7), 0
-    for _ in range(100):
-        changed = json.loads(text)
-        place = rng.choice([changed, changed["run"], *changed["proofs"].values()])
-        name = rng.choice(sorted(place))
-        damage = rng.choice(["cut", "drop", "rubbish", "scale", "scale", "scale"])
-        if damage == "drop":
-            del place[name]
-        elif damage == "rubbish":
-            place[name] = rng.choice(["", None, -1, "nan", "inf", [], {}, 0, "1e400", True])
-        elif isinstance(place[name], (str, int)):
-            by = rng.choice([1 - 1e-6, 1 + 1e-6, 0.5, 1.1, 2, -1])
-            try:
-                value = float(place[name]) * by
-            except ValueError:
-                continue
-            place[name] = repr(value) if isinstance(place[name], str) else round(value)
-        mutated = json.dumps(changed)
-        mutated = mutated[: rng.randrange(len(mutated))] if damage == "cut" else mutated
-        try:
-            check(mutated)
-        except NotProvedError as error:
-            assert str(error).startswith("not proved: ") and "\n" not in str(error)
-            refused += 1
-        else:
-            run = changed["run"]
-            step = sampled(float(run["noise_multiplier"]), float(run["sample_rate"]))
-            expected = PLD().epsilon(step, steps=run["steps"], delta=float(run["delta"]))
-            assert float(changed["lower"]) <= expected.epsilon * (1 + 1e-12)
-            assert float(changed["upper"]) >= expected.lower * (1 - 1e-12)
-    assert refused > 50
-
-
-# Each of these was once accepted, ran for minutes, or raised another exception.
+# Damage that was once accepted, ran for minutes, or raised another exception.
 FORGED = {
     "a NUL, and 11 printed as 1.1": (("run", "noise_multiplier"), "11\x00e-1"),
     "a NUL in an end": (("upper",), "9\x00e-3"),
@@ -220,13 +183,13 @@ FORGED = {
 
 
 @pytest.fixture(scope="module")
-def honest():
+def valid():
     return json.loads(certify(sampled(11.0, 0.1), delta=1e-5, steps=1000))
 
 
 @each("place, value", FORGED.values())
-def test_forged_certificate_is_refused_in_one_ascii_line(honest, place, value):
-    forged = at = copy.deepcopy(honest)
+def test_forged_certificate_is_refused_in_one_ascii_line(valid, place, value):
+    forged = at = copy.deepcopy(valid)
     for name in place[:-1]:
         at = at[name]
     at[place[-1]] = value

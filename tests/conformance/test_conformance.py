@@ -60,7 +60,7 @@ def test_sampled_cases_are_reproduced_and_altered_cases_are_refused(family, monk
     mine = [case for case in CASES if case["family"] == family and 1 < case["T"] <= 300]
     sample = random.Random(family).sample([c for c in mine if float(c["lower"]) > 0.1], 4)
     assert all(make.proved(case, tmp_path) for case in sample)
-    # Runs of few sampled steps were proved by a closer integral, which is no longer here.
+    # Runs of few sampled steps were proved by an integral that has been removed.
     sample = [case for case in mine if float(case.get("q", 1)) * case["T"] >= 10]
     case = candidate(sample[0])
     ends, proof = make.engines(case)
@@ -171,7 +171,7 @@ def test_runner_is_valid_python_39_and_orders_families_evenly():
 
 
 def test_findings_quote_the_suite():
-    """Every end quoted on a page of a finding is that of a case."""
+    """Each pair of ends that a finding quotes belongs to a case."""
     ends = {case["lower"]: case["upper"] for case in CASES}
     readme = (make.HERE / "README.md").read_text()
     listed = re.findall(r"^- \[(.*)\]\(findings/(.*)\)$", readme, re.M)

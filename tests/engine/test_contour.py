@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cases import each, golden, number
+from cases import each, golden
 from dplearn import Gaussian, PoissonSubsampled
 from dplearn.engine.contour import SampledGaussian, brackets, deltas, log_moments, worse_brackets
 from dplearn.engine.contour.epsilon import TRIES, tries
 from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.table import Table, largest_power
 from dplearn.engine.contour.trapezoid import Trapezoid
+from dplearn.teaching.book.published import number
 
 DIRECTIONS = ("remove", "add")
 
@@ -35,7 +36,7 @@ def test_narrow_bracket_contains_the_high_precision_value(row, rtol):
 
 
 def test_brackets_are_narrow_despite_poor_guesses():
-    # The tilted law has two peaks; the saddle point estimate is wrong by a factor of ten.
+    # The tilted law has two peaks, and the saddle point estimate is wrong by a factor of ten.
     poor = (0.69, 3.1e-5, 70563, 2e-4), (3.95, 1.2e-5, 440, 3e-9), (0.74, 7.6e-4, 16541, 9e-22)
     for setting in poor:
         lower, upper = bracket(*setting)
@@ -124,7 +125,7 @@ def test_add_direction_is_proved_on_separate_lines_if_needed():
 
 
 @each("side", DIRECTIONS)
-def test_ratio_off_the_real_axis(side):
+def test_ratio_off_the_real_axis_equals_its_closed_form_within_bounds(side):
     pair, tilt = SampledGaussian(0.7, 0.02, side), 3.0
     x = np.linspace(-5, 9, 4000)
     on_axis, _ = pair.log_ratio(x)
@@ -133,7 +134,7 @@ def test_ratio_off_the_real_axis(side):
         exact = np.log1p(-0.02 + 0.02 * np.exp((2 * (x + 0.49j * phi) - 1) / 0.98))
         np.testing.assert_allclose(size + 1j * angle, exact, atol=1e-13)
         assert np.all((angle >= 0) & (angle <= phi))
-        growth = pair.power(tilt) * (size - on_axis)
+        growth = (1 + tilt if side == "remove" else -tilt) * (size - on_axis)
         assert np.all(growth <= pair.loss_of_cosine(phi, tilt) + 1e-12)
         assert np.max(growth) >= pair.loss_of_cosine(phi, tilt) - 0.1
 
@@ -146,7 +147,7 @@ def test_truncation_bound_lies_above_the_integrand_and_falls(side):
     most = bound.log_at(h * np.arange(1, 512))
     assert np.all(most >= size)
     assert np.all(np.diff(most) <= 1e-9)
-    # The bound is tight, so that the sum can stop early.
+    # A tight bound lets the sum stop early.
     assert np.median(most - size) < (3.0 if side == "replace" else 1.0)
 
 
@@ -160,7 +161,7 @@ def misses(setting, truth, rtol=1e-6):
 
 
 def accept_anything(monkeypatch):
-    """Accept brackets with large charges."""
+    """Accept brackets with large error bounds."""
     monkeypatch.setattr(Trapezoid, "poor", lambda self, charges: charges[0] < 0)
     monkeypatch.setattr("dplearn.engine.contour.epsilon._POOR", 1e300)
 

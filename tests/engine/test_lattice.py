@@ -46,7 +46,7 @@ def test_epsilon_is_0_or_infinite_if_finite_losses_are_0(lost):
 @each("delta, width", [(0.3, 3e-3), (1e-5, 3e-3), (1e-15, 3e-3), (1e-30, 3e-3), (1e-290, 0.5)])
 @each("steps", [2, 37, 10_000])
 @each("total_mu", [0.03, 1.0, 12.0])
-def test_composed_gaussians(total_mu, steps, delta, width):
+def test_brackets_of_composed_gaussians_are_valid_and_narrow(total_mu, steps, delta, width):
     (one,), (total,) = (Gaussian(x / total_mu).profiles() for x in (math.sqrt(steps), 1))
     exact = float(total.epsilon(delta))
     assert_holds(bracket([[one]], [steps], delta), exact, below=3 * width, above=width)
@@ -74,9 +74,8 @@ def test_each_row_of_counts_has_its_own_bracket():
 
 
 SAMPLED = PoissonSubsampled(Laplace(1.0), 0.01).profiles()
-# Pairs of all directions, steps, delta; certified ends of epsilon from an earlier computation
-# (lower and upper tilted lattices), from another library that rounds up by less than 1e-4, or to
-# fifteen digits.
+# Pairs of all directions, steps, delta, and ends of epsilon: certified by an earlier computation,
+# or from another library that rounds up by less than 1e-4.
 SETTINGS = {
     "laplace, tiny delta": (Laplace(10.0).profiles(), 1000, 1e-20, (32.8337887, 32.8337949)),
     "sampled laplace, remove": (SAMPLED[:1], 1000, 1e-6, (1.286402, 1.286408)),
@@ -95,7 +94,7 @@ SETTINGS = {
 @pytest.mark.slow
 @each("name", SETTINGS)
 def test_finer_lattices_give_nested_consistent_brackets(name):
-    """All brackets overlap, and a much narrower one lies inside a wider one."""
+    """All brackets overlap, and a much narrower one lies inside the wider one."""
     pairs, steps, delta, (least, most) = SETTINGS[name]
     ends = [
         bracket([[pair] for pair in pairs], [steps], delta, Lattice(rtol=rtol))
@@ -128,7 +127,7 @@ def test_composed_random_outcomes_equal_enumeration(p, q, lost, gained, steps, l
     lower, upper = bracket([[pair]], [steps], delta)
     assert_encloses((lower, upper), true_delta, delta)
     assert not lost or bracket([[pair]], [steps], paid * (1 - 1e-6))[1] == math.inf
-    # The bound is tight within 7 %: few atoms are the worst case for a lattice for long runs.
+    # The upper end is within 7 %: few atoms are the worst case for this lattice.
     if left > 1e-6 and not lost + gained and 0.93 * upper > 1e-9:
         assert true_delta(0.93 * upper) >= delta
 
@@ -136,7 +135,7 @@ def test_composed_random_outcomes_equal_enumeration(p, q, lost, gained, steps, l
 @each("step", [0.3, 1.0])
 def test_losses_in_the_last_cell_are_not_balanced_by_infinite_ones(step):
     """Enumerate two runs whose largest finite loss lies inside a cell."""
-    # So many close outcomes are not treated as atoms.
+    # These outcomes are too close to each other to be treated as atoms.
     loss = np.linspace(-0.9, 0.95, 40)
     weight = np.exp(loss)
     p = np.append(0.9 * weight / weight.sum(), 0.1)

@@ -98,7 +98,7 @@ DISCRETE = {
 @each("parts, fine", [(1, 0.3), (5, 1.7), (64, 20.1)])
 @each("name", DISCRETE)
 def test_lower_laws_with_and_without_known_atoms(name, parts, fine):
-    """Use a lattice through the first atom; without known atoms the bound is only looser."""
+    """On a lattice through the first atom; without known atoms the bound is only looser."""
     pair, reach = DISCRETE[name]
     atoms = Atoms.of(pair)
     h = atoms.spacing() / parts

@@ -50,7 +50,7 @@ def moment(pair, step, height, nodes, z):
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
 def test_rounding_bound_of_chernoff_bounds_for_many_steps(side):
-    """T multiplies the error of K."""
+    """The error of K is multiplied by T."""
     pair, steps = SampledGaussian(0.5, 0.3, side), 10**12
     table = Table(pair, 100.0)
     x = pair.nodes(float(table.mu[-1]), step := pair.step(float(table.mu[-1]), 0.0))
@@ -113,7 +113,7 @@ def test_error_bound_of_the_trapezoidal_rule_in_x(side, share, monkeypatch):
 
 @each("side", ["remove", "add", "replace"])
 def test_error_bound_of_the_trapezoidal_rule_for_the_truncation_bound(side, monkeypatch):
-    """The bound holds for every line; on the worst line here it is 370 times the error."""
+    """The bound holds on every line; on the worst line it is 370 times the error."""
     pair, t = SampledGaussian(1.3, 0.05, side), np.geomspace(0.1, 300, 60)
 
     def bound_and_sizes():
@@ -240,7 +240,7 @@ def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
         cells.noise[:] = 0
         below._take_out(atoms, cells, nodes, ends, step)
         for k in np.flatnonzero(cells.noise):
-            # The cell had only the atom, whose mass is computed with BLUR.
+            # The cell held the atom alone, whose mass is known up to BLUR.
             shares.append(abs(cells.p[k]) / cells.noise[k])
     assert_suits(16 * below._ULP, lost)
     assert 0.01 < max(shares) < 1, max(shares)
@@ -284,7 +284,7 @@ def jitter(loss, h, steps=1):
 
 @each("index", [0, -1])
 def test_lattice_with_offset_near_zero_is_moved_to_zero_as_a_whole(index):
-    """Sums assume that node j has the loss offset + j h, so nodes must not be moved separately."""
+    """Node j of a sum has the loss offset + j h, so no node may move alone."""
     h = 0.5
     for near in (0.99e-9 * h, 0.99 * BLUR * h):
         start, nodes, tau, raised = jitter([near if index == 0 else -near], h)

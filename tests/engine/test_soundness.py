@@ -67,7 +67,7 @@ class Draw:
         self.rng = np.random.default_rng(seed)
 
     def between(self, low, high):
-        """Draw log-uniformly, in a tenth of the draws an end of the range."""
+        """Draw log-uniformly, or an end of the range in a tenth of the draws."""
         part = self.rng.choice([0.0, 1.0]) if self.rng.random() < 0.1 else self.rng.random()
         return float(low * (high / low) ** part)
 

@@ -56,9 +56,9 @@ def test_finer_rounding_adds_less_noise_and_small_variances_leak_much():
     coarse, fine = (dataclasses.replace(FINE, scale=s).deviations() for s in (10.0, 1e4))
     assert fine["central"] == 0.75 and fine["local"] == pytest.approx(0.75 * math.sqrt(20))
     assert 0.75 < fine["distributed"] < 0.7506 < 0.9 < coarse["distributed"]
-    lonely = dataclasses.replace(FINE, scale=1.0, noise_multiplier=0.3, clients=400)
-    assert lonely.variance < Fraction(1, 4)
-    assert lonely.guarantee(delta=1e-5).epsilon > 1000
+    quiet = dataclasses.replace(FINE, scale=1.0, noise_multiplier=0.3, clients=400)
+    assert quiet.variance < Fraction(1, 4)
+    assert quiet.guarantee(delta=1e-5).epsilon > 1000
     assert FINE.guarantee(delta=1e-5, rounds=0).epsilon == 0
 
 

@@ -25,7 +25,7 @@ from plans import PLAN
         "random_allocation": "add_remove",
     }.items(),
 )
-def test_each_sampling_scheme_has_the_epsilon_of_a_run_on_records(sampling, adjacency):
+def test_epsilon_per_user_is_that_of_the_same_run_on_records(sampling, adjacency):
     plan = dataclasses.replace(PLAN, sampling=sampling)
     run = DPSGD(noise_multiplier=2.11, sample_rate=0.05, steps=150, sampling=sampling)
     for rounds in (1, 37, 150):
@@ -94,7 +94,7 @@ def test_user_level_epsilon_matches_numerical_composition(records, rate, noise, 
     chances = [(k, p) for k, p in enumerate(binom.pmf(range(records + 1), records, rate)) if p]
     mixed = sum(p * np.diff(ndtr((x - k) / noise)) for k, p in chances)
     loss = np.log(sum(p * np.exp(k * (middle - k / 2) / noise**2) for k, p in chances))
-    # Rounding errors of the steps are taken to cancel up to one width.
+    # Rounding errors of the steps are assumed to cancel up to one width.
     width = result.epsilon / 50_000
     for epsilon, holds in ((result.lower - width, np.greater), (result.epsilon + width, np.less)):
         both = ((loss, mixed), (-loss, plain))
@@ -102,7 +102,7 @@ def test_user_level_epsilon_matches_numerical_composition(records, rate, noise, 
 
 
 def test_equal_gradients_leak_most():
-    """Three gradients of norm at most 1 in the plane: all eight lots, both directions."""
+    """Compare three gradients of norm <= 1 in the plane over all eight lots, both directions."""
     rng, noise, rate, axis = np.random.default_rng(5), 0.8, 0.3, np.linspace(-6, 8, 141)
     place = np.stack(np.meshgrid(axis, axis), axis=-1)
     lots = np.array(list(itertools.product((0, 1), repeat=3)))

@@ -87,31 +87,22 @@ def test_rounds_match_a_loop_over_users(momentum, monkeypatch):
 
 
 @each("scale", [1.0, 1e6, math.inf, math.nan])
-def test_a_user_moves_the_mean_by_at_most_one_norm(scale):
-    """User 3 has any records, also non-finite ones; no other user's update changes."""
+def test_a_user_changes_the_sum_by_at_most_the_clipping_norm(scale):
+    """User 3 has any records, also non-finite ones, which are left out and counted."""
     inputs, targets, owners = data()
     bad = inputs.copy()
     bad[owners == 3] *= scale
     without = owners != 3
-    sums = []
-    for records in ((bad, targets, owners), (inputs[without], targets[without], owners[without])):
+    sums, finite = [], math.isfinite(scale)
+    for records in ((inputs[without], targets[without], owners[without]), (bad, targets, owners)):
         federation = run(records=records)
         start = flat(federation.model)
         record = federation.round()
         sums.append(7 * (flat(federation.model) - start))
     moved = float((sums[0] - sums[1]).norm())
-    finite = math.isfinite(scale)
     assert moved == pytest.approx(0.2 if finite else 0.0, abs=1e-9)
+    assert record.private.non_finite == (not finite) and math.isfinite(record.private.loss)
     assert federation.history().steps == 1 and record.clipping_norm == 0.2
-
-
-def test_non_finite_updates_are_left_out_and_counted():
-    inputs, targets, owners = data()
-    inputs[owners == 3] = math.nan
-    federation = run(records=(inputs, targets, owners))
-    private = federation.round().private
-    assert private.non_finite == 1 and math.isfinite(private.loss)
-    assert flat(federation.model).isfinite().all()
 
 
 @each("sampling, rate", [("poisson", 0.5), ("none", 0.7), ("shuffled", 0.1)])

@@ -38,7 +38,7 @@ def rows_of(words, capsys, expected=0):
     return json.loads(out, parse_constant=pytest.fail)
 
 
-def test_epsilon_by_every_accountant_or_by_the_tightest(capsys):
+def test_epsilon_by_all_accountants_or_by_one(capsys):
     rows = rows_of(f"epsilon {RUN} --accountant all", capsys)
     assert [row["method"] for row in rows] == list(ACCOUNTANTS)
     for row in rows:

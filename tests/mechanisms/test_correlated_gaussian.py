@@ -22,7 +22,7 @@ def tree_strategy(steps):
 
 
 def patterns(steps, separation, participations):
-    """Return every set of steps in which a record may take part."""
+    """Yield every set of steps that a record may take part in."""
     for used in range(1, participations + 1):
         for chosen in itertools.combinations(range(steps), used):
             if np.all(np.diff(chosen) >= separation):
@@ -43,7 +43,7 @@ STRATEGIES = {
 def test_sensitivity_bound_holds_for_all_patterns_and_is_exact_if_claimed(
     name, separation, participations
 ):
-    """Sizes of products are above, equal contributions are what some record does."""
+    """Absolute products give an upper bound; a record with equal contributions attains the sum."""
     schema = {"separation": separation, "participations": participations}
     run = CorrelatedGaussian.from_strategy(STRATEGIES[name], noise_multiplier=1.0, **schema)
     products = STRATEGIES[name].T @ STRATEGIES[name]
@@ -64,8 +64,8 @@ def test_sensitivity_bound_holds_for_all_patterns_and_is_exact_if_claimed(
 
 
 def test_sensitivity_is_rounded_up():
-    # Added to the ones, each square alone is lost to rounding.
-    column = np.append(np.ones(64), np.full(200_000, 0.9 * 2.0**-26.5))
+    # Each small square would be lost to rounding if it were added to the ones alone.
+    column = np.append(np.ones(64), np.full(850_000, 0.9 * 2.0**-26.5))
     run = CorrelatedGaussian.from_strategy(column[:, None], noise_multiplier=1.0)
     exact = math.sqrt(math.fsum(column**2))
     assert exact <= 1 / run.base.noise_multiplier <= exact * (1 + 1e-10)

@@ -92,12 +92,12 @@ SHAPES = {
 @each_adjacency
 @each("noise, sensitivity", [(1.0, 1), (0.4, 3), (12.0, 1)])
 @each("cls", SHAPES)
-def test_noise_on_whole_numbers(cls, noise, sensitivity, adjacency, contributions):
+def test_whole_number_noise_equals_enumeration(cls, noise, sensitivity, adjacency, contributions):
     (profile,) = cls(noise, sensitivity=sensitivity).profiles(adjacency)
     log_weight, k = SHAPES[cls](noise * sensitivity), np.arange(-900, 901)
     norm = np.logaddexp.reduce(log_weight(k))
     p, q = (np.exp(log_weight(k - s) - norm) for s in (contributions * sensitivity, 0))
-    # A sum of 1801 terms with an error of an ulp each; both orders are one by symmetry.
+    # Tolerance: a sum of 1801 terms with an error of an ulp each. Both orders have one profile.
     for one, other in ((p, q), (q, p)):
         exact = delta_by_definition(one, other)
         np.testing.assert_allclose(profile.delta(EPSILONS), exact, atol=1e-13)
@@ -127,7 +127,7 @@ def test_discrete_gaussian_bounds_hold_beyond_its_table(sigma, epsilons):
 
 
 def test_discrete_gaussian_divergences_at_large_fractional_orders():
-    """There the two sums over the lattice differ by a factor between 1 and 1.1."""
+    """At these orders the two sums over the lattice differ by a factor between 1 and 1.1."""
     orders = np.array([400.5, 10_000.25])
     value, line = DiscreteGaussian(0.5).rdp(orders), 2 * orders
     assert np.all(value <= line) and np.all(value >= line - 0.1 / (orders - 1))
@@ -173,7 +173,7 @@ def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
         assert witnesses or not mechanism.attained
         assert all(w.has_tails for w in witnesses)
         for value in (w.delta(epsilons) for w in witnesses):
-            # Over epsilon >= 0 alone every ordered pair lies below; rounding of a few ulp.
+            # At epsilon >= 0 each ordered pair lies below, up to rounding of a few ulp.
             assert np.all(value <= bound * (1 + 1e-13))
         if mechanism.attained:
             worst = np.max([w.delta(epsilons) for w in witnesses], axis=0)

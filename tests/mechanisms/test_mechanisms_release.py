@@ -1,8 +1,8 @@
 """Outputs of release() have the law of the profile.
 
 The largest gap between the empirical and the stated distribution function is compared with the
-bound of Dvoretzky, Kiefer and Wolfowitz, which holds for every law: a right implementation
-fails one of these tests with probability below 1e-6 each, over seeds; the seeds are fixed.
+bound of Dvoretzky, Kiefer and Wolfowitz, which holds for every law: a correct implementation
+fails each test with probability below 1e-6 over random seeds. The seeds are fixed.
 """
 
 import math
@@ -27,7 +27,7 @@ def gap(drawn, distribution):
     values, counts = np.unique(np.ravel(drawn), return_counts=True)
     after = np.cumsum(counts) / counts.sum()
     before = np.append(0.0, after[:-1])
-    # Just below an atom the function takes the value it has at the largest smaller number.
+    # The value just below an atom is that at the next smaller double.
     return max(
         np.max(np.abs(after - distribution(values))),
         np.max(np.abs(before - distribution(np.nextafter(values, -np.inf)))),

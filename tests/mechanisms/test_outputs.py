@@ -10,7 +10,7 @@ from dplearn.core.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS, Outputs
 
 EPSILONS = [0.0, 0.01, 0.2, 1.0, 3.0, 10.0]
-# Values that replace parameters of the examples: little and much noise, small and large numbers.
+# Small and large values that replace the parameters of the examples.
 NUMBERS = {
     "noise_multiplier": (0.04, 150.0),
     "sample_rate": (1e-6, 0.5, 1.0),

@@ -41,7 +41,7 @@ def test_brackets_contain_two_batches_by_quadrature(sigma):
 
 
 def test_brackets_overlap_those_of_another_library():
-    """Compare with PLD_accounting 2.0 (Feldman & Shenfeld), remove direction, two minutes."""
+    """Compare with PLD_accounting 2.0 (Feldman & Shenfeld), which takes two minutes."""
     lower, upper = brackets(0.6, 100)[0]
     assert lower.epsilon(1e-5) <= 3.43200 and 3.43031 <= upper.epsilon(1e-5) <= 1.005 * 3.43031
 
@@ -59,7 +59,7 @@ def test_witness_and_profile_are_close_and_below_the_gaussian(sigma, batches):
         for low, high in (remove, add):
             assert low <= high <= 1.015 * low + 2e-5
         assert add[0] <= remove[1] <= gaussian.epsilon(delta)
-    # The exact moments come from another sum; with little noise merging costs high ones more.
+    # Exact moments come from another sum; with little noise merging lowers high moments more.
     orders = [2.0, 3.0, 5.0, 8.0]
     below = np.max([p.renyi(orders) for p, _ in brackets(sigma, batches)], axis=0)
     share = below / RandomAllocation(Gaussian(sigma), batches).rdp(orders)
@@ -81,7 +81,7 @@ def test_whole_orders_equal_the_multinomial_sum(sigma, batches):
     orders = np.arange(2, 8)
     expected = [math.log(multinomial_moment(sigma, batches, int(a))) / (a - 1) for a in orders]
     value = RandomAllocation(Gaussian(sigma), batches).rdp(orders)
-    # The sum is 1 + X, so a small X has lost digits.
+    # A small X has lost digits in the sum 1 + X.
     np.testing.assert_allclose(value, expected, rtol=1e-10)
 
 

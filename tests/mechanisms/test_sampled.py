@@ -26,7 +26,7 @@ def sampled_sum(records, subsets, scale=1.5):
 
 
 def poisson_sum(q, *records):
-    """Return that law for Poisson sampling at rate q."""
+    """Return the law of the noisy sum of a Poisson sample of rate q."""
     size = len(records)
     every = itertools.chain(*(itertools.combinations(range(size), r) for r in range(size + 1)))
     subsets = {s: q ** len(s) * (1 - q) ** (size - len(s)) for s in every}
@@ -34,7 +34,7 @@ def poisson_sum(q, *records):
 
 
 @each("q", [0.05, 0.6])
-def test_poisson_sampling_of_a_tiny_data_set(q):
+def test_poisson_profiles_bound_all_neighbours_of_a_tiny_data_set(q):
     (remove, add), tight = PoissonSubsampled(Geometric(1.5), q).profiles(), False
     for others in itertools.product([0, 1], repeat=2):
         small, large = poisson_sum(q, *others), poisson_sum(q, *others, 1)
@@ -53,7 +53,7 @@ def test_poisson_sampling_of_a_tiny_data_set(q):
 
 
 @each("q", [0.05, 0.6, 1.0])
-def test_replaced_records_of_a_tiny_data_set(q):
+def test_replace_one_profile_bounds_all_neighbours_of_a_tiny_data_set(q):
     (profile,), tight = PoissonSubsampled(Geometric(1.5), q).profiles("replace_one"), False
     for old, new, *others in itertools.product([-1, 0, 1], repeat=4):
         leak = delta_by_definition(poisson_sum(q, *others, new), poisson_sum(q, *others, old))
@@ -173,7 +173,7 @@ def test_sampling_twice_equals_sampling_at_the_product_rate():
     once = PoissonSubsampled(Laplace(0.7), 0.08)
     for a, b in zip(twice.profiles(), once.profiles(), strict=True):
         np.testing.assert_allclose(a.delta(EPSILONS), b.delta(EPSILONS), atol=1e-15)
-    # At rate 1 the shift is that of the Gaussian; below it there is none.
+    # At rate 1 the shift is that of the Gaussian; at smaller rates there is none.
     assert [sampled(2.0, q).gaussian_shift("add_remove") for q in (1.0, 0.5)] == [0.5, None]
 
 
@@ -204,7 +204,7 @@ def test_divergences_equal_quadrature_of_their_definition(sigma, q, order):
     assert step.rdp([order])[0] == pytest.approx(remove, rel=rel, abs=0)
     if order < 10:
         add, found = divergence(sigma, q, order, "add"), float(step.profiles()[1].renyi(order))
-        # There is no closed form: the integral of the profile, which aims at 1e-10.
+        # Without a closed form this is the integral of the profile, which aims at 1e-10.
         assert found == pytest.approx(add, rel=1e-8, abs=0) and found <= remove * (1 + 1e-8)
 
 
@@ -225,6 +225,6 @@ def test_divergences_at_huge_orders_approach_their_asymptote(sigma, q):
 
 def test_divergence_of_order_two_for_other_bases():
     step = PoissonSubsampled(Laplace(1.0), 0.1)
-    # E_Q f^2 - 1 = q^2 E_Q (r - 1)^2 with r the ratio of the full batch, of any base.
+    # E_Q f^2 - 1 = q^2 E_Q (r - 1)^2, where r is the likelihood ratio of the base.
     excess = 0.01 * math.expm1(Laplace(1.0).rdp([2.0])[0])
     assert step.rdp([2.0])[0] == pytest.approx(math.log1p(excess), rel=1e-8)

@@ -40,8 +40,8 @@ GRID = 1 + 1e-3
 def density(records, sigma):
     """Return the density of the outputs of two steps, for a uniform order of the records.
 
-    A record is a function of the first output that tells its gradient at step 2, and a number, its
-    gradient at step 1.
+    A record is a number, its gradient at step 1, and a function from the first output to its
+    gradient at step 2.
     """
     total = 0.0
     orders = list(itertools.permutations(records))
@@ -83,10 +83,10 @@ CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]]]
 @each("sigma, epsilon", [(0.4, 1.0), (0.6, 0.0), (0.8, 0.5), (1.5, 0.2)])
 @each("adjacency, neighbour", [("zero_out", 0.0), ("replace_one", -1.0)])
 @each("left_out", [0.0, 1 / 3])
-def test_bound_holds_whatever_the_other_records_are(left_out, adjacency, neighbour, sigma, epsilon):
-    record, nobody = fixed(1.0), fixed(neighbour)
+def test_bound_holds_for_all_other_records(left_out, adjacency, neighbour, sigma, epsilon):
+    record, absent = fixed(1.0), fixed(neighbour)
     crowds = CROWDS if left_out else [[other] for other in OTHERS]
-    found = worst([([record, *crowd], [nobody, *crowd]) for crowd in crowds], epsilon, sigma)
+    found = worst([([record, *crowd], [absent, *crowd]) for crowd in crowds], epsilon, sigma)
     if not left_out:
         (above,) = Shuffled(Gaussian(sigma), 2).profiles(adjacency)
         assert np.all(found <= float(above.delta(epsilon)) * GRID)
@@ -94,13 +94,13 @@ def test_bound_holds_whatever_the_other_records_are(left_out, adjacency, neighbo
     ways = ["replace"] * 2 if adjacency == "replace_one" else ["remove", "add"]
     bound = np.array([_Epoch(sigma, 2, way).delta(epsilon) for way in ways])
     assert np.all(found <= bound * GRID)
-    # Half the bound would be violated, even without the share that displaces no record.
+    # Half the bound would be violated, even by the orders that displace a record alone.
     assert np.all(found > 0.6 * (1 - left_out) * bound)
 
 
 @each("sigma, epsilon", [(0.6, 0.5), (1.5, 0.0)])
 def test_added_record_with_one_left_out_leaks_at_most_half_the_noise(sigma, epsilon):
-    """Other records of -1 attain it, except for the share that displaces no record."""
+    """Other records of -1 attain the bound in all orders that displace a record."""
     pairs = [([fixed(1.0), *crowd], crowd) for crowd in CROWDS]
     found = worst(pairs, epsilon, sigma)
     epoch = Shuffled(Gaussian(sigma), 2, 1 / 3)
@@ -141,7 +141,7 @@ def test_transforms_bound_those_of_gradients_in_two_dimensions(way):
 
 
 def test_mass_beyond_the_window_is_charged(monkeypatch):
-    """Two values, at either end: their sum is positive at twice the reach alone."""
+    """The sum of two values at either end is positive only at twice the reach."""
     chance, reach, half = 1e-3, 3.0, 64
     masses = np.zeros(2 * half + 1)
     masses[[0, -1]] = 1 - chance, chance
@@ -278,7 +278,7 @@ def test_chords_lie_above_the_bounds_between_their_nodes():
 
 
 def test_witness_of_replaced_record_uses_the_sum_of_steps_at_large_noise():
-    """As for random allocation with half the noise; the largest coordinate reveals less."""
+    """It is at least that of random allocation with half the noise."""
     epoch = Shuffled(Gaussian(4.0), 100, 0.01)
     allocated = RandomAllocation(Gaussian(2.0), 100).witnesses()[0].mix_first(0.99)
     lower = epoch.witnesses("replace_one")[0]

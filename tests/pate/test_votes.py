@@ -47,11 +47,6 @@ def test_bad_counts_are_refused(counts, error, words):
         Votes(counts)
 
 
-def test_a_label_beyond_the_classes_is_refused():
-    with pytest.raises(ValueError, match="labels < classes = 3, got 3"):
-        Votes.from_labels([[0, 3]], classes=3)
-
-
 @pytest.mark.parametrize("teachers", SHIPPED)
 def test_shipped_votes_have_their_shape_and_are_accurate(teachers):
     votes, digits = shipped_votes(teachers)
@@ -60,6 +55,8 @@ def test_shipped_votes_have_their_shape_and_are_accurate(teachers):
     assert np.mean(votes.counts.argmax(axis=1) == digits) > 0.95
 
 
-def test_other_numbers_of_teachers_are_refused():
+def test_unknown_labels_and_numbers_of_teachers_are_refused():
+    with pytest.raises(ValueError, match="labels < classes = 3, got 3"):
+        Votes.from_labels([[0, 3]], classes=3)
     with pytest.raises(ValueError, match="Expected teachers one of"):
         shipped_votes(60)

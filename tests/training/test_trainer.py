@@ -57,6 +57,14 @@ def test_micro_batches_do_not_change_the_result(monkeypatch):
         torch.testing.assert_close(part, whole, rtol=1e-12, atol=1e-13)
 
 
+def test_frozen_parameters_of_the_optimizer_keep_their_values():
+    model = small_model()
+    frozen, before = model[0].weight.requires_grad_(False), model[0].weight.clone()
+    frozen.grad = torch.ones_like(frozen)  # left by an ordinary backward pass
+    started(model).step()
+    assert torch.equal(frozen, before) and frozen.grad is None
+
+
 @each("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam"])
 def test_optimizers_and_schedulers_run_all_steps(name):
     model = small_model()

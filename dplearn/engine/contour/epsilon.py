@@ -18,8 +18,8 @@ _PATIENCE = 4
 # Number of steps, epsilon and log delta, each of shape (n,); epsilon or log delta is a guess.
 Rows = tuple[NDArray, NDArray, NDArray]
 # Maximum number of nodes, freedom of the tilt, and factor by which a row may lengthen its period to
-# share a line (see Table.tilts). The first attempt is short: it improves poor guesses, and a line
-# costs more than wasted nodes. The last ones accept more rounding for fewer nodes.
+# share a line (see Table.tilts). The first attempt has few nodes and only improves poor guesses;
+# the last two accept more rounding for fewer nodes.
 Effort = tuple[int, float, float]
 TRIES: tuple[Effort, ...] = (
     (2**8, 2.0, 3.0),
@@ -28,12 +28,12 @@ TRIES: tuple[Effort, ...] = (
     (2**16, 7.0, 1.4),
     (2**16, 7.0, 1.4),
 )
-# Attempts for rows left wide or without a bound: separate lines as near the saddle as possible.
+# Attempts for rows with a wide bracket or none: separate lines as near the saddle as possible.
 ALONE: tuple[Effort, ...] = tuple((2**16, freedom, 1.01) for freedom in (0.5, 1.0, 2.0, 7.0))
 _FEWEST_NODES = 2**6
 # Maximum number of nodes in x, and of nodes in x times nodes in t.
 _MOST_WIDTH, _MOST_WORK = 2**13, 2**24
-# Rows with different numbers of nodes share a sum until this many nodes are wasted.
+# Most nodes wasted by rows that share a sum although they need different numbers of nodes.
 _WASTE = 2**14
 
 
@@ -51,7 +51,7 @@ def deltas(
 
     Returns
     -------
-    Lower and upper bounds; where the sum fails -inf, and the smaller of 0 and the Chernoff bound
+    Lower and upper bounds; if the sum fails, -inf, and the smaller of 0 and the Chernoff bound
     """
     epsilon = np.asarray(epsilons, dtype=float)
     if pair.sigma < LEAST_SIGMA:
@@ -107,8 +107,8 @@ def worse_brackets(
     """Return certified bounds on the larger epsilon of both directions.
 
     Parameters are those of `brackets` and fields of `SampledGaussian`. The remove direction is
-    solved. For the add direction it suffices to prove that its delta at the upper end is at most
-    delta, by a Chernoff bound or else by a rough sum. If that fails, it is solved as well.
+    solved. If delta of the add direction is at most delta at the upper end, by a Chernoff bound or
+    a rough sum, that is enough; otherwise the add direction is solved, too.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def _brackets(
     def update(rows: NDArray, total: Trapezoid) -> NDArray:
         root, fall = _root(total, guess[rows], log_delta)
         charges = total.charges(root, log_delta)
-        # Keep the old guess where rounding and truncation exceed the sum.
+        # Keep the old guess if rounding and truncation exceed the sum.
         guess[rows] = np.where(charges[0] + charges[1] < 1, root, guess[rows])
         poor = total.poor(charges)
         if not np.all(poor):
@@ -166,7 +166,7 @@ def _brackets(
         return poor | (lower[rows] == 0) & (upper[rows] > 0)
 
     tries(table, (steps, guess, target), log_tau, update)
-    # Rounding is smallest at the saddle point; rows without an upper bound had a poor guess.
+    # Rows without an upper bound had a poor guess.
     open_, rtol = np.isinf(upper), math.exp(log_tau) / SHARE
     guess[open_] = table.guess_epsilon(steps[open_], log_delta)
     wide = np.flatnonzero(open_ | (upper - lower > rtol * upper))
@@ -175,10 +175,10 @@ def _brackets(
 
 
 def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, NDArray]:
-    """Return the epsilon at which the sum is delta, and minus the slope of its logarithm."""
+    """Return the epsilon where the sum is delta, and minus the slope of the sum's logarithm."""
     epsilon, stride = guess, 3 / total.line.tilt
     low, high = np.full(guess.shape, -np.inf), np.full(guess.shape, np.inf)
-    # Stop when the next Newton step, which squares the gap, is small against the charges.
+    # A Newton step squares the gap: stop when the next one is small against the charges.
     enough = np.sqrt(np.minimum(0.03 * sum(total.charges(guess, log_delta)), 1e-2))
     done = np.zeros(guess.shape, dtype=bool)
     for i in range(40):
@@ -192,20 +192,20 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
         new = epsilon + np.where(good, np.minimum(np.maximum(gap / fall, -stride), stride), -stride)
         middle = np.where(np.isfinite(high - low), 0.5 * (low + high), new)
         new = np.where((new > low) & (new < high), new, middle)
-        # Fix converged roots: rounding would move them to the middle of the bracket.
+        # Rounding would move converged roots to the middle of the bracket.
         epsilon = np.where(done, epsilon, new)
         done |= good & (np.abs(gap) <= enough)
         if np.all(done):
             break
         if i % _PATIENCE == _PATIENCE - 1:
-            # Stop iterating rows that need another line anyway.
+            # Stop rows that need another line.
             charges = total.charges(epsilon, log_delta)
             done |= total.poor(charges) | (sum(charges) > _POOR)
     return epsilon, fall
 
 
 def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
-    """Return whether delta(epsilon) <= delta is proved; ignoring aliases is pessimistic."""
+    """Return whether delta(epsilon) <= delta is proved; aliases only raise the sum."""
     return total.size(epsilon, log_delta) + sum(total.above(epsilon, log_delta)) <= 1
 
 
@@ -217,7 +217,7 @@ def sums(
     need, at_zero = table.needs(steps, epsilon, log_delta, log_tau)
     for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom, longer), longer):
         period = table.period((need[group], at_zero[group]), tilt)
-        # A period this long means a poor guess, or no mu beyond lambda.
+        # Such a long period means a poor guess, or no mu beyond lambda.
         if not period * tilt < 1e9:
             continue
         line = Line(table.pair, tilt)
@@ -231,7 +231,7 @@ def sums(
             counts = np.minimum(counts, most)
         nodes = None
         for part, count in _alike(counts, most_nodes):
-            # The first sum is the longest, so its nodes serve all others.
+            # The first sum is the longest: the others use its first nodes.
             nodes = nodes or Nodes(table, line, period, count)
             # Rows with equal numbers of steps share their powers.
             lengths = steps[group[part]]

@@ -25,7 +25,7 @@ _PARTS = np.linspace(0, 1, 10)[:, None]
 
 
 class Line:
-    """The nodes of one tilt, with all quantities that do not depend on t."""
+    """Nodes of one tilt, and all quantities that do not depend on t."""
 
     def __init__(self, pair: SampledGaussian, tilt: float) -> None:
         self.pair, self.tilt, sigma = pair, tilt, pair.sigma
@@ -56,7 +56,7 @@ class Line:
 
     def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
         """Return B, and per row a t (or inf) with log(pi t (M / B)^T) >= need, and log B(t)."""
-        # Mean of sigma^2 |dL / dx| under the tilted law, for an initial guess.
+        # Mean of sigma^2 |dL / dx| under the tilted law, for a first guess.
         log_p, loss = (log.real for log in self.pair.logs(self.x))
         tilted = log_p + self.tilt * loss - 0.5 * (self.x / self.pair.sigma) ** 2
         tilted = np.exp(tilted - np.max(tilted))
@@ -91,7 +91,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Majorant:
-    """B(t), the minimum over several heights: arrays of shape (n_heights, n_nodes)."""
+    """B(t), a minimum over several heights; arrays have shape (n_heights, n_nodes)."""
 
     line: Line
     phi: NDArray  # heights over sigma^2, from `first` up to 2.5, shape (n_heights, 1)

@@ -22,7 +22,7 @@ L = 39.0
 QUADRATURE = 4 * math.exp(-L)
 ULP = 2.0**-53
 _PARTS = np.linspace(0.02, 0.98, 49)
-# Smaller noise needs too many nodes on every line.
+# With less noise every line needs too many nodes.
 LEAST_SIGMA = 0.025
 
 
@@ -45,11 +45,6 @@ class SampledGaussian:
     def sign(self) -> int:
         """Sign of the loss as a multiple of log f."""
         return -1 if self.direction == "add" else 1
-
-    def power(self, tilt: ArrayLike) -> NDArray:
-        """Return the exponent s of M(lambda) = E f^s: -lambda for "add", else 1 + lambda."""
-        tilt = np.asarray(tilt, dtype=float)
-        return 1 + tilt if self.sign > 0 else -tilt
 
     def drift(self, x: NDArray) -> NDArray:
         """Return log B at real x."""
@@ -110,12 +105,12 @@ class SampledGaussian:
     def step(self, tilt: float, height: float) -> float:
         """Return the node spacing on Im x = height for an error of 2 e^{-L} M(lambda)."""
         sigma = self.sigma
-        # A shift up by a costs (height + a)^2 / 2 sigma^2 and the cosine, and gains 2 pi a / step.
+        # A shift up by a loses (height + a)^2 / 2 sigma^2 and the cosine, and gains 2 pi a / step.
         a = _PARTS * min(math.pi * sigma**2 - height, 9 * sigma)
         top = (height + a) / sigma**2
         cost = 0.5 * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)
         up = float(np.max(2 * math.pi * a / (L + cost)))
-        # A shift down to the real axis costs nothing; at height 0 both shifts are alike.
+        # A shift down to the real axis loses nothing; at height 0 both shifts are equal.
         return min(up, 2 * math.pi * height / L) if height else up
 
     def nodes(self, tilt: float, step: float) -> NDArray:

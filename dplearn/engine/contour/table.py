@@ -1,7 +1,6 @@
 """K = log M on a grid of real mu: Chernoff bounds, saddle points, and choice of lambda and P."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,31 +15,12 @@ _ROOM = 0.3
 
 
 def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
-    """Return log E_P e^{mu L} of one step, which is mu D_{1 + mu}(P, Q).
-
-    Parameters
-    ----------
-    pair : SampledGaussian
-    powers : array of float >= 0, the powers mu
-
-    Returns
-    -------
-    Logarithms with absolute errors near 1e-15
-    """
-    return moments(pair, np.asarray(powers, dtype=float)).k
+    """Return log E_P e^{mu L} of one step of `pair` at `powers` mu >= 0, errors near 1e-15."""
+    return moments(pair, np.asarray(powers, dtype=float))[0]
 
 
-class Cumulants(NamedTuple):
-    """K, a bound on its error, K' and K'', shape (n_mu,) each."""
-
-    k: NDArray
-    error: NDArray
-    mean: NDArray
-    variance: NDArray
-
-
-def moments(pair: SampledGaussian, mu: NDArray) -> Cumulants:
-    """Return cumulants of the loss at every mu, by the trapezoidal rule on the real axis."""
+def moments(pair: SampledGaussian, mu: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Return K, a bound on its error, K' and K'' at every mu: trapezoidal sums on the real axis."""
     tilt, sigma = float(np.max(mu)), pair.sigma
     step = pair.step(tilt, 0.0)
     x = pair.nodes(tilt, step)
@@ -55,11 +35,11 @@ def moments(pair: SampledGaussian, mu: NDArray) -> Cumulants:
     k = np.log(sums[:, 0]) + top[:, 0] + math.log(step / sigma / math.sqrt(2 * math.pi))
     mean, square = sums[:, 1] / sums[:, 0], sums[:, 2] / sums[:, 0]
     error = ULP * pair.ulps(x, weight, loss, 1 + mu) / sums[:, 0] + QUADRATURE
-    return Cumulants(k, error, mean, np.maximum(square - mean**2, 1e-300))
+    return k, error, mean, np.maximum(square - mean**2, 1e-300)
 
 
 def largest_power(pair: SampledGaussian, log_delta: float) -> float:
-    """Return the largest mu of the table."""
+    """Return the largest mu that a table needs."""
     mu = 2 * pair.sigma**2 * math.log(1 / pair.q) + 4 * pair.sigma * math.sqrt(-2 * log_delta) + 1
     # Losses of the add direction are bounded, so K grows slowly and a larger mu is cheap.
     return min(mu if pair.sign > 0 else 16 * mu, 3000 * pair.sigma)
@@ -92,7 +72,7 @@ class Table:
 
     def guess_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
         """Return the epsilon at which the saddle point estimate is delta."""
-        # Along the grid the estimate falls once epsilon > 0; make it monotone everywhere.
+        # The estimate falls along the grid where epsilon > 0; make it monotone everywhere.
         rows = zip(*self._saddles(steps), strict=True)
         return np.array(
             [np.interp(-log_delta, np.maximum.accumulate(-log), eps) for eps, log in rows]
@@ -109,7 +89,7 @@ class Table:
         """Return logs by which aliases must fall to reach tau delta, at every mu and at 0."""
         room = _ROOM - log_tau - log_delta
         fall = steps[:, None] * self.k - self.mu * epsilon[:, None] + self.planned_c
-        # For a good guess the fall is at least -log tau; a poor one must not give a period < 0.
+        # For a good guess the fall is at least -log tau; a poor guess must not give a period < 0.
         return np.maximum(fall + room[:, None], 1.0), room
 
     def period(self, needs: tuple[NDArray, NDArray], tilt: float) -> float:
@@ -147,7 +127,7 @@ class Table:
             low, high = interval(np.exp(middle))
             small, large = np.where(low > high, middle, small), np.where(low > high, large, middle)
         low, high = interval(longer * np.exp(large))
-        # If even the longest period fails the sum is too long; keep lambda positive.
+        # If even the longest period fails, the sum is too long; keep lambda positive.
         high = np.maximum(high, least)
         return np.exp(large), np.minimum(low, high), high
 
@@ -155,7 +135,7 @@ class Table:
 def shared(
     period: NDArray, low: NDArray, high: NDArray, longer: float
 ) -> list[tuple[NDArray, float]]:
-    """Return few (rows, point) so that each point lies in its rows' intervals, greedily."""
+    """Return a few groups of rows, each with a point in all their intervals, greedily."""
     groups, order = [], np.argsort(high)
     while order.size:
         ratio = period[order] / period[order[0]]

@@ -1,7 +1,7 @@
 """The trapezoidal sum S over t for rows that share a line, and bounds on its errors.
 
-Every row has its own number of steps; S and its error bounds are in units of
-e^{T K - lambda epsilon}, converted last, so that they neither overflow nor underflow.
+Rows have different numbers of steps. S and its error bounds are in units of
+e^{T K - lambda epsilon}, so that they neither overflow nor underflow.
 """
 
 import math
@@ -103,15 +103,15 @@ class Trapezoid:
         return _exp(self.log_scale(epsilon) - log_delta, -700.0)
 
     def charges(self, epsilon: NDArray, log_delta: NDArray | float) -> Charges:
-        """Return rounding, truncation and aliases in units of delta; the last two at least tau.
+        """Return rounding, truncation and aliases in units of delta, the last two at least tau.
 
-        This minimum makes brackets for a smaller tau lie inside those for a larger one.
+        The minimum tau makes brackets for a smaller tau lie inside those for a larger one.
         """
         aliases = _exp(self.aliases(epsilon) - log_delta, self.log_tau)
         return *self.above(epsilon, log_delta), aliases
 
     def above(self, epsilon: NDArray, log_delta: NDArray | float) -> tuple[NDArray, NDArray]:
-        """Return the charges of the upper bound: rounding and truncation."""
+        """Return rounding and truncation, the charges of the upper bound."""
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
         cut = _exp(self.truncation(epsilon) - log_delta, self.log_tau)
         return rounding, cut
@@ -121,7 +121,7 @@ class Trapezoid:
         return ~(charges[1] + charges[2] <= 10 * math.exp(self.log_tau))
 
     def rounding(self, epsilon: NDArray) -> Rounding:
-        """Return errors of S by rounding and by the sums over x, in units of the scale."""
+        """Return bounds on the errors of S by rounding and by the sums over x."""
         terms, moments = self.sizes
         adding = ULP * (30 + 2 * sum(self.terms.shape[1:])) * terms
         phases = 4 * ULP * self.h * np.abs(epsilon) * moments
@@ -145,7 +145,7 @@ def _exp(x: NDArray, least: float) -> NDArray:
 
 
 def _log_series(x: ArrayLike) -> NDArray:
-    """Return log(e^x - 1), minus the log of the sum of e^{-mx} over m >= 1."""
+    """Return log(e^x - 1), which is minus the log of the sum of e^{-mx} over m >= 1."""
     x = np.maximum(np.asarray(x, dtype=float), 1e-9)
     return x + np.log(-np.expm1(-x))
 

@@ -26,19 +26,19 @@ from dplearn.engine.lattice.group import Group
 from dplearn.engine.lattice.survey import Scan
 from dplearn.engine.profile import Profile
 
-# Masses are doubles: below this log delta only the Chernoff bound is used.
+# Below this log delta masses underflow, and only the Chernoff bound is used.
 _LEAST = -690.0
-# A direction is not refined if its upper end is below this fraction of the other's.
+# A direction is not refined if its upper end is below this fraction of the other direction's.
 _LITTLE = 0.2
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """Numerical settings of the composition.
+    """Numerical settings of a composition on a lattice.
 
     Parameters
     ----------
-    rtol : float > 0, target relative width of a bracket; a wider one is valid too
+    rtol : float > 0, target relative width of a bracket; wider brackets are valid, too
     most_cells : int >= 64, largest length of a transform
     cuts : tuple of float in (0, 1), candidate fractions of delta for truncated losses; by default
         one, at most rtol / 100
@@ -57,17 +57,17 @@ class Lattice:
         witnesses: Sequence[Sequence[Profile] | None] | None = None,
         proved: ArrayLike = np.inf,
     ) -> tuple[NDArray, NDArray]:
-        """Return bounds on the composed pairs' epsilon, the larger one of all directions.
+        """Return bounds on the larger epsilon of the composed pairs of all directions.
 
         Parameters
         ----------
-        sides : per direction one ordered pair, a Profile, per mechanism
+        sides : one list per direction, with a Profile per mechanism
         counts : array of int >= 0, shape (n_rows, n_profiles), numbers of runs
         delta : float in (0, 1)
-        witnesses : shaped like `sides`, pairs whose composition gives lower bounds: without them,
+        witnesses : shaped like `sides`, pairs whose composition gives lower bounds; without them,
             or if a pair has no tails, the lower ends are 0
-        proved : upper ends, shape (n_rows,), at which the search begins if they are far below its
-            own first bounds
+        proved : upper ends proved elsewhere, shape (n_rows,); the search begins at them if they
+            are far below its first bounds
         """
         counts = np.asarray(counts, dtype=float)
         totals = counts.sum(axis=1)
@@ -134,7 +134,7 @@ def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> 
 
 
 def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
-    """Return brackets of the larger direction; rows proved smaller are not refined."""
+    """Return brackets of the larger direction; refine no row that is proved smaller."""
     ends: list[tuple[NDArray, NDArray]] = []
     groups = sorted(groups, key=lambda group: -float(np.sum(group.survey.fallback)))
     for group in groups:
@@ -144,7 +144,7 @@ def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
         ends.append((np.zeros(fallback.shape), fallback) if smaller else group.coarse())
     for i in sorted(range(len(groups)), key=lambda i: -float(np.sum(ends[i][1]))):
         lower, upper = ends[i]
-        # Refine only rows that may be the larger, and are not far smaller, than the other's.
+        # Refine only rows that may be the larger, and are not far below the other direction.
         rows = upper >= np.max([(low, _LITTLE * high) for low, high in ends], axis=(0, 1))
         if groups[i].survey.scale > 0 and np.any(rows):
             lower[rows], upper[rows] = groups[i].only(rows).refine(lower[rows], upper[rows])

@@ -17,10 +17,10 @@ MOST_LOST = 1e-9
 
 
 def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
-    """Return P-masses of the chords' law at increasing `nodes`, and its mass at infinity.
+    """Return P-masses at increasing `nodes` and at infinity of the law of a profile's chords.
 
-    Left of the first node the chord runs to delta = 1 at e^epsilon = 0, which lifts every
-    smaller loss to that node; delta at the last node becomes the mass at infinity.
+    The first chord begins at delta = 1, e^epsilon = 0, which raises all smaller losses to the
+    first node; delta at the last node becomes the mass at infinity.
     """
     split = int(np.searchsorted(nodes, 0.0))
     below = -nodes[:split]
@@ -40,7 +40,7 @@ def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
     left = np.append(0.0, np.diff(value) / -np.expm1(-gap))
     left[0] = value[0] if first > 0 else value[0] - 1.0
     if 0 < first < nodes.size:
-        # The chord between the last node < 0 and the first >= 0, in both conventions.
+        # The chord between the last node < 0 and the first node >= 0, in both conventions.
         edge, next_edge = nodes[first - 1], nodes[first]
         outer = value[first - 1] - np.expm1(edge)
         # expm1(next_edge) / growth, which is finite where both overflow.

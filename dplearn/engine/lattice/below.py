@@ -19,9 +19,8 @@ Equality at node i alone needs :math:`b^*_i = X_i / (X_i + Y_{i-1})`. The choice
 least :math:`(1 - b^*_i)X_i = b^*_iY_{i-1}`. For a smooth density :math:`b^* = 1/2 + O(h)`, and the
 error is of second order in h, as for the chords in `above`.
 
-An atom cannot be balanced by its neighbours and is placed on a node; atoms that do not fit one
-lattice are split between two nodes as in `above`, which may raise the loss; the caller
-corrects for that.
+Neighbours cannot balance an atom, so it is placed on a node. Atoms that do not fit one lattice are
+split between two nodes as in `above`; this may raise the loss, for which the caller corrects.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ BLUR = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """Losses of positive probability, few enough to be placed on nodes."""
+    """Losses of positive probability, if few enough to be placed on nodes."""
 
     loss: NDArray  # increasing, shape (n,)
     mass: NDArray  # their probabilities under P
@@ -61,7 +60,7 @@ class Atoms:
         if kinks.size == 0 or kinks.size > most:
             return cls.none()
         if not profile.has_tails:
-            # Without tails only the largest loss is known: delta is 0 from there on.
+            # Without tails only the largest loss is known, beyond which delta is 0.
             ends = kinks[-1:][np.isneginf(profile.log_delta_of(kinks[-1:]))]
             return cls(np.append(-ends, ends), np.full(2 * ends.size, np.nan))
         back = profile.reverse()
@@ -83,7 +82,7 @@ class Atoms:
         return Atoms(self.loss[keep], self.mass[keep])
 
     def spacing(self) -> float:
-        """Return the smallest gap, adjusted to divide the span; inf for fewer than two atoms."""
+        """Return the smallest gap, adjusted to divide the span, or inf for fewer than two atoms."""
         if self.loss.size < 2:
             return np.inf
         span = float(self.loss[-1] - self.loss[0])
@@ -100,7 +99,7 @@ class Atoms:
 
 
 class Below(NamedTuple):
-    """Masses of the law at the nodes and at infinity, and whether an atom was split."""
+    """Masses of a lower law at the nodes and at infinity, and whether an atom was split."""
 
     masses: NDArray
     infinity: float
@@ -108,7 +107,7 @@ class Below(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """P, X, Y and their rounding noise per cell, and P and X beyond the last cell."""
+    """P, X, Y and their rounding errors per cell, and P and X beyond the last cell."""
 
     p: NDArray
     x: NDArray
@@ -120,15 +119,14 @@ class Cells(NamedTuple):
 
 def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atoms) -> Below:
     """Return a law on `nodes`, `step` apart around 0, that a profile with tails dominates."""
-    # Cells end slightly above their nodes: an atom on a node belongs to the cell before it, and
-    # rounding its loss to the node only lowers it.
+    # Cells end slightly above their nodes, so that an atom on a node belongs to the cell before it.
     ends = nodes + BLUR * np.abs(nodes)
     cells = cells_between(profile, ends, step)
     node, split = _take_out(atoms, cells, nodes, ends, step)
-    # The mass beyond the last cell includes infinite losses, which stay infinite.
+    # The mass beyond the last cell includes that of infinite losses.
     infinity = float(np.exp(profile.log_delta_of(np.array(FAR)))) * (1 - 1e-12)
     up, last = balance(cells, infinity), max(cells.p_beyond - infinity, 0.0)
-    # Drop masses of empty cells, which are rounding and would accumulate.
+    # Masses of empty cells are rounding errors, which would accumulate.
     p = np.where(cells.p > cells.noise, cells.p, 0.0)
     masses = node + np.append((1 - up) * p, last) + np.append(0.0, up * p)
     if masses.sum() + infinity > 1 + MOST_LOST:
@@ -140,7 +138,7 @@ def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atom
 def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
     """Return the fraction b of every cell sent to its right node."""
     # Round X down and Y up, so that the inequality holds despite rounding. Node i lies
-    # between cells i - 1 and i; the last node uses the mass beyond.
+    # between cells i - 1 and i; the last node is balanced by the mass beyond it.
     x = np.append(np.maximum(cells.x - cells.noise, 0.0), max(cells.x_beyond - infinity, 0.0))
     y = np.append(0.0, np.maximum(cells.y, 0.0) + cells.noise)
     with np.errstate(invalid="ignore"):
@@ -184,7 +182,7 @@ class _Side(NamedTuple):
 
     @classmethod
     def of(cls, profile: Profile, ends: NDArray, h: float) -> _Side:
-        """Return the curves of a profile at `ends` spaced by h; with d = delta and t the tail,
+        """Return the values of a profile at `ends` spaced by h. With d = delta and t the tail,
 
         X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}).
         """
@@ -202,13 +200,12 @@ class _Side(NamedTuple):
 def _take_out(
     atoms: Atoms, cells: Cells, nodes: NDArray, ends: NDArray, h: float
 ) -> tuple[NDArray, bool]:
-    """Move atoms from `cells` to nodes; return masses per node and whether any atom is split.
+    """Move atoms from `cells` to nodes; return masses per node and whether an atom is split.
 
-    An atom within BLUR of a node goes to that node; others are split, preserving P and Q mass.
+    An atom within BLUR of a node moves to it; others are split, preserving their P and Q masses.
     """
     on_node = np.zeros(nodes.size)
-    # Index of each atom's cell: cells right of 0 include their upper end, those left of it
-    # their lower end.
+    # Cell of each atom: cells right of 0 include their upper end, cells left of 0 the lower end.
     side = np.where(
         atoms.loss >= 0,
         np.searchsorted(ends, atoms.loss, side="left"),
@@ -219,11 +216,11 @@ def _take_out(
     height, near = loss - nodes[cell], BLUR * np.maximum(np.abs(loss), h)
     height = np.where(np.abs(height) <= near, 0.0, np.where(np.abs(height - h) <= near, h, height))
     share = np.expm1(-height) / np.expm1(-h)
-    # A steep continuous part may extend over two cells: take no more than a cell's mass.
+    # A steep density may count as an atom and lie in two cells: take at most a cell's mass.
     taken = np.zeros(cells.p.size)
     np.add.at(taken, cell, mass)
     mass = mass * np.clip(cells.p[cell] / taken[cell], 0.0, 1.0)
-    # The atom's mass lies within BLUR of it, so its share of Q has that relative error.
+    # The atom's mass lies within BLUR of its loss, so its Q-mass has that relative error.
     off = 2 * BLUR * np.abs(loss) * mass
     np.subtract.at(cells.p, cell, mass)
     np.subtract.at(cells.x, cell, mass * -np.expm1(-height) + off)

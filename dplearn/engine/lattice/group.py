@@ -1,4 +1,4 @@
-"""Groups of compositions of similar length: their lattice and the two laws on it."""
+"""Groups of compositions of similar length, their common lattice, and the two laws on it."""
 
 import copy
 import math
@@ -21,9 +21,9 @@ WIDEST = 600.0
 
 
 class Span(NamedTuple):
-    """A tilt, smaller and larger ones that bound folding, and each row's window start.
+    """Tilt, smaller and larger tilts that bound folding, window starts, and a period.
 
-    The period is the smallest with little folding.
+    The period is the smallest one with little folding.
     """
 
     tilt: float
@@ -35,7 +35,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """The window, and per profile the atoms placed on its nodes."""
+    """A window, and the atoms of each profile that lie on its nodes."""
 
     window: Window
     anchors: list[Atoms]
@@ -45,9 +45,9 @@ class Grid:
         """Return the index of profile i's first node, and all nodes, on both sides of 0."""
         h, loss = self.window.step, self.anchors[i].loss
         offset = float(loss[0] % h) if loss.size else 0.0
-        # Round an offset near 0 to 0: the sum is evaluated on the even lattice.
+        # Sums use the even lattice: if the offset is near 0, move all nodes onto it.
         offset = 0.0 if min(offset, h - offset) < 1e-9 * h else offset
-        # One extra node: an atom on a node belongs to the cell before it.
+        # One node more, because an atom on a node belongs to the cell before it.
         start = min(math.floor((edges[0] - offset) / h), 0) - 1
         stop = max(math.ceil((edges[1] - offset) / h), 1)
         return start, offset + np.arange(start, stop + 1) * h
@@ -95,19 +95,19 @@ class Group:
         return part
 
     def refine(self, lower: NDArray, upper: NDArray) -> tuple[NDArray, NDArray]:
-        """Return a bracket of target width `rtol`, in a window that starts below the rough one."""
+        """Return a bracket of target width `rtol`, from a rough one."""
         if not np.any(np.isfinite(upper) & (upper > lower)):
             return lower, upper
         for _ in range(6 if self.below else 0):
             if np.any(lower):
                 break
-            # A window from epsilon = 0 on may have cells too wide for a lower bound.
+            # Cells of a window that begins at epsilon = 0 may be too wide for a lower bound.
             before = upper
             lower, upper, _ = self._pass(lower, upper, _ROUGH, self.most_cells, near=True)
             if np.all(upper >= 0.999 * before):
                 break
         width = _width(lower, upper)
-        # A wide bracket gives a poor tilt and window: take an intermediate step first.
+        # A wide bracket gives a poor tilt and window, so take an intermediate step.
         aims = [_ROUGH, self.rtol] if width > 0.02 and self.rtol < _ROUGH else [self.rtol]
         while aims:
             aim, before = aims.pop(0), width
@@ -117,7 +117,7 @@ class Group:
                 break  # a finer step would not help, or is not allowed
             more = self.below and not aims and not full
             if more and 4 * self.rtol < width < 0.7 * before:
-                # If h is about the spread of one loss, the width now falls like h^2.
+                # Once h is about the spread of one loss, the width falls like h^2.
                 aims.append(aim * max(self.rtol / width, 1e-3))
         return lower, upper
 
@@ -126,8 +126,8 @@ class Group:
     ) -> tuple[NDArray, NDArray, bool]:
         """Return a better bracket, and whether the lattice has its maximum size.
 
-        It uses the best tilt for the old bracket, and the smallest period with little folding. A
-        window `near` the upper end has finer cells, but misses epsilons far below.
+        It has the best tilt for the old bracket, and the smallest period with little folding. A
+        window `near` the upper end has finer cells, but omits epsilons far below.
         """
         guess, mu = np.where(np.isfinite(upper), upper, 0.0), self.survey.mu
         # log of c(mu) e^{K(mu) - mu e} at the guess: rounding grows with it.
@@ -144,7 +144,7 @@ class Group:
         return lower, upper, grid.full
 
     def _span(self, tilts: NDArray, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
-        """Return the tilt with the smallest period for the guess, and its window starts."""
+        """Return the tilt with the smallest period for the guess, and the window starts."""
         mu, tilt = self.survey.mu, tilts[:, None]
         # Shapes: begin (n_tilts, n_rows), need (n_tilts, n_rows, n_mu).
         begin = np.minimum(lower, guess) - 2 / tilt
@@ -164,7 +164,7 @@ class Group:
         return Span(float(tilts[best]), mu[smaller], mu[larger], begin[best], float(period[best]))
 
     def _grid(self, span: Span, guess: NDArray, rtol: float, most_cells: int) -> Grid:
-        """Return a lattice with steps for a width of `rtol` and fitting atoms on its nodes."""
+        """Return a lattice for a width of `rtol`, with as many atoms as possible on its nodes."""
         tilt, period = span.tilt, span.period
         most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))
@@ -179,7 +179,7 @@ class Group:
         # A law with fewer than two atoms has an infinite gap.
         whole = np.all(np.isfinite(ratio)) and np.all(np.abs(ratio - np.rint(ratio)) <= BLUR)
         if gap >= finest and whole and all(scan.discrete for scan in self.scans):
-            step = gap  # no mass lies between the atoms: this lattice is exact
+            step = gap  # no mass lies between the atoms, so this lattice is exact
         else:
             anchors = [a.apart(2 * step) for a in anchors]
             gaps = [a.spacing() for a in anchors if a.loss.size > 1]
@@ -198,7 +198,7 @@ class Group:
         return laws
 
     def _lower_laws(self, grid: Grid) -> tuple[list[Law], NDArray, NDArray]:
-        """Return laws below every witness, and per row the jitter's share of delta and epsilon."""
+        """Return laws below all witnesses, and jitter's share of delta and epsilon per row."""
         laws, split, blur, h = [], [], [], grid.window.step
         for i, (scan, edges) in enumerate(zip(self.scans, self.survey.edges, strict=True)):
             (start, nodes), atoms = grid.nodes(i, edges), grid.anchors[i]
@@ -222,7 +222,7 @@ class Group:
         begin: NDArray,
         tau: NDArray | float = 0.0,
     ) -> list[float]:
-        """Return an end per row at (1 + tau) delta minus infinite losses; inf if none is left."""
+        """Return an end per row at (1 + tau) delta minus the mass at infinity, or inf."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
         with np.errstate(divide="ignore"):
             log_left = np.logaddexp(log_left, np.log(tau) + self.log_delta)
@@ -232,7 +232,7 @@ class Group:
         ]
 
     def log_deltas(self, tilt: float, epsilon: NDArray) -> tuple[NDArray, NDArray]:
-        """Return bounds on log delta of one row, at epsilons near the best one for the tilt."""
+        """Return bounds on log delta of one row, at epsilons for which the tilt is good."""
         (row,), unit, tilts = self.counts, self.log_delta, self.survey.mu[1:-1]
         first, last = np.min(epsilon, keepdims=True), np.max(epsilon, keepdims=True)
         span = self._span(tilts[[np.argmin(np.abs(tilts - tilt))]], first, last)

@@ -1,4 +1,4 @@
-"""The law of a sum of losses by FFT of tilted laws, and bounds with all rounding errors."""
+"""The law of a sum of losses by FFT of tilted laws, and bounds that include all rounding errors."""
 
 import math
 from dataclasses import dataclass
@@ -36,14 +36,14 @@ class Window:
     def untilt(self, start: float) -> NDArray:
         """Return e^{start - tilt (e_j - e_0)}, shape (cells + 1,), clipped to e^-700 and e^700.
 
-        Clipped values are so far from the unit that they do not affect a comparison with it.
+        Clipped values are too far from the unit to affect a comparison with it.
         """
         exponent = start - self.tilt * self.step * np.arange(self.cells + 1)
         return np.exp(np.clip(exponent, -700.0, 700.0))
 
     @cached_property
     def fade(self) -> NDArray:
-        """e^{-(e_j - e_0)} for every cell j, shape (cells,)."""
+        """Factors e^{-(e_j - e_0)} of the cells j, shape (cells,)."""
         return np.exp(-self.step * np.arange(self.cells))
 
     def discounted(self, weight: NDArray) -> NDArray:
@@ -75,7 +75,7 @@ class Law:
 
     @cached_property
     def log_modulus(self) -> NDArray:
-        """Log modulus of the transform."""
+        """Logarithm of the transform's modulus."""
         return np.log(np.maximum(np.abs(self.spectrum), 1e-300))
 
     @cached_property
@@ -105,7 +105,7 @@ class Sum:
         self.discount = window.discounted(weight)
         # Rounding of transform and power, summed along the tail.
         self.rounding = (noise / -math.expm1(-tilt * step)) * untilt
-        # Clipped weights give no bound.
+        # Where weights are clipped there is no bound.
         self.rounding[untilt >= _LARGEST] = np.inf
         # Rounding of the masses of each step, and of the scale.
         self.relative = of_scale(float(row.sum()), log_m, tilt * float(np.max(np.abs(e))))
@@ -130,7 +130,7 @@ class Sum:
         if not (self.beyond < 1 and self.relative < MOST_RELATIVE):
             return np.inf
         budget = (1 - self.beyond) * (1 - self.relative)
-        # delta at the left end e_j of cell j: cells j+1, ... count (cell j itself has gain 0).
+        # delta at the left end e_j of cell j sums over the cells j + 1, ..., since cell j gains 0.
         fits = mass - discount + self.rounding <= budget
         if fits[0]:
             return float(e[0])
@@ -140,7 +140,7 @@ class Sum:
         # Inside (e_{j-1}, e_j) delta is linear in e^epsilon.
         excess = mass[j] + self.rounding[j - 1] - budget
         if excess <= 0 or discount[j] == 0:
-            return float(e[j])  # rounding prevents interpolation: the end is proved
+            return float(e[j])  # rounding prevents interpolation, but this end is proved
         inside = e[j] + math.log(excess) - math.log(discount[j])
         return float(min(max(inside, e[j - 1]), e[j]))
 
@@ -194,5 +194,5 @@ def power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
 
 
 def _charge(exponent: float) -> float:
-    """Return e^exponent, or inf from e^700 on, since an error bound must not be capped."""
+    """Return e^exponent, or inf from e^700 on: an error bound must not be capped."""
     return math.exp(exponent) if exponent < 700 else math.inf

@@ -33,9 +33,9 @@ class Scan:
         return own.shape == loss.shape and np.allclose(own, loss, rtol=1e-9, atol=0.0)
 
     def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
-        """Return nodes, masses and mass at infinity, up to tails of at most `ahead`, `behind`."""
+        """Return nodes, masses and mass at infinity; tails have log delta `ahead` or `behind`."""
         lower, upper = self._end(self.behind, behind), self._end(self.ahead, ahead)
-        # Nodes much smaller than a typical loss, about the total variation, add only rounding.
+        # Nodes far below the total variation, a typical loss, would add only rounding errors.
         inner = max(1e-9 * max(self.grid[lower], self.grid[upper]), 1e-3 * self.at_zero)
         inside = min(int(np.searchsorted(self.grid, inner)), lower, upper)
         left, right = slice(inside, lower + 1), slice(inside, upper + 1)
@@ -45,7 +45,7 @@ class Scan:
         return nodes, *chords(nodes, value)
 
     def _end(self, values: NDArray, log_threshold: float) -> int:
-        # Compare the finite part with the threshold: infinite losses remain at every epsilon.
+        # Infinite losses remain at every epsilon, so compare the finite part with the threshold.
         small = values <= np.logaddexp(log_threshold, values[-1])
         return max(int(np.argmax(small)), 1) if np.any(small) else self.grid.size - 1
 
@@ -61,10 +61,10 @@ class Survey:
 
     def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, cut: float) -> None:
         most = float(np.max(counts.sum(axis=1)))
-        # Truncation may add this fraction of delta to infinite losses, and to the first node.
+        # Truncation may lose this fraction of delta at the top, this reverse delta at the bottom.
         spare = math.log(cut) - math.log(most)
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
-        # Range of losses of each profile; smallest mean absolute loss, 0 if all losses are 0.
+        # Range of losses of each profile, and smallest mean absolute loss, 0 if all losses are 0.
         self.edges = [(float(nodes[0]), float(nodes[-1])) for nodes, _, _ in coarse]
         scales = [float(np.abs(nodes) @ masses) for nodes, masses, _ in coarse]
         self.scale = min((scale for scale in scales if scale > 0), default=0.0)
@@ -72,8 +72,7 @@ class Survey:
         log_finite = remaining(counts, infinities, log_delta)
         with np.errstate(divide="ignore"):
             self.log_paid = float(np.log(paid(counts, infinities)[0]))
-        # Upper bounds on epsilon.
-        # All finite losses are 0: epsilon is 0, or inf if infinite losses exceed delta.
+        # If all finite losses are 0, epsilon is 0, or inf if infinite losses exceed delta.
         self.fallback = np.where(np.isneginf(log_finite), np.inf, 0.0)
         if self.scale == 0:
             return

@@ -7,24 +7,9 @@ functions defined in the chapters raise ValueError outside their hypothesis.
 from typing import Any
 
 from dplearn.teaching.book.chapters import book
-from dplearn.teaching.book.kit.checks import Case, compare, side_of, starting_points
-from dplearn.teaching.book.kit.entry import Formula, Interval, Misprint
 from dplearn.teaching.book.kit.verdicts import Refutation, Verification, refute, verify
 
-__all__ = [
-    "Case",
-    "Formula",
-    "Interval",
-    "Misprint",
-    "Refutation",
-    "Verification",
-    "book",
-    "compare",
-    "refute",
-    "side_of",
-    "starting_points",
-    "verify",
-]
+__all__ = ["Refutation", "Verification", "book", "refute", "verify"]
 
 
 def __getattr__(name: str) -> Any:

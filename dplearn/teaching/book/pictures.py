@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dplearn.teaching.book import Case, Formula, Refutation, book, compare, side_of, starting_points
+from dplearn.teaching.book import Refutation, book
+from dplearn.teaching.book.kit.checks import Case, compare, side_of, starting_points
 from dplearn.teaching.book.kit.domains import Derived, Drawn, Linear, Log, Parameters, Whole
+from dplearn.teaching.book.kit.entry import Formula
 from dplearn.teaching.book.run_all import refutation
 from dplearn.teaching.book.sentences import Wording
 

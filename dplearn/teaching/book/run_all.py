@@ -10,7 +10,8 @@ from multiprocessing import get_context
 from typing import Any
 
 from dplearn.core.display import as_json
-from dplearn.teaching.book import Case, Refutation, Verification, book, refute, verify
+from dplearn.teaching.book import Refutation, Verification, book, refute, verify
+from dplearn.teaching.book.kit.checks import Case
 from dplearn.teaching.book.kit.verdicts import SEARCHES
 from dplearn.teaching.book.published import Figure, check_figure, published
 

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dplearn.teaching.book import Case, Formula, Interval, Refutation, Verification
+from dplearn.teaching.book import Refutation, Verification
 from dplearn.teaching.book.kit import expression
+from dplearn.teaching.book.kit.checks import Case
+from dplearn.teaching.book.kit.entry import Formula, Interval
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KINDS
 

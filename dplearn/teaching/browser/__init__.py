@@ -1,7 +1,7 @@
 """JavaScript engine for certified epsilon curves of (sampled) Gaussians in the browser.
 
-The .js files in this folder are plain modules without dependencies. Each names the Python module
-that is its reference. A page imports `engine.js` or inlines `source`.
+The .js files in this folder are plain modules without dependencies; most name the Python module
+that is their reference. A page imports `engine.js` or inlines `source`.
 """
 
 import json

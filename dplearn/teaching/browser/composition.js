@@ -1,6 +1,7 @@
 // Composition of steps of which only (epsilon, delta) is known.
 // Counterpart of the accountants basic, advanced and optimal, and of their theorems.
 import { Release } from "./gaussian.js";
+import { lastWhere } from "./search.js";
 
 const PER_DECADE = 12;
 const CANDIDATES = [-10, -5, 0, 5, 10];
@@ -9,8 +10,7 @@ const ROUNDING = 1e-12;
 
 /** Candidate values of delta per step, each with the epsilon of one release. */
 export class Divisions {
-  /** @param {Release} release @param {number} delta
-   * @param {number[]} steps all numbers of steps */
+  /** @param {Release} release @param {number[]} steps all numbers of steps */
   constructor(release, delta, steps) {
     this.release = release;
     this.delta = delta;
@@ -24,24 +24,22 @@ export class Divisions {
     });
   }
 
-  /** Return the smallest epsilon of one release at a delta, rounded up. @param {number} delta
-   * @param {number} [lower] */
+  /** Return the smallest epsilon of one release at a delta, rounded up. */
   at(delta, lower = 0) {
     return this.release.epsilon(delta * (1 - ROUNDING), lower);
   }
 
-  /** Return epsilon by basic composition with equal shares of delta. @param {number} steps */
+  /** Return epsilon by basic composition with equal shares of delta. */
   basic(steps) {
     return steps * this.at(this.delta / steps) * (1 + ROUNDING);
   }
 
-  /** Return the slack that the deltas of all steps leave, <= 0 if none.
-   * @param {number} steps @param {number} log log(1 - delta per step) */
+  /** Return the slack that the deltas of all steps leave, <= 0 if none. @param {number} log log(1 - delta per step) */
   slack(steps, log) {
     return -Math.expm1(Math.min(Math.log1p(-this.delta) - steps * log, 1));
   }
 
-  /** Return advanced composition at its best division, and that division's index. @param {number} steps */
+  /** Return advanced composition at its best division, and that division's index. */
   closed(steps) {
     let [least, best] = [Infinity, 0];
     this.paid.forEach(({ epsilon, drift, log }, i) => {
@@ -54,13 +52,11 @@ export class Divisions {
     return { epsilon: least * (1 + ROUNDING), best };
   }
 
-  /** Return the minimum of advanced and basic composition. @param {number} steps */
   advanced(steps) {
     return Math.min(this.closed(steps).epsilon, this.basic(steps));
   }
 
-  /** Return optimal composition, at divisions near the best one of advanced composition.
-   * @param {number} steps */
+  /** Return optimal composition, at divisions near the best one of advanced composition. */
   optimal(steps) {
     const { best, epsilon: closed } = this.closed(steps);
     // A single step needs no slack.
@@ -78,31 +74,18 @@ export class Divisions {
 }
 
 /** Return the exact epsilon of `steps` epsilon-DP releases at delta = slack, rounded up: the losses
- * are (2K - steps) epsilon with K binomial.
- * @param {number} epsilon @param {number} steps @param {number} slack */
+ * are (2K - steps) epsilon with K binomial. */
 function optimalComposition(epsilon, steps, slack) {
   const truth = 1 / (1 + Math.exp(-epsilon));
   const lie = Math.exp(-epsilon) * truth;
   // Assumed relative error of tails, as the binomial law's parameter is rounded.
   const error = 3e-14 * (10 + Math.sqrt(steps));
   // P(K > k), rounded up, and Q(K > k), where truth and lie are swapped.
-  const [above, other] = [(/** @type {number} */ k) => binomialTail(k, steps, truth, lie) * (1 + error), (/** @type {number} */ k) => binomialTail(k, steps, lie, truth)];
+  const [above, other] = [(k) => binomialTail(k, steps, truth, lie) * (1 + error), (k) => binomialTail(k, steps, lie, truth)];
   // delta at the loss L_k, rounded up: a capped exponent or an underflow of Q only increases it.
-  const delta = (/** @type {number} */ k) => Math.max(above(k) - Math.exp(Math.min((2 * k - steps) * epsilon, 700)) * other(k) * (1 - error), 0);
-  // Find the smallest integer k with delta(k) <= slack by doubling strides, then bisection.
-  let [low, high] = [Math.floor(steps / 2) - 1, steps];
-  const z = Math.sqrt(-2 * Math.log(slack));
-  const spread = z * Math.sqrt(steps * truth * lie);
-  let k = Math.round(steps * truth + 0.8 * spread);
-  let stride = Math.ceil(0.05 * spread);
-  while (high - low > 1) {
-    k = Math.min(Math.max(k, low + 1), high - 1);
-    if (delta(k) <= slack) high = k;
-    else low = k;
-    const open = high === steps || low < steps / 2 - 1;
-    k = open ? (k === high ? high - stride : low + stride) : Math.floor((low + high) / 2);
-    stride *= 2;
-  }
+  const delta = (k) => Math.max(above(k) - Math.exp(Math.min((2 * k - steps) * epsilon, 700)) * other(k) * (1 - error), 0);
+  // The smallest integer k with delta(k) <= slack.
+  const high = lastWhere(Math.floor(steps / 2) - 1, steps, (k) => delta(k) > slack) + 1;
   // Below L_k: delta(e) = P(K >= k) - e^e Q(K >= k), solved for delta = slack.
   const upper = (2 * high - steps) * epsilon;
   const [excess, q] = [above(high - 1) - slack, other(high - 1)];
@@ -111,7 +94,7 @@ function optimalComposition(epsilon, steps, slack) {
 }
 
 /** Return P(K > k) of a binomial K, rest = 1 - p: the incomplete beta function I_p(k + 1, n - k), by the
- * shorter continued fraction. @param {number} k @param {number} n @param {number} p @param {number} rest */
+ * shorter continued fraction. */
 export function binomialTail(k, n, p, rest) {
   if (k < 0) return 1;
   if (k >= n) return 0;
@@ -119,8 +102,7 @@ export function binomialTail(k, n, p, rest) {
   return 1 - binomial(k, n, p, rest) * p * fraction(n - k, k + 1, rest);
 }
 
-/** Return the binomial probability of k, rest = 1 - p (Loader, 2000). @param {number} k @param {number} n
- * @param {number} p @param {number} rest */
+/** Return the binomial probability of k, rest = 1 - p (Loader, 2000). */
 function binomial(k, n, p, rest) {
   if (k === 0) return Math.exp(n * (p < 0.5 ? Math.log1p(-p) : Math.log(rest)));
   if (k === n) return Math.exp(n * (rest < 0.5 ? Math.log1p(-rest) : Math.log(p)));
@@ -129,7 +111,7 @@ function binomial(k, n, p, rest) {
   return Math.exp(stirling(n) - stirling(k) - stirling(n - k) - away) * normal;
 }
 
-/** Return log(n! / Stirling's formula). @param {number} n */
+/** Return log(n! / Stirling's formula). */
 function stirling(n) {
   if (n > 15) {
     const u = 1 / (n * n);
@@ -140,7 +122,7 @@ function stirling(n) {
   return Math.log(product) - (n + 0.5) * Math.log(n) + n - 0.5 * Math.log(2 * Math.PI);
 }
 
-/** Return x log(x / m) + m - x >= 0, without cancellation. @param {number} x @param {number} m */
+/** Return x log(x / m) + m - x >= 0, without cancellation. */
 function deviance(x, m) {
   const v = (x - m) / (x + m);
   if (Math.abs(v) > 0.1) return x * Math.log(x / m) + m - x;
@@ -153,8 +135,7 @@ function deviance(x, m) {
   return sum;
 }
 
-/** Return the continued fraction of the incomplete beta function (Lentz), x < (a + 1) / (a + b + 2).
- * @param {number} a @param {number} b @param {number} x */
+/** Return the continued fraction of the incomplete beta function (Lentz), x < (a + 1) / (a + b + 2). */
 function fraction(a, b, x) {
   let [c, d] = [1, 1 / (1 - ((a + b) * x) / (a + 1))];
   let value = d;

@@ -7,14 +7,12 @@ import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
 /** Maximum of nodes, and the freedom of the tilt (see Table.plan). @typedef {[number, number]} Effort */
-// The first try is short and may only improve a poor guess. The last tries
-// accept more rounding error for fewer nodes.
+// The first try is short and may only improve a poor guess. The last tries accept more rounding error for fewer nodes.
 /** @type {Effort[]} */
 const TRIES = [[2 ** 8, 2], [2 ** 12, 2], [2 ** 16, 2], [2 ** 16, 7], [2 ** 18, 7]];
 /** @type {Effort[]} */
 const DRAFT = [[2 ** 8, 2], [2 ** 11, 7]];
-// Expected number of sampled steps below which one large loss dominates, and the saddle point is
-// inaccurate.
+// Expected number of sampled steps below which one large loss dominates, and the saddle point is inaccurate.
 const FEW = 10;
 const FEWEST_NODES = 8;
 // With less noise every line needs too many nodes.
@@ -27,9 +25,8 @@ const SHARE = 1e-2;
 // Brackets with charges above this part of delta are rejected.
 const POOR = 1e-2;
 
-/** Call `visit` with each row and its sum, except rows that need too many nodes.
- * @param {Table} table @param {Row[]} rows @param {number} logTau @param {Effort} effort
- * @param {(row: Row, total: Trapezoid) => void} visit */
+/** Call `visit` with each row and its sum, except rows that need too many nodes. @param {Table} table
+ * @param {Row[]} rows @param logTau @param {Effort} effort @param {(row: Row, total: Trapezoid) => void} visit */
 function sums(table, rows, logTau, [most, freedom], visit) {
   const cap = most === TRIES[0][0];
   for (const { plans, tilt } of shared(rows.map((row) => table.plan(row, logTau, freedom)))) {
@@ -73,7 +70,7 @@ function cutoffs(line, plans) {
 }
 
 /** Return a guess of epsilon at delta: by a saddle point, or by one sampled step and a normal rest.
- * @param {Table} table @param {number} steps @param {number} logDelta */
+ * @param {Table} table */
 function guess(table, steps, logDelta) {
   const { sigma, q, side } = table.pair;
   const saddle = table.guessEpsilon(steps, logDelta);
@@ -84,8 +81,7 @@ function guess(table, steps, logDelta) {
   return saddle > 1.15 * both ? both : saddle;
 }
 
-/** Return certified bounds on epsilon for each number of steps; (0, inf) without a result.
- * @param {Table} table @param {number[]} steps @param {number} logDelta @param {boolean} draft */
+/** Return certified bounds on epsilon for each number of steps; (0, inf) without a result. @param {Table} table */
 function ends(table, steps, logDelta, draft) {
   const rows = steps.map((t) => {
     const epsilon = guess(table, t, logDelta);
@@ -111,8 +107,7 @@ function ends(table, steps, logDelta, draft) {
 }
 
 /** Return certified bounds on the maximal epsilon of all directions, for each number of steps >= 1.
- * @param {Pair[]} pairs the first, and its reverse where it differs
- * @param {number[]} steps @param {number} delta @param {boolean} draft */
+ * @param {Pair[]} pairs the first, and its reverse where it differs */
 export function brackets([pair, other], steps, delta, draft) {
   const logDelta = Math.log(delta);
   if (pair.sigma < LEAST_SIGMA) return steps.map(() => ({ lower: 0, upper: Infinity }));
@@ -160,8 +155,7 @@ function root(total, row) {
   return fall;
 }
 
-/** Step out from the root until both ends are verified.
- * @param {Trapezoid} total @param {Row} row @param {number} fall
+/** Step out from the root until both ends are verified. @param {Trapezoid} total @param {Row} row @param fall
  * @param {import("./trapezoid.js").Charges} charges */
 function certify(total, row, fall, [rounding, cut, aliases]) {
   const { epsilon, logDelta } = row;
@@ -183,7 +177,7 @@ function certify(total, row, fall, [rounding, cut, aliases]) {
 }
 
 /** Return whether delta(epsilon) <= delta is proved; aliases are positive and need no charge.
- * @param {Trapezoid} total @param {number} epsilon @param {number} logDelta */
+ * @param {Trapezoid} total */
 function atMost(total, epsilon, logDelta) {
   const [rounding, cut] = total.charges(epsilon, logDelta);
   return total.size(epsilon, logDelta) + rounding + cut <= 1;

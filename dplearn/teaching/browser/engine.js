@@ -1,4 +1,4 @@
-// Functions of the engine that pages call.
-export { ACCOUNTANTS, curves } from "./curves.js";
-export { truePositiveRate } from "./attack.js";
+// Functions of the engine that pages call. Parameters without a type are numbers.
+export { ACCOUNTANTS, curves, rateBound, truePositiveRate } from "./curves.js";
 export { binomialTail } from "./composition.js";
+export { halved, lastWhere } from "./search.js";

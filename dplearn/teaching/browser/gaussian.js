@@ -1,6 +1,7 @@
 // One release of the Gaussian, plain or Poisson-sampled: delta, epsilon, and monotone inversion.
 // Counterpart of dplearn/mechanisms/gaussian.py and of Profile.mix_first and mix_second.
 import { logAdd } from "./line.js";
+import { inverse } from "./search.js";
 
 // Relative accuracy of delta and of its inverse.
 export const MARGIN = 2e-12;
@@ -11,7 +12,7 @@ const POLE = (2 * Math.PI) / H;
 const SQUARES = Array.from({ length: 15 }, (_, n) => ((n + 0.5) * H) ** 2);
 const WEIGHTS = SQUARES.map((t2) => ((2 * H) / Math.PI) * Math.exp(-t2));
 
-/** Return the pole's term, 0 beyond Im t = pi / H, where the rule needs none. @param {number} z */
+/** Return the pole's term, 0 beyond Im t = pi / H, where the rule needs none. */
 function pole(z) {
   if (z >= POLE / 2) return 0;
   return z < 0
@@ -19,15 +20,14 @@ function pole(z) {
     : (2 * Math.exp(z * (z - POLE))) / (1 + Math.exp(-POLE * z));
 }
 
-/** Return e^{z^2} erfc(z) for z > -5. @param {number} z */
+/** Return e^{z^2} erfc(z) for z > -5. */
 export function erfcx(z) {
   let sum = 0;
   for (let n = 0; n < 15; n++) sum += WEIGHTS[n] / (SQUARES[n] + z * z);
   return z * sum + pole(z);
 }
 
-/** erfcx(a) - erfcx(a + width) for width > 0, without cancellation. @param {number} a
- * @param {number} width */
+/** Return erfcx(a) - erfcx(a + width) for width > 0, without cancellation. */
 function erfcxFall(a, width) {
   const b = a + width;
   let sum = 0;
@@ -40,8 +40,7 @@ function erfcxFall(a, width) {
   return width * sum - pole(a) * Math.expm1(width * (a + b) - grown);
 }
 
-/** Return log delta of N(mu, 1) against N(0, 1) at epsilon >= 0.
- * @param {number} epsilon @param {number} mu */
+/** Return log delta of N(mu, 1) against N(0, 1) at epsilon >= 0. */
 export function gaussianLogDelta(epsilon, mu) {
   const x = epsilon / mu - 0.5 * mu;
   const a = x * Math.SQRT1_2;
@@ -51,29 +50,14 @@ export function gaussianLogDelta(epsilon, mu) {
   return Math.log1p(-0.5 * Math.exp(-0.5 * x * x) * both);
 }
 
-/** Return the smallest epsilon of N(mu, 1) at delta, rounded up. @param {number} delta @param {number} mu */
-function gaussianEpsilon(delta, mu) {
-  const logDelta = Math.log(delta);
-  // The Chernoff bound, hence an upper end: log delta <= -(eps / mu - mu / 2)^2 / 2.
-  const upper = mu * (0.5 * mu + Math.sqrt(-2 * logDelta));
-  return decreasingRoot((x) => gaussianLogDelta(x, mu) - logDelta, 0, upper);
-}
-
-/** Return bounds on the smallest epsilon that allow for the rounding of log delta.
- * @param {number} delta @param {number} mu */
-export function gaussianEnds(delta, mu) {
-  const upper = gaussianEpsilon(delta * (1 - MARGIN), mu) * (1 + MARGIN);
-  return { lower: gaussianEpsilon(Math.min(delta * (1 + MARGIN), 1), mu) * (1 - MARGIN), upper };
-}
-
-/** Return log(e^x - 1) for x >= 0. @param {number} x */
+/** Return log(e^x - 1) for x >= 0. */
 export function logExpm1(x) {
   return x > 0.7 ? x + Math.log1p(-Math.exp(-x)) : Math.log(Math.expm1(x));
 }
 
 /** One release of a Gaussian of shift mu on a Poisson sample of rate q: all directions. */
 export class Release {
-  /** @param {number} mu @param {number} q @param {boolean} [replaced] replace-one on a sample */
+  /** @param {boolean} [replaced] replace-one on a sample */
   constructor(mu, q, replaced = false) {
     this.mu = mu;
     this.q = q;
@@ -82,8 +66,7 @@ export class Release {
     this.logRest = Math.log1p(-q);
   }
 
-  /** Return log delta at epsilon >= 0 where a record is removed (sign 1) or added (-1).
-   * @param {number} epsilon @param {number} [sign] */
+  /** Return log delta at epsilon >= 0 where a record is removed (sign 1) or added (-1). */
   logDelta(epsilon, sign = 1) {
     const { mu, q, logQ, logRest } = this;
     if (q === 1) return gaussianLogDelta(epsilon, mu);
@@ -101,8 +84,7 @@ export class Release {
     return logQ + logRatio + gaussianLogDelta(epsilon - logRatio, mu);
   }
 
-  /** Return the smallest epsilon >= 0 at which no direction exceeds delta, rounded up; `lower` is below it.
-   * @param {number} delta @param {number} [lower] */
+  /** Return the smallest epsilon >= 0 at which no direction exceeds delta, rounded up; `lower` is below it. */
   epsilon(delta, lower = 0) {
     const target = Math.log(delta);
     let epsilon = inverse((x) => this.logDelta(x) - target, lower);
@@ -112,47 +94,9 @@ export class Release {
     return epsilon;
   }
 
-  /** Return bounds on the smallest epsilon that allow for rounding. @param {number} delta */
+  /** Return bounds on the smallest epsilon that allow for rounding. */
   ends(delta) {
     const lower = this.epsilon(Math.min(delta * (1 + MARGIN), 1)) * (1 - MARGIN);
     return { lower, upper: this.epsilon(delta * (1 - MARGIN)) * (1 + MARGIN) };
   }
-}
-
-/** Return a point just right of a decreasing function's root on [lower, inf).
- * @param {(x: number) => number} value @param {number} lower */
-function inverse(value, lower) {
-  let upper = 2 * lower || 1;
-  while (value(upper) > 0) {
-    lower = upper;
-    upper *= 2;
-  }
-  // Bracket a small root within a factor 4: from a lower end of 0 the search would only bisect.
-  while (lower === 0 && upper > 1e-9 && value(upper / 4) <= 0) upper /= 4;
-  return decreasingRoot(value, lower || (upper > 1e-9 ? upper / 4 : 0), upper);
-}
-
-/** Return a point just right of a decreasing function's root, evaluated as <= 0, as it is at `b`.
- * Interpolate, truncate, project (Oliveira & Takahashi 2020).
- * @param {(x: number) => number} value @param {number} a @param {number} b */
-export function decreasingRoot(value, a, b) {
-  let [fa, fb] = [value(a), value(b)];
-  if (fa <= 0) return a;
-  let width = b - a;
-  for (; b - a > 1e-12 * b + 1e-300; width /= 2) {
-    const [middle, half] = [0.5 * (a + b), 0.5 * (b - a)];
-    const raw = (b * fa - a * fb) / (fa - fb);
-    const falsi = Number.isFinite(raw) ? raw : middle;
-    const towards = Math.sign(middle - falsi);
-    const nudge = Math.max((0.2 * half * half) / b, 0.25e-12 * b);
-    const inner = nudge <= Math.abs(middle - falsi) ? falsi + towards * nudge : middle;
-    // With one extra step, the bracket is never wider than by bisection.
-    const room = Math.max(width - half, 0);
-    const x = Math.abs(inner - middle) <= room ? inner : middle - towards * room;
-    if (!(x > a && x < b)) break;
-    const fx = value(x);
-    if (fx <= 0) [b, fb] = [x, fx];
-    else [a, fa] = [x, fx];
-  }
-  return b;
 }

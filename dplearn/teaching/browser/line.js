@@ -1,5 +1,4 @@
-// M on a vertical line, and its bound B.
-// Counterpart of dplearn/engine/contour/line.py, which has the derivations.
+// M on a vertical line, and its bound B. Counterpart of dplearn/engine/contour/line.py, which has the derivations.
 import { L, Pair, QUADRATURE, ULP } from "./pair.js";
 
 // e^{ikh} is a product of k / CHAIN large factors and fewer than CHAIN small ones.
@@ -12,19 +11,17 @@ const HEIGHTS = 10;
 /** @type {Float64Array[]} */
 const buffers = [];
 
-/** Return a buffer of `count` numbers, reused for each slot.
- * @param {number} slot @param {number} count */
+/** Return a buffer of `count` numbers, reused for each slot. */
 export function buffer(slot, count) {
   if (!(buffers[slot]?.length >= count)) buffers[slot] = new Float64Array(2 * count);
   return buffers[slot].subarray(0, count);
 }
 
-/** Return e^{(x + iy) t}. @param {number} x @param {number} y @param {number} t */
+/** Return e^{(x + iy) t}. */
 export const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
 
 /** Write e^{(x + iy) hi}, i = 0..CHAIN - 1, to places first + 4 i and the places after them.
- * @param {Float64Array} fine @param {number} first @param {number} x @param {number} y
- * @param {number} h */
+ * @param {Float64Array} fine */
 function links(fine, first, x, y, h) {
   const [a, b] = turned(x, y, h);
   let u = 1, v = 0;
@@ -46,8 +43,7 @@ function largest(x) {
 
 /** Nodes of one tilt, with all values that do not depend on t. */
 export class Line {
-  /** At height y above the axis, the integrand grows at most by e^{y^2 / 2 sigma^2}.
-   * @param {Pair} pair @param {number} tilt */
+  /** At height y above the axis, the integrand grows at most by e^{y^2 / 2 sigma^2}. @param {Pair} pair */
   constructor(pair, tilt) {
     const { sigma, sign } = pair;
     let height = Math.min(0.5 * Math.PI * sigma ** 2, 1.5 * sigma);
@@ -95,8 +91,7 @@ export class Line {
     this.best = 0;
   }
 
-  /** Return log P / N(0), the loss and their angles at every node, phi sigma^2 above ("add": below) the axis.
-   * @param {number} phi */
+  /** Return log P / N(0), the loss and their angles at every node, phi sigma^2 above ("add": below) the axis. */
   logs(phi) {
     const f = this._ratios(phi, 1);
     const size = new Float64Array(f.size.length);
@@ -107,7 +102,7 @@ export class Line {
     return { ...f, loss: f.size.map((log, j) => log - g.size[j]), turned: f.angle.map((a, j) => a + g.angle[j]) };
   }
 
-  /** Return log |f| and arg f at every node or its mirror image. @param {number} phi @param {number} way */
+  /** Return log |f| and arg f at every node or its mirror image. */
   _ratios(phi, way) {
     const { pair, x } = this;
     const [sin, cos] = [Math.sin(phi), Math.cos(phi)];
@@ -123,16 +118,14 @@ export class Line {
     return { size, angle };
   }
 
-  /** Return a bound on the error of M(lambda + ikh) as a fraction of M(lambda).
-   * @param {number} k @param {number} h */
+  /** Return a bound on the error of M(lambda + ikh) as a fraction of M(lambda). */
   error(k, h) {
     const links = LINK * (CHAIN + k / CHAIN) * this.sizes;
     const ulps = this.fixed + links + 6 * (1 + this.tilt + k * h) * this.spread;
     return (ULP * ulps) / this.size + QUADRATURE;
   }
 
-  /** Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1.
-   * @param {number} h @param {number} count */
+  /** Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1. */
   transform(h, count) {
     const { weightRe, weightIm, turnRe, turnIm } = this;
     const [re, im] = [0, 1].map((slot) => buffer(slot, count + CHAIN).fill(0));
@@ -162,7 +155,7 @@ export class Line {
   }
 
   /** Call `goesOn` with rising t and log B(t), from about the t with gain `least`, until it returns false.
-   * @param {number} least @param {(t: number, logB: number) => boolean} goesOn */
+   * @param {(t: number, logB: number) => boolean} goesOn */
   climb(least, goesOn) {
     const { pair, x, tilt } = this;
     const logs = new Float64Array(x.length);
@@ -188,7 +181,7 @@ export class Line {
     }
   }
 
-  /** Return an upper bound on log B(t), by the best of neighbouring heights. @param {number} t */
+  /** Return an upper bound on log B(t), by the best of neighbouring heights. */
   logBound(t) {
     let least = this._logAt(this.best, t);
     for (const way of [1, -1]) {
@@ -201,8 +194,7 @@ export class Line {
     return least;
   }
 
-  /** Return log B(t) by one height, with the error bound of its sum. @param {number} i
-   * @param {number} t */
+  /** Return log B(t) by one height, with the error bound of its sum. */
   _logAt(i, t) {
     const { phi, angle, logs, top } = (this.bounds[i] ??= this._height(i));
     let sum = 0;
@@ -214,8 +206,7 @@ export class Line {
     return logAdd(Math.log(sum) + top + this.norm, this._logError(phi, t)) + 1e-12;
   }
 
-  /** Return the i-th height over sigma^2, the loss's angle and the log of the integrand's modulus at t = 0.
-   * @param {number} i */
+  /** Return the i-th height over sigma^2, the loss's angle and the log of the integrand's modulus at t = 0. */
   _height(i) {
     const { pair, first, x, tilt } = this;
     const phi = first * (2.5 / first) ** (i / (HEIGHTS - 1));
@@ -228,7 +219,7 @@ export class Line {
     return { phi, angle, logs, top };
   }
 
-  /** Return the log of an error bound for the sum for B(t). @param {number} phi @param {number} t */
+  /** Return the log of an error bound for the sum for B(t). */
   _logError(phi, t) {
     const { pair, height, step, tilt } = this;
     const s2 = pair.sigma ** 2;
@@ -245,12 +236,11 @@ export class Line {
   }
 }
 
-/** Return log(e^a + e^b). @param {number} a @param {number} b */
+/** Return log(e^a + e^b). */
 export function logAdd(a, b) {
   return a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
 }
 
-/** Return x clamped to [low, high]. @param {number} x @param {number} low @param {number} high */
 export function clipped(x, low, high) {
   return Math.min(Math.max(x, low), high);
 }

@@ -1,5 +1,6 @@
 // The pair of the sampled Gaussian, and K = log M on a grid of real mu: bounds and plans.
 // Counterpart of dplearn/engine/contour/pair.py and table.py, which have the derivations.
+import { halved } from "./search.js";
 
 // The relative error of sums over x is a few e^{-L}.
 export const L = 39;
@@ -18,7 +19,7 @@ const ROOM = 0.3;
  * ((1-q)N(0) + qN(1), (1-q)N(0) + qN(-1)).
  * @typedef {"remove" | "add" | "replace"} Side */
 export class Pair {
-  /** @param {number} sigma @param {number} q @param {Side} side */
+  /** @param {Side} side */
   constructor(sigma, q, side) {
     this.sigma = sigma;
     this.q = q;
@@ -29,44 +30,42 @@ export class Pair {
     this.logRest = Math.log1p(-q);
   }
 
-  /** Return log(B / A) at real x, where f = A + B e^{i phi}. @param {number} x */
+  /** Return log(B / A) at real x, where f = A + B e^{i phi}. */
   gap(x) {
     return this.logQ + (2 * x - 1) / (2 * this.sigma ** 2) - this.logRest;
   }
 
-  /** Return log f at real x. @param {number} x */
+  /** Return log f at real x. */
   logRatio(x) {
     const gap = this.gap(x);
     return Math.max(gap, 0) + Math.log1p(Math.exp(-Math.abs(gap))) + this.logRest;
   }
 
-  /** Return log P / N(0) and the loss at real x. @param {number} x */
+  /** Return log P / N(0) and the loss at real x. */
   logs(x) {
     const logF = this.logRatio(x);
     if (this.side === "replace") return [logF, logF - this.logRatio(-x)];
     return this.side === "add" ? [0, -logF] : [logF, logF];
   }
 
-  /** Return the posterior B / f of a sampled record; "replace": the sum of both. @param {number} x */
+  /** Return the posterior B / f of a sampled record; "replace": the sum of both. */
   posterior(x) {
-    const one = (/** @type {number} */ at) => 1 / (1 + Math.exp(-this.gap(at)));
+    const one = (at) => 1 / (1 + Math.exp(-this.gap(at)));
     return one(x) + (this.side === "replace" ? one(-x) : 0);
   }
 
-  /** Return the error of logs at x in ulps, from B and, for "replace", from log f. @param {number} x */
+  /** Return the error of logs at x in ulps, from B and, for "replace", from log f. */
   inner(x) {
     const size = (Math.abs(2 * x) + 1) / (2 * this.sigma ** 2) - this.logQ - this.logRest;
     return size * this.posterior(x) + (this.side === "replace" ? 2 * Math.abs(this.logRatio(-x)) + 4 : 0);
   }
 
-  /** Return an upper bound on log |f|^s / f(Re x)^s; only negative powers grow off the axis.
-   * @param {number} phi @param {number} tilt */
+  /** Return an upper bound on log |f|^s / f(Re x)^s; only negative powers grow off the axis. */
   lossOfCosine(phi, tilt) {
     return this.side === "remove" ? 0 : -tilt * Math.log(Math.cos(0.5 * phi));
   }
 
-  /** Return the spacing of nodes on Im x = height with error 2 e^{-L} M(lambda).
-   * @param {number} tilt @param {number} height */
+  /** Return the spacing of nodes on Im x = height with error 2 e^{-L} M(lambda). */
   step(tilt, height) {
     const { sigma } = this;
     const most = Math.min(Math.PI * sigma ** 2 - height, 9 * sigma);
@@ -80,8 +79,7 @@ export class Pair {
     return height ? Math.min(up, (2 * Math.PI * height) / L) : up;
   }
 
-  /** Return the real parts of an even number of nodes, for all tilts up to `tilt`.
-   * @param {number} tilt @param {number} step */
+  /** Return the real parts of an even number of nodes, for all tilts up to `tilt`. */
   nodes(tilt, step) {
     const far = this.sigma * Math.sqrt(2 * (L + 8));
     const left = this.side === "add" ? -tilt * this.q - far : -far;
@@ -92,8 +90,7 @@ export class Pair {
     return x;
   }
 
-  /** Return the largest mu of a table; saddle points beyond it get no bracket.
-   * @param {number} logDelta */
+  /** Return the largest mu of a table; saddle points beyond it get no bracket. */
   largestPower(logDelta) {
     const { sigma } = this;
     const mu = -2 * sigma ** 2 * this.logQ + 4 * sigma * Math.sqrt(-2 * logDelta) + 1;
@@ -102,15 +99,13 @@ export class Pair {
 }
 
 /** A row with a guess of epsilon, and its certified ends.
- * @typedef {{steps: number, epsilon: number, logDelta: number, lower: number,
- *   upper: number}} Row */
+ * @typedef {{steps: number, epsilon: number, logDelta: number, lower: number, upper: number}} Row */
 /** A row with its aliases' needs at every mu and at mu = 0, smallest period, and range of lambda.
- * @typedef {{row: Row, need: Float64Array, atZero: number, period: number, low: number,
- *   high: number}} Plan */
+ * @typedef {{row: Row, need: Float64Array, atZero: number, period: number, low: number, high: number}} Plan */
 
 /** K, K' and K'' on a grid of mu, with bounds and guesses for T steps. */
 export class Table {
-  /** @param {Pair} pair @param {number} largest */
+  /** @param {Pair} pair */
   constructor(pair, largest) {
     const grid = () => new Float64Array(GRID);
     this.pair = pair;
@@ -119,7 +114,7 @@ export class Table {
     this.mean = grid();
     this.variance = grid();
     this.kAbove = grid();
-    this._moments();
+    this.fill();
     // Round the terms of proved bounds up by some ulps.
     this.muBelow = this.mu.map((m) => m * (1 - 4 * ULP));
     this.plannedC = this.mu.map((m) => m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6);
@@ -127,7 +122,7 @@ export class Table {
   }
 
   /** Compute K, K' and K'', and K plus a bound on its error. */
-  _moments() {
+  fill() {
     const { pair, mu } = this;
     const { sigma } = pair;
     const step = pair.step(mu[GRID - 1], 0);
@@ -163,52 +158,36 @@ export class Table {
     }
   }
 
-  /** Return an upper bound on log delta: the minimum of log c(mu) e^{T K(mu) - mu epsilon}, rounded up.
-   * @param {number} steps @param {number} epsilon */
+  /** Return an upper bound on log delta: the minimum of log c(mu) e^{T K(mu) - mu epsilon}, rounded up. */
   chernoff(steps, epsilon) {
     const { kAbove, muBelow, logC } = this;
-    let least = 0;
-    for (let i = 0; i < GRID; i++) {
-      least = Math.min(least, steps * kAbove[i] - muBelow[i] * epsilon + logC[i]);
-    }
-    return least;
+    return logC.reduce((least, c, i) => Math.min(least, steps * kAbove[i] - muBelow[i] * epsilon + c), 0);
   }
 
-  /** Return the smallest epsilon that a Chernoff bound proves.
-   * @param {number} steps @param {number} logDelta */
+  /** Return the smallest epsilon that a Chernoff bound proves. */
   chernoffEpsilon(steps, logDelta) {
     const { kAbove, muBelow, logC } = this;
     const all = muBelow.map((m, i) => (steps * kAbove[i] + logC[i] - logDelta) / m);
     return Math.max(Math.min(...all), 0);
   }
 
-  /** Return the epsilon whose saddle point is mu, for each mu, and its estimate of log delta.
-   * @param {number} steps */
-  _saddles(steps) {
-    const { mu, k, mean, variance } = this;
-    const [epsilon, logs] = [new Float64Array(GRID), new Float64Array(GRID)];
-    for (let i = 0; i < GRID; i++) {
-      const a = mu[i], b = 1 + a;
-      epsilon[i] = steps * mean[i] - 1 / a - 1 / b;
-      // The factor 1 / (a (1 + a)) is merged into the curvature.
-      const curvature = steps * variance[i] * a * a * b * b + a * a + b * b;
-      logs[i] = steps * k[i] - a * epsilon[i] - 0.5 * Math.log(2 * Math.PI * curvature);
-    }
-    return { epsilon, logs };
-  }
-
-  /** Return the epsilon at which the saddle point estimate is delta.
-   * @param {number} steps @param {number} logDelta */
+  /** Return the epsilon at which the saddle point estimate is delta. */
   guessEpsilon(steps, logDelta) {
-    const { epsilon, logs } = this._saddles(steps);
+    const { mu, k, mean, variance } = this;
+    const epsilon = mu.map((a, i) => steps * mean[i] - 1 / a - 1 / (1 + a));
     let most = -Infinity;
     // The estimate falls along the grid for positive epsilon; make it monotone.
-    const falls = logs.map((log) => (most = Math.max(most, -log)));
+    const falls = mu.map((a, i) => {
+      // The factor 1 / (a (1 + a)) is merged into the curvature.
+      const b = 1 + a, curvature = steps * variance[i] * a * a * b * b + a * a + b * b;
+      const log = steps * k[i] - a * epsilon[i] - 0.5 * Math.log(2 * Math.PI * curvature);
+      return (most = Math.max(most, -log));
+    });
     return interpolated(-logDelta, falls, epsilon);
   }
 
   /** Return a row's needs, its smallest period P, and the interval of lambda for 1.4 P.
-   * @param {Row} row @param {number} logTau @param {number} freedom @returns {Plan} */
+   * @param {Row} row @returns {Plan} */
   plan(row, logTau, freedom) {
     const { mu, k } = this;
     const atZero = ROOM - logTau - row.logDelta;
@@ -222,10 +201,9 @@ export class Table {
     // Rounding grows off the saddle point, to tau delta at need = -log(T ROUNDING).
     const planned = Math.max(-Math.log(ROUNDING * row.steps), best + freedom);
     const highest = Math.min(planned, best + 7);
-    let first = 0, last = GRID - 1;
-    while (need[first] > highest) first++;
-    while (need[last] > highest) last--;
-    const interval = (/** @type {number} */ logPeriod) => {
+    const good = (/** @type {number} */ n) => n <= highest;
+    const [first, last] = [need.findIndex(good), need.findLastIndex(good)];
+    const interval = (logPeriod) => {
       const share = Math.exp(-logPeriod);
       let low = atZero * share, high = -Infinity;
       for (let i = 0; i < GRID; i++) {
@@ -235,14 +213,10 @@ export class Table {
       }
       return { low: Math.max(low, mu[first]), high: Math.min(high, mu[last]) };
     };
-    // Bisection on log P.
-    let small = -12, large = 20;
-    for (let i = 0; i < 10; i++) {
-      const middle = 0.5 * (small + large);
-      const { low, high } = interval(middle);
-      if (low <= high) large = middle;
-      else small = middle;
-    }
+    const large = halved(-12, 20, 10, (logPeriod) => {
+      const { low, high } = interval(logPeriod);
+      return !(low <= high);
+    });
     const { low, high } = interval(large + Math.log(1.4));
     // If even a huge period is too short, the sum will be too long; keep lambda positive.
     const end = Math.max(high, mu[first]);
@@ -250,7 +224,7 @@ export class Table {
   }
 
   /** Return the smallest period that keeps the aliases of all plans on both sides below tau delta.
-   * @param {Plan[]} plans @param {number} tilt */
+   * @param {Plan[]} plans */
   period(plans, tilt) {
     return plans.reduce((period, { need, atZero }) => {
       let [above, below] = [Infinity, atZero / tilt];
@@ -281,7 +255,7 @@ export function shared(plans) {
 }
 
 /** Return the linear interpolation, constant beyond the ends; xs ascend.
- * @param {number} x @param {Float64Array} xs @param {Float64Array} ys */
+ * @param {Float64Array} xs @param {Float64Array} ys */
 function interpolated(x, xs, ys) {
   if (!(x > xs[0])) return ys[0];
   let i = 1;

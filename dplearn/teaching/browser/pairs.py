@@ -3,9 +3,8 @@
 The browser has closed forms of a few mechanisms. For the others, it gets a dominating distribution
 of losses, Rényi divergences, output distributions, and values of real pairs below the profile.
 
-A mechanism's parameters are the fields of its class. Ranges of numbers extend those of its
-`examples()`, a base mechanism is chosen among those of the examples, and all other fields come
-together from one example.
+Ranges of a mechanism's parameters, the fields of its class, extend those of its `examples()`. A
+base mechanism is chosen among those of the examples. All other fields come from one example.
 """
 
 import dataclasses
@@ -37,8 +36,6 @@ _FEW, _SAME = 400, 1e-9
 _LOW, _PLACES = 1e-3, 240
 ORDERS = tuple(float(a) for a in 1 + np.geomspace(0.01, 999, 90))
 _RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 30), np.linspace(0.12, 1.0, 30)])
-
-
 # Titles of mechanisms and labels of numbers that are not the capitalised names.
 TITLES = {
     "discrete_gaussian": "Discrete Gaussian",
@@ -80,22 +77,17 @@ def catalogue() -> dict[str, Any]:
 def _entry(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
     """Return a mechanism's entry: title, parameters, descriptions, adjacencies, conditions."""
     mechanism, keys = mechanism_of(name, start), _settable(name)
-    examples, neighbours, about = type(mechanism).examples(), covered(mechanism), {}
+    neighbours = [a for a in ADJACENCIES if not refusal(mechanism, a)]
     text = inspect.getdoc(MECHANISMS[name]) or ""
-    for key in keys:
-        entry = re.search(rf"^{key} : .*\n((?:    .*\n?)+)", text, re.MULTILINE)
-        about[key] = " ".join(entry.group(1).split()) if entry else ""
+    entries = dict(re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", text, re.MULTILINE))
+    many = lambda m, n: f"{n} × {_short(m)}" if n > 1 else _short(m)
+    examples = [" + ".join(many(*part) for part in e.parts()) for e in mechanism.examples()]
     return {
         "title": TITLES.get(name, name.replace("_", " ").capitalize()),
         "keys": keys,
         "bases": _bases(name) if "base" in keys else [],
-        "examples": None
-        if len(keys) == len(_parameters(name))
-        else [
-            " + ".join(f"{n} × {_short(m)}" if n > 1 else _short(m) for m, n in e.parts())
-            for e in examples
-        ],
-        "about": about,
+        "examples": None if len(keys) == len(_parameters(name)) else examples,
+        "about": {key: " ".join(entries.get(key, "").split()) for key in keys},
         "covered": neighbours,
         "two_sided": Pair(mechanism, neighbours[0]).two_sided,
         "conditions": conditions(mechanism),
@@ -106,9 +98,11 @@ def mechanism_of(name: str, values: Mapping[str, Any]) -> Any:
     """Return the mechanism with these values; its own checks raise ValueError."""
     examples = MECHANISMS[name].examples()
     example = examples[min(int(values.get("example", 1)), len(examples)) - 1]
-    inside = lambda: mechanism_of(_base(name, values), values)
     kinds = {key: _parameters(name)[key] for key in _settable(name)}
-    entries = {k: kind(values[k]) if kind in _NUMBERS else inside() for k, kind in kinds.items()}
+    entries = {key: kind(values[key]) for key, kind in kinds.items() if kind in _NUMBERS}
+    if "base" in kinds:
+        base, bases = values.get("base"), _bases(name)
+        entries["base"] = mechanism_of(base if base in bases else bases[0], values)
     return dataclasses.replace(example, **entries) if entries else example
 
 
@@ -135,12 +129,6 @@ def _bases(name: str) -> list[str]:
     return list(dict.fromkeys(e.base.name for e in MECHANISMS[name].examples()))
 
 
-def _base(name: str, values: Mapping[str, Any]) -> str:
-    """Return the chosen base mechanism, or the first one if no example has it."""
-    chosen = values.get("base")
-    return chosen if chosen in _bases(name) else _bases(name)[0]
-
-
 def _short(mechanism: Mechanism) -> str:
     values = (getattr(mechanism, f.name) for f in dataclasses.fields(mechanism))  # type: ignore[arg-type]
     shown = (_short(v) if isinstance(v, Mechanism) else f"{v}" for v in values)
@@ -157,9 +145,9 @@ def _number(key: str) -> dict[str, Any] | None:
     marks = [float(f"{m}e{p}") for p in powers for m in _ROUND]
     inside = [m for m in marks if low <= m <= high and not (whole and m % 1)]
     good = [mark for mark in inside if _accepted(key, int(mark) if whole else mark)]
-    label = _LABELS.get(key, key.replace("_", " ").capitalize())
+    start, label = statistics.median_low(values), key.replace("_", " ").capitalize()
     ends = good[0], good[-1]
-    return {"label": label, "ends": ends, "start": statistics.median_low(values), "whole": whole}
+    return {"label": _LABELS.get(key, label), "ends": ends, "start": start, "whole": whole}
 
 
 def _values(mechanism: Mechanism, key: str) -> Iterator[Any]:
@@ -205,23 +193,12 @@ class Pair:
         return any(len(m.profiles(self.adjacency)) > 1 for m, _ in self.mechanism.parts())
 
     @property
-    def outputs(self) -> Outputs | None:
-        """Distributions of the two outputs on a line, or None."""
-        outputs = self.mechanism.outputs(self.adjacency)
-        return outputs[self.end] if outputs else None
-
-    @property
     def witnesses(self) -> tuple[Profile, ...]:
         """Profiles of real pairs, lower bounds on the profile; empty if the profile is exact."""
         if self.composed or self.mechanism.attained:
             return ()
         profiles = self.mechanism.witnesses(self.adjacency)
         return profiles[self.end :][:1] if self.two_sided else profiles
-
-
-def covered(mechanism: Mechanism) -> tuple[Adjacency, ...]:
-    """Return the adjacencies under which a mechanism has a profile."""
-    return tuple(a for a in ADJACENCIES if not refusal(mechanism, a))
 
 
 def refusal(mechanism: Mechanism, adjacency: Adjacency) -> str:
@@ -261,6 +238,7 @@ def profile(pair: Pair) -> Profile:
 def table(pair: Pair) -> dict[str, Any]:
     """Return losses, divergences and laws for `mechanisms/atoms.js`, with texts in English."""
     whole, real = profile(pair), None
+    outputs = pair.mechanism.outputs(pair.adjacency)
     if pair.witnesses:
         # Largest delta and smallest false negative rates over real pairs.
         epsilons = np.linspace(0.0, float(whole.epsilon(1e-6 * float(whole.delta(0.0)))), 120)
@@ -272,8 +250,8 @@ def table(pair: Pair) -> dict[str, Any]:
         **_law(whole),
         "orders": ORDERS,
         "divergences": pair.mechanism.rdp(ORDERS, adjacency=pair.adjacency).tolist(),
-        "outputs": _drawn(pair.outputs) if pair.outputs else None,
-        "reason": pair.mechanism.no_outputs,
+        "outputs": _drawn(outputs[pair.end]) if outputs else None,
+        "reason": None if outputs else pair.mechanism.no_outputs,
         "real": real,
         "conditions": conditions(pair.mechanism),
     }

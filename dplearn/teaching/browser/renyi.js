@@ -1,14 +1,11 @@
 // Renyi divergences of the sampled Gaussian, and epsilon at the best order.
 // Counterpart of PoissonSubsampled._rdp and of the accountants moments, rdp and zcdp.
-import { decreasingRoot } from "./gaussian.js";
 import { logAdd } from "./line.js";
 import { Pair } from "./pair.js";
+import { decreasingRoot, smallest } from "./search.js";
 
 // Orders from the best of large epsilons to the best of small ones; the search interpolates.
 const ORDERS = Array.from({ length: 31 }, (_, i) => 1 + 0.01 * 1e8 ** (i / 30));
-const MOMENTS = Array.from({ length: 32 }, (_, i) => i + 2);
-// A search stops when both ends are within this relative distance of the minimum.
-const CLOSE = 1e-8;
 // Maximum of nodes in x per order; orders that need more are left out.
 const MOST_NODES = 2 ** 13;
 // Assumed relative error of divergences and their conversion.
@@ -21,27 +18,23 @@ export class Renyi {
     this.sigma = 1 / mu;
     this.q = q;
     this.replaced = replaced;
-    /** @type {Map<number, number>} */
     this.values = new Map();
   }
 
-  /** Return D_order in nats, the larger of both directions. @param {number} order */
+  /** Return D_order in nats, the larger of both directions. */
   at(order) {
     const { sigma, q, replaced, values } = this;
     if (q === 1) return order / (2 * sigma ** 2);
-    let value = values.get(order);
-    if (value === undefined) {
+    if (!values.has(order)) {
       const logX = excess(order, sigma, q, replaced);
-      value = (logAdd(0, logX) / (order - 1)) * (1 + ROUNDING);
-      values.set(order, value);
+      values.set(order, (logAdd(0, logX) / (order - 1)) * (1 + ROUNDING));
     }
-    return value;
+    return values.get(order);
   }
 
-  /** Return the smallest epsilon over all orders, by the improved conversion. @param {number} steps
-   * @param {number} delta */
+  /** Return the smallest epsilon over all orders, by the improved conversion. */
   epsilon(steps, delta) {
-    const by = (/** @type {number} */ a) => improved(a, steps * this.at(a), Math.log(delta));
+    const by = (a) => improved(a, steps * this.at(a), Math.log(delta));
     // The bound is unimodal: a convex function of order - 1, divided by order - 1.
     let i = 0;
     while (i + 1 < ORDERS.length && by(ORDERS[i + 1]) < by(ORDERS[i])) i++;
@@ -49,56 +42,29 @@ export class Renyi {
     return Math.max(least * (1 + ROUNDING), 0);
   }
 
-  /** Return the smallest epsilon over the moments 1..32, by the paper's tail bound. @param {number} steps
-   * @param {number} delta */
+  /** Return the smallest epsilon over the moments 1..32, by the paper's tail bound. */
   moments(steps, delta) {
-    const all = MOMENTS.map((a) => steps * this.at(a) - Math.log(delta) / (a - 1));
+    const all = Array.from({ length: 32 }, (_, i) => steps * this.at(i + 2) - Math.log(delta) / (i + 1));
     return Math.min(...all) * (1 + ROUNDING);
   }
 }
 
-/** Return the minimum between a and c, given that the value at b is below both ends'.
- * @param {(x: number) => number} value @param {number} a @param {number} b @param {number} c
- * @param {number} [close] relative distance of the ends from the minimum at which the search stops */
-export function smallest(value, a, b, c, close = CLOSE) {
-  let [fa, fb, fc] = [a, b, c].map(value);
-  let before = Infinity;
-  for (let trial = 0; fb > 0 && Math.max(fa, fc) - fb > close * fb && trial < 100; trial++) {
-    // Vertex of the parabola through all three; after little progress, split the longer side.
-    const [left, right] = [(b - a) * (fb - fc), (b - c) * (fb - fa)];
-    let x = b - (0.5 * ((b - a) * left - (b - c) * right)) / (left - right);
-    const side = c - b > b - a ? c - b : a - b;
-    if (!(x > a && x < c && x !== b) || c - a > 0.6 * before) x = b + 0.1 * side;
-    before = c - a;
-    const fx = value(x);
-    if (fx < fb) {
-      if (x < b) [c, fc] = [b, fb];
-      else [a, fa] = [b, fb];
-      [b, fb] = [x, fx];
-    } else if (x < b) [a, fa] = [x, fx];
-    else [c, fc] = [x, fx];
-  }
-  return fb;
-}
-
-/** Return epsilon from the divergence at one order. @param {number} order @param {number} rdp
- * @param {number} logDelta */
+/** Return epsilon from the divergence at one order. */
 export function improved(order, rdp, logDelta) {
   return rdp + Math.log1p(-1 / order) - (logDelta + Math.log(order)) / (order - 1);
 }
 
-/** Return the best epsilon of rho-zCDP; any order is valid. @param {number} rho @param {number} delta */
+/** Return the best epsilon of rho-zCDP; any order is valid. */
 export function zcdpEpsilon(rho, delta) {
   const logDelta = Math.log(delta);
   // d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2.
-  const slope = (/** @type {number} */ excess) => rho * excess ** 2 + logDelta + Math.log1p(excess);
+  const slope = (excess) => rho * excess ** 2 + logDelta + Math.log1p(excess);
   const order = 1 + decreasingRoot((excess) => -slope(excess), 0, Math.sqrt(-logDelta / rho));
   return Math.max(improved(order, rho * order, logDelta) * (1 + ROUNDING), 0);
 }
 
 /** Return the log of E g ((f/g)^a - 1 - a (f/g - 1)) by the trapezoidal rule, with g = 1 unless a record is
- * replaced; its terms are never negative. @param {number} order @param {number} sigma @param {number} q
- * @param {boolean} replaced */
+ * replaced; its terms are never negative. */
 function excess(order, sigma, q, replaced) {
   const pair = new Pair(sigma, q, replaced ? "replace" : "remove");
   const step = pair.step(order - 1, 0);
@@ -117,7 +83,7 @@ function excess(order, sigma, q, replaced) {
   return Math.log(sum) + top + Math.log(step / sigma / Math.sqrt(2 * Math.PI));
 }
 
-/** Return the log of (1+x)^a - 1 - a x >= 0. @param {number} a @param {number} logF log(1 + x) @param {number} x */
+/** Return the log of (1+x)^a - 1 - a x >= 0. @param {number} logF log(1 + x) */
 function logTerm(a, logF, x) {
   // A series for tiny x; for a huge power, x is about 1 + x.
   if (Math.abs(x) * (1 + a) < 3e-3) {

@@ -8,8 +8,7 @@ import { Table, ULP } from "./pair.js";
 
 /** Factors of M^T / z(1+z) at z = lambda + ikh, shared by rows with the same line and period.
  * @typedef {ReturnType<typeof nodesOf>} Nodes
- * @param {Table} table @param {Line} line @param {number} period @param {number} count
- * @param {number} logTau */
+ * @param {Table} table @param {Line} line */
 export function nodesOf(table, line, period, count, logTau) {
   const h = (2 * Math.PI) / period;
   // Factors of a term, their modulus, bounds on |M| with its relative error, and the error charge.
@@ -36,7 +35,7 @@ export function nodesOf(table, line, period, count, logTau) {
     charge[k] = size[k] * error;
   }
   // log(e^x - 1): the sum over m >= 1 of e^{-mx} is the exponential of minus this.
-  const series = (/** @type {number} */ x) => x + Math.log(-Math.expm1(-x));
+  const series = (x) => x + Math.log(-Math.expm1(-x));
   const gaps = table.mu.map((m) => Math.max(Math.abs(m - line.tilt) * period, 1e-9));
   const aliases = table.logC.map((c, i) => c - series(gaps[i]));
   // Aliases to the left, bounded by delta <= 1.
@@ -47,7 +46,7 @@ export function nodesOf(table, line, period, count, logTau) {
 
 /** The sum for T steps and its error bounds, in units of e^{T K - lambda epsilon}. */
 export class Trapezoid {
-  /** @param {Nodes} nodes @param {number} steps @param {number} count @param {number} cutoff */
+  /** @param {Nodes} nodes */
   constructor(nodes, steps, count, cutoff) {
     const { line, h, table } = nodes;
     this.nodes = nodes;
@@ -57,11 +56,11 @@ export class Trapezoid {
     this.im = buffer(7, count);
     this.slopeRe = buffer(8, count);
     this.slopeIm = buffer(9, count);
-    const bits = [...steps.toString(2)].slice(1).map(Number);
-    const { terms, moments, growth } = this._fill(bits);
-    this.terms = terms;
-    this.moments = moments;
-    this.growth = growth;
+    // Sums of the terms' sizes and of k times their sizes, and an error bound.
+    this.terms = 0;
+    this.moments = 0;
+    this.growth = 0;
+    this.fill();
     const last = (count - 1) * h;
     // The bound on M from the cut-off on holds from the last node on; h sum 1/t^2 <= 1 / last.
     const logB = line.logBound(Math.min(cutoff, last));
@@ -69,11 +68,10 @@ export class Trapezoid {
     this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
   }
 
-  /** Compute all terms; return the sums of their sizes and of k times their sizes, and an error bound.
-   * @param {number[]} bits of the number of steps, without the first */
-  _fill(bits) {
+  fill() {
     const { steps, nodes, re, im, slopeRe, slopeIm } = this;
     const { kernelRe, kernelIm, inverseRe, inverseIm, size, grown, relative, charge } = nodes.factors;
+    const bits = [...steps.toString(2)].slice(1).map(Number);
     let terms = 0, moments = 0, growth = 0;
     for (let k = 0; k < re.length; k++) {
       raise(nodes.re[k], nodes.im[k], bits);
@@ -93,10 +91,12 @@ export class Trapezoid {
         ? (charge[k] * (1 + relative[k]) * 1.000001 * Math.sqrt(square)) / (grown[k] * (1 - part))
         : charge[k] * grown[k] ** (steps - 1);
     }
-    return { terms, moments, growth: steps * growth };
+    this.terms = terms;
+    this.moments = moments;
+    this.growth = steps * growth;
   }
 
-  /** Return S and -S'. @param {number} epsilon */
+  /** Return S and -S'. */
   sums(epsilon) {
     const { re, im, slopeRe, slopeIm, nodes } = this;
     const [a, b] = turned(0, epsilon, 2 * nodes.h);
@@ -115,24 +115,22 @@ export class Trapezoid {
     return [sum, fall];
   }
 
-  /** Return T K - lambda epsilon, the log of the unit. @param {number} epsilon */
+  /** Return T K - lambda epsilon, the log of the unit. */
   logScale(epsilon) {
     return this.steps * this.line.logM - this.line.tilt * epsilon;
   }
 
-  /** Return e^{T K - lambda epsilon} in units of delta.
-   * @param {number} epsilon @param {number} logDelta */
+  /** Return e^{T K - lambda epsilon} in units of delta. */
   _unit(epsilon, logDelta) {
     return Math.exp(clipped(this.logScale(epsilon) - logDelta, -700, 300));
   }
 
-  /** Return S in units of delta. @param {number} epsilon @param {number} logDelta */
+  /** Return S in units of delta. */
   size(epsilon, logDelta) {
     return this._unit(epsilon, logDelta) * this.sums(epsilon)[0];
   }
 
-  /** Return rounding, truncation and aliases in units of delta; the last two at least tau.
-   * @param {number} epsilon @param {number} logDelta @returns {Charges} */
+  /** Return rounding, truncation and aliases in units of delta; the last two at least tau. @returns {Charges} */
   charges(epsilon, logDelta) {
     const truncation = this.logCut - this.line.tilt * epsilon;
     const logs = [truncation, this.aliases(epsilon)];
@@ -147,7 +145,7 @@ export class Trapezoid {
     return !(charges[1] + charges[2] <= 10 * Math.exp(this.nodes.logTau));
   }
 
-  /** Return the error of S from rounding and from the nodes in x. @param {number} epsilon */
+  /** Return the error of S from rounding and from the nodes in x. */
   rounding(epsilon) {
     const { line, terms, moments, growth, re, nodes } = this;
     const scale = Math.abs(this.steps * line.logM) + line.tilt * Math.abs(epsilon);
@@ -155,7 +153,7 @@ export class Trapezoid {
     return growth + ULP * ((30 + re.length + 4 * scale) * terms + phases * moments);
   }
 
-  /** Return the log of a bound on all aliases, by the best mu on either side. @param {number} epsilon */
+  /** Return the log of a bound on all aliases, by the best mu on either side. */
   aliases(epsilon) {
     const { logAliases, line, nodes } = this;
     const { mu, muBelow } = nodes.table;
@@ -172,8 +170,7 @@ export class Trapezoid {
 // Real and imaginary part of the result of `raise`.
 const raised = new Float64Array(2);
 
-/** Write (a + ib)^T to `raised`, by repeated squaring. @param {number} a @param {number} b
- * @param {number[]} bits of T, without the first */
+/** Write (a + ib)^T to `raised`, by repeated squaring. @param {number[]} bits of T, without the first */
 function raise(a, b, bits) {
   let u = a;
   let v = b;

@@ -1,19 +1,10 @@
 """Verdicts on printed formulas, in every setting that fits their letters.
 
 In the order of imports: `reading` (claims), `table` (settings), `matching` (claim in one setting),
-`judging` (the rule over all settings), `pages` and `report`.
+`judging` (the rule over all settings) and `pages`.
 """
 
 from dplearn.teaching.claims.judging import VERDICTS, Finding, Line, proofread
 from dplearn.teaching.claims.pages import Place, places_in
-from dplearn.teaching.claims.reading import Note
 
-__all__ = [
-    "VERDICTS",
-    "Finding",
-    "Line",
-    "Note",
-    "Place",
-    "places_in",
-    "proofread",
-]
+__all__ = ["VERDICTS", "Finding", "Line", "Place", "places_in", "proofread"]

@@ -26,13 +26,8 @@ _TRUE = ("holds", "safe")
 _BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
 # Stems of the names of noise laws, in any language.
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
-# Words that refer to a condition elsewhere.
-_ELSEWHERE = ("unless", "except", "certain condition", "除非")
 # Words beside a scale that is not the scale of noise on an answer.
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
-# Quantities whose letter on the left side may mean another quantity.
-_ALSO = {"order": "error", "mu": "sigma"}
-_SLACK = ("slack", "松弛", "余量 δ'")
 # Words that only certain settings use.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
@@ -48,7 +43,17 @@ _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """Verdict in one setting."""
+    """Verdict in one setting.
+
+    Parameters
+    ----------
+    verdict, entry, reference : str
+        One of `VERDICTS`, and the id and source of the entry.
+    setting, chinese : str
+        Name of the setting in English and in Chinese.
+    note : str
+        Counterexample, condition or ratio, or "".
+    """
 
     verdict: str
     setting: str
@@ -58,21 +63,31 @@ class Line:
     note: str = ""
 
     def __str__(self) -> str:
-        said = {"holds": "true", "safe": "safe", "refuted": "false"}.get(self.verdict, self.verdict)
+        word = {"holds": "true", "safe": "safe", "refuted": "false"}.get(self.verdict, self.verdict)
         source = f"{self.entry}, {self.reference}"
-        return f"{said} for {self.setting} ({source})" + (f": {self.note}" if self.note else "")
+        return f"{word} for {self.setting} ({source})" + (f": {self.note}" if self.note else "")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Verdict on a formula, and the lines of all settings, the intended one first."""
+    """Verdict on a formula, and the lines of all settings, the intended one first.
+
+    Parameters
+    ----------
+    verdict, reason : str
+        One of `VERDICTS`, and why.
+    lines : tuple of Line
+        Verdict in each setting.
+    entry, misprint, slip : str
+        Id of the headline's entry, the misprint that the formula equals, and why that is wrong.
+    """
 
     verdict: str
     reason: str = ""
     lines: tuple[Line, ...] = ()
-    entry: str = ""  # entry of the headline
-    misprint: str = ""  # name of the misprint that it equals
-    slip: str = ""  # why the misprint is wrong, and its source
+    entry: str = ""
+    misprint: str = ""
+    slip: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """Return plain lists and words for JSON."""
@@ -100,8 +115,8 @@ def proofread(formula: str, *, words: str = "") -> Finding:
 
     Examples
     --------
-    >>> found = proofread(r"k\rho\text{-zCDP}")
-    >>> found.verdict
+    >>> finding = proofread(r"k\rho\text{-zCDP}")
+    >>> finding.verdict
     'depends'
     >>> proofread(r"k\rho\text{-zCDP}", words="a group of k people").verdict
     'refuted'
@@ -119,8 +134,8 @@ def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
         return Finding(verdict="not read", reason="Expected a formula, got something else."), []
     scale = formula if any(claim.about == "scale" for claim in claims) else ""
     context = _Context(f"{words[:2000]} {beside} {scale}".replace("\\{", "{").replace("\\}", "}"))
-    found = [_judged(claim, context) for claim in claims]
-    return min(found, key=lambda pair: VERDICTS.index(pair[0].verdict))
+    findings = [_judged(claim, context) for claim in claims]
+    return min(findings, key=lambda pair: VERDICTS.index(pair[0].verdict))
 
 
 class _Context:
@@ -141,21 +156,22 @@ class _Context:
         if not count:
             text = table.setting.text.lower()
             for law, other in (("laplace", "gauss"), ("gauss", "laplace")):
-                if law in text and other not in text and self.speaks_of(_LAWS[other]):
+                if law in text and other not in text and self.mentions(_LAWS[other]):
                     return -1
         return count
 
-    def speaks_of(self, stems: Sequence[str]) -> bool:
+    def mentions(self, stems: Sequence[str]) -> bool:
         """Return whether the words contain one of the stems."""
         return any(stem in self.words for stem in stems)
 
 
 def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about one claim, preferring the quantity with an exact match."""
-    also = claim.left and _ALSO.get(claim.about)
-    found = [_decided(replace(claim, about=x), context) for x in (claim.about, also) if x]
-    best = next((pair for pair in found if any(m.exact for m in pair[1])), None)
-    return best or next((p for p in found if p[0].verdict != "not read"), found[0])
+    # The letter on the left side may mean another quantity.
+    also = claim.left and {"order": "error", "mu": "sigma"}.get(claim.about)
+    findings = [_decided(replace(claim, about=x), context) for x in (claim.about, also) if x]
+    best = next((pair for pair in findings if any(m.exact for m in pair[1])), None)
+    return best or next((p for p in findings if p[0].verdict != "not read"), findings[0])
 
 
 def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
@@ -165,7 +181,7 @@ def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
         if match is None:
             continue
         match = replace(match, named=context.named(match))
-        # Of identities and chances only exact matches and named settings count.
+        # Of identities and probabilities only exact matches and named settings count.
         if match.exact or match.named > 0 or (table.sign != 0 and claim.about != "p"):
             yield match
 
@@ -190,10 +206,10 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
     # Words of a special setting exclude the other settings.
     for stems in _APART:
-        if context.speaks_of(stems):
-            near = [m for m in near if m.table.setting.speaks_of(stems)]
+        if context.mentions(stems):
+            near = [m for m in near if m.table.setting.mentions(stems)]
     matches.sort(key=lambda m: (m not in near, -m.named, not m.exact, m.rank))
-    if not near or (claim.about == "scale" and context.speaks_of(_NO_SCALE)):
+    if not near or (claim.about == "scale" and context.mentions(_NO_SCALE)):
         why = "The words do not say in which of the settings it is meant."
         return _finding("not read", matches, why), matches
     if all(m.named < 0 for m in near):
@@ -202,7 +218,7 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     if verdict != "depends":
         matches.remove(head)
         matches.insert(0, head)
-    rough = context.speaks_of(_ROUGH) and verdict == "refuted"
+    rough = context.mentions(_ROUGH) and verdict == "refuted"
     rough |= claim.relation == "~" or head.table.entry.kind == "asymptotic"
     sure = head.exact or claim.relation == "~" or verdict == "refuted"
     verdict = "approximation" if rough and sure and verdict != "depends" else verdict
@@ -236,7 +252,8 @@ def _headline(matches: list[Match], near: list[Match]) -> tuple[Match, str]:
 def _doubt(claim: Claim, verdict: str, matches: list[Match], context: _Context) -> str:
     """Return why the words or the relation leave the verdict open, or ""."""
     head = matches[0]
-    unread = all(m.unread for m in matches) or context.speaks_of(_ELSEWHERE)
+    elsewhere = context.mentions(("unless", "except", "certain condition", "除非"))
+    unread = all(m.unread for m in matches) or elsewhere
     if unread and verdict in ("refuted", "depends", "conditional"):
         return "A condition of its letters is not read."
     if verdict == "depends":
@@ -258,7 +275,7 @@ def _doubt(claim: Claim, verdict: str, matches: list[Match], context: _Context) 
     listed = any(step.what == "sum" for step in claim.right.program)
     if verdict in _TRUE and _SEVERAL.search(context.words) and not counted and not listed:
         return "The words speak of several releases, and the formula has no number of them."
-    if "slack" not in columns and context.speaks_of(_SLACK):
+    if "slack" not in columns and context.mentions(("slack", "松弛", "余量 δ'")):
         return "The words speak of a slack that the formula does not have."
     sized = _SENSITIVITY.search(context.words)
     bare = not {"Delta", "S", "C", "L"} & {base(name) for name in claim.names}

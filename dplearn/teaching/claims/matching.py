@@ -21,7 +21,6 @@ from dplearn.teaching.claims.reading import Claim, Note
 from dplearn.teaching.claims.table import VALUE, Table, base, below, fits, sign_of
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
-_ASSIGNMENTS = 60
 # Quantities with the same letter for one step and for all steps.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
@@ -56,19 +55,19 @@ def compare(
             continue
         for bound in _bound(claim, table, target):
             candidate = _tried(claim, table, target, bound)
-            found = candidate.judged(conditions, unread) if candidate else None
-            if found:
-                best = _preferred(best, found) if best else found
+            match = candidate.judged(conditions, unread) if candidate else None
+            if match:
+                best = _preferred(best, match) if best else match
     return best
 
 
-def _preferred(best: "Match", found: "Match") -> "Match":
+def _preferred(best: "Match", other: "Match") -> "Match":
     """Return the better reading of a claim: on the total, unless it is a budget per step."""
-    if found.step != best.step:
-        inverse, direct = (best, found) if best.step else (found, best)
+    if other.step != best.step:
+        inverse, direct = (best, other) if best.step else (other, best)
         split = inverse.exact or direct.shrinks
         return inverse if split and not direct.exact else direct
-    return found if (found.rank, not found.exact) < (best.rank, not best.exact) else best
+    return other if (other.rank, not other.exact) < (best.rank, not best.exact) else best
 
 
 def _may_be_target(claim: Claim, table: Table, target: str) -> bool:
@@ -94,23 +93,23 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
     slack = _slack(table) if claim.second and not (claim.bare or table.setting.second) else ""
     skipped = [n for n in ("threshold" if claim.threshold else slack,) if n in free]
     skipped = skipped if target == VALUE else []
-    wanted = [n for n in free if n not in skipped]
+    needed = [n for n in free if n not in skipped]
     names, lists = set(claim.names), [n for n in table.lists if n != target]
     numbered = {n for n in names if _NUMBER.search(n)}
     if lists and len(numbered) > 1:
         if any(not any(fits(n, c, "") for c in lists) for n in numbered):
             return
         names -= numbered
-        wanted = [n for n in wanted if n not in lists]
+        needed = [n for n in needed if n not in lists]
     if not lists and any(step.what == "largest" for step in claim.right.program):
         return
-    must = {*wanted}
+    must = {*needed}
     if table.setting.second:
         must -= set() if claim.second_is_formula else {"delta", "deltas"}
-        wanted = [n for n in wanted if n in must or claim.second_is_formula or claim.bare]
-    able = [*wanted, *skipped]
+        needed = [n for n in needed if n in must or claim.second_is_formula or claim.bare]
+    able = [*needed, *skipped]
     options = [[c for c in able if fits(n, c, table.setting.about)] for n in sorted(names)]
-    for chosen in itertools.islice(itertools.product(*options), _ASSIGNMENTS):
+    for chosen in itertools.islice(itertools.product(*options), 60):
         given = dict(zip(sorted(names), chosen, strict=True))
         items = {c for n, c in given.items() if below(n).split("_")[0] in ("i", "j", "t", "m")}
         lists_fit = items == {*chosen} & {*table.lists} or not table.lists
@@ -155,10 +154,10 @@ def _second(match: "Match", changed: dict[str, NDArray]) -> str | None:
     if zero and (float(claim.second()) != 0 or table.setting.second):
         return None
     if (needed := table.second_at(changed)) is not None:
-        said = table.columns.get(bound.get(bare, "delta")) if bare else claim.second(**match.at)
-        if said is None:
+        claimed = table.columns.get(bound.get(bare, "delta")) if bare else claim.second(**match.at)
+        if claimed is None:
             return None
-        small = np.broadcast_to(said, shape) < needed * (1 - 1e-6)
+        small = np.broadcast_to(claimed, shape) < needed * (1 - 1e-6)
         return "the δ of the pair is too small" if np.mean(small) > 0.02 else ""
     if not own:  # pure DP holds with every delta
         return "" if zero or (bare and below(bare) in ("", "prime")) else None
@@ -295,7 +294,7 @@ class Match:
         good = np.isfinite(claimed) & ~np.isnan(expected) & holds & (np.abs(expected) > 1e-290)
         equal = np.isfinite(expected) & np.isclose(claimed, expected, rtol=1e-6, atol=1e-13)
         exact = bool(good.sum() >= 8 and equal[good].mean() > 0.97)
-        inside, said, missed = self._inside(conditions)
+        inside, used, missed = self._inside(conditions)
         letters = {base(n) for n in self.at} | {base(self.claim.left)}
         missed = missed or bool(letters & {base(n) for n in unread})
         out: Match | None = self
@@ -305,13 +304,13 @@ class Match:
             out = self if exact else self._refuted(~equal & good)
         elif not exact or (self.edge is not None and self.table.entry.kind != "asymptotic"):
             enough = good.sum() > 20
-            out = self._on_one_side(exact, enough, inside, said) if self.sign else None
+            out = self._on_one_side(exact, enough, inside, used) if self.sign else None
         if out and self.failed:
             out, exact = replace(out, verdict="refuted", note=self.failed), False
         return replace(out, exact=exact, unread=missed) if out else None
 
     def _on_one_side(
-        self, exact: bool, enough: bool, inside: NDArray, said: set[str]
+        self, exact: bool, enough: bool, inside: NDArray, used: set[str]
     ) -> "Match | None":
         """Return the match of a claim for which one direction of error is safe."""
         proved = (self.enough | ~inside)[self.table.holds]
@@ -326,16 +325,16 @@ class Match:
         note = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)
         if exact:
             # A range of δ alone is no statement of the condition.
-            stated = {self.claim.about if c == VALUE else c for c in said} - {"delta", "slack"}
+            stated = {self.claim.about if c == VALUE else c for c in used} - {"delta", "slack"}
             verdict = "refuted" if stated & parse(self.table.hypothesis).names else "conditional"
             return replace(failing, verdict=verdict, note=note)
-        if self._rule and not said and not np.any(wrong & holds):
+        if self._rule and not used and not np.any(wrong & holds):
             return replace(failing, verdict="conditional", note=note)
         return failing
 
     def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
         """Return where the conditions hold, their columns, and whether one could not be used."""
-        inside, said, missed = np.ones(self.claimed.shape, bool), set[str](), False
+        inside, used, missed = np.ones(self.claimed.shape, bool), set[str](), False
         letters, columns = dict(self.at), dict(self.bound)
         if left := self.claim.left.partition("(")[0].removesuffix("^2"):
             left = left.replace("'", "_prime").rstrip("^*")
@@ -347,8 +346,8 @@ class Match:
             now = inside & np.broadcast_to(condition(**letters), inside.shape).astype(bool)
             missed |= now.sum() < 6
             if now.sum() >= 6:
-                inside, said = now, said | {columns.get(n, n) for n in condition.names}
-        return inside, said, missed
+                inside, used = now, used | {columns.get(n, n) for n in condition.names}
+        return inside, used, missed
 
     def _loose(self, verdict: str) -> "Match":
         """Return the match with a verdict, and claim / proved value in the note."""
@@ -365,10 +364,10 @@ class Match:
         values = {sign_of(n): self.proved[c][k] for n, c in self.bound.items()}
         point = [f"{name} = {', '.join(f'{v:.4g}' for v in x)}" for name, x in values.items()]
         claimed = self.claimed[k, 0]
-        said = "no value" if np.isnan(claimed) else f"{claimed:.4g}"
+        value = "no value" if np.isnan(claimed) else f"{claimed:.4g}"
         words = "at {place} it gives {claimed} where {truth} is needed"
         needed = f"{self.needed[k, 0]:.4g}"
-        note = Note(words, place=", ".join(point), claimed=said, truth=needed)
+        note = Note(words, place=", ".join(point), claimed=value, truth=needed)
         return replace(self, verdict="refuted", note=note, example=k)
 
     @property

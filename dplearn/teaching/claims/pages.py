@@ -1,17 +1,22 @@
-r"""Formulas of a page that make a claim, with their positions and the words around them.
+r"""Formulas of a page that make a claim, with positions and words, and `dplearn proofread`.
 
 Pages are never executed. Searches visit every character a bounded number of times.
 """
 
+import argparse
 import html
 import json
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from dplearn.core.display import print_json
 from dplearn.teaching.claims import reading
+from dplearn.teaching.claims.judging import Finding, proofread
 from dplearn.teaching.claims.reading import FIXED, LONGEST, SIGN, makes_claim, unbracketed
 
 MOST, _MANY = 10_000_000, 1_000
@@ -53,13 +58,13 @@ _AFTER = re.compile(r"\s*(?:[.,;:!?)\]—–|$]|\Z)|\s+(?![A-Za-z]+\()[A-Za-z]{2
 _OPERATORS = tuple("+-−*·/^=≤≥<>")
 # Words behind and before a formula that name its quantity.
 _BEHIND = re.compile(rf"[\s$)]*[-‑–]?\s*{reading.NOTIONS}", re.IGNORECASE)
-_SAID = re.compile(
+_QUANTITY = re.compile(
     r"(?<![A-Za-z])(?:(?P<variance>variance|方差)|(?P<sigma>standard\sdeviation|标准差)"
     r"|(?P<scale>scale(?:\sof)?|尺度(?:参数)?)|(?P<rdp>RDP))(?:\s(?:parameter|guarantee|bound))?"
     r"(?:\s(?:per|for)(?:\s\w+){1,3}?)?(?:\sis(?:\sequal\sto)?|\sof(?=\sat)|[为是取])?"
     r"(?P<most>\sat\smost)?\s*\Z"
 )
-_SAID_OF = {"variance": "Var", "sigma": r"\sigma", "scale": "b", "rdp": r"D_\alpha"}
+_LEFT_SIDES = {"variance": "Var", "sigma": r"\sigma", "scale": "b", "rdp": r"D_\alpha"}
 _MACRO = re.compile(
     r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*"
     r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,40}\}){0,80}\}){1,80})\}"
@@ -82,7 +87,17 @@ _MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")
 
 
 class Place(NamedTuple):
-    """A formula that makes a claim, its sentence, and its line of the file or cell."""
+    """A formula that makes a claim, with its position.
+
+    Parameters
+    ----------
+    formula, words : str
+        The claim and its sentence.
+    line, column : int
+        Position in the file or cell, >= 1.
+    cell : int or None
+        Number of the notebook's cell, >= 1.
+    """
 
     formula: str
     words: str
@@ -127,10 +142,10 @@ def places_in(content: bytes, name: str) -> list[Place]:
             raise ValueError(f"Expected a notebook, got something else in {name}.") from None
         kind = ".md"
     claims = (place._replace(cell=k) for k, cell in cells for place in _of_text(cell, kind))
-    found = list(islice(claims, _MANY + 1))
-    if len(found) > _MANY:
+    places = list(islice(claims, _MANY + 1))
+    if len(places) > _MANY:
         raise ValueError(f"Expected at most {_MANY:,} claims, got more in {name}.")
-    return found
+    return places
 
 
 def _decoded(content: bytes, name: str) -> str:
@@ -180,13 +195,13 @@ def _notion(text: str, start: int, end: int) -> str:
     r"""Return the notion or left side named beside a formula: ``DP``, ``Var \le ``, or ""."""
     if behind := _BEHIND.match(text[end : end + 60]):
         return reading.notion_of(behind[1])
-    said = _SAID.search(text, max(start - 60, 0), start)
-    if not said:
+    quantity = _QUANTITY.search(text, max(start - 60, 0), start)
+    if not quantity:
         return ""
-    left = next(x for name, x in _SAID_OF.items() if said[name])
+    left = next(x for name, x in _LEFT_SIDES.items() if quantity[name])
     gaussian = re.search("gauss|normal|高斯", text[max(start - 200, 0) : start], re.IGNORECASE)
     left = r"\sigma" if left == "b" and gaussian else left
-    return left + (r" \le " if said["most"] else " = ")
+    return left + (r" \le " if quantity["most"] else " = ")
 
 
 def _plain_formulas(text: str) -> Iterator[tuple[int, int, str]]:
@@ -260,3 +275,87 @@ def _sentence(text: str, start: int, end: int) -> str:
     assumed = "".join(f"${m[0]}$; " for m in FIXED.finditer(paragraph)) + assumed
     around = re.sub(r"</?[A-Za-z][^<>]{0,300}>", " ", f"{assumed} {before} {behind}")
     return " ".join(html.unescape(around).split())
+
+
+# Severities of verdicts; others are for information.
+_SEVERITY = {"refuted": "error", "depends": "warning", "conditional": "warning", "open": "warning"}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of `dplearn proofread`."""
+    command.set_defaults(run=_run)
+    command.add_argument("files", nargs="+", metavar="FILE", help=f"{', '.join(KINDS)}, or - (md)")
+    command.add_argument("--all", action="store_true", help="show what is not read as well")
+    command.add_argument("--strict", action="store_true", help="status 4 for an unstated condition")
+    command.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0")
+
+
+def status_of(verdicts: Sequence[str], *, strict: bool = False) -> int:
+    """Return the exit status: 1 refuted, 3 depends or open, 4 conditional if strict, else 0."""
+    if "refuted" in verdicts:
+        return 1
+    if {"depends", "open"} & {*verdicts}:
+        return 3
+    return 4 if strict and "conditional" in verdicts else 0
+
+
+def line_of(name: str, place: Place, finding: Finding) -> str:
+    """Return one line, as in ``a.md:3:5: error: refuted: ε' = qε: false for ... [G-E1/linear]``."""
+    where = f"{name}:cell {place.cell}" if place.cell else name
+    severity = _SEVERITY.get(finding.verdict, "info")
+    id = finding.entry + (f"/{finding.misprint}" if finding.misprint else "")
+    mark = f" [{id}]" if id else ""
+    formula = " ".join(place.formula.split())
+    text = f"{finding.verdict}: {formula}: {finding.reason}"
+    return f"{where}:{place.line}:{place.column}: {severity}: {text}{mark}"
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Judge the claims of the files, print them, and return the exit status."""
+    claims: list[tuple[str, Place]] = []
+    for name in options.files:
+        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as file:
+            content = file.read(MOST + 1)
+        claims += [(name, place) for place in places_in(content, "-.md" if name == "-" else name)]
+    rows: list[tuple[str, Place, Finding]] = []
+    for name, place in claims:
+        finding = proofread(place.formula, words=place.words)
+        rows.append((name, place, finding))
+        shown = options.all or finding.verdict != "not read"
+        if shown and not (options.json or options.sarif):
+            print(line_of(name, place, finding), flush=True)
+    counts = Counter(finding.verdict for *_, finding in rows)
+    if options.sarif:
+        print(json.dumps(_sarif(rows), indent=2, ensure_ascii=False))
+    elif options.json:
+        print_json([{"file": n, **p._asdict(), **f.to_dict()} for n, p, f in rows])
+    else:
+        silent = 0 if options.all else counts.pop("not read", 0)
+        parts = [f"{count} {verdict}" for verdict, count in counts.most_common()]
+        parts += [f"{silent} not read (--all shows them)"] if silent else []
+        print(f"{len(rows)} formulas make a claim{': ' * bool(rows)}{', '.join(parts)}.")
+    return status_of([f.verdict for *_, f in rows], strict=options.strict)
+
+
+def _sarif(rows: Sequence[tuple[str, Place, Finding]]) -> dict:
+    """Return the verdicts as a run of SARIF 2.1.0, as code scanners read it."""
+    results = [
+        {
+            "ruleId": finding.entry or finding.verdict,
+            "level": _SEVERITY.get(finding.verdict, "note"),
+            "message": {"text": f"{place.formula}: {finding.verdict}. {finding.reason}"},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": Path(name).as_posix()},
+                        "region": {"startLine": place.line, "startColumn": place.column},
+                    }
+                }
+            ],
+        }
+        for name, place, finding in rows
+        if finding.verdict != "not read"
+    ]
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    runs = [{"tool": {"driver": {"name": "dplearn proofread", "rules": []}}, "results": results}]
+    return {"$schema": schema, "version": "2.1.0", "runs": runs}

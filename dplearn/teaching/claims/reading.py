@@ -159,8 +159,8 @@ class Claim:
         says = self.right.names and (not _letter(self.right) or self.second_is_formula)
         if self.event:
             return bool(says) and self.event.startswith(("|", "u("))
-        chance = self.about in ("p", "adv", "auc", "scale", "rdp") and "epsilon" in self.right.names
-        return bool(says) and (chance or _is_claimed(self.about, self.left))
+        other = self.about in ("p", "adv", "auc", "scale", "rdp") and "epsilon" in self.right.names
+        return bool(says) and (other or _is_claimed(self.about, self.left))
 
 
 class Note(str):
@@ -173,9 +173,6 @@ class Note(str):
         note = super().__new__(cls, template.format(**values) if values else template)
         note.template, note.values = template, values
         return note
-
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
-        return (self.template,), self.values
 
 
 class ClaimNotReadError(ValueError):
@@ -205,15 +202,15 @@ def claims_of(text: str) -> tuple[list[Claim], str]:
     if (least := _LEAST.search(text)) and len(SIGN.findall(text)) > 1:  # as in ε' = f < 1
         text, beside = text[: least.start()], f"{beside}; {SIGN.split(text)[0]} {least[0]}"
     text, best = _BEST.subn("", text)
-    found = _said(text) or _of_law(text) or _of_event(text) or _relations(text)
-    if best and found[0].about == "rdp":
+    claims = _of_notion(text) or _of_law(text) or _of_event(text) or _relations(text)
+    if best and claims[0].about == "rdp":
         raise ValueError("Expected a closed form: an optimum over a set is not read.")
-    return found, beside
+    return claims, beside
 
 
 def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
     """Return the comparisons in a text, and the letters of those that cannot be parsed."""
-    found = list[Expression]()
+    read = list[Expression]()
     unread = {plain(fixed[1]) for fixed in FIXED.finditer(words[: 2 * LONGEST])}  # a fixed value
     chain = lambda m: ";".join(
         f" {m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]} "
@@ -231,12 +228,12 @@ def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
             condition = parse(part, printed=True)
             if not any(isinstance(s.what, str) and s.what[0] in "<>" for s in condition.program):
                 raise ValueError
-            found.append(condition)
+            read.append(condition)
         except ValueError:
             unread |= {*re.findall(r"[A-Za-z]+", plain(part))}
-    if len(found) > 1 and re.search(r"\bor\b|或|\\lor|\\vee", words):
-        return [], unread.union(*(condition.names for condition in found))  # alternatives
-    return found[:8], unread
+    if len(read) > 1 and re.search(r"\bor\b|或|\\lor|\\vee", words):
+        return [], unread.union(*(condition.names for condition in read))  # alternatives
+    return read[:8], unread
 
 
 def _right(text: str) -> Expression:
@@ -274,13 +271,13 @@ def notion_of(word: str) -> str:
 
 def laws(text: str) -> list[tuple[str, str]]:
     """Return the laws of noise in a formula with their scales or variances, without densities."""
-    found = []
+    sizes = []
     for law in _LAW.finditer(text):
         *mean, size = split(_COMMA, _held(text[law.end() :])[0])
         size = _IDENTITY.sub("", size).strip() if law[1] == "N" else size
         if (law[1] != "N" or mean[:1] == ["0"]) and not re.search(r"\\mid|[|;]", size):
-            found.append((law[1], size))
-    return found
+            sizes.append((law[1], size))
+    return sizes
 
 
 def makes_claim(text: str) -> bool:
@@ -293,15 +290,15 @@ def makes_claim(text: str) -> bool:
         return isinstance(error, ClaimNotReadError)
 
 
-def _said(text: str) -> list[Claim]:
+def _of_notion(text: str) -> list[Claim]:
     """Return the claim of (f, g)-DP, (ε', δ') = (f, g), f-zCDP or f-GDP."""
-    said = NOTION.match(text)
-    if not said:
+    match = NOTION.match(text)
+    if not match:
         return []
-    body = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)(?![a-z])", "", said[1].strip(" -$~")).strip()
+    body = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)(?![a-z])", "", match[1].strip(" -$~")).strip()
     whole = body[:1] == "(" and body[-1:] == ")" and not unbracketed(_ANY, body[:-1])
     parts = [split(SIGN, x)[-1] for x in split(_COMMA, body[1:-1] if whole else body)]
-    notion = notion_of(said[2])
+    notion = notion_of(match[2])
     if about := {"zCDP": "rho", "GDP": "mu", "RDP": "rdp"}.get(notion):
         return [_claim(about, parts[-1])] if len(parts) <= 1 + (notion == "RDP") else []
     if len(parts) > 1:
@@ -326,8 +323,8 @@ def _of_law(text: str) -> list[Claim]:
     if not law or not _NOISE.fullmatch(text[: law.start()]) or _held(text[law.end() :])[1].strip():
         return []
     normal = law[1] == "N"
-    found = [_claim("sigma" if normal else "scale", x) for _, x in laws(text[law.start() :])[:1]]
-    return [replace(c, root=normal) for c in found if c.right.names and not _letter(c.right)]
+    claims = [_claim("sigma" if normal else "scale", x) for _, x in laws(text[law.start() :])[:1]]
+    return [replace(c, root=normal) for c in claims if c.right.names and not _letter(c.right)]
 
 
 def _of_event(text: str) -> list[Claim]:

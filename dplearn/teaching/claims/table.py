@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.teaching.book import Formula, book
+from dplearn.teaching.book import book
 from dplearn.teaching.book.kit.domains import Choice, Domain, Log, Whole, by_name
-from dplearn.teaching.book.kit.entry import Setting
+from dplearn.teaching.book.kit.entry import Formula, Setting
 from dplearn.teaching.book.kit.expression import GREEK
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KIND_OF, LENGTHS, LETTERS, LISTS, VALUES
@@ -26,7 +26,6 @@ _PLAIN, _CORNERS, _RANDOM = 36, 28, 64
 # Typical values in examples, the simplest first.
 _USUAL = (1.0, 2.0, 10.0, 0.5, 0.1, 5.0, 100.0, 0.2, 3.0, 1000.0, 0.01, 20.0)
 _SMALL = (1e-5, 1e-6, 1e-7, 1e-3, 1e-2)
-_WIDTH = 3  # length of a list
 VALUE = "@"  # the column of the entry's value
 _SIGNS = {name: letter for letter, name in reversed(GREEK.items())} | {"Delta": "Δ", "xi": "ξ"}
 
@@ -98,7 +97,7 @@ class Table:
         """Values of every parameter: a column of numbers or of lists."""
         rng = np.random.default_rng(zlib.crc32(f"{self.entry.id} {self.setting.text}".encode()))
         columns: dict[str, NDArray] = {
-            name: _drawn(domain, _WIDTH if name in LISTS else 1, rng)
+            name: _drawn(domain, 3 if name in LISTS else 1, rng)
             for name, domain in self.domains.items()
         }
         if self.in_units:

@@ -9,19 +9,18 @@ import sys
 
 from dplearn.teaching.classroom.checks import Exercise, Mistake, check, mine, pictures, yours
 from dplearn.teaching.classroom.display import show
-from dplearn.teaching.classroom.evidence import Estimate, Evidence, estimate, estimate_delta
+from dplearn.teaching.classroom.evidence import Evidence, estimate, estimate_delta
 from dplearn.teaching.classroom.predictions import guess, predict, reveal
 from dplearn.teaching.classroom.programs import Program, settled
 
-# The networks of lessons are small: several threads only wait for each other, for minutes if the
-# machine is busy.
+# The lessons' networks are small: on a busy machine several threads would wait for each other for
+# minutes.
 if "ipykernel" in sys.modules:
     os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is imported later
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 
 __all__ = [
-    "Estimate",
     "Evidence",
     "Exercise",
     "Mistake",

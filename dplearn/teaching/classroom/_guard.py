@@ -1,6 +1,6 @@
-"""Guarded calls of a student's function: failures become one sentence, and the kernel survives.
+"""Guarded calls of a student's function, which turn every failure into one sentence.
 
-The function runs in a thread, since a thread that does not end can be abandoned.
+The function runs in a thread, which can be abandoned if it does not end.
 """
 
 import contextlib
@@ -16,13 +16,13 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-# Instructions of a function whose body is `...`.
+# Bytecode instructions of an empty body.
 _NOTHING = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}
-_PATIENCE = 10  # limit of a task by the clock, in multiples of its processor time
+_PATIENCE = 10  # limit of elapsed time, in multiples of the limit of processor time
 
 
 class Complaint(Exception):
-    """Failure of a student's function; the message says why, equal `kind`s count as equal."""
+    """Failure of a student's function; two failures of the same `kind` count as equal."""
 
     def __init__(self, message: str, kind: str) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class Complaint(Exception):
 
 
 class Busy(TimeoutError):
-    """Task that got too little processor time, on a busy machine or because it waits."""
+    """Error of a task that got too little processor time: the machine is busy or the task waits."""
 
 
 class Stop(BaseException):
@@ -41,7 +41,7 @@ class Stop(BaseException):
 
 
 def is_blank(function: Callable) -> bool:
-    """Return whether the body of `function` is empty."""
+    """Return whether a function's body is empty."""
     code = getattr(function, "__code__", None)
     return code is not None and all(
         each.opname == "RESUME" or (each.opname in _NOTHING and each.argval is None)
@@ -50,13 +50,13 @@ def is_blank(function: Callable) -> bool:
 
 
 def has_gap(code: CodeType | None) -> bool:
-    """Return whether code, or a function inside it, has a `...`: a gap or, rarely, an index."""
+    """Return whether code, or a function inside it, has a `...`, a gap or an index."""
     inside = code.co_consts if code else ()
     return any(each is ... or (isinstance(each, CodeType) and has_gap(each)) for each in inside)
 
 
 def guarded(function: Callable) -> Callable:
-    """Return `function`, called on copies; it raises Complaint if it fails or changes them."""
+    """Return a function that runs on copies and raises Complaint if it fails or changes them."""
 
     def call(*arguments: Any) -> Any:
         copies = [pickle.loads(pickle.dumps(a)) if _is_data(a) else a for a in arguments]
@@ -78,7 +78,7 @@ def guarded(function: Callable) -> Callable:
 
 
 def _is_data(value: Any) -> bool:
-    """Return whether `value` must not change: an array or a collection, not a generator."""
+    """Return whether a value is an array or a collection, which a function must not change."""
     return isinstance(value, (list, tuple, dict, set)) or hasattr(value, "dtype")
 
 
@@ -87,10 +87,10 @@ def _frozen(value: Any) -> bytes | None:
 
 
 def limited(task: Callable[[], Any], *, seconds: float) -> Any:
-    """Return the result of `task`, without its prints and warnings.
+    """Return the result of a task without its prints and warnings.
 
-    Raise TimeoutError after `seconds` of processor time, and Busy after ten times as long by the
-    clock.
+    TimeoutError is raised after `seconds` of processor time, Busy after ten times as much elapsed
+    time.
     """
     results: list[Any] = []
     clocks: list[Callable[[], float]] = []
@@ -99,7 +99,7 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
         if hasattr(time, "pthread_getcpuclockid"):
             own = time.pthread_getcpuclockid(threading.get_ident())
             clocks.append(lambda: time.clock_gettime(own))
-        else:  # macOS and Windows have no clock per thread
+        else:  # macOS and Windows have no clock for a thread
             began = time.process_time()
             clocks.append(lambda: time.process_time() - began)
         with contextlib.suppress(Stop):
@@ -108,15 +108,17 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
     thread = threading.Thread(target=work, daemon=True)
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if sys.platform == "emscripten":  # a page has no threads, and ends its worker instead
+        if sys.platform == "emscripten":  # a page has no threads; it ends its worker
             return task()
         thread.start()
         taken, end = 0.0, time.monotonic() + _PATIENCE * seconds
         while thread.is_alive() and taken < seconds and time.monotonic() < end:
             thread.join(0.02)
-            with contextlib.suppress(IndexError, OSError):  # it has not begun, or has just ended
+            with contextlib.suppress(
+                IndexError, OSError
+            ):  # the thread has not begun, or has just ended
                 taken = clocks[0]()
-        # Repeated for a second, since a bare `except` in the thread catches Stop.
+        # Repeated for a second, as a bare `except` in the thread catches Stop.
         for _ in range(100):
             if not thread.is_alive() or thread.ident is None:
                 break

@@ -1,17 +1,14 @@
-"""Numbers: reading what a student typed, and writing results.
-
-This module also runs in the Python of a page, which has no NumPy.
-"""
+"""Numbers that students type, and results as text; it runs in Pyodide, without NumPy."""
 
 import math
 from typing import Any
 
-_LONGEST = 88  # characters of a value in a counterexample
+_LONGEST = 88  # most characters of a value in a counterexample
 BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one."
 
 
 def read_number(value: Any) -> tuple[float | None, str]:
-    """Return the number that `value` stands for, or None and a sentence on what to type instead."""
+    """Return a value as a number, or None and a sentence on what to type instead."""
     if isinstance(value, str):
         return None, f"{value!r} is text; write the number without quotes."
     if callable(value):
@@ -34,7 +31,7 @@ def read_number(value: Any) -> tuple[float | None, str]:
 
 
 def as_floats(value: Any) -> Any:
-    """Return `value` as a float or nested lists of floats; arrays and tensors are accepted."""
+    """Return a number, sequence, array or tensor as a float or nested lists of floats."""
     value = unpacked(value.detach() if hasattr(value, "detach") else value)
     if not isinstance(value, (list, tuple, range)):
         return float(value)
@@ -50,7 +47,7 @@ def unpacked(value: Any) -> Any:
 
 
 def shape_of(numbers: Any) -> tuple[int, ...]:
-    """Return the shape of what `as_floats` returns."""
+    """Return the shape of a result of `as_floats`."""
     if not isinstance(numbers, list):
         return ()
     return (len(numbers), *(shape_of(numbers[0]) if numbers else ()))
@@ -63,7 +60,7 @@ def written(number: float) -> str:
 
 
 def written_value(value: Any, digits: int = 6) -> str:
-    """Return `value` on one line, shortened if it is long."""
+    """Return a value as text on one line, shortened if it is long."""
     text = _in_digits(value, digits)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 

@@ -1,7 +1,7 @@
-"""Predictions, exercises and self-tests of a lesson as interactive fields of its page.
+"""Predictions, exercises and self-tests as interactive fields of a lesson's page.
 
-The scripts in `ASSETS` give the verdicts of `Exercise.verdict` in a browser. Without scripts a
-page has the questions, and the result of a prediction opens with a click.
+The scripts in `ASSETS` give the same verdicts as `Exercise.verdict`. Without scripts the page
+shows the questions, and a click opens the result of a prediction.
 """
 
 import base64
@@ -19,7 +19,7 @@ from dplearn.teaching.classroom.display import PLOTLY
 from dplearn.teaching.classroom.html import code_of, from_cell, from_output
 from dplearn.teaching.classroom.sources import Lesson, exercise_key
 
-ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # files of a page with fields
+ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # needed by a page with fields
 
 _NO_GUESS = re.compile(r"^(.+): no guess yet\.", re.MULTILINE)
 _ON_PAPER = "<p>Note your answer on paper: the fields of this page need scripts.</p>"
@@ -28,7 +28,7 @@ _IN_JUPYTER = (
     " dplearn with <code>jupyter lab lessons/{name}.ipynb</code>, write the function and run its"
     " cell: it is tried on cases that the notebook does not show.</p>"
 )
-# Instructions for Jupyter in a notebook's text, and their replacements on a page.
+# Instructions for Jupyter in a notebook's text, and their replacements on the site.
 _OF_JUPYTER = {
     r"(In a new session, .*? Then replace|Replace) `None` by your number, .*? run the cell\.": (
         "Write your number in the field. It may be arithmetic, such as `3*2.5/10`."
@@ -46,7 +46,7 @@ _NO_FILE, _OURS = "ours, as no my_dp.py lies beside this notebook.", "ours; in J
 
 
 def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
-    """Return a built lesson as HTML with answer fields, for pages with Python if `python`."""
+    """Return a built lesson as HTML with answer fields; `python` adds fields for functions."""
     replaced = fields(lesson, cells, python=python)
     for cell in cells:
         if cell.cell_type == "markdown":
@@ -59,7 +59,7 @@ def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
 
 
 def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dict[str, str]:
-    """Return the HTML that replaces each cell with a question or an answer, by cell id."""
+    """Return the HTML of each cell with a question or an answer, by the cell's id."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
     elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)
@@ -81,7 +81,7 @@ def _printed(cell: Any) -> str:
 
 
 def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
-    """Return the statement and named values that `reveal` drew in a cell, by prediction."""
+    """Return the title and named values that `reveal` drew in a cell, for each prediction."""
     lines = {}
     for output in cell.outputs:
         data = output.get("data", {})
@@ -94,7 +94,7 @@ def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
 
 
 def _field(lesson: Lesson, ask: dict[str, Any], instead: str = _ON_PAPER) -> str:
-    """Return the HTML of a field; `ask` is the data of its script."""
+    """Return the HTML of a field, with data for its script and content for pages without."""
     data = html.escape(json.dumps({"lesson": lesson.number, **ask}, ensure_ascii=False))
     return f'<div class="ask" data-ask="{data}">{instead}</div>\n'
 
@@ -118,7 +118,7 @@ def _exercise(lesson: Lesson, cell: Any, exercise: Any, python: bool) -> str:
 
 
 def as_data(exercise: Exercise) -> dict[str, Any]:
-    """Return an exercise as data for a browser; each number has its tolerance."""
+    """Return an exercise as JSON data, with a tolerance for each number."""
 
     def number(value: float) -> list[Any]:
         result = value if math.isfinite(value) else "Infinity"  # JSON has no infinity
@@ -135,7 +135,7 @@ def as_data(exercise: Exercise) -> dict[str, Any]:
 
 
 def python_script(pyodide: Path) -> str:
-    """Return a script with the files of an unpacked Pyodide, which `kernel.js` starts."""
+    """Return a script that contains an unpacked Pyodide, for `kernel.js`."""
     named = {"core": "pyodide.mjs", "loader": "pyodide.asm.mjs", "lock": "pyodide-lock.json"}
     binary = ("pyodide.asm.wasm", "python_stdlib.zip")
     result: dict[str, Any] = {key: (pyodide / n).read_text("utf-8") for key, n in named.items()}
@@ -150,7 +150,7 @@ def python_script(pyodide: Path) -> str:
 
 
 def _sealed(cell: Any, names: Sequence[str]) -> str:
-    """Return a cell whose outputs are hidden until the guesses or a click; a script draws lines."""
+    """Return a cell whose outputs are hidden until all guesses are made, or until a click."""
     shown = ""
     for output in cell.outputs:
         words = output.get("data", {}).get("text/plain", "")

@@ -1,6 +1,7 @@
-"""Exercises with their right answers, usual mistakes and hints; self-tests."""
+"""Exercises with right answers, common mistakes and hints; multiple-choice self-tests."""
 
 import math
+import os
 import re
 import runpy
 from collections import Counter
@@ -8,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 
@@ -23,11 +25,20 @@ _MORE_DIGITS = "close: give four digits."
 _NEAR = "close, but not equal: something small is left out, or was rounded on the way."
 _LEFT_OUT = ", - for a question left out"
 _PER_CENT = "this is per cent; write it as a number between 0 and 1."
+_CHECKED = re.compile(r'^check\("(\d+\.\d+)", (\w+)\)', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """Wrong number or function from a common slip, with hints of increasing detail."""
+    """Wrong answer that a common slip gives.
+
+    Parameters
+    ----------
+    value : float or Callable
+        The wrong number or function.
+    hints : tuple of str
+        Hints of increasing detail.
+    """
 
     value: Any
     hints: tuple[str, ...]
@@ -35,13 +46,12 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Reply:
-    """Reply of a check to one answer; a repeated answer gets the next, plainer message."""
+    """Reply of a check to one answer, with a plainer message for each repetition."""
 
     outcome: Outcome
     head: str
     messages: tuple[str, ...]
     shown: tuple[str, ...] = ()  # lines of a counterexample, or one for each question
-    points: int = 0  # of a self-test
 
     def text(self, attempt: int = 0) -> str:
         """Return the reply as text, with a plainer message at each further attempt."""
@@ -53,6 +63,21 @@ class Reply:
 class Exercise:
     """Question whose answer is a number.
 
+    Parameters
+    ----------
+    key : str
+        Lesson and number, such as "3.1".
+    right : float
+        Right answer, any number, computed by the library; an int is compared exactly.
+    praise : str
+        Explanation of the right answer, which later parts do not need.
+    mistakes : tuple of Mistake
+        Common wrong answers, each distinguishable from `right`.
+    hints : tuple of str
+        Hints of increasing detail for all other wrong answers.
+    rtol : float
+        Relative tolerance of every comparison, > 0.
+
     Examples
     --------
     >>> halves = Exercise(key="0.1", right=0.5, praise="Indeed.", hints=("Divide 1 by 2.",),
@@ -63,12 +88,12 @@ class Exercise:
     '0.1 not yet, 2: Divide 1 by 2, not 2 by 1.'
     """
 
-    key: str  # lesson and number, such as "3.1"
-    right: float  # computed by the library; an int is compared exactly
-    praise: str  # what the right value shows; not needed later
-    mistakes: tuple[Mistake, ...]  # each distinguishable from `right`
-    hints: tuple[str, ...]  # for answers that no mistake explains, of increasing detail
-    rtol: float = 2e-3  # of every comparison
+    key: str
+    right: float
+    praise: str
+    mistakes: tuple[Mistake, ...]
+    hints: tuple[str, ...]
+    rtol: float = 2e-3
 
     def verdict(self, answer: Any) -> Reply:
         """Return the reply to `answer`, which may have any type."""
@@ -101,14 +126,14 @@ class Exercise:
 
 @dataclass(frozen=True)
 class SelfTest:
-    """Questions with one right choice each; the answer is a string of letters."""
+    """Multiple-choice questions, answered by a string of letters."""
 
     key: str  # such as "10.test"
-    choices: tuple[dict[str, str], ...]  # per question, from `questions`
+    choices: tuple[dict[str, str], ...]  # of each question, a reason for each letter
 
     @property
     def right(self) -> str:
-        """The right letter of each question."""
+        """Right letter of each question."""
         return sources.right_letters(self.choices)
 
     def verdict(self, answer: Any) -> Reply:
@@ -131,19 +156,29 @@ class SelfTest:
         outcome, head = "wrong", f"{self.key} not yet, {points} of {count}"
         if points == count:
             outcome, head = "right", f"{self.key} right, {count} of {count}"
-        return Reply(outcome, head, ("the lines above say more.",), tuple(shown), points)
+        return Reply(outcome, head, ("the lines above say more.",), tuple(shown))
 
 
-# How often each exercise got the same slip, or the same unexplained answer.
+# Number of times that an exercise got the same slip, or the same unexplained answer.
 _repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
 
-def check(key: str, answer: Any, *, keep: bool = False) -> None:
-    """Print the verdict of exercise `key` on `answer`; a wrong answer raises no error.
+def check(key: str, answer: Any) -> None:
+    """Print the verdict of an exercise on an answer; a wrong answer raises no error.
 
-    Hints get plainer as the same slip, or the same unexplained number, comes again. LessonError
-    is raised if the lessons around the notebook have no such exercise. With `keep`, a right
-    function is written to ``my_dp.py`` beside the notebook.
+    Hints get plainer as the same slip, or the same unexplained number, comes again.
+
+    Parameters
+    ----------
+    key : str
+        Key of an exercise of the lessons around the notebook, such as "3.2".
+    answer : Any
+        Number, letters or function; None is an answer not given yet.
+
+    Raises
+    ------
+    LessonError
+        If no lesson around the working directory has the exercise.
 
     Examples
     --------
@@ -156,56 +191,110 @@ def check(key: str, answer: Any, *, keep: bool = False) -> None:
     print(verdict.text(_repeats[key, slip]))
     _repeats[key, slip] += 1
     if verdict.outcome == "right" and callable(exercise.right):
-        from dplearn.teaching.classroom import saved  # a page saves no file
-
-        offer = "for later lessons: put `, keep=True` before the last bracket, and run it again."
-        print(f"  {saved.save(key, exercise, answer) if keep else offer}")
+        print("  for later lessons: copy it, with its imports, into my_dp.py beside this notebook.")
 
 
 def mine(name: str) -> Callable:
-    """Return the student's function `name` if ``my_dp.py`` has it and it is right, otherwise ours.
+    """Return a student's function if ``my_dp.py`` has it and it is right, otherwise ours.
 
-    Its origin is printed. LessonError is raised if no exercise asks for `name`.
+    A line that names its origin is printed. ``$DPLEARN_MINE`` is another path of the file; if it
+    is empty, no file is read.
+
+    Parameters
+    ----------
+    name : str
+        Name of a function that an exercise asks for, such as "delta_of".
+
+    Returns
+    -------
+    Callable
+        The student's function or, if it is absent or not right, that of the exercise.
+
+    Raises
+    ------
+    LessonError
+        If no exercise asks for the function.
     """
-    from dplearn.teaching.classroom import saved
-
-    key = saved.keys().get(name, "")
-    exercise = exercise_of(key) if key else None
+    texts = (lesson.source.read_text(encoding="utf-8") for lesson in sources.lessons().values())
+    keys = {checked: key for text in texts for key, checked in _CHECKED.findall(text)}
+    exercise = exercise_of(keys[name]) if name in keys else None
     if not callable(right := getattr(exercise, "right", None)):
         raise LessonError(f"Expected the name of a function that an exercise asks for, got {name}.")
-    function, whose = saved.load(name, key, exercise)
-    print(f"{name}: {whose}")
+    function, origin = _load(name, exercise)
+    print(f"{name}: {origin}")
     return function or right
+
+
+def _load(name: str, exercise: Any) -> tuple[Callable | None, str]:
+    """Return a student's function, or None unless it is right, and a phrase on its origin."""
+    file = os.environ.get("DPLEARN_MINE", "my_dp.py")
+    path = Path(file)
+    if not file or not path.exists():
+        return None, "ours, as no my_dp.py lies beside this notebook."
+    try:
+        function = runpy.run_path(str(path), run_name="my_dp").get(name)
+    except BaseException as error:  # also exit()
+        why = f"{type(error).__name__}: {error}".rstrip(": .")
+        return None, f"ours, as {path.name} stops with {why}."
+    if function is None:
+        return None, f"ours, as {path.name} has none; exercise {exercise.key} asks for one."
+    if (outcome := exercise.verdict(function).outcome) != "right":
+        verdict = outcome if outcome == "not judged" else "not right"
+        return None, f"ours, as the one in {path.name} is {verdict} in exercise {exercise.key}."
+    return function, f"yours, from {path.name}."
 
 
 @dataclass(frozen=True)
 class Used:
-    """Function, and whether it is "yours" or "ours"."""
+    """Function with its origin, "yours" or "ours"."""
 
     function: Callable
     whose: str
 
     def __call__(self, *arguments: Any) -> Any:
-        """Return what the function returns."""
         return self.function(*arguments)
 
 
 def yours(key: str, answer: Any) -> Used:
-    """Return the student's answer to a code exercise if it is right, otherwise ours."""
+    """Return a student's function if it is right, otherwise ours.
+
+    Parameters
+    ----------
+    key : str
+        Key of an exercise that asks for a function, such as "3.1".
+    answer : Any
+        The student's function.
+    """
     exercise = exercise_of(key)
     right = exercise.verdict(answer).outcome == "right"
     return Used(answer, "yours") if right else Used(exercise.right, "ours")
 
 
 def pictures(number: str) -> Any:
-    """Return the names in ``figures.py`` of a lesson: functions that draw its pictures."""
+    """Return the functions of a lesson's ``figures.py``, which draw its pictures.
+
+    Parameters
+    ----------
+    number : str
+        Two digits of the lesson, such as "13".
+
+    Returns
+    -------
+    SimpleNamespace
+        All names that the file defines.
+
+    Raises
+    ------
+    LessonError
+        If no lesson has the number.
+    """
     if (lesson := sources.lessons().get(number)) is None:
         raise LessonError(f"Expected the number of a lesson, such as '13', got {number!r}.")
     return SimpleNamespace(**runpy.run_path(str(lesson.figures)))
 
 
 def exercise_of(key: str) -> Any:
-    """Return exercise `key` of the lessons around the working directory, or raise LessonError."""
+    """Return an exercise of the lessons around the working directory, or raise LessonError."""
     lesson = sources.lessons().get(key.partition(".")[0].zfill(2))
     by_key = exercises(lesson) if lesson else {}
     if key not in by_key:
@@ -216,7 +305,7 @@ def exercise_of(key: str) -> Any:
 
 @cache
 def exercises(lesson: Lesson) -> dict[str, Any]:
-    """Return a lesson's exercises, then its self-tests, by key; an appendix has none."""
+    """Return a lesson's exercises and then its self-tests, by key; an appendix has none."""
     if not lesson.exercises.exists():
         return {}
     every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
@@ -225,5 +314,5 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
 
 
 def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
-    """Return the self-test of a lesson's part of `CHOSEN`; it may have no questions."""
+    """Return the self-test in a part of a lesson, which may have no questions."""
     return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

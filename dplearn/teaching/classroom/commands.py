@@ -1,26 +1,25 @@
-"""``dplearn lessons``: begin a lesson, build notebooks from their sources, and mark them."""
+"""``dplearn lessons build``: notebooks from their sources, and the tables that list them."""
 
 import argparse
-import itertools
 import re
 import sys
 import time
 from pathlib import Path
 
 from dplearn.teaching.classroom import sources
-from dplearn.teaching.classroom.duration import counted, too_much
 from dplearn.teaching.classroom.sources import Lesson, LessonError
 
-# Marks around the map of all lessons in lessons/README.md, and patterns of a lesson's title, time
-# and question.
+# Marks around the table of lessons in lessons/README.md, and patterns of a lesson's title, time and
+# question, its columns.
 START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map -->"
 _COLUMNS = (r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$")
 _MAP = "| | lesson | time | its question |\n|---|---|---|---|\n"
 _ENTRY = re.compile(r"\]\(formulas\.md#([\w-]+)")
+LIMITS = {"words": 1300, "lines of code": 60, "minutes": 50}  # of a lesson in class
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
-    """Add the commands for authors of lessons to `parser`."""
+    """Add the commands for authors of lessons to a parser."""
     commands = parser.add_subparsers(dest="action", required=True, parser_class=type(parser))
     build = commands.add_parser("build", help="execute sources and store their notebooks")
     build.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default: all of them")
@@ -30,92 +29,47 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     about = "write the edition with teaching notes and solutions there instead"
     edition.add_argument("--instructor", type=Path, metavar="FOLDER", help=about)
     build.set_defaults(run=_build)
-    new = commands.add_parser("new", help="write the skeleton of a lesson, text and exercises")
-    new.add_argument("number", metavar="NN")
-    new.add_argument("title", metavar="TITLE")
-    new.set_defaults(run=_new)
-    marks = commands.add_parser("grade", help="run students' notebooks and print their marks")
-    marks.add_argument("files", nargs="+", type=Path, metavar="FILE.ipynb")
-    marks.set_defaults(run=_grade)
-    for command in (build, new, marks):
-        command.add_argument("--folder", type=Path, help="the folder lessons; default: around here")
-
-
-def _grade(options: argparse.Namespace) -> int:
-    from dplearn.teaching.classroom.grading import grade
-
-    for path in options.files:
-        marks = grade(path, folder=options.folder)
-        print(path.name, *(f"  {m.points}/{m.possible}  {m.words}" for m in marks), sep="\n")
-        print(f"  {sum(m.points for m in marks)}/{sum(m.possible for m in marks)}  total")
-    return 0
-
-
-def _new(options: argparse.Namespace) -> int:
-    """Write the skeleton of a new lesson, and return exit status 0."""
-    folder = options.folder or sources.lessons_folder()
-    number, every = options.number.zfill(2), sources.lessons(folder)
-    if not (folder / "sources" / "template").is_dir():
-        raise LessonError(f"Expected the folder of lessons, with sources/template, got {folder}.")
-    if not re.fullmatch(r"[0-8]\d", number):
-        raise ValueError(f"Expected a number NN below 90, got {number}; 90 shows an appendix.")
-    if number in every:
-        raise ValueError(f"Expected a number that is free, got {number}: {every[number].folder}.")
-    words = re.findall(r"[a-z0-9]+", options.title.lower())
-    if not words:
-        raise ValueError(f"Expected a title with words, got {options.title!r}.")
-    lesson = Lesson(folder / "sources" / "_".join([number, *words]))
-    values = {"NUMBER": lesson.number, "TITLE": options.title, "KEY": f"{int(lesson.number)}"}
-    lesson.folder.mkdir()
-    for path in (lesson.source, lesson.exercises, lesson.figures):
-        text = (folder / "sources" / "template" / path.name).read_text(encoding="utf-8")
-        text = re.sub("|".join(values), lambda word: values[word[0]], text)
-        path.write_text(text, encoding="utf-8")
-        print(f"wrote  {path}")
-    print(f"Replace every TODO, then: dplearn lessons build {lesson.number}")
-    return 0
+    build.add_argument("--folder", type=Path, help="the folder lessons; default: around here")
 
 
 def _build(options: argparse.Namespace) -> int:
     """Build or check lessons; return exit status 1 if one fails or is stale."""
-    try:
-        folder = options.folder or sources.lessons_folder()
-        every, readme = sources.lessons(folder), folder / "README.md"
-        numbers = [number.zfill(2) for number in options.numbers or every]
-        if absent := [number for number in numbers if number not in every]:
-            raise ValueError(f"Expected one of {', '.join(every)}, got lesson {absent[0]}.")
-        chosen = [every[number] for number in numbers]
-        if options.check:
-            return _report(chosen, readme)
-        for lesson in chosen:
-            from dplearn.teaching.classroom.build import build  # Jupyter is needed only here.
+    folder = options.folder or sources.lessons_folder()
+    every, readme = sources.lessons(folder), folder / "README.md"
+    numbers = [number.zfill(2) for number in options.numbers or every]
+    if absent := [number for number in numbers if number not in every]:
+        raise ValueError(f"Expected one of {', '.join(every)}, got lesson {absent[0]}.")
+    chosen = [every[number] for number in numbers]
+    if options.check:
+        return _report(chosen, readme)
+    from dplearn.teaching.classroom.build import build  # imports Jupyter
 
-            start, edition = time.monotonic(), "instructor" if options.instructor else "student"
+    for lesson in chosen:
+        start, edition = time.monotonic(), "instructor" if options.instructor else "student"
+        try:
             target = build(lesson, edition=edition, folder=options.instructor)
-            print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
-        if not options.instructor:
-            _warn(chosen)
-        if readme.exists() and not options.instructor:
-            for path, text in _written(readme).items():
-                path.write_text(text, encoding="utf-8")
-    except LessonError as error:
-        print(error, file=sys.stderr)
-        return 1
+        except LessonError as error:
+            print(error, file=sys.stderr)
+            return 1
+        print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
+    if not options.instructor:
+        print("".join(map(sources.outdated, chosen)), end="")
+        for path, text in _written(readme).items() if readme.exists() else ():
+            path.write_text(text, encoding="utf-8")
     return 0
 
 
 def _report(chosen: list[Lesson], readme: Path) -> int:
-    """Print the length of each lesson, then all faults; return exit status 1 if there are any."""
+    """Print the length of each lesson, then all faults; return exit status 1 if it has any."""
     faults = []
     for lesson in chosen:
         if reason := sources.is_stale(lesson):
             faults.append(f"stale  {lesson.name}: {reason}")
         elif lesson.number < "90":
             load = counted(lesson)
-            row = f"{lesson.number}  {load.words:5} words {load.lines:4} lines"
-            print(f"{row} {load.minutes:4.0f} minutes")
+            print(lesson.number, *(f"{n:5} {what}" for what, n in load.items()))
             faults += [f"long   {lesson.name}: {each}" for each in too_much(load)]
-    _warn([lesson for lesson in chosen if lesson.notebook.exists()])
+    print("".join(map(sources.outdated, chosen)), end="")
     for path, text in _written(readme).items() if readme.exists() else ():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             faults.append(f"stale  {path.name}: it differs from the lessons")
@@ -123,14 +77,32 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
     return 1 if faults else 0
 
 
-def _warn(built: list[Lesson]) -> None:
-    """Print which Chinese texts are out of date, which is no fault."""
-    for each in itertools.chain(*map(sources.outdated, built)):
-        print(each)
+def counted(lesson: Lesson) -> dict[str, int]:
+    """Return the words, lines of code and planned minutes of a lesson's part in class."""
+    words, lines = 0, 0
+    for cell in sources.built_cells(lesson):
+        if cell.cell_type == "code":
+            folded = sources.FOLDED in cell.metadata.get("tags", ())
+            lines += 0 if folded else len([*filter(str.strip, cell.source.splitlines())])
+            continue
+        # Drop link addresses and folded text, but not the summary of a fold.
+        seen = re.sub(r"(?s)<summary>(.*?)</summary>.*?(?=</details>)", r"\1", cell.source)
+        seen = re.sub(r"</?details>|\]\([^)]*\)", " ", seen)
+        in_class, *home = re.split(r"^(?=## \d+ At home)", seen, maxsplit=1, flags=re.MULTILINE)
+        words += len(re.findall(r"\S*\w\S*", in_class))
+        if home:
+            break
+    minutes = sum(sources.timetable(lesson.source.read_text(encoding="utf-8")).values())
+    return {"words": words, "lines of code": lines, "minutes": minutes}
+
+
+def too_much(load: dict[str, int]) -> list[str]:
+    """Return a phrase for each limit of a lesson in class that is exceeded."""
+    return [f"{n} {what}, at most {LIMITS[what]}" for what, n in load.items() if n > LIMITS[what]]
 
 
 def _written(readme: Path) -> dict[Path, str]:
-    """Return the texts of the README, with the map of lessons, and of the list of formulas."""
+    """Return the text of the README with its table of lessons, and of the list of formulas."""
     from dplearn.teaching.book import book
     from dplearn.teaching.book.sentences import Wording, group_name
 
@@ -142,7 +114,7 @@ def _written(readme: Path) -> dict[Path, str]:
         rows += f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"
         for id in {id for cell in cells for id in _ENTRY.findall(cell.source)}:
             naming.setdefault(id, []).append(f"[{lesson.number}]({lesson.notebook.name})")
-    # From the last start mark before the end mark.
+    # The text from the last start mark before the end mark.
     if not (old := re.search(f"{START}(?:(?!{START}).)*{END}", text, re.DOTALL)):
         raise LessonError(f"Expected {START} and {END} in {readme}.")
     parts, words = [f"# Formulas of the book\n\n{START}\n"], Wording()

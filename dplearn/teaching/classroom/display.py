@@ -1,4 +1,4 @@
-"""Show a figure as one output that every reader can use: live chart, still image, words."""
+"""Figures as one notebook output: a live chart or drawing, a picture and a text."""
 
 import base64
 import hashlib
@@ -18,23 +18,30 @@ import numpy as np
 from dplearn.teaching.classroom.sources import lessons, lessons_folder
 
 PLOTLY = "application/vnd.plotly.v1+json"
-SVG = "text/vnd.dplearn.svg"  # a drawing as the site shows it; notebooks show its picture
+SVG = "text/vnd.dplearn.svg"  # a drawing for the site; notebooks show its picture
 NUMBERS = "text/vnd.dplearn.numbers"  # for tests; no notebook viewer shows it
-# Colours of a PNG: few make line charts small at no visible loss; heatmaps need more.
+# Numbers of colours of a PNG: few make line charts small, heatmaps need more.
 _COLOURS, _SHADES = 64, 256
 
 
 def show(figure: Any, alt: str) -> None:
-    """Display `figure` with `alt`, a sentence that says what it shows.
+    """Display a figure as one output: a live chart or drawing, a picture and a text.
 
-    The figure is Plotly's, a `Sheet`, the name of an SVG file below ``lessons/sources``, or an
-    HTML page, for which a built lesson has the picture ``page.png`` of its folder.
+    Pictures are drawn when lessons are built; a student's run takes them from the lessons'
+    notebooks if the figure has the same numbers. Outside Jupyter only `alt` is printed.
 
-    Jupyter gets one output in three forms: the live chart or the drawing, a picture, and `alt`.
-    The picture is drawn when lessons are built; a student's run takes it from the lessons'
-    notebooks if the figure still has the same numbers. `alt` must state the key numbers, for
-    readers who cannot see the chart: ValueError is raised if it has none. Tests compare `alt`, the
-    drawing and the chart's `numbers` with every new run. Outside Jupyter `alt` is printed.
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure, Sheet or str
+        Chart, drawing, name of an SVG file below ``lessons/sources``, or HTML page, for which a
+        built lesson shows ``page.png`` of its folder.
+    alt : str
+        Sentence that states the figure's key numbers, for readers who cannot see it.
+
+    Raises
+    ------
+    ValueError
+        If `alt` has no digit.
     """
     if not any(character.isdigit() for character in alt):
         raise ValueError(f"Expected alt to state the key numbers, got alt={alt!r}.")
@@ -46,18 +53,9 @@ def show(figure: Any, alt: str) -> None:
 
     from dplearn.teaching.figures.drawings import Sheet
 
+    building = os.environ.get("DPLEARN_PNG") == "1"
     if isinstance(figure, str) and figure.startswith("<!doctype html>"):
-        look = 'style="width: 100%; height: 900px; border: 0"'
-        drawn = (
-            f'<iframe title="{html.escape(alt)}" {look} srcdoc="{html.escape(figure)}"></iframe>'
-        )
-        if os.environ.get("DPLEARN_PNG") == "1":
-            (still,) = lessons_folder().glob("sources/*/page.png")
-            data = base64.b64encode(still.read_bytes()).decode()
-            drawn = (
-                f'<img class="page" alt="{html.escape(alt)}" src="data:image/png;base64,{data}">'
-            )
-        display({"text/html": drawn, "text/plain": alt}, raw=True)
+        display({"text/html": _page(figure, alt, building), "text/plain": alt}, raw=True)
         return
     bundle, metadata = {"text/plain": alt}, {}
     if isinstance(figure, (Sheet, str)):
@@ -69,7 +67,6 @@ def show(figure: Any, alt: str) -> None:
         drawn = json.loads(figure.to_json()) | {"config": {"displayModeBar": False}}
         bundle |= {PLOTLY: drawn, NUMBERS: (shows := numbers(drawn))}
         chart, origin = figure.to_dict(), digest(drawn)
-    building = os.environ.get("DPLEARN_PNG") == "1"
     if picture := png(chart, origin) if building else _stored().get(shows):
         bundle["image/png"] = picture
         size = {k: chart["layout"].get(k) for k in ("width", "height")}
@@ -79,14 +76,25 @@ def show(figure: Any, alt: str) -> None:
     display(bundle, raw=True, metadata=metadata)
 
 
+def _page(page: str, alt: str, building: bool) -> str:
+    """Return an HTML page in a frame or, in a built lesson, the picture of its folder."""
+    alt = html.escape(alt)
+    if not building:
+        look = 'style="width: 100%; height: 900px; border: 0"'
+        return f'<iframe title="{alt}" {look} srcdoc="{html.escape(page)}"></iframe>'
+    (still,) = lessons_folder().glob("sources/*/page.png")
+    data = base64.b64encode(still.read_bytes()).decode()
+    return f'<img class="page" alt="{alt}" src="data:image/png;base64,{data}">'
+
+
 def image(svg: str, alt: str) -> str:
-    """Return a drawing with `alt` as an HTML image, which JupyterLab shows without trust."""
+    """Return a drawing as an HTML image with a text, which JupyterLab shows without trust."""
     data = base64.b64encode(svg.encode()).decode()
     return f'<img alt="{html.escape(alt)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def _as_chart(svg: str) -> dict[str, Any]:
-    """Return a chart that contains only the drawing, for Plotly to make a picture of it."""
+    """Return a chart that contains only the drawing, from which Plotly makes a PNG."""
     width, height = map(float, re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2])
     place = {"xref": "paper", "yref": "paper", "x": 0, "y": 1, "sizex": 1, "sizey": 1}
     drawn = {"source": re.findall('"(data:.*)"', image(svg, ""))[0], "sizing": "stretch", **place}
@@ -97,11 +105,11 @@ def _as_chart(svg: str) -> dict[str, Any]:
 
 @cache
 def _stored() -> dict[str, str]:
-    """Return the notebooks' stored PNGs, keyed by the numbers or the drawing they show."""
+    """Return the PNGs of the lessons' notebooks, keyed by their numbers or drawing."""
     try:
         notebooks = [one.notebook for one in lessons().values() if one.notebook.exists()]
         cells = [c for n in notebooks for c in json.loads(n.read_text(encoding="utf-8"))["cells"]]
-    except (OSError, ValueError, KeyError):  # no lessons are here, or one is half written
+    except (OSError, ValueError, KeyError):  # no lessons, or a notebook that is half written
         return {}
     outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
     shown = ("".join(data.get(NUMBERS) or data.get(SVG, "")) for data in outputs)
@@ -110,7 +118,7 @@ def _stored() -> dict[str, str]:
 
 
 def numbers(chart: dict[str, Any]) -> str:
-    """Return a chart's titles, and the lengths and five values of each trace in four digits."""
+    """Return a chart's titles, and the length and five values of each trace in four digits."""
     rows = []
     for drawn in (chart, *chart.get("frames", ())):
         rows.append(drawn.get("layout", {}).get("title", {}).get("text", ""))
@@ -128,7 +136,7 @@ def _five(values: Any) -> str:
         values = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
     every = np.ravel(np.array(values, dtype=object))
     sizes = [abs(each) for each in every if isinstance(each, (int, float)) and math.isfinite(each)]
-    # Values that should be 0 are about 1e-17 and differ between machines.
+    # Rounding errors around 0 differ between machines.
     least = 1e-12 * max(sizes, default=0)
     places = np.unique(np.linspace(0, every.size - 1, 5).round().astype(int))[: every.size]
     near = lambda each: f"{0.0 if abs(each) <= least else each:.4g}"
@@ -137,12 +145,12 @@ def _five(values: Any) -> str:
 
 
 def digest(drawn: Any) -> str:
-    """Return a digest of a chart, or of a drawing and its words, which its PNG stores."""
+    """Return a digest of a chart, or of a drawing and its text, to be stored in its PNG."""
     return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def png(chart: dict[str, Any], origin: str) -> str:
-    """Return a chart as a small PNG in base64 that holds its `origin`; "" without a browser."""
+    """Return a chart as a PNG in base64 that contains `origin`, or "" without a browser."""
     browser = os.environ.get("BROWSER_PATH") or shutil.which("chromium")
     if not browser or not os.path.exists(browser):
         return ""
@@ -152,18 +160,18 @@ def png(chart: dict[str, Any], origin: str) -> str:
     except ImportError:
         return ""
     os.environ["BROWSER_PATH"] = browser
-    # One browser for the whole lesson, and no script fetched from elsewhere.
+    # One browser serves the whole lesson and fetches no script.
     page = kaleido.PageGenerator(mathjax=False)
     kaleido.start_sync_server(page_generator=page, silence_warnings=True)
-    # JupyterLab shows the picture at its own size until the mouse wakes the live chart: both must
-    # have the same size, or wide pictures are cut.
+    # JupyterLab shows the picture until the mouse moves over it, then the live chart: both have
+    # the same size, as a wider picture would be cut.
     scale = 1 if chart["data"] else 2
     raw = kaleido.calc_fig_sync(chart, opts={"format": "png", "scale": scale})
     small = io.BytesIO()
     picture = Image.open(io.BytesIO(raw)).convert("RGBA")
     white = Image.new("RGBA", picture.size, "white")
     opaque = Image.alpha_composite(white, picture).convert("RGB")
-    # Maximum coverage keeps the few pixels of a small red label red.
+    # Maximum coverage preserves the colour of a small label.
     shaded = not chart["data"] or any(t["type"] == "heatmap" for t in chart["data"])
     colours = _SHADES if shaded else _COLOURS
     few = opaque.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)

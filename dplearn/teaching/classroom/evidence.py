@@ -1,6 +1,4 @@
-"""One number obtained in three independent ways, compared with a printed one."""
-
-from __future__ import annotations
+"""A number computed by three independent methods and compared with a printed one."""
 
 import math
 from collections.abc import Callable
@@ -10,21 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-# Closed form and quadrature are both deterministic: they must agree far beyond what is printed.
+# Closed form and quadrature are deterministic and agree in more digits than are printed.
 _RTOL = 1e-6
-_CONFIDENCE = 0.999  # of all intervals
+_CONFIDENCE = 0.999
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean of independent draws with its two-sided normal interval of 99.9 %."""
+    """Mean of independent draws with its two-sided normal interval of 99.9 %."""
 
     value: float
     lower: float
     upper: float
     draws: int
 
-    def map(self, function: Callable[[float], float]) -> Estimate:
+    def map(self, function: Callable[[float], float]) -> "Estimate":
         """Return the estimate and interval of an increasing `function` of the mean."""
         low, middle, high = (float(function(x)) for x in (self.lower, self.value, self.upper))
         return Estimate(middle, low, high, self.draws)
@@ -38,7 +36,12 @@ class Estimate:
 
 
 def estimate(samples: ArrayLike) -> Estimate:
-    """Return the mean of independent `samples`, with the interval of the central limit theorem.
+    """Return the mean of independent samples with the interval of the central limit theorem.
+
+    Parameters
+    ----------
+    samples : array_like
+        At least two independent draws, shape (n,).
 
     Examples
     --------
@@ -52,9 +55,14 @@ def estimate(samples: ArrayLike) -> Estimate:
 
 
 def estimate_delta(epsilon: float, losses: ArrayLike) -> Estimate:
-    r"""Return delta at `epsilon` from simulated releases, :math:`E(1-e^{\varepsilon-L})_+`.
+    r"""Return an estimate of delta, :math:`E(1-e^{\varepsilon-L})_+`, from simulated releases.
 
-    `losses` are the privacy losses of independent releases with the record, in nats.
+    Parameters
+    ----------
+    epsilon : float
+        Where delta is estimated, >= 0, in nats.
+    losses : array_like
+        Privacy losses of independent releases with the record, in nats, shape (n,).
 
     Examples
     --------
@@ -66,7 +74,22 @@ def estimate_delta(epsilon: float, losses: ArrayLike) -> Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """One quantity by three independent methods; printing it shows the verdict.
+    """A quantity by three independent methods; printing it shows the verdict.
+
+    Parameters
+    ----------
+    what : str
+        The quantity in words.
+    closed : float
+        Value of the formula, any number.
+    exact : float
+        Value of the definition, any number, computed by `exact_by`.
+    simulated : Estimate
+        Value of a simulation.
+    printed : float or None
+        Value in print, any number, which is refuted or not; None without one.
+    exact_by : str
+        Method of `exact`, such as "enumeration".
 
     Examples
     --------
@@ -81,22 +104,22 @@ class Evidence:
       verdict      the three ways agree; as printed it is refuted
     """
 
-    what: str = field(kw_only=False)  # the quantity, in words
-    closed: float  # from the formula
-    exact: float  # from the definition, by `exact_by`
+    what: str = field(kw_only=False)
+    closed: float
+    exact: float
     simulated: Estimate
-    printed: float | None = None  # a value found in print, to be refuted or not
-    exact_by: str = "quadrature"  # or "enumeration" or the like
+    printed: float | None = None
+    exact_by: str = "quadrature"
 
     @property
     def agree(self) -> bool:
-        """Whether the closed form equals the exact value and lies in the interval."""
+        """Whether the closed form equals the exact value and lies in the simulated interval."""
         close = math.isclose(self.closed, self.exact, rel_tol=_RTOL)
         return close and self.closed in self.simulated
 
     @property
     def refuted(self) -> bool:
-        """Whether the printed value lies outside the interval while the three ways agree."""
+        """Whether the three methods agree and the printed value lies outside the interval."""
         return self.agree and self.printed is not None and self.printed not in self.simulated
 
     def __str__(self) -> str:

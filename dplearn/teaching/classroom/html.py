@@ -1,7 +1,4 @@
-"""Notebooks as HTML without Jupyter: text, folded code, live pictures.
-
-The site writes the files that a page needs, KaTeX and `page.js`, beside it.
-"""
+"""Notebooks as HTML with folded code and live charts; a page needs the files `NEEDED`."""
 
 import html
 import json
@@ -34,7 +31,7 @@ _FILE = """\
 
 
 def linked(title: str, body: str, names: Sequence[str], *, root: str) -> str:
-    """Return a whole HTML file whose styles and scripts are in the folder `root`."""
+    """Return an HTML file whose styles and scripts are in the folder `root`."""
     style, script = f'<link rel="stylesheet" href="{root}%s">', f'<script src="{root}%s"></script>'
     styles = "\n".join(style % name for name in names if name.endswith("css"))
     scripts = "\n".join(script % name for name in names if name.endswith("js"))
@@ -42,14 +39,14 @@ def linked(title: str, body: str, names: Sequence[str], *, root: str) -> str:
 
 
 def from_cell(cell: Any) -> str:
-    """Return a cell with its outputs; the code of a picture is folded."""
+    """Return the HTML of a cell with its outputs."""
     if cell.cell_type == "markdown":
         return from_markdown(cell.source)
     return code_of(cell) + "".join(map(from_output, cell.outputs))
 
 
 def code_of(cell: Any) -> str:
-    """Return the code of a cell, folded if it only draws."""
+    """Return the HTML of a cell's code, folded if it only draws."""
     shown = _coloured(cell.source)
     if FOLDED in cell.metadata.get("tags", ()):
         drawn = any({PLOTLY, SVG} & set(output.get("data", ())) for output in cell.outputs)
@@ -59,7 +56,7 @@ def code_of(cell: Any) -> str:
 
 
 def from_output(output: Any) -> str:
-    """Return one output in the best form that it has."""
+    """Return the HTML of an output: its chart, drawing, HTML or text."""
     data = output.get("data", {})
     words = data.get("text/plain") or output.get("text") or "\n".join(output.get("traceback", ()))
     if PLOTLY in data:
@@ -73,13 +70,13 @@ def from_output(output: Any) -> str:
 
 
 def from_markdown(text: str) -> str:
-    """Return Markdown as HTML; the browser typesets formulas between dollars."""
+    """Return Markdown as HTML, with formulas between dollars for KaTeX."""
     plugins = ("table", "strikethrough", "url", "math")
     return str(mistune.create_markdown(renderer=_Renderer(escape=False), plugins=plugins)(text))
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """Renderer of HTML with the anchors that GitHub and Jupyter give to headings."""
+    """HTML renderer with the same heading anchors as GitHub and Jupyter."""
 
     def heading(self, text: str, level: int, **attrs: Any) -> str:
         plain = html.unescape(re.sub(r"<[^>]+>", "", text)).strip().lower()
@@ -110,13 +107,13 @@ def _coloured(code: str) -> str:
 
 
 def chart(figure: dict[str, Any], alt: str, *, still: str = "") -> str:
-    """Return a live chart, drawn when it comes into view, with an alternative text.
+    """Return a live chart with an alternative text, which a script draws when it is in view.
 
     `still`, a PNG in base64, is shown until the reader moves, and in print.
     """
     data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
-    height = figure["layout"].get("height", 450)  # kept free, so that nothing moves later
-    height -= 55 if "sliders" in figure["layout"] else 0  # a field is lower than plotly's slider
+    height = figure["layout"].get("height", 450)  # reserved, so that the page does not move
+    height -= 55 if "sliders" in figure["layout"] else 0  # its input is lower than Plotly's slider
     kind = "chart panels" if "xaxis2" in figure["layout"] else "chart"
     image = f'<img src="data:image/png;base64,{still.strip()}" alt="">' if still else ""
     return (

@@ -1,9 +1,11 @@
-"""Code exercises in the Python of a page, which has no NumPy and runs no lesson.
+"""Exercises that ask for a function, in Pyodide on a page, without NumPy and without lessons.
 
-`described` runs when a page is built; `replied` runs in the page, by the same `Program.verdict`.
+`described` runs when a page is built, `replied` in the page; both use `Program.verdict`.
 """
 
+import builtins
 import contextlib
+import dis
 import inspect
 import io
 import json
@@ -12,6 +14,8 @@ import random
 import re
 import textwrap
 import traceback
+from collections.abc import Iterator
+from types import CodeType
 from typing import Any
 
 from dplearn.teaching.classroom import programs
@@ -20,30 +24,28 @@ from dplearn.teaching.classroom._numbers import unpacked
 from dplearn.teaching.classroom.checks import Mistake, Reply
 from dplearn.teaching.classroom.programs import Program
 
-# Modules of this folder that a page has.
+# Modules of this folder that the page contains.
 MODULES = ("_guard", "_numbers", "checks", "in_page", "programs", "sources")
 
 _ONLY = " This page has the standard library only."
 
 
 def described(program: Program) -> str:
-    """Return an exercise as an expression without functions: cases, right and wrong results.
+    """Return an exercise as an expression: its cases with right and wrong results, no functions.
 
-    It is empty if the measure needs more than the standard library.
+    The expression is empty if the measure needs more than the standard library.
     """
-    from dplearn.teaching.classroom.saved import outside  # pages save no file
-
     source = ""
     if (measure := program.measure) is not programs.returned:
-        # The measure, then the functions of its module that it calls.
+        # The measure and all functions of its module that it calls.
         needed, place = [measure], measure.__code__.co_filename
-        for function in needed:  # grows in the loop
+        for function in needed:  # the list grows in the loop
             words = re.findall(r"\w+", inspect.getsource(function))
             others = filter(inspect.isfunction, map(measure.__globals__.get, words))
             own = (o for o in others if o.__code__.co_filename == place)
             needed += [o for o in dict.fromkeys(own) if o not in needed]
         source = "\n".join(textwrap.dedent(inspect.getsource(each)) for each in needed)
-    if {*outside(compile(source, "<measure>", "exec"))} - {*_scope(source)}:
+    if {*_globals_of(compile(source, "<measure>", "exec"))} - {*_scope(source)}:
         return ""
     places, slips = range(len(program.cases)), range(len(program.mistakes))
     fields = {
@@ -58,8 +60,20 @@ def described(program: Program) -> str:
     return repr(fields | {name: getattr(program, name) for name in same})
 
 
+def _globals_of(code: CodeType) -> Iterator[str]:
+    """Yield the names that code takes from its module, without Python's builtins."""
+    loads = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
+    for each in dis.get_instructions(code):
+        own = hasattr(builtins, str(each.argval)) or str(each.argval).startswith("__")
+        if each.opname in loads and not own:
+            yield each.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _globals_of(constant)
+
+
 def _plain(value: Any) -> Any:
-    """Return `value` with arrays as lists; objects of other types stay as they are."""
+    """Return a value with its arrays as lists."""
     value = unpacked(value)
     if isinstance(value, dict):
         return {_plain(key): _plain(each) for key, each in value.items()}
@@ -69,7 +83,7 @@ def _plain(value: Any) -> Any:
 
 
 def _scope(source: str) -> dict[str, Any]:
-    """Return the global names of a measure's functions; the first function is the measure."""
+    """Return the global names of a measure's functions, of which the first is the measure."""
     scope: dict[str, Any] = {"math": math, "random": random}
     exec(source, scope)
     scope["settled"] = programs.settled
@@ -77,7 +91,7 @@ def _scope(source: str) -> dict[str, Any]:
 
 
 def rebuilt(description: str) -> Program:
-    """Return the exercise of a description by `described`, which gives the same verdicts."""
+    """Return an exercise, with the same verdicts, from its description by `described`."""
     scope = {"Complaint": Complaint, "inf": math.inf, "nan": math.nan}
     result = eval(description, scope)
     source, made, names = result.pop("measure"), result.pop("made"), result.pop("names")
@@ -95,7 +109,7 @@ def rebuilt(description: str) -> Program:
 
 
 def replied(code: str, name: str, description: str) -> str:
-    """Return the verdict on the function `name` of a student's `code` as JSON, whatever it does."""
+    """Return the verdict on the function `name` of a student's code, or its failure, as JSON."""
     scope: dict[str, Any] = {"__name__": "__main__"}
     program = rebuilt(description)
     try:

@@ -1,4 +1,4 @@
-"""Guesses of a result, stored in the kernel's memory and shown beside the result."""
+"""Guesses of results, stored in the kernel's memory and drawn beside the results."""
 
 import math
 from collections.abc import Mapping
@@ -13,7 +13,14 @@ _guesses: dict[str, float] = {}
 
 
 def predict(name: str, value: Any) -> None:
-    """Note the guess `value` for the quantity `name`; None means no guess yet.
+    """Store a guess and print a confirmation.
+
+    Parameters
+    ----------
+    name : str
+        Quantity to be guessed.
+    value : Any
+        The guess, a finite number; None is no guess yet.
 
     Examples
     --------
@@ -35,24 +42,31 @@ def predict(name: str, value: Any) -> None:
 
 
 def guess(name: str) -> float | None:
-    """Return the guess noted for `name`, or None."""
+    """Return the stored guess for the quantity `name`, or None without one."""
     return _guesses.get(name)
 
 
-# Name of an upper or lower bound, and its rounding to the safe side.
+# Name of a bound, and its rounding to the safe side.
 _BOUNDS = {"upper": ("proved at most", round_up), "lower": ("proved at least", round_down)}
-# A guess that is wrong by more than this factor is not drawn: it would squeeze the rest.
+# A guess that is wrong by more than this factor is not drawn, as it would squeeze the rest.
 _TOO_FAR = 1e6
 
 
 def reveal(
     name: str, *, truth: float, kind: str = "exact", others: Mapping[str, float] | None = None
 ) -> None:
-    """Draw `truth` > 0, `others` and the guess for `name` on one logarithmic line.
+    """Draw a result, its guess and other values on one logarithmic line.
 
-    If only a bound is proved, `kind` is "upper" or "lower" and `truth` is that bound, which is
-    named as one and rounded to the safe side. `others` are further values > 0 to compare, such as
-    those of a textbook.
+    Parameters
+    ----------
+    name : str
+        Quantity of `predict`.
+    truth : float
+        Result, > 0, or the bound on it that is proved.
+    kind : {"exact", "upper", "lower"}
+        Whether `truth` is the result or a bound, which is rounded to the safe side.
+    others : Mapping of str to float or None
+        Further values by name, > 0, such as those of a textbook.
     """
     from dplearn.teaching.figures import number_line
 

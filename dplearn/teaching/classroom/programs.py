@@ -1,4 +1,4 @@
-"""Exercises that ask for a function, which is run and compared with ours and with usual bugs."""
+"""Exercises that ask for a function, which is compared with ours and with common mistakes."""
 
 import contextlib
 import math
@@ -28,15 +28,27 @@ from dplearn.teaching.classroom.checks import Mistake, Reply
 
 
 def returned(function: Callable, *case: Any) -> Any:
-    """Return the result of `function` in a case."""
+    """Return the result of a function in a case."""
     return function(*case)
 
 
 def settled(value: float, truth: float, error: float) -> float:
     """Return `truth` if `value` is within five standard errors of it, otherwise `value`.
 
-    So all right functions have equal statistics, in whatever order they draw; a statistic
-    rejects a right function less than once in a million times.
+    All right functions then have equal statistics, in whatever order they draw. A right function
+    is rejected with probability below 1e-6.
+
+    Parameters
+    ----------
+    value, truth : float
+        Statistic of random draws and its expectation, any numbers.
+    error : float
+        Standard error of the statistic, > 0.
+
+    Returns
+    -------
+    float
+        `truth` or `value`.
     """
     return truth if abs(value - truth) <= 5 * error else value
 
@@ -45,8 +57,28 @@ def settled(value: float, truth: float, error: float) -> float:
 class Program:
     """Question whose answer is a function.
 
-    The answer's results are compared with those of `right`; if they are those of a mistake in
-    every case, the mistake's hints are given. The first wrong case is shown.
+    Its results are compared with the results of `right`. If they equal a mistake's results in every
+    case, the mistake's hints are given. The first wrong case is shown.
+
+    Parameters
+    ----------
+    key, praise : str
+        As in `Exercise`.
+    right : Callable
+        Right function.
+    cases : tuple of tuple
+        Arguments of each case, the simplest first; notebooks do not show them.
+    mistakes : tuple of Mistake
+        Common wrong functions, each different from the others in some case.
+    hints : tuple of str
+        Hints of increasing detail for all other wrong functions.
+    measure : Callable
+        ``measure(function, *case)`` is compared: by default the result. It draws random numbers
+        from a seed, and may return several values by name in a dict.
+    rtol, rtol_mistakes : float
+        Relative tolerances, > 0: of right results, and between functions with the same mistake.
+    seconds : float
+        Limit of processor time for all cases together, > 0.
 
     Examples
     --------
@@ -60,18 +92,16 @@ class Program:
       got       2
     """
 
-    key: str  # lesson and number, such as "10.4"
+    key: str
     right: Callable
-    cases: tuple[tuple, ...]  # arguments, the simplest first; the notebook does not show them
+    cases: tuple[tuple, ...]
     praise: str
-    mistakes: tuple[Mistake, ...]  # wrong functions, each unlike the others in some case
-    hints: tuple[str, ...]  # for other wrong functions, of increasing detail
-    # measure(function, *case) is compared: the result, or the mean of many. It draws random
-    # numbers from a seed, and returns values other than the result by name in a dict.
+    mistakes: tuple[Mistake, ...]
+    hints: tuple[str, ...]
     measure: Callable = returned
     rtol: float = 1e-6
-    rtol_mistakes: float = 1e-6  # between two functions with the same mistake, at least `rtol`
-    seconds: float = 5.0  # of the processor, for all cases together
+    rtol_mistakes: float = 1e-6
+    seconds: float = 5.0
 
     def verdict(self, answer: Any) -> Reply:
         """Return the reply to `answer`, which may have any type."""
@@ -105,7 +135,10 @@ class Program:
 
     def _mistake(self, results: list[Any], first: int) -> Reply:
         head = f"{self.key} not yet"
-        got, expected = _apart(results[first], self.expected[first], self.rtol)
+        got, expected = results[first], self.expected[first]
+        if isinstance(got, dict) and all(isinstance(key, str) for key in expected):
+            keys = [key for key in expected if not _same(got[key], expected[key], self.rtol)]
+            got, expected = ({key: values[key] for key in keys} for values in (got, expected))
         case = ", ".join(
             f"{n} = {written_value(v)}" for n, v in zip(self.names, self.cases[first], strict=True)
         )
@@ -127,7 +160,7 @@ class Program:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of the arguments in a case."""
+        """Names of the arguments of a case."""
         called = self.right if self.measure is returned else self.measure
         parameters = signature(called).parameters.values()
         names = [each.name for each in parameters if each.default is each.empty]
@@ -140,11 +173,11 @@ class Program:
 
     @cached_property
     def of_mistake(self) -> Callable[[int, int], Any]:
-        """Cached function from the numbers of a mistake and a case to the measure."""
+        """Cached measure of a mistake, by its index, in a case, by its index."""
         return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
 
     def _measured(self, function: Callable, number: int) -> Any:
-        """Return the measure of `function` in a case, or the Complaint."""
+        """Return the measure of a function in a case, or the Complaint that it raises."""
         try:
             got = self.measure(guarded(function), *self.cases[number])
             return _read(got, self.expected[number])
@@ -152,13 +185,13 @@ class Program:
             return complaint
         except Stop:
             raise
-        except BaseException as error:  # `measure` cannot use the result
+        except BaseException as error:  # raised by `measure`, which cannot use the result
             problem = f"its result cannot be used, {type(error).__name__}: {error}"
             return Complaint(problem, type(error).__name__)
 
 
 def _read(got: Any, expected: Any) -> Any:
-    """Return `got` in the form of `expected`; raise Complaint if it has another."""
+    """Return `got` with the type and shape of `expected`; raise Complaint if it has others."""
     if got is None and expected is not None:
         raise Complaint("it returns None; does it end with `return`?", "type")
     if isinstance(expected, dict) and isinstance(got, dict):
@@ -200,11 +233,3 @@ def _near(got: Any, expected: Any, rtol: float) -> bool:
         return all(_near(x, y, rtol) for x, y in zip(got, expected, strict=True))
     nan = math.isnan(got) and math.isnan(expected)
     return nan or got == expected or abs(got - expected) <= 1e-12 + rtol * abs(expected) < math.inf
-
-
-def _apart(got: Any, expected: Any, rtol: float) -> tuple[Any, Any]:
-    """Return both values; of dicts, only the items that differ."""
-    if not (isinstance(got, dict) and all(isinstance(key, str) for key in expected)):
-        return got, expected
-    keys = [key for key in expected if not _same(got[key], expected[key], rtol)]
-    return {key: got[key] for key in keys}, {key: expected[key] for key in keys}

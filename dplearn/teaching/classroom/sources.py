@@ -1,18 +1,18 @@
-"""From the readable source of a lesson to the cells of its notebook.
+"""Sources of lessons, and the cells of their notebooks.
 
 A lesson is a folder ``lessons/sources/NN_name`` with ``lesson.py``, Python in jupytext's percent
-format, and ``exercises.py``, right answers and hints. Some things are added to the source here:
+format, and ``exercises.py``, right answers and hints. The cells differ from the source as follows:
 
-* links to the explorer, written ``explorer:?mechanism=gaussian&delta=1e-5``, lead to a page that
-  needs no explorer, and keep their query as their title;
+* a link ``explorer:?mechanism=gaussian&delta=1e-5`` leads to a page that needs no explorer, and
+  has its query as a title;
 * a line ``**1** 04.2`` becomes question 2 of the self-test of lesson 04;
 * ``*To here NN minutes.*`` and ``**Time** NN minutes`` get the sums of the teacher's timetable;
-* a cell's id is a digest of its text, so a rebuilt notebook differs only where the lesson does.
+* the id of a cell is a digest of its text, so that a rebuilt notebook has few differences.
 
 A cell that only draws has the tag `FOLDED` and is folded.
 
-One source gives two editions. Cells tagged ``instructor`` are teaching notes: students do not
-get them. The instructor's edition has them, opens what is folded, and answers the exercises.
+One source gives two editions. The students' edition lacks the teaching notes, which are cells
+tagged ``instructor``. The instructor's edition has them, unfolded solutions and answered exercises.
 """
 
 import hashlib
@@ -20,32 +20,31 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 FOLDED = "hide-input"
-# Public address of the site, with a slash at its end; empty until there is one.
+# Public address of the site, which ends in a slash; empty without one.
 ADDRESS = ""
 _ASKED = re.compile(r"\]\(explorer:([^)\s]*)\)")
 
 Edition = Literal["student", "instructor"]
 
-# Multiple-choice parts of a lesson: before it, about a misconception, and at its end. Choices are
-# read from the text, for pages without a kernel; the reason of the right one begins with RIGHT.
+# Multiple-choice parts of a lesson: before it, about a misconception, and at its end. The choices
+# stand in the text, for pages without a kernel; the reason of the right choice begins with RIGHT.
 CHOSEN = ("warmup", "vote", "test")
 _CHOICE = re.compile(r"<summary>([a-e])\. .*?</summary>(.*?)</details>", re.DOTALL)
 RIGHT = "Right. "
 _ASKED_BEFORE = re.compile(r"^# \*\*(\d)\*\* (\d\d)\.(\d)$", re.MULTILINE)
-# Minutes and number of a section in the timetable; places that get their sum.
+# Minutes and number of a section in the timetable, and the places for their sums.
 _PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
 _CLOCK = re.compile(
     r"(?<=\*\*Time\*\* )NN(?= minutes)|(?<=^# \*To here )NN(?= minutes)", re.MULTILINE
 )
-# Parts that a text cell shares with its Chinese, which only the site shows: it has fields instead
-# of the `None` that a notebook asks to replace.
+# Parts that a text cell and its Chinese translation have in common: code (without the `None` that
+# only notebooks ask to replace), formulas, links, folds and tables.
 _COMMON = [
     r"```[\s\S]*?```|`(?!None`)[^`\n]+`",
     r"\$\$[\s\S]*?\$\$|\$[^$]+\$",
@@ -58,49 +57,27 @@ _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 class LessonError(ValueError):
-    """A lesson that cannot be found or built; the message says which and why."""
+    """Error of a lesson that cannot be found or built."""
 
 
-@dataclass(frozen=True)
 class Lesson:
-    """One lesson: its folder among the sources, and the files that belong to it."""
+    """Folder of a lesson among the sources, and the files that belong to it."""
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.name = folder.name  # number and words, such as "03_gaussian_mechanism"
+        self.number = self.name[:2]  # from 90 on the lesson is an appendix
+        self.source = folder / "lesson.py"  # text and code of both editions
+        self.chinese = folder / "zh.md"  # optional: the text cells in Chinese, between lines %%
+        self.exercises = folder / "exercises.py"  # right answers and hints; no appendix needs it
+        self.figures = folder / "figures.py"  # optional: functions that draw
+        self.notebook = folder.parents[1] / f"{self.name}.ipynb"  # the students' edition
 
-    @property
-    def name(self) -> str:
-        """Number and words, such as ``"03_gaussian_mechanism"``."""
-        return self.folder.name
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lesson) and self.folder == other.folder
 
-    @property
-    def number(self) -> str:
-        """Two digits; from 90 on the lesson is an appendix."""
-        return self.name[:2]
-
-    @property
-    def source(self) -> Path:
-        """Text and code of both editions."""
-        return self.folder / "lesson.py"
-
-    @property
-    def chinese(self) -> Path:
-        """The text cells in Chinese, if the lesson has them, with a line ``%%`` between two."""
-        return self.folder / "zh.md"
-
-    @property
-    def exercises(self) -> Path:
-        """Right answers, usual mistakes and hints; an appendix has none."""
-        return self.folder / "exercises.py"
-
-    @property
-    def figures(self) -> Path:
-        """The functions that draw, if the lesson has them; its notebook calls them."""
-        return self.folder / "figures.py"
-
-    @property
-    def notebook(self) -> Path:
-        """Notebook of the students' edition."""
-        return self.folder.parents[1] / f"{self.name}.ipynb"
+    def __hash__(self) -> int:
+        return hash(self.folder)
 
 
 def lessons_folder() -> Path:
@@ -118,7 +95,7 @@ def lessons_folder() -> Path:
 
 
 def lessons(folder: Path | None = None) -> dict[str, Lesson]:
-    """Return every lesson in `folder` (default: `lessons_folder`) by its number, in order."""
+    """Return the lessons in a folder (default: `lessons_folder`) in order, by their numbers."""
     sources = sorted((folder or lessons_folder()).glob("sources/[0-9][0-9]_*/lesson.py"))
     return {lesson.number: lesson for lesson in (Lesson(source.parent) for source in sources)}
 
@@ -138,7 +115,7 @@ def led(text: str) -> str:
 
 def on_site(asked: str) -> str:
     """Return the path in the site for an explorer link, or an empty string if it has none."""
-    # The Python of a lesson's page has `sources` but not `browser`.
+    # A lesson's page in Pyodide has `sources` but not `browser`.
     from dplearn.teaching.browser import CLOSED_FORMS
 
     parts = urlsplit(asked)
@@ -158,9 +135,19 @@ def on_site(asked: str) -> str:
 
 
 def text(lesson: Lesson) -> str:
-    """Return a lesson's source with its repeated questions and sums of minutes filled in."""
+    """Return a lesson's source with repeated questions and sums of minutes inserted."""
+
+    def again(match: re.Match[str]) -> str:
+        number, earlier, which = match.groups()
+        paths = lesson.folder.parent.glob(f"{earlier}_*/lesson.py")
+        for path in paths if earlier < lesson.number else ():
+            every = _questions(path.read_text(encoding="utf-8"), "test")
+            if 0 < int(which) <= len(every):
+                asked = every[int(which) - 1].removeprefix(f"# **{which}**").rstrip("#\n ")
+                return f"# **{number}** (lesson {earlier}){asked}"
+        raise LessonError(f"Expected a question of an earlier self-test, got {earlier}.{which}.")
+
     source = lesson.source.read_text(encoding="utf-8")
-    again = lambda match: _again(lesson, *match.groups())
     source, planned = _ASKED_BEFORE.sub(again, source), timetable(source)
 
     def minutes(match: re.Match[str]) -> str:
@@ -173,22 +160,12 @@ def text(lesson: Lesson) -> str:
 
 
 def timetable(source: str) -> dict[int, int]:
-    """Return the minutes of each section in the teacher's timetable of a lesson's source."""
+    """Return the minutes of each section in the timetable of a lesson's source."""
     return {int(section): int(minutes) for minutes, section in _PLANNED.findall(source)}
 
 
-def _again(lesson: Lesson, number: str, earlier: str, which: str) -> str:
-    if earlier < lesson.number:
-        for path in lesson.folder.parent.glob(f"{earlier}_*/lesson.py"):
-            every = _questions(path.read_text(encoding="utf-8"), "test")
-            if 0 < int(which) <= len(every):
-                asked = every[int(which) - 1].removeprefix(f"# **{which}**").rstrip("#\n ")
-                return f"# **{number}** (lesson {earlier}){asked}"
-    raise LessonError(f"Expected a question of an earlier self-test, got {earlier}.{which}.")
-
-
 def read(lesson: Lesson, edition: Edition = "student") -> Any:
-    """Return the notebook of a lesson's source without outputs; metadata name the kernel only."""
+    """Return the notebook of a lesson's source without outputs, and with the kernel's metadata."""
     import jupytext
 
     notebook = jupytext.reads(text(lesson), fmt="py:percent")
@@ -211,7 +188,8 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         if cell.cell_type == "markdown":
             cell.source = led(cell.source)
         lines = f"{cell.cell_type}\n{cell.source}"
-        lines += drawing if "pictures(" in cell.source else ""  # a changed picture makes it stale
+        # A changed figures.py makes the notebook stale.
+        lines += drawing if "pictures(" in cell.source else ""
         digest = hashlib.sha256(lines.encode()).hexdigest()[:10]
         copies[digest] += 1
         cell.id = digest if copies[digest] == 1 else f"{digest}-{copies[digest]}"
@@ -224,10 +202,10 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
 
 
 def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
-    """Return the cells of a built lesson with its text in Chinese; code and outputs are the same.
+    """Return the cells of a built lesson with their text in Chinese.
 
-    A text that has other code, formulas, links or numbers than its Chinese stays in English, with
-    a note.
+    A text stays in English, with a note, if its Chinese differs in code, formulas, links or
+    numbers.
     """
     text = led(lesson.chinese.read_text(encoding="utf-8"))
     chinese = text.rstrip().split("\n%%\n")
@@ -244,38 +222,39 @@ def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
 
 
 def _common(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the parts that a text shares with its Chinese; numbers lose thousands separators."""
+    """Return the parts of a text that its Chinese must also have."""
     bare = re.sub(r"(?<=\d)[, ](?=\d{3})", "", _NOT_COMMON.sub(" ", text))
     parts = [re.findall(pattern, text, re.MULTILINE) for pattern in _COMMON]
     return tuple(tuple(sorted(each)) for each in [*parts, re.findall(r"\d+(?:\.\d+)?|[εδσ]", bare)])
 
 
-def outdated(lesson: Lesson) -> list[str]:
-    """Return a sentence for each text cell whose Chinese, if there is any, is shown in English."""
-    shown = in_chinese(lesson, built_cells(lesson)) if lesson.chinese.exists() else ()
-    return [
+def outdated(lesson: Lesson) -> str:
+    """Return a line for each text cell that the Chinese page of a built lesson has in English."""
+    both = lesson.chinese.exists() and lesson.notebook.exists()
+    shown = in_chinese(lesson, built_cells(lesson)) if both else ()
+    return "".join(
         f"Chinese {lesson.name}: cell {number} is shown in English, as {lesson.chinese.name} has"
-        f" other numbers, code, formulas or links: {cell.source.strip().splitlines()[0][:60]!r}"
+        f" other numbers, code, formulas or links: {cell.source.strip().splitlines()[0][:60]!r}\n"
         for number, cell in enumerate(shown, start=1)
         if cell.cell_type == "markdown" and cell.source.endswith(_OUTDATED)
-    ]
+    )
 
 
 def exercise_key(cell: Any) -> str:
-    """Return the key of the exercise that a code cell asks or answers, or an empty string."""
+    """Return the key of the exercise that a code cell checks, or an empty string."""
     call = re.search(r'^check\("([\w.]+)", \w+\)', cell.source, re.MULTILINE)
     return call[1] if call and cell.cell_type == "code" else ""
 
 
 def questions(lesson: Lesson, part: str = "test") -> tuple[dict[str, str], ...]:
-    """Return the choices of each question of a part of `CHOSEN`, with the reason for each."""
+    """Return the choices of each question in a part of `CHOSEN`, with their reasons."""
     choices = [dict(_CHOICE.findall(question)) for question in _questions(text(lesson), part)]
     plain = lambda why: " ".join(re.sub(r"^# ?|[$`*]", "", why, flags=re.MULTILINE).split())
     return tuple({c: plain(why) for c, why in each.items()} for each in choices)
 
 
 def _questions(source: str, part: str) -> list[str]:
-    """Return the questions in the cell before ``check("N.part", ...)``, each with its choices."""
+    """Return the questions, with their choices, in the cell before ``check("N.part", ...)``."""
     for before, cell in itertools.pairwise(re.split(r"^# %%", source, flags=re.MULTILINE)):
         if re.search(rf'^check\("\d+\.{part}", ', cell, re.MULTILINE):
             each = re.split(r"^(?=# \*\*\d\*\* )", before, flags=re.MULTILINE)
@@ -284,7 +263,7 @@ def _questions(source: str, part: str) -> list[str]:
 
 
 def right_letters(choices: Sequence[dict[str, str]]) -> str:
-    """Return the right letter of each question; raise LessonError unless each has exactly one."""
+    """Return the right letter of each question, or raise LessonError unless each has just one."""
     letters = [[c for c, why in each.items() if why.startswith(RIGHT)] for each in choices]
     if any(len(right) != 1 for right in letters):
         raise LessonError(f"Expected one choice with {RIGHT!r} for each question, got {letters}.")
@@ -292,7 +271,7 @@ def right_letters(choices: Sequence[dict[str, str]]) -> str:
 
 
 def solution(markdown: str, key: str) -> str:
-    """Return the code of the folded solution of exercise `key`, or raise a LessonError."""
+    """Return the code of the folded solution of exercise `key`, or raise LessonError."""
     head = f"<details><summary>Solution of {key}</summary>"
     code = re.search(r"```python\n(.*?)\n```.*</details>\s*$", markdown, re.DOTALL)
     if not markdown.startswith(head) or code is None:
@@ -302,13 +281,13 @@ def solution(markdown: str, key: str) -> str:
 
 def built_cells(lesson: Lesson) -> list[Any]:
     """Return the cells of a lesson's notebook."""
-    import nbformat.v4  # slow to import, and no lesson needs it
+    import nbformat.v4  # slow to import, and not needed by notebooks
 
     return nbformat.v4.reads(lesson.notebook.read_text(encoding="utf-8")).cells
 
 
 def is_stale(lesson: Lesson) -> str:
-    """Return why the notebook no longer matches its source, or an empty string."""
+    """Return why the notebook differs from its source, or an empty string."""
     if not lesson.notebook.exists():
         return "it was never built"
     built = built_cells(lesson)

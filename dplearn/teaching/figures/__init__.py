@@ -1,8 +1,8 @@
 """Figures: functions that draw given results and compute none.
 
-Figures of lessons are imported here: white pictures with names on the curves, whose sliders need no
-kernel, as they contain all frames. Figures of an explorer page are in the file of its name: they
-list their parts below the statement, and take the colours of a light or a dark page.
+The names here draw the lessons' figures, which are white and have names on their curves; their
+sliders need no kernel. The other files draw figures of explorer pages, which have a legend below
+the title and the colours of a light or a dark page.
 """
 
 from dplearn.teaching.figures.curves import (

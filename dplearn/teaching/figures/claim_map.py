@@ -1,7 +1,6 @@
 """Map of where a claimed formula holds, over two of its letters.
 
-It draws the verdict's proved value and lower bound, and does not judge again: a formula that is not
-read has no map.
+It evaluates the verdict's comparison on a grid; a formula without a verdict has no map.
 """
 
 import math
@@ -15,26 +14,26 @@ from numpy.typing import NDArray
 
 from dplearn.teaching.book.kit.domains import Linear, Log, Whole
 from dplearn.teaching.book.kit.terms import LENGTHS
-from dplearn.teaching.claims import Note
 from dplearn.teaching.claims.judging import judged
 from dplearn.teaching.claims.matching import Match
+from dplearn.teaching.claims.reading import Note
 from dplearn.teaching.claims.table import sign_of
 from dplearn.teaching.figures.kit.axes import Axis, log_ticks, tick_words
 from dplearn.teaching.figures.kit.marks import markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR
 
 STATUS = ("holds", "violated", "undecided", "claim has no value")
-# In STATUS's order: light, dark and between, to be distinct in grey and for the colour-blind.
-# Violated cells also have crosses, undecided ones dots.
+# Colours in the order of STATUS, of different brightness, for print without colours.
+# Violated cells also have crosses, undecided cells dots.
 _FILL = ("#A9D0F0", "#C8442C", "#B9BCC4", "#E4E5E8")
 _HATCH = {1: ("x-thin", "#FFFFFF", 7), 2: ("circle", GREY, 4), 3: ("line-ew", GREY, 4)}
-# Cells and marks per axis: enough marks to see a hatch, few enough to see the colour.
+# Numbers of cells and of marks per axis; more marks would hide the colour.
 _CELLS, _MARKS = 33, 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """Claim / truth over two letters, the others fixed: entry [j, i] is at (x[i], y[j])."""
+    """Claim / truth over two letters, with entry [j, i] at (x[i], y[j])."""
 
     axes: tuple[str, str]
     x: NDArray
@@ -48,7 +47,7 @@ class Slice:
 
 
 def map_of(formula: str, *, words: str = "") -> Slice | None:
-    """Return the map of a formula, or None if it has no verdict or only one letter.
+    """Return the map of a formula, or None without a verdict or a second letter.
 
     Examples
     --------
@@ -91,7 +90,7 @@ def map_of(formula: str, *, words: str = "") -> Slice | None:
 
 
 def _values(match: Match, column: str, point: Mapping[str, float]) -> NDArray:
-    """Return the values of one axis, including the point's."""
+    """Return the values of one axis, with that of the counterexample."""
     domain = match.table.domains.get(column, Log(0.3, 4.0))
     if not isinstance(domain, Linear):
         return np.array([point[column]])
@@ -105,7 +104,7 @@ def _values(match: Match, column: str, point: Mapping[str, float]) -> NDArray:
 
 
 def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
-    """Return the map of a verdict: one colour and mark per status, a star at the counterexample.
+    """Draw a map with a colour and a mark per status, and a star at the counterexample.
 
     Examples
     --------
@@ -142,14 +141,14 @@ def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
 
 
 def map_finding(area: Slice) -> str:
-    """Return one line that says what the map shows."""
+    """Return the title of a map: which share of its points is violated."""
     bad, good = np.sum(area.status == 1), np.sum(area.status == 0)
     if not bad and not good:
         return "Nothing could be decided on this map"
     if not bad or not good:
         words = "Violated" if bad else "Holds"
         return Note("{outcome} at every decided point of this map", outcome=words)
-    # A share strictly between 0 and 1 is never shown as 0 % or 100 %.
+    # A share inside (0, 1) is not rounded to 0 % or 100 %.
     percent = min(max(100 * bad / (bad + good), 1), 99)
     return Note("Violated at {percent} % of the points of this map", percent=f"{percent:.0f}")
 
@@ -172,7 +171,7 @@ def _cells(area: Slice) -> dict[str, Any]:
 
 
 def _edges(values: NDArray) -> list[float]:
-    """Return the borders of the cells around the values, as log10."""
+    """Return the borders of the cells around values, in log10."""
     logs = np.log10(values)
     if len(logs) == 1:
         return [logs[0] - 0.1, logs[0] + 0.1]
@@ -181,7 +180,7 @@ def _edges(values: NDArray) -> list[float]:
 
 
 def _axis(name: str, values: NDArray) -> Axis:
-    """Return an axis in log10, since a heatmap needs evenly spaced cells."""
+    """Return an axis in log10, as a heatmap needs evenly spaced cells."""
     edges = _edges(values)
     places = log_ticks(10 ** edges[0], 10 ** edges[-1]) or [values[0]]
     ticks = dict(zip(map(math.log10, places), tick_words(places), strict=True))

@@ -1,4 +1,4 @@
-"""Figures of the lessons: curves, figures side by side or behind a slider, numbers on a line."""
+"""Charts of the lessons: curves, panels, sliders and numbers on a line."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 from dplearn.core.guarantee import Guarantee
 from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import Axis, spread
-from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers, upright
+from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers
 from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 
-# Where two panels lie, in shares of the drawing area.
+# Horizontal ends of two panels, in shares of the drawing area.
 _PANELS = ((0.0, 0.42), (0.58, 1.0))
 # Height of the drawing area of curves over steps, in pixels.
 _INNER = 330
@@ -25,7 +25,7 @@ _HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size"
 def _lesson(
     traces: Sequence[dict[str, Any]], title: Any, *, height: int = 430, **more: Any
 ) -> go.Figure:
-    # Single precision is enough for a screen, and halves the notebook.
+    # Single precision is enough for a screen and halves the notebook's size.
     drawn = [
         trace | {k: np.asarray(trace[k], dtype=np.float32) for k in "xy" if np.size(trace[k]) > 1}
         for trace in traces
@@ -38,7 +38,7 @@ def _lesson(
 def _axis(
     title: str, values: Any, log: bool = False, span: tuple[float, float] | None = None
 ) -> dict[str, Any]:
-    """Return an axis around values; Plotly chooses its ends unless `span` is given."""
+    """Return an axis around values, with ends chosen by Plotly unless `span` is given."""
     every = np.concatenate([np.ravel(np.asarray(v, dtype=float)) for v in values])
     lower, upper = span or (float(np.min(every)), float(np.max(every)))
     return Axis(title=title, lower=lower, upper=upper, log=log, open=span is None).layout()
@@ -57,10 +57,26 @@ def curves(
     x_range: tuple[float, float] | None = None,
     y_range: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """Draw curves, columns, regions and points on one pair of axes, named `x` and `y`.
+    """Draw curves, columns, regions and points on one pair of axes.
 
-    Ranges are in data units. `zone` is two heights between which a claim is false, and the text to
-    write there.
+    Parameters
+    ----------
+    lines : Sequence of Curve, Bars or Band
+        Parts with their names, drawn in this order.
+    title, x, y : str
+        Title, and names of the axes.
+    marks : Sequence of Dot
+        Points with their names.
+    zone : tuple of float, float and str or None
+        Two heights between which a claim is false, and the text to write there.
+    log_x, log_y : bool
+        Whether an axis is logarithmic.
+    x_range, y_range : tuple of float or None
+        Ends of an axis in data units; by default Plotly chooses them.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
     """
     traces = [trace for line in lines for trace in (*line.traces(), *line.name())]
     traces += [trace for mark in marks for trace in mark.traces()]
@@ -70,7 +86,7 @@ def curves(
         ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
         fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}}
         shapes = [{"type": "rect", **ends, **fill}]
-        # Its name stands in it where the first curve begins.
+        # The text stands where the first curve begins.
         at = {"x": [np.min(lines[0].x)], "y": [(lower + upper) / 2], "text": [name]}
         look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
         traces.append({**at, **look, "textposition": "middle right"})
@@ -93,11 +109,26 @@ def epsilon_curves(
     here: int | None = None,
     marks: Sequence[Dot] = (),
 ) -> go.Figure:
-    """Draw epsilon over the number of steps, a curve per accountant, dashed if no bound.
+    """Draw epsilon over the number of steps, with a curve per accountant.
 
-    Entry i of a curve is its guarantee after ``steps[i]``, and an infinite epsilon leaves a gap.
-    Values at `here`, one of the steps, by default the last, stand beside the curves. `marks` are
-    rings, for published values.
+    Approximations are dashed, and an infinite epsilon leaves a gap.
+
+    Parameters
+    ----------
+    curves : Mapping of str to Sequence of Guarantee
+        For each accountant by name, entry i is its guarantee after ``steps[i]``.
+    steps : Sequence of int
+        Increasing numbers of steps, >= 1.
+    title, about : str
+        Title and subtitle.
+    here : int or None
+        Number in `steps` whose values stand beside the curves; default: the last one.
+    marks : Sequence of Dot
+        Published values, drawn as rings.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
 
     Examples
     --------
@@ -123,6 +154,7 @@ def epsilon_curves(
         dots = {"symbol": "circle", "size": 10, "edge": (1.5, "white"), "hoverinfo": "skip"}
         colours = [style_of(name).colour for name in curves]
         traces.append(markers([here] * len(values), values, "here", colour=colours, **dots))
+    line = {"type": "line", "x0": here or 1, "x1": here or 1, "y0": 0, "y1": 1, "yref": "paper"}
     ring = {"marker": {"symbol": "circle-open", "size": 17, "color": RED, "line": {"width": 2.5}}}
     traces += [trace | ring for mark in marks for trace in mark.traces()]
     return _lesson(
@@ -132,7 +164,7 @@ def epsilon_curves(
         margin={"r": 228, "t": 90},
         xaxis=x.layout(),
         yaxis=y.layout(),
-        shapes=[upright(here)],
+        shapes=[line | {"line": {"dash": "dot"}, "visible": here is not None}],
         annotations=_ends(curves, index, steps, y),
     )
 
@@ -154,7 +186,7 @@ def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> 
 def _ends(
     curves: Mapping[str, Sequence[Guarantee]], index: int, steps: Sequence[int], y: Axis
 ) -> list[dict[str, Any]]:
-    """Return a heading, and each value beside the end of its curve, with a leader line."""
+    """Return a heading, and a label with a leader line for the end of each curve."""
     column = {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16}
     words = f"ε at T = {text.spaced(steps[index])}"
     notes: list[dict[str, Any]] = [{**column, "xanchor": "left", "text": words}]
@@ -178,10 +210,8 @@ def _ends(
 
 
 def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
-    """Draw two figures of `curves` side by side under one statement, `title`.
-
-    Their own titles become headings, which do not change when a slider moves.
-    """
+    """Return two figures by `curves`, `left` and `right`, side by side under one `title`."""
+    # Their own titles become headings, which a slider does not change.
     traces, axes, shapes, headings = [], {}, [], []
     for n, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
         layout: Any = part.layout.to_plotly_json()
@@ -200,7 +230,7 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
 
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
-    """Draw named positive numbers on one logarithmic line; "your guess" stands out."""
+    """Return a logarithmic line with positive `numbers` by name, under a `title`."""
     roles = {"truth": "exact", "proved at most": "exact", "proved at least": "exact"}
     roles |= {"your guess": "guess"}
     traces, ranked = [], sorted(numbers.items(), key=lambda item: item[1])
@@ -215,7 +245,18 @@ def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
 
 
 def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
-    """Draw epsilons on one logarithmic axis, from top to bottom; a bar spans a bracket.
+    """Draw epsilons on one logarithmic axis, one below the other; a bar spans a bracket.
+
+    Parameters
+    ----------
+    guarantees : Mapping of str to Guarantee
+        Guarantees by name, the first at the top.
+    title : str
+        Title.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
 
     Examples
     --------
@@ -228,7 +269,7 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
     lower = np.array([g.lower if g.kind == "bracket" else g.epsilon for g in guarantees.values()])
     rows, ends = -np.arange(len(guarantees), dtype=float), (lower.min() / 3, 5 * upper.max())
     shared = {"hoverinfo": "skip", "showlegend": False, "textposition": "middle right"}
-    # Slightly inside: Plotly drops a name on the end of the axis.
+    # Plotly drops names that stand exactly on the end of the axis.
     names = {"x": [1.01 * ends[0]] * len(guarantees), "y": rows + 0.32, "text": list(guarantees)}
     names |= {"mode": "text", "textfont": {"color": GREY, "size": 14}}
     values = [f" {text.epsilon(g, 4)}" for g in guarantees.values()]
@@ -242,14 +283,25 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
 
 
 def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
-    """Return a figure whose slider steps through `figures` by label, without a kernel.
+    """Return a figure whose slider steps through figures without a kernel.
 
-    All have the same traces and axes. `name` is the slider's quantity, `start` its first index.
+    Parameters
+    ----------
+    figures : Mapping of str to plotly.graph_objects.Figure
+        Figures by label, with the same traces and axes.
+    name : str
+        Quantity of the slider.
+    start : int
+        Index of the first figure shown, >= 0.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
     """
     labels = list(figures)
     shown: Any = go.Figure(figures[labels[start]])
     every = [tuple[Any, ...](figure.select_traces()) for figure in figures.values()]
-    # Keys of each trace that differ between figures, so that every frame must set them.
+    # Keys of each trace that differ between figures: every frame sets them.
     moves = [
         [
             k
@@ -260,7 +312,7 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     ]
     frames = []
     for (label, figure), traces in zip(figures.items(), every, strict=True):
-        # Without its type a frame would turn columns into a line.
+        # Without its type a trace of columns would become a line.
         data = [
             {"type": trace.type} | {k: trace[k] for k in keys}
             for trace, keys in zip(traces, moves, strict=True)

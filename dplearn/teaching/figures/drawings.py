@@ -1,7 +1,4 @@
-"""Drawings of the lessons other than charts: people, boxes with arrows, grey images.
-
-Each is SVG without a script. Lessons make other drawings from shapes or have them as files.
-"""
+"""Drawings of the lessons in SVG: people, boxes with arrows, grey images, and shapes for others."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +15,17 @@ _BLUE, _GREEN, _ORANGE = map(colour_of, ("exact", "second", "third"))
 
 @dataclass(frozen=True)
 class Sheet:
-    """Shapes on a white sheet, in pixels from its upper left corner, below a title."""
+    """Drawing on a white sheet.
+
+    Parameters
+    ----------
+    width, height : float
+        Size in pixels, > 0.
+    title : str
+        Title at the top.
+    shapes : Sequence of str
+        Elements of SVG, in pixels from the upper left corner.
+    """
 
     width: float
     height: float
@@ -43,7 +50,7 @@ class Sheet:
 def lettering(
     x: float, y: float, text: str, *, size: int = 15, colour: str = INK, anchor: str = "middle"
 ) -> str:
-    """Return `text` as SVG, with its first baseline at a point and lines as in `text`."""
+    """Return text as SVG, line by line, with its first baseline at a point."""
     look = f'font-size="{size}" fill="{colour}" text-anchor="{anchor}"'
     lines = "".join(
         f'<tspan x="{x:g}" y="{y + 1.25 * size * i:g}">{escape(line)}</tspan>'
@@ -60,7 +67,7 @@ def arrow(
     width: float = 1.6,
     dash: str = "",
 ) -> str:
-    """Draw a straight arrow; with a dash such as "5 4" a broken line without a tip."""
+    """Draw a straight arrow, or with a dash such as "5 4" a broken line without a tip."""
     way = 'x1="{:g}" y1="{:g}" x2="{:g}" y2="{:g}"'.format(*start, *end)
     tip = f'stroke-dasharray="{dash}"' if dash else 'marker-end="url(#tip)"'
     return f'<line {way} stroke="{colour}" stroke-width="{width:g}" {tip}/>'
@@ -69,7 +76,7 @@ def arrow(
 def rectangle(
     x: float, y: float, width: float, height: float, *, edge: str, fill: str = "white"
 ) -> str:
-    """Draw a rectangle with round corners around a centre."""
+    """Draw a rectangle around a centre, with round corners."""
     at = f'x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" height="{height:g}"'
     return f'<rect {at} rx="6" fill="{fill}" stroke="{edge}" stroke-width="1.6"/>'
 
@@ -81,10 +88,8 @@ def circle(x: float, y: float, radius: float, *, edge: str, fill: str = "none") 
 
 
 def crowd(groups: Sequence[tuple[str, int, int]], *, title: str) -> Sheet:
-    """Draw people in groups: (caption, number of people, number of filled ones).
-
-    The first group has rows of five; the others have the same number of rows.
-    """
+    """Return a `title` and people in `groups`: caption, number, and number of filled ones."""
+    # The first group has five people in a row, the others have the same number of rows.
     step, top, left, shapes = 30, 66, 30, []
     rows = math.ceil(groups[0][1] / 5)
     below = top + step * rows + 14
@@ -108,9 +113,18 @@ def flow(
     title: str,
     strong: Collection[str] = (),
 ) -> Sheet:
-    """Draw boxes in columns from left to right, with arrows; `strong` boxes stand out.
+    """Draw boxes in columns from left to right, with arrows between them.
 
-    A box is named by its text, and a line break begins a new line in it.
+    Parameters
+    ----------
+    columns : Sequence of Sequence of str
+        Texts of the boxes in each column, with line breaks.
+    arrows : Sequence of tuple of str
+        Texts of the boxes where an arrow begins and ends.
+    title : str
+        Title.
+    strong : Collection of str
+        Texts of the boxes that stand out, and so do the arrows between them.
     """
     tall = max(text.count("\n") for column in columns for text in column)
     gap, most = 52 + 19 * tall, max(map(len, columns))
@@ -137,7 +151,7 @@ def flow(
 
 
 def images(pictures: Mapping[str, NDArray], *, title: str) -> Sheet:
-    """Draw grey 8 x 8 images side by side (1 is black), above captions of at most two lines."""
+    """Return a `title` and grey 8 x 8 `pictures` (1 is black) above their captions."""
     shapes = []
     for rank, (caption, image) in enumerate(pictures.items()):
         shapes += pixels(image, 8 + 114 * rank, 46, 12)
@@ -146,7 +160,7 @@ def images(pictures: Mapping[str, NDArray], *, title: str) -> Sheet:
 
 
 def pixels(image: NDArray, left: float, top: float, step: int) -> list[str]:
-    """Return pixels from white (0) to black (1), `step` wide, and their frame."""
+    """Return squares from white (0) to black (1), `step` pixels wide, and their frame."""
     shapes = []
     for i, row in enumerate(np.asarray(image)):
         for j, grey in enumerate(np.rint(255 * (1 - np.clip(row, 0, 1))).astype(int)):

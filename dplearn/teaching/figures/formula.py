@@ -1,26 +1,27 @@
-"""A formula against its oracle: along one parameter, or as a cloud of all points checked."""
+"""A formula and its oracle: along one parameter, or at all points of a verification."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.teaching.book.pictures import Cloud, Stretch, Sweep
 from dplearn.teaching.figures.kit.axes import Axis
-from dplearn.teaching.figures.kit.marks import Curve, Unchecked, gaps, legend, markers, one_panel
+from dplearn.teaching.figures.kit.marks import Curve, gaps, legend, markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
 _HEIGHT = 370
-# Role, hatch and words of a region; hatches run in different directions, for grey paper.
+# Role, hatch and text of a region; the hatches differ also in print without colours.
 _REGIONS = {
     "outside": ("quiet", "\\", "hypothesis fails"),
     "unsafe": ("wrong", "/", "too much privacy"),
     "safe": ("safe", ".", "wrong, safe side"),
     "wrong": ("safe", "x", "wrong"),
 }
-# Role, marker, glyph and words of a verdict.
+# Role, marker, glyph and text of a verdict.
 _MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
     kind: (role, *(("x-thin", "✕") if kind == "unsafe" else ("diamond-open", "◇")), words)
     for kind, (role, _, words) in _REGIONS.items()
@@ -29,8 +30,8 @@ _MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
 _WIDE = 30.0
 
 
-def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked:
-    """Draw a formula as a line, true values as points; shade where it must not be used."""
+def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure:
+    """Draw a formula as a line and true values as points, and shade where it is wrong."""
     star = curve.star or ()
     heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star[1:])]
     ends, ticks = (*curve.ends, *star[:1]), dict(enumerate(curve.ticks)) or None
@@ -41,13 +42,13 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked
     for k in range(len(at) - 1, 0, -1):
         low, high = sorted(curve.value[k - 1 : k + 1])
         if low < up.lower and up.upper < high:
-            # A gap where the curve jumps from below the picture to above it, or back.
+            # A gap where the curve jumps across the whole picture.
             at.insert(k, curve.x[k])
             value.insert(k, None)
     line = Curve(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
     entry = Curve(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
     own = [entry] if len(curve.own) else []
-    # The oracle: open circles, with bars where only an interval is known.
+    # The oracle's values, with error bars where it gives an interval.
     least, most = (np.asarray(v, dtype=float) for v in (curve.low, curve.high))
     with np.errstate(invalid="ignore"):
         middle, half = np.where(least < most, 0.5 * (least + most), least), 0.5 * (most - least)
@@ -67,8 +68,8 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> Unchecked
     return one_panel(traces, across, up, finding, legend(*names), height=_HEIGHT)
 
 
-def formula_cloud(cloud: Cloud, *, finding: str = "") -> Unchecked:
-    """Draw the points of a verification, value against truth, and the line of equality.
+def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
+    """Draw the values of a verification against the truth, with the line of equality.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def _finite(values: ArrayLike) -> NDArray:
 
 
 def _wide_axis(values: NDArray, inside: Sequence[float] = ()) -> Axis:
-    """Return an axis on which a few far values do not squeeze the others."""
+    """Return an axis that leaves out a few outliers."""
     if not values.size:
         return Axis(title="value", lower=0.0, upper=1.0)
     low, high = float(np.min(values)), float(np.max(values))

@@ -1,8 +1,8 @@
-"""Static site: the minute, lessons, formula book and three explorer pages as plain files.
+"""Static site: the lessons, the formula book and four pages drawn by scripts, as plain files.
 
-``dplearn site OUT`` writes them. They work from a USB stick or any web host: nothing is fetched
-from elsewhere, and links to the running explorer lead to pages of the site where these exist.
-Plotly is copied from its package; npm fetches KaTeX once and caches it.
+``dplearn site OUT`` writes them. They work from a folder or any web host and fetch nothing from
+other hosts. Links to the explorer lead to pages of the site, if it has them. Plotly is copied from
+its package; npm fetches KaTeX and Pyodide once and caches them.
 """
 
 import json
@@ -36,7 +36,7 @@ from dplearn.teaching.figures.live import library
 from dplearn.teaching.site import course, entries
 from dplearn.teaching.site.html import Page
 
-# Modules in the reference of public names.
+# Modules whose public names are in the reference.
 REFERENCE = (
     *("dplearn", "dplearn.core.guarantee", "dplearn.engine.profile", "dplearn.mechanisms"),
     *("dplearn.accountants", "dplearn.certificates", "dplearn.statement", "dplearn.calibrate"),
@@ -45,33 +45,31 @@ REFERENCE = (
 )
 _ASSETS = Path(__file__).parent / "assets"
 _ENGINE = "engine: dplearn, source: String(dplearnModule)"
-# For each page drawn by a script: the script's function and its arguments.
+# Arguments of the script that draws each page.
 _LIVE = {
-    "minute": ("minute", "engine: dplearn, explore: 'explorer.html', ...TOLD"),
-    "epsilon": (
-        "epsilonPage",
-        f"{_ENGINE}, published: PUBLISHED, presets: PRESETS, accountants: ACCOUNTANTS",
-    ),
-    "mechanisms": ("mechanismsPage", "catalogue: CATALOGUE"),
-    "attack": ("attackPage", f"{_ENGINE}, digits: DIGITS"),
+    "minute": "engine: dplearn, explore: 'explorer.html', ...TOLD",
+    "epsilon": f"{_ENGINE}, published: PUBLISHED, presets: PRESETS, accountants: ACCOUNTANTS",
+    "mechanisms": "catalogue: CATALOGUE",
+    "attack": f"{_ENGINE}, digits: DIGITS",
 }
 _KATEX, _PYODIDE = "katex@0.16.47", "pyodide@314.0.7"
 _UNUSED = shutil.ignore_patterns("*.mjs", "*.ttf", "*.woff", "katex.js")
 
 
-def write_site(
-    out: Path,
-    executor: Executor,
-    *,
-    folder: Path | None = None,
-    tell: Callable = print,
-) -> None:
-    """Write the site into the folder `out`, made if missing; existing files are replaced.
+def write_site(out: Path, executor: Executor, *, tell: Callable = print) -> None:
+    """Write the site into a folder and replace existing files.
 
     The lessons' pages run the functions that a student writes, unless npm cannot fetch Pyodide.
-    The executor computes the book's pictures; `tell` is called with a line per page.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of the site, which is made if it is missing.
+    executor : concurrent.futures.Executor
+        Computes the book's pictures.
+    tell : Callable
+        Function that gets a line for each page written.
     """
-    folder = folder or lessons_folder()
     with TemporaryDirectory() as unpacked:
         katex, target = from_npm(_KATEX, Path(unpacked)), out / "assets" / "katex"
         shutil.copytree(katex / "dist", target, dirs_exist_ok=True, ignore=_UNUSED)
@@ -81,9 +79,9 @@ def write_site(
     (out / "assets" / "plotly.min.js").write_text(library(), encoding="utf-8")
     for name, text in _browser_files():
         (out / "assets" / name).write_text(text, encoding="utf-8")
-    write_reference(out / "reference")
+    _write_reference(out / "reference")
     words = []
-    for page in _pages(folder, executor, runs):
+    for page in _pages(lessons_folder(), executor, runs):
         path = out / page.path
         path.parent.mkdir(exist_ok=True)
         path.write_text(page.text(), encoding="utf-8")
@@ -94,7 +92,7 @@ def write_site(
 
 
 def _python(out: Path, unpacked: Path, tell: Callable) -> bool:
-    """Write Python for the lessons' pages; return whether npm could fetch it."""
+    """Write Pyodide for the lessons' pages, and return whether npm could fetch it."""
     try:
         script = answering.python_script(from_npm(_PYODIDE, unpacked / "python"))
     except OSError as error:
@@ -104,11 +102,8 @@ def _python(out: Path, unpacked: Path, tell: Callable) -> bool:
     return True
 
 
-def write_reference(folder: Path) -> None:
-    """Write the reference of all public names, by pdoc, into a folder.
-
-    Raises ModuleNotFoundError if pdoc or torch is missing.
-    """
+def _write_reference(folder: Path) -> None:
+    """Write the reference of all public names, by pdoc, into a folder."""
     try:
         import pdoc
     except ModuleNotFoundError:
@@ -116,14 +111,29 @@ def write_reference(folder: Path) -> None:
             "Expected pdoc, which writes the reference: pip install -r requirements-dev.txt."
         ) from None
     pdoc.render.configure(docformat="numpy", search=False)
-    with warnings.catch_warnings(action="ignore"):  # about names that only type checkers import
+    with warnings.catch_warnings(action="ignore"):  # about imports for type checkers
         pdoc.pdoc(*REFERENCE, output_directory=folder)
 
 
 def from_npm(package: str, folder: Path) -> Path:
-    """Unpack a package of the npm registry in `folder`; return the folder that holds its files.
+    """Unpack a package of the npm registry.
 
-    Raises OSError if npm is missing, or can neither fetch the package nor has it in its cache.
+    Parameters
+    ----------
+    package : str
+        Name and version, such as "katex@0.16.47".
+    folder : Path
+        Where it is unpacked; made if it is missing.
+
+    Returns
+    -------
+    Path
+        Folder of the package's files.
+
+    Raises
+    ------
+    OSError
+        If npm is missing, or the package is neither in its cache nor can be fetched.
     """
     path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
     if not (npm := shutil.which("npm", path=path)):
@@ -144,7 +154,7 @@ def from_npm(package: str, folder: Path) -> Path:
 
 
 def _browser_files() -> Iterator[tuple[str, str]]:
-    """Yield names and texts of the files that pages share with the explorer."""
+    """Yield names and texts of the scripts and styles that pages share with the explorer."""
     unshuffled = [row for row in presets() if "sampling=shuffled" not in row["query"]]
     published = list(drawn_figures())
     data = {"PUBLISHED": published, "PRESETS": unshuffled, "ACCOUNTANTS": accountants()}
@@ -154,7 +164,7 @@ def _browser_files() -> Iterator[tuple[str, str]]:
     yield "epsilon.css", style_sheet("page/page")
     fields = {"published": published, "shuffled": shuffled()}
     minute = f"const TOLD = {json.dumps(fields)};\n"
-    yield "minute.js", source("minute", "scenes/scenes") + minute
+    yield "minute.js", source("minutePage", "scenes/scenes") + minute
     yield "minute.css", style("scenes/scenes")
     catalogue = pairs.worded(pairs.catalogue(), in_each)
     all_of_them = f"const CATALOGUE = {json.dumps(catalogue, ensure_ascii=False)};\n"
@@ -168,13 +178,12 @@ def _browser_files() -> Iterator[tuple[str, str]]:
 
 
 def _live(path: str, title: str, name: str, beside: str = "") -> Page:
-    """Return a page that the script `name` draws."""
-    function, result = _LIVE[name]
-    engine = '<script src="assets/engine.js"></script>\n' * ("engine" in result)
+    """Return a page that a script draws."""
+    engine = '<script src="assets/engine.js"></script>\n' * ("engine" in _LIVE[name])
     body = f"""<div id="{name}"></div>
 {engine}<script src="assets/{name}.js"></script>
 <script>
-const {{ page }} = {function}.mount(document.getElementById("{name}"), {{ {result} }});
+const {{ page }} = {name}Page.mount(document.getElementById("{name}"), {{ {_LIVE[name]} }});
 </script>
 """
     return Page(path, title, body, ("page.css", f"{name}.css"), beside)

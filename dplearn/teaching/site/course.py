@@ -1,4 +1,4 @@
-"""Pages of the course: lessons with their contents, and the lessons' README."""
+"""Pages of the lessons, of their README and of the yardstick."""
 
 import html
 import json
@@ -15,9 +15,9 @@ _SCRIPTS = (*NEEDED, "progress.js")
 
 
 def lesson_pages(folder: Path, python: bool) -> Iterator[Page]:
-    """Yield a page per lesson, with contents and links to the previous and next lesson.
+    """Yield a page per lesson, with contents and links to its neighbours.
 
-    A lesson with a Chinese text has a second page; the two pages link to each other.
+    A lesson with a Chinese text has a second page, and the two pages link to each other.
     """
     every = list(lessons(folder).values())
     cells = list(map(built_cells, every))
@@ -62,7 +62,7 @@ def _asked(body: str) -> int:
 
 
 def readme_page(folder: Path, of_lessons: Iterable[Page]) -> Page:
-    """Return the page of the README, with the lesson map and its questions per lesson."""
+    """Return the page of the README, with the number of questions in each lesson."""
     text = (folder / "README.md").read_text(encoding="utf-8").replace("](#", "](README.md#")
     counts = {page.title[:2]: _asked(page.body) for page in of_lessons}
     asked = f'<script type="application/json" id="asked">{json.dumps(counts)}</script>'
@@ -70,7 +70,7 @@ def readme_page(folder: Path, of_lessons: Iterable[Page]) -> Page:
 
 
 def yardstick_pages(folder: Path) -> Iterator[Page]:
-    """Yield a page for each Markdown file of the folder `conformance`; none without the folder."""
+    """Yield a page for each Markdown file of the folder `conformance`, if it exists."""
     for path in sorted(folder.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         text = re.sub(r"\]\((?:findings/)?([\w-]+)\.md\)", r"](\1.html)", text)
@@ -80,7 +80,7 @@ def yardstick_pages(folder: Path) -> Iterator[Page]:
 
 
 def taught(pages: Iterable[Page]) -> dict[str, str]:
-    """Return, for each entry of the book, links to its first mention in each lesson."""
+    """Return links to the first mention of each entry of the book in each lesson."""
     places: dict[str, dict[str, str]] = {}
     for page in pages:
         if page.path.endswith(".zh.html"):

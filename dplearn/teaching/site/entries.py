@@ -1,11 +1,12 @@
-"""Pages of the formula book: one per entry, a table of contents, the published figures."""
+"""Pages of the formula book: its entries, a table of contents and the published figures."""
 
 import html
 import json
 from collections.abc import Sequence
 
 from dplearn.datasets import deployments
-from dplearn.teaching.book import Formula, Refutation, book, refute
+from dplearn.teaching.book import Refutation, book, refute
+from dplearn.teaching.book.kit.entry import Formula
 from dplearn.teaching.book.pictures import View, cloud, curve, example_code, refuted
 from dplearn.teaching.book.published import check_figure, published
 from dplearn.teaching.book.run_all import refutation
@@ -15,11 +16,11 @@ from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 from dplearn.teaching.site.html import Page
 
 _words = Wording()
-_POINTS = 17  # per curve: every second point of the explorer's
+_POINTS = 17  # per curve, half as many as in the explorer
 
 
 def page(id: str, taught: str = "") -> Page:
-    """Return the page of an entry: statement, source, lessons, picture, and its wrong variants."""
+    """Return the page of an entry: statement, source, lessons, picture and wrong variants."""
     entry = book[id]
     parts = [
         f"<h1>{id} · {html.escape(entry.title)}</h1>",
@@ -49,9 +50,9 @@ def page(id: str, taught: str = "") -> Page:
 
 
 def _short_search(id: str, misprint: str) -> Refutation:
-    """Refute on a quarter of the points, and on all if that yields no (unsafe) counterexample.
+    """Refute on a quarter of the points, or on all if these yield no (unsafe) counterexample.
 
-    So a variant is called safe only after the full search of `dplearn verify`.
+    A variant is called safe only after the full search of `dplearn verify`.
     """
     wrong = book[id].misprint(misprint)
     claim = book[id].claimed(wrong)
@@ -65,7 +66,7 @@ def _statement(latex: str) -> str:
 
 
 def _picture(entry: Formula, misprint: str) -> str:
-    """Return a chart of value and truth along the first axis, or at all points."""
+    """Return a chart of value and truth along the first axis, or at all points without one."""
     place = View(entry.id, misprint)
     if name := next(iter(place.axes), ""):
         picture = curve(place, name, most=_POINTS)
@@ -80,7 +81,7 @@ def _picture(entry: Formula, misprint: str) -> str:
 
 
 def contents() -> Page:
-    """Return the table of contents: all entries by group."""
+    """Return the table of contents, with the entries in groups."""
     parts = ["<h1>Formula book</h1>"]
     for group in dict.fromkeys(entry.group for entry in book.values()):
         parts.append(f"<h2>{group_name(group)}</h2><ul>")
@@ -95,7 +96,7 @@ def contents() -> Page:
 
 
 def published_figures() -> Page:
-    """Return the page of published numbers, each with our value, and of public uses."""
+    """Return the page of published numbers with our values, and of public uses."""
     head = ("source", "what", "printed", "here", "verdict")
     rows = []
     for id, row in published().items():

@@ -7,7 +7,7 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _counting(equal):
-    """A wrong function, by when it calls two rows equal."""
+    """Return a function that finds the smallest group, with `equal` as the test of two rows."""
     return lambda rows: min(sum(equal(row, other) for other in rows) for row in rows)
 
 
@@ -105,7 +105,7 @@ _pocket_money = Exercise(
 
 
 def _people(epsilon, error=0.02):
-    """Answers that bring the standard error down to `error`, before rounding up."""
+    """Return the number of answers, not rounded, for a standard error of `error`."""
     return randomized_response_variance(epsilon=epsilon, users=1) / error**2
 
 
@@ -199,7 +199,7 @@ _families = Exercise(
 
 
 def _asked(attack, copied, pupils, pupil):
-    """What `attack` says of `pupil`, when it may ask for any five or more of `pupils`."""
+    """Return the answer of `attack` about `pupil`; it may count groups of five or more."""
 
     def count(group):
         if len(group := set(group)) < 5:

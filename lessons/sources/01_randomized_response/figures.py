@@ -14,7 +14,7 @@ LEVELS = [0.51, 0.53, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.
 
 
 def columns():
-    """How many pupils share a month, and how many a village."""
+    """Draw the numbers of pupils who share a month, and a village."""
     births, (places, homes) = np.bincount(MONTH)[1:], np.unique(VILLAGE, return_counts=True)
     left = curves(
         [Bars(x=np.arange(1, 13), y=births, label="")],
@@ -89,14 +89,14 @@ def _coin(p):
 
 
 def coins():
-    """Both replies and the price of a coin; the slider is its p."""
+    """Draw both replies and the price of a coin; the slider is its p."""
     frames = {f"{p:g}": _coin(p) for p in LEVELS}
     titles = [frames[p].layout.title.text for p in ("0.55", "0.75", "0.95")]
     show(slider(frames, name="p", start=6), "Three of 13 frames. " + "; ".join(titles) + ".")
 
 
 def larger_crowds(cells):
-    """Who is alone in a cell, against the size of the crowd."""
+    """Draw the probability of being alone in a cell against the size of the crowd."""
     sizes = np.geomspace(1, 200_000, 120)
     looks = [("exact", 0.3, "bottom left"), ("other", 0.46, "middle right")]
     looks += [("second", 0.92, "bottom left")]
@@ -122,7 +122,7 @@ def larger_crowds(cells):
 
 
 def attacks(right, pupils):
-    """Shares that attacks rebuilt, by questions and noise, beside the rule of thumb."""
+    """Draw the shares that attacks rebuilt, by questions and noise, with the rule of thumb."""
     many = np.geomspace(70, 10_000, 80)
     look = {1: ("exact", 0.3), 4: ("second", 0.3), 8: ("other", 0.5), 16: ("third", 0.62)}
     lines = [
@@ -154,7 +154,7 @@ def attacks(right, pupils):
 
 
 def beliefs(after):
-    """Every belief before, and the band in which it is afterwards."""
+    """Draw the band of the beliefs after a reply, for every belief before."""
     before, mine = np.linspace(0.002, 0.998, 120), guess("belief after a yes")
     low, high = after(before, 1 / 3), after(before, 3)
     marks = [

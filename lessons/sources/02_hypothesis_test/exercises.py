@@ -10,7 +10,7 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _laplace(epsilon, scale):
-    """Delta at `epsilon`; the scale in units of the sensitivity."""
+    """Return delta at `epsilon` for a scale in units of the sensitivity."""
     return float(Laplace(noise_multiplier=scale).profiles()[0].delta(epsilon))
 
 

@@ -12,7 +12,7 @@ PROFILE = Laplace(noise_multiplier=1.0).profiles()[0]
 
 
 def worlds():
-    """How likely each report is, with Anna's yes and without."""
+    """Draw the probability of each report with Anna's yes, and without it."""
     x = np.linspace(2.5, 10.5, 161)
     figure = curves(
         [
@@ -67,7 +67,7 @@ def _shaded(epsilon):
 
 
 def areas():
-    """Delta as an area; the slider is epsilon."""
+    """Draw delta as an area; the slider is epsilon."""
     frames = {f"{each:g}": _shaded(each) for each in (0, 0.2, 0.4, 0.5, 0.6, 0.8, 1, 1.2)}
     words = "; ".join(frames[each].layout.title.text for each in ("0", "0.5", "1"))
     show(slider(frames, name="ε", start=3), f"Three of 8 frames. {words}.")

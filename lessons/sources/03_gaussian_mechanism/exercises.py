@@ -14,7 +14,7 @@ def _recipe(epsilon, delta):
 
 
 def _noise(rule):
-    """A published sum, by the noise that it gets."""
+    """Return a function that publishes a sum with the noise of `rule`."""
     return lambda ages, cap, multiplier, z: (
         sum(min(age, cap) for age in ages) + rule(ages, cap, multiplier) * z
     )
@@ -187,7 +187,7 @@ _counts = Exercise(
 
 
 def _kept(answer, epsilon, delta, sensitivity):
-    """The noise that `answer` asks for, and whether it keeps the promise."""
+    """Return the noise of `answer`, and whether it gives the guarantee."""
     noise = float(answer(epsilon, delta, sensitivity))
     keeps = False
     if noise > 0:
@@ -203,7 +203,7 @@ def _least(epsilon, delta, sensitivity):
 
 
 def _by_tail(epsilon, delta, sensitivity):
-    """Least noise whose loss exceeds epsilon with probability delta at most."""
+    """Return the least noise whose loss exceeds epsilon with probability at most delta."""
 
     def small(noise):
         return norm.sf(epsilon * noise - 1 / (2 * noise)) <= delta

@@ -82,7 +82,7 @@ def crowds(published_sum):
 
 
 def ball_and_cube():
-    """Two ways of clipping, in two dimensions."""
+    """Draw two ways of clipping, in two dimensions."""
     words = "In 2 dimensions: Ben's vector has length C, Anna's length 1.414 C, by the axes 2 C."
     show("03_gaussian_mechanism/ball_and_cube.svg", words)
 

@@ -121,7 +121,7 @@ _slack = Exercise(
 
 
 def _affordable(name, epsilon=0.1, delta=1e-5):
-    """Replies within a total epsilon of 3."""
+    """Return the number of replies within a total epsilon of 3."""
     longest = largest_steps(
         RandomizedResponse(epsilon),
         name,
@@ -133,7 +133,7 @@ def _affordable(name, epsilon=0.1, delta=1e-5):
 
 
 def _most(bound):
-    """Largest k at which a closed formula is at most 3."""
+    """Return the largest k at which a closed formula is at most 3."""
     return max(k for k in range(1, 200) if bound(epsilon=0.1, steps=k, slack=1e-5) <= 3)
 
 

@@ -65,7 +65,7 @@ def _chance(reply, truth):
 
 
 def tree():
-    """Two evenings, of which the second asks what the first reply decides."""
+    """Draw two evenings; the first reply decides the second question."""
     root, then = "Question 1:\nthey differ", {}
     first_replies, ends = {1: "reply 1\nloss +0.1", 0: "reply 0\nloss −0.1"}, []
     questions, arrows = {1: "Question 2:\nthey differ", 0: "Question 2:\nboth say no"}, []
@@ -108,7 +108,7 @@ def _tail(epsilon, steps=100, scale=1.0, x="total loss (nats)", red=""):
 
 
 def distribution(optimum):
-    """All total losses of a hundred replies with their probabilities."""
+    """Draw all total losses of a hundred replies with their probabilities."""
     words = f"Total loss of 100 replies; optimum {optimum:.4g}, adding up 10."
     show(_tail(0.1, red="what δ counts"), words)
 
@@ -121,7 +121,7 @@ def levels():
 
 
 def four_curves():
-    """Total epsilon against the number of replies, by four methods."""
+    """Draw total epsilon against the number of replies, by four methods."""
     crossing = advanced_composition_kov_break_even(epsilon=0.1, slack=1e-5)
     ks = np.unique(np.geomspace(1, 10_000, 80).astype(int))
     methods = (advanced_composition, advanced_composition_kov, optimal_composition)

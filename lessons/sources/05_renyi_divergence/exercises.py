@@ -9,7 +9,7 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _dial(power):
-    """The number of a list of losses, by the power of one of them."""
+    """Return a function that computes the number of a list of losses from their powers."""
     return lambda losses, order: (
         math.log(sum(power(loss, order) for loss in losses) / len(losses)) / (order - 1)
     )
@@ -169,7 +169,7 @@ def _renyi(p, q, order):
 
 
 def _plain(p, q, order, weight=1, by=lambda order: order - 1):
-    """As the formula is read aloud, with NumPy's inf and nan."""
+    """Return the formula term by term, with NumPy's inf and nan."""
     p, q = np.asarray(p, float), np.asarray(q, float)
     with np.errstate(all="ignore"):
         return np.log(np.sum(p**order * q ** (weight - order))) / by(order)

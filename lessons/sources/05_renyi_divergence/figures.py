@@ -33,7 +33,7 @@ def one_report():
 
 
 def beam(divergence):
-    """Five losses with their weights on a beam, and the student's number, at three orders."""
+    """Draw five weighted losses on a beam, and the student's number, at three orders."""
     dial, five = yours("5.1", divergence), np.arange(-1.0, 4.0)
     shapes, balances = [], []
     for row, (order, name) in enumerate(((1.001, "α near 1"), (2, "α = 2"), (16, "α = 16"))):
@@ -103,7 +103,7 @@ def mechanisms():
 
 
 def conversions(simple, sharper):
-    """Epsilon of a hundred releases against the order, by both conversions."""
+    """Draw epsilon of a hundred releases against the order, by both conversions."""
     true = float(Gaussian(1.0).profiles()[0].epsilon(DELTA))
     best = 1 + np.sqrt(np.log(1 / DELTA) / 0.5)
     lowest, cost = float(simple(best, 100)[0]), sharper(WIDE, 100)
@@ -144,7 +144,7 @@ def _u_curve(sharper, steps):
 
 
 def u_curves(sharper):
-    """Epsilon against the order; the slider is the number of releases."""
+    """Draw epsilon against the order; the slider is the number of releases."""
     counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000]
     frames = {str(steps): _u_curve(sharper, steps) for steps in counts}
     words = frames["100"].layout.title.text
@@ -152,7 +152,7 @@ def u_curves(sharper):
 
 
 def accounts():
-    """Epsilon against the number of releases, by four accountants."""
+    """Draw epsilon against the number of releases, by four accountants."""
     rounds = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
     names = ("basic", "optimal", "rdp", "pld")
     lines = {n: ACCOUNTANTS[n]().epsilon_curve(REPORT, delta=DELTA, steps=rounds) for n in names}

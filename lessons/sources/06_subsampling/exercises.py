@@ -84,7 +84,7 @@ def _noise(epsilon, delta):
 
 
 def _smallest_noise():
-    """From the profile of the sampled step itself, without reading the theorem backwards."""
+    """Return the least noise multiplier by bisection on the profile of the sampled step."""
     low, high = 0.5, 50.0
     while high - low > 1e-9:
         middle = 0.5 * (low + high)
@@ -163,12 +163,12 @@ _backwards = Exercise(
 
 
 def _first(ratio, limit=2.0):
-    """The first integer order at which exact / rule exceeds the limit."""
+    """Return the first integer order at which exact / rule exceeds the limit."""
     return next(order for order in range(3, 200) if ratio(order) > limit)
 
 
 def _excess(order, noise_multiplier=2.0, sample_rate=0.05):
-    """Exact divergence over that of the small-rate rule."""
+    """Return the exact divergence divided by that of the small-rate rule."""
     at = {"noise_multiplier": noise_multiplier, "sample_rate": sample_rate}
     rule = small_rate_log_moment(moment=order - 1, **at) / (order - 1)
     return sampled_gaussian_rdp_integer(order=order, **at) / rule
@@ -236,7 +236,7 @@ _turn = Exercise(
 
 
 def _drawn(sampler, n, q):
-    """What 4000 samples look like; honest coins are refused in fewer than one of 10,000 checks."""
+    """Return statistics of 4000 samples; right ones are rejected with probability below 1e-4."""
     rng, steps, sizes, twice = random.Random(7), 4000, [], 0
     taken = [0] * n  # entry i: the samples that have record i, as the bits of a number
     for step in range(steps):
@@ -262,7 +262,7 @@ def _drawn(sampler, n, q):
 
 
 def _largest_correlation(taken, steps):
-    """Largest correlation of two records, the first and the last too, in one sample or two."""
+    """Return the largest correlation of two records, in one sample or in two in a row."""
     now = [record & ((1 << steps) - 1) for record in taken]
     columns = [*now, *(record >> 1 for record in taken)]
     rates = [column.bit_count() / steps for column in columns]
@@ -276,7 +276,7 @@ def _largest_correlation(taken, steps):
 
 
 def _poisson(rng, mean):
-    """A number with the Poisson distribution: how many waiting times fit into `mean`."""
+    """Return a Poisson number: how many exponential waiting times fit into `mean`."""
     count, time = 0, rng.expovariate(1.0)
     while time < mean:
         count, time = count + 1, time + rng.expovariate(1.0)

@@ -198,7 +198,7 @@ _orders = Exercise(
 
 
 def _noise(name, epsilon=2.0):
-    """Smallest noise multiplier for 60 epochs of MNIST in batches of 256."""
+    """Return the smallest noise multiplier for 60 epochs of MNIST in batches of 256."""
     step = PoissonSubsampled(Gaussian(1.0), 256 / 60_000)
     return smallest_noise_multiplier(step, name, epsilon=epsilon, delta=1e-5, steps=14_063).value
 

@@ -73,7 +73,7 @@ _sum = Program(
 
 
 def _epsilon(mu: float, delta: float = 1e-6) -> float:
-    """Exact epsilon of one normal release at distance mu."""
+    """Return the exact epsilon of one normal release at distance mu."""
     return float(Gaussian(1 / mu).profiles()[0].epsilon(delta))
 
 
@@ -144,7 +144,7 @@ _SIGMA = Gaussian.analytic(epsilon=1, delta=1e-5).noise_multiplier
 
 
 def _caught(mu: float, rate: float = 0.001) -> float:
-    """Largest true positive rate against a release at distance mu."""
+    """Return the largest true positive rate against a release at distance mu."""
     return float(ndtr(ndtri(rate) + mu))
 
 
@@ -211,7 +211,7 @@ _attacker = Exercise(
 
 @cache
 def _steps(name: str, delta: float = 1e-5) -> int:
-    """Largest number of steps within epsilon = 1, by halving."""
+    """Return the largest number of steps within epsilon = 1, by bisection."""
     step, accountant = PoissonSubsampled(Gaussian(4.0), 0.01), ACCOUNTANTS[name]()
     good, bad = 1, 100_000
     while bad - good > 1:
@@ -276,7 +276,7 @@ def _delta_of(epsilon, law):
 
 
 def _total(losses, probabilities, steps):
-    """The law of the sum of `steps` losses: a dictionary from losses to probabilities."""
+    """Return the distribution of the sum of `steps` losses, as probabilities by loss."""
     law = {0: 1.0}
     for _ in range(steps):
         before, law = law, {}
@@ -287,7 +287,7 @@ def _total(losses, probabilities, steps):
 
 
 def _ends_of(losses, probabilities, steps, width, epsilon, rules=(math.floor, math.ceil)):
-    """Delta of `steps` releases, each loss rounded to a multiple of `width` by either rule."""
+    """Return delta of `steps` releases for each rule that rounds losses to multiples of `width`."""
     ends = []
     for rule in rules:
         places = [rule(round(loss / width, 9)) for loss in losses]
@@ -297,7 +297,7 @@ def _ends_of(losses, probabilities, steps, width, epsilon, rules=(math.floor, ma
 
 
 def _held(bracket, losses, probabilities, steps, width, epsilon):
-    """How the two ends of `bracket` lie to the exact delta, and to those of rounding."""
+    """Compare both ends of `bracket` with the exact delta, and with the ends by rounding."""
     case = losses, probabilities, steps, width, epsilon
     lower, upper = map(float, bracket(*case))
     below, above = _ends_of(*case)
@@ -319,7 +319,7 @@ def _with_rule(*rules):
 
 
 def _rounded_at_the_end(losses, probabilities, steps, width, epsilon):
-    """Both ends from exact totals, each rounded to the nearest multiple."""
+    """Return both ends from exact totals, each rounded to the nearest multiple."""
     law = _total(losses, probabilities, steps)
     rounded = {}
     for total, p in law.items():

@@ -9,7 +9,7 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _sum_of(price):
-    """The prices of all tables, by the price of one."""
+    """Return a function that adds the `price` of each table."""
     return lambda multipliers: sum(price(sigma) for sigma in multipliers)
 
 
@@ -118,7 +118,7 @@ def _allowed(accountant="pld", epsilon=2.0, delta=1e-6, adjacency="add_remove"):
 
 
 def _allowed_by_the_simple_rate(log):
-    """From rho + 2 sqrt(rho L) <= 2."""
+    """Return the number of releases that rho + 2 sqrt(rho L) <= 2 allows."""
     root = math.sqrt(2 + log) - math.sqrt(log)
     return float(math.floor(root**2 * 2 * 20**2))
 
@@ -187,7 +187,7 @@ _releases = Exercise(
 
 
 def _affordable(multipliers, rho, price=lambda sigma: 1 / (2 * sigma**2), stop=True):
-    """How many releases fit, with `price` of each; without `stop` later ones may still fit."""
+    """Return the number of releases that fit; without `stop`, also after one that does not."""
     spent, count = 0.0, 0
     for sigma in multipliers:
         if spent + price(sigma) <= rho * (1 + 1e-9):

@@ -14,7 +14,7 @@ DELTAS = np.geomspace(1e-14, 1e-4, 40)
 
 
 def tables():
-    """Ida's path through the four tables."""
+    """Draw Ida's path through the four tables."""
     where = ("country", "Ida's state", "Ida's county", "Ida's block")
     path = [f"{place}\n¼ of the budget" for place in where]
     beside = ["3 other states", "7 other counties", "15 other blocks"]
@@ -97,7 +97,7 @@ def _budget(rho):
 
 
 def budgets():
-    """Three conversions of a budget; the slider is rho."""
+    """Draw three conversions of a budget; the slider is rho."""
     frames = {f"{rho:g}": _budget(rho) for rho in BUDGETS}
     two = "; ".join(frames[rho].layout.title.text for rho in ("0.07", "2.56"))
     show(slider(frames, name="ρ", start=10), f"Simple, improved, exact. {two}.")

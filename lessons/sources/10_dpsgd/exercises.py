@@ -15,7 +15,7 @@ def _shortened(row, norm):
 
 
 def _times(factor):
-    """A wrong function, by the factor that it makes of the row, its length and the norm."""
+    """Return a function that multiplies a row by `factor` of it, its length and the norm."""
     return lambda row, norm: [factor(row, math.hypot(*row), norm) * x for x in row]
 
 
@@ -147,7 +147,7 @@ _noise_on_the_mean = Exercise(
 
 
 def _price(expected: int, steps: int, accountant: str = "pld") -> float:
-    """Epsilon of lots of `expected` among 60,000 people."""
+    """Return epsilon for lots of `expected` among 60,000 people."""
     plan = DPSGD(noise_multiplier=1.1, sample_rate=expected / 60_000, steps=steps)
     return plan.guarantee(accountant, delta=1e-5).epsilon
 
@@ -213,7 +213,7 @@ def _clipped_mean(rows: np.ndarray, norm: float) -> np.ndarray:
 
 
 def _ratio_of_version_a(*, norm: float, sigma: float, expected: int) -> float:
-    """Noise over the largest change: from one end of the ball to the other."""
+    """Return the noise divided by the largest change, from one end of the ball to the other."""
     crowd = -np.ones((expected - 1, 2))
     joined = np.vstack([crowd, [[1e6, 1e6]]])
     change = np.linalg.norm(_clipped_mean(joined, norm) - _clipped_mean(crowd, norm))
@@ -306,7 +306,7 @@ def _lot_sum(batches, norm, sigma, rng):
 
 
 def _sum_and_noise(lot_sum, batches, norm, sigma):
-    """The sum without noise, and what 3000 calls say about the noise.
+    """Return the sum without noise, and statistics of the noise in thousands of calls.
 
     Noise that is normal and independent is refused in fewer than one of 10,000 checks.
     """
@@ -340,14 +340,14 @@ def _sum_and_noise(lot_sum, batches, norm, sigma):
 
 
 def _standardised(noise):
-    """Mean and deviation of numbers, and the numbers in units of these."""
+    """Return the mean and deviation of numbers, and the standardised numbers."""
     mean = sum(noise) / len(noise)
     width = math.sqrt(sum((x - mean) ** 2 for x in noise) / len(noise))
     return mean, width, [(x - mean) / (width or 1.0) for x in noise]
 
 
 def _largest_correlation(columns, mean):
-    """Largest correlation of two coordinates, of one call or of two in a row, or their sizes."""
+    """Return the largest correlation of two coordinates or their sizes, in one call or two."""
     columns = [
         *(column[:-1] for column in columns),
         *([abs(x - mean) for x in column[:-1]] for column in columns),
@@ -367,7 +367,7 @@ def _largest_correlation(columns, mean):
 
 
 def _with_clipping(clip):
-    """Normal noise on the sum of what `clip` makes of a batch, a list of rows."""
+    """Return a function that adds normal noise to the sum of rows clipped by `clip`."""
 
     def lot_sum(batches, norm, sigma, rng):
         total = _added(row for batch in batches for row in clip(batch, norm))
@@ -403,7 +403,7 @@ def _centred(rng, n):
 
 
 def _row(*first):
-    """A gradient of ten coordinates."""
+    """Return a gradient of ten coordinates."""
     return [*first, *[0.0] * (10 - len(first))]
 
 

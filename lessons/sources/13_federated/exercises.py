@@ -8,7 +8,7 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _pixels(rule):
-    """A function of a row, by what it does with a weight and the bias."""
+    """Return a function that applies `rule` to each weight and the bias."""
     return lambda weights, bias: [rule(weight, bias) for weight in weights]
 
 

@@ -213,7 +213,7 @@ check("13.2", sent)
 # check("13.2", sent)
 # ```
 #
-# Over all phones each mask appears once with each sign, so the sum of all messages is the sum of the vectors. `check("13.2", sent, keep=True)` keeps your function.
+# Over all phones each mask appears once with each sign, so the sum of all messages is the sum of the vectors. Copy your function into `my_dp.py` to use it below.
 #
 # </details>
 
@@ -595,7 +595,10 @@ for name, strategy in {"fresh": np.eye(150), "taken back": roots}.items():
     rounds = CorrelatedGaussian.from_strategy(strategy, noise_multiplier=z, **schema)
     left_over = np.tril(np.ones((150, 150))) @ np.linalg.inv(strategy)
     noise = z * np.linalg.norm(left_over, axis=1).mean()
-    print(f"{name:11} noise on the model {noise:5.1f} C,", rounds.guarantee(delta=1.5e-4, adjacency="zero_out"))
+    print(
+        f"{name:11} noise on the model {noise:5.1f} C,",
+        rounds.guarantee(delta=1.5e-4, adjacency="zero_out"),
+    )
 free = FederatedPlan(**phones, noise_multiplier=6.0, sampling="none")
 print("as often as they like:", free.guarantee(delta=1.5e-4))
 

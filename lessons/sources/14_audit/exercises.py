@@ -10,7 +10,7 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _all(share):
-    """A function of epsilon and guesses, by the chance that it takes for one right guess."""
+    """Return a function with `share` of exp(epsilon) as the probability of a right guess."""
     return lambda epsilon, guesses: share(math.exp(epsilon)) ** guesses
 
 

@@ -203,7 +203,7 @@ check("14.2", right_guesses)
 # check("14.2", right_guesses)
 # ```
 #
-# The function makes no guess about the canaries between, so they do not count. `check("14.2", right_guesses, keep=True)` keeps your function for the capstone.
+# The function makes no guess about the canaries between, so they do not count. Copy your function into `my_dp.py` for the capstone.
 #
 # </details>
 

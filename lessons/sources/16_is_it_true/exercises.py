@@ -14,7 +14,7 @@ _DELTA, _LOG = 1e-5, math.log(1e5)
 
 
 def _divergence(adds):
-    """A function of two distributions, by what one outcome adds."""
+    """Return the log of a sum over outcomes, with `adds` of both probabilities as its terms."""
     return lambda first, second: math.log(sum(map(adds, first, second)))
 
 
@@ -64,7 +64,7 @@ _order_2 = Program(
 
 
 def _reported(sigma, *, sign=-1, log=_LOG):
-    """Epsilon as the tool reports it; `sign` and `log` make the usual slips."""
+    """Return epsilon as the tool reports it; `sign` and `log` give the common mistakes."""
     return math.sqrt(2 * log) / sigma + sign / (2 * sigma**2)
 
 
@@ -129,7 +129,7 @@ _shift = Exercise(
 
 
 def _overtakes(rate):
-    """Where ln(1 + q(e^x - 1)) exceeds 2qx for good."""
+    """Return the point beyond which ln(1 + q(e^x - 1)) exceeds 2qx."""
     return float(
         first_true(lambda x: np.log1p(rate * np.expm1(x)) > 2 * rate * x, lower=0.5, upper=10.0)
     )
@@ -183,7 +183,7 @@ _K = np.arange(1, 2001)
 
 
 def _first(factor=1.0, *, delta=_DELTA, epsilon=0.5):
-    """Smallest k at which the curve, times `factor`, lies below the optimum."""
+    """Return the smallest k at which the curve, times `factor`, lies below the optimum."""
     curve = factor * epsilon * np.sqrt(2 * _K * math.log(1 / delta))
     return int(_K[curve < optimal_composition(epsilon=epsilon, steps=_K, slack=delta)][0])
 

@@ -10,7 +10,7 @@ from dplearn.teaching.classroom.checks import exercise_of
 
 
 def _other(rule):
-    """A wrong update, by what it makes of a weight, its sum, the rate, the lot and their number."""
+    """Return an update that applies `rule` to each weight and its sum."""
     return lambda weights, total, rate, expected: [
         rule(w, s, rate, expected, len(weights)) for w, s in zip(weights, total, strict=True)
     ]
@@ -69,7 +69,7 @@ _update = Program(
 
 
 def _longest(epsilon: float, accountant: str = "pld", rate: float = 256 / 1438) -> int:
-    """The most steps whose guarantee at delta = 1e-4 is at most `epsilon`."""
+    """Return the largest number of steps within `epsilon` at delta = 1e-4."""
 
     def cost(steps):
         plan = DPSGD(noise_multiplier=2.5, sample_rate=rate, steps=steps)
@@ -181,7 +181,7 @@ def _clip(rows, norm):
 
 
 def _step_with(clip=_clip, width=lambda norm, sigma, expected: sigma * norm, divide=None, lot=None):
-    """A step with one thing changed."""
+    """Return a private step with one part replaced."""
 
     def private_step(rows, norm, sigma, rate, expected, rng):
         coins = rng.random(len(rows)) < rate if lot is None else lot(len(rows), rate, rng)
@@ -205,7 +205,7 @@ def _clipped_mean(rows, norm, sigma, rate, expected, rng):
 
 
 def _both_halves(private_step, rows, norm, sigma, expected):
-    """What 10.5 measures of the noisy sum if all take part, and 6.1 of who takes part."""
+    """Measure the noisy sum of all rows as in 10.5, and the samples as in 6.1."""
 
     def lot_sum(batches, norm, sigma, rng):
         everybody, rng = np.concatenate(batches), np.random.default_rng(rng.getrandbits(64))
@@ -220,7 +220,7 @@ def _both_halves(private_step, rows, norm, sigma, expected):
 
 
 def _row(*first):
-    """A gradient of ten coordinates."""
+    """Return a gradient of ten coordinates."""
     return [*first, *[0.0] * (10 - len(first))]
 
 

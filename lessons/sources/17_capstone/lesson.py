@@ -33,7 +33,7 @@
 #
 # | minutes | part | do |
 # |---|---|---|
-# | 8 | 0 The first screen | everybody types one expression; who has kept how many functions? |
+# | 8 | 0 The first screen | everybody types one expression; who has saved how many functions? |
 # | 3 | 1 Warm-up | hands up for each letter |
 # | 3 | 2 A vote | vote, two minutes in pairs, vote again |
 # | 4 | 3 Eleven functions | read the list aloud: yours or ours? |

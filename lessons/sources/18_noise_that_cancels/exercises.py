@@ -12,7 +12,7 @@ def _evening_noise(fresh, share):
 
 
 def _other(rule):
-    """A wrong function, by what it does with tonight's draw and last night's."""
+    """Return a function that applies `rule` to the draws of tonight and last night."""
     return lambda fresh, share: [
         rule(tonight, last_night, share)
         for tonight, last_night in zip(fresh, [0, *fresh], strict=False)

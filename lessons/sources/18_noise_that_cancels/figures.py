@@ -14,12 +14,12 @@ _NAMES = {"yours": "your function", "ours": "taken back"}
 
 
 def noise_matrix(evening, share, evenings=EVENINGS):
-    """Column by column what `evening` makes of one draw: the inverse of the strategy."""
+    """Return the inverse of the strategy: column i is `evening` of a draw in evening i only."""
     return np.array([evening(list(draw), share) for draw in np.eye(evenings)]).T
 
 
 def sizes(matrix):
-    """Length of each row of A M, which a total keeps, and of each column of M's inverse."""
+    """Return the length of each row of A M, and of each column of M's inverse."""
     kept = np.cumsum(matrix, axis=0)
     return np.linalg.norm(kept, axis=1), np.linalg.norm(np.linalg.inv(matrix), axis=0)
 
@@ -39,7 +39,7 @@ def _errors(lines, title):
 
 
 def two_ways():
-    """How wrong the totals are, for fresh noise and for noise on every evening."""
+    """Draw the errors of the totals, for fresh noise and for noise on every evening."""
     promise = ACCOUNTANTS["pld"]().epsilon(Gaussian(NOISE), delta=1e-4)
     words = "Standard deviation of the last total: 32 pupils, either way."
     figure = _errors(_two_ways(), "How wrong is each total? Two ways with the same promise")
@@ -108,7 +108,7 @@ def _pair(matrix, title):
 
 
 def matrices(evening):
-    """Both matrices of the student's noise for eight evenings; the slider is the share."""
+    """Draw both matrices of the student's noise for eight evenings; the slider is the share."""
     evening, frames, told = yours("18.1", evening), {}, []
     for share in (0, 0.25, 0.5, 0.75, 0.9):
         matrix = noise_matrix(evening, share, WEEK)
@@ -120,7 +120,7 @@ def matrices(evening):
 
 
 def best_share(evening):
-    """Noise of the worst total against the share that is taken back."""
+    """Draw the noise of the worst total against the share that is taken back."""
     evening, shares = yours("18.1", evening), np.linspace(0, 0.99, 100)
     every = [sizes(noise_matrix(evening, share)) for share in shares]
     worst = np.array([NOISE * rows.max() * columns.max() for rows, columns in every])

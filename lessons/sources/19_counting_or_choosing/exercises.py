@@ -199,19 +199,19 @@ def _yes(answers, noise, threshold):
 
 
 def _told(answers, noise, threshold, cap):
-    """Algorithm 3: the noisy answer in place of a yes."""
+    """Return the answers of Algorithm 3, with the noisy answer in place of a yes."""
     sparse = _sparse(answers, noise, threshold, cap)
     return np.where(sparse == 1, np.asarray(answers) + np.asarray(noise), sparse)
 
 
 def _last_hidden(answers, noise, threshold, cap):
-    """The yes that uses up the cap is not answered any more."""
+    """Return answers without the yes that uses up the cap."""
     yes = _yes(answers, noise, threshold)
     return np.where(np.cumsum(yes) < cap, yes.astype(int), -1)
 
 
 def _first_questions(answers, noise, threshold, cap):
-    """The cap counts questions, not yeses."""
+    """Return answers whose cap counts questions, not yeses."""
     yes = _yes(answers, noise, threshold)
     return np.where(np.arange(yes.size) < cap, yes.astype(int), -1)
 

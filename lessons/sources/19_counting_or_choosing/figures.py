@@ -21,13 +21,13 @@ _BEST = np.argsort(-_COUNTS)
 
 
 def _field(left, fills, edges):
-    """Sixty-four squares whose colours are given."""
+    """Return sixty-four squares of the given colours."""
     at = [(left + 20 * (i % 8), 66 + 20 * (i // 8)) for i in range(64)]
     return [rectangle(*at[i], 18, 18, edge=edges[i], fill=fills[i]) for i in range(64)]
 
 
 def _shades(values):
-    """A grey for each value, the darker the larger."""
+    """Return a grey for each value, darker for larger values."""
     grey = np.rint(255 - 175 * np.asarray(values) / np.max(values)).astype(int)
     return [f"rgb({v},{v},{v})" for v in grey]
 
@@ -120,7 +120,7 @@ def lifted():
 
 
 def _deviation(share, c):
-    """Standard deviation of the noise if the threshold gets this share of epsilon."""
+    """Return the deviation of the noise if the threshold gets this share of epsilon."""
     return np.sqrt(2 * (1 / share) ** 2 + 2 * (c / (1 - share)) ** 2)
 
 

@@ -98,7 +98,7 @@ _twice = Exercise(
 
 
 def _ways(rest):
-    """A function like the right one, by how many ways it counts for the rest of the batch."""
+    """Return a function like the right one, with `rest` ways to choose the other records."""
     return lambda j, records, batch, ones: (
         math.comb(ones, j) * rest(j, records, batch, ones) / math.comb(records, batch)
     )

@@ -7,7 +7,7 @@ from dplearn.teaching.classroom import Exercise, Mistake, Program
 
 
 def _delta(factor, second):
-    """A function of noise, by the factor and the place of its second term."""
+    """Return a function of noise, with `factor` and `second` in its second term."""
     below = NormalDist().cdf
     return lambda epsilon, sigma: (
         below(1 / (2 * sigma) - epsilon * sigma)

@@ -8,19 +8,11 @@ import numpy as np
 import pytest
 
 from dplearn.core.guarantee import Reference
-from dplearn.teaching.book import (
-    Formula,
-    Interval,
-    Misprint,
-    compare,
-    refute,
-    run_all,
-    starting_points,
-    verify,
-)
+from dplearn.teaching.book import refute, run_all, verify
 from dplearn.teaching.book.kit import domains
+from dplearn.teaching.book.kit.checks import compare, starting_points
 from dplearn.teaching.book.kit.domains import Linear, Log, Whole, design
-from dplearn.teaching.book.kit.entry import printed
+from dplearn.teaching.book.kit.entry import Formula, Interval, Misprint, printed
 
 
 def tail(*, rate, t):

@@ -12,9 +12,9 @@ from scipy.special import ndtr
 
 from cases import each
 from dplearn.teaching import book as formulas
-from dplearn.teaching.book.chapters import choices, selection, sensitivity, shuffling, sparse_vector
+from dplearn.teaching.book.chapters import choices, sampling, selection, sensitivity
+from dplearn.teaching.book.chapters.auditing import chance_of_correct
 from dplearn.teaching.book.chapters.conversion import pointwise_epsilon
-from dplearn.teaching.book.chapters.one_run import chance_of_correct
 from dplearn.teaching.book.chapters.pate import gnmax_law
 from dplearn.teaching.book.kit import oracles
 
@@ -50,7 +50,7 @@ def test_shuffled_responses_agree_with_enumeration():
     for held, answers in itertools.product((0, 1), itertools.product((0, 1), repeat=3)):
         bits = zip(answers, (held, 0, 0), strict=True)
         law[held][sum(answers)] += math.prod(expected if a == b else 1 - expected for a, b in bits)
-    epsilon = shuffling.shuffled_coins_epsilon(local_epsilon=0.8, records=3, delta=0.05)
+    epsilon = sampling.shuffled_coins_epsilon(local_epsilon=0.8, records=3, delta=0.05)
     both = [oracles.worst_event_delta(p=law[k], q=law[1 - k], epsilon=epsilon) for k in (0, 1)]
     assert max(both) == pytest.approx(0.05, rel=1e-9)
 
@@ -63,9 +63,9 @@ def test_two_shuffled_batches_agree_with_grid_sum(epsilon, sigma):
     zero, one, two = (np.exp(oracles.log_normal(mean, sigma)(x)) for mean in (0.0, 1.0, 2.0))
     p, q = (0.5 * (np.outer(at, zero) + np.outer(zero, at)) for at in (two, one))
     expected = np.maximum(p - math.exp(epsilon) * q, 0.0).sum() * (sigma / 100) ** 2
-    delta = shuffling.shuffled_batches_delta(epsilon=epsilon, noise_multiplier=sigma, batches=2)
+    delta = sampling.shuffled_batches_delta(epsilon=epsilon, noise_multiplier=sigma, batches=2)
     assert delta == pytest.approx(expected, rel=1e-4)
-    simulated = shuffling._by_simulation(epsilon, sigma, 2)
+    simulated = sampling._by_simulation(epsilon, sigma, 2)
     assert simulated.low < delta < simulated.high < simulated.low + 0.06
 
 
@@ -77,8 +77,8 @@ def test_probabilities_of_candidates_and_outcomes_sum_to_1():
     answers = np.array([0.3, -1.0, 2.0])
     for positives, query_scale in itertools.product((1, 2), (0.0, 0.5, 3.0)):
         scales = {"threshold_scale": 1.5, "query_scale": query_scale}
-        ways = sparse_vector.outcomes(3, positives)
-        chances = [math.exp(sparse_vector.log_chance(o, answers[: len(o)], **scales)) for o in ways]
+        ways = selection.outcomes(3, positives)
+        chances = [math.exp(selection.log_chance(o, answers[: len(o)], **scales)) for o in ways]
         assert sum(chances) == pytest.approx(1.0, rel=1e-10), (positives, query_scale)
 
 

@@ -7,7 +7,7 @@ import pytest
 from browsing import SCREEN, visits
 from javascript import javascript
 
-READY = ".dp[data-drawn='1']"
+READY = "[data-drawn]:not([data-drawn='0'])"
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +20,8 @@ def address(request, tmp_path_factory) -> str:
 def open_page(browser, address):
     """Open the page with a state in its address; fail on console errors."""
     with visits(browser) as visit:
-        yield lambda screen=SCREEN, scheme="light", **state: visit(
-            f"{address}#{urlencode(state)}", READY, screen, color_scheme=scheme
+        yield lambda screen=SCREEN, scheme="light", touch=False, **state: visit(
+            f"{address}#{urlencode(state)}", READY, screen, color_scheme=scheme, has_touch=touch
         )
 
 

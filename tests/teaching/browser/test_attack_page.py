@@ -93,7 +93,7 @@ def test_attack_waits_for_a_guess_and_stays_below_the_proof(open_page):
     view.evaluate("""() => {
       Object.defineProperty(document, "hidden", { value: true, configurable: true });
     }""")
-    view.wait_for_function("!page.busy && !page.judging")
+    view.wait_for_function("!page.busy")
     ceiling = view.evaluate("page.ceiling")
     view.locator("b[data-drag=noise_multiplier]").press("PageUp")
     view.wait_for_function("location.hash.includes('noise_multiplier=2.43')")

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import golden
-from cases import each, number, ran
+from cases import each, ran
 from cases import golden as table
 from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.contour.line import Line, Majorant
 from dplearn.teaching import browser as engine
+from dplearn.teaching.book.published import number
 from javascript import javascript
 
 # One worker computes all lines once.

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from browsing import BROKEN, DRAWN, as_file, dragged, moved_to, visits
+from browsing import BROKEN, DRAWN, as_file, boxes_on_screens, dragged, moved_to, visits
 from cases import each
 from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
 from dplearn.accountants.moments import RDP
@@ -24,13 +24,18 @@ PRINTED = [
     | {"source": "Abadi et al.", "value": "1.26", "accountant": "moments"}
 ]
 ALL = tuple(ACCOUNTANTS)
+# Runs at the ends of the fields' ranges.
+EXTREME = [
+    dict(noise_multiplier=0.2, sample_rate=1, delta=1e-30, here=10_000_000, y_axis="log"),
+    dict(noise_multiplier=1000, sample_rate=1e-7, delta=0.5, here=1),
+    dict(noise_multiplier=0.3, sample_rate=1e-5, delta=1e-12, here=3),
+    dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
+]
 # Text of the steps within a budget once it is proved, not interpolated.
 PROVED = re.compile("^[^≈…]*$")
 # Opens the details below the picture.
 OPEN = "document.querySelector('.dp-more').open = true"
 SIGMA, EPSILON = "b[data-drag=noise_multiplier]", ".dp-eps output"
-BOXES = """[...document.querySelectorAll('.dp-value')].map(node => {
-  const { left, right } = node.getBoundingClientRect(); return [left, right]; })"""
 # The run, its drawn bounds, and the displayed epsilon.
 STATE = """({run: page.run, ends: page.view.ends,
   head: document.querySelector('.dp-eps output').textContent})"""
@@ -148,7 +153,7 @@ def test_dragging_the_curve_sets_the_noise(view, pull):
     grip, top = view.locator(".dp-grip").bounding_box(), view.locator(".dp-svg").bounding_box()
     dragged(view, ".dp-grip", (0, pull), held=True)
     to = grip["y"] + grip["height"] / 2 + pull - top["y"]
-    aimed = view.evaluate("y => page.frame.epsilonAt(page.run, y)", to)
+    aimed = view.evaluate("y => page.frame.atY(page.run, y)", to)
     view.mouse.up()
     view.wait_for_function("location.hash.includes('noise_multiplier')")
     now = view.evaluate(STATE)
@@ -242,18 +247,8 @@ def test_address_restores_the_page_and_lists_its_invalid_fields(open_page, view)
 @pytest.mark.thorough
 def test_all_values_fit_small_screens_in_both_languages(open_page):
     view = open_page(accountants=",".join(ALL))
-    for width, height in ((390, 844), (1024, 768)):
-        view.set_viewport_size({"width": width, "height": height})
-        for other in ("zh", "en"):
-            view.locator("[data-do=language]").click()
-            view.wait_for_selector(f".dp[lang={other}][data-drawn]")
-            view.wait_for_function(f"page.frame.box.width < {width} && !page.queued")
-            view.wait_for_function("document.querySelector('.dp-value.dp-pld').textContent")
-            assert view.evaluate("document.documentElement.scrollWidth") <= width
-            # Read all boxes in one call, because each drawing replaces the elements.
-            boxes = view.evaluate(BOXES)
-            assert len(boxes) == len(ALL)
-            assert all(left >= 0 and right <= width for left, right in boxes)
+    for boxes in boxes_on_screens(view, ".dp-value"):
+        assert len(boxes) == len(ALL)
 
 
 def test_published_value_is_marked_on_the_curve_of_its_run(view):
@@ -272,15 +267,7 @@ def test_published_value_is_marked_on_the_curve_of_its_run(view):
     view.wait_for_function(f"{chosen} === 'Published runs'")
 
 
-@each(
-    "run",
-    [
-        dict(noise_multiplier=0.2, sample_rate=1, delta=1e-30, here=10_000_000, y_axis="log"),
-        dict(noise_multiplier=1000, sample_rate=1e-7, delta=0.5, here=1),
-        dict(noise_multiplier=0.3, sample_rate=1e-5, delta=1e-12, here=3),
-        dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
-    ],
-)
+@each("run", EXTREME)
 def test_extreme_runs_show_valid_numbers(view, run):
     moved_to(view, **run, accountants=",".join(ALL))
     view.locator(SIGMA).press("ArrowUp")
@@ -315,7 +302,7 @@ def test_registered_accountants_are_chips_and_the_server_computes_new_ones(
         view.locator("[data-chip=order_two]").click()
         assert view.wait_for_function("window.question").json_value()["shown"][-1] == "order_two"
         answer = "{...question, steps: [1, 1e7], of: {order_two: {lower: null, upper: [1, 2]}}}"
-        view.evaluate(f"page.confirmation.take({answer})")
+        view.evaluate(f"page.server.take({answer})")
         line = view.locator(".dp-line.dp-order_two[d^=M]")
         red, green, blue = (int(style_of("order_two").colour[i : i + 2], 16) for i in (1, 3, 5))
         expect(line).to_have_css("stroke", f"rgb({red}, {green}, {blue})")
@@ -344,7 +331,7 @@ def test_python_code_is_copied(view):
 def test_interpolated_server_curves_are_bounds(open_page):
     """Epsilon is monotone in steps; before the server's answer nothing is shown."""
     view = open_page(here=50)
-    view.evaluate("page.confirmation.send = (question) => { window.question = question; }")
+    view.evaluate("page.server.send = (question) => { window.question = question; }")
     view.evaluate("page.run = {...page.run, mechanism: 'laplace'}; page.schedule()")
     question = view.wait_for_function("window.question").json_value()
     view.wait_for_function("!page.queued")
@@ -355,9 +342,9 @@ def test_interpolated_server_curves_are_bounds(open_page):
     assert {view.locator(part).text_content() for part in words} == {"…"}
     ends = {"lower": [0.9, 1.9, 2.9], "upper": [1.0, 2.0, 3.0]}
     answer = {"kind": "curves", "steps": [1, 10, 100], "of": {"pld": ends}, "draft": False}
-    view.evaluate("answer => page.confirmation.take(answer)", answer | question)
+    view.evaluate("answer => page.server.take(answer)", answer | question)
     for steps, lower, upper in ((10, 1.9, 2), (50, 1.9, 3), (100, 2.9, 3)):
-        result = view.evaluate("T => page.confirmation.at(page.run, T).pld", steps)
+        result = view.evaluate("T => page.server.at(page.run, T).pld", steps)
         assert result == {"lower": lower, "upper": upper}
     view.wait_for_function("page.true_positive_rate > 0.1")
     # Both inequalities of the definition at 1 % false alarms.
@@ -370,7 +357,7 @@ def test_library_confirms_corrects_or_completes_the_drawn_bracket(view):
         """Send `answer` as the library's reply about a run, and return the page's question."""
         moved_to(view, **run)
         view.evaluate("""() => {
-          page.confirmation.send = (question) => { window.question = question; };
+          page.server.send = (question) => { window.question = question; };
           page.askLibrary("confirm");
         }""")
         question = view.evaluate("window.question")
@@ -389,4 +376,4 @@ def test_library_confirms_corrects_or_completes_the_drawn_bracket(view):
     assert "upper" not in answered(left, lower=11.4, upper=11.5)
     expect(view.locator(EPSILON)).to_have_text("11.5")
     expect(proof).to_contain_text("confirmed by the Python library")
-    view.evaluate("page.confirmation.send = null")
+    view.evaluate("page.server.send = null")

@@ -17,8 +17,8 @@ PRINTED = """run => {
   const ends = { lower, upper, moments: curve.moments.upper[0] };
   if (upper === null) return null;
   const minute = { run, truth: { at: () => ends }, say: messages.speaker("en"), guess: null };
-  const { head, small } = scenes.sentences({ ...minute, scene: 1 });
-  const why = scenes.sentences({ ...minute, scene: 2 });
+  const { head, small } = scenes.SCENES[1].words(minute);
+  const why = scenes.SCENES[2].words(minute);
   const said = (name) => numbers.shown(name, run[name]);
   return {
     sentences: [`${head}. ${small}`, `${why.text} ${why.head}`],
@@ -27,14 +27,14 @@ PRINTED = """run => {
   };
 }"""
 # Code of the run of an address with some fields changed.
-CODE = """change => files.python({
+CODE = """change => run.python({
   ...run.fromAddress("noise_multiplier=2&sample_rate=0.1&here=20").run, ...change,
 })"""
 READ = "texts => texts.map(numbers.read)"
 
 
-PARTS = {"messages": "scenes/messages", "scenes": "scenes/text", "numbers": "page/numbers"}
-PARTS |= {"files": "page/files", "run": "page/run"}
+PARTS = {"messages": "scenes/messages", "scenes": "scenes/views", "numbers": "page/numbers"}
+PARTS |= {"run": "page/run"}
 SCRIPTS = [browser.source(), *(browser.source(name, entry) for name, entry in PARTS.items())]
 
 

@@ -3,15 +3,16 @@
 import json
 import re
 from pathlib import Path
-from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
+from test_page import EXTREME
 
-from browsing import DRAWN, SCREEN, as_file, visits
+from browsing import DRAWN, SCREEN, as_file, moved_to
 from cases import each
 from dplearn import ACCOUNTANTS, Gaussian, PoissonSubsampled
+from dplearn.core.guarantee import ADJACENCIES
 from dplearn.teaching import browser as dplearn
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.figures.kit.template import style_of
@@ -22,11 +23,6 @@ PHONE = {"width": 390, "height": 844}
 WALL = {"width": 1920, "height": 1080}
 ABADI = dict(noise_multiplier=4.0, sample_rate=0.01, delta=1e-5, here=10_000)
 GUESS = "_".join(f"{0.1 * k:.2g}" for k in range(1, 17))
-REOPENED = """hash => {
-  history.replaceState(null, "", "#" + hash);
-  shown.open(hash);
-  shown.speakIn(new URLSearchParams(hash).get("language"));
-}"""
 # All texts and attributes, without scripts and coordinates.
 READ = """[document.title, ...[...document.querySelectorAll('body, body *:not(script)')]
   .flatMap(n => [...[...n.attributes].filter(a => !/^([crxy]|[cxy].|d|viewBox)$/.test(a.name))
@@ -34,28 +30,15 @@ READ = """[document.title, ...[...document.querySelectorAll('body, body *:not(sc
     ...[...n.childNodes].filter(c => c.nodeType === 3).map(c => c.data)])].join(' ')"""
 HANDS = pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
 BROKEN = "/NaN|undefined|Infinity|null/"
+SCRIPTS = [dplearn.source("messages", "scenes/messages")]
 
 
-@pytest.fixture(scope="module")
-def opened(browser, tmp_path_factory):
-    """Open the page with a run, scene and language; reuse an open page unless `fresh`."""
-    result = json.dumps({"published": list(drawn_figures()), "shuffled": dplearn.shuffled()})
-    mount = f"""const shown = minute.mount(here, {{
-      engine: dplearn, explore: "explorer.html", ...{result} }}).page;"""
+def as_page(folder):
+    """Write the page to a file."""
+    data = json.dumps({"published": list(drawn_figures()), "shuffled": dplearn.shuffled()})
+    mount = f"const {{ page }} = minute.mount(here, {{ engine: dplearn, explore: '', ...{data} }});"
     scripts = dplearn.source() + dplearn.source("minute", "scenes/scenes")
-    folder = tmp_path_factory.mktemp("minute")
-    file, remaining = as_file(folder, dplearn.style("scenes/scenes"), scripts, mount).as_uri(), {}
-    with visits(browser) as visit:
-
-        def opened(screen=SCREEN, touch=False, fresh=False, **fields):
-            kind, fields = (str(screen), touch), {"language": "en"} | fields
-            if kind in remaining and not fresh:
-                remaining[kind].evaluate(REOPENED, urlencode(fields))
-                return remaining[kind]
-            view = visit(f"{file}#{urlencode(fields)}", ".dm", screen, has_touch=touch)
-            return view if fresh else remaining.setdefault(kind, view)
-
-        yield opened
+    return as_file(folder, dplearn.style("scenes/scenes"), scripts, mount)
 
 
 def scene(view, number: int) -> str:
@@ -110,14 +93,14 @@ def numbers(text: str) -> list[float]:
 
 
 @HANDS
-def test_guess_is_compared_with_the_library_bound(opened, touch):
-    view, target = opened(PHONE if touch else SCREEN, touch=touch), proved().epsilon
+def test_guess_is_compared_with_the_library_bound(open_page, touch):
+    view, target = open_page(PHONE if touch else SCREEN, touch=touch), proved().epsilon
     guesses = ((0.8, "large"), (0.02, "small"), (0.095, "right to within 10 %"))
     for level, verdict in guesses[: 1 if touch else 3]:
         scene(view, 1)
         stroke(view, [level] * 20, touch=touch)
         # The axis ends at 10.
-        view.wait_for_function(f"Math.abs(shown.guess?.at(-1) - {10 * level}) < {level}")
+        view.wait_for_function(f"Math.abs(page.guess?.at(-1) - {10 * level}) < {level}")
         words = scene(view, 2)
         assert verdict in words and "T = 10000" in words
         if verdict in ("large", "small"):
@@ -126,8 +109,8 @@ def test_guess_is_compared_with_the_library_bound(opened, touch):
         assert view.evaluate("scrollX + scrollY") == 0
 
 
-def test_short_guess_is_judged_at_its_last_point(opened):
-    view = opened()
+def test_short_guess_is_judged_at_its_last_point(view):
+    moved_to(view)
     stroke(view, [0.0, 0.3], reach=0.12)
     expect(view.locator(".dm-text")).to_contain_text("further")
     stroke(view, [0.3] * 30, reach=0.5)
@@ -138,8 +121,8 @@ def test_short_guess_is_judged_at_its_last_point(opened):
 
 
 @each("touch, language", [(False, "en"), (True, "zh")])
-def test_results_stay_hidden_until_their_scene(opened, touch, language):
-    view = opened(PHONE if touch else SCREEN, touch=touch, language=language)
+def test_results_stay_hidden_until_their_scene(open_page, touch, language):
+    view = open_page(PHONE if touch else SCREEN, touch=touch, language=language)
     fields = {2: ("0.94", "dm-pld"), 3: ("1.26", "dm-moments"), 4: ("10.99", "dm-shuffled")}
     among = lambda secrets, text: [secret for secret in secrets if secret in text]
     hidden = lambda: among([s for secrets in fields.values() for s in secrets], view.evaluate(READ))
@@ -165,15 +148,15 @@ def test_results_stay_hidden_until_their_scene(opened, touch, language):
 
 
 @each("run", [ABADI, dict(noise_multiplier=20.0, sample_rate=1.0, delta=1e-7, here=40)])
-def test_true_value_and_moments_agree_with_the_library(opened, run):
-    view = opened(**run)
+def test_true_value_and_moments_agree_with_the_library(view, run):
+    moved_to(view, **run)
     exact, moments = proved(run), proved(run, "moments").epsilon
     words = scene(view, 2)
     head, lower, upper = (numbers(words)[i] for i in (0, -2, -1))
     assert lower <= exact.epsilon and exact.lower <= upper <= head < 1.0101 * exact.epsilon
     assert float(view.locator(".dm-value.dm-pld").text_content()) == head
     assert lower > 0.9999 * exact.epsilon and "one record added or removed" in words
-    ends = view.evaluate("shown.truth.curves.pld.at(-1)")
+    ends = view.evaluate("page.truth.curves.pld.at(-1)")
     assert ends[0] == run["here"] and exact.lower <= ends[1] < 1.0001 * exact.epsilon
     words = scene(view, 3)
     result = re.search(r"proves ([\d.]+): .* and ([\d.]+) % too large", words.replace("\n", " "))
@@ -186,8 +169,9 @@ def test_true_value_and_moments_agree_with_the_library(opened, run):
     assert printed == (run is ABADI) == (view.locator(".dm-ring").count() == 1)
 
 
-def test_shuffled_claim_agrees_with_the_library_and_is_refuted(opened):
-    view, stored = opened(), dplearn.shuffled()
+def test_shuffled_claim_agrees_with_the_library_and_is_refuted(view):
+    moved_to(view)
+    stored = dplearn.shuffled()
     words = scene(view, 4).replace("\n", " ")
     claim, (below, above) = stored["claim"][-1][1], (stored["lower"], stored["upper"])
     quoted, least, times = numbers(re.search(r"ε ≤ .*? as much", words)[0])
@@ -202,11 +186,12 @@ def test_shuffled_claim_agrees_with_the_library_and_is_refuted(opened):
     assert low <= stored["before"]["lower"] < 1.01 * low
     assert stored["before"]["upper"] <= high < 1.01 * stored["before"]["upper"]
     assert held < low < high and held >= proved().epsilon and "does not hold" in words
-    assert "Of the run before" not in scene(opened(noise_multiplier=3), 4)
+    moved_to(view, noise_multiplier=3)
+    assert "Of the run before" not in scene(view, 4)
 
 
-def test_keys_and_buttons_change_scenes(opened):
-    view = opened(PHONE, fresh=True)
+def test_keys_and_buttons_change_scenes(open_page):
+    view = open_page(PHONE)
     at = lambda scene: expect(view.locator(".dm")).to_have_attribute("data-scene", str(scene))
     for key, expected in (
         *(("ArrowRight", 2), (" ", 3), ("PageDown", 4), ("ArrowRight", 4)),
@@ -220,8 +205,8 @@ def test_keys_and_buttons_change_scenes(opened):
     expect(view).to_have_url(re.compile("#scene=3$"))
 
 
-def test_keyboard_draws_a_straight_guess(opened):
-    view = opened()
+def test_keyboard_draws_a_straight_guess(view):
+    moved_to(view)
     slider = view.get_by_role("slider")
     expect(slider).to_have_attribute("aria-valuetext", "?")
     slider.focus()
@@ -234,8 +219,8 @@ def test_keyboard_draws_a_straight_guess(opened):
 
 @pytest.mark.thorough
 @each("screen, language", [(SCREEN, "zh"), (WALL, "en"), (PHONE, "en"), (PHONE, "zh")])
-def test_scenes_fit_their_screens_in_legible_type(opened, screen, language):
-    view = opened(screen, guess=GUESS, language=language, touch=screen is PHONE)
+def test_scenes_fit_their_screens_in_legible_type(open_page, screen, language):
+    view = open_page(screen, guess=GUESS, language=language, touch=screen is PHONE)
     # Minimal font size in pixels: 2 % of a projector's height, less on nearer screens.
     least = {1080: 21.5, 900: 16, 844: 13}[screen["height"]]
     for number in range(1, 5):
@@ -261,44 +246,29 @@ def test_scenes_fit_their_screens_in_legible_type(opened, screen, language):
             assert apart, (number, one["said"], other["said"])
 
 
-@each(
-    "run",
-    [
-        dict(noise_multiplier=0.2, sample_rate=1, delta=1e-30, here=10_000_000),
-        dict(noise_multiplier=1000, sample_rate=1e-7, delta=0.5, here=1),
-        dict(noise_multiplier=0.3, sample_rate=1e-5, delta=1e-12, here=3),
-        dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10),
-    ],
-)
-def test_extreme_runs_show_valid_numbers(opened, run):
-    view = opened(**run, guess=GUESS)
+@each("run", EXTREME)
+def test_extreme_runs_show_valid_numbers(view, run):
+    moved_to(view, **run, guess=GUESS)
     for number in range(1, 5):
         scene(view, number)
         assert not view.evaluate(f"{BROKEN}.test({READ})"), view.evaluate(READ)
 
 
-def test_invalid_fields_of_an_address_are_listed_and_set_no_guess(opened):
-    view = opened(noise_multiplier="x", sampling="shuffled", guess="1_2", scene=99)
+def test_invalid_fields_of_an_address_are_listed_and_set_no_guess(view):
+    moved_to(view, noise_multiplier="x", sampling="shuffled", guess="1_2", scene=99)
     words = scene(view, 1)
     assert "noise_multiplier=x" in words and "sampling=shuffled" in words
-    assert view.evaluate("[shown.guess, shown.scene]") == [None, 0]
+    assert view.evaluate("[page.guess, page.scene]") == [None, 0]
 
 
-def test_both_languages_have_the_same_fields_and_every_text_is_used(opened):
-    view = opened()
-    view.add_script_tag(content=dplearn.source("messages", "scenes/messages"))
-    table = view.evaluate("messages.TABLE")
+def test_both_languages_have_the_same_fields_and_every_text_is_used(evaluate):
+    table = evaluate("() => messages.TABLE")
     folder = Path(dplearn.__file__).parent / "scenes"
     texts = "".join(p.read_text() for p in folder.glob("*.js") if p.name != "messages.js")
     names = re.compile(r"\{(\w+)\}")
     for name, (en, zh) in table.items():
         assert sorted(names.findall(en)) == sorted(names.findall(zh)), name
-        assert re.search(rf'"{name}"', texts) or name in (
-            "code",
-            "add_remove",
-            "zero_out",
-            "replace_one",
-        )
+        assert re.search(rf'"{name}"', texts) or name in ("code", *ADJACENCIES)
     assert len(table) > 30
     for name in ("pld", "moments"):
         (colour,) = re.findall(rf"--{name}: light-dark\((#\w+),", dplearn.style("scenes/scenes"))

@@ -1,16 +1,12 @@
 """Formulas of the book to proofread: right, misprinted, randomly edited, and without a claim.
 
-The truth of each comes from the book's oracles, which do not use the reader under test. Every
-fifth formula is `held_out` from tuning.
+The truth of each comes from the book's oracles, which do not use the reader under test.
 """
 
-import ast
-import inspect
 import re
-import textwrap
-import zlib
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from inspect import signature
 
 import numpy as np
 
@@ -19,6 +15,7 @@ from dplearn.teaching.book.kit import terms
 from dplearn.teaching.book.kit.checks import compare, side_of, starting_points
 from dplearn.teaching.book.kit.domains import Choice
 from dplearn.teaching.book.kit.entry import Misprint
+from dplearn.teaching.book.kit.expression import Expression, Step
 from dplearn.teaching.book.kit.parser import parse
 
 EDITS = 100
@@ -32,11 +29,7 @@ class Row:
     about: str
     formula: str
     words: str = ""
-    claim: str = ""  # the edited expression, in the entry's parameters
-
-    @property
-    def held_out(self) -> bool:
-        return zlib.crc32(self.id.encode()) % 5 == 4
+    claim: Expression | None = None  # the edited expression, in the entry's parameters
 
 
 # Rows
@@ -72,104 +65,47 @@ PRINTED = {
 }
 
 
-def expression(entry) -> str:
-    """Return the function of an entry as one expression in its parameters, or ""."""
-    function = inspect.unwrap(entry.function)
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-        *steps, last = [
-            s for s in tree.body if not isinstance(getattr(s, "value", None), ast.Constant)
-        ]
-        values: dict[str, ast.expr] = {}
-        for step in steps:
-            values[step.targets[0].id] = _Inlined(values).visit(step.value)
-        text = ast.unparse(_Inlined(values).visit(last.value))
-        text = re.sub(r"\b(?:math|np)\.|\bfloat(?=\()", "", text).replace("ndtr", "Phi")
-        names = parse(text).names
-    except (AttributeError, SyntaxError, ValueError, OSError, IndexError, TypeError):
-        return ""
-    return text if names and names <= set(inspect.signature(function).parameters) else ""
-
-
-class _Inlined(ast.NodeTransformer):
-    def __init__(self, values) -> None:
-        self.values = values
-
-    def visit_Name(self, node):
-        return self.values.get(node.id, node)
-
-
-class _Edited(ast.NodeTransformer):
-    """Transformer that makes copying error number `place` in an expression."""
-
-    def __init__(self, place: int) -> None:
-        self.left = place
-
-    def here(self) -> bool:
-        self.left -= 1
-        return self.left == -1
-
-    def visit_Constant(self, node):
-        return ast.Constant(1) if node.value == 2 and self.here() else node
-
-    def visit_UnaryOp(self, node):
-        self.generic_visit(node)
-        return node.operand if isinstance(node.op, ast.USub) and self.here() else node
-
-    def visit_Call(self, node):
-        self.generic_visit(node)
-        name = getattr(node.func, "id", "")
-        if name == "sqrt" and self.here():
-            return node.args[0]
-        if name == "log" and self.here():
-            node.func = ast.Name("log10")
-        elif (name in ("expm1", "exp") and self.here()) or (name == "log1p" and self.here()):
-            return node.args[0]
-        return node
-
-    def visit_BinOp(self, node):
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Pow) and self.here():
-            return node.left
-        if isinstance(node.op, ast.Add | ast.Sub) and self.here():
-            node.op = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
-        elif isinstance(node.op, ast.Sub) and isinstance(node.right, ast.Constant) and self.here():
-            return node.left
-        elif isinstance(node.op, ast.Div) and self.here():
-            node.op = ast.Mult()
-        return node
+# Copying errors: steps that are replaced by another one, or lost.
+SLIPS = {2.0: 1.0, 0.5: 1.0, "+": "-", "-": "+", "/": "*", "**": "*", "log": "log10"}
+LOST = ("sqrt", "exp", "expm1", "log", "log1p", "minus")
 
 
 def edits() -> list[Row]:
-    """Return 100 random edits of entries whose function is one expression."""
-    rng, forms = np.random.default_rng(34), []
-    whole = PRINTED | {e.id: text for e in book.values() if not e.along and (text := expression(e))}
+    """Return 100 random edits, of one step each, of printed expressions and of misprints."""
+    rng, forms = np.random.default_rng(34), dict[str, Row]()
+    wrong = [(e, m.claim) for e in book.values() if not e.along for m in e.misprints]
+    wrong = [(e, parse(claim)) for e, claim in wrong if isinstance(claim, str)]
+    printed = [(book[id], parse(text)) for id, text in PRINTED.items()]
+    # A formula without one of the letters may be true in another setting.
+    bases = [
+        (e, f) for e, f in wrong + 12 * printed if f.names == {*signature(e.function).parameters}
+    ]
     while len(forms) < EDITS:
-        ids = list(PRINTED if rng.random() < 0.4 else whole)
-        id = ids[rng.integers(len(ids))]
-        tree = ast.parse(whole[id], mode="eval")
-        plain, edited = ast.unparse(tree), ast.unparse(_Edited(int(rng.integers(12))).visit(tree))
-        key = f"{id}~{edited}"
-        if edited != plain and key not in {row.id for row in forms}:
-            latex = terms.same_left_side(book[id].statement, edited)
-            forms.append(Row(key, "edit", latex, book[id].title, edited))
-    return forms
+        entry, formula = bases[rng.integers(len(bases))]
+        k = int(rng.integers(len(formula.program)))
+        what, inputs = formula.program[k]
+        lost = what in LOST and (what not in SLIPS or rng.random() < 0.5)
+        if lost or what in SLIPS:
+            step = () if lost else (Step(SLIPS[what], inputs),)
+            edited = Expression("", (*formula.program[:k], *step, *formula.program[k + 1 :]))
+            latex = terms.same_left_side(entry.statement, edited)
+            forms[latex] = Row(f"{entry.id}~{latex}", "edit", latex, entry.title, edited)
+    return [*forms.values()]
 
 
 # Truth
 
 
 @lru_cache(None)
-def truth(id: str, claim: str) -> str:
+def truth(id: str, claim: Expression | None) -> str:
     """Return the truth by the oracle: "right", "unsafe", "safe", "wrong" or "condition".
 
     A misprint with another value is "unsafe" if it overstates privacy at some point, "safe" if it
     never does, and "wrong" if the entry has no unsafe direction. A misprint that only drops a
     condition is a "condition".
     """
-    if "~" in id:
-        entry = book[id.partition("~")[0]]
-        return _of_edit(entry, claim)
+    if claim:
+        return _of_edit(book[id.partition("~")[0]], claim)
     if "/" not in id:
         return "right"
     entry, name = book[id.partition("/")[0]], id.partition("/")[2]
@@ -182,9 +118,9 @@ def truth(id: str, claim: str) -> str:
     return "unsafe" if outcome.unsafe else "safe"
 
 
-def _of_edit(entry, claim: str) -> str:
+def _of_edit(entry, form: Expression) -> str:
     points = starting_points(entry, points=300)
-    form, never_below = parse(claim), min(map(entry.value, points)) >= 0
+    never_below = min(map(entry.value, points)) >= 0
     # A negative bound of a nonnegative value means 0.
     floored = lambda **at: max(float(form(**at)), 0.0) if never_below else float(form(**at))
     edited = replace(

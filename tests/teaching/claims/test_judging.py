@@ -1,6 +1,5 @@
 """Tests of `proofread`: verdicts name all settings, and unknown words do not change them."""
 
-import random
 import sys
 import time
 from pathlib import Path
@@ -11,7 +10,6 @@ from cases import each
 from dplearn.__main__ import main
 from dplearn.teaching.book import book
 from dplearn.teaching.claims import proofread
-from dplearn.teaching.claims.judging import VERDICTS
 from dplearn.teaching.explorer.pages import check_a_claim
 from dplearn.teaching.figures.claim_map import map_of
 
@@ -42,7 +40,7 @@ UNKNOWN = ["", "für zehn Menschen zugleich", "pour dix voisins ensemble"]
     ("对于大小为 k 的群组", "refuted"), ("a group of k people", "refuted"),
     ("a total of k releases", "holds"), ("G-C8b", "refuted"), ("dplearn: G-C7b", "holds"),
 ])  # fmt: skip
-def test_words_sort_settings_and_remove_none(words, verdict):
+def test_words_sort_settings_without_removing_one(words, verdict):
     found, bare = proofread(RHO, words=words), proofread(RHO)
     assert found.verdict == verdict
     assert {(x.entry, x.verdict) for x in found.lines} == {(x.entry, x.verdict) for x in bare.lines}
@@ -58,7 +56,7 @@ def test_the_classical_gaussian_fails_beyond_8_42():
         assert proofread(CLASSICAL, words=words).verdict == verdict
 
 
-def test_counterexample_is_simple_and_keeps_the_symbols():
+def test_counterexample_is_simple_and_uses_printed_letters():
     found = proofread(r"\rho=\Delta^2/(4\sigma^2)", words="Gaussian noise").lines[0]
     assert found.note == "at Δ = 1, σ = 1 it gives 0.25 where 0.5 is needed"
     found = proofread(r"\epsilon_T = \tau_0 + \ln(1/\delta)/\alpha - 1")
@@ -77,6 +75,7 @@ REFUSED = [
     (r"D_\alpha \le \inf_{\alpha>1} \alpha/(2\sigma^2)", ""), ("q*", "left side"),
     ("", "Expected"),
     ("ε = " + "(" * 90 + "ρ" + ")" * 90, "levels"), ("ε = " + "√" * 900 + "ρ", "levels"),
+    ("σ_" * 900, "left side"), ("ε=" + "k^" * 900, "levels"),
     ("ε = " + "ρ+" * 50_000 + "ρ", "2000 characters"), (r"ε = \sqrt{\delta", "position"),
     ("__import__('os').system('x')", "Expected"), ("ε = 9^9^9^9^9^9", "alone"),
     ("δ(2ε) = Φ(1/(2σ)-εσ) - e^ε Φ(-1/(2σ)-εσ)", "on the left"),
@@ -88,18 +87,6 @@ REFUSED = [
 def test_text_without_claim_is_not_read_with_reason(formula, why):
     found = proofread(formula, words=formula)
     assert found.verdict == "not read" and why in found.reason and "\n" not in found.reason
-
-
-def test_random_text_is_judged_in_bounded_time_without_error():
-    rng = random.Random(34)
-    pieces = [r"\frac", "{", "}", "ε", r"\sigma", "=", "(", ")", "k", "^", "_", "2", "/", "|", ","]
-    pieces += [r"\sum_i", "'", r"\text{-DP}", "≤", r"\ln", "√", " ", r"\tilde", "D_α", "Pr["]
-    pages = ["".join(rng.choices(pieces, k=rng.randint(1, 40))) for _ in range(300)]
-    pages += ["((((" * 400, "ε=" + "k^" * 900, "σ_" * 900, r"\tilde" * 300, "ε = " + "-" * 1500]
-    began = time.process_time()
-    for text in pages:
-        assert proofread(text, words=text).verdict in VERDICTS
-    assert time.process_time() - began < 30
 
 
 def test_proofread_makes_few_calls_and_is_fast():

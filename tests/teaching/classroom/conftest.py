@@ -9,13 +9,16 @@ _MEASURED = {}
 
 @pytest.fixture
 def measured_once(monkeypatch):
-    """Measure each function in each case once in all tests; measures are deterministic."""
+    """Measure each function in each case once for all tests, as measures are deterministic."""
     measure = Program._measured
 
     def once(program, function, number):
         key = id(program), function, number
         if key not in _MEASURED:
-            _MEASURED[key] = program, measure(program, function, number)  # keeps ids unique
+            _MEASURED[key] = (
+                program,
+                measure(program, function, number),
+            )  # a program that is stored has a unique id
         return _MEASURED[key][1]
 
     monkeypatch.setattr(Program, "_measured", once)

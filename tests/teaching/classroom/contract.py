@@ -1,7 +1,7 @@
-"""Contract of every lesson: each rule yields a sentence per violation.
+"""Contract of every lesson; each rule yields a sentence per violation.
 
-nbval compares a lesson's outputs with a new run, runs the solutions, and checks the numbers that
-the prose quotes (see lessons/conftest.py).
+nbval compares a lesson's outputs with those of a new run, runs the solutions, and checks the
+numbers in the prose (see lessons/conftest.py).
 """
 
 import ast
@@ -21,14 +21,14 @@ from quoted import texts, values
 from cases import ROOT
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
+from dplearn.teaching.classroom.commands import LIMITS, counted, too_much
 from dplearn.teaching.classroom.display import NUMBERS, PLOTLY, SVG, digest, numbers
-from dplearn.teaching.classroom.duration import MINUTES, counted, draws, too_much
 from explorer import understood
 
 LONGEST, MEDIAN = 25, 5  # lines of an unfolded code cell
 LONGEST_FOLDED = 40
 HEAD = ["**Time**", "**You need**", "in code | symbol"]
-# The parts between the first screen and the homework are free.
+# Parts that every lesson has; others may stand between them.
 COURSE = ["Goals, minutes, needs and notation</summary>", "After this lesson you can", "At home"]
 COURSE += ["Ask yourself", "On one card", "Further reading"]
 APPENDIX = ["After this appendix you can", "The question", "*Experiment.*", "What is proved"]
@@ -44,7 +44,7 @@ class Built:
 
     def __init__(self, lesson):
         self.lesson, self.number = lesson, lesson.number
-        # Numbers from 90 are appendices: a shorter skeleton, answers instead of checks.
+        # Appendices have fewer parts, and answers instead of checks.
         self.appendix = lesson.number >= "90"
         self.cells, self.source = sources.built_cells(lesson), sources.read(lesson)
         self.code = [cell for cell in self.cells if cell.cell_type == "code"]
@@ -59,7 +59,7 @@ def ran_without_complaint(built):
         names = [output.get("name") for output in cell.outputs]
         if "stderr" in names or any(o.output_type == "error" for o in cell.outputs):
             yield f"has a cell that fails or warns: {_start(cell.source)}"
-        # Output delivered in pieces must be merged, so that rebuilding changes nothing.
+        # Output in pieces would differ in the next build.
         if ("stdout", "stdout") in itertools.pairwise(names):
             yield f"has an output stored in pieces: {_start(cell.source)}"
 
@@ -79,7 +79,7 @@ def cells_are_short_and_introduced(built):
 
 
 def is_folded(cell):
-    """Return whether a cell only draws, and its code is hidden."""
+    """Return whether the code of a cell is folded."""
     return sources.FOLDED in cell.metadata.get("tags", ())
 
 
@@ -102,7 +102,7 @@ def parts_stand_in_order(built):
 
 
 def bounds_are_rounded_to_their_side(built):
-    """Yield bounds rounded to the nearest digit, which may be below the true value."""
+    """Yield upper bounds that are rounded to the nearest digit, which may be too small."""
     for cell in built.code:
         if nearest := re.search(r"[<>]= \{[^{}]+:[^{}]*[efg]\}|\]\.epsilon:", cell.source):
             yield f"rounds a bound to the nearest digit: {nearest[0]} in {_start(cell.source)}"
@@ -124,7 +124,7 @@ def asks_and_refutes_and_needs_only_what_came_before(built):
         yield "links to no entry of the formula book, 'explorer:formula_book?id=...'"
     if "THE THREE WAYS DISAGREE" in built.printed:
         yield "prints an Evidence whose three ways disagree"
-    # Evidence says it in a sentence, lesson 16 in a table of claims.
+    # `Evidence` prints a sentence, lesson 16 a table of claims.
     if not re.search(r"as printed it is refuted|^refuted: ", built.printed, re.MULTILINE):
         yield "refutes nothing that is found in print: Evidence(..., printed=...)"
     line = re.search(r"^\* \*\*You need\*\* (.*)", built.prose[0], re.MULTILINE)
@@ -140,7 +140,7 @@ def teachers_get_a_plan_and_notes(built):
         yield "has no plan after its title, a cell tagged instructor: '> **For the teacher.** ...'"
     planned = sum(sources.timetable(built.lesson.source.read_text()).values())
     time = re.search(r"\*\*Time\*\* (\d+) minutes", built.prose[0])
-    if time is None or int(time[1]) != planned or planned > MINUTES:
+    if time is None or int(time[1]) != planned or planned > LIMITS["minutes"]:
         yield f"has a plan of {planned} minutes; '**Time** ... minutes' says the same, 50 at most"
     if "In class, 5 minutes" not in built.text:
         yield "has no exercise for the class: 'In class, 5 minutes'"
@@ -152,19 +152,12 @@ def teachers_get_a_plan_and_notes(built):
 
 def the_class_is_short_and_is_asked(built):
     """Yield violations of the rules for the class part of a lesson."""
-    load, source = counted(built.lesson), built.lesson.source.read_text()
-    yield from (f"has {each} in class" for each in too_much(load))
-    planned = sources.timetable(source)
-    for section in sorted(planned.keys() | load.sections.keys()):
-        result, found = planned.get(section, 0), load.sections.get(section, 0.0)
-        if abs(result - found) > 2:
-            yield f"plans {result} minutes for section {section}, which takes about {found:.0f}"
-    first = list(
-        itertools.takewhile(lambda cell: not re.search(r"^## ", cell.source, re.M), built.cells)
-    )
-    if not any(c.cell_type == "code" and draws(c) for c in first) or not re.search(
-        r"predict|check", first[-1].source
-    ):
+    yield from (f"has {each} in class" for each in too_much(counted(built.lesson)))
+    planned = sources.timetable(built.lesson.source.read_text())
+    section = lambda cell: re.search(r"^## ", cell.source, re.M)
+    *first, last = itertools.takewhile(lambda cell: not section(cell), built.cells)
+    drawn = {kind for cell in first for o in cell.get("outputs", ()) for kind in o.get("data", ())}
+    if not drawn & {PLOTLY, SVG} or not re.search("predict|check", last.source):
         yield "does not begin with a picture and something to do, before its first part"
     every = "\n".join(cell.source for cell in built.cells)
     for_class = re.split(r"^## \d+ At home", every, flags=re.MULTILINE)[0]
@@ -199,7 +192,7 @@ def exercises_ship_unanswered(built):
 
 
 def hints_quote_the_question(built):
-    """Yield hints with literal numbers that their question does not contain."""
+    """Yield hints that quote a number which their question does not contain."""
     cells, source = built.source.cells, built.lesson.exercises
     place = {sources.exercise_key(cell): i for i, cell in enumerate(cells)}
     for node in ast.walk(ast.parse(source.read_text() if source.exists() else "")):
@@ -207,7 +200,7 @@ def hints_quote_the_question(built):
         key = getattr(options.get("key"), "value", "")
         parts = (options[name] for name in ("mistakes", "hints") if key and name in options)
         asked = [cell.source for cell in cells[: place.get(key, -1) + 1]] if key else ()
-        # Integers must be in the question; fractions and powers of ten anywhere before it.
+        # An integer must stand in the question, a fraction or a power of ten in it or before it.
         allowed = {v for v in values("\n".join(asked)) if v % 1 or str(int(v)).strip("0") == "1"}
         allowed |= values("\n".join(asked[-2:]))
         for part in itertools.chain(*map(ast.walk, parts)):
@@ -218,7 +211,7 @@ def hints_quote_the_question(built):
                     yield f"has a hint of {key} that quotes {message}: {hint!r}"
 
 
-def knows_neither_private_names_nor_the_machine(built):
+def has_no_private_names_and_no_paths(built):
     for node in ast.walk(ast.parse("\n".join(cell.source for cell in built.code))):
         if isinstance(node, ast.ImportFrom):
             for name in [*node.module.split("."), *(alias.name for alias in node.names)]:
@@ -239,27 +232,26 @@ def figures_have_words_and_a_picture(built):
     if not any("frames" in data[PLOTLY] for data in figures):
         yield "has no figure with a slider: show(slider(...), ...)"
     for data in figures:
-        if not re.search(r"\d", data["text/plain"]):
-            yield f"has a figure without numbers in its words, {_start(data['text/plain'])}"
         words = _start(data["text/plain"])
+        if not re.search(r"\d", data["text/plain"]):
+            yield f"has a figure without numbers in its words, {words}"
         if data.get(NUMBERS) != numbers(data[PLOTLY]):
             yield f"has a figure that its numbers do not describe, {words}"
-        if not (picture := data.get("image/png", "")).startswith("iVBOR"):
-            yield f"has a figure without a picture (no Chromium?), {words}"
-            continue
-        drawn = Image.open(io.BytesIO(base64.b64decode(picture)))
-        if drawn.info.get("drawn from") != digest(data[PLOTLY]):
-            yield f"has a picture that was drawn from another figure, {words}"
-        if len(drawn.getcolors()) < 3:
-            yield f"has a picture that shows nothing, {words}"
+        yield from picture_is_of(digest(data[PLOTLY]), "figure", data)
     for data in (each for each in outputs if SVG in each):
-        words = _start(data["text/plain"])
-        if not (picture := data.get("image/png", "")):
-            yield f"has a drawing without a picture (no Chromium?), {words}"
-            continue
-        drawn = Image.open(io.BytesIO(base64.b64decode(picture)))
-        if drawn.info.get("drawn from") != digest([data[SVG], data["text/plain"]]):
-            yield f"has a picture or the words of another drawing, {words}"
+        yield from picture_is_of(digest([data[SVG], data["text/plain"]]), "drawing", data)
+
+
+def picture_is_of(origin, kind, data):
+    words, picture = _start(data["text/plain"]), data.get("image/png", "")
+    if not picture.startswith("iVBOR"):
+        yield f"has a {kind} without a picture (no Chromium?), {words}"
+        return
+    drawn = Image.open(io.BytesIO(base64.b64decode(picture)))
+    if drawn.info.get("drawn from") != origin:
+        yield f"has a picture or the words of another {kind}, {words}"
+    if len(drawn.getcolors()) < 3:
+        yield f"has a picture that shows nothing, {words}"
 
 
 def links_lead_somewhere(built):
@@ -288,7 +280,7 @@ def unreadable(target):
 
 EVERYWHERE = [ran_without_complaint, cells_are_short_and_introduced, parts_stand_in_order]
 EVERYWHERE += [bounds_are_rounded_to_their_side, nothing_is_left_to_do]
-EVERYWHERE += [hints_quote_the_question, knows_neither_private_names_nor_the_machine]
+EVERYWHERE += [hints_quote_the_question, has_no_private_names_and_no_paths]
 EVERYWHERE += [figures_have_words_and_a_picture, links_lead_somewhere]
 COURSE_ONLY = [asks_and_refutes_and_needs_only_what_came_before, teachers_get_a_plan_and_notes]
 COURSE_ONLY += [the_class_is_short_and_is_asked, exercises_ship_unanswered]

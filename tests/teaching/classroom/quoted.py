@@ -1,4 +1,4 @@
-"""Numbers quoted in a lesson's prose, each of which a cell must print."""
+"""Numbers in a lesson's prose, each of which a cell must print."""
 
 import re
 

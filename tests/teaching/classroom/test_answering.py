@@ -1,13 +1,13 @@
-"""Fields of lesson pages: verdicts equal Python's, and no answer is visible beforehand."""
+"""Fields of lesson pages: their verdicts equal Python's, and answers are hidden before."""
 
 import json
 import math
 import re
-from pathlib import Path
 
 import pytest
+from tiny import ASSETS
 
-from dplearn.teaching import browser, figures, site
+from dplearn.teaching import browser, figures
 from dplearn.teaching.classroom import Exercise, answering, check, checks, predictions, sources
 from dplearn.teaching.classroom._numbers import written
 from dplearn.teaching.classroom.checks import SelfTest, exercises
@@ -15,10 +15,9 @@ from dplearn.teaching.classroom.programs import Program
 from javascript import javascript
 
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
-SCRIPT = Path(site.__file__).parent / "assets" / "exercises.js"
-SAID = """answers.said = (exercise, texts) => {
-  const say = answers.escalation();
-  return texts.map((text) => say(answers.judge(exercise, text)));
+REPLIES = """answers.replies = (exercise, texts) => {
+  const reply = answers.escalation();
+  return texts.map((text) => reply(answers.judge(exercise, text)));
 };"""
 RUBBISH = ["abc", "1,5", "3%", "1e400", "-1e999", "nan", "-inf", "1_000", "0x10", "1.5.2", "2j"]
 RUBBISH += ["[1]", "None", "True", ".5", "5.", "+.5e-3", "1__0", "e5", "1e", "0"]
@@ -29,33 +28,22 @@ ARITHMETIC += ["sqrt(2)", "exp(-1)", "math.log(10)/2", "2*pi", "1-(1-0.1)**5", "
 # Texts that Python does not read: other notations of the explorer, and slips.
 ALSO = {"10⁻²": 0.01, "2·10⁻⁶": 2e-6, "1 000": 1000, "2^3": 8, "ln(10)": math.log(10)}
 ALSO |= {"１/４": 0.25, "3−1": 2}
-SLIPS = [
-    "10⁻²*3",
-    "1/0",
-    "1 1",
-    "(1",
-    "1)",
-    "2*",
-    "sqrt 2",
-    "sqrt",
-    "constructor(1)",
-    "alert(1)",
-    "()",
-    "1//2",
-]
-
+SLIPS = ["10⁻²*3", "1/0", "1 1", "(1", "1)", "2*", "sqrt 2", "sqrt", "()", "1//2", "alert(1)"]
+SLIPS += ["constructor(1)"]
 
 pytestmark = pytest.mark.slow
 
 
 def in_javascript(*asked):
-    """Return the results of a page's script for each (function, *arguments)."""
-    with javascript(browser.source("numbers", "page/numbers"), SCRIPT.read_text(), SAID) as call:
+    """Return the results of the page's script for calls (function, *arguments)."""
+    with javascript(
+        browser.source("numbers", "page/numbers"), (ASSETS / "exercises.js").read_text(), REPLIES
+    ) as call:
         return call("asked => asked.map(([what, ...given]) => answers[what](...given))", asked)
 
 
 def all_of(kind):
-    """Return the exercises of this kind in all lessons."""
+    """Return the exercises of a class in all lessons."""
     every = [each for lesson in LESSONS.values() for each in exercises(lesson).values()]
     return [each for each in every if isinstance(each, kind)]
 
@@ -75,7 +63,7 @@ def texts_for(exercise):
     values += [factor * value for value in values for factor in (1.0015, 0.9985, 1.004, -1)]
     values += [factor * right for factor in (1.02, 0.98, 1.05, 100, 102, 98, 0.01)]
     values += [right + 1, right - 1, right + 0.5, 12345.678, 1e5]
-    # Between the tolerance of the smaller number and that of the larger one, and just beyond.
+    # Just inside and just outside the relative tolerance of the larger number.
     values += [right / (1 - exercise.rtol) * (1 + slack) for slack in (-1e-9, 1e-9)]
     rounded = [f"{right:.{digits}g}" for digits in range(1, 6)]
     return [*map(repr, map(float, values)), *rounded, f"{100 * right:.4g}%", *RUBBISH]
@@ -93,9 +81,8 @@ def test_browser_verdicts_on_numbers_equal_python():
         if number is not None:
             assert (there["head"], tuple(there["messages"])) == (here.head, here.messages), text
     assert len(numbers) > 40 and min(counts.values()) > 100, counts
-    (empty, comma) = in_javascript(
-        *(("judge", answering.as_data(numbers[0]), x) for x in (" ", "5,3"))
-    )
+    data = answering.as_data(numbers[0])
+    empty, comma = in_javascript(("judge", data, " "), ("judge", data, "5,3"))
     assert empty["outcome"] == "open" and "write a point, as in 5.3." in comma["messages"][0]
 
 
@@ -115,31 +102,23 @@ def test_hints_for_repeated_slips_equal_python(capsys, monkeypatch):
         answers = [*slips, *slips, 12345.678, 12345.678, 1e7, slips[0], 12345.678, exercise.right]
         for answer in answers:
             check(exercise.key, answer)
-        asked.append(["said", answering.as_data(exercise), [str(float(each)) for each in answers]])
+        asked.append(
+            ["replies", answering.as_data(exercise), [str(float(each)) for each in answers]]
+        )
     there = [line for lines in in_javascript(*asked) for line in lines]
     assert there == capsys.readouterr().out.splitlines()
 
 
 def test_browser_verdicts_on_letters_equal_python():
-    asked = [
-        (test, x)
-        for test in all_of(SelfTest)
-        for x in (
-            test.right,
-            *(x[: len(test.choices)] for x in ("aaaaa", "bbbbb", "c-a-b", "-----")),
-        )
-    ]
-    data = ({"item": test.key, "choices": test.choices} for test, _ in asked)
-    result = in_javascript(
-        *(["judgeLetters", one, x] for one, (_, x) in zip(data, asked, strict=True))
-    )
-    for (test, letters), there in zip(asked, result, strict=True):
+    tests, fixed = all_of(SelfTest), ("aaaaa", "bbbbb", "c-a-b", "-----")
+    typed = [(t, x[: len(t.choices)]) for t in tests for x in (t.right, *fixed)]
+    result = in_javascript(*(("judgeLetters", vars(t) | {"item": t.key}, x) for t, x in typed))
+    for (test, letters), there in zip(typed, result, strict=True):
         here = test.verdict(letters)
-        same = ("outcome", "head", "points")
-        assert [there[key] for key in same] == [getattr(here, key) for key in same]
+        assert (there["outcome"], there["head"]) == (here.outcome, here.head)
         for number, why in enumerate(there["whys"]):
-            said = "Right." if why.startswith("Right. ") else why
-            assert here.shown[number] == f"{number + 1} {letters[number]}  {said}"
+            shown = "Right." if why.startswith("Right. ") else why
+            assert here.shown[number] == f"{number + 1} {letters[number]}  {shown}"
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +151,7 @@ def test_every_question_of_a_lesson_has_its_field(pages):
         shown = "".join(asked.get(cell.id, "") for cell in cells)
         assert not re.search("no guess yet|not answered yet|run the cell again", shown)
         for ask in guesses:
-            # Hidden until the guess or a click; only lesson 16 has its results elsewhere.
+            # Hidden until the guess or a click; lesson 16 has its results elsewhere.
             assert "points" in ask or number == "16"
             place = answering.html.escape(json.dumps(ask["item"], ensure_ascii=False))
             assert place in "".join(re.findall(r'class="sealed" data-names="(.*?)"', shown))
@@ -189,12 +168,9 @@ def test_program_fields_state_whether_pictures_use_their_function(pages):
 
 
 def test_page_instructions_name_fields_instead_of_cells(pages):
-    for number, words in (
-        ("01", "Write your guess in the field."),
-        ("04", "Write your number in the field."),
-    ):
+    for number, kind in (("01", "guess"), ("04", "number")):
         body = answering.body(LESSONS[number], pages[number][0])
-        assert words in body
+        assert f"Write your {kind} in the field." in body
         assert not re.search("In Jupyter, move|in place of <code>None|Replace <code>None", body)
 
 

@@ -1,4 +1,4 @@
-"""Fields of a lesson's page: by keys alone, on a phone, and without scripts."""
+"""Fields of a lesson's page: with keys alone, on a phone, and without scripts."""
 
 import shutil
 import socket
@@ -8,69 +8,35 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from tiny import written_page
 
 from browsing import DRAWN, SCREEN, answers, visits
 from cases import ROOT, clean_environment, each
-from dplearn.teaching import browser as browser_files
-from dplearn.teaching import site
-from dplearn.teaching.classroom import answering, sources
-from dplearn.teaching.classroom.html import linked
+from dplearn.teaching.classroom import sources
 
 pytestmark = DRAWN
 
-ASSETS = Path(site.__file__).parent / "assets"
-# A script that the site generates.
-NUMBERS = f"<script>{browser_files.source('numbers', 'page/numbers')}</script>"
 LISTEN = """window.told = [];
 document.addEventListener("dplearn:progress", (event) => told.push(event.detail));"""
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    """Return a function from a lesson's number to the address of its page without charts."""
-
-    def write(number):
-        lesson = sources.lessons()[number]
-        cells = sources.built_cells(lesson)
-        body = answering.body(lesson, cells)
-        file = tmp_path_factory.mktemp("page") / "index.html"
-        root = f"{ASSETS.as_uri()}/"
-        names = ("page.css", *answering.ASSETS)
-        file.write_text(linked(number, f"{NUMBERS}<main>{body}</main>", names, root=root))
-        return file.as_uri()
-
-    return write
-
-
 @pytest.fixture
-def visit(browser):
+def visit(browser, tmp_path):
+    """Return a function that opens the page of a lesson, by its number."""
     with visits(browser) as visit:
-        yield visit
+        yield lambda number, *options, **more: visit(
+            written_page(tmp_path, number), *options, **more
+        )
 
 
 def field(view, item):
     return view.locator(".ask").filter(has=view.get_by_label(item, exact=True))
 
 
-def typed(view, item, text):
-    """Type a text and Enter, and return expectations on the reply of the field."""
-    view.get_by_label(item, exact=True).fill(text)
+def test_keys_alone_open_an_answer(visit):
+    view = visit("01", "[data-ask] form", route=lambda view: view.add_init_script(LISTEN))
+    view.get_by_label("Pupils alone").fill("5")
     view.keyboard.press("Enter")
-    return expect(field(view, item).get_by_role("status"))
-
-
-def test_a_student_predicts_with_keys_alone(written, visit):
-    view = visit(written("01"), "[data-ask] form", route=lambda view: view.add_init_script(LISTEN))
-    # The answer is hidden before the guess, and opens with it.
-    seen = view.locator("main").inner_text()
-    assert "it is 27" not in seen and "26.52" not in seen
-    typed(view, "Pupils alone", "many").to_contain_text("no number")
-    reply = "it is 27; your guess was 5.4 times too small."
-    typed(view, "Pupils alone", "5").to_contain_text(reply)
-    expect(field(view, "Pupils alone").get_by_role("img")).to_have_attribute(
-        "aria-label", "your guess 5, expected 26.52, truth 27"
-    )
-    expect(view.locator("main")).to_contain_text("26.52", use_inner_text=True)
     view.get_by_label("Secrets rebuilt").focus()
     for key in ("Tab", "Tab", "Enter"):  # past Guess, to Show me
         view.keyboard.press(key)
@@ -91,15 +57,15 @@ OUTSIDE = """parts => {
 
 @pytest.mark.thorough
 @each("number", [number for number in sources.lessons() if number < "90"])
-def test_fields_fit_the_screen_of_a_phone(written, visit, number):
+def test_fields_fit_the_screen_of_a_phone(visit, number):
     phone = {"width": 390, "height": 844}
-    view = visit(written(number), "[data-ask] form", phone, color_scheme="dark")
+    view = visit(number, "[data-ask] form", phone, color_scheme="dark")
     assert view.evaluate(OUTSIDE, PARTS) == []
     assert not view.locator(".sealed:not([open])").count()
 
 
-def test_without_scripts_a_page_can_be_read_and_answered(written, visit):
-    view = visit(written("01"), "main", java_script_enabled=False)
+def test_without_scripts_a_page_can_be_read_and_answered(visit):
+    view = visit("01", "main", java_script_enabled=False)
     expect(view.locator(".ask", has_text="Note your answer on paper").first).to_be_visible()
     sealed = view.locator(".sealed").first
     assert "27" not in sealed.inner_text()
@@ -110,9 +76,11 @@ def test_without_scripts_a_page_can_be_read_and_answered(written, visit):
     assert choice.inner_text().count("\n")
 
 
-def test_a_guess_in_lesson_16_opens_its_verdict(written, visit):
-    view = visit(written("16"), "[data-ask] form")
-    typed(view, "1 classical noise", "2").to_contain_text("noted")
+def test_a_guess_in_lesson_16_opens_its_verdict(visit):
+    view = visit("16", "[data-ask] form")
+    view.get_by_label("1 classical noise").fill("2")
+    view.keyboard.press("Enter")
+    expect(field(view, "1 classical noise").get_by_role("status")).to_contain_text("noted")
     opened = view.locator(".sealed[open]")
     expect(opened).to_have_count(1)
     expect(opened).to_contain_text("false, UNSAFE side")

@@ -1,4 +1,4 @@
-"""Functions written on a page get the same verdicts as in a notebook."""
+"""Functions that students write on a page get the same verdicts as in a notebook."""
 
 import itertools
 import json
@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from test_answering_browser import ASSETS, NUMBERS, field
+from test_answering_browser import field
+from tiny import written_page
 
 from browsing import DRAWN, visits
 from dplearn.teaching import site
 from dplearn.teaching.classroom import Program, answering, in_page, sources
 from dplearn.teaching.classroom.checks import exercises
-from dplearn.teaching.classroom.html import linked
 
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
 # Exercises with the longest measures, thousands of draws, and answers in pure Python.
@@ -91,16 +91,10 @@ def pyodide(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """Return a page of lesson 01 that runs Python from files, without a network."""
-    lesson = sources.lessons()["01"]
-    cells = sources.built_cells(lesson)
-    body = answering.body(lesson, cells, python=True)
-    for name in answering.ASSETS:
-        (tmp_path / name).write_text((ASSETS / name).read_text())
-    file = tmp_path / "index.html"
-    file.write_text(linked("01", f"{NUMBERS}<main>{body}</main>", answering.ASSETS, root=""))
+    """Return a function that opens lesson 01 with Python, from files and without a network."""
+    address = written_page(tmp_path, "01", python=True)
     with visits(browser) as visit:
-        yield lambda: visit(file.as_uri(), "textarea", offline=True)
+        yield lambda: visit(address, "textarea", offline=True)
 
 
 def checked(view, code):

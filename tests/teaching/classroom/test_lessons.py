@@ -23,12 +23,12 @@ LESSONS = sources.lessons()
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
-def test_a_lesson_keeps_the_contract(lesson):
+def test_lessons_satisfy_the_contract(lesson):
     complaints = contract.problems(lesson)
     assert not complaints, "\n".join(complaints)
 
 
-# Text in the files of lesson 03, its replacement, and the complaint of the contract.
+# Texts in the files of lesson 03, their replacements, and the complaints of the contract.
 SPOILED = [
     ('"# Checks\\n', '"# Tests\\n', "has no '# Checks' cell"),
     ("## 10 On one card", "## 10 On a card", "has no part 'On one card'"),
@@ -103,7 +103,7 @@ def test_wrong_pictures_are_refused():
     for data, kind, wrong, complaint in (
         (figure, PLOTLY, moved, "a figure that its numbers do not describe"),
         (figure, "image/png", encoded, "a picture that shows nothing"),
-        (figure, "image/png", theirs[0], "a picture that was drawn from another figure"),
+        (figure, "image/png", theirs[0], "a picture or the words of another figure"),
         (drawing, SVG, theirs[1], "a picture or the words of another drawing"),
     ):
         right, data[kind] = data[kind], wrong
@@ -128,7 +128,7 @@ def test_quoted_numbers_are_extracted_and_compared():
     assert stated("8.42", "8.4198") and not stated("8.42", "8.43")
 
 
-# In one process with other tests of all exercises, to measure each mistake once.
+# In one process with the other tests of all exercises, which share measured results.
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
@@ -165,7 +165,7 @@ def test_no_answer_raises_and_a_repeated_slip_gets_a_plainer_hint(capsys):
 
 
 def test_nearly_right_answers_get_their_own_reply(capsys):
-    """Integers are right or wrong; other answers may lack digits or be in per cent."""
+    """Integers are right or wrong; other answers may have too few digits or be in per cent."""
     close, whole = exercises(LESSONS["02"])["2.2"], exercises(LESSONS["01"])["1.3"]
     for factor, outcome in [(1.001, "right"), (1.02, "close"), (102.0, "close"), (1.05, "wrong")]:
         assert close.verdict(factor * close.right).outcome == outcome, factor
@@ -181,7 +181,7 @@ def test_nearly_right_answers_get_their_own_reply(capsys):
     assert third.endswith(close.hints[1])
 
 
-def test_exercises_are_read_from_around_the_notebook(tmp_path, monkeypatch, capsys):
+def test_exercises_are_those_around_the_working_directory(tmp_path, monkeypatch, capsys):
     for key in ("98.1", "3.9", "90.1"):
         with pytest.raises(sources.LessonError, match=rf"got exercise {re.escape(key)}\."):
             check(key, 1)

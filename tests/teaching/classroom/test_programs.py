@@ -1,4 +1,4 @@
-"""Exercises that ask for code: right, wrong and hostile functions."""
+"""Exercises that ask for a function: right, wrong and hostile ones."""
 
 import math
 import threading
@@ -160,7 +160,7 @@ def test_a_busy_machine_does_not_change_verdicts(monkeypatch):
 
 
 def test_slow_functions_are_stopped_and_leave_no_thread(capsys):
-    before = {*threading.enumerate()}  # others' threads may end meanwhile
+    before = {*threading.enumerate()}  # threads of other tests may end meanwhile
     for function in (endless, stubborn, by_loops):
         CLIP.verdict(function)
     assert {*threading.enumerate()} <= before
@@ -195,8 +195,7 @@ def test_only_repeated_results_get_the_plainer_hint(capsys, monkeypatch):
     assert hints == ["90.1 not yet: A nudge."] * 2 + ["90.1 not yet: The point."]
 
 
-def asked(key):
-    """Return an exercise of a lesson."""
+def lesson_exercise(key):
     return exercises(sources.lessons()[key[:-2].zfill(2)])[key]
 
 
@@ -239,8 +238,8 @@ def cancelling():
     return draw
 
 
-def kept_for_two_steps():
-    """Return a sampler whose coins are used for two samples in a row."""
+def coins_of_two_steps():
+    """Return a sampler that uses the same coins for two samples in a row."""
     remaining = []
 
     def draw(n, q, rng):
@@ -250,11 +249,15 @@ def kept_for_two_steps():
     return draw
 
 
+def first_and_last(n, q, rng):
+    return np.flatnonzero(np.resize(rng.random(n - 1), n) < q)
+
+
 def window(n, q, rng):
     return (np.arange(rng.binomial(n, q)) + rng.integers(n)) % n
 
 
-# Noise of the right deviation, and samples of the right size, without the privacy.
+# Noise of the right deviation, and samples of the right size, that give no privacy.
 NOISES = {
     "Laplace": lambda rng, n: rng.laplace(size=n) / math.sqrt(2),
     "twelve uniforms": lambda rng, n: rng.random((12, n)).sum(0) - 6,
@@ -267,30 +270,22 @@ NOISES = {
 }
 HARMFUL = {name: ("10.5", noisy_sum(noise)) for name, noise in NOISES.items()} | {
     "window": ("6.1", window),
-    "first and last": (
-        "6.1",
-        lambda n, q, rng: np.flatnonzero(np.resize(rng.random(n - 1), n) < q),
-    ),
-    "coins kept for two steps": ("6.1", kept_for_two_steps()),
+    "first and last": ("6.1", first_and_last),
+    "coins of two steps": ("6.1", coins_of_two_steps()),
     "a tenth too many": ("6.1", lambda n, q, rng: np.flatnonzero(rng.random(n) < 1.1 * q)),
 }
 
 
 @pytest.mark.slow
 def test_noise_and_samples_without_privacy_are_wrong():
-    some = {"6.1": slice(1), "10.5": slice(3, None)}  # with noise
-    short = {
-        key: replace(asked(key), cases=asked(key).cases[some[key]], mistakes=()) for key in some
-    }
+    cases = {"6.1": slice(1), "10.5": slice(3, None)}  # those with noise
     for name, (key, function) in HARMFUL.items():
-        assert short[key].verdict(with_numpy(function)).outcome == "wrong", name
+        program = replace(lesson_exercise(key), mistakes=())
+        program = replace(program, cases=program.cases[cases[key]])
+        assert program.verdict(with_numpy(function)).outcome == "wrong", name
 
 
 # Right answers that differ from ours in code.
-def draw(n, q, rng):
-    return rng.permutation(n)[: rng.binomial(n, q)]
-
-
 def mask(n, q, rng):
     return [bool(rng.random() < q) for _ in range(n)]
 
@@ -311,19 +306,6 @@ def around_the_sum(batches, norm, sigma, rng):
     return list(rng.normal(rows.sum(axis=0), sigma * norm))
 
 
-def bisected(epsilon, delta, sensitivity):
-    def promised(noise):
-        a, b = sensitivity / noise / 2, epsilon * noise / sensitivity
-        phi = lambda x: math.erfc(-x / math.sqrt(2)) / 2
-        return phi(a - b) - math.exp(epsilon) * phi(-a - b) <= delta
-
-    low, high = 1e-3, 1e4
-    for _ in range(100):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if promised(middle) else (middle, high)
-    return high
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "key, function",
@@ -335,5 +317,5 @@ def bisected(epsilon, delta, sensitivity):
     ],
 )
 def test_a_right_function_may_be_written_in_another_way(key, function):
-    verdict = asked(key).verdict(function)
+    verdict = lesson_exercise(key).verdict(function)
     assert verdict.outcome == "right", verdict.text()

@@ -1,13 +1,39 @@
-"""A lesson of a few lines in a folder of its own."""
+"""Small lessons, and pages of lessons without charts, in folders of their own."""
 
-from dplearn.teaching.classroom.sources import Lesson
+import shutil
+from pathlib import Path
+
+from dplearn.teaching import browser, site
+from dplearn.teaching.classroom import answering, sources
+from dplearn.teaching.classroom.html import linked
+
+ASSETS = Path(site.__file__).parent / "assets"
 
 
 def written_lesson(folder, name, text, exercises=""):
     """Write the sources of lesson `name` below a folder, and return it."""
-    lesson = Lesson(folder / "lessons" / "sources" / name)
+    lesson = sources.Lesson(folder / "lessons" / "sources" / name)
     lesson.folder.mkdir(parents=True)
     lesson.source.write_text(text)
     if exercises:
         lesson.exercises.write_text(exercises)
     return lesson
+
+
+def question(text, *choices):
+    """Return a question with its choices, each a summary and a reason, as a lesson's source."""
+    for summary, why in choices:
+        text += f"\n\n<details><summary>{summary}</summary>\n\n{why}\n\n</details>"
+    return "".join(f"# {line}".rstrip() + "\n" for line in text.split("\n")) + "#\n"
+
+
+def written_page(folder, number, *, python=False):
+    """Write the page of a lesson without charts and its scripts, and return its address."""
+    lesson = sources.lessons()[number]
+    body = answering.body(lesson, sources.built_cells(lesson), python=python)
+    for name in (names := ("page.css", *answering.ASSETS)):
+        shutil.copy(ASSETS / name, folder)
+    numbers = f"<script>{browser.source('numbers', 'page/numbers')}</script>"
+    file = folder / "index.html"
+    file.write_text(linked(number, f"{numbers}<main>{body}</main>", names, root=""))
+    return file.as_uri()

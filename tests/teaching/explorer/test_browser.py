@@ -76,7 +76,7 @@ def test_unreadable_claims_have_no_map(page, address):
     page.get_by_text("Holds.").wait_for()
 
 
-def test_dragging_sends_nothing_and_a_new_mechanism_one_question(page, address):
+def test_dragging_sends_no_request_and_a_new_mechanism_one(page, address):
     sent: list = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda m: sent.append(m)))
     page.goto(f"{address}/mechanisms?mechanism=laplace&epsilon=0.5")

@@ -53,7 +53,7 @@ def test_curves_agree_with_the_library(run):
 
 
 @pytest.mark.slow
-def test_claim_of_shuffling_is_the_poisson_curve_and_not_a_bound():
+def test_quoted_epsilon_of_shuffled_batches_is_that_of_poisson_sampling():
     reply = reply_to(**CHUA, largest=3000)
     step = PoissonSubsampled(Gaussian(0.5), sample_rate=1e-3)
     expected = ACCOUNTANTS["pld"]().epsilon_curve(step, delta=1e-6, steps=reply["steps"])

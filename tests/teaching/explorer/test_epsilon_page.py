@@ -38,7 +38,7 @@ def shown(page, address: str, query: str = "") -> None:
     settled(page)
 
 
-def test_dragging_sends_nothing_and_the_library_confirms_afterwards(recorded, address):
+def test_dragging_sends_no_request_and_the_library_confirms_afterwards(recorded, address):
     page, sent = recorded
     shown(page, address)
     page.get_by_text("confirmed by the Python library").wait_for()

@@ -10,7 +10,9 @@ import pytest
 
 import explorer
 from cases import each
-from dplearn.teaching.book import Case, Interval, Refutation, book, pictures, refute
+from dplearn.teaching.book import Refutation, book, pictures, refute
+from dplearn.teaching.book.kit.checks import Case
+from dplearn.teaching.book.kit.entry import Interval
 from dplearn.teaching.book.pictures import Stretch, Sweep, View, cloud, curve, first_parameters
 from dplearn.teaching.explorer.pages.formula_book import entry
 from dplearn.teaching.explorer.pages.formula_book.entry import words
@@ -113,7 +115,7 @@ def test_regions_mark_failed_hypotheses_and_violations():
     assert len(set(hatches.values())) == len(hatches), "a hatch of its own"
 
 
-def test_pictures_cut_by_the_time_limit_have_spread_points_and_continue():
+def test_pictures_stopped_by_the_time_limit_have_spread_points():
     at = View("G-A8").at("scale", 3.21)
     _, some, whole = curve(at, "order", seconds=0.0)
     assert not whole and len(some) == 1
@@ -190,7 +192,8 @@ def test_wrong_variant_is_refuted_and_its_entry_verified():
     assert f"the truth is {words.number(case.truth.low)}" in shown(app)
     assert "Claims more privacy than there is" in shown(app)
     assert explorer.title(app).endswith("points, and claims too much privacy</b>")
-    assert {"claim", "formula", "truth", "counterexample"} <= set(explorer.traces(app))
+    names = {trace["name"] for trace in figure(app)["data"]}
+    assert {"claim", "formula", "truth", "counterexample"} <= names
     assert figure(explorer.again(app, "formula_book")) == figure(app)
     (outcome,) = (s.value for s in press(app, "Verify now").success)
     assert all(part in outcome for part in ("verified", "at 150 points", "relative error"))

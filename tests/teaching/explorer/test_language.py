@@ -38,21 +38,12 @@ ENGLISH = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}")
 
 def requested_keys(file: Path) -> Iterator[tuple[str, str]]:
     """Yield message file and pattern of every key that a module reads."""
-    named = re.search(r'_say = Words\("(\w+)"\)', file.read_text())
-    for node in ast.walk(ast.parse(file.read_text())) if named else ():
-        if isinstance(node, ast.Call) and node.args:
-            place, key = node.func, node.args[0]
-        elif isinstance(node, ast.Subscript):
-            place, key = node.value, node.slice
-        else:
-            continue
-        method = getattr(place, "attr", "")
-        if getattr(getattr(place, "value", place), "id", "") == "_say":
-            more = ".*" if method == "table" else ""
-            for part in (key.body, key.orelse) if isinstance(key, ast.IfExp) else (key,):
-                parts = part.values if isinstance(part, ast.JoinedStr) else [part]
-                words = (p.value if isinstance(p, ast.Constant) else "*" for p in parts)
-                yield named[1], "".join(words) + more  # type: ignore[index]
+    text = file.read_text()
+    named = re.search(r'_say = Words\("(\w+)"\)', text)
+    read = re.findall(r"""_say(\.table)?[(\[]f?["']([^"']+)["']( [+])?""", text) if named else ()
+    for table, key, sum_ in read:
+        pattern = re.sub(r"\{.*?\}", "*", key) + (".*" if table else "*" if sum_ else "")
+        yield named[1], pattern  # type: ignore[index]
 
 
 def test_every_requested_key_exists_and_every_key_is_requested():
@@ -131,12 +122,9 @@ def written(part: object) -> Iterator[str]:
 def english_texts(app: AppTest) -> set[str]:
     """Return the English texts of a page of the explorer."""
     kinds = "error warning info success markdown caption subheader button selectbox text_input"
-    kinds += " expander toggle button_group"
-    elements = [e for kind in kinds.split() for e in getattr(app, kind)]
+    elements = [e for kind in f"{kinds} expander button_group".split() for e in getattr(app, kind)]
     lines = [str(getattr(e, part, "")) for e in elements for part in ("value", "label", "help")]
     lines += [e.proto.body for e in app.get("html")]
-    for table in app.table:
-        lines += [*table.value.columns, *map(str, table.value.to_numpy().ravel())]
     for chart in app.get("plotly_chart"):
         lines += [chart.proto.alt, *written(json.loads(chart.proto.spec))]
     formula = re.compile(r"\$\$.*?\$\$", re.DOTALL)
@@ -145,12 +133,12 @@ def english_texts(app: AppTest) -> set[str]:
 
 @functools.cache
 def _stays() -> re.Pattern[str]:
-    """Return a pattern of texts that stay English: the book's entries, titles of lessons."""
+    """Return a pattern of texts that stay English: titles and wrong variants of the book."""
     own = [entry.title for entry in book.values()]
     wrong = [m for entry in book.values() for m in entry.misprints]
     own += [part for m in wrong for part in (m.note, m.met, m.name, m.name.replace("-", " "))]
     longest = sorted(filter(None, own), key=len, reverse=True)
-    return re.compile("|".join([*map(re.escape, longest), r"课程 .*? \(`lessons/\S+`\)"]))
+    return re.compile("|".join(map(re.escape, longest)))
 
 
 def untitled(text: str) -> str:

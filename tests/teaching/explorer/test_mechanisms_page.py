@@ -1,6 +1,8 @@
 """Page of mechanisms in the explorer: the catalogue of all mechanisms, and their tables."""
 
 import json
+from dataclasses import dataclass
+from typing import ClassVar
 from unittest.mock import Mock
 
 import pytest
@@ -32,14 +34,28 @@ def test_every_parameter_has_a_range_and_a_description(name):
             )
 
 
-def test_newly_registered_mechanism_is_on_the_page(registered):
-    result = catalogue()["mechanisms"][registered.name]
+@dataclass(frozen=True)
+class NewMechanism(Laplace):
+    """Mechanism that is not in the registry.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        How much noise there is in it.
+    """
+
+    name: ClassVar[str] = "new_mechanism"
+
+
+def test_newly_registered_mechanism_is_on_the_page(monkeypatch):
+    monkeypatch.setitem(MECHANISMS, NewMechanism.name, NewMechanism)
+    result = catalogue()["mechanisms"][NewMechanism.name]
     assert result["keys"] == ["noise_multiplier"]
     assert "How much noise there is" in result["about"]["noise_multiplier"]
-    table = table_or_refusal({"mechanism": registered.name, "noise_multiplier": 2})["table"]
+    table = table_or_refusal({"mechanism": NewMechanism.name, "noise_multiplier": 2})["table"]
     divergences = Laplace(2.0).rdp(table["orders"])
     assert table["divergences"] == pytest.approx(divergences) and len(table["logs"]) > 1000
-    assert registered.name in json.dumps(opened("mechanisms").get("bidi_component")[0].proto.json)
+    assert NewMechanism.name in json.dumps(opened("mechanisms").get("bidi_component")[0].proto.json)
 
 
 def test_question_has_the_same_fields_as_an_address(monkeypatch):

@@ -14,7 +14,7 @@ from dplearn.__main__ import main
 from dplearn.teaching import explorer as package
 from dplearn.teaching.explorer import pages
 from dplearn.teaching.explorer.kit import navigation
-from explorer import errors, opened, page_at
+from explorer import opened, page_at
 
 PAGES = {page.__name__.rpartition(".")[2]: page for page in navigation.modules()}
 APP = Path(package.__file__).parent
@@ -72,7 +72,7 @@ def test_caches_are_bounded():
 def test_pages_open_without_torch_and_describe_their_pictures(monkeypatch, name):
     monkeypatch.setitem(sys.modules, "torch", None)
     app = opened(name)
-    assert app.query_params == {} and not any("Expected" in m for m in errors(app))
+    assert app.query_params == {} and not any("Expected" in e.value for e in app.error)
     for chart in app.get("plotly_chart"):
         alt = chart.proto.alt
         assert len(alt.split()) > 12 and not re.search("<[a-z/]", alt), f"{name}: {alt}"

@@ -1,4 +1,4 @@
-"""Parts of figures, and figures and drawings of lessons: they show exactly what is given."""
+"""Figures and drawings of lessons, and their parts: they show exactly the given data."""
 
 import itertools
 import math
@@ -13,43 +13,28 @@ from dplearn.teaching import figures
 from dplearn.teaching.classroom.sources import lessons_folder
 from dplearn.teaching.figures import Curve, Dot, crowd, curves, flow, images
 from dplearn.teaching.figures.kit.axes import Axis, log_steps, log_ticks, spread, tick_words
-from dplearn.teaching.figures.kit.marks import legend, one_panel, upright
+from dplearn.teaching.figures.kit.marks import legend, one_panel
 from dplearn.teaching.figures.kit.template import style_of
 
 RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1e-300, 1e300)]
 
 
-def panel():
-    """Return a figure of one curve, as pages draw it."""
-    line = Curve(x=[1, 2], y=[0, 1], label="")
-    return one_panel([line], Axis(lower=1.0, upper=2.0), Axis(lower=0.0, upper=1.0), "t", "")
-
-
-def test_pages_and_lessons_share_the_look_of_their_axes():
-    lesson = curves([Curve(x=[1, 2], y=[1, 2], label="")], title="t", x="x", y="y")
-    page = panel()
-    assert lesson.data[0].x.dtype == lesson.data[0].y.dtype == np.float32, "half the notebook"
+def test_pages_and_lessons_have_equal_fonts_and_axes():
+    line, axis = Curve(x=[1, 2], y=[1, 2], label=""), Axis(lower=1.0, upper=2.0)
+    lesson, page = curves([line], title="t", x="x", y="y"), one_panel([line], axis, axis, "t", "")
+    assert lesson.data[0].x.dtype == lesson.data[0].y.dtype == np.float32, (
+        "half the size of the notebook"
+    )
     one, other = (figure.layout.template.layout for figure in (page, lesson))
     assert one.font == other.font
     for name in ("gridcolor", "linecolor", "ticks", "exponentformat", "zeroline"):
         assert one.xaxis[name] == other.xaxis[name] == one.yaxis[name] is not None, name
 
 
-def test_unvalidated_figures_equal_validated_ones():
-    figure = panel()
-    shown = figure.to_dict()
-    assert "_data" not in vars(figure), "nobody has looked"
-    assert go.Figure(shown) == go.Figure(figure), "looked into, and checked"
-    for parts in (shown, figure.to_dict()):
-        assert parts["layout"]["template"]["layout"]["font"], "a browser knows no names"
-    with pytest.raises(AttributeError, match="nonsense"):
-        figure.nonsense  # noqa: B018
-
-
 def test_every_accountant_has_its_own_colour_and_marker():
     styles = [style_of(name) for name in ACCOUNTANTS]
     assert len({s.colour for s in styles}) == len({s.symbol for s in styles}) == len(styles)
-    assert style_of("brand_new") == style_of("brand_new"), "a new name keeps its colour"
+    assert style_of("brand_new") == style_of("brand_new"), "a new name has a fixed colour"
 
 
 def test_log_steps_are_few_increasing_and_end_at_the_largest():
@@ -60,7 +45,7 @@ def test_log_steps_are_few_increasing_and_end_at_the_largest():
         assert all(b <= 1.6 * a for a, b in itertools.pairwise(steps[1:])), largest
 
 
-def test_ticks_are_round_few_and_inside_and_shares_grow_from_0_to_1():
+def test_log_ticks_are_round_few_and_inside_and_shares_lie_in_0_1():
     for lower, upper in RANGES:
         ticks = log_ticks(lower, upper)
         assert ticks and lower <= ticks[0] and ticks[-1] <= upper, (lower, upper)
@@ -73,7 +58,7 @@ def test_ticks_are_round_few_and_inside_and_shares_grow_from_0_to_1():
         assert shares == [0, 0, pytest.approx(middle), 1, 1], log
 
 
-def test_labels_keep_their_order_and_their_distance():
+def test_spread_positions_keep_order_and_distance():
     for wishes in ([], [5.0], [5.0, 5.0, 5.0], [90.0, 1.0, 89.0, 2.0, 3.0]):
         placed = spread(wishes, gap=10.0, lower=0.0, upper=100.0)
         order = np.argsort(wishes, kind="stable")
@@ -81,12 +66,6 @@ def test_labels_keep_their_order_and_their_distance():
         assert all(0.0 <= p <= 100.0 for p in placed), wishes
     narrow = spread([1.0] * 5, gap=10.0, lower=0.0, upper=20.0)
     assert narrow == pytest.approx([0, 5, 10, 15, 20]), "the gap shrinks"
-
-
-def test_names_near_the_right_end_stand_left_of_their_line():
-    for x, side in ((0.5, "left"), (0.95, "right")):
-        line = upright(x, "ε", on=Axis(lower=0.0, upper=1.0))
-        assert line["label"]["xanchor"] == side
 
 
 def test_legend_names_have_the_colour_and_dash_of_their_line():
@@ -97,7 +76,7 @@ def test_legend_names_have_the_colour_and_dash_of_their_line():
         assert f"color:{line.traces()[0]['line']['color']}" in words
 
 
-def test_number_lines_and_marks_draw_exactly_the_given_points():
+def test_number_lines_and_marks_have_the_given_points():
     figure = figures.number_line({"truth": 2.0, "your guess": 4.0, "recipe": 3.0}, title="noise")
     drawn = {trace.text[0].split("<br>")[0]: trace.x[0] for trace in figure.data}
     assert drawn == {"truth": 2.0, "your guess": 4.0, "recipe": 3.0}
@@ -106,7 +85,7 @@ def test_number_lines_and_marks_draw_exactly_the_given_points():
     assert [(trace.x[0], trace.y[0]) for trace in figure.data] == [(1, 2), (3, 5)]
 
 
-def test_slider_keeps_only_what_changes():
+def test_slider_frames_have_only_changed_values():
     x = np.arange(3.0)
     choices = {
         str(k): curves([Curve(x=x, y=k * x, label="line")], title=f"T {k}", x="x", y="y")
@@ -132,7 +111,7 @@ def test_columns_and_regions_have_given_values_and_names():
     assert [trace.text[0].strip() for trace in (name, word)] == ["draws", "allowed"]
 
 
-def test_panels_keep_their_axes():
+def test_panels_have_the_axes_of_their_figures():
     x = np.arange(1.0, 4)
     about = {"title": "one", "zone": (1, 2, "no"), "x_range": (0, 4)}
     left = curves([Curve(x=x, y=x, label="")], x="a", y="b", **about)

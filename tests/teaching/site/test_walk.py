@@ -20,6 +20,7 @@ def test_a_student_predicts_answers_and_sees_progress_on_the_map(out, view, widt
     asking = lambda item: view.locator(f""".ask[data-ask*='"item": "{item}"']""")
     predicted, exercise, test = map(asking, ("pupils alone", "1.2", "1.test"))
     for place, text, words in (
+        (predicted, "many", "no number"),
         (predicted, "5", "it is 27; your guess was 5.4 times too small."),
         (exercise, "1.4", "1.2 not yet, 1.4: "),
         (exercise, "1.40", "1.2 not yet, 1.4: "),
@@ -30,7 +31,8 @@ def test_a_student_predicts_answers_and_sees_progress_on_the_map(out, view, widt
         place.locator("input").press("Enter")
         expect(place.locator(".reply")).to_contain_text(words)
     expect(view.locator(".sealed[open]").first).to_contain_text("27")
-    expect(predicted.locator(".number-line .guess")).to_contain_text("guess")
+    drawn = "your guess 5, expected 26.52, truth 27"
+    expect(predicted.get_by_role("img")).to_have_attribute("aria-label", drawn)
     for number, letter in enumerate("bcabc"):
         view.locator(f'input[name="1.test-{number}"][value={letter}]').click()
     test.locator("button").click()

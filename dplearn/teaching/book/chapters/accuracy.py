@@ -33,12 +33,6 @@ def normal_tail(*, noise_std, threshold, sides=2):
                             threshold + 50 * noise_std))
 
 
-def normal_quantile(*, noise_std, beta, sides=2):
-    """Return t with P(|X| > t) = beta, or with P(X > t) = beta."""
-    rare = lambda t: normal_tail(noise_std=noise_std, threshold=t, sides=sides) <= beta
-    return oracles.smallest(rare, low=1e-9 * noise_std, high=20 * noise_std, rtol=1e-11)
-
-
 def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
     """Return the score gap at which a candidate other than the best has probability beta."""
     rate = epsilon / (2 * sensitivity)
@@ -162,8 +156,9 @@ def gaussian_tail_bound(*, noise_std, threshold):
 
 @formula("G-B14f", "Error of an answer with Gaussian noise")
 @given("noise_std > 0 and 0 < beta < 1", noise_std=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
-@identity("Dwork & Roth 2014, Appendix A, tail of the Gaussian", normal_quantile, tolerance=1e-8,
-          unsafe=None, points=40)
+@identity("Dwork & Roth 2014, Appendix A, tail of the Gaussian", lambda noise_std, beta:
+          oracles.smallest(lambda t: normal_tail(noise_std=noise_std, threshold=t) <= beta,
+          low=0.0, high=20 * noise_std, rtol=1e-11), tolerance=1e-8, unsafe=None, points=40)
 @setting("error that Gaussian noise of standard deviation σ exceeds with chance β, on either side",
          "标准差 σ 的高斯噪声以概率 β 在任一侧超过的误差", "error", "gauss normal 高斯 正态",
          into=lambda sigma: {"noise_std": sigma}, sigma=Log(0.05, 50.0), beta=Log(1e-9, 0.9))

@@ -18,16 +18,11 @@ def least_scale(*, epsilon, shifts):
     return math.exp(oracles.smallest(enough, low=-20.0, high=30.0))
 
 
-def farthest_scale(*, epsilon, dimension, sensitivity):
-    """Return the largest `least_scale` over shifts of L2 norm `sensitivity`."""
-    equal = [np.full(d, sensitivity / math.sqrt(d)) for d in {1, max(dimension // 2, 1), dimension}]
-    return max(least_scale(epsilon=epsilon, shifts=shift) for shift in equal)
-
-
-def loss_far_out(*, noise_multiplier, far=1e6):
+def loss_far_out(*, noise_multiplier):
     """Return the privacy loss at a distant output as a lower bound of the supremum."""
-    log_p, log_q = (oracles.log_normal(mean, noise_multiplier) for mean in (1.0, 0.0))
-    return Interval(float(log_p(far * noise_multiplier) - log_q(far * noise_multiplier)), math.inf)
+    far = 1e6 * noise_multiplier
+    one, zero = (oracles.log_normal(mean, noise_multiplier)(far) for mean in (1.0, 0.0))
+    return Interval(float(one - zero), math.inf)
 
 
 def spread_of_sum(*, sigma_1, sigma_2):
@@ -42,7 +37,9 @@ def spread_of_sum(*, sigma_1, sigma_2):
 @formula("G-B2b", "Laplace noise on a vector of bounded Euclidean norm")
 @given("epsilon > 0 and dimension >= 1 and sensitivity > 0", epsilon=Log(0.02, 10.0),
        dimension=Whole(1, 200), sensitivity=Log(0.1, 10.0))
-@identity("Dwork & Roth 2014, Theorem 3.6, by Cauchy and Schwarz", farthest_scale, points=25)
+@identity("Dwork & Roth 2014, Theorem 3.6, by Cauchy and Schwarz", lambda epsilon, dimension,
+          sensitivity: max(least_scale(epsilon=epsilon, shifts=np.full(d, sensitivity / d**0.5))
+          for d in {1, max(dimension // 2, 1), dimension}), points=25)
 @setting("Laplace noise of scale b on each of d answers whose change has L2 norm Δ, ε-DP",
          "对 d 个回答各加尺度 b 的拉普拉斯噪声，其变化的 L2 范数为 Δ，ε-DP", "scale",
          "L2 L_2 L^2 Δ_2 Delta_2 euclid 欧氏", rare=True)

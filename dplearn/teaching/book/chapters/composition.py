@@ -1,6 +1,6 @@
 """Composition of guarantees, also over disjoint parts of the data and for groups."""
 
-from dplearn.teaching.book.chapters.loss import delta_by_convolution
+from dplearn.teaching.book.chapters.tradeoff import delta_by_convolution
 from dplearn.teaching.book.kit.vocabulary import *
 
 _ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
@@ -47,7 +47,7 @@ def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float] | None) ->
 
 
 def parts_epsilon(*, epsilons, moves=False):
-    """Return epsilon of releases on disjoint parts when a record is added, or moves to another.
+    """Return epsilon of releases on disjoint parts if a record joins, or moves to another part.
 
     Each release is a randomized response on whether its part holds the record.
     """
@@ -60,10 +60,11 @@ def parts_epsilon(*, epsilons, moves=False):
 
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
-    """Return the largest D_a / a over a grid of orders a > 1, in both directions."""
-    pair = np.log(p)[:, None], np.log(q)[:, None]
-    logs = [np.logaddexp.reduce(_ORDERS * a + (1 - _ORDERS) * b) for a, b in (pair, pair[::-1])]
-    return float(np.max(np.maximum(*logs) / (_ORDERS - 1) / _ORDERS))
+    """Return the largest D_a / a over a grid of orders a >= 1, in both directions."""
+    pair, moments = (np.log(p), np.log(q)), _ORDERS - 1
+    logs = np.max([oracles.log_moment(*x, moments) for x in (pair, pair[::-1])], axis=0)
+    kl = max(oracles.mean_loss(p, q), oracles.mean_loss(q, p))
+    return max(kl, float(np.max(logs / moments / _ORDERS)))
 
 
 def chain_delta(*, epsilon, delta, group):
@@ -86,15 +87,7 @@ def chain_delta(*, epsilon, delta, group):
 def answers_rho(*, epsilon, answers=2):
     """Return the largest D_a / a of randomized response over orders a >= 1."""
     p = np.append(math.exp(epsilon), np.ones(answers - 1)) / (math.exp(epsilon) + answers - 1)
-    q = np.roll(p, 1)
-    moments = oracles.log_moment(np.log(p), np.log(q), _ORDERS - 1)
-    return max(oracles.mean_loss(p, q), float(np.max(moments / (_ORDERS - 1) / _ORDERS)))
-
-
-def gaussians_mu(*, mus):
-    """Return mu of the Gaussian pair with the total variation distance of the composition."""
-    distance = lambda a, b: delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)
-    return reduce(lambda a, b: float(2 * ndtri((1 + distance(a, b)) / 2)), mus)
+    return finite_rho(p, np.roll(p, 1))
 
 
 def adaptive_renyi(*, order, noise, below, above, cut):
@@ -162,7 +155,9 @@ def basic_composition_delta(*, deltas):
 
 @formula("G-C6", "Gaussian releases compose by squares")
 @given(mus=several(0.1, 2.0))
-@identity("Dong, Roth & Su 2019, Corollary 3.3", gaussians_mu, tolerance=1e-8)
+# The Gaussian pair of this mu has the total variation distance of two composed releases.
+@identity("Dong, Roth & Su 2019, Corollary 3.3", lambda mus: reduce(lambda a, b: float(2 * ndtri(
+          (1 + delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)) / 2)), mus), tolerance=1e-8)
 @setting("adaptive releases, the i-th μ_i-GDP", "自适应发布，第 i 次 μ_i-GDP", "mu",
          "compos releas 组合", mus=MU)
 @setting("k adaptive releases, each μ-GDP", "k 次自适应发布，每次 μ-GDP", "mu", REPEATED,

@@ -10,7 +10,6 @@ from dplearn.teaching.book.chapters.sampled_gaussian import certified_epsilon, s
 from dplearn.teaching.book.chapters.sensitivity import by_norm
 from dplearn.teaching.book.kit.vocabulary import *
 
-# Whole runs
 WHOLE_MOMENT = np.append(1.0, np.unique(np.round(np.geomspace(2.0, 2000.0, 60))))
 _GIVEN = "noise_multiplier > 0 and 0 < sample_rate <= 1 and steps >= 1 and 0 < delta < 1"
 _RUN = {"noise_multiplier": Log(0.5, 10.0), "sample_rate": Log(1e-3, 1.0),

@@ -1,7 +1,7 @@
 """Implications between notions of privacy: pure, approximate, Rényi and Gaussian DP."""
 
 from dplearn.core import validate
-from dplearn.teaching.book.chapters.families import mean_loss_of_coins
+from dplearn.teaching.book.chapters.divergences import mean_loss_of_coins
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
@@ -52,7 +52,7 @@ def profile_of_coins(*, local, steps):
 
 
 def profile_of_pair(*, p, q):
-    """Return 0 and the losses of a pair, negative ones as 0, and the deltas there."""
+    """Return 0 and the losses of a pair, at least 0, with the deltas there."""
     losses = np.append(0.0, np.maximum(np.log(p) - np.log(q), 0.0))
     return losses, np.array([oracles.worst_event_delta(p=p, q=q, epsilon=e) for e in losses])
 

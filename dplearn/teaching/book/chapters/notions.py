@@ -3,11 +3,13 @@
 from scipy.special import ndtri_exp
 
 from dplearn.teaching.book.chapters.conversion import coins_within
-from dplearn.teaching.book.chapters.divergences import renyi
-from dplearn.teaching.book.chapters.families import mean_loss_of_coins
+from dplearn.teaching.book.chapters.divergences import mean_loss_of_coins, renyi
 from dplearn.teaching.book.chapters.implications import coins_renyi, most_powerful
-from dplearn.teaching.book.chapters.sampling import mixed_event_delta, sampled_coin_epsilon
-from dplearn.teaching.book.chapters.shuffling import shuffled_coins_epsilon
+from dplearn.teaching.book.chapters.sampling import (
+    mixed_event_delta,
+    sampled_coin_epsilon,
+    shuffled_coins_epsilon,
+)
 from dplearn.teaching.book.kit.vocabulary import *
 
 _DELTA, _RHO, _STEPS = Log(1e-12, 0.3), Log(1e-4, 10.0), Whole(1, 150)
@@ -49,9 +51,9 @@ def sampled_pair_renyi(*, p, q, order, sample_rate):
 
 
 def _sampled_rdp(order, rdp, sample_rate):
-    """Return the larger RDP, once sampled, of randomized response and of Gaussian noise."""
+    """Return the larger RDP of sampled randomized response and of sampled Gaussian noise."""
     far = rdp + np.log(2) / (order - 1) + 1e-6
-    local = below.root(lambda e: rdp - below.coin_rdp(e, order), 0.0, far)
+    local = below.root(lambda e: rdp - below.coin_rdp(e, order), lower=0.0, upper=far)
     exact, lie = 1 / (1 + np.exp(-local)), 1 / (1 + np.exp(local))
     one, other = (sample_rate * a + (1 - sample_rate) * b for a, b in ((exact, lie), (lie, exact)))
     parts = [order * np.log(x) + (1 - order) * np.log(y) for x, y in ((one, lie), (other, exact))]

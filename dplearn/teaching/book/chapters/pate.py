@@ -53,7 +53,7 @@ def gnmax_worst(*, votes, noise_std, order, reverse=False):
 
 
 def flips(votes: ArrayLike, scale: float, law: choices.Law) -> float:
-    """Return the probability that another class than the first wins, a sum of integrals."""
+    """Return the probability that a class other than the first wins, as a sum of integrals."""
     turned = (np.roll(votes, -j) for j in range(1, np.size(votes)))
     return math.fsum(choices.argmax_probability(scores=x, scale=scale, law=law) for x in turned)
 

@@ -83,12 +83,17 @@ def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
     return max(deltas)
 
 
+def largest_change(statistic, data, lower, upper, adjacency="replace_one"):
+    """Return the largest change of a statistic if a value joins `data`, or if it is replaced."""
+    after = [statistic([*data, x]) for x in np.linspace(lower, upper, 5)]
+    before = [statistic(data)] if adjacency == "add_remove" else after
+    return max(max(after) - min(before), max(before) - min(after))
+
+
 def sum_change(*, lower, upper, adjacency):
-    """Return the largest change of a sum, over data sets of up to two values on a grid."""
-    grid = [float(x) for x in np.linspace(lower, upper, 5)]
-    if adjacency == "add_remove":
-        return max(abs(math.fsum([a, b]) - a) for a in [0.0, *grid] for b in grid)
-    return max(abs(math.fsum([a, b]) - math.fsum([a, c])) for a in grid for b in grid for c in grid)
+    """Return the largest change of a sum of two values, the first on a grid."""
+    return max(largest_change(math.fsum, [x], lower, upper, adjacency)
+               for x in np.linspace(lower, upper, 5))
 
 
 def by_norm(vectors: NDArray, norm: float) -> NDArray:
@@ -107,30 +112,18 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
 
 
 def mean_change(*, lower, upper, records, adjacency):
-    """Return the largest change of a mean, over values at the ends and middle of a range."""
-    ends = (lower, (lower + upper) / 2, upper)
+    """Return the largest change of a mean, over equal values and one other."""
+    mean, ends = lambda x: math.fsum(x) / len(x), (lower, (lower + upper) / 2, upper)
     sizes = [records] if adjacency == "replace_one" else range(2, 6)
-    changes = []
-    for n, base, new in itertools.product(sizes, ends, ends):
-        other = [base] * (n - 1) + ([new] if adjacency == "replace_one" else [])
-        changes.append(abs(math.fsum(other) / len(other) - math.fsum([base] * (n - 1)
-                       + [ends[2] if base < ends[2] else ends[0]]) / n))
-    return max(changes)
+    return max(largest_change(mean, [x] * (n - 1), lower, upper, adjacency)
+               for n, x in itertools.product(sizes, ends))
 
 
 def variance_change(*, lower, upper, records):
     """Return the largest change of the variance when one value moves in [lower, upper]."""
-    ends, changes = (lower, (lower + upper) / 2, upper), []
-    for others in itertools.combinations_with_replacement(ends, records - 1):
-        spreads = [float(np.var([*others, x])) for x in ends]
-        changes.append(max(spreads) - min(spreads))
-    return max(changes)
-
-
-def contribution_change(*, partitions, contributions):
-    """Return the largest L2 norm of one user's counts, over all integer contributions."""
-    counts = itertools.product(range(contributions + 1), repeat=partitions)
-    return max(math.dist(added, [0] * partitions) for added in counts)
+    ends = (lower, (lower + upper) / 2, upper)
+    return max(float(largest_change(np.var, others, lower, upper))
+               for others in itertools.combinations_with_replacement(ends, records - 1))
 
 
 @formula("G-B15", "Propose-test-release: the threshold")
@@ -329,7 +322,9 @@ def variance_sensitivity(*, lower, upper, records):
 
 @formula("G-B18c", "Sensitivity of counts to which a user adds several times")
 @given("partitions >= 1 and contributions >= 1", partitions=Whole(1, 4), contributions=Whole(1, 4))
-@identity("Wilson et al. 2020, Section 2.3, bounded contributions", contribution_change)
+@identity("Wilson et al. 2020, Section 2.3, bounded contributions",
+          lambda partitions, contributions: max(math.hypot(*counts) for counts in
+          itertools.product(range(contributions + 1), repeat=partitions)))
 @setting("L2 sensitivity of counts, a user in at most l partitions, at most c times in each",
          "计数的 L2 敏感度，用户至多在 l 个分区，每个至多 c 次", "sensitivity",
          "partition contribut L2 L_2 分区", rare=True, partitions=Whole(1, 200),

@@ -4,27 +4,19 @@ A claim below them is refuted; above the proved value it is safe; between the tw
 """
 
 import itertools
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, log_ndtr, ndtr
 
+from dplearn.core.solve import decreasing_root
 from dplearn.teaching.book.kit.oracles import separation
 
-# Factor that covers the rounding errors of a bisection.
+# Factor that covers the rounding errors of a root.
 _ROOM = 1 - 1e-8
-
-
-def root(falling: Callable[[NDArray], NDArray], low: ArrayLike, high: ArrayLike) -> NDArray:
-    """Return the root of a decreasing function, elementwise, by 54 bisections."""
-    low, high = np.broadcast_arrays(np.asarray(low, float), np.asarray(high, float))
-    for _ in range(54):
-        middle = (low + high) / 2
-        positive = falling(middle) > 0
-        low, high = np.where(positive, middle, low), np.where(positive, high, middle)
-    return (low + high) / 2
+root = partial(decreasing_root, rtol=1e-15)
 
 
 def gaussian_delta(
@@ -43,7 +35,9 @@ def gaussian_epsilon(
     """Return the exact epsilon of `steps` releases with Gaussian noise."""
     mu = separation(mu, noise_multiplier, rho, steps)
     enough = np.square(mu) + 60.0 * np.asarray(mu) + 0 * np.asarray(delta)
-    epsilon = np.maximum(root(lambda e: gaussian_delta(e, mu) - delta, 0.0, enough), 0.0)
+    epsilon = np.maximum(
+        root(lambda e: gaussian_delta(e, mu) - delta, lower=0.0, upper=enough), 0.0
+    )
     return np.where(np.asarray(delta) > 0, epsilon, np.inf)
 
 
@@ -51,7 +45,7 @@ def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, steps: ArrayLike = 1) -
     """Return the least standard deviation of `steps` releases of sensitivity 1."""
     width = 0 * np.asarray(epsilon) * np.asarray(delta)
     excess = lambda log: gaussian_delta(epsilon, np.exp(-log)) - delta
-    return np.sqrt(steps) * np.exp(root(excess, -8 + width, 12 + width))
+    return np.sqrt(steps) * np.exp(root(excess, lower=-8.0, upper=12 + width))
 
 
 def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
@@ -61,28 +55,28 @@ def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDA
     )
     lies = np.arange(int(np.max(steps)) + 1.0)
     missing = np.maximum(steps - lies, 0)
-    log_chance = gammaln(steps + 1) - gammaln(lies + 1) - gammaln(missing + 1)
-    log_chance += missing * epsilon - steps * np.logaddexp(0, epsilon)
-    chance = np.where(lies <= steps, np.exp(log_chance), 0.0)
-    return _epsilon_of_losses((steps - 2 * lies) * epsilon, chance, slack)[..., 0]
+    log_mass = gammaln(steps + 1) - gammaln(lies + 1) - gammaln(missing + 1)
+    log_mass += missing * epsilon - steps * np.logaddexp(0, epsilon)
+    mass = np.where(lies <= steps, np.exp(log_mass), 0.0)
+    return _epsilon_of_losses((steps - 2 * lies) * epsilon, mass, slack)[..., 0]
 
 
 def lists_epsilon(epsilons: ArrayLike, slack: ArrayLike) -> NDArray:
     """Return epsilon at delta `slack` of composed randomized responses, one list per row."""
     epsilons, slack = np.asarray(epsilons, float)[..., None, :], np.asarray(slack, float)
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=epsilons.shape[-1])))
-    chance = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
-    return _epsilon_of_losses(np.sum(signs * epsilons, axis=-1), chance, slack)
+    mass = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
+    return _epsilon_of_losses(np.sum(signs * epsilons, axis=-1), mass, slack)
 
 
-def _epsilon_of_losses(loss: NDArray, chance: NDArray, delta: NDArray) -> NDArray:
-    """Return epsilon at delta of losses and their chances on the last axis."""
+def _epsilon_of_losses(loss: NDArray, mass: NDArray, delta: NDArray) -> NDArray:
+    """Return epsilon at delta of losses and their masses on the last axis."""
 
     def excess(total: NDArray) -> NDArray:
         remaining = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
-        return np.sum(chance * remaining, axis=-1, keepdims=True) - delta
+        return np.sum(mass * remaining, axis=-1, keepdims=True) - delta
 
-    return root(excess, 0 * delta, np.max(loss, axis=-1, keepdims=True)) * _ROOM
+    return root(excess, lower=0.0, upper=np.max(loss, axis=-1, keepdims=True)) * _ROOM
 
 
 def coin_rho(epsilon: ArrayLike) -> NDArray:
@@ -98,7 +92,7 @@ def coin_rdp(epsilon: ArrayLike, order: ArrayLike) -> NDArray:
 
 
 def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return the largest epsilon at delta found among two-point laws of Rényi divergence `rdp`."""
+    """Return the largest epsilon at delta of two-point laws of Rényi divergence `rdp`."""
     orders, rdp, delta = np.broadcast_arrays(*(np.asarray(x, float) for x in (orders, rdp, delta)))
     best = np.zeros(orders.shape)
     for times in (1.0001, 1.02, 1.1, 1.3, 1.8, 3, 6, 15, 50, 200, 1000):
@@ -109,7 +103,7 @@ def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
             outside = orders * np.log1p(-p) + (1 - orders) * np.log1p(-np.exp(log_q))
             return np.logaddexp(inside, outside) - (orders - 1) * rdp
 
-        log_q = root(excess, np.full(p.shape, -80.0), np.log(p))
+        log_q = root(excess, lower=-80.0, upper=np.log(p))
         best = np.maximum(best, np.log(np.maximum(p - delta, 1e-300)) - log_q)
     return np.where(delta > 0, best * _ROOM, np.inf)
 

@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -44,24 +44,9 @@ class Case:
 
 
 def compare(formula: Formula, parameters: Parameters) -> Case:
-    """Return the value and the truth of a formula at one point.
+    """Return the value and the truth of a formula at one point; for a limit, at its last value.
 
-    Parameters
-    ----------
-    formula : Formula
-        Entry of the book, or a misprint as a formula.
-    parameters : dict
-        Values of all its parameters.
-
-    Returns
-    -------
-    Case
-        For an asymptotic formula, that of the last value on the way to the limit.
-
-    Raises
-    ------
-    ArithmeticError
-        If the oracle has no value there.
+    ArithmeticError is raised if the oracle has no value there.
     """
     if formula.along:
         # Return the case nearest to the limit; it fails if the error increased on the way.
@@ -89,21 +74,8 @@ def compare(formula: Formula, parameters: Parameters) -> Case:
     return Case(parameters, value, exact, slack)
 
 
-def side_of(claim: Formula, case: Case) -> str:
-    """Return on which side of the truth a value lies.
-
-    Parameters
-    ----------
-    claim : Formula
-        Formula that was compared.
-    case : Case
-        Result of `compare`.
-
-    Returns
-    -------
-    str
-        "right" if the value agrees, else "smaller" or "larger"; "none" for nan.
-    """
+def side_of(claim: Formula, case: Case) -> Literal["right", "smaller", "larger", "none"]:
+    """Return on which side of the truth a value lies, "right" if it agrees, "none" for nan."""
     if case.slack >= -claim.tolerance:
         return "right"
     if math.isnan(case.value):
@@ -114,22 +86,7 @@ def side_of(claim: Formula, case: Case) -> str:
 def starting_points(
     formula: Formula, *, points: int | None = None, seed: int = 0, search: int = 0
 ) -> list[Parameters]:
-    """Return the parameters at which a search begins.
-
-    Parameters
-    ----------
-    formula : Formula
-        Entry of the book.
-    points : int, optional
-        Number of points, by default `formula.points`.
-    seed, search : int
-        Seed of all searches, and number of this one.
-
-    Returns
-    -------
-    list of dict
-        Corners of the domain first, then random points.
-    """
+    """Return the parameters at which a search begins: corners of the domain, then random points."""
     rng = random_numbers(formula, seed, search)
     return design(formula.domain, formula.accepts, points=points or formula.points, rng=rng)
 

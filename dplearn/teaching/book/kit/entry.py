@@ -108,7 +108,7 @@ class Setting(Fact):
         """`names` in lower case."""
         return tuple(name.lower() for name in self.names)
 
-    def speaks_of(self, stems: Sequence[str]) -> bool:
+    def mentions(self, stems: Sequence[str]) -> bool:
         """Return whether its texts contain one of the stems."""
         return any(stem in f"{self.text} {self.chinese}".lower() for stem in stems)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from dplearn.teaching.book.kit.expression import Expression
 from dplearn.teaching.book.kit.parser import parse
 
 KINDS = {
@@ -111,28 +112,25 @@ MEANINGS = {
 LETTERS: Mapping[str, frozenset[str]] = {
     name: frozenset((*letters.split(), name))
     for name, letters in {
-        "epsilon": "epsilon eps", "epsilon_0": "epsilon_0 epsilon0 eps_0 eps0",
-        "local_epsilon": "epsilon", "total": "epsilon", "rate": "epsilon",
+        "epsilon": "epsilon eps", "local_epsilon": "epsilon", "rate": "epsilon",
         "delta": "delta beta", "slack": "delta beta", "paid": "delta", "beta": "beta alpha delta",
         "order": "alpha a lambda l tau", "orders": "alpha lambda a l tau",
         "rdp": "epsilon rho D tau gamma R", "moment": "lambda alpha l", "log_moment": "K alpha",
         "rho": "rho xi", "mu": "mu", "mu_1": "mu", "mu_2": "mu", "noise_multiplier": "sigma z s",
         "noise_std": "sigma z", "sigma": "sigma z", "sample_rate": "q p r gamma",
-        "steps": "T k n t K m M N J R r c d", "batches": "B T n", "records": "n N",
-        "draws": "m k n", "batch": "m B L b k", "users": "n N", "group": "k m g K c",
-        "dimension": "d D p k", "max_grad_norm": "C S", "max_norm": "C S C_m",
-        "sensitivity": "Delta S C s d tau L_1", "distance": "Delta S", "scale": "b lambda s beta",
-        "expected_batch": "L B n b m", "groups": "M k m", "threshold": "t tau x a l alpha beta",
-        "false_positive_rate": "alpha a x FPR", "false_negative_rate": "beta FNR",
-        "true_positive_rate": "TPR", "answers": "k d m n", "values": "k", "symbols": "d k",
-        "kl": "KL D", "positives": "c k", "threshold_scale": "b b_1", "query_scale": "b b_2",
-        "variance": "mu", "inverse_scale": "gamma", "flip": "q", "bit_noise": "sigma_b sigma",
+        "steps": "T k n t K m M N J R r c d", "records": "n N", "draws": "m k n",
+        "batch": "m B L b k", "users": "n N", "group": "k m g K c", "dimension": "d D p k",
+        "max_grad_norm": "C S", "max_norm": "C S C_m", "sensitivity": "Delta S C s d tau L_1",
+        "scale": "b lambda s beta", "expected_batch": "L B n b m", "groups": "M k m",
+        "threshold": "t tau x a l alpha beta", "false_positive_rate": "alpha a x FPR",
+        "false_negative_rate": "beta FNR", "answers": "k d m n", "values": "k", "symbols": "d k",
+        "kl": "KL D", "inverse_scale": "gamma", "flip": "q", "bit_noise": "sigma_b sigma",
         "noise": "f", "hashes": "h", "honest": "h", "yes": "y", "truth": "p", "one": "p",
         "other": "q", "zero_rate": "p", "one_rate": "q", "leaves": "n T", "upper": "u M b",
-        "lower": "l m a", "count": "n N", "share": "pi", "frequency": "f", "clients": "n",
-        "trials": "n", "shape": "eta", "lipschitz": "L", "record": "t", "loss": "l", "ones": "k",
-        "queries": "m k", "mean_p": "mu_0 mu_1", "mean_q": "mu_1 mu_2",
-        "std_p": "sigma_0 sigma_1", "std_q": "sigma_1 sigma_2", "t": "t", "stretch": "c",
+        "lower": "l m a", "count": "n N", "share": "pi", "frequency": "f", "trials": "n",
+        "shape": "eta", "lipschitz": "L", "record": "t", "loss": "l", "queries": "m k",
+        "mean_p": "mu_0 mu_1", "mean_q": "mu_1 mu_2", "std_p": "sigma_0 sigma_1",
+        "std_q": "sigma_1 sigma_2", "t": "t", "stretch": "c",
     }.items()
 }  # fmt: skip
 # Parameters that are lists, and the parameter that each item is.
@@ -161,16 +159,17 @@ VALUES = {
 _RELATION = re.compile(r"=|\\le|\\ge|\\approx|\\lesssim")
 
 
-def typeset(expression: str) -> str:
+def typeset(formula: str | Expression) -> str:
     """Return the LaTeX of an expression, with the symbols of its parameters."""
+    formula = parse(formula) if isinstance(formula, str) else formula
 
     def symbol(name: re.Match) -> str:
         return MEANINGS.get(name[1].replace(r"\_", "_"), (name[0],))[0]
 
-    return re.sub(r"\\mathrm\{([^{}]+)\}", symbol, parse(expression).latex)
+    return re.sub(r"\\mathrm\{([^{}]+)\}", symbol, formula.latex)
 
 
-def same_left_side(statement: str, claim: str) -> str:
+def same_left_side(statement: str, claim: str | Expression) -> str:
     """Return the LaTeX of a claim, with the left side of the statement that it varies."""
     heads = ((m, statement[: m.start()]) for m in _RELATION.finditer(statement))
     relation = next((m for m, head in heads if head.count("{") == head.count("}")), None)

@@ -24,16 +24,31 @@ SEARCHES = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """Outcome of `verify`; `reason` explains a status other than verified."""
+    """Outcome of `verify`.
+
+    Parameters
+    ----------
+    id, kind : str
+        Of the entry.
+    status, reason : str
+        Verified, failed or error, and why it is not verified.
+    worst_slack, typical_slack : float
+        Smallest and median slack, any number or nan: at the smallest a bound is tightest; for an
+        identity it is minus the largest relative error.
+    worst : Case or None
+        Point of the smallest slack.
+    points : int
+        Number of points in all designs, >= 0.
+    seconds : float
+        Time spent, >= 0.
+    """
 
     id: str
     kind: str
     status: Literal["verified", "failed", "error"]
-    # Smallest slack of all points: for a bound its tightest point, for an identity minus the
-    # largest relative error; nan after an error.
     worst_slack: float = math.nan
-    typical_slack: float = math.nan  # the median
-    worst: Case | None = None  # where the slack is smallest
+    typical_slack: float = math.nan
+    worst: Case | None = None
     points: int = 0
     seconds: float = 0.0
     reason: str = ""
@@ -54,9 +69,9 @@ def verify(
     formula : Formula
         Entry of the book.
     seed : int
-        Seed of all points.
+        Seed of all points, >= 0.
     points : int, optional
-        Size of the first design, by default `formula.points`.
+        Size of the first design, >= 1, by default `formula.points`.
     searches : int
         Number of searches, >= 1; the last is the first one that finds an error.
 
@@ -93,16 +108,32 @@ def verify(
 
 @dataclass(frozen=True, kw_only=True)
 class Refutation:
-    """Outcome of `refute`; `reason` explains an error."""
+    """Outcome of `refute`.
+
+    Parameters
+    ----------
+    id, kind : str
+        Of the claim.
+    status, reason : str
+        Refuted, stands or error, and the error.
+    counterexample, worst : Case or None
+        Counterexamples with the shortest numbers and with the largest error.
+    unsafe, safe_side : bool
+        Whether it overstates privacy at some point, and whether it understates it at some point.
+    harmless : float
+        Fraction of the design on which the claim is true, in [0, 1], or nan.
+    seconds : float
+        Time spent, >= 0.
+    """
 
     id: str
     kind: str
     status: Literal["refuted", "stands", "error"]
-    counterexample: Case | None = None  # with the shortest numbers
-    worst: Case | None = None  # the largest error
-    unsafe: bool = False  # whether it overstates privacy at some point
-    safe_side: bool = False  # whether it understates privacy at some point
-    harmless: float = math.nan  # fraction of the design on which the claim is true
+    counterexample: Case | None = None
+    worst: Case | None = None
+    unsafe: bool = False
+    safe_side: bool = False
+    harmless: float = math.nan
     seconds: float = 0.0
     reason: str = ""
 
@@ -127,7 +158,7 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
     misprint : Misprint
         One of its misprints, or any variant.
     points : int, optional
-        Size of the first design, by default `formula.points`.
+        Size of the first design, >= 1, by default `formula.points`.
 
     Returns
     -------
@@ -169,8 +200,8 @@ def _evidence(
 ) -> tuple[list[Case], Case, str]:
     """Return all tested cases, the worst one, and the first wrong printed value."""
     checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
-    found = search(claim, seed=seed, points=points or claim.points, searches=searches)
-    return (*found, checks.wrong_example(claim))
+    cases, worst = search(claim, seed=seed, points=points or claim.points, searches=searches)
+    return cases, worst, checks.wrong_example(claim)
 
 
 def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[list[Case], Case]:

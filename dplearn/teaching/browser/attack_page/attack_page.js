@@ -1,12 +1,10 @@
 // Page of a proved upper bound and an attack's lower bound on one training run, updated live.
-import { Axis, grid } from "../page/axis.js";
-import { Drag } from "../page/drag.js";
 import { button, italics, number } from "../page/html.js";
 import { digits, down, nearest, opened, queryOf, text, ticks, up } from "../page/numbers.js";
 import { People } from "../page/people.js";
-import { el, set } from "../page/shapes.js";
+import { axis, el, grid, set } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
-import { helper } from "../page/worker.js";
+import { askLater } from "../page/worker.js";
 import { evidence } from "./evidence.js";
 import { laboratory } from "./laboratory.js";
 import { MESSAGES } from "./messages.js";
@@ -25,30 +23,31 @@ const FIELDS = {
   program: { options: ["", "mean", "bare", "twice", "seed"], start: "" },
   attack: { options: ["", "serial", "model"], start: "" },
 };
+const MOST = 1024;
 // Numbers of runs at which the counts are tested, planned in advance.
 const LOOKS = [1];
-while (LOOKS[LOOKS.length - 1] < 1024) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS[LOOKS.length - 1]), 1024));
-const MOST = LOOKS[LOOKS.length - 1];
+while (LOOKS.at(-1) < MOST) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS.at(-1)), MOST));
 // Number of runs at which training stops after a refutation.
 const ENOUGH = 27;
 
 /** The page: `digits` are those of `laboratory`; `source` is the text of a function that creates the engine. */
 class Page extends View {
-  constructor(root, { engine, source, digits, language = "en" }) {
-    super(root);
+  constructor(root, { engine, source, digits: images, language = "en" }) {
+    super(root, MESSAGES);
     this.engine = engine;
+    this.fields = FIELDS;
+    // Pointer tool that sets the guess to its position on the axis.
+    this.grips.guess = { draws: true, move: (x) => this.change("guess", digits(nearest(FIELDS.guess, (x / this.svg.clientWidth) * this.last), 2)) };
     this.key = 0;
     this.busy = false;
-    this.runner = helper(laboratory, JSON.stringify(digits), digits, (answer) => this.trained(answer));
-    this.prover = helper(evidence, `(${source})()`, engine, (answer) => this.judged(answer));
-    this.wake = () => this.train();
-    document.addEventListener("visibilitychange", this.wake);
+    this.runner = askLater(laboratory, JSON.stringify(images), images);
+    this.prover = askLater(evidence, `(${source})()`, engine);
+    this.listen(document, "visibilitychange", () => this.train());
     this.start("attack", language);
   }
 
   end() {
     super.end();
-    document.removeEventListener("visibilitychange", this.wake);
     this.runner.end();
     this.prover.end();
   }
@@ -62,8 +61,8 @@ class Page extends View {
     this.begin();
   }
 
+  /** Return the state's address, without a guess that is not confirmed yet. */
   mark() {
-    // Leave out a guess that is not confirmed yet.
     return queryOf({ ...this.run, guess: this.started ? this.run.guess : null }, FIELDS).toString();
   }
 
@@ -76,23 +75,19 @@ class Page extends View {
   begin() {
     const { noise_multiplier, sample_rate, steps } = this.run;
     const run = { noise_multiplier, sample_rate, delta: DELTA, adjacency: "add_remove" };
-    this.ceiling = this.engine.curves(run, [steps], { accountants: ["pld"] }).pld?.upper[0] ?? Infinity;
+    this.ceiling = this.engine.curves(run, [steps], { accountants: ["pld"] }).pld.upper[0] ?? Infinity;
     this.key++;
     this.plan = { ...this.run, delta: DELTA };
     this.state = { practised: 0, runs: 0, counts: [0, 0, 0, 0], accuracy: 0, floor: 0, allowed: null, crossed: null, began: performance.now() };
-    this.look = null;
     this.judge({});
   }
-
-  // -- training and judging ----------------------------------------------------------------------
 
   /** Request a training run, unless one is in progress, all are done, or the page is hidden. */
   train() {
     const most = this.state.crossed ? ENOUGH : MOST;
-    const still = this.busy || !this.started || document.hidden || this.drag?.held || this.state.runs >= most;
-    if (still) return;
+    if (this.busy || !this.started || document.hidden || this.drag?.held || this.state.runs >= most) return;
     this.busy = true;
-    this.runner.ask({ key: this.key, plan: this.plan });
+    this.runner.ask("run", { key: this.key, plan: this.plan }, (answer) => this.trained(answer));
   }
 
   trained({ key, practised, counts, accuracy }) {
@@ -103,35 +98,23 @@ class Page extends View {
       state.runs++;
       state.accuracy += accuracy;
       state.counts = state.counts.map((sum, i) => sum + counts[i]);
-      if (LOOKS.includes(state.runs)) this.judge({ counts: state.counts, chance: LEVEL / LOOKS.length, run: state.runs });
+      if (LOOKS.includes(state.runs)) this.judge({ counts: state.counts, chance: LEVEL / LOOKS.length });
     }
     this.schedule();
     this.train();
   }
 
-  /** Request a test of the counts; only the latest waiting request is stored. */
   judge(look) {
-    this.look = look;
-    if (this.judging) return;
-    this.judging = look;
-    this.look = null;
-    this.prover.ask({ key: this.key, plan: this.plan, ...look });
-  }
-
-  judged({ key, allowed, floor = 0, refuted = false }) {
-    const { run } = this.judging;
-    this.judging = null;
-    const { state } = this;
-    if (key === this.key) {
+    const { key, state } = this;
+    const { runs: run } = state;
+    this.prover.ask("judge", { key, plan: this.plan, ...look }, ({ allowed, floor = 0, refuted = false }) => {
+      if (key !== this.key) return;
       state.allowed = allowed;
       state.floor = Math.max(state.floor, floor);
       if (refuted) state.crossed ??= { run, seconds: (performance.now() - state.began) / 1000 };
-    }
-    if (this.look) this.judge(this.look);
-    this.schedule();
+      this.schedule();
+    });
   }
-
-  // -- input -------------------------------------------------------------------------------------
 
   change(name, value) {
     if (value === this.run[name]) return;
@@ -141,9 +124,8 @@ class Page extends View {
     this.schedule();
   }
 
-  /** Write the address, and continue training. */
   rested() {
-    this.place.write(this.mark());
+    this.writeAddress(this.mark());
     this.train();
   }
 
@@ -163,11 +145,8 @@ class Page extends View {
     this.renew();
   }
 
-  // -- drawing -----------------------------------------------------------------------------------
-
-  /** Build all nodes in one language. */
-  speakIn(language) {
-    const words = (this.words = MESSAGES[language] ?? MESSAGES.en);
+  build() {
+    const { words } = this;
     const put = (said) => italics(said).replace(/\{(\w+)\}/g, (_, name) => number(words, name, words.labels[name]));
     const choice = (name) =>
       `<h2>${words[name]}</h2><p>${FIELDS[name].options.map((one) => `<button type="button" data-choice="${name}" data-value="${one}">${put(words[`${name}s`][one])}</button>`).join(" ")}</p><p class="dp-about" data-about="${name}"></p>`;
@@ -183,37 +162,31 @@ class Page extends View {
 </div>`, ".dp-svg");
     this.svg = this.find(".dp-svg");
     this.people = new People(this.find(".dp-crowd"), words);
-    const [members] = this.body.querySelectorAll(".dp-hundred");
     this.rings = this.people.sides[0].dots.map((dot) => {
       const ring = el("circle", { cx: dot.getAttribute("cx"), cy: dot.getAttribute("cy"), r: 4.6, class: "dp-ring" });
       dot.after(ring);
       return ring;
     });
-    this.limit = members.appendChild(document.createElement("p"));
-    // Pointer tool that sets the guess to its position on the axis.
-    const pen = { at: () => [null, null], draws: true, move: (x) => this.change("guess", digits(nearest(FIELDS.guess, (x / this.svg.clientWidth) * this.last), 2)) };
-    this.drag = new Drag(this.body, this, { fields: FIELDS, value: (name) => this.run[name], grips: { guess: pen } });
-    this.renew();
+    this.limit = this.find(".dp-hundred").appendChild(document.createElement("p"));
   }
 
   draw() {
-    const { words, state, run } = this;
+    const { words, state, run, started } = this;
     const [caught, members, blamed, others] = state.counts;
-    const [found, accused] = [members && caught / members, others && blamed / others];
+    const shares = [members && caught / members, others && blamed / others];
     this.writeNumbers();
-    for (const button of this.body.querySelectorAll("[data-choice]")) set(button, "aria-pressed", String(button.dataset.value === run[button.dataset.choice]));
-    for (const about of this.body.querySelectorAll("[data-about]")) set(about, "text", words.about[about.dataset.about][run[about.dataset.about]]);
+    for (const button of this.all("[data-choice]")) set(button, "aria-pressed", String(button.dataset.value === run[button.dataset.choice]));
+    for (const about of this.all("[data-about]")) set(about, "text", words.about[about.dataset.about][run[about.dataset.about]]);
     this.body.classList.toggle("dp-through", Boolean(state.crossed));
-    this.write(".dp-unread", this.unread.length ? words.unread(this.unread) : "");
-    const [before, after] = this.body.querySelectorAll(".dp-guessline > span");
-    [before.hidden, after.hidden] = [this.started, !this.started];
+    this.write(".dp-unread", words.unread(this.unread));
+    const [before, after] = this.all(".dp-guessline > span");
+    [before.hidden, after.hidden] = [started, !started];
     this.find("[data-do=start]").disabled = run.guess === null;
     this.write(".dp-guessline output", run.guess === null ? "" : words.guessed(text(run.guess)));
     this.write(".dp-assumed", words.assumed(run.attack));
     this.axis();
-    this.people.show(found, accused);
-    set(this.people.sides[0].number, "text", state.runs ? (100 * found).toFixed(1) : "–");
-    set(this.people.sides[1].number, "text", state.runs ? (100 * accused).toFixed(1) : "–");
+    this.people.show(shares[0], shares[1]);
+    this.people.sides.forEach(({ number }, i) => set(number, "text", state.runs ? (100 * shares[i]).toFixed(1) : "–"));
     this.rings.forEach((ring, i) => set(ring, "opacity", 100 * (state.allowed ?? 0) - i >= 0.5 ? "1" : "0"));
     const limit = run.program ? words.claims : words.allowed;
     set(this.limit, "text", state.allowed === null ? "" : limit(text(up(100 * state.allowed))));
@@ -231,19 +204,17 @@ class Page extends View {
     if (!this.started) return words.waits;
     if (!state.runs) return words.practises(state.practised);
     if (!state.floor) return words.nothing;
-    const percent = Math.floor((100 * state.floor) / ceiling);
-    return this.run.program ? words.behind(percent, epsilon) : words.part(percent, epsilon);
+    return words[this.run.program ? "behind" : "part"](Math.floor((100 * state.floor) / ceiling), epsilon);
   }
 
   /** Draw the axis of epsilon: the attack's lower bound from the left, the excluded range on the right. */
   axis() {
-    const { svg, words, state, ceiling, run } = this;
+    const { svg, words, state, ceiling, run, started } = this;
     const [width, height] = [svg.clientWidth, svg.clientHeight];
     if (!width) return;
-    const far = state.floor > 4 * ceiling;
     const last = (this.last = Math.min(Math.max(1.35 * ceiling, 1.15 * state.floor), 4.6 * ceiling));
-    const axis = new Axis({ low: 0, high: last }, 0, width - 2);
-    const x = (/** @type {number} */ epsilon) => axis.at(Math.min(epsilon, last));
+    const scale = axis({ low: 0, high: last }, 0, width - 2);
+    const x = (epsilon) => scale.at(Math.min(epsilon, last));
     const [base, tall] = [height - 44, 46];
     const bar = (kind, from, to) => el("rect", { class: kind, x: from, y: base - tall, width: Math.max(to - from, 0), height: tall });
     const upright = (kind, at, above) => el("line", { class: kind, x1: at, x2: at, y1: base - tall - above, y2: base + 5 });
@@ -251,19 +222,19 @@ class Page extends View {
       const left = at > 0.6 * width;
       return el("text", { class: kind, x: at + (left ? -8 : 8), y, "text-anchor": left ? "end" : "start" }, said);
     };
-    const [floor, claim] = [x(state.floor), x(ceiling)];
+    const [floor, claim, guess] = [state.floor, ceiling, run.guess].map(x);
     const nodes = [bar("dp-beyond", claim, width), bar("dp-floor", 0, floor), bar("dp-broken", claim, floor)];
-    const across = ticks(false, 0, last, width < 520 ? 5 : 10).map(([value]) => [value, text(value)]);
-    nodes.push(...grid(axis, null, { left: 0, right: width, top: base - 5, bottom: base }, across, []));
+    const across = ticks(false, 0, last, width < 520 ? 5 : 10);
+    nodes.push(...grid(scale, null, { left: 0, right: width, top: base - 5, bottom: base }, across, []));
     nodes.push(el("text", { class: "dp-scale", x: width, y: height - 4, "text-anchor": "end" }, words.axis));
     nodes.push(upright("dp-limit", claim, 26));
     nodes.push(label("dp-claimed-at", claim, base - tall - 12, (run.program ? words.claimed : words.proved)(text(up(ceiling)))));
-    if (run.guess !== null) nodes.push(bar("dp-mine", 0, x(run.guess)), label("dp-mine-at", x(run.guess), base - tall - 34, words.mine(text(run.guess))), upright("dp-mine-end", x(run.guess), 40));
-    else if (!this.started) nodes.push(el("text", { class: "dp-mine-at", x: 12, y: base - tall / 2 + 5 }, words.draw));
-    if (!this.started) nodes.push(el("rect", { class: "dp-pen", "data-drag": "guess", width, height }));
+    if (run.guess !== null) nodes.push(bar("dp-mine", 0, guess), label("dp-mine-at", guess, base - tall - 34, words.mine(text(run.guess))), upright("dp-mine-end", guess, 40));
+    else if (!started) nodes.push(el("text", { class: "dp-mine-at", x: 12, y: base - tall / 2 + 5 }, words.draw));
+    if (!started) nodes.push(el("rect", { class: "dp-pen", "data-drag": "guess", width, height }));
     if (state.floor) {
       const inside = floor > 0.4 * width || floor > 200;
-      const said = far ? words.far : words.shown(text(down(state.floor)));
+      const said = state.floor > 4 * ceiling ? words.far : words.shown(text(down(state.floor)));
       nodes.push(el("text", { class: inside ? "dp-on" : "dp-beside", x: floor + (inside ? -10 : 8), y: base - tall / 2 + 7, "text-anchor": inside ? "end" : "start" }, said));
     }
     svg.replaceChildren(...nodes);

@@ -2,45 +2,28 @@
 
 /** Return `judge(question)`, which tests whether counts refute a plan, and finds the largest epsilon that they
  * refute among plans of the same q and T with other noise. A worker gets this function's text, so it must
- * not use outer names. @param {any} dplearn the engine */
+ * not use outer names. */
 export function evidence(dplearn) {
   // Grid of log noise: up to e^1.5 times less noise, or e^2 times more.
   const [STEP, LOWEST, HIGHEST] = [0.02, -100, 75];
-  /** Return the Clopper-Pearson upper limit of a rate, with error probability `chance`.
-   * @param {number} k @param {number} n @param {number} chance */
-  const upper = (k, n, chance) => {
-    if (k >= n) return 1;
-    let [low, high] = [k / n, 1];
-    for (let i = 0; i < 60; i++) {
-      const middle = 0.5 * (low + high);
-      // P(at most k successes) = P(more than n - k - 1 failures).
-      if (dplearn.binomialTail(n - k - 1, n, 1 - middle, middle) > chance) low = middle;
-      else high = middle;
-    }
-    return high;
-  };
+  // Clopper-Pearson upper limit of a rate: P(at most k successes) = P(more than n - k - 1 failures) = chance.
+  const upper = (k, n, chance) =>
+    k >= n ? 1 : dplearn.halved(k / n, 1, 60, (rate) => dplearn.binomialTail(n - k - 1, n, 1 - rate, rate) > chance);
 
-  return (/** @type {any} */ { key, plan, counts = null, chance = 0, rate = 0.05 }) => {
-    const run = (/** @type {number} */ k) => ({
+  return ({ plan, counts = null, chance = 0, rate = 0.05 }) => {
+    const run = (k) => ({
       noise_multiplier: plan.noise_multiplier * Math.exp(-STEP * k), sample_rate: plan.sample_rate, delta: plan.delta, adjacency: "add_remove",
     });
-    const most = (/** @type {number} */ k, /** @type {number} */ alarms) =>
-      (alarms > 0 && alarms < 1 && dplearn.truePositiveRate(run(k), plan.steps, alarms)) || 1;
-    if (!counts) return { key, allowed: most(0, rate) };
+    const most = (k, alarms) => (alarms > 0 && alarms < 1 && dplearn.truePositiveRate(run(k), plan.steps, alarms)) || 1;
+    if (!counts) return { allowed: most(0, rate) };
     const [found, members, accused, others] = counts;
     const rates = [1 - upper(members - found, members, chance / 2), upper(accused, others, chance / 2)];
-    const refuted = (/** @type {number} */ k) => most(k, rates[1]) < rates[0];
-    let [low, high] = [LOWEST - 1, HIGHEST + 1];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (refuted(middle)) low = middle;
-      else high = middle;
-    }
+    const low = dplearn.lastWhere(LOWEST - 1, HIGHEST + 1, (k) => most(k, rates[1]) < rates[0]);
     // The first refuted plan whose epsilon is bounded from below.
     let floor = 0;
     for (let k = low; k >= LOWEST && !floor; k--) {
       floor = dplearn.curves(run(k), [plan.steps], { accountants: ["pld"] }).pld.lower[0] ?? 0;
     }
-    return { key, rates, refuted: low >= 0, floor, allowed: most(0, Math.max(accused, 1) / others) };
+    return { rates, refuted: low >= 0, floor, allowed: most(0, Math.max(accused, 1) / others) };
   };
 }

@@ -1,10 +1,9 @@
 // DP-SGD of a softmax model of digits, correct or with one fault, and a membership inference attack.
 
-/** Return `next({ key, plan })`, which trains once with new random members and counts the accused
- * planted people; the first runs of a key only set the attack's threshold. A worker gets this
- * function's text, so it must not use outer names.
- * @param {{pixels: string, labels: string, others: number}} digits 64 base-17 digits a picture: first
- * the `others`, always members, then the planted people, then the test set */
+/** Return `next({ key, plan })`, which trains once with new random members and counts the accused planted people; the
+ * first runs of a key only set the attack's threshold. A worker gets this function's text, so it must not use outer
+ * names. @param {{pixels: string, labels: string, others: number}} digits 64 base-17 digits a picture: first the
+ * `others`, always members, then the planted people, then the test set */
 export function laboratory({ pixels, labels, others }) {
   const [CLASSES, WIDTH, PLANTED, PRACTICE, FALSE_ALARMS, RATE] = [10, 65, 200, 12, 0.05, 0.5];
   // Value of a planted person's own column, which is 0 for all others.
@@ -15,8 +14,7 @@ export function laboratory({ pixels, labels, others }) {
   for (let i = 0; i < count; i++) {
     for (let p = 0; p < 64; p++) images[i * WIDTH + p] = parseInt(pixels[i * 64 + p], 17) / 16;
   }
-  const row = (i) => images.subarray(i * WIDTH, (i + 1) * WIDTH);
-  const norms = Array.from({ length: count }, (_, i) => Math.hypot(...row(i)));
+  const norms = Array.from({ length: count }, (_, i) => Math.hypot(...images.subarray(i * WIDTH, (i + 1) * WIDTH)));
 
   // xoshiro128**, seeded by the browser's cryptographic generator.
   const s = crypto.getRandomValues(new Uint32Array(4));
@@ -32,12 +30,12 @@ export function laboratory({ pixels, labels, others }) {
     s[3] = (s[3] << 11) | (s[3] >>> 21);
     return (bits + 0.5) / 2 ** 32;
   };
-  const gap = (/** @type {number} */ q) => Math.floor(Math.log(uniform()) / Math.log1p(-q));
+  const gap = (q) => Math.floor(Math.log(uniform()) / Math.log1p(-q));
 
   // Arrays of one run: the model's coordinates, then each planted person's own coordinates.
   const SIZE = CLASSES * WIDTH;
   const [weights, sum, noise, last] = [0, 1, 2, 3].map(() => new Float64Array(SIZE + PLANTED * CLASSES));
-  const fillNormal = (/** @type {number} */ end) => {
+  const fillNormal = (end) => {
     for (let i = 0; i < end; i += 2) {
       const [radius, angle] = [Math.sqrt(-2 * Math.log(uniform())), 2 * Math.PI * uniform()];
       noise[i] = radius * Math.cos(angle);
@@ -46,8 +44,7 @@ export function laboratory({ pixels, labels, others }) {
   };
 
   const p = new Float64Array(CLASSES);
-  /** Write the softmax of an image into `p`; `own`, if not 0, is the index of a serial number's weights.
-   * @param {number} i @param {number} own */
+  /** Write the softmax of an image into `p`; `own`, if not 0, is the index of a serial number's weights. */
   const predict = (i, own) => {
     let most = -Infinity;
     for (let k = 0, w = 0; k < CLASSES; k++) {
@@ -60,20 +57,19 @@ export function laboratory({ pixels, labels, others }) {
     for (let k = 0; k < CLASSES; k++) total += p[k] = Math.exp(p[k] - most);
     for (let k = 0; k < CLASSES; k++) p[k] /= total;
   };
-  const length = (/** @type {Float64Array} */ x) => {
+  const length = (x) => {
     let all = 0;
     for (let i = 0; i < x.length; i++) all += x[i] * x[i];
     return Math.sqrt(all);
   };
-  /** Write the gradient of the logits into `p`; return the factor that clips the gradient of the weights to C.
-   * @param {number} i @param {number} own @param {number} C */
+  /** Write the gradient of the logits into `p`; return the factor that clips the gradient of the weights to C. */
   const look = (i, own, C) => {
     predict(i, own);
     p[labels[i]] -= 1;
     const norm = length(p) * Math.sqrt(norms[i] ** 2 + (own ? SERIAL ** 2 : 0));
     return Math.min(1, C / Math.max(norm, 1e-12));
   };
-  /** Add a person's clipped gradient to the sum. @param {number} i @param {number} own @param {number} C */
+  /** Add a person's clipped gradient to the sum. */
   const add = (i, own, C) => {
     const factor = look(i, own, C);
     for (let k = 0, w = 0; k < CLASSES; k++) {
@@ -155,9 +151,8 @@ export function laboratory({ pixels, labels, others }) {
   };
 
   let [key, threshold] = [NaN, 0];
-  /** @type {number[][]} */
   let practised = [];
-  return (/** @type {any} */ question) => {
+  return (question) => {
     if (question.key !== key) [key, practised] = [question.key, []];
     const members = crypto.getRandomValues(new Uint8Array(PLANTED)).map((byte) => byte & 1);
     const { scores, accuracy } = train(members, question.plan);
@@ -168,7 +163,7 @@ export function laboratory({ pixels, labels, others }) {
       threshold = sorted[Math.ceil((1 - FALSE_ALARMS) * sorted.length) - 1];
       return { key, practised: practised.length };
     }
-    const accused = (/** @type {number[]} */ side) => side.filter((score) => score > threshold).length;
+    const accused = (side) => side.filter((score) => score > threshold).length;
     return { key, accuracy, counts: [accused(inside), inside.length, accused(outside), outside.length] };
   };
 }

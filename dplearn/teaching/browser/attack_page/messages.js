@@ -63,5 +63,4 @@ const zh = {
   assumed: (attack) => `其中 200 人是人为放入的${attack ? "：真实的数字，另有一列值为 40 的序列号" : "，没有数字"}。另 1,238 人有真实的手写数字。查看的时刻事先定好（第 1、2、3、5、8 … 1,024 次），共用 5 % 的出错概率。“已显示”假定运行具有这样的 q 和 T 以及某个噪声。“推翻”的假定更少：放入的人被找出是相互独立的，声明成立时${attack ? "近乎如此：每人的作用都裁剪到同样的长度" : "确实如此"}。`,
 };
 
-const shared = inBoth({});
-export const MESSAGES = { en: { ...shared.en, ...en }, zh: { ...shared.zh, ...zh } };
+export const MESSAGES = inBoth(Object.fromEntries(Object.keys(en).map((name) => [name, [en[name], zh[name]]])));

@@ -1,8 +1,9 @@
 // Pairs with finitely many losses, and pairs from the library's tables. Counterpart of Profile.from_atoms.
 import { logExpm1 } from "../gaussian.js";
 import { logAdd } from "../line.js";
+import { lastWhere } from "../search.js";
 
-/** Return log(1 - e^x) for x <= 0. @param {number} x */
+/** Return log(1 - e^x) for x <= 0. */
 export const log1mexp = (x) => (x > -0.7 ? Math.log(-Math.expm1(x)) : Math.log1p(-Math.exp(x)));
 // Maximum of losses with visible corners; relative tolerance for rounded losses.
 const CORNERS = 40;
@@ -16,6 +17,7 @@ export class Atoms {
     this.losses = losses;
     this.logs = logs;
     this.infinite = infinite;
+    this.gap = count > 1 ? losses[1] - losses[0] : 0;
     // Cumulative masses from each loss upwards; for positive losses, also log Q and
     // log sum q_j (e^{L_j} - e^{L_k}), so that delta is a sum of positive terms.
     const zeros = () => new Float64Array(count + 1);
@@ -33,60 +35,44 @@ export class Atoms {
       const rise = k + 1 < count ? this.tail[k + 1] + losses[k] + logExpm1(losses[k + 1] - losses[k]) : -Infinity;
       this.above[k] = logAdd(this.above[k + 1], rise);
     }
+    // False positive rates at which the curve bends.
+    this.corners = count <= CORNERS ? [...this.q] : [];
   }
 
-  /** Return the reversed pair. */
   reversed() {
     const { losses, logs, q } = this;
     const turned = losses.map((loss, i) => logs[i] - loss).reverse();
     return new Atoms(losses.map((loss) => -loss).reverse(), turned, Math.max(1 - q[0], 0));
   }
 
-  /** Return the index of the first loss > x. @param {number} x */
+  /** Return the index of the first loss > x. */
   first(x) {
-    let [low, high] = [0, this.losses.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.losses[middle] > x) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return lastWhere(-1, this.losses.length, (k) => this.losses[k] <= x) + 1;
   }
 
-  /** Return log delta at epsilon >= 0. @param {number} epsilon */
+  /** Return log delta at epsilon >= 0. */
   logDelta(epsilon) {
     const k = this.first(epsilon);
     const finite = k < this.losses.length ? this.tail[k] + epsilon + logExpm1(this.losses[k] - epsilon) : -Infinity;
     return logAdd(Math.log(this.infinite), logAdd(this.above[k], finite));
   }
 
-  /** Return P(L > x) and Q(L > x). @param {number} x */
+  /** Return P(L > x) and Q(L > x). */
   tails(x) {
     const k = this.first(x + SAME * Math.max(Math.abs(x), 1e-3));
     return [this.p[k], this.q[k]];
   }
 
-  /** Return the largest true positive rate at a false positive rate, of a randomised test.
-   * @param {number} rate */
+  /** Return the largest true positive rate at a false positive rate, of a randomised test. */
   true_positive_rate(rate) {
     const { losses, p, q } = this;
-    let [low, high] = [0, losses.length];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (q[middle] >= rate) low = middle;
-      else high = middle;
-    }
-    return Math.min(p[high] + (rate - q[high]) * Math.exp(losses[low]), 1);
-  }
-
-  /** False positive rates at which the curve bends. */
-  get corners() {
-    return this.losses.length <= CORNERS ? [...this.q] : [];
+    const k = lastWhere(0, losses.length, (i) => q[i] >= rate);
+    return Math.min(p[k + 1] + (rate - q[k + 1]) * Math.exp(losses[k]), 1);
   }
 
   /** Return D_order of a pair equal to its reverse: the moment minus 1 is a sum over
-   * positive losses of p (e^{(order-1) L} - 1) (1 - e^{-order L}). @param {number} order */
-  mirroredRenyi(order) {
+   * positive losses of p (e^{(order-1) L} - 1) (1 - e^{-order L}). */
+  renyi(order) {
     const { losses, logs } = this;
     let total = -Infinity;
     for (let k = losses.length - 1; k >= 0 && losses[k] > 0; k--) {
@@ -97,31 +83,18 @@ export class Atoms {
   }
 }
 
-/** Return the law of a table from `dplearn.teaching.browser.pairs`, with the methods of the closed forms: the
- * chords between nodes of a profile, an upper bound. */
-export function fromTable({ first, step, losses, logs, infinite, orders, divergences, outputs, real, corners, reason, conditions }) {
-  const at = losses ?? logs.map((_, i) => first + step * i);
-  const atoms = new Atoms(at, logs.map((log) => log ?? -Infinity), infinite);
+/** Return the law of a table from `dplearn.teaching.browser.pairs`: the chords between nodes of a profile, an upper
+ * bound. */
+export function fromTable({ first, step = 0, losses, logs, infinite, orders, divergences, ...more }) {
+  const nodes = losses ?? logs.map((_, i) => first + step * i);
+  const atoms = new Atoms(nodes, logs.map((log) => log ?? -Infinity), infinite);
   const other = atoms.reversed();
-  return {
-    exact: () => false,
-    logDelta: (epsilon) => atoms.logDelta(epsilon),
-    logDeltaReversed: (epsilon) => other.logDelta(epsilon),
-    tails: (x) => atoms.tails(x),
-    true_positive_rate: (rate) => atoms.true_positive_rate(rate),
-    corners: corners ?? atoms.corners,
-    gap: step ?? 0,
-    // (order - 1) D is convex in the order, so chords are upper bounds.
-    renyi: (order) => {
-      const i = Math.max(1, orders.findIndex((one) => one >= order));
-      const moment = (j) => (orders[j] - 1) * divergences[j];
-      const share = (order - orders[i - 1]) / (orders[i] - orders[i - 1]);
-      return ((1 - share) * moment(i - 1) + share * moment(i)) / (order - 1);
-    },
-    outputs,
-    real,
-    conditions,
-    reason: outputs ? null : reason,
-    infinite,
+  // (order - 1) D is convex in the order, so chords are upper bounds.
+  const moment = (i) => (orders[i] - 1) * divergences[i];
+  const renyi = (order) => {
+    const i = Math.max(1, orders.findIndex((one) => one >= order));
+    const share = (order - orders[i - 1]) / (orders[i] - orders[i - 1]);
+    return ((1 - share) * moment(i - 1) + share * moment(i)) / (order - 1);
   };
+  return Object.assign(atoms, { exact: false, gap: step, renyi, logDeltaReversed: (epsilon) => other.logDelta(epsilon) }, more);
 }

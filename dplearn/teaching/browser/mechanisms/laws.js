@@ -1,14 +1,15 @@
 // Closed forms of one pair of neighbouring outputs (P, Q) with the loss L = ln dP/dQ: log delta, tails
 // of the loss, Renyi divergence, true positive rate, and the two distributions.
 // Counterparts of the files of the same names in dplearn/mechanisms, which cite the sources.
-import { decreasingRoot, erfcx, gaussianLogDelta } from "../gaussian.js";
+import { erfcx, gaussianLogDelta } from "../gaussian.js";
 import { logAdd } from "../line.js";
+import { decreasingRoot } from "../search.js";
 import { Atoms, log1mexp } from "./atoms.js";
 
 // Laws are drawn down to a thousandth of their maximum.
 const LOW = Math.log(1000);
 
-/** Return P(N > z) of normal noise. @param {number} z */
+/** Return P(N > z) of normal noise. */
 const normalTail = (z) => (z < -1 ? 1 - normalTail(-z) : 0.5 * Math.exp(-0.5 * z * z) * erfcx(z * Math.SQRT1_2));
 
 /** Return the z with P(N > z) = rate in (0, 1). */
@@ -39,7 +40,7 @@ function gaussian({ noise_multiplier: sigma }, distance) {
   };
 }
 
-/** Return e^x - 1 - x, without cancellation. @param {number} x */
+/** Return e^x - 1 - x, without cancellation. */
 const expRest = (x) => {
   if (Math.abs(x) > 0.1) return Math.expm1(x) - x;
   let sum = 1;
@@ -75,20 +76,6 @@ function laplace({ noise_multiplier: b }, distance) {
   };
 }
 
-/** Return the law of a finite pair that equals its reverse. */
-function ofAtoms(losses, logs, more) {
-  const atoms = new Atoms(losses, logs);
-  return {
-    logDelta: (epsilon) => atoms.logDelta(epsilon),
-    tails: (x) => atoms.tails(x),
-    renyi: (order) => atoms.mirroredRenyi(order),
-    true_positive_rate: (rate) => atoms.true_positive_rate(rate),
-    corners: atoms.corners,
-    gap: losses.length > 1 ? losses[1] - losses[0] : 0,
-    ...more,
-  };
-}
-
 function randomizedResponse({ local_epsilon: epsilon, answers }) {
   const total = logAdd(epsilon, Math.log(answers - 1));
   const [logP, logR] = [epsilon - total, -total];
@@ -98,7 +85,7 @@ function randomizedResponse({ local_epsilon: epsilon, answers }) {
   const x = Array.from({ length: answers }, (_, i) => i);
   const chance = (true_) => x.map((at) => Math.exp(at === true_ ? logP : logR));
   const outputs = { whole: true, x, p: chance(0), q: chance(1), label: "answer" };
-  return ofAtoms(atoms.map(([loss]) => loss), atoms.map(([, log]) => log), { outputs });
+  return Object.assign(new Atoms(atoms.map(([loss]) => loss), atoms.map(([, log]) => log)), { outputs });
 }
 
 function geometric({ noise_multiplier, sensitivity }, distance) {
@@ -109,7 +96,7 @@ function geometric({ noise_multiplier, sensitivity }, distance) {
   // All outcomes <= 0 have one loss, and all >= shift have one loss.
   const logs = k.map((i) => (i === shift ? logTail : i ? logNorm - rate * (shift - i) : logTail - rate * shift));
   const density = (x) => Math.exp(logNorm - rate * Math.abs(x));
-  return ofAtoms(k.map((i) => (2 * i - shift) * rate), logs, { outputs: ofNoise(density, shift, LOW / rate, true) });
+  return Object.assign(new Atoms(k.map((i) => (2 * i - shift) * rate), logs), { outputs: ofNoise(density, shift, LOW / rate, true) });
 }
 
 const LAWS = { gaussian, laplace, randomized_response: randomizedResponse, geometric };

@@ -1,18 +1,15 @@
 // Page of one pair of output distributions in five panels; `mount` draws it.
-import { Drag } from "../page/drag.js";
-import { clamp, digits, heard, nearest } from "../page/numbers.js";
+import { Cache } from "../page/answers.js";
+import { button, italics, number, select } from "../page/html.js";
+import { clamp, digits, nearest, opened, queryOf } from "../page/numbers.js";
 import { People } from "../page/people.js";
-import { describe } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
 import { fromTable } from "./atoms.js";
 import { CLOSED, closedForm } from "./laws.js";
-import { markup, parameters } from "./markup.js";
+import { MESSAGES, probability } from "./messages.js";
 import { Pair } from "./pair.js";
 import { NAMES, Pictures, SETS } from "./pictures.js";
-import { Catalogue } from "./state.js";
-import { MESSAGES, probability } from "./messages.js";
 
-const KEPT = 300;
 // Below this part of delta(0), delta at epsilon is too small to see.
 const FAINT = Math.log(0.05);
 
@@ -20,66 +17,57 @@ const FAINT = Math.log(0.05);
  * page has only closed forms. */
 class Page extends View {
   constructor(root, { catalogue, language = "en", send = null }) {
-    super(root);
+    super(root, MESSAGES);
     this.send = send;
     this.catalogue = new Catalogue(catalogue);
+    this.fields = this.catalogue.fields;
     this.names = Object.keys(this.catalogue.mechanisms).filter((name) => send || CLOSED.includes(name));
-    this.pairs = new Map();
+    this.pairs = new Cache(300);
     this.asked = "";
     this.refused = "";
     this.spans = null;
+    for (const name of NAMES) this.grips[name] = { sets: SETS[name], move: (x, y) => this.pull(name, x, y) };
     this.start("mechanisms", language);
   }
 
-  open(asked) {
-    const { state, unread } = this.catalogue.opened(asked);
+  open(address) {
+    const { state, unread } = this.catalogue.opened(address);
     this.state = state;
     this.unread = unread;
-    this.fresh = !new URLSearchParams(asked).has("epsilon");
-    if (!this.names.includes(this.state.mechanism)) {
-      this.unread.push(`mechanism=${this.state.mechanism}`);
-      this.state = { ...this.state, mechanism: "gaussian" };
+    this.fresh = !new URLSearchParams(address).has("epsilon");
+    if (!this.names.includes(state.mechanism)) {
+      unread.push(`mechanism=${state.mechanism}`);
+      state.mechanism = "gaussian";
     }
   }
 
-  /** Build all nodes in one language. */
-  speakIn(language) {
-    this.words = MESSAGES[language] ?? MESSAGES.en;
+  build() {
     this.fill(markup(this.words, this.catalogue, this.names), ".dp-plot");
     this.pictures = new Pictures(this.words);
     this.measured = false;
     this.svg = this.pictures.svg;
     this.find(".dp-plot").append(this.svg);
     this.people = new People(this.find(".dp-crowd"), this.words);
-    this.drag = new Drag(this.body, this, { fields: this.catalogue.fields, value: (name) => this.state[name], grips: this.grips() });
-    this.renew();
   }
 
-  /** Build the parameters of the mechanism in view. */
   renew() {
     this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
     this.built = this.catalogue.used(this.state).join();
     super.renew();
   }
 
-  /** Return the drag handlers of the panels. */
-  grips() {
-    const at = (picture, name) => (x, y) => {
-      const { outputs } = this.view.pair.law;
-      const value = picture === "outputs" ? this.pictures.epsilonAt(x, y, outputs) : this.pictures.of[picture].x.value(x);
-      const [low, high] = this.catalogue.fields[name].ends;
-      if (Number.isFinite(value)) this.change(name, digits(clamp(value, low, high), 3));
-    };
-    return Object.fromEntries(NAMES.map((picture) => {
-      const drag = this.pictures.of[picture].handle.dataset.drag;
-      return [drag, { still: true, sets: SETS[drag], at: () => [null, null], move: at(picture, SETS[drag]) }];
-    }));
+  /** Set the number of a panel by a position in it. */
+  pull(picture, x, y) {
+    const name = SETS[picture];
+    const value = picture === "outputs" ? this.pictures.epsilonAt(x, y, this.view.pair.law.outputs) : this.pictures.of[picture].x.value(x);
+    if (Number.isFinite(value)) this.change(name, digits(clamp(value, ...this.fields[name].ends), 3));
   }
 
   measure() {
-    const width = Math.round(this.find(".dp-plot").clientWidth);
+    const plot = this.find(".dp-plot");
+    const width = Math.round(plot.clientWidth);
     if (!width) return;
-    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
+    const above = plot.getBoundingClientRect().top + scrollY;
     const people = this.find(".dp-people");
     const beside = getComputedStyle(this.body).display === "grid";
     this.pictures.place(width, clamp(innerHeight - above - 56, 540, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0]);
@@ -87,8 +75,12 @@ class Page extends View {
     this.schedule();
   }
 
+  value(name) {
+    return this.state[name];
+  }
+
   change(name, value) {
-    const field = this.catalogue.fields[name];
+    const field = this.fields[name];
     this.state = { ...this.state, [name]: field.ends ? nearest(field, value) : value };
     this.unread = [];
     this.schedule();
@@ -106,32 +98,26 @@ class Page extends View {
   update({ language, answer }) {
     super.update({ language });
     if (!answer || this.pairs.has(answer.key)) return;
-    if (answer.table) this.remember(answer.key, new Pair(fromTable(answer.table)));
+    if (answer.table) this.pairs.set(answer.key, new Pair(fromTable(answer.table)));
     if (answer.key === this.asked) this.refused = answer.refused?.[this.words.code] ?? "";
     this.schedule();
   }
 
-  remember(key, pair) {
-    this.pairs.set(key, pair);
-    if (this.pairs.size > KEPT) this.pairs.delete(this.pairs.keys().next().value);
-    return pair;
-  }
-
-  /** Return the pair of the state, or null if only the server can compute it. */
+  /** Return the pair of the state, or undefined if only the server can compute it. */
   pair() {
     const asked = this.catalogue.asked(this.state);
     const key = JSON.stringify(asked);
-    const known = this.pairs.get(key);
-    if (known) return known;
-    const law = closedForm(asked.mechanism, asked, asked.adjacency);
-    return law && this.remember(key, new Pair(law));
+    const law = this.pairs.has(key) ? null : closedForm(asked.mechanism, asked, asked.adjacency);
+    if (law) this.pairs.set(key, new Pair(law));
+    return this.pairs.get(key);
   }
 
   draw() {
-    const pair = this.pair() ?? this.view?.pair;
-    this.waiting = !this.pair();
+    const known = this.pair();
+    const pair = known ?? this.view?.pair;
+    this.waiting = !known;
     if (pair && this.measured) {
-      if (this.fresh && !this.waiting) this.suit(pair);
+      if (this.fresh && known) this.suit(pair);
       this.view = this.seen(pair);
       if (this.pictures.shows(pair.law.outputs)) this.measure();
       const wanted = this.pictures.spans(this.view);
@@ -145,13 +131,14 @@ class Page extends View {
   /** Return the values of a pair at the state's epsilon, order and rate. */
   seen(pair) {
     const { state } = this;
-    const asked = this.catalogue.asked(state);
     const { epsilon, order, false_positive_rate: rate } = state;
+    const { adjacency, direction } = this.catalogue.asked(state);
     const logDelta = pair.law.logDelta(epsilon);
     const divergence = pair.law.renyi(order);
     return {
-      pair, state, epsilon, logDelta, role: asked.adjacency === "replace_one" ? "replace" : asked.direction, divergence, delta: probability(logDelta), exact: pair.exact(epsilon),
-      tail: pair.law.tails(epsilon)[0], true_positive_rate: pair.true_positive_rate(rate), converted: pair.converted(order, logDelta, divergence),
+      pair, state, epsilon, logDelta, divergence, delta: probability(logDelta), exact: pair.exact,
+      role: adjacency === "replace_one" ? "replace" : direction, tail: pair.law.tails(epsilon)[0],
+      true_positive_rate: pair.true_positive_rate(rate), converted: pair.converted(order, logDelta, divergence),
     };
   }
 
@@ -162,27 +149,20 @@ class Page extends View {
     this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
   }
 
-  /** Write all texts outside the panels. */
   writeText() {
     const { words, state, catalogue, view, waiting } = this;
     this.writeNumbers();
-    for (const name of NAMES) {
-      const { handle } = this.pictures.of[name];
-      const number = SETS[handle.dataset.drag];
-      describe(handle, catalogue.fields[number].ends, state[number], heard(words, number, state[number]));
-    }
     const { covered, two_sided, conditions } = catalogue.mechanisms[state.mechanism];
     const chosen = { ...state, adjacency: catalogue.adjacency(state), base: catalogue.base(state) };
-    for (const node of this.body.querySelectorAll("select")) {
+    for (const node of this.all("select")) {
       node.value = chosen[node.name];
       if (node.name === "adjacency") for (const option of node.options) option.disabled = !covered.includes(option.value);
       if (node.name === "direction") node.hidden = !two_sided;
     }
-    const problem = this.unread.length ? words.unread(this.unread) : waiting && !this.send ? words.elsewhere : this.refused;
-    this.write(".dp-unread", problem);
+    this.write(".dp-unread", words.unread(this.unread) || (waiting && !this.send ? words.elsewhere : this.refused));
     const { real, reason, conditions: own = conditions } = view?.pair.law ?? {};
     this.write(".dp-assumed", words.assumed(own[words.code]) + (real ? words.real : "") + (reason ? words.none(reason[words.code]) : ""));
-    this.body.classList.toggle("dp-waiting", Boolean(waiting));
+    this.body.classList.toggle("dp-waiting", waiting);
     if (!view) return;
     this.write(".dp-le", view.exact ? "=" : "≤");
     this.write(".dp-eps output", view.delta);
@@ -195,7 +175,7 @@ class Page extends View {
 
   /** Write the address, and request the pair's table if it is missing. */
   rested() {
-    this.place.write(this.catalogue.written(this.state));
+    this.writeAddress(this.catalogue.written(this.state));
     const question = this.catalogue.asked(this.state);
     const key = JSON.stringify(question);
     if (this.send && !this.pair() && key !== this.asked) {
@@ -215,3 +195,96 @@ const grown = (now, wanted) => now.map((axes, i) => axes.map((axis, j) => {
   const { low, high } = wanted[i][j];
   return { ...axis, low: Math.min(axis.low, low), high: Math.max(axis.high, high) };
 }));
+
+/** Return the HTML of the parameters of a state, each a number or a choice. */
+function parameters(words, catalogue, state) {
+  const { mechanisms, numbers } = catalogue;
+  const own = mechanisms[state.mechanism];
+  const about = { ...mechanisms[catalogue.base(state)]?.about, ...own.about };
+  return catalogue.used(state).map((key) => {
+    if (key === "example") return select(key, words.example, own.examples.map((said, i) => [String(i + 1), said]));
+    if (key === "base") return select(key, words.base, own.bases.map((name) => [name, mechanisms[name].title[words.code]]));
+    const label = numbers[key].label[words.code];
+    return `<span class="dp-part">${italics(label[0].toLowerCase() + label.slice(1))} = ${number(words, key, label, about[key]?.[words.code])}</span>`;
+  }).join(words.and);
+}
+
+/** Return the HTML of the page, without its numbers. */
+function markup(words, { mechanisms, numbers }, names) {
+  // Text in additional braces is not broken across lines.
+  const put = (said) => italics(said).replace(/\{((?:[^{}]*\{\w+\})+[^{}]*)\}/g, '<span class="dp-part">$1</span>')
+    .replace(/\{(epsilon|order|false_positive_rate)\}/g, (_, name) => number(words, name, numbers[name].label[words.code]))
+    .replace("{mechanism}", select("mechanism", words.choose, names.map((name) => [name, mechanisms[name].title[words.code]])))
+    .replace("{adjacency}", select("adjacency", words.neighbours, Object.entries(words.adjacencies)))
+    .replace("{direction}", select("direction", words.whose, Object.entries(words.directions)))
+    .replace("{parameters}", '<span class="dp-parameters"></span>');
+  return `<div class="dp dp-five" lang="${words.code}">
+<div class="dp-unread" role="status"></div>
+<section class="dp-say">
+ <p class="dp-sentence">${put(words.sentence)}</p>
+ <p class="dp-plain">${put(words.order)}<span class="dp-proves"></span></p>
+ <div class="dp-answer"><div class="dp-eps"><i>δ</i> <span class="dp-le"></span> <output></output></div><div class="dp-proof"></div></div>
+</section>
+<section class="dp-figure"><div class="dp-plot"></div></section>
+<aside class="dp-people">
+ <div class="dp-crowd"></div>
+ <p class="dp-attack">${put(words.attacker)}<span class="dp-finds"></span></p>
+</aside>
+<footer class="dp-foot"><p class="dp-assumed"></p><p class="dp-tools">${button("language", words.other)}</p></footer>
+<div class="dp-live" aria-live="polite"></div>
+</div>`;
+}
+
+/** State of the page and its address: mechanism, parameters, adjacency, direction, epsilon, order and rate. The library's
+ * catalogue lists the mechanisms and the ranges of numbers. */
+class Catalogue {
+  /** `mechanisms`: title, own keys, bases, examples, neighbours and conditions of each; `numbers`:
+   * label, ends and start of each. */
+  constructor({ mechanisms, numbers }) {
+    this.mechanisms = mechanisms;
+    this.numbers = numbers;
+    const names = Object.keys(mechanisms);
+    const dragged = Object.entries(numbers).map(([name, number]) => [name, { digits: 3, pixels: 150, ...number }]);
+    this.fields = {
+      mechanism: { options: names, start: "gaussian" }, base: { options: names, start: "gaussian" },
+      example: { options: ["1", "2", "3"], start: "1" }, adjacency: { options: ["add_remove", "replace_one", "zero_out"], start: "add_remove" },
+      direction: { options: ["remove", "add"], start: "remove" }, ...Object.fromEntries(dragged),
+    };
+  }
+
+  /** Return the keys of a mechanism's parameters, with those of its base after "base". */
+  used(state, name = state.mechanism) {
+    const { keys, examples } = this.mechanisms[name];
+    return [...(examples ? ["example"] : []), ...keys.flatMap((key) => (key === "base" ? [key, ...this.used(state, this.base(state, name))] : [key]))];
+  }
+
+  /** Return the chosen base mechanism, or the first one if the choice is not available. */
+  base(state, name = state.mechanism) {
+    const { bases } = this.mechanisms[name];
+    return bases.includes(state.base) ? state.base : bases[0];
+  }
+
+  /** Return the chosen adjacency, or the first one if no theorem covers the choice. */
+  adjacency(state) {
+    const { covered } = this.mechanisms[state.mechanism];
+    return covered.includes(state.adjacency) ? state.adjacency : covered[0];
+  }
+
+  /** Return all that the pair depends on, as a question to the server. */
+  asked(state) {
+    const own = this.used(state).map((key) => [key, key === "base" ? this.base(state) : state[key]]);
+    const { mechanism, direction } = state;
+    return { mechanism, ...Object.fromEntries(own), adjacency: this.adjacency(state), direction };
+  }
+
+  written(state) {
+    const named = ["mechanism", ...this.used(state), "adjacency", "direction", "epsilon", "order", "false_positive_rate"];
+    return queryOf(state, Object.fromEntries(named.map((key) => [key, this.fields[key]]))).toString();
+  }
+
+  opened(address) {
+    const { state, unread } = opened(address, this.fields);
+    const covered = this.adjacency(state) === state.adjacency || state.adjacency === this.fields.adjacency.start;
+    return { state, unread: covered ? unread : [...unread, `adjacency=${state.adjacency}`] };
+  }
+}

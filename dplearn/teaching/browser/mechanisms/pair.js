@@ -1,7 +1,7 @@
 // One pair of output distributions: its curves, and its values at an epsilon, order or rate.
-import { decreasingRoot } from "../gaussian.js";
-import { improved } from "../renyi.js";
 import { clamp } from "../page/numbers.js";
+import { improved } from "../renyi.js";
+import { decreasingRoot, halved } from "../search.js";
 
 // Largest loss; probability of either tail outside the bulk of losses.
 const FAR = 700;
@@ -16,10 +16,10 @@ const RATES = [
 export class Pair {
   constructor(law) {
     this.law = law;
+    this.exact = law.exact ?? true;
     this.total = law.logDelta(0);
     this.reach = this.epsilonAt(this.total + Math.log(1e-6));
-    const falls = (/** @type {number} */ share) => (x) => law.tails(x)[0] - share;
-    this.bulk = [1 - OUTSIDE, OUTSIDE].map((share) => lastAbove(falls(share)));
+    this.bulk = [1 - OUTSIDE, OUTSIDE].map((share) => halved(-FAR, FAR, 50, (x) => law.tails(x)[0] > share));
     this.divergences = ORDERS.map((order) => law.renyi(order));
     this.rates = [...new Set([...RATES, ...(law.corners ?? [])])].filter((a) => a >= 0 && a <= 1).sort((a, b) => a - b);
     this.misses = this.rates.map((rate) => 1 - this.true_positive_rate(rate));
@@ -33,23 +33,17 @@ export class Pair {
     return high >= FAR && excess(FAR) > 0 ? FAR : decreasingRoot(excess, 0, Math.min(high, FAR));
   }
 
-  /** Return log delta of the reversed pair. */
   behind(epsilon) {
-    return (this.law.logDeltaReversed ?? this.law.logDelta)(epsilon);
+    return this.law.logDeltaReversed ? this.law.logDeltaReversed(epsilon) : this.law.logDelta(epsilon);
   }
 
-  exact(epsilon) {
-    return (this.law.exact ?? (() => true))(epsilon);
-  }
-
-  /** Return the largest true positive rate at a false positive rate. */
   true_positive_rate(rate) {
     if (rate <= 0) return this.law.infinite ?? 0;
     return rate >= 1 ? 1 : clamp(this.law.true_positive_rate(rate), 0, 1);
   }
 
   /** Return epsilon from one order at log delta; Infinity at delta = 0. */
-  converted(order, logDelta, divergence = this.law.renyi(order)) {
+  converted(order, logDelta, divergence) {
     return logDelta === -Infinity ? Infinity : Math.max(improved(order, divergence, logDelta), 0);
   }
 
@@ -71,15 +65,4 @@ export class Pair {
     });
     return { edges, bins };
   }
-}
-
-/** Return the largest x in [-FAR, FAR] at which a decreasing function is positive. */
-function lastAbove(value) {
-  let [low, high] = [-FAR, FAR];
-  for (let i = 0; i < 50; i++) {
-    const middle = 0.5 * (low + high);
-    if (value(middle) > 0) low = middle;
-    else high = middle;
-  }
-  return high;
 }

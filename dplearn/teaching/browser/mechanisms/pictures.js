@@ -1,23 +1,21 @@
 // Five linked panels of one pair: laws, loss, delta, Renyi divergence, trade-off.
-import { clamp, digits, percent, text } from "../page/numbers.js";
-import { el, set, setAll } from "../page/shapes.js";
+import { clamp, digits, percent, text, ticks } from "../page/numbers.js";
+import { area, axis, clipping, el, grid, pill, pillAt, set, setAll, straight } from "../page/shapes.js";
 import { ORDERS } from "./pair.js";
-import { Panel } from "./panel.js";
 
-// The handle of each panel.
-const DRAGS = { outputs: "scaled", loss: "loss", delta: "epsilon", renyi: "order", tradeoff: "false_positive_rate" };
-export const NAMES = Object.keys(DRAGS);
-/** The number that each handle sets. */
-export const SETS = { scaled: "epsilon", loss: "epsilon", epsilon: "epsilon", order: "order", false_positive_rate: "false_positive_rate" };
+/** The number that the handle of each panel sets. */
+export const SETS = { outputs: "epsilon", loss: "epsilon", delta: "epsilon", renyi: "order", tradeoff: "false_positive_rate" };
+export const NAMES = Object.keys(SETS);
 // Delta is drawn down to this part of its maximum.
 const DEPTH = 1e-6;
 const POINTS = 120;
+const MARGIN = { left: 56, right: 12, above: 34, below: 44 };
 
 export class Pictures {
   constructor(words) {
     this.words = words;
     this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture });
-    this.of = Object.fromEntries(NAMES.map((name) => [name, new Panel(this.svg, name, DRAGS[name], words.handles[name])]));
+    this.of = Object.fromEntries(NAMES.map((name) => [name, new Panel(this.svg, name, words.handles[name])]));
     this.withLaws = true;
   }
 
@@ -27,14 +25,13 @@ export class Pictures {
     const rows = width < 560 ? names.map((name) => [name]) : [names.slice(0, -3), names.slice(-3)];
     const second = Math.max(0.53 * height, high);
     const tall = rows.length === 2 ? [Math.max(height - second, 230), second] : rows.map(() => 250);
-    const whole = tall.reduce((a, b) => a + b);
-    setAll(this.svg, { viewBox: `0 0 ${width} ${whole}`, width, height: whole });
     let y = 0;
     rows.forEach((row, i) => {
       const wide = (width - (row.length === 3 ? room : 0)) / row.length;
       row.forEach((name, j) => this.of[name].place({ x: j * wide, y, width: wide, height: tall[i] }));
       y += tall[i];
     });
+    setAll(this.svg, { viewBox: `0 0 ${width} ${y}`, width, height: y });
   }
 
   /** Show or hide the panel of the laws; return whether that changes the layout. */
@@ -45,7 +42,6 @@ export class Pictures {
     return before !== this.withLaws;
   }
 
-  /** Return the spans of both axes of each panel. */
   spans({ pair, epsilon, logDelta, divergence, converted }) {
     const { outputs } = pair.law;
     const top = outputs ? Math.max(...outputs.p, ...outputs.q) : 1;
@@ -66,7 +62,7 @@ export class Pictures {
 
   draw(view, spans) {
     NAMES.forEach((name, i) => this.of[name].frame(spans[i], { ...this.words.axes[name](view), title: this.words.titles[name](view), bare: name === "outputs" || name === "loss" }));
-    this.drawOutputs(view);
+    if (this.withLaws) this.drawOutputs(view);
     this.drawLoss(view);
     this.drawDelta(view);
     this.drawRenyi(view);
@@ -74,7 +70,6 @@ export class Pictures {
   }
 
   drawOutputs({ pair, epsilon, role }) {
-    if (!this.withLaws) return;
     const panel = this.of.outputs;
     const { x, p, q, whole } = pair.law.outputs;
     const factor = Math.exp(epsilon);
@@ -83,13 +78,12 @@ export class Pictures {
     const half = 0.5 * (x[1] - x[0]);
     const stairs = (values) => panel.line(x.flatMap((at, i) => [[at - half, values[i]], [at + half, values[i]]]));
     const bars = (low, high) => panel.bars(x.map((at, i) => [at - 0.75 * half, at + 0.75 * half, low[i], high[i]]));
-    const curve = (values) => panel.line(x.map((at, i) => [at, values[i]]));
-    const ring = [...x.map((at, i) => [at, p[i]]), ...x.map((at, i) => [at, covered[i]]).reverse()];
+    const curve = (values) => (whole ? stairs(values) : panel.curve(x, values));
     panel.fill({
       law: whole ? bars(x.map(() => 0), covered) : curve(p),
-      leak: whole ? bars(covered, p) : `${panel.line(ring)}Z`,
-      other: whole ? stairs(q) : curve(q),
-      scaled: whole ? stairs(scaled) : curve(scaled),
+      leak: whole ? bars(covered, p) : `${panel.curve([...x, ...x.toReversed()], [...p, ...covered.toReversed()])}Z`,
+      other: curve(q),
+      scaled: curve(scaled),
     }, this.lawNames(pair.law.outputs, scaled, epsilon, this.words.laws[role]));
     set(panel.group, "class", `dp-panel dp-at-outputs${whole ? " dp-whole" : ""}`);
   }
@@ -127,14 +121,13 @@ export class Pictures {
     panel.hold(epsilon, `ε = ${text(state.epsilon)}`);
   }
 
-  drawDelta({ pair, epsilon, logDelta, state }) {
+  drawDelta({ pair: { law }, epsilon, logDelta, state }) {
     const panel = this.of.delta;
     const { high } = panel.x;
     const at = Array.from({ length: POINTS + 1 }, (_, i) => (high * i) / POINTS);
-    const { real } = pair.law;
     panel.fill({
-      real: real ? panel.line(real.epsilons.map((x, i) => [x, real.deltas[i]])) : "",
-      curve: panel.line(at.map((x) => [x, Math.exp(pair.law.logDelta(x))])),
+      real: panel.curve(law.real?.epsilons, law.real?.deltas),
+      curve: panel.curve(at, at.map((x) => Math.exp(law.logDelta(x)))),
     }, [panel.dot("delta", epsilon, Math.max(Math.exp(logDelta), panel.y.low))]);
     panel.hold(epsilon, `ε = ${text(state.epsilon)}`);
   }
@@ -144,8 +137,8 @@ export class Pictures {
     const early = Math.round(0.12 * ORDERS.length);
     panel.fill({
       level: panel.line([[panel.x.low, epsilon], [panel.x.high, epsilon]]),
-      divergence: panel.line(ORDERS.map((order, i) => [order, pair.divergences[i]])),
-      curve: panel.line(ORDERS.map((order, i) => [order, pair.converted(order, logDelta, pair.divergences[i])])),
+      divergence: panel.curve(ORDERS, pair.divergences),
+      curve: panel.curve(ORDERS, ORDERS.map((order, i) => pair.converted(order, logDelta, pair.divergences[i]))),
     }, [
       panel.label("divergence", panel.x.at(ORDERS[early]) + 8, panel.y.at(pair.divergences[early]) + 14, "D(α)"),
       panel.dot("renyi", state.order, divergence),
@@ -156,15 +149,17 @@ export class Pictures {
 
   drawTradeoff({ pair, epsilon, logDelta, true_positive_rate, state }) {
     const panel = this.of.tradeoff;
-    const curve = pair.rates.map((rate, i) => [rate, pair.misses[i]]);
-    const { real } = pair.law;
+    const { rates, misses, law: { real } } = pair;
     const rate = state.false_positive_rate;
+    const [steep, other] = [-Math.expm1(logDelta), -Math.expm1(pair.behind(epsilon))];
+    const flat = Math.exp(-epsilon);
     panel.fill({
-      ground: `${panel.line([...curve, [1, 0], [0, 0]])}Z`,
+      ground: `${panel.curve([...rates, 1, 0], [...misses, 0, 0])}Z`,
       guessing: panel.line([[0, 1], [1, 0]]),
-      real: real ? panel.line(real.rates.map((x, i) => [x, real.misses[i]])) : "",
-      curve: panel.line(curve),
-      touching: touching(panel, pair, epsilon, logDelta),
+      real: panel.curve(real?.rates, real?.misses),
+      curve: panel.curve(rates, misses),
+      // The two (epsilon, delta) lines, tangent to the trade-off curve from below.
+      touching: panel.line([[0, steep], [steep * flat, 0]]) + panel.line([[0, other * flat], [other, 0]]),
     }, [
       panel.label("guessing", panel.x.at(0.55) + 4, panel.y.at(0.45) - 6, this.words.guessing),
       panel.dot("tradeoff", rate, 1 - true_positive_rate),
@@ -183,8 +178,96 @@ export class Pictures {
   }
 }
 
-/** Return the two (epsilon, delta) lines, tangent to the trade-off curve from below. */
-function touching(panel, pair, epsilon, logDelta) {
-  const [steep, other] = [-Math.expm1(logDelta), -Math.expm1(pair.behind(epsilon))];
-  return panel.line([[0, steep], [steep * Math.exp(-epsilon), 0]]) + panel.line([[0, other * Math.exp(-epsilon)], [other, 0]]);
+/** One of the five panels: axes, title, curves and marks. */
+class Panel {
+  /** A drag anywhere in the panel moves its handle. */
+  constructor(svg, name, label) {
+    const { rect, defs, inside } = clipping();
+    this.clip = rect;
+    this.behind = el("g");
+    this.inside = el("g", inside);
+    this.marks = el("g", { class: "dp-marks" });
+    this.handle = el("g", { class: "dp-handle", "data-drag": name, role: "slider", tabindex: 0, "aria-label": label },
+      el("rect", { class: "dp-area" }), el("line", { class: "dp-here" }), ...pill());
+    this.group = el("g", { class: `dp-panel dp-at-${name}` }, defs, this.behind, this.inside, this.marks, this.handle);
+    svg.append(this.group);
+  }
+
+  place({ x, y, width, height }) {
+    this.sides = { left: x + MARGIN.left, right: x + width - MARGIN.right, top: y + MARGIN.above, bottom: y + height - MARGIN.below };
+    setAll(this.clip, area(this.sides));
+    setAll(this.handle.firstChild, area({ ...this.sides, bottom: this.sides.bottom + MARGIN.below - 16 }));
+  }
+
+  /** Draw axes of these spans with their labels; `bare` leaves out the ticks of y. */
+  frame([spanX, spanY], { title, x, y, bare = false }) {
+    const { left, right, top, bottom } = this.sides;
+    this.x = axis(spanX, left, right);
+    this.y = axis(spanY, bottom, top);
+    const turned = `translate(${left - 47} ${(top + bottom) / 2}) rotate(-90)`;
+    this.behind.replaceChildren(
+      ...grid(this.x, this.y, this.sides, written(spanX, (right - left) / 70), bare ? [] : written(spanY, (bottom - top) / 40)),
+      el("text", { class: "dp-title", x: left - 4, y: top - 14 }, title),
+      el("text", { class: "dp-scale", "text-anchor": "end", x: right, y: bottom + 37 }, x),
+      el("text", { class: "dp-scale", "text-anchor": "middle", transform: turned }, y),
+    );
+  }
+
+  /** Draw curves, by kind, inside the axes, and marks above them. */
+  fill(curves, marks = []) {
+    this.inside.replaceChildren(...Object.entries(curves).map(([kind, d]) => el("path", { class: `dp-${kind}`, d })));
+    this.marks.replaceChildren(...marks);
+  }
+
+  label(kind, x, y, words, more = {}) {
+    return el("text", { class: `dp-label dp-${kind}`, x, y, ...more }, words);
+  }
+
+  /** Return a dot at (x, y), moved to the edge if slightly outside; "" if far outside. */
+  dot(name, x, y) {
+    const { left, right, top, bottom } = this.sides;
+    const [across, up] = [this.x.at(x), this.y.at(y)];
+    if (!(across >= left - 1 && across <= right + 1 && up >= top - 1)) return "";
+    return el("circle", { class: `dp-dot dp-dot-${name}`, r: 5.5, cx: clamp(across, left, right), cy: clamp(up, top, bottom) });
+  }
+
+  /** Place the handle's line at a value of the x axis, with its label. */
+  hold(value, words) {
+    const { left, right, top, bottom } = this.sides;
+    const x = clamp(this.x.at(value), left, right);
+    const width = 8.2 * words.length + 18;
+    const centre = clamp(x, left + width / 2 - 30, right - width / 2 + 8);
+    pillAt([...this.handle.children].slice(1), { x1: x, x2: x, y1: top, y2: bottom }, [centre, bottom + 16], width, words);
+  }
+
+  /** Return the path through points [x, y], interrupted at values that are not finite. */
+  line(points) {
+    const parts = [[]];
+    for (const [x, y] of points) {
+      const place = [this.x.at(x), this.y.at(y)];
+      if (place.every(Number.isFinite)) parts.at(-1).push(place);
+      else parts.push([]);
+    }
+    return parts.map(straight).join("");
+  }
+
+  curve(xs = [], ys = []) {
+    return this.line(xs.map((x, i) => [x, ys[i]]));
+  }
+
+  /** Return vertical bars [from, to, foot, top] as one path. */
+  bars(all) {
+    return all.map(([from, to, foot, top]) => {
+      const [a, b, low, high] = [this.x.at(from), this.x.at(to), this.y.at(foot), this.y.at(top)].map((v) => v.toFixed(1));
+      return low === high ? "" : `M${a} ${low}V${high}H${b}V${low}Z`;
+    }).join("");
+  }
+}
+
+/** Return the labelled ticks of an axis as [value, text]. */
+function written({ low, high, log }, space) {
+  const room = Math.max(space, 2);
+  const all = ticks(log, low, high, room).filter(([, label]) => label);
+  const every = log ? Math.ceil(all.length / room) : 1;
+  return all.filter((_, i) => i % every === 0);
 }

@@ -1,26 +1,32 @@
-// Cache of epsilons, so that moving T, the budget or a drag back to old values needs no computation.
-import { STYLES } from "./accountants.js";
-import { FIELDS, keyOf, proved } from "./run.js";
+// Curves and epsilons of runs: by the browser's engine, with a cache, or by the server.
+import { ACCOUNTANTS, FIELDS, STYLES, keyOf, proved, runOf } from "./run.js";
 import { clamp, up } from "./numbers.js";
 
-const KEPT = 3000;
 // Number of intervals between the points of a curve.
 const PARTS = 40;
 
-export class Answers {
-  /** `changed` is called after improved results; `confirmation` requests other runs from the server. */
-  constructor(engine, later, confirmation, changed) {
-    this.engine = engine;
-    this.confirmation = confirmation;
-    this.later = later;
-    this.changed = changed;
-    this.kept = new Map();
+/** Map of at most `most` entries, which drops the oldest. */
+export class Cache extends Map {
+  constructor(most) {
+    super();
+    this.most = most;
   }
 
-  remember(key, value) {
-    this.kept.set(key, value);
-    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
-    return value;
+  set(key, value) {
+    super.set(key, value);
+    if (this.size > this.most) this.delete(this.keys().next().value);
+    return this;
+  }
+}
+
+export class Answers {
+  /** `changed` is called after improved results; `server` answers for other runs. */
+  constructor(engine, later, server, changed) {
+    this.engine = engine;
+    this.server = server;
+    this.later = later;
+    this.changed = changed;
+    this.cache = new Cache(3000);
   }
 
   /** Return the accountants to compute, always with PLD, which the main sentence uses. */
@@ -28,33 +34,42 @@ export class Answers {
     return [...new Set(["pld", ...run.shown])];
   }
 
+  /** Return the key of curves, before the accountant's name. */
+  static key(run, steps) {
+    return `${keyOf(run)}|${steps.length}|${steps.at(-1)}|`;
+  }
+
+  /** Return the curve of each accountant at these steps; those of several steps are drafts. RDP is computed only
+   * where PLD has null points, which it replaces, because it can be slower than PLD. */
+  bounds(run, steps, names) {
+    const key = Answers.key(run, steps);
+    const missing = names.filter((name) => !this.cache.has(key + name));
+    if (missing.length) {
+      const draft = steps.length > 1;
+      const found = this.engine.curves(run, steps, { accountants: missing, draft });
+      for (const name of missing) this.cache.set(key + name, found[name]);
+      if (found.pld && draft) this.complete(run, steps, found.pld);
+    }
+    const of = Object.fromEntries(names.map((name) => [name, this.cache.get(key + name)]));
+    return of.pld.upper.includes(null) && !of.rdp ? this.bounds(run, steps, [...names, "rdp"]) : of;
+  }
+
   /** Return curves up to a number of steps; unproved points of PLD are null. */
   curves(run, largest, names = Answers.named(run)) {
-    if (!proved(run)) return this.confirmation.curves(run, largest);
-    const key = `${keyOf(run)}|${largest}|`;
+    if (!proved(run)) return this.server.curves(run, largest);
     const steps = [...new Set(Array.from({ length: PARTS + 1 }, (_, i) => Math.round(largest ** (i / PARTS))))];
-    const missing = names.filter((name) => !this.kept.has(key + name));
-    if (missing.length) {
-      const found = this.engine.curves(run, steps, { accountants: missing, draft: true });
-      for (const name of missing) this.remember(key + name, found[name]);
-      if (found.pld) this.complete(run, steps, found.pld);
-    }
-    const open = this.kept.get(`${key}pld`).upper.includes(null);
-    // RDP replaces null points of PLD. It is computed only then, because it can be slower than PLD.
-    if (open && !names.includes("rdp")) return this.curves(run, largest, [...names, "rdp"]);
-    return { steps, of: Object.fromEntries(names.map((name) => [name, this.kept.get(key + name)])) };
+    return { steps, of: this.bounds(run, steps, names) };
   }
 
   /** Recompute null points of the draft in the worker, with more effort. */
   complete(run, steps, curve) {
-    const open = steps.flatMap((_, i) => (curve.upper[i] === null ? [i] : []));
+    const open = steps.filter((_, i) => curve.upper[i] === null);
     if (!open.length) return;
-    const question = { run, steps: open.map((i) => steps[i]) };
-    this.later.ask("curve", question, (found) => {
+    this.later.ask("curve", { run, steps: open }, (found) => {
       if (!found) return;
-      open.forEach((i, j) => {
-        curve.upper[i] = found.upper[j];
-        curve.lower[i] = found.lower[j];
+      open.forEach((T, j) => {
+        const i = steps.indexOf(T);
+        [curve.lower[i], curve.upper[i]] = [found.lower[j], found.upper[j]];
       });
       this.changed();
     });
@@ -62,15 +77,9 @@ export class Answers {
 
   /** Return both ends of each accountant at one T. */
   at(run, T = run.T, names = Answers.named(run)) {
-    if (!proved(run)) return this.confirmation.at(run, T);
-    const key = (name) => `${keyOf(run)}@${T}|${name}`;
-    const missing = names.filter((name) => !this.kept.has(key(name)));
-    const found = missing.length ? this.engine.curves(run, [T], { accountants: missing }) : {};
-    for (const name of missing) this.remember(key(name), { lower: found[name].lower?.[0] ?? null, upper: found[name].upper[0] });
-    if (this.kept.get(key("pld"))?.upper === null && !names.includes("rdp")) {
-      return this.at(run, T, [...names, "rdp"]);
-    }
-    return Object.fromEntries(names.map((name) => [name, this.kept.get(key(name))]));
+    if (!proved(run)) return this.server.at(run, T);
+    const all = Object.entries(this.bounds(run, [T], names));
+    return Object.fromEntries(all.map(([name, { lower, upper }]) => [name, { lower: lower?.[0] ?? null, upper: upper[0] }]));
   }
 
   /** Return the noise at which PLD has this epsilon at T, rounded up so that epsilon is not exceeded. */
@@ -122,4 +131,72 @@ export function reached({ steps, of, stairs }, name, budget) {
     last = [steps[i], epsilon];
   }
   return Infinity;
+}
+
+const MOST = 1e7;
+// Milliseconds after which an answer counts as lost with its connection.
+const PATIENCE = 60_000;
+
+/** Questions to the server, one at a time, about runs that the browser's engine does not cover. */
+export class Server {
+  /** `send(question)` sends a question to the server, whose answer is later passed to `take`. */
+  constructor(send, changed) {
+    this.send = send;
+    this.changed = changed;
+    this.cache = new Cache(60);
+    this.waiting = false;
+    this.since = 0;
+    this.id = Date.now();
+    this.held = false;
+    this.last = { steps: [1], of: {}, asked: true };
+  }
+
+  ask(question) {
+    const lost = performance.now() - this.since > PATIENCE;
+    if ((this.waiting && !lost) || !this.send) return false;
+    this.waiting = true;
+    this.since = performance.now();
+    this.id += 1;
+    this.send({ ...question, id: this.id });
+    return true;
+  }
+
+  /** Store an answer of the server; the same answer may arrive repeatedly. */
+  take(answer) {
+    if (answer.id !== this.id || !this.waiting) return;
+    this.waiting = false;
+    if (answer.kind === "curves") {
+      // JSON has Infinity as a string.
+      const ends = (all) => all && all.map((x) => (x === null ? null : Number(x)));
+      const of = Object.fromEntries(Object.entries(answer.of).map(([name, one]) => [name, { lower: ends(one.lower), upper: ends(one.upper) }]));
+      this.cache.set(answer.key, { ...answer, of, asked: true });
+    }
+    this.changed();
+  }
+
+  /** Return curves up to a number of steps; until they arrive, the last curves, marked stale.
+   * Except during a drag, T is among the steps. */
+  curves(run, largest) {
+    const most = Math.min(largest, MOST);
+    const key = `${keyOf(run)}|${most}`;
+    const have = this.cache.get(key);
+    const known = have && run.shown.every((name) => have.of[name] || have.refusals?.[name]);
+    const exact = have && (have.steps.includes(run.T) || run.T > have.steps.at(-1));
+    if (!have?.refused && !(known && (this.held || exact))) {
+      this.ask({ kind: "curves", key, run: runOf(run), shown: run.shown, largest: most });
+    }
+    if (have && !have.refused) this.last = have;
+    return have ?? { ...this.last, stale: true };
+  }
+
+  /** Return both ends at one T, by monotonicity: upper of the next step, lower of the one before. */
+  at(run, T) {
+    const found = [...this.cache.values()].reverse().find((one) => one.key.startsWith(`${keyOf(run)}|`));
+    if (!found) return {};
+    const { steps, of } = found;
+    const after = steps.findIndex((step) => step >= T);
+    const before = after < 0 ? steps.length - 1 : steps[after] === T ? after : after - 1;
+    const names = ACCOUNTANTS.filter((name) => of[name]);
+    return Object.fromEntries(names.map((name) => [name, { upper: of[name].upper[after] ?? null, lower: of[name].lower?.[before] ?? null }]));
+  }
 }

@@ -1,8 +1,8 @@
 // Labels without overlap: values at the T line, and names at the ends of curves.
-import { ACCOUNTANTS, STYLES } from "./accountants.js";
 import { least } from "./answers.js";
-import { bound } from "./numbers.js";
-import { apart, el, widthOf } from "./shapes.js";
+import { bound, clamp } from "./numbers.js";
+import { ACCOUNTANTS, STYLES } from "./run.js";
+import { apart, el, point, widthOf } from "./shapes.js";
 
 /** Return the values at the T line. As curves rise, values above PLD are placed left of the line and above
  * their dots, PLD and lower values right of it and below: no number covers a curve. */
@@ -19,17 +19,15 @@ export function values(run, view, words) {
     return end > 0 ? [[name, end]] : [];
   });
   if (view.pinned) standing.push(["pinned", least(view.pinned.ends).value]);
-  const dots = standing.map(([name, value]) => {
+  const dots = standing.flatMap(([name, value]) => {
     const y = frame.y(run, value);
     const off = y < top || value === Infinity;
     const sign = `${off ? "↑ " : ""}${STYLES[name].approximation ? "≈ " : ""}`;
     const item = { name, y, off, words: `${sign}${bound(value)}${name === "pinned" ? " ◌" : ""}` };
-    const aside = value > ceiling && x - left > (small ? 60 : 76);
     // Values off the scale are still ordered.
-    if (aside) above.push({ ...item, want: off ? top + 10 - 1e-6 * Math.min(value, 1e6) : y - 12 });
-    else below.push({ ...item, want: name === "pld" ? y + 20 : Math.min(Math.max(y, top + 10), bottom) });
-    const place = { d: STYLES[name].outline, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` };
-    return off || y > bottom ? "" : el("path", { class: `dp-dot ${STYLES[name].classes}`, ...place });
+    if (value > ceiling && x - left > (small ? 60 : 76)) above.push({ ...item, want: off ? top + 10 - 1e-6 * Math.min(value, 1e6) : y - 12 });
+    else below.push({ ...item, want: name === "pld" ? y + 20 : clamp(y, top + 10, bottom) });
+    return off || y > bottom ? [] : [el("path", { class: `dp-dot ${STYLES[name].classes}`, d: STYLES[name].outline, transform: `translate(${point(x, y)})` })];
   });
   const gap = small ? 17 : 19;
   raised(above, gap, top + 10, bottom - 6);
@@ -39,7 +37,7 @@ export function values(run, view, words) {
   const lowest = Math.max(top, ...below.map((item) => item.at));
   const hinted = !view.touched && !view.found.asked && !small && standing.length && lowest + 34 < bottom && x < width - 150;
   const hint = hinted ? [el("text", { class: "dp-hint", x: x + 16, y: Math.min(lowest + 30, bottom - 8) }, words.pull)] : [];
-  return [...dots.filter(Boolean), ...texts.flat(), ...hint];
+  return [...dots, ...texts.flat(), ...hint];
 }
 
 /** Return a value beside the T line, with a leader line to a distant dot. */
@@ -60,7 +58,7 @@ export function names(run, { frame, found }, { code }) {
     if (!end) continue;
     const [x, y] = end;
     const room = widthOf(STYLES[name].label[code], frame.box.named) + 10;
-    if (y <= top) tops.push({ name, want: Math.min(Math.max(x, left + 20), right - 10), room });
+    if (y <= top) tops.push({ name, want: clamp(x, left + 20, right - 10), room });
     else sides.push({ name, want: Math.min(y, bottom), y });
   }
   const label = (name, x, y, anchor) => el("text", { class: `dp-name ${STYLES[name].classes}`, x, y, "text-anchor": anchor }, STYLES[name].label[code]);
@@ -82,7 +80,7 @@ function ending(run, frame, found, name) {
     if (!(epsilon > 0)) continue;
     const x = frame.x(found.steps[i]);
     const y = epsilon === Infinity ? -1e4 : frame.y(run, epsilon);
-    const share = last ? (edge, a, b) => (edge - a) / (b - a) : () => 0;
+    const share = (edge, a, b) => (edge - a) / (b - a);
     if (y < top && x <= right) return [last ? last[0] + share(top, last[1], y) * (x - last[0]) : x, top];
     if (x > right) return last && [right, last[1] + share(right, last[0], x) * (y - last[1])];
     last = [x, y];
@@ -92,11 +90,12 @@ function ending(run, frame, found, name) {
 
 /** Place labels upwards from the lowest, so that no number moves below its own curve. */
 function raised(items, gap, low, high) {
-  items.sort((a, b) => a.want - b.want);
+  items.sort((a, b) => b.want - a.want);
   let most = Infinity;
-  for (const item of [...items].reverse()) {
+  for (const item of items) {
     item.at = Math.min(item.want, most);
     most = item.at - gap;
   }
-  if (items.length && items[0].at < low) apart(items, gap, low, high);
+  if (items.length && items.at(-1).at < low) apart(items, gap, low, high);
+  else items.reverse();
 }

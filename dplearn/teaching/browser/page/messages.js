@@ -12,8 +12,8 @@ export const SHARED = {
   members: ["100 people in the data", "数据中的 100 人"], others: ["100 people not in it", "不在其中的 100 人"],
   found: ["identified", "被认出"], accused: ["wrongly accused", "被误指"],
   unread: [
-    (parts) => `We could not read ${parts.join(", ")} in the link, so this is not what it was meant to show.`,
-    (parts) => `链接中未读懂 ${parts.join("，")}，所以这里不是它要显示的内容。`,
+    (parts) => (parts.length ? `We could not read ${parts.join(", ")} in the link, so this is not what it was meant to show.` : ""),
+    (parts) => (parts.length ? `链接中未读懂 ${parts.join("，")}，所以这里不是它要显示的内容。` : ""),
   ],
   share: [(value) => `${digits(100 * value, 12)} percent`, (value) => `百分之 ${digits(100 * value, 12)}`],
 };

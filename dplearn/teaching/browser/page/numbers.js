@@ -21,19 +21,15 @@ export const power = (exponent) => {
   return `10${exponent < 0 ? "⁻" : ""}${raised}`;
 };
 
-/** Return a number with its digits grouped in threes if it has more than four. */
-const spaced = (number) => {
-  const [whole, part] = number.split(".");
-  const parted = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole;
-  return part ? `${parted}.${part}` : parted;
-};
+// Digits are grouped in threes if there are more than four before the point.
+const GROUPS = new Intl.NumberFormat("en", { useGrouping: "min2", maximumSignificantDigits: 12 });
 
 /** Return a number for a sentence, unrounded, because proofs hold for this number only. */
 export const text = (x) => {
   if (x === Infinity) return "∞";
   if (x === 0) return "0";
   if (x < 0) return `−${text(-x)}`;
-  if (x < 1e7 && x >= 1e-3) return spaced(String(Number(x.toPrecision(12))));
+  if (x < 1e7 && x >= 1e-3) return GROUPS.format(digits(x, 12)).replaceAll(",", "\u202f");
   const exponent = Math.floor(Math.log10(x) + 1e-12);
   const mantissa = Number((x / 10 ** exponent).toPrecision(12));
   return mantissa === 1 ? power(exponent) : `${mantissa}·${power(exponent)}`;
@@ -55,13 +51,11 @@ export const people = (share) => text(share > 0.998 && share < 1 ? Math.min(up(1
 
 // Digits grouped in threes by one kind of separator; a decimal comma is invalid.
 const GROUPED = /^[1-9]\d{0,2}(?:([ \u202f\u00a0'’,])\d{3})(?:\1\d{3})*(?:\.\d*)?$/;
-const NUMBER = /^([-+]?(?:\d+\.?\d*|\.\d+))(?:e([-+]?\d+))?$|^(?:(.+?)[×·*])?10(?:\^|\*\*)([-+]?\d+)$/i;
-const FACTOR = /^(?:\d+\.?\d*|\.\d+)$/;
+const NUMBER = /^([-+]?(?:\d+\.?\d*|\.\d+))(?:e([-+]?\d+))?$|^(?:(\d+\.?\d*|\.\d+)\s*[×·*])?10(?:\^|\*\*)([-+]?\d+)$/i;
 
 const plain = (part) => {
   const [, mantissa, exponent = "0", factor = "1", power] = NUMBER.exec(GROUPED.test(part) ? part.replace(/[^\d.]/g, "") : part) ?? [];
-  if (mantissa) return Number(`${mantissa}e${exponent}`);
-  return power && FACTOR.test(factor.trim()) ? Number(`${factor.trim()}e${power}`) : NaN;
+  return Number(mantissa ? `${mantissa}e${exponent}` : `${factor}e${power}`);
 };
 
 /** Parse typed text such as 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN for invalid text such as 1,5. */
@@ -72,8 +66,7 @@ export const read = (typed) => {
   return more.length || bottom === 0 ? NaN : (top / bottom) * (bare.endsWith("%") ? 0.01 : 1);
 };
 
-// Fields that drags, keys and addresses set: display, range checks, and changes.
-
+// Fields that drags, keys and addresses set.
 const SHARES = ["rate", "sample_rate", "false_positive_rate"];
 
 /** Formats of a number: displayed, in an input field, and for screen readers. */
@@ -81,14 +74,12 @@ export const shown = (name, value) => (SHARES.includes(name) ? percent : text)(v
 export const typed = (name, value) => (SHARES.includes(name) ? `${digits(100 * value, 12)} %` : String(value));
 export const heard = (words, name, value) => (SHARES.includes(name) ? words.share(value) : String(value));
 
-/** Return the error message for an invalid typed number. */
 export const refusal = (code, label, name, { ends: [low, high], whole }) => {
   const [from, to] = [low, high].map((end) => shown(name, end));
   if (code === "zh") return `“${label}”应为 ${from} 到 ${to} 的${whole ? "整数" : "数"}，小数点用“.”`;
   return `${label} is ${whole ? "a whole number" : "a number"} from ${from} to ${to}, with a point for decimals`;
 };
 
-/** Return the valid value of a field nearest to a number. */
 export const nearest = ({ ends, whole }, value) => clamp(whole ? Math.round(value) : value, ...ends);
 
 /** Return the state of an address, and its invalid or unknown fields as `unread`. A field has `ends`, `options`
@@ -110,7 +101,6 @@ export function opened(address, fields) {
   return { state, unread: unread.slice(0, 5) };
 }
 
-/** Return the address of a state: the fields that differ from their start values. */
 export const queryOf = (state, fields) => {
   const moved = Object.entries(fields).filter(([name, { start }]) => state[name] !== start);
   return new URLSearchParams(moved.map(([name, { key = name }]) => [key, String(state[name])]));
@@ -126,40 +116,31 @@ export const pressed = (field, value, way, large) => {
   return nearest(field, Number((value + way * unit).toPrecision(6)));
 };
 
-/** Return a number after a drag by `pixels`. */
 export const dragged = (field, from, pixels) => {
   const [low, high] = field.ends;
   const to = field.even ? from + ((high - low) * pixels) / 400 : from * 10 ** (pixels / field.pixels);
   return digits(nearest(field, to), field.digits);
 };
 
-// Round numbers, for axes.
-
 /** Return a round number >= x (way 1) or <= x (way -1). */
 export const nice = (x, way, mantissas = [1, 2, 5, 10]) => {
   const unit = 10 ** Math.floor(Math.log10(x) + 1e-12);
   if (way > 0) return unit * mantissas.find((m) => m * unit >= x * (1 - 1e-9));
-  return unit * [...mantissas].reverse().find((m) => m * unit <= x * (1 + 1e-9));
+  return unit * mantissas.findLast((m) => m * unit <= x * (1 + 1e-9));
 };
 
-/** Return the ticks from low to high as [value, whether it has a label].
- * @returns {[number, boolean][]} */
-export function ticks(log, low, high, room) {
+/** Return the ticks from low to high as [value, label], with an empty label for minor ones. */
+export function ticks(log, low, high, room, label = text) {
   if (!log) {
     const step = nice((high - low) / room, 1);
     const first = Math.ceil(low / step - 1e-9);
     const count = Math.floor(high / step + 1e-9) - first + 1;
-    return Array.from({ length: count }, (_, i) => [Number(((first + i) * step).toPrecision(6)), true]);
+    return Array.from({ length: count }, (_, i) => Number(((first + i) * step).toPrecision(6))).map((value) => [value, label(value)]);
   }
   const decades = Math.log10(high / low);
-  /** @type {[number, boolean][]} */
-  const all = [];
-  for (let k = Math.floor(Math.log10(low) + 1e-9); k <= Math.ceil(Math.log10(high)); k++) {
-    for (const mantissa of decades > 6 ? [1] : [1, 2, 5]) {
-      const value = Number((mantissa * 10 ** k).toPrecision(3));
-      const inside = value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9);
-      if (inside) all.push([value, mantissa === 1 || decades < 1.7]);
-    }
-  }
-  return all;
+  const first = Math.floor(Math.log10(low) + 1e-9);
+  const powers = Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, i) => 10 ** (first + i));
+  const marks = powers.flatMap((power) => (decades > 6 ? [1] : [1, 2, 5]).map((m) => ({ m, value: Number((m * power).toPrecision(3)) })));
+  const inside = marks.filter(({ value }) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
+  return inside.map(({ m, value }) => [value, m === 1 || decades < 1.7 ? label(value) : ""]);
 }

@@ -1,137 +1,123 @@
 // Page of epsilon against T; `mount` draws it into a node.
-import { ACCOUNTANTS, STYLES, register } from "./accountants.js";
-import { Answers, least, reached } from "./answers.js";
-import { copied, python } from "./files.js";
-import { Frame } from "./frame.js";
-import { Drag } from "./drag.js";
-import { markup } from "./markup.js";
-import { Confirmation } from "./confirmation.js";
-import { bound, clamp } from "./numbers.js";
+import { Answers, Server, least, reached } from "./answers.js";
+import { button, escaped, italics, number, select } from "./html.js";
+import { MESSAGES } from "./messages.js";
+import { bound, clamp, digits, pressed } from "./numbers.js";
 import { People } from "./people.js";
-import { Picture } from "./picture.js";
-import { FIRST, OWN, changed, fromAddress, keyOf, pinned, proved, runOf, valueOf, written } from "./run.js";
+import { Frame, Picture } from "./picture.js";
+import { ACCOUNTANTS, FIELDS, FIRST, OWN, STYLES, changed, fromAddress, keyOf, pinned, proved, python, register, runOf, valueOf, written } from "./run.js";
 import { widthOf } from "./shapes.js";
 import { lastingKey, writeText } from "./text.js";
 import { View, mounting } from "./view.js";
-import { MESSAGES } from "./messages.js";
-import { askLater } from "./worker.js";
+import { answering, askLater } from "./worker.js";
 
 // Milliseconds without input before the page requests a confirmation from the library.
 const QUIET = 4000;
 // Largest number of steps for the proof of how many steps a budget allows.
 const LIMIT = 1e7;
+// Relative change of epsilon per key press on the curve; a large step is five of these.
+const STEP = 0.02;
 
-/** Actions of the buttons; false means that the run is unchanged. */
+/** Actions of the buttons, which return the new run, if any. */
 const ACTIONS = {
-  units(page) {
-    const { run } = page;
-    page.run = run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"));
-  },
-  noise_multiplier(page) {
-    page.change("noise_multiplier", page.answers.noise(page.run, page.run.T, page.run.budget));
+  units: ({ run }) => (run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"))),
+  pin: ({ run }) => ({ ...run, pin: run.pin ? null : pinned(run) }),
+  logEpsilon: ({ run }) => ({ ...run, logEpsilon: !run.logEpsilon }),
+  noise_multiplier: ({ run, answers }) => changed(run, "noise_multiplier", answers.noise(run, run.T, run.budget)),
+  go({ run, lasting, view }) {
+    const found = lasting?.key === lastingKey(run) && lasting.all.find((one) => one.name === "pld");
+    const steps = found ? found.steps : Math.floor(reached(view.found, "pld", run.budget) ?? 0);
+    return steps >= 1 && steps < Infinity ? changed(run, "T", steps) : run;
   },
   prove(page) {
     page.wanted = "prove";
     revealed();
+    return page.run;
   },
-  pin(page) {
-    page.run = { ...page.run, pin: page.run.pin ? null : pinned(page.run) };
-  },
-  logEpsilon(page) {
-    page.run = { ...page.run, logEpsilon: !page.run.logEpsilon };
-    page.framed();
-  },
-  go(page) {
-    const found = page.lasting?.key === lastingKey(page.run) && page.lasting.all.find((one) => one.name === "pld");
-    const steps = found ? found.steps : Math.floor(reached(page.view.found, "pld", page.run.budget) ?? 0);
-    if (steps >= 1 && steps < Infinity) page.change("T", steps);
-  },
-  python(page, node) {
-    return copied(node, python(page.run), page.words.copied);
-  },
+  python: ({ run, words }, node) => void copied(node, python(run), words.copied),
 };
 
-/** The page: `engine` computes bounds, `accountants` are those of the registry (name, kind, label, symbol,
- * about), `source` is the text of a function that creates the engine in a worker, `published` are printed values, `presets` published runs.
- * With a server, `send(question)` sends it a question, and `kinds` are its mechanisms and samplings. */
+/** The page: `engine` computes bounds, `accountants` are those of the registry (name, kind, label, symbol, about),
+ * `source` is the text of a function that creates the engine in a worker, `published` are printed values, `presets`
+ * published runs. With a server, `send(question)` sends it a question, and `kinds` are its mechanisms and samplings. */
 class Page extends View {
   constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null }) {
-    super(root);
+    super(root, MESSAGES);
     register(accountants, engine, send);
     this.kinds = kinds;
     this.engine = engine;
     this.published = published;
     this.presets = presets;
+    this.fields = FIELDS;
     this.touched = false;
-    this.later = askLater(engine, source);
-    this.confirmation = new Confirmation(send, () => {
-      this.schedule();
-      this.rest();
-    });
-    this.answers = new Answers(engine, this.later, this.confirmation, () => this.schedule());
+    this.later = askLater(answering, source && `(${source})()`, engine);
+    this.server = new Server(send, () => this.renew());
+    this.answers = new Answers(engine, this.later, this.server, () => this.schedule());
     this.frame = new Frame(this.answers);
+    const { frame } = this;
+    const epsilonAt = (y) => frame.atY(this.run, y);
+    this.grips = {
+      T: { at: () => [frame.x(this.run.T), null], move: (x) => this.change("T", digits(frame.atX(x), 3)) },
+      budget: { at: () => [null, frame.y(this.run, this.run.budget)], move: (x, y) => this.change("budget", digits(epsilonAt(y), 3)) },
+      curve: {
+        at: () => [null, frame.y(this.run, this.epsilon())],
+        move: (x, y) => this.pull(this.run.T, epsilonAt(y)),
+        press: (way, large) => this.lift(way, large),
+      },
+      pull: { move: (x, y) => this.pull(Math.round(frame.atX(x)), epsilonAt(y)) },
+    };
     this.start("epsilon", language);
     // Streamlit shows the state of the connection in this attribute.
-    this.server = new MutationObserver(() => this.schedule());
+    this.connection = new MutationObserver(() => this.schedule());
     const state = document.querySelector("[data-test-connection-state]");
-    if (state) this.server.observe(state, { attributes: true });
+    if (state) this.connection.observe(state, { attributes: true });
   }
 
-  /** Build all nodes in one language. */
-  speakIn(language) {
-    this.words = MESSAGES[language] ?? MESSAGES.en;
+  build() {
     this.fill(markup(this.words, this.presets, this.kinds), ".dp-plot");
     this.picture = new Picture(this.words);
     this.svg = this.picture.svg;
     this.find(".dp-plot").prepend(this.svg);
     this.people = new People(this.find(".dp-crowd"), this.words);
-    this.drag = new Drag(this.body, this);
-    this.buttons = Object.fromEntries([...this.body.querySelectorAll("[data-do]")].map((node) => [node.dataset.do, node]));
+    this.buttons = Object.fromEntries(this.all("[data-do]").map((node) => [node.dataset.do, node]));
     // The event toggle does not bubble.
     this.find(".dp-more").addEventListener("toggle", () => this.schedule());
-    this.renew();
   }
 
-  /** Set the run and the unread fields from an address. */
-  open(asked) {
-    const { run, unread } = fromAddress(asked, this.kinds);
-    this.run = run;
-    this.unread = unread;
-    this.framed();
+  open(address) {
+    Object.assign(this, fromAddress(address, this.kinds));
+    this.fitAxes();
   }
 
-  /** Apply new data from the server: an answer, the language, and the kinds of runs. */
   update({ answer, language, kinds }) {
     this.kinds = kinds;
     super.update({ language });
-    if (answer && answer.id === this.confirmation.id) {
-      if (answer.kind !== "curves") this.confirm(answer);
-      this.confirmation.take(answer);
-    }
+    if (answer?.id !== this.server.id) return;
+    if (answer.kind !== "curves") this.confirm(answer);
+    this.server.take(answer);
   }
 
-  /** Store whether the library agrees with the drawn bracket; its numbers replace a different or missing
-   * bracket. */
-  confirm({ key, agrees = null, lower, upper, T }) {
+  /** Store whether the library agrees with the drawn bracket; its numbers replace a different or missing bracket. */
+  confirm({ key, agrees = null, lower, upper }) {
     const decided = upper !== undefined && proved(this.run);
     this.confirmed = { key, agrees: decided ? (agrees ?? true) : null };
-    if (decided && !agrees) this.answers.remember(`${key.split("@")[0]}@${T}|pld`, { lower, upper });
+    if (decided && !agrees) this.answers.cache.set(`${key}pld`, { lower: [lower], upper: [upper] });
   }
 
   /** Send a question to the library; a confirmation only without a drag in progress. */
   askLibrary(kind) {
-    const { run, confirmation } = this;
+    const { run, server } = this;
     const { pld } = this.view.ends;
-    const key = `${keyOf(run)}@${run.T}`;
+    const key = Answers.key(run, [run.T]);
     const quiet = kind === "confirm";
     if (quiet && (document.hidden || this.drag.held || this.confirmed?.key === key || !proved(run))) return;
-    const drawn = proved(run) && pld.upper !== null ? { lower: pld.lower, upper: pld.upper } : {};
-    if (confirmation.ask({ kind, key, run: runOf(run), shown: run.shown, records: run.N, language: this.words.code, ...drawn })) this.wanted = null;
+    const drawn = proved(run) && pld.upper !== null ? pld : {};
+    if (server.ask({ kind, key, run: runOf(run), shown: run.shown, records: run.N, language: this.words.code, ...drawn })) this.wanted = null;
   }
 
   end() {
     super.end();
-    this.server.disconnect();
+    this.connection.disconnect();
     clearTimeout(this.confirming);
     this.later.end();
   }
@@ -156,6 +142,10 @@ class Page extends View {
     this.touched = true;
   }
 
+  value(name) {
+    return valueOf(this.run, name);
+  }
+
   change(name, value) {
     this.run = changed(this.run, name, value);
     this.unread = [];
@@ -167,6 +157,13 @@ class Page extends View {
     this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
   }
 
+  /** Move the curve by a key; change the noise at least by one key step. */
+  lift(way, large) {
+    const before = this.run.noise_multiplier;
+    this.pull(this.run.T, this.epsilon() * (1 + STEP * way * (large ? 5 : 1)));
+    if (this.run.noise_multiplier === before) this.change("noise_multiplier", pressed(FIELDS.noise_multiplier, before, -way, false));
+  }
+
   epsilon() {
     return least(this.answers.at(this.run)).value;
   }
@@ -174,10 +171,11 @@ class Page extends View {
   act(button) {
     const { chip, do: name } = button.dataset;
     const { run } = this;
-    if (chip) {
-      const shown = ACCOUNTANTS.filter((one) => run.shown.includes(one) !== (one === chip));
-      if (shown.length) this.run = { ...run, shown };
-    } else if (ACTIONS[name](this, button) === false) return;
+    const shown = ACCOUNTANTS.filter((one) => run.shown.includes(one) !== (one === chip));
+    const next = chip ? { ...run, shown: shown.length ? shown : run.shown } : ACTIONS[name](this, button);
+    if (!next) return;
+    this.run = next;
+    if (name === "logEpsilon") this.fitAxes();
     this.renew();
   }
 
@@ -191,24 +189,21 @@ class Page extends View {
       const suited = name === "sampling" ? { adjacency: this.kinds.natural[value] } : {};
       this.run = { ...this.run, [name]: value, ...suited };
       this.unread = [];
-      this.framed();
+      this.fitAxes();
     }
     this.renew();
   }
 
-  /** Set the axes for the run in view. */
-  framed() {
+  fitAxes() {
     this.frame.span = this.frame.suiting(this.run);
   }
 
   draw() {
-    const { frame, answers, drag } = this;
-    if (drag.held && !drag.held.still) frame.grow(this.run);
-    const { run } = this;
-    this.confirmation.held = Boolean(drag.held);
-    const view = { frame, touched: this.touched };
-    view.found = answers.curves(run, frame.largest(run));
-    view.ends = answers.at(run, run.T);
+    const { frame, answers, run, drag: { held } } = this;
+    // Handles that convert pixels by the axis of epsilon keep it fixed.
+    if (held && (!held.grip || held.name === "T")) frame.grow(run);
+    this.server.held = Boolean(held);
+    const view = { frame, touched: this.touched, found: answers.curves(run, frame.largest(run)), ends: answers.at(run) };
     view.best = least(view.ends);
     // Status of this run for all texts: "known", "asked" or "refused".
     const waits = view.found.asked && !view.ends[view.best.name];
@@ -233,14 +228,14 @@ class Page extends View {
 
   rest() {
     clearTimeout(this.confirming);
-    if (this.confirmation.send) this.confirming = setTimeout(() => this.askLibrary("confirm"), QUIET);
+    if (this.server.send) this.confirming = setTimeout(() => this.askLibrary("confirm"), QUIET);
     super.rest();
   }
 
   /** Set the axes, request the steps within the budget, and write the address. */
   rested() {
     const { run } = this;
-    if (!this.frame.holds(run)) this.framed();
+    if (!this.frame.holds(run)) this.fitAxes();
     const key = lastingKey(run);
     const names = Answers.named(run).filter((name) => !STYLES[name].approximation);
     if (proved(run) && this.lasting?.key !== key) {
@@ -249,7 +244,7 @@ class Page extends View {
         this.schedule();
       });
     }
-    this.place.write(written(run));
+    this.writeAddress(written(run));
     const state = written({ ...run, shown: FIRST, logEpsilon: false, pin: null });
     this.preset = this.presets.find(({ query }) => written(fromAddress(query, this.kinds).run) === state);
     this.find("[name=preset]").value = this.preset ? this.preset.query || "here=10000" : "";
@@ -257,36 +252,30 @@ class Page extends View {
     this.schedule();
   }
 
+  /** Show the attacker's true positive rate; until the worker's answer, the old one, pale and without text. */
   attack() {
     const { run, view } = this;
     const key = `attack ${keyOf(run)} ${run.T} ${run.rate}`;
-    const { kept } = this.answers;
+    const { answers: { cache }, view: { best: { value } } } = this;
     const able = proved(run);
-    if (!able) this.true_positive_rate = view.status === "known" ? promised(view.best.value, run) : undefined;
-    if (kept.has(key)) this.true_positive_rate = kept.get(key);
-    // Until the new answer arrives, show the old one, pale and without text.
-    const stale = able && !kept.has(key);
+    if (!able) this.true_positive_rate = view.status === "known" && value < Infinity ? this.engine.rateBound(value, run.delta, run.rate) : undefined;
+    if (cache.has(key)) this.true_positive_rate = cache.get(key);
+    const stale = able && !cache.has(key);
     this.find(".dp-people").classList.toggle("dp-stale", stale);
     const share = this.true_positive_rate;
     this.people.show(share, run.rate);
     const known = !stale && share !== undefined;
-    this.write(".dp-finds", known ? this.words.finds(share, run.rate) : "…");
+    this.write(".dp-finds", known ? this.words.finds(share) : "…");
     this.write(".dp-note", known && share !== null ? this.words.right(share / run.rate) : "");
     if (!stale) return;
-    this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (share) => {
-      this.answers.remember(key, share);
+    this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (found) => {
+      cache.set(key, found);
       this.schedule();
     });
   }
 }
 
 export const mount = mounting(Page);
-
-/** Return the bound on the true positive rate from epsilon and delta; undefined for infinite epsilon. */
-function promised(epsilon, { delta, rate }) {
-  if (epsilon === Infinity) return undefined;
-  return Math.min(Math.exp(epsilon) * rate + delta, 1 - Math.exp(-epsilon) * (1 - delta - rate));
-}
 
 /** Scroll to the details that the server draws below the page. */
 function revealed(tries = 600) {
@@ -295,4 +284,59 @@ function revealed(tries = 600) {
   // Repeat until the heading reaches the upper half, because the server draws it part by part.
   part?.scrollIntoView({ block: "start", behavior: "smooth" });
   if (tries) setTimeout(revealed, 100, (part ? Math.min(tries, 100) : tries) - 1);
+}
+
+/** Copy a text and confirm it briefly on the button; if copying is not allowed, show the text. */
+async function copied(node, content, done) {
+  const before = node.textContent;
+  try {
+    await navigator.clipboard.writeText(content);
+    node.textContent = done;
+    setTimeout(() => (node.textContent = before), 1500);
+  } catch {
+    prompt("", content);
+  }
+}
+
+/** Return the HTML of the page, without its numbers. */
+function markup(words, presets, kinds) {
+  const sentence = (said) => italics(said).replace(/\{(\w+)\}/g, (whole, name) => (name in FIELDS ? number(words, name, words.names[name]) : whole));
+  /** Return a list of the server's kinds of runs, or the name of the only kind. */
+  const choice = (name) => {
+    const all = Object.entries(kinds[name]);
+    return all.length < 2 ? words.own[name] : select(name, words.kinds[name], all);
+  };
+  const proof = Object.keys(kinds.sampling).length > 1 ? button("prove", words.prove, 'class="dp-prove"') : "";
+  const sampled = `<span class="dp-rate"><span class="dp-rate-0"></span>{sample_rate}<span class="dp-rate-1"></span></span><span class="dp-counts">${words.byCounts}</span>`;
+  const run = sentence(words.sentence.replace("{unit}", '<span class="dp-unit"></span>').replace("{sampling}", `${sampled}{units}`)).replace("{units}", button("units", "⇄", 'class="dp-units"') + (words.code === "zh" ? "\u2060" : ""));
+  const published = select("preset", words.preset, [["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);
+  const chips = ACCOUNTANTS.map((name) => `<button type="button" class="dp-chip ${STYLES[name].classes}" data-chip="${name}" title="${escaped(STYLES[name].about[words.code])}">
+    <svg viewBox="-8 -8 16 16" aria-hidden="true"><path d="${STYLES[name].outline}"/></svg>${escaped(STYLES[name].label[words.code])}</button>`).join("");
+  return `<div class="dp" lang="${words.code}">
+<header class="dp-top"><h2>${words.title}</h2>${published}
+ <span class="dp-tools">${button("pin", "")}${button("language", words.other, 'class="dp-language"')}</span></header>
+<p class="dp-unread" role="status"></p>
+<section class="dp-say">
+ <p class="dp-sentence">${run}</p>
+ <div class="dp-answer"><div class="dp-eps"><i>ε</i> <span class="dp-le">≤</span> <output></output></div>
+  <div class="dp-proof"><span class="dp-tick" aria-hidden="true"></span> <span class="dp-proved"></span></div><p class="dp-pinned"></p>${proof} <p class="dp-away" role="status"></p></div>
+ <p class="dp-plain"></p><p class="dp-claimed"></p>
+</section>
+<section class="dp-figure">
+ <div class="dp-plot"><div class="dp-axisbuttons">${button("logEpsilon", "", `class="dp-logy" aria-label="ε: ${words.log} / ${words.linear}"`)}</div></div>
+ <p class="dp-budget">${sentence(words.lasts).replace("{go}", button("go", "", 'class="dp-go"'))}</p>
+ <div class="dp-chips">${chips}</div>
+ <p class="dp-printed-list"></p>
+ <p class="dp-assumed">${choice("mechanism")} ${choice("sampling")} ${select("adjacency", words.kinds.adjacency, Object.entries(words.adjacencies))}</p>
+</section>
+<aside class="dp-people">
+ <div class="dp-crowd"></div>
+ <p class="dp-attack">${sentence(words.attacker)}<span class="dp-finds"></span></p>
+</aside>
+<details class="dp-more"><summary>${words.numbers}</summary>
+ <p class="dp-note"></p><p class="dp-meet">${words.meet} ${button("noise_multiplier", "σ")}</p>
+ <table><thead><tr>${words.table.map((name) => `<th>${name}</th>`).join("")}</tr></thead><tbody></tbody></table>
+ <p>${button("python", words.python)}</p></details>
+<div class="dp-live" aria-live="polite"></div>
+</div>`;
 }

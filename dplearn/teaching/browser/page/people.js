@@ -1,29 +1,21 @@
-// A hundred members and a hundred others: numbers of people that an attacker accuses, by the certified
-// trade-off between true and false positive rates.
+// A hundred members and a hundred others, of whom an attacker accuses some.
 import { clamp, people, text, up } from "./numbers.js";
 import { el, set } from "./shapes.js";
 
 const RADIUS = 3.7;
-const SIDES = ["members", "others"];
 
 export class People {
   constructor(box, words) {
-    this.words = words;
-    this.sides = SIDES.map((kind, i) => {
-      const group = document.createElement("figure");
-      group.className = `dp-hundred dp-${kind}`;
-      const picture = el("svg", { viewBox: "-1 -1 102 102", "aria-hidden": "true" });
+    box.innerHTML = Object.entries({ members: words.found, others: words.accused }).map(([kind, said]) => `<figure class="dp-hundred dp-${kind}">
+      <div>${words[kind]}</div><svg viewBox="-1 -1 102 102" aria-hidden="true"></svg><figcaption><b></b> ${said}</figcaption></figure>`).join("");
+    this.sides = [...box.children].map((group) => {
       const dots = Array.from({ length: 100 }, (_, j) => {
         const place = { cx: (j % 10) * 10 + 5, cy: Math.floor(j / 10) * 10 + 5 };
-        picture.append(el("circle", { ...place, r: RADIUS, class: "dp-one" }));
-        return picture.appendChild(el("circle", { ...place, r: 0, class: "dp-found" }));
+        const dot = el("circle", { ...place, r: 0, class: "dp-found" });
+        group.querySelector("svg").append(el("circle", { ...place, r: RADIUS, class: "dp-one" }), dot);
+        return dot;
       });
-      const [title, caption, number] = ["div", "figcaption", "b"].map((tag) => document.createElement(tag));
-      title.textContent = words[kind];
-      caption.append(number, ` ${i ? words.accused : words.found}`);
-      group.append(title, picture, caption);
-      box.append(group);
-      return { dots, number };
+      return { dots, number: group.querySelector("b") };
     });
   }
 

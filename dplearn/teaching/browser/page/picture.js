@@ -1,48 +1,34 @@
-// The picture of epsilon against T: permanent handles, and other nodes redrawn from a view.
-import { ACCOUNTANTS, STYLES } from "./accountants.js";
-import { reached } from "./answers.js";
-import { FAR, grid } from "./axis.js";
+// The picture of epsilon against T and its axes: permanent handles, and other nodes redrawn from a view.
+import { least, reached } from "./answers.js";
 import { names, values } from "./labels.js";
-import { power, text, ticks } from "./numbers.js";
-import { proved } from "./run.js";
-import { el, pillAt, set, setAll, smooth, widthOf } from "./shapes.js";
-
-let count = 0;
+import { clamp, nice, power, text, ticks } from "./numbers.js";
+import { ACCOUNTANTS, STYLES, proved } from "./run.js";
+import { FAR, area, axis, clipping, el, grid, pill, pillAt, point, set, setAll, smooth, widthOf } from "./shapes.js";
 
 export class Picture {
   constructor(words) {
     this.words = words;
-    const id = `dp-clip-${count++}`;
-    const clipped = { "clip-path": `url(#${id})` };
-    this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture });
-    this.clip = el("rect");
-    this.svg.append(el("defs", {}, el("clipPath", { id }, this.clip)));
+    const { rect, defs, inside } = clipping();
+    this.clip = rect;
+    this.svg = el("svg", { class: "dp-svg", role: "group", "aria-label": words.picture }, defs);
     this.behind = this.add("g");
-    this.curves = this.add("g", clipped);
+    this.curves = this.add("g", inside);
     // The PLD curve can be dragged at any point.
-    this.pull = this.add("path", { class: "dp-pull", "data-drag": "pull", ...clipped });
-    const pill = () => [el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" })];
+    this.pull = this.add("path", { class: "dp-pull", "data-drag": "pull", ...inside });
     const line = (name) => [el("line", { class: "dp-hit" }), el("line", { class: `dp-${name}line` })];
-    this.budget = this.handle("budget", ...line("budget"), ...pill());
-    this.T = this.handle("T", ...line("t"), ...pill());
+    this.budget = this.handle("budget", words.names.budgetline, ...line("budget"), ...pill());
+    this.T = this.handle("T", words.names.Tline, ...line("t"), ...pill());
     this.above = this.add("g", { class: "dp-dots" });
-    this.curve = this.handle(
-      "curve",
-      el("circle", { class: "dp-hitdot", r: 22 }),
-      el("circle", { class: "dp-grip", r: 9 }),
-      el("path", { class: "dp-arrows", d: "M-4-15L0-20L4-15M-4 15L0 20L4 15" }),
-    );
+    const grip = [el("circle", { class: "dp-hitdot", r: 22 }), el("circle", { class: "dp-grip", r: 9 })];
+    this.curve = this.handle("curve", words.names.curve, ...grip, el("path", { class: "dp-arrows", d: "M-4-15L0-20L4-15M-4 15L0 20L4 15" }));
   }
 
-  add(tag, attributes) {
-    return this.svg.appendChild(el(tag, attributes));
+  add(tag, attributes, ...children) {
+    return this.svg.appendChild(el(tag, attributes, ...children));
   }
 
-  handle(name, ...children) {
-    const told = { role: "slider", tabindex: 0, "data-drag": name, "aria-label": this.words.names[`${name}line`] ?? this.words.names[name] };
-    const node = this.add("g", { class: `dp-handle dp-h-${name}`, ...told });
-    node.append(...children);
-    return node;
+  handle(name, label, ...children) {
+    return this.add("g", { class: `dp-handle dp-h-${name}`, role: "slider", tabindex: 0, "data-drag": name, "aria-label": label }, ...children);
   }
 
   /** Draw the results of a run; `view` has frame, found, ends, best, pinned, points, touched. */
@@ -51,9 +37,10 @@ export class Picture {
     this.frame = frame;
     const { width, height } = frame.box;
     setAll(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
-    const { left, right, top, bottom } = frame.sides;
-    setAll(this.clip, { x: left, y: top, width: right - left, height: bottom - top });
+    const { top, bottom } = frame.sides;
+    setAll(this.clip, area(frame.sides));
     this.svg.classList.toggle("dp-stale", Boolean(view.found.stale));
+    this.level = clamp(frame.y(run, run.budget), top, bottom);
     this.behind.replaceChildren(...this.axes(run));
     this.drawCurves(run, view);
     this.drawLines(run);
@@ -67,57 +54,49 @@ export class Picture {
     const { value } = view.best;
     const held = proved(run) && run.shown.includes("pld") && value < Infinity && (value > 0 || !run.logEpsilon);
     set(this.curve, "visibility", held ? null : "hidden");
-    if (!held) return;
-    const y = Math.min(Math.max(frame.y(run, value), top - 30), bottom + 30);
-    set(this.curve, "transform", `translate(${frame.x(run.T).toFixed(1)} ${y.toFixed(1)})`);
+    if (held) set(this.curve, "transform", `translate(${point(frame.x(run.T), clamp(frame.y(run, value), top - 30, bottom + 30))})`);
   }
 
   axes(run) {
     const { frame } = this;
-    const [{ left, right, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
+    const [{ left, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
     const [x, y] = [frame.axisT(), frame.axisEpsilon(run)];
     // Leave out labels near the T line, which has its own.
     const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
     const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
-    const across = ticks(true, 1, last, small ? 3 : 6).map(([value, written]) => [value, written && apart(value) ? steps(value) : ""]);
-    const up = ticks(run.logEpsilon, low, high, 5).map(([value, written]) => [value, written ? text(value) : ""]);
-    const over = el("rect", { class: "dp-over", x: left, y: top, width: right - left, height: this.level(run) - top });
-    return [over, ...grid(x, y, frame.sides, across, up), el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε")];
-  }
-
-  /** Return the y position of the budget line. */
-  level(run) {
-    const { top, bottom } = this.frame.sides;
-    return Math.min(Math.max(this.frame.y(run, run.budget), top), bottom);
+    const across = ticks(true, 1, last, small ? 3 : 6, (value) => (apart(value) ? steps(value) : ""));
+    return [
+      el("rect", { class: "dp-over", ...area({ ...frame.sides, bottom: this.level }) }),
+      ...grid(x, y, frame.sides, across, ticks(run.logEpsilon, low, high, 5)),
+      el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε"),
+    ];
   }
 
   drawCurves(run, { found, pinned }) {
     const { steps, of } = found;
+    const shown = run.shown.includes("pld");
     const path = (kind, d) => el("path", { class: `dp-${kind}`, d });
     const lines = ACCOUNTANTS.filter((name) => run.shown.includes(name) && of[name])
       .map((name) => path(`line ${STYLES[name].classes}`, this.path(run, found, of[name].upper)));
     const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
     // Where PLD is null, a dotted line of RDP between the neighbouring points.
-    const bridges = steps.flatMap((_, i) => of.pld?.upper[i] !== null || !run.shown.includes("pld") ? [] : [i - 1, i, i + 1]
-      .filter((j) => steps[j] !== undefined)
-      .map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
-      .filter(([, epsilon]) => epsilon > 0 && epsilon < Infinity)
-      .map(([T, epsilon], j) => `${j ? "L" : "M"}${this.place(run, T, epsilon)}`)
-      .join("")).join("");
+    const bridge = (i) => [i - 1, i, i + 1].map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
+      .filter(([T, epsilon]) => T && epsilon > 0 && epsilon < Infinity)
+      .map(([T, epsilon], j) => `${j ? "L" : "M"}${this.place(run, T, epsilon)}`).join("");
+    const bridges = steps.map((_, i) => (shown && of.pld?.upper[i] === null ? bridge(i) : "")).join("");
     this.curves.replaceChildren(
-      path("band", found.asked && run.shown.includes("pld") ? this.between(run, found) : ""),
+      path("band", found.asked && shown ? this.between(run, found) : ""),
       path("ghost", other ? this.path(run, pinned.found, other) : ""),
       ...lines,
       path("gap", bridges),
       // Curve of Poisson accounting, which does not apply to this run.
       path("claim", found.claim ? this.path(run, { steps }, found.claim) : ""),
     );
-    const whole = run.shown.includes("pld") && !found.asked ? this.path(run, found, of.pld.upper) + bridges : "";
-    set(this.pull, "d", whole);
+    set(this.pull, "d", shown && !found.asked ? this.path(run, found, of.pld.upper) + bridges : "");
   }
 
   place(run, T, epsilon) {
-    return `${this.frame.x(T).toFixed(1)} ${this.frame.y(run, epsilon).toFixed(1)}`;
+    return point(this.frame.x(T), this.frame.y(run, epsilon));
   }
 
   /** Return the path of a curve through all finite points. */
@@ -139,21 +118,24 @@ export class Picture {
   between(run, { steps, of, stairs }) {
     const { lower, upper } = of.pld ?? { lower: null, upper: [] };
     const ends = steps.flatMap((T, i) => (lower?.[i] > 0 && upper[i] < Infinity ? [[T, lower[i], upper[i]]] : []));
-    const side = (k, all = ends) => all.map((end) => [this.frame.x(end[0]), this.frame.y(run, end[k])]);
-    if (!side(1).some(([, y], i) => y - side(2)[i][1] > 1.5)) return "";
-    if (!stairs) return `${smooth(side(2))}L${smooth(side(1, [...ends].reverse())).slice(1)}Z`;
+    const side = (k) => ends.map((end) => [this.frame.x(end[0]), this.frame.y(run, end[k])]);
+    const [low, high] = [side(1), side(2)];
+    if (!low.some(([, y], i) => y - high[i][1] > 1.5)) return "";
+    if (!stairs) return `${smooth(high)}L${smooth(low.reverse()).slice(1)}Z`;
     // One rectangle for each step of the step functions.
-    return ends.slice(1).map(([T, low, high], i) => `M${this.place(run, ends[i][0], high)}L${this.place(run, T, high)}L${this.place(run, T, low)}L${this.place(run, ends[i][0], low)}Z`).join("");
+    return ends.slice(1).map((_, i) => {
+      const [[from], [to, above], [, below]] = [high[i], high[i + 1], low[i + 1]];
+      return `M${[[from, above], [to, above], [to, below], [from, below]].map(([x, y]) => point(x, y)).join("L")}Z`;
+    }).join("");
   }
 
-  /** Place the T line and the budget line. */
   drawLines(run) {
-    const { frame } = this;
+    const { frame, level: y } = this;
     const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
-    const [x, y] = [frame.x(run.T), this.level(run)];
+    const x = frame.x(run.T);
     const words = `◂ T = ${text(run.T)} ▸`;
     const width = widthOf(words, bold) + 20;
-    const centre = Math.min(Math.max(x, left + width / 2 - 40), right + frame.box.right - width / 2);
+    const centre = clamp(x, left + width / 2 - 40, right + frame.box.right - width / 2);
     pillAt(this.T.children, { x1: x, x2: x, y1: top - 4, y2: bottom + 26 }, [centre, bottom + 38], width, words);
     const budget = `▴▾ ${small ? "" : "ε = "}${text(run.budget)}`;
     const wide = widthOf(budget, bold) + 20;
@@ -161,10 +143,9 @@ export class Picture {
     pillAt(this.budget.children, { x1: left, x2: right, y1: y, y2: y }, [from + wide / 2, y], wide, budget);
   }
 
-  /** Return marks where curves cross the budget. */
   crossings(run, { found, frame }) {
     const { left, right } = frame.sides;
-    const y = this.level(run);
+    const y = this.level;
     return ACCOUNTANTS.flatMap((name) => {
       const T = run.shown.includes(name) && run.budget < frame.span.top ? reached(found, name, run.budget) : null;
       const at = T ? frame.x(T) : 0;
@@ -172,14 +153,12 @@ export class Picture {
     });
   }
 
-  /** Return the label of the claimed curve. */
   claim(run, { found, frame }) {
     if (!found.claim) return [];
     const place = { x: frame.sides.right - 6, y: Math.max(frame.y(run, found.claim.at(-1)), frame.sides.top + 20) - 10 };
     return [el("text", { class: "dp-claimname", "text-anchor": "end", ...place }, this.words.claimed)];
   }
 
-  /** Return rings at the published values of this run. */
   printed(run, { points, frame }) {
     const { left, right, top, bottom } = frame.sides;
     return points.flatMap((row) => {
@@ -193,8 +172,89 @@ export class Picture {
 }
 
 /** Return the path of a step function; each value holds since the previous point. */
-function stepped(points) {
-  if (!points.length) return "";
-  const [[x, y], ...more] = points;
-  return `M${x.toFixed(1)} ${y.toFixed(1)}${more.map(([a, b]) => `V${b.toFixed(1)}H${a.toFixed(1)}`).join("")}`;
+const stepped = (points) => points.map(([x, y], i) => (i ? `V${y.toFixed(1)}H${x.toFixed(1)}` : `M${point(x, y)}`)).join("");
+
+/** Span of both axes, and their size and margins in pixels (`box`). */
+export class Frame {
+  constructor(answers) {
+    this.epsilonAt = (run, T = run.T) => least(answers.at(run, T)).value;
+    this.span = { last: 1e5, bottom: 0.005, top: 20 };
+    this.box = { width: 800, height: 460, left: 54, right: 104, above: 30, below: 62, small: false };
+  }
+
+  /** Return the last step of curves, a power of ten, so that cached curves are used again. */
+  largest(run) {
+    return 10 ** Math.ceil(Math.log10(Math.max(this.span.last, run.T)) - 1e-9);
+  }
+
+  /** Return a span with T, the budget and epsilon of a run well inside. */
+  suiting(run) {
+    const found = this.epsilonAt(run);
+    // Before the server's answer, epsilon is unknown.
+    const epsilon = found === Infinity ? run.budget : found;
+    const last = clamp(10 ** Math.ceil(Math.log10(run.T * 1.9)), 100, 1e8);
+    if (!run.logEpsilon) {
+      // The curve should reach the right side, where its name is, unless it grows too fast.
+      const end = Math.min(1.25 * this.epsilonAt(run, last), 6 * epsilon);
+      const top = Math.max(1.5 * run.budget, 2.4 * Math.min(epsilon, 1e6), Math.min(end, 1e6));
+      return { last, bottom: 0, top: nice(top, 1, [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]) };
+    }
+    const top = nice(Math.max(5 * run.budget, 10 * Math.min(epsilon, 1e6)), 1);
+    const lowest = Math.min(this.epsilonAt(run, 1) || epsilon, run.budget / 4, epsilon / 2);
+    return { last, bottom: nice(clamp(lowest, top / 1e4, top / 200), -1), top };
+  }
+
+  /** Return whether T, the budget and epsilon are well inside the span. */
+  holds(run) {
+    const { last, bottom } = this.span;
+    if (run.logEpsilon !== bottom > 0) return false;
+    const shares = this.axisEpsilon(run, 0, 1);
+    const [epsilon, budget] = [this.epsilonAt(run), run.budget].map((value) => shares.at(value));
+    const [low, lowest] = run.logEpsilon ? [0.2, 0.12] : [0.12, 0.04];
+    return run.T < 0.75 * last && run.T > last ** 0.3 && epsilon > low && budget > lowest && Math.max(epsilon, budget) < 0.93;
+  }
+
+  /** Extend the span during a drag, without jumps. */
+  grow(run) {
+    const { span } = this;
+    span.last = Math.max(span.last, run.T * 1.25);
+    const epsilon = this.epsilonAt(run);
+    if (!(epsilon > 0) || epsilon === Infinity) return;
+    span.top = Math.max(span.top, Math.min(epsilon * 1.3, 1e6));
+    if (run.logEpsilon) span.bottom = Math.min(span.bottom, Math.max(epsilon / 1.6, span.top / 1e6));
+  }
+
+  get sides() {
+    const { width, height, left, right, above, below } = this.box;
+    return { left, right: width - right, top: above, bottom: height - below };
+  }
+
+  axisT() {
+    const { left, right } = this.sides;
+    return axis({ low: 1, high: this.span.last, log: true }, left, right);
+  }
+
+  axisEpsilon(run, from = this.sides.bottom, to = this.sides.top) {
+    const { bottom, top } = this.span;
+    return axis({ low: run.logEpsilon ? bottom : 0, high: top, log: run.logEpsilon }, from, to);
+  }
+
+  x(T) {
+    return this.axisT().at(T);
+  }
+
+  y(run, epsilon) {
+    return this.axisEpsilon(run).at(epsilon);
+  }
+
+  atX(x) {
+    return clamp(this.axisT().value(x), 1, 1e7);
+  }
+
+  /** Return epsilon at a pixel position, above 0. */
+  atY(run, y) {
+    const { top, bottom } = this.sides;
+    const value = this.axisEpsilon(run).value(clamp(y, top + 2, bottom - 2));
+    return run.logEpsilon ? value : Math.max(value, this.span.top / 500);
+  }
 }

@@ -1,6 +1,29 @@
-// Fields of a run, their ranges, and their form in addresses.
-import { ACCOUNTANTS, STYLES } from "./accountants.js";
+// Accountants, and fields of a run: their ranges, their form in addresses, and as Python code.
 import { nearest, opened, queryOf } from "./numbers.js";
+
+/** Outlines of marks by Plotly's symbol names. */
+const OUTLINES = {
+  circle: "M0-4A4 4 0 1 1 0 4A4 4 0 1 1 0-4Z", "triangle-up": "M0-5L5 4H-5Z", "triangle-down": "M0 5L5-4H-5Z",
+  square: "M-4-4H4V4H-4Z", diamond: "M0-5.5L5 0L0 5.5L-5 0Z", cross: "M-1.6-5H1.6V-1.6H5V1.6H1.6V5H-1.6V1.6H-5V-1.6H-1.6Z",
+  star: "M0-6L1.6-2H6L2.4 1L3.8 5.4L0 2.8L-3.8 5.4L-2.4 1L-6-2H-1.6Z", x: "M-4-4L4 4M-4 4L4-4", hexagon: "M-5 0L-2.5-4.3H2.5L5 0L2.5 4.3H-2.5Z",
+};
+/** Names in the order of the chips. */
+export const ACCOUNTANTS = [];
+/** Styles by name: label, outline and classes of the mark, a description by language, whether it is an
+ * `approximation`, and whether only the server computes it (`served`). */
+export const STYLES = { pinned: { outline: OUTLINES.circle, classes: "dp-pinned" } };
+
+/** Register the accountants of the library's registry; without a server, only those of the engine. */
+export function register(accountants, engine, server) {
+  ACCOUNTANTS.length = 0;
+  for (const { name, label, symbol, about, kind } of accountants) {
+    const [served, approximation] = [!engine.ACCOUNTANTS.includes(name), kind === "approximate"];
+    if (served && !server) continue;
+    ACCOUNTANTS.push(name);
+    const classes = `dp-${name}${approximation ? " dp-approximate" : ""}`;
+    STYLES[name] = { label, outline: OUTLINES[symbol], classes, about, approximation, served };
+  }
+}
 
 /** Fields: ends, start, significant digits after a drag, pixels of drag per factor of ten, and key in an
  * address if it differs. B is 0 if the rate is given directly. */
@@ -28,12 +51,9 @@ const KEYS = ["noise_multiplier", "sample_rate", "delta", "adjacency", "mechanis
 /** Kinds of runs without a server: name in the address and displayed name. */
 export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 
-/** Return the valid value of a field nearest to a number. */
-const allowed = (name, value) => nearest(FIELDS[name], value);
-
 /** Return a run with one number changed, and the numbers that depend on it. */
 export const changed = (run, name, value) => {
-  const next = { ...run, [name]: allowed(name, value) };
+  const next = { ...run, [name]: nearest(FIELDS[name], value) };
   if (name === "sample_rate") next.B = 0;
   if (name === "B") next.B = Math.min(next.B, next.N);
   if (name === "N") next.B = Math.min(next.B || Math.round(run.sample_rate * next.N) || 1, next.N);
@@ -45,15 +65,12 @@ export const changed = (run, name, value) => {
 export const proved = ({ mechanism, sampling, shown }) =>
   mechanism === "gaussian" && sampling === "poisson" && !shown.some((name) => STYLES[name]?.served);
 
-/** Return a run in the server's format, with the library's names. */
 export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, T }) =>
   ({ mechanism, noise_multiplier, sampling: sample_rate < 1 ? sampling : "none", sample_rate, delta, adjacency, here: T });
 
-/** Return the number that a handle shows. */
 export const valueOf = (run, name) =>
   name === "B" ? run.B || Math.max(1, Math.round(run.sample_rate * run.N)) : run[name];
 
-/** Return all fields that a curve depends on as a cache key. */
 export const keyOf = (run) => KEYS.map((name) => run[name]).join();
 
 /** Return the address of a run: fields that differ from their start, with N and B or the rate. */
@@ -85,3 +102,26 @@ export function fromAddress(address, kinds = OWN) {
 
 /** Return the fields of a run that a comparison needs. */
 export const pinned = ({ N, B, T, ...run }) => ({ N, B, T, ...Object.fromEntries(KEYS.map((name) => [name, run[name]])) });
+
+/** Return Python code that computes epsilon of a run. */
+export function python(run) {
+  const rate = run.B ? `${run.B} / ${run.N}` : String(run.sample_rate);
+  const drawn = run.sample_rate < 1 ? run.sampling : "none";
+  const named = drawn.endsWith("_drop_last") ? 'sampling="shuffled", drop_last=True' : `sampling="${drawn}"`;
+  const sampling = drawn === "poisson" ? "" : `, ${named}`;
+  const target = `delta=${run.delta}, adjacency="${run.adjacency}"`;
+  if (run.mechanism === "gaussian") {
+    return `from dplearn.run import DPSGD
+
+plan = DPSGD(noise_multiplier=${run.noise_multiplier}, sample_rate=${rate}, steps=${run.T}${sampling})
+print(plan.guarantee("pld", ${target}))
+`;
+  }
+  return `from dplearn import MECHANISMS
+from dplearn.mechanisms.sampling_scheme import sampled
+
+noise = MECHANISMS["${run.mechanism}"](${run.noise_multiplier})
+step = sampled(noise, sampling="${drawn}", sample_rate=${rate})
+print(step.guarantee("pld", ${target}, steps=${run.T}))
+`;
+}

@@ -1,5 +1,4 @@
 // Draggable numbers in a sentence for server-drawn pages; keys and typing work, too.
-import { Drag } from "./drag.js";
 import { number } from "./html.js";
 import { nearest, text } from "./numbers.js";
 import { View, mounting } from "./view.js";
@@ -17,21 +16,20 @@ class Sentence extends View {
 
   update({ numbers }) {
     if (this.drag?.held || this.root.querySelector("input")) return;
-    this.values = Object.fromEntries(numbers.map(({ name, value }) => [name, value ?? Infinity]));
+    this.run = Object.fromEntries(numbers.map(({ name, value }) => [name, value ?? Infinity]));
     const names = numbers.map(({ name }) => name).join();
     if (this.names !== names) {
       const parts = numbers.map(({ name, label }) => `<span>${label} = ${number(this.words, name, label)}</span>`);
       this.fill(`<div class="dp dp-row">${parts.join(" ")}</div>`, "span");
       this.svg = this.body;
-      this.drag = new Drag(this.body, this, { fields: {}, value: (name) => this.values[name], grips: {} });
     }
     this.names = names;
-    this.drag.about.fields = Object.fromEntries(numbers.map((one) => [one.name, { pixels: 150, digits: 4, ...one }]));
+    this.fields = Object.fromEntries(numbers.map((one) => [one.name, { pixels: 150, digits: 4, ...one }]));
     this.draw();
   }
 
   change(name, value) {
-    this.values[name] = this.changes[name] = nearest(this.drag.about.fields[name], value);
+    this.run[name] = this.changes[name] = nearest(this.fields[name], value);
     this.schedule();
   }
 

@@ -1,8 +1,10 @@
-// SVG nodes, paths and positions of labels, for pictures of any content.
+// Axes, SVG nodes, paths and positions of labels, for pictures of any content.
+import { clamp } from "./numbers.js";
 
 const SVG = "http://www.w3.org/2000/svg";
+/** Pixel positions are clamped to this distance on either side. */
+export const FAR = 3000;
 
-/** Return a new SVG node. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -10,24 +12,29 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-const kept = new WeakMap();
-/** Set an attribute, or the text, only if it differs from the last value. */
+/** Set an attribute, or the text, only if it differs; null removes an attribute. */
 export function set(node, name, value) {
-  const own = kept.get(node) ?? kept.set(node, {}).get(node);
-  if (own[name] === value) return;
-  own[name] = value;
-  if (name === "text") node.textContent = value;
-  else if (value === null) node.removeAttribute(name);
-  else node.setAttribute(name, value);
+  if (name === "text") {
+    if (node.textContent !== value) node.textContent = value;
+  } else if (value === null) node.removeAttribute(name);
+  else if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
-/** Clear the stored values of a node after other code changed it. */
-export const forget = (node) => kept.delete(node);
 
 export const setAll = (node, attributes) => {
-  for (const [name, value] of Object.entries(attributes)) {
-    set(node, name, typeof value === "number" ? value.toFixed(1) : value);
-  }
+  for (const [name, value] of Object.entries(attributes)) set(node, name, typeof value === "number" ? value.toFixed(1) : value);
 };
+
+export const area = ({ left, right, top, bottom }) => ({ x: left, y: top, width: right - left, height: bottom - top });
+
+let clips = 0;
+/** Return a clip path in a definition: its rectangle, the definition, and the attributes of what it clips. */
+export function clipping() {
+  const [id, rect] = [`dp-clip-${clips++}`, el("rect")];
+  return { rect, defs: el("defs", {}, el("clipPath", { id }, rect)), inside: { "clip-path": `url(#${id})` } };
+}
+
+/** Return the box and the text of a label, which `pillAt` places. */
+export const pill = () => [el("rect", { class: "dp-pill", rx: 11 }), el("text", { class: "dp-pilltext" })];
 
 /** Set the ends of lines, and place their label in a box around (x, y). @param {any[]} nodes */
 export function pillAt(nodes, ends, [x, y], width, words) {
@@ -37,13 +44,11 @@ export function pillAt(nodes, ends, [x, y], width, words) {
   setAll(label, { x, y: y + 4.5, text: words });
 }
 
-// ARIA numbers must not have an exponent.
-const plain = (value) => (typeof value === "number" && value && Math.abs(value) < 1e-6 ? value.toFixed(32) : String(value));
-/** Set the ARIA range, value and text of a slider. */
-export const describe = (node, [low, high], value, words) => {
-  const told = { valuemin: low, valuemax: high, valuenow: value, valuetext: words };
-  for (const [key, one] of Object.entries(told)) set(node, `aria-${key}`, plain(one));
-};
+export function describe(node, [low, high], value, words) {
+  // ARIA numbers must not have an exponent.
+  const plain = (x) => (typeof x === "number" && x && Math.abs(x) < 1e-6 ? x.toFixed(32) : String(x));
+  for (const [key, one] of Object.entries({ valuemin: low, valuemax: high, valuenow: value, valuetext: words })) set(node, `aria-${key}`, plain(one));
+}
 
 let canvas = null;
 const widths = new Map();
@@ -51,7 +56,6 @@ const widths = new Map();
 export function widthOf(words, font) {
   const key = font + words;
   if (!widths.has(key)) {
-    if (widths.size > 2000) widths.clear();
     canvas ??= document.createElement("canvas").getContext("2d");
     canvas.font = font;
     widths.set(key, canvas.measureText(words).width);
@@ -59,8 +63,38 @@ export function widthOf(words, font) {
   return widths.get(key);
 }
 
-/** Return cubics through all points, monotone where the points are (Fritsch & Carlson 1980; slopes by
- * Steffen 1990). */
+/** Return an axis from `low` to `high` over the pixels `from` .. `to`. */
+export const axis = ({ low, high, log = false }, from, to) => ({
+  low, high,
+  at(value) {
+    const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+    return clamp(from + share * (to - from), -FAR, FAR);
+  },
+  /** Return the value at a pixel position, clamped to the axis. */
+  value(place) {
+    const share = clamp((place - from) / (to - from), 0, 1);
+    return log ? low * (high / low) ** share : low + share * (high - low);
+  },
+});
+
+/** Return the nodes of two axes within `sides`; ticks are [value, label], with faint lines without a label.
+ * `em` is the font size. */
+export function grid(x, y, { left, right, top, bottom }, across, up, em = 14) {
+  const line = (x1, y1, x2, y2, words) => el("line", { x1, y1, x2, y2, class: words ? "dp-grid" : "dp-grid dp-faint" });
+  const label = (at, height, anchor, words) => el("text", { x: at, y: height, "text-anchor": anchor, class: "dp-scale" }, words);
+  const rows = up.map(([value, words]) => [y.at(value), words]);
+  const columns = across.map(([value, words]) => [x.at(value), words]);
+  return [
+    ...rows.flatMap(([at, words]) => [line(left, at, right, at, words), label(left - 0.5 * em, at + 0.32 * em, "end", words)]),
+    ...columns.flatMap(([at, words]) => [line(at, top, at, bottom, words), label(at, bottom + 1.3 * em, "middle", words)]),
+    el("line", { x1: left, y1: bottom, x2: right, y2: bottom, class: "dp-axis" }),
+  ];
+}
+
+export const point = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+export const straight = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${point(x, y)}`).join("");
+
+/** Return cubics through all points, monotone where the points are (Fritsch & Carlson 1980; slopes by Steffen 1990). */
 export function smooth(points) {
   if (!points.length) return "";
   const runs = points.slice(1).map(([x], i) => x - points[i][0]);
@@ -72,12 +106,10 @@ export function smooth(points) {
     const least = Math.min(Math.abs(before), Math.abs(after), 0.5 * Math.abs(mean));
     return (Math.sign(before) + Math.sign(after)) * least || 0;
   });
-  const word = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
   return points.slice(1).reduce((path, [x, y], i) => {
     const [[x0, y0], third] = [points[i], runs[i] / 3];
-    const first = word(x0 + third, y0 + third * slope[i]);
-    return `${path}C${first} ${word(x - third, y - third * slope[i + 1])} ${word(x, y)}`;
-  }, `M${word(...points[0])}`);
+    return `${path}C${point(x0 + third, y0 + third * slope[i])} ${point(x - third, y - third * slope[i + 1])} ${point(x, y)}`;
+  }, `M${point(...points[0])}`);
 }
 
 /** Give each item a position `at` close to its `want`, in the same order and without overlap. */

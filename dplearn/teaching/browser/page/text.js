@@ -1,27 +1,25 @@
 // Texts of the page: the picture's results in sentences.
-import { ACCOUNTANTS, STYLES } from "./accountants.js";
-import { reached } from "./answers.js";
+import { Answers, reached } from "./answers.js";
 import { escaped } from "./html.js";
 import { bound, clamp, digits, down, shown, text } from "./numbers.js";
-import { FIELDS, keyOf, proved } from "./run.js";
+import { ACCOUNTANTS, STYLES, keyOf, proved } from "./run.js";
 import { describe, set } from "./shapes.js";
 
 /** Write all texts outside the picture, depending on the status of the run in view. */
 export function writeText(page) {
-  const { run, words, view, picture, confirmation } = page;
+  const { run, words, view, picture, server } = page;
   const { best: { name, value }, found, status } = view;
   const say = (selector, said) => page.write(selector, said);
   const known = (said, /** @type {any} */ otherwise = "") => (status === "known" ? said() : otherwise);
   page.writeNumbers();
   if (words.code === "en") say(".dp-unit", words.unit(run.T));
-  for (const grip of ["T", "budget"]) describe(picture[grip], FIELDS[grip].ends, run[grip], String(run[grip]));
   describe(picture.curve, [0, 1e9], known(() => value, 0), known(() => words.curve(bound(value, 6), run), "…"));
   say(".dp-eps output", known(() => bound(value), status === "asked" ? "…" : "?"));
   say(".dp-plain", known(() => words.factor(value, run.adjacency)));
-  say(".dp-unread", found.refused ?? (page.unread.length ? words.unread(page.unread) : ""));
-  page.body.classList.toggle("dp-waits", Boolean(found.asked && confirmation.waiting && !found.refused));
+  say(".dp-unread", found.refused ?? words.unread(page.unread));
+  page.body.classList.toggle("dp-waits", Boolean(found.asked && server.waiting && !found.refused));
   say(".dp-claimed", known(() => claim(page)));
-  say(".dp-away", confirmation.send && away() ? words.away : "");
+  say(".dp-away", server.send && away() ? words.away : "");
   writeProof(page, view.ends.pld, name);
   say(".dp-pinned", view.pinned ? known(() => comparison(page, value)) : "");
   const rows = view.points.map((row) => `◎ ${row.value}, T = ${text(row.T)}`);
@@ -29,7 +27,7 @@ export function writeText(page) {
   say(".dp-printed-list", printed ? known(() => words.printed(printed, bound(value))) : "");
   say("[data-do=go]", known(() => words.lasting(lasts(page, "pld")), "…"));
   writeButtons(page, value);
-  if (page.body.querySelector(".dp-more").open) writeTable(page);
+  if (page.find(".dp-more").open) writeTable(page);
 }
 
 /** Return whether Streamlit reports a lost connection. */
@@ -41,39 +39,38 @@ function writeButtons(page, value) {
   const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": over, "dp-asked": !proved(run) };
   for (const [flag, holds] of Object.entries(flags)) page.body.classList.toggle(flag, holds);
   for (const name of ACCOUNTANTS) {
-    const chip = page.body.querySelector(`[data-chip=${name}]`);
+    const chip = page.find(`[data-chip=${name}]`);
     set(chip, "aria-pressed", String(run.shown.includes(name)));
     set(chip, "title", view.found.refusals?.[name] ?? STYLES[name].about[words.code]);
   }
-  for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) set(page.body.querySelector(`.dp-rate-${i}`), "text", said);
+  for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) page.write(`.dp-rate-${i}`, said);
   set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
   for (const key of ["title", "aria-label"]) set(buttons.units, key, run.B ? words.asRate : words.asCounts);
   set(buttons.logEpsilon, "text", run.logEpsilon ? words.linear : words.log);
   for (const name of ["adjacency", "mechanism", "sampling"]) {
-    const choice = page.body.querySelector(`[name=${name}]`);
+    const choice = page.find(`[name=${name}]`);
     if (choice && choice !== document.activeElement) choice.value = String(run[name]);
   }
 }
 
-function writeProof({ run, words, body, view, confirmed }, end = { lower: null, upper: null }, name) {
-  const known = end.upper !== null;
+function writeProof(page, { lower, upper } = { lower: null, upper: null }, name) {
+  const { run, words, view, confirmed } = page;
+  const known = upper !== null;
   const precise = (x) => Number(x.toPrecision(11));
-  const agreed = confirmed?.key === `${keyOf(run)}@${run.T}` ? confirmed.agrees : null;
-  const wide = known && !(end.lower > 0.9 * end.upper) && end.upper > 0;
-  const count = known && end.upper ? clamp(Math.floor(-Math.log10(1 - end.lower / end.upper)), 1, 12) : 0;
+  const agreed = confirmed?.key === Answers.key(run, [run.T]) ? confirmed.agrees : null;
   const proof = () => {
     if (view.status !== "known") return view.status === "asked" ? words.waiting : "";
     if (!known) return words.open(STYLES[name].label[words.code]);
-    if (end.upper === 0) return words.fits;
-    if (wide) return end.lower > 0 ? words.between(text(down(end.lower, 3))) : words.above;
-    return words.proved(count);
+    if (upper === 0) return words.fits;
+    if (lower > 0.9 * upper) return words.proved(clamp(Math.floor(-Math.log10(1 - lower / upper)), 1, 12));
+    return lower > 0 ? words.between(text(down(lower, 3))) : words.above;
   };
   const said = `${proof()}${agreed ? `; ${words.agrees}` : ""}`;
-  const node = body.querySelector(".dp-proved");
-  body.classList.toggle("dp-disagrees", agreed === false);
-  set(body.querySelector(".dp-tick"), "text", known && agreed !== false ? "✓" : "○");
-  set(node, "text", agreed === false ? words.disagrees(`${precise(end.lower)} ≤ ε ≤ ${precise(end.upper)}`) : said);
-  set(node, "title", known ? `${precise(end.lower ?? 0)} ≤ ε ≤ ${precise(end.upper)}` : "");
+  const bracket = known ? `${precise(lower ?? 0)} ≤ ε ≤ ${precise(upper)}` : "";
+  page.body.classList.toggle("dp-disagrees", agreed === false);
+  page.write(".dp-tick", known && agreed !== false ? "✓" : "○");
+  page.write(".dp-proved", agreed === false ? words.disagrees(bracket) : said);
+  set(page.find(".dp-proved"), "title", bracket);
 }
 
 /** Return the sentence on the claim of Poisson accounting and on the proved bound, or "". */
@@ -121,5 +118,5 @@ function writeTable(page) {
     return [STYLES[name].label[words.code], epsilon, budget, STYLES[name].about[words.code]];
   });
   const cells = (row) => row.map((cell) => `<td>${escaped(cell)}</td>`).join("");
-  page.body.querySelector(".dp-more tbody").innerHTML = rows.map((row) => `<tr>${cells(row)}</tr>`).join("");
+  page.find(".dp-more tbody").innerHTML = rows.map((row) => `<tr>${cells(row)}</tr>`).join("");
 }

@@ -1,10 +1,24 @@
-// Base class of all browser-drawn pages: nodes in one language, one redraw per frame for all changes, and
-// an action after the input rests.
+// Base class of all browser-drawn pages: its state in the address, nodes in one language, one redraw per frame for all
+// changes, and an action after the input rests.
+import { Drag } from "./drag.js";
 import { heard, shown } from "./numbers.js";
-import { Place, languageOf } from "./place.js";
 import { describe, set } from "./shapes.js";
 
 const REST = 90;
+// A page inside a notebook has no address.
+const ADDRESSED = location.protocol !== "about:";
+// Last state of each page.
+const left = new Map();
+
+const hash = () => new URLSearchParams(location.hash.slice(1) || location.search);
+const query = () => new URLSearchParams(location.search);
+
+/** Return the state in the address, which is all but the language. */
+function stateOfAddress() {
+  const all = hash();
+  all.delete("language");
+  return all.toString();
+}
 
 /** Return the function that draws a page of a class into a node. */
 export const mounting = (Page) => (root, options) => {
@@ -13,39 +27,71 @@ export const mounting = (Page) => (root, options) => {
 };
 
 export class View {
-  constructor(root) {
+  /** `messages` are the texts by language. */
+  constructor(root, messages = {}) {
     this.root = root;
+    this.messages = messages;
     this.queued = 0;
-    /** @type {any} */
     this.words = null;
-    // Only some pages have draggable numbers or an address.
-    /** @type {any} */
     this.drag = null;
-    /** @type {any} */
-    this.place = null;
+    this.run = null;
+    this.fields = {};
+    this.grips = {};
+    this.stop = new AbortController();
   }
 
-  // Methods that pages override for a new address, a new language, drawing, the end of input, a button,
-  // a choice, and the start of a drag.
+  // Methods that pages override for a new address, all nodes in a new language, drawing, the end of input, a button, a
+  // choice, and the start of a drag.
   open(_) {}
-  speakIn(_) {}
-  draw(_) {}
+  build() {}
+  draw() {}
   rested() {}
   act(_) {}
   choose(_) {}
   touch() {}
 
-  /** Open the state of the address, now and after each change of it. */
+  /** Open the state of the address, now and after Back, Forward or a typed hash. */
   start(name, language) {
-    this.place = new Place(name, (state) => {
-      this.open(state);
+    this.name = name;
+    this.address = stateOfAddress() || left.get(name) || "";
+    this.unwritten = true;
+    this.listen(window, "popstate", () => {
+      if (stateOfAddress() === this.address) return;
+      this.address = stateOfAddress();
+      this.unwritten = true;
+      this.open(this.address);
       this.renew();
     });
-    this.open(this.place.state);
-    this.speakIn(languageOf(language));
+    this.open(this.address);
+    this.speakIn(hash().get("language") ?? query().get("language") ?? language);
   }
 
-  /** Draw the new state, and schedule the action after a rest. */
+  speakIn(language) {
+    this.words = this.messages[language] ?? this.messages.en;
+    this.build();
+    this.renew();
+  }
+
+  /** Listen to an event until the page ends. */
+  listen(target, kind, act) {
+    target.addEventListener(kind, act, { signal: this.stop.signal });
+  }
+
+  /** Write a state to the address. Each change by the reader is an entry of the history, except the first write after
+   * opening an address. */
+  writeAddress(state) {
+    // Streamlit drops the hash when it writes the language; the same state is then written again.
+    const gesture = !this.unwritten && state !== this.address;
+    this.address = state;
+    left.set(this.name, state);
+    this.unwritten = false;
+    if (!ADDRESSED) return;
+    const language = query().get("language");
+    const address = `${location.pathname}${language ? `?language=${language}` : ""}${state && `#${state}`}`;
+    const same = address === location.pathname + location.search + location.hash;
+    if (!same) history[gesture ? "pushState" : "replaceState"](history.state, "", address);
+  }
+
   renew() {
     this.schedule();
     this.rest();
@@ -60,39 +106,49 @@ export class View {
     this.watch?.disconnect();
     this.watch = new ResizeObserver(() => this.measure());
     this.watch.observe(this.find(watched));
+    this.drag = new Drag(this.body, this);
+  }
+
+  value(name) {
+    return this.run[name];
   }
 
   find(selector) {
     return this.body.querySelector(selector);
   }
 
+  all(selector) {
+    return [...this.body.querySelectorAll(selector)];
+  }
+
   write(selector, text) {
     set(this.find(selector), "text", text);
   }
 
-  /** Write the numbers of the sentence, except a number with an open input field. */
+  /** Write the numbers of the sentence and describe all handles, except a number with an open input field. */
   writeNumbers() {
-    const { fields, value } = this.drag.about;
-    for (const node of this.body.querySelectorAll("b[data-drag]:not(:has(input))")) {
-      const { drag: name } = node.dataset;
-      const now = value(name);
-      set(node, "text", now === null ? "?" : shown(name, now));
-      describe(node, fields[name].ends, now ?? fields[name].ends[0], now === null ? this.words.open : heard(this.words, name, now));
+    for (const node of this.all("[role=slider]:not(:has(input))")) {
+      const { drag } = node.dataset;
+      const name = this.grips[drag]?.sets ?? drag;
+      const [now, ends] = [this.value(name), this.fields[name]?.ends];
+      if (node.tagName === "B") set(node, "text", now === null ? "?" : shown(name, now));
+      if (now === null) describe(node, ends, ends[0], this.words.open);
+      else if (ends) describe(node, ends, now, heard(this.words, name, now));
     }
   }
 
   /** Draw in the next frame, after applying the pending drag. */
   schedule() {
-    this.queued ||= requestAnimationFrame((now) => {
-      this.drag?.act();
+    this.queued ||= requestAnimationFrame(() => {
+      this.drag.act();
       this.queued = 0;
-      this.draw(now);
+      this.draw();
     });
   }
 
   rest() {
     clearTimeout(this.resting);
-    this.resting = setTimeout(() => (this.drag?.held ? this.rest() : this.rested()), REST);
+    this.resting = setTimeout(() => (this.drag.held ? this.rest() : this.rested()), REST);
   }
 
   measure() {
@@ -113,7 +169,7 @@ export class View {
     clearTimeout(this.resting);
     cancelAnimationFrame(this.queued);
     this.watch.disconnect();
-    this.place?.end();
+    this.stop.abort();
     this.root.replaceChildren();
   }
 }

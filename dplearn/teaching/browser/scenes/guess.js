@@ -1,8 +1,8 @@
 // A guess of epsilon at several steps, drawn by the reader and compared with the true value; and the
 // address with guess, run and scene.
+import { Answers, least } from "../page/answers.js";
 import { digits } from "../page/numbers.js";
 import { fromAddress, written } from "../page/run.js";
-import { Answers, least } from "../page/answers.js";
 
 const PLACES = 16;
 // A stroke reaches a place if it ends within this share of the axis.
@@ -11,18 +11,19 @@ const REACH = 0.04;
 const LEAST = 5;
 // Relative error up to which a guess is right.
 const CLOSE = 0.1;
+// Number of points of a curve.
+const POINTS = 60;
 
 /** Return the steps at which a guess is stored. */
-export const places = (T) => Array.from({ length: PLACES }, (_, i) => (T * (i + 1)) / PLACES);
+const places = (T) => Array.from({ length: PLACES }, (_, i) => (T * (i + 1)) / PLACES);
+const enough = (values) => values.filter((value) => value !== null).length >= LEAST;
 
 /** Return the guess of a stroke [T, epsilon]: a value at each place, null outside the stroke; null if the
  * stroke is too short. */
-export function kept(stroke, T) {
+export function guessOf(stroke, T) {
   const values = stroke.length > 1 ? places(T).map((place) => between(stroke, place, REACH * T)) : [];
   return enough(values) ? values : null;
 }
-
-const enough = (values) => values.filter((value) => value !== null).length >= LEAST;
 
 function between(stroke, place, slack) {
   const after = stroke.findIndex(([T]) => T >= place);
@@ -35,17 +36,8 @@ function between(stroke, place, slack) {
 /** Return the guess of a straight line from 0 to epsilon. */
 export const straight = (epsilon) => places(1).map((share) => digits(share * epsilon, 3));
 
-/** Return a guess as points of a curve. */
 export const placed = (guess, T) => places(T).flatMap((place, i) => (guess[i] === null ? [] : [[place, guess[i]]]));
 
-/** Parse the guess of an address; null if it is invalid. */
-function guessOf(text) {
-  const values = (text ?? "").split("_").map((part) => (part === "" ? null : Number(part)));
-  const good = values.length === PLACES && values.every((value) => value === null || (value >= 0 && value < 1e6));
-  return good && enough(values) ? values : null;
-}
-
-/** Return the last step of a guess and its value there. */
 export function end(guess, T) {
   const [place, epsilon] = placed(guess, T).at(-1);
   return { T: Math.max(1, Math.round(place)), epsilon: digits(epsilon, 2) };
@@ -59,15 +51,16 @@ export function judged(guess, truth) {
   return { verdict: ratio > 1 ? "large" : "small", times: times < 1000 ? digits(times, 2) : Infinity };
 }
 
-/** Return run, guess and scene (from 0) of an address. */
-export function readAddress(asked) {
-  const all = new URLSearchParams(asked);
-  const own = { guess: guessOf(all.get("guess")), scene: Math.floor(Number(all.get("scene")) || 1) - 1 };
-  for (const name of Object.keys(own)) all.delete(name);
-  return { ...fromAddress(all.toString()), ...own };
+/** Return run, guess and scene (from 0) of an address; the guess is null if it is invalid. */
+export function readAddress(address) {
+  const all = new URLSearchParams(address);
+  const values = (all.get("guess") ?? "").split("_").map((part) => (part === "" ? null : Number(part)));
+  const good = values.length === PLACES && enough(values) && values.every((value) => value === null || (value >= 0 && value < 1e6));
+  const scene = Math.floor(Number(all.get("scene")) || 1) - 1;
+  for (const name of ["guess", "scene"]) all.delete(name);
+  return { ...fromAddress(all.toString()), guess: good ? values : null, scene };
 }
 
-/** Return the address of the current state. */
 export function addressOf({ run, guess, scene }) {
   const all = new URLSearchParams(written(run));
   if (guess) all.set("guess", guess.map((value) => value ?? "").join("_"));
@@ -75,12 +68,10 @@ export function addressOf({ run, guess, scene }) {
   return all.toString();
 }
 
-const POINTS = 60;
-
 /** Bounds of a run: curves over its steps, and both ends at one step. */
 export class Truth {
   constructor(engine, run) {
-    this.prove = (steps) => engine.curves(run, steps, { accountants: ["pld", "moments", "rdp"] });
+    this.engine = engine;
     this.answers = new Answers(engine);
     this.run = run;
   }
@@ -92,7 +83,7 @@ export class Truth {
     // More points at the start, where curves are steep.
     const shares = Array.from({ length: POINTS }, (_, i) => Math.round(T * ((i + 1) / POINTS) ** 2));
     const steps = [...new Set([1, ...shares, ...places(T).map(Math.round)])].filter((t) => t >= 1).sort((a, b) => a - b);
-    const { pld, moments, rdp } = this.prove(steps);
+    const { pld, moments, rdp } = this.engine.curves(this.run, steps, { accountants: ["pld", "moments", "rdp"] });
     const line = (ends) => steps.map((t, i) => [t, ends[i]]).filter(([, epsilon]) => epsilon < Infinity);
     return (this.drawn = { pld: line(pld.upper.map((end, i) => end ?? rdp.upper[i])), moments: line(moments.upper) });
   }

@@ -67,11 +67,10 @@ export const TABLE = {
 
   explore: ["Change the numbers", "换一组数字"],
 };
-export const LANGUAGES = TABLE.code;
 
 /** Return the function `say(name, numbers)` of a language. */
 export const speaker = (language) => {
-  const column = LANGUAGES.indexOf(language);
+  const column = TABLE.code.indexOf(language);
   return (name, numbers = {}) => TABLE[name][column]
     .replace(/\{(\w+)\}/g, (_, key) => numbers[key])
     // Do not break a line at a relation sign.

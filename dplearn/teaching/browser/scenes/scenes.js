@@ -1,16 +1,14 @@
-// One-minute page of four scenes: a guess, the true value, a paper's larger value, shuffled batches.
-// `mount` draws it into a node.
-import { register } from "../page/accountants.js";
-import { clamp } from "../page/numbers.js";
+// One-minute page of four scenes: a guess, the true value, a paper's larger value, shuffled batches; `mount` draws it.
 import { button } from "../page/html.js";
-import { written } from "../page/run.js";
+import { clamp } from "../page/numbers.js";
+import { register, written } from "../page/run.js";
+import { set } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
-import { Plane, VIEWS, chart } from "./chart.js";
-import { Truth, addressOf, end, kept, readAddress, straight } from "./guess.js";
-import { sentences } from "./text.js";
-import { LANGUAGES, speaker } from "./messages.js";
+import { Truth, addressOf, end, guessOf, readAddress, straight } from "./guess.js";
+import { speaker } from "./messages.js";
+import { SCENES, chart, planeOf } from "./views.js";
 
-const LAST = VIEWS.length - 1;
+const LAST = SCENES.length - 1;
 // Keys that change the scene, and those that change the guess.
 const WAYS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
@@ -19,7 +17,7 @@ const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
  * shuffled batches, `explore` the address of the explorer up to its question mark. */
 class Minute extends View {
   constructor(root, { engine, published = [], shuffled, explore, language = "en" }) {
-    super(root);
+    super(root, { en: { code: "en" }, zh: { code: "zh" } });
     register(engine.ACCOUNTANTS.map((name) => ({ name })), engine, false);
     this.engine = engine;
     this.published = published;
@@ -28,45 +26,33 @@ class Minute extends View {
     // Current stroke in pixels, and whether the last one was too short.
     this.stroke = [];
     this.short = false;
-    this.stop = new AbortController();
-    addEventListener("keydown", (event) => this.key(event), { signal: this.stop.signal });
+    this.listen(window, "keydown", (event) => this.key(event));
     this.start("minute", language);
   }
 
-  end() {
-    super.end();
-    this.stop.abort();
-  }
-
-  /** Set run, guess and scene from an address. */
   open(state) {
-    const asked = readAddress(state);
-    this.run = asked.run;
-    this.unread = asked.unread;
-    this.guess = asked.guess;
-    this.scene = clamp(asked.scene, 0, LAST);
+    const { run, guess, scene, unread } = readAddress(state);
+    this.run = run;
+    this.guess = guess;
+    this.scene = clamp(scene, 0, LAST);
+    this.unread = unread;
     this.truth = new Truth(this.engine, this.run);
-    const near = (name, row) => Math.abs(row[name] - this.run[name]) <= 1e-6 * row[name];
+    const near = (name, row) => Math.abs(row[name] - run[name]) <= 1e-6 * row[name];
     const own = (row) => ["noise_multiplier", "sample_rate", "delta", "T"].every((name) => near(name, row));
     this.printed = this.published.find((row) => row.accountant === "moments" && own(row));
   }
 
-  speakIn(language) {
-    const code = LANGUAGES.includes(language) ? language : "en";
-    this.words = { code };
-    this.say = speaker(code);
-    this.fill(markup(this), ".dm-stage");
+  build() {
+    this.say = speaker(this.words.code);
+    this.fill(markup(this.say), ".dm-stage");
     this.svg = this.find(".dm-svg");
     this.svg.addEventListener("pointerdown", (event) => this.draws(event));
-    this.renew();
   }
 
-  /** Show the current scene. */
   renew() {
-    const said = sentences(this);
-    for (const [part, words] of Object.entries(said)) this.write(`.dm-${part}`, words);
+    for (const [part, words] of Object.entries(SCENES[this.scene].words(this))) this.write(`.dm-${part}`, words);
     this.body.dataset.scene = String(this.scene + 1);
-    this.body.querySelectorAll(".dm-dots button").forEach((dot, i) => dot.setAttribute("aria-current", i === this.scene ? "step" : "false"));
+    this.all(".dm-dots button").forEach((dot, i) => dot.setAttribute("aria-current", i === this.scene ? "step" : "false"));
     this.find("[data-do=back]").disabled = !this.scene;
     this.find("[data-do=next]").disabled = this.scene === LAST;
     this.find("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
@@ -76,13 +62,11 @@ class Minute extends View {
 
   /** Set the picture's ARIA attributes; in scene 1 it is a slider for the keyboard. */
   describePicture() {
-    const { svg, run, say, guess } = this;
+    const { svg, run, say, guess, scene } = this;
     const drawn = guess ? end(guess, run.T).epsilon : 0;
     const slider = { role: "slider", tabindex: "0", "aria-label": say("level", { T: run.T }), "aria-valuemin": "0", "aria-valuenow": String(drawn), "aria-valuetext": guess ? String(drawn) : "?" };
     const image = { role: "img", "aria-label": this.find(".dm-text").textContent };
-    const told = this.guessing ? slider : image;
-    for (const name of Object.keys(slider)) if (!(name in told)) svg.removeAttribute(name);
-    for (const [name, value] of Object.entries(told)) svg.setAttribute(name, value);
+    for (const name of Object.keys(slider)) set(svg, name, (scene ? image : slider)[name] ?? null);
   }
 
   go(scene) {
@@ -90,33 +74,33 @@ class Minute extends View {
     if (next === this.scene) return;
     this.scene = next;
     this.renew();
-    this.place.write(addressOf(this));
+    this.writeAddress(addressOf(this));
   }
 
   draw() {
     const { clientWidth: width, clientHeight: height } = this.find(".dm-stage");
     if (!width || !height) return;
-    const view = VIEWS[this.scene](this);
+    const view = { last: this.run.T, ...SCENES[this.scene].view(this) };
     const em = parseFloat(getComputedStyle(this.svg).fontSize);
-    this.plane = new Plane({ width, height, em }, view);
+    this.plane = planeOf({ width, height, em }, view);
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const stroke = this.stroke.map((place) => this.plane.at(place));
-    this.svg.replaceChildren(...chart(this.plane, view, stroke, this.say));
+    this.svg.replaceChildren(...chart(this.plane, view, this.drawn(), this.say));
     this.body.dataset.drawn = String(this.scene + 1);
   }
 
-  get guessing() {
-    return this.scene === 0;
+  /** Return the current stroke as points [T, epsilon]. */
+  drawn() {
+    return this.stroke.map(([x, y]) => [this.plane.x.value(x), this.plane.y.value(y)]);
   }
 
   /** Record a stroke from left to right; when the pointer is released, it becomes the guess. */
   draws(event) {
-    if (!this.guessing) return;
+    if (this.scene) return;
     const { svg } = this;
     const box = svg.getBoundingClientRect();
     const more = ({ clientX, clientY }) => {
-      const [x, y] = [clientX - box.left, clientY - box.top];
-      if (!(x <= this.stroke.at(-1)?.[0])) this.stroke.push([x, y]);
+      const x = clientX - box.left;
+      if (!(x <= this.stroke.at(-1)?.[0])) this.stroke.push([x, clientY - box.top]);
       this.schedule();
     };
     this.stroke = [];
@@ -125,7 +109,7 @@ class Minute extends View {
     svg.addEventListener("pointermove", more);
     svg.addEventListener("lostpointercapture", () => {
       svg.removeEventListener("pointermove", more);
-      const guess = kept(this.stroke.map((place) => this.plane.at(place)), this.run.T);
+      const guess = guessOf(this.drawn(), this.run.T);
       this.short = !guess;
       this.stroke = [];
       this.take(guess ?? this.guess);
@@ -141,7 +125,7 @@ class Minute extends View {
     if (away || event.ctrlKey || event.metaKey || event.altKey || target.matches?.("input, textarea, select, [contenteditable]")) return;
     if (event.key === " " && target.closest?.("button, a")) return;
     const [way, level] = [WAYS[event.key], LEVELS[event.key]];
-    if (level && target === this.svg && this.guessing) this.lift(level);
+    if (level && target === this.svg && !this.scene) this.lift(level);
     else if (way) this.go(this.scene + (event.shiftKey ? -way : way));
     else return;
     event.preventDefault();
@@ -149,33 +133,27 @@ class Minute extends View {
 
   /** Raise or lower the guess by the keyboard, as a straight line. */
   lift(way) {
-    const { top } = VIEWS[0](this);
+    const { top } = SCENES[0].view(this);
     const now = this.guess ? end(this.guess, this.run.T).epsilon : top / 2;
     this.take(straight(clamp(now + (way * top) / 50, 0, top)));
   }
 
   take(guess) {
     this.guess = guess;
-    this.write(".dm-text", sentences(this).text);
-    this.describePicture();
-    this.place.write(addressOf(this));
-    this.schedule();
+    this.renew();
+    this.writeAddress(addressOf(this));
   }
 
   act({ dataset }) {
-    const acts = {
-      back: () => this.go(this.scene - 1),
-      next: () => this.go(this.scene + 1),
-      goto: () => this.go(Number(dataset.scene)),
-    };
-    acts[dataset.do]?.();
+    if (dataset.do === "goto") this.go(Number(dataset.scene));
+    else if (dataset.do !== "explore") this.go(this.scene + (dataset.do === "next" ? 1 : -1));
   }
 }
 
 export const mount = mounting(Minute);
 
 /** Return the HTML with empty elements for texts and picture, and the buttons. */
-function markup({ say }) {
+function markup(say) {
   const icon = (name, sign) => button(name, sign, `class="dm-icon" aria-label="${say(name)}" title="${say(name)}"`);
   const dot = (_, i) => button("goto", "", `data-scene="${i}" aria-label="${say("goto", { scene: i + 1 })}"`);
   return `<section class="dm" lang="${say("code")}" aria-label="${say("minute")}"><div class="dm-in">
@@ -183,6 +161,6 @@ function markup({ say }) {
 <div class="dm-stage"><svg class="dm-svg"></svg></div>
 <p class="dm-acts"><a data-do="explore">${say("explore")}</a></p>
 <div class="dm-bar">${button("language", say("other"))}
-<span class="dm-moves">${icon("back", "‹")}<span class="dm-dots">${VIEWS.map(dot).join("")}</span>${icon("next", "›")}</span>
+<span class="dm-moves">${icon("back", "‹")}<span class="dm-dots">${SCENES.map(dot).join("")}</span>${icon("next", "›")}</span>
 <span></span></div></div></section>`;
 }

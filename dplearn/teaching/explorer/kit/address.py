@@ -26,16 +26,16 @@ def entry_link(id: str) -> str:
 def follow(page: str, start: Mapping[str, str]) -> dict[str, str]:
     """Copy the fields of a new address into the session, and return its other fields.
 
-    An address that the page wrote is not new. A page opened from the menu keeps its state.
+    An address written by the page is not new. A page opened from the menu keeps its state.
     """
     state: Any = st.session_state
     query = {k: text for k, text in st.query_params.to_dict().items() if k != language.KEY}
-    here = state.get("page_in_view") == page
-    travelled = query != state.get(f"{page}_address", {}) and bool(query or here)
-    if travelled:
+    stays = state.get("page_in_view") == page
+    is_new = query != state.get(f"{page}_address", {}) and bool(query or stays)
+    if is_new:
         state[f"{page}_more"] = {key: text for key, text in query.items() if key not in start}
     for key, text in start.items():
-        if travelled or key not in state:
+        if is_new or key not in state:
             state[key] = query.get(key, text)
     return state.setdefault(f"{page}_more", {})
 

@@ -6,7 +6,7 @@ from typing import Any
 from dplearn.core import validate
 from dplearn.teaching.explorer.kit import language
 
-# Ranges of the inputs that the server accepts; the same as in `browser/page/run.js`.
+# Ranges of inputs that the server accepts, equal to those in `browser/page/run.js`.
 RANGES = {
     "noise_multiplier": (0.2, 1000.0),
     "sample_rate": (1e-7, 1.0),

@@ -20,7 +20,7 @@ _NAMES = re.compile(r"[A-Za-z](?:[\w ,=]*\w)?")
 
 
 def keyed(name: str) -> dict[str, tuple[str, str]]:
-    """Return (English, Chinese) by dotted key of a message file; a single text is both."""
+    """Return (English, Chinese) by dotted key of a message file; a single text is used for both."""
 
     def flat(part: Any, key: str) -> Iterator[tuple[str, tuple[str, str]]]:
         for word, inner in part.items():
@@ -56,12 +56,11 @@ def address() -> dict[str, str]:
     return {} if current() == "en" else {KEY: current()}
 
 
-def choose(code: str | None) -> None:
+def choose(code: str) -> None:
     """Set the language for the session and in the page's address."""
     import streamlit as st
 
-    if code in LANGUAGES:
-        st.session_state[KEY] = st.query_params[KEY] = code
+    st.session_state[KEY] = st.query_params[KEY] = code
 
 
 def translated(text: str, code: str = "", **values: Any) -> str:

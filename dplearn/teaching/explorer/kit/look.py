@@ -5,7 +5,6 @@ from typing import Any
 import streamlit as st
 
 from dplearn.teaching.explorer.kit import language
-from dplearn.teaching.figures.kit.marks import Unchecked
 from dplearn.teaching.figures.kit.template import darkened
 
 # Pixels: the most to cut from a figure's top margin, the least to leave.
@@ -29,4 +28,4 @@ def draw_figure(figure: Any, key: str, alt: str) -> None:
     layout["height"] -= room
     layout["margin"]["t"] -= room
     shown = {"displayModeBar": False}
-    st.plotly_chart(Unchecked(parts), theme=None, key=key, config=shown, alt=alt)
+    st.plotly_chart(parts, theme=None, key=key, config=shown, alt=alt)

@@ -15,14 +15,15 @@ from pickle import dumps
 from types import ModuleType
 from typing import Any
 
-_KEPT, _OPEN = 512, 16
+# Most answers in the cache, and most questions being computed.
+_CACHED, _OPEN = 512, 16
 # Half of the cores compute; the other half serve pages.
-PLACES = max(1, (os.cpu_count() or 1) // 2)
+_WORKERS = max(1, (os.cpu_count() or 1) // 2)
 
 _answers: dict[bytes, Future] = {}
 _lock = threading.Lock()
 # Threads until a server starts; tests and scripts start no processes.
-_executor: Executor = ThreadPoolExecutor(PLACES)
+_executor: Executor = ThreadPoolExecutor(_WORKERS)
 
 
 class Refused(ValueError):
@@ -34,10 +35,10 @@ def start_processes() -> None:
     global _executor
     # Spawn, as this process has threads, and do it now with an empty `__main__`: spawned
     # processes rerun `__main__`, which is Streamlit's name for the page that it runs.
-    _executor = ProcessPoolExecutor(PLACES, get_context("spawn"), _settle)
+    _executor = ProcessPoolExecutor(_WORKERS, get_context("spawn"), _settle)
     page, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     try:
-        for _ in range(PLACES):
+        for _ in range(_WORKERS):
             _executor.submit(os.getpid)
     finally:
         sys.modules["__main__"] = page
@@ -69,7 +70,7 @@ def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
                 start_processes()
                 answer = _executor.submit(function, *arguments, **keywords)
         _answers[key] = answer
-        if len(_answers) > _KEPT:
+        if len(_answers) > _CACHED:
             _answers.pop(next(iter(_answers)))
     try:
         return answer.result()

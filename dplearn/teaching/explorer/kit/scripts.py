@@ -23,7 +23,7 @@ _KIT = Path(__file__).parent
 
 @lru_cache(maxsize=len(PAGES))
 def script(page: str) -> tuple[str, str]:
-    """Return file name, with a hash, and text of a module with the engine and a page."""
+    """Return the file name, with a hash, and the text of a module of the engine and a page."""
     own = browser.source(page, PAGES[page])
     text = f"{browser.source()}{own}export {{ dplearn, dplearnModule, {page} }};\n"
     return f"dplearn-{hashlib.sha256(text.encode()).hexdigest()[:12]}.js", text

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dplearn.teaching import claims
 from dplearn.teaching.claims import Finding, Line, Place
+from dplearn.teaching.claims.reading import Note
 from dplearn.teaching.explorer.kit import address, language, look, questions
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import translated
@@ -133,7 +134,7 @@ def _lines(finding: Finding) -> None:
 
 def _in_words(note: str) -> str:
     """Return a note on a verdict in the reader's language."""
-    if not isinstance(note, claims.Note):
+    if not isinstance(note, Note):
         return translated(note)
     return translated(
         note.template, **{name: _in_words(value) for name, value in note.values.items()}

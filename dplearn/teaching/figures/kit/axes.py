@@ -1,4 +1,4 @@
-"""Axes: their ends, their ticks, and where a value lies on them."""
+"""Axes of figures: their ends, their ticks and the positions of values."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,28 +12,28 @@ from dplearn.teaching.figures.kit.text import spaced
 
 # Round numbers, about evenly spaced in the logarithm.
 MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-# Number of power-of-ten ticks that can still be read.
+# Largest number of power-of-ten ticks.
 _MOST_POWERS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """An axis in data units."""
+    """Axis in data units."""
 
     title: str = ""
     lower: float
     upper: float
     log: bool = False
-    open: bool = False  # whether Plotly may move the ends, to fit names
-    ticks: Mapping[Any, str] | None = None  # from places to words; default: round numbers
-    more: Mapping[str, Any] | None = None  # options of Plotly, passed on unchanged
+    open: bool = False  # whether Plotly chooses the ends, to fit names
+    ticks: Mapping[Any, str] | None = None  # texts by place; default: round numbers
+    more: Mapping[str, Any] | None = None  # further options of Plotly
 
     def place(self, value: float) -> float:
         """Return a data value in the units of Plotly's ranges and annotations."""
         return math.log10(value) if self.log else value
 
     def share(self, value: float) -> float:
-        """Return the share of the axis before a value, in [0, 1]; inf is at the end."""
+        """Return the share of the axis before a value, in [0, 1]."""
         low, high = self.span
         return (self.place(min(max(value, self.lower), self.upper)) - low) / (high - low)
 
@@ -59,7 +59,7 @@ class Axis:
 
 
 def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:
-    """Return 1, 2, 5 times the powers of ten in [lower, upper]; only powers if there are many.
+    """Return 1, 2 and 5 times powers of ten in [lower, upper], or only powers on a long axis.
 
     Examples
     --------
@@ -95,8 +95,7 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
 def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:
     """Return positions at least `gap` apart, closest to `wishes` in the least-squares sense.
 
-    They are pixels in the order of the wishes, also of equal ones. The gap is reduced if
-    [lower, upper] is too short for it.
+    The positions have the order of the wishes. The gap is smaller if [lower, upper] is too short.
 
     Examples
     --------
@@ -105,11 +104,11 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
     """
     if not wishes:
         return []
-    from scipy.optimize import isotonic_regression  # not loaded when the explorer opens
+    from scipy.optimize import isotonic_regression  # slow to import
 
     gap = min(gap, (upper - lower) / max(len(wishes) - 1, 1))
     order, shares = np.argsort(wishes, kind="stable"), gap * np.arange(len(wishes))
-    # After subtracting i * gap the constraint is "non-decreasing".
+    # After subtracting i * gap the positions must be non-decreasing.
     flat = isotonic_regression(np.asarray(wishes, dtype=float)[order] - shares).x
     placed = np.empty(len(wishes))
     placed[order] = np.clip(flat, lower, upper - shares[-1]) + shares

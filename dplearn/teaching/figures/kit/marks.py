@@ -1,4 +1,4 @@
-"""Figure marks: lines, columns, bands and named points; one-panel figures."""
+"""Parts of figures: curves, columns, bands and named points; figures of one panel."""
 
 import math
 from abc import ABC, abstractmethod
@@ -13,27 +13,41 @@ from numpy.typing import ArrayLike
 from dplearn.teaching.figures.kit.axes import Axis
 from dplearn.teaching.figures.kit.template import PAGE, colour_of, transparent
 
-# Dashes, so that colour is not the only sign of a wrong curve.
+# Dashes of roles, for readers who do not see the colours.
 _DASHES = {"wrong": "dash", "quiet": "dot"}
 _SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅", "area": "■"}
 _SIZE = 15  # of names, in pixels
 # Numbers, or numbers and gaps.
 Values = ArrayLike | Sequence[float | None]
-# Margins of a page's figure; the last tick's words need half of their width at the right.
+# Margins of a page's figure; half of the last tick's text needs room at the right.
 _SMALL = (66, 26, 78, 46)
 TEMPLATE = PAGE.to_plotly_json()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part(ABC):
-    """Part of a picture: places x and heights, of shape (n,), and a name."""
+    """Part of a figure with a name.
+
+    Parameters
+    ----------
+    x : array_like
+        Places, shape (n,).
+    label : str
+        Name, which stands beside one of the points; empty for none.
+    role : str
+        "exact", "wrong", "safe", "guess", "other", "second", "third", "quiet" or the name of an
+        accountant, which decides the colour.
+    label_at : float
+        Position of the name along the part, in [0, 1].
+    side : str
+        Side of its point on which the name stands, such as "top right".
+    """
 
     x: ArrayLike
     label: str
-    # Or "wrong", "safe", "guess", "other", "second", "third", "quiet", or an accountant's name.
     role: str = "exact"
-    label_at: float = 0.5  # how far along the part the name stands, in [0, 1]
-    side: str = "top right"  # of its point, in Plotly's words
+    label_at: float = 0.5
+    side: str = "top right"
 
     @property
     def heights(self) -> tuple[Values, ...]:
@@ -42,7 +56,7 @@ class Part(ABC):
 
     @abstractmethod
     def traces(self) -> list[dict[str, Any]]:
-        """Return the Plotly traces without the name."""
+        """Return the Plotly traces without that of the name."""
 
     @property
     def colour(self) -> str:
@@ -55,7 +69,7 @@ class Part(ABC):
         return _SAMPLES["area"], self.colour, self.label
 
     def name(self) -> list[dict[str, Any]]:
-        """Return the name as a trace of one point, which frames can move; none without a label."""
+        """Return the name as a trace of one point, which frames can move, if it has a label."""
         if not self.label:
             return []
         x, y = np.asarray(self.x, dtype=float), np.mean(np.asarray(self.heights, dtype=float), 0)
@@ -66,14 +80,26 @@ class Part(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Curve(Part):
-    """A curve with its name written beside one of its points."""
+    """Curve with its name beside one of its points. Other parameters are fields of `Part`.
+
+    Parameters
+    ----------
+    y : array_like
+        Heights, shape (n,); None leaves a gap.
+    dash : str or None
+        "solid", "dash" or "dot"; by default that of the role.
+    width : float or None
+        Width in pixels, > 0; by default larger for a solid curve.
+    corners : bool
+        Whether the points are marked.
+    """
 
     y: Values
     label_at: float = 1.0
     side: str = "middle right"
-    dash: str | None = None  # by default that of its role
-    width: float | None = None  # by default wider if it is solid
-    corners: bool = False  # whether points are marked
+    dash: str | None = None
+    width: float | None = None
+    corners: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -84,10 +110,9 @@ class Curve(Part):
         return self.dash or _DASHES.get(self.role, "solid")
 
     def traces(self) -> list[dict[str, Any]]:
-        line = stroke(self.colour, self._dash) | {"simplify": False}
+        width = self.width or (2.6 if self._dash == "solid" else 2.0)
+        line = {"color": self.colour, "width": width, "dash": self._dash, "simplify": False}
         curve = {"name": self.label, "x": self.x, "y": self.y, "mode": "lines", "line": line}
-        if self.width:
-            line["width"] = self.width
         if self.corners:
             curve |= {"mode": "lines+markers", "marker": {"size": 6}}
         return [curve]
@@ -95,10 +120,18 @@ class Curve(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Bars(Part):
-    """Columns side by side, as a histogram; the name stands at one of them."""
+    """Columns of a histogram, with a name at one of them. Other parameters are fields of `Part`.
+
+    Parameters
+    ----------
+    y : array_like
+        Heights, shape (n,).
+    width : float or None
+        Width of a column in units of x, > 0; by default the columns touch.
+    """
 
     y: Values
-    width: float | None = None  # without one the columns touch
+    width: float | None = None
 
     def traces(self) -> list[dict[str, Any]]:
         x = np.asarray(self.x, dtype=float)
@@ -112,11 +145,19 @@ class Bars(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Band(Part):
-    """A shaded region between two curves, with its name in the middle of one of its columns."""
+    """Shaded region between two curves, with its name. Other parameters are fields of `Part`.
+
+    Parameters
+    ----------
+    lower, upper : array_like
+        Heights of the curves, shape (n,).
+    opacity : float
+        Opacity of the region, in [0, 1].
+    """
 
     lower: ArrayLike
     upper: ArrayLike
-    role: str = "quiet"  # "wrong" where a claim is false
+    role: str = "quiet"
     side: str = "middle center"
     opacity: float = 0.18
 
@@ -133,7 +174,17 @@ class Band(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Dot:
-    """A point with its name."""
+    """Point with its name.
+
+    Parameters
+    ----------
+    x : float
+        Place, any number.
+    y : float or None
+        Height, any number; None hides the point.
+    label, role, side : str
+        As fields of `Part`.
+    """
 
     x: float
     y: float | None
@@ -165,20 +216,15 @@ def markers(
     edge: Any = (0,),
     **more: Any,
 ) -> dict[str, Any]:
-    """Return a trace of markers; `edge` is the width, or width and colour, of their outlines."""
+    """Return a trace of markers; `edge` is the width, or width and colour, of the outlines."""
     line = dict(zip(("width", "color"), edge, strict=False))
     marker = {"symbol": symbol, "size": size, "color": colour, "line": line}
     at = {"name": name, "x": x, "y": y, "mode": "markers", "cliponaxis": False}
     return {**at, "marker": marker, **more}
 
 
-def stroke(colour: str, dash: str) -> dict[str, Any]:
-    """Return the line style of a curve; a solid one is wider."""
-    return {"color": colour, "width": 2.6 if dash == "solid" else 2.0, "dash": dash}
-
-
 def gaps(values: Values) -> list[float | None]:
-    """Return values with None where they are not finite.
+    """Return values, with None for those that are not finite.
 
     Examples
     --------
@@ -189,7 +235,7 @@ def gaps(values: Values) -> list[float | None]:
 
 
 def legend(*entries: Part | tuple[str, str, str]) -> str:
-    """Return a legend line of parts, or of (sample, colour, name) of traces.
+    """Return a legend of parts, or of traces as (sample, colour, name), as one line of HTML.
 
     Examples
     --------
@@ -200,40 +246,6 @@ def legend(*entries: Part | tuple[str, str, str]) -> str:
     return "   ".join(
         f'<span style="color:{c}">{sample} {name}</span>' for sample, c, name in named
     )
-
-
-def upright(x: float | None, name: str = "", *, on: Axis | None = None) -> dict[str, Any]:
-    """Draw a vertical dotted line at `x`, with its name beside its top; invisible at None.
-
-    The name stands at its right, or at its left near the right end of the axis `on`.
-    """
-    side = "right" if on and x is not None and on.share(x) > 0.9 else "left"
-    place = {"textposition": "end", "xanchor": side, "yanchor": "top"}
-    label = {"text": name, "font": {"size": 15}, "padding": 5, "textangle": 0, **place}
-    at = 1 if x is None else x
-    line = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}
-    return {**line, "line": {"dash": "dot"}, "label": label, "visible": x is not None}
-
-
-class Unchecked(go.Figure):
-    """Figure that Plotly validates when its parts are read, not when it is only shown.
-
-    Validating the parts takes five times as long as making them.
-    """
-
-    def __init__(self, parts: dict[str, Any]) -> None:
-        self._unchecked = parts
-
-    def __getattr__(self, name: str) -> Any:
-        # A figure's own attributes are missing until the first of them is read.
-        if "_unchecked" not in self.__dict__:
-            raise AttributeError(name)
-        super().__init__(self.__dict__.pop("_unchecked"))
-        return getattr(self, name)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return data and layout as they are drawn, including the template."""
-        return self.__dict__.get("_unchecked") or super().to_dict()
 
 
 def one_panel(
@@ -247,11 +259,11 @@ def one_panel(
     margin: Sequence[int] = _SMALL,
     size: float = 15.5,
     **more: Any,
-) -> Unchecked:
-    """Draw parts, or traces, in this order on one pair of axes, below a statement.
+) -> go.Figure:
+    """Draw parts, or traces, in this order on one pair of axes, below a title.
 
-    A long statement is smaller than `size`, to keep clear of the buttons; the margin is left,
-    right, top and bottom; `more` is passed to Plotly's layout.
+    A long title is smaller than `size`, to leave room for the buttons. The margins are left,
+    right, top and bottom; `more` goes to Plotly's layout.
     """
     traces = [t for part in parts for t in ([part] if isinstance(part, dict) else part.traces())]
     font = {"size": size if len(finding) <= 60 else min(size, 17)}
@@ -259,4 +271,4 @@ def one_panel(
     sides = dict(zip("lrtb", margin, strict=True))
     layout = {"template": TEMPLATE, "height": height, "margin": sides, "title": title}
     axes = {"xaxis": x.layout(), "yaxis": y.layout()}
-    return Unchecked({"data": traces, "layout": {**layout, **axes, **more}})
+    return go.Figure({"data": traces, "layout": {**layout, **axes, **more}})

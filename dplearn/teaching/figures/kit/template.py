@@ -1,8 +1,8 @@
-"""Common look of all figures: Plotly templates, and a colour and a marker per accountant.
+"""Plotly templates of all figures, and a colour and a marker per accountant.
 
-Each colour has a counterpart for dark pages. Text may have them: the contrast on white and on dark
-pages is 4.5 or more. Any two are at least 9 CIELAB units apart under normal, protan and deutan
-vision, and carry no meaning alone: each curve also has its own marker and its name at its end.
+Each colour has a counterpart for dark pages. Their contrast with the page is at least 4.5, enough
+for text. Any two colours are at least 9 CIELAB units apart under normal, protan and deutan vision;
+each curve also has its own marker and its name at its end.
 """
 
 import re
@@ -16,7 +16,7 @@ from dplearn.teaching.figures.kit.text import NARROW_SPACE
 
 
 class Style(NamedTuple):
-    """Look of an accountant, everywhere; the glyph is its Plotly symbol as a character."""
+    """Style of an accountant in all figures; the glyph is its Plotly symbol as a character."""
 
     label: str
     colour: str
@@ -37,16 +37,15 @@ STYLES = {
     "zcdp": Style("zCDP", "#79512D", "cross", "✚", "#AD815A"),
     "pld": Style("PLD", "#256ED1", "star", "★", "#3D8AF5"),
     "gdp": Style("GDP", "#8A3DAB", "x", "✕", "#B564CF"),
-    # A claim about a run that does not hold.
+    # A false claim about a run.
     "poisson_claim": Style("Poisson claim", RED, "circle-open", "○", "#ED3D48"),
 }
-# For accountants without a style: chosen by name, so that each keeps its colour.
+# Colours of accountants without a style, chosen by a hash of the name.
 _SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
-# Counterpart of each colour on a dark page; those below the line fill areas.
+# Counterpart of each colour on a dark page; the last three fill areas.
 _ON_DARK = {style.colour: style.on_dark for style in STYLES.values()} | {
     INK: "#E8EAEE",
     GREY: "#989DA8",
-    # ---
     "#A9D0F0": "#274C6B",
     "#B9BCC4": "#565A64",
     "#E4E5E8": "#2E3138",
@@ -65,7 +64,7 @@ _ROLES = {
 
 
 def style_of(name: str) -> Style:
-    """Return the fixed style of an accountant.
+    """Return the style of an accountant, by name.
 
     Examples
     --------
@@ -94,7 +93,7 @@ def transparent(colour: str, share: float) -> str:
 
 
 def darkened(figure: Any) -> Any:
-    """Return the parts of a figure, dicts and lists, in the colours of a dark page.
+    """Return the dicts and lists of a figure with the colours of a dark page.
 
     Examples
     --------
@@ -108,7 +107,7 @@ def darkened(figure: Any) -> Any:
     return _COLOURS.sub(lambda m: _TWINS[m[0]], figure) if isinstance(figure, str) else figure
 
 
-# In hexadecimal, and as `transparent` writes them without the opacity.
+# Colours in hexadecimal, and as `transparent` writes them up to the opacity.
 _TWINS = _ON_DARK | {
     transparent(light, 1)[:-2]: transparent(dark, 1)[:-2] for light, dark in _ON_DARK.items()
 }
@@ -132,7 +131,7 @@ def _template(
         "hovermode": "closest",
         "hoverlabel": {"font": {"family": _FONT, "size": 15}, "align": "left"},
         "separators": f".{NARROW_SPACE}",
-        # A finger that drags the picture scrolls the page; the buttons zoom.
+        # Dragging scrolls the page; the buttons zoom.
         "dragmode": False,
         "modebar": {"bgcolor": CLEAR, "color": GREY, "activecolor": GREY},
         "title": title,
@@ -147,9 +146,9 @@ def _template(
 
 _TOP_LEFT = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container"}
 _SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
-# A page's background shows through; a notebook's pictures have a white one.
+# Figures of pages are transparent, those of notebooks white.
 PAGE = _template(CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15)
-# Tilted tick labels would run into the axis title on a small screen.
+# Tilted tick labels would overlap the axis title on a small screen.
 PAGE.update({"layout": {"xaxis": {"tickangle": 0}}})
 _ROOM = {"margin": {"l": 75, "r": 130, "t": 60, "b": 60}}
 pio.templates["dplearn_lesson"] = _template(

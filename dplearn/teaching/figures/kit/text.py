@@ -1,4 +1,4 @@
-"""Numbers as text: bounds rounded up, thousands spaced, and the precision of brackets."""
+"""Numbers as text: bounds are rounded up, thousands spaced, and brackets have a precision."""
 
 import math
 
@@ -9,7 +9,7 @@ _MOST_DIGITS = 12
 
 
 def spaced(value: float) -> str:
-    """Write a whole number with spaced thousands.
+    """Return a whole number with spaced thousands.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def spaced(value: float) -> str:
 
 
 def bound(value: float, digits: int = 3) -> str:
-    """Write `value` in `digits` significant digits, rounded up.
+    """Return a value in `digits` significant digits, rounded up.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def bound(value: float, digits: int = 3) -> str:
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """Write a number other than a bound, rounded to the nearest.
+    """Return a number that is not a bound, rounded to the nearest.
 
     Examples
     --------
@@ -45,18 +45,11 @@ def rounded(value: float, digits: int = 3) -> str:
 
 
 def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
-    """Write the epsilon of a guarantee; an approximation never looks like a bound."""
-    number = bare(guarantee, digits)
-    if guarantee.is_bound:
-        return number
-    sign = {"approximate": "≈", "lower": "≥", "probable": "≲"}[guarantee.kind]
-    return f"{sign}{NARROW_SPACE}{number}"
-
-
-def bare(guarantee: Guarantee, digits: int = 3) -> str:
-    """Write the number alone: rounded up where it is a bound, else to the nearest."""
+    """Return the epsilon of a guarantee, with a sign unless it is an upper bound."""
     nearest = guarantee.kind in ("approximate", "lower") and math.isfinite(guarantee.epsilon)
-    return (rounded if nearest else bound)(guarantee.epsilon, digits)
+    number = (rounded if nearest else bound)(guarantee.epsilon, digits)
+    sign = {"approximate": "≈", "lower": "≥", "probable": "≲"}.get(guarantee.kind)
+    return f"{sign}{NARROW_SPACE}{number}" if sign else number
 
 
 def floor(guarantee: Guarantee) -> float:
@@ -97,7 +90,7 @@ def precision(relative_width: float) -> str:
 
 
 def both_ends(guarantee: Guarantee) -> str:
-    """Return both ends with as many digits as they need to differ, four to seven.
+    """Return both ends of a bracket in four to seven digits, enough for them to differ.
 
     Examples
     --------
@@ -107,13 +100,13 @@ def both_ends(guarantee: Guarantee) -> str:
     """
     digits = min(max(_digits(width(guarantee)) + 1, 4), 7)
     ends = round_down(floor(guarantee), digits), round_up(guarantee.epsilon, digits)
-    # Trailing zeros stay, so that the line keeps its length while a slider moves.
+    # With trailing zeros, so that the line has a constant length while a slider moves.
     low, high = (f"{float(end):#.{digits}g}".rstrip(".") for end in ends)
     return f"{low} ≤ ε ≤ {high}"
 
 
 def _digits(relative_width: float) -> int:
-    """Return the digits that a relative width leaves certain, with slack for 1e-6 in binary."""
+    """Return the number of certain digits at a relative width, with slack for rounding."""
     if relative_width <= 0:
         return _MOST_DIGITS
     return min(max(math.floor(1e-9 - math.log10(relative_width)), 0), _MOST_DIGITS)

@@ -1,15 +1,15 @@
-// Predictions, exercises and self-tests that answer on the page: the verdicts of dplearn.teaching.classroom.
+// Fields for predictions, exercises and self-tests, with the verdicts of dplearn.teaching.classroom.
 "use strict";
 
 const answers = (() => {
-  const CLOSE = 0.03; // relative distance within which an answer is near enough to be meant
-  const TOO_FAR = 1e6; // a guess beyond this factor would leave no room on the line
+  const CLOSE = 0.03; // relative distance within which a wrong answer is called close
+  const TOO_FAR = 1e6; // a guess that is wrong by more than this factor is not drawn
   const BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one.";
 
   const NAMES = { __proto__: null, pi: Math.PI, e: Math.E, sqrt: Math.sqrt, exp: Math.exp, log: Math.log, ln: Math.log };
   const TOKEN = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|\*\*|[-+*/^()]|(?:(?:math|np)\.)?[a-z]+/g;
 
-  // The value of arithmetic as in Python, such as 3.73*200/71; NaN where it is none.
+  // Return the value of arithmetic as in Python, such as 3.73*200/71, or NaN for other texts.
   function computed(text) {
     const parts = (text.length < 200 && text.match(TOKEN)) || [];
     const took = (...signs) => (signs.includes(parts[0]) ? parts.shift() : "");
@@ -41,8 +41,8 @@ const answers = (() => {
     return parts.length || text.replace(TOKEN, "").trim() ? NaN : value;
   }
 
-  // The number that a text stands for, or a sentence on what to type instead. The grammar is that of
-  // the explorer's fields, and arithmetic; as in Python blanks part numbers, and _ may stand in one.
+  // Return the number that a text stands for, or a sentence on what to type instead. It may be typed as
+  // in the explorer's fields, or as arithmetic; a number may contain _ but, as in Python, no blank.
   function readNumber(text) {
     // NFKC would turn 10⁻² into 10-2.
     const plain = /[⁻⁰¹²³⁴-⁹]/.test(text) ? text : text.normalize("NFKC");
@@ -61,13 +61,13 @@ const answers = (() => {
     return { problem: `“${text.trim()}” is no number; write ${comma}.` };
   }
 
-  // A guess, which is finite.
+  // Return a guess, which must be finite.
   function readGuess(text) {
     const { number, problem } = readNumber(text);
     return Math.abs(number) === Infinity ? { problem: BEYOND } : { number, problem };
   }
 
-  // A number in so many digits, as Python's format "g" writes it: half to even, no zeros at the end.
+  // Return a number as Python's format "g" writes it: rounded half to even, without zeros at the end.
   function inDigits(number, digits) {
     if (!Number.isFinite(number)) return number > 0 ? "inf" : "-inf";
     if (number === 0) return "0";
@@ -81,7 +81,7 @@ const answers = (() => {
     return `${bare(mantissa)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
   }
 
-  // Four digits, and whole numbers below a million in full.
+  // Return a number in four digits, and whole numbers below a million in full.
   const written = (number) => Math.abs(number) < 1e6 && number === Math.round(number)
     ? String(Math.round(number) + 0) : inDigits(number, 4);
 
@@ -89,13 +89,13 @@ const answers = (() => {
     || (Number.isFinite(one) && Number.isFinite(other)
       && Math.abs(one - other) <= Math.max(share * Math.abs(one), share * Math.abs(other)));
 
-  // Size of the last digit that a number is written with.
+  // Return the unit of the last digit of a number.
   function lastDigit(number) {
     const [mantissa, exponent] = Math.abs(number).toExponential().split("e");
     return Number(`1e${Number(exponent) - (mantissa.split(".")[1] ?? "").length}`);
   }
 
-  // What a check says about the text in the field of an exercise.
+  // Return the verdict on the text in the field of an exercise.
   function judge(exercise, text) {
     const { item, right: [right, share], mistakes, hints, praise } = exercise;
     if (!text.trim()) {
@@ -122,7 +122,7 @@ const answers = (() => {
     return { outcome: "wrong", head, messages: hints };
   }
 
-  // What a check says about one letter for each question of a self-test.
+  // Return the verdict on a letter for each question of a self-test.
   function judgeLetters({ item, choices }, letters) {
     const whys = choices.map((why, i) => why[letters[i]] ?? "Left out.");
     const points = whys.filter((why) => why.startsWith("Right. ")).length;
@@ -134,7 +134,7 @@ const answers = (() => {
   const sentence = ({ head, messages, shown = [] }, attempt) =>
     [`${head}: ${messages[Math.min(attempt, messages.length - 1)]}`, ...shown].join("\n  ");
 
-  // A memory of answers: the same slip, or the same number without one, gets the plainer sentence.
+  // Return a function that gives a plainer message for a repeated slip or unexplained number.
   function escalation() {
     const repeats = new Map();
     return (verdict) => {
@@ -145,7 +145,7 @@ const answers = (() => {
     };
   }
 
-  // Clause about how far off a guess was.
+  // Return a clause on how far a guess is from the truth.
   function distance(guess, truth) {
     if (guess === null) return "";
     if (guess <= 0) return `; your guess ${written(guess)} is not positive`;
@@ -155,7 +155,7 @@ const answers = (() => {
     return `; your guess was ${times} times too ${guess > truth ? "large" : "small"}`;
   }
 
-  // What stands on the number line of a prediction, and the sentence above it.
+  // Return the points on the number line of a prediction, and its title.
   function revealed({ stated, points }, guess) {
     const truth = points.find(([name]) => /^(truth|proved at (most|least))$/.test(name))[1];
     const near = guess !== null && truth / TOO_FAR < guess && guess < truth * TOO_FAR;
@@ -169,7 +169,7 @@ const answers = (() => {
 if (typeof module !== "undefined") module.exports = answers;
 
 if (typeof document !== "undefined") {
-  // What fields say on a page in Chinese; verdicts and hints are in English.
+  // Texts of fields in Chinese; verdicts and hints are in English.
   const CHINESE = {
     Guess: "猜", "Show me": "直接看", "Guess first, or show me": "先猜，或者直接看", "The answer": "答案",
     "The answer is now open further down.": "答案已在下面打开。",
@@ -186,10 +186,14 @@ if (typeof document !== "undefined") {
     node.append(...children);
     return node;
   };
-  // The shell of the site keeps what has been done, if it has a place for it.
+  // progress.js stores the progress, if a page has it.
   function tell({ lesson, item, kind }, done) {
     const detail = { lesson, item, kind: kind === "program" ? "exercise" : kind, state: done ? "done" : "tried" };
     document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }));
+  }
+  function mark(place, ask, { outcome }) {
+    place.dataset.outcome = outcome;
+    if (outcome !== "open") tell(ask, outcome === "right");
   }
   function remember({ lesson, item }, place, reply) {
     if (window.dplearnProgress?.get(lesson, item) !== "done") return;
@@ -197,7 +201,7 @@ if (typeof document !== "undefined") {
     reply.textContent = here("Done on an earlier visit.");
   }
 
-  // A line of numbers: each has a mark on it, and its name in a row of its own.
+  // Return a line with a mark for each number, and their names in rows below.
   function numberLine(points) {
     const values = points.map(([, value]) => value);
     const [least, most] = [Math.min(...values), Math.max(...values)];
@@ -206,7 +210,7 @@ if (typeof document !== "undefined") {
     const [low, high] = logarithmic ? [least / margin, most * margin] : [0, 1.1 * most];
     const share = (value) => logarithmic ? Math.log(value / low) / Math.log(high / low) : value / high;
     const at = (value) => `${(100 * share(value)).toFixed(2)}%`;
-    // Names point to the middle, and the outer ones hang lower: no stem runs through a name.
+    // Names extend to the middle, and the outer ones stand lower, so that no stem crosses a name.
     const inner = [...points].sort((one, other) => Math.abs(share(one[1]) - 0.5) - Math.abs(share(other[1]) - 0.5));
     const rows = inner.map(([name, value], place) => {
       const label = make("span", {}, make("b", { textContent: answers.written(value) }), ` ${name}`);
@@ -216,24 +220,21 @@ if (typeof document !== "undefined") {
       if (share(value) > 0.5) row.classList.add("left");
       return row;
     });
-    const line = make("div", { className: "number-line" }, make("div", { className: "axis" }), ...rows);
-    line.setAttribute("role", "img");
-    line.setAttribute("aria-label", points.map(([name, value]) => `${name} ${answers.written(value)}`).join(", "));
-    return line;
+    const ariaLabel = points.map(([name, value]) => `${name} ${answers.written(value)}`).join(", ");
+    return make("div", { className: "number-line", role: "img", ariaLabel }, make("div", { className: "axis" }), ...rows);
   }
 
-  // A form with one field; its answer is a live region.
+  // Return a form with one field, and a live region for the reply.
   function form(label, button) {
     const input = make("input", { type: "text", autocomplete: "off", spellcheck: false, enterKeyHint: "done" });
-    const reply = make("div", { className: "reply" });
-    reply.setAttribute("role", "status");
+    const reply = make("div", { className: "reply", role: "status" });
     const row = make("form", { noValidate: true }, make("label", {}, `${label[0].toUpperCase()}${label.slice(1)} `, input), make("button", { textContent: button }));
     return { row, input, reply };
   }
 
-  const guesses = new Map(); // name -> the guess, or null where the truth was shown without one
-  const predictions = new Map(); // name -> what is known of it
-  const openings = []; // what to do when a truth has come out
+  const guesses = new Map(); // guesses by name, or null if the result was shown without one
+  const predictions = new Map(); // data of predictions by name
+  const openings = []; // functions to call after each guess
 
   function prediction(place, ask) {
     const { row, input, reply } = form(ask.item, here("Guess"));
@@ -269,7 +270,7 @@ if (typeof document !== "undefined") {
     remember(ask, place, reply);
   }
 
-  // What answers a prediction further down, with its code and pictures.
+  // Open a fold with the result of predictions when all its guesses are made.
   function sealed(place) {
     const names = JSON.parse(place.dataset.names).filter((name) => predictions.has(name));
     const fill = () => {
@@ -297,28 +298,26 @@ if (typeof document !== "undefined") {
       event.preventDefault();
       const verdict = answers.judge(ask, input.value);
       reply.textContent = say(verdict);
-      place.dataset.outcome = verdict.outcome;
-      if (verdict.outcome !== "open") tell(ask, verdict.outcome === "right");
+      mark(place, ask, verdict);
     });
     remember(ask, place, reply);
   }
 
-  // A function to write, where the page has Python.
+  // Replace an exercise by a field for a function, which Pyodide runs.
   function program(place, ask) {
     const area = make("textarea", { value: ask.code, spellcheck: false, rows: ask.code.split("\n").length, autocapitalize: "off" });
     const [run, stop] = [make("button", { textContent: here("Check") }), make("button", { type: "button", className: "plain", textContent: here("Stop"), hidden: true })];
     const how = here("in Python with its standard library, and lists for arrays");
     const label = make("label", {}, `${here("Your function for")} ${ask.item}, ${how} `, area);
     const row = make("form", { className: "code" }, label, run, stop);
-    const reply = make("div", { className: "reply lines" });
-    reply.setAttribute("role", "status");
+    const reply = make("div", { className: "reply lines", role: "status" });
     place.replaceChildren(row, reply);
     const say = answers.escalation();
     area.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
       if (event.ctrlKey || event.metaKey) return row.requestSubmit();
-      // A new line begins under the last one, and further in after a colon.
+      // Indent a new line like the last one, and by four more after a colon.
       const line = area.value.slice(0, area.selectionStart).split("\n").at(-1);
       const further = line.trimEnd().endsWith(":") ? "    " : "";
       area.setRangeText(`\n${/^ */.exec(line)[0]}${further}`, area.selectionStart, area.selectionEnd, "end");
@@ -335,13 +334,12 @@ if (typeof document !== "undefined") {
       if (ask.draws && verdict.outcome === "right") {
         reply.append(`\nOur ${ask.name} draws pictures below; yours, right in these cases, draws the same up to chance.`);
       }
-      place.dataset.outcome = verdict.outcome;
-      if (verdict.outcome !== "open") tell(ask, verdict.outcome === "right");
+      mark(place, ask, verdict);
     });
     remember(ask, place, reply);
   }
 
-  // The choices before a self-test, which open one by one, become questions with one answer each.
+  // Turn the folds before a self-test, one for each choice, into questions with radio buttons.
   function selfTest(place, ask) {
     const every = [...document.querySelectorAll("main details")].filter((one) => /^[a-e]\. /.test(one.querySelector("summary")?.textContent ?? ""));
     const before = every.filter((one) => one.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING);
@@ -368,8 +366,7 @@ if (typeof document !== "undefined") {
       return { group, radios, note };
     });
     const button = make("button", { textContent: vote ? here("Vote") : `${here("Check")} ${ask.choices.length} ${here("answers")}` });
-    const reply = make("div", { className: "reply" });
-    reply.setAttribute("role", "status");
+    const reply = make("div", { className: "reply", role: "status" });
     const row = make("form", {}, button);
     place.replaceChildren(row, reply);
     row.addEventListener("submit", (event) => {
@@ -385,8 +382,7 @@ if (typeof document !== "undefined") {
         group.dataset.outcome = verdict.whys[number].startsWith("Right. ") ? "right" : "wrong";
       });
       reply.textContent = `${verdict.head}: ${vote ? "the line at your answer says" : "the lines at your answers say"} more.`;
-      place.dataset.outcome = verdict.outcome;
-      tell(ask, verdict.outcome === "right");
+      mark(place, ask, verdict);
     });
     remember(ask, place, reply);
   }

@@ -1,19 +1,19 @@
-// Python in the page: a worker made of what `python.js` holds, which is ended when it takes too long.
+// Python in the page: a worker that runs the Pyodide in `python.js`, and is ended if it takes too long.
 "use strict";
 
 const kernel = (() => {
-  const [START, RUN] = [120, 10]; // seconds: to start on a slow machine, and for one answer
+  const [START, RUN] = [120, 10]; // limits in seconds: of the start, and of one answer
   const here = new URL(".", document.currentScript.src);
   let worker;
-  let ready; // a promise: Python has started in the worker
+  let ready; // promise of the start of Python in the worker
   let stop = () => {};
 
-  // Runs in the worker, which has no files: what Pyodide would fetch is given to it.
+  // This function runs in the worker, and gives Pyodide the files that it would fetch.
   async function main() {
     let replied;
     const boot = async ({ core, loader, files, lock, modules }) => {
       const module = (text) => import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
-      // Files may start classic workers only, in which Pyodide works, too, though it looks for others.
+      // A page from a file can start only classic workers; Pyodide runs there without importScripts.
       self.importScripts = () => { throw new Error("no scripts"); };
       self.fetch = async (address) => {
         const name = String(address.url ?? address).split("/").at(-1);
@@ -49,7 +49,7 @@ const kernel = (() => {
     document.head.append(node);
   });
 
-  // What the worker answers to a message, within so many seconds.
+  // Return the worker's reply to a message, or fail after the given seconds.
   const asked = (message, seconds) => new Promise((done, fail) => {
     const late = setTimeout(() => fail(new Error("late")), 1000 * seconds);
     worker.onerror = (event) => fail(new Error(event.message || "the browser refused it"));
@@ -72,7 +72,7 @@ const kernel = (() => {
     await asked({ ...pythonFiles, files }, START);
   }
 
-  // The verdict on a student's code, as `dplearn.teaching.classroom.in_page.replied` gives it.
+  // Return the verdict of `dplearn.teaching.classroom.in_page.replied` on a student's code.
   async function verdict(code, name, program, item) {
     const again = "Python begins anew with the next check.";
     const told = {

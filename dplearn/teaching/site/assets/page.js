@@ -1,4 +1,4 @@
-// Formulas, and charts that are drawn when they come near, with an input in place of a slider.
+// Formulas, and charts that are drawn when they come near the screen, with an input as a slider.
 "use strict";
 
 const home = document.currentScript.src;
@@ -13,7 +13,7 @@ const formulas = (place) => {
     ignoredTags: ["script", "style", "textarea", "pre", "code", "option"],
     throwOnError: false,
   });
-  // No line begins with the stop after a formula: it joins the formula's last part.
+  // Move the stop after a formula into its last part, so that it does not begin a line.
   place.querySelectorAll("span > .katex > .katex-html > .base:last-child").forEach((last) => {
     const next = last.closest(".katex").parentElement.nextSibling;
     const stop = next?.nodeType === Node.TEXT_NODE && /^[.,;:!?)"]+/.exec(next.data)?.[0];
@@ -23,8 +23,8 @@ const formulas = (place) => {
   });
 };
 formulas(document.body);
-// What is wider than its place shrinks, down to six tenths; a formula that needs less breaks into
-// lines before, and a printed table after it.
+// Shrink an element that is wider than its place, down to `least`. Before that a formula that is much
+// too wide breaks into lines; a printed table that is still too wide wraps.
 const shrunk = (one, least = 0.6) => {
   const share = one.clientWidth / one.scrollWidth;
   const size = parseFloat(getComputedStyle(one).fontSize);
@@ -41,7 +41,7 @@ document.querySelectorAll("pre.output").forEach((one) => {
   if (shrunk(one, 0.5) < 0.6) one.style.whiteSpace = "";
 });
 
-// Plotly is 4.8 MB: it is loaded with the first chart.
+// Plotly has 4.8 MB and is loaded with the first chart.
 let library;
 const plotly = () => library ??= new Promise((done, failed) => {
   const script = document.createElement("script");
@@ -49,7 +49,7 @@ const plotly = () => library ??= new Promise((done, failed) => {
   document.head.append(script);
 });
 
-const NARROW = 600; // pixels: where there are fewer, panels stand one below the other
+const NARROW = 600; // below this width in pixels, panels stand one below the other
 const stacked = (layout) => ({
   ...layout,
   height: 2 * layout.height - 60,
@@ -59,20 +59,20 @@ const stacked = (layout) => ({
   yaxis2: { ...layout.yaxis2, domain: [0, 0.4] },
 });
 
-// The layout, and how wide it is drawn for so much room; where that is wider, the picture shrinks.
+// Return the layout for a width, and the width to draw it in; a wider picture is scaled down.
 function fitted({ width = 760, title, sliders, ...others }, room) {
   const margin = { r: 130, t: 60, b: 60, ...others.margin };
-  margin.t -= title?.subtitle ? 60 : 40; // the title stands above
-  if (sliders) margin.b -= 50; // and the input below
+  margin.t -= title?.subtitle ? 60 : 40; // the title stands above the chart
+  if (sliders) margin.b -= 50; // and the input below it
   const layout = { ...others, margin, height: others.height - 40 - (sliders ? 110 : 0) };
   if (room >= NARROW) return [layout, document.fullscreenElement ? width : Math.max(room, width)];
   if (layout.xaxis2) return [stacked(layout), 330 + margin.r];
-  const turned = { ...layout, xaxis: { ...layout.xaxis, automargin: true } }; // names under bars turn
+  const turned = { ...layout, xaxis: { ...layout.xaxis, automargin: true } }; // tilts long tick labels
   if (!layout.yaxis?.zeroline) return [turned, 360 + margin.r];
-  return [{ ...layout, margin: { l: 16, r: 16, t: 20, b: 50 } }, 440]; // names in the middle of a line
+  return [{ ...layout, margin: { l: 16, r: 16, t: 20, b: 50 } }, 440]; // a number line has its names inside
 }
 
-// The figure for the room that there is, at the step of its input.
+// Draw a figure in its place, at the step of its input.
 function show(place) {
   const { data, layout, frames = [] } = place.figure;
   const plot = place.querySelector("[role=img]");
@@ -82,7 +82,7 @@ function show(place) {
   inner.style = `width: ${width}px; transform: scale(${scale}); transform-origin: 0 0`;
   plot.style.height = `${fit.height * scale}px`;
   plot.replaceChildren(inner);
-  const steps = frames.map(({ name, data }) => ({ name, data })); // their titles stand above, too
+  const steps = frames.map(({ name, data }) => ({ name, data })); // without their titles, which stand above
   const drawn = Plotly.newPlot(inner, { data, layout: fit, frames: steps, config: { displayModeBar: false } });
   return drawn.then(() => frames.length && move(place));
 }
@@ -97,8 +97,8 @@ function move(place) {
   return Plotly.animate(place.querySelector(".js-plotly-plot"), [frames[input.value].name], still);
 }
 
-// A place with a chart: what stands around it at once, the chart as soon as Plotly is there.
-const draw = (place) => (place.clientWidth ? place.drawn ??= begin(place) : null); // not while folded
+// Write the title and the input of a chart at once, and draw it when Plotly is loaded.
+const draw = (place) => (place.clientWidth ? place.drawn ??= begin(place) : null); // a folded place has no width
 async function begin(place) {
   place.figure = JSON.parse(place.querySelector("script").textContent);
   const { title, sliders } = place.figure.layout;
@@ -115,7 +115,7 @@ async function begin(place) {
 }
 
 const charts = [...document.querySelectorAll(".chart:has(script)")];
-// A picture that stands there already waits until its reader moves.
+// A chart with a picture is drawn after the reader's first movement.
 const moved = new Promise((done) => {
   for (const kind of ["scroll", "pointermove", "pointerdown", "keydown"]) addEventListener(kind, done, { once: true });
 });
@@ -126,7 +126,7 @@ const near = new IntersectionObserver(
 );
 charts.forEach((place) => near.observe(place));
 const drawAll = () => Promise.all(charts.map(draw));
-// A chart on paper has the page's width; what was never near has its words there.
+// In print a chart has the page's width, and one that was not drawn shows its text.
 const refit = () => charts.filter(({ figure, clientWidth }) => figure && clientWidth && window.Plotly).forEach(show);
 let room = innerWidth;
 addEventListener("resize", () => {

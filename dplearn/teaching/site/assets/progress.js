@@ -1,9 +1,9 @@
-// What a reader has done, kept in this browser and sent nowhere; contents that follow the scroll.
+// The reader's progress, stored in this browser only; contents that follow the scroll.
 "use strict";
 
 window.dplearnProgress = (() => {
-  const PREFIX = "dplearn2-"; // answers under the numbers that lessons had before are not read
-  // Firefox gives each file a storage of its own, and all files the same cookies, which go nowhere.
+  const PREFIX = "dplearn2-"; // the prefix before had other numbers of lessons
+  // In Firefox each file has its own storage, but all files share their cookies.
   const cookies = {
     read: (key) => {
       const pair = document.cookie.split("; ").find((one) => one.startsWith(`${key}=`));
@@ -25,19 +25,18 @@ window.dplearnProgress = (() => {
   const choices = location.protocol === "file:" ? [cookies, storage] : [storage];
   const store = choices.find(works) ?? forgetful;
 
-  const two = (lesson) => String(parseInt(lesson, 10)).padStart(2, "0");
-  // What is kept of a lesson; where somebody has spoilt it, nothing.
+  // Return the stored progress of a lesson, empty if it cannot be read.
   const kept = (lesson) => {
     try {
-      return JSON.parse(store.read(PREFIX + two(lesson)) || "{}") ?? {};
+      return JSON.parse(store.read(PREFIX + lesson) || "{}") ?? {};
     } catch {
       return {};
     }
   };
   const get = (lesson, item) => kept(lesson)[item] ?? null;
   const set = (lesson, item, state) => {
-    if (get(lesson, item) === "done") return; // a later try does not undo it
-    store.write(PREFIX + two(lesson), JSON.stringify({ ...kept(lesson), [item]: state }));
+    if (get(lesson, item) === "done") return; // a wrong answer afterwards does not undo it
+    store.write(PREFIX + lesson, JSON.stringify({ ...kept(lesson), [item]: state }));
     document.dispatchEvent(new Event("dplearn:kept"));
   };
   const done = (lesson) => Object.values(kept(lesson)).filter((state) => state === "done").length;
@@ -50,7 +49,7 @@ document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state }
 {
   const make = (tag, values) => Object.assign(document.createElement(tag), values);
   const FORGETS = "This browser keeps nothing for files: progress lasts as long as this page.";
-  // Now, and whenever progress changes: here, on another page, or before the way back.
+  // Draw now and at each change of progress, on this page, in another tab, or on return to the page.
   const always = (draw) => {
     draw();
     document.addEventListener("dplearn:kept", draw);
@@ -86,7 +85,7 @@ document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state }
     addEventListener("scroll", follow, { passive: true });
   }
 
-  // The map: what is done of each lesson, and where to begin or go on.
+  // The table of lessons: the progress of each, and the lesson to begin or continue.
   const asked = document.getElementById("asked");
   if (asked) {
     const counts = JSON.parse(asked.textContent);

@@ -1,4 +1,4 @@
-// A lesson on a projector: one part of it fills the screen, the arrow keys turn, Esc ends.
+// A lesson in full screen: it shows one part, the arrow keys change it, and Esc ends it.
 {
   const body = document.querySelector("main > [lang]");
   const heads = [body.firstElementChild, ...body.querySelectorAll(":scope > h2")];

@@ -1,4 +1,4 @@
-// The search of every page; what it looks through is loaded with the first key.
+// The search on every page; its index is loaded with the first key.
 "use strict";
 
 const [search, hits] = ["search", "hits"].map((id) => document.getElementById(id));
@@ -14,7 +14,7 @@ const loaded = () => new Promise((done) => {
   document.head.append(script);
 });
 
-// The sentence with most of the words, or what stands around the first of them in a long one.
+// Return the sentence with most of the words, or the part of a long one around the first word.
 function sentence(text, words) {
   const found = (part) => words.filter((word) => bare(part).includes(word)).length;
   const [best] = text.split(/(?<=[.?!:;]) (?=\S)/).sort((a, b) => found(b) - found(a));
@@ -23,7 +23,7 @@ function sentence(text, words) {
   return `${at ? "… " : ""}${best.slice(at, at + 220).replace(/^\S*\s|\s\S*$/g, "")} …`;
 }
 
-// The words of a text as HTML, those that were looked for marked.
+// Return the words of a text, with those of the search marked.
 function marked(text, words) {
   const parts = text.split(/(\s+)/);
   return parts.map((part) => {
@@ -44,12 +44,12 @@ function hit([path, title, heading, text], words) {
 search.addEventListener("input", async () => {
   await loaded();
   const words = bare(search.value).split(/\s+/).filter(Boolean);
-  // A title counts more than a heading, and that more than the text.
+  // A word in a title counts more than in a heading, and there more than in the text.
   const points = (word, [, , , , title, heading, text]) =>
     title.includes(word) ? 4 : heading.includes(word) ? 2 : text.includes(word) ? 1 : -1e9;
   const ranked = sections.map((section) => [words.reduce((sum, word) => sum + points(word, section), 0), section]);
   const found = ranked.filter(([sum]) => sum > 0).sort(([a], [b]) => b - a).map(([, section]) => section);
-  const times = {}; // two places of a page are enough
+  const times = {}; // at most two sections of a page are listed
   const few = found.filter(([, title]) => (times[title] = (times[title] ?? 0) + 1) <= 2).slice(0, 12);
   hits.replaceChildren(...few.map((section) => hit(section, words)));
   if (typeof formulas === "function") formulas(hits);

@@ -108,8 +108,8 @@ class Answers:
     def readings(self) -> Mapping[str, Guarantee]:
         """Guarantee of each accountant, the tightest bound first, approximations last."""
         answers = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
-        able = [(name, a.curve[0]) for name, a in answers.items() if a.curve]
-        return dict(sorted(able, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
+        stated = [(name, a.curve[0]) for name, a in answers.items() if a.curve]
+        return dict(sorted(stated, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
 
     @property
     def best(self) -> tuple[str, Guarantee]:

@@ -14,8 +14,8 @@ TITLE, GROUP, ORDER = _say["title"], "Check", 50
 def render() -> None:
     """Draw the list of entries, and the chosen entry."""
     more, state = address.follow("formula_book", entry.START), st.session_state
-    for key, able in {"id": book, "picture": entry.PICTURES}.items():
-        state[key] = state[key] if state[key] in able else entry.START[key]
+    for key, options in {"id": book, "picture": entry.PICTURES}.items():
+        state[key] = state[key] if state[key] in options else entry.START[key]
     # Typing searches these texts: id, title and function name.
     words = {id: f"{id} · {one.title} · {one.function.__name__}" for id, one in book.items()}
     st.selectbox(

@@ -8,8 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.teaching.book import Misprint, Refutation, book, sentences
+from dplearn.teaching.book import Refutation, book, sentences
 from dplearn.teaching.book.kit import domains
+from dplearn.teaching.book.kit.entry import Misprint
 from dplearn.teaching.book.pictures import (
     View,
     cloud,
@@ -65,15 +66,15 @@ def show_entry() -> None:
             (st.success if result.good else st.error)(words.verified(result))
         else:
             st.caption(_say("checks", points=formula.points))
-        place = _variants(formula.id)
+        view = _variants(formula.id)
         st.caption(f"`{signature(formula)}`")
         st.code(example_code(formula), wrap_lines=True)
         if link := claim_address(formula.id):
             st.markdown(f":material/fact_check: [{_say('as_claim')}]({link})")
-        if link := run_address(place.parameters):
+        if link := run_address(view.parameters):
             st.markdown(f":material/show_chart: [{_say('as_run')}]({link})")
     with left:
-        _picture(place)
+        _picture(view)
 
 
 def _variants(id: str) -> View:
@@ -149,11 +150,11 @@ def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
     st.markdown("  \n".join(lines))
 
 
-def _picture(place: View) -> None:
-    """Draw value and truth along one parameter or at all points, and the controls."""
+def _picture(view: View) -> None:
+    """Draw the formula and its true value along one parameter or at all points, and controls."""
     left, right = st.columns(2, gap="medium")
     state: Any = st.session_state
-    if place.axes:
+    if view.axes:
         names = _say.table("picture.options")
         left.segmented_control(
             _say("picture.label"),
@@ -163,20 +164,20 @@ def _picture(place: View) -> None:
             key="picture",
             persist_state="session",
         )
-    if place.axes and state["picture"] == "curve":
-        state["formula_book_axis"] = place.axes[0]
-        state["along"] = state["along"] if state["along"] in place.axes else place.axes[0]
-        along = right.selectbox(_say("along.label"), place.axes, format_func=label, key="along")
-        picture = curve(place, along, seconds=_PICTURE)
+    if view.axes and state["picture"] == "curve":
+        state["formula_book_axis"] = view.axes[0]
+        state["along"] = state["along"] if state["along"] in view.axes else view.axes[0]
+        along = right.selectbox(_say("along.label"), view.axes, format_func=label, key="along")
+        picture = curve(view, along, seconds=_PICTURE)
         draw = partial(formula_curve, picture.drawn, x=label(along))
     else:
-        along, picture = "", cloud(place, words, seconds=_PICTURE)
+        along, picture = "", cloud(view, words, seconds=_PICTURE)
         draw = partial(formula_cloud, picture.drawn)
     if along:
-        _settings(place, along)
-    headline = picture.headline(place, words)
+        _settings(view, along)
+    headline = picture.headline(view, words)
     with st.container(key="picture_box"):
-        alt = f"{_say('alt', id=place.claim.id)}, {book[place.id].title}. {headline}."
+        alt = f"{_say('alt', id=view.claim.id)}, {book[view.id].title}. {headline}."
         look.draw_figure(draw(finding=headline), "formula_picture", alt)
     if not picture.complete:
         left, right = st.columns([3, 1], vertical_alignment="center")
@@ -184,19 +185,19 @@ def _picture(place: View) -> None:
         right.button(_say("go_on"), key="go_on")
 
 
-def _settings(place: View, along: str) -> None:
+def _settings(view: View, along: str) -> None:
     """Draw the other parameters as draggable numbers and as lists of options."""
-    able = dict(parameters(place.id, place.misprint))
-    values, numbers = place.parameters, []
-    for name, part in able.items():
-        if name == along or name not in place.claim.parameters:
+    adjustable = dict(parameters(view.id, view.misprint))
+    values, numbers = view.parameters, []
+    for name, part in adjustable.items():
+        if name == along or name not in view.claim.parameters:
             continue
         if "ends" in part:
             # JSON cannot represent infinity.
             value = float(values[name]) if math.isfinite(values[name]) else None
             numbers.append({"name": name, "label": label(name), "value": value, **part})
         elif len(options := [*part["options"]]) > 1:
-            at, key = options.index(str(values[name])), f"choice_{place.id}_{name}"
+            at, key = options.index(str(values[name])), f"choice_{view.id}_{name}"
             spelled = lambda text, part=part: words.spelled(part["options"][text])
             chosen = st.selectbox(label(name), options, at, format_func=spelled, key=key)
             if chosen != str(values[name]):
@@ -204,10 +205,10 @@ def _settings(place: View, along: str) -> None:
                 st.rerun()
     if numbers:
         _sentence(key="numbers", data=[{"numbers": numbers}], on_asked_change=_moved)
-    if given := {n: values[n] for n in place.claim.parameters if n not in able}:
+    if given := {n: values[n] for n in view.claim.parameters if n not in adjustable}:
         left, right = st.columns([5, 2], vertical_alignment="center")
         left.caption(words.given(given))
-        after = {"draw": str((place.draw + 1) % _DRAWS)}
+        after = {"draw": str((view.draw + 1) % _DRAWS)}
         right.button(
             _say("others"),
             on_click=lambda: st.session_state.update(after),
