@@ -35,10 +35,12 @@ class Dense(NamedTuple):
     """Gradients as one tensor, for small parameters or where this is cheapest."""
 
     value: Tensor  # (B, *shape)
+    squares: Tensor | None = None  # squared norms, if already computed
 
     def squared_norm(self) -> Tensor:
         """Return squared Euclidean norms, shape (B,), too small at most by rounding."""
-        return norms(self.value.reshape(len(self.value), -1)).square()
+        value = self.value.reshape(len(self.value), -1)
+        return norms(value).square() if self.squares is None else self.squares
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """Add the sum over i of factors[i] times gradient i, in the parameter's shape."""
@@ -128,10 +130,11 @@ def convolution(
     values: Tensor,
     shape: Sequence[int],
     stride: Sequence[int],
+    padding: Sequence[int],
     dilation: Sequence[int],
     groups: int,
 ) -> Outer | Dense:
-    """Return gradients of the weights, from padded inputs and the gradients of the outputs.
+    """Return gradients of the weights, from the inputs and the gradients of the outputs.
 
     They are sums over positions of outer products of `grad`, (B, filters, *positions), and the
     patches under the kernel; formed where that costs less than two Gram matrices.
@@ -142,8 +145,11 @@ def convolution(
     # With many positions and many channels, copying pixels costs more than it saves.
     if groups > 1 or (channels > _FEW and positions > _POSITIONS):
         weights = getattr(torch.nn.grad, f"conv{len(kernel)}d_weight")
-        one = lambda g, x: weights(x[None], shape, g[None], stride, 0, dilation, groups)
+        options = stride, padding, dilation, groups
+        one = lambda g, x: weights(x[None], shape, g[None], *options)
         return Dense(torch.vmap(one, chunk_size=_AT_ONCE * accelerated)(grad, values))
+    if any(padding):
+        values = F.pad(values, [n for size in reversed(padding) for n in (size, size)])
     pixels = values.stride()[2:]
     moves = [a * b for a, b in zip(stride, pixels, strict=True)]
     taps = [a * b for a, b in zip(dilation, pixels, strict=True)]
@@ -156,9 +162,11 @@ def convolution(
         ghost, formed = positions**2 * (filters + size), 8 * formed
     if ghost <= formed:
         return Outer(grad.mT, patches(windows))
-    few = max(1, _NUMBERS * accelerated // (positions * size))  # copies stay in the cache
-    parts = zip(grad.split(few), windows.split(few), strict=True)
-    return Dense(torch.cat([g @ patches(x) for g, x in parts]).view(len(grad), *shape))
+    few = max(1, _NUMBERS * accelerated // (positions * size))  # in the cache
+    value = grad.new_empty(len(grad), filters, size)
+    parts = zip(grad.split(few), windows.split(few), value.split(few), strict=True)
+    squares = [Dense(torch.bmm(g, patches(x), out=out)).squared_norm() for g, x, out in parts]
+    return Dense(value.view(len(grad), *shape), torch.cat(squares))
 
 
 def combined(uses: list[PerExample]) -> PerExample:

@@ -123,14 +123,11 @@ def _convolution(
     steps = each(dilation)
 
     def whole() -> Any:
+        values, around = input, 0 if padding in ("same", "valid") else padding
         if padding == "same":
             total = [d * (k - 1) for d, k in zip(steps, weight.shape[2:], strict=True)]
-            sides = [(n // 2, n - n // 2) for n in total]
-        else:
-            sides = [(n, n) for n in each(0 if padding == "valid" else padding)]
-        sides = [n for side in reversed(sides) for n in side]
-        padded = F.pad(input, sides) if any(sides) else input
-        return convolution(grad, padded, weight.shape, each(stride), steps, groups)
+            values = F.pad(input, [n for d in reversed(total) for n in (d // 2, d - d // 2)])
+        return convolution(grad, values, weight.shape, each(stride), each(around), steps, groups)
 
     if len(grad) != batch:
         raise Unmet("a convolution of several pictures of each record")
