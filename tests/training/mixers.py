@@ -23,11 +23,10 @@ def normal(x: Tensor) -> Tensor:
 # Functions of a batch that mix its records, between two layers, before a layer, or of losses.
 
 
-def hidden(mix: Callable[[Tensor], Tensor], *, zero: bool = False) -> Part:
+def hidden(mix: Callable[[Tensor], Tensor]) -> Part:
     """Return a task with a mixing function between two linear layers."""
-    first, last = nn.Linear(8, 9), nn.Linear(9, CLASSES)
     forward = lambda m, x: m.last(mix(torch.tanh(m.first(x))))
-    return part(Model(forward, first=first, last=parts.zeroed(last) if zero else last))
+    return part(Model(forward, first=nn.Linear(8, 9), last=nn.Linear(9, CLASSES)))
 
 
 def weighted(mix: Callable[[Tensor], Tensor]) -> Part:
@@ -49,7 +48,7 @@ HIDDEN = {
     "cumulative sum, detached": lambda h: h + h.cumsum(0).detach(),
     "the record before": lambda h: h + F.pad(h.detach(), (0, 0, 1, 0))[:-1],
     "rolled": lambda h: h + h.roll(1, 0),
-    "others, half of the time": lambda h: h + shuffled(h) if torch.rand(()) < 0.5 else h,
+    "others, half of the time": lambda h: h + shuffled(h) if torch.rand(()) > 0.5 else h,
     "sorted": lambda h: h.sort(0).values,
     "ranks": lambda h: h + h.argsort(0).argsort(0),
     "places": lambda h: h * torch.arange(len(h))[:, None],
@@ -181,13 +180,16 @@ MIXING: Makers = {
         lambda words: words != 3, lambda ones: torch.where(ones > 0, runs(), 3)
     ),
     "losses over words that count": per_valid,
-    "batch norm, zero head": lambda: hidden(normal, zero=True),
+    "less the mean, below two layers of zeros": lambda: part(
+        nn.Sequential(
+            Model(lambda m, x: x - x.nan_to_num().mean(0)),
+            *(parts.zeroed(nn.Linear(8, 8)), parts.zeroed(linear())),
+        )
+    ),
     "batch norm, rezero": lambda: of(
         nn.Linear(8, 8), parts.raw(torch.zeros(()), lambda x, w: x + w * normal(x))
     ),
-    "batch norm, functional": lambda: hidden(
-        lambda h: F.batch_norm(h, None, None, training=True), zero=True
-    ),
+    "batch norm, functional": lambda: hidden(lambda h: F.batch_norm(h, None, None, training=True)),
     "nn.BatchNorm1d": lambda: of(nn.BatchNorm1d(8)),
     "nn.BatchNorm2d": lambda: of(nn.BatchNorm2d(2, affine=False), x=planes()),
     "nn.SyncBatchNorm": lambda: of(nn.SyncBatchNorm(2), x=planes()),
