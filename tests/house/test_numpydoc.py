@@ -71,7 +71,8 @@ def entries(value, module) -> dict[str, str]:
 
 def lacks(name: str, value, module):
     """Yield what the docstring of a function or class lacks."""
-    doc = inspect.getdoc(value) or ""
+    if not (doc := inspect.getdoc(value) or ""):
+        yield f"{name}: no docstring"
     one_line = inspect.isfunction(value) and doc.startswith("Return") and "\n" not in doc
     if one_line and all(f"`{each}`" in doc for each in parameters(value)):
         return
