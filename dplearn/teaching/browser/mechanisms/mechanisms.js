@@ -1,5 +1,5 @@
 // Page of one pair of output distributions in five panels; `mount` draws it.
-import { Cache } from "../page/answers.js";
+import { Cache } from "../page/cache.js";
 import { button, italics, number, select } from "../page/html.js";
 import { clamp, digits, nearest, opened, queryOf } from "../page/numbers.js";
 import { People } from "../page/people.js";

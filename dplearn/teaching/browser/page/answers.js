@@ -1,23 +1,10 @@
 // Curves and epsilons of runs: by the browser's engine, with a cache, or by the server.
+import { Cache } from "./cache.js";
 import { ACCOUNTANTS, FIELDS, STYLES, keyOf, proved, runOf } from "./run.js";
 import { clamp, up } from "./numbers.js";
 
 // Number of intervals between the points of a curve.
 const PARTS = 40;
-
-/** Map of at most `most` entries, which drops the oldest. */
-export class Cache extends Map {
-  constructor(most) {
-    super();
-    this.most = most;
-  }
-
-  set(key, value) {
-    super.set(key, value);
-    if (this.size > this.most) this.delete(this.keys().next().value);
-    return this;
-  }
-}
 
 export class Answers {
   /** `changed` is called after improved results; `server` answers for other runs. */
