@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from dplearn.accountants import theorems
 from dplearn.accountants._base import Accountant, Bound
 from dplearn.accountants._runs import Runs
+from dplearn.core import validate
 from dplearn.core.guarantee import Reference
 
 # Dense near 1 for large epsilons, whole numbers in the middle, and large orders for small epsilons
@@ -82,11 +82,14 @@ class Moments(Accountant):
     The log moment of order m is m times the Rényi divergence of order m + 1.
     """
 
-    largest_moment: ClassVar[int] = 32
+    largest_moment: int = 32  # >= 1
 
     name = "moments"
     title = "Moments accountant (2016)"
     reference = Reference("Abadi et al.", 2016, "Theorem 2")
+
+    def __post_init__(self) -> None:
+        validate.integer(minimum=1, maximum=10**6, largest_moment=self.largest_moment)
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         orders = np.arange(2.0, self.largest_moment + 2)

@@ -118,6 +118,13 @@ def test_delta_of_every_step_is_counted(name, steps):
     assert total <= delta * (1 + 1e-9)
 
 
+def test_more_moments_lower_the_minimum_epsilon():
+    floor = math.log(1e5) / 32
+    assert floor < epsilon("moments", ABADI, delta=1e-5).epsilon < floor * 1.001
+    more = ACCOUNTANTS["moments"](largest_moment=128).epsilon(ABADI, delta=1e-5)
+    assert more.epsilon < floor and more.details["moment"] > 32
+
+
 def test_rdp_returns_the_best_order_and_accepts_any_orders():
     chosen = ACCOUNTANTS["rdp"](orders=(2.0, 17.0, 64.0)).epsilon(ABADI, delta=1e-5, steps=10_000)
     assert chosen.details == {"order": 17.0}

@@ -57,6 +57,7 @@ VALUES = [
     (lambda: PLD(most_cells=63), "most_cells a whole number >= 64"),
     (lambda: ACCOUNTANTS["rdp"](orders=()), "at least one, got orders"),
     (lambda: ACCOUNTANTS["rdp"](orders=[1.0, 2.0]), "orders > 1"),
+    (lambda: ACCOUNTANTS["moments"](0), "largest_moment a whole number >= 1"),
     (lambda: rates(false_positive_rate=[0.1, 1.0]), "false_positive_rate"),
     (lambda: Gaussian(1.0).rdp([[2, 3]]), r"orders of shape \(n,\)"),
     (lambda: Gaussian(1.0).rdp([math.inf]), "finite, got orders=.*inf"),
