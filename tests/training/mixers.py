@@ -42,12 +42,15 @@ def contrastive(outputs: Tensor, _: Tensor) -> Tensor:
 shuffled = lambda h: h[torch.randperm(len(h))]
 HIDDEN = {
     "less the batch mean": lambda h: h - h.mean(0).detach(),
+    "a thousandth of the mean": lambda h: h + 1e-3 * h.mean(0).detach(),
     "a trace of the sum": lambda h: h + 1e-12 * h.sum(0),
     "a branch by the mean": lambda h: 2 * h if h.mean() > 0 else h,
     "cumulative sum": lambda h: h.cumsum(0),
     "cumulative sum, detached": lambda h: h + h.cumsum(0).detach(),
+    "cumulative sum from the end": lambda h: h.flip(0).cumsum(0).flip(0),
     "the record before": lambda h: h + F.pad(h.detach(), (0, 0, 1, 0))[:-1],
     "rolled": lambda h: h + h.roll(1, 0),
+    "flipped": lambda h: h.flip(0),
     "others, half of the time": lambda h: h + shuffled(h) if torch.rand(()) > 0.5 else h,
     "sorted": lambda h: h.sort(0).values,
     "ranks": lambda h: h + h.argsort(0).argsort(0),
@@ -82,6 +85,7 @@ ENTERING = {
     "zeros where another is negative": lambda x: x * (x.amin() > -3).to(x),
     "mixing of negative inputs": lambda x: torch.where(x < 0, x - x.mean(0), x),
     "duplicates removed": lambda x: x / torch.unique(x.round(), dim=0).shape[0],
+    "mixup with the flipped batch": lambda x: 0.7 * x + 0.3 * x.flip(0),
     "mixup at random": lambda x: 0.7 * x + 0.3 * shuffled(x),
     "mixup of halves": lambda x: x + F.pad(x[len(x) // 2 :], (0, 0, 0, len(x) // 2)),
 }
@@ -93,6 +97,8 @@ LOSSES = {
     "contrastive": contrastive,
 }
 WEIGHTED = {
+    "hardest half": lambda each: each * (each >= each.median()),
+    "largest tenth dropped": lambda each: each * (each <= each.quantile(0.9)),
     "hardest three": lambda each: each * (each >= each.topk(min(3, len(each))).values[-1]),
     "mean": lambda each: each / len(each),
     "advantage": lambda each: each * (each - each.mean()).detach(),
