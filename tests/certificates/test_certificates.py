@@ -35,9 +35,9 @@ ABADI = {"noise_multiplier": "4", "sample_rate": "0.01", "steps": 10_000}
         (sampled(0.8, 0.001), 1000, 1e-6), (sampled(0.5, 0.01), 1000, 1e-6),
         (sampled(2.0, 0.1), 1000, 1e-5), (sampled(4.0, 0.01), 10_000, 1e-60),
         (sampled(4.0, 0.01), 10**9, 1e-5), (Gaussian(10.0), 1000, 1e-60),
-        # The lower end is proved in the direction that is smaller at the saddle point.
+        # The direction with the smaller saddle point estimate proves the lower end.
         (sampled(20.27, 0.005072), 630_891, 4.401e-39),
-        # A contour too long for more than five digits; a Chernoff bound with moderate mu.
+        # The contour is too long for over five digits; a Chernoff bound with a moderate mu.
         (sampled(7.755, 0.001833), 6946, 3.236e-46), (sampled(1.398, 0.9), 3, 2.458e-54),
     ],
 )  # fmt: skip
@@ -58,7 +58,7 @@ def test_certificates_of_engine_brackets_are_proved(mechanism, steps, delta, adj
 
 @each("mechanism", [Gaussian(10.0), sampled(10.0, 0.1)])
 @each("adjacency", ["add_remove", "replace_one"])
-def test_epsilon_zero_is_proved_and_lower_end_zero_needs_no_proof(mechanism, adjacency):
+def test_epsilon_zero_is_proved_and_a_lower_end_of_zero_is_accepted(mechanism, adjacency):
     text = certify(mechanism, delta=0.3, adjacency=adjacency)
     assert check(text).startswith("proved: 0 <= epsilon <= 0 for ")
     assert "<= epsilon <= 10 for " in check(
@@ -69,7 +69,7 @@ def test_epsilon_zero_is_proved_and_lower_end_zero_needs_no_proof(mechanism, adj
 
 
 def test_proofs_for_another_adjacency_or_number_of_steps_are_refused():
-    """Replacing a record moves a Gaussian twice as far."""
+    """Replacing a record shifts a Gaussian twice as far as adding one."""
     run = {"delta": 1e-5, "steps": 7}
     replaced = certify(Gaussian(10.0), adjacency="replace_one", **run)
     halved = json.loads(certify(Gaussian(5.0), **run))
@@ -92,7 +92,7 @@ def bits():
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
 def test_moments_are_enclosed(bits, side):
-    """Compare M on a line, its bound at real mu, and B with quadrature of their definitions."""
+    """Compare `_moments`, `_moment` and `_beyond` with quadrature of M."""
     pair, sigma, q = SampledRun(ABADI, side, {}), 4, mp.mpf("0.01")
 
     def moment(z):
@@ -115,7 +115,7 @@ def test_moments_are_enclosed(bits, side):
 
 @each("side, power, other", [("remove", 21, 0), ("add", -20, 0), ("replace", 21, -20)])
 def test_sum_beyond_the_ends_of_a_line_is_bounded(side, power, other):
-    """At 16 bits lines are short, and for add f^-20 makes the left tail decay slowly."""
+    """Lines of 16 bits are short; in direction add, f^-20 makes the left tail decay slowly."""
     sigma, q = 4.0, 0.9
     with ctx.workprec(16):
         pair = SampledRun({"noise_multiplier": "4", "sample_rate": "0.9", "steps": 1}, side, {})
@@ -131,7 +131,7 @@ def test_sum_beyond_the_ends_of_a_line_is_bounded(side, power, other):
     assert left_out <= float(beyond.upper())
 
 
-def test_error_of_a_line_is_relative_to_its_moment(monkeypatch):
+def test_relative_error_of_a_line_is_multiplied_by_its_moment(monkeypatch):
     pair = SampledRun({"noise_multiplier": "1", "sample_rate": "0.9", "steps": 1}, "remove", {})
     moment, line = pair._moment(arb(5)), pair._line
     monkeypatch.setattr(pair, "_line", lambda *about: (*line(*about)[:3], arb("0.1")))
@@ -140,8 +140,8 @@ def test_error_of_a_line_is_relative_to_its_moment(monkeypatch):
 
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
-def test_delta_is_enclosed_for_poor_proof_parameters(bits, side):
-    """Too few nodes, a short period or a poor line only widen the enclosure."""
+def test_poor_proof_parameters_only_widen_the_enclosure_of_delta(bits, side):
+    """Change nodes, period, tilts or cut angle, or use a Chernoff bound."""
     run = {"steps": 10_000, "delta": 1e-5}
     run["adjacency"] = "replace_one" if side == "replace" else "add_remove"
     stated = json.loads(certify(sampled(4.0, 0.01), **run))
@@ -161,7 +161,7 @@ def test_delta_is_enclosed_for_poor_proof_parameters(bits, side):
     assert few[1] - few[0] > 1e-3 * good[0] and short[1] - short[0] > 1e-3 * good[0]
 
 
-# Damage that was once accepted, ran for minutes, or raised another exception.
+# Forged values that were once accepted, took minutes, or raised another exception.
 FORGED = {
     "a NUL, and 11 printed as 1.1": (("run", "noise_multiplier"), "11\x00e-1"),
     "a NUL in an end": (("upper",), "9\x00e-3"),
@@ -188,7 +188,7 @@ def valid():
 
 
 @each("place, value", FORGED.values())
-def test_forged_certificate_is_refused_in_one_ascii_line(valid, place, value):
+def test_error_on_a_forged_certificate_is_one_ascii_line(valid, place, value):
     forged = at = copy.deepcopy(valid)
     for name in place[:-1]:
         at = at[name]
@@ -207,7 +207,7 @@ def test_forged_certificate_is_refused_in_one_ascii_line(valid, place, value):
         PLAIN.replace('"run": {', '"run": {"steps": 7,'), PLAIN + PLAIN, "\ufeff" + PLAIN,
     ],
 )  # fmt: skip
-def test_file_without_certificate_is_refused_in_one_line(text, tmp_path, capsys):
+def test_error_on_a_file_without_certificate_is_one_line(text, tmp_path, capsys):
     file = tmp_path / "run.json"
     for data in (text.encode(), text.encode("utf-16"), b"\xff\x00" + text.encode()):
         file.write_bytes(data)
@@ -225,8 +225,8 @@ HOSTILE = "0015.eE+-_/[] \x00\n\x1b,\u0661\u00b2"
 
 @examples(150)
 @given(st.data())
-def test_altered_text_is_refused_or_proved_as_its_decimal_value(data):
-    """Insert hostile characters into a text of a certificate; Fraction parses the sentence."""
+def test_altered_field_is_refused_or_proved_at_its_decimal_value(data):
+    """Insert hostile characters into a field; `Fraction` parses the proved sentence."""
     stated = json.loads(PLAIN)
     place = data.draw(st.sampled_from([stated, stated["run"]]))
     name = data.draw(st.sampled_from([n for n, v in place.items() if isinstance(v, str)]))
@@ -276,7 +276,7 @@ def test_certificates_that_need_too_much_work_are_refused():
         check(json.dumps(stated))
 
 
-def test_commands_certify_and_check(tmp_path, capsys):
+def test_certify_and_check_commands_return_their_status(tmp_path, capsys):
     file = tmp_path / "run.json"
     run = ["--noise-multiplier=1.1", "--sample-rate=0.004266", "--steps=14062", "--delta=1e-5"]
     assert main(["certify", *run, "-o", str(file)]) == 0

@@ -23,7 +23,7 @@ all_coins = functools.cache(epsilon_of_coins)
 
 
 def coin_bracket_holds(delta=1e-5, lattice=LATTICE):
-    """Return whether the bracket of many coins contains the exact value."""
+    """Return whether the bracket of composed coins contains the exact value."""
     coin = RandomizedResponse(COIN).profiles("replace_one")
     lower, upper = bracket([coin], [COINS], delta, lattice)
     expected = all_coins((COIN,), (COINS,), mpf(delta))
@@ -31,7 +31,7 @@ def coin_bracket_holds(delta=1e-5, lattice=LATTICE):
 
 
 def spoil(monkeypatch, **changed):
-    """Replace error bounds of sums after their computation."""
+    """Replace error bounds of sums after the sums are computed."""
     whole = Sum.__init__
 
     def init(self, *args):
@@ -43,7 +43,7 @@ def spoil(monkeypatch, **changed):
 
 
 def free_jitter(monkeypatch):
-    """Remove the correction of lower bounds for atoms off the nodes."""
+    """Remove the correction of lower bounds for atoms between nodes."""
     whole = Group._lower_laws
 
     def free(group, grid):
@@ -71,7 +71,7 @@ def test_folding_and_mass_beyond_a_small_window_are_charged(mu, steps, delta, sh
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_rounding_of_the_transform_is_charged(sign, monkeypatch):
-    """Errors of one sign and the allowed size keep brackets valid, 100-fold errors do not."""
+    """Errors of one sign and the allowed size keep brackets valid; 100-fold errors do not."""
     exact, ulps = np.fft.rfft, 64
 
     def biased(x):
@@ -87,7 +87,7 @@ def test_rounding_of_the_transform_is_charged(sign, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_rounding_of_each_step_is_charged(sign, monkeypatch):
-    """Errors of 32 ulps in the masses keep brackets valid, 3200 ulps do not."""
+    """Errors of 32 ulps in the masses keep brackets valid; errors of 3200 ulps do not."""
     exact, ulps = Law.__init__, 32
 
     def biased(self, window, start, nodes, masses, infinity=0.0):
@@ -96,7 +96,7 @@ def test_rounding_of_each_step_is_charged(sign, monkeypatch):
     monkeypatch.setattr(Law, "__init__", biased)
     spoil(monkeypatch, rounding=0.0)
     free_jitter(monkeypatch)
-    # The bound on folding is rtol / 1000, less than the error of the masses.
+    # The error bound of folding is rtol / 1000, less than the errors of the masses.
     assert coin_bracket_holds(1e-5, Lattice(rtol=1e-10))
     ulps *= 100
     assert not coin_bracket_holds(1e-5, Lattice(rtol=1e-10))
@@ -105,7 +105,7 @@ def test_rounding_of_each_step_is_charged(sign, monkeypatch):
 @pytest.mark.slow
 @each("delta", [0.05, 1e-8])
 def test_jitter_is_charged(delta, monkeypatch):
-    """Without the correction split atoms raise the lower bound above the exact value."""
+    """Without the correction, split atoms raise the lower bound above the exact value."""
     losses, counts, lattice = [1.0, 0.37], [40, 60], Lattice(rtol=0.05)
     pairs = [RandomizedResponse(e).profiles("replace_one")[0] for e in losses]
     expected = epsilon_of_coins(losses, counts, mpf(delta))
@@ -116,7 +116,7 @@ def test_jitter_is_charged(delta, monkeypatch):
 
 
 def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
-    """Return sums of `steps` Gaussians by the lower and the upper law, in the given window."""
+    """Return the sums of `steps` Gaussians in the given window, by the lower and the upper law."""
     mu = total_mu / math.sqrt(steps)
     (one,) = Gaussian(1 / mu).profiles()
     edge = mu * (40 + 0.5 * mu)
@@ -137,7 +137,7 @@ def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
     st.integers(4, 11), st.floats(-1, 2), st.floats(-650.0, -0.05),
 )  # fmt: skip
 def test_sums_are_bounded_in_any_window(log_mu, steps, log_tilt, log_step, power, place, log_unit):
-    """Tilt, step, length and position of the window affect only tightness."""
+    """Tilt, step, length and position of the window affect only the width of the bracket."""
     mu = 10**log_mu
     (total,) = Gaussian(1 / mu).profiles()
     expected = float(total.epsilon(math.exp(log_unit)))
@@ -150,7 +150,7 @@ def test_sums_are_bounded_in_any_window(log_mu, steps, log_tilt, log_step, power
 
 @pytest.mark.slow
 def test_charges_are_never_capped():
-    """With an unsuitable tilt both sides of the comparison exceed e^700."""
+    """With an unsuitable tilt, the sum and its charges both exceed e^700."""
     sides = [[pair] for pair in PoissonSubsampled(Gaussian(1.0), 1e-7).profiles()]
     lower, upper = bracket(sides, [10**7], 1e-30)
     assert lower <= upper
@@ -170,7 +170,7 @@ def test_sum_with_large_error_bounds_proves_no_upper_end(beyond, relative):
 
 
 def test_upper_end_is_charged_for_the_mass_beyond_a_window():
-    """Folding moves it below epsilon: without the charge this end would be 2.7 % too small."""
+    """Without this charge, folding would make the upper end 2.7 % too small."""
     expected = float(Gaussian(1.0).profiles()[0].epsilon(0.1))
     begin = expected - 0.7 * 128 * 0.05
     above = gaussian_sums(1.0, 1, 2.0, 0.05, 128, begin, math.log(0.1))[1]

@@ -1,4 +1,4 @@
-"""The contour integral: valid brackets and necessary error bounds."""
+"""The contour integral: its brackets are valid and its error bounds needed."""
 
 import math
 
@@ -29,7 +29,7 @@ def bracket(sigma, q, steps, delta, rtol=1e-6):
 def test_narrow_bracket_contains_the_high_precision_value(row, rtol):
     setting = [number(row[k]) for k in ("noise_multiplier", "sample_rate", "steps", "delta")]
     (lower, upper), target = bracket(*setting, rtol), number(row["value"])
-    # The table is rounded to `digits`; binary64 carries about 16.
+    # Values of the table have `digits` digits, doubles about 16.
     doubt = target * 10.0 ** (1 - min(int(row["digits"]), 16))
     assert lower <= target + doubt and target - doubt <= upper
     assert upper - lower <= rtol * target
@@ -96,15 +96,15 @@ def test_log_moments_equal_the_renyi_divergence(sigma, q, side):
     replaced = side == "replace"
     step, kind = PoissonSubsampled(Gaussian(sigma), q), "replace_one" if replaced else "add_remove"
     exact = step.rdp(1 + mu, adjacency=kind) * mu
-    # The closed form is for the larger direction.
+    # `rdp` returns the divergence in the larger direction; direction add is smaller.
     hair = 1e-9 if replaced else 1e-12
     assert np.all(found <= exact * (1 + hair) + 1e-14)
     if side != "add":
         np.testing.assert_allclose(found, exact, rtol=hair, atol=1e-14)
 
 
-def test_larger_direction_is_reported_if_directions_are_swapped(monkeypatch):
-    # With swapped directions the add direction is the larger one.
+def test_bracket_is_that_of_the_larger_direction_even_if_add_is_larger(monkeypatch):
+    # After the swap, direction add is the larger one.
     sigma, q, delta = 2.0, 0.1, 1e-5
     rows, swap = np.array([10, 1000, 100_000]), {"remove": "add", "add": "remove"}
     expected = worse_brackets(rows, sigma=sigma, q=q, delta=delta)
@@ -117,7 +117,7 @@ def test_larger_direction_is_reported_if_directions_are_swapped(monkeypatch):
 
 
 def test_add_direction_is_proved_on_separate_lines_if_needed():
-    # Rows of few and many steps share a line that is too short for few steps.
+    # Rows of few and of many steps share a line that is too short for few steps.
     rows = np.array([1, 2, 3, 5, 8, 13, 30, 100, 400, 2000, 10_000, 100_000])
     setting = {"sigma": 4.12365984, "q": 2.26995295e-03, "delta": 2.11808001e-04}
     lower, upper = worse_brackets(rows, **setting)
@@ -125,7 +125,7 @@ def test_add_direction_is_proved_on_separate_lines_if_needed():
 
 
 @each("side", DIRECTIONS)
-def test_ratio_off_the_real_axis_equals_its_closed_form_within_bounds(side):
+def test_likelihood_ratio_off_the_real_axis_has_its_closed_form(side):
     pair, tilt = SampledGaussian(0.7, 0.02, side), 3.0
     x = np.linspace(-5, 9, 4000)
     on_axis, _ = pair.log_ratio(x)
@@ -140,7 +140,7 @@ def test_ratio_off_the_real_axis_equals_its_closed_form_within_bounds(side):
 
 
 @each("side", [*DIRECTIONS, "replace"])
-def test_truncation_bound_lies_above_the_integrand_and_falls(side):
+def test_truncation_bound_decreases_and_lies_above_the_integrand(side):
     line, h = Line(SampledGaussian(0.8, 0.01, side), 9.0), 0.05
     bound, *_ = line.cutoffs(np.array([10.0]), np.array([30.0]))
     size = np.log(np.abs(line.transform(h, 512)))[1:] + line.top + line.norm
@@ -161,7 +161,7 @@ def misses(setting, truth, rtol=1e-6):
 
 
 def accept_anything(monkeypatch):
-    """Accept brackets with large error bounds."""
+    """Make the engine accept brackets with large error bounds."""
     monkeypatch.setattr(Trapezoid, "poor", lambda self, charges: charges[0] < 0)
     monkeypatch.setattr("dplearn.engine.contour.epsilon._POOR", 1e300)
 
@@ -219,7 +219,7 @@ def test_rows_that_need_too_many_nodes_are_unbounded(monkeypatch):
     lower, upper = deltas(pair, 2, [0.1])
     table = Table(pair, largest_power(pair, -20.0))
     assert lower[0] == -math.inf
-    # The upper bound on delta remains valid.
+    # The upper bound on delta is still valid.
     assert target[0][0] <= upper[0] <= np.min(table.chernoff(np.array([2.0]), np.array([0.1])))
 
 

@@ -41,7 +41,7 @@ def test_epsilon_is_0_or_infinite_if_finite_losses_are_0(lost):
     assert lower == 0 and upper <= 1e-9
 
 
-# At delta = 1e-290 masses underflow: brackets of few large steps are valid but wide.
+# At delta = 1e-290 masses underflow: brackets for few steps of large mu are valid but wide.
 @pytest.mark.slow
 @each("delta, width", [(0.3, 3e-3), (1e-5, 3e-3), (1e-15, 3e-3), (1e-30, 3e-3), (1e-290, 0.5)])
 @each("steps", [2, 37, 10_000])
@@ -54,7 +54,7 @@ def test_brackets_of_composed_gaussians_are_valid_and_narrow(total_mu, steps, de
 
 @each(
     "losses, counts, below, above",
-    # With a node at each loss the only error is rounding; else there is jitter.
+    # If each loss is a node, rounding is the only error; otherwise there is jitter.
     [([1.0], [5], 1e-6, 1e-6), ([0.1], [60], 1e-6, 1e-6), ([2.0], [40], 1e-6, 1e-6),
      ([1.0, 0.37, 0.05], [4, 10, 20], 0.02, 0.002)],
 )  # fmt: skip
@@ -74,8 +74,8 @@ def test_each_row_of_counts_has_its_own_bracket():
 
 
 SAMPLED = PoissonSubsampled(Laplace(1.0), 0.01).profiles()
-# Pairs of all directions, steps, delta, and ends of epsilon: certified by an earlier computation,
-# or from another library that rounds up by less than 1e-4.
+# Pairs of all directions, steps, delta, and a bracket of epsilon: certified by an earlier
+# computation, or from another library that rounds up by less than 1e-4.
 SETTINGS = {
     "laplace, tiny delta": (Laplace(10.0).profiles(), 1000, 1e-20, (32.8337887, 32.8337949)),
     "sampled laplace, remove": (SAMPLED[:1], 1000, 1e-6, (1.286402, 1.286408)),
@@ -83,7 +83,7 @@ SETTINGS = {
     "sampled laplace, dp-accounting 0.6.0": (
         PoissonSubsampled(Laplace(2.0), 0.2).profiles(), 50, 1e-5, (2.7638, 2.76393728),
     ),
-    # The reference divides the noise by the replace-one distance, two contributions.
+    # For the reference value the noise is divided by 2, the distance under replace_one.
     "without replacement, many": (
         WithoutReplacement(Gaussian(8.0), 0.01).profiles("replace_one"),
         10_000, 1e-5, (1.0392319, 1.0392328),
@@ -94,7 +94,7 @@ SETTINGS = {
 @pytest.mark.slow
 @each("name", SETTINGS)
 def test_finer_lattices_give_nested_consistent_brackets(name):
-    """All brackets overlap, and a much narrower one lies inside the wider one."""
+    """All brackets overlap; a much narrower bracket lies inside the wider bracket."""
     pairs, steps, delta, (least, most) = SETTINGS[name]
     ends = [
         bracket([[pair] for pair in pairs], [steps], delta, Lattice(rtol=rtol))
@@ -107,7 +107,7 @@ def test_finer_lattices_give_nested_consistent_brackets(name):
         if upper - lower < 0.3 * (high - low):
             assert low <= lower * (1 + 1e-9) and upper <= high * (1 + 1e-9)
     assert all(least * 0.99 <= low and high <= most * 1.003 for low, high in ends)
-    # The interval width of the other library is 5e-5.
+    # The discretisation interval of the other library is 5e-5.
     assert ends[-1][1] <= most * (1 + 3e-5) and least * (1 - 1e-4) <= ends[-1][0]
 
 
@@ -118,7 +118,7 @@ chances = st.one_of(st.just(0.0), st.floats(1e-4, 0.2))
 @pytest.mark.slow
 @given(masses, masses, chances, chances, st.integers(2, 5), st.sampled_from([0.2, 1e-3, 1e-8]))
 def test_composed_random_outcomes_equal_enumeration(p, q, lost, gained, steps, left):
-    """One outcome is possible only under P, another only under Q."""
+    """One outcome is possible only under P, and one only under Q."""
     p = np.array([lost, 0.0, *(np.array(p) / sum(p) * (1 - lost))])
     q = np.array([0.0, gained, *(np.array(q) / sum(q) * (1 - gained))])
     assume(np.max(np.abs(np.log(p[2:] / q[2:]))) > 1e-3)
@@ -127,15 +127,15 @@ def test_composed_random_outcomes_equal_enumeration(p, q, lost, gained, steps, l
     lower, upper = bracket([[pair]], [steps], delta)
     assert_encloses((lower, upper), true_delta, delta)
     assert not lost or bracket([[pair]], [steps], paid * (1 - 1e-6))[1] == math.inf
-    # The upper end is within 7 %: few atoms are the worst case for this lattice.
+    # The upper end is at most 7 % too large: few atoms are the worst case for a lattice.
     if left > 1e-6 and not lost + gained and 0.93 * upper > 1e-9:
         assert true_delta(0.93 * upper) >= delta
 
 
 @each("step", [0.3, 1.0])
-def test_losses_in_the_last_cell_are_not_balanced_by_infinite_ones(step):
-    """Enumerate two runs whose largest finite loss lies inside a cell."""
-    # These outcomes are too close to each other to be treated as atoms.
+def test_infinite_losses_do_not_balance_losses_in_the_last_cell(step):
+    """Enumerate two releases whose largest finite loss lies inside a cell."""
+    # These losses are too close to each other to be treated as atoms.
     loss = np.linspace(-0.9, 0.95, 40)
     weight = np.exp(loss)
     p = np.append(0.9 * weight / weight.sum(), 0.1)
@@ -156,7 +156,7 @@ def test_powers_by_products_and_by_logarithms_agree(monkeypatch, steps):
 
 
 def test_direction_proved_smaller_is_not_refined(monkeypatch):
-    """For an added record the loss of a step is at most log(1 / (1 - q))."""
+    """In direction add, the loss of a step is at most log(1 / (1 - q))."""
     law, passes, one_pass = PLD(), [], Group._pass
     monkeypatch.setattr(Group, "_pass", lambda g, *a, **k: passes.append(g) or one_pass(g, *a, **k))
     bound = law.epsilon(PoissonSubsampled(Laplace(0.3), 0.01), delta=1e-6, steps=2)

@@ -32,7 +32,7 @@ def profile_of_law(nodes, masses, endless, epsilons):
 
 
 def between(nodes):
-    """Return (selected) nodes, points inside their cells, and points below the first node."""
+    """Return some nodes, points inside their cells, and points below the first node."""
     h, some = nodes[1] - nodes[0], nodes[:: max(nodes.size // 300, 1)]
     inner = [some + part * h for part in (0.0, 1e-6, 0.1, 0.37, 0.5, 0.9, 1 - 1e-6)]
     return np.unique(np.concatenate([*inner, nodes[0] - h * np.arange(9)]))
@@ -45,7 +45,7 @@ def assert_below(pair, nodes, truth=None, atoms=None, places=()):
     masses, endless, split = below_the_profile(pair, nodes, h, atoms)
     assert not split
     assert np.all(masses >= 0) and np.all(np.isfinite(masses))
-    # Tolerance: rounding of 1 - left - right in the cell that contains 0.
+    # Tolerance: rounding of 1 - (mass left) - (mass right) in the cell that contains 0.
     assert masses.sum() + endless <= 1 + 1e-14
     epsilons = np.append(between(nodes), places)
     found = profile_of_law(nodes, masses, endless, epsilons)
@@ -67,7 +67,7 @@ SMOOTH = {
     "without replacement": WithoutReplacement(Gaussian(1.0), 0.2).witnesses("replace_one")[0],
     "largest of a shuffled epoch": Shuffled(Gaussian(1.0), 100).witnesses("zero_out")[0],
 }
-# Largest relevant loss.
+# Largest relevant loss if it is not 9.
 REACH = {"little noise": 180.0, "much noise": 0.04, "rarely sampled": 1e-4}
 
 
@@ -98,7 +98,7 @@ DISCRETE = {
 @each("parts, fine", [(1, 0.3), (5, 1.7), (64, 20.1)])
 @each("name", DISCRETE)
 def test_lower_laws_with_and_without_known_atoms(name, parts, fine):
-    """On a lattice through the first atom; without known atoms the bound is only looser."""
+    """Use a lattice through the known first atom, then another lattice without known atoms."""
     pair, reach = DISCRETE[name]
     atoms = Atoms.of(pair)
     h = atoms.spacing() / parts
@@ -110,7 +110,7 @@ def test_lower_laws_with_and_without_known_atoms(name, parts, fine):
 
 @each("h", [1.0, 0.1, 0.01])
 def test_atom_at_0_beside_a_density(h):
-    """Both halves of sampling without replacement meet in an atom."""
+    """The halves of the profile for positive and negative losses meet in an atom at 0."""
     (pair,) = WithoutReplacement(Gaussian(1.0), 0.2).profiles("replace_one")
     atoms = Atoms.of(pair)
     far = 0.5 * math.erfc(1 / math.sqrt(2))  # P(noise > 1), the mass left of 0
@@ -118,7 +118,7 @@ def test_atom_at_0_beside_a_density(h):
     assert_below(pair, even(h, 0.0, 9.0), atoms=atoms)
 
 
-def test_atoms_are_exact_and_kinks_without_mass_are_none():
+def test_atoms_are_exact_and_kinks_without_mass_are_no_atoms():
     pair, p = RandomizedResponse(1.0, answers=4).profiles("replace_one")[0], math.e / (math.e + 3)
     atoms = Atoms.of(pair)
     np.testing.assert_allclose(atoms.loss, [-1, 0, 1], atol=1e-15)
@@ -134,7 +134,7 @@ def test_atoms_are_exact_and_kinks_without_mass_are_none():
 @each("h", [0.1, 0.3, 0.5])
 @each("lost", [0.1, 1e-3])
 def test_infinite_losses_do_not_count_as_finite_ones(lost, h, last):
-    """Their mass is separate and not used to balance finite losses, here many close ones."""
+    """The mass of infinite losses is separate; it does not balance the many close finite losses."""
     loss = np.linspace(-0.9, 0.95, 40)
     p, q = np.append((1 - lost) * np.exp(loss) / np.exp(loss).sum(), lost), np.full(41, 1 / 40)
     q[-1] = 0.0
@@ -144,12 +144,12 @@ def test_infinite_losses_do_not_count_as_finite_ones(lost, h, last):
     assert lost * (1 - 1e-11) <= endless <= lost
 
 
-# Masses of neighbouring cells may differ greatly, so that the fractions b jump.
+# Masses of neighbouring cells may differ greatly, so that the fractions b_i jump.
 chance = st.floats(-3.0, 0.0).map(lambda x: 10**x)
 outcomes = st.lists(st.tuples(chance, chance), min_size=2, max_size=7)
 
 
-# Mass and loss of outcomes, one per cell; the fractions b rise from cell to cell.
+# Mass and loss of outcomes, one per cell; the fractions b_i increase.
 ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5, 10.99874),
                 (2.5e-6, 13.75994)]  # fmt: skip
 
@@ -159,7 +159,7 @@ ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5,
 @examples(150)
 @example([(p, p * math.exp(-e)) for p, e in ONE_PER_CELL], 0.0, 0.91491, 3.0, 2 / 3)
 def test_lower_laws_of_random_pairs(pairs, only_p, only_q, h, offset):
-    """Random outcomes on random lattices, some possible under only P or only Q."""
+    """Random outcomes, some possible only under P or only under Q, on random lattices."""
     p, q = (np.array(x) for x in zip(*[*pairs, (only_p, 0.0), (0.0, only_q)], strict=True))
     p, q = p / p.sum(), q / q.sum()
     assume(np.max(np.abs(np.log(p[:-2] / q[:-2]))) > 1e-6)
@@ -177,7 +177,7 @@ def test_lower_laws_of_random_pairs(pairs, only_p, only_q, h, offset):
 @pytest.mark.slow
 @given(outcomes, st.floats(0.05, 1.0), st.floats(0.0, 0.999))
 def test_split_atoms_preserve_the_mean_of_exp_minus_loss(pairs, h, offset):
-    """Hypotheses of Hoeffding's inequality: no loss moves by h, and the mean is preserved."""
+    """Check the hypotheses of Hoeffding's inequality: no loss moves by h, and the mean stays."""
     p, q = (np.array(x) / sum(x) for x in zip(*pairs, strict=True))
     loss = np.log(p / q)
     apart = np.diff(np.sort(np.abs(loss)), prepend=0.0)
@@ -198,7 +198,7 @@ def test_split_atoms_preserve_the_mean_of_exp_minus_loss(pairs, h, offset):
 
 @each("h", [1e-2, 1e-5])
 def test_empty_cells_stay_empty(h):
-    """Rounding of the tails must not put mass into them, which would add up over many steps."""
+    """Rounding errors of the tails would add up over many steps if they became mass."""
     p, q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.35, 0.45])
     nodes, pair = np.arange(-round(2 / h), round(2 / h)) * h, of_atoms(p, q)
     for atoms in (Atoms.none(), Atoms.of(pair)):
@@ -217,9 +217,9 @@ ABOVE = {
 
 
 @each("name", ABOVE)
-def test_connect_the_dots_gives_a_law_that_dominates_and_is_exact_at_nodes(name):
+def test_connected_dots_dominate_the_profile_and_are_exact_at_nodes(name):
     pair, whole = ABOVE[name], np.arange(-129, 130) * 0.07
-    # Losses below the window are raised to its first node, those above it count as infinite.
+    # Losses below the window are raised to its first node; losses above it count as infinite.
     for nodes in (whole, whole[126:134], np.array([-4.0, -1.0, -0.2, 0.1, 0.15, 2.0, 5.0])):
         masses, endless = connect_the_dots(pair, nodes)
         # Epsilons between nodes, at nodes, and beyond both ends.

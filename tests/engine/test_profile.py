@@ -22,7 +22,7 @@ from outcomes import LAWS, delta_by_definition, gaussian_ends, mixtures, most_po
 
 @each("mu", [1e-3, 0.01, 0.199, 0.2, 0.5, 1.0, 3.0, 30.0])
 def test_gaussian_log_delta_against_sixty_digits(mu):
-    # From 10 standard deviations mu below the mean loss mu^2 / 2 to 40 above it.
+    # From 10 standard deviations below the mean loss mu^2 / 2 to 40 above it.
     epsilon = mu * mu / 2 + mu * np.array([-10, -3.1, -2.9, -1, 0, 0.1, 1, 5, 12, 38, 40])
     epsilon = np.append(epsilon[epsilon >= 0], 0.0)
     with mpmath.workdps(60):
@@ -44,7 +44,7 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])
 def test_epsilon_at_a_delta_plateau_and_at_delta_0(lost):
-    """With an infinite loss of probability p epsilon is 0 at delta = p and infinite below."""
+    """If the loss is infinite with probability p, epsilon is 0 at delta = p and infinite below."""
     profile = of_atoms(np.array([lost, 1 - lost]), np.array([0.0, 1.0]))
     found = profile.epsilon([lost * 0.99, lost, lost * 1.01])
     np.testing.assert_array_equal(found, [math.inf, 0.0, 0.0])
@@ -62,7 +62,7 @@ def test_outcomes_with_equal_losses_are_merged(parts):
         p = np.array([1 / (1 + math.exp(-epsilon)), 1 / (1 + math.exp(epsilon))])
         split = [np.log(np.outer(law, parts).ravel()) for law in (p, p[::-1])]
         pair = Profile.from_atoms(*split)
-        # One atom on either side, at the largest of its losses.
+        # One atom at plus and one at minus the largest of the merged losses.
         assert np.array_equal(pair.kinks, [np.max(np.abs(split[0] - split[1]))]), epsilon
         assert Atoms.of(pair).loss.size == 2
         at = np.array([0.0, 0.3, 0.9, 1 - 1e-9]) * epsilon
@@ -95,7 +95,7 @@ def renyi_by_enumeration(p, q, order):
 
 
 @each("p, q", LAWS)
-def test_renyi_of_finite_laws_at_every_kind_of_order(p, q):
+def test_renyi_of_finite_laws_equals_enumeration_at_all_orders(p, q):
     for profile, a, b in ((of_atoms(p, q), p, q), (of_atoms(q, p), q, p)):
         expected = [renyi_by_enumeration(a, b, order) for order in ORDERS]
         # Tolerance: the integral's relative error is 1e-10, divided by 0.01 near order 1.
@@ -103,7 +103,7 @@ def test_renyi_of_finite_laws_at_every_kind_of_order(p, q):
 
 
 def test_heavy_tail_has_kl_but_no_renyi_divergence_above_one():
-    """Both orders have delta(eps) = 0.1 exp(1 - s), s = sqrt(1 + 2 eps): normal integrals in s."""
+    """Profile and reverse are both 0.1 exp(1 - s), s = sqrt(1 + 2 eps): normal integrals in s."""
     profile = Profile(lambda e: math.log(0.1) + 1 - np.sqrt(1 + 2 * e))
     np.testing.assert_array_equal(profile.renyi([1.5, 2.0, 64.0, math.inf]), math.inf)
     kl = 0.1 * (3 - math.exp(2) * math.sqrt(2 * math.pi) * ndtr(-2))
@@ -112,7 +112,7 @@ def test_heavy_tail_has_kl_but_no_renyi_divergence_above_one():
     assert float(profile.renyi(0.5)) == pytest.approx(-2 * math.log(moment), rel=1e-8)
 
 
-def test_rough_profiles_and_negative_orders_and_epsilons_are_refused():
+def test_noisy_profiles_and_negative_orders_or_epsilons_are_refused():
     noise, (profile,) = np.random.default_rng(1), Gaussian(1.0).profiles()
     with pytest.raises(ArithmeticError, match="did not converge"):
         Profile(lambda e: -e - noise.random(e.shape)).renyi([2.0])
@@ -169,7 +169,7 @@ def test_tails_exclude_an_atom_at_its_own_loss(p, q):
 
 @functools.cache
 def with_tails():
-    """Return every pair of the examples that has tails, with its name."""
+    """Return (name, pair) for each pair of the examples that has tails."""
     every = [m for cls in MECHANISMS.values() for m in cls.examples()]
     found = []
     for mechanism, adjacency in itertools.product(every, ("add_remove", "replace_one")):
@@ -203,7 +203,7 @@ def test_double_reversal_and_mixing_with_weight_1_are_identities(name, pair):
     assert pair.mix_first(1.0) is pair
     np.testing.assert_array_equal(again.log_delta(epsilons), pair.log_delta(epsilons))
     np.testing.assert_array_equal(again.log_tails(epsilons), pair.log_tails(epsilons))
-    # Tails start at most at 1 and fall, up to rounding of sums on a plateau.
+    # Tails are at most 1 at the start and decrease, up to rounding of sums on a plateau.
     log_p, log_q = pair.log_tails(epsilons)
     assert np.all(log_q <= log_p) and log_p[0] <= 0
     assert np.all(log_q[1:] <= log_q[:-1] * (1 - 1e-14) + 1e-15)

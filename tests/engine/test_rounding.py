@@ -1,4 +1,4 @@
-"""Every rounding bound is at least the largest error and at most a hundred times as large.
+"""Each rounding bound is at least the largest error, and at most 100 times the error.
 
 Errors are computed with mpmath. A missing bound would be less than the error; a bound
 inflated a hundredfold would be more than a hundred times as large.
@@ -36,7 +36,7 @@ def _digits():
 
 
 def moment(pair, step, height, nodes, z):
-    """Return M(z) to thirty digits, by the trapezoidal rule with half the step."""
+    """Return M(z) to thirty digits, by the trapezoidal rule with half the engine's step."""
     sigma, q, half = mp.mpf(pair.sigma), mp.mpf(pair.q), mp.mpf(step) / 2
     first, second = {"remove": (1 + z, 0), "add": (-z, 0), "replace": (1 + z, -z)}[pair.direction]
     total, log_f = mp.mpc(0), lambda x: mp.log(1 - q + q * mp.exp((2 * x - 1) / (2 * sigma**2)))
@@ -50,7 +50,7 @@ def moment(pair, step, height, nodes, z):
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
 def test_rounding_bound_of_chernoff_bounds_for_many_steps(side):
-    """The error of K is multiplied by T."""
+    """The error of K is multiplied by the number of steps."""
     pair, steps = SampledGaussian(0.5, 0.3, side), 10**12
     table = Table(pair, 100.0)
     x = pair.nodes(float(table.mu[-1]), step := pair.step(float(table.mu[-1]), 0.0))
@@ -78,7 +78,7 @@ def test_rounding_bounds_of_log_c_and_mu_epsilon():
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
 def test_rounding_bound_of_m_on_a_line(side):
-    """Nodes far from 0 have the largest error, because their spacing is rounded."""
+    """The error is largest at nodes far from 0, because the spacing of nodes is rounded."""
     line, h = Line(SampledGaussian(0.6, 0.4, side), 30.0), 2.0
     values, scale = line.transform(h, 64), mp.exp(mp.mpf(line.top) + mp.mpf(line.norm))
     ks, first = [0, 2], abs(values[0]) * scale
@@ -91,7 +91,7 @@ def test_rounding_bound_of_m_on_a_line(side):
 
 
 def coarser(monkeypatch, digits):
-    """Reduce the accuracy of lines to e^-digits, with fewer nodes in x."""
+    """Reduce the accuracy of lines to e^-digits, which takes fewer nodes in x."""
     for module in (pair_module, line_module):
         monkeypatch.setattr(module, "L", digits)
     monkeypatch.setattr(line_module, "QUADRATURE", 4 * math.exp(-digits))
@@ -113,7 +113,7 @@ def test_error_bound_of_the_trapezoidal_rule_in_x(side, share, monkeypatch):
 
 @each("side", ["remove", "add", "replace"])
 def test_error_bound_of_the_trapezoidal_rule_for_the_truncation_bound(side, monkeypatch):
-    """The bound holds on every line; on the worst line it is 370 times the error."""
+    """The bound holds on every line; where it is tightest, it is 370 times the error."""
     pair, t = SampledGaussian(1.3, 0.05, side), np.geomspace(0.1, 300, 60)
 
     def bound_and_sizes():
@@ -128,14 +128,14 @@ def test_error_bound_of_the_trapezoidal_rule_for_the_truncation_bound(side, monk
         allowed, charged = np.exp(bound.log_error(t[:, None])), bound.by_height(t)
     errors = np.abs(sizes - exact)
     assert np.all(errors <= allowed + 1e-13 * exact)
-    # Each height includes its own error bound.
+    # `by_height` includes the error bound of each height.
     assert np.all(np.exp(charged) >= exact * (1 - 1e-12))
     if side == "remove":
         assert np.any(sizes < exact * (1 - 1e-5)) and np.max(errors / allowed) > 1e-3
 
 
 def planned(sigma, q, side, steps, epsilon, delta):
-    """Return the trapezoidal sum of one row."""
+    """Return the engine's trapezoidal sum for one row."""
     pair, log_delta = SampledGaussian(sigma, q, side), math.log(delta)
     table = Table(pair, largest_power(pair, log_delta))
     rows = (np.array([float(steps)]), np.array([epsilon]), np.array([log_delta]))
@@ -144,7 +144,7 @@ def planned(sigma, q, side, steps, epsilon, delta):
 
 
 def test_rounding_bound_of_m_and_its_powers():
-    """Errors of M and of repeated squaring grow with the number of steps."""
+    """The errors of M and of repeated squaring grow with the number of steps."""
     steps, epsilon = 10**4, 1.0
     total = planned(4.0, 0.01, "add", steps, epsilon, 1e-5)
     line, h, exact = total.line, mp.mpf(float(total.h)), mp.mpf(0)
@@ -173,7 +173,7 @@ def test_rounding_bounds_of_summation_phases_and_scale():
         value = [total.sums(total.terms, np.array([e]))[0] for e in epsilons]
         return [abs(v - x) for v, x in zip(value, exact, strict=True)]
 
-    # For small epsilon summation dominates the error, for large epsilon the phases.
+    # The error of summation dominates for small epsilon, that of the phases for large epsilon.
     small, large = np.linspace(0.0, 0.3, 40), 1e7 * np.linspace(1.0, 1.1, 10)
     assert_suits(total.rounding(small).adding, errors(small))
     assert_suits(total.rounding(large).phases, errors(large))
@@ -196,7 +196,7 @@ def exact_cells(ends, mu):
     return x, y
 
 
-def test_rounding_bounds_of_cells():
+def test_rounding_bounds_of_cell_masses():
     """In narrow cells X and Y are small differences of deltas."""
     for mu, h in [(0.2335, 1e-5), (0.6, 1e-3), (6.0, 0.05), (30.0, 4.0)]:
         nodes = np.arange(-2, 130) * h
@@ -208,12 +208,12 @@ def test_rounding_bounds_of_cells():
         under = [e - v for v, e in zip(cells.y[2:], y, strict=True)]
         lost = zip([*over, *under], [*cells.noise[2:]] * 2, strict=True)
         share = max(float(error) / noise for error, noise in lost)
-        # The bound has two parts; each of them dominates for some of these cells.
+        # The bound has two parts; each dominates for some of these cells.
         assert 0.02 < share < 1, (mu, h, share)
 
 
 def test_balance_uses_lower_bound_on_x_and_upper_bound_on_y():
-    """With the worst noise (1 - b_i) X_i >= b_{i-1} Y_{i-1} holds for the exact X and Y."""
+    """For the worst errors, (1 - b_i) X_i >= b_{i-1} Y_{i-1} holds for the exact X and Y."""
     x, y, noise = np.geomspace(1, 2, 9), np.geomspace(2, 1, 9), 0.1
     cells = Cells(np.ones(9), x + noise, y - noise, np.full(9, noise), 1.0, 1.0)
     up = balance(cells)
@@ -231,7 +231,7 @@ def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
         ends = np.arange(-3, 3) * 0.25 + 0.1
         cells, k = cells_between(pair, ends, 0.25), 2
         assert cells.noise[k] == 16 * below._ULP
-        # The cell is empty: no outcome has a loss between -epsilon and epsilon.
+        # The cell at 0 is empty: no outcome has a loss between -epsilon and epsilon.
         lost += [abs(cells.p[k]), abs(cells.x[k]), abs(cells.y[k])]
         step = epsilon / 4
         nodes = np.arange(-6, 7) * step
@@ -240,7 +240,7 @@ def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
         cells.noise[:] = 0
         below._take_out(atoms, cells, nodes, ends, step)
         for k in np.flatnonzero(cells.noise):
-            # The cell held the atom alone, whose mass is known up to BLUR.
+            # Only the atom was in this cell, and its mass is known up to BLUR.
             shares.append(abs(cells.p[k]) / cells.noise[k])
     assert_suits(16 * below._ULP, lost)
     assert 0.01 < max(shares) < 1, max(shares)
@@ -258,19 +258,19 @@ def test_mass_of_infinite_losses_is_rounded_down():
 
 
 def test_omitted_frequencies_are_charged():
-    """Use nine runs, the fewest computed by logarithms, with moduli of 1e-22."""
+    """Use nine steps, the fewest for which powers are computed by logarithms."""
     modulus = np.array([1.0, *[0.999e-22] * 8])
     law = SimpleNamespace(log_modulus=np.log(modulus) / 9, angle=np.zeros(9))
     _, noise = power([(9.0, law)], 16)
-    # All frequencies but 0 are omitted, each counted twice except the last.
+    # All frequencies except 0 are omitted; each counts twice, except the last.
     lost = (2 * modulus[1:].sum() - modulus[-1]) / 16
     unit = 8 * below._ULP * math.log2(16)
-    # The error bound of a single run is at least two units.
+    # The error bound of a single step is at least two units.
     assert_suits((noise / (unit * 10) - np.mean(modulus)) * 2 * unit, [lost])
 
 
 def jitter(loss, h, steps=1):
-    """Return nodes of a lattice through an atom, and jitter's shares of delta and epsilon."""
+    """Return nodes of a lattice through an atom, and the charges of jitter to delta and epsilon."""
     (pair,), window = Gaussian(1.0).profiles(), Window(1.0, h, 64, np.zeros(1), np.full(1, 2.0))
     atoms, edges = Atoms(np.array(loss), np.full(len(loss), 1e-3)), (-9.0, 9.0)
     grid = Grid(window, [atoms], full=False)
@@ -284,12 +284,12 @@ def jitter(loss, h, steps=1):
 
 @each("index", [0, -1])
 def test_lattice_with_offset_near_zero_is_moved_to_zero_as_a_whole(index):
-    """Node j of a sum has the loss offset + j h, so no node may move alone."""
+    """Node j of a sum has loss offset + j h, so nodes must not move separately."""
     h = 0.5
     for near in (0.99e-9 * h, 0.99 * BLUR * h):
         start, nodes, tau, raised = jitter([near if index == 0 else -near], h)
         np.testing.assert_array_equal(nodes, (start + np.arange(nodes.size)) * h)
-        # The increase of the atom's loss is charged as blur or as a split atom.
+        # The increase of the atom's loss is charged as blur (tau = 0) or as a split atom.
         assert (tau == 0) == (near <= BLUR * h)
     assert_suits(raised, [near])
 

@@ -1,4 +1,4 @@
-"""Results of the pld accountant at random settings never contradict each other.
+"""Results of the pld accountant at random settings do not contradict each other.
 
 Cases are drawn log-uniformly, including the ends of every range. Warnings of numpy are errors.
 """
@@ -33,13 +33,13 @@ from dplearn.mechanisms import Mechanism
 from dplearn.teaching.book.kit.oracles import coins_delta
 
 pytestmark = pytest.mark.slow
-# Relative difference of two root searches for the same number.
+# Relative difference allowed between two root searches for the same number.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Opaque(Mechanism):
-    """A mechanism with profiles only, so that the lattice composes it."""
+    """Mechanism with profiles only, so that the lattice composes it."""
 
     base: Mechanism
     name: ClassVar[str] = "opaque"
@@ -67,7 +67,7 @@ class Draw:
         self.rng = np.random.default_rng(seed)
 
     def between(self, low, high):
-        """Draw log-uniformly, or an end of the range in a tenth of the draws."""
+        """Draw log-uniformly; a tenth of the draws is an end of the range."""
         part = self.rng.choice([0.0, 1.0]) if self.rng.random() < 0.1 else self.rng.random()
         return float(low * (high / low) ** part)
 
@@ -112,7 +112,7 @@ class Draw:
 
 
 def ask(mechanism, delta, steps=1, adjacency="add_remove", accountant=None):
-    """Return the guarantee after checking that 0 <= lower <= epsilon."""
+    """Return the guarantee; check that 0 <= lower <= epsilon."""
     law = accountant or PLD()
     answer = law.epsilon(mechanism, delta=delta, steps=steps, adjacency=adjacency)
     assert 0 <= answer.lower <= answer.epsilon, answer
@@ -120,7 +120,7 @@ def ask(mechanism, delta, steps=1, adjacency="add_remove", accountant=None):
 
 
 def ordered(*answers):
-    """Raise unless the brackets allow exact values in this order."""
+    """Raise unless increasing exact values can lie in the brackets."""
     for less, more in itertools.combinations(answers, 2):
         assert less.lower <= more.epsilon * (1 + ROUNDING), (less, more)
 
@@ -131,7 +131,7 @@ def agree(one, other):
 
 
 def exact(answer, delta_of, delta, slack):
-    """Raise unless the exact delta is <= delta at the upper end and >= delta at the lower."""
+    """Raise unless the exact delta is <= delta at the upper end and >= delta at the lower end."""
     if math.isfinite(answer.epsilon):
         assert delta_of(answer.epsilon * (1 + ROUNDING)) <= delta * (1 + slack), answer
     if answer.lower > 0:
@@ -153,7 +153,7 @@ def sampled(draw):
 
 
 def in_a_curve(draw):
-    """Compare a row with its curve, with the lattice, and with other accountants."""
+    """Compare single results with the curve, the lattice and other accountants."""
     mechanism, delta, most = draw.mechanism(), draw.delta(), draw.steps(1e7)
     steps = sorted({draw.steps(most) for _ in range(4)} | {1, most})
     adjacency = draw.adjacency(mechanism)
@@ -175,7 +175,7 @@ def in_a_curve(draw):
 
 
 def against_truth(draw):
-    """Compare randomized responses, and Gaussians in four forms, with their exact delta."""
+    """Compare randomized responses, and Gaussians in four forms, with the exact delta."""
     local, steps, delta = draw.between(1e-3, 40), draw.steps(1e5), draw.delta()
     answer = ask(RandomizedResponse(local), delta, steps, "replace_one")
     exact(answer, lambda epsilon: coins_delta(epsilon, local=local, steps=steps), delta, 1e-9)
@@ -189,7 +189,7 @@ def against_truth(draw):
 
 
 def lists(draw):
-    """Compare a list with itself permuted, split, shortened, repeated, and with bounding lists."""
+    """Compare a list with permuted, split, shortened, repeated and bounding lists."""
     parts = [(draw.base(), draw.steps(1000)) for _ in range(draw.rng.integers(2, 5))]
     whole, delta, times = Composed(parts), draw.delta(), int(draw.rng.integers(2, 50))
     adjacency = draw.adjacency(whole)

@@ -1,4 +1,4 @@
-"""Nine readings of a run, and rehearsals."""
+"""Nine readings of a run's guarantee, and rehearsals at several epsilons."""
 
 import math
 
@@ -17,7 +17,7 @@ def test_readings_agree_with_their_names():
     mu = math.sqrt(RUN.steps) / RUN.noise_multiplier
     delta = norm.cdf(mu / 2 - known / mu) - math.exp(known) * norm.cdf(-mu / 2 - known / mu)
     assert delta == pytest.approx(1e-4, rel=1e-5)
-    # User level with one record per person is the plan's record level.
+    # With one record per person, the user-level epsilon is the plan's record-level epsilon.
     alone, planned = READINGS["a person with 1 records"], READINGS["as planned: δ = 0.0001"]
     assert alone.epsilon == pytest.approx(planned.epsilon, rel=1e-9)
     assert {g.delta for g in READINGS.values()} == {1e-3, 1e-4, 1e-6}

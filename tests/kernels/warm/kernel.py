@@ -14,19 +14,19 @@ import sys
 from pathlib import Path
 from threading import Thread
 
-# The place of the server, for all who run lessons.
+# Environment variable with the path of the server's socket.
 PLACE = "DPLEARN_WARM"
-# A lesson must not need what the Makefile sets: a student's kernel does without.
+# Not passed to kernels: a lesson must run without this setting of the Makefile.
 THREADS = "OMP_NUM_THREADS"
 LIBRARIES = ["ipykernel.kernelapp", "plotly.graph_objects", "scipy.integrate", "scipy.optimize"]
 LIBRARIES += ["scipy.stats", "torch._dynamo", "torch.func"]
 
 
 class Server:
-    """The process from which kernels are forked; ends with `stop`."""
+    """Process from which kernels are forked, until `stop`."""
 
     def __init__(self, folder: str) -> None:
-        import subprocess  # a stand-in has no use for it
+        import subprocess  # not needed by stand-ins
 
         os.environ |= {PLACE: f"{folder}/socket", "JUPYTER_PATH": str(Path(__file__).parents[2])}
         with socket.socket(socket.AF_UNIX) as listener:
@@ -37,13 +37,13 @@ class Server:
             self._process = subprocess.Popen(command, pass_fds=[listener.fileno()], env=free)
 
     def stop(self) -> None:
-        """End it, and with it every kernel that is left."""
+        """Kill the process, which ends all its kernels."""
         self._process.kill()
         self._process.wait()
 
 
 def serve(listener: socket.socket) -> None:
-    """Fork a kernel for each that connects, for ever."""
+    """Fork a kernel for each client that connects, for ever."""
     sys.path.pop(0)  # the folder of this file
     for library in LIBRARIES:
         importlib.import_module(library)
@@ -57,7 +57,7 @@ def serve(listener: socket.socket) -> None:
 
 
 def become_a_kernel(client: socket.socket) -> None:
-    """Run a kernel in this process, until it or its client ends."""
+    """Run a kernel in this process until the kernel or its client ends."""
     from ipykernel import kernelapp
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -77,7 +77,7 @@ def become_a_kernel(client: socket.socket) -> None:
 
 
 def stand_for_a_kernel(file: str) -> None:
-    """Ask the server for a kernel, pass interrupts on, and end with it."""
+    """Request a kernel from the server, forward interrupts, and end with the kernel."""
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(os.environ[PLACE])
         asked = {"file": file, "folder": os.getcwd(), "environment": dict(os.environ)}

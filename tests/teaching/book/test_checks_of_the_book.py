@@ -1,4 +1,4 @@
-"""Tests of `verify`, `refute` and the domains: they detect wrong entries."""
+"""`verify` and `refute` detect wrong entries; draws stay inside their domains."""
 
 import dataclasses
 import itertools
@@ -56,7 +56,7 @@ def test_right_formula_is_verified_and_flipped_sign_fails():
     assert wrong.status == "failed" and wrong.worst_slack < -0.5 and "instead of" in wrong.reason
 
 
-def test_too_wide_hypothesis_fails():
+def test_formula_with_too_wide_hypothesis_fails():
     """1 / (1 + rt) is an upper bound of e^-rt only if 1 + rt > 0."""
     domain = {"rate": Log(0.1, 10.0), "t": Linear(-3.0, 3.0)}
     over = lambda rate, t: 1 / (1 + rate * t)
@@ -81,7 +81,7 @@ def test_error_at_edge_of_hypothesis_is_found():
         assert found.status == "failed" and 1.999 < math.prod(found.worst.parameters.values()) <= 2
 
 
-def test_dependent_parameters_are_redrawn_at_bounds():
+def test_dependent_parameters_always_match_the_others():
     size = domains.Drawn(lambda rng, n: np.zeros(n))
     space = {"n": Whole(2, 7), "t": Linear(0.0, 3.0), "zeros": size}
     same = lambda n, zeros: float(len(zeros) == n)
@@ -95,7 +95,7 @@ def test_differences_of_subnormal_numbers_are_ignored():
     assert verify(least).good
 
 
-def test_oracle_that_runs_or_copies_formula_is_an_error():
+def test_oracle_that_calls_or_copies_the_formula_is_an_error():
     calling, copy = lambda rate, t: tail(rate=rate, t=t), lambda *, rate, t: math.exp(-rate * t)
     for case, oracle in {"itself": tail, "calls it": calling, "a copy": copy}.items():
         found = verify(changed(oracle=oracle))
@@ -125,7 +125,7 @@ def test_bounds_fail_in_one_direction_only():
             slack = pytest.approx(0.1 if found.good else -0.1, abs=1e-3)
             assert found.worst_slack == slack, (kind, distance)
 
-    # A claim fails only outside the oracle's interval.
+    # If the oracle returns an interval, only a value outside the interval fails.
     def between(rate, t):
         x = counted(rate=rate, t=t)
         return Interval(0.9 * x, 1.1 * x)
@@ -136,7 +136,7 @@ def test_bounds_fail_in_one_direction_only():
             assert verify(about).good == good, (kind, factor)
 
 
-def test_infinite_values():
+def test_infinite_values_are_compared():
     always = {"printed": (), "oracle": lambda: math.inf}
     assert verify(changed(function=lambda: float("inf"), **always)).good
     assert verify(changed(function=lambda: 1.0, **always)).worst_slack == -math.inf

@@ -19,7 +19,7 @@ from dplearn.teaching.classroom import sources
 
 
 def faults(entry):
-    """Yield sentences on missing or malformed parts of an entry."""
+    """Yield a sentence for each missing or malformed part of an entry."""
     needed = inspect.signature(entry.function).parameters.values()
     required = {p.name for p in needed if p.default is p.empty}
     names = inspect.signature(entry.given).parameters if callable(entry.given) else ()
@@ -47,7 +47,7 @@ def faults(entry):
 
 
 def faults_of(entry, misprint):
-    """Yield sentences on missing or malformed parts of a misprint."""
+    """Yield a sentence for each missing or malformed part of a misprint."""
     changed = (misprint.claim, misprint.given, misprint.kind, misprint.oracle)
     if not re.fullmatch(r"[a-z0-9-]+", misprint.name):
         yield "its name must be small letters, digits and hyphens"
@@ -73,7 +73,7 @@ def test_entries_and_misprints_are_well_formed():
     assert not sentences, "\n".join(sentences)
 
 
-# Entries without settings: the value has no closed form in texts, or another entry gives it.
+# Entries without settings: no text prints a closed form, or another entry has the value.
 UNSAID = {
     "G-B5b", "G-B15", "G-C4", "G-C4b", "G-D3b", "G-E3b", "G-E5", "G-E5b", "G-E7", "G-F1b", "G-F2",
     "G-F3", "G-F6", "G-F9", "G-H2", "G-H2b", "G-H2c", "G-I2c", "G-J2", "G-J2b", "G-J3", "G-J3b",
@@ -96,7 +96,7 @@ def test_scalar_entries_have_settings():
 
 
 def test_lower_bounds_do_not_exceed_proved_values():
-    """Compare at all points of every setting's table, in the unsafe direction."""
+    """Check all points of every setting's table, in the direction that overstates privacy."""
     tried = 0
     for entry in book.values():
         for setting in entry.settings:
@@ -173,7 +173,7 @@ def test_ids_are_ordered_and_incomplete_entries_are_refused():
     del waiting[forgotten]
 
 
-def test_entered_functions_have_generated_help():
+def test_functions_of_the_book_have_generated_help():
     from dplearn.teaching.book import classical_gaussian_sigma, hockey_stick, rdp_to_epsilon
 
     assert inspect.isfunction(hockey_stick) and book["G-A1"].function is hockey_stick.__wrapped__
@@ -184,8 +184,8 @@ def test_entered_functions_have_generated_help():
     assert "Parameters" in rdp_to_epsilon.__doc__ and "Hypothesis" not in rdp_to_epsilon.__doc__
 
 
-def test_misprints_have_derived_statements():
-    # The left side is dropped for a minimum, and missing without a relation.
+def test_statement_of_a_misprint_keeps_the_left_side():
+    # A minimum on the left is dropped; a statement without a relation has no left side.
     for statement, left in ((r"{a=b}\le c", r"{a=b}\le "), (r"\min(a, b) \le c", ""), ("a", "")):
         assert same_left_side(statement, "x") == f"{left}x"
     entry = book["G-B4"]

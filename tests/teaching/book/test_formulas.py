@@ -25,13 +25,13 @@ def test_renyi_of_gaussians_at_orders_0_and_inf():
     assert formulas.renyi_gaussian(order=math.inf, **equal) == math.inf
     assert formulas.renyi_gaussian(order=math.inf, **equal | {"mean_q": 0.0}) == 0.0
     wide = equal | {"std_q": 2.0}
-    # The supremum of the log ratio, on a grid.
+    # Supremum of the log likelihood ratio on a grid.
     x = np.linspace(-3, 3, 200_001)
     ratio = np.log(2) - x**2 / 2 + (x - 0.5) ** 2 / 8
     found = formulas.renyi_gaussian(order=math.inf, **wide)
     assert found == pytest.approx(ratio.max(), rel=1e-9)
     assert formulas.renyi_gaussian(order=math.inf, **equal | {"std_q": 0.5}) == math.inf
-    # At a finite order the argument of the logarithm is positive.
+    # At order 2 the formula takes the logarithm of a positive number.
     assert formulas.renyi_gaussian(order=2, **wide) > 0
 
 
@@ -63,7 +63,7 @@ def test_arguments_out_of_range_are_refused(name, parameters, message):
         getattr(formulas, name)(**parameters)
 
 
-def test_counts_and_lists_of_copies_agree_with_closed_form():
+def test_heterogeneous_composition_of_copies_has_the_closed_form():
     for epsilon, slack in product((0.01, 0.3, 2.0), (0.1, 1e-4)):
         groups = ([epsilon], [7]), ([epsilon] * 7, [1] * 7)
         copies, listed = (
@@ -80,5 +80,5 @@ def test_conversions_and_slack_at_extreme_values():
     assert float(formulas.rdp_to_epsilon(1e9, 0.0, delta=0.5)) == 0.0
     # The delta of a group is at most 1.
     assert formulas.group_privacy_delta(epsilon=0.0, delta=0.3, group=5) == 1.0
-    # The steps use the whole delta, so no slack is left.
+    # The steps use all of delta, so no slack is left.
     assert formulas.composition_slack(delta=1e-5, paid=1e-6, steps=11) <= 0

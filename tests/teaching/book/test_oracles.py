@@ -1,4 +1,4 @@
-"""Oracles without an identity to check them, on cases that can be computed in another way.
+"""Oracles of entries that are no identities, against known values and enumeration.
 
 The oracle of an identity is checked by its entry and by printed digits.
 """
@@ -23,7 +23,7 @@ VALUES = [
     (oracles.worst_event_epsilon_at, {"p": P, "q": Q, "delta": 0.03}, 0.7, 1e-12),
     (oracles.worst_event_epsilon_at, {"p": P, "q": Q, "delta": 0.029}, math.inf, 0),
     (oracles.worst_event_epsilon_at, {"p": P, "q": P, "delta": 0.0}, 0.0, 0),
-    # The claimed delta at half the threshold was 9.43e-10.
+    # At half the threshold the claim was delta = 9.43e-10.
     (sensitivity.propose_test_release_delta,
      {"at": 2.0, "epsilon": 1.0, "threshold": math.log(2 / 9.43e-10) / 2}, 1.0858e-5, 1e-4),
     (lambda **at: np.exp(gnmax_law(**at))[1], {"votes": [150, 50], "noise_std": 40.0},
@@ -36,7 +36,7 @@ def test_oracle_returns_known_value(oracle, parameters, value, rel):
     assert oracle(**parameters) == pytest.approx(value, rel=rel)
 
 
-def test_improved_conversion_equals_its_proof():
+def test_improved_conversion_equals_the_pointwise_epsilon():
     for orders, rdp, delta in ((10.0, 0.5, 1e-5), (1.1, 3.0, 1e-3), (200.0, 0.01, 1e-9)):
         expected = pointwise_epsilon(orders=orders, rdp=rdp, delta=delta)
         epsilon = float(formulas.rdp_to_epsilon(orders, rdp, delta=delta))
@@ -44,7 +44,7 @@ def test_improved_conversion_equals_its_proof():
 
 
 def test_shuffled_responses_agree_with_enumeration():
-    """Three reports: the true bits are 1, 0, 0 or 0, 0, 0, the answers any three bits."""
+    """Enumerate all answers of three records with true bits 1, 0, 0 or 0, 0, 0."""
     expected = 1 / (1 + math.exp(-0.8))
     law = [np.zeros(4), np.zeros(4)]
     for held, answers in itertools.product((0, 1), itertools.product((0, 1), repeat=3)):
@@ -89,7 +89,7 @@ def test_smooth_sensitivity_corollary_fails_from_epsilon_14():
         assert (sensitivity.dilated_laplace_delta(**about) <= 1e-5) == good, epsilon
 
 
-def test_repetition_law_and_best_of_three():
+def test_repetitions_and_the_best_of_three_have_their_laws():
     k = np.arange(1, 51)
     for shape, law in ((1.0, 0.2 * 0.8 ** (k - 1)), (0.0, 0.8**k / (k * math.log(5)))):
         counts = selection.repetitions(shape=shape, stop=0.2)
@@ -100,7 +100,7 @@ def test_repetition_law_and_best_of_three():
     assert selection.best_of(scores, np.eye(3)[-1]) == pytest.approx(best, rel=1e-14)
 
 
-def test_last_iterate_divergence_of_a_step_projected_to_two_ends_has_closed_form():
+def test_last_iterate_divergence_on_a_tiny_interval_has_closed_form():
     run = {"lipschitz": 1.0, "noise_std": 2.0, "step_size": 0.5, "smoothness": 0.0}
     ends = np.array([ndtr(0.5), 1 - ndtr(0.5)])
     for order in (1.5, 4.0):

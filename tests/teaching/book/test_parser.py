@@ -1,4 +1,4 @@
-"""Parsed formulas have Python's value, and other text is a ValueError."""
+"""Parsed formulas have Python's value; other text raises ValueError."""
 
 import math
 import re
@@ -60,7 +60,7 @@ def test_expression_is_elementwise_and_error_names_missing_variables():
     ("floor(binom(a, 2))", r"\left\lfloor \binom{a}{2} \right\rfloor"),
     ("(2e-7)**2", r"{\left(2 \cdot 10^{-7}\right)}^{2}"),
 ])  # fmt: skip
-def test_latex(text, latex):
+def test_formulas_are_printed_as_latex(text, latex):
     assert parse(text).latex == latex
 
 
@@ -98,7 +98,7 @@ def test_printed_names_keep_decorations_and_sums_reduce_lists():
             parse(text, printed=True)
 
 
-# Characters that begin no token, though some are part of formulas in Python or in print.
+# Characters that cannot begin a token, although Python or printed formulas use some of them.
 ODD = [*"_':;=.@\\\0ｅа١\ud800"]
 HOSTILE = [
     ("", "position 1, got the end"),

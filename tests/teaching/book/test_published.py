@@ -18,8 +18,7 @@ COMPARED = [r for i, r in PUBLISHED.items() if i not in ELSEWHERE]
 def test_recorded_verdict_and_value_are_reproduced(row):
     figure = published.check_figure(row["id"])
     assert figure.status == "verified"
-    # The recorded value agrees too. The bound by the lattice alone (P31a) may be half a percent
-    # wide.
+    # The recorded value agrees, too; for P31a, a bound by the lattice alone, to half a percent.
     slack = 5e-3 if row["id"] == "P31a" else 0.0
     computed, last = number(row["computed"]), unit(row["computed"], digits_of(row["computed"]))
     assert computed - last <= figure.value <= computed * (1 + slack) + last

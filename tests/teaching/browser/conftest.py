@@ -1,4 +1,4 @@
-"""Fixtures for the page and the scripts of a test file: its `as_page` and its `SCRIPTS`."""
+"""Fixtures for a test file's page (`as_page`) and scripts (`SCRIPTS`)."""
 
 from urllib.parse import urlencode
 
@@ -18,7 +18,7 @@ def address(request, tmp_path_factory) -> str:
 
 @pytest.fixture
 def open_page(browser, address):
-    """Open the page with a state in its address; fail on console errors."""
+    """Yield a function that opens the page in a given state; fail on console errors."""
     with visits(browser) as visit:
         yield lambda screen=SCREEN, scheme="light", touch=False, **state: visit(
             f"{address}#{urlencode(state)}", READY, screen, color_scheme=scheme, has_touch=touch
@@ -27,13 +27,13 @@ def open_page(browser, address):
 
 @pytest.fixture(scope="module")
 def view(browser, address):
-    """Open one page for all tests, which change its state by its address."""
+    """Open one page for all tests; each test sets its state by the address."""
     with visits(browser) as visit:
         yield visit(address, READY)
 
 
 @pytest.fixture(scope="module")
 def evaluate(request):
-    """Run JavaScript in node with the scripts of the file."""
+    """Yield a function that runs JavaScript in node with the test file's scripts."""
     with javascript(*request.module.SCRIPTS) as call:
         yield call

@@ -1,4 +1,4 @@
-"""Results of the Python engine to test the JavaScript engine, and the shuffled scene's data.
+"""Python's results for tests of the JavaScript engine, and the shuffled scene's data.
 
 `python tests/teaching/browser/golden.py` recomputes them in about a minute.
 """
@@ -23,7 +23,7 @@ from dplearn.teaching.figures.kit.text import floor
 FILE = Path(__file__).with_name("golden.json")
 SHUFFLED = Path(browser.__file__).parent / "scenes" / "shuffled.json"
 RUNS, LENGTHS = 176, 5
-# Every fourth run has the other accountants' curves, every third the attacker's rate.
+# Every fourth run also has curves of other accountants, every third an attacker's rate.
 CURVES, POWERS = 4, 3
 BOUNDS = tuple(name for name in ACCOUNTANTS if name != "pld")
 _DIGITS = 10
@@ -31,7 +31,7 @@ _NAMES = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} |
 
 
 def step(run: dict[str, Any]) -> Mechanism:
-    """Return the mechanism of one step of a run in the page's format."""
+    """Return the mechanism of one step, from a run in the page's format."""
     base = Gaussian(run["noise_multiplier"])
     return base if run["sample_rate"] == 1 else PoissonSubsampled(base, run["sample_rate"])
 
@@ -43,7 +43,7 @@ def answers(name: str, run: dict[str, Any], steps: list[int]) -> tuple[Guarantee
 
 
 def ends(guarantees: tuple[Guarantee, ...]) -> list[list[float]]:
-    """Return lower and upper ends, rounded outwards; exact values get ends one rounding apart."""
+    """Return lower and upper ends, rounded outwards even for exact values."""
     lower = [round_down(floor(g) * (1 - 4e-12), _DIGITS) for g in guarantees]
     return [list(map(float, lower)), [_up(g.epsilon) for g in guarantees]]
 
@@ -88,7 +88,7 @@ def entry(number: int, rng: random.Random) -> dict[str, Any]:
 
 
 def shuffled() -> dict[str, Any]:
-    """Return fresh values of the data stored for `browser.shuffled`."""
+    """Return newly computed data for the file that `browser.shuffled` reads."""
     queries = (dict(parse_qsl(preset["query"])) for preset in browser.presets())
     fields = next(query for query in queries if query.get("sampling") == "shuffled")
     run = {symbol: float(fields[name]) for symbol, name in _NAMES.items()}
@@ -115,7 +115,7 @@ def _ends(run: Mapping[str, float], drop_last: bool = False) -> dict[str, float]
 
 
 def make() -> None:
-    """Write the files, the first with a line for each run."""
+    """Write both files: one line for each run, and the shuffled scene's data."""
     rng = random.Random(15)
     lines = [json.dumps(entry(i, rng), separators=(",", ":")) for i in range(RUNS)]
     FILE.write_text("[\n" + ",\n".join(lines).replace("Infinity", "1e999") + "\n]\n")

@@ -16,7 +16,7 @@ PLAN = {"noise_multiplier": 1.43, "sample_rate": 0.1, "steps": 60, "max_grad_nor
 PLAN |= {"delta": 1e-5, "program": "", "attack": ""}
 PHONE = {"width": 390, "height": 844}
 FAULTS = ("mean", "bare", "twice", "seed")
-# Random numbers of an attack with a fixed seed.
+# Replace the page's random numbers by a generator with a fixed seed.
 SEEDED = """() => {
   let state = 1;
   const next = () => (state = (Math.imul(state, 1664525) + 1013904223) | 0) >>> 16;
@@ -45,7 +45,7 @@ def test_counts_give_the_same_bounds_as_in_python(evaluate, counts):
 # The best attack detects 15.4 of 100 members at 5 % false alarms. It detects slightly fewer with a
 # serial number in the data, and fewer still with access to the final model only.
 @each("attack, found", [("", (10, 21)), ("serial", (9, 18)), ("model", (7, 15))])
-def test_attacks_have_fair_coins_and_expected_true_positive_rates(evaluate, attack, found):
+def test_attacks_include_half_the_records_and_have_the_expected_rates(evaluate, attack, found):
     evaluate(SEEDED)
     evaluate("d => { globalThis.next = laboratory.laboratory(d); }", engine.digits_as_text())
     run = """plan => {
@@ -57,7 +57,7 @@ def test_attacks_have_fair_coins_and_expected_true_positive_rates(evaluate, atta
     result = evaluate(run, PLAN | {"attack": attack})
     caught, members, accused, others = result["counts"]
     assert members + others == 2000 and abs(members - 1000) < 5 * 22
-    # Within five standard deviations; the threshold, the 95 % quantile of 1200 scores, varies too.
+    # Five standard deviations on either side; the threshold, a 95 % quantile, varies, too.
     assert found[0] < 100 * caught / members < found[1] and 0.02 < accused / others < 0.08
     assert result["accuracy"] > 0.85
 
@@ -73,7 +73,7 @@ def test_attack_waits_for_a_guess_and_stays_below_the_proof(open_page):
     attack = view.get_by_role("button", name="Attack")
     expect(number).to_have_text("?")
     expect(attack).to_be_disabled()
-    # At a third of the axis, which ends at 1.35 times the proved epsilon.
+    # The drag starts at a third of the axis, which ends at 1.35 times the proved epsilon.
     dragged(view, ".dp-pen", (200, 0), at=(1 / 3, 0.5))
     view.wait_for_function("page.run.guess > 1.3")
     assert view.evaluate("page.run.guess < 2.2 && page.mark() === ''")
@@ -106,7 +106,7 @@ def test_attack_waits_for_a_guess_and_stays_below_the_proof(open_page):
     expect(view.locator(".dp-pen")).to_have_count(1)
 
 
-def test_each_fault_refutes_the_claim_after_a_click(open_page):
+def test_attack_on_each_faulty_program_refutes_the_claim(open_page):
     view = open_page(guess="2")
     for fault in FAULTS:
         view.locator(f"[data-choice=program][data-value={fault}]").click()

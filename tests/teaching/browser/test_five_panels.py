@@ -20,7 +20,7 @@ from dplearn.teaching.explorer.kit.language import in_each
 pytestmark = DRAWN
 
 # Values of a law: log delta, both tails on either side of 0, Renyi divergences, true positive
-# rates, and the sums over its bins of losses.
+# rates, and sums over bins of the loss.
 ASKED = """const tell = (law, epsilons, orders, rates) => {
   const pair = new pairs.Pair(law), finite = x => x === -Infinity ? null : x;
   return {
@@ -80,7 +80,7 @@ def test_closed_forms_agree_with_the_library(evaluate, name):
                 assert mine < -690
         tails = np.exp(real.log_tails(np.array(epsilons, dtype=float)))
         np.testing.assert_allclose(np.transpose(result["tails"]), tails, rtol=1e-9, atol=1e-300)
-        # P(L <= -x) equals Q(L >= x) of the mirrored pair, which is Q(L > x) except at an atom.
+        # P(L <= -x) equals Q(L >= x) of the mirrored pair, so it is at least Q(L > x).
         below = 1 - np.array(result["below"])[:, 0]
         assert np.all(below >= tails[1] - 1e-12)
         theirs = mechanism.rdp(orders, adjacency=adjacency)
@@ -221,7 +221,7 @@ def test_extreme_states_show_valid_numbers(view, state):
     assert view.locator(".dp-eps output").text_content()
 
 
-def test_default_epsilon_adapts_where_delta_would_vanish(view):
+def test_default_epsilon_is_smaller_where_delta_would_vanish(view):
     moved_to(view, mechanism="laplace", noise_multiplier=20)
     lent = view.evaluate("page.state.epsilon")
     assert lent < 0.05 and "e-" not in view.locator(".dp-eps output").text_content()

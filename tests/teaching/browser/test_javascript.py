@@ -17,11 +17,11 @@ from dplearn.teaching import browser as engine
 from dplearn.teaching.book.published import number
 from javascript import javascript
 
-# One worker computes all lines once.
+# All tests run in one worker, which computes all lines once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("javascript")]
 
 LINES = json.loads(golden.FILE.read_text())
-# Relative rounding of stored numbers, a thousand times the tolerance of closed forms.
+# Relative rounding error of stored numbers, 1000 times the tolerance of closed forms.
 SLACK = 1e-9
 ALL = """lines => lines.map(({run, steps, power, bounds}) => ({
   curves: dplearn.curves(run, steps, bounds ? {} : {accountants: ["pld"]}),
@@ -38,7 +38,7 @@ def answers(evaluate):
     return evaluate(ALL, LINES)
 
 
-def test_brackets_intersect_pythons_and_few_are_missing(answers):
+def test_brackets_overlap_those_of_python_and_few_are_missing(answers):
     widths, missing = [], 0
     for line, answer in zip(LINES, answers, strict=True):
         pld = answer["curves"]["pld"]
@@ -72,17 +72,17 @@ def test_other_accountants_agree_with_python(answers):
                 assert value >= line["pld"][0][i] or name == "gdp"
 
 
-def test_true_positive_rates_are_upper_bounds_close_to_pythons(answers):
+def test_true_positive_rates_are_upper_bounds_close_to_those_of_python(answers):
     powers = [(x["power"], a["power"]) for x, a in zip(LINES, answers, strict=True) if "power" in x]
     assert all(low > 0.999999 for (*_, low, _), upper in powers if upper is None)
     assert all(low <= upper for (*_, low, _), upper in powers if upper is not None)
     excess = sorted(upper / line[-1] - 1 for line, upper in powers if upper is not None)
-    # The largest excesses are of two or three steps, where few brackets are close.
+    # The excess is largest for two or three steps, where few brackets are narrow.
     assert excess[int(0.9 * len(excess))] < 0.01 and excess[len(excess) // 2] < 1e-6
 
 
 def test_lower_ends_are_monotone_in_steps():
-    """Widen the brackets of more steps: their lower ends must still not decrease."""
+    """Widen the brackets beyond 150 steps: lower ends must still not decrease."""
     passage = "row.lower = held ? Math.max(lower, 0) : 0;"
     text = engine.source()
     assert text.count(passage) == 1
@@ -100,7 +100,7 @@ def test_narrow_brackets_contain_high_precision_values(evaluate):
         run = RUN | {"noise_multiplier": sigma, "sample_rate": rate, "delta": delta}
         lower, upper = evaluate(ENDS, [run, int(number(row["steps"]))])
         exact = number(row["value"])
-        # The table is rounded to `digits`; binary64 carries about 16.
+        # Values of the table have `digits` digits, doubles about 16.
         doubt = exact * 10.0 ** (1 - min(int(row["digits"]), 16))
         assert lower <= exact + doubt and exact - doubt <= upper <= lower * (1 + 1e-6), row
 
@@ -154,7 +154,7 @@ def test_numbers_out_of_range_are_refused(evaluate, wrong, sentence):
 
 
 CASE = {"noise_multiplier": 2.0, "sample_rate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
-# Accept brackets of any error charge and any width.
+# Changes by which the engine accepts brackets with any error bound and any width.
 ANYTHING = {
     "return !(charges[1] + charges[2] <=": "return charges[0] < 0 && !(0 <=",
     "const POOR = 1e-2": "const POOR = 1e300",
@@ -172,7 +172,7 @@ PERIOD = "const period = table.period(plans, tilt);"
 
 
 def bracket(changes, run, steps):
-    """Return the bracket of an engine with these passages replaced in its source."""
+    """Return the engine's bracket after replacing passages of its source."""
     text = engine.source()
     for passage, other in changes.items():
         assert text.count(passage) == 1, passage
@@ -202,7 +202,7 @@ def unchanged():
         ),
     ],
 )
-def test_error_charges_keep_inaccurate_sums_valid(unchanged, spoil, free, part):
+def test_brackets_of_inaccurate_sums_need_the_error_charges(unchanged, spoil, free, part):
     least, most = unchanged
     lower, upper = bracket(ANYTHING | spoil(part), CASE, 400)
     assert lower <= most and least <= upper
@@ -211,8 +211,8 @@ def test_error_charges_keep_inaccurate_sums_valid(unchanged, spoil, free, part):
 
 
 @each("side", ["remove", "add", "replace"])
-def test_error_bound_of_the_sum_for_b_equals_pythons(side):
-    """test_rounding compares Python's bound with finer sums."""
+def test_error_bound_of_the_truncation_sum_equals_that_of_python(side):
+    """tests/engine/test_rounding.py compares Python's bound with finer sums."""
     bound = Majorant.of(Line(SampledGaussian(1.3, 0.05, side), 6.0), 0.3)
     t = np.array([0.1, 3.0, 50.0, 300.0])
     errors = """([side, heights, t]) => {

@@ -31,9 +31,9 @@ EXTREME = [
     dict(noise_multiplier=0.3, sample_rate=1e-5, delta=1e-12, here=3),
     dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
 ]
-# Text of the steps within a budget once it is proved, not interpolated.
+# Number of steps within a budget, without the marks of interpolated and pending values.
 PROVED = re.compile("^[^≈…]*$")
-# Opens the details below the picture.
+# Open the details below the picture.
 OPEN = "document.querySelector('.dp-more').open = true"
 SIGMA, EPSILON = "b[data-drag=noise_multiplier]", ".dp-eps output"
 # The run, its drawn bounds, and the displayed epsilon.
@@ -42,7 +42,7 @@ STATE = """({run: page.run, ends: page.view.ends,
 
 
 def as_page(folder, more: str = ""):
-    """Write the page to a file, with more mount options."""
+    """Write the page to a file; `more` are additional mount options."""
     mount = f"""const {{ page }} = epsilonPage.mount(here, {{
       engine: dplearn, source: String(dplearnModule), presets: {json.dumps(browser.presets())},
       published: {json.dumps(PRINTED)}, accountants: {json.dumps(accountants())}, {more}
@@ -107,7 +107,7 @@ def test_budget_gives_the_largest_proved_number_of_steps(view):
     view.wait_for_function(f"location.hash === '#here={lasts}'")
 
 
-def test_people_show_the_certified_trade_off(view):
+def test_dots_of_people_show_the_proved_trade_off(view):
     moved_to(view)
     expect(view.locator(".dp-people.dp-stale")).to_have_count(0)
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
@@ -192,7 +192,7 @@ def test_keys_change_all_numbers_and_aria_values_are_correct(view):
         ("T", "1.5", None, "a whole number from 1 to 10"),
     ],
 )
-def test_numbers_can_be_typed_and_invalid_ones_stay_with_a_message(
+def test_typed_numbers_are_accepted_and_invalid_ones_get_a_message(
     view, drag, typed, value, message
 ):
     moved_to(view)
@@ -290,7 +290,7 @@ def chips(view) -> list[str]:
     return view.evaluate("[...document.querySelectorAll('[data-chip]')].map(n => n.dataset.chip)")
 
 
-def test_registered_accountants_are_chips_and_the_server_computes_new_ones(
+def test_each_accountant_has_a_chip_and_the_server_computes_new_ones(
     browser, view, tmp_path, monkeypatch
 ):
     assert sorted(chips(view)) == sorted(ACCOUNTANTS)
@@ -329,7 +329,7 @@ def test_python_code_is_copied(view):
 
 
 def test_interpolated_server_curves_are_bounds(open_page):
-    """Epsilon is monotone in steps; before the server's answer nothing is shown."""
+    """Interpolation uses that epsilon is monotone in steps; before the answer nothing is shown."""
     view = open_page(here=50)
     view.evaluate("page.server.send = (question) => { window.question = question; }")
     view.evaluate("page.run = {...page.run, mechanism: 'laplace'}; page.schedule()")
@@ -347,7 +347,7 @@ def test_interpolated_server_curves_are_bounds(open_page):
         result = view.evaluate("T => page.server.at(page.run, T).pld", steps)
         assert result == {"lower": lower, "upper": upper}
     view.wait_for_function("page.true_positive_rate > 0.1")
-    # Both inequalities of the definition at 1 % false alarms.
+    # Bounds by both inequalities of the definition, at 1 % false alarms.
     both = (math.exp(3) * 0.01 + 1e-5, 1 - math.exp(-3) * (1 - 1e-5 - 0.01))
     assert view.evaluate("page.true_positive_rate") == pytest.approx(min(both))
 

@@ -1,4 +1,4 @@
-"""Printed sentences and copied code about a run, made in node, hold at their printed numbers."""
+"""Sentences and copied code that the page prints about a run hold at their printed numbers."""
 
 import re
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from dplearn import DPSGD, Gaussian, Laplace, PoissonSubsampled
 from dplearn.teaching import browser
 
-# Sentences of two scenes, their run, and its numbers on the page of curves.
+# Sentences of two scenes, the run as text, and its numbers on the page of curves.
 PRINTED = """run => {
   const { T } = run;
   const curve = dplearn.curves(run, [T]);
@@ -26,7 +26,7 @@ PRINTED = """run => {
     shown: ["noise_multiplier", "sample_rate", "delta", "T"].map(said),
   };
 }"""
-# Code of the run of an address with some fields changed.
+# Code that the page offers for copying, for a run with some fields changed.
 CODE = """change => run.python({
   ...run.fromAddress("noise_multiplier=2&sample_rate=0.1&here=20").run, ...change,
 })"""
@@ -39,7 +39,7 @@ SCRIPTS = [browser.source(), *(browser.source(name, entry) for name, entry in PA
 
 
 def runs():
-    """Yield random runs with q = B/N and delta = 1/N, as counts of records give them."""
+    """Yield random runs with q = B/N and delta = 1/N for whole numbers B and N."""
     rng = np.random.default_rng(48)
     for _ in range(40):
         records = int(np.exp(rng.uniform(7, 14)))

@@ -47,7 +47,7 @@ def rows() -> list[Row]:
     return [Row(*form) for form in forms] + edits()
 
 
-# Printed expressions of functions with more than one line.
+# Printed expressions of entries whose function has more than one line.
 PRINTED = {
     "G-A8": "log(order/(2*order-1)*exp((order-1)/scale) + (order-1)/(2*order-1)*exp(-order/scale))"
     "/(order-1)",
@@ -65,18 +65,18 @@ PRINTED = {
 }
 
 
-# Copying errors: steps that are replaced by another one, or lost.
+# Copying errors: operations that are replaced by others, or lost.
 SLIPS = {2.0: 1.0, 0.5: 1.0, "+": "-", "-": "+", "/": "*", "**": "*", "log": "log10"}
 LOST = ("sqrt", "exp", "expm1", "log", "log1p", "minus")
 
 
 def edits() -> list[Row]:
-    """Return 100 random edits, of one step each, of printed expressions and of misprints."""
+    """Return 100 printed expressions and misprints, each with one random edit."""
     rng, forms = np.random.default_rng(34), dict[str, Row]()
     wrong = [(e, m.claim) for e in book.values() if not e.along for m in e.misprints]
     wrong = [(e, parse(claim)) for e, claim in wrong if isinstance(claim, str)]
     printed = [(book[id], parse(text)) for id, text in PRINTED.items()]
-    # A formula without one of the letters may be true in another setting.
+    # A formula that lacks one of the parameters may be true in another setting.
     bases = [
         (e, f) for e, f in wrong + 12 * printed if f.names == {*signature(e.function).parameters}
     ]
@@ -98,7 +98,7 @@ def edits() -> list[Row]:
 
 @lru_cache(None)
 def truth(id: str, claim: Expression | None) -> str:
-    """Return the truth by the oracle: "right", "unsafe", "safe", "wrong" or "condition".
+    """Return the oracle's judgement: "right", "unsafe", "safe", "wrong" or "condition".
 
     A misprint with another value is "unsafe" if it overstates privacy at some point, "safe" if it
     never does, and "wrong" if the entry has no unsafe direction. A misprint that only drops a

@@ -29,7 +29,7 @@ NOTATIONS = {
     "part", [0, *(pytest.param(k, marks=pytest.mark.thorough) for k in range(1, 8))]
 )
 def test_corpus_has_no_reversed_verdict_or_false_accusation(part):
-    """Words: the title, sentences without a setting, and for false formulas the setting."""
+    """Add as words the title, sentences without a setting, and, if false, the setting."""
     refuted, notations = 0, itertools.cycle(NOTATIONS.values())
     for row in rows()[part::8]:
         id, false = re.split("[/~]", row.id)[0], row.about in ("misprint", "edit")
@@ -59,7 +59,7 @@ JUDGED = {"holds", "safe", "refuted", "conditional", "approximation"}
 
 @pytest.mark.slow
 @each("name, least", [("blind.txt", 0.9), ("drawn.txt", 0.85)])
-def test_most_public_claims_are_judged_and_none_reversed(name, least):
+def test_most_public_claims_are_judged_and_no_verdict_is_reversed(name, least):
     found, bare = outcomes(name), outcomes(name, words=False)
     assert len(found) > 100 and sum(v in JUDGED for _, v in found) >= least * len(found)
     assert not {("F", "holds"), ("F", "safe")} & {*found, *bare}
@@ -68,8 +68,8 @@ def test_most_public_claims_are_judged_and_none_reversed(name, least):
     assert {t for t, v in bare if v == "refuted"} <= {"A", "F"} and ("T", "depends") in bare
 
 
-def test_at_most_2_of_30_false_formulas_without_words_are_reversed():
-    """The formulas are the false drawn claims, and random unsafe misprints of the book."""
+def test_at_most_2_of_30_false_formulas_without_words_are_accepted():
+    """The formulas are false claims of drawn.txt and random unsafe misprints of the book."""
     text = Path(__file__).with_name("stripped.txt").read_text(encoding="utf-8")
     found = [proofread(line.split(" ¦ ")[0]).verdict for line in text.splitlines()]
     assert len(found) == 30 and found.count("refuted") > 10

@@ -1,4 +1,4 @@
-"""Tests of `proofread`: verdicts name all settings, and unknown words do not change them."""
+"""`proofread`: each verdict names all settings, and unknown words do not change the verdict."""
 
 import sys
 import time
@@ -40,7 +40,7 @@ UNKNOWN = ["", "für zehn Menschen zugleich", "pour dix voisins ensemble"]
     ("对于大小为 k 的群组", "refuted"), ("a group of k people", "refuted"),
     ("a total of k releases", "holds"), ("G-C8b", "refuted"), ("dplearn: G-C7b", "holds"),
 ])  # fmt: skip
-def test_words_sort_settings_without_removing_one(words, verdict):
+def test_words_decide_the_verdict_and_all_settings_stay_listed(words, verdict):
     found, bare = proofread(RHO, words=words), proofread(RHO)
     assert found.verdict == verdict
     assert {(x.entry, x.verdict) for x in found.lines} == {(x.entry, x.verdict) for x in bare.lines}
@@ -84,7 +84,7 @@ REFUSED = [
 
 
 @each("formula, why", REFUSED)
-def test_text_without_claim_is_not_read_with_reason(formula, why):
+def test_text_without_claim_is_not_read_and_the_reason_is_given(formula, why):
     found = proofread(formula, words=formula)
     assert found.verdict == "not read" and why in found.reason and "\n" not in found.reason
 
@@ -104,7 +104,7 @@ def test_proofread_makes_few_calls_and_is_fast():
     assert time.process_time() - began < 10
 
 
-def test_map_agrees_with_verdict_and_is_none_if_not_read():
+def test_map_agrees_with_the_verdict_and_unread_claims_have_no_map():
     drawn = map_of(CLASSICAL)
     at = drawn.y == drawn.simplest["ε"], drawn.x == drawn.simplest["δ"]
     assert drawn.axes == ("δ", "ε") and drawn.status[at] == [1]
@@ -134,7 +134,7 @@ def test_statements_of_entries_are_not_refuted(id):
         assert proofread(book[id].statement, words=words).verdict != "refuted", words
 
 
-def test_proofread_exit_status_with_strict_and_marks(capsys, tmp_path):
+def test_proofread_status_depends_on_strict_and_on_marks_in_the_page(capsys, tmp_path):
     page = tmp_path / "a.tex"
     for text, status in (
         (f"Gaussian noise: ${CLASSICAL}$.", 4), (f"If $\\varepsilon\\le1$, ${CLASSICAL}$.", 0),

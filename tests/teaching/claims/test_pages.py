@@ -28,12 +28,12 @@ def found(text, kind=".md"):
 
 
 @each("kind, text", PAGES)
-def test_formulas_are_found_with_line_outside_code(kind, text):
+def test_formulas_outside_code_are_found_with_their_line(kind, text):
     line = 1 + text.count("\n", 0, text.index("\\sigma = \\sqrt"))
     assert found(text, kind) == [(line - text.count("$$\n\\sigma"), NOISE)]
 
 
-def test_notebook_place_has_cell_and_line():
+def test_formula_in_a_notebook_has_its_cell_and_line():
     cells = [{"cell_type": "code", "source": [f"# ${NOISE}$"]}]
     cells += [{"cell_type": "markdown", "source": ["# Noise\n", f"Let ${NOISE}$."]}]
     (place,) = places_in(json.dumps({"cells": cells}).encode(), "a.ipynb")
@@ -70,7 +70,7 @@ def test_formulas_without_delimiters_are_found_in_markdown():
 
 
 @each("behind", ["-DP", "-differentially private", " differential privacy"])
-def test_notion_after_formula_makes_it_a_claim(behind):
+def test_privacy_notion_after_a_formula_makes_it_a_claim(behind):
     pair = r"\left(k\varepsilon, k\delta\right)"
     assert found(f"It is ${pair}${behind}.") == [(1, rf"{pair}\text{{-DP}}")]
     assert not found(rf"It is $(\varepsilon, \delta)${behind}.")
@@ -109,12 +109,12 @@ def test_densities_and_definitions_are_not_claims():
 @each(
     "before, claim", [("has variance", "Var = 2b^2"), ("the variance is at most", r"Var \le 2b^2")]
 )
-def test_words_before_formula_name_its_quantity(before, claim):
+def test_words_before_a_formula_name_its_quantity(before, claim):
     assert found(f"It {before} $2b^2$.") == [(1, claim)]
     assert not found(f"It {before} by a factor $2b^2$.")
 
 
-def test_words_are_sentence_and_earlier_conditions():
+def test_words_of_a_formula_are_its_sentence_and_earlier_conditions():
     text = f"Laplace. For $\\varepsilon < 1$, noise of\n\n$$\n{NOISE}\n$$\n\nis enough. Not this."
     (place,) = places_in(text.encode(), "a.md")
     assert place.words == r"For $\varepsilon < 1$, noise of is enough."

@@ -9,7 +9,7 @@ _MEASURED = {}
 
 @pytest.fixture
 def measured_once(monkeypatch):
-    """Measure each function in each case once for all tests, as measures are deterministic."""
+    """Cache the measure of each function in each case, which is deterministic, for all tests."""
     measure = Program._measured
 
     def once(program, function, number):
@@ -18,7 +18,7 @@ def measured_once(monkeypatch):
             _MEASURED[key] = (
                 program,
                 measure(program, function, number),
-            )  # a program that is stored has a unique id
+            )  # stored, so that no other program gets its id
         return _MEASURED[key][1]
 
     monkeypatch.setattr(Program, "_measured", once)

@@ -59,7 +59,7 @@ def ran_without_complaint(built):
         names = [output.get("name") for output in cell.outputs]
         if "stderr" in names or any(o.output_type == "error" for o in cell.outputs):
             yield f"has a cell that fails or warns: {_start(cell.source)}"
-        # Output in pieces would differ in the next build.
+        # Output in several pieces may be divided differently in the next build.
         if ("stdout", "stdout") in itertools.pairwise(names):
             yield f"has an output stored in pieces: {_start(cell.source)}"
 
@@ -151,7 +151,7 @@ def teachers_get_a_plan_and_notes(built):
 
 
 def the_class_is_short_and_is_asked(built):
-    """Yield violations of the rules for the class part of a lesson."""
+    """Yield violations of the rules for the part of a lesson that is taught in class."""
     yield from (f"has {each} in class" for each in too_much(counted(built.lesson)))
     planned = sources.timetable(built.lesson.source.read_text())
     section = lambda cell: re.search(r"^## ", cell.source, re.M)
@@ -200,7 +200,7 @@ def hints_quote_the_question(built):
         key = getattr(options.get("key"), "value", "")
         parts = (options[name] for name in ("mistakes", "hints") if key and name in options)
         asked = [cell.source for cell in cells[: place.get(key, -1) + 1]] if key else ()
-        # An integer must stand in the question, a fraction or a power of ten in it or before it.
+        # The question must contain each integer; fractions and powers of ten may precede it.
         allowed = {v for v in values("\n".join(asked)) if v % 1 or str(int(v)).strip("0") == "1"}
         allowed |= values("\n".join(asked[-2:]))
         for part in itertools.chain(*map(ast.walk, parts)):
@@ -268,7 +268,7 @@ def links_lead_somewhere(built):
 
 @functools.cache
 def unreadable(target):
-    """Return the error of the explorer's page on a link, or an empty string."""
+    """Return the error that a link causes in the explorer, or an empty string."""
     page = urlparse(target)
     try:
         read = parse_qs(page.query, strict_parsing=bool(page.query))

@@ -1,4 +1,4 @@
-"""Fields of lesson pages: their verdicts equal Python's, and answers are hidden before."""
+"""Fields of lesson pages: verdicts equal Python's; answers are hidden until a guess."""
 
 import json
 import math
@@ -22,10 +22,10 @@ REPLIES = """answers.replies = (exercise, texts) => {
 RUBBISH = ["abc", "1,5", "3%", "1e400", "-1e999", "nan", "-inf", "1_000", "0x10", "1.5.2", "2j"]
 RUBBISH += ["[1]", "None", "True", ".5", "5.", "+.5e-3", "1__0", "e5", "1e", "0"]
 RUBBISH += ["1234.5", "1000.5", "0.00012345", "12345678", "1e-320", " 7 ", "007", "½", "'2'"]
-# Arithmetic, which Jupyter computes before it is checked.
+# Arithmetic, which Jupyter evaluates before `check` is called.
 ARITHMETIC = ["3.73*200/71", "1/3", "--3", "2**0.5", "-2**2", "2**-1", "2**3**2", "(1+2)*3 - 4/8"]
 ARITHMETIC += ["sqrt(2)", "exp(-1)", "math.log(10)/2", "2*pi", "1-(1-0.1)**5", "7-2-1", "1_0*2e-1"]
-# Texts that Python does not read: other notations of the explorer, and slips.
+# Texts that Python does not parse: other notations of the explorer, and typing errors.
 ALSO = {"10⁻²": 0.01, "2·10⁻⁶": 2e-6, "1 000": 1000, "2^3": 8, "ln(10)": math.log(10)}
 ALSO |= {"１/４": 0.25, "3−1": 2}
 SLIPS = ["10⁻²*3", "1/0", "1 1", "(1", "1)", "2*", "sqrt 2", "sqrt", "()", "1//2", "alert(1)"]
@@ -43,13 +43,13 @@ def in_javascript(*asked):
 
 
 def all_of(kind):
-    """Return the exercises of a class in all lessons."""
+    """Return the exercises of a Python class in all lessons."""
     every = [each for lesson in LESSONS.values() for each in exercises(lesson).values()]
     return [each for each in every if isinstance(each, kind)]
 
 
 def as_number(text):
-    """Return the float that a text stands for in Python, or None."""
+    """Return float(text), or None if `text` is no number."""
     try:
         return float(text)
     except ValueError:
@@ -63,7 +63,7 @@ def texts_for(exercise):
     values += [factor * value for value in values for factor in (1.0015, 0.9985, 1.004, -1)]
     values += [factor * right for factor in (1.02, 0.98, 1.05, 100, 102, 98, 0.01)]
     values += [right + 1, right - 1, right + 0.5, 12345.678, 1e5]
-    # Just inside and just outside the relative tolerance of the larger number.
+    # Just inside and just outside the tolerance, which is relative to the larger number.
     values += [right / (1 - exercise.rtol) * (1 + slack) for slack in (-1e-9, 1e-9)]
     rounded = [f"{right:.{digits}g}" for digits in range(1, 6)]
     return [*map(repr, map(float, values)), *rounded, f"{100 * right:.4g}%", *RUBBISH]
@@ -151,7 +151,7 @@ def test_every_question_of_a_lesson_has_its_field(pages):
         shown = "".join(asked.get(cell.id, "") for cell in cells)
         assert not re.search("no guess yet|not answered yet|run the cell again", shown)
         for ask in guesses:
-            # Hidden until the guess or a click; lesson 16 has its results elsewhere.
+            # Results are hidden until a guess or a click; those of lesson 16 are in another place.
             assert "points" in ask or number == "16"
             place = answering.html.escape(json.dumps(ask["item"], ensure_ascii=False))
             assert place in "".join(re.findall(r'class="sealed" data-names="(.*?)"', shown))
@@ -199,7 +199,7 @@ def test_a_guess_is_compared_as_in_python(pages, monkeypatch):
 
 
 def test_javascript_reads_a_guess_as_python_does(capsys):
-    """A guess beyond the range of floats is refused, typed in digits or as inf."""
+    """A guess beyond the range of floats is refused, in digits or as `inf`."""
     guesses = {text: as_number(text) for text in RUBBISH if as_number(text) is not None}
     for number in guesses.values():
         predictions.predict("noise", number)

@@ -33,7 +33,7 @@ def field(view, item):
     return view.locator(".ask").filter(has=view.get_by_label(item, exact=True))
 
 
-def test_keys_alone_open_an_answer(visit):
+def test_an_answer_can_be_opened_by_keys_alone(visit):
     view = visit("01", "[data-ask] form", route=lambda view: view.add_init_script(LISTEN))
     view.get_by_label("Pupils alone").fill("5")
     view.keyboard.press("Enter")

@@ -16,22 +16,22 @@ from dplearn.teaching.classroom import Program, answering, in_page, sources
 from dplearn.teaching.classroom.checks import exercises
 
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
-# Exercises with the longest measures, thousands of draws, and answers in pure Python.
+# Exercises with the longest measures (thousands of draws) and solutions in pure Python.
 LONG = ("3.4", "6.1", "8.5", "10.5")
-ELSEWHERE = {"17.4"}  # gradients in rows of NumPy
+ELSEWHERE = {"17.4"}  # needs NumPy for rows of gradients
 RIGHT = "def did_copy(count, pupils, pupil):\n    return count(pupils) > count(pupils - {pupil})\n"
 
 
 def of_lists(function):
-    """Return `function` with arguments that are lists converted to arrays."""
+    """Return a function that converts lists to arrays and calls `function`."""
     return lambda *case: function(*(np.array(x) if isinstance(x, list) else x for x in case))
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
 @pytest.mark.parametrize("number", LESSONS)
-def test_a_description_gives_the_same_verdicts(number, measured_once):
-    """Right results, mistakes and measures are the same in each case."""
+def test_a_program_from_its_description_gives_the_same_verdicts(number, measured_once):
+    """Compare right results, mistakes and measures in each case."""
     programs = [e for e in exercises(LESSONS[number]).values() if isinstance(e, Program)]
     assert programs
     for program in programs:
@@ -91,7 +91,7 @@ def pyodide(tmp_path_factory):
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """Return a function that opens lesson 01 with Python, from files and without a network."""
+    """Yield a function that opens lesson 01, with Python, from files and offline."""
     address = written_page(tmp_path, "01", python=True)
     with visits(browser) as visit:
         yield lambda: visit(address, "textarea", offline=True)
@@ -116,7 +116,7 @@ class TestInABrowser:
     pytestmark = DRAWN
 
     @pytest.mark.thorough
-    def test_pyodide_judges_stops_and_restarts(self, opened, pyodide, tmp_path):
+    def test_pyodide_judges_code_and_can_be_stopped_and_restarted(self, opened, pyodide, tmp_path):
         (tmp_path / "python.js").write_text(answering.python_script(pyodide))
         view = opened()
         code = field(view, LABEL).locator("textarea")
@@ -138,7 +138,7 @@ class TestInABrowser:
 
     @pytest.mark.thorough
     def test_long_measures_are_judged_in_time(self, opened, pyodide, tmp_path):
-        """The solutions of the lessons, which need the standard library only."""
+        """Check the lessons' solutions, which need only the standard library."""
         (tmp_path / "python.js").write_text(answering.python_script(pyodide))
         view = opened()
         for key in LONG:
@@ -151,7 +151,7 @@ class TestInABrowser:
             verdict = view.evaluate("asked => kernel.verdict(...asked)", asked)
             assert verdict["outcome"] == "right", verdict
 
-    def test_a_kernel_that_does_not_start_is_one_line_of_reply(self, opened, tmp_path):
+    def test_reply_is_one_line_if_python_does_not_start(self, opened, tmp_path):
         (tmp_path / "python.js").write_text(
             'var pythonFiles = { core: "1 +", loader: "", files: {} };'
         )

@@ -85,7 +85,7 @@ def test_the_contract_reports_each_violation(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_wrong_pictures_are_refused():
-    """A wrong point, a blank picture, and the picture or drawing of another lesson."""
+    """Insert a wrong point, a blank picture, and a picture and a drawing of another lesson."""
     built, other = (contract.Built(LESSONS[number]) for number in ("03", "04"))
 
     def having(kind, lesson):
@@ -113,7 +113,7 @@ def test_wrong_pictures_are_refused():
 
 
 def copied(number, folder):
-    """Return a lesson in a copy of the sources, its notebook and the glossary in `folder`."""
+    """Copy the sources, a lesson's notebook and the glossary to `folder`; return the lesson."""
     lesson = LESSONS[number]
     shutil.copytree(lesson.folder.parent, folder / "sources")  # with the questions that it repeats
     for path in (lesson.notebook, lesson.notebook.parent / "README.md"):
@@ -128,7 +128,7 @@ def test_quoted_numbers_are_extracted_and_compared():
     assert stated("8.42", "8.4198") and not stated("8.42", "8.43")
 
 
-# In one process with the other tests of all exercises, which share measured results.
+# Tests of all exercises run in one process, to share measured results.
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
@@ -152,7 +152,7 @@ def test_each_mistake_gets_its_own_hint(lesson, measured_once):
             assert verdict.text(0) != verdict.text(1) == verdict.text(9), plain
 
 
-def test_no_answer_raises_and_a_repeated_slip_gets_a_plainer_hint(capsys):
+def test_verdicts_never_raise_and_a_repeated_slip_gets_a_plainer_hint(capsys):
     exercise = exercises(LESSONS["03"])["3.2"]
     for answer in ("3.7", True, [], [1, 2], {}, object(), 1j, float("nan"), abs, 10**400):
         assert exercise.verdict(answer).outcome == "unreadable", repr(answer)
@@ -174,14 +174,14 @@ def test_nearly_right_answers_get_their_own_reply(capsys):
     assert whole.verdict(whole.right).text().startswith(f"1.3 right, {whole.right}:")
     for answer in (whole.right - 1, whole.right + 1, whole.right - 0.5):
         assert whole.verdict(answer).outcome not in ("right", "close"), answer
-    for answer in (1e5, 2e5, 2e5):  # plainer only for the same number again
+    for answer in (1e5, 2e5, 2e5):  # only a repeated number gets the plainer hint
         check("2.2", answer)
     first, second, third = capsys.readouterr().out.splitlines()
     assert first.endswith(close.hints[0]) and second.endswith(close.hints[0])
     assert third.endswith(close.hints[1])
 
 
-def test_exercises_are_those_around_the_working_directory(tmp_path, monkeypatch, capsys):
+def test_exercises_are_read_from_the_surrounding_lessons_folder(tmp_path, monkeypatch, capsys):
     for key in ("98.1", "3.9", "90.1"):
         with pytest.raises(sources.LessonError, match=rf"got exercise {re.escape(key)}\."):
             check(key, 1)
@@ -192,7 +192,7 @@ def test_exercises_are_those_around_the_working_directory(tmp_path, monkeypatch,
         check("3.9", None)
         assert capsys.readouterr().out.startswith("3.9 not answered yet")
     monkeypatch.chdir("/")
-    check("3.1", None)  # the checkout that the package is imported from
+    check("3.1", None)  # falls back to the checkout of the imported package
     monkeypatch.setattr(sources, "__file__", "/site-packages/dplearn/teaching/classroom/sources.py")
     with pytest.raises(sources.LessonError, match="open the notebook inside a checkout"):
         check("3.1", None)

@@ -35,7 +35,7 @@ LESSONS = sources.lessons()
 ROOT = sources.lessons_folder().parent
 
 
-def test_reveal_draws_guess_and_show_needs_numbers(capsys):
+def test_guess_is_revealed_and_figures_must_have_key_numbers(capsys):
     predict("noise", "about 4")
     assert guess("noise") is None and "text" in capsys.readouterr().out
     reveal("noise", truth=2.0)
@@ -69,8 +69,8 @@ def test_evidence_agrees_only_if_all_three_values_do():
 
 
 def test_estimate_has_its_stated_coverage():
-    # On average 10 of 10,000 intervals miss, 13 with draws as skew as these; fewer than 1 or more
-    # than 35 has probability 1e-5.
+    # On average 10 of 10,000 intervals miss, 13 with draws as skew as these; a number outside
+    # [1, 35] has probability 1e-5.
     rng = np.random.default_rng(0)
     misses = sum(0.3 not in estimate(rng.random(400) < 0.3) for _ in range(10_000))
     assert 1 <= misses <= 35
@@ -170,13 +170,13 @@ def tiny(once, tmp_path, monkeypatch):
 
 
 def build(lesson, *options):
-    """Return the exit status of a build of all lessons around `lesson`."""
+    """Build all lessons in the folder of `lesson`, and return the exit status."""
     folder = str(lesson.notebook.parent)
     return main(["lessons", "build", "--folder", folder, *map(str, options)])
 
 
 @pytest.mark.slow
-def test_one_source_gives_two_editions_or_an_error(tiny, tmp_path, capsys):
+def test_build_writes_student_and_instructor_editions_or_an_error(tiny, tmp_path, capsys):
     student = tiny.notebook.read_text()
     assert build(tiny, "--instructor", tmp_path / "new" / "teacher") == 0
     teacher = (tmp_path / "new" / "teacher" / "90_tiny.ipynb").read_text()
@@ -206,7 +206,7 @@ def test_one_source_gives_two_editions_or_an_error(tiny, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_nbval_notices_one_changed_digit(tiny):
-    """Digits of an output, a figure, its text, a drawing, a solution and the prose."""
+    """Change a digit of an output, a figure, its text, a drawing, a solution and the prose."""
     tiny.source.write_text(TINY.replace("answer = 42", "answer = 43").replace("2.25.", "2.75."))
     spoiled = [("2.25\\n", "2.26\\n"), (' "noise: truth 2.5."\n', ' "noise: truth 2.6."\n')]
     spoiled += [('"x 1: 3.5;', '"x 1: 3.7;'), ("<title>Blank", "<title>Blind")]
@@ -253,7 +253,7 @@ print(importlib.reload(room) and torch.get_num_threads())
 
 
 @pytest.mark.slow
-def test_torch_has_one_thread_in_a_kernel_without_the_makefile(monkeypatch):
+def test_torch_uses_one_thread_in_a_kernel_started_without_make(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     command = [sys.executable, "-c", THREADS]
     assert subprocess.check_output(command, text=True, env=clean_environment()) == "1\n1\n"
@@ -335,7 +335,7 @@ EARLIER = (
 )
 
 
-def test_a_source_gets_sums_of_minutes_and_earlier_questions(tmp_path):
+def test_minutes_are_summed_and_earlier_questions_inserted_into_a_source(tmp_path):
     lesson = written_lesson(tmp_path, "91_later", REPEATED)
     written_lesson(tmp_path, "01_first", EARLIER)
     text = sources.text(lesson)

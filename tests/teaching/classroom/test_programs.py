@@ -144,7 +144,7 @@ def test_a_busy_machine_does_not_change_verdicts(monkeypatch):
             pass
 
     def slow(rows, norm):
-        end = time.thread_time() + 0.05  # of 0.2 in all, which take longer by the clock
+        end = time.thread_time() + 0.05  # the limit is 0.2 s of CPU time for all cases
         while time.thread_time() < end:
             pass
         return by_loops(rows, norm)
@@ -200,7 +200,7 @@ def lesson_exercise(key):
 
 
 def with_numpy(function):
-    """Return a function that draws with NumPy, where Python's generator is its last argument."""
+    """Return a function that replaces Python's generator, its last argument, by NumPy's."""
     return lambda *case: function(*case[:-1], np.random.default_rng(case[-1].getrandbits(64)))
 
 
@@ -227,7 +227,7 @@ def centred(rng, n):
 
 
 def cancelling():
-    """Return a sampler of noise that every second call cancels."""
+    """Return a sampler of which every second call returns minus the previous noise."""
     pending = {}
 
     def draw(rng, n):
@@ -278,14 +278,14 @@ HARMFUL = {name: ("10.5", noisy_sum(noise)) for name, noise in NOISES.items()} |
 
 @pytest.mark.slow
 def test_noise_and_samples_without_privacy_are_wrong():
-    cases = {"6.1": slice(1), "10.5": slice(3, None)}  # those with noise
+    cases = {"6.1": slice(1), "10.5": slice(3, None)}  # cases with noise
     for name, (key, function) in HARMFUL.items():
         program = replace(lesson_exercise(key), mistakes=())
         program = replace(program, cases=program.cases[cases[key]])
         assert program.verdict(with_numpy(function)).outcome == "wrong", name
 
 
-# Right answers that differ from ours in code.
+# Right answers whose code differs from ours.
 def mask(n, q, rng):
     return [bool(rng.random() < q) for _ in range(n)]
 

@@ -71,7 +71,7 @@ def test_names_without_an_exercise_are_refused(library):
             mine(name)
 
 
-def test_builds_do_not_read_the_file(library, capsys, monkeypatch):
+def test_builds_ignore_my_dp_py(library, capsys, monkeypatch):
     library.write_text(RIGHT)
     monkeypatch.setenv("DPLEARN_MINE", "")
     mine("delta_of")
@@ -79,7 +79,7 @@ def test_builds_do_not_read_the_file(library, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_notebook_uses_the_function_of_the_file(library):
+def test_a_notebook_uses_the_function_in_my_dp_py(library):
     library.write_text(RIGHT)
     cell = "from dplearn.teaching.classroom import check, mine\ncheck('2.4', mine('delta_of'))"
     notebook = new_notebook(cells=[new_code_cell(cell)])

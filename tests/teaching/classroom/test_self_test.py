@@ -1,4 +1,4 @@
-"""Self-tests at the end of a lesson: letters, with an explanation of each."""
+"""Self-tests at the end of a lesson: answers are letters, each with an explanation."""
 
 import pytest
 from tiny import question, written_lesson

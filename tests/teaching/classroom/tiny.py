@@ -21,7 +21,7 @@ def written_lesson(folder, name, text, exercises=""):
 
 
 def question(text, *choices):
-    """Return a question with its choices, each a summary and a reason, as a lesson's source."""
+    """Return the source of a question; each choice is a summary and a reason."""
     for summary, why in choices:
         text += f"\n\n<details><summary>{summary}</summary>\n\n{why}\n\n</details>"
     return "".join(f"# {line}".rstrip() + "\n" for line in text.split("\n")) + "#\n"

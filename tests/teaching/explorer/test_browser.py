@@ -76,7 +76,7 @@ def test_unreadable_claims_have_no_map(page, address):
     page.get_by_text("Holds.").wait_for()
 
 
-def test_dragging_sends_no_request_and_a_new_mechanism_one(page, address):
+def test_dragging_sends_no_request_and_a_new_mechanism_sends_one(page, address):
     sent: list = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda m: sent.append(m)))
     page.goto(f"{address}/mechanisms?mechanism=laplace&epsilon=0.5")
@@ -91,7 +91,7 @@ def test_dragging_sends_no_request_and_a_new_mechanism_one(page, address):
     expect(page.locator(".dp-eps output")).not_to_have_text(before)
     settled(page)
     assert len(sent) == first, "a move is no question"
-    # A mechanism that was shown before needs no new question.
+    # A mechanism that was shown before sends no second request.
     for name in ("discrete_gaussian", "geometric", "discrete_gaussian"):
         page.locator("select[name=mechanism]").select_option(name)
         page.wait_for_url(f"**mechanism={name}*")

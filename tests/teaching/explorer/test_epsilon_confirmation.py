@@ -53,7 +53,7 @@ def test_curves_agree_with_the_library(run):
 
 
 @pytest.mark.slow
-def test_quoted_epsilon_of_shuffled_batches_is_that_of_poisson_sampling():
+def test_claim_for_shuffled_batches_is_the_epsilon_of_poisson_sampling():
     reply = reply_to(**CHUA, largest=3000)
     step = PoissonSubsampled(Gaussian(0.5), sample_rate=1e-3)
     expected = ACCOUNTANTS["pld"]().epsilon_curve(step, delta=1e-6, steps=reply["steps"])
@@ -112,7 +112,7 @@ def test_browsers_bracket_is_compared_with_the_library(caplog):
     for low, high in ((0.9, 0.95), (1, 1), (1, 1.1)):
         assert reply(low * ours.lower, 1.1 * high * ours.epsilon)["agrees"]
     assert not caplog.text
-    # Without the browser's bracket, the reply is the library's.
+    # Without a bracket of the browser, the reply is the library's bracket.
     question = {"kind": "confirm", "key": "k", "run": RUN | {"here": 10_000}}
     left = confirmation.library_reply(question)
     assert (left["agrees"], left["lower"], left["upper"]) == (None, ours.lower, ours.epsilon)
@@ -122,7 +122,7 @@ def test_browsers_bracket_is_compared_with_the_library(caplog):
 
 
 @pytest.mark.slow
-def test_drop_last_epochs_have_a_claim_and_refusals_with_changes():
+def test_drop_last_epochs_have_a_claim_and_refusals_propose_changes():
     left = {"sampling": "shuffled_drop_last", "adjacency": "zero_out"}
     dropped, usual = reply_to(**left, here=120), reply_to(here=120)
     claimed = usual["of"]["pld"]["upper"][usual["steps"].index(120)]

@@ -94,7 +94,7 @@ def test_certificate_is_computed_on_request(monkeypatch):
     step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
     exact = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=1500)
     assert proved.startswith(f"proved: {exact.lower:.6f}") and "steps = 1500" in proved
-    # At delta = 9.9e-4 the contour of one step is too long; the file contains this reason.
+    # At delta = 9.9e-4 the contour of one step is too long; the file states this reason.
     vain = dataclasses.replace(HERE, scenario=dataclasses.replace(ABADI, delta=9.9e-4), here=1)
     assert details.as_certificate(vain).startswith("no proof of this run was found: its contour")
     # Without python-flint, the page shows how to install it.

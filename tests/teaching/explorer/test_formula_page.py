@@ -115,7 +115,7 @@ def test_regions_mark_failed_hypotheses_and_violations():
     assert len(set(hatches.values())) == len(hatches), "a hatch of its own"
 
 
-def test_pictures_stopped_by_the_time_limit_have_spread_points():
+def test_points_are_spread_even_if_the_time_limit_stops_a_picture():
     at = View("G-A8").at("scale", 3.21)
     _, some, whole = curve(at, "order", seconds=0.0)
     assert not whole and len(some) == 1
@@ -133,7 +133,7 @@ def test_cloud_shows_the_points_of_the_verification():
     assert np.mean([v == "right" for v in wrong.verdict]) == pytest.approx(harmless)
 
 
-def test_derived_parameters_follow_their_parameter():
+def test_derived_parameters_change_with_the_parameter_they_depend_on():
     at = View("G-M5b")
     flip = book["G-M5b"].domain["flip"]
     for noise in (2.0, at.parameters["noise_std"]):

@@ -93,7 +93,7 @@ def test_every_text_has_one_translation_with_the_same_fields():
 
 
 def library() -> dict[str, str]:
-    """Return the translations of the library's texts, without texts that have keys."""
+    """Return the translations of the library's texts, except texts that pages look up by key."""
     by_key = {english for name in KEYED for english, _ in language.keyed(name).values()}
     return {english: zh for english, zh in language.chinese().items() if english not in by_key}
 

@@ -29,7 +29,7 @@ from dplearn.teaching.explorer.kit import questions, scripts
 
 @pytest.fixture(scope="module")
 def watched():
-    """Start a server whose proxy records all connections, and yield both."""
+    """Start a server whose proxy records all connections; yield its address and the record."""
     with socket.create_server(("127.0.0.1", 0)) as proxy:
         calls: list[object] = []
 
@@ -181,7 +181,7 @@ def test_workers_compute_answers_and_are_replaced_when_killed(fresh, monkeypatch
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.xdist_group("browser")
-def test_streamlit_run_app_shows_pages_that_work_after_the_server_ends(browser):
+def test_pages_of_streamlit_run_still_work_after_the_server_ends(browser):
     """`streamlit run app.py` is the usual command of users and hosts."""
     complaints: list[str] = []
     with served(command=("-m", "streamlit", "run", "app.py")) as url:

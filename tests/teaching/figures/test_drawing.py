@@ -1,4 +1,4 @@
-"""Figures and drawings of lessons, and their parts: they show exactly the given data."""
+"""Figures and drawings of lessons show exactly the given data."""
 
 import itertools
 import math
@@ -45,7 +45,7 @@ def test_log_steps_are_few_increasing_and_end_at_the_largest():
         assert all(b <= 1.6 * a for a, b in itertools.pairwise(steps[1:])), largest
 
 
-def test_log_ticks_are_round_few_and_inside_and_shares_lie_in_0_1():
+def test_log_ticks_are_few_round_values_and_shares_lie_in_0_1():
     for lower, upper in RANGES:
         ticks = log_ticks(lower, upper)
         assert ticks and lower <= ticks[0] and ticks[-1] <= upper, (lower, upper)
@@ -161,7 +161,7 @@ def test_a_crowd_has_the_given_number_of_people():
     assert len(heads) == 100 and len(heads) - heads.count("white") == 19
 
 
-def test_arrows_between_strong_boxes_are_strong():
+def test_arrows_between_strong_boxes_are_thick():
     svg = flow([["a"], ["b", "c"]], [("a", "b"), ("a", "c")], title="t", strong="ab").svg()
     lines = ElementTree.fromstring(svg).iter(f"{SVG}line")
     assert [float(line.get("stroke-width", "nan")) for line in lines] == [2.8, 1.6]

@@ -28,7 +28,7 @@ CURVES = {
 }
 
 
-def test_values_are_those_given_and_approximations_are_marked():
+def test_curves_have_the_given_values_and_approximations_are_dashed():
     figure = epsilon_curves(CURVES, STEPS, **ABOUT)
     assert len(figure.data) == len(CURVES) and not figure.layout.shapes[0].visible
     for trace, (name, guarantees) in zip(figure.data, CURVES.items(), strict=True):

@@ -6,8 +6,8 @@ import pytest
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.teaching.figures.kit.template import GREY, INK, darkened, style_of
 
-# Maps of linear light: to CIE XYZ (IEC 61966-2-1), and to its protan and deutan appearance
-# (Machado, Oliveira & Fernandes 2009, severity 1).
+# Matrices that map linear light to CIE XYZ (IEC 61966-2-1), and to the light that protan and deutan
+# viewers perceive (Machado, Oliveira & Fernandes 2009, severity 1).
 _XYZ = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
 _EYES = {
     "usual": np.eye(3),

@@ -19,7 +19,7 @@ def out(tmp_path_factory) -> Path:
     described = in_page.described
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
         patch.setattr(site, "book", ENTRIES)
-        patch.setattr(site, "REFERENCE", ("dplearn", "!dplearn[.]"))  # one module for all
+        patch.setattr(site, "REFERENCE", ("dplearn", "!dplearn[.]"))  # documents one module only
         # Results of mistakes take long to compute; tests of exercises compare them.
         right = lambda program: described(dataclasses.replace(program, mistakes=()))
         patch.setattr(in_page, "described", right)

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("si
 HREF = re.compile(r'href="([^"]+)"')
 
 
-def test_an_unreachable_npm_registry_is_one_line_of_error(tmp_path, monkeypatch):
+def test_error_on_an_unreachable_npm_registry_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
     monkeypatch.setenv("npm_config_cache", str(tmp_path))
     with pytest.raises(OSError, match=r"^npm cannot fetch katex@0 \(.*\): run this once"):
@@ -40,7 +40,7 @@ def test_an_unreachable_npm_registry_is_one_line_of_error(tmp_path, monkeypatch)
 
 
 def test_every_link_leads_to_an_existing_page_and_anchor(out):
-    # Without the pages by pdoc, and the page inside a lesson, which has no links.
+    # Skip the pages by pdoc, and the attack page inside a lesson, which has no links.
     own = [p for p in out.rglob("*.html") if p.relative_to(out).parts[0] != "reference"]
     own.remove(out / "assets" / "attack_page.html")
     texts = {path.relative_to(out).as_posix(): path.read_text() for path in own}
@@ -199,7 +199,7 @@ def test_an_entry_shows_statement_picture_and_wrong_variants(out, view, id):
 
 
 def links_to(out, page, named) -> dict[str, set[str]]:
-    """Return the lessons by the query of their links to a page that the site supports."""
+    """Map the query of each link from a lesson to a page to the lessons with this link."""
     asking = {}
     for lesson in lessons().values():
         text = (out / "lessons" / f"{lesson.name}.html").read_text()
@@ -285,7 +285,7 @@ def test_computing_pages_stay_below_their_size_limits(out):
         assert sum((out / file).stat().st_size for file in files) + len(text) < most, name
 
 
-def test_the_first_page_is_the_minute_and_links_to_lessons(out, view):
+def test_the_first_page_shows_the_one_minute_scenes_and_links_to_lessons(out, view):
     view.goto((out / "index.html").as_uri())
     view.wait_for_selector(".dm[data-drawn='1']")
     for number in range(2, 5):
@@ -324,7 +324,7 @@ def test_the_site_imports_neither_streamlit_nor_explorer_pages():
     assert not [name for name in loaded if name.startswith("dplearn.teaching.explorer.pages")]
 
 
-def test_a_short_search_without_result_becomes_a_full_one():
+def test_full_search_for_a_counterexample_follows_a_failed_short_search():
     entry, wrong = book["G-M5"], book["G-M5"].misprint("as-printed")
     assert not refute(entry, wrong, points=-(-entry.claimed(wrong).points // 4)).unsafe
     assert entries._short_search("G-M5", "as-printed").unsafe
