@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 success, 1 failed check, 2 wrong usage."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["claim"]:
-        # Add a space before a formula's minus sign, so that argparse reads no option.
+        # Add a space before a formula's minus sign, so that argparse does not read it as an option.
         arguments = [f" {a}" if re.match(r"-(?!-|h$)", a) else a for a in arguments]
     options = _parser().parse_args(arguments)
     try:

@@ -23,14 +23,14 @@ from dplearn.mechanisms._base import as_mechanism
 _SMALLEST, _LARGEST = 1e-3, 1e7
 # Tolerance of the search with a coarse accountant.
 _NEAR = 0.2
-# Tolerance of the search that follows it, as a fraction of the bracket's width, and the maximum.
+# Tolerance of the final search, as a fraction of the accountant's bracket, and its maximum.
 _PART, _WIDEST = 0.1, 1e-3
-# Most evaluations of the accountant after a coarse one has reached the target.
+# Maximum evaluations of the accountant if its coarse version has reached the target.
 _MOST_ANSWERS = 16
 
 
 class Unreachable(ValueError):
-    """Error of a target that no value of the parameter reaches by this accountant."""
+    """Error raised if no value of the parameter reaches the target by this accountant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,14 +54,14 @@ class Calibration:
             return f"steps = {self.value}{limit}: {self.guarantee}"
         least = self.parameter == "noise_multiplier" and self.value == _SMALLEST
         limit = " (the least that is tried)" if least else ""
-        # Delta is printed rounded up; other parameters exactly, since the proof is for that value.
+        # Round delta up; print other parameters exactly, because the proof is for that value.
         value = round_up(self.value, 6) if self.parameter == "delta" else read_back(self.value)
         return f"{self.parameter} = {value}{limit}: {self.guarantee}"
 
 
 @dataclass(frozen=True)
 class Attack:
-    """Bracket by "pld" of the best test's true positive rate at a false positive rate.
+    """Bounds by "pld" on the best test's true positive rate at a false positive rate.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def largest_sample_rate(
     adjacency: Adjacency | None = None,
     rtol: float = 1e-6,
 ) -> Calibration:
-    """Return the largest sample rate in (0, 1] that reaches (epsilon, delta), rounded down.
+    """Return the largest sample rate in (0, 1] within (epsilon, delta), rounded down.
 
     Parameters and errors are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
     and rates from 1e-12 on are tried.
@@ -227,7 +227,7 @@ class _Target(NamedTuple):
     name: str
     most: float
     ask: Callable[[Accountant, Mechanism], Any]  # returns a guarantee or an attack
-    ends: Callable[[Any], tuple[float, float]]  # both ends of the quantity in that result
+    ends: Callable[[Any], tuple[float, float]]  # lower and upper bound on the target's quantity
 
 
 def _budget(epsilon: float, delta: float, steps: int, adjacency: Adjacency) -> _Target:
@@ -261,7 +261,7 @@ def _vary(
     place: dict[str, Any],
     tolerance: float,
 ) -> Calibration:
-    """Return the least value (or largest, for `sign` = -1) of a parameter that reaches the target.
+    """Return a parameter's least (for `sign` = -1, largest) value that reaches the target.
 
     Only values rounded to the digits of the tolerance are evaluated, so that the result is
     printed in full.
@@ -288,7 +288,7 @@ def _whole(minus_log_steps: float) -> int:
 
 
 def _to_whole_steps(x: float, a: float, b: float) -> float:
-    """Return -log of a whole number of steps strictly between a and b, or b if there is none."""
+    """Return -log of a whole number of steps, strictly between a and b, or b if none exists."""
     fewest = _whole(b) + 1 if b < math.inf else 1
     most = _whole(a) - 1 if a > -math.inf else MOST_RUNS
     # Rounding must not lose a step.
@@ -312,7 +312,7 @@ def _search(
     answers: dict[float, Any] = {}
 
     def crossed(law: Accountant, enough: float, part: float = 0.0, stop: float = math.inf) -> Any:
-        """Return the crossing of the target; stop at `enough`, or `part` of a bracket's width."""
+        """Return the target's crossing, within `enough` or `part` of the accountant's bracket."""
 
         def excess(x: float) -> float:
             answers[x] = answer = ask(law, x)

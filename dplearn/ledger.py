@@ -27,10 +27,10 @@ from dplearn.mechanisms._known import MOST_EPSILON
 
 _FORMAT = "dplearn ledger 1"
 _KNOWN = {**MECHANISMS, ApproximateDP.name: ApproximateDP, ZCDP.name: ZCDP}
-# Relative excess of a total over the budget that counts as rounding and is added to the epsilon.
+# Relative rounding error by which a total may exceed the budget; the stated epsilon includes it.
 _ROUNDING = 9e-13
 _DAMAGE = ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
-_FAR = 1e3  # a divergence whose conversion is positive
+_FAR = 1e3  # a divergence so large that its conversion is positive
 _ADAPTIVE = "only what the ledger took was run, and data chose it through earlier releases alone"
 _BEFOREHAND = "all releases were chosen before the result of any was seen"
 _FILTERS = (
@@ -42,7 +42,7 @@ _ODOMETER_ORDERS = 1 + 2.0 ** np.arange(-1, 7)
 
 
 class BudgetExceeded(ValueError):
-    """Error of a release that exceeds the budget; the ledger is unchanged."""
+    """Error raised by a release that would exceed the budget; the ledger stays unchanged."""
 
 
 class Release(NamedTuple):
@@ -138,7 +138,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     @validate.names_parameters
     def add(self, release: Any, *, name: str = "", steps: int = 1) -> None:
-        """Add a release, run `steps` times, if it fits into the budget.
+        """Add a release that runs `steps` times, if it fits into the budget.
 
         Raise BudgetExceeded, with the excess, if it does not fit; the ledger is then unchanged.
         Raise NotImplementedError if no theorem covers the release under the ledger's adjacency.
@@ -185,7 +185,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Guarantee of all releases together; of an adaptive ledger with budget, the budget."""
+        """Guarantee of all releases together; for an adaptive ledger with a budget, the budget."""
         conditions = (m.assumptions for _, m, _ in self.releases)
         how = _ADAPTIVE if self.adaptive else _BEFOREHAND
         stated: dict[str, Any] = {"method": "ledger", **self._question}
@@ -205,7 +205,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         )
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the ledger as JSON; an error leaves the old file."""
+        """Write the ledger as JSON; after an error the old file remains."""
         settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)[:-1]}
         lines = [
             {"name": r.name, "release": _encoded(r.mechanism), "steps": r.steps}
@@ -275,7 +275,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         if reserve is None:
             reserve = self.delta if _pairs_delta(lines[:1]) else 0.0
         parts = [
-            # An (epsilon, delta) release is pure except with probability delta, from the reserve.
+            # Count an (epsilon, delta) release as pure: its delta comes from the reserve.
             (ApproximateDP(m.epsilon) if isinstance(m, ApproximateDP) else m, count * line.steps)
             for line in lines
             for m, count in line.mechanism.parts()
@@ -295,7 +295,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         return min(routes), reserve
 
     def _spent(self, parts: Sequence[tuple[Mechanism, int]], orders: np.ndarray) -> np.ndarray:
-        """Return the summed divergences at the orders, rounding up every operation."""
+        """Return the summed divergences at the orders, with every operation rounded up."""
         each = (
             np.nextafter(count * m.rdp(orders, adjacency=self.adjacency), np.inf)
             for m, count in parts

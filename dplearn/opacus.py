@@ -8,7 +8,7 @@ from dplearn.mechanisms import Composed, Gaussian, PoissonSubsampled
 
 
 class CertifiedAccountant(IAccountant):
-    """Accountant of opacus with the `pld` guarantee of the recorded steps.
+    """Opacus accountant that returns the `pld` guarantee of the recorded steps.
 
     opacus does not record how batches were drawn: the guarantee assumes fresh Poisson samples and
     the adjacency add_remove.

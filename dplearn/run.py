@@ -29,10 +29,10 @@ class Plan(HasGuarantee):
     """Base class of the public description of a run: `DPSGD` or `Phases`."""
 
     steps: int
-    phases: "tuple[DPSGD, ...]"  # for a DPSGD, only itself
+    phases: "tuple[DPSGD, ...]"  # a DPSGD is its own single phase
 
     def at(self, step: int) -> "tuple[DPSGD, int]":
-        """Return the phase that follows `step` updates, and the number of updates before it."""
+        """Return the phase after `step` updates, and the number of updates before that phase."""
         validate.integer(minimum=0, step=step)
         before = 0
         for phase in self.phases[:-1]:
@@ -48,12 +48,12 @@ class Plan(HasGuarantee):
 
     @property
     def units(self) -> int | None:  # type: ignore[override]
-        """Number of records, or None if no phase has it."""
+        """Number of records, or None if no phase specifies `dataset_size`."""
         return next((p.dataset_size for p in self.phases if p.dataset_size is not None), None)
 
     @property
     def composed(self) -> Composed:
-        """Composition of the whole run, an upper bound, in which begun epochs count as whole."""
+        """Composition of the whole run; an upper bound, because begun epochs count as whole."""
         schemes = (phase.sampling_scheme for phase in self.phases)
         return Composed((d.mechanism, -(-d.steps // d.batches)) for d in schemes)
 
@@ -66,7 +66,7 @@ class Plan(HasGuarantee):
         steps: int | None = None,
         adjacency: Adjacency | None = None,
     ) -> Guarantee:
-        """Return the guarantee after a number of updates.
+        """Return the guarantee after `steps` updates, by default after all.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class Plan(HasGuarantee):
         steps: ArrayLike,
         adjacency: Adjacency | None = None,
     ) -> tuple[Guarantee, ...]:
-        """Return the guarantees after each number of `steps`, shape (n,).
+        """Return one guarantee for each number of updates in `steps`, shape (n,).
 
         Parameters are those of `Plan.guarantee`. If batches are drawn once per epoch, begun epochs
         give the upper bound and completed ones the lower, since an incomplete epoch need not use a
@@ -150,7 +150,7 @@ class Plan(HasGuarantee):
     def affordable_steps(
         self, accountant: Accountant | str = "pld", *, epsilon: float, delta: float
     ) -> int:
-        """Return the largest number of steps, at most the plan's, within (epsilon, delta).
+        """Return how many of the plan's steps fit into the budget (epsilon, delta).
 
         Raise ValueError if there is no such step, or the accountant proves no bound.
         """
@@ -175,7 +175,7 @@ class Plan(HasGuarantee):
 
 @dataclass(frozen=True, kw_only=True)
 class DPSGD(Plan):
-    """Public plan of a run of DP-SGD, for sampling, clipping, noise and guarantee.
+    """Public plan of a DP-SGD run: its sampling, clipping, noise and guarantee.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ class DPSGD(Plan):
 
     @cached_property
     def sampling_scheme(self) -> SamplingScheme:
-        """Mechanism of the batches that are drawn together, for one step or one epoch."""
+        """Sampling scheme of the run, with the mechanism of one step or one epoch."""
         return SamplingScheme.of(
             Gaussian(self.noise_multiplier),
             self.sampling,
@@ -298,7 +298,7 @@ class DPSGD(Plan):
 
     @property
     def mechanism(self) -> Mechanism:
-        """Mechanism of one step, or of one epoch if the batches are drawn once per epoch."""
+        """Mechanism of one step, or of one epoch if batches are drawn once per epoch."""
         return self.sampling_scheme.mechanism
 
 

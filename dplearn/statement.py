@@ -51,7 +51,7 @@ TRUST = {
     "distributed": "those who are trusted add shares of the noise, together all that the plan has, "
     "before their sum is opened",
 }
-# Deployment models in the schema of the public registry.
+# Our deployment models, and their names in the schema of the public registry.
 _MODELS = {"central": "Central", "local": "Local", "distributed": "Federated"}
 BASIC = (
     *("name", "description", "intended_use", "data_product_type", "data_product_region"),
@@ -224,7 +224,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
 
     @property
     def samplings(self) -> tuple[str, ...]:
-        """Names of the sampling schemes; empty if all units take part."""
+        """Names of the sampling schemes; empty without sampling."""
         return ()
 
     @abstractmethod
@@ -381,7 +381,7 @@ def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
 
 
 def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
-    """Return the sentence that a certificate proves; raise unless it is about this run."""
+    """Return the sentence that a certificate proves; raise if it describes another run."""
     from dplearn.certificates import check
 
     proved = check(certificate)

@@ -25,7 +25,7 @@ _CONDITIONS = (
 
 @dataclass(frozen=True)
 class Tuned:
-    r"""The best of K private runs for a random K, including the leak of the choice.
+    r"""Best of K private runs, K random; the guarantee includes the choice of the best.
 
     The bound is Papernot & Steinke (2022), Theorem 2, after Liu & Talwar (2019). It holds if K is
     drawn by `draw` and kept secret, if each run draws its settings independently from the same
@@ -63,7 +63,7 @@ class Tuned:
 
     @cached_property
     def stop(self) -> float:
-        """Parameter gamma in (0, 1) of the law of K; a smaller one gives more tries."""
+        """Parameter gamma in (0, 1) of the law of K; a smaller gamma gives more tries."""
         excess = lambda x: expected_tries(shape=self.shape, stop=np.exp(x)) - self.tries
         return math.exp(decreasing_root(excess, lower=np.array(-600.0), upper=np.array(-1e-9)))
 

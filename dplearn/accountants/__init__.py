@@ -1,4 +1,4 @@
-"""Accountants: guarantees of composed releases, one accountant for each theorem.
+"""Accountants, one for each theorem, which return guarantees of composed releases.
 
 Examples
 --------
@@ -39,7 +39,7 @@ __all__ = ["ACCOUNTANTS", "Accountant", "accountant_of"]
 
 
 def accountant_of(accountant: Accountant | str) -> Accountant:
-    """Return `accountant`, given as itself or by its name in `ACCOUNTANTS`."""
+    """Return `accountant` itself, or for a name the accountant in `ACCOUNTANTS`."""
     if isinstance(accountant, str):
         validate.one_of(tuple(ACCOUNTANTS), accountant=accountant)
         return ACCOUNTANTS[accountant]()
@@ -68,7 +68,7 @@ def scheme_curve(
     rows, merged = np.concatenate([begun, complete]), list(dict.fromkeys(d[0] for d in schemes))
     rows = rows @ np.array([[m == d.mechanism for m in merged] for d in schemes], dtype=int)
     curve = np.empty(len(rows), dtype=object)
-    # Each set of running mechanisms is computed separately: unused ones would loosen the bounds.
+    # Compute runs of the same mechanisms together: unused mechanisms would loosen the bounds.
     for runs in np.unique(rows > 0, axis=0):
         chosen = np.all((rows > 0) == runs, axis=1)
         runs[0] |= not runs.any()
@@ -78,7 +78,7 @@ def scheme_curve(
             steps=rows[np.ix_(chosen, runs)],
             adjacency=adjacency,
         )
-    # Begun epochs give the upper bound, completed ones the lower; approximations stay unchanged.
+    # Begun epochs give the upper bound, completed epochs the lower; keep approximations.
     return tuple(
         replace(high, lower=low.lower, kind="bracket" if low.lower > 0 else "upper")
         if high.kind != "approximate" and not np.array_equal(n, m)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUNDS = 12
-_ROUGH_RTOL = 1e-3  # relative width of the first, rough search
-_PARTS = 2.0 ** -np.arange(9)  # fractions of the distance to either next knot
+_ROUGH_RTOL = 1e-3  # target relative width of the first, rough search
+_PARTS = 2.0 ** -np.arange(9)  # fractions of the distance to the knot on either side
 # Maps signed epsilons and a target relative width to lower and upper bounds on delta.
 Brackets = Callable[[NDArray, float], tuple[NDArray, NDArray]]
 
@@ -30,26 +30,26 @@ def power_brackets(deltas: Brackets, rates: NDArray, rtol: float) -> tuple[NDArr
         for _ in range(_ROUNDS):
             knots = np.hstack([knots, np.array([epsilon, *deltas(epsilon, aim)])])
             knots = knots[:, np.argsort(knots[0])]
-            # Knots of equal exp(epsilon) have no chord.
+            # Drop knots of equal exp(epsilon), which have no chord.
             knots = knots[:, np.append(True, np.diff(np.exp(knots[0])) > 0)]
             epsilon, low, high = knots
             total = high + rates[:, None] * np.exp(epsilon)
             best, upper = np.argmin(total, axis=1), np.min(total, axis=1)
             lower, at = _least(epsilon, low, high, rates)
-            # Rates whose bracket is wider than the uncertainty of delta at the minimum.
+            # Refine rates whose bracket exceeds the target width and delta's uncertainty.
             open_ = upper - np.maximum(lower, rates) > aim * upper + 2 * (high - low)[best]
             every = _around(epsilon, at, rates)
             epsilon = np.setdiff1d(every[open_], epsilon)
             if not epsilon.size:
                 break
         epsilon = np.unique(every)
-    # Random guessing has a true positive rate equal to the false positive rate.
+    # Random guessing makes the true positive rate equal to the false positive rate.
     upper = np.clip(upper, rates, 1.0)
     return np.clip(lower, rates, upper), upper
 
 
 def _around(epsilon: NDArray, at: NDArray, rates: NDArray) -> NDArray:
-    """Return for every rate epsilons between the knots next to `at`, denser close to `at`.
+    """Return epsilons for every rate, between the knots next to `at` and denser close to `at`.
 
     The search ends at e^epsilon = 1 / rate on the right, and at -80 on the left.
     """
@@ -63,7 +63,7 @@ def _least(
     epsilon: NDArray, low: NDArray, high: NDArray, rates: NDArray
 ) -> tuple[NDArray, NDArray]:
     """Return a lower bound on min g(x) + ax per rate a, for low <= g <= high, and log x there."""
-    # Relative error of delta, 1e-12, and error through x: x_k |g'(x_k)| is at most 1.
+    # Error of g: 1e-12 relative from delta, and that from rounding x, by x_k |g'(x_k)| <= 1.
     x, blur = np.exp(epsilon), 1e-12 * high
     # g(0) = 1, and for x >= 1 / a the sum is at least 1.
     x = np.concatenate([[0.0], x, [max(1 / float(np.min(rates)), 2 * x[-1])]])
@@ -80,7 +80,7 @@ def _least(
     left = np.max(np.where(order[:, None] > order, -slope, 0.0), axis=0, initial=0.0)
     right, left, gap = right[:-1], left[1:], np.diff(x)
     # The maximum of two lines is smallest at an end of the cell or at their intersection.
-    # Distances are measured from the left end, because the last cell is wide.
+    # Measure distances from the left end, because the last cell is wide.
     with np.errstate(divide="ignore", invalid="ignore"):
         meet = np.clip(np.nan_to_num((np.diff(low) + left * gap) / (right + left)), 0.0, gap)
     step = np.stack([np.zeros_like(gap), meet, gap])

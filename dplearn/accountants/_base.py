@@ -22,16 +22,16 @@ from dplearn.mechanisms import Mechanism
 
 _NO_BOUND = "no epsilon below 1e9 is proved at this delta"
 _SUM = "the epsilons of all releases added up"
-_SAME = 1e-9  # largest relative difference of two bounds that rounding explains
+_SAME = 1e-9  # largest relative difference of two bounds that may be due to rounding
 _LEAST_LOG_DELTA = -690.0  # log of the smallest delta that `delta` returns
-_NO_LOG_DELTA = -1e-12  # a larger log delta counts as delta = 1
+_NO_LOG_DELTA = -1e-12  # treat a larger log delta as delta = 1
 
 
 class Bound(NamedTuple):
     """Bound on epsilon of one composition, returned by a subclass."""
 
     epsilon: float
-    kind: Kind | None = None  # if None, that of the accountant
+    kind: Kind | None = None  # if None, the accountant's kind
     details: dict[str, float] = {}  # noqa: RUF012  (never mutated)
     reason: str = ""
     lower: float = 0.0
@@ -48,10 +48,10 @@ class Accountant(ABC):
 
     @abstractmethod
     def _bounds(self, runs: Runs, delta: float) -> Sequence[Bound]:
-        """Return one bound per row of counts; every row has at least one run."""
+        """Return a bound for each row of counts; every row has at least one run."""
 
     def _refusal(self, runs: Runs) -> str:
-        """Return why no theorem covers these mechanisms, or an empty string."""
+        """Return the reason why no theorem covers these mechanisms, or an empty string."""
         try:
             for mechanism in runs.mechanisms:
                 mechanism.require_theorem(runs.adjacency)
@@ -109,7 +109,7 @@ class Accountant(ABC):
         """
         validate.probability(delta=delta)
         validate.one_of(ADJACENCIES, adjacency=adjacency)
-        # Compute repeated numbers of steps once.
+        # Compute each distinct number of steps once.
         counts = as_counts(steps, dimensions=(1, 2))
         counts, place = np.unique(counts, axis=0, return_inverse=True)
         runs = self._covered(mechanism, counts, adjacency)
@@ -121,7 +121,7 @@ class Accountant(ABC):
             bounds = self._capped(runs[released], delta)
         every = [next(bounds) if any_ else nothing for any_ in released]
         if np.all(np.diff(counts, axis=0) >= 0):
-            # Epsilon rises with the counts, because dropping outputs is post-processing.
+            # Epsilon never falls with the counts, because dropping outputs is post-processing.
             most = accumulate((bound.lower for bound in every), max)
             every = [
                 bound._replace(lower=low, kind="exact" if bound.kind == "exact" else "bracket")
@@ -183,7 +183,7 @@ class Accountant(ABC):
         return at(log_delta)
 
     def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float] | None:
-        """Return lower and upper bounds on delta of the only row; None if it must be searched."""
+        """Return lower and upper bounds on the only row's delta, or None if it needs a search."""
         return None
 
     def _covered(self, mechanism: Mechanism, steps: ArrayLike, adjacency: Adjacency) -> Runs:

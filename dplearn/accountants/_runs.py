@@ -1,4 +1,4 @@
-"""Composed mechanisms with their numbers of runs, and ordered pairs of neighbours."""
+"""Composed mechanisms with their numbers of runs, and directions of neighbours."""
 
 import dataclasses
 import math
@@ -19,7 +19,7 @@ from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 _PER_DECADE = 12
-MOST_RUNS = 10**12  # so that doubles hold all counts exactly
+MOST_RUNS = 10**12  # largest count of runs; doubles hold such counts exactly
 
 
 def as_counts(steps: ArrayLike, *, dimensions: tuple[int, ...] = (1,)) -> NDArray:
@@ -48,7 +48,7 @@ class Runs:
         validate.one_of(ADJACENCIES, adjacency=adjacency)
         mechanisms, once = zip(*mechanism.parts(), strict=True)
         steps = np.asarray(steps)
-        # Python integers do not overflow.
+        # Use Python integers, which do not overflow.
         rows = steps.astype(object) if steps.ndim == 2 else np.outer(steps.astype(object), once)
         if rows.shape[1] != len(once):
             expected = f"whole numbers >= 0 in {len(once)} columns, one for each part"
@@ -85,12 +85,12 @@ class Runs:
         return sum(n[:, None] * one for n, one in zip(self.counts.T, each, strict=True))  # type: ignore[return-value]
 
     def epsilon_of_one(self, deltas: ArrayLike) -> NDArray:
-        """Return the epsilon of one run of each mechanism, shape (n_deltas, n_mechanisms)."""
+        """Return each mechanism's epsilon for one run, shape (n_deltas, n_mechanisms)."""
         each = tuple(np.asarray(deltas, dtype=float).ravel().tolist())
         return np.stack([_epsilon(m, each, self.adjacency) for m in self.mechanisms], axis=-1)
 
     def summed_epsilons(self, delta: float) -> NDArray:
-        """Return the sum of all epsilons, each at an equal share of delta, shape (n_rows,)."""
+        """Return each row's sum of epsilons, with delta divided equally, shape (n_rows,)."""
         return (self.counts * self.epsilon_of_one(delta / self.totals)).sum(axis=1)
 
     @cached_property
@@ -120,12 +120,12 @@ def _epsilon(mechanism: Mechanism, deltas: tuple[float, ...], adjacency: Adjacen
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """One order of the neighbours: an ordered pair of outputs per mechanism."""
+    """One direction, remove or add: an ordered pair of output laws per mechanism."""
 
     profiles: list[Profile]  # upper bounds
     witnesses: list[Profile] | None  # lower bounds, if every mechanism has one
     shifts: NDArray | None = None  # distances in standard deviations, if all are plain Gaussians
-    # Of a single sampled Gaussian: the dominating pair if `attained`, else a real pair below it.
+    # For a single sampled Gaussian: the dominating pair if `attained`, else a real pair below it.
     sampled: SampledGaussian | None = None
     attained: bool = True
 

@@ -46,7 +46,7 @@ class Advanced(Accountant):
 
     @staticmethod
     def _totals(runs: Runs, paid: NDArray, each: NDArray, delta: float) -> tuple[NDArray, NDArray]:
-        """Return closed forms, inf without slack, and the slack, per row and candidate."""
+        """Return the closed form's epsilons (inf without slack), and slacks: (rows, candidates)."""
         slack = theorems.composition_slack(delta=delta, paid=paid, steps=runs.totals[:, None])
         # Axes: row of counts, candidate, mechanism.
         totals = theorems.heterogeneous_composition(
@@ -68,11 +68,11 @@ class Optimal(Accountant):
     reference = Reference("Kairouz, Oh & Viswanath", 2015, "Theorem 3.3")
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        # Equal shares of delta may not be among the candidate divisions.
+        # Add equal shares of delta, which may not be among the candidate divisions.
         return _smaller(self._composed(runs, delta), Basic()._bounds(runs, delta))
 
     def _composed(self, runs: Runs, delta: float) -> Sequence[Bound]:
-        """Return exact compositions at divisions near the best one of the closed form."""
+        """Return exact compositions for divisions of delta near the closed form's best division."""
         paid, steps = runs.delta_grid(delta), runs.counts.astype(float)
         each = runs.epsilon_of_one(paid)
         closed, slack = Advanced._totals(runs, paid, each, delta)
@@ -81,7 +81,7 @@ class Optimal(Accountant):
                 _of_different(each, row, paid, left, total)
                 for row, left, total in zip(runs.counts, slack, closed, strict=True)
             ]
-        # Candidates around the best division of the closed form.
+        # Candidate divisions around the closed form's best division.
         reach = np.array([-10, -5, 0, 5, 10])
         tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)
@@ -109,9 +109,9 @@ def _smaller(one: Sequence[Bound], other: Sequence[Bound]) -> list[Bound]:
 def _of_different(
     each: NDArray, counts: NDArray, paid: NDArray, slack: NDArray, closed: NDArray
 ) -> Bound:
-    """Return the bound of one row of randomized responses, the worst releases, at two divisions."""
+    """Return one row's bound for the worst releases, randomized responses, at two divisions."""
     tried, law = [], PLD().coarse()
-    # The closed form's division, and the smallest candidate delta per step.
+    # Try the closed form's best division, and the smallest candidate delta per step.
     for i in (int(np.argmin(closed)), paid.size - 1):
         coins = [(e, int(n)) for e, n in zip(each[i], counts, strict=True) if e * n > 0]
         epsilon = closed[i]

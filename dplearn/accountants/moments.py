@@ -20,7 +20,7 @@ _ORDERS = (
     *map(float, range(12, 64)),
     *np.unique(np.round(np.geomspace(64, 1e6, 180))).tolist(),
 )
-# Rounds of the search between these orders, and the relative difference of epsilon that ends it.
+# Maximum rounds of the search between these orders, and relative change of epsilon to end it.
 _ROUNDS, _CLOSE = 15, 1e-10
 _ROUNDING = 1e-12  # bound on the relative error of divergences and their conversion
 
@@ -29,7 +29,7 @@ _ROUNDING = 1e-12  # bound on the relative error of divergences and their conver
 class RDP(Accountant):
     """Rényi DP: summed divergences, converted at the best order."""
 
-    # Orders > 1; between the default orders a search finds better ones.
+    # Orders > 1; a search between the default orders finds better orders.
     orders: tuple[float, ...] = _ORDERS
 
     name = "rdp"
@@ -48,7 +48,7 @@ class RDP(Accountant):
             orders, rounds = np.append(orders[:-1:10], orders[-1]), _ROUNDS
         epsilon, near = at_best_order(runs, orders, theorems.rdp_to_epsilon, delta)
         for _ in range(rounds):
-            # A row is done when the epsilons at the neighbouring orders agree up to rounding.
+            # A row is done when the epsilons at its best order and the orders beside it agree.
             open_ = np.max(epsilon, axis=1) > epsilon[:, 1] * (1 + _CLOSE)
             if not np.any(open_):
                 break
@@ -64,7 +64,7 @@ class RDP(Accountant):
 def at_best_order(
     runs: Runs, orders: NDArray, conversion: Callable[..., NDArray], delta: float
 ) -> tuple[NDArray, NDArray]:
-    """Return epsilons at the best order of every row and its neighbours, and these orders.
+    """Return each row's epsilons at the best order and the orders beside it, and these orders.
 
     Orders increase; any order gives a valid bound. Both results have shape (n_rows, 3).
     """

@@ -21,9 +21,9 @@ from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
-_LOOSE = 1.1  # ratio of upper to lower end above which other bounds are tried
+_LOOSE = 1.1  # ratio of upper to lower end above which to try other bounds
 _WIDE = "the upper end is a closed form's: no narrower bracket was found"
-# Distance of neighbours, 1 / sigma, and epsilon, above which a guarantee has the reason below.
+# If the neighbours' distance 1 / sigma and epsilon exceed this, the guarantee has this reason.
 _FAR = 1e3
 _HOPELESS = "with so little noise one release betrays a record: epsilon is beyond every use"
 # Proofs of the upper bound.
@@ -33,7 +33,7 @@ _LATTICE = "connected dots of the profile on a lattice (Doroshenko et al. 2022, 
 _CLOSED = "Rényi divergences, zCDP or a dominating Gaussian"
 _VARIATION = "the total variation of all releases, which delta alone pays for"
 _PROFILE = "the privacy profile of the one release"
-# Fractions of delta for truncated losses, tried if the default leaves a wide bracket.
+# Fractions of delta for truncated losses, to try if the default gives a wide bracket.
 _CUTS = 1e-6, 1e-4, 1e-3, 1e-2, 0.3
 
 
@@ -59,7 +59,7 @@ class PLD(Accountant):
         validate.integer(minimum=64, maximum=2**24, most_cells=self.most_cells)
 
     def coarse(self) -> Self:
-        """Return an accountant with wider brackets, rtol >= 1e-3, from fewer cells."""
+        """Return an accountant with wider brackets (rtol >= 1e-3) from fewer cells."""
         return dataclasses.replace(self, rtol=max(self.rtol, 1e-3), most_cells=2**13)
 
     def _bounds(self, runs: Runs, delta: float) -> Iterator[Bound]:
@@ -86,8 +86,8 @@ class PLD(Accountant):
         ]
 
     def _composed(self, runs: Runs, delta: float, sides: list[Direction]) -> Iterator[Bound]:
-        """Yield bounds of rows of two or more runs, by the contour or else the lattice."""
-        # Epsilon is 0 if the summed total variation, the same in both directions, is below delta.
+        """Yield bounds for rows of two or more runs, by the contour, else by the lattice."""
+        # Epsilon is 0 if the summed total variation (equal in both directions) is below delta.
         variation = [float(p.delta(0.0)) for p in sides[0].profiles]
         leaks = runs.counts @ variation > delta * (1 - MARGIN)
         lower, upper = np.zeros(leaks.shape), np.where(leaks, np.inf, 0.0)
@@ -100,7 +100,7 @@ class PLD(Accountant):
                 lower[leaks], high = worse_brackets(steps, sigma=pair.sigma, q=pair.q, **aim)
             upper[leaks] = high if sides[0].attained else np.inf
             proof[leaks] = _CONTOUR
-        # Truncation first uses little of delta, then more if the bracket stays wide.
+        # Spend little of delta on truncation first, and more if the bracket stays wide.
         for lattice in (self._lattice, dataclasses.replace(self._lattice, cuts=_CUTS)):
             if np.any(loose := upper > _LOOSE * lower):
                 low, high = lattice.brackets(
@@ -113,7 +113,7 @@ class PLD(Accountant):
                 proof[loose] = np.where(high < upper[loose], _LATTICE, proof[loose])
                 lower[loose] = np.maximum(lower[loose], low)
                 upper[loose] = np.minimum(upper[loose], high)
-        # Crossed ends contradict each other: discard both, and use other theorems.
+        # Crossed ends contradict each other: discard both ends and use other theorems.
         crossed = lower > upper
         lower[crossed], upper[crossed] = 0.0, np.inf
         if np.any(loose := upper > _LOOSE * lower):
@@ -178,10 +178,10 @@ def _closed_bound(runs: Runs, delta: float) -> NDArray:
 
 
 def _one_run(runs: Runs, i: int, delta: float, exact: bool) -> Bound:
-    """Return the bound of one run of mechanism i, whose profile is attained if `exact`."""
+    """Return the bound for one run of mechanism i; `exact` says that its profile is attained."""
     less, more = delta * (1 - MARGIN), min(delta * (1 + MARGIN), 1.0)
     epsilon, plateau, lower = runs.epsilon_of_one([less, delta, more])[:, i]
-    # A profile may be constant and equal to delta, the mass of infinite losses, from there on.
+    # If infinite losses have mass delta, the profile falls to delta, but never to `less`.
     epsilon = float(plateau if math.isinf(epsilon) else epsilon)
     if not exact:
         real = runs.mechanisms[i].witnesses(runs.adjacency)

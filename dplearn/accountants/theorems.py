@@ -27,7 +27,7 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, *, delta: float) -> NDArra
 
 
 def zcdp_to_epsilon(rho: ArrayLike, *, delta: float) -> NDArray:
-    """Return the best epsilon of rho-zCDP, rho >= 0, by the improved conversion, elementwise.
+    """Return the best epsilon from rho-zCDP, rho >= 0, by the improved conversion, elementwise.
 
     It is at most rho + 2 sqrt(rho ln(1/delta)). See Bun & Steinke (2016), Proposition 1.3;
     Canonne, Kamath & Steinke (2020), Corollary 13 (number from memory).
@@ -42,7 +42,7 @@ def best_zcdp_order(rho: ArrayLike, *, delta: float) -> NDArray:
     Newton's method in log(alpha - 1), at least 1e-12; any order gives a valid bound.
     """
     rho, log_delta = np.maximum(np.asarray(rho, dtype=float), 1e-300), np.log(delta)
-    # d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2; times (alpha - 1)^2 it
+    # The bound's derivative, rho + (ln delta + ln alpha) / (alpha - 1)^2, times (alpha - 1)^2
     # rises and is convex in log(alpha - 1): Newton steps from above stay above the root.
     x = np.minimum(0.5 * np.log(-log_delta / rho), np.log(np.expm1(np.minimum(-log_delta, 700.0))))
     for _ in range(12):
@@ -85,12 +85,12 @@ def expected_tries(*, shape: float, stop: ArrayLike) -> NDArray:
 
 
 def composition_slack(*, delta: ArrayLike, paid: ArrayLike, steps: ArrayLike) -> NDArray:
-    """Return the part of `delta` that `steps` releases of delta `paid` leave; <= 0 if none.
+    """Return the delta left after `steps` releases of delta `paid` each; <= 0 if none is left.
 
     See Kairouz, Oh & Viswanath (2015), Theorem 3.3.
     """
     log_left = np.log1p(-np.asarray(delta)) - steps * np.log1p(-np.asarray(paid))
-    # Every negative slack is invalid: avoid overflow.
+    # Cap negative slacks, which are all invalid, to avoid overflow.
     return -np.expm1(np.minimum(log_left, 1.0))
 
 
@@ -127,11 +127,11 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     while np.any(high - low > 1):
         middle = np.floor((low + high) / 2)
         (p, q), error = binomial_tails(middle, epsilon, steps), tails_error(steps)
-        # Capping the exponent only raises delta, and so does underflow of Q.
+        # Capping the exponent only raises delta; so does an underflow of Q.
         discount = np.exp(np.minimum((2 * middle - steps) * epsilon, 700.0)) * q
         fits = p * (1 + error) - discount * (1 - error) <= slack
         high, low = np.where(fits, middle, high), np.where(fits, low, middle)
-    # Below L_k: delta(e) = P(K >= k) - e^e Q(K >= k), solved for delta = slack.
+    # Below L_k solve delta(e) = P(K >= k) - e^e Q(K >= k) = slack.
     upper = (2 * high - steps) * epsilon
     p, q = binomial_tails(high - 1, epsilon, steps)
     excess = p * (1 + tails_error(steps)) - slack
@@ -142,12 +142,12 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
 
 
 def tails_error(steps: NDArray) -> NDArray:
-    """Return a bound on the relative error of `binomial_tails`, whose arguments are rounded."""
+    """Return a bound on the relative error of `binomial_tails` from its rounded arguments."""
     return 3e-14 * (10 + np.sqrt(steps))
 
 
 def binomial_tails(k: NDArray, epsilon: NDArray, steps: NDArray) -> tuple[NDArray, NDArray]:
-    """Return P(K > k) and Q(K > k) for K true answers among `steps`, in favour of P."""
+    """Return P(K > k) and Q(K > k), where K of the `steps` answers favour P."""
     exact, lie = expit(epsilon), expit(-epsilon)
     inner = np.clip(k, 0, steps - 1)
     p, q = (betainc(inner + 1, steps - inner, x) for x in (exact, lie))

@@ -1,4 +1,4 @@
-"""Audits: lower bounds on epsilon that the outputs of a program prove.
+"""Audits: lower bounds on epsilon, proved by the outputs of a program.
 
 An auditor inserts canaries at random into the training data and guesses from the outputs which were
 included. Too many right guesses refute a small epsilon, at the confidence of one test planned

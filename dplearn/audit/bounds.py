@@ -18,7 +18,7 @@ from dplearn.mechanisms import Gaussian
 from dplearn.mechanisms.sampling_scheme import default_adjacency
 from dplearn.run import DPSGD
 
-# Assumption on the program: none, or a Gaussian trade-off curve.
+# Assumption about the program: none, or a Gaussian trade-off curve.
 Assumption = Literal["any", "gaussian"]
 # Noise multipliers that `two_worlds` tries, relative to the plan's, in descending order.
 _NOISES = tuple(math.exp(0.02 * k) for k in range(100, -76, -1))
@@ -26,7 +26,7 @@ _NOISES = tuple(math.exp(0.02 * k) for k in range(100, -76, -1))
 
 @dataclass(frozen=True)
 class LowerBound:
-    """Lower bound on epsilon proved by outputs; a bound of 0 does not prove privacy.
+    """Lower bound on epsilon, proved by outputs; a bound of 0 does not prove privacy.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class LowerBound:
         validate.one_of(get_args(Assumption), assume=self.assume)
 
     def contradicts(self, guarantee: Guarantee) -> bool:
-        """Return whether the bound refutes a guarantee, at the confidence.
+        """Return whether the bound refutes a guarantee, at the bound's confidence.
 
         ValueError is raised if the two cannot be compared: the guarantee is not an upper bound, or
         has another adjacency or a larger delta. A bound that assumes a Gaussian may refute a true
@@ -132,7 +132,7 @@ def error_limits(
 
 
 def _strength(bound: LowerBound, *counts: int) -> float:
-    """Return a bound on epsilon, or on mu of a Gaussian, from the counts of `error_limits`."""
+    """Return a lower bound on epsilon, or on a Gaussian's mu, from counts as in `error_limits`."""
     fpr, fnr = error_limits(*counts, confidence=bound.confidence)
     if bound.assume == "any":
         return theorems.audit_epsilon(
@@ -144,7 +144,7 @@ def _strength(bound: LowerBound, *counts: int) -> float:
 
 
 def _of(bound: LowerBound, strength: float) -> LowerBound:
-    """Return the bound with epsilon = `strength`, or with that of a Gaussian of mu = `strength`."""
+    """Return the bound with epsilon = `strength`, or a Gaussian's epsilon for mu = `strength`."""
     if bound.assume == "gaussian":
         validate.probability(delta=bound.delta)
         gaussian = Gaussian(1 / max(strength, 1e-9))
@@ -160,7 +160,7 @@ def two_worlds(
     planned: int,
     confidence: float = 0.95,
 ) -> LowerBound:
-    """Return a bound from counts at several planned looks, by the whole trade-off curve of a plan.
+    """Return a bound from counts at several planned looks, by a plan's whole trade-off curve.
 
     The program is assumed to be the plan with an unknown noise multiplier. The bound is the
     epsilon of the smallest multiplier tried whose trade-off curve the counts of some look refute;
@@ -247,7 +247,7 @@ def from_scores(
         return positives, runs[0].size, alarms, runs[1].size
 
     def worth(threshold: float) -> tuple[float, float]:
-        """Return the strength that the first halves prove, then minus their error rates."""
+        """Return the strength that the first halves prove, and minus their summed error rates."""
         found, n, alarms, m = first = counts(tried, threshold)
         return _strength(bound, *first), -(alarms / m + (n - found) / n)
 
@@ -266,7 +266,7 @@ def from_guesses(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return the bound from guesses about canaries, each included by its own fair coin.
+    """Return the bound from guesses about canaries, each included by an independent fair coin.
 
     Canaries of one run may affect each other; those of several runs count together. The number of
     guesses must be fixed before the outputs are seen, as `one_run` does. The theorem is that of
@@ -291,7 +291,7 @@ def from_guesses(
 
 
 def _proved(bound: LowerBound, canaries: int, looks: list[tuple[float, int, int]]) -> LowerBound:
-    """Return the largest bound over looks (share of the error level, guesses, correct guesses)."""
+    """Return the largest bound over `looks`: (share of the error level, guesses, correct)."""
     dp = partial(theorems.least_of_dp, delta=bound.delta)
     curve = dp if bound.assume == "any" else theorems.least_of_gaussian
     proofs = [
@@ -341,7 +341,7 @@ def one_run(
         raise ValueError(f"Expected as many scores as included, got {x.size} and {bits.size}.")
     bound = LowerBound(0.0, delta, "one_run", confidence, adjacency, assume)
     plan = [(1.0, *guesses)] if guesses else _planned(len(x), bound.delta, 1 - bound.confidence)
-    # Among equal scores, included canaries come first, so that the fewest guesses are right.
+    # Put included canaries first among equal scores, so that the fewest guesses are right.
     ordered = bits[np.lexsort((~bits, x))]
     looks = []
     for share, highest, lowest in plan:
@@ -355,7 +355,7 @@ def _planned(canaries: int, delta: float, level: float) -> list[tuple[float, int
     """Return (share of the error level, highest, lowest) for each default pair of guesses."""
     if canaries < 2:
         raise ValueError(f"Expected 2 canaries or more, got {canaries}: one guess proves nothing.")
-    # n / 2 less 1.5 standard deviations: both groups are seldom smaller than this.
+    # n / 2 minus 1.5 standard deviations; a smaller group is rare.
     most = max(1.0, canaries / 2 - 0.75 * canaries**0.5)
     few = 1.25 * math.sqrt(-canaries * math.log(level)) + 2.5 * canaries * delta / level
     sizes = np.unique(np.geomspace(min(max(few, 1.0), most), most, 3).astype(int)).tolist()

@@ -1,4 +1,4 @@
-"""Audit runs of any training function: random canaries, and their scores."""
+"""Audit runs of any training function, with random canaries and their scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Observations:
         adjacency: Adjacency = "add_remove",
         assume: Assumption = "any",
     ) -> LowerBound:
-        """Return the bound by `from_scores` for one canary per run, else by `one_run` on all.
+        """Return the bound by `from_scores` if runs have one canary each, else by `one_run`.
 
         Fix canaries, runs and `guesses` (which select `one_run`) beforehand: adding runs until the
         bound is positive voids the confidence. Parameters are those of `one_run`.

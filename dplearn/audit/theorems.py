@@ -7,14 +7,14 @@ from scipy.special import betaincinv, ndtr, ndtri
 
 from dplearn.core import validate
 
-# From P(E) to the least Q(E) of neighbours with trade-off curve f: f^-1(1 - P(E)).
+# Maps P(E) to the least Q(E) of neighbours with trade-off curve f, f^-1(1 - P(E)).
 Least = Callable[[float], float]
 
 
 def audit_epsilon(
     *, false_positive_rate: float, false_negative_rate: float, delta: float = 0.0
 ) -> float:
-    """Return the least epsilon allowing these rates; Kairouz, Oh & Viswanath (2015), Thm. 2.1."""
+    """Return the least epsilon that allows these rates (Kairouz, Oh & Viswanath 2015, Thm. 2.1)."""
     rates = (false_positive_rate, false_negative_rate), (false_negative_rate, false_positive_rate)
     ratios = ((1 - delta - a, b) for a, b in rates if 1 - delta - a > 0)
     return max([0.0, *(math.log(a / b) if b > 0 else math.inf for a, b in ratios)])
@@ -53,7 +53,7 @@ def allows_guesses(
     validate.integer(minimum=1, maximum=canaries, guesses=guesses)
     validate.integer(minimum=0, maximum=guesses, correct=correct)
     right, wrong = chance * correct / canaries, chance * (guesses - correct) / canaries
-    # Slack for rounding, in favour of the audited program.
+    # Allow for rounding, in favour of the audited program.
     limit = guesses / canaries * (1 + 1e-12)
     for i in range(correct - 1, -1, -1):
         more = least(right) - wrong
@@ -64,7 +64,7 @@ def allows_guesses(
 
 
 def largest_refuted(refutes: Callable[[float], bool]) -> float:
-    """Return the largest refuted strength, such as an epsilon, by bisection; 0 if none is."""
+    """Return the largest refuted strength (such as an epsilon) by bisection; 0 if none."""
     low, high = 0.0, 1.0
     if not refutes(low):
         return 0.0
@@ -79,7 +79,7 @@ def largest_refuted(refutes: Callable[[float], bool]) -> float:
 def refuted_by_guesses(
     curve: Callable[[float], Least], *, canaries: int, guesses: int, correct: int, chance: float
 ) -> float:
-    """Return the largest strength whose curve does not allow the right guesses; 0 if none."""
+    """Return the largest strength whose curve does not allow `correct` right guesses, or 0."""
 
     def refutes(strength: float) -> bool:
         return not allows_guesses(

@@ -1,4 +1,4 @@
-"""Certificates, each an epsilon with a proof that a program checks; needs python-flint.
+"""Certificates: bounds on epsilon with machine-checked proofs; needs python-flint.
 
 `certify` computes the numbers of a proof by the engine; `check` verifies them without the engine.
 """

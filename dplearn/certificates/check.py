@@ -38,9 +38,9 @@ from typing import Any
 
 from flint import acb, acb_mat, arb, ctx
 
-# Limits on nodes in x, and on products of nodes in both directions, times bits: about 10 s each.
+# Limits on bits * (nodes in x) and bits * (nodes in x) * (nodes in t): about 10 s each.
 FORMAT, _MOST_NODES, _MOST_WORK = "dplearn certificate 1", 2**22, 2**34
-# Printable ASCII without [ and \: no lists and no escaped characters.
+# Printable ASCII without [ and \, so no lists and no escaped characters.
 _TEXT = re.compile(r"[\s!-Z\]-~]{1,9999}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?(e[-+]?[0-9]{1,3})?")
 _KEYS = {"format", "run", "lower", "upper", "lower side", "bits", "proofs", "made with"}
@@ -51,7 +51,7 @@ _RUNS = {
 
 
 class NotProvedError(Exception):
-    """Error of a certificate whose numbers do not prove its claim."""
+    """Error raised if a certificate's numbers do not prove its claim."""
 
 
 def check(text: str) -> str:
@@ -99,13 +99,13 @@ def _check(certificate: Mapping[str, Any]) -> str:
 
 
 class SampledRun:
-    """Composition of a sampled Gaussian in one order of the neighbours."""
+    """Composition of a sampled Gaussian in one direction, such as "remove"."""
 
     def __init__(self, run: Mapping[str, Any], side: str, proof: Mapping[str, Any]) -> None:
         self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])
         _require(self.sigma > 0 and 0 < self.q < 1, "noise_multiplier or sample_rate")
         self.steps, self.side, self.proof = run["steps"], side, proof
-        self.moments: list[acb] = []  # shared by both ends
+        self.moments: list[acb] = []  # shared by both ends of the bracket
 
     def delta(self, epsilon: arb) -> tuple[arb, arb]:
         """Return lower and upper bounds on delta_T."""
@@ -164,13 +164,13 @@ class SampledRun:
         return sum(sizes, beyond + error * self._moment(tilt))
 
     def _room(self, tilt: arb) -> arb:
-        """Return a shift of phi that needs few nodes; every shift is sound."""
+        """Return a shift of phi that needs few nodes; every shift gives a valid bound."""
         most = min(1.5, 1.5 / float(self.sigma))
         most = most if self.side == "remove" else min(most, 3 / math.sqrt(1 + float(tilt)))
         return arb(most)
 
     def _line(self, tilt: arb, phi: arb, room: arb) -> tuple[list[acb], list[acb], arb, arb]:
-        """Return L (or log f) and weights e^{lambda L} P at nodes, the sum beyond and error / M."""
+        """Return nodes' L (or log f) and weights e^{lambda L} P, the sum beyond them, error / M."""
         sigma, replaced, s = self.sigma, self.side == "replace", 1 + tilt
         s = -tilt if self.side == "add" else s
         up, down, digits = max(s, arb(0)), max(-s, arb(0)) * self.q, math.log(2) * ctx.prec
@@ -206,7 +206,7 @@ class SampledRun:
 
 
 def _number(text: object) -> arb:
-    """Return an enclosure of the decimal number in `text`, not its nearest double."""
+    """Return an enclosure of the decimal number in `text`, not of the nearest double."""
     if isinstance(text, str) and _NUMBER.fullmatch(text):
         return arb(text)
     raise NotProvedError(f"not proved: {text!a:.50} is no decimal number")

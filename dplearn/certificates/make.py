@@ -1,4 +1,4 @@
-"""Certificates, whose numbers the contour engine computes."""
+"""Construction of certificates from numbers that the contour engine computes."""
 
 import json
 import math
@@ -16,8 +16,8 @@ from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 
-# Relative widenings of the bracket, tried in turn until it is proved. Aliases and truncation may
-# reach _SHARE times the widening, relative to delta.
+# Relative widenings of the bracket, to try in turn until a proof succeeds. Aliases and truncation
+# may reach _SHARE times the widening, relative to delta.
 _ROOM, _SHARE = (1e-9, 1e-7, 1e-5, 1e-3), 1e-2
 # Maximum number of nodes, divided by 2 pi.
 _LONGEST = 8e5
@@ -87,7 +87,7 @@ def _run(mechanism: Mechanism) -> dict[str, Any]:
 def _proofs(
     mechanism: Mechanism, stated: dict[str, Any], tau: float
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return proofs of both ends, their precision, and sides for the lower end, best first."""
+    """Return the directions' proofs and precision, and their order for the lower end."""
     proofs, bits, attained, run = {}, 128, {}, stated["run"]
     log_delta, upper = math.log(float(run["delta"])), float(stated["upper"])
     steps = np.array([float(run["steps"])])
@@ -110,7 +110,7 @@ def _proofs(
 def _contour(
     table: Table, row: NDArray, epsilon: float, log_delta: float, log_tau: float
 ) -> tuple[dict[str, Any], float]:
-    """Return line, nodes and bounds of a sum near delta, and the log of its precision."""
+    """Return a proof by a sum near delta (line, nodes, bounds), and log of its precision."""
     at, target = np.array([epsilon]), np.array([log_delta])
     need, at_zero = table.needs(row, at, target, log_tau)
     _, freedom, longer = TRIES[1]

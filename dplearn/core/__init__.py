@@ -1,1 +1,1 @@
-"""Guarantees, checks of arguments, registries, logarithms and root finding."""
+"""Guarantees, argument checks, registries, log-space arithmetic and root finding."""

@@ -1,4 +1,4 @@
-"""Tables as HTML and LaTeX, values as JSON, a line of progress, and a read-only dict."""
+"""Output as HTML, LaTeX and JSON, a progress line, and a read-only dict."""
 
 import html
 import json
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-_PAUSE = 0.2  # seconds between two updates of a line of progress
+_PAUSE = 0.2  # seconds between two updates of a progress line
 _SIGNS = {"epsilon": "ε", "delta": "δ", "<=": "≤", ">=": "≥"}
 _TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -31,7 +31,7 @@ dt {{ font-weight: bold; margin-top: .4em }} dd {{ margin: 0; overflow-wrap: any
 
 
 def in_signs(words: str) -> str:
-    """Replace epsilon, delta, <= and >= in a text by mathematical signs."""
+    """Replace epsilon, delta, <= and >= by their mathematical symbols."""
     for name, sign in _SIGNS.items():
         words = words.replace(name, sign)
     return words
@@ -53,7 +53,7 @@ def print_json(rows: Iterable[dict[str, Any]]) -> None:
 
 
 def in_latex(text: str) -> str:
-    """Return a text as LaTeX, with names of signs replaced by the signs."""
+    """Return a text escaped for LaTeX, with the symbols of `in_signs`."""
     return in_signs(text).translate(str.maketrans(_TEX))
 
 
@@ -88,13 +88,13 @@ class Shown:
 
 
 class ProgressLine:
-    """A line on the error stream, overwritten at most five times a second, if `shown`."""
+    """Progress line on the error stream, updated at most five times a second, if `shown`."""
 
     def __init__(self, shown: bool) -> None:
         self._shown, self._due = shown, 0.0
 
     def show(self, text: Callable[[], str], *, last: bool) -> None:
-        """Overwrite the line if an update is due; always write and end the last one."""
+        """Overwrite the line if an update is due; if `last`, always write and end it."""
         if self._shown and (last or time.monotonic() >= self._due):
             self._due = time.monotonic() + _PAUSE
             end = "\n" if last else ""

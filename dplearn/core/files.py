@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def write_whole(path: str | os.PathLike, content: bytes) -> None:
-    """Replace the file at `path` atomically: an error leaves the old or the new content."""
+    """Replace the file at `path` atomically; after an error it has the old or the new content."""
     path = Path(path)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.writing-")
     try:
@@ -32,7 +32,7 @@ def write_whole(path: str | os.PathLike, content: bytes) -> None:
 
 @contextmanager
 def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
-    """Hold a lock file beside `path`; raise TimeoutError after waiting for it too long."""
+    """Hold a lock file beside `path`; raise TimeoutError after waiting `seconds` for it."""
     lock, end = Path(f"{path}.lock"), time.monotonic() + seconds
     while True:
         try:

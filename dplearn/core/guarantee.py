@@ -36,7 +36,7 @@ class Reference:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """Epsilon at one delta, and what the number means: its kind, method and assumptions.
+    """Epsilon at one delta, with its kind, method and assumptions.
 
     Parameters
     ----------

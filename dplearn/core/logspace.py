@@ -51,7 +51,7 @@ def log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
     """Return log((1+x)^a - 1 - a x) with 1 + x = e^{log_f}; row i has a = order[i]."""
     power, more = order * log_f, order - 1
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        # (1+x)((1+x)^{a-1} - 1) - (a-1)x, whose terms are both small near order 1.
+        # Use (1+x)((1+x)^{a-1} - 1) - (a-1)x: both terms are small near order 1.
         plain = np.log(np.exp(log_f) * np.expm1(np.minimum(more * log_f, 600.0)) - more * x)
         # For a huge power replace x by 1 + x; for a tiny x use the series.
         huge = power + np.log1p(-order * np.exp(-(order - 1) * log_f))

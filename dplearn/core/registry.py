@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Registry(dict[str, Any]):
-    """Concrete subclasses of `base` in the modules of a package, by their `name`.
+    """Dict from `name` to each concrete subclass of `base` in the modules of a package.
 
     Modules are found by listing the package; names that begin with an underscore are skipped.
     """

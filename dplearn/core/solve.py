@@ -15,13 +15,13 @@ Snap = Callable[[float, float, float], float]
 def first_true(
     holds: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
 ) -> NDArray:
-    """Return points where `holds` is true, just above its switch from False, elementwise.
+    """Return points just above the switch of `holds` from False to True, elementwise.
 
     `holds` takes and returns arrays shaped like `upper`, is monotone in each element and true
     at `upper`. A point is within `rtol` relative or 1e-300 absolute of the switch; it is `lower`
     where `holds(lower)` is true.
     """
-    # Interpolation between the values 1 and -1 is bisection.
+    # With the values 1 and -1, interpolation becomes bisection.
     step = lambda x: np.where(holds(x), -1.0, 1.0)
     return decreasing_root(step, lower=lower, upper=upper, rtol=rtol)
 
@@ -52,7 +52,7 @@ def decreasing_root(
         towards = np.sign(middle - falsi)
         nudge = np.maximum(0.2 * half * half / np.maximum(np.abs(b), 1e-300), 0.25 * tolerance)
         inner = np.where(nudge <= np.abs(middle - falsi), falsi + towards * nudge, middle)
-        # The bracket is at most as wide as bisection's one step earlier.
+        # Keep the bracket at most twice as wide as bisection's.
         room = np.maximum(width * 0.5**candidate - half, 0.0)
         x = np.where(np.abs(inner - middle) <= room, inner, middle - towards * room)
         x = np.where(open_, np.clip(x, a, b), b)
@@ -65,12 +65,12 @@ def decreasing_root(
 
 @dataclass(frozen=True)
 class Crossing:
-    """Bracket of the root of a decreasing value, with estimates of root and slope."""
+    """Bracket of a decreasing function's root, with estimates of root and slope."""
 
     x: float  # the smallest evaluated point with a value <= 0, or inf
     below: float  # the largest evaluated point with a value > 0, or -inf
     root: float  # estimate of the root between `below` and `x`
-    slope: float  # of the value at the estimate, or nan
+    slope: float  # slope of the value at the estimate, or nan
 
 
 def crossing(
@@ -112,7 +112,7 @@ def crossing(
         elif misses > 1 or not a < root < b:
             x, misses = 0.5 * (a + b), 0
         else:
-            # Step past the root from the nearer end, by at least the tolerance.
+            # Step from the nearer end past the root, by about the tolerance or more.
             middle, nudge = 0.5 * (a + b), max(0.4 * close, 2 * error)
             if root - a < b - root:
                 x = min(max(root + nudge, a + 0.99 * close), middle)
@@ -121,7 +121,7 @@ def crossing(
         x = snap(min(max(x, lower), upper), a, b)
         if x in (a, b):
             break
-    # Without a predicted root at least one end is finite.
+    # If the predicted root is not inside, use an end; at least one end is finite.
     inside = a < root < b
     return Crossing(b, a, root if inside else b if b < math.inf else a, slope)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# Names that papers and other libraries give our parameters.
+# Names of our parameters in papers and other libraries.
 _SYNONYMS = {
     "noise_multiplier": ("sigma", "std", "stddev", "standard_deviation", "scale", "noise_std", "z"),
     "sample_rate": ("q", "sampling_prob", "sampling_probability", "sampling_rate", "gamma"),
@@ -67,7 +67,7 @@ def between(lower: float, upper: float, **values: float) -> None:
 
 
 def scale(*, zero: bool = False, **values: float) -> None:
-    """Raise unless every value lies in [1e-50, 1e50], or is 0 if `zero` allows it."""
+    """Raise unless every value lies in [1e-50, 1e50]; if `zero`, a value may also be 0."""
     expected = ("0 or " if zero else "") + "in [1e-50, 1e50]"
     _numbers(values, expected, lambda x: 1e-50 <= x <= 1e50 or (zero and x == 0))
 
@@ -97,7 +97,7 @@ def one_of(choices: Collection[str], **values: str) -> None:
 
 
 def unsupported(what: str, why: str) -> NotImplementedError:
-    """Return a NotImplementedError for a combination that no theorem here covers."""
+    """Return a NotImplementedError for a combination that no theorem covers."""
     return NotImplementedError(f"{what} is not supported: {why}")
 
 
@@ -118,7 +118,7 @@ class NamesParameters(ABCMeta):
 
 
 def names_parameters(function: Callable[P, R]) -> Callable[P, R]:
-    """Make the TypeError of a function for an unknown keyword suggest a parameter."""
+    """Wrap a function so that its TypeError for an unknown keyword suggests a parameter."""
 
     @wraps(function)
     def checked(*args: P.args, **keywords: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""Hand-crafted features, which beat learned ones where records are few and noise is large."""
+"""Hand-crafted features, which beat learned features if records are few and noise is large."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,13 +51,13 @@ def oriented_gradients(images: ArrayLike) -> NDArray[np.float32]:
     for start in range(0, len(images), _AT_ONCE):
         part = images[start : start + _AT_ONCE]
         n, height, width = part.shape
-        # The gradient at every pixel is x + iy; images are padded with their edge pixels.
+        # Each pixel's gradient is a complex x + iy; images are padded with their edge pixels.
         wide = np.pad(part, ((0, 0), (1, 1), (1, 1)), mode="edge")
         x, y = wide[:, 1:-1, 2:] - wide[:, 1:-1, :-2], wide[:, 2:, 1:-1] - wide[:, :-2, 1:-1]
         slopes = x + 1j * y
         turns = np.angle(slopes) * (orientations / (2 * np.pi))
         lengths, lower = np.abs(slopes), np.floor(turns)
-        # Index of each pixel's cell, counted through all images.
+        # Index of each pixel's cell, numbered through all images.
         row, column = np.arange(height) * cells // height, np.arange(width) * cells // width
         cell = np.arange(n)[:, None, None] * cells**2 + row[:, None] * cells + column
         total = np.zeros(n * cells**2 * orientations)

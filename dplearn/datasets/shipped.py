@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dplearn.core import validate
 
-# Inside the package in an installed wheel, beside it in a checkout of the project.
+# An installed wheel has the data inside the package, a checkout has them beside it.
 _FOLDERS = (Path(__file__).parents[1] / "data", Path(__file__).parents[2] / "data")
 
 
@@ -37,7 +37,7 @@ def labelled(pixels: NDArray, labels: NDArray, *, largest: int = 255) -> Labelle
 def split(
     records: Labelled, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
 ) -> tuple[Labelled, Labelled, Labelled]:
-    """Return the training, validation and test part of a public partition.
+    """Return the training, validation and test parts of a public partition.
 
     The partition depends on the number of records and the seed alone.
 
@@ -125,7 +125,7 @@ def digits() -> Labelled:
 
 
 class School(NamedTuple):
-    """Synthetic school with a row per pupil: attributes, and the digit that each wrote.
+    """Synthetic school with a row per pupil: attributes, and the digit the pupil wrote.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class School(NamedTuple):
 
     @property
     def anna(self) -> int:
-        """Row of Anna, who is nine years old and from Oak; her five looks like a nine."""
+        """Row of Anna, a nine-year-old pupil from Oak whose written five looks like a nine."""
         return 341
 
 

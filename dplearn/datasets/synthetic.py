@@ -62,20 +62,20 @@ def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
 
 
 def _block(seed: int, number: int) -> NDArray:
-    """Return block `number` of `BLOCK` images, drawn from a random stream of its own."""
+    """Return block `number` of `BLOCK` images, drawn from its own random stream."""
     rng = np.random.default_rng([seed, number])
     labels = rng.permuted(np.tile(np.arange(10), (BLOCK // 10, 1)), axis=1).ravel()
     shapes = glyphs()
-    # The shares of a digit's glyphs add up to 1, so its glyphs divide [d, d + 1). Steps of a
-    # millionth are far larger than the rounding errors of the ends.
+    # The shares of digit d's glyphs add up to 1, so they divide [d, d + 1). Draw in steps of a
+    # millionth, which are far larger than the rounding errors of the ends.
     drawn = labels + rng.integers(10**6, size=BLOCK) / 1e6
     way = np.searchsorted(np.cumsum(shapes.share) - 1e-9, drawn, side="right")
     points = shapes.points[way]
     places = shapes.curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
-    for _ in range(3):  # bend the plane by waves
+    for _ in range(3):  # bend the plane by three waves
         wave, phase = _spread(rng, 3.5, 2, 1), 2 * np.pi * rng.random((BLOCK, 1, 1))
         places = places + _spread(rng, 0.045, 1, 2) * np.sin(places @ wave + phase)
-    # Scale the width, turn, and slant to the right.
+    # Scale the width, rotate, and slant to the right.
     turn, slant = _spread(rng, 0.11), 0.12 + _spread(rng, 0.25)
     width, cos, sin = 0.8 * np.exp(_spread(rng, 0.17)), np.cos(turn), np.sin(turn)
     plane = np.array([[width * cos, width * sin], [-slant * cos - sin, cos - slant * sin]])
@@ -116,7 +116,7 @@ def glyphs() -> Glyphs:
         lengths = [np.linalg.norm(np.diff(stroke, axis=0), axis=1).sum() for stroke in strokes]
         ends = np.rint(np.cumsum([0, *lengths]) / sum(lengths) * (SEGMENTS + 1)).astype(int)
         for stroke, start, end in zip(strokes, ends, ends[1:], strict=False):
-            # Column j: the Catmull-Rom curve through knot j alone, its end slopes one-sided.
+            # Column j: Catmull-Rom curve of 1 at knot j, 0 at others, with one-sided end slopes.
             alone = np.eye(len(stroke))
             line = CubicHermiteSpline(np.arange(len(stroke)), alone, np.gradient(alone, axis=0))
             weights = line(np.linspace(0, len(stroke) - 1, end - start))
@@ -127,12 +127,12 @@ def glyphs() -> Glyphs:
 
 
 def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
-    """Return centred uniform numbers, without outliers that would make a digit illegible."""
+    """Return centred uniform numbers, which have no outliers that make a digit illegible."""
     return rng.uniform(-1, 1, (BLOCK, *shape)) * deviation * np.sqrt(3)
 
 
 def _inked(places: NDArray, drawn: NDArray, rng: np.random.Generator) -> NDArray:
-    """Return ink in [0, 1], shape (BLOCK, SIDE, SIDE), its centre of mass near the middle."""
+    """Return ink in [0, 1], shape (BLOCK, SIDE, SIDE), with its centre of mass near the middle."""
     middles = (places[:, 1:] + places[:, :-1]) / 2
     lengths = np.linalg.norm(np.diff(places, axis=1), axis=2) * drawn
     zoom = (18 + _spread(rng, 1.2)) / np.ptp(places, axis=1).max(axis=1)

@@ -29,7 +29,7 @@ from dplearn.core import validate
 from dplearn.core.logspace import log1mexp, log_expm1
 from dplearn.core.solve import decreasing_root, maximise
 
-# Delta at this epsilon counts as the probability of infinite losses.
+# Take delta at this epsilon for the probability of infinite losses.
 FAR = 1e9
 
 # Gauss-Kronrod nodes on [-1, 1], 7 and 15 points (Piessens et al. 1983).
@@ -46,7 +46,7 @@ _K15 = np.array(
      0.204432940075298892414161999234649, 0.209482141084727828012999174891714]
 )  # fmt: skip
 _X, _WK = np.concatenate([-_NODES, _NODES[-2::-1]]), np.concatenate([_K15, _K15[-2::-1]])
-# Every second node of the 15 is one of the 7.
+# Every second of the 15 nodes is one of the 7 nodes.
 _WG = np.insert(np.polynomial.legendre.leggauss(7)[1], range(8), 0.0)
 
 # A function from epsilons >= 0 to logarithms, of the same shape.
@@ -55,7 +55,7 @@ Curve = Callable[[NDArray], NDArray]
 _RTOL, _ROUNDS = 1e-10, 80
 _MOST_PANELS, _MOST_KINKS = 20_000, 2000
 _EDGES = np.concatenate([[0.0], np.geomspace(1e-12, FAR, 211)])
-# Grid of epsilons on which a root is bracketed.
+# Grid of epsilons that brackets a root.
 _GRID = np.append(0.0, np.geomspace(1e-6, FAR, 128))
 
 
@@ -95,7 +95,7 @@ class Profile:
 
     @property
     def has_tails(self) -> bool:
-        """Whether the profile has the tails of both (P, Q) and (Q, P)."""
+        """Whether tail probabilities are known for both (P, Q) and (Q, P)."""
         return self.log_tail_of is not None and self._tail_backward is not None
 
     @classmethod
@@ -142,7 +142,7 @@ class Profile:
         delta = np.asarray(delta, dtype=float)
         if not np.all((delta >= 0) & (delta <= 1)):
             raise ValueError(f"Expected delta in [0, 1], got delta={delta!r}.")
-        # For delta = 0 use a finite target below every finite log delta.
+        # For delta = 0 search for a finite target below every finite log delta.
         with np.errstate(divide="ignore"):
             target = np.maximum(np.log(delta), -1e300)
         holds = self.log_delta_of(_GRID) <= target[..., None]
@@ -236,7 +236,7 @@ def _mixed(base: Profile, weight: float) -> Profile:
         return log_w + base.log_delta_of(ahead(epsilon))
 
     def log_tail(epsilon: NDArray) -> NDArray:
-        # The second distribution Q is unchanged.
+        # Q, the second distribution, stays the same.
         return base.log_tail_of(ahead(epsilon))  # type: ignore[misc]
 
     def behind(epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -311,13 +311,13 @@ def _log_renyi_integrals(
         kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
         forward, backward = _chords(forward, kinks), _chords(backward, kinks)
     result = np.full(orders.shape, np.inf)
-    # Infinite losses of positive probability, delta(inf) > 0: every order >= 1 diverges.
+    # If delta(inf) > 0, infinite losses have positive probability: every order >= 1 diverges.
     at_far, beyond = forward(np.array([FAR, 2 * FAR]))
     finite = (orders < 1) | np.isneginf(beyond) | (beyond < at_far)
     if np.any(finite):
         edges = np.unique(np.concatenate([_EDGES, kinks]))
         total = _refined(forward, backward, orders[finite, None, None], edges)
-        # Heavy tail: the integrand at FAR is not negligible, so the integral diverges.
+        # If the integrand at FAR is not negligible, the tail is heavy and the integral diverges.
         far = (orders[finite] - 1) * FAR + at_far
         result[finite] = np.where(far > total - 45, np.inf, total)
     return result
@@ -338,7 +338,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
         y = np.exp(log_y - top[:, None, None])
         fine, coarse = y @ _WK, y @ _WG
         scale = np.exp(total - top) + np.sum(fine, axis=1)
-        # Rounding of a log is relative to its size |top|, so scale the tolerance by |top|.
+        # The rounding error of a log grows with its size |top|, so scale the tolerance by |top|.
         allowed = _RTOL * np.maximum(1.0, np.abs(top)) * scale / max(lower.size, 64)
         bad = np.any(np.abs(fine - coarse) > allowed[:, None], axis=0)
         with np.errstate(divide="ignore"):
@@ -357,7 +357,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
-    """Return the log of delta's chords between nodes: upper bounds, as delta is convex."""
+    """Return log of delta's chords between nodes, upper bounds because delta is convex."""
     values = log_delta(nodes)
 
     def above(x: NDArray) -> NDArray:

@@ -1,4 +1,4 @@
-r"""Integer noise that clients add themselves, so that the server never sees an exact sum.
+r"""Integer noise that clients add to their updates, so that the server sees no exact sum.
 
 A client clips its update to the norm C, scales it by `scale`, rounds it at random to integers of
 norm at most `sensitivity`, and adds a discrete Gaussian; secure aggregation adds up the results.
@@ -55,7 +55,7 @@ class DistributedNoise:
 
     @property
     def sensitivity(self) -> float:
-        r"""Largest norm of a rounded update; a client rounds again until the norm is at most this.
+        r"""Largest norm of a rounded update; clients round again if an update's norm exceeds it.
 
         Rounding adds at most :math:`\sqrt d`, and exceeds the second bound with probability at
         most :math:`e^{-1/2}` (Kairouz, Liu & Steinke 2021: conditional rounding).
@@ -65,12 +65,12 @@ class DistributedNoise:
 
     @property
     def variance(self) -> Fraction:
-        """The sigma^2 of one client's noise, rounded up to a multiple of 1/1024."""
+        """Variance sigma^2 of one client's noise, rounded up to a multiple of 1/1024."""
         one = (self.noise_multiplier * self.sensitivity) ** 2 / self.clients
         return Fraction(math.ceil(one * 1024), 1024)
 
     def guarantee(self, *, delta: float, rounds: int = 1) -> Guarantee:
-        """Return the guarantee of a user who takes part in every round, an upper bound."""
+        """Return an upper bound on the epsilon of a user who takes part in every round."""
         validate.probability(delta=delta)
         validate.integer(minimum=0, rounds=rounds)
         sigma, shift = math.sqrt(self.variance), self.sensitivity
@@ -85,7 +85,7 @@ class DistributedNoise:
         return UserGuarantee.of(stated, _SENDS, _PRESENT)
 
     def deviations(self) -> dict[str, float]:
-        r"""Return the noise deviation per coordinate of the sum, by where noise is added.
+        r"""Return the noise's standard deviation per coordinate of the sum, by where it is added.
 
         All three have one guarantee per user: a trusted server adds zC once (central), clients
         that trust no server add zC each, :math:`zC\sqrt n` in all (local), and clients whose sum
@@ -128,7 +128,7 @@ def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1)
     alone = shift**2 / (2 * sigma**2)
     if sigma < 0.5:
         return alone
-    # tau of G-J3, the distance of the sum's log masses from those of one discrete Gaussian.
+    # tau of G-J3: how far the sum's log masses are from those of one discrete Gaussian.
     k = np.arange(1, clients)
     tau = 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
     return min(alone, (shift / (math.sqrt(clients) * sigma) + tau * math.sqrt(dimension)) ** 2 / 2)

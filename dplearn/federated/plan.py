@@ -1,4 +1,4 @@
-"""Public plans of federated runs, whose unit of privacy is one user."""
+"""Public plans of federated runs, in which the unit of privacy is one user."""
 
 import dataclasses
 import math
@@ -19,24 +19,24 @@ from dplearn.mechanisms.gaussian import gaussian_log_delta
 from dplearn.mechanisms.sampling_scheme import Sampling
 from dplearn.run import DPSGD, Plan
 
-# Divisor of a weighted sum: a number fixed before the run, or the weight of the users present.
+# Divisor of a weighted sum: a number fixed before the run, or the total weight of present users.
 Divisor = Literal["public", "present"]
 
-_MOST_RECORDS = 1000  # most records of one user under sampling: each adds a term to the loss
+_MOST_RECORDS = 1000  # maximum records per user under sampling: each adds a term to the loss
 _ONE_UPDATE = "all records of a user, and all local steps on them, make one clipped update a round"
 _EQUAL = "updates are added up unweighted and divided by a public number"
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserGuarantee(Guarantee):
-    """Guarantee whose neighbours differ in one user and all of that user's data.
+    """Guarantee for neighbours that differ in one user and all of that user's data.
 
     Its parameters are fields of `Guarantee`.
     """
 
     @classmethod
     def of(cls, stated: Guarantee, *assumptions: str) -> Self:
-        """Return the same guarantee for users, with further assumptions."""
+        """Return a guarantee as one about users, with further assumptions."""
         return cls(**vars(stated) | {"assumptions": (*stated.assumptions, *assumptions)})
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class UserGuarantee(Guarantee):
 
 @dataclass(frozen=True, kw_only=True)
 class FederatedPlan(Plan):
-    """Public plan of a federated run: its guarantee is per user, whatever a user does locally.
+    """Public plan of a federated run; its guarantee is per user, for any local training.
 
     In each round the users present train on their own records and send the change of the model,
     clipped to `max_update_norm`; noise of `noise_multiplier` such norms is added to the sum.
@@ -123,7 +123,7 @@ class FederatedPlan(Plan):
         return UserGuarantee.of(stated, _ONE_UPDATE, _EQUAL)
 
     def weighted(self, weights: ArrayLike, *, divisor: Divisor) -> Self:
-        r"""Return the plan that holds if updates are *averaged by weight*, with noise zC/K.
+        r"""Return the plan for updates *averaged by weight*, with noise zC/K.
 
         Neighbours differ in one of K users, and w is the largest share of the total weight. With a
         ``"public"`` `divisor`, fixed before the run, a user changes the mean by up to :math:`wC`.
@@ -166,7 +166,7 @@ class FederatedPlan(Plan):
 
 @dataclass(frozen=True)
 class _Several(Mechanism):
-    r"""Noisy sum that contains at least one of a user's m records, each sampled independently.
+    r"""Noisy sum, given that it contains one or more of a user's m independently sampled records.
 
     It is :math:`\sum_k c_k N(k, \sigma^2)` against :math:`N(0, \sigma^2)`, with :math:`c_k` the
     probability of k records. With :math:`\ell_k(x) = kx/\sigma^2 - k^2/2\sigma^2` its loss
@@ -202,8 +202,8 @@ class _Several(Mechanism):
         each = Profile(lambda epsilon: gaussian_log_delta(epsilon, apart))
 
         def at(loss: NDArray) -> tuple[NDArray, NDArray]:
-            """Return x / sigma where the loss equals `loss`, and its terms along a last axis."""
-            # Newton's method starts where one term alone equals the loss; x decreases by convexity.
+            """Return the x / sigma where the loss is `loss`, and all ell_k(x) along a last axis."""
+            # Start Newton's method where one term alone equals the loss; by convexity x decreases.
             x = np.min((loss[..., None] - chance) / apart + apart / 2, axis=-1)
             for _ in range(60):
                 parts = np.exp(chance - loss[..., None] + apart * (x[..., None] - apart / 2))
@@ -235,7 +235,7 @@ class _Several(Mechanism):
 
 
 def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
-    r"""Return the guarantee of a user with at most `records` records in a run that samples records.
+    r"""Return the guarantee of a user with at most `records` records, in a run of record sampling.
 
     Records are sampled independently, so a binomial number of them moves the sum, by at most one
     norm each; without sampling, all do. Equal gradients of full norm leak most, and their pair is
@@ -271,7 +271,7 @@ def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
             f"a user with several records under sampling={plan.sampling!r}",
             "records of one user are not drawn independently",
         )
-    _ = plan.mechanism  # refuses a rate below 1 without sampling
+    _ = plan.mechanism  # raises for a rate below 1 without sampling
     q, noise = plan.sample_rate, plan.noise_multiplier
     group: Mechanism = Gaussian(noise / records)
     if q < 1:

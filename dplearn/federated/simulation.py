@@ -1,4 +1,4 @@
-r"""Federated averaging of thousands of users in one process, as tensors with a row per user.
+r"""Federated averaging of thousands of users in one process, by tensors with a row per user.
 
 A round samples users by the plan, trains a copy of the model on each user's records, clips the
 updates, and adds them up:
@@ -34,7 +34,7 @@ from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.tape import Loss, check_losses
 
-_USERS_AT_ONCE = 256  # models trained in one call
+_USERS_AT_ONCE = 256  # number of users' models trained in one call
 
 
 @dataclass(eq=False, repr=False)
@@ -90,7 +90,7 @@ class Federation:
         return len(self.done)
 
     def round(self) -> Record:
-        """Run one round and return its record; raise ValueError after the last planned one."""
+        """Run one round and return its record; raise ValueError after the last planned round."""
         if self.rounds >= self.plan.rounds:
             raise ValueError(f"Expected at most {self.plan.rounds} rounds, got one more.")
         number, plan = self.rounds, self.plan
@@ -100,7 +100,7 @@ class Federation:
         with self._randomness.for_model(self._like.device, 0, number):
             total, tally = self._clipped(clients)
         noise = self._randomness.normals([(len(total), deviation)], self._like, number)
-        # Counted before the optimizer steps, so that an interrupted round counts.
+        # Record the round before the optimizer steps, so that an interrupted round counts.
         record = Record(step=number + 1, clipping_norm=plan.max_update_norm, tally=tally)
         self.done.append(record)
         self.optimizer.zero_grad(set_to_none=True)
@@ -113,7 +113,7 @@ class Federation:
 
     def _present(self, number: int) -> NDArray[np.int64]:
         plan, rng = self.plan, self._randomness.stream(LOTS, number)
-        if plan.sampling == "none":  # the guarantee assumes no distribution
+        if plan.sampling == "none":  # the guarantee holds for any set of present users
             return np.flatnonzero(rng.random(plan.users) < plan.sample_rate)
         if not self._drawn:
             self._drawn = sampling.lots(self._phase, size=plan.users, rng=rng)
@@ -132,12 +132,12 @@ class Federation:
             loss, finite = loss + losses[usable].sum().item(), finite + usable.sum().item()
             scaled += (good & (norms > largest)).sum().item()
             missed += (~good).sum().item()
-        # As by `tally_of`, but without the sum of norms.
+        # Layout of `tally_of`, with 0 for the sum of norms.
         tally = [[loss, 0.0, scaled], [finite, len(clients) - missed, len(clients)]]
         return total, torch.tensor(tally, dtype=torch.float64)
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the local updates, a row per user, and each user's mean loss before training."""
+        """Return local updates and mean losses before training, with a row per user."""
 
         def mean_loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor, real: Tensor) -> Tensor:
             losses = self.loss_fn(functional_call(self.model, parameters, (x,)), y)
@@ -155,7 +155,7 @@ class Federation:
         return vmap(trained, randomness="different")(inputs, targets, mask)
 
     def history(self) -> History:
-        """Return the history of the completed rounds, whose guarantee is per user."""
+        """Return the history of the completed rounds, with a guarantee per user."""
         unseeded = self._randomness.seed is None
         return History(
             plan=self.plan,
@@ -166,7 +166,7 @@ class Federation:
 
 
 class _Users:
-    """Records by user, on a device."""
+    """Records grouped by user, on a device."""
 
     def __init__(self, records: tuple[Any, Any, Any], users: int, device: torch.device) -> None:
         if not isinstance(records, tuple) or len(records) != 3:
@@ -215,7 +215,7 @@ def simulate(
     progress: bool = True,
     **options: Any,
 ) -> History:
-    """Train the model in place by all rounds of a plan and return their history.
+    """Train the model in place for all rounds of a plan, and return their history.
 
     Other parameters are fields of `Federation`, `options` its keyword arguments. An exception that
     ends the run, also Ctrl-C, has the history of the completed rounds as attribute `history`.
@@ -225,7 +225,7 @@ def simulate(
     delta : float in (0, 1), of the epsilon per user in the line of progress
     progress : bool, whether to show that line
     """
-    plan.guarantee(delta=delta)  # refuses what no theorem covers, before training
+    plan.guarantee(delta=delta)  # raises before training if no theorem covers the plan
     run = Federation(model, loss_fn, records, plan, **options)
     line = ProgressLine(progress)
 

@@ -36,7 +36,7 @@ from dplearn.engine.contour import SampledGaussian
 from dplearn.engine.profile import FAR, Curve, Profile
 
 _LEGENDRE = np.polynomial.legendre.leggauss(96)
-# Losses this close to epsilon count as equal to it, or a constant loss might seem to cross it.
+# Treat losses this close to epsilon as equal, so that rounding causes no false crossing.
 _SAME = 1e-10
 
 
@@ -50,7 +50,7 @@ class Mechanism(metaclass=validate.NamesParameters):
     name: ClassVar[str]
     fields_of_examples: ClassVar[tuple[tuple[Any, ...], ...]] = ()  # arguments of each example
     conditions: ClassVar[tuple[str, ...]] = ()  # assumptions of this class
-    # Adjacencies covered by a theorem; what is refused under the others, and why.
+    # Adjacencies with a theorem; under others `refusal` gives the mechanism and the reason.
     adjacencies: ClassVar[tuple[Adjacency, ...]] = ADJACENCIES
     refusal: ClassVar[tuple[str, str]] = ("", "")
     # Function from names to accountants, set by `dplearn.accountants` to avoid an import cycle.
@@ -79,12 +79,12 @@ class Mechanism(metaclass=validate.NamesParameters):
         return tuple(cls(*fields) for fields in cls.fields_of_examples)
 
     def profiles(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
-        """Return worst-case profiles: (remove, add), or one if both are equal."""
+        """Return the worst-case profiles (remove, add), or a single profile if both are equal."""
         self.require_theorem(adjacency)
         return self._profiles(adjacency)
 
     def witnesses(self, adjacency: Adjacency = "add_remove") -> tuple[Profile, ...]:
-        """Return lower bounds on profiles of real neighbours, in the order of `profiles`, or ().
+        """Return lower bounds on the profiles of real neighbours, ordered as `profiles`, or ().
 
         There may be two even if there is one profile.
         """
@@ -100,7 +100,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ()
 
     def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
-        """Return the larger Rényi divergence of both directions at `orders` > 1, in nats.
+        """Return the larger of both directions' Rényi divergences at `orders` > 1, in nats.
 
         Orders and divergences have shape (n_orders,). Divergences are exact or upper bounds, like
         the profile, whose integral they are if there is no closed form.
@@ -134,11 +134,11 @@ class Mechanism(metaclass=validate.NamesParameters):
         return max(float(p.epsilon(0.0)) for p in profiles)
 
     def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
-        """Return the distance of neighbours in standard deviations of a plain Gaussian, or None."""
+        """Return neighbours' distance in standard deviations for a plain Gaussian, else None."""
         return None
 
     def sampled_gaussians(self, adjacency: Adjacency = "add_remove") -> tuple[SampledGaussian, ...]:
-        """Return the witnesses as sampled Gaussians, or () if they are other pairs."""
+        """Return the witnesses as sampled Gaussians, or () if the witnesses are other pairs."""
         return ()
 
     def dominating(self, adjacency: Adjacency) -> Mechanism:
@@ -224,7 +224,7 @@ class Wrapped(Mechanism):
         self.base.require_theorem(adjacency)
 
     def dominating(self, adjacency: Adjacency) -> Mechanism:
-        return self.base  # sampling never increases the leak
+        return self.base  # sampling never increases the divergences
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         """Return rho of the dominating mechanism: zCDP has no amplification by sampling."""
@@ -258,7 +258,7 @@ class Sampled(Wrapped):
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    r"""Densities, or probabilities of whole numbers, of two neighbours' outputs.
+    r"""Output laws of two neighbours: densities, or probabilities of whole numbers.
 
     The profile at epsilon is the area
     :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`.
@@ -285,7 +285,7 @@ class Outputs:
         return dataclasses.replace(self, log_p=self.log_q, log_q=self.log_p)
 
     def mix_first(self, weight: float) -> Self:
-        """Return the laws (1-w)Q + wP and Q for these laws P and Q, 0 < w < 1."""
+        """Return the laws (1-w)Q + wP and Q, for these laws P and Q and 0 < w < 1."""
         log_w, log_rest = math.log(weight), math.log1p(-weight)
         return dataclasses.replace(
             self, log_p=lambda x: np.logaddexp(log_w + self.log_p(x), log_rest + self.log_q(x))
@@ -304,7 +304,7 @@ class Outputs:
             def above(x: NDArray) -> NDArray:
                 return self.log_p(x) - self.log_q(x) > epsilon + _SAME
 
-            # Include corners, because a narrow peak may cross twice between two even points.
+            # Include corners, because a narrow peak may cross twice between two points of the grid.
             x = np.union1d(np.linspace(self.lower, self.upper, 1001), self.corners)
             left = np.flatnonzero(np.diff(above(x)))
             before = above(x[left])

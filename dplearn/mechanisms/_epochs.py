@@ -1,4 +1,4 @@
-"""Base class of whole epochs, and discretised laws of sums.
+"""Base class of mechanisms that run a whole epoch, and discretised laws of sums.
 
 The law of a sum of independent values is computed by repeated doubling, and each time discretised
 to a few hundred points. Splitting every value between its two neighbouring points raises
@@ -20,8 +20,8 @@ from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 
 POINTS = 512  # number of points of a law
-_WARP = 0.2  # growth of their spacing away from the median, tuned by experiment
-_NEGLIGIBLE = 1e-50  # probability of the lower tail whose values share one cell
+_WARP = 0.2  # how fast their spacing grows away from the median, tuned by experiment
+_NEGLIGIBLE = 1e-50  # probability of the lower tail, whose values share one cell
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Epoch(Wrapped):
     no_outputs = "one epoch releases a vector per batch, not one number"
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
-        return math.inf  # as for one Gaussian
+        return math.inf  # infinite, as for a single Gaussian
 
     def __post_init__(self) -> None:
         validate.instance(Gaussian, base=self.base)
@@ -52,7 +52,7 @@ class Epoch(Wrapped):
 
 
 class Masses(NamedTuple):
-    """Values of a likelihood ratio, or of a sum of ratios, and their Q-masses."""
+    """Values of a likelihood ratio, or of a sum of ratios, with their Q-masses."""
 
     value: NDArray
     mass: NDArray
@@ -60,7 +60,7 @@ class Masses(NamedTuple):
 
 
 def repeated(one: Any, times: int, join: Callable) -> Any:
-    """Return `times` copies of `one` combined by `join`, by repeated doubling."""
+    """Combine `times` copies of `one` with `join`, by repeated doubling."""
     total = None
     while times:
         if times % 2:
@@ -78,7 +78,7 @@ def cell_masses(z: NDArray) -> NDArray:
 
 
 def sum_of(one: Masses, two: Masses, above: bool) -> Masses:
-    """Return the law of a sum of independent values, split (`above`) or merged at few points."""
+    """Return the law of a sum on few points; values are split if `above`, else merged."""
     points = _points(one, two)
     value = np.add.outer(one.value, two.value).ravel()
     mass = np.multiply.outer(one.mass, two.mass).ravel()
@@ -106,7 +106,7 @@ def _points(one: Masses, two: Masses) -> NDArray:
     at = np.searchsorted(below, [_NEGLIGIBLE, 0.16, 0.5, 0.84])
     low, left, centre, right = value[order][np.minimum(at, value.size - 1)]
     high = one.value[-1] + two.value[-1]
-    # Right of the median value = centre + scale sinh(u), left of it similarly for 1 / value.
+    # value = centre + scale sinh(u) right of the median; likewise 1 / value left of it.
     scale = max(right - centre, 1e-12 * centre)
     inverse = max(1 / left - 1 / centre, 1e-12 / centre)
     ends = np.arcsinh([(1 / centre - 1 / low) / inverse, (high - centre) / scale])

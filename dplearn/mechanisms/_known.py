@@ -1,4 +1,4 @@
-"""Releases of which only a guarantee is known; they are not in the registry."""
+"""Releases known only by their guarantee; they are not in the registry."""
 
 import math
 from dataclasses import dataclass

@@ -37,11 +37,11 @@ class Noise(Mechanism):
         return self.noise_multiplier
 
     def _distance(self, adjacency: Adjacency) -> int:
-        """Return the distance of neighbours, in contribution norms or as a whole number."""
+        """Return the distance of neighbours, in contribution norms or (whole noise) in integers."""
         return contribution_norm(adjacency)
 
     def shift(self, adjacency: Adjacency = "add_remove") -> float:
-        """Return the distance of neighbours / scale of the noise, or inf without noise."""
+        """Return the distance of neighbours divided by the noise's scale; inf without noise."""
         if self.noise_multiplier == 0:
             return math.inf
         return contribution_norm(adjacency) / self.noise_multiplier
@@ -58,7 +58,7 @@ class Noise(Mechanism):
         return (law,)
 
     def replaced_outputs(self, sample_rate: float) -> Outputs:
-        r"""Return the laws of a replaced record in a Poisson sample of rate q in (0, 1).
+        r"""Return the output laws if a record in a Poisson sample of rate q in (0, 1) is replaced.
 
         They are :math:`(1-q)f_0 + qf_1` and :math:`(1-q)f_0 + qf_{-1}` for shifted noise f.
         """

@@ -1,4 +1,4 @@
-r"""Upper bounds for one epoch of shuffled batches that leaves at least one record out.
+r"""Upper bounds for one epoch of shuffled batches that omits at least one record.
 
 **Setting.** An order of all n records is drawn uniformly; step t releases the noisy sum of the
 clipped gradients of batch t, a fixed set of positions. Let :math:`N_c` be the law
@@ -57,13 +57,13 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms.gaussian import gaussian_log_delta
 
 _TERM = 2.0**-42  # relative error of a normal tail
-_FLOOR = 1e-20  # below this delta the Gaussian bound is used alone
+_FLOOR = 1e-20  # smallest delta with nodes; below it use only the Gaussian bound
 _MOST_NODES = 200
-# Cells of D right of 0, and the number of batches above which there are twice as many.
+# Number of cells of D right of 0, and number of batches above which the cells double.
 _CELLS, _MANY = 2**12, 10**4
 # Fall of log delta between the first two nodes, and its increase per node.
 _PACE, _HASTE = 0.15, 0.008
-_TILTS = np.geomspace(0.05, 100.0, 24)  # candidates, in units of 1 / reach
+_TILTS = np.geomspace(0.05, 100.0, 24)  # candidate tilts, in units of 1 / reach
 
 # Stop-loss transforms E(D - k)_+ and E(-k - D)_+ at k >= 0: values and rounding errors.
 _Transform = Callable[[NDArray], tuple[NDArray, NDArray]]
@@ -73,7 +73,7 @@ _Curve = tuple[NDArray, NDArray]  # epsilons >= 0 and their deltas
 
 @lru_cache(32)
 def shuffled_profile(sigma: float, batches: int, *, replaced: bool) -> Profile:
-    """Return an upper bound on the profiles of all epochs that leave a record out."""
+    """Return an upper bound on the profiles of all epochs that omit a record."""
     shift, ways = (2 / sigma, ["replace"]) if replaced else (1 / sigma, ["remove", "add"])
     curves = [_curve(_Epoch(sigma, batches, way), shift) for way in ways]
     (ahead, over), (back, under) = _joined(curves[0], curves[-1])
@@ -109,7 +109,7 @@ def _curve(epoch: "_Epoch", shift: float) -> _Curve:
 
 
 def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
-    """Return both convex hulls, lowered at epsilon = 0 until the joined curve is convex."""
+    """Return both curves' convex hulls, with delta(0) lowered until the joined curve is convex."""
     at_zero = min(first[1][0], second[1][0])
     while True:
         ahead, back = (
@@ -138,11 +138,11 @@ def _hull(epsilon: NDArray, y: NDArray) -> _Curve:
 
 
 class _Epoch:
-    """Bounds of the theorem for a record removed, added or replaced, at growing epsilons."""
+    """The theorem's bounds for a removed, added or replaced record, at increasing epsilons."""
 
     def __init__(self, sigma: float, batches: int, way: str) -> None:
         self.shift, self.batches, self.way = 1 / sigma, batches, way
-        self.reach: float | None = None  # of the best lattice at the previous epsilon
+        self.reach: float | None = None  # half-width of the best lattice at the previous epsilon
         self.half = _CELLS * (1 if batches <= _MANY else 2)
 
     def delta(self, epsilon: float) -> float:
@@ -175,7 +175,7 @@ def _transforms(e: float, shift: float, way: str) -> _Transforms:
 
 def _excess(a: float, b: float | NDArray, c: NDArray, shift: float) -> tuple[NDArray, NDArray]:
     """Return the integral of (a N_1 - b N_0 - c N_{-1})_+ and its rounding error."""
-    # With w = N_1 / N_0 up to a factor, a w^2 - b' w - c is positive right of its root.
+    # With w = N_1 / N_0 up to a factor, the integrand's a w^2 - b' w - c is > 0 above its root.
     half = 0.5 * b * math.exp(0.5 * shift * shift) / a
     y = np.log(half + np.sqrt(half * half + c / a)) / shift
     gain, loss = a * ndtr(shift - y), b * ndtr(-y) + c * ndtr(-shift - y)
@@ -188,7 +188,7 @@ def _positive_part(count: int, law: _Transforms, reach: float, half: int) -> flo
     nodes = step * np.arange(-half, half + 1)
     masses, beyond = _masses(law, nodes[half:])
     tilts = _TILTS / reach
-    # Every tilt is valid; merged neighbouring nodes are enough to choose one.
+    # Every tilt is valid, so choose a tilt by a coarse law of merged nodes.
     first = np.arange(0, nodes.size, max(half // 256, 1))
     few = np.add.reduceat(masses, first)
     exponent = np.outer(tilts, np.add.reduceat(masses * nodes, first) / np.maximum(few, 1e-300))
@@ -210,7 +210,7 @@ def _positive_part(count: int, law: _Transforms, reach: float, half: int) -> flo
 
 
 def _masses(law: _Transforms, k: NDArray) -> tuple[NDArray, float]:
-    """Return masses at -k and k that dominate D in convex order, and the mean beyond."""
+    """Return masses at -k and k that dominate D in convex order, and the mean beyond them."""
     over, under = law
     sides = []
     for integral in (under, over):

@@ -18,7 +18,7 @@ from dplearn.mechanisms.laplace import Laplace
 
 @dataclass(frozen=True)
 class ExponentialMechanism(Mechanism):
-    r"""Candidate r with a probability proportional to :math:`e^{\varepsilon u(r)/2\Delta}`.
+    r"""Choice of candidate r with probability proportional to :math:`e^{\varepsilon u(r)/2\Delta}`.
 
     The profile, with argument x, is the largest of all mechanisms of bounded range,
     :math:`\delta(x) = (1 - e^{-(\varepsilon - x)/2})^2 / (1 - e^{-\varepsilon})`: an upper bound
@@ -64,7 +64,7 @@ class ExponentialMechanism(Mechanism):
         span = self._range(adjacency)
 
         def divergence(t: NDArray) -> NDArray:
-            log_q = log1mexp(t - span) - t - log1mexp(-span)  # mass of Q where the loss is t
+            log_q = log1mexp(t - span) - t - log1mexp(-span)  # Q's mass at the loss t
             log_rest = log1mexp(-t) - log1mexp(-span)
             total = np.logaddexp(log_q + orders * t, log_rest + orders * (t - span))
             return np.maximum(total, 0.0) / (orders - 1)
@@ -76,7 +76,7 @@ class ExponentialMechanism(Mechanism):
 
 
 def bounded_range_zcdp(*, epsilon: float) -> float:
-    r"""Return the zCDP rho of the worst mechanism whose losses span at most `epsilon`.
+    r"""Return the largest zCDP rho of mechanisms whose losses span at most `epsilon`.
 
     With :math:`f(x) = \ln\frac{\sinh(x\varepsilon/2)}{x\varepsilon/2}` the worst pair of order
     alpha has :math:`(\alpha-1)D_\alpha = \alpha f(\alpha) - (\alpha-1)f(\alpha-1) - f(1)`, and f is
@@ -92,9 +92,9 @@ def bounded_range_zcdp(*, epsilon: float) -> float:
 
 @dataclass(frozen=True)
 class PermuteAndFlip(Mechanism):
-    r"""Candidate with the largest score plus exponential noise.
+    r"""Choice of the candidate whose score plus exponential noise is largest.
 
-    Its scale is :math:`2\Delta/\varepsilon`. Equivalently, visit the candidates r in random order
+    The scale is :math:`2\Delta/\varepsilon`. Equivalently, visit the candidates r in random order
     and accept each with probability :math:`e^{\varepsilon(u(r) - \max u)/2\Delta}` (McKenna &
     Sheldon 2020; Ding et al. 2021). The profile is that of Laplace noise of multiplier 1/epsilon.
     At every x, two candidates with a suitable gap attain it, since the difference of two noises is
@@ -123,14 +123,14 @@ class PermuteAndFlip(Mechanism):
 
     @property
     def gap(self) -> Laplace:
-        """Laplace release of the gap between two candidates, with the same profile."""
+        """Laplace release of the gap between two candidates, which has the same profile."""
         return Laplace(1 / self.gap_epsilon)
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         return self.gap.profiles(adjacency)
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # Of two candidates one leads by half the distance of neighbours, or trails by as much.
+        # Of two candidates, the first leads by half the neighbours' distance in P, and trails in Q.
         behind = -self.gap.shift(adjacency) / 2 - math.log(2)
         wins = (float(log1mexp(behind)), behind)
         return (Profile.from_atoms(wins, wins[::-1]),)
@@ -144,7 +144,7 @@ class PermuteAndFlip(Mechanism):
 
 @dataclass(frozen=True)
 class RandomizedResponse(Mechanism):
-    r"""Randomised answers: the true one with probability p, the others equally likely.
+    r"""Randomised answers: the true answer with probability p, all others equally likely.
 
     The optimal local mechanism for pure DP (Warner 1965; Kairouz, Oh & Viswanath 2016 for k
     answers). The respondents are fixed and one of them changes the answer, so only
@@ -173,7 +173,7 @@ class RandomizedResponse(Mechanism):
 
     @classmethod
     def from_probability(cls, *, truth: float, answers: int = 2) -> Self:
-        """Return the mechanism with true answers at probability `truth` in (1/answers, 1)."""
+        """Return the mechanism whose answer is true with probability `truth` in (1/answers, 1)."""
         validate.probability(truth=truth)
         validate.integer(minimum=2, answers=answers)
         if truth * answers <= 1:
@@ -187,12 +187,12 @@ class RandomizedResponse(Mechanism):
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         log_p, log_r = self._log_masses
-        # Merge the answers that are true for neither neighbour, of loss 0, into one atom.
+        # Answers true for neither neighbour have loss 0: merge them into one atom.
         others = [log_r + math.log(self.answers - 2)] if self.answers > 2 else []
         return (Profile.from_atoms([log_p, log_r, *others], [log_r, log_p, *others]),)
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        """Return the laws of the report for the true answers 0 (P) and 1 (Q)."""
+        """Return the laws of the released answer if the true answer is 0 (P) and 1 (Q)."""
         log_p, log_r = self._log_masses
 
         def law(truth: int) -> Curve:
@@ -201,7 +201,7 @@ class RandomizedResponse(Mechanism):
         return (Outputs(law(0), law(1), 0, self.answers - 1, whole=True, label="reported answer"),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Return Mironov (2017), Proposition 5, by moment - 1 as in `Geometric`."""
+        """Return Mironov (2017), Proposition 5, computed from moment - 1 as in `Geometric`."""
         more, loss = orders - 1, self.local_epsilon
         log_rise = self._log_masses[0] + log_expm1(more * loss) + log1mexp(-orders * loss)
         return np.logaddexp(0.0, log_rise) / more

@@ -17,7 +17,7 @@ from dplearn.mechanisms.laplace import Laplace
 
 @dataclass(frozen=True, init=False)
 class Composed(Mechanism):
-    """Adaptive composition of several mechanisms with their numbers of runs.
+    """Adaptive composition of several mechanisms, each with its number of runs.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Composed(Mechanism):
             raise ValueError("Expected mechanisms to hold at least one, got an empty list.")
         for _, count in counted:
             validate.integer(minimum=0, count=count)
-        # Python integers do not overflow.
+        # Use Python integers, which do not overflow.
         pairs = tuple((as_mechanism(mechanism), int(count)) for mechanism, count in counted)
         object.__setattr__(self, "pairs", pairs)
 

@@ -73,7 +73,7 @@ class CorrelatedGaussian(Wrapped):
         separation: int = 1,
         participations: int = 1,
     ) -> Self:
-        """Return the run of a strategy.
+        """Return the run with a given strategy matrix.
 
         The sensitivity is exact if some allowed set of steps attains the bound, for example if
         columns of a record do not overlap, or for a nonnegative decreasing Toeplitz strategy
@@ -95,7 +95,7 @@ class CorrelatedGaussian(Wrapped):
         # Bound on the rounding error of the products.
         error = len(columns) * 2.0**-52 * (np.abs(columns.T) @ np.abs(columns))
         square, steps = _largest(np.abs(products) + error, separation, participations)
-        # A record with equal contributions in these steps may attain the bound.
+        # A record that contributes equally in these steps may attain the bound.
         exact = np.sum(products[np.ix_(steps, steps)]) >= square * (1 - 1e-11)
         noise = noise_multiplier / math.sqrt(square * (1 + 1e-12))
         return cls(Gaussian(noise), exact=bool(exact))
@@ -111,7 +111,7 @@ class CorrelatedGaussian(Wrapped):
 
 
 def _largest(weights: NDArray, separation: int, participations: int) -> tuple[float, list[int]]:
-    """Return an upper bound on the sum of weights over allowed steps, and steps close to it.
+    """Return an upper bound on weights summed over allowed steps, and steps near the maximum.
 
     Each step maximises its own sum over later steps, which is at least the joint maximum.
     """

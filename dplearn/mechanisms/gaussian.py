@@ -27,7 +27,7 @@ from dplearn.engine.profile import FAR, Profile
 from dplearn.mechanisms._noise import Noise
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-MARGIN = 2e-12  # relative accuracy of delta and of its inverse
+MARGIN = 2e-12  # relative accuracy of delta and of epsilon as its inverse
 _LEGENDRE = np.polynomial.legendre.leggauss(8)
 
 
@@ -55,7 +55,7 @@ class Gaussian(Noise):
         return (Profile(lambda epsilon: gaussian_log_delta(epsilon, mu), log_tail_of=log_tail),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        r"""Return the exact profile; a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)) in
+        r"""Return the exact profile; with a = asinh(e^{1/(2 sigma^2)} (1-q)/q sinh(epsilon/2)),
 
         .. math:: \delta = q(1-e^{-2a})\,\delta_1(\tfrac\varepsilon2 + a - \tfrac1{2\sigma^2})
                   + qe^{-2a}\,\delta_2(\varepsilon + 2a)
@@ -152,7 +152,7 @@ def _by_difference(epsilon: NDArray, mu: NDArray) -> NDArray:
 def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
     """Return the epsilon >= 0 of N(mu, 1) against N(0, 1) at delta, rounded up, elementwise."""
     delta, mu = np.broadcast_arrays(np.asarray(delta, dtype=float), mu)
-    # The Chernoff bound, hence an upper end: log delta <= -(eps / mu - mu / 2)^2 / 2.
+    # Upper end by the Chernoff bound: log delta <= -(eps / mu - mu / 2)^2 / 2.
     upper = mu * (0.5 * mu + np.sqrt(-2 * np.log(delta)))
     return decreasing_root(
         lambda x: gaussian_log_delta(x, mu) - np.log(delta), lower=np.zeros(mu.shape), upper=upper

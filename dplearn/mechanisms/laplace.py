@@ -43,17 +43,17 @@ class Laplace(Noise):
         kinks = [pure] if math.isfinite(pure) else []
 
         def log_delta(epsilon: NDArray) -> NDArray:
-            # delta = 1 - e^{(eps - pure)/2} below pure, 0 from there on.
+            # delta = 1 - e^{(eps - pure)/2} below pure, and 0 above.
             return log1mexp(np.minimum((epsilon - pure) / 2, 0.0))
 
         def log_tail(epsilon: NDArray) -> NDArray:
-            # The loss is at most pure, and exceeds eps beyond (eps + pure) / 2 in units of b.
+            # The loss is at most pure; it exceeds eps where the noise exceeds b (eps + pure) / 2.
             return np.where(epsilon < pure, -(epsilon + pure) / 2 - math.log(2), -np.inf)
 
         return (Profile(log_delta, kinks=kinks, log_tail_of=log_tail),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        """Return the profile q (1 - e^{x - 1/b}), with x such that noise bx has loss epsilon."""
+        """Return the profile q (1 - e^{x - 1/b}), where the noise bx has the loss epsilon."""
         # Losses beyond FAR count as infinite.
         pure = min(self.shift(), 1e3 * FAR)
         log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)
@@ -80,7 +80,7 @@ class Laplace(Noise):
         pure, more = self.pure_epsilon(adjacency), orders - 1
         up = np.log(orders / (2 * orders - 1)) + more * pure
         down = np.log(more / (2 * orders - 1)) - orders * pure
-        # If the sum of both is near 1, compute sum - 1 from positive terms.
+        # If e^up + e^down is near 1, compute its excess over 1 from positive terms.
         small = np.minimum(more * pure, 1.0)
         rise = orders * exp_rest(small) + more * exp_rest(-small - pure)
         near = np.log1p(rise / (orders + more))

@@ -1,4 +1,4 @@
-r"""One epoch of DP-SGD in which every record goes to one independently drawn batch.
+r"""One epoch of DP-SGD in which every record joins one batch, drawn independently.
 
 **The pair.** Fix the batches of all other records; their choice does not depend on the record,
 so it only mixes pairs with equal weights. Given the outputs so far, step t then shifts its noise
@@ -64,14 +64,14 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms._epochs import POINTS, Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
 
-_LARGEST_ORDER = 256  # largest order with an exact moment; beyond it the Gaussian line holds
+_LARGEST_ORDER = 256  # largest order with an exact moment; higher orders use the Gaussian line
 _REACH = 15.0  # half-width of the grid of Y, in standard deviations
-_LARGEST_SHIFT = 20.0  # beyond it the masses of the cells underflow
+_LARGEST_SHIFT = 20.0  # with a larger shift the cells' masses underflow
 
 
 @dataclass(frozen=True)
 class RandomAllocation(Epoch):
-    """One epoch of noisy steps; every record is in one of them, drawn uniformly and on its own.
+    """One epoch of noisy steps, with every record in one step, drawn uniformly and independently.
 
     Also called balls-and-bins sampling (Chua et al. 2025; Feldman & Shenfeld 2025, Privacy
     amplification by random allocation). Batch sizes vary, so the noisy sum is divided by a public
@@ -100,14 +100,14 @@ class RandomAllocation(Epoch):
     refusal = ("random allocation", "the theorem is for 'add_remove' and 'zero_out'")
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # One batch gains nothing, and little noise hardly more than splitting loses.
+        # One batch has no amplification; with little noise splitting masses nearly cancels it.
         if self.batches == 1 or self.base.shift() > 6.0:
             return self.base.profiles(adjacency)
         above = _pair(self.base.noise_multiplier, self.batches, above=True)
         return (above, above.reverse())
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """Return the pair itself with its outputs merged, in both directions."""
+        """Return the exact pair with merged outputs, in both directions."""
         if self.batches == 1:
             return self.base.profiles(adjacency)
         if self.base.shift() > _LARGEST_SHIFT:
@@ -116,7 +116,7 @@ class RandomAllocation(Epoch):
         return (below, below.reverse())
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Return exact values at whole orders up to 256, chords between, a Gaussian line beyond."""
+        """Return exact values at whole orders <= 256, chords between, a Gaussian's values above."""
         values = self.base.rdp(orders, adjacency=adjacency)
         if self.batches == 1 or self.base.noise_multiplier == 0:
             return values
@@ -136,14 +136,14 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     law, infinity = Masses(p / q, q), -np.inf
     if above:
         y = np.exp(mu * z - 0.5 * mu * mu)
-        # Cell (y_j, y_{j+1}] with mass q and mean p/q is split between its ends, so is [0, y_0];
-        # the mean of (Y - y_n)_+, the most that it can raise the profile, becomes infinite loss.
+        # Split every cell (y_j, y_{j+1}] and [0, y_0], with mass q and mean p/q, between its ends.
+        # The mean of (Y - y_n)_+ bounds what the tail adds: it becomes infinite loss.
         ends, inner_q, inner_p = np.append(0.0, y), q[:-1], p[:-1]
         right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
         law = Masses(ends, np.append(inner_q - right, q[-1]) + np.append(0.0, right))
         infinity = float(gaussian_log_delta(mu * z[-1] - 0.5 * mu * mu, mu))
     total = repeated(law, batches, partial(sum_of, above=above))
-    # The mean is 1 up to rounding.
+    # Scale the ratio's mean to 1, so that P has mass 1.
     value = total.value / (total.mass @ total.value)
     with np.errstate(divide="ignore"):
         log_q, log_p = np.log(total.mass), np.log(value) + np.log(total.mass)
@@ -153,9 +153,9 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
 @lru_cache(32)
 def _log_excess(sigma: float, batches: int) -> NDArray:
     """Return log(E[mean^a] - 1) at the orders a = 1, 2, ..., which is -inf at a = 1."""
-    # log G_n, n = 0, 1, ...: without point n, j of the others have no edge. They had an edge to n
-    # alone, the other m = n - 1 - j may have had one, and n has at least one edge, so
-    # G_n = sum_j C(n-1, j) w^j G_m ((1+w)^m - [j = 0]).
+    # log G_n, n = 0, 1, ...: remove point n from a graph; then j points have no edge. Each of
+    # them had an edge to n, each of the other m = n - 1 - j may have had an edge to n, and n
+    # had at least one edge: G_n = sum_j C(n-1, j) w^j G_m ((1+w)^m - [j = 0]).
     k = np.arange(_LARGEST_ORDER + 1)
     log_w, log_g = float(log_expm1(sigma**-2)), np.where(k == 0, 0.0, -np.inf)
     for n in range(2, _LARGEST_ORDER + 1):
@@ -168,7 +168,7 @@ def _log_excess(sigma: float, batches: int) -> NDArray:
     moments = repeated(
         log_g - gammaln(k + 1),
         batches,
-        # Truncated product of two power series, in logarithms of their coefficients.
+        # Log coefficients of the truncated product of two power series.
         lambda one, two: log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf)),
     )
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]

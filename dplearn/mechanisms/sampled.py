@@ -1,4 +1,4 @@
-r"""Mechanisms on a random sample of the records: Poisson, or a subset of fixed size.
+r"""Mechanisms on a random sample of records: a Poisson sample, or a subset of fixed size.
 
 For a Poisson sample and a Gaussian base take P = (1-q)N(0) + qN(1) and Q = N(0). Write
 :math:`f = dP/dQ`, so that :math:`E_Q f = 1`. Everything below computes
@@ -30,7 +30,7 @@ from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.laplace import Laplace
 
 _LOG_ACCURACY = 39.0
-_LEAST_NOISE = 0.02  # less noise would need too many nodes
+_LEAST_NOISE = 0.02  # with less noise the integral needs too many nodes
 Pair = TypeVar("Pair", Profile, Outputs)
 
 
@@ -112,20 +112,20 @@ class PoissonSubsampled(Sampled):
     def _mixed(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         if self.sample_rate == 1.0 or not pairs:
             return pairs
-        # An added record mixes the reversed pair.
+        # For an added record, mix the reversed pair.
         behind = pairs[1].reverse() if len(pairs) == 2 else pairs[0]
         remove, add = (pair.mix_first(self.sample_rate) for pair in (pairs[0], behind))
         return remove, add.reverse()
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray | None:
-        """Return the integral of `remove` for a Gaussian (Mironov et al. 2019, Theorem 5)."""
+        """Return the remove pair's divergences for a Gaussian (Mironov et al. 2019, Theorem 5)."""
         if not isinstance(self.base, Gaussian) or self._replaces(adjacency):
             return None
         if self.sample_rate == 1.0 or self.base.noise_multiplier == 0:
             return self.base.rdp(orders, adjacency=adjacency)
         sigma, q, log_x = self.base.noise_multiplier, self.sample_rate, np.empty(orders.shape)
         if sigma < _LEAST_NOISE:
-            # Minkowski's inequality for the two parts of f, which is tight for little noise.
+            # Bound both parts of f by Minkowski's inequality, which is tight for little noise.
             exponent = (orders - 1) / (2 * sigma**2)
             return orders / (orders - 1) * np.logaddexp(math.log1p(-q), math.log(q) + exponent)
         # Orders within a factor 2 share their nodes.
@@ -137,7 +137,7 @@ class PoissonSubsampled(Sampled):
 
 
 def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
-    """Return log X by the trapezoidal rule, at orders in one octave, which share their nodes."""
+    """Return log X by the trapezoidal rule, at orders of one octave, which share nodes."""
     octave = 2 ** np.floor(np.log2(np.min(orders)))
     a = min(math.pi * sigma, math.sqrt(2 * _LOG_ACCURACY))
     step = 2 * math.pi / (0.5 * a + _LOG_ACCURACY / a)
@@ -197,7 +197,7 @@ class WithoutReplacement(Sampled):
 
     @property
     def attained(self) -> bool:
-        # The two halves of the profile belong to different pairs.
+        # No pair attains both halves of the profile.
         return self.sample_rate == 1.0 and self.base.attained
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
@@ -222,7 +222,7 @@ class WithoutReplacement(Sampled):
         return self._pairs("replace_one", "remove", "add")
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        """Return the real pair that attains the profile where e^eps >= 1."""
+        """Return output laws of real neighbours that attain the profile at epsilon >= 0."""
         pairs = self.base.outputs("replace_one")
         if self.sample_rate == 1.0:
             return pairs

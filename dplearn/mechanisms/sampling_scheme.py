@@ -43,12 +43,12 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
 
 
 class SamplingScheme(NamedTuple):
-    """Mechanism of the batches that are drawn together, for one step or one epoch."""
+    """Mechanism of one draw of batches, for a step or an epoch, and the length of the run."""
 
     mechanism: Mechanism
-    batches: int  # drawn together, one per step
-    whole: bool  # whether it is known what happens to the last, incomplete batch
-    steps: int  # of the run
+    batches: int  # number of batches in one draw, one per step
+    whole: bool  # whether an incomplete last batch is absent or dropped
+    steps: int  # number of steps of the run
 
     @classmethod
     def of(
@@ -73,6 +73,6 @@ class SamplingScheme(NamedTuple):
         whole = drop_last or abs(batches * sample_rate - 1) <= _ROUNDING
         if sampling == "random_allocation":
             return cls(RandomAllocation(base, batches), batches, whole, steps)
-        # If all batches are full, a tiny share stands for the one record that is left out.
+        # If all batches are full, one record is left out; a tiny share stands for it.
         left_out = max(1 - batches * sample_rate, _ROUNDING) if drop_last else 0.0
         return cls(Shuffled(base, batches, left_out), batches, whole, steps)

@@ -42,13 +42,13 @@ from dplearn.mechanisms._shuffle_bounds import shuffled_profile
 from dplearn.mechanisms.gaussian import Gaussian
 from dplearn.mechanisms.random_allocation import RandomAllocation
 
-# Cells of the largest coordinate and of one step, and shift beyond which shuffling does not help.
+# Cells of the largest coordinate and of a step; a larger shift makes shuffling useless.
 _CELLS, _FEWER, _LARGEST_SHIFT = 8000, 512, 6.0
 
 
 @dataclass(frozen=True)
 class Shuffled(Epoch):
-    """One epoch of noisy steps on the batches of a random permutation.
+    """One epoch of noisy steps on the batches of a randomly permuted dataset.
 
     ``profiles`` are upper bounds, for batches of public sizes, none larger than 1 / `batches` of
     the records: one Gaussian release per epoch if every record is used, and far less, proved in
@@ -116,11 +116,11 @@ class Shuffled(Epoch):
 
     @property
     def _halved(self) -> RandomAllocation:
-        """Random allocation with half the noise, which dominates add_remove."""
+        """Random allocation with half the noise, which dominates the add_remove pair."""
         return RandomAllocation(Gaussian(self.base.noise_multiplier / 2), self.batches)
 
     def dominating(self, adjacency: Adjacency) -> Gaussian:
-        """Return one Gaussian, with half the noise under add_remove, which moves two norms."""
+        """Return one Gaussian; add_remove needs half the noise, because sums move by two norms."""
         return self._halved.base if adjacency == "add_remove" else self.base
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
@@ -152,7 +152,7 @@ class Shuffled(Epoch):
 
 
 def _largest(record: float, other: float, batches: int, left_out: float) -> Profile:
-    """Return the pair of the largest coordinate, if P shifts one by `record` and Q by `other`."""
+    """Return the largest coordinate's profile; one is shifted by `record` in P, `other` in Q."""
     # Masses below the first end underflow.
     first = float(ndtri(math.exp(-690.0 / batches)))
     x = np.linspace(first - 38.0 / batches, record + 38.0, _CELLS)
@@ -161,7 +161,7 @@ def _largest(record: float, other: float, batches: int, left_out: float) -> Prof
     def masses(shift: float) -> NDArray:
         below = np.exp(log_ndtr(x - shift) + others)
         above = ndtr(shift - x) - ndtr(x - shift) * np.expm1(others)
-        # The smaller tail has the more accurate differences.
+        # Take differences of the smaller tail, because they are more accurate.
         return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
 
     return _pair(masses(0.0), masses(record), masses(other), left_out)
@@ -169,7 +169,7 @@ def _largest(record: float, other: float, batches: int, left_out: float) -> Prof
 
 @lru_cache(32)
 def _summed(sigma: float, batches: int, left_out: float) -> Profile:
-    """Return the pair of the sum of (p - q) / r, whose values are merged at every doubling."""
+    """Return the profile of the sum of (p - q) / r, with values merged at every doubling."""
     mu, t = 1 / sigma, np.linspace(-1.0, 1.0, _FEWER)
     z = mu + (15.0 + mu) * np.sinh(2.5 * t) / np.sinh(2.5)
     r, p, q = (cell_masses(z - shift) for shift in (0.0, 2 * mu, mu))
@@ -184,9 +184,9 @@ def _summed(sigma: float, batches: int, left_out: float) -> Profile:
 
 
 def _pair(r: NDArray, p: NDArray, q: NDArray, left_out: float) -> Profile:
-    """Return the profile of a real pair from its masses, mixed with R by the share left out."""
+    """Return the profile of masses P and Q, after mixing both with R by the share `left_out`."""
     p, q = ((1 - left_out) * x + left_out * r for x in (p, q))
-    # Nearly underflowed masses are inaccurate, and hiding these outputs only lowers the profile.
+    # Drop inaccurate, nearly underflowed masses: hiding outputs only lowers the profile.
     known = np.minimum(p, q) > 1e-290
     return Profile.from_atoms(np.log(p[known]), np.log(q[known]))
 

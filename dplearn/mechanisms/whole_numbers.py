@@ -39,7 +39,7 @@ class Geometric(WholeNoise):
     scales_drawn = 25.0
 
     def _atoms(self, laws: Outputs) -> tuple[NDArray, NDArray]:
-        """Return log P and log Q; all outcomes beyond a peak have equal losses and are merged."""
+        """Return log P and log Q; outcomes beyond a peak, of equal losses, are merged."""
         k = np.arange(laws.corners[0], laws.corners[-1] + 1)
         lumped = np.where((k == k[0]) | (k == k[-1]), -log1mexp(-1 / self._scale), 0.0)
         return laws.log_p(k) + lumped, laws.log_q(k) + lumped
@@ -104,7 +104,7 @@ class DiscreteGaussian(WholeNoise):
 
     name = "discrete_gaussian"
     fields_of_examples = ((1.0,), (0.5, 3), (20.0,))
-    attained: ClassVar[bool] = False  # witnesses are slightly below the profiles
+    attained: ClassVar[bool] = False  # the witnesses lie slightly below the profiles
     scales_drawn = 7.0
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class DiscreteGaussian(WholeNoise):
         double_rho = self.shift(adjacency) ** 2
 
         def far(epsilon: NDArray) -> NDArray:
-            # The best order of a Gaussian, rounded; every whole order is valid.
+            # Round the best order of a Gaussian; every whole order is valid.
             orders = np.maximum(np.rint(epsilon / double_rho + 0.5), 2.0)
             return (orders - 1) * (0.5 * orders * double_rho - epsilon)
 
@@ -135,7 +135,7 @@ class DiscreteGaussian(WholeNoise):
         return self._above(sample_rate, far), _tabled(self, sample_rate)
 
     def _above(self, pair: Adjacency | float, far: Curve) -> Profile:
-        """Return an upper bound on a pair's profile, the smaller one of table and `far`."""
+        """Return an upper bound on a pair's profile: the smaller of the table's bound and `far`."""
         near = _tabled(self, pair)
 
         def log_delta(epsilon: NDArray) -> NDArray:
@@ -149,7 +149,7 @@ class DiscreteGaussian(WholeNoise):
         return _log_discrete(x, self._scale)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        r"""Return alpha s^2 / (2 sigma^2) plus a log ratio of theta sums, 0 at whole orders."""
+        r"""Return alpha s^2 / (2 sigma^2) plus a log ratio of theta sums (0 at whole orders)."""
         shift, sigma = self._distance(adjacency), self._scale
         ratio = np.array([_log_theta(a * shift, sigma) for a in orders]) - _log_theta(0.0, sigma)
         # The sum over a shifted lattice never exceeds the centred one (Poisson summation).
@@ -163,7 +163,7 @@ class DiscreteGaussian(WholeNoise):
 
 @lru_cache(4)
 def _tabled(noise: DiscreteGaussian, pair: Adjacency | float) -> Profile:
-    """Return the profile of tabled outcomes, for an adjacency or the rate of a replaced record."""
+    """Return the profile of tabled outcomes, for an adjacency or a replaced record's rate."""
     laws = noise.replaced_outputs(pair) if isinstance(pair, float) else noise._outputs(pair)[0]
     reach = _reach(noise._scale)
     k = np.arange(laws.corners[0] - reach, laws.corners[-1] + reach + 1)

@@ -1,4 +1,4 @@
-"""Private aggregation of teacher ensembles (PATE): many teachers vote, noise decides close votes.
+"""Private aggregation of teacher ensembles (PATE): many teachers vote, with noise on the counts.
 
 `PATE` is the public plan and its guarantee for any votes, `Aggregator` answers within the plan.
 `at_these_votes` states the leakage at given votes, for readers who may see the votes.

@@ -1,4 +1,4 @@
-r"""Privacy loss at given votes, which is private itself: only the holder of the votes may see it.
+r"""Privacy loss at given votes. The loss is private, too: only the votes' holder may see it.
 
 The distribution of each query's outcome is known at the votes and at every neighbour. The counts
 of a neighbour differ by one moved vote per query, not the same vote in all. Class j wins with
@@ -47,21 +47,21 @@ _ASSUMES = (
 )
 ORDERS = np.array(ACCOUNTANTS["rdp"]().orders)
 ORDERS = ORDERS[ORDERS < 1e4]
-_KNOTS, _NEAREST = 96, 1e-2  # knots of a profile; first knot > 0 / largest loss
+_KNOTS, _NEAREST = 96, 1e-2  # number of knots > 0 of a profile; smallest knot > 0 / largest loss
 _REACH = 9.0
-_MIDDLE = np.array([4.0])  # moment that selects the neighbour of the lower end
+_MIDDLE = np.array([4.0])  # order of the moment that selects a neighbour for the lower end
 
 
 class Laws(NamedTuple):
-    """Log probabilities of the outcomes at one row of votes and at its neighbours."""
+    """Log probabilities of a query's outcomes, at its votes and at their neighbours."""
 
     here: NDArray  # (outcomes,)
-    neighbours: NDArray  # (n_neighbours, outcomes): a vote moved from one class to another
-    error: float  # error bound of each of these logarithms
+    neighbours: NDArray  # (n_neighbours, outcomes): each has one vote moved to another class
+    error: float  # bound on the error of each logarithm
 
 
 def laws(counts: NDArray, plan: PATE) -> Laws:
-    """Return the laws of a query's outcomes: each winner, and last "no answer" if there is a check.
+    """Return the laws of a query's outcomes: each winner, and with a check also "no answer" (last).
 
     Neighbours that differ only by a permutation of classes with equal counts are listed once.
 
@@ -77,7 +77,7 @@ def laws(counts: NDArray, plan: PATE) -> Laws:
                 pairs.setdefault((counts[a], counts[b]), (a, b))
     moves = list(pairs.values())
     log_p = _winners(counts / plan.noise_std, moves, 1 / plan.noise_std)
-    # The probability of the likeliest winner is 1 minus that of the others.
+    # The likeliest winner's probability is 1 minus the sum of the others'.
     rows, likeliest, others = np.arange(len(log_p)), np.argmax(log_p, axis=1), np.exp(log_p)
     others[rows, likeliest] = 0.0
     log_p[rows, likeliest] = np.log1p(-others.sum(axis=1))
@@ -93,7 +93,7 @@ def laws(counts: NDArray, plan: PATE) -> Laws:
 
 
 def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
-    """Return log probabilities of the winners at c, then at every move, (1 + moves, classes)."""
+    """Return log probabilities of the winners at c, then after each move, (1 + moves, classes)."""
     k = c.size
     h = math.pi * math.sqrt(2 / (k * math.log(2 / 1e-17)))
     # The log density falls beyond c.max() + b, where k phi(b) / Phi(b) < b.
@@ -101,7 +101,7 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
     start, end = c.min() - _REACH - shift, c.max() + b + _REACH + shift + h
     y = np.arange(start, end, h)
     x = y - (c[:, None] + shift * np.array([0, -1, 1])[:, None, None])
-    # For each class as it is, with a vote less and a vote more: log Phi and log(phi / Phi).
+    # log Phi and log(phi / Phi) of each class: with its votes, one vote fewer, one vote more.
     below = log_ndtr(x)
     rise = -0.5 * x**2 - 0.5 * math.log(2 * math.pi) - below
     total = below[0].sum(axis=0)
@@ -127,7 +127,7 @@ class AtTheseVotes:
     queries: tuple[tuple[Laws, int], ...]
 
     def rdp(self, orders: ArrayLike = ORDERS) -> NDArray:
-        """Return exact Rényi divergences to the worst neighbour, larger direction, (n_orders,).
+        """Return exact Rényi divergences of the worst neighbour and direction, shape (n_orders,).
 
         The worst neighbour maximises the divergence of each query separately, so queries add up.
         """
@@ -136,11 +136,11 @@ class AtTheseVotes:
 
     @property
     def slack(self) -> float:
-        """Error bound on the computed log probabilities of all queries, both laws together."""
+        """Bound on the summed errors of all queries' log probabilities, under both laws."""
         return 2 * float(sum(count * law.error for law, count in self.queries))
 
     def guarantee(self, *, delta: float) -> Guarantee:
-        """Return a certified bracket of epsilon over all neighbours of the votes, both directions.
+        """Return a certified bracket of epsilon for all neighbours of the votes, both directions.
 
         The upper end holds for any choice of queries; the lower end is that of one neighbour.
         """
@@ -149,7 +149,7 @@ class AtTheseVotes:
         lattice, ends = Lattice(1e-3, 2**13), []
         envelopes = [_envelope(law) for law, _ in self.queries]
         above = [envelopes, [pair.reverse() for pair in envelopes]]
-        below: list[list[Profile]] = [[], []]  # of the neighbours with the largest divergence
+        below: list[list[Profile]] = [[], []]  # of neighbours with the largest moment
         for law, _ in self.queries:
             here = np.broadcast_to(law.here, law.neighbours.shape)
             pairs = (here, law.neighbours), (law.neighbours, here)
@@ -176,7 +176,7 @@ class AtTheseVotes:
 
 
 def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
-    """Return the leakage of a plan at these votes if all queries are asked; it is private.
+    """Return a plan's leakage at these votes if all queries are asked; the result is private.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
 
 
 def divergences(law: Laws, orders: NDArray) -> NDArray:
-    """Return the largest Rényi divergences to a neighbour and from one, shape (2, n_orders)."""
+    """Return the largest Rényi divergences to and from a neighbour, shape (2, n_orders)."""
     p, q = law.here[None], law.neighbours
     both = [_log_moments(*pair, orders - 1) for pair in ((p, q), (q, p))]
     return np.max(both, axis=1) / (orders - 1)
@@ -208,7 +208,7 @@ def _log_moments(log_p: NDArray, log_q: NDArray, moments: NDArray) -> NDArray:
     x = moments[:, None] * (log_p - log_q)[:, None, :]
     log_p = np.broadcast_to(log_p[:, None, :], x.shape)
     total = np.logaddexp.reduce(log_p + x, axis=2)
-    # p (e^x - 1), where p may be far less than 1 and e^x far more.
+    # Sum p (e^x - 1), where p may be far below 1 and e^x far above 1.
     with np.errstate(over="ignore"):
         rise = np.exp(log_p) * np.expm1(np.minimum(x, 1.0)) * (x <= 1)
         rise += (np.exp(np.minimum(log_p + x, 700.0)) - np.exp(log_p)) * (x > 1)
@@ -222,7 +222,7 @@ def _envelope(law: Laws) -> Profile:
     knots = largest * np.append(0.0, np.geomspace(_NEAREST, 1.0, _KNOTS))
     ends = []
     for log_p, log_q in ((here, others), (others, here)):
-        loss = (log_p - log_q)[:, :, None]  # of each pair and outcome: positive terms of delta
+        loss = (log_p - log_q)[:, :, None]  # per pair and outcome; the terms of delta are positive
         terms = np.exp(log_p)[:, :, None] * -np.expm1(np.minimum(knots - loss, 0.0))
         ends.append(_chords(knots, np.max(np.sum(terms, axis=1), axis=0)))
     ahead, behind = ends
@@ -236,7 +236,7 @@ def _chords(knots: NDArray, delta: NDArray) -> Curve:
         epsilon = np.asarray(epsilon, dtype=float)
         i = np.clip(np.searchsorted(knots, epsilon, side="right"), 1, knots.size - 1)
         left, right = knots[i - 1], knots[i]
-        # Weight of the left knot: both weights are positive, so nothing cancels.
+        # Weight of the left knot; both knots' weights are positive, so nothing cancels.
         part = np.expm1(np.minimum(epsilon - right, 0.0)) / np.expm1(left - right)
         value = delta[i - 1] * part + delta[i] * (1 - part)
         with np.errstate(divide="ignore"):

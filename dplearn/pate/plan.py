@@ -1,4 +1,4 @@
-"""Plan of an aggregation, fixed before the first query, and the aggregator that stays within it."""
+"""Plan of an aggregation, fixed before the first query, and an aggregator that obeys the plan."""
 
 import dataclasses
 import math
@@ -77,14 +77,14 @@ class PATE(HasGuarantee):
 
     @property
     def composed(self) -> Composed:
-        """Mechanism that leaks at least as much as the answers: all noisy counts and checks."""
-        # A moved vote changes two counts by one each.
+        """Mechanism that dominates the answers: the release of all noisy counts and checks."""
+        # A moved vote changes two counts, each by one.
         released: Any = Gaussian(self.noise_std / math.sqrt(2)), self.answers
         checks: Any = [(Gaussian(self.check_std), self.queries)] if self.check_std else []
         return Composed([released, *checks])
 
     def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
-        """Return the guarantee that may be published, an upper bound for any votes and queries.
+        """Return the publishable guarantee, an upper bound for any votes and queries.
 
         It is that of the noisy counts, whose winners leak no more. ``add_remove`` stands for one
         teacher's data.
@@ -133,7 +133,7 @@ class Aggregator:
         for i, counts in enumerate(votes.counts):
             if not self.open:
                 break
-            # Counted before anything is released: an interrupted query counts.
+            # Count the query before any release, so that an interrupted query counts, too.
             self.asked += 1
             if self.plan.check_std is not None and self.plan.threshold is not None:
                 largest = counts.max() + self._rng.normal(0.0, self.plan.check_std)

@@ -56,12 +56,12 @@ def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
     first = order * math.log1p(-q) - power * math.log1p(-x)
     if max(first, last) > 1:
         return float(np.logaddexp(first, last)) / power
-    # ln(1 + {(1-q) A^power - 1} + q B^power): the terms may be tiny.
+    # ln(1 + {(1-q) A^power - 1} + q B^power), whose terms may be tiny.
     return math.log1p(math.expm1(first) + math.exp(last)) / power
 
 
 def gnmax_unchecked_rdp(*, order: float, noise_std: float, flip: float) -> float:
-    """Return the theorem's Rényi divergence of GNMax without checking its conditions."""
+    """Return GNMax's Rényi divergence by the theorem, without checking the theorem's conditions."""
     order_2 = noise_std * math.sqrt(-math.log(flip))
     return data_dependent_rdp(
         order=order,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dplearn.core import validate
 from dplearn.datasets import shipped_table
 
-_MOST = 10**9  # largest count, above all published ones; sums are exact in a double
+_MOST = 10**9  # largest count, above all published counts; doubles hold such sums exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Votes:
         return type(self)(self.counts[:queries])
 
 
-SHIPPED = (50, 100, 250, 500, 1000)  # numbers of teachers whose votes come with dplearn
+SHIPPED = (50, 100, 250, 500, 1000)  # numbers of teachers for which dplearn ships votes
 
 
 def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:

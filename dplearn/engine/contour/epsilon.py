@@ -11,9 +11,9 @@ from dplearn.engine.contour.pair import LEAST_SIGMA, SampledGaussian
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.engine.contour.trapezoid import SHARE, Nodes, Trapezoid
 
-# Brackets with charges above this fraction of delta are discarded.
+# Discard brackets whose error bounds exceed this fraction of delta.
 _POOR = 1e-2
-# Newton steps between two checks for rows that need another line.
+# Number of Newton steps between checks for rows that need another line.
 _PATIENCE = 4
 # Number of steps, epsilon and log delta, each of shape (n,); epsilon or log delta is a guess.
 Rows = tuple[NDArray, NDArray, NDArray]
@@ -28,12 +28,12 @@ TRIES: tuple[Effort, ...] = (
     (2**16, 7.0, 1.4),
     (2**16, 7.0, 1.4),
 )
-# Attempts for rows with a wide bracket or none: separate lines as near the saddle as possible.
+# Attempts for rows whose bracket is wide or missing: separate lines near their saddles.
 ALONE: tuple[Effort, ...] = tuple((2**16, freedom, 1.01) for freedom in (0.5, 1.0, 2.0, 7.0))
 _FEWEST_NODES = 2**6
-# Maximum number of nodes in x, and of nodes in x times nodes in t.
+# Maximum number of nodes in x, and of (nodes in x) * (nodes in t).
 _MOST_WIDTH, _MOST_WORK = 2**13, 2**24
-# Most nodes wasted by rows that share a sum although they need different numbers of nodes.
+# Maximum number of unneeded nodes, summed over the rows that share a sum.
 _WASTE = 2**14
 
 
@@ -104,7 +104,7 @@ def brackets(
 def worse_brackets(
     steps: ArrayLike, *, sigma: float, q: float, delta: float, rtol: float = 1e-6
 ) -> tuple[NDArray, NDArray]:
-    """Return certified bounds on the larger epsilon of both directions.
+    """Return certified bounds on the larger of both directions' epsilons.
 
     Parameters are those of `brackets` and fields of `SampledGaussian`. The remove direction is
     solved. If delta of the add direction is at most delta at the upper end, by a Chernoff bound or
@@ -149,7 +149,7 @@ def _brackets(
         guess[rows] = np.where(charges[0] + charges[1] < 1, root, guess[rows])
         poor = total.poor(charges)
         if not np.all(poor):
-            # Move away from the root until both ends are proved.
+            # Move both ends away from the root until they are proved.
             low, high = np.full(root.shape, -np.inf), np.full(root.shape, np.inf)
             out, both = charges[0] + charges[1], sum(charges)
             for widen in (1.1, 2.0, 5.0, 20.0):
@@ -166,7 +166,7 @@ def _brackets(
         return poor | (lower[rows] == 0) & (upper[rows] > 0)
 
     tries(table, (steps, guess, target), log_tau, update)
-    # Rows without an upper bound had a poor guess.
+    # Rows without an upper bound had a poor guess: return to the table's guess.
     open_, rtol = np.isinf(upper), math.exp(log_tau) / SHARE
     guess[open_] = table.guess_epsilon(steps[open_], log_delta)
     wide = np.flatnonzero(open_ | (upper - lower > rtol * upper))
@@ -175,10 +175,10 @@ def _brackets(
 
 
 def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, NDArray]:
-    """Return the epsilon where the sum is delta, and minus the slope of the sum's logarithm."""
+    """Return the epsilon where the sum is delta, and the negated slope of the sum's logarithm."""
     epsilon, stride = guess, 3 / total.line.tilt
     low, high = np.full(guess.shape, -np.inf), np.full(guess.shape, np.inf)
-    # A Newton step squares the gap: stop when the next one is small against the charges.
+    # A Newton step squares the gap: stop if the next gap is far below the error bounds.
     enough = np.sqrt(np.minimum(0.03 * sum(total.charges(guess, log_delta)), 1e-2))
     done = np.zeros(guess.shape, dtype=bool)
     for i in range(40):
@@ -188,11 +188,11 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
         fall = np.where(good, np.maximum(slope / value, 1e-6 * total.line.tilt), total.line.tilt)
         gap = total.log_scale(epsilon) + np.log(value) - log_delta
         low, high = np.where(gap > 0, epsilon, low), np.where(gap > 0, high, epsilon)
-        # Newton on the logarithm; a sum <= 0 is rounding noise: epsilon is too large.
+        # Newton step on the logarithm; a sum <= 0 is rounding noise from too large an epsilon.
         new = epsilon + np.where(good, np.minimum(np.maximum(gap / fall, -stride), stride), -stride)
         middle = np.where(np.isfinite(high - low), 0.5 * (low + high), new)
         new = np.where((new > low) & (new < high), new, middle)
-        # Rounding would move converged roots to the middle of the bracket.
+        # Freeze converged roots: rounding would move them to the middle of the bracket.
         epsilon = np.where(done, epsilon, new)
         done |= good & (np.abs(gap) <= enough)
         if np.all(done):
@@ -212,12 +212,12 @@ def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
 def sums(
     table: Table, rows: Rows, log_tau: float, effort: Effort
 ) -> Iterator[tuple[NDArray, Trapezoid]]:
-    """Yield indices of rows and their sum; omit rows that need more nodes than allowed."""
+    """Yield indices of rows and their sum; omit rows that need too many nodes."""
     (steps, epsilon, log_delta), (most, freedom, longer) = rows, effort
     need, at_zero = table.needs(steps, epsilon, log_delta, log_tau)
     for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom, longer), longer):
         period = table.period((need[group], at_zero[group]), tilt)
-        # Such a long period means a poor guess, or no mu beyond lambda.
+        # So long a period comes from a poor guess, or from no mu above lambda.
         if not period * tilt < 1e9:
             continue
         line = Line(table.pair, tilt)
@@ -231,7 +231,7 @@ def sums(
             counts = np.minimum(counts, most)
         nodes = None
         for part, count in _alike(counts, most_nodes):
-            # The first sum is the longest: the others use its first nodes.
+            # The first sum is the longest, so later sums use a part of its nodes.
             nodes = nodes or Nodes(table, line, period, count)
             # Rows with equal numbers of steps share their powers.
             lengths = steps[group[part]]
@@ -248,7 +248,7 @@ def tries(
     efforts: tuple[Effort, ...] = TRIES,
     left: NDArray | None = None,
 ) -> None:
-    """Call `update` with indices of rows and their sum, until no row in `left` is poor.
+    """Call `update` with indices of rows and their sum, until no row of `left` has a poor sum.
 
     `update` may improve the guesses in `rows`, and returns a mask of its poor rows.
     """
@@ -264,7 +264,7 @@ def tries(
 
 
 def _alike(counts: NDArray, most: int) -> Iterator[tuple[NDArray, int]]:
-    """Yield groups of rows with similar numbers of nodes, and that number, largest first."""
+    """Yield groups of rows that need similar numbers of nodes, and enough nodes for all."""
     order = np.argsort(-counts)
     order = order[counts[order] <= most]
     while order.size:

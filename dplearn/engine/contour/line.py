@@ -1,4 +1,4 @@
-r"""M on a vertical line, by a sum over nodes x + i eta that do not depend on t.
+r"""The moments M(lambda + it), by sums over nodes x + i eta that do not depend on t.
 
 On Im x = eta the loss turns f^{it} into a factor of modulus :math:`e^{-t\arg f} \le 1`, so one
 set of nodes serves every t, and with any height
@@ -25,13 +25,13 @@ _PARTS = np.linspace(0, 1, 10)[:, None]
 
 
 class Line:
-    """Nodes of one tilt, and all quantities that do not depend on t."""
+    """Nodes for one tilt lambda, and all quantities that do not depend on t."""
 
     def __init__(self, pair: SampledGaussian, tilt: float) -> None:
         self.pair, self.tilt, sigma = pair, tilt, pair.sigma
         self.height = min(0.5 * math.pi * sigma**2, 1.5 * sigma)
         if pair.direction != "remove":
-            # |f|^{-lambda}, or |g|^{-lambda}, exceeds its value at Re x by at most e^2.
+            # At this height |f|^{-lambda} or |g|^{-lambda} is at most e^2 times its value at Re x.
             self.height = min(self.height, 4 * sigma**2 / math.sqrt(tilt))
         self.step = pair.step(tilt, self.height)
         self.x = x = pair.nodes(tilt, self.step)
@@ -55,8 +55,8 @@ class Line:
         return ULP * ulps / abs(np.sum(self.weight)) + QUADRATURE
 
     def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
-        """Return B, and per row a t (or inf) with log(pi t (M / B)^T) >= need, and log B(t)."""
-        # Mean of sigma^2 |dL / dx| under the tilted law, for a first guess.
+        """Return B, each row's cut-off t (or inf): log(pi t (M / B)^T) >= need, and log B(t)."""
+        # First guess of t, from the mean of sigma^2 |dL / dx| under the tilted law.
         log_p, loss = (log.real for log in self.pair.logs(self.x))
         tilted = log_p + self.tilt * loss - 0.5 * (self.x / self.pair.sigma) ** 2
         tilted = np.exp(tilted - np.max(tilted))
@@ -64,7 +64,7 @@ class Line:
         if self.pair.direction == "replace":
             each = each + self.pair.posterior(-self.x)
         posterior = float(each @ tilted / np.sum(tilted))
-        # For a normal loss: t^2 times its variance = 2 need / T.
+        # A normal loss would need t^2 Var(L) = 2 need / T.
         slope = max(posterior / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
         # The best angle at t is then about t times the mean posterior / sigma^2.
@@ -82,7 +82,7 @@ class Line:
         return bound, cuts, at_cuts
 
     def transform(self, h: float, count: int) -> NDArray:
-        """Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, k in base `block`."""
+        """Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, with k = a block + b."""
         block = 1 << (count.bit_length() // 2 - 1)
         fine = np.exp(np.outer(h * np.arange(block), self.turn))
         coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))
@@ -91,10 +91,10 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Majorant:
-    """B(t), a minimum over several heights; arrays have shape (n_heights, n_nodes)."""
+    """The bound B(t), a minimum over several heights; arrays have shape (n_heights, n_nodes)."""
 
     line: Line
-    phi: NDArray  # heights over sigma^2, from `first` up to 2.5, shape (n_heights, 1)
+    phi: NDArray  # heights / sigma^2, from `first` up to 2.5, shape (n_heights, 1)
     angle: NDArray  # of the loss
     log_size: NDArray  # log of the integrand's modulus at t = 0
 
@@ -111,14 +111,14 @@ class Majorant:
         return np.min(self.by_height(t), axis=1)
 
     def by_height(self, t: NDArray) -> NDArray:
-        """Return the log bound of each height at each t, shape (n_t, n_heights)."""
+        """Return the log of each height's bound at each t, shape (n_t, n_heights)."""
         logs = self.log_size - t[:, None, None] * self.angle
         return np.logaddexp(log_sum(logs) + self.line.norm, self.log_error(t[:, None]))
 
     def log_error(self, t: NDArray) -> NDArray:
-        """Return log of an error bound for the sum in B(t), shape (n_t, n_heights)."""
+        """Return the log of a bound on the error of B's sum at t, shape (n_t, n_heights)."""
         line, pair, sigma, phi = self.line, self.line.pair, self.line.pair.sigma, self.phi[:, 0]
-        # Shift the line by beta sigma^2 up and down, with beta up to phi or beyond.
+        # Shift the line by beta sigma^2 up and down, with and without the limit beta <= phi.
         far = np.minimum(line.height / sigma**2, 0.98 * (math.pi - phi))
         errors = []
         for beta in (far, np.minimum(far, phi)):

@@ -1,4 +1,4 @@
-r"""The pair of the sampled Gaussian, its log ratio off the real axis, and the nodes in x.
+r"""The sampled Gaussian's pair of laws, their log ratio off the real axis, and nodes in x.
 
 With phi = Im x / sigma^2, A = 1 - q and B = q e^{(2 Re x - 1) / 2 sigma^2} the ratio is
 f = A + B e^{i phi}, so for 0 <= phi < pi, with f(Re x) = A + B,
@@ -22,7 +22,7 @@ L = 39.0
 QUADRATURE = 4 * math.exp(-L)
 ULP = 2.0**-53
 _PARTS = np.linspace(0.02, 0.98, 49)
-# With less noise every line needs too many nodes.
+# Smallest noise multiplier; with less noise every line needs too many nodes.
 LEAST_SIGMA = 0.025
 
 
@@ -43,7 +43,7 @@ class SampledGaussian:
 
     @property
     def sign(self) -> int:
-        """Sign of the loss as a multiple of log f."""
+        """1 if the loss rises with f, -1 if it falls."""
         return -1 if self.direction == "add" else 1
 
     def drift(self, x: NDArray) -> NDArray:
@@ -60,7 +60,7 @@ class SampledGaussian:
         return log_size, np.where(gap > 0, phi - turn, turn)
 
     def logs(self, x: NDArray, phi: ArrayLike = 0.0) -> tuple[NDArray, NDArray]:
-        """Return complex log P / N(0) and loss at x + i phi sigma^2, conjugated for "add".
+        """Return log(P / N(0)) and the loss at x + i phi sigma^2, both conjugated for "add".
 
         The conjugation makes the loss's angle >= 0.
         """
@@ -78,11 +78,11 @@ class SampledGaussian:
         return 1 / (1 + np.exp(np.clip(math.log1p(-self.q) - self.drift(x), -700, 700)))
 
     def loss_of_cosine(self, phi: NDArray | float, tilt: float) -> NDArray | float:
-        """Return log of a bound on |f|^s / f(Re x)^s; only negative powers grow off the axis."""
+        """Return log of a bound on |f|^s / f(Re x)^s, which exceeds 1 only for negative powers."""
         return 0.0 if self.direction == "remove" else -tilt * np.log(np.cos(0.5 * phi))
 
     def ulps(self, x: NDArray, size: NDArray, loss: NDArray, power: NDArray | float) -> NDArray:
-        """Return a bound on the rounding of a sum over nodes, in ulps of its terms' sizes.
+        """Return a bound on the rounding error of a sum over nodes, in ulps of its terms' sizes.
 
         Sources: s log f and it log f, including log A and log B; x^2 / 2 sigma^2; summation;
         and the distance of nodes.
@@ -95,7 +95,7 @@ class SampledGaussian:
         inner = np.abs(self.drift(x)) - math.log1p(-self.q)
         each = np.abs(loss) + self.posterior(x) * inner
         if self.direction == "replace":
-            # Add log g; |log f| is at most |loss| + |log g|.
+            # Add the errors of log g, and of log f by |log f| <= |loss| + |log g|.
             inner = np.abs(self.drift(-x)) - math.log1p(-self.q)
             each += 2 * np.abs(self.log_ratio(-x)[0]) + 4 + self.posterior(-x) * inner
         spread = size @ each
@@ -105,12 +105,12 @@ class SampledGaussian:
     def step(self, tilt: float, height: float) -> float:
         """Return the node spacing on Im x = height for an error of 2 e^{-L} M(lambda)."""
         sigma = self.sigma
-        # A shift up by a loses (height + a)^2 / 2 sigma^2 and the cosine, and gains 2 pi a / step.
+        # Shifting up by a costs (height + a)^2 / 2 sigma^2 and the cosine, and gains 2 pi a / step.
         a = _PARTS * min(math.pi * sigma**2 - height, 9 * sigma)
         top = (height + a) / sigma**2
         cost = 0.5 * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)
         up = float(np.max(2 * math.pi * a / (L + cost)))
-        # A shift down to the real axis loses nothing; at height 0 both shifts are equal.
+        # Shifting down to the real axis costs nothing; at height 0 both shifts are equal.
         return min(up, 2 * math.pi * height / L) if height else up
 
     def nodes(self, tilt: float, step: float) -> NDArray:

@@ -1,4 +1,4 @@
-"""K = log M on a grid of real mu: Chernoff bounds, saddle points, and choice of lambda and P."""
+"""K = log M on a grid of real mu, for Chernoff bounds, saddle points, and choosing lambda and P."""
 
 import math
 
@@ -15,7 +15,7 @@ _ROOM = 0.3
 
 
 def log_moments(pair: SampledGaussian, powers: ArrayLike) -> NDArray:
-    """Return log E_P e^{mu L} of one step of `pair` at `powers` mu >= 0, errors near 1e-15."""
+    """Return log E_P e^{mu L} for one step of `pair` at `powers` mu >= 0, to about 1e-15."""
     return moments(pair, np.asarray(powers, dtype=float))[0]
 
 
@@ -59,11 +59,11 @@ class Table:
         self.log_c = -(mu * np.log1p(1 / mu) + np.log1p(mu)) * (1 - 8 * ULP)
 
     def chernoff(self, steps: NDArray, epsilon: NDArray) -> NDArray:
-        """Return log of c(mu) e^{T K(mu) - mu epsilon} >= delta, rounded up, shape (n, n_mu)."""
+        """Return the bounds log c(mu) + T K(mu) - mu epsilon >= log delta, shape (n, n_mu)."""
         return steps[:, None] * self.k_above - self.mu_below * epsilon[:, None] + self.log_c
 
     def _saddles(self, steps: NDArray) -> tuple[NDArray, NDArray]:
-        """Return epsilons with saddle points mu, and estimates of log delta: (n, n_mu) each."""
+        """Return the epsilons whose saddle points are mu, and estimates of log delta, (n, n_mu)."""
         a, t = self.mu, steps[:, None]
         epsilon = t * self.mean - 1 / a - 1 / (1 + a)
         curvature = t * self.variance + a**-2 + (1 + a) ** -2
@@ -86,7 +86,7 @@ class Table:
     def needs(
         self, steps: NDArray, epsilon: NDArray, log_delta: NDArray, log_tau: float
     ) -> tuple[NDArray, NDArray]:
-        """Return logs by which aliases must fall to reach tau delta, at every mu and at 0."""
+        """Return the logs by which aliases must fall to reach tau delta, at each mu and at 0."""
         room = _ROOM - log_tau - log_delta
         fall = steps[:, None] * self.k - self.mu * epsilon[:, None] + self.planned_c
         # For a good guess the fall is at least -log tau; a poor guess must not give a period < 0.
@@ -104,9 +104,9 @@ class Table:
     def tilts(
         self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float, longer: float
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """Return the smallest P of each row, and the interval of lambda at P times `longer`."""
+        """Return each row's smallest P, and its interval of lambda for the period `longer` * P."""
         need, at_zero = needs
-        # Rounding grows away from the saddle, to tau delta where need = -log(T _ROUNDING).
+        # Rounding grows away from the saddle; it is tau delta where need = -log(T _ROUNDING).
         best = need.min(axis=1)
         highest = np.clip(-np.log(_ROUNDING * steps), best + freedom, best + 7)
         near = need <= highest[:, None]
@@ -127,7 +127,7 @@ class Table:
             low, high = interval(np.exp(middle))
             small, large = np.where(low > high, middle, small), np.where(low > high, large, middle)
         low, high = interval(longer * np.exp(large))
-        # If even the longest period fails, the sum is too long; keep lambda positive.
+        # If even the longest period fails, the sum is too long, but lambda must be positive.
         high = np.maximum(high, least)
         return np.exp(large), np.minimum(low, high), high
 
@@ -135,7 +135,7 @@ class Table:
 def shared(
     period: NDArray, low: NDArray, high: NDArray, longer: float
 ) -> list[tuple[NDArray, float]]:
-    """Return a few groups of rows, each with a point in all their intervals, greedily."""
+    """Group rows greedily; return each group with a point in all its rows' intervals."""
     groups, order = [], np.argsort(high)
     while order.size:
         ratio = period[order] / period[order[0]]

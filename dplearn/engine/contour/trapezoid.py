@@ -14,14 +14,14 @@ from dplearn.engine.contour.line import Cutoffs, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
 
-# Bounds on the errors by rounding, truncation and aliases.
+# Bounds on the errors from rounding, truncation and aliases.
 Charges = tuple[NDArray, NDArray, NDArray]
-# Target and minimum of the truncation and alias charges, as a fraction of rtol delta.
+# Target and minimum of the bounds on truncation and aliases, as a fraction of rtol delta.
 SHARE = 1e-2
 
 
 class Rounding(NamedTuple):
-    """Rounding errors of S by source: M and its powers, summation, phases, scale."""
+    """Rounding errors of S by source: powers of M, summation, phases and scale."""
 
     growth: NDArray
     adding: NDArray
@@ -30,7 +30,7 @@ class Rounding(NamedTuple):
 
 
 class Nodes:
-    """M and other values shared by rows, at z = lambda + ikh, k = 0..count - 1."""
+    """M and other values that rows share, at z = lambda + ikh for k = 0..count - 1."""
 
     def __init__(self, table: Table, line: Line, period: float, count: int) -> None:
         self.table, self.line, self.period = table, line, period
@@ -46,13 +46,13 @@ class Nodes:
         self.inverse = square * (line.tilt - 1j * t)
         error = line.relative_error(t)
         self.log_grown = np.log(np.abs(self.ratios) + error)
-        # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}, here without T and the power.
+        # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}; the factor T and the power follow later.
         self.charge = error * np.sqrt(size * (h / math.pi) * square)
         self.charge[0] *= math.sqrt(0.5)
 
 
 class Trapezoid:
-    """Terms M^T / z(1+z) at z = lambda + ikh, k = aB + b, as arrays (row, a, b)."""
+    """Terms M^T / z(1+z) at z = lambda + ikh, k = a block + b, as arrays (row, a, b)."""
 
     def __init__(
         self, nodes: Nodes, count: int, steps: NDArray, log_tau: float, cut: Cutoffs
@@ -81,7 +81,7 @@ class Trapezoid:
         self.mu, gap = table.mu, table.mu - line.tilt
         self.log_aliases = table.chernoff(steps, np.zeros(1)) - _log_series(np.abs(gap) * period)
         self.right = int(np.searchsorted(gap, 0.0, side="right"))
-        # Aliases on the left are also bounded by delta <= 1.
+        # delta <= 1 also bounds the aliases on the left.
         self.log_left = -float(_log_series(line.tilt * period))
 
     def sums(self, terms: NDArray, epsilon: NDArray) -> NDArray:
@@ -103,7 +103,7 @@ class Trapezoid:
         return _exp(self.log_scale(epsilon) - log_delta, -700.0)
 
     def charges(self, epsilon: NDArray, log_delta: NDArray | float) -> Charges:
-        """Return rounding, truncation and aliases in units of delta, the last two at least tau.
+        """Return the error bounds in units of delta; those on truncation and aliases are >= tau.
 
         The minimum tau makes brackets for a smaller tau lie inside those for a larger one.
         """
@@ -111,17 +111,17 @@ class Trapezoid:
         return *self.above(epsilon, log_delta), aliases
 
     def above(self, epsilon: NDArray, log_delta: NDArray | float) -> tuple[NDArray, NDArray]:
-        """Return rounding and truncation, the charges of the upper bound."""
+        """Return the bounds on rounding and truncation, which the upper bound adds."""
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
         cut = _exp(self.truncation(epsilon) - log_delta, self.log_tau)
         return rounding, cut
 
     def poor(self, charges: Charges) -> NDArray:
-        """Return whether truncation and aliases far exceed their target tau."""
+        """Return whether the bounds on truncation and aliases far exceed their target tau."""
         return ~(charges[1] + charges[2] <= 10 * math.exp(self.log_tau))
 
     def rounding(self, epsilon: NDArray) -> Rounding:
-        """Return bounds on the errors of S by rounding and by the sums over x."""
+        """Return bounds on the errors of S from rounding and from the sums over x."""
         terms, moments = self.sizes
         adding = ULP * (30 + 2 * sum(self.terms.shape[1:])) * terms
         phases = 4 * ULP * self.h * np.abs(epsilon) * moments
@@ -133,7 +133,7 @@ class Trapezoid:
         return self.log_cut - self.line.tilt * epsilon
 
     def aliases(self, epsilon: NDArray) -> NDArray:
-        """Return log of a bound on all aliases, by the best mu on either side."""
+        """Return log of a bound on all aliases, with the best mu on each side of lambda."""
         logs = self.log_aliases - self.mu * epsilon[:, None]
         above = logs[:, self.right :].min(axis=1, initial=np.inf)
         below = logs[:, : self.right].min(axis=1, initial=self.log_left)

@@ -26,9 +26,9 @@ from dplearn.engine.lattice.group import Group
 from dplearn.engine.lattice.survey import Scan
 from dplearn.engine.profile import Profile
 
-# Below this log delta masses underflow, and only the Chernoff bound is used.
+# Below this log delta the masses underflow; use only the Chernoff bound there.
 _LEAST = -690.0
-# A direction is not refined if its upper end is below this fraction of the other direction's.
+# Do not refine a direction whose upper end is below this fraction of the other's upper end.
 _LITTLE = 0.2
 
 
@@ -57,7 +57,7 @@ class Lattice:
         witnesses: Sequence[Sequence[Profile] | None] | None = None,
         proved: ArrayLike = np.inf,
     ) -> tuple[NDArray, NDArray]:
-        """Return bounds on the larger epsilon of the composed pairs of all directions.
+        """Return bounds on the composed epsilon of the worse direction.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Lattice:
         lower = np.full(epsilons.shape, -np.inf)
         if survey.scale == 0:
             return lower, np.zeros(epsilons.shape)
-        # Chernoff bounds, shape (n, n_tilts): epsilons with nearly the same best tilt share it.
+        # Chernoff bounds, shape (n, n_tilts): epsilons whose best tilts are close share a tilt.
         bound = survey.chernoff(epsilons)
         best = np.min(bound, axis=1)
         upper = np.minimum(np.logaddexp(best, survey.log_paid), 0.0)
@@ -134,7 +134,7 @@ def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> 
 
 
 def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
-    """Return brackets of the larger direction; refine no row that is proved smaller."""
+    """Return brackets of the larger direction; skip refining rows proved to be smaller."""
     ends: list[tuple[NDArray, NDArray]] = []
     groups = sorted(groups, key=lambda group: -float(np.sum(group.survey.fallback)))
     for group in groups:
@@ -144,7 +144,7 @@ def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
         ends.append((np.zeros(fallback.shape), fallback) if smaller else group.coarse())
     for i in sorted(range(len(groups)), key=lambda i: -float(np.sum(ends[i][1]))):
         lower, upper = ends[i]
-        # Refine only rows that may be the larger, and are not far below the other direction.
+        # Refine only rows that may be the larger ones and are not far below the other direction.
         rows = upper >= np.max([(low, _LITTLE * high) for low, high in ends], axis=(0, 1))
         if groups[i].survey.scale > 0 and np.any(rows):
             lower[rows], upper[rows] = groups[i].only(rows).refine(lower[rows], upper[rows])

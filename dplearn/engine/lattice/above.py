@@ -12,28 +12,28 @@ from numpy.typing import NDArray
 
 from dplearn.engine.profile import Profile
 
-# Bound on the change of a law's total mass by rounding.
+# Bound on how much rounding may change a law's total mass.
 MOST_LOST = 1e-9
 
 
 def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
-    """Return P-masses at increasing `nodes` and at infinity of the law of a profile's chords.
+    """Return the law whose profile is the chords: P-masses at increasing `nodes`, at infinity.
 
     The first chord begins at delta = 1, e^epsilon = 0, which raises all smaller losses to the
     first node; delta at the last node becomes the mass at infinity.
     """
     split = int(np.searchsorted(nodes, 0.0))
     below = -nodes[:split]
-    # For epsilon < 0 use delta - (1 - e^eps): the same changes of slope without cancellation.
+    # For epsilon < 0 use delta - (1 - e^eps): its slope changes as delta's, without cancellation.
     behind = np.exp(profile.reverse().log_delta_of(below) - below)
     return chords(nodes, np.append(behind, np.exp(profile.log_delta_of(nodes[split:]))))
 
 
 def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
-    """Return masses from delta at nodes >= 0 and delta - (1 - e^eps) at nodes < 0."""
+    """Return masses, given delta at nodes >= 0 and delta - (1 - e^eps) at nodes < 0."""
     first = int(np.searchsorted(nodes, 0.0))
     gap = np.diff(nodes)
-    # right[j], left[j]: slope of the chord right and left of node j, times e^{e_j}.
+    # right[j], left[j]: slopes of the chords on the right and left of node j, times e^{e_j}.
     with np.errstate(over="ignore"):
         growth = np.expm1(gap)
     right = np.append(np.diff(value) / growth, 0.0)

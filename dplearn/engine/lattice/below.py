@@ -41,7 +41,7 @@ BLUR = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """Losses of positive probability, if few enough to be placed on nodes."""
+    """Losses of positive probability, or none if they are too many to place on nodes."""
 
     loss: NDArray  # increasing, shape (n,)
     mass: NDArray  # their probabilities under P
@@ -52,7 +52,7 @@ class Atoms:
 
     @classmethod
     def of(cls, profile: Profile, *, most: int = 2000) -> Atoms:
-        """Return the atoms among the kinks of the profile and 0."""
+        """Return the atoms at loss 0 and at plus or minus the profile's kinks."""
         kinks = np.unique(np.asarray(profile.kinks, dtype=float))
         kinks = kinks[(kinks > 0) & (kinks < 700)]
         # Merge kinks that are equal up to rounding.
@@ -60,7 +60,7 @@ class Atoms:
         if kinks.size == 0 or kinks.size > most:
             return cls.none()
         if not profile.has_tails:
-            # Without tails only the largest loss is known, beyond which delta is 0.
+            # Without tails only the largest loss, beyond which delta is 0, is known.
             ends = kinks[-1:][np.isneginf(profile.log_delta_of(kinks[-1:]))]
             return cls(np.append(-ends, ends), np.full(2 * ends.size, np.nan))
         back = profile.reverse()
@@ -99,7 +99,7 @@ class Atoms:
 
 
 class Below(NamedTuple):
-    """Masses of a lower law at the nodes and at infinity, and whether an atom was split."""
+    """A lower law's masses at the nodes and at infinity, and whether an atom was split."""
 
     masses: NDArray
     infinity: float
@@ -107,7 +107,7 @@ class Below(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """P, X, Y and their rounding errors per cell, and P and X beyond the last cell."""
+    """P, X, Y and a bound on their rounding per cell, and P and X beyond the last cell."""
 
     p: NDArray
     x: NDArray
@@ -118,19 +118,19 @@ class Cells(NamedTuple):
 
 
 def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atoms) -> Below:
-    """Return a law on `nodes`, `step` apart around 0, that a profile with tails dominates."""
+    """Return a law on `nodes` with spacing `step` that is dominated by a profile with tails."""
     # Cells end slightly above their nodes, so that an atom on a node belongs to the cell before it.
     ends = nodes + BLUR * np.abs(nodes)
     cells = cells_between(profile, ends, step)
     node, split = _take_out(atoms, cells, nodes, ends, step)
-    # The mass beyond the last cell includes that of infinite losses.
+    # The mass beyond the last cell includes the infinite losses.
     infinity = float(np.exp(profile.log_delta_of(np.array(FAR)))) * (1 - 1e-12)
     up, last = balance(cells, infinity), max(cells.p_beyond - infinity, 0.0)
-    # Masses of empty cells are rounding errors, which would accumulate.
+    # An empty cell's mass is a rounding error, and such errors would accumulate.
     p = np.where(cells.p > cells.noise, cells.p, 0.0)
     masses = node + np.append((1 - up) * p, last) + np.append(0.0, up * p)
     if masses.sum() + infinity > 1 + MOST_LOST:
-        # Total mass above 1 is not a law: return the trivial law, with loss 0.
+        # The masses exceed 1, so they are no law: return the trivial law, a loss of 0.
         return Below(np.where(nodes == np.max(nodes[nodes <= 0]), 1.0, 0.0), 0.0, False)
     return Below(masses, infinity, split)
 
@@ -147,16 +147,16 @@ def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
 
 
 def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
-    """Return the cells between `ends`, spaced by h up to a relative BLUR."""
+    """Return the cells between `ends`, whose spacing is h up to a relative BLUR."""
     first = int(np.searchsorted(ends, 0.0))
     a, b = ends[first:], -ends[:first][::-1]
     right = _Side.of(profile, a, h * (1 + BLUR))
     left = _Side.of(profile.reverse(), b, h * (1 - BLUR))
     d, t, s, low = right.delta, right.tail, left.tail, np.exp(-b)
-    # The cell that contains 0 has the mass outside both tails.
+    # The cell that contains 0 has all mass outside both tails.
     p_0 = 1 - low[0] * s[0] - d[0] - t[0]
     q_0 = 1 - left.delta[0] - s[0] - t[0] * np.exp(-a[0])
-    # Left of 0 X and Y of the reversed pair are swapped.
+    # Left of 0 use the reversed pair, with X and Y swapped.
     p_left, x_left = low[:-1] * s[:-1] - low[1:] * s[1:], low[1:] * (left.y - left.more_noise)
     y_left, noise_left = low[:-1] * left.x, low[:-1] * left.noise
     return Cells(
@@ -170,7 +170,7 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
 
 
 class _Side(NamedTuple):
-    """delta, e^eps Q(L > eps) and delta's rounding error at ends >= 0; X, Y, noise per cell."""
+    """delta, e^eps Q(L > eps) and delta's rounding at ends >= 0, and X, Y, rounding per cell."""
 
     delta: NDArray
     tail: NDArray
@@ -216,7 +216,7 @@ def _take_out(
     height, near = loss - nodes[cell], BLUR * np.maximum(np.abs(loss), h)
     height = np.where(np.abs(height) <= near, 0.0, np.where(np.abs(height - h) <= near, h, height))
     share = np.expm1(-height) / np.expm1(-h)
-    # A steep density may count as an atom and lie in two cells: take at most a cell's mass.
+    # A steep density may look like an atom and span two cells: take at most the cell's mass.
     taken = np.zeros(cells.p.size)
     np.add.at(taken, cell, mass)
     mass = mass * np.clip(cells.p[cell] / taken[cell], 0.0, 1.0)
@@ -234,5 +234,5 @@ def _take_out(
 def _jumps(tail: Curve, at: NDArray) -> NDArray:
     """Return the mass of an atom at each loss > 0; 0 where the tail is continuous."""
     narrow, wide = (tail(at * (1 - w)) - tail(at * (1 + w)) for w in (BLUR, 1e3 * BLUR))
-    # In a window 1000 times wider a density has 1000 times the mass, an atom the same mass.
+    # A window 1000 times wider has 1000 times a density's mass, but the same mass of an atom.
     return np.where(narrow > 0.9 * wide, narrow, 0.0)

@@ -14,14 +14,14 @@ from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
 from dplearn.engine.lattice.sum import Law, Sum, Window
 from dplearn.engine.lattice.survey import Scan, Survey, log_c, paid, remaining
 
-# Relative widths of the first passes, and cells of the first.
+# Target relative widths of the first two passes, and maximum cells of the first.
 _COARSE, _ROUGH, _FEW = 1e-2, 1e-3, 2**13
 # Maximum cell width of lower bounds, so that e^loss does not overflow.
 WIDEST = 600.0
 
 
 class Span(NamedTuple):
-    """Tilt, smaller and larger tilts that bound folding, window starts, and a period.
+    """Tilt, smaller and larger tilts for bounds on folding, window starts, and a period.
 
     The period is the smallest one with little folding.
     """
@@ -42,12 +42,12 @@ class Grid:
     full: bool  # whether finer steps would need more cells than allowed
 
     def nodes(self, i: int, edges: tuple[float, float]) -> tuple[int, NDArray]:
-        """Return the index of profile i's first node, and all nodes, on both sides of 0."""
+        """Return the index of profile i's first node, and all its nodes, on both sides of 0."""
         h, loss = self.window.step, self.anchors[i].loss
         offset = float(loss[0] % h) if loss.size else 0.0
         # Sums use the even lattice: if the offset is near 0, move all nodes onto it.
         offset = 0.0 if min(offset, h - offset) < 1e-9 * h else offset
-        # One node more, because an atom on a node belongs to the cell before it.
+        # Add a node on the left, because an atom on a node belongs to the cell before it.
         start = min(math.floor((edges[0] - offset) / h), 0) - 1
         stop = max(math.ceil((edges[1] - offset) / h), 1)
         return start, offset + np.arange(start, stop + 1) * h
@@ -81,7 +81,7 @@ class Group:
         for _ in range(8):
             before = upper
             lower, upper, _ = self._pass(lower, upper, _COARSE, _FEW)
-            # Repeat while the upper end falls: tilt and window were poor.
+            # Repeat while the upper end falls, since tilt and window were poor.
             if np.all(upper >= 0.9 * before):
                 break
         return lower, upper
@@ -95,7 +95,7 @@ class Group:
         return part
 
     def refine(self, lower: NDArray, upper: NDArray) -> tuple[NDArray, NDArray]:
-        """Return a bracket of target width `rtol`, from a rough one."""
+        """Return a bracket of target width `rtol`, given a rough bracket."""
         if not np.any(np.isfinite(upper) & (upper > lower)):
             return lower, upper
         for _ in range(6 if self.below else 0):
@@ -114,7 +114,7 @@ class Group:
             lower, upper, full = self._pass(lower, upper, aim, self.most_cells)
             width = _width(lower, upper)
             if self.below and width > max(0.0 if full else 0.5, 0.7 * before):
-                break  # a finer step would not help, or is not allowed
+                break  # a finer lattice would not help, or is not allowed
             more = self.below and not aims and not full
             if more and 4 * self.rtol < width < 0.7 * before:
                 # Once h is about the spread of one loss, the width falls like h^2.
@@ -124,13 +124,13 @@ class Group:
     def _pass(
         self, lower: NDArray, upper: NDArray, rtol: float, most_cells: int, near: bool = False
     ) -> tuple[NDArray, NDArray, bool]:
-        """Return a better bracket, and whether the lattice has its maximum size.
+        """Return a narrower bracket, and whether the lattice has its maximum size.
 
         It has the best tilt for the old bracket, and the smallest period with little folding. A
         window `near` the upper end has finer cells, but omits epsilons far below.
         """
         guess, mu = np.where(np.isfinite(upper), upper, 0.0), self.survey.mu
-        # log of c(mu) e^{K(mu) - mu e} at the guess: rounding grows with it.
+        # log of c(mu) e^{K(mu) - mu e} at the guess; a larger value means more rounding.
         size = np.median(self.survey.k + log_c(mu) - mu * guess[:, None], axis=0)[1:-1]
         picks = 1 + np.flatnonzero(size <= np.min(size) + 7)
         span = self._span(mu[picks], lower, guess, near)
@@ -144,7 +144,7 @@ class Group:
         return lower, upper, grid.full
 
     def _span(self, tilts: NDArray, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
-        """Return the tilt with the smallest period for the guess, and the window starts."""
+        """Return the tilt whose period for the guess is smallest, with its window starts."""
         mu, tilt = self.survey.mu, tilts[:, None]
         # Shapes: begin (n_tilts, n_rows), need (n_tilts, n_rows, n_mu).
         begin = np.minimum(lower, guess) - 2 / tilt
@@ -164,12 +164,12 @@ class Group:
         return Span(float(tilts[best]), mu[smaller], mu[larger], begin[best], float(period[best]))
 
     def _grid(self, span: Span, guess: NDArray, rtol: float, most_cells: int) -> Grid:
-        """Return a lattice for a width of `rtol`, with as many atoms as possible on its nodes."""
+        """Return a lattice for a bracket of width `rtol`, with many of the atoms on its nodes."""
         tilt, period = span.tilt, span.period
         most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))
         size = max(float(np.median(guess)), 1e-3 * fallback, self.survey.scale)
-        # The error per run is h^2 (1 + lambda) / 12 above and twice that below.
+        # The upper law's error per run is h^2 (1 + lambda) / 12, the lower law's twice that.
         step = math.sqrt(4 * rtol * size / (most * (1 + tilt)))
         widest = max(b - a for a, b in self.survey.edges)
         step = max(min(step, period / 64), max(period, widest / 4) / most_cells)
@@ -198,7 +198,7 @@ class Group:
         return laws
 
     def _lower_laws(self, grid: Grid) -> tuple[list[Law], NDArray, NDArray]:
-        """Return laws below all witnesses, and jitter's share of delta and epsilon per row."""
+        """Return laws below the witnesses, and each row's delta and epsilon for moved atoms."""
         laws, split, blur, h = [], [], [], grid.window.step
         for i, (scan, edges) in enumerate(zip(self.scans, self.survey.edges, strict=True)):
             (start, nodes), atoms = grid.nodes(i, edges), grid.anchors[i]
@@ -222,7 +222,7 @@ class Group:
         begin: NDArray,
         tau: NDArray | float = 0.0,
     ) -> list[float]:
-        """Return an end per row at (1 + tau) delta minus the mass at infinity, or inf."""
+        """Return each row's `end` at (1 + tau) delta minus the mass at infinity, or inf."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
         with np.errstate(divide="ignore"):
             log_left = np.logaddexp(log_left, np.log(tau) + self.log_delta)
@@ -232,7 +232,7 @@ class Group:
         ]
 
     def log_deltas(self, tilt: float, epsilon: NDArray) -> tuple[NDArray, NDArray]:
-        """Return bounds on log delta of one row, at epsilons for which the tilt is good."""
+        """Return bounds on log delta of the only row, at epsilons for which `tilt` is good."""
         (row,), unit, tilts = self.counts, self.log_delta, self.survey.mu[1:-1]
         first, last = np.min(epsilon, keepdims=True), np.max(epsilon, keepdims=True)
         span = self._span(tilts[[np.argmin(np.abs(tilts - tilt))]], first, last)

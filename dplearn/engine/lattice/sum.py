@@ -11,11 +11,11 @@ from dplearn.core.logspace import log_expm1, log_sum
 from dplearn.engine.lattice.survey import log_c
 
 _ULP = 2.0**-53
-# Slightly below e^700, whose last digits differ between libraries.
+# Slightly below e^700, because libraries differ in the last digits of e^700.
 _LARGEST = math.exp(699.9)
-# Powers up to this number of steps are products, larger ones use logarithms.
+# Powers up to this exponent are computed as products, higher powers by logarithms.
 _FEW = 8
-# Relative rounding from which a sum gives no bound.
+# A sum with this relative rounding error or more gives no bound.
 MOST_RELATIVE = 1e-2
 
 
@@ -85,7 +85,7 @@ class Law:
 
 
 class Sum:
-    """Law of a row's sum over one period from `begin` on, untilted, in units of e^{log_unit}."""
+    """Untilted law of a row's sum, in the period from `begin` on, in units of e^{log_unit}."""
 
     def __init__(
         self, window: Window, row: NDArray, laws: list[Law], begin: float, log_unit: float
@@ -105,13 +105,13 @@ class Sum:
         self.discount = window.discounted(weight)
         # Rounding of transform and power, summed along the tail.
         self.rounding = (noise / -math.expm1(-tilt * step)) * untilt
-        # Where weights are clipped there is no bound.
+        # Clipped weights give no bound.
         self.rounding[untilt >= _LARGEST] = np.inf
         # Rounding of the masses of each step, and of the scale.
         self.relative = of_scale(float(row.sum()), log_m, tilt * float(np.max(np.abs(e))))
         log_left = sum(n * law.log_left for n, law in runs)
         log_right = sum(n * law.log_right for n, law in runs)
-        # Mass beyond the window, which folding moves below epsilon.
+        # Bound on the mass beyond the window, which folding moves below epsilon.
         self.beyond = _charge(np.min(log_right - window.right * e[-1]) - log_unit)
         # Bound on folding into the window: a geometric series of delta(e + mP), by the best mu.
         self.folded = sum(
@@ -125,12 +125,12 @@ class Sum:
         )
 
     def epsilon_above(self) -> float:
-        """Return the smallest epsilon in the window with delta <= unit proved, or inf."""
+        """Return the smallest epsilon in the window where delta <= unit is proved, or inf."""
         e, mass, discount = self.e, self.mass, self.discount
         if not (self.beyond < 1 and self.relative < MOST_RELATIVE):
             return np.inf
         budget = (1 - self.beyond) * (1 - self.relative)
-        # delta at the left end e_j of cell j sums over the cells j + 1, ..., since cell j gains 0.
+        # delta at cell j's left end e_j is a sum over the cells j + 1, ...: cell j adds 0.
         fits = mass - discount + self.rounding <= budget
         if fits[0]:
             return float(e[0])
@@ -172,7 +172,7 @@ class Sum:
 
 
 def of_scale(count: float, log_m: float, exponent: float) -> float:
-    """Return the relative rounding of `count` steps' masses and the scale e^{log_m - exponent}."""
+    """Return the relative rounding error of `count` steps' masses times e^{log_m - exponent}."""
     return 64 * _ULP * (count + abs(log_m) + exponent)
 
 
@@ -194,5 +194,5 @@ def power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
 
 
 def _charge(exponent: float) -> float:
-    """Return e^exponent, or inf from e^700 on: an error bound must not be capped."""
+    """Return e^exponent, but inf above e^700, because an error bound must not be capped."""
     return math.exp(exponent) if exponent < 700 else math.inf

@@ -26,16 +26,16 @@ class Scan:
 
     @cached_property
     def discrete(self) -> bool:
-        """Whether profile and lower bound have atoms only, of equal losses."""
+        """Whether the profile and its lower bound consist of atoms, at the same losses."""
         if self.witness is None or not self.atoms.complete:
             return self.atoms.complete
         own, loss = Atoms.of(self.profile).loss, self.atoms.loss
         return own.shape == loss.shape and np.allclose(own, loss, rtol=1e-9, atol=0.0)
 
     def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
-        """Return nodes, masses and mass at infinity; tails have log delta `ahead` or `behind`."""
+        """Return nodes, masses, mass at infinity; cut tails at log delta `ahead` and `behind`."""
         lower, upper = self._end(self.behind, behind), self._end(self.ahead, ahead)
-        # Nodes far below the total variation, a typical loss, would add only rounding errors.
+        # Omit nodes far below the total variation, a typical loss: they only add rounding errors.
         inner = max(1e-9 * max(self.grid[lower], self.grid[upper]), 1e-3 * self.at_zero)
         inside = min(int(np.searchsorted(self.grid, inner)), lower, upper)
         left, right = slice(inside, lower + 1), slice(inside, upper + 1)
@@ -45,26 +45,26 @@ class Scan:
         return nodes, *chords(nodes, value)
 
     def _end(self, values: NDArray, log_threshold: float) -> int:
-        # Infinite losses remain at every epsilon, so compare the finite part with the threshold.
+        # delta includes infinite losses at every epsilon: compare the rest with the threshold.
         small = values <= np.logaddexp(log_threshold, values[-1])
         return max(int(np.argmax(small)), 1) if np.any(small) else self.grid.size - 1
 
     def largest_loss(self, edge: float) -> float:
-        """Return the largest loss if it is a known finite value, else `edge`."""
+        """Return the largest loss if it is known and finite, else `edge`."""
         top = float(np.max(self.profile.kinks, initial=0.0))
         bounded = top > 0 and np.isneginf(self.profile.log_delta_of(np.array(top)))
         return top if bounded else edge
 
 
 class Survey:
-    """Estimates of every row of a group by 400 chords; rows share the tilts."""
+    """Estimates for every row of a group, from 400 chords; rows share the tilts."""
 
     def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, cut: float) -> None:
         most = float(np.max(counts.sum(axis=1)))
-        # Truncation may lose this fraction of delta at the top, this reverse delta at the bottom.
+        # Log of the share of delta cut off at the top, and of the reverse delta cut at the bottom.
         spare = math.log(cut) - math.log(most)
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
-        # Range of losses of each profile, and smallest mean absolute loss, 0 if all losses are 0.
+        # Each profile's range of losses, and the smallest positive mean absolute loss, or 0.
         self.edges = [(float(nodes[0]), float(nodes[-1])) for nodes, _, _ in coarse]
         scales = [float(np.abs(nodes) @ masses) for nodes, masses, _ in coarse]
         self.scale = min((scale for scale in scales if scale > 0), default=0.0)
