@@ -1,4 +1,4 @@
-"""Values against oracles, along one parameter or at all points of a verification.
+"""Pictures of values against oracles, along one parameter or at all points of a verification.
 
 Every point is cached, so that a picture cut short by its time limit continues at the next call.
 """
@@ -21,9 +21,9 @@ from dplearn.teaching.book.kit.entry import Formula
 from dplearn.teaching.book.run_all import refutation
 from dplearn.teaching.book.sentences import Wording
 
-# Candidates for a picture's first parameters; half of them are corners.
+# Number of candidates for a picture's first parameters; half of them are corners.
 _DRAWN = 24
-# Points of a curve: 2^k + 1, so that every second one is evenly spaced too.
+# Number of points of a curve: 2^k + 1, so that every second point is evenly spaced, too.
 _POINTS = 33
 Ends = tuple[float, float]
 
@@ -115,7 +115,7 @@ class View:
 
     @property
     def inside(self) -> bool:
-        """Whether the hypothesis holds: that of the entry if the view has all its parameters."""
+        """Whether the entry's hypothesis holds, or the variant's if parameters are missing."""
         entry, parameters = book[self.id], self.parameters
         claim = entry if {*entry.parameters} <= {*parameters} else self.claim
         return bool(_attempt(claim.accepts, parameters))
@@ -142,7 +142,7 @@ class View:
 
 
 def _changed(claim: Formula, begin: Parameters, settings: Parameters) -> Parameters:
-    """Return the parameters with `settings`, and dependent parameters recomputed."""
+    """Return the parameters with `settings` applied and dependent parameters recomputed."""
     values = {**begin, **settings}
     changed = {name for name, value in settings.items() if value != begin[name]}
     for name, domain in claim.domain.items() if changed else ():
@@ -156,7 +156,7 @@ def _changed(claim: Formula, begin: Parameters, settings: Parameters) -> Paramet
 
 @lru_cache(maxsize=1024)
 def shown(id: str, misprint: str) -> Formula:
-    """Return the drawn formula: the entry, or its wrong variant as a formula."""
+    """Return the formula to draw: the entry, or its wrong variant as a formula."""
     entry = book[id]
     return entry if misprint == "none" else entry.claimed(entry.misprint(misprint))
 
@@ -278,7 +278,7 @@ def comparison_at(place: View) -> Comparison:
     """Return the value and the true value at one point."""
     claim, parameters, entry = place.claim, place.parameters, book[place.id]
     own = _value(entry, parameters) if place.beside else math.nan
-    # Compare wherever the hypothesis of any formula with the same oracle holds.
+    # Compare if the hypothesis of any formula with the same oracle holds here.
     family = [shown(place.id, name) for name in ("none", *(m.name for m in entry.misprints))]
     able = [c for c in family if c.oracle is claim.oracle and {*c.parameters} <= {*parameters}]
     case = None
@@ -286,7 +286,7 @@ def comparison_at(place: View) -> Comparison:
         case = _attempt(compare, replace(claim, along=None), parameters)
     if case is None:
         return Comparison(place.inside, _value(claim, parameters), own=own)
-    # Only the last point of a limit is judged.
+    # On the way to a limit, judge only the last point.
     judged = all(parameters[n] == values[-1] for n, values in (claim.along or {}).items())
     judged = judged and _attempt(claim.accepts, parameters)
     return _compared(claim, case, judged)._replace(inside=place.inside, own=own)

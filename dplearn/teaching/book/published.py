@@ -25,7 +25,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A published figure, and our value of it, or nan."""
+    """A published figure, and our recomputed value or nan."""
 
     id: str
     # Whether the recorded verdict is right; not computed if the source's method is not implemented.
@@ -42,7 +42,7 @@ class Figure:
 
     @property
     def good(self) -> bool:
-        """Whether the recorded verdict is not contradicted."""
+        """Whether our value agrees with the recorded verdict, or is not computed."""
         return self.status != "failed"
 
 
@@ -54,7 +54,7 @@ def published() -> dict[str, Row]:
 
 
 def drawn_figures() -> Iterator[dict[str, Any]]:
-    """Yield the published values of epsilon that their named accountant reproduces."""
+    """Yield published values of epsilon that the named accountant reproduces."""
     numbers = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} | {"T": "steps"}
     about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
     for row in published().values():
@@ -86,7 +86,7 @@ def check_figure(id: str) -> Figure:
         return Figure(**about, status="not computed")
     distance, printed = abs(value / number(row["published"]) - 1), reproduces(value, row)
     claimed = row["relation"] not in ("=", "~") and printed
-    # Half a unit of the last printed digit, which is added to one percent.
+    # Half a unit of the last printed digit is tolerated in addition to one percent.
     half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
     right = {
         "reproduces": printed,
@@ -108,12 +108,12 @@ def number(text: str) -> float:
 
 
 def unit(value: str, digits: str | int) -> float:
-    """Return one unit of the last of `digits` significant digits."""
+    """Return one unit of the last digit if `value` has `digits` significant digits."""
     return 10.0 ** (int(f"{abs(number(value)):.15e}"[18:]) - int(digits) + 1)
 
 
 def _numbers(row: Row) -> dict[str, float]:
-    """Return the numbers of a row by name, with those in `parameters`; steps may be unrounded."""
+    """Return the numbers of a row by name, also from `parameters`; unrounded steps come first."""
     names = ("noise_multiplier", "sample_rate", "steps", "delta", "epsilon", "order")
     more = (part.partition("=") for part in row["parameters"].split("; ") if "=" in part)
     texts = {name: row[name] for name in names} | {name: text for name, _, text in more}
@@ -178,14 +178,14 @@ def _sampled(row: Row) -> float:
             steps = int(at["steps"])
             return accountant.delta(step_of(row), epsilon=at["epsilon"], steps=steps).delta
     run = Composed([(step_of(row), int(row["steps"]))])
-    if "first" in row["parameters"]:  # first a full-batch release, its noise in words
+    if "first" in row["parameters"]:  # a full-batch release comes first; its noise is in the text
         noise = float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0])
         run = Composed([Gaussian(noise), run])
     return run.guarantee(method, delta=at["delta"]).epsilon
 
 
 def computed(row: Row) -> float:
-    """Return our value by the method of the source, or nan."""
+    """Return our value by the source's method, or nan if that is not implemented."""
     at, functions = _numbers(row), book.functions
     match row["mechanism"], row["method"]:
         case "poisson_subsampled_gaussian", _:
@@ -224,7 +224,7 @@ def digits_of(text: str) -> int:
 
 
 def reproduces(value: float, row: Row) -> bool:
-    """Return whether a value matches the row's by the rule of data/README.md."""
+    """Return whether a value reproduces the row's figure by the rule of data/README.md."""
     published = number(row["published"])
     if row["relation"] in ("<", "<="):
         return value <= published
@@ -232,5 +232,5 @@ def reproduces(value: float, row: Row) -> bool:
         return value >= published
     digits = min(int(row["digits"]), digits_of(row["computed"]))
     close = abs(value - published) <= unit(row["published"], digits) * (1 + 1e-6)
-    # "about 1" (~) needs only the first digit, other figures also one percent.
+    # Figures must agree to one percent, too, unless printed as "about 1" (~).
     return close and (row["relation"] == "~" or abs(value / published - 1) <= 0.01)

@@ -45,8 +45,8 @@ def refutation(id: str, misprint: str) -> Refutation:
 def check_all(ids: Sequence[str] = (), *, searches: int = SEARCHES) -> Iterator[Result]:
     """Check the given ids, or all in two processes, and yield the results in order.
 
-    An entry is verified if `searches` searches find no error; misprints get the usual number. An id
-    without its number selects a group: "G-A", or "P" for all published figures. An unknown id
+    An entry is verified if `searches` searches find no error; misprints get the default number. An
+    id without its number selects a group: "G-A", or "P" for all published figures. An unknown id
     raises ValueError.
 
     Examples

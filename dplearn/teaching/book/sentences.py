@@ -1,4 +1,4 @@
-"""Texts about entries of the book for readers, in their language."""
+"""Sentences about entries of the book, in the reader's language."""
 
 import inspect
 import math
@@ -123,7 +123,7 @@ class Wording:
         return ", ".join(f"{label(n)} = {self.spelled(x)}" for n, x in parameters.items())
 
     def wrapped(self, parameters: Mapping[str, Any]) -> str:
-        """Return the parameters and their values, a line each, for a label on a picture."""
+        """Return the parameters and their values, one per line, for a label on a picture."""
         return "<br>".join(f"{label(n)} = {self.spelled(x)}"[:90] for n, x in parameters.items())
 
     def kind_of(self, formula: Formula) -> str:

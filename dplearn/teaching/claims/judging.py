@@ -1,4 +1,4 @@
-"""Verdict on a printed formula: a line per setting that fits its letters, and a strict headline.
+"""Verdict on a printed formula: one line per setting that fits its letters, and a headline.
 
 Words around a formula sort the settings and never remove one. The headline is a verdict only if all
 settings agree or a word names one of them; otherwise it is "depends".
@@ -22,18 +22,18 @@ VERDICTS = (
     "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
 )  # fmt: skip
 _TRUE = ("holds", "safe")
-# Quantities of which claims are upper bounds.
+# Quantities whose claims are upper bounds.
 _BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
 # Stems of the names of noise laws, in any language.
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
-# Words beside a scale that is not the scale of noise on an answer.
+# Words near a scale that is not the scale of noise on an answer.
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
-# Words that only certain settings use.
+# Words that exclude all settings whose texts lack them.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
     ("discrete gauss", "离散高斯"),
 )  # fmt: skip
-# Words for several of something, in any language.
+# Phrases for several releases, such as "k queries", in any language.
 _SEVERAL = re.compile(r"\b[kt](?:[\s-]+[^\W\d_]{3,}|\s*[次个步轮])")
 # Words that mark a formula as approximate.
 _ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")
@@ -70,7 +70,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Verdict on a formula, and the lines of all settings, the intended one first.
+    """Verdict on a formula, and the lines of all settings, the intended setting first.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Finding:
     slip: str = ""
 
     def to_dict(self) -> dict[str, object]:
-        """Return plain lists and words for JSON."""
+        """Return the finding as plain lists and strings for JSON."""
         return as_json(asdict(self))
 
 
@@ -148,7 +148,7 @@ class _Context:
         self.conditions, self.unread = conditions_in(words)
 
     def named(self, match: Match) -> float:
-        """Return the weight of the words that name the setting, or -1 for another noise law."""
+        """Return the weight of the words that name a setting, or -1 if they name another law."""
         table = match.table
         count = sum(stem in self.words for stem in {*table.setting.stems})
         # An id outweighs all words, and the words of a rare setting count more.
@@ -166,7 +166,7 @@ class _Context:
 
 
 def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
-    """Return the finding about one claim, preferring the quantity with an exact match."""
+    """Return the finding about one claim; prefer the quantity with an exact match."""
     # The letter on the left side may mean another quantity.
     also = claim.left and {"order": "error", "mu": "sigma"}.get(claim.about)
     findings = [_decided(replace(claim, about=x), context) for x in (claim.about, also) if x]
@@ -181,7 +181,7 @@ def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
         if match is None:
             continue
         match = replace(match, named=context.named(match))
-        # Of identities and probabilities only exact matches and named settings count.
+        # For identities and probabilities, only exact matches and named settings count.
         if match.exact or match.named > 0 or (table.sign != 0 and claim.about != "p"):
             yield match
 
@@ -198,13 +198,13 @@ def _merged(matches: Sequence[Match]) -> list[Match]:
 
 
 def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
-    """Return the finding about a claim by the rule of this module, and all matches."""
+    """Return the finding about a claim by this module's rule, and all matches."""
     matches = _merged([*_matches(claim, context)])
     if not matches:
         why = Note("No setting about {x} has these letters.", x=QUANTITIES[claim.about])
         return Finding(verdict="not read", reason=why), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
-    # Words of a special setting exclude the other settings.
+    # Words of a special setting exclude all other settings.
     for stems in _APART:
         if context.mentions(stems):
             near = [m for m in near if m.table.setting.mentions(stems)]

@@ -21,14 +21,14 @@ from dplearn.teaching.claims.reading import Claim, Note
 from dplearn.teaching.claims.table import VALUE, Table, base, below, fits, sign_of
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
-# Quantities with the same letter for one step and for all steps.
+# Quantities whose letter may mean one step or all steps.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
 Points = Mapping[str, NDArray]
 
 
 def in_units(claim: Claim, table: Table) -> Table:
-    """Return the table, with varying sensitivity if the claim has a letter for it."""
+    """Return the table, with varying sensitivity if the claim has a letter for the sensitivity."""
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
     no_other = table.setting.rare and "noise_std" in table.domains  # noise on votes
     letters = {base(name) for name in claim.names} | claim.names
@@ -62,7 +62,7 @@ def compare(
 
 
 def _preferred(best: "Match", other: "Match") -> "Match":
-    """Return the better reading of a claim: on the total, unless it is a budget per step."""
+    """Return the better match: about the total, unless the claim is a budget per step."""
     if other.step != best.step:
         inverse, direct = (best, other) if best.step else (other, best)
         split = inverse.exact or direct.shrinks
@@ -118,7 +118,7 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
 
 
 def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "Match | None":
-    """Return the match by an assignment of letters, or None if it is impossible."""
+    """Return the match with these assigned letters, or None if the assignment is impossible."""
     changed, items = dict(table.columns), dict[str, NDArray]()
     for name in sorted(claim.names - {*bound}):  # numbered letters of a list
         whole = next(c for c in table.lists if fits(name, c, ""))
@@ -176,7 +176,7 @@ class Match:
 
     claim: Claim
     table: Table
-    target: str  # the column that it is about
+    target: str  # the column that the claim is about
     bound: dict[str, str]
     items: dict[str, NDArray]  # numbered letters of a list
     proved: Points  # columns and proved values
@@ -184,7 +184,7 @@ class Match:
     failed: str = ""  # why the second part of a pair is wrong
     verdict: str = "holds"
     note: str = ""
-    exact: bool = False  # whether it equals the proved value
+    exact: bool = False  # whether the claim equals the proved value
     unread: bool = False  # whether a condition on its letters was not used
     named: float = 0.0  # weight of the words that name the setting
     example: int | None = None  # the index of the simplest failing point
@@ -281,7 +281,7 @@ class Match:
             wrong |= np.isnan(claimed) & np.isfinite(low)
             wrong |= np.isposinf(low) & (self.sign > 0) & (claimed < 1e300)
             if self.target != VALUE:
-                wrong &= edge[VALUE] > 1e-9 * self.proved[VALUE]  # no inverse where it is 0
+                wrong &= edge[VALUE] > 1e-9 * self.proved[VALUE]  # a bound of 0 has no inverse
         return wrong & ~np.isnan(low)
 
     def judged(self, conditions: Sequence[Expression], unread: set[str]) -> "Match | None":
@@ -300,7 +300,7 @@ class Match:
         out: Match | None = self
         if self.table.sign == 0 and self.direct:
             if not exact and np.any(claimed[good] < 0):
-                return None  # neither a variance nor a probability
+                return None  # variances and probabilities are >= 0
             out = self if exact else self._refuted(~equal & good)
         elif not exact or (self.edge is not None and self.table.entry.kind != "asymptotic"):
             enough = good.sum() > 20
@@ -324,7 +324,7 @@ class Match:
         failing = self._refuted(wrong)
         note = Note("only if {rule}; {point}", rule=self._rule, point=failing.note)
         if exact:
-            # A range of δ alone is no statement of the condition.
+            # A condition on δ alone does not state the entry's hypothesis.
             stated = {self.claim.about if c == VALUE else c for c in used} - {"delta", "slack"}
             verdict = "refuted" if stated & parse(self.table.hypothesis).names else "conditional"
             return replace(failing, verdict=verdict, note=note)
@@ -333,7 +333,7 @@ class Match:
         return failing
 
     def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
-        """Return where the conditions hold, their columns, and whether one could not be used."""
+        """Return where the conditions hold, their columns, and whether a condition was not used."""
         inside, used, missed = np.ones(self.claimed.shape, bool), set[str](), False
         letters, columns = dict(self.at), dict(self.bound)
         if left := self.claim.left.partition("(")[0].removesuffix("^2"):
@@ -350,7 +350,7 @@ class Match:
         return inside, used, missed
 
     def _loose(self, verdict: str) -> "Match":
-        """Return the match with a verdict, and claim / proved value in the note."""
+        """Return the match with a verdict, and the median of claim / proved value in the note."""
         with np.errstate(all="ignore"):
             ratio = np.abs(self.claimed / self.proved[self.target]) ** self.sign
         ratio = ratio[np.isfinite(ratio)]

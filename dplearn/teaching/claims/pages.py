@@ -1,4 +1,4 @@
-r"""Formulas of a page that make a claim, with positions and words, and `dplearn proofread`.
+r"""Claims among a page's formulas, with positions and words, and `dplearn proofread`.
 
 Pages are never executed. Searches visit every character a bounded number of times.
 """
@@ -34,7 +34,7 @@ _FORMULA = re.compile(
     r"(?<!\\)(?:\$\$(.{1,2000}?)\$\$|\\\[(.{1,2000}?)\\\]|\\\((.{1,2000}?)\\\)"
     r"|\\begin\{((?:equation|align|gather|multline|eqnarray|flalign)\*?|displaymath|math)\}"
     r"(.{1,2000}?)\\end\{\4\}|:math:`([^`]{1,2000})`|\.\. math::(.{1,2000}?)(?:\n\n|\Z)"
-    # A single dollar sign touches its formula, within a paragraph; others are prices.
+    # Single dollar signs touch their formula, in one paragraph; all others are prices.
     r"|\$(?![\s$])((?:[^$\n]|\n(?!\n)){1,2000})(?<!\s)\$"
     r"|<annotation\b[^<>]{0,80}tex[^<>]{0,80}>(.{1,2000}?)</annotation>)",
     re.DOTALL,
@@ -56,7 +56,7 @@ _PLAIN = re.compile(
 )
 _AFTER = re.compile(r"\s*(?:[.,;:!?)\]—–|$]|\Z)|\s+(?![A-Za-z]+\()[A-Za-z]{2}|\s+[aA]\s|\n\s*\n")
 _OPERATORS = tuple("+-−*·/^=≤≥<>")
-# Words behind and before a formula that name its quantity.
+# Words after and before a formula that name its quantity.
 _BEHIND = re.compile(rf"[\s$)]*[-‑–]?\s*{reading.NOTIONS}", re.IGNORECASE)
 _QUANTITY = re.compile(
     r"(?<![A-Za-z])(?:(?P<variance>variance|方差)|(?P<sigma>standard\sdeviation|标准差)"
@@ -69,7 +69,7 @@ _MACRO = re.compile(
     r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*"
     r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,40}\}){0,80}\}){1,80})\}"
 )
-# Where a sentence, a paragraph, a row, an item or a heading ends.
+# Ends of sentences, paragraphs, rows, items and headings.
 _BREAK = re.compile(
     r"(?<=[.!?])\s+(?=[A-Z$]|\\(?![\])]))|(?<=[.!?])\s*(?:\\[\])]|\$\$?)\s+(?=[A-Z])"
     r"|\n[\s>]*\n|(?:^|\n)[\s>]*#+ [^\n]*|\n[\s>]*(?:[|*-]|\d+\.)\s"
@@ -107,7 +107,7 @@ class Place(NamedTuple):
 
 
 def places_in(content: bytes, name: str) -> list[Place]:
-    """Return the claims of a file in their order.
+    """Return the claims of a file in order of appearance.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
 
 
 def _with_macros(text: str) -> Callable[[str], str]:
-    """Return the function that expands a page's own macros without arguments."""
+    """Return a function that expands the macros of a page, except macros with arguments."""
     macros = dict(_MACRO.findall(text))
 
     def expanded(body: str) -> str:
@@ -220,12 +220,12 @@ def _plain_formulas(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _claims(body: str, notion: str) -> Iterator[str]:
-    """Yield the claims of one formula; words around it name the `notion`, as in `_notion`."""
+    """Yield the claims of one formula; `notion` is the result of `_notion` for it."""
     for line in _lines(_LAID_OUT.sub(" ", body)):
         claims = [""]
         cuts = [0, *(m.end() for m in unbracketed(_CUT, line)), len(line)]
         for part in map(lambda cut: line[slice(*cut)], pairwise(cuts)):
-            # Start a new claim, unless this part defines a letter of the last one.
+            # Start a new claim, unless this part defines a letter of the last claim.
             name, explained = SIGN.split(part)[0].strip(), SIGN.split(claims[-1], maxsplit=1)[1:]
             again = re.compile(re.escape(name) + r"(?![\w'′^])")
             if claims[-1] and makes_claim(part) and not any(map(again.search, explained)):
@@ -250,7 +250,7 @@ def _claims(body: str, notion: str) -> Iterator[str]:
 
 
 def _lines(body: str) -> list[str]:
-    """Return the lines of a formula, each with a left side, which may be from a line above."""
+    """Return the lines of a formula; a line without a left side gets that of the line above."""
     left, lines = "", [""]
     for row in [body] if r"\begin" in body else re.split(r"\\\\(?:\[[^\]\n]{0,9}\])?", body):
         sign = next(iter(unbracketed(SIGN, row)), None)
@@ -263,9 +263,9 @@ def _lines(body: str) -> list[str]:
 
 
 def _sentence(text: str, start: int, end: int) -> str:
-    """Return the words before and behind a formula in its sentence, cell or item, without tags."""
+    """Return the words before and after a formula in its sentence, cell or item, without tags."""
     *earlier, before = _BREAK.split(text[max(start - 400, 0) : start].rstrip())
-    # Assumptions of the two sentences before still apply.
+    # Assumptions in the two preceding sentences still apply.
     assumed = " ".join(x for x in earlier[-2:] if _ASSUMED.match(x.strip()))
     ended = _ENDED.search(text, max(start, end - 40), end)
     rest = text[end : end + 200]
@@ -277,7 +277,7 @@ def _sentence(text: str, start: int, end: int) -> str:
     return " ".join(html.unescape(around).split())
 
 
-# Severities of verdicts; others are for information.
+# Severities of verdicts; all other verdicts are informational.
 _SEVERITY = {"refuted": "error", "depends": "warning", "conditional": "warning", "open": "warning"}
 
 
@@ -300,7 +300,7 @@ def status_of(verdicts: Sequence[str], *, strict: bool = False) -> int:
 
 
 def line_of(name: str, place: Place, finding: Finding) -> str:
-    """Return one line, as in ``a.md:3:5: error: refuted: ε' = qε: false for ... [G-E1/linear]``."""
+    """Return a line such as ``a.md:3:5: error: refuted: ε' = qε: false for ... [G-E1/linear]``."""
     where = f"{name}:cell {place.cell}" if place.cell else name
     severity = _SEVERITY.get(finding.verdict, "info")
     id = finding.entry + (f"/{finding.misprint}" if finding.misprint else "")
@@ -338,7 +338,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _sarif(rows: Sequence[tuple[str, Place, Finding]]) -> dict:
-    """Return the verdicts as a run of SARIF 2.1.0, as code scanners read it."""
+    """Return the verdicts as one run of SARIF 2.1.0, a format for code scanners."""
     results = [
         {
             "ruleId": finding.entry or finding.verdict,

@@ -12,7 +12,7 @@ from dplearn.teaching.book.kit.expression import GREEK, Expression
 from dplearn.teaching.book.kit.parser import parse
 
 LONGEST = 2000
-# Quantity of a left side, in the spelling of `plain`, by the first pattern that matches it.
+# The first pattern that matches a left side, as spelled by `plain`, gives its quantity.
 _LEFT = {
     "rdp": r"[DR]_?(alpha|lambda|a|prime)\w*(\(.*\))?|RDP|tau|epsilon_(alpha|RDP)|D|R"
     r"|(epsilon|rho|gamma)(_\w+)?\((alpha|lambda|tau)\)",
@@ -39,7 +39,7 @@ SIGN = re.compile(
     r"\\(?:leq?(?:slant)?|geq?(?:slant)?|approx|lesssim|gtrsim|simeq|to|rightarrow|sim|triangleq"
     r"|coloneqq|equiv)(?![a-zA-Z])|:=|<=|>=|[≤≥≈≲∼=<>→≔≜≡]"
 )
-# Relation by the pattern of its sign; any other sign is an equality.
+# Relations by the pattern of their signs; any other sign is an equality.
 _RELATIONS = {
     "<": re.compile(r"\\?(?:lesssim|le)|[<≤≲]"),
     "~": re.compile(r"\\(?:approx|simeq|to|right|sim)|[≈∼→]"),
@@ -52,7 +52,7 @@ NOTION = re.compile(
     rf"^(.*?)(?:\\(?:text\w*|math\w+|mbox)\s*\{{|[\s$‑–-]|\bis\b|~)*{NOTIONS}(?:\s*\}})?[\s.]*$",
     re.DOTALL | re.IGNORECASE,
 )
-# A law of noise before its bracket, and the text allowed before a law that is a whole claim.
+# The name of a noise law before its bracket, and the text that may precede a law as a claim.
 _LAW = re.compile(
     r"(?<![A-Za-z])(Lap(?:lace)?|N)\}?(?:\\[!,]|\s)*(?:\\left|\\[bB]igg?l?)?\s*(?=\()"
 )
@@ -63,7 +63,7 @@ _IDENTITY = re.compile(r"(?:\\math\w+\s*)?\{?I\}?(?:_\{?\w+\}?)?\s*\Z")
 _EVENT = re.compile(
     r"(?:\\mathbb\s*)?\{?\\?P(?:r|_\w)?\}?(?:_\{?[^{}]*\}?)?\s*(?:\\left|\\[bB]igg?l?)?\s*\\?(?=[\[({])"
 )
-# Quantities of claims about privacy; some others need an ε on the right.
+# Quantities of claims about privacy; some other quantities need an ε on the right.
 _CLAIMED = (
     "rdp", "log_moment", "sigma", "epsilon", "delta", "rho", "mu", "variance", "kl", "scale",
     "sensitivity", "tradeoff",
@@ -93,7 +93,7 @@ _SPELLED = {
     r"[\s{}\\~$]": "",
     r"(epsilon|delta|sigma|rho)(?=[₀-₉\d])": r"\1_",
 }
-# Where a formula ends and its conditions begin.
+# Start of the conditions that follow a formula.
 _CUT = re.compile(
     r"\\(?:text\w*|mathrm)\s*\{\s*(?:[,;:]|if\b|for\b|when\b|where\b|with\b|as\b|and\b)|\\q?quad"
     r"|\\iff|(?<=\S)\s(?:for|if|when|where|with|provided|unless|and|as)\s"
@@ -155,7 +155,7 @@ class Claim:
 
     @property
     def on_privacy(self) -> bool:
-        """Whether it equates a privacy quantity with a formula, not with a number or a name."""
+        """Whether the claim relates a privacy quantity to a formula, not a number or a letter."""
         says = self.right.names and (not _letter(self.right) or self.second_is_formula)
         if self.event:
             return bool(says) and self.event.startswith(("|", "u("))
@@ -209,7 +209,7 @@ def claims_of(text: str) -> tuple[list[Claim], str]:
 
 
 def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
-    """Return the comparisons in a text, and the letters of those that cannot be parsed."""
+    """Return the comparisons in a text, and the letters of comparisons that cannot be parsed."""
     read = list[Expression]()
     unread = {plain(fixed[1]) for fixed in FIXED.finditer(words[: 2 * LONGEST])}  # a fixed value
     chain = lambda m: ";".join(
@@ -247,7 +247,7 @@ def _letter(formula: Expression) -> str:
 
 
 def unbracketed(pattern: re.Pattern, text: str) -> list[re.Match]:
-    """Return the matches of a pattern outside brackets; a closing bracket is outside."""
+    """Return the matches of a pattern outside brackets; a closing bracket counts as outside."""
     depth = [*accumulate((sign in "([{") - (sign in ")]}") for sign in text)]
     return [m for m in pattern.finditer(text) if depth[m.start()] <= 0]
 
@@ -270,7 +270,7 @@ def notion_of(word: str) -> str:
 
 
 def laws(text: str) -> list[tuple[str, str]]:
-    """Return the laws of noise in a formula with their scales or variances, without densities."""
+    """Return the noise laws in a formula with their scales or variances; skip densities."""
     sizes = []
     for law in _LAW.finditer(text):
         *mean, size = split(_COMMA, _held(text[law.end() :])[0])
@@ -281,7 +281,7 @@ def laws(text: str) -> list[tuple[str, str]]:
 
 
 def makes_claim(text: str) -> bool:
-    """Return whether a text makes a claim that is `on_privacy`, even one that cannot be read."""
+    """Return whether a text makes a claim `on_privacy`, even a claim that cannot be read."""
     if _LAW.search(text) or not (unbracketed(SIGN, text) or NOTION.match(text)):
         return False
     try:
@@ -358,7 +358,7 @@ def _relations(text: str) -> list[Claim]:
         except ValueError as error:
             why = why or str(error)
             continue
-        alone = _letter(claim.right)  # a claim only about another quantity, as in D_α ≤ ε
+        alone = _letter(claim.right)  # a claim only if it names another quantity, as in D_α ≤ ε
         if not claim.right.names or (alone and (about != "rdp" or alone.startswith("rdp"))):
             continue
         claims.append(replace(claim, root=about == "sigma" and name.endswith("^2")))
@@ -371,7 +371,7 @@ def _relations(text: str) -> list[Claim]:
 
 
 def _is_claimed(about: str, left: str) -> bool:
-    """Return whether a left side is a quantity that claims are about."""
+    """Return whether claims can be about the quantity with this left side."""
     return about in _CLAIMED and not re.fullmatch(r"[A-Zas]|lambda.*|tau.*", left)
 
 
@@ -390,7 +390,7 @@ def _claim(about: str, right: str, sign: str = "=", *, second: str = "", left: s
 
 
 def plain(text: str) -> str:
-    """Return LaTeX or Unicode without blanks, braces and layout, Greek letters spelled out."""
+    """Return a formula without blanks, braces and layout, with Greek letters spelled out."""
     for pattern, spelled in _SPELLED.items():
         text = re.sub(pattern, spelled, text)
     return text.translate(str.maketrans("₀₁₂₃₄₅₆₇₈₉ᵢ", "0123456789i"))

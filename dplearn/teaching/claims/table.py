@@ -1,7 +1,7 @@
 """Settings of entries as tables of points, with columns for the parameters and the value.
 
-A formula for any column is checked by comparison, without solving equations. The first points have
-plain values, then come corners of the domain, then random points.
+A formula for any column is checked by comparison, without solving equations. Points with plain
+values come first, then corners of the domain, then random points.
 """
 
 import re
@@ -59,7 +59,7 @@ def fits(name: str, column: str, about: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Points of one setting, with proved values and lower bounds for all mechanisms."""
+    """Points of one setting, with proved values, and lower bounds for all mechanisms."""
 
     entry: Formula
     setting: Setting
@@ -145,7 +145,7 @@ class Table:
             try:
                 value = named(into(**point) if into else point)
                 return float(after(value, **point) if after else value)
-            except (ArithmeticError, ValueError, TypeError):  # complex powers
+            except (ArithmeticError, ValueError, TypeError):  # complex powers raise TypeError
                 zero = any(np.ndim(x) == 0 and x == 0 for x in point.values())
                 return np.inf if zero else np.nan
 
@@ -229,7 +229,7 @@ def _drawn(domain: Any, width: int, rng: np.random.Generator) -> NDArray:
 
 @cache
 def tables(about: str) -> tuple[Table, ...]:
-    """Return the tables of all settings with a quantity as the value or as a column."""
+    """Return the tables of all settings in which a quantity is the value or a column."""
     kinds = lambda entry, setting: {KIND_OF.get(n, "") for n in columns_of(entry, setting)}
     return tuple(
         Table(entry, setting)

@@ -1,4 +1,4 @@
-"""All chapters, and the book of their entries."""
+"""All chapters, and the book that holds their entries."""
 
 import importlib
 import pkgutil
@@ -32,7 +32,7 @@ class Book(Mapping[str, Formula]):
 
     @cached_property
     def functions(self) -> dict[str, Callable]:
-        """Functions of all entries by name; those of the chapters check the hypothesis."""
+        """Functions of all entries by name; functions of the chapters check the hypothesis."""
         return {
             entry.function.__name__: entry.guarded
             if entry.function.__module__.startswith(__name__)

@@ -1,4 +1,4 @@
-"""Accuracy of answers: sizes, tails and errors of noise."""
+"""Accuracy of noisy answers: variances, tail probabilities and error bounds."""
 
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.noise import integrated_tail
@@ -8,7 +8,7 @@ _FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
 
 
 def variance_of_geometric(*, epsilon, sides=2):
-    """Return the variance of two-sided or one-sided geometric noise, term by term."""
+    """Return the variance of geometric noise on one or two `sides`, summed term by term."""
     k = np.arange(math.ceil(60 / epsilon) + 1.0)
     weights = np.exp(-epsilon * k) * np.where(k > 0, sides, 1)
     mean = weights @ k / weights.sum() if sides == 1 else 0.0
@@ -34,7 +34,7 @@ def normal_tail(*, noise_std, threshold, sides=2):
 
 
 def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
-    """Return the score gap at which a candidate other than the best has probability beta."""
+    """Return the smallest score gap at which P(the best candidate is not chosen) <= beta."""
     rate = epsilon / (2 * sensitivity)
 
     def rare(gap: float) -> bool:
@@ -47,8 +47,8 @@ def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
 def above_threshold_error(*, epsilon, queries, beta):
     """Return the smallest margin of AboveThreshold with error probability <= beta.
 
-    In the worst cases all answers lie one margin below the threshold, or the last lies one above.
-    The threshold has Laplace noise of scale 2/epsilon, each answer has scale 4/epsilon.
+    Worst cases: all answers lie one margin below the threshold, or the last lies that much above.
+    The threshold's Laplace noise has scale 2/epsilon, the noise of each answer 4/epsilon.
     """
     log_below = lambda x: laplace_log_cdf(np.asarray(x) / 4)
 
@@ -260,7 +260,7 @@ def new_key_delta(*, epsilon, threshold):
 @setting("margin within which AboveThreshold on k queries of sensitivity 1 errs with chance β",
          "AboveThreshold 对 k 个敏感度 1 的查询以概率 β 出错的余量", "error",
          "above_thresh AboveThreshold above-thresh sparse", below=lambda epsilon, queries, beta:
-         # Errors of the last answer alone, or of any answer where the threshold noise is negative.
+         # Either the last answer alone errs, or any answer errs while the threshold noise is < 0.
          4 * np.maximum(np.maximum(-np.log(2 * beta), -np.log(-2 * np.expm1(
          np.log1p(-np.minimum(2 * beta, 1 - 1e-9)) / queries))), 0.0) / epsilon)
 @printed("60.8072197", epsilon=1.0, queries=10, beta=0.01)

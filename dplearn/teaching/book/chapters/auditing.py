@@ -1,4 +1,4 @@
-"""Auditing: epsilon from attacks, in many training runs or in one, and bounds on attacks."""
+"""Auditing: lower bounds on epsilon from attacks on one or many runs; bounds on attacks."""
 
 from scipy.special import bdtrc, betaincinv
 
@@ -17,7 +17,7 @@ def largest_likely_rate(*, errors, trials, confidence):
 
 
 def best_of_all_outcomes(*, trials, confidence, delta):
-    """Return the largest epsilon certified by any false positive and false negative counts."""
+    """Return the largest epsilon that an audit can certify, over all error counts."""
     rate = partial(largest_likely_rate, trials=trials, confidence=confidence)
     limits = [rate(errors=k) for k in range(min(trials, 4))] + [1.0]
     ratios = ((1 - delta - a) / b for a in limits for b in limits)
@@ -25,7 +25,7 @@ def best_of_all_outcomes(*, trials, confidence, delta):
 
 
 def chance_of_accusing(*, trials, positive, negative, confidence, estimated=False):
-    """Return the probability that the reported epsilon exceeds that of the true error rates."""
+    """Return P(reported epsilon > epsilon of the true error rates)."""
     k = np.arange(trials)
     limits = k / trials if estimated else betaincinv(k + 1, trials - k, (1 + confidence) / 2)
     limits = np.append(limits, 1.0)
@@ -43,8 +43,8 @@ def best_guesser(*, channel):
 
 
 def _rate(name: str, inside: bool) -> Derived:
-    """Return the domain of the probability of the event, or of its complement."""
-    # A rounded sum may be 1 - 1e-16.
+    """Return the domain of P(event) under the law `name`, or of P(no event) if not `inside`."""
+    # Rounding may turn a sum of 1 into 1 - 1e-16.
     whole = lambda rate: rate if rate < 1 - 1e-12 else 1.0
     return Derived(lambda drawn: whole(math.fsum(drawn[name][drawn["event"] == inside])))
 
@@ -56,7 +56,7 @@ enter(theorems.audit_epsilon,
       given("0 <= delta < 1", _LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
             false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
             delta=Log(1e-6, 0.3, also=(0.0,))),
-      # For a rate near 1 at most seven digits of 1 - rate are correct.
+      # If a rate is near 1, at most seven digits of 1 - rate are correct.
       lower("Kairouz, Oh & Viswanath 2015, Theorem 2.1", oracles.worst_event_epsilon_at,
             absolute=1e-6, unsafe=None),
       setting("what a test with these error rates proves about ε",
@@ -78,7 +78,7 @@ enter(theorems.audit_epsilon,
 
 
 def _gaussian_test(flip: bool) -> Derived:
-    """Return the domain of an error rate of the test that rejects on [start, start + length]."""
+    """Return the domain of an interval test's false positive rate, or miss rate if `flip`."""
 
     def make(start: float, length: float, mu: float) -> float:
         low, high = (x - mu * flip for x in (start, start + length))
@@ -248,10 +248,10 @@ _CORRECT = Drawn(lambda rng, guesses: int(rng.integers(guesses + 1)))
 
 
 def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
-    """Return the largest P(W >= v), for every v, of responses that may reveal a block.
+    """Return P(W >= v) for each v, maximized over the size of a block that may be revealed.
 
-    Each inclusion has an epsilon-DP randomized response. With probability m delta / i a random
-    block of i of the m canaries is revealed too, hence each with probability <= delta.
+    Each inclusion passes through epsilon-DP randomized response. With probability m delta / i, a
+    random block of i of the m canaries is revealed too: each canary with probability <= delta.
     """
     exact = 1 / (1 + math.exp(-epsilon))
     block, v = np.unique(np.geomspace(1, guesses, 60).astype(int)), np.asarray(correct)[..., None]

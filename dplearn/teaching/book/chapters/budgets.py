@@ -1,17 +1,17 @@
-"""Closed-form noise for a privacy budget: Laplace and Gaussian noise on several answers."""
+"""Closed forms of the Laplace and Gaussian noise that a privacy budget requires."""
 
 from dplearn.teaching.book.chapters.noise import vector_laplace_loss
 from dplearn.teaching.book.kit.vocabulary import *
 
-_ONE = {"into": {"steps": 1}}  # the form for one release
+_ONE = {"into": {"steps": 1}}  # one release
 _FOLD = "compos releas k_quer steps rounds 组合"
 _STEPS, _DELTA = Whole(1, 1000), Log(1e-12, 0.3)
 _NOISE = Log(0.2, 50.0)
 
 
 def least_scale(*, epsilon, shifts):
-    """Return the smallest epsilon-DP scale of Laplace noise on answers that change by `shifts`."""
-    # The ratio of product densities is largest where each factor's ratio is.
+    """Return the smallest scale of epsilon-DP Laplace noise on answers that change by `shifts`."""
+    # The ratio of product densities is largest where the ratio of each factor is largest.
     moves = list(zip(*np.unique(shifts, return_counts=True), strict=True))
     loss = lambda b: math.fsum(n * vector_laplace_loss(shift=[x], scale=b) for x, n in moves)
     enough = lambda log_b: loss(math.exp(log_b)) <= epsilon * (1 + 1e-13)
@@ -19,14 +19,14 @@ def least_scale(*, epsilon, shifts):
 
 
 def loss_far_out(*, noise_multiplier):
-    """Return the privacy loss at a distant output as a lower bound of the supremum."""
+    """Return bounds of the largest privacy loss: the loss at a distant output, and inf."""
     far = 1e6 * noise_multiplier
     one, zero = (oracles.log_normal(mean, noise_multiplier)(far) for mean in (1.0, 0.0))
     return Interval(float(one - zero), math.inf)
 
 
 def spread_of_sum(*, sigma_1, sigma_2):
-    """Return the standard deviation of the sum, from the convolution of two densities on a grid."""
+    """Return the standard deviation of the sum of two Gaussians, by convolution on a grid."""
     reach = 9 * (sigma_1 + sigma_2)
     x = np.linspace(-reach, reach, 4001)
     one, other = (np.exp(oracles.log_normal(0.0, std)(x)) for std in (sigma_1, sigma_2))

@@ -12,22 +12,22 @@ _OPPOSITE = {"tables": np.array([[0.0, 1.0, 2.0, 2.0], [-1.0, 2.0, 1.0, 1.0]]),
              "sensitivity": 1.0, "monotone": False}
 _ONE_WAY = {"tables": np.array([[0.0, 2.0, 2.0, 3.0], [0.0, 2.0, 3.0, 4.0]]),
             "sensitivity": 1.0, "monotone": True}
-# One best candidate, and many equal others.
+# One best candidate and 999 others of equal score.
 _CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 1.0,
           "sensitivity": 1.0}
 
 
 def selection_losses(*, rate, tables):
-    """Return ln P(r)/Q(r) of every candidate, for probabilities proportional to e^(rate score)."""
+    """Return ln P(r)/Q(r) of each candidate, for probabilities proportional to e^(rate * score)."""
     weights = [[math.exp(rate * u) for u in scores] for scores in np.asarray(tables)]
     p, q = (np.array(w) / math.fsum(w) for w in weights)
     return np.log(p) - np.log(q)
 
 
 def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
-    """Return P(score <= best - factor (ln R + t) / epsilon) at sensitivity 1, by enumeration.
+    """Return P(chosen score <= best - factor (ln R + t) / epsilon) at sensitivity 1.
 
-    The others lie 2 `spread` (ln R + t) / epsilon below the best, or on a ramp down to there.
+    The other scores are 2 `spread` (ln R + t) / epsilon below the best, or on a ramp down to that.
     """
     unit = (math.log(candidates) + t) / epsilon
     ramp = np.linspace(0.0, 1.0, candidates)
@@ -38,7 +38,7 @@ def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
 
 
 def largest_bounded_range_renyi(*, epsilon, order):
-    """Return the largest divergence of two-point pairs with losses t and t - epsilon, on a t grid.
+    """Return the largest Rényi divergence over pairs of coins with losses t and t - epsilon.
 
     The masses p and other of P follow from E_P[e^-L] = p e^-t + other e^(epsilon - t) = 1.
     """
@@ -52,7 +52,7 @@ def largest_bounded_range_renyi(*, epsilon, order):
 
 
 def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:
-    """Return log P(the first score plus noise is the largest).
+    """Return log P(the first candidate has the largest noisy score).
 
     `rivals[i]` competitors have the score `scores[i]`; `law` is the log density and the log
     distribution function of noise of scale 1.
@@ -81,15 +81,15 @@ GUMBEL: Law = (lambda x: _gumbel_log_cdf(x) - x, _gumbel_log_cdf)
 
 
 def argmax_probability(*, scores, scale, law):
-    """Return P(the first score plus noise of this scale is the largest)."""
+    """Return P(the first candidate has the largest noisy score)."""
     rivals = np.arange(len(scores)) > 0
     return math.exp(argmax_log_probability(np.asarray(scores) / scale, rivals, law))
 
 
 def noisy_max_loss(*, scale, lead, others, move, other_move):
-    """Return the largest absolute log ratio of the winner's probabilities under Laplace noise.
+    """Return the largest |ln P(r)/Q(r)| over winners r of the noisy maximum with Laplace noise.
 
-    One candidate's score `lead` changes by `move`, the others' score 0 by `other_move`.
+    The score `lead` of one candidate changes by `move`, the score 0 of the others by `other_move`.
     """
     one, other = np.array([0, others]), np.array([others - 1, 1])
 
@@ -111,7 +111,7 @@ def distance_score_change(*, stretch, sensitivity):
 
 
 def mean_distance(*, epsilon, sensitivity):
-    """Return the mean distance for a density proportional to e^(-epsilon distance / 2 Delta_u)."""
+    """Return the mean of a distance with density c e^(-epsilon distance / (2 Delta_u))."""
     change = distance_score_change(stretch=1.0, sensitivity=sensitivity)
     log_weight, far = lambda x: -epsilon * np.abs(x) / (2 * change), 200 * change / epsilon
     first, total = (oracles.absolute_moment(log_weight, power, far) for power in (1, 0))
@@ -123,7 +123,7 @@ def _random_scores(rng: Generator) -> NDArray:
 
 
 def _two_tables(rng: Generator) -> NDArray:
-    """Return scores of two neighbours, shape (2, n); often all change in one direction."""
+    """Return random scores of two neighbours, shape (2, n); often all scores move one way."""
     scores = _random_scores(rng)
     moves = rng.choice([-1.0, -0.5, 0.0, 0.3, 1.0], scores.size)
     sign = rng.choice([-1, 0, 0, 1])
@@ -298,7 +298,7 @@ def permute_and_flip_probability(*, scores, scale):
     scale: beta"""
     u = np.asarray(scores, dtype=float)
     q = np.exp((u - np.max(u)) / scale)
-    # Gauss-Legendre with this number of nodes is exact for the product.
+    # Gauss-Legendre quadrature with `u.size` nodes is exact for this polynomial.
     nodes, weights = np.polynomial.legendre.leggauss(u.size)
     still = np.prod(1 - 0.5 * (nodes[:, None] + 1) * q[1:], axis=1)
     return float(0.5 * q[0] * (weights @ still))

@@ -1,4 +1,4 @@
-"""Composition of guarantees, also over disjoint parts of the data and for groups."""
+"""Composition: adaptive releases, releases on disjoint parts of the data, and groups."""
 
 from dplearn.teaching.book.chapters.tradeoff import delta_by_convolution
 from dplearn.teaching.book.kit.vocabulary import *
@@ -10,19 +10,19 @@ _EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
 
 
 def joint(laws: Iterable[ArrayLike]) -> NDArray:
-    """Return the probability of every sequence of independent outcomes."""
+    """Return the probabilities of all sequences of independent outcomes."""
     return reduce(lambda a, b: np.outer(a, b).ravel(), map(np.asarray, laws))
 
 
 def enumerated_delta(*, epsilons, deltas=None, total=None):
-    """Return delta at epsilon `total`, by default the sum, of composed worst-case releases."""
+    """Return delta of composed worst-case releases at epsilon `total` (default: the sum)."""
     p, q = _all_sequences(epsilons, deltas)
     total = math.fsum(epsilons) if total is None else total
     return math.fsum(np.maximum(p - math.exp(total) * q, 0.0))
 
 
 def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
-    """Return epsilon at delta `slack`, by default the sum of deltas, of composed releases."""
+    """Return epsilon of composed worst-case releases at delta `slack` (default: the sum)."""
     p, q = _all_sequences(epsilons, deltas)
     slack = math.fsum([] if deltas is None else deltas) if slack is None else slack
     if slack == 0:
@@ -32,7 +32,7 @@ def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
 
 
 def coins_epsilon(*, epsilon, steps, slack):
-    """Return the exact epsilon at delta `slack` of `steps` randomized responses."""
+    """Return the exact epsilon of `steps` randomized responses at delta `slack`."""
     enough = lambda e: oracles.coins_delta(epsilon=e, local=epsilon, steps=steps) <= slack
     return oracles.smallest(enough, low=0.0, high=steps * epsilon * (1 + 1e-12))
 
@@ -47,20 +47,20 @@ def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float] | None) ->
 
 
 def parts_epsilon(*, epsilons, moves=False):
-    """Return epsilon of releases on disjoint parts if a record joins, or moves to another part.
+    """Return epsilon of releases on disjoint parts when a record is added, or moved if `moves`.
 
     Each release is a randomized response on whether its part holds the record.
     """
     n = len(epsilons)
     coins = [oracles.randomized_response(e) for e in epsilons]
-    # Index of the part with the record, before and after; n for no part.
+    # Indices of the part with the record, before and after; n means no part.
     pairs = itertools.permutations(range(n), 2) if moves else ((i, n) for i in range(n))
     law = lambda holder: joint(coins[i][i != holder] for i in range(n))
     return max(oracles.worst_event_epsilon(law(i), law(j)) for i, j in pairs)
 
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
-    """Return the largest D_a / a over a grid of orders a >= 1, in both directions."""
+    """Return the largest D_a / a in either direction, over a grid of orders a >= 1."""
     pair, moments = (np.log(p), np.log(q)), _ORDERS - 1
     logs = np.max([oracles.log_moment(*x, moments) for x in (pair, pair[::-1])], axis=0)
     kl = max(oracles.mean_loss(p, q), oracles.mean_loss(q, p))
@@ -68,7 +68,7 @@ def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def chain_delta(*, epsilon, delta, group):
-    """Return the exact delta at group * epsilon over chains of `group` neighbours.
+    """Return the exact delta at group * epsilon for groups of `group` records.
 
     An event of probability x has at most min(e^epsilon x + delta, 1 - e^-epsilon (1 - x - delta))
     under a neighbour; the bound is applied `group` times from every x.
@@ -85,13 +85,13 @@ def chain_delta(*, epsilon, delta, group):
 
 
 def answers_rho(*, epsilon, answers=2):
-    """Return the largest D_a / a of randomized response over orders a >= 1."""
+    """Return the largest D_a / a of randomized response with `answers` values, over a >= 1."""
     p = np.append(math.exp(epsilon), np.ones(answers - 1)) / (math.exp(epsilon) + answers - 1)
     return finite_rho(p, np.roll(p, 1))
 
 
 def adaptive_renyi(*, order, noise, below, above, cut):
-    """Return the Rényi divergence of two Gaussian releases; the first sets the second's noise.
+    """Return the Rényi divergence of a Gaussian release that sets the noise of a second one.
 
     Both means differ by 1; the second noise is `below` if the first output is below `cut`.
     """
@@ -155,7 +155,7 @@ def basic_composition_delta(*, deltas):
 
 @formula("G-C6", "Gaussian releases compose by squares")
 @given(mus=several(0.1, 2.0))
-# The Gaussian pair of this mu has the total variation distance of two composed releases.
+# This mu gives a Gaussian pair the total variation distance of two composed releases.
 @identity("Dong, Roth & Su 2019, Corollary 3.3", lambda mus: reduce(lambda a, b: float(2 * ndtri(
           (1 + delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)) / 2)), mus), tolerance=1e-8)
 @setting("adaptive releases, the i-th μ_i-GDP", "自适应发布，第 i 次 μ_i-GDP", "mu",
@@ -260,7 +260,7 @@ def group_privacy_delta(*, epsilon, delta, group):
     \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\Big)\text{-DP for groups of } k"""
     if epsilon == 0:
         return min(group * delta, 1.0)
-    # The quotient of expm1, with the exponent factored out against overflow.
+    # (e^(k e) - 1) / (e^e - 1) = e^((k - 1) e) * quotient, where quotient cannot overflow.
     quotient = math.expm1(-group * epsilon) / math.expm1(-epsilon)
     return min(delta * math.exp(min((group - 1) * epsilon + math.log(quotient), 700.0)), 1.0)
 

@@ -14,7 +14,7 @@ _SMALL = Log(1e-12, 1e-3)
 
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
-    """Return the minimum of a unimodal function, on successively finer grids."""
+    """Return the minimum of a unimodal function, found on successively finer grids."""
     for _ in range(7):
         x = np.linspace(low, high, 61)
         y = f(x)
@@ -24,17 +24,17 @@ def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
 
 
 def coins_within(*, orders, rdp, delta):
-    """Return the largest epsilon at delta of two coins whose Rényi divergence is at most rdp.
+    """Return the largest epsilon at `delta` over pairs of coins with Rényi divergence <= `rdp`.
 
     No pair of laws is worse: by data processing the coin of an event has no larger divergence.
     """
 
     def too_far(epsilon: float) -> bool:
         def log_moment(place: NDArray) -> NDArray:
-            """Return the log moment of P(S) = a and Q(S) = e^-epsilon (a - delta)."""
+            """Return the log moment of coins with P(S) = a, Q(S) = e^-epsilon (a - delta)."""
             log_b = np.log1p(-delta) + np.log(expit(place)) - epsilon
             log_a = np.log(delta + (1 - delta) * expit(place))
-            # 1 - a without cancellation.
+            # log(1 - a) and log(1 - b), without cancellation.
             log_miss, log_other = np.log1p(-delta) + np.log(expit(-place)), log1mexp(log_b)
             inside = orders * log_a + (1 - orders) * log_b
             return np.logaddexp(inside, orders * log_miss + (1 - orders) * log_other)
@@ -45,7 +45,7 @@ def coins_within(*, orders, rdp, delta):
 
 
 def pointwise_epsilon(*, orders, rdp, delta):
-    """Return epsilon at delta from (1 - e^(epsilon - z))_+ <= c e^((order - 1) z).
+    """Return epsilon at `delta` by the bound (1 - e^(epsilon - z))_+ <= c e^((order - 1) z).
 
     Here c is the smallest constant that holds at every loss z = epsilon + t.
     """
@@ -55,7 +55,7 @@ def pointwise_epsilon(*, orders, rdp, delta):
 
 
 def steps_without_a_better_order(*, order, rho, delta):
-    """Return the number of releases, a real number, at which `order` gives the smallest bound."""
+    """Return the (real) number of releases at which `order` gives the smallest bound."""
 
     def smaller_is_better(log_steps: float) -> bool:
         total = rho * math.exp(log_steps)
@@ -156,7 +156,7 @@ def zcdp_to_epsilon_bun_steinke(rho, *, delta):
 
 
 def _orders_up_to(largest: int) -> str:
-    """Return the expression of the first conversion at the best order in [2, largest]."""
+    """Return the first conversion as an expression, at its best order in [2, largest]."""
     order = f"min(max(1 + sqrt(-log(delta)/rho), 2), {largest})"
     return f"rho*{order} - log(delta)/({order} - 1)"
 

@@ -1,4 +1,4 @@
-"""Divergences of two laws and of families of laws, and bounds of one divergence by another."""
+"""Divergences of two laws and of families of laws, and inequalities between divergences."""
 
 from scipy.special import rel_entr
 
@@ -11,7 +11,7 @@ _ORDERS = Log(0.05, 50.0, also=(0.0, 1.0, math.inf))
 
 
 def heavy_tail(*, order):
-    """Return D_order of a Laplace law from a Gaussian; the integral diverges above order 1."""
+    """Return D_order(Laplace || Gaussian), which is infinite above order 1."""
     far = 60.0 + (4.0 / (order - 1) if order > 1 else 0.0)
     laws = oracles.log_laplace(), oracles.log_normal()
     return oracles.density_renyi(*laws, order, -far, far, kinks=[0.0])
@@ -130,7 +130,7 @@ def renyi_by_skew_symmetry(*, p, q, order):
 
 
 def processed(law, kernel):
-    """Return the law after a random map, whose sum may differ from 1 by a rounding."""
+    """Return the output law of a Markov kernel, normalized against rounding errors."""
     law = np.dot(law, kernel)
     return law / law.sum()
 
@@ -226,7 +226,7 @@ _total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
 
 
 def largest_distance(*, kl):
-    """Return the largest total variation distance of two coins with this KL divergence."""
+    """Return the largest total variation distance over pairs of coins with this KL divergence."""
     q = np.linspace(0.001, 0.999, 999)
 
     def farther(distance: NDArray) -> NDArray:
@@ -237,7 +237,7 @@ def largest_distance(*, kl):
 
 
 def mean_loss_of_coins(*, epsilon):
-    """Return the KL divergence of randomized response, the largest of any epsilon-DP pair."""
+    """Return the KL divergence of randomized response, the largest of all epsilon-DP pairs."""
     return oracles.mean_loss(*oracles.randomized_response(epsilon))
 
 
@@ -320,7 +320,7 @@ def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
 def renyi_laplace(*, order, scale):
     r"""D_\alpha = \frac1{\alpha-1}\ln\Big\{\frac{\alpha}{2\alpha-1}e^{(\alpha-1)/b}
     + \frac{\alpha-1}{2\alpha-1}e^{-\alpha/b}\Big\}"""
-    # ln(1 + w (e^x - 1) + v (e^-y - 1)) with w + v = 1: free of cancellation where b is large.
+    # ln(1 + w (e^x - 1) + v (e^-y - 1)) with w + v = 1 avoids cancellation where b is large.
     up, down = order / (2 * order - 1), (order - 1) / (2 * order - 1)
     if (order - 1) / scale > 1:
         logs = math.log(up) + (order - 1) / scale, math.log(down) - order / scale
@@ -345,7 +345,7 @@ def renyi_randomized_response(*, truth, order):
     epsilon = math.log(truth) - math.log1p(-truth)
     if order == 1:
         return epsilon * math.tanh(epsilon / 2)
-    # p^a (1-p)^(1-a) = p e^((a-1) eps), and likewise with p and 1-p exchanged.
+    # p^a (1-p)^(1-a) = p e^((a-1) eps), and (1-p)^a p^(1-a) = (1-p) e^(-(a-1) eps).
     logs = np.array([math.log(truth), math.log1p(-truth)])
     total = np.logaddexp.reduce(logs + (order - 1) * epsilon * np.array([1, -1]))
     return float(total) / (order - 1)

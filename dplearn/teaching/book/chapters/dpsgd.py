@@ -1,4 +1,4 @@
-"""Noise of one private update, and guarantees of whole training runs."""
+"""Noise of one DP-SGD update, and guarantees of whole training runs."""
 
 from scipy.special import bdtrik
 
@@ -23,9 +23,9 @@ def _largest_change(clipped: NDArray, average: Callable[[NDArray], NDArray]) -> 
 
 
 def needed_noise(*, noise_multiplier, max_grad_norm, expected_batch, dimension, clip=by_norm):
-    """Return noise_multiplier times the sensitivity of clipped sum / expected_batch.
+    """Return noise_multiplier times the sensitivity of (clipped sum) / expected_batch.
 
-    The gradients have norms of many magnitudes, in both directions.
+    The gradients have norms of many magnitudes, and both signs.
     """
     sizes = np.repeat([1e-6, 1e-2, 1.0, 1e6], 2) * np.tile([1.0, -1.0], 4)
     gradients = sizes[:, None] * (1 + np.random.default_rng(3).random(dimension))
@@ -34,17 +34,17 @@ def needed_noise(*, noise_multiplier, max_grad_norm, expected_batch, dimension, 
 
 
 def change_of_mean(*, max_grad_norm, batch):
-    """Return the largest change of the mean when a gradient opposed to the others is removed."""
+    """Return the largest change of the mean when one gradient, opposed to the rest, is removed."""
     gradients = np.full((batch, 3), -7e6)
     gradients[0] = 5e6
     return _largest_change(by_norm(gradients, max_grad_norm), lambda g: g.mean(axis=0))
 
 
 def left_for_the_sum(*, noise_multiplier, bit_noise, shift=0.5):
-    """Return the noise of the sum: its order-2 divergence is the total minus that of the count.
+    """Return the noise left for the sum, whose order-2 divergence is the total minus the count's.
 
     A bit is 1/2 or -1/2, and 0 for an absent record. Both integrals have relative error 1e-11,
-    which is large beside a small difference.
+    which is large relative to a small difference.
     """
     whole = oracles.normal_renyi(1.0, noise_multiplier)
     left = whole - oracles.normal_renyi(shift, bit_noise)
@@ -56,7 +56,7 @@ def divergence_of_lengths(*, batch, dimension):
     """Return D_2 of the norms of two Gaussian vectors; the norm is a sufficient statistic."""
 
     def log_length(r: NDArray, std: float) -> NDArray:
-        """Return the log density of the norm, without the constant common to both laws."""
+        """Return the log density of the norm, up to a constant that both laws share."""
         return (dimension - 1) * np.log(r) - r * r / (2 * std**2) - dimension * math.log(std)
 
     std, far = batch / (batch + 1), 3 * math.sqrt(dimension) + 40
@@ -66,8 +66,8 @@ def divergence_of_lengths(*, batch, dimension):
 
 
 def tree_by_counting(*, leaves, noise_multiplier, participations=1):
-    """Return the largest sum of halved order-2 divergences over complete nodes."""
-    # Entry i: the record participates from step i on; each node counts the steps inside it.
+    """Return rho of the tree: D_2 / 2 summed over its complete nodes, for the worst record."""
+    # Entry i: participation starts at step i. A node adds its squared number of participations.
     starts, total = np.arange(leaves - participations + 1), 0.0
     for size in (1 << level for level in range(leaves.bit_length())):
         for first in range(0, leaves - size + 1, size):
@@ -78,7 +78,7 @@ def tree_by_counting(*, leaves, noise_multiplier, participations=1):
 
 def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noise_multiplier,
                   sample_rate, steps, delta):  # fmt: skip
-    """Return the smallest bound(T K(m), ln(1/delta), m) over a grid refined near its minimum."""
+    """Return the minimum of bound(T K(m), ln(1/delta), m) over a grid of m that is refined."""
 
     def epsilon_at(m: NDArray) -> NDArray:
         if sample_rate == 1:
@@ -153,7 +153,7 @@ def adaptive_clipping_multiplier(*, noise_multiplier, bit_noise):
 
     bit_noise: Standard deviation sigma_b of the noise on the sum of bits, each -1/2 or 1/2"""
     whole = 2 * bit_noise
-    # The difference of the squares, without cancellation.
+    # whole^2 - noise_multiplier^2, without cancellation.
     rest = (whole - noise_multiplier) * (whole + noise_multiplier)
     return noise_multiplier * whole / math.sqrt(rest)
 
@@ -242,7 +242,7 @@ def _divergence_of_run(noise_multiplier: float, sample_rate: float, steps: int, 
 
 
 def _best_order(epsilon_at: Callable[[float], float]) -> float:
-    """Return the order in (1.01, 10001) with the smallest epsilon, unimodal in ln(order - 1)."""
+    """Return the order in (1.01, 10001) of least epsilon, which is unimodal in ln(order - 1)."""
     value = lambda x: np.asarray(-epsilon_at(1 + math.exp(x)))
     return 1 + math.exp(maximise(value, lower=math.log(0.01), upper=math.log(1e4), shape=()))
 
@@ -302,7 +302,7 @@ def moments_accountant(*, noise_multiplier, sample_rate, steps, delta):
     \ln(1/\delta)}\lambda,\quad K(\lambda) = \lambda D_{\lambda+1}(q, z)"""
     rdp = partial(_divergence_of_run, noise_multiplier, sample_rate, steps)
     epsilon_at = lambda order: rdp(order) - math.log(delta) / (order - 1)
-    # T K is convex in lambda: the best whole number is next to the best real one.
+    # T K is convex in lambda, so the best integer is next to the best real number.
     below = max(1, math.floor(_best_order(epsilon_at) - 1))
     return min(epsilon_at(below + 1.0), epsilon_at(below + 2.0))
 
@@ -315,7 +315,7 @@ def noise_of_run(*, epsilon, delta, sample_rate, steps):
 
 
 def _by_sum(epsilon, delta, sample_rate, steps):
-    """Return a lower bound of the noise from the fraction p of runs with most participations."""
+    """Return a lower bound of the noise: with probability p, a record is drawn >= `count` times."""
     bounds = []
     for p in (0.5, 0.1, 0.01, 0.001):
         count = np.ceil(bdtrik(1 - p, steps, sample_rate))

@@ -1,4 +1,4 @@
-"""Gaussian noise, real or whole: exact guarantees, noise for groups, sums, and Skellam noise."""
+"""Gaussian noise, continuous and discrete: guarantees, groups, sums; and Skellam noise."""
 
 from dplearn.core.solve import decreasing_root
 from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
@@ -8,7 +8,7 @@ _FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4)))
 
 
 def first_failure(*, delta):
-    """Return the smallest epsilon at which the delta of the classical noise is too large."""
+    """Return the smallest epsilon at which the classical noise has a true delta >= `delta`."""
     root = math.sqrt(math.log(1.25 / delta) * 2)
     log_delta = lambda epsilon: oracles.normal_log_delta(epsilon=epsilon, mu=epsilon / root)
     fails = lambda epsilon: log_delta(epsilon) >= math.log(delta)
@@ -19,7 +19,7 @@ def first_failure(*, delta):
 
 
 def longest_contribution(*, norms):
-    """Return the largest joint norm of random groups, each clipped to its norm."""
+    """Return the largest norm of concatenated random groups, each clipped to its own bound."""
     rng, longest = np.random.default_rng(5), 0.0
     for size in (1e-3, 1.0, 1e6):
         groups = [size * rng.normal(size=7) for _ in norms]
@@ -30,7 +30,7 @@ def longest_contribution(*, norms):
 
 
 def energy_by_search(*, sizes, norms, noise_multiplier):
-    """Return the least noise energy over shares s_m of z^-2, z_m^-2 = s_m / z^2, numerically."""
+    """Return the least noise energy over shares s_m with sum 1, where z_m^-2 = s_m / z^2."""
     from scipy.optimize import minimize
 
     log_cost = np.log(sizes * np.square(norms) * noise_multiplier**2)
@@ -40,7 +40,7 @@ def energy_by_search(*, sizes, norms, noise_multiplier):
 
 
 def std_of_divergence(*, order, epsilon, distance):
-    """Return the standard deviation at which the integrated Rényi divergence is epsilon."""
+    """Return the standard deviation at which the Rényi divergence is `epsilon`, by quadrature."""
     enough = lambda x: oracles.normal_renyi(distance, math.exp(x), order) <= epsilon
     guess = 0.5 * math.log(distance**2 * order / epsilon)
     return math.exp(oracles.smallest(enough, low=guess - 1.6, high=guess + 1.6, rtol=1e-10))
@@ -135,7 +135,7 @@ def classical_gaussian_threshold(*, delta):
         mu = float(epsilon) / math.sqrt(2 * math.log(1.25 / delta))
         return np.asarray(math.log(delta) - gaussian_log_delta(epsilon, mu))
 
-    # The root is unique: x = c - epsilon / (2 c) decreases in epsilon, so delta increases.
+    # The root is unique: with c = epsilon / mu, delta increases as c - epsilon / (2 c) decreases.
     return float(decreasing_root(margin, lower=1.0, upper=100.0))
 
 
@@ -225,20 +225,20 @@ def _log_masses(sigma: float, reach: int, centre: float = 0.0) -> NDArray:
 
 
 def _renyi(logs: NDArray, shift: int, order: float) -> float:
-    """Return the Rényi divergence of a law on consecutive integers and its shift, by definition."""
+    """Return the Rényi divergence of a law on consecutive integers from the shifted law."""
     p, q = logs[: logs.size - shift], logs[shift:]
     return float(np.logaddexp.reduce(order * p + (1 - order) * q)) / (order - 1)
 
 
 def gaussian_spread(*, sigma, centre=0.0):
-    """Return the variance of a discrete Gaussian, term by term."""
+    """Return the variance of a discrete Gaussian, summed term by term."""
     reach = math.ceil(40 * sigma) + 2
     masses, k = np.exp(_log_masses(sigma, reach, centre)), np.arange(-reach, reach + 1.0) - centre
     return float(masses @ (k - masses @ k) ** 2)
 
 
 def discrete_delta(*, sigma, sensitivity, epsilon):
-    """Return the hockey-stick divergence as a sum over all outputs."""
+    """Return the hockey-stick divergence of discrete Gaussians, summed over all outputs."""
     logs = _log_masses(sigma, math.ceil(40 * sigma) + 5 * sensitivity)
     p, q = logs[: logs.size - sensitivity], logs[sensitivity:]
     gains = np.maximum(-np.expm1(np.minimum(epsilon - (p - q), 0.0)), 0.0)
@@ -246,7 +246,7 @@ def discrete_delta(*, sigma, sensitivity, epsilon):
 
 
 def discrete_renyi(*, sigma, sensitivity, order):
-    """Return the Rényi divergence; inf if the two laws have disjoint supports."""
+    """Return the Rényi divergence of discrete Gaussians; inf if their supports are disjoint."""
     if sensitivity != round(sensitivity):
         return math.inf
     shift = round(sensitivity)
@@ -261,14 +261,14 @@ def _sum(sigma: float, clients: int) -> NDArray:
 
 
 def sum_delta(*, sigma, clients, sensitivity, epsilon):
-    """Return the hockey-stick divergence of a shifted sum, over all outputs."""
+    """Return the hockey-stick divergence of the shifted noise sum from the noise sum."""
     law, gap = _sum(sigma, clients), np.zeros(sensitivity)
     p, q = np.append(gap, law), np.append(law, gap)
     return float(np.sum(np.maximum(p - math.exp(epsilon) * q, 0.0)))
 
 
 def sum_against_one(*, sigma, clients):
-    """Return the largest absolute log ratio of the sum's law and one discrete Gaussian.
+    """Return the largest absolute log ratio between the sum's law and a discrete Gaussian.
 
     The ratio has period `clients`, so one period around 0 is enough.
     """
@@ -283,7 +283,7 @@ def skellam_renyi(*, variance, orders, shift):
     """Return the sum of the coordinates' Rényi divergences under Skellam noise."""
     mean, largest = variance / 2, max(shift)
     reach = math.ceil(3 * orders * largest + variance + 12 * math.sqrt(variance)) + 60 + largest
-    # The difference of two Poisson counts is k = 0, 1, ... where the first is k + extra.
+    # Row k: the first Poisson count is k + extra and the second is extra.
     extra = np.arange(math.ceil(mean + 12 * math.sqrt(mean)) + 60.0)
     total = np.arange(reach + 1.0)[:, None] + extra
     pairs = (total + extra) * math.log(mean) - gammaln(total + 1) - gammaln(extra + 1) - variance
@@ -308,7 +308,7 @@ def discrete_gaussian_variance(*, sigma):
     r"""P(X=k) \propto e^{-k^2/2\sigma^2}:\quad \mathrm{Var}X \le
     \sigma^2\Big(1 - \frac{4\pi^2\sigma^2}{e^{4\pi^2\sigma^2}-1}\Big) < \sigma^2"""
     x = (2 * math.pi * sigma) ** 2
-    # e^-x where e^x overflows.
+    # Use e^-x where e^x overflows.
     lost = x * math.exp(-x) if x > 700 else x / math.expm1(x)
     return sigma**2 * (1 - lost)
 

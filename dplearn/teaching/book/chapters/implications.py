@@ -10,7 +10,7 @@ _FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),
 
 
 def coins_renyi(*, epsilon, order):
-    """Return the largest Rényi divergence of two coins whose losses lie in [-epsilon, epsilon]."""
+    """Return the largest Rényi divergence of pairs of coins with losses in [-epsilon, epsilon]."""
     gain, loss = np.meshgrid(*[epsilon * np.linspace(0.0, 1.0, 33)[1:]] * 2)
     # Q has mass q on the outcome of loss `gain`: q e^gain + (1 - q) e^-loss = 1.
     q = -np.expm1(-loss) / (np.exp(gain) - np.exp(-loss))
@@ -20,12 +20,12 @@ def coins_renyi(*, epsilon, order):
 
 
 def most_powerful(p, q, false_positive_rate):
-    """Return the smallest miss rate of tests of P against Q at this false positive rate.
+    """Return the smallest miss rate of any test of P against Q at this false positive rate.
 
-    By Neyman and Pearson: reject outcomes with the largest q/p first, the last with randomness.
+    Neyman-Pearson test: reject outcomes in decreasing order of q/p, the last at random.
     """
     left, caught = false_positive_rate, []
-    # The angle atan2(p, q) increases with p/q, and exists where q = 0.
+    # The angle atan2(p, q) increases with p/q and is defined where q = 0.
     for a, b in sorted(zip(p, q, strict=True), key=lambda pair: math.atan2(*pair)):
         share = 1.0 if a <= left else left / a
         caught.append(share * b)
@@ -34,8 +34,8 @@ def most_powerful(p, q, false_positive_rate):
 
 
 def largest_loss_tail(*, epsilon, delta):
-    """Return the largest P(L >= 2 epsilon) of an (epsilon, delta)-DP pair, a linear programme."""
-    from scipy.optimize import linprog  # Imported late: the explorer starts without it.
+    """Return the largest P(L >= 2 epsilon) of (epsilon, delta)-DP pairs, by linear programming."""
+    from scipy.optimize import linprog  # Import on use: the explorer starts without scipy.optimize.
 
     # The unknowns are P(S) and Q(S), S = {L >= 2 epsilon}, so that Q(S) e^(2 epsilon) <= P(S).
     e = math.exp(epsilon)
@@ -45,20 +45,20 @@ def largest_loss_tail(*, epsilon, delta):
 
 
 def profile_of_coins(*, local, steps):
-    """Return the kinks of the profile of `steps` coins, its losses >= 0, and the deltas there."""
+    """Return the losses >= 0 of `steps` coins, the kinks of their profile, and the deltas there."""
     losses = np.arange(steps % 2, steps + 1, 2) * local
     deltas = [oracles.coins_delta(epsilon=e, local=local, steps=steps) for e in losses]
     return losses, np.array(deltas)
 
 
 def profile_of_pair(*, p, q):
-    """Return 0 and the losses of a pair, at least 0, with the deltas there."""
+    """Return 0 and a pair's losses, with negative losses set to 0, and the deltas there."""
     losses = np.append(0.0, np.maximum(np.log(p) - np.log(q), 0.0))
     return losses, np.array([oracles.worst_event_delta(p=p, q=q, epsilon=e) for e in losses])
 
 
 def miss_of_coins(*, local, steps, false_positive_rate):
-    """Return the least false negative rate of tests that count the truthful answers."""
+    """Return the least miss rate of tests on the number of truthful answers."""
     (exact, lie), _ = oracles.randomized_response(epsilon=local)
     p = np.ones(1)
     for _ in range(steps):
@@ -79,7 +79,7 @@ def miss_of_coins(*, local, steps, false_positive_rate):
 def pure_to_rdp(*, epsilon, order):
     r"""\max D_\alpha = \frac1{\alpha-1}\ln
     \frac{\sinh(\alpha\varepsilon) - \sinh((\alpha-1)\varepsilon)}{\sinh\varepsilon}"""
-    # The quotient is cosh((a - 1/2) e) / cosh(e/2) = 1 + 2 sinh(a e/2) sinh((a - 1) e/2) / cosh.
+    # The quotient is cosh(a + b) / cosh(epsilon/2) = 1 + 2 sinh(a) sinh(b) / cosh(epsilon/2).
     a, b = order * epsilon / 2, (order - 1) * epsilon / 2
     if a < 1:
         return math.log1p(2 * math.sinh(a) * math.sinh(b) / math.cosh(epsilon / 2)) / (order - 1)

@@ -13,7 +13,7 @@ _FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
 
 
 def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
-    """Return the binomial probabilities of 0, 1, ..., `last` successes, by default of all."""
+    """Return the probabilities of 0, 1, ..., `last` successes, where `last` is `trials` if None."""
     k = np.arange((trials if last is None else last) + 1.0)
     ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
     return np.exp(ways + k * math.log(rate) + (trials - k) * math.log1p(-rate))
@@ -25,9 +25,9 @@ def _variance(law: NDArray, values: NDArray) -> float:
 
 
 def share_variance(*, epsilon, users, share, sampled=False):
-    """Return the variance of the estimated share of ones, over all counts of reported ones.
+    """Return the variance of the estimated share of ones, summed over counts of reported ones.
 
-    The population is fixed, with a `share` of ones, or its users are sampled at random.
+    The `share` of ones is fixed or, if `sampled`, the users are drawn at random.
     """
     lie, ones = 1 / (1 + math.exp(epsilon)), round(share * users)
     law = np.convolve(binomial(ones, 1 - lie), binomial(users - ones, lie))
@@ -50,18 +50,18 @@ def _frequency_variance(channel: NDArray, users: int, frequency: float) -> float
 
 
 def symbol_variance(*, epsilon, users, symbols, frequency=0.0):
-    """Return the variance of one symbol's frequency, estimated by randomized response."""
+    """Return the variance of a symbol's frequency when estimated by randomized response."""
     return _frequency_variance(response_channel(math.exp(epsilon), symbols), users, frequency)
 
 
 def bit_variance(*, epsilon, users, frequency=0.0):
-    """Return the variance of one symbol's frequency, estimated by optimized unary encoding."""
+    """Return the variance of a symbol's frequency when estimated by optimized unary encoding."""
     lie = 1 / (1 + math.exp(epsilon))
     return _frequency_variance(np.array([[0.5, 0.5], [lie, 1 - lie]]), users, frequency)
 
 
 def where_variances_meet(*, epsilon):
-    """Return the number of symbols, interpolated, at which the two variances are equal."""
+    """Return the (interpolated) number of symbols at which both estimators have equal variances."""
     bits = bit_variance(epsilon=epsilon, users=1)
     excess = lambda n: symbol_variance(epsilon=epsilon, users=1, symbols=n) / bits - 1
     high = 2 + bisect_left(range(2, 200), 0.0, key=excess)
@@ -75,14 +75,14 @@ def _largest_log_ratio(p: list[NDArray], q: list[NDArray]) -> float:
 
 
 def one_hot_epsilon(*, one, other, symbols):
-    """Return the largest log ratio of the reports on two different symbols."""
+    """Return the largest log ratio between the reports on two different symbols."""
     hot, cold = np.array([1 - one, one]), np.array([1 - other, other])
     absent = [cold] * (symbols - 2)
     return _largest_log_ratio([hot, cold, *absent], [cold, hot, *absent])
 
 
 def best_other(*, epsilon):
-    """Return the q with the smallest variance for an absent item, over all p."""
+    """Return q of the pair (p, q) with the smallest variance for an absent item."""
 
     def precision(log_odds: NDArray) -> NDArray:
         p, q = expit([log_odds, log_odds - epsilon])
@@ -92,12 +92,12 @@ def best_other(*, epsilon):
 
 
 def permanent(noise: float) -> NDArray:
-    """Return the channel of a bit that a fair coin replaces with probability `noise`."""
+    """Return the channel that replaces a bit by a fair coin with probability `noise`."""
     return (1 - noise) * np.eye(2) + noise * np.full((2, 2), 0.5)
 
 
 def bloom_epsilon(channel: NDArray, hashes: int) -> float:
-    """Return the largest log ratio of reports on two values that set disjoint filter bits."""
+    """Return the largest log ratio between reports on two values with disjoint filter bits."""
     zero, one = channel
     return _largest_log_ratio([one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes)
 

@@ -1,7 +1,7 @@
 r"""Composition of (epsilon, delta) guarantees, and groups of k people.
 
-Every theorem of G-C2 to G-C5 has the same form: of the total :math:`\delta` of n releases that are
-:math:`(\varepsilon_0, \delta_0)`-DP, subtracting the deltas of the releases leaves a `slack`
+Every theorem of G-C2 to G-C5 has the same form. Removing the deltas of n releases, each
+:math:`(\varepsilon_0, \delta_0)`-DP, from the total :math:`\delta` leaves a `slack`
 :math:`\delta' = 1 - (1-\delta)/(1-\delta_0)^n`, at which epsilon of n pure releases is bounded.
 """
 
@@ -12,7 +12,7 @@ from dplearn.teaching.book.chapters.implications import coins_renyi
 from dplearn.teaching.book.kit.vocabulary import *
 
 _RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
-_SMALL = Log(1e-12, 1e-3)  # slack of published claims
+_SMALL = Log(1e-12, 1e-3)  # slacks in published claims
 _ANY_RELEASES = "epsilon > 0 and steps >= 1 and 0 < slack < 1"
 _PAID = {"total": Log(0.01, 5.0), "local": Log(0.05, 3.0), "steps": Whole(1, 5),
          "paid": Log(1e-9, 0.5)}
@@ -26,13 +26,13 @@ _APPROXIMATE_RELEASES = setting("k adaptive releases, each (ε,δ)-DP, with slac
 
 
 def delta_of_releases(total, local, steps, paid=0.0):
-    """Return the exact delta at epsilon `total` of worst-case (local, paid)-DP releases."""
+    """Return the exact delta of `steps` worst-case (local, paid)-DP releases at epsilon `total`."""
     epsilons, deltas = [local] * steps, [paid] * steps
     return composition.enumerated_delta(epsilons=epsilons, deltas=deltas, total=total)
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
-    """Return the number of releases above which `bound` is below the sum, or inf."""
+    """Return the number of releases above which `bound` is below steps * epsilon, or inf."""
     total = lambda log: bound(epsilon=epsilon, steps=math.exp(log), slack=slack)
     better = lambda log: total(log) < math.exp(log) * epsilon
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))
@@ -174,7 +174,7 @@ enter(theorems.heterogeneous_composition,
 
 
 def _interpolated(*, total, epsilon, steps):
-    """Return delta interpolated linearly in epsilon between two values of the loss."""
+    """Return delta at epsilon `total`, interpolated linearly between two possible losses."""
     j = math.floor((total / epsilon - steps) / 2)
     ends = [(steps + 2 * j) * epsilon, (steps + 2 * j + 2) * epsilon]
     deltas = [oracles.coins_delta(epsilon=e, local=epsilon, steps=steps) for e in ends]
@@ -200,7 +200,7 @@ def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
 
     total: Epsilon of all releases together, in [0, 600], nats; beyond, Q underflows and the value
       is an upper bound"""
-    # The sum over j is P(K > k) - e^total Q(K > k), with K the number of true answers.
+    # The sum over j is P(K > k) - e^total Q(K > k), where K counts the true answers.
     k = np.clip(np.floor((total / epsilon + steps) / 2), -1, steps)
     p, q = theorems.binomial_tails(k, np.asarray(epsilon), np.asarray(steps))
     pure = max(float(p - math.exp(min(total, 700.0)) * q), 0.0)
@@ -226,7 +226,7 @@ _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发�
 
 
 def geometric_rho(*, epsilon, sensitivity):
-    """Return the largest D_a / a of geometric noise of rate epsilon/sensitivity, by enumeration."""
+    """Return the largest D_a / a of geometric noise with rate epsilon/sensitivity."""
     rate = epsilon / sensitivity
     k = np.arange(-math.ceil(40 / rate), math.ceil(40 / rate) + sensitivity + 1.0)
     logs = [-rate * np.abs(k - shift) for shift in (0.0, sensitivity)]
@@ -346,7 +346,7 @@ def group_privacy_simple(*, epsilon, delta, group):
 
 @formula("G-C8e", "From records that come or go to records that are replaced")
 @given("epsilon >= 0", epsilon=Log(1e-3, 9.0))
-# The probability of a rare outcome grows by e^epsilon at each of the two steps.
+# Each of the two steps multiplies the probability of a rare outcome by e^epsilon.
 @identity("Vadhan 2017, Lemma 2.2, for two steps", lambda epsilon: oracles.worst_event_epsilon_at(
           *([x, 1 - x] for x in (1e-9, 1e-9 * math.exp(2 * epsilon))), delta=0.0), tolerance=1e-5)
 @setting("replacing a record, of an ε-DP guarantee for adding or removing one",

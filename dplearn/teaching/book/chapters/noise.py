@@ -6,7 +6,7 @@ from dplearn.teaching.book.kit.vocabulary import *
 
 
 def vector_laplace_loss(*, shift, scale):
-    """Return the largest log ratio of product Laplace densities on a grid around the shift."""
+    """Return the largest log ratio of two product Laplace densities, on a grid."""
     shift = np.asarray(shift, dtype=float)
     reach = 2 * np.max(np.abs(shift)) + 1.0
     points = np.array(list(itertools.product(np.linspace(-reach, reach, 7), repeat=shift.size)))
@@ -15,14 +15,14 @@ def vector_laplace_loss(*, shift, scale):
 
 
 def geometric_difference(*, rate, value):
-    """Return P(G - H = value) for independent G, H of P(G = k) = (1 - a) a^k, a = e^-rate."""
+    """Return P(G - H = value) for independent G, H with P(G = k) = (1 - a) a^k, a = e^-rate."""
     k = np.arange(math.ceil(25 / rate) + 1)
     log_mass = math.log(-math.expm1(-rate)) - rate * k
     return float(np.sum(np.exp(log_mass + log_mass - rate * abs(value))))
 
 
 def one_sided_geometric_loss(*, rate, sensitivity):
-    """Return the largest absolute log ratio for one-sided geometric noise."""
+    """Return the largest absolute log ratio of neighbours' laws with one-sided geometric noise."""
     k = np.arange(sensitivity + 10)
     p, q = np.exp(-rate * k), np.exp(-rate * (k - sensitivity)) * (k >= sensitivity)
     with np.errstate(divide="ignore"):
@@ -48,7 +48,7 @@ def trained_gaussian_delta(*, epsilon, noise_multiplier, exponent):
 
 
 def least_staircase_variance(*, epsilon):
-    """Return the least variance of epsilon-DP staircase noise, summed over its steps."""
+    """Return the least variance of epsilon-DP staircase noise, by a sum over its steps."""
     k = np.arange(math.ceil(60 / epsilon) + 1.0)
     high, low = np.exp(-epsilon * k), np.exp(-epsilon * (k + 1))
 
@@ -64,13 +64,13 @@ def least_staircase_variance(*, epsilon):
 
 
 def integrated_tail(*, scale, threshold, sides):
-    """Return P(X > threshold) times `sides` for Laplace noise X."""
+    """Return `sides` times P(X > threshold) for Laplace noise X."""
     log_density = oracles.log_laplace(0.0, scale)
     return sides * math.exp(oracles.log_integral(log_density, threshold, threshold + 100 * scale))
 
 
 def largest_truth(*, epsilon, answers):
-    """Return the largest probability of the true answer that is epsilon-DP."""
+    """Return the largest probability of the true answer under epsilon-DP."""
 
     def too_much(truth: float) -> bool:
         lie = (1 - truth) / (answers - 1)
@@ -283,7 +283,7 @@ enter(gaussian_delta,
 def analytic_gaussian_sigma(*, epsilon, delta):
     r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""
     delta_at = lambda sigma: gaussian_delta(epsilon=epsilon, noise_multiplier=float(sigma))
-    # Upper ends from delta <= 1/sigma and delta <= e^(-(epsilon sigma - 1/(2 sigma))^2 / 2).
+    # 1/sigma and e^(-(epsilon sigma - 1/(2 sigma))^2 / 2) bound delta; each gives an upper end.
     root = math.sqrt(-2 * math.log(delta))
     chernoff = (root + math.sqrt(root**2 + 2 * epsilon)) / (2 * epsilon) if epsilon else math.inf
     enough = lambda sigma: np.asarray(delta_at(sigma) <= delta)

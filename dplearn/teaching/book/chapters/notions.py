@@ -18,7 +18,7 @@ _EACH = "compos releas fold rounds steps adaptiv 组合"
 
 
 def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
-    """Return the larger epsilon of two pairs with this Rényi divergence: Gaussians and coins.
+    """Return the larger epsilon of a Gaussian pair and a coin pair with this Rényi divergence.
 
     It is a lower bound of the epsilon that the divergence at this order guarantees.
     """
@@ -27,7 +27,7 @@ def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
 
 
 def coins_mu(*, epsilon):
-    """Return the smallest mu whose trade-off lies below that of randomized response."""
+    """Return the smallest mu for which randomized response is mu-GDP."""
     p, q = oracles.randomized_response(epsilon)
     rates = [*np.geomspace(1e-6, 0.5, 40), float(min(p))]
     miss = lambda rate: most_powerful(p=p, q=q, false_positive_rate=rate)
@@ -35,7 +35,7 @@ def coins_mu(*, epsilon):
 
 
 def sampled_leak_delta(*, epsilon, delta, sample_rate):
-    """Return delta of a sampled leaky coin at the amplified epsilon, in the worse direction."""
+    """Return delta of sampled `leaky_response` at the amplified epsilon, in the worse direction."""
     p, q = oracles.leaky_response(epsilon, delta)
     amplified = math.log1p(sample_rate * math.expm1(epsilon))
     both = (mixed_event_delta(p=p, q=q, epsilon=amplified, sample_rate=sample_rate, added=added)
@@ -51,7 +51,7 @@ def sampled_pair_renyi(*, p, q, order, sample_rate):
 
 
 def _sampled_rdp(order, rdp, sample_rate):
-    """Return the larger RDP of sampled randomized response and of sampled Gaussian noise."""
+    """Return the larger RDP of two sampled mechanisms: randomized response and Gaussian noise."""
     far = rdp + np.log(2) / (order - 1) + 1e-6
     local = below.root(lambda e: rdp - below.coin_rdp(e, order), lower=0.0, upper=far)
     exact, lie = 1 / (1 + np.exp(-local)), 1 / (1 + np.exp(local))

@@ -14,7 +14,7 @@ _POSITIVE = " and log(flip) + rdp_2 < 0"
 
 
 def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
-    """Yield the vote counts that differ in the vote of one teacher."""
+    """Yield all vote counts in which one teacher votes differently."""
     votes = np.asarray(votes)
     for a, b in itertools.permutations(range(votes.size), 2):
         if votes[a] > 0:
@@ -25,27 +25,27 @@ def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
 
 
 def gnmax_law(votes: ArrayLike, noise_std: float) -> NDArray:
-    """Return each class's log probability to win under Gaussian noise, by the trapezoidal rule."""
+    """Return the log probability that each class wins under Gaussian noise."""
     counts = np.asarray(votes, dtype=float) / noise_std
     x = np.linspace(counts.min() - 12, counts.max() + 12, 2001)
     below = log_ndtr(x - counts[:, None])
     wins = oracles.log_normal()(x - counts[:, None]) + below.sum(axis=0) - below
     law = np.logaddexp.reduce(wins, axis=1) + math.log(x[1] - x[0])
-    # 1 minus the others is more accurate for a probability near 1.
+    # A winning probability near 1 is more accurate as 1 minus the others.
     first = int(np.argmax(law))
     law[first] = math.log1p(-float(np.sum(np.exp(np.delete(law, first)))))
     return law
 
 
 def worst_divergence(log_p: NDArray, log_q: NDArray, order: float) -> float:
-    """Return the larger Rényi divergence of the two directions."""
+    """Return the Rényi divergence in the worse direction."""
     moment = order - 1
     both = (oracles.log_moment(*pair, moment) for pair in ((log_p, log_q), (log_q, log_p)))
     return float(max(both)) / moment
 
 
 def gnmax_worst(*, votes, noise_std, order, reverse=False):
-    """Return the winner's largest Rényi divergence between these votes and a neighbour's."""
+    """Return the largest Rényi divergence between the winner's laws for votes and neighbours."""
     law = gnmax_law(votes, noise_std)
     pairs = ((law, gnmax_law(other, noise_std)) for other in neighbours(votes))
     turned = ((q, p) if reverse else (p, q) for p, q in pairs)
@@ -53,15 +53,15 @@ def gnmax_worst(*, votes, noise_std, order, reverse=False):
 
 
 def flips(votes: ArrayLike, scale: float, law: choices.Law) -> float:
-    """Return the probability that a class other than the first wins, as a sum of integrals."""
+    """Return the probability that a class other than the first wins."""
     turned = (np.roll(votes, -j) for j in range(1, np.size(votes)))
     return math.fsum(choices.argmax_probability(scores=x, scale=scale, law=law) for x in turned)
 
 
 def largest_moment(*, moment, inverse_scale, flip):
-    """Return the largest log moment over pairs of three-point laws satisfying the hypothesis.
+    """Return the largest log moment over pairs of three-point laws that meet the hypothesis.
 
-    One outcome has probability 1 - rare, rare <= flip; the others have log ratios +-epsilon.
+    One outcome has probability 1 - rare, rare <= flip; the other two have log ratios +-epsilon.
     """
     epsilon = 2 * inverse_scale
     rare = flip * np.linspace(0.02, 1.0, 50)[:, None]
@@ -74,7 +74,7 @@ def largest_moment(*, moment, inverse_scale, flip):
 
 
 def moment_of_a_tie(*, moment, inverse_scale):
-    """Return the log moment of the winner of two classes with equal votes."""
+    """Return the log moment of the winner when two classes have equal votes."""
     ahead = (np.array([lead, 0.0]) * inverse_scale for lead in (0.0, 2.0))
     rivals = np.array([0, 1])
     wins = [choices.argmax_log_probability(x, rivals, choices.LAPLACE) for x in ahead]
@@ -83,7 +83,7 @@ def moment_of_a_tie(*, moment, inverse_scale):
 
 
 def _random_votes(most: int, classes: int) -> Drawn:
-    """Return a domain of votes for 2 to `classes` classes, in decreasing order."""
+    """Return a domain of vote counts of 2 to `classes` classes, in decreasing order."""
 
     def make(rng: Generator) -> NDArray:
         votes = rng.integers(1, most + 1, size=rng.integers(2, classes + 1))
@@ -178,7 +178,7 @@ enter(theorems.lnmax_log_moment_at,
 
 
 def _two_sided(order: str) -> Derived:
-    """Return the domain of the larger divergence of both directions at parameter `order`."""
+    """Return the domain of the worse direction's divergence, at the parameter named `order`."""
     return Derived(lambda p, q, drawn: worst_divergence(np.log(p), np.log(q), drawn[order]))
 
 

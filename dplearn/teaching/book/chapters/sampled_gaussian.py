@@ -1,4 +1,4 @@
-"""Rényi divergences of sampled Gaussians: exact values, limits, bounds, random subsets."""
+"""Rényi divergences of sampled Gaussians: exact values, limits and bounds; random subsets."""
 
 from scipy.special import gammasgn, xlog1py
 
@@ -29,7 +29,7 @@ _BELOW_TRANSITION = (
 
 
 def sampled_renyi(*, order, noise_multiplier, sample_rate):
-    """Return the Rényi divergence of the sampled Gaussian by integrating its density."""
+    """Return the Rényi divergence of the sampled Gaussian by quadrature."""
     if sample_rate == 1:
         return oracles.normal_renyi(1.0, noise_multiplier, order)
     pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
@@ -37,7 +37,7 @@ def sampled_renyi(*, order, noise_multiplier, sample_rate):
 
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
-    """Return the larger Rényi divergence between (1-q)N(0) + qN(distance) and N(0)."""
+    """Return the Rényi divergence of (1-q)N(0) + qN(distance) and N(0) in the worse direction."""
     mixture = log_mixture(sampled_means(sample_rate, distance), noise_multiplier)
     base = oracles.log_normal(0.0, noise_multiplier)
     far = 40 * noise_multiplier + (order + 1) * distance
@@ -52,7 +52,7 @@ def sampled_log_moment(*, moment, noise_multiplier, sample_rate):
 
 
 def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta) -> Interval:
-    """Return an interval around the exact epsilon of a run, in the worse direction."""
+    """Return an interval that contains the exact epsilon of a run, in the worse direction."""
     if sample_rate == 1:
         exact = oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
         return Interval(exact, exact)
@@ -126,7 +126,7 @@ def sampled_moment(p, q, *, order, sample_rate):
 
 
 def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]:
-    """Return the signs and logarithms of the terms of both series' sum."""
+    """Add the two series term by term; return the signs and logarithms of the terms."""
     # Terms decay like k^(-order - 2) and alternate.
     k = np.arange(int(order) + int(1e-14 ** (-1 / (order + 3))) + 10.0)
     back = order - k
@@ -144,7 +144,7 @@ def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]
 
 
 def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0) -> float:
-    """Return the weighted divergence, interpolated linearly between integer orders."""
+    """Return weight times divergence, interpolated linearly between integer orders."""
     ends = [math.floor(order), math.floor(order) + 1]
     values = [weight(k) * sampled_gaussian_rdp_integer(
               order=k, noise_multiplier=noise_multiplier, sample_rate=sample_rate) for k in ends]
@@ -322,7 +322,7 @@ def _by_all_subsets(*, order, noise_std, records, batch, alike):
 
 
 def _normal(*, order, noise_std, records, batch, alike):
-    """Return the divergence of normal laws, with the variance of a sample with replacement."""
+    """Return the divergence of normal laws with the moments of sums drawn with replacement."""
     rates = ((alike + 1) / records, alike / records)
     laws = [(batch * p, math.sqrt(noise_std**2 + batch * p * (1 - p))) for p in rates]
     return max(
@@ -332,20 +332,20 @@ def _normal(*, order, noise_std, records, batch, alike):
 
 
 def _log_excess(order, noise_std, records, batch, alike):
-    """log of E_Q[(P/Q)^order] - 1, by the trapezoidal rule over the noisy sum in `sampled`.
+    """Return ln(E_Q[(P/Q)^order] - 1), by the trapezoidal rule as in `mechanisms.sampled`.
 
-    Of m records drawn the ones have the law Hyp(n, k, m) under Q, Hyp(n, k + 1, m) under P. Their
+    The number of ones among m drawn records is Hyp(n, k, m) under Q, Hyp(n, k + 1, m) under P. The
     polynomials in z = e^{x / sigma^2} have real zeros (Vatutin & Mikhailov 1982), which interlace:
-    P/Q is a + bz + a sum of cz / (z + r), none negative. So at x + iy its modulus is at most that
-    at x divided by cos(y / 2 sigma^2).
+    P/Q is a + bz + a sum of cz / (z + r) with constants >= 0. So |P/Q| at x + iy is at most P/Q at
+    x divided by cos(y / 2 sigma^2).
     """
     first, last = max(0, batch - records + alike), min(batch, alike)
-    # Q by ratios of neighbours: factorials of a million records would cost nine digits.
+    # Build Q from ratios of successive masses: factorials of 10^6 records would lose nine digits.
     c = np.arange(first, last, dtype=float)
     up = np.log((alike - c) * (batch - c)) - np.log((c + 1) * (records - alike - batch + c + 1))
     log_q = np.append(0.0, np.cumsum(up))
     log_q -= log_sum(log_q)
-    # P / Q - 1 of each count, without cancellation; where Q is 0, P is counted in its place.
+    # `rise` is P / Q - 1, without cancellation; where Q is 0, it is 1 and has the weight P.
     count = np.append(c, float(last))
     more = (count - first) * (records + 1) + (first * (records + 1) - batch * (alike + 1))
     rise = np.maximum(more / ((alike + 1 - count) * (records - alike)), -1.0)
@@ -355,12 +355,12 @@ def _log_excess(order, noise_std, records, batch, alike):
         count, rise = np.append(count, alike + 1.0), np.append(rise, 1.0)
         log_p = np.append(log_p, log_q[-1] + math.log((batch - alike) / (records - alike)))
         log_q = np.append(log_q, -np.inf)
-    # Ratios are at most (k + 1) / (k + 1 - m), so rarer counts are negligible.
+    # P / Q is at most (k + 1) / (k + 1 - m), so counts of tiny probability are negligible.
     largest = -math.log1p(-batch / (alike + 1)) if batch <= alike else math.inf
     near = np.maximum(log_p, log_q) > max(-80 - np.max(order) * largest, -1e300)
     count, log_q, log_p, rise = count[near], log_q[near], log_p[near], rise[near]
     seen = np.isfinite(log_q)
-    # In units of noise_std the integrand at height y is at most e^{growth y^2 / 2} times as large.
+    # At height y * noise_std off the real line, the integrand grows by <= e^{growth y^2 / 2}.
     growth = 1 + 0.3 * np.max(order) / noise_std**2
     strip = min(0.5 * math.pi * noise_std, math.sqrt(78.0 / growth))
     step = noise_std * 2 * math.pi / (0.5 * growth * strip + 39.0 / strip)
@@ -402,7 +402,7 @@ def subset_sum_rdp(*, order, noise_std, records, batch, alike):
 
     alike: how many of the other records are 1/2; 0 is the bad case, half of them the good one"""
     order = np.asarray(order, dtype=float)
-    # In the reverse order every record changes its sign.
+    # Swapping P and Q is like flipping all signs: k ones become records - 1 - k.
     both = [_log_excess(order, noise_std, records, batch, k) for k in (alike, records - 1 - alike)]
     return (np.logaddexp(0.0, np.max(both, axis=0)) / (order - 1)).reshape(order.shape)[()]
 
@@ -427,9 +427,9 @@ def subset_mean_variance(*, records, batch, ones):
 
 
 def worst_subset_sum_rdp(*, order, noise_std, records, batch):
-    r"""Return the largest divergence of a subset sum over all data of -1/2 and 1/2.
+    r"""Return the largest divergence of a noisy subset sum, over all data of -1/2 and 1/2.
 
-    Condition on the sum of m - 1 others and on the record drawn in place of this one. The rest is
+    Given the sum of m - 1 others and the record drawn in place of this one, the pair of laws is
     the sampled Gaussian or its reverse, whose divergence is smaller (joint quasi-convexity).
     """
     return sampled_gaussian_rdp_integer(

@@ -15,7 +15,7 @@ from dplearn.teaching.book.chapters.divergences import hockey_stick
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta, release_epsilon
 from dplearn.teaching.book.kit.vocabulary import *
 
-# Means of Gaussians, mapped to their weights.
+# Mixture of Gaussians: the weight of each mean.
 Means = dict[float, float]
 _ANY_RATE = "epsilon >= 0 and 0 < sample_rate <= 1"
 _SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
@@ -24,7 +24,7 @@ _ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
 
 
 def log_mixture(means: Means, sigma: float) -> oracles.Density:
-    """Return the log density of a mixture of Gaussians of one standard deviation."""
+    """Return the log density of a mixture of Gaussians of standard deviation `sigma`."""
     total = math.fsum(means.values())
     parts = [(math.log(w / total), oracles.log_normal(m, sigma)) for m, w in means.items() if w]
     return lambda x: np.logaddexp.reduce([log_w + log_f(x) for log_w, log_f in parts])
@@ -33,14 +33,14 @@ def log_mixture(means: Means, sigma: float) -> oracles.Density:
 def mixture_delta(p: Means, q: Means, *, epsilon: float, sigma: float) -> float:
     """Return the hockey-stick divergence of two mixtures of Gaussians."""
     means = [*p, *q]
-    # Where the loss of Gaussians 0.05 apart is epsilon + 20, plus twelve deviations.
+    # Distance at which Gaussians 0.05 apart have the loss epsilon + 20, plus 12 sigma.
     far = 12 * sigma + sigma**2 * (epsilon + 20) / 0.05
     low, high = min(means) - min(far, 60 * sigma + 10), max(means) + min(far, 60 * sigma + 10)
     return oracles.density_delta(log_mixture(p, sigma), log_mixture(q, sigma), epsilon, low, high)
 
 
 def sampled_means(sample_rate: float, shift: float = 1.0) -> Means:
-    """Return the law of the contribution of a record sampled at this rate."""
+    """Return the law of a sampled record's contribution: `shift`, or 0 if not sampled."""
     return {0.0: 1 - sample_rate, shift: sample_rate} if shift else {0.0: 1.0}
 
 
@@ -51,12 +51,12 @@ def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0
 
 
 def sum_counts(samples: Iterable[Iterable[float]]) -> Means:
-    """Return the number of samples with each sum."""
+    """Map each sum to the number of samples that have it."""
     return {m: float(n) for m, n in Counter(math.fsum(s) for s in samples).items()}
 
 
 def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
-    """Return delta of replacing 1 by -1 among records of -1, over all subsets or draws."""
+    """Return delta of replacing 1 by -1 where all other records are -1, over subsets or draws."""
     pools = ([x] + [-1.0] * (records - 1) for x in (1.0, -1.0))
     pair = (itertools.product(pool, repeat=draws) if draws else itertools.combinations(pool, batch)
             for pool in pools)  # fmt: skip
@@ -64,7 +64,7 @@ def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
 
 
 def mixed_event_delta(*, p, q, epsilon, sample_rate, other=None, added=False):
-    """Return delta between a sampled record of output law p and its absence, or `other`."""
+    """Return delta of a sampled record against its absence, or against a record of law `other`."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     replaced = q if other is None else sample_rate * other + (1 - sample_rate) * q
     pair = (replaced, mixed) if added else (mixed, replaced)
@@ -79,12 +79,12 @@ def sampled_coin_epsilon(*, epsilon, sample_rate):
 
 
 def _base_epsilon(epsilon: float, sample_rate: float) -> float:
-    """Return the epsilon before amplification."""
+    """Return the epsilon that sampling amplifies to `epsilon`."""
     return math.log1p(math.expm1(epsilon) / sample_rate)
 
 
 def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> float:
-    """Return q times the Gaussian delta at the epsilon before amplification."""
+    """Return sample_rate times the Gaussian delta at the epsilon before amplification."""
     base = _base_epsilon(epsilon, sample_rate)
     return sample_rate * gaussian_delta(
         epsilon=base, noise_multiplier=noise_multiplier, distance=distance
@@ -265,7 +265,7 @@ enter(sampled_gaussian_delta,
 
 
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
-    """Return epsilon of the number of ones among randomized responses to one bit and zeros."""
+    """Return epsilon of the count of ones in randomized responses, where all other users hold 0."""
     ones = np.arange(records)
     lie, exact = (-np.log1p(math.exp(x)) for x in (local_epsilon, -local_epsilon))
     counts = gammaln(records) - gammaln(ones + 1) - gammaln(records - ones)
@@ -277,13 +277,13 @@ def shuffled_coins_epsilon(*, local_epsilon, records, delta):
 
 
 def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
-    """Return delta of the mixtures of N(2e_t) and N(e_t), simulated for more than two batches."""
+    """Return delta of the mixtures over t of N(2e_t) and N(e_t), by simulation if batches > 2."""
     if batches > 2:
         return _by_simulation(epsilon, noise_multiplier, batches)
     if batches == 1:
         return mixture_delta({2.0: 1.0}, {1.0: 1.0}, epsilon=epsilon, sigma=noise_multiplier)
-    # An integral over h = (x - y) / 2 alone: m = (x + y) / 2 is independent of h. The loss
-    # exceeds epsilon where m - 3/2 exceeds s^2 (epsilon + ln cosh(h/s^2) / cosh(2h/s^2)).
+    # Integrate over h = (x - y) / 2 alone, as m = (x + y) / 2 is independent of h. The loss
+    # exceeds epsilon where m - 3/2 > s^2 (epsilon + ln(cosh(h/s^2) / cosh(2h/s^2))).
     std, far = noise_multiplier / math.sqrt(2), 1 + 10 * noise_multiplier
 
     def log_gain(h: NDArray) -> NDArray:
@@ -331,7 +331,7 @@ def _in_range(*, noise_multiplier, batches, delta):
        lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
        delta=delta, local_epsilon=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
-       # Lower bound of epsilon from batch_shuffling_delta_lower, less the tolerance 1e-4.
+       # Lower bound of epsilon by batch_shuffling_delta_lower, reduced by its tolerance 1e-4.
        given=_in_range, oracle=lambda noise_multiplier, batches, delta: Interval((1 - 1e-4)
        * oracles.smallest(lambda epsilon: batch_shuffling_delta_lower(epsilon=epsilon,
        noise_multiplier=noise_multiplier, batches=batches) <= delta, low=0.0, rtol=1e-4,
@@ -381,7 +381,7 @@ def batch_shuffling_delta_lower(*, epsilon, noise_multiplier, batches):
             return above_p - np.exp(np.minimum(epsilon + np.log(above_q), 700.0))
 
     # The gain is unimodal: the likelihood ratio of the largest update is increasing. Below
-    # `first` the update with the record has a loss below epsilon.
+    # `first`, the loss of the update with the record is below epsilon.
     first = 1.5 + epsilon * sigma**2
     best = maximise(gain, lower=first, upper=first + sigma**2 * math.log(batches) + 1e-9, shape=())
     return max(float(gain(best)), 0.0)

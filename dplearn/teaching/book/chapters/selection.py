@@ -14,9 +14,9 @@ _SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
 
 
 def repetitions(*, shape, stop):
-    """Return the probabilities of k = 1, 2, ... repetitions, up to a tail below 1e-17."""
+    """Return the probabilities of k = 1, 2, ... repetitions, cut where the tail is below 1e-17."""
     k = np.arange(1.0, math.ceil(60 / stop) + 1)
-    # From k to k + 1 the weight changes by (1 - stop) (k + shape) / (k + 1).
+    # From k to k + 1 the weight is multiplied by (1 - stop) (k + shape) / (k + 1).
     steps = math.log1p(-stop) + np.log(k[:-1] + shape) - np.log(k[1:])
     weights = np.exp(np.concatenate([[0.0], np.cumsum(steps)]))
     return weights / weights.sum()
@@ -38,7 +38,7 @@ def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
 
 
 def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
-    """Return the largest log ratio of the best score's laws on two neighbours."""
+    """Return the largest log ratio between the laws of the best score on two neighbours."""
     return oracles.worst_event_epsilon(p=best_of(p, counts), q=best_of(q, counts))
 
 
@@ -48,8 +48,8 @@ def last_iterate_renyi(
     r"""Return the Rényi divergence of the last iterates when loss number `record` differs.
 
     Noisy projected gradient descent in one dimension starts at 0 and is projected to `width`
-    standard deviations of a step. Every loss has the derivative :math:`L\tanh(\beta w/L)`, but
-    the one that differs has L or -L. Laws are propagated on Gauss nodes; the projection leaves
+    standard deviations of a step. Loss `record` has the derivative L or -L, every other loss
+    :math:`L\tanh(\beta w/L)`. Laws are propagated on Gauss nodes; the projection leaves
     atoms at both ends.
     """
     spread, radius = noise_std * step_size, width * step_size * noise_std
@@ -59,7 +59,7 @@ def last_iterate_renyi(
     points = np.concatenate([nodes, [-radius, radius]])
 
     def step(slopes: ArrayLike, start: NDArray = points) -> NDArray:
-        """Return the masses at the nodes and then at both ends, a row for each start."""
+        """Return one row per start: the masses at the nodes, then at both ends."""
         means = start - step_size * slopes
         inside = weights * np.exp(oracles.log_normal(0.0, spread)(nodes - means[:, None]))
         ends = ndtr((-radius - means) / spread), ndtr((means - radius) / spread)
@@ -68,13 +68,13 @@ def last_iterate_renyi(
     slopes = lipschitz * np.tanh(smoothness * points / lipschitz)
     ordinary, log_laws = step(-slopes if concave else slopes), []
     for slope in (lipschitz, -lipschitz):
-        law = step(slope if record == 1 else 0.0, np.zeros(1))[0]  # 0 is not a node
+        law = step(slope if record == 1 else 0.0, np.zeros(1))[0]  # the start 0 is not a node
         special = step(slope)
         for t in range(2, steps + 1):
             law = law @ (special if t == record else ordinary)
-        # Replacing underflowed masses can only lower the divergence.
+        # Raising masses that underflowed can only lower the divergence.
         log_laws.append(np.log(np.maximum(law, 1e-300)))
-    # A mass is density * weight, so p^a q^(1 - a) has the factor weight once.
+    # Each mass is density * weight, so p^a q^(1 - a) contains the factor weight once.
     log_p, log_q = log_laws
     return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
 
@@ -205,7 +205,7 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": Fals
 
 # Noisy answers are compared to one noisy threshold, whose true value is 0.
 def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.inf):
-    """Return the log probability that exactly the answers marked True come out above.
+    """Return the log probability that exactly the answers marked True exceed the threshold.
 
     The integral over the threshold's noise ends at `highest`; a query scale of 0 means answers
     without noise.
@@ -224,14 +224,14 @@ def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.i
 
 
 def log_ratio(outcome, moves, *, threshold_scale, query_scale, highest=math.inf) -> float:
-    """Return the log ratio of an outcome's probabilities for answers 0 and for `moves`."""
+    """Return the log ratio of an outcome's probabilities with answers 0 and answers `moves`."""
     chance = partial(log_chance, outcome, threshold_scale=threshold_scale,
                      query_scale=query_scale, highest=highest)
     return chance(np.zeros(len(outcome))) - chance(moves)
 
 
 def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
-    """Return the largest log ratio over outcomes with at most `positives` answers above.
+    """Return the largest log ratio over outcomes, which stop after `positives` positive answers.
 
     `queries` holds the answers for one dataset, and their changes for its neighbour.
     """
@@ -255,7 +255,7 @@ def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
 
 
 def best_split(*, positives, monotone):
-    """Return the ratio with the smallest variance of noisy answer minus noisy threshold."""
+    """Return the query/threshold budget ratio that minimizes Var(noisy answer - threshold)."""
 
     def precision(log_ratio: NDArray) -> NDArray:
         first = expit(-log_ratio)
@@ -269,7 +269,7 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     """Return two rows: answers around the threshold, and their changes in [-1, 1]."""
     count = rng.integers(1, 5)
     spread = rng.choice([0.0, 1.0, 8.0]) * query_scale
-    if rng.random() < 0.3:  # worst case: equal answers, the last one changing the other way
+    if rng.random() < 0.3:  # worst case: equal answers; the last one changes the other way
         count, spread = rng.integers(2, 11), 0.0
     answers = spread * rng.uniform(-1, 1, size=count).round(2) + 0.0  # no -0
     changes = np.where(np.arange(count) < count - 1, 1.0, -1.0)

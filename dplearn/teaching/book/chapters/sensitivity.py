@@ -11,9 +11,9 @@ _ANY_SIZE = ("mean of values in [m, M], one record added or removed",
 
 
 def propose_test_release_delta(*, at, epsilon, threshold):
-    """Return the largest delta at epsilon `at` over neighbours, with outputs in bins.
+    """Return the largest delta of propose-test-release at epsilon `at`, with binned outputs.
 
-    Answers at distance 0 may differ by any amount, others by at most the bound, here 1.
+    At distance 0, neighbours' answers may differ by any amount, else by at most the bound, here 1.
     """
     above = lambda x: np.exp(laplace_log_cdf(-np.asarray(x)))
     worst = float(above(epsilon * threshold))
@@ -31,7 +31,7 @@ def propose_test_release_delta(*, at, epsilon, threshold):
 
 
 def needed_test_threshold(*, epsilon, delta):
-    """Return the smallest threshold of (2 epsilon, delta)-DP propose-test-release."""
+    """Return the smallest threshold at which propose-test-release is (2 epsilon, delta)-DP."""
     delta_with = partial(propose_test_release_delta, at=2 * epsilon, epsilon=epsilon)
     enough = lambda threshold: delta_with(threshold=threshold) <= delta
     return oracles.smallest(enough, low=1e-9 / epsilon, high=60 / epsilon, rtol=1e-9)
@@ -46,7 +46,7 @@ def released_epsilon(*, epsilon, delta):
 
 
 def clipped_mean_change(*, fractions, upper):
-    """Return the largest change of the mean by removing a value or adding one up to `upper`."""
+    """Return the largest change of the mean when a value is removed, or one <= `upper` is added."""
     values = [upper * float(x) for x in np.asarray(fractions)]
     mean = math.fsum(values) / len(values)
     others = [values[:i] + values[i + 1 :] for i in range(len(values))]
@@ -70,7 +70,7 @@ def median_sensitivity_by_force(*, values, upper, beta):
 
 
 def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
-    """Return the largest delta at `epsilon` of Laplace noise of scale noise * S / epsilon.
+    """Return the largest delta at `epsilon` of Laplace noise with scale noise * S / epsilon.
 
     S is 1 under P and e^beta or e^-beta under Q; answers differ by 0 or by the smaller S.
     """
@@ -84,7 +84,7 @@ def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
 
 
 def largest_change(statistic, data, lower, upper, adjacency="replace_one"):
-    """Return the largest change of a statistic if a value joins `data`, or if it is replaced."""
+    """Return the largest change of a statistic when a value is added to `data`, or replaced."""
     after = [statistic([*data, x]) for x in np.linspace(lower, upper, 5)]
     before = [statistic(data)] if adjacency == "add_remove" else after
     return max(max(after) - min(before), max(before) - min(after))
@@ -97,7 +97,7 @@ def sum_change(*, lower, upper, adjacency):
 
 
 def by_norm(vectors: NDArray, norm: float) -> NDArray:
-    """Return the vectors, with those longer than `norm` scaled down to it."""
+    """Scale vectors that are longer than `norm` down to that norm."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors * np.minimum(1.0, norm / lengths)
 
@@ -112,7 +112,7 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
 
 
 def mean_change(*, lower, upper, records, adjacency):
-    """Return the largest change of a mean, over equal values and one other."""
+    """Return the largest change of the mean of equal values and one different value."""
     mean, ends = lambda x: math.fsum(x) / len(x), (lower, (lower + upper) / 2, upper)
     sizes = [records] if adjacency == "replace_one" else range(2, 6)
     return max(largest_change(mean, [x] * (n - 1), lower, upper, adjacency)
@@ -142,7 +142,7 @@ def propose_test_release_threshold(*, epsilon, delta):
 
 
 def _random_fractions(rng: Generator) -> NDArray:
-    """Return values as fractions of `upper`: random, zeros and ones, or a single nonzero one."""
+    """Return random fractions of `upper`: tenths, zeros and ones, or a single 1 among zeros."""
     kind, n = rng.integers(3), rng.integers(2, 21)
     if kind == 0:
         return rng.integers(0, 11, n) / 10
@@ -170,7 +170,7 @@ def clipped_mean_sensitivity(*, count, upper):
 
 
 def _median_local(values: NDArray) -> NDArray:
-    """Return the largest local sensitivity of the median after k replacements, k = 0 ... n."""
+    """Return the largest local sensitivity of the median after k = 0, ..., n replacements."""
     n = values.size
     x = np.concatenate([np.zeros(n + 1), values, np.ones(n + 1)])
     m = n + 1 + n // 2
@@ -179,7 +179,7 @@ def _median_local(values: NDArray) -> NDArray:
 
 
 def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int = 0) -> float:
-    """Return the noise scale from the local sensitivities within `first` or more changes."""
+    """Return the noise scale from local sensitivities after k changes, for k >= `first`."""
     beta, k = epsilon / (2 * math.log(2 / delta)), np.arange(np.size(local_at))
     return 2 / epsilon * float(np.max((np.exp(-beta * k) * local_at)[first:]))
 

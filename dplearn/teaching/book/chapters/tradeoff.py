@@ -1,4 +1,4 @@
-"""Trade-off functions of tests, and privacy losses: their laws, rounding to a lattice, and sums."""
+"""Trade-off functions, and privacy losses: their laws, sums, and rounding to a lattice."""
 
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, WithoutReplacement
@@ -16,15 +16,15 @@ _STEPS = {"steps": (64, 256, 1024, 4096)}
 
 
 def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
-    """Return the c with upper tail probability `rate`, solved for the smaller tail."""
-    from scipy.optimize import brentq  # Imported late: the explorer starts without it.
+    """Return the c with upper tail probability `rate`, computed from the smaller tail."""
+    from scipy.optimize import brentq  # Import on use: the explorer starts without scipy.optimize.
 
     log_tail, mass = (log_above, rate) if rate <= 0.5 else (log_below, 1 - rate)
     return brentq(lambda c: log_tail(c) - math.log(mass), -far, far, xtol=xtol)  # type: ignore
 
 
 def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reach, kinks=()):
-    """Return Q(x <= c) where P(x > c) = rate: the best test if ln(q/p) increases with x."""
+    """Return Q(x <= c) where P(x > c) = rate, the least miss rate if ln(q/p) increases with x."""
     if rate in (0.0, 1.0):
         return 1 - rate
     mass = lambda *ends: oracles.log_integral(log_p, *ends, kinks=kinks, rtol=1e-12)
@@ -36,7 +36,7 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
     """Return the miss rate of the likelihood ratio test of two independent releases."""
 
     def log_below(c: float, shift_1: float = 0.0, shift_2: float = 0.0) -> float:
-        """Return P(mu_1 x + mu_2 y <= c)."""
+        """Return log P(mu_1 (x + shift_1) + mu_2 (y + shift_2) <= c)."""
 
         def log_f(x: NDArray) -> NDArray:
             y = (c - mu_1 * (x + shift_1)) / mu_2 - shift_2
@@ -44,16 +44,16 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
 
         return oracles.log_integral(log_f, -40.0, 40.0, rtol=1e-12)
 
-    # Under P the statistic is symmetric.
+    # Under P the statistic is symmetric, so log_below(-c) is its upper tail.
     far = 12.0 * (mu_1 + mu_2)
     c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far, 1e-13 * far)
     return math.exp(log_below(c, mu_1, mu_2))
 
 
 def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
-    """Return mu of the Gaussian with the delta at `epsilon` of `steps` sampled Gaussians.
+    """Return mu of the Gaussian pair with the same delta at `epsilon` as `steps` sampled Gaussians.
 
-    The symmetric pair is that of a replaced record in lots of fixed size.
+    The pair is `symmetric` if a record is replaced in lots of fixed size.
     """
     rate = spread / math.sqrt(steps)
     if symmetric:
@@ -132,7 +132,7 @@ def uniform_clt_mu(*, spread, noise_multiplier):
 
     spread: c = q sqrt(T), lot size / records times root of the steps, held fixed as T grows"""
     sigma = noise_multiplier
-    # e^x Phi(a) + 3 Phi(-b) - 2, whose terms cancel where sigma is large: Phi = 1/2 + half.
+    # Phi = 1/2 + half, since e^x Phi(a) + 3 Phi(-b) - 2 suffers cancellation where sigma is large.
     half_a, half_b = (float(ndtr(x) - 0.5) for x in (1.5 / sigma, 0.5 / sigma))
     growth = math.expm1(sigma**-2)
     return spread * math.sqrt(2 * (growth * (0.5 + half_a) + half_a - 3 * half_b))
@@ -196,7 +196,7 @@ def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kin
 
 
 def sampled_coins_deltas(*, local, sample_rate, steps, epsilon):
-    """Return the deltas of sampled randomized responses for a record removed and added."""
+    """Return the deltas of sampled randomized responses: a record removed, and a record added."""
     exact = 1 / (1 + math.exp(-local))
     a, b = sample_rate * exact + (1 - sample_rate) * (1 - exact), 1 - exact
     laws = [binomial(steps, rate) for rate in (a, b)]
@@ -205,7 +205,7 @@ def sampled_coins_deltas(*, local, sample_rate, steps, epsilon):
 
 
 def delta_by_convolution(*, mu_1, mu_2, epsilon):
-    """Return E[(1 - e^(epsilon - L1 - L2))+] of two normal losses, by quadrature."""
+    """Return E[(1 - e^(epsilon - L1 - L2))+] for two normal losses, by quadrature."""
     mu_1, mu_2 = sorted((mu_1, mu_2))  # the inner integral is smooth on the scale of mu_2
     x, w = oracles.legendre(200)
     first = mu_1**2 / 2 + 9 * mu_1 * x
@@ -221,7 +221,7 @@ def delta_by_convolution(*, mu_1, mu_2, epsilon):
 
 
 def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: float) -> float:
-    """Return delta of rounded Gaussian losses: (k - up, k + 1 - up] * width becomes k * width."""
+    """Return delta of Gaussian losses rounded from (k - up, k + 1 - up] * width to k * width."""
     mean, far = mu**2 / 2, 12 * mu
     first, last = (math.floor(x / width) for x in (mean - far, mean + far))
     index = np.arange(first - 1, last + 2)

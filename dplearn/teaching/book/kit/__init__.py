@@ -1,1 +1,1 @@
-"""Entries, domains and oracles of the book's chapters, and their checks."""
+"""Entries of the book's chapters, with their domains, oracles and checks."""

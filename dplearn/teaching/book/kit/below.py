@@ -1,6 +1,6 @@
-"""Lower bounds for all mechanisms, as arrays: exact values and attacks.
+"""Lower bounds of any guarantee that covers all mechanisms: exact values and attacks.
 
-A claim below them is refuted; above the proved value it is safe; between the two it is open.
+A claim below its bound is refuted; above the proved value it is safe; between them it is open.
 """
 
 import itertools
@@ -14,7 +14,7 @@ from scipy.special import gammaln, log_ndtr, ndtr
 from dplearn.core.solve import decreasing_root
 from dplearn.teaching.book.kit.oracles import separation
 
-# Factor that covers the rounding errors of a root.
+# Factor that keeps a bound valid in spite of rounding errors of the root.
 _ROOM = 1 - 1e-8
 root = partial(decreasing_root, rtol=1e-15)
 
@@ -42,14 +42,14 @@ def gaussian_epsilon(
 
 
 def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, steps: ArrayLike = 1) -> NDArray:
-    """Return the least standard deviation of `steps` releases of sensitivity 1."""
+    """Return the least std of (epsilon, delta)-DP noise on `steps` answers of sensitivity 1."""
     width = 0 * np.asarray(epsilon) * np.asarray(delta)
     excess = lambda log: gaussian_delta(epsilon, np.exp(-log)) - delta
     return np.sqrt(steps) * np.exp(root(excess, lower=-8.0, upper=12 + width))
 
 
 def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
-    """Return epsilon at delta `slack` of `steps` composed epsilon-DP randomized responses."""
+    """Return epsilon of `steps` composed epsilon-DP randomized responses at delta `slack`."""
     epsilon, steps, slack = np.broadcast_arrays(
         *(np.asarray(x, float)[..., None] for x in (epsilon, steps, slack))
     )
@@ -62,7 +62,7 @@ def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDA
 
 
 def lists_epsilon(epsilons: ArrayLike, slack: ArrayLike) -> NDArray:
-    """Return epsilon at delta `slack` of composed randomized responses, one list per row."""
+    """Return epsilon of composed randomized responses at delta `slack`, one list per row."""
     epsilons, slack = np.asarray(epsilons, float)[..., None, :], np.asarray(slack, float)
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=epsilons.shape[-1])))
     mass = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
@@ -70,7 +70,7 @@ def lists_epsilon(epsilons: ArrayLike, slack: ArrayLike) -> NDArray:
 
 
 def _epsilon_of_losses(loss: NDArray, mass: NDArray, delta: NDArray) -> NDArray:
-    """Return epsilon at delta of losses and their masses on the last axis."""
+    """Return epsilon at `delta` of loss distributions along the last axis."""
 
     def excess(total: NDArray) -> NDArray:
         remaining = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
@@ -92,7 +92,7 @@ def coin_rdp(epsilon: ArrayLike, order: ArrayLike) -> NDArray:
 
 
 def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return the largest epsilon at delta of two-point laws of Rényi divergence `rdp`."""
+    """Return the largest epsilon at `delta` over pairs of coins with Rényi divergence `rdp`."""
     orders, rdp, delta = np.broadcast_arrays(*(np.asarray(x, float) for x in (orders, rdp, delta)))
     best = np.zeros(orders.shape)
     for times in (1.0001, 1.02, 1.1, 1.3, 1.8, 3, 6, 15, 50, 200, 1000):

@@ -1,4 +1,4 @@
-"""Value and truth of a formula at one point.
+"""Comparison of a formula's value with the truth at one point.
 
 The `slack` of a comparison is (value - truth) / truth for an upper bound, (truth - value) / truth
 for a lower bound, and minus the relative error for an identity; a negative slack is an error. If
@@ -26,9 +26,9 @@ LEAST = 1e-290
 
 @dataclass(frozen=True)
 class Case:
-    """Value and truth at one point.
+    """Value and truth of a formula at one point.
 
-    The slack is negative if the value is on the wrong side, -inf if it is nan.
+    The slack is negative if the value is on the wrong side, and -inf if the value is nan.
     """
 
     parameters: Parameters
@@ -44,12 +44,12 @@ class Case:
 
 
 def compare(formula: Formula, parameters: Parameters) -> Case:
-    """Return the value and the truth of a formula at one point; for a limit, at its last value.
+    """Return the value and the truth of a formula at one point; for a limit, at the last point.
 
     ArithmeticError is raised if the oracle has no value there.
     """
     if formula.along:
-        # Return the case nearest to the limit; it fails if the error increased on the way.
+        # Return the case nearest to the limit; mark it as failed if the error grew on the way.
         ((name, values),) = formula.along.items()
         still = formula.claimed(Misprint("", "", formula.statement, kind="identity", along={}))
         cases = [compare(still, {**parameters, name: value}) for value in values]
@@ -60,7 +60,7 @@ def compare(formula: Formula, parameters: Parameters) -> Case:
         value, exact = formula.value(parameters), formula.truth(parameters)
     if math.isnan(exact.low) or math.isnan(exact.high):
         raise ArithmeticError(f"The oracle has no value at {parameters}.")
-    # Equal infinities have the difference 0; inf - inf is nan.
+    # Equal infinities differ by 0, but inf - inf is nan.
     above = 0.0 if value == exact.low else value - exact.low
     below = 0.0 if value == exact.high else exact.high - value
     margin = {"upper": above, "lower": below}.get(formula.kind, min(above, below, 0.0))
@@ -75,7 +75,7 @@ def compare(formula: Formula, parameters: Parameters) -> Case:
 
 
 def side_of(claim: Formula, case: Case) -> Literal["right", "smaller", "larger", "none"]:
-    """Return on which side of the truth a value lies, "right" if it agrees, "none" for nan."""
+    """Return "smaller" or "larger" for a wrong value, "right" for a correct one, "none" for nan."""
     if case.slack >= -claim.tolerance:
         return "right"
     if math.isnan(case.value):
@@ -97,7 +97,7 @@ def random_numbers(formula: Formula, seed: int, search: int) -> Generator:
 
 
 def require_independence(formula: Formula, points: list[Parameters]) -> None:
-    """Raise ValueError if the oracle is the formula's own code or runs it."""
+    """Raise ValueError if the oracle is a copy of the formula or calls it."""
     own, other = (
         getattr(inspect.unwrap(f), "__code__", None) for f in (formula.function, formula.oracle)
     )
@@ -131,7 +131,7 @@ def wrong_example(formula: Formula) -> str:
                 continue
             with np.errstate(all="ignore"):
                 value, printed = side(dict(example.parameters)), float(text)
-            # The tolerance is one unit of the last printed digit, and 0 for whole numbers.
+            # The tolerance is one unit of the last printed digit; whole numbers must agree.
             unit = 10.0 ** int(Decimal(text).as_tuple().exponent) if "." in text else 0.0
             close = abs(value - printed) <= max(unit, 4e-15 * abs(printed))
             if value != printed and not close:

@@ -75,7 +75,7 @@ class Linear(Domain):
         return self.low <= value <= self.high or value in self.also
 
     def middle(self, one: float, other: float) -> float:
-        """Return the midpoint of two values; `other` if one lies outside the domain."""
+        """Return the midpoint of two values, or `other` if either is outside the domain."""
         if one == other or not self.low <= min(one, other) <= max(one, other) <= self.high:
             return other
         return self._value(0.5 * (self._place(one) + self._place(other)))
@@ -116,7 +116,7 @@ class Log(Linear):
         return math.log(value)
 
     def _value(self, place: float) -> float:
-        # Avoid overflow where a walk left the domain; `_inside` clips the value.
+        # A walk may leave the domain: avoid overflow here; `_inside` clips the value.
         return math.exp(min(place, 700.0))
 
 
@@ -205,7 +205,7 @@ class Distribution(Domain):
 
 @dataclass(frozen=True)
 class Drawn(Domain):
-    """Value of `make`, called with the earlier parameters that it names, `rng` and `drawn`."""
+    """Value of `make`, whose arguments may be earlier parameters by name, `rng` and `drawn`."""
 
     make: Callable[..., Any]
 
@@ -226,7 +226,7 @@ class Derived(Drawn):
 
 
 def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
-    """Return a domain of lists of `least` to `most` numbers in [low, high], to two decimals."""
+    """Return a domain of lists of `least` to `most` numbers in [low, high], with two decimals."""
 
     def draw(rng: Generator) -> NDArray:
         size = rng.integers(least, most + 1)
@@ -237,7 +237,7 @@ def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
 
 @lru_cache(maxsize=1000)
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """Return a function of a mapping that passes the entries named in the signature.
+    """Return a function that takes a mapping and passes on the entries that the signature names.
 
     Keywords set by `functools.partial` are not overridden.
     """
@@ -259,7 +259,7 @@ def design(
     points: int,
     rng: Generator,
 ) -> list[Parameters]:
-    """Return accepted points: corners, at most half of the points, then random ones.
+    """Return accepted points: first corners (at most half of the points), then random points.
 
     ValueError is raised if fewer than one draw in a hundred is accepted.
     """
@@ -276,7 +276,7 @@ def design(
 
 
 def _corners(domain: Mapping[str, Domain], points: int, rng: Generator) -> Iterator[Parameters]:
-    """Yield all corners in random order, or 4 * `points` random ones if there are too many."""
+    """Yield at most 4 * `points` corners in random order."""
     ends = [d.corners or (None,) for d in domain.values()]
     total = math.prod(len(e) for e in ends)
     if total == 1:
@@ -291,8 +291,8 @@ def _corners(domain: Mapping[str, Domain], points: int, rng: Generator) -> Itera
         yield drawn
 
 
-# Ranges of common parameters for the tables of settings, corners included.
+# Domains of common parameters, for the tables of settings.
 LOSS, SLACK, COUNT = Log(0.02, 8.0), Log(1e-9, 0.3), Whole(1, 150)
 NOISE, ORDER, RATE = Log(0.3, 30.0), Log(1.1, 40.0), Log(1e-3, 0.9)
 RHO, MU = Log(0.005, 3.0), Log(0.05, 4.0)
-POSSIBLE = Distribution(3, zeros=False)  # three outcomes, none of them impossible
+POSSIBLE = Distribution(3, zeros=False)  # three outcomes of positive probability

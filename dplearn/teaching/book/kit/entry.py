@@ -1,4 +1,4 @@
-r"""An entry of the formula book: a function with decorators, each for one kind of fact.
+r"""Entry of the formula book: a function with decorators, each of which states one kind of fact.
 
 ::
 
@@ -74,7 +74,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Printed(Fact):
-    """A value as printed, and the printed truth or ""."""
+    """A printed value, and the printed truth or ""."""
 
     value: str
     truth: str
@@ -83,23 +83,23 @@ class Printed(Fact):
 
 @dataclass(frozen=True, eq=False)
 class Setting(Fact):
-    """One situation to which an entry applies, in the letters of printed formulas."""
+    """Situation to which an entry applies, in the letters of printed formulas."""
 
     text: str
     chinese: str
     about: str  # a key of `terms.QUANTITIES`
-    names: tuple[str, ...] = ()  # stems of words that name it, in any language
-    # Function of columns, as arrays, to a lower bound for all mechanisms; "exact" means the value
-    # itself; the default is the value of an identity, else unknown.
+    names: tuple[str, ...] = ()  # stems of words that name the setting, in any language
+    # Lower bound for all mechanisms, as a function of the columns (arrays); "exact" stands for the
+    # value itself; None means the value for an identity, and no bound for other kinds.
     below: Callable[..., Any] | Literal["exact"] | None = None
-    # Delta of the pair (value, delta): an expression in, or a function of, the columns.
+    # Delta of the pair (value, delta), as an expression in the columns or a function of them.
     second: str | Callable[..., float] = ""
-    rare: bool = False  # whether it applies only if the words name it
-    into: Callable[..., Mapping[str, Any]] | None = None  # columns to the entry's parameters
-    value: Callable[..., float] | None = None  # of entry's value and columns
+    rare: bool = False  # whether the words must name the setting
+    into: Callable[..., Mapping[str, Any]] | None = None  # maps columns to parameters
+    value: Callable[..., float] | None = None  # function of entry's value and columns
     given: str = ""  # hypothesis, an expression in the columns' names
-    # Pattern, without blanks, of the event whose probability the value is; its group is the column
-    # `threshold`.
+    # Pattern (without blanks) of the event whose probability is the value; the pattern's group is
+    # the column `threshold`.
     event: str = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
 
@@ -109,24 +109,24 @@ class Setting(Fact):
         return tuple(name.lower() for name in self.names)
 
     def mentions(self, stems: Sequence[str]) -> bool:
-        """Return whether its texts contain one of the stems."""
+        """Return whether the setting's texts contain one of the stems."""
         return any(stem in f"{self.text} {self.chinese}".lower() for stem in stems)
 
 
 @dataclass(frozen=True, eq=False)
 class Misprint(Fact):
-    """A variant of a formula that `refute` must find wrong."""
+    """Wrong variant of a formula, for which `refute` must find a counterexample."""
 
-    name: str  # last part of its id
-    note: str  # why it is wrong
-    statement: str = ""  # the claim in LaTeX; "" to make it from `claim` or `given`
+    name: str  # last part of the id
+    note: str  # why the variant is wrong
+    statement: str = ""  # the claim in LaTeX, or "" to derive it from `claim` or `given`
     claim: Claim = None
     given: Hypothesis | None = None
     domain: Mapping[str, Domain] = field(default_factory=dict)  # changed domains
-    without: Sequence[str] = ()  # parameters of the formula to drop
+    without: Sequence[str] = ()  # parameters that the variant drops
     kind: Kind | None = None
     oracle: Callable[..., float | Interval] | None = None
-    met: str = ""  # a public source, or ""
+    met: str = ""  # a public source of the misprint, or ""
     along: Mapping[str, Sequence[Any]] | None = None
 
 
@@ -139,12 +139,12 @@ class _Fields(Fact):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Formula:
-    """An entry of the book; its decorators, explained above, give the fields."""
+    """Entry of the book; the decorators described above set its fields."""
 
     id: str
     function: Callable[..., Any]  # maps the parameters, by keyword, to a float
     title: str
-    # Relation of value and truth; an asymptotic formula's error must shrink at every step.
+    # Relation of the value to the truth; an asymptotic formula's error must shrink at each step.
     kind: Kind
     reference: Reference
     oracle: Callable[..., float | Interval]
@@ -190,7 +190,7 @@ class Formula:
 
     @cached_property
     def accepts(self) -> Callable[[Parameters], bool]:
-        """Predicate that is true of parameters that satisfy the hypothesis."""
+        """Predicate that tests whether parameters satisfy the hypothesis."""
         if not self.given:
             return lambda parameters: True
         met = by_name(self.given if callable(self.given) else parse(self.given))
@@ -198,7 +198,7 @@ class Formula:
 
     @cached_property
     def guarded(self) -> Callable[..., Any]:
-        """The function with a check of the hypothesis, which raises ValueError."""
+        """The function, made to raise ValueError where the hypothesis fails."""
         signature = inspect.signature(self.function)
         whole = [name for name, domain in self.domain.items() if isinstance(domain, Whole)]
         rules = [(f"{name} to be whole", parse(f"floor({name}) == {name}")) for name in whole]
@@ -276,7 +276,7 @@ def _help(entry: Formula) -> str:
 
 
 def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
-    """Enter a function into the book, with the facts of its other decorators.
+    """Enter a function into the book, with the facts that its other decorators state.
 
     Give `statement` if the docstring is not the statement. ValueError is raised if the id is taken
     or malformed, the reference has no year or place, or a decorator is missing.
@@ -330,7 +330,7 @@ def given(
     along: Mapping[str, Sequence[Any]] | None = None,
     **domain: Domain,
 ) -> Fact:
-    """Give the hypothesis, and the domains of all parameters in the order of their draws.
+    """State the hypothesis, and the domains of all parameters in the order of drawing.
 
     The `shared` domains come first; a domain given again replaces the shared one in place.
     """
@@ -340,7 +340,7 @@ def given(
 def _against(
     kind: Kind, reference: str, oracle: Callable[..., float | Interval], /, **options: Any
 ) -> Fact:
-    """Give the relation of the value to the oracle, and who has proved it.
+    """State the relation of the value to the oracle, and the reference that proves it.
 
     A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Options are
     `tolerance`, `absolute`, `unsafe` and `points` of `Formula`.
@@ -356,9 +356,9 @@ def setting(
 ) -> Setting:
     """Return a situation in which the entry's value is the quantity `about`.
 
-    The columns of its table are the function's parameters. If these are not the letters of the
-    printed formula, they are the columns named here: `into` is a mapping, or a function of columns
-    to one, from the entry's parameters to their values; all others are columns themselves.
+    The columns of the setting's table are the function's parameters. If printed formulas have other
+    letters, name their columns here; `into` is then a mapping from the entry's parameters to their
+    values, or a function of columns that returns one; all other parameters are columns themselves.
     `names` are stems separated by blanks, with _ for a blank within a stem. `named` are fields of
     `Setting`, and domains of columns, which replace the entry's.
     """
@@ -373,14 +373,14 @@ def setting(
 
 
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
-    """Give a value as printed, and the printed truth, at the parameters `at` and `own`."""
+    """State a printed value, and the printed truth, at the parameters `at` and `own`."""
     return Printed(value, truth, {**(at or {}), **own})
 
 
 def wrong(
     name: str, note: str, claim: Claim = None, /, *, says: str = "", without: str = "", **named: Any
 ) -> Misprint:
-    """Give a wrong variant; `says` is its statement if `claim` or `given` does not determine it.
+    """State a wrong variant; `says` is its statement if `claim` or `given` does not determine it.
 
     `without` lists parameters to drop, separated by spaces. `named` are fields of `Misprint`, and
     domains, which replace the formula's.
@@ -389,7 +389,7 @@ def wrong(
 
 
 def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a fact by name, with all other arguments as its domain."""
+    """Return the fields of a fact by name; all other arguments form its `domain`."""
     own = {f.name: named.pop(f.name) for f in fields(fact) if f.name in named}
     for name, domain in named.items():
         if not isinstance(domain, Domain):

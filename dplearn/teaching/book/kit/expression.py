@@ -54,7 +54,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Expression:
-    """A formula as typed and in postfix order, called with a value for every name."""
+    """A formula, as typed and in postfix order; call it with a value for every name."""
 
     text: str
     program: tuple[Step, ...]
@@ -65,9 +65,9 @@ class Expression:
         return frozenset(s.what for s in self.program if isinstance(s.what, str) and not s.inputs)
 
     def __call__(self, **values: ArrayLike) -> NDArray:
-        """Return the value, elementwise and broadcast; inf or nan where it is undefined.
+        """Return the value elementwise, with broadcasting; inf or nan where it is undefined.
 
-        Values of other names are ignored. The value of a condition is boolean.
+        Values of other names are ignored. A condition has a boolean value.
         """
         if missing := self.names - set(values):
             raise ValueError(f"Expected values for {', '.join(sorted(missing))}, got none.")
@@ -83,7 +83,7 @@ class Expression:
                     stack.append(given[what] if isinstance(what, str) else np.float64(what))
                     continue
                 top = stack[-inputs:]
-                if what not in ("and", "or", "not"):  # elsewhere booleans count as 0 and 1
+                if what not in ("and", "or", "not"):  # other operations count booleans as 0 and 1
                     top = [np.asarray(x, dtype=float)[()] for x in top]
                 if what in _SYMBOLS:
                     value = _SYMBOLS[what](*top)
@@ -157,7 +157,7 @@ def _bracketed(item: tuple[str, int], least: int) -> str:
 
 
 def _number(x: float) -> tuple[str, int]:
-    """Return the TeX of a number, with names of constants and powers of ten, and precedence."""
+    """Return the TeX of a number, with constants and powers of ten, and its precedence."""
     names = {np.pi: r"\pi", np.e: "e", np.inf: r"\infty"}
     digits, _, power = f"{x:.12g}".partition("e")
     if x in names or not power:

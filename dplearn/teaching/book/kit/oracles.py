@@ -1,6 +1,6 @@
 """Slow oracles that several entries share: sums over events, integrals, randomized responses.
 
-Each follows a definition. Densities are functions that return log densities of arrays.
+Each oracle computes a definition. A `Density` maps an array to log densities.
 """
 
 import math
@@ -35,14 +35,14 @@ def smallest(
 
 
 def event_masses(*laws: ArrayLike) -> tuple[NDArray, ...]:
-    """Return the probabilities of all 2^n events under every law, the empty event first."""
+    """Return the probabilities of all 2^n events under each law, the empty event first."""
     size = np.size(laws[0])
     members = (np.arange(2**size)[:, None] >> np.arange(size)) & 1
     return tuple(members @ np.asarray(law, dtype=float) for law in laws)
 
 
 def worst_event_delta(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
-    """Return the largest P(S) - e^epsilon Q(S): the delta of the definition of DP."""
+    """Return delta as defined by DP: the largest P(S) - e^epsilon Q(S) over events S."""
     p_of, q_of = event_masses(p, q)
     return float(np.max(p_of - math.exp(epsilon) * q_of))
 
@@ -69,7 +69,7 @@ def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
 
 
 def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
-    """Return ln E_P[e^(moment L)] over the last axis, accurate also where it is tiny."""
+    """Return ln E_P[e^(moment L)] over the last axis, accurate even where it is tiny."""
     x = np.asarray(moment)[..., None] * (log_p - log_q)
     total = np.logaddexp.reduce(log_p + x, axis=-1)
     # p (e^x - 1), where p may be tiny and e^x huge.
@@ -102,15 +102,15 @@ def leaky_response(epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
 
 
 def coins_delta(epsilon: float, *, local: float, steps: int, delta0: float = 0.0) -> float:
-    """Return delta at `epsilon` of `steps` worst-case (local, delta0)-DP releases.
+    """Return delta of `steps` worst-case (local, delta0)-DP releases at `epsilon`.
 
-    A sum of positive terms over the number of true answers, accurate to about 1e-11.
+    The sum over the number of true answers has terms >= 0 and an accuracy of about 1e-11.
     """
     true = np.arange(steps + 1.0)
     counts = gammaln(steps + 1) - gammaln(true + 1) - gammaln(steps - true + 1)
     log_truth, log_lie = -np.log1p(np.exp(-local)), -np.log1p(np.exp(local))
     masses = np.exp(counts + true * log_truth + (steps - true) * log_lie)
-    # 1 - e^(epsilon - loss), where loss > epsilon.
+    # 1 - e^(epsilon - loss) where loss > epsilon, else 0.
     gains = -np.expm1(np.minimum(epsilon - (2 * true - steps) * local, 0.0))
     survive = steps * math.log1p(-delta0)
     return float(-math.expm1(survive) + math.exp(survive) * np.sum(masses * gains))
@@ -170,7 +170,7 @@ def absolute_moment(log_f: Density, power: int, far: float) -> float:
 
 
 def gauss(log_f: Density, low: float, high: float, count: int) -> float:
-    """Return the log of the integral by 20-point Gauss-Legendre on equal panels."""
+    """Return the log of the integral by 20-point Gauss-Legendre quadrature on equal panels."""
     nodes, weights = legendre(20)
     x, half = on_panels(low, high, count, nodes)
     y = log_f(x)
@@ -234,7 +234,7 @@ def density_delta(
 
 
 def sign_changes(f: Density, low: float, high: float) -> NDArray:
-    """Return the sign changes of f, from a fine grid by bisection."""
+    """Return the points where f changes sign, found on a fine grid and refined by bisection."""
     x = np.linspace(low, high, 20_001)
     sign = f(x) > 0
     at = np.flatnonzero(sign[1:] != sign[:-1])
@@ -264,7 +264,7 @@ def normal_log_delta(*, epsilon: float, mu: float) -> float:
 
 
 def separation(mu: Any, noise_multiplier: Any, rho: Any, steps: Any) -> Any:
-    """Return mu of `steps` Gaussian releases of which one has this mu, noise or rho; any array."""
+    """Return mu of `steps` Gaussian releases, each with this mu, noise multiplier or rho."""
     if mu is None:
         mu = np.sqrt(2 * rho) if noise_multiplier is None else 1 / noise_multiplier
     return np.sqrt(steps) * mu
@@ -273,7 +273,7 @@ def separation(mu: Any, noise_multiplier: Any, rho: Any, steps: Any) -> Any:
 def normal_epsilon(
     *, delta: float, mu=None, noise_multiplier=None, rho=0.0, steps=1, distance=1.0
 ) -> float:
-    """Return the smallest epsilon >= 0 at delta of the Gaussian releases of `separation`."""
+    """Return epsilon >= 0 of `steps` Gaussian releases (see `separation`) at `delta`."""
     mu = distance * float(separation(mu, noise_multiplier, rho, steps))
     log_delta, high = math.log(delta), mu * (mu + 1)
     enough = lambda epsilon: normal_log_delta(epsilon=epsilon, mu=mu) <= log_delta
@@ -283,13 +283,13 @@ def normal_epsilon(
 
 
 def normal_delta(*, epsilon: float, mu=None, noise_multiplier=None, rho=0.0, steps=1) -> float:
-    """Return delta of the Gaussian releases of `separation`."""
+    """Return delta of `steps` Gaussian releases (see `separation`) at `epsilon`."""
     mu = float(separation(mu, noise_multiplier, rho, steps))
     return math.exp(normal_log_delta(epsilon=epsilon, mu=mu))
 
 
 def normal_sigma(*, epsilon: float, delta: float, steps: int = 1) -> float:
-    """Return the smallest (epsilon, delta)-DP deviation of `steps` releases at sensitivity 1."""
+    """Return the least std of (epsilon, delta)-DP noise on `steps` answers of sensitivity 1."""
     log_delta = math.log(delta)
     enough = lambda x: normal_log_delta(epsilon=epsilon, mu=math.exp(-x)) <= log_delta
     return math.sqrt(steps) * math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))

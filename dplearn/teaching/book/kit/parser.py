@@ -22,7 +22,7 @@ _REFUSED = {
     r"(?<![A-Za-z\\{])[oO]\}?\s*(?:\\left)?\(|\\Omega|\\Theta": "an order of magnitude has no "
     "constant to check",
 }  # fmt: skip
-# Precedence between quotient and power: 1/2σ² is 1/(2σ²).
+# Precedence of products without a sign, between quotient and power: 1/2σ² is 1/(2σ²).
 _JUXTAPOSED = 7.5
 _PARTNER = {")": "(", "]": "[", "}": "{"}
 DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵢⱼ", "01234567890123456789-ij")
@@ -45,8 +45,8 @@ _END = (
     r"|(?P<raised>⁻?[⁰¹²³⁴-⁹]+)"
     r"|(?P<symbol>\*\*|[<>=!]=|\\[{}|]|[-+*/^(),<>·×⋅−–≤≥≠{}\[\]⌊⌋⌈⌉|‖∨])|(?P<end>\Z))"
 )
-# Names in code, and in printed formulas, where decorations follow a letter and products have no
-# sign.
+# Tokens of code and of printed formulas. In print, names are letters with decorations, and
+# products have no sign.
 _CODE = re.compile(rf"{_SKIP}(?:{_NUMBER}|(?P<name>[A-Za-z]\w*){_END}", re.ASCII)
 _PRINTED = re.compile(
     rf"{_SKIP}(?:{_NUMBER}|(?P<name>{_TEXT}\{{[-\w\s]*\}}|\\[A-Za-z]+|log(?:1p|2|10)|expm1"
@@ -81,7 +81,7 @@ class Tokens:
         self.advance()
 
     def advance(self) -> None:
-        """Make the next token the current one."""
+        """Advance to the next token."""
         match = self.token_of.match(self.text, self.next)
         if not match:
             # Strip only ASCII blanks: other blanks are unexpected characters.
@@ -107,7 +107,7 @@ class Tokens:
         return self.kind == "symbol" or word in _CALLED
 
     def name_of_print(self) -> None:
-        """Set the token to a decorated letter, a function, or an operator of LaTeX."""
+        """Set the token to a decorated letter, a function, or a LaTeX operator."""
         raw = self.raw
         if text := re.fullmatch(_TEXT + r"\{([-\w\s]*)\}", raw):
             raw = text[1].strip(" -")
@@ -147,7 +147,7 @@ class Tokens:
         while mark := DECORATION.match(self.text, self.next):
             after_frac = self.text[: self.start].endswith("frac")
             if mark[4] and mark[4].isascii() and (self.raw[0] == "\\" or after_frac):
-                break  # a factor after a command, or the denominator
+                break  # the digits are a factor after a command, or a denominator
             below = mark[1] or mark[2] or (mark[4] or "").translate(DIGITS)
             below = "".join(expression.GREEK.get(sign, sign) for sign in below)
             below = re.sub(r"\\(?:text\w*|mathrm|mathcal|rm)|[^A-Za-z0-9]", "", below)
@@ -227,11 +227,11 @@ class _Parser(Tokens):
         super().__init__(text, printed)
 
     def expression(self, least: float, depth: int) -> None:
-        """Read an expression of operators with a precedence of at least `least`."""
+        """Read an expression whose operators have a precedence of at least `least`."""
         self.operand(least, depth)
         while True:
             tight = 0 if self.kind == "raised" else expression.INFIX.get(self.token, 0)
-            # A factor without a multiplication sign; two numbers need one.
+            # Test for a factor without a multiplication sign; two numbers need a sign.
             opens = self.token in ("(", "⌊", "⌈") or (self.token in "|‖" and not self.bars)
             factor = opens if self.kind == "symbol" else self.token not in TIGHT
             factor &= self.kind in ("symbol", "name", "number")

@@ -12,7 +12,7 @@ KINDS = {
     "lower": "A lower bound: the value is never above the truth.",
     "asymptotic": "A limit: the error shrinks at every step towards it.",
 }
-# Quantities that a setting's value may be, with their printed letters.
+# Quantities that can be a setting's value, with their printed letters.
 QUANTITIES = {
     "epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ", "rdp": "D_α", "log_moment": "K(λ)",
     "sigma": "σ", "scale": "b", "variance": "Var", "probability": "Pr", "p": "p",
@@ -21,7 +21,7 @@ QUANTITIES = {
 }  # fmt: skip
 # Stems of words for several releases, and for several people, in any language.
 REPEATED = "compos releas fold round step quer 组合"
-# Settings of several chapters: one Gaussian release, and k of them.
+# Settings that several chapters share: one Gaussian release, and k Gaussian releases.
 ALONE = (
     "Gaussian noise of standard deviation σ on one answer of L2 sensitivity Δ",
     "对一个 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声",
@@ -108,7 +108,7 @@ MEANINGS = {
     "mu_1": (r"\mu_1", "distance of the first release in standard deviations"),
     "mu_2": (r"\mu_2", "that of the second"),
 }
-# Letters of a parameter in printed formulas, besides its own name.
+# Letters of a parameter in printed formulas, in addition to its name.
 LETTERS: Mapping[str, frozenset[str]] = {
     name: frozenset((*letters.split(), name))
     for name, letters in {
@@ -133,12 +133,12 @@ LETTERS: Mapping[str, frozenset[str]] = {
         "std_q": "sigma_1 sigma_2", "t": "t", "stretch": "c",
     }.items()
 }  # fmt: skip
-# Parameters that are lists, and the parameter that each item is.
+# Parameters that are lists, with the parameter that matches one item.
 LISTS = {
     "epsilons": "epsilon", "deltas": "delta", "mus": "mu", "rhos": "rho", "rdps": "rdp",
     "norms": "max_norm", "noise_multipliers": "noise_multiplier",
 }  # fmt: skip
-# Names of columns that hold a quantity.
+# Names of the columns that hold each quantity.
 COLUMNS = {
     "epsilon": "epsilon total local_epsilon", "delta": "delta slack paid", "rho": "rho", "mu": "mu",
     "rdp": "rdp", "sigma": "noise_multiplier noise_std sigma", 
@@ -149,7 +149,7 @@ COLUMNS = {
 KIND_OF = {column: kind for kind, columns in COLUMNS.items() for column in columns.split()}
 # Columns in units of the sensitivity.
 LENGTHS = ("noise_multiplier", "noise_std", "scale", "sigma")
-# Letters of a setting's value on the right side of a formula for one of its parameters.
+# Letters of a setting's value in formulas that are solved for a parameter.
 VALUES = {
     "rdp": LETTERS["rdp"], "sigma": LETTERS["noise_multiplier"], "scale": LETTERS["scale"],
     "steps": LETTERS["steps"], "rate": LETTERS["sample_rate"], "rho": LETTERS["rho"],
@@ -170,7 +170,7 @@ def typeset(formula: str | Expression) -> str:
 
 
 def same_left_side(statement: str, claim: str | Expression) -> str:
-    """Return the LaTeX of a claim, with the left side of the statement that it varies."""
+    """Return the LaTeX of a claim, with the left side of the correct statement."""
     heads = ((m, statement[: m.start()]) for m in _RELATION.finditer(statement))
     relation = next((m for m, head in heads if head.count("{") == head.count("}")), None)
     left = statement[: relation.end()] + " " if relation and "\\min" not in statement else ""

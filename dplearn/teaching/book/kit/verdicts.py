@@ -205,7 +205,7 @@ def _evidence(
 
 
 def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[list[Case], Case]:
-    """Return the cases of all designs, and the worst end of all walks.
+    """Return the cases of all designs, and the worst case at which a walk ended.
 
     The first search draws `points` points and walks freely. Each later search draws a quarter of
     them, and walks from its corners and from its inner points, often along edges. The search that
@@ -241,7 +241,7 @@ def rank(claim: Formula) -> Callable[[Case], Any]:
 
 
 def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: float) -> Case:
-    """Walk to smaller slack by ever shorter random steps, to an edge at the rate `edges`."""
+    """Walk to smaller slack by ever shorter random steps, a fraction `edges` of them to an edge."""
     for k in range(steps):
         if math.isinf(worst.slack):
             break
@@ -249,7 +249,7 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
         moved: Parameters = {}
         for name, values in claim.domain.items():
             old = worst.parameters[name]
-            # A dependent parameter is drawn again when another has changed.
+            # Draw a dependent parameter again when an earlier parameter has changed.
             same = all(value is worst.parameters[n] for n, value in moved.items())
             still = (same or not isinstance(values, Drawn)) and rng.random() < 0.3
             moved[name] = old if still else values.near(old, rng, size, moved)
@@ -261,7 +261,7 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
 
 
 def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | None:
-    """Return accepted parameters with one number at an edge of its domain or the hypothesis."""
+    """Return accepted parameters with one number at an edge of its domain or of the hypothesis."""
     good = claim.accepts(moved)
     others = [values for values in claim.domain.values() if isinstance(values, Drawn)]
     alone = lambda name: not any(values.follows(name) for values in others)
@@ -296,7 +296,7 @@ def _rederived(claim: Formula, changed: Parameters) -> Parameters:
 def plainest_case(claim: Formula, failing: list[Case]) -> Case:
     """Return the case with the shortest numbers after rounding; `failing` begins with the worst."""
     worst = failing[0]
-    # Clearly wrong: by one percent, or by half the largest error if that is less.
+    # A case is clear if it errs by one percent, or by half the largest error if that is less.
     limit = max(-0.01, 0.5 * max(worst.slack, -1.0))
     side = side_of(claim, worst)
 
@@ -327,7 +327,7 @@ def plainest_case(claim: Formula, failing: list[Case]) -> Case:
 
 
 def _length(parameters: Parameters) -> float:
-    """Return the number of characters; among equally short numbers those near 1 come first."""
+    """Return the number of characters, plus a small term that grows with distance from 1."""
     numbers = [x for x in parameters.values() if isinstance(x, float | int) and 0 < x < math.inf]
     oddness = 0.01 * sum(abs(math.log10(x)) for x in numbers)
     return sum(len(checks.short_text(x)) for x in parameters.values()) + oddness

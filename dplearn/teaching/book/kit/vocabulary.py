@@ -1,4 +1,4 @@
-"""Words in which chapters are written; each imports all of them.
+"""Names that every chapter imports.
 
 Decorators and domains of an entry, oracles and lower bounds that several entries share, common
 words of settings, and what many chapters need of Python, NumPy and SciPy.
