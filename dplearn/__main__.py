@@ -179,7 +179,7 @@ def _epsilon(options: argparse.Namespace) -> None:
     chosen = [ACCOUNTANTS[n]() for n in (ACCOUNTANTS if every else [options.accountant])]
     adjacency = options.adjacency or default_adjacency(options.sampling)
     able = [a for a in chosen if a.supports(plan.composed, adjacency)] if every else chosen
-    # If no accountant supports the plan, the first one's error gives the reason.
+    # If no accountant supports the plan, the first accountant's error gives the reason.
     guarantees = [
         plan.guarantee(a, delta=options.delta, adjacency=adjacency) for a in able or chosen[:1]
     ]

@@ -46,7 +46,7 @@ class BudgetExceeded(ValueError):
 
 
 class Release(NamedTuple):
-    """A line of a ledger.
+    """Named release in a ledger, with its number of runs.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         elif self.delta and self.epsilon is not None:
             orders = np.array(RDP().orders)
             left = self.epsilon - (rdp_to_epsilon(orders, _FAR, delta=self.delta) - _FAR)
-            # Divergences of a Gaussian are proportional to the order.
+            # Best order for a Gaussian, whose divergences are proportional to the order.
             self.order = float(orders[np.argmax(left / orders)])
         self.releases = tuple(self._line(r.mechanism, r.name, r.steps) for r in self.releases)
         total, self.reserve = self._total(self.releases)

@@ -370,7 +370,7 @@ def _refuse(stated: Guarantee, records: int) -> None:
 
 
 def _true_positive_rate(stated: Guarantee, composed: Composed | None) -> float:
-    """Return an upper bound on the true positive rate of any attack at 1 % false alarms."""
+    """Return an upper bound on any attack's true positive rate at 1 % false positives."""
     steep = math.exp(min(stated.epsilon, 700.0)) * _FALSE_ALARMS + stated.delta
     most = min(steep, 1 - math.exp(-stated.epsilon) * (1 - stated.delta - _FALSE_ALARMS), 1.0)
     with suppress(NotImplementedError):

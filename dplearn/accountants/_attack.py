@@ -62,8 +62,8 @@ def _around(epsilon: NDArray, at: NDArray, rates: NDArray) -> NDArray:
 def _least(
     epsilon: NDArray, low: NDArray, high: NDArray, rates: NDArray
 ) -> tuple[NDArray, NDArray]:
-    """Return a lower bound on min g(x) + ax per rate a, for low <= g <= high, and log x there."""
-    # Error of g: 1e-12 relative from delta, and that from rounding x, by x_k |g'(x_k)| <= 1.
+    """Return, per rate a, a lower bound on min_x g(x) + a x with low <= g <= high, and log x."""
+    # Error of g: 1e-12 relative from delta, plus the effect of rounding x; x_k |g'(x_k)| <= 1.
     x, blur = np.exp(epsilon), 1e-12 * high
     # g(0) = 1, and for x >= 1 / a the sum is at least 1.
     x = np.concatenate([[0.0], x, [max(1 / float(np.min(rates)), 2 * x[-1])]])

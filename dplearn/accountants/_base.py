@@ -100,7 +100,7 @@ class Accountant(ABC):
         steps: ArrayLike,
         adjacency: Adjacency = "add_remove",
     ) -> tuple[Guarantee, ...]:
-        """Return a guarantee for each number of steps; computations are shared.
+        """Return a guarantee for each number of steps, with shared computations.
 
         Parameters and errors are those of `Accountant.epsilon`; `steps` has shape (n,), or
         (n, n_parts) with a column for each of ``mechanism.parts()``, whose own counts it replaces;
@@ -149,7 +149,7 @@ class Accountant(ABC):
         steps: int = 1,
         adjacency: Adjacency = "add_remove",
     ) -> Guarantee:
-        """Return the guarantee with the smallest proved delta at `epsilon`, at least 1e-299.
+        """Return the guarantee at `epsilon` with the smallest proved delta, at least 1e-299.
 
         Other parameters and errors are those of `Accountant.epsilon`. Delta is rounded up,
         `delta_lower` is a lower bound, and the guarantee's epsilon is at most the argument.

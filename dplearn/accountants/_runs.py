@@ -71,7 +71,7 @@ class Runs:
 
     @cached_property
     def composed(self) -> Composed:
-        """One run of each mechanism, composed."""
+        """Composition of one run of each mechanism."""
         return Composed(self.mechanisms)
 
     def rdp(self, orders: NDArray) -> NDArray:
@@ -123,7 +123,7 @@ class Direction:
     """One direction, remove or add: an ordered pair of output laws per mechanism."""
 
     profiles: list[Profile]  # upper bounds
-    witnesses: list[Profile] | None  # lower bounds, if every mechanism has one
+    witnesses: list[Profile] | None  # lower bounds, or None if a mechanism has none
     shifts: NDArray | None = None  # distances in standard deviations, if all are plain Gaussians
     # For a single sampled Gaussian: the dominating pair if `attained`, else a real pair below it.
     sampled: SampledGaussian | None = None
@@ -181,7 +181,7 @@ class Direction:
 
 
 def directions(runs: Runs) -> list[Direction]:
-    """Return the directions remove and add, or one if both are equal."""
+    """Return the directions remove and add, or a single direction if both are equal."""
     mechanisms, adjacency = runs.mechanisms, runs.adjacency
     profiles = [m.profiles(adjacency) for m in mechanisms]
     witnesses = [m.witnesses(adjacency) for m in mechanisms]

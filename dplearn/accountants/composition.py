@@ -16,7 +16,7 @@ from dplearn.mechanisms import Composed, RandomizedResponse
 
 @dataclass(frozen=True)
 class Basic(Accountant):
-    """Basic composition: sums of epsilons and deltas, with equal shares of delta."""
+    """Basic composition: epsilons add up, each at an equal share of delta."""
 
     name = "basic"
     title = "Basic composition"
@@ -28,7 +28,7 @@ class Basic(Accountant):
 
 @dataclass(frozen=True)
 class Advanced(Accountant):
-    """Advanced composition, which grows like sqrt(T), or basic composition if smaller.
+    """Advanced composition, which grows like sqrt(T), or basic composition where it is smaller.
 
     Delta is divided between the steps and the theorem's slack in the best of many ways. Every
     division gives a valid bound: the search affects only tightness.

@@ -13,7 +13,7 @@ from dplearn.accountants._runs import Runs
 from dplearn.core import validate
 from dplearn.core.guarantee import Reference
 
-# Dense near 1 for large epsilons, whole numbers in the middle, and large orders for small epsilons
+# Orders: dense near 1 for large epsilons, whole in the middle, and large for small epsilons
 # (a full batch at sigma = 1000 needs orders near 10^4).
 _ORDERS = (
     *(1 + np.geomspace(0.01, 10.0, 60)).tolist(),

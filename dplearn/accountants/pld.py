@@ -21,9 +21,9 @@ from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 from dplearn.mechanisms.gaussian import MARGIN, gaussian_ends
 
-_LOOSE = 1.1  # ratio of upper to lower end above which to try other bounds
+_LOOSE = 1.1  # if upper / lower end exceeds this ratio, try other bounds
 _WIDE = "the upper end is a closed form's: no narrower bracket was found"
-# If the neighbours' distance 1 / sigma and epsilon exceed this, the guarantee has this reason.
+# Guarantees with neighbours' distance 1 / sigma and epsilon above this have the reason below.
 _FAR = 1e3
 _HOPELESS = "with so little noise one release betrays a record: epsilon is beyond every use"
 # Proofs of the upper bound.
@@ -225,7 +225,7 @@ class GDP(Accountant):
 
 
 def _squared_mu(mechanism: Mechanism, adjacency: Adjacency) -> float:
-    """Return mu^2 of one step, q^2 Var(P/Q) if it is sampled, or nan if it is not Gaussian.
+    """Return mu^2 of one step (q^2 Var(P/Q) if sampled), or nan if the step is not Gaussian.
 
     Var(P/Q) = e^{mu^2} - 1; for a replaced record Var((f_1 - f_-1) / f_0) = 4 sinh(mu^2).
     """

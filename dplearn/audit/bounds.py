@@ -90,7 +90,7 @@ def from_counts(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return the bound from `positives` independent runs with a canary and `negatives` without.
+    """Return the bound from independent runs: `positives` with a canary, `negatives` without.
 
     Each error rate has a Clopper-Pearson limit, which it exceeds with probability
     (1 - confidence) / 2 at most. Other parameters are fields of `LowerBound`.
@@ -247,7 +247,7 @@ def from_scores(
         return positives, runs[0].size, alarms, runs[1].size
 
     def worth(threshold: float) -> tuple[float, float]:
-        """Return the strength that the first halves prove, and minus their summed error rates."""
+        """Return the strength that the first halves prove, and their negated sum of error rates."""
         found, n, alarms, m = first = counts(tried, threshold)
         return _strength(bound, *first), -(alarms / m + (n - found) / n)
 

@@ -17,7 +17,7 @@ Train = Callable[[NDArray[np.bool_], int], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Inclusion flags and scores of the canaries of all runs.
+    """Inclusion flags and scores of all runs' canaries.
 
     Parameters
     ----------

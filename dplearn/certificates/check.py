@@ -170,7 +170,7 @@ class SampledRun:
         return arb(most)
 
     def _line(self, tilt: arb, phi: arb, room: arb) -> tuple[list[acb], list[acb], arb, arb]:
-        """Return nodes' L (or log f) and weights e^{lambda L} P, the sum beyond them, error / M."""
+        """Return L (or log f), weights e^{lambda L} P at nodes, their sum beyond, and error / M."""
         sigma, replaced, s = self.sigma, self.side == "replace", 1 + tilt
         s = -tilt if self.side == "add" else s
         up, down, digits = max(s, arb(0)), max(-s, arb(0)) * self.q, math.log(2) * ctx.prec

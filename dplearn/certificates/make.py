@@ -87,7 +87,7 @@ def _run(mechanism: Mechanism) -> dict[str, Any]:
 def _proofs(
     mechanism: Mechanism, stated: dict[str, Any], tau: float
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the directions' proofs and precision, and their order for the lower end."""
+    """Return each direction's proof, the precision, and the lower end's directions, best first."""
     proofs, bits, attained, run = {}, 128, {}, stated["run"]
     log_delta, upper = math.log(float(run["delta"])), float(stated["upper"])
     steps = np.array([float(run["steps"])])
@@ -110,7 +110,7 @@ def _proofs(
 def _contour(
     table: Table, row: NDArray, epsilon: float, log_delta: float, log_tau: float
 ) -> tuple[dict[str, Any], float]:
-    """Return a proof by a sum near delta (line, nodes, bounds), and log of its precision."""
+    """Return the numbers of a proof by a contour sum, and the log of the precision it needs."""
     at, target = np.array([epsilon]), np.array([log_delta])
     need, at_zero = table.needs(row, at, target, log_tau)
     _, freedom, longer = TRIES[1]

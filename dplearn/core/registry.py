@@ -1,4 +1,4 @@
-"""A dictionary of the classes defined in the modules of one package."""
+"""A dictionary of the classes that a package's modules define."""
 
 import importlib
 import pkgutil

@@ -57,7 +57,7 @@ def oriented_gradients(images: ArrayLike) -> NDArray[np.float32]:
         slopes = x + 1j * y
         turns = np.angle(slopes) * (orientations / (2 * np.pi))
         lengths, lower = np.abs(slopes), np.floor(turns)
-        # Index of each pixel's cell, numbered through all images.
+        # Index of each pixel's cell; cells are numbered across all images.
         row, column = np.arange(height) * cells // height, np.arange(width) * cells // width
         cell = np.arange(n)[:, None, None] * cells**2 + row[:, None] * cells + column
         total = np.zeros(n * cells**2 * orientations)

@@ -1,4 +1,4 @@
-"""Tables shipped with dplearn: digits, the school of the lessons, deployments of DP."""
+"""Tables shipped with dplearn: digits, the lessons' school, and deployments of DP."""
 
 import csv
 import gzip

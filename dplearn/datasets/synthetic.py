@@ -99,7 +99,7 @@ class Glyphs(NamedTuple):
 @cache
 def glyphs() -> Glyphs:
     """Return all glyphs of ``data/strokes.csv``; the shares of a digit add up to 1."""
-    from scipy.interpolate import CubicHermiteSpline  # not imported with the package
+    from scipy.interpolate import CubicHermiteSpline  # imported only on demand
 
     with shipped_table("strokes.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

@@ -29,7 +29,7 @@ from dplearn.core import validate
 from dplearn.core.logspace import log1mexp, log_expm1
 from dplearn.core.solve import decreasing_root, maximise
 
-# Take delta at this epsilon for the probability of infinite losses.
+# Use delta at this epsilon as the probability of infinite losses.
 FAR = 1e9
 
 # Gauss-Kronrod nodes on [-1, 1], 7 and 15 points (Piessens et al. 1983).
@@ -172,7 +172,7 @@ class Profile:
         return Profile(self._backward, self.log_delta_of, self.kinks, *tails)
 
     def mix_first(self, weight: float) -> Profile:
-        r"""Return the profile of :math:`((1-w)Q + wP,\ Q)`: a record removed from a Poisson sample.
+        r"""Return the profile of :math:`((1-w)Q + wP,\ Q)`, the remove pair of Poisson sampling.
 
         It is exact (Balle, Barthe & Gaboardi 2018, Theorem 8).
         """

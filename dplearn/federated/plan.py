@@ -36,7 +36,7 @@ class UserGuarantee(Guarantee):
 
     @classmethod
     def of(cls, stated: Guarantee, *assumptions: str) -> Self:
-        """Return a guarantee as one about users, with further assumptions."""
+        """Return a `UserGuarantee` with the same numbers and further assumptions."""
         return cls(**vars(stated) | {"assumptions": (*stated.assumptions, *assumptions)})
 
     def __str__(self) -> str:
@@ -235,7 +235,7 @@ class _Several(Mechanism):
 
 
 def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
-    r"""Return the guarantee of a user with at most `records` records, in a run of record sampling.
+    r"""Return the user-level guarantee of a run that samples records, at most `records` per user.
 
     Records are sampled independently, so a binomial number of them moves the sum, by at most one
     norm each; without sampling, all do. Equal gradients of full norm leak most, and their pair is

@@ -177,11 +177,11 @@ class Mechanism(metaclass=validate.NamesParameters):
         return ((self, 1),)
 
     def infinite_epsilon_reason(self) -> str:
-        """Return why epsilon is infinite at every delta < 1, or an empty string."""
+        """Return the reason why epsilon is infinite at every delta < 1, or an empty string."""
         return ""
 
     def vary(self, **fields: float) -> Self:
-        """Return a copy with some parameters changed, here or in nested mechanisms."""
+        """Return a copy with changed parameters, its own or those of nested mechanisms."""
         own = {f.name for f in dataclasses.fields(self)}  # type: ignore[arg-type]
         mine = {k: v for k, v in fields.items() if k in own}
         inner = {k: v for k, v in fields.items() if k not in own}
@@ -192,7 +192,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         return dataclasses.replace(self, **mine)  # type: ignore[type-var]
 
     def release(self, value: ArrayLike, *, sensitivity: float, rng: np.random.Generator) -> NDArray:
-        """Return a noisy release of `value`, for teaching only: floating-point noise leaks."""
+        """Return a noisy release of `value`, for teaching only: floating-point noise leaks it."""
         why = "only noise and randomized response are drawn here"
         raise validate.unsupported(f"release() of {self.name}", why)
 
@@ -227,7 +227,7 @@ class Wrapped(Mechanism):
         return self.base  # sampling never increases the divergences
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
-        """Return rho of the dominating mechanism: zCDP has no amplification by sampling."""
+        """Return rho of the dominating mechanism, because sampling does not amplify zCDP."""
         return self.dominating(adjacency).zcdp(adjacency)
 
     def infinite_epsilon_reason(self) -> str:

@@ -20,7 +20,7 @@ from dplearn.mechanisms._base import Wrapped
 from dplearn.mechanisms.gaussian import Gaussian
 
 POINTS = 512  # number of points of a law
-_WARP = 0.2  # how fast their spacing grows away from the median, tuned by experiment
+_WARP = 0.2  # growth rate of the points' spacing away from the median, tuned by experiment
 _NEGLIGIBLE = 1e-50  # probability of the lower tail, whose values share one cell
 
 

@@ -175,7 +175,7 @@ def _transforms(e: float, shift: float, way: str) -> _Transforms:
 
 def _excess(a: float, b: float | NDArray, c: NDArray, shift: float) -> tuple[NDArray, NDArray]:
     """Return the integral of (a N_1 - b N_0 - c N_{-1})_+ and its rounding error."""
-    # With w = N_1 / N_0 up to a factor, the integrand's a w^2 - b' w - c is > 0 above its root.
+    # Up to factors w = N_1 / N_0 and the integrand is a w^2 - b' w - c, positive above its root.
     half = 0.5 * b * math.exp(0.5 * shift * shift) / a
     y = np.log(half + np.sqrt(half * half + c / a)) / shift
     gain, loss = a * ndtr(shift - y), b * ndtr(-y) + c * ndtr(-shift - y)

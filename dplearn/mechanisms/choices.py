@@ -201,7 +201,7 @@ class RandomizedResponse(Mechanism):
         return (Outputs(law(0), law(1), 0, self.answers - 1, whole=True, label="reported answer"),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
-        """Return Mironov (2017), Proposition 5, computed from moment - 1 as in `Geometric`."""
+        """Return Rényi divergences (Mironov 2017, Prop. 5) from moment - 1, as in `Geometric`."""
         more, loss = orders - 1, self.local_epsilon
         log_rise = self._log_masses[0] + log_expm1(more * loss) + log1mexp(-orders * loss)
         return np.logaddexp(0.0, log_rise) / more

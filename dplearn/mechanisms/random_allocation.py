@@ -100,14 +100,14 @@ class RandomAllocation(Epoch):
     refusal = ("random allocation", "the theorem is for 'add_remove' and 'zero_out'")
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        # One batch has no amplification; with little noise splitting masses nearly cancels it.
+        # One batch gives no amplification; with little noise splitting masses loses as much.
         if self.batches == 1 or self.base.shift() > 6.0:
             return self.base.profiles(adjacency)
         above = _pair(self.base.noise_multiplier, self.batches, above=True)
         return (above, above.reverse())
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """Return the exact pair with merged outputs, in both directions."""
+        """Return profiles of the exact pair after merging outputs, in both directions."""
         if self.batches == 1:
             return self.base.profiles(adjacency)
         if self.base.shift() > _LARGEST_SHIFT:
@@ -136,8 +136,8 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     law, infinity = Masses(p / q, q), -np.inf
     if above:
         y = np.exp(mu * z - 0.5 * mu * mu)
-        # Split every cell (y_j, y_{j+1}] and [0, y_0], with mass q and mean p/q, between its ends.
-        # The mean of (Y - y_n)_+ bounds what the tail adds: it becomes infinite loss.
+        # Split every cell, (y_j, y_{j+1}] or [0, y_0], between its ends, preserving its mean p/q.
+        # The mean of (Y - y_n)_+ bounds the tail's part of the profile; it becomes infinite loss.
         ends, inner_q, inner_p = np.append(0.0, y), q[:-1], p[:-1]
         right = np.clip((inner_p - ends[:-1] * inner_q) / np.diff(ends), 0.0, inner_q)
         law = Masses(ends, np.append(inner_q - right, q[-1]) + np.append(0.0, right))

@@ -36,7 +36,7 @@ Pair = TypeVar("Pair", Profile, Outputs)
 
 @dataclass(frozen=True)
 class PoissonSubsampled(Sampled):
-    r"""A mechanism run on a Poisson sample of the records.
+    r"""A mechanism that runs on a Poisson sample of the records.
 
     Under ``add_remove`` (and ``zero_out``, where the record contributes nothing)
     the exact pairs are ((1-q)Q + qP, Q) and its reverse (Li, Qardaji & Su 2012;
@@ -95,7 +95,7 @@ class PoissonSubsampled(Sampled):
         return self._mixed(self.base.profiles(adjacency))
 
     def _witnesses(self, adjacency: Adjacency) -> tuple[Profile, ...]:
-        """Return pairs in which all other records contribute nothing."""
+        """Return profiles of pairs in which all other records contribute nothing."""
         if self._replaces(adjacency):
             return (self.base.replaced(self.sample_rate)[1],)  # type: ignore[attr-defined]
         return self._mixed(self.base.witnesses(adjacency))
@@ -162,7 +162,7 @@ def _log_excess_integral(orders: NDArray, sigma: float, q: float) -> NDArray:
 
 @dataclass(frozen=True)
 class WithoutReplacement(Sampled):
-    r"""A mechanism run on a uniformly drawn subset of fixed size.
+    r"""A mechanism that runs on a uniformly drawn subset of fixed size.
 
     The theorem is for ``replace_one``: the subset's neighbour differs in one *replaced*
     record, so the base pair (P, Q) is the replace-one pair (for the Gaussian N(2), N(0) in

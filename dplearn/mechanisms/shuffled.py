@@ -120,7 +120,7 @@ class Shuffled(Epoch):
         return RandomAllocation(Gaussian(self.base.noise_multiplier / 2), self.batches)
 
     def dominating(self, adjacency: Adjacency) -> Gaussian:
-        """Return one Gaussian; add_remove needs half the noise, because sums move by two norms."""
+        """Return the dominating Gaussian, which has half the noise under add_remove."""
         return self._halved.base if adjacency == "add_remove" else self.base
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
@@ -152,7 +152,7 @@ class Shuffled(Epoch):
 
 
 def _largest(record: float, other: float, batches: int, left_out: float) -> Profile:
-    """Return the largest coordinate's profile; one is shifted by `record` in P, `other` in Q."""
+    """Return the profile of the maximum if P shifts a coordinate by `record` and Q by `other`."""
     # Masses below the first end underflow.
     first = float(ndtri(math.exp(-690.0 / batches)))
     x = np.linspace(first - 38.0 / batches, record + 38.0, _CELLS)

@@ -61,7 +61,7 @@ class Laws(NamedTuple):
 
 
 def laws(counts: NDArray, plan: PATE) -> Laws:
-    """Return the laws of a query's outcomes: each winner, and with a check also "no answer" (last).
+    """Return the laws of a query's outcomes: each winner, then "no answer" if there is a check.
 
     Neighbours that differ only by a permutation of classes with equal counts are listed once.
 
@@ -117,7 +117,7 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
 
 @dataclass(frozen=True)
 class AtTheseVotes:
-    """Leakage of a plan at given votes, made by `at_these_votes`.
+    """Leakage of a plan at given votes, as returned by `at_these_votes`.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def _envelope(law: Laws) -> Profile:
 
 
 def _chords(knots: NDArray, delta: NDArray) -> Curve:
-    """Return log delta, with delta linear in e^epsilon between knots and 0 after the last."""
+    """Return log delta, for delta linear in e^epsilon between knots and 0 after the last knot."""
 
     def log_delta(epsilon: NDArray) -> NDArray:
         epsilon = np.asarray(epsilon, dtype=float)

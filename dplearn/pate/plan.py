@@ -84,7 +84,7 @@ class PATE(HasGuarantee):
         return Composed([released, *checks])
 
     def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
-        """Return the publishable guarantee, an upper bound for any votes and queries.
+        """Return the guarantee to publish, an upper bound for any votes and queries.
 
         It is that of the noisy counts, whose winners leak no more. ``add_remove`` stands for one
         teacher's data.

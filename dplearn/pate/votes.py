@@ -87,7 +87,7 @@ SHIPPED = (50, 100, 250, 500, 1000)  # numbers of teachers for which dplearn shi
 
 
 def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:
-    """Return the shipped votes on a thousand synthetic digits, and the digits.
+    """Return the shipped votes on a thousand synthetic digits, and the true digits.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Composition of the sampled Gaussian by a contour integral, certified on both sides.
+r"""Composition of the sampled Gaussian by a contour integral, with certified bounds.
 
 With M(z) = E_P e^{zL} for one step, K = log M, any lambda > 0 and z = lambda + it,
 

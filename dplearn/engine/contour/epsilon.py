@@ -217,7 +217,7 @@ def sums(
     need, at_zero = table.needs(steps, epsilon, log_delta, log_tau)
     for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom, longer), longer):
         period = table.period((need[group], at_zero[group]), tilt)
-        # So long a period comes from a poor guess, or from no mu above lambda.
+        # A poor guess, or no mu above lambda, gives such a long period.
         if not period * tilt < 1e9:
             continue
         line = Line(table.pair, tilt)

@@ -38,7 +38,7 @@ class Line:
         self.norm = math.log(self.step / sigma / math.sqrt(2 * math.pi))
         phi = self.height / sigma**2
         log_p, loss = pair.logs(x, phi)
-        # log of w, the density times e^{lambda loss}; for f^{-z} use the mirrored line.
+        # log of the weights, density * e^{lambda loss}; for "add" on the mirrored line.
         log_w = log_p + tilt * loss
         size = log_w.real - 0.5 * ((x / sigma) ** 2 - self.height * phi)
         angle = log_w.imag - pair.sign * x * phi

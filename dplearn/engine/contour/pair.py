@@ -43,7 +43,7 @@ class SampledGaussian:
 
     @property
     def sign(self) -> int:
-        """1 if the loss rises with f, -1 if it falls."""
+        """Sign of the loss's slope in f: 1, or -1 for "add"."""
         return -1 if self.direction == "add" else 1
 
     def drift(self, x: NDArray) -> NDArray:
@@ -105,7 +105,7 @@ class SampledGaussian:
     def step(self, tilt: float, height: float) -> float:
         """Return the node spacing on Im x = height for an error of 2 e^{-L} M(lambda)."""
         sigma = self.sigma
-        # Shifting up by a costs (height + a)^2 / 2 sigma^2 and the cosine, and gains 2 pi a / step.
+        # Shift up by `a`: it costs (height + a)^2 / 2 sigma^2 and the cosine, gains 2 pi a / step.
         a = _PARTS * min(math.pi * sigma**2 - height, 9 * sigma)
         top = (height + a) / sigma**2
         cost = 0.5 * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)

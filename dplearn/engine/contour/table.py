@@ -127,7 +127,7 @@ class Table:
             low, high = interval(np.exp(middle))
             small, large = np.where(low > high, middle, small), np.where(low > high, large, middle)
         low, high = interval(longer * np.exp(large))
-        # If even the longest period fails, the sum is too long, but lambda must be positive.
+        # If even the longest period fails, the sum is too long: only keep lambda positive.
         high = np.maximum(high, least)
         return np.exp(large), np.minimum(low, high), high
 

@@ -144,7 +144,7 @@ def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
         ends.append((np.zeros(fallback.shape), fallback) if smaller else group.coarse())
     for i in sorted(range(len(groups)), key=lambda i: -float(np.sum(ends[i][1]))):
         lower, upper = ends[i]
-        # Refine only rows that may be the larger ones and are not far below the other direction.
+        # Refine only rows that may exceed the other direction's and are not far below them.
         rows = upper >= np.max([(low, _LITTLE * high) for low, high in ends], axis=(0, 1))
         if groups[i].survey.scale > 0 and np.any(rows):
             lower[rows], upper[rows] = groups[i].only(rows).refine(lower[rows], upper[rows])

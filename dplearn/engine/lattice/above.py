@@ -17,14 +17,14 @@ MOST_LOST = 1e-9
 
 
 def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
-    """Return the law whose profile is the chords: P-masses at increasing `nodes`, at infinity.
+    """Return the law of a profile's chords: P-masses at increasing `nodes` and at infinity.
 
     The first chord begins at delta = 1, e^epsilon = 0, which raises all smaller losses to the
     first node; delta at the last node becomes the mass at infinity.
     """
     split = int(np.searchsorted(nodes, 0.0))
     below = -nodes[:split]
-    # For epsilon < 0 use delta - (1 - e^eps): its slope changes as delta's, without cancellation.
+    # For epsilon < 0 use delta - (1 - e^eps): its slope changes like delta's, without cancellation.
     behind = np.exp(profile.reverse().log_delta_of(below) - below)
     return chords(nodes, np.append(behind, np.exp(profile.log_delta_of(nodes[split:]))))
 
@@ -43,7 +43,7 @@ def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
         # The chord between the last node < 0 and the first node >= 0, in both conventions.
         edge, next_edge = nodes[first - 1], nodes[first]
         outer = value[first - 1] - np.expm1(edge)
-        # expm1(next_edge) / growth, which is finite where both overflow.
+        # This is expm1(next_edge) / growth, but finite where both overflow.
         below_one = np.exp(edge) * np.expm1(-next_edge) / np.expm1(-gap[first - 1])
         right[first - 1] += below_one
         left[first] = (value[first] - outer) / -np.expm1(-gap[first - 1])

@@ -178,11 +178,11 @@ class _Side(NamedTuple):
     x: NDArray
     y: NDArray
     noise: NDArray
-    more_noise: NDArray  # of Y alone: wide cells amplify the tail's rounding error
+    more_noise: NDArray  # more noise of Y: wide cells amplify the tail's rounding error
 
     @classmethod
     def of(cls, profile: Profile, ends: NDArray, h: float) -> _Side:
-        """Return the values of a profile at `ends` spaced by h. With d = delta and t the tail,
+        """Return a profile's values at `ends` spaced by h; with d = delta and t the tail,
 
         X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}).
         """

@@ -164,7 +164,7 @@ class Group:
         return Span(float(tilts[best]), mu[smaller], mu[larger], begin[best], float(period[best]))
 
     def _grid(self, span: Span, guess: NDArray, rtol: float, most_cells: int) -> Grid:
-        """Return a lattice for a bracket of width `rtol`, with many of the atoms on its nodes."""
+        """Return a lattice for bracket width `rtol`, with as many atoms as possible on nodes."""
         tilt, period = span.tilt, span.period
         most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))
@@ -198,7 +198,7 @@ class Group:
         return laws
 
     def _lower_laws(self, grid: Grid) -> tuple[list[Law], NDArray, NDArray]:
-        """Return laws below the witnesses, and each row's delta and epsilon for moved atoms."""
+        """Return laws below the witnesses, and per row the delta and epsilon due to moved atoms."""
         laws, split, blur, h = [], [], [], grid.window.step
         for i, (scan, edges) in enumerate(zip(self.scans, self.survey.edges, strict=True)):
             (start, nodes), atoms = grid.nodes(i, edges), grid.anchors[i]

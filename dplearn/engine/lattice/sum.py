@@ -100,20 +100,20 @@ class Sum:
         law = np.maximum(np.roll(law, -(first % size)), 0.0)
         untilt = window.untilt(log_m - tilt * e[0] - log_unit)
         weight = law * untilt[:-1]
-        # mass[j]: probability of losses >= e_j; discount[j]: the sum of p e^{e_j - loss} over them.
+        # mass[j]: probability of losses >= e_j; discount[j]: their sum of p e^{e_j - loss}.
         self.mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
         self.discount = window.discounted(weight)
-        # Rounding of transform and power, summed along the tail.
+        # Rounding errors of transform and power, summed along the tail.
         self.rounding = (noise / -math.expm1(-tilt * step)) * untilt
         # Clipped weights give no bound.
         self.rounding[untilt >= _LARGEST] = np.inf
-        # Rounding of the masses of each step, and of the scale.
+        # Relative rounding error of each step's masses and of the scale.
         self.relative = of_scale(float(row.sum()), log_m, tilt * float(np.max(np.abs(e))))
         log_left = sum(n * law.log_left for n, law in runs)
         log_right = sum(n * law.log_right for n, law in runs)
         # Bound on the mass beyond the window, which folding moves below epsilon.
         self.beyond = _charge(np.min(log_right - window.right * e[-1]) - log_unit)
-        # Bound on folding into the window: a geometric series of delta(e + mP), by the best mu.
+        # Bound on mass folded into the window: a series of delta(e + mP), with the best mu.
         self.folded = sum(
             _charge(
                 np.min(log_k + log_c(mu) - mu * e[0] - log_expm1(gap * window.period)) - log_unit
@@ -140,7 +140,7 @@ class Sum:
         # Inside (e_{j-1}, e_j) delta is linear in e^epsilon.
         excess = mass[j] + self.rounding[j - 1] - budget
         if excess <= 0 or discount[j] == 0:
-            return float(e[j])  # rounding prevents interpolation, but this end is proved
+            return float(e[j])  # rounding prevents interpolation, but e_j is proved
         inside = e[j] + math.log(excess) - math.log(discount[j])
         return float(min(max(inside, e[j - 1]), e[j]))
 
@@ -184,7 +184,7 @@ def power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
         transform = math.prod(law.spectrum ** int(n) for n, law in runs)
         return np.fft.irfft(transform, size), unit * float(np.mean(np.abs(transform)))
     modulus = np.exp(sum(n * law.log_modulus for n, law in runs))
-    # Drop the transform where its modulus is below 1e-22, and add that to the error.
+    # Drop the transform's tail of modulus below 1e-22, and add this part to the error.
     last = int(np.max(np.flatnonzero(modulus > 1e-22), initial=0)) + 1
     angle = sum(n * law.angle[:last] for n, law in runs)
     transform = np.zeros(modulus.shape, dtype=np.complex128)

@@ -98,7 +98,7 @@ class Survey:
 
 
 def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
-    """Return log of delta minus the probability of infinite losses per row, or -inf."""
+    """Return per row log(delta - P(a loss is infinite)), or -inf if no delta is left."""
     # Replace 1 by the largest double below it, so that the logarithm is finite.
     lost = paid(counts, np.minimum(infinities, 1 - 2**-53))
     with np.errstate(divide="ignore"):
