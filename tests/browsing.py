@@ -26,7 +26,7 @@ WAIT, LONGEST = 25_000, 600_000
 # Entries whose pages have all kinds of pictures.
 ENTRIES = ("G-A4", "G-B4", "G-C1", "G-E1", "G-L1", "G-M3")
 SCREEN = {"width": 1440, "height": 900}
-# Marks of Chromium tests with a server, or with files; one worker runs all of a group.
+# Marks of Chromium tests of a server's pages, and of files; one worker runs all of a group.
 DRIVEN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 DRAWN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("drawn")]
 _PLOTS = "[...document.querySelectorAll('.js-plotly-plot')]"
@@ -173,7 +173,7 @@ BROKEN = r"""[...document.querySelectorAll('.dp *')].filter(node =>
   || !node.children.length && /NaN|undefined|null/.test(node.textContent)).length"""
 _BOXES = """parts => [...document.querySelectorAll(parts)].filter(part => part.checkVisibility())
   .map(part => part.getBoundingClientRect()).map(({left, right}) => [left, right])"""
-# Whether the picture has been redrawn at the size of its place.
+# Whether the picture has been redrawn at the width of its container.
 _SIZED = """width => innerWidth === width && !page.queued && Math.abs(
   document.querySelector('.dp-svg').getAttribute('width') -
   document.querySelector('.dp-plot').clientWidth) < 1"""
@@ -248,7 +248,7 @@ def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), he
 
 
 def boxes_on_screens(view: Any, parts: str) -> Iterator[list[Any]]:
-    """Yield the boxes of parts of a page on each screen and in each language, which must fit."""
+    """Yield the boxes of a page's parts for each screen and language; check that they fit."""
     for width, height in ((1440, 900), (1024, 768), (390, 844)):
         view.set_viewport_size({"width": width, "height": height})
         for language in ("zh", "en"):

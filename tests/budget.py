@@ -8,7 +8,7 @@ import pytest
 from _pytest.doctest import DoctestItem
 from hypothesis import settings
 
-# CPU seconds; doctests cannot be marked slow, and a module's first one imports for all.
+# CPU seconds. Doctests cannot be marked slow; the first of a module includes its imports.
 UNMARKED, DOCTEST, SLOW = 1.5, 5.0, 30.0
 
 
@@ -32,7 +32,7 @@ def slowness() -> float:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
-    """Fail a test that exceeds its limit; tests of `make thorough` alone have no limit."""
+    """Fail a test that exceeds its limit; tests that only `make thorough` runs have no limit."""
     began, modules = spent(), len(sys.modules)
     result = yield
     taken = spent() - began

@@ -47,7 +47,7 @@ def golden(name: str, **wanted: str) -> list[dict[str, str]]:
 
 
 def assert_numbers_are_checked(call: Callable, **valid: Any) -> None:
-    """Check that a call fails, and names the argument, for a bad value of any of its numbers."""
+    """Check that for a bad value of any number the call raises an error with the number's name."""
     call(**valid)
     for name, value in valid.items():
         if type(value) in (int, float):

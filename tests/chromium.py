@@ -32,7 +32,7 @@ def succeeds(*command: str) -> bool:
 
 
 def ways() -> list[list[str]]:
-    """Return commands that install Chromium: as root by apt-get, or with its libraries."""
+    """Return commands that install Chromium; for root they install its libraries, too."""
     own, root = [sys.executable, "-m", "playwright", "install", "chromium"], os.geteuid() == 0
     apt = [["sh", "-c", APT]] if root and shutil.which("apt-get") else []
     return [*apt, [*own, "--with-deps"] if root else own]

@@ -33,7 +33,7 @@ class Firefox:
             except subprocess.TimeoutExpired:
                 continue
             raise AssertionError("Firefox ended while it started")
-        # If Firefox itself hangs: twice the limit for its page.
+        # This limit, twice the limit for a page, ends the test if Firefox itself hangs.
         place, limit = ("127.0.0.1", int(port.read_text())), 2 * patience() / 1000
         self.socket = socket.create_connection(place, timeout=limit)
         self.stream = self.socket.makefile("rwb")

@@ -25,7 +25,7 @@ def bracket(sides, counts, delta, lattice=LATTICE):
 
 
 def assert_holds(ends, truth, *, below=1.0, above=math.inf):
-    """Check that a bracket contains the true value, and how far its ends are from it."""
+    """Check that a bracket contains the true value, and that its ends are near the value."""
     lower, upper = ends
     assert lower <= truth * (1 + ROUNDING) and truth * (1 - ROUNDING) <= upper
     assert truth * (1 - below) <= lower + 1e-12 and upper <= truth * (1 + above) + 1e-12
@@ -72,7 +72,7 @@ def most_powerful(p, q, rates):
 
 
 def delta_of_all_sequences(p, q, steps):
-    """Return the function from epsilon to delta of `steps` draws, by enumeration."""
+    """Return delta of `steps` draws as a function of epsilon, by enumeration."""
     p, q = (np.prod(list(itertools.product(law, repeat=steps)), axis=1) for law in (p, q))
     return lambda epsilon: float(delta_by_definition(p, q, np.array([epsilon]))[0])
 
@@ -84,7 +84,7 @@ LAWS = list(LAWS / LAWS.sum(axis=2, keepdims=True))
 
 
 def mixtures(p, q, weight):
-    """Yield profile, first and second law of both mixtures of a pair and their reverses."""
+    """Yield (profile, first law, second law) for both mixtures of a pair and their reverses."""
     pair = of_atoms(p, q)
     mixed, other = ((1 - weight) * a + weight * b for a, b in [(q, p), (p, q)])
     first, second = pair.mix_first(weight), pair.reverse().mix_first(weight).reverse()
@@ -105,7 +105,7 @@ def epsilon_of_coins(losses, counts, delta):
                 total = old + loss * (2 * k - count)
                 new[total] = new.get(total, 0) + p * weight
             law = new
-        # From the largest loss down: between two losses, delta is linear in e^eps.
+        # Go from the largest loss down: between two losses, delta is linear in e^eps.
         mass = other = mpf(0)
         for upper, lower in itertools.pairwise([*sorted(law, reverse=True), -mpmath.inf]):
             mass, other = mass + law[upper], other + law[upper] * mpmath.exp(-upper)

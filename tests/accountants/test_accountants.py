@@ -31,8 +31,8 @@ def epsilon(name, mechanism, **question):
     return ACCOUNTANTS[name]().epsilon(mechanism, **question)
 
 
-# Epsilon of the run of Abadi et al. (2016) by the cited theorems, to their digits: bounds from the
-# tightest to the loosest as in the README, then the approximation.
+# Epsilon of the run of Abadi et al. (2016) by the cited theorems, as printed: bounds in the order
+# of the README, the tightest first, then the approximation.
 REFERENCE = {"pld": 0.946867, "rdp": 1.0356, "moments": 1.2586, "optimal": 12.55}
 REFERENCE |= {"advanced": 17.16, "basic": 223.5, "zcdp": 429.719, "gdp": 0.9424}
 
@@ -40,14 +40,14 @@ REFERENCE |= {"advanced": 17.16, "basic": 223.5, "zcdp": 429.719, "gdp": 0.9424}
 def test_accountants_reproduce_the_reference_run():
     stated = {n: epsilon(n, ABADI, delta=1e-5, steps=10_000) for n in REFERENCE}
     for name, value in REFERENCE.items():
-        # The references halve delta; the best division can only be better.
+        # These reference values halve delta; the best division of delta is no worse.
         least = 0.8 if name in ("advanced", "optimal") else 0.999
         assert least * value <= stated[name].epsilon <= 1.0001 * value, name
     assert stated["pld"].epsilon == pytest.approx(REFERENCE["pld"], abs=1e-6)
     assert stated["moments"].details == {"order": 20.0, "moment": 19.0}
     assert 0 < stated["pld"].epsilon - stated["pld"].lower < 1e-6
     assert stated["gdp"].details["mu"] == pytest.approx(0.253957593, rel=1e-8)
-    # Zero-concentrated DP ignores sampling: it gives the full batch.
+    # zCDP ignores sampling, so its epsilon is at least that of full batches.
     full_batch = epsilon("pld", Gaussian(4.0), delta=1e-5, steps=10_000).epsilon
     simple = 312.5 + 2 * math.sqrt(312.5 * math.log(1e5))
     assert full_batch < stated["zcdp"].epsilon < simple
@@ -65,7 +65,7 @@ def test_gaussian_dp_is_exact_for_gaussians_only():
     assert guarantee.details["mu"] == pytest.approx(math.sqrt(1 / 4 + 3 / 25), rel=1e-12)
     assert epsilon("pld", both, delta=1e-5).epsilon == guarantee.epsilon
     assert epsilon("gdp", PoissonSubsampled(Gaussian(2.0), 1.0), delta=1e-5).kind == "exact"
-    # Otherwise it may be too small: it is 6.6016 here, and the exact epsilon is 6.7688.
+    # For other mechanisms its epsilon may be too small: here 6.6016 instead of 6.7688.
     step = PoissonSubsampled(Gaussian(1.5), 0.04)
     stated = epsilon("gdp", step, delta=1e-5, steps=2250)
     assert stated.epsilon == pytest.approx(6.6015671, abs=1e-6)
@@ -94,7 +94,7 @@ def test_rdp_is_at_least_as_tight_as_a_fine_grid_of_orders(step, steps):
     """At a kink of the divergence the default grid alone is off by 2 %."""
     adjacency = "replace_one" if isinstance(step, WithoutReplacement) else "zero_out"
     runs, orders = Runs.of(step, steps, adjacency), 1 + np.geomspace(0.01, 1e6, 2000)
-    if isinstance(step, RandomAllocation):  # chords meet at whole orders
+    if isinstance(step, RandomAllocation):  # chords meet at integer orders
         orders = np.unique([*RDP().orders, *range(2, 257)])
     grid, _ = at_best_order(runs, orders, rdp_to_epsilon, 1e-6)
     for n, bound, other in zip(steps, RDP()._bounds(runs, 1e-6), grid[:, 1], strict=True):
@@ -147,8 +147,8 @@ def test_delta_is_the_inverse_of_epsilon(name, mechanism, delta):
     there = law.epsilon(mechanism, delta=delta, **question)
     back = law.delta(mechanism, epsilon=there.epsilon, **question)
     assert back.epsilon <= there.epsilon and back.delta_lower <= delta * (1 + 1e-12)
-    # On its floor the epsilon of moments is linear in log delta, with slope 1/32; elsewhere
-    # epsilon is known to 1e-12 or, by search over divisions of delta, less well.
+    # The smallest epsilon of moments has slope 1/32 in log delta. Other epsilons are accurate
+    # to 1e-12, or less if divisions of delta are searched.
     assert back.delta == pytest.approx(delta, rel=1e-4 if name == "moments" else 2e-2)
     # pld rounds both results up, by less than the width of its bracket.
     again = law.epsilon(mechanism, delta=back.delta, **question)
@@ -191,7 +191,7 @@ def test_parts_that_never_run_do_not_count(name):
     quiet = law.epsilon(Gaussian(1.0), **question)
     idle = Composed([(Gaussian(0.0), 0), Gaussian(1.0)])
     assert law.epsilon(idle, **question) == quiet
-    # A table of counts replaces those of the parts.
+    # A table of counts replaces the counts of the parts.
     assert law.epsilon_curve(idle, steps=[[0, 1], [0, 0]], **question)[0] == quiet
     loud = law.epsilon_curve(idle, steps=[[1, 1]], **question)[0]
     assert loud.epsilon == math.inf and "adds no noise" in loud.reason
@@ -201,7 +201,7 @@ STEPS = [
     Laplace(0.7),
     Laplace(20.0),
     PoissonSubsampled(Gaussian(4.0), 0.01),
-    # Equal shares of delta are best here, and were once not among the divisions.
+    # Here equal shares of delta are best; the search once did not try them.
     PoissonSubsampled(Gaussian(0.7), 0.02),
     Composed([(Laplace(20.0), 2), (PoissonSubsampled(Gaussian(0.7), 0.02), 5)]),
 ]
@@ -220,7 +220,7 @@ def test_optimal_composition_of_coins_is_exact():
     (row,) = golden("composition", rule="optimal", epsilon="0.1", steps="1000")
     coin, question = RandomizedResponse(0.1), {"adjacency": "replace_one", "delta": 1e-5}
     stated = epsilon("optimal", coin, steps=1000, **question).epsilon
-    # A tiny part of delta is assigned to the steps, which need none.
+    # The search assigns a tiny part of delta to the steps, which need none.
     assert number(row["value"]) * (1 - 1e-5) < stated < number(row["value"]) * (1 + 1e-4)
 
 
@@ -235,7 +235,7 @@ def test_optimal_composition_of_different_coins_is_exact(delta):
     stated = {n: epsilon(n, coins, **question).epsilon for n in ("optimal", "advanced")}
     assert exact * (1 - 1e-9) <= stated["optimal"] <= 1.001 * exact
     assert stated["optimal"] <= stated["advanced"]
-    # It reduces other mechanisms to (epsilon, delta), so pld is tighter.
+    # `optimal` reduces other mechanisms to (epsilon, delta), so pld is tighter.
     mixed = Composed([(Laplace(20.0), 200), (Gaussian(20.0), 9)])
     names = "pld", "optimal", "advanced"
     best, remaining, closed = (epsilon(n, mixed, delta=delta).epsilon for n in names)
@@ -247,7 +247,7 @@ def test_nearly_uniform_coins_have_tiny_epsilon():
         if ACCOUNTANTS[name]().supports(RandomizedResponse(1.0), "replace_one"):
             coin = RandomizedResponse(1e-17)
             question = {"delta": 0.01, "steps": 10, "adjacency": "replace_one"}
-            # The floor of moments is ln(100) / 32.
+            # The smallest epsilon of moments is ln(100) / 32.
             assert epsilon(name, coin, **question).epsilon <= (0.15 if name == "moments" else 1e-4)
 
 

@@ -1,4 +1,4 @@
-"""True positive rates and deltas by PLD: brackets contain independent oracles."""
+"""Brackets of true positive rates and deltas by PLD contain independently computed values."""
 
 import math
 
@@ -17,7 +17,7 @@ from outcomes import gaussian_ends, most_powerful
 
 RATES = np.array([1e-12, 1e-5, 0.003, 0.1, 0.5, 0.9, 1 - 1e-9])
 COIN = {"adjacency": "replace_one"}
-# Rounding of the oracles, a few additions of doubles each.
+# Rounding error of reference values, which are sums of a few doubles.
 ULPS = 1e-12
 
 
@@ -36,26 +36,26 @@ def encloses(brackets, truth, *, slack=ULPS, more=0.0):
 
 
 @each("sigma, steps", [(1.0, 1), (20.0, 100), (3000.0, 7), (0.5, 10), (1e6, 1)])
-def test_gaussians_have_the_closed_form(sigma, steps):
+def test_rates_of_gaussians_have_the_closed_form(sigma, steps):
     expected = stats.norm.cdf(stats.norm.ppf(RATES) + math.sqrt(steps) / sigma)
-    # The quantile of 1e-12 has an error of 1e-13 times its square.
+    # The error of the quantile at 1e-12 is 1e-13 times its square.
     encloses(attacked(Gaussian(sigma), steps=steps), expected)
 
 
 @each("local_epsilon, steps", [(1.0, 1), (0.5, 7), (0.1, 400)])
-def test_randomized_response_has_the_binomial_test(local_epsilon, steps):
+def test_rates_of_randomized_response_are_those_of_the_binomial_test(local_epsilon, steps):
     true = 1 / (1 + math.exp(-local_epsilon))
-    # The number of true answers, with and without the record.
+    # Laws of the number of true answers, with and without the record.
     laws = (stats.binom.pmf(np.arange(steps + 1), steps, p) for p in (true, 1 - true))
     expected = most_powerful(*laws, RATES)
     stated = attacked(RandomizedResponse(local_epsilon), steps=steps, **COIN)
-    # A binomial law of 400 trials in doubles; the transform rounds at 1e-16 of the total mass.
+    # Tolerance: binomial laws of 400 trials in doubles, and errors of 1e-16 in the transform.
     encloses(stated, expected, slack=1e-11, more=1e-14)
 
 
 @each("sigma, q", [(1.0, 0.1), (0.5, 0.01), (4.0, 0.5), (1.0, 1e-3)])
-def test_one_sampled_gaussian_run_has_the_threshold_tests(sigma, q):
-    """The best test announces large outputs for remove, small ones for add."""
+def test_rates_of_one_sampled_gaussian_are_those_of_threshold_tests(sigma, q):
+    """The best test rejects at large outputs for remove, at small outputs for add."""
     x, rates = np.linspace(-9 * sigma, 1 + 9 * sigma, 200_001), RATES[1:-1]
     without, shifted = (stats.norm.pdf(x, mean, sigma) * (x[1] - x[0]) for mean in (0, 1))
     member = (1 - q) * without + q * shifted
@@ -68,10 +68,10 @@ def test_one_sampled_gaussian_run_has_the_threshold_tests(sigma, q):
 @pytest.mark.slow
 @each("steps", [30, 10**5])
 @each("sigma, q", [(4.0, 0.01), (0.6, 1e-4)])
-def test_sampled_gaussians_are_narrow(sigma, q, steps):
+def test_brackets_of_sampled_gaussians_are_narrow(sigma, q, steps):
     rates = np.array([1e-6, 1e-3, 0.1, 0.7])
     lower, upper = attacked(PoissonSubsampled(Gaussian(sigma), q), rates, steps=steps)
-    # Where the contour integral does not reach, the lattice is within a few 1e-4.
+    # Without the contour integral, the lattice's brackets have a width of a few 1e-4.
     assert np.all(upper - lower <= (1e-5 if steps >= 1000 else 1e-3) * upper)
 
 
@@ -112,7 +112,7 @@ def test_true_positive_rate_is_enclosed_for_wide_brackets_of_delta(seed, atoms, 
     expected = most_powerful(p, q, rates)
     lower, upper = power_brackets(deltas, rates, 1e-6)
     assert np.all(lower <= expected + 1e-13) and np.all(expected <= upper + 1e-13)
-    # The bracket widens in proportion to that of delta.
+    # The bracket is as wide as the errors of delta, so without errors it is narrow.
     assert noise or np.all(upper - lower <= 1e-5 * upper + 1e-12)
 
 
@@ -126,13 +126,13 @@ def test_delta_bracket_contains_a_published_value():
 
 @each("epsilon", [0.0, 0.1, 1.0, 10.0, 50.0, 150.0])
 @each("mu", [0.05, 1.0, 4.0])
-def test_delta_of_gaussians_down_to_the_smallest(mu, epsilon):
+def test_delta_of_gaussians_is_exact_down_to_1e_299(mu, epsilon):
     with mpmath.workdps(60):
         expected = gaussian_ends(mpmath.mpf(mu))[0](mpmath.mpf(epsilon))
     stated = PLD().delta(Gaussian(10 / mu), epsilon=epsilon, steps=100)
     if expected < mpmath.mpf(10) ** -299:
         assert stated.delta < 1e-299 and stated.delta_lower == 0
         return
-    # A logarithm of size 700 in doubles.
+    # Tolerance: rounding of a logarithm of size 700.
     assert stated.delta == pytest.approx(float(expected), rel=1e-11)
     assert stated.kind == "exact" and stated.delta_lower == stated.delta

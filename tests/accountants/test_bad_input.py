@@ -51,7 +51,7 @@ VALUES = [
     (lambda: curve(STEP, delta=1e-5, steps=[-1]), "whole numbers >= 0"),
     (lambda: curve(STEP, delta=1e-5, steps=["1"]), "whole numbers >= 0"),
     (lambda: curve(STEP, delta=1e-5, steps=[[1, 2]]), "in 1 columns, .* got 2"),
-    # Counts of nineteen digits once became negative, with an exact epsilon of 0.
+    # Counts of nineteen digits once overflowed to negative numbers, and epsilon was 0.
     (lambda: rdp(Composed([(STEP, 10**10)]), delta=1e-5, steps=10**9), r"at most .* got 1e\+19"),
     (lambda: curve(STEP, delta=1e-5, steps=[10**13]), r"got 1e\+13"),
     (lambda: PLD(most_cells=63), "most_cells a whole number >= 64"),
@@ -113,7 +113,7 @@ TYPES = [
     (lambda: noise(false_positive_rate=0.01), "got true_positive_rate=None"),
     (lambda: Tuned("DPSGD", tries=10), "run to be a Mechanism, got run='DPSGD'"),
     (lambda: ledger().add(0.1), "release to be a mechanism, a plan, ApproximateDP"),
-    # A keyword that does not exist: the error suggests the right one.
+    # The error on an unknown keyword suggests the right keyword.
     (lambda: ledger().add(Gaussian(10.0), step=3), r"got step; did you mean steps\?"),
     (lambda: Gaussian(sigma=1.0), r"^Expected .*, got sigma; did you mean noise_multiplier\?$"),
     (lambda: DPSGD(noise_multiplier=1.0, q=0.1, steps=3), r"got q; did you mean sample_rate\?$"),

@@ -73,7 +73,7 @@ TARGETS = [
 
 
 def test_calibration_needs_few_evaluations():
-    """Accountants without `rtol` have no coarse version."""
+    """An accountant without `rtol` has no coarse version, so all evaluations are full ones."""
     rdp = ACCOUNTANTS["rdp"]()
     for epsilon, delta, q, steps, _ in TARGETS:
         counting = Mock(spec=rdp, wraps=rdp)
@@ -92,7 +92,7 @@ def test_calibration_at_the_ends_of_the_range():
     assert whole.value == 1.0
     none = largest_steps(Gaussian(0.1), **TARGET)
     assert (none.value, none.guarantee.epsilon) == (0, 0.0)
-    # At the limit of 10^12 steps the answer is that limit or below, not an error.
+    # If more than 10^12 steps reach the target, the result is 10^12, not an error.
     for noise in (1e7, 1e9):
         most = largest_steps(Gaussian(noise), "zcdp", **TARGET)
         assert most.value == 10**12 and most.guarantee.epsilon <= 2.0
@@ -115,7 +115,7 @@ def test_noise_is_calibrated_to_the_rates_of_an_attack():
 
 
 def test_value_slightly_above_the_target_does_not_reach_it():
-    """An accountant returns the same value for every parameter."""
+    """Use an accountant that returns the same value for every parameter."""
     place = {"guess": 0.0, "lower": -1.0, "upper": 1.0}
     for goal in (0.049, 0.3, 0.77):
         for answer, first in ((goal, -1.0), (math.nextafter(goal, 1), math.inf)):
@@ -135,9 +135,9 @@ def test_value_slightly_above_the_target_does_not_reach_it():
     [(True, 1, 17, 2e-6), (False, 1, 30, 2e-9), (True, 0, 15, 1e-6)],
 )
 def test_few_costly_evaluations_are_made(coarse, below, answers, error):
-    """The accountant bisects a jump of epsilon over the target at most about sixteen times.
+    """Count full evaluations where epsilon jumps over the target.
 
-    Without a lower bound it does not bisect to six digits.
+    Without a lower bound the search does not bisect to six digits.
     """
     asked = []
 

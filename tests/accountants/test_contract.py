@@ -18,8 +18,8 @@ from dplearn.teaching.book.kit.oracles import coins_delta
 
 # Errors in counts or directions also show on a coarse lattice.
 COARSE = {"pld": PLD(rtol=1e-2, most_cells=2**12)}
-# Tolerances: the accuracy of the lattice, and grids of divisions of delta, which differ between a
-# curve and a single point.
+# Tolerances: the accuracy of the lattice; the grid of divisions of delta differs between a curve
+# and a single result.
 WOBBLE = {"pld": 2e-2, "advanced": 1e-8, "optimal": 1e-8}
 DELTA = 1e-6
 EXAMPLES = [m for cls in MECHANISMS.values() for m in cls.examples()]
@@ -33,7 +33,7 @@ def pairs():
 
 
 each_mechanism = pytest.mark.parametrize("name", MECHANISMS)
-# Quick: one example of a mechanism, by all accountants except pld, the slowest.
+# Quick cases: the first example of a mechanism, by all accountants except pld, the slowest.
 quick_and_slow = pytest.mark.parametrize(
     "quick", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["quick", "slow"]
 )
@@ -65,7 +65,7 @@ def test_accountants_are_complete_and_cover_an_example(name):
     assert covered, f"accountant {name}: supports() no example of any mechanism"
 
 
-def test_module_with_one_class_has_its_name():
+def test_module_with_one_class_is_named_after_it():
     every = [*ACCOUNTANTS.values(), *MECHANISMS.values()]
     modules = Counter(cls.__module__ for cls in every)
     for cls in every:
@@ -122,7 +122,7 @@ def test_epsilon_is_monotone_in_steps_and_delta(name, quick):
 
 
 @each("name", ["gaussian", "composed", "poisson_subsampled", "randomized_response"])
-def test_copies_equal_count(name):
+def test_listed_copies_equal_a_count(name):
     """Check the base class's counts; test_soundness compares lists for pld."""
     for accountant, mechanism, adjacency, case in cases(name, True):
         question = {"delta": DELTA, "adjacency": adjacency}
@@ -214,7 +214,7 @@ EXACT_ZCDP = ("laplace", "geometric", "randomized_response", "exponential")
     ],
 )
 def test_zcdp_is_the_largest_divergence_over_its_order(mechanism, adjacency):
-    """By quadrature of the profile, except for bounded range, whose profile is not of one pair."""
+    """Integrate the profile, except for bounded range, whose profile belongs to no single pair."""
     orders = 1 + np.geomspace(1e-4, 1e3, 60)
     divergences = np.max([p.renyi(orders) for p in mechanism.profiles(adjacency)], axis=0)
     if mechanism.name == "exponential":

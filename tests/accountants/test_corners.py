@@ -34,7 +34,7 @@ from outcomes import assert_suits, gaussian_ends, sampled
 
 
 def mean_loss(sigma, q):
-    """Return mean and standard deviation of a step's loss, record removed, by a Riemann sum."""
+    """Return mean and standard deviation of a step's loss in direction remove, by a Riemann sum."""
     u = np.linspace(-9, 9, 4001)
     weight = np.exp(-u * u / 2) / np.exp(-u * u / 2).sum()
     loss = lambda x: np.logaddexp(math.log1p(-q), math.log(q) + (2 * x - 1) / (2 * sigma**2))
@@ -52,7 +52,7 @@ def mean_loss(sigma, q):
         (0.01, 0.01, 10**7, 1e-5, math.inf),
         # Lower bounds once overflowed in cells of several hundred nats.
         (0.025, 0.9, 10**4, 1e-5, math.inf),
-        # Two negative factors once made a positive budget.
+        # The product of two negative factors was once accepted as a positive budget.
         (5.0, 0.01, 10**12, 1e-5, math.inf),
         # A law concentrated near log(1 - q) was once treated as an atom.
         (0.1, 1e-6, 10**6, 0.01, 1e-2), (0.12, 1e-5, 10**6, 0.01, 1e-4),
@@ -63,7 +63,7 @@ def test_epsilon_for_small_noise_and_many_steps_is_near_the_mean_loss(
     sigma, q, steps, delta, width
 ):
     mean, spread = mean_loss(sigma, q)
-    # Losses are above this with a probability of 0.99 (Cantelli), far more than delta.
+    # The total loss exceeds this with probability 0.99 (Cantelli), far more than delta.
     least = steps * mean - 10 * math.sqrt(steps) * spread - 1
     bound = PLD().epsilon(sampled(sigma, q), delta=delta, steps=steps)
     assert bound.lower <= bound.epsilon and least <= bound.epsilon < math.inf
@@ -99,7 +99,7 @@ def test_tiny_noise_gives_a_reason(draws, steps):
 
 def test_large_epsilon_because_of_many_steps_has_no_reason():
     assert PLD().epsilon(Gaussian(1.0), delta=1e-5, steps=10**7).reason == ""
-    # Such a record is hardly ever sampled.
+    # At this sample rate a record is hardly ever sampled.
     assert PLD().epsilon(sampled(5e-4, 1e-8), delta=1e-5, steps=100).reason == ""
 
 
@@ -114,7 +114,7 @@ def test_crossed_ends_are_discarded_and_other_rows_are_kept(monkeypatch):
 
 
 def test_laws_have_total_mass_one_or_are_trivial():
-    # Chords over a cell wider than 709 nats, one end of it just below 0.
+    # Chords over a cell that is wider than 709 nats and begins just below 0.
     nodes = np.array([-1e-3, 800.0, 1600.0])
     (pair,) = sampled(0.03, 0.001).profiles()[:1]
     value = np.exp(pair.log_delta_of(np.abs(nodes)))
@@ -149,7 +149,7 @@ def test_dominating_gaussians_depend_on_the_adjacency():
 
 
 def test_mechanism_with_tiny_losses_does_not_affect_others():
-    """If all its losses are truncated the others are still composed."""
+    """If all its losses are truncated, the other mechanisms are still composed."""
     rare = WithoutReplacement(Gaussian(0.01750844), 2.6515e-7)
     choice = WithoutReplacement(ExponentialMechanism(0.0273), 9.5328e-8)
     both = Composed([(rare, 179), (choice, 66), Gaussian(0.2836)])
@@ -182,7 +182,7 @@ def test_brackets_of_difficult_settings_are_narrow(mechanism, adjacency, steps, 
 
 @each("epsilon", [20.0, 28.0, 34.0, 40.0])
 def test_optimal_composition_of_nearly_deterministic_answers(epsilon):
-    """For the largest loss of ten answers delta = p^10 (1 - e^{total - 10 epsilon})."""
+    """Only the largest loss of ten answers counts: delta = p^10 (1 - e^{total - 10 epsilon})."""
     answer = ACCOUNTANTS["optimal"]().epsilon(
         RandomizedResponse(epsilon), delta=1e-5, steps=10, adjacency="replace_one"
     )
@@ -237,7 +237,7 @@ def test_bounds_for_tiny_noise_are_not_nan(name, step):
 
 
 def test_lower_ends_rise_along_a_curve(monkeypatch):
-    """Lower bounds for few steps hold for more steps, whose outputs include theirs."""
+    """A lower bound for few steps holds for more steps, which release the same and more."""
     step, delta = sampled(1.36, 0.0011), 1e-30
     many, few = PLD().epsilon_curve(step, delta=delta, steps=[32, 10])
     alone = PLD().epsilon(step, delta=delta, steps=32)
@@ -247,7 +247,7 @@ def test_lower_ends_rise_along_a_curve(monkeypatch):
     first, second, contradicted = PLD().epsilon_curve(step, delta=delta, steps=[1, 2, 3])
     assert (first.lower, second.lower, second.kind) == (3.0, 3.0, "bracket")
     assert (contradicted.lower, contradicted.kind) == (0.0, "upper")
-    # Neither row has all the releases of the other.
+    # Neither row includes all releases of the other row.
     phases = Composed([(step, 1), (Gaussian(9.0), 1)])
     ends = PLD().epsilon_curve(phases, delta=delta, steps=[[1, 5], [2, 4]])
     assert [bound.lower for bound in ends] == [3.0, 0.0]
@@ -347,7 +347,7 @@ def test_error_bound_of_binomial_tails_covers_the_rounded_argument(steps, size):
 
 
 def test_sample_rate_with_ten_digits_gives_whole_batches():
-    """A rate that is rounded up must not lose a batch; at eight digits the remainder counts."""
+    """A rate rounded to ten digits must not lose a batch; at eight digits a remainder is left."""
     of = lambda rate, **more: SamplingScheme.of(Gaussian(1.0), "shuffled", rate, 1, **more)
     for count in range(1, 400):
         scheme = of(float(f"{1 / count:.10g}"))

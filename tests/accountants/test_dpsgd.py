@@ -1,4 +1,4 @@
-"""Plans: counting of steps and epochs, and their mechanisms."""
+"""Plans: their steps, epochs and mechanisms."""
 
 import dataclasses
 import inspect
@@ -39,7 +39,7 @@ SHUFFLED = dataclasses.replace(RUN, noise_multiplier=1.0, steps=300, sampling="s
     "size, batch, epochs, steps",
     [(60_000, 256, 60, 14063), (60_000, 240, 45, 11250), (10, 3, 0.1, 1), (7, 7, 3, 3),
      (1_000_003, 1, 1, 1_000_003), (10**8 + 1, 10**8, 1, 2),
-     # Products of two doubles, off by up to 2e-10.
+     # The products size * epochs have rounding errors up to 2e-10.
      *((size, 1, epochs, round(size * epochs))
        for size in (10, 1000, 100_000) for epochs in (1.1, 2.2, 4.7, 9.3))],
 )  # fmt: skip
@@ -49,7 +49,7 @@ def test_steps_are_rounded_up_but_not_by_rounding_errors(size, batch, epochs, st
     assert (run.steps, run.sample_rate) == (steps, batch / size)
 
 
-def test_mechanism_of_each_sampling():
+def test_each_sampling_has_its_mechanism():
     make = lambda **changes: dataclasses.replace(RUN, **changes).mechanism
     assert make() == PoissonSubsampled(Gaussian(4.0), 0.01)
     assert make(sampling="without_replacement") == WithoutReplacement(Gaussian(4.0), 0.01)
@@ -72,7 +72,7 @@ def test_guarantee_is_that_of_the_accountant():
     assert RUN.guarantee("rdp", delta=1e-5, steps=0).epsilon == 0.0
     zeroed = RUN.guarantee("rdp", delta=1e-5, adjacency="zero_out")
     assert (zeroed.adjacency, zeroed.epsilon) == ("zero_out", stated.epsilon)
-    # The noise is measured in clipping norms.
+    # The noise multiplier is in units of the clipping norm.
     assert dataclasses.replace(RUN, max_grad_norm=17.0).guarantee("rdp", delta=1e-5) == stated
     silent = dataclasses.replace(RUN, noise_multiplier=0.0).guarantee(delta=1e-5)
     assert silent.epsilon == math.inf and silent.reason
@@ -106,10 +106,10 @@ def test_upper_bounds_count_begun_epochs_and_lower_bounds_completed_ones(samplin
     begun = run.guarantee(law, delta=1e-5, steps=9)
     assert (begun.epsilon, begun.lower, begun.kind) == (one.epsilon, 0.0, "upper")
     assert run.guarantee(law, delta=1e-5, steps=0).epsilon == 0.0
-    # An incomplete batch of unknown treatment gives no lower bound.
+    # The treatment of an incomplete batch is unknown, so there is no lower bound.
     run = dataclasses.replace(run, sample_rate=3 / 40)
     stated = run.guarantee(law, delta=1e-5, steps=2 * 13)
-    # Assuming fewer batches is pessimistic: as many epochs, each leaking at least as much.
+    # Fewer batches are the pessimistic assumption: as many epochs, and each leaks no less.
     even = dataclasses.replace(run, sample_rate=1 / 14).guarantee(law, delta=1e-5, steps=2 * 14)
     assert (stated.lower, stated.kind) == (0.0, "upper")
     assert stated.epsilon >= even.epsilon
@@ -178,7 +178,7 @@ def test_phases_map_each_step_to_its_phase():
 
 
 @pytest.mark.slow
-def test_epochs_begun_in_each_phase_bound_from_above_and_completed_ones_from_below():
+def test_upper_bounds_count_begun_epochs_of_each_phase_and_lower_bounds_complete_ones():
     first = dataclasses.replace(SHUFFLED, sample_rate=0.1, steps=15)
     run = Phases((first, dataclasses.replace(first, noise_multiplier=2.0, steps=10)))
     loud, quiet = (phase.mechanism for phase in run.phases)
@@ -186,7 +186,7 @@ def test_epochs_begun_in_each_phase_bound_from_above_and_completed_ones_from_bel
     stated = run.guarantee(law, delta=1e-5)
     begun = law.epsilon(Composed([(loud, 2), quiet]), **question)
     complete = law.epsilon(Composed([loud, quiet]), **question)
-    # Rows that share a lattice share its width.
+    # Tolerance: rows of one lattice have the same cells.
     assert stated.epsilon == pytest.approx(begun.epsilon, rel=1e-3)
     assert stated.lower == pytest.approx(complete.lower, rel=1e-3) and stated.lower > 0
 

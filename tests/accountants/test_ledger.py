@@ -28,7 +28,7 @@ BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 
 
 def next_release(transcript, pairs):
-    """Choose a release by earlier results: a larger epsilon after lies, a pair in every fourth."""
+    """Choose a release by earlier results: a larger epsilon after lies, a delta at every fourth."""
     lies = transcript.count(0)
     epsilon = 0.05 + 0.3 * lies if len(transcript) % 3 else 0.4 / (1 + lies)
     return ApproximateDP(epsilon, 1e-3 if pairs and len(transcript) % 4 == 3 else 0.0)
@@ -68,7 +68,7 @@ def test_adaptive_choices_stay_within_the_budget(epsilon, delta, settings):
     assert len(pairs) >= 5
     leak = sum(max(math.exp(p) - math.exp(epsilon + q), 0) for p, q in pairs)
     assert leak <= delta
-    # The budget is used: at 70 % of epsilon delta is positive.
+    # The releases use the budget: at 70 % of epsilon, delta is positive.
     assert sum(max(math.exp(p) - math.exp(0.7 * epsilon + q), 0) for p, q in pairs) > 0
 
 
@@ -115,7 +115,7 @@ def test_total_of_a_fixed_list_is_its_composition():
     composed = ACCOUNTANTS["pld"]().epsilon(Composed(run), delta=1e-5)
     assert (ledger.guarantee.lower, ledger.guarantee.epsilon) == (composed.lower, composed.epsilon)
     assert ledger.guarantee.lower > 0.99 * ledger.guarantee.epsilon
-    # With rho alone there is no profile to compose, so Rényi divergences are summed.
+    # A ZCDP release has no profile to compose, so Rényi divergences are summed.
     ledger.add(ZCDP(0.01))
     rdp = ACCOUNTANTS["rdp"]().epsilon(Composed([*run, ZCDP(0.01)]), delta=1e-5)
     assert ledger.guarantee.epsilon == rdp.epsilon
@@ -147,7 +147,7 @@ def test_approximate_dp_releases_use_the_reserve():
         ledger.add(ApproximateDP(0.1, 1e-7))
     with pytest.raises(BudgetExceeded, match=r"deltas of pairs sum to 1\.1e-06, and 1e-06 of"):
         ledger.add(ApproximateDP(0.0, 1e-7))
-    # Each run of a pair uses its delta.
+    # Each repetition of an (epsilon, delta) release uses its delta.
     assert not Ledger(**BUDGET | {"delta": 1e-6}).fits(Composed([(ApproximateDP(0.01, 1e-7), 11)]))
     ledger = Ledger(epsilon=3.0, delta=1e-6, reserve=5e-7)
     ledger.add(Gaussian(3.0))
@@ -165,7 +165,7 @@ def test_approximate_dp_releases_use_the_reserve():
 @each("local, delta", [(0.3, 0.05), (1.0, 0.2), (0.05, 1e-3)])
 @pytest.mark.slow
 def test_without_a_budget_the_loss_rarely_exceeds_the_stated_bound(local, delta):
-    """Follow all walks of 600 coins; the bound holds at all times together."""
+    """Follow all walks of 600 coins; the bound holds at all steps simultaneously."""
     ledger = Ledger(delta=delta, adjacency="replace_one")
     expected, walks, ever = 1 / (1 + math.exp(-local)), {0: 1.0}, 0.0
     for step in range(1, 601):

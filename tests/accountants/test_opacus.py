@@ -7,7 +7,7 @@ from dplearn import DPSGD, Phases
 pytestmark = pytest.mark.slow
 
 
-# opacus says that its generator is not secure, and torch that its hooks see no gradient of inputs.
+# Warnings of opacus (its generator is not secure) and torch (its hooks see no input gradient).
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 def test_opacus_run_has_the_guarantee_of_its_steps(tmp_path):
     import torch

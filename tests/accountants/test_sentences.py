@@ -19,12 +19,12 @@ SENTENCE = re.compile(
     r"(?:(?P<lower>\S+) <= )?(?P<what>epsilon|delta) (?P<sign><=|=|>=) (?P<upper>\S+) "
     r"at (?:epsilon|delta) = (?P<at>[^\s,]+), (?P<adjacency>\w+), by (?P<method>\w+)"
 )
-# Both ends of the engine are rounded outwards by less than this.
+# The engine rounds both ends outwards by less than this relative amount.
 HAIR = 1e-11
 
 
 def assert_true(result, mechanism, steps=1):
-    """Ask the engine at the numbers of a printed sentence, and return these numbers."""
+    """Compare a printed sentence with the engine's result at its numbers; return the numbers."""
     printed = SENTENCE.search(str(result))
     assert printed, result
     high = float(printed["upper"])
@@ -56,7 +56,7 @@ def test_guarantees_are_true_as_printed(method, count):
 
 
 @each("delta", [1 / 60_000, 1.66e-5, 0.00123, 1e-5, 3.3e-10, 1e-100])
-def test_printed_deltas_read_back_exactly(delta):
+def test_printed_deltas_are_parsed_exactly(delta):
     for mechanism in (PoissonSubsampled(Gaussian(1.0), 0.01), Gaussian(1.0), Laplace(0.7)):
         printed = assert_true(mechanism.guarantee("pld", delta=delta), mechanism)
         assert float(printed["at"]) == delta

@@ -71,7 +71,7 @@ def test_stated_attack_is_the_best_one_against_a_gaussian():
     tuned = whole.statement(**PARTS | {"sampling": "none", "tuning": Tuned(whole, 3)})
     assert tuned.guarantee.epsilon > stated.guarantee.epsilon
     assert tuned.true_positive_rate > stated.true_positive_rate
-    # No test does better than the two lines of (epsilon, delta) allow.
+    # With tuning, (epsilon, delta) of `Tuned` alone bounds the attack.
     assert tuned.guarantee.epsilon == Tuned(whole, 3).guarantee(delta=1e-5).epsilon
 
 
@@ -112,7 +112,7 @@ def test_incomplete_and_untrue_statements_are_refused(plan, part, message):
         plan.statement(**PARTS | part)
 
 
-def test_records_are_those_of_the_plan():
+def test_number_of_records_is_that_of_the_plan():
     assert COUNTED.statement(**PARTS | {"records": None}).records == 9_000
     assert Phases((RUN, COUNTED)).units == 9_000 and Phases((RUN, RUN)).units is None
     with pytest.raises(ValueError, match="one dataset_size in all phases, got "):
@@ -153,7 +153,7 @@ def test_statement_names_only_the_theorem_used(plan, own, words):
 
 
 @pytest.mark.slow
-def test_certificate_must_be_of_this_run_and_is_kept():
+def test_certificate_must_be_of_the_stated_run_and_is_included():
     step = PoissonSubsampled(Gaussian(1.1), 0.01)
     proof = certify(step, steps=500, delta=1e-5)
     stated = RUN.statement(**PARTS, certificate=proof)
@@ -180,7 +180,7 @@ def test_latex_escapes_special_characters():
     body = STATED.latex().splitlines()[1:-1]
     bare = re.compile(r"(?<!\\)[%#_]")
     assert len(body) == len(STATED.rows) and not [row for row in body if bare.search(row)]
-    # One separator in a row: the one in the unit is escaped.
+    # Each row has one column separator; the ampersand in the unit is escaped.
     assert all(len(re.findall(r"(?<!\\)&", row)) == 1 for row in body)
 
 
@@ -213,7 +213,7 @@ def test_registry_entry_matches_its_schema_and_the_statement():
         assert loss["privacy_parameters"] == {"epsilon": stated.guarantee.epsilon, "delta": 1e-5}
         assert loss["privacy_unit"] == stated.parts["Unit of privacy"]
         assert entry["url_slug"] == "replies-more-the-hospital-2026"
-        # Every part of the statement has its place.
+        # The entry contains every part of the statement.
         assert all(words in str([*_texts(entry)]) for words in stated.rows.values())
     assert [*valid.iter_errors(entry | {"tier": 0})] and [*valid.iter_errors(entry | {"more": 1})]
     for part in SCHEMA["properties"]["deployment"]["properties"]["basic"]["required"]:

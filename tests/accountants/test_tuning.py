@@ -12,7 +12,7 @@ from dplearn import ACCOUNTANTS, DPSGD, Composed, Gaussian, RandomizedResponse, 
 from dplearn.teaching.book.chapters.selection import best_of, repetitions
 
 ANSWERS = RandomizedResponse(local_epsilon=0.7, answers=4)
-# The true answers of the neighbours are the first and the second of four.
+# Of four answers, the first is true for one neighbour, the second for the other neighbour.
 TRUTH, LIE = math.exp(0.7) / (math.exp(0.7) + 3), 1 / (math.exp(0.7) + 3)
 PAIR = np.array([[TRUTH, LIE, LIE, LIE], [LIE, TRUTH, LIE, LIE]])
 each_law = each("tries, shape", [(2, 0.0), (10, 0.0), (10, 1.0), (4, -0.5), (100, 3.0), (1, 0.0)])
@@ -65,7 +65,7 @@ def test_guarantee_states_its_assumptions():
     assert (stated.kind, stated.adjacency) == ("upper", "add_remove")
     assert set(run.assumptions) < set(stated.assumptions)
     assert any("secret" in clause for clause in stated.assumptions)
-    # Releasing all ten runs leaks more, one run less.
+    # The release of all ten runs leaks more; the release of one run leaks less.
     rdp = ACCOUNTANTS["rdp"]()
     one, ten = (rdp.epsilon(run, delta=1e-5, steps=n).epsilon for n in (1, 10))
     assert one < stated.epsilon < ten

@@ -28,7 +28,7 @@ GAUSSIAN = {"assume": "gaussian", "delta": 1e-3}
 
 
 def leaky_worlds(rng, runs=800):
-    """Return scores of (epsilon, delta)-DP outputs with the largest likelihood ratios."""
+    """Return scores in both worlds of the leakiest (epsilon, delta)-DP program."""
     laws = oracles.leaky_response(epsilon=EPSILON, delta=DELTA)
     ratio = np.log(np.maximum(laws[0], 1e-9)) - np.log(np.maximum(laws[1], 1e-9))
     return tuple(ratio[rng.choice(len(law), size=runs, p=law)] for law in laws)
@@ -61,7 +61,7 @@ def gaussian_canaries(rng, canaries=80):
 
 
 def alarms(bound, draw, limit):
-    """Count false alarms until they are too many."""
+    """Count false alarms; stop at more than MOST."""
     count = 0
     for rng in map(np.random.default_rng, range(AUDITS)):
         count += bound(*draw(rng)).epsilon > limit
@@ -110,11 +110,11 @@ def test_worst_case_false_alarm_rate_is_near_the_level(canaries, guesses):
             for v in range(guesses + 1)
         ]
         assert chances[accused[0] if accused else -1] <= 0.2 + 1e-9 or not accused
-        # One right guess fewer has a probability above the level, or nearly so.
+        # With one right guess fewer the probability is above the level, or nearly.
         assert chances[(accused[0] if accused else guesses + 1) - 1] > 0.2 / 1.4
 
 
-def test_scores_that_choose_the_threshold_are_not_tested():
+def test_scores_that_choose_the_threshold_are_no_evidence():
     rng = np.random.default_rng(0)
     result, noise = np.ones(100), rng.random(100)
     halves = np.concatenate([result, noise]), np.concatenate([-result, rng.random(100)])
@@ -123,7 +123,7 @@ def test_scores_that_choose_the_threshold_are_not_tested():
 
 
 def accused_coins(plan, canaries=1000, level=1 - CONFIDENCE):
-    """Return the share of 100,000 audits whose planned looks refute the true epsilon."""
+    """Return the fraction of 100,000 audits in which a planned look refutes the true epsilon."""
     rng, shown, before, accused = np.random.default_rng(0), 0, 0, np.zeros(100_000, dtype=bool)
     worst = least_of_dp(EPSILON, 0.0)
     for share, highest, lowest in plan:
@@ -136,7 +136,7 @@ def accused_coins(plan, canaries=1000, level=1 - CONFIDENCE):
 
 
 def test_several_looks_share_the_error_level():
-    """A share of 100,000 audits is off by 0.005 with probability below 1e-6."""
+    """The fraction of 100,000 audits has an error of 0.005 with probability below 1e-6."""
     plan = _planned(1000, 0.0, 1 - CONFIDENCE)
     assert len(plan) == 3 and sum(share for share, *_ in plan) == pytest.approx(1)
     assert plan[-1][1:] == (476, 476)  # 500 - 0.75 * sqrt(1000)
@@ -152,7 +152,7 @@ def test_several_looks_share_the_error_level():
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=4, max_size=20), st.randoms())
-def test_bounds_ignore_the_order_of_canaries_and_ties_prove_least(canaries, random):
+def test_bounds_ignore_the_order_of_canaries_and_ties_prove_no_more(canaries, random):
     look = {"delta": 0.0, "confidence": 0.6}
     permuted = random.sample(canaries, len(canaries))
     for guesses in (None, (1, 2), (3, 0)):
@@ -164,7 +164,7 @@ def test_bounds_ignore_the_order_of_canaries_and_ties_prove_least(canaries, rand
 
 
 def typical_run(mu, canaries):
-    """Return scores at evenly spaced quantiles, as of a median run, without randomness."""
+    """Return flags and scores of a median run: evenly spaced quantiles, no random numbers."""
     normal = ndtri((np.arange(canaries // 2) + 0.5) / (canaries // 2))
     included = np.repeat([False, True], canaries // 2)
     return included, np.concatenate([normal, normal + mu])
@@ -184,7 +184,7 @@ def test_default_guesses_are_near_the_best_and_more_canaries_prove_more(mu):
     assert proved == sorted(proved) and proved[3] > 0.15
 
 
-def test_from_counts_has_known_values_with_and_without_a_gaussian():
+def test_from_counts_has_known_values_with_and_without_gaussian_noise():
     about = {"positives": 1000, "negatives": 1000, "delta": 1e-5, "confidence": 0.95}
     best = from_counts(true_positives=1000, false_positives=0, **about)
     assert best.epsilon == pytest.approx(5.600577, abs=1e-6)
@@ -195,7 +195,7 @@ def test_from_counts_has_known_values_with_and_without_a_gaussian():
     assert from_counts(**half).epsilon < 1.65 < 6 < from_counts(**half, assume="gaussian").epsilon
 
 
-def test_bound_has_a_text_and_refutes_only_comparable_guarantees():
+def test_bound_is_printed_and_compared_only_with_comparable_guarantees():
     bound = LowerBound(epsilon=2.10049, delta=1e-5, confidence=0.999, method="one_run")
     text = "epsilon > 2.1 at delta = 1.0e-05, add_remove, by one_run (99.9 % confidence"
     assert str(bound) == text + ")"
@@ -235,7 +235,7 @@ FOUND = float(PLD().true_positive_rate(PLAN.composed, false_positive_rate=0.05)[
 
 
 def streams(rng, count):
-    """Return cumulative counts of the best attack at each look, for 100 of either kind a run."""
+    """Return cumulative counts of the best attack at each look; a run has 100 of either kind."""
     new = np.diff(LOOKS, prepend=0) * 100
     found, accused = (
         np.cumsum(rng.binomial(new, rate, (count, new.size)), axis=1) for rate in (FOUND, 0.05)

@@ -60,7 +60,7 @@ def loop(bug, plan, included, seed):
 
 
 def normalised(lot):
-    """Return sums of clipped gradients where a layer normalises each feature over the lot."""
+    """Return sums of clipped gradients of a model that normalises each feature over the lot."""
     canaries = np.flatnonzero(lot)
     wide = np.zeros((RECORDS + len(canaries), lot.size))
     wide[np.arange(RECORDS, len(wide)), canaries] = 1e3
@@ -74,7 +74,7 @@ def normalised(lot):
 def epochs(bug, plan, included, seed):
     """Return the largest noisy sum of an epoch whose other records pull against the canary."""
     rng, batches = np.random.default_rng(seed), plan.steps
-    if bug == "shuffled":  # one record per lot; the canary, or 0, replaces another
+    if bug == "shuffled":  # one record per lot; the canary, or 0, replaces one of them
         sums = np.full(batches, -1.0)
         sums[rng.integers(batches)] = 1.0 if included[0] else 0.0
     else:

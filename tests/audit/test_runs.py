@@ -19,7 +19,7 @@ def test_each_run_draws_its_own_flags_and_seed_from_one_seed():
     assert len(set(seeds)) == 6 and np.array_equal(seen.scores, seen.included)
     many = observe(lambda included, seed: 1.0 * included, canaries=500, runs=20)
     assert abs(many.included.mean() - 0.5) < 0.02 and len(np.unique(many.included, axis=0)) == 20
-    # A program that overwrites its flags leaves those of the audit as they were drawn.
+    # If a program overwrites its flags, the flags of the audit do not change.
     filled = observe(lambda included, seed: included.fill(True) or 0.0 * included, **FEW)
     assert np.array_equal(filled.included, seen.included)
     again, other = observe(noisy, **FEW), observe(noisy, **FEW, seed=1)
@@ -27,7 +27,7 @@ def test_each_run_draws_its_own_flags_and_seed_from_one_seed():
     assert not np.array_equal(other.included, seen.included)
 
 
-def test_one_canary_uses_from_scores_and_more_use_one_run():
+def test_audit_uses_from_scores_for_one_canary_and_one_run_for_more():
     alone = {"canaries": 1, "runs": 400}
     seen = observe(noisy, **alone)
     worlds = seen.scores[seen.included], seen.scores[~seen.included]

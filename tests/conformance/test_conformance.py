@@ -1,4 +1,4 @@
-"""The suite of certified values: its format, its proofs, and a robust runner."""
+"""The suite of certified values: its format, its proofs, and its runner."""
 
 import ast
 import fcntl
@@ -43,7 +43,7 @@ def test_file_matches_its_schema_and_seeded_candidates():
     jsonschema.validate(SUITE, json.loads((make.HERE / "schema.json").read_text()))
     assert make.FILE.stat().st_size <= 10**6 and make.HEAD.items() <= SUITE.items()
     assert len({case["id"] for case in CASES}) == len(CASES) == 2212
-    # Cases of version 1.0 keep their numbers: cases with replaced records follow.
+    # Cases of version 1.0 keep their numbers, so cases with replaced records come last.
     assert [case["family"].endswith("replace_one") for case in CASES] == [False] * 2076 + [
         True
     ] * 136
@@ -56,11 +56,11 @@ def test_file_matches_its_schema_and_seeded_candidates():
 
 
 @pytest.mark.parametrize("family", make.FAMILIES)
-def test_sampled_cases_are_reproduced_and_altered_cases_are_refused(family, monkeypatch, tmp_path):
+def test_some_cases_are_reproduced_and_altered_cases_are_refused(family, monkeypatch, tmp_path):
     mine = [case for case in CASES if case["family"] == family and 1 < case["T"] <= 300]
     sample = random.Random(family).sample([c for c in mine if float(c["lower"]) > 0.1], 4)
     assert all(make.proved(case, tmp_path) for case in sample)
-    # Runs of few sampled steps were proved by an integral that has been removed.
+    # Cases with few sampled steps were proved by an integral that has since been removed.
     sample = [case for case in mine if float(case.get("q", 1)) * case["T"] >= 10]
     case = candidate(sample[0])
     ends, proof = make.engines(case)
@@ -75,7 +75,7 @@ def test_sampled_cases_are_reproduced_and_altered_cases_are_refused(family, monk
         assert make.judged(candidate(case)) == ("no proof" if proof else "the oracle disagrees")
 
 
-def test_values_read_from_tables_are_upper_bounds():
+def test_values_between_entries_of_the_tables_are_upper_bounds():
     text = (make.HERE / "tables.md").read_text()
     assert text == make.tables(CASES) and from_markdown(text).count('<div class="sheet">') == 7
     printed = {place: float(round_up(float(case["upper"]))) for place, case in RUNS.items()}
@@ -124,12 +124,12 @@ def case(sigma, **more):
 @pytest.mark.parametrize(
     "load, name, other", [(run.command, COMMAND, "refused"), (run.imported, "tool.py", "sound")]
 )
-def test_failing_wrong_and_hanging_tools_are_counted_and_stopped(
+def test_failures_wrong_answers_and_hangs_of_tools_are_counted(
     load, name, other, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tool.py").write_text(TOOL)
-    # A command gets only cases whose parameters it names.
+    # A command receives only the cases whose parameters it names.
     others = [case(9, family="poisson_gaussian", q="0.1"), case(9, family="discrete_gaussian")]
     rows = run.held(load, name, [*map(case, range(2, 10)), *others], 600, 600)
     assert [row["verdict"] for row in rows] == [*WANTED, other, other], rows
@@ -144,7 +144,7 @@ def test_failing_wrong_and_hanging_tools_are_counted_and_stopped(
         assert os.path.getsize("lock") == 0
 
 
-def test_unusable_tools_give_one_line_each_and_others_a_table(tmp_path):
+def test_each_unusable_tool_gets_one_line_and_each_other_tool_a_table(tmp_path):
     (tmp_path / "empty.py").write_text("")
     (tmp_path / "no.py").write_text("def epsilon(case):\n    raise NotImplementedError\n")
     broken = {
@@ -161,7 +161,7 @@ def test_unusable_tools_give_one_line_each_and_others_a_table(tmp_path):
     assert f"**no.py** answers 0 of {len(CASES)} cases" in ended.stdout and ended.returncode == 1
 
 
-def test_runner_is_valid_python_39_and_orders_families_evenly():
+def test_runner_is_valid_python_39_and_interleaves_families():
     ast.parse((make.HERE / "run.py").read_text(), feature_version=(3, 9))
     order = run.ordered(CASES)
     assert sorted(case["id"] for case in order) == sorted(case["id"] for case in CASES)
@@ -171,7 +171,7 @@ def test_runner_is_valid_python_39_and_orders_families_evenly():
 
 
 def test_findings_quote_the_suite():
-    """Each pair of ends that a finding quotes belongs to a case."""
+    """Each bracket that a finding quotes is the bracket of a case."""
     ends = {case["lower"]: case["upper"] for case in CASES}
     readme = (make.HERE / "README.md").read_text()
     listed = re.findall(r"^- \[(.*)\]\(findings/(.*)\)$", readme, re.M)

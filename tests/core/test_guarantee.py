@@ -35,7 +35,7 @@ NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
         ("upper", True, NO_NOISE, "epsilon <= inf", " (no noise)"),
     ],
 )
-def test_each_kind_has_a_distinct_sign_and_is_bound_flag(kind, is_bound, more, text, note):
+def test_each_kind_of_guarantee_has_its_sign_and_is_bound_or_not(kind, is_bound, more, text, note):
     stated = guarantee(kind, **more)
     assert str(stated) == f"{text} at delta = 1.0e-05, add_remove, by m{note}"
     assert stated.is_bound == is_bound
@@ -66,7 +66,7 @@ def test_sentence_bounds_delta_if_delta_was_computed():
 @given(st.floats(min_value=1e-300, max_value=1e300), st.sampled_from([2, 4]))
 def test_rounding_never_strengthens_the_claim(value, digits):
     up, down = float(round_up(value, digits)), float(round_down(value, digits))
-    # Allow rounding of doubles in the value itself.
+    # Tolerance: rounding of the value itself to a double.
     assert up >= value * (1 - 2e-12) and down <= value * (1 + 2e-12)
     # The printed value differs by at most one unit of the last digit.
     unit = 1.001 * 10.0 ** (1 - digits)

@@ -10,7 +10,7 @@ from mpmath import mpf
 from cases import each
 from dplearn.core.logspace import exp_rest, log1mexp, log_comb, log_expm1, log_sub, log_sum
 
-# A few correctly rounded operations lose a few units in the last place.
+# A few rounded operations have an error of a few units in the last place.
 RTOL = 8 * 2.0**-53
 
 
@@ -21,7 +21,7 @@ def fifty_digits():
 
 
 @each("size", [1e-300, 1e-17, 1e-8, 0.3, 0.692, 0.694, 1.0, 20.0, 40.0, 700.0])
-def test_log1mexp_and_log_expm1_against_fifty_digits(size):
+def test_log1mexp_and_log_expm1_agree_with_fifty_digits(size):
     below = float(mpmath.log(-mpmath.expm1(-size)))
     above = float(mpmath.log(mpmath.expm1(size)))
     assert float(log1mexp(-size)) == pytest.approx(below, rel=RTOL)
@@ -29,8 +29,8 @@ def test_log1mexp_and_log_expm1_against_fifty_digits(size):
 
 
 @each("x", [-700.0, -1.0, -0.0101, -0.0099, -1e-9, 1e-9, 0.0099, 0.0101, 1.0, 700.0])
-def test_exp_rest_against_fifty_digits(x):
-    # Beyond the series the result, about x^2 / 2, is a difference of two numbers near x.
+def test_exp_rest_agrees_with_fifty_digits(x):
+    # Where no series is used, the result, about x^2 / 2, is a difference of two numbers near x.
     rtol = RTOL + 2.0**-52 / abs(x) * (abs(x) > 0.01)
     assert float(exp_rest(x)) == pytest.approx(float(mpmath.expm1(x) - mpf(x)), rel=rtol)
 
@@ -55,16 +55,16 @@ def test_limits_at_zero_and_infinity():
 
 
 @each("a, b", [(0.0, -1e-9), (-800.0, -801.0), (700.0, 3.0), (2.0, -900.0)])
-def test_log_sub_against_fifty_digits(a, b):
+def test_log_sub_agrees_with_fifty_digits(a, b):
     big, small = mpmath.exp(mpf(a)), mpmath.exp(mpf(b))
-    # Relative accuracy of the result is absolute accuracy of its log, up to rounding of a.
+    # A relative error of the difference is an absolute error of its log; `a` is rounded, too.
     tolerance = RTOL * (1 + abs(a)) / min(1.0, a - b)
     assert float(log_sub(a, b)) == pytest.approx(float(mpmath.log(big - small)), abs=tolerance)
 
 
 @each("n, k", [(5, 0), (5, 5), (256, 128), (40, 3), (7.5, 3), (2.5, 6)])
-def test_log_comb_against_fifty_digits(n, k):
+def test_log_comb_agrees_with_fifty_digits(n, k):
     expected = float(mpmath.log(abs(mpmath.binomial(n, k))))
-    # The three log gammas cancel: the error is relative to the largest.
+    # The three log gammas cancel, so the error is relative to the largest.
     tolerance = RTOL * (1 + abs(math.lgamma(n + 1)))
     assert float(log_comb(n, k)) == pytest.approx(expected, abs=tolerance)

@@ -63,7 +63,7 @@ def test_registry_has_the_classes_of_its_package_and_sorted_names():
         ("class Doubled(Basic)", "class Doubled(Basic.__base__)", "define _bounds, got an unfin"),
     ],
 )
-def test_incomplete_class_raises_error_naming_the_problem(copied, old, new, problem):
+def test_error_on_an_incomplete_class_names_the_problem(copied, old, new, problem):
     path = copied / "doubled.py"
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(TypeError, match=rf"more_accountants\.doubled\.Doubled to {problem}"):

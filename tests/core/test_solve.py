@@ -12,7 +12,7 @@ SWITCH = np.array([1e-30, 0.3, 1.0, 77.7, 1e8])
 
 
 class Recorder:
-    """A function that records its arguments."""
+    """Function that records its arguments."""
 
     def __init__(self, function):
         self.function, self.calls = function, []
@@ -47,14 +47,14 @@ def test_returned_root_was_evaluated_on_the_safe_side(value):
     assert len(watched.calls) <= 173
 
 
-def test_smooth_root_needs_few_evaluations_and_root_at_lower_end_is_returned():
+def test_smooth_root_needs_few_evaluations_and_a_root_may_be_the_lower_end():
     assert first_true(lambda x: x >= 1.0, lower=3.0, upper=9.0) == 3.0
     assert decreasing_root(lambda x: 1.0 - x, lower=3.0, upper=9.0) == 3.0
     # A shape similar to log delta.
     watched = Recorder(lambda x: 10 - x - x * x / 2)
     root = decreasing_root(watched, lower=np.array(0.0), upper=np.array(20.0))
     assert root == pytest.approx(math.sqrt(21) - 1, rel=2e-12)
-    # Bisection needs 43.
+    # Bisection needs 43 evaluations.
     assert len(watched.calls) <= 16
 
 
@@ -82,7 +82,7 @@ def test_crossing_brackets_the_root_from_both_sides(value, guess):
     assert solution.below <= solution.root <= solution.x
     assert {solution.x, solution.below} <= {float(x) for x in watched.calls}
     assert len(watched.calls) == len({float(x) for x in watched.calls})
-    # Bisection of [-25, 25] needs 26 evaluations, plus strides outward.
+    # Bisection of [-25, 25] needs 26 evaluations; steps outward need some more.
     assert len(watched.calls) <= 3 * 26 + 9
 
 
@@ -98,7 +98,7 @@ def test_smooth_crossing_needs_few_evaluations_and_is_clipped_to_the_range():
     assert (never.x, never.below) == (math.inf, 5.0)
 
 
-def test_crossing_with_snap_evaluates_only_grid_points():
+def test_crossing_on_a_grid_evaluates_only_grid_points():
     def whole(x, a, b):
         first, last = np.clip([np.floor(a) + 1, np.ceil(b) - 1], -50, 50)
         return float(np.clip(np.floor(x), first, last)) if first <= last else b
@@ -115,6 +115,6 @@ def test_maximise_is_elementwise():
     place = maximise(lambda x: -((x - tops) ** 2), lower=-5.0, upper=5.0, shape=tops.shape)
     # In double precision a quadratic is flat within the square root of an ulp.
     np.testing.assert_allclose(place, tops, atol=1e-7)
-    # A plateau right of the maximum, as in a trade-off curve, is allowed.
+    # The function may be constant right of the maximum, as trade-off curves are.
     edge = maximise(lambda x: np.minimum(x, 1.0), lower=-5.0, upper=5.0, shape=())
     assert 1.0 <= edge <= 5.0

@@ -11,7 +11,7 @@ from cases import each
 from dplearn.core import validate
 
 TYPES = ("none", "poisson")
-# Check, expected range, its extra words for ValueError, valid values, values out of range, and
+# Check, expected range, more words of the ValueError, valid values, values out of range, and
 # values of a wrong type.
 CASES = [
     (validate.positive, "> 0", " and finite", (5e-324, np.float64(1)), (0.0, math.inf), ("1",)),
@@ -36,7 +36,7 @@ def test_message_has_name_expected_range_and_value(check, expected, more, good, 
             check(sample_rate=value)
 
 
-def test_first_wrong_argument_and_reason_of_unsupported_are_named():
+def test_errors_name_the_first_wrong_argument_or_the_reason():
     with pytest.raises(ValueError, match="delta"):
         validate.probability(epsilon=0.5, delta=2.0, slack=3.0)
     error = validate.unsupported("replace_one for x", "it has no theorem")

@@ -17,7 +17,7 @@ def drawn():
     return synthetic_digits(count=COUNT)
 
 
-def test_images_have_their_shapes_and_digits_are_those_of_uci(drawn):
+def test_images_have_their_shapes_and_shipped_digits_are_those_of_uci(drawn):
     for (images, labels), shape in ((shipped.digits(), (1797, 8, 8)), (drawn, (COUNT, 28, 28))):
         assert images.shape == shape and images.dtype == np.float32
         assert images.min() == 0 and 0.9 < images.max() <= 1
@@ -30,7 +30,7 @@ def test_images_have_their_shapes_and_digits_are_those_of_uci(drawn):
     assert all(getattr(datasets, name).__doc__ for name in datasets.__all__)
 
 
-def test_tables_in_the_package_precede_those_in_a_checkout(tmp_path, monkeypatch):
+def test_tables_of_the_package_are_preferred_to_those_of_a_checkout(tmp_path, monkeypatch):
     packaged, beside = tmp_path / "dplearn" / "data", tmp_path / "data"
     monkeypatch.setattr(shipped, "_FOLDERS", (packaged, beside))
     with pytest.raises(FileNotFoundError, match=r"digits\.csv\.gz.*got nothing there.*checkout"):
@@ -62,7 +62,7 @@ def test_split_is_a_partition_that_ignores_the_content_of_records():
         split(numbered(5), validation=-0.1)
 
 
-def test_school_is_pinned_and_has_the_training_digits():
+def test_school_table_is_pinned_and_has_the_training_digits():
     pupils, (images, labels) = school(), split(shipped.digits(), validation=0.0)[0]
     assert np.array_equal(pupils.images, images) and np.array_equal(pupils.digit, labels)
     table = [*zip(*pupils[:5], strict=True)]
@@ -74,8 +74,8 @@ def test_school_is_pinned_and_has_the_training_digits():
 
 
 def test_drawn_images_are_pinned(drawn):
-    """A changed recipe or generator is a new data set; each ten images show all ten digits."""
-    # Processors differ in the last bits: sums over 100 images, not a hash.
+    """A changed recipe is a new data set; any ten consecutive images show all ten digits."""
+    # Compare sums over 100 images, not a hash, because processors differ in the last bits.
     pixels = drawn.images[:100].astype(float)
     read = [pixels.mean(), pixels.std(), pixels[:, 14, 14].sum()]
     assert read == pytest.approx([0.13964396, 0.30385382, 59.356863], rel=1e-6)
@@ -112,7 +112,7 @@ def test_oriented_gradients_match_a_loop_over_pixels():
     assert read == pytest.approx((expected / np.linalg.norm(expected)).ravel(), abs=1e-6)
 
 
-def test_oriented_gradients_are_per_image_and_refuse_bad_shapes(drawn):
+def test_oriented_gradients_are_computed_per_image_and_refuse_bad_shapes(drawn):
     both = oriented_gradients(drawn.images[:20])
     assert both.shape == (20, 128) and both.dtype == np.float32
     assert np.linalg.norm(both, axis=1) == pytest.approx(np.ones(20))

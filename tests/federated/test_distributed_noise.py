@@ -1,4 +1,4 @@
-"""Integer noise of clients: the guarantee of a sum, and the noise that rounding adds."""
+"""Integer noise added by clients: the guarantee of a sum, and the noise that rounding adds."""
 
 import dataclasses
 import math
@@ -18,7 +18,7 @@ FINE = DistributedNoise(
 
 
 def sum_by_definition(sigma, clients):
-    """Return masses on -n, ..., n by convolving the clients one by one."""
+    """Return the masses of the clients' total noise on -n, ..., n by repeated convolution."""
     reach = math.ceil(15 * sigma) + 2
     one = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
     law = one = one / one.sum()
@@ -33,7 +33,7 @@ def shifted(law, shift):
 
 
 @each("multiplier, rounds", [(1.0, 1), (3.0, 10)])
-def test_epsilon_bounds_the_exact_one_in_one_dimension(multiplier, rounds):
+def test_epsilon_bounds_the_exact_epsilon_in_one_dimension(multiplier, rounds):
     """In one dimension the exact epsilon is known; zCDP gives about 8 % more."""
     plan = DistributedNoise(
         clients=10,
@@ -42,7 +42,7 @@ def test_epsilon_bounds_the_exact_one_in_one_dimension(multiplier, rounds):
         scale=39.0,
         dimension=1,
     )
-    # An integer within the sensitivity is at most its integer part.
+    # Updates are integers, so they change by at most the integer part of the sensitivity.
     p, q = shifted(sum_by_definition(math.sqrt(plan.variance), 10), math.floor(plan.sensitivity))
     seen = (p > 0) & (q > 0)
     sides = [[Profile.from_atoms(np.log(p[seen]), np.log(q[seen]))]]
@@ -52,7 +52,7 @@ def test_epsilon_bounds_the_exact_one_in_one_dimension(multiplier, rounds):
     assert str(stated).endswith("per user") and stated.kind == "upper"
 
 
-def test_finer_rounding_adds_less_noise_and_small_variances_leak_much():
+def test_finer_rounding_adds_less_noise_and_small_variances_leak_more():
     coarse, fine = (dataclasses.replace(FINE, scale=s).deviations() for s in (10.0, 1e4))
     assert fine["central"] == 0.75 and fine["local"] == pytest.approx(0.75 * math.sqrt(20))
     assert 0.75 < fine["distributed"] < 0.7506 < 0.9 < coarse["distributed"]
@@ -78,7 +78,7 @@ def renyi(masses, shift, order):
 
 @each("sigma, clients", [(0.5, 4), (0.5, 40), (0.8, 10), (1.0, 30), (2.0, 5)])
 @each("change", [(1,), (3, 4), (2, 1, 1), (1,) * 8])
-def test_zcdp_of_vectors_bounds_the_summed_divergences(sigma, clients, change):
+def test_zcdp_bounds_the_divergences_summed_over_coordinates(sigma, clients, change):
     rho = summed_zcdp(sigma, clients, shift=math.hypot(*change), dimension=len(change))
     masses = sum_by_definition(sigma, clients)
     for order in (2, 3, 5):

@@ -1,4 +1,4 @@
-"""Rounds against a loop over users, and histories that count the completed rounds.
+"""Rounds equal a loop over users; histories count the completed rounds.
 
 False alarms: none where seeds are given, below 1e-6 elsewhere.
 """
@@ -53,7 +53,7 @@ def flat(net):
 
 
 def one_by_one(net, records, rounds, momentum):
-    """Return the model of federated averaging by a loop over users, each with its own copy."""
+    """Return the model of federated averaging by a loop over users, each with a model copy."""
     inputs, targets, owners = map(torch.as_tensor, records)
     speed = 0.0
     for _ in range(rounds):
@@ -88,7 +88,7 @@ def test_rounds_match_a_loop_over_users(momentum, monkeypatch):
 
 @each("scale", [1.0, 1e6, math.inf, math.nan])
 def test_a_user_changes_the_sum_by_at_most_the_clipping_norm(scale):
-    """User 3 has any records, also non-finite ones, which are left out and counted."""
+    """Scale the records of user 3; a non-finite update is left out and counted."""
     inputs, targets, owners = data()
     bad = inputs.copy()
     bad[owners == 3] *= scale
@@ -107,7 +107,7 @@ def test_a_user_changes_the_sum_by_at_most_the_clipping_norm(scale):
 
 @each("sampling, rate", [("poisson", 0.5), ("none", 0.7), ("shuffled", 0.1)])
 def test_noise_has_the_plans_deviation_over_a_public_divisor(sampling, rate):
-    """Updates are almost 0, so that every coordinate moves by the noise alone, zC / m."""
+    """Updates are almost 0, so that each coordinate moves by noise alone, of deviation zC / m."""
     size = {"users": 50, "sample_rate": rate, "rounds": 1, "max_update_norm": 3.0}
     plan = FederatedPlan(**size, noise_multiplier=2.0, sampling=sampling)
     net = model(wide=3000)

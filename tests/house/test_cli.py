@@ -25,7 +25,7 @@ def called(words, capsys):
     """Return exit status, standard output and standard error."""
     try:
         status = main(words.split())
-    except SystemExit as leaving:  # argparse exits
+    except SystemExit as leaving:  # raised by argparse
         status = leaving.code
     captured = capsys.readouterr()
     return status, captured.out, captured.err
@@ -38,7 +38,7 @@ def rows_of(words, capsys, expected=0):
     return json.loads(out, parse_constant=pytest.fail)
 
 
-def test_epsilon_by_all_accountants_or_by_one(capsys):
+def test_epsilon_is_that_of_one_accountant_or_of_all(capsys):
     rows = rows_of(f"epsilon {RUN} --accountant all", capsys)
     assert [row["method"] for row in rows] == list(ACCOUNTANTS)
     for row in rows:
@@ -55,7 +55,7 @@ def test_epsilon_by_all_accountants_or_by_one(capsys):
 
 
 @pytest.mark.slow
-def test_ledger_commands_store_a_file(tmp_path, capsys):
+def test_ledger_commands_store_their_ledger_in_a_file(tmp_path, capsys):
     file = tmp_path / "ledger.json"
     for words in ("show", "add x --epsilon 0.1"):
         status, _, err = called(f"ledger {file} {words}", capsys)
@@ -115,7 +115,7 @@ def test_sampling_and_adjacency_reach_the_accountant(words, same, capsys):
     assert (row["epsilon"], row["adjacency"]) == (same.epsilon, same.adjacency)
 
 
-def test_then_adds_a_phase(capsys):
+def test_option_then_adds_a_phase(capsys):
     rows = rows_of(f"epsilon {RUN} --then 2,0.02,500 --then 4,0.01,9 --accountant all", capsys)
     phases = [(4.0, 0.01, 10_000), (2.0, 0.02, 500), (4.0, 0.01, 9)]
     plans = [DPSGD(noise_multiplier=z, sample_rate=q, steps=t) for z, q, t in phases]
@@ -130,7 +130,7 @@ def test_infinity_is_null_with_a_reason(noise, capsys):
     words = f"epsilon --sampling none --noise-multiplier {noise} --steps 3 --delta 1e-5"
     for accountant in ("all", "gdp", "pld"):
         for row in rows_of(f"{words} --accountant {accountant}", capsys):
-            # Noise as small as 1e-7 may have a reason where epsilon is finite, too.
+            # At noise 1e-7, a result with finite epsilon may have a reason, too.
             explained = bool(row["reason"])
             assert explained if row["epsilon"] is None else explained <= (noise == "1e-7")
             assert noise != "0" or row["epsilon"] is None, accountant
@@ -178,14 +178,14 @@ def test_calibrate_on_shuffled_epochs_counts_steps(capsys):
     run = dataclasses.replace(plan, steps=row["steps"], drop_last=True)
     assert run.guarantee(delta=1e-5).epsilon == row["guarantee"]["epsilon"] <= 2.0
     assert row["steps"] % 100 == 0 and row["steps"] > 1000
-    # 101 steps begin a second epoch.
+    # 101 steps are one epoch and the start of a second.
     (row,) = rows_of(f"{words} --steps 101", capsys)
     run = dataclasses.replace(plan, steps=101, noise_multiplier=row["noise_multiplier"])
     assert 1.99 < run.guarantee(delta=1e-5).epsilon <= 2.0
 
 
 REACH = "calibrate --epsilon 0.1 --sample-rate 0.1 --steps 10"
-# Command, exit status, and a text of standard error.
+# Command, exit status, and part of the standard error.
 COMPLAINTS = [
     (f"{REACH} --delta 1e-5 --accountant moments", 1, "smallest epsilon found"),
     (f"{REACH} --noise-multiplier 0", 1, "no delta below 1 is proved by pld"),
@@ -231,7 +231,7 @@ def test_a_process_returns_its_status_and_help_lists_commands(capsys):
 
 
 @pytest.mark.slow
-def test_verify_in_words_and_as_json(capsys):
+def test_verify_prints_sentences_or_json(capsys):
     status, out, err = called("verify G-A8 G-A5", capsys)
     lines = out.splitlines()
     assert (status, err, len(lines)) == (0, "", 4)

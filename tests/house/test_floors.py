@@ -72,7 +72,7 @@ def imported(path: Path) -> set[str]:
 
 
 def up(path: Path) -> list[str]:
-    """Return a sentence for each import of a file from its own or a higher layer."""
+    """Return a sentence for each import from another part of the same or a higher layer."""
     own = part(path)
     pieces = [name.split(".") for name in imported(path) if name.split(".")[0] == "dplearn"]
     others = {part_of(names[1:]) for names in pieces}
@@ -94,7 +94,7 @@ def test_every_part_has_a_layer_and_imports_go_down():
 
 
 def test_imports_of_files_have_no_cycle():
-    """Imports inside functions count, too; a package is its `__init__`."""
+    """Imports inside functions count, too; a package stands for its `__init__`."""
     dotted = {path: ".".join(path.relative_to(ROOT.parent).with_suffix("").parts) for path in FILES}
     files = {name.removesuffix(".__init__"): path for path, name in dotted.items()}
     below = {

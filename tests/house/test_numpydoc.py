@@ -27,7 +27,7 @@ MANY = 4  # fewest parameters of a method that needs a table
 
 
 def public(module) -> dict:
-    """Return the classes and functions of `__all__`, or else those that a module defines."""
+    """Return the classes and functions of `__all__`; without it, those that the module defines."""
     own = [n for n, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__]
     names = getattr(module, "__all__", own if module.__name__ != "dplearn" else vars(module))
     each = {name: getattr(module, name) for name in names if name[0] != "_"}
@@ -35,7 +35,7 @@ def public(module) -> dict:
 
 
 def sections(doc: str) -> dict[str, dict[str, str]]:
-    """Return the entries of each section of a docstring: name, and type with description."""
+    """Return for each section of a docstring its entries: names with type and description."""
     parts = re.split(r"^([A-Z]\w+)\n-{3,}\n", doc, flags=re.MULTILINE)
     tables: dict[str, dict[str, str]] = {}
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
@@ -51,7 +51,7 @@ def sections(doc: str) -> dict[str, dict[str, str]]:
 
 
 def parameters(value) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a call; none of an exception or an abstract class."""
+    """Return the parameters of a call; none for an exception or an abstract class."""
     if inspect.isclass(value) and (issubclass(value, Exception) or inspect.isabstract(value)):
         return {}
     given = inspect.signature(value).parameters.items()
@@ -59,7 +59,7 @@ def parameters(value) -> dict[str, inspect.Parameter]:
 
 
 def entries(value, module) -> dict[str, str]:
-    """Return the table of a function or class, and those of the names it refers to."""
+    """Return the table of a function or class, with the tables that its docstring refers to."""
     doc, result = inspect.getdoc(value) or "", {}
     for path in re.findall(r"(?:those|fields) of `([\w.]+)`", " ".join(doc.split())):
         first, *more = path.split(".")
@@ -85,7 +85,7 @@ def lacks(name: str, value, module):
             yield f"{name}: no range of {each}"
     if inspect.isfunction(value) and value.__qualname__ == value.__name__:
         result = inspect.signature(value).return_annotation
-        # Classes of dplearn have docstrings of their own.
+        # A result whose class is from dplearn needs no Returns: the class has a docstring.
         ours = "dplearn" in getattr(result, "__module__", "")
         if "Returns" not in titles and not ours and result is not None:
             yield f"{name}: no Returns"

@@ -27,7 +27,7 @@ ROOMS = sorted((ROOT / "dplearn").rglob("README.md"))
 
 
 def blocks(language: str) -> list[str]:
-    """Return the blocks of a language on all pages."""
+    """Return the code blocks of a language in all READMEs."""
     pages = "\n".join([README, *(page.read_text() for page in ROOMS)])
     fences = re.findall(r"^```(\w*)\n(.*?)^```", pages, flags=re.S | re.M)
     return [text for name, text in fences if name == language]
@@ -61,7 +61,7 @@ def test_the_first_table_has_the_bounds_of_its_run():
 
 
 @pytest.mark.slow
-def test_the_shell_lines_run(capsys, tmp_path, monkeypatch):
+def test_the_shell_commands_of_the_readmes_run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shell = "".join(blocks("")).splitlines()
     lines = [*dict.fromkeys(line for line in shell if line.startswith(".venv/bin/dplearn"))]
@@ -73,7 +73,7 @@ def test_the_shell_lines_run(capsys, tmp_path, monkeypatch):
     assert proved in capsys.readouterr().out.splitlines()
 
 
-def test_statements_on_other_tools_equal_the_measurements():
+def test_statements_on_other_tools_quote_the_measured_results():
     assert README.count("\n") <= 120
     rows = [
         line.split("|")[1:-1]
@@ -110,7 +110,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def committed(*kinds: str) -> list[Path]:
-    """Return files of these kinds that a reader of the repository may open."""
+    """Return the files with these extensions that a reader of the repository may open."""
     folders = ("dplearn", "lessons", "conformance", "data", "benchmarks")
     below = [path for folder in folders for path in (ROOT / folder).rglob("[!.]*.*")]
     return [path for path in [*ROOT.glob("*.*"), *below] if path.suffix in kinds]
@@ -119,7 +119,7 @@ def committed(*kinds: str) -> list[Path]:
 def test_links_lead_to_existing_files_and_anchors():
     places, count = {}, 0
     for page in committed(".md", ".ipynb"):
-        # Only the site shows Chinese cells, beside their notebook.
+        # Links of Chinese cells are for the site, which shows the cells beside their notebook.
         if page.name == "zh.md" or page.parent.name == ".ipynb_checkpoints":
             continue
         text = page.read_text()
@@ -143,7 +143,7 @@ def test_no_committed_file_links_to_localhost(monkeypatch):
     lines = [(path, line) for path in written for line in path.read_text().splitlines()]
     named = {str(path.relative_to(ROOT)): line for path, line in lines if "localhost" in line}
     start = "make app     # makes .venv, installs, opens the explorer at http://localhost:8501"
-    # Allowed: the command that starts a server, and the host names that it accepts.
+    # Allowed: the command that starts the explorer, and the host names that the server accepts.
     assert named.pop("README.md") == start
     assert [*named] == ["dplearn/teaching/explorer/__init__.py"]
     assert sources.ADDRESS == "" or sources.ADDRESS.startswith("https://")
@@ -172,7 +172,7 @@ def test_the_library_map_names_every_folder_and_five_files():
     rooms = [name for name in FLOOR if "_" not in name and not name.startswith("teaching.")]
     named = re.findall(r"\*\*\[(\w+)(?:\.py)?\]", page)
     assert set(named) == {*rooms}
-    # In the order of the layers, from the bottom up.
+    # The map has the order of the layers, from the bottom up.
     assert [FLOOR[name] for name in named] == sorted(FLOOR[name] for name in named)
 
 
@@ -209,7 +209,7 @@ def test_the_example_of_contributing_needs_one_file_and_one_test(tmp_path, monke
     environment = clean_environment(PYTHONPATH=str(tmp_path))
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout[-3000:]
-    # More than its own five tests: the contract also covers the example.
+    # More than the example's own five tests, because the contract covers the example, too.
     assert int(re.findall(r"(\d+) passed", ran.stdout)[0]) > 8, ran.stdout
     lint = [sys.executable, "-m", "ruff", "check", "--no-cache", *(name for name, _ in files)]
     assert subprocess.run(lint, cwd=tmp_path).returncode == 0

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 def public_names(module) -> dict:
-    """Return the names that the reference of a module shows."""
+    """Return the public names of a module in the site's reference."""
     own = [n for n, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__]
     chosen = getattr(module, "__all__", [name for name in own if not name.startswith("_")])
     return {name: getattr(module, name) for name in chosen}

@@ -40,7 +40,7 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly"}
 
 
-# Prints the lessons that import something that Binder does not install.
+# Print the lessons with an import that Binder does not install.
 LACKING = """import ast, sys
 from dplearn.teaching.classroom.sources import lessons
 class Absent:
@@ -60,7 +60,7 @@ for number, lesson in lessons().items():
 
 
 @pytest.mark.slow
-def test_binder_installs_the_imports_of_lessons_without_torch():
+def test_binder_installs_all_imports_of_lessons_that_need_no_torch():
     python = (ROOT / "binder/runtime.txt").read_text().strip().removeprefix("python-")
     assert python in SpecifierSet(PROJECT["requires-python"])
     listed = (ROOT / "binder/requirements.txt").read_text().split("\n")[1:-1]
@@ -118,9 +118,9 @@ def test_a_failing_case_does_not_hide_others():
     assert failed == [(1, 1), (1, -1), (2, 1)]
 
 
-def test_no_two_files_of_tests_share_a_name():
+def test_test_files_have_different_names():
     names = [path.name for path in ROOT.glob("tests/**/test_*.py")]
-    # pytest imports files by name alone, and fails only if both are run.
+    # pytest imports files by their name alone, and fails only if files of one name run together.
     assert not (twice := {name for name in names if names.count(name) > 1}), f"rename {twice}"
 
 
@@ -132,7 +132,7 @@ def test_version_name_and_licences_agree_in_all_files():
         ("lessons/LICENSE", "creativecommons.org/licenses/by/4.0/"),
     ):
         assert line in (ROOT / file).read_text(), file
-    # At most two minutes of reading, without tables.
+    # The newest changes without tables take at most two minutes to read.
     (newest,) = re.findall(
         r"(?s)## Unreleased.*?\n## .*?(?=\n## )", (ROOT / "CHANGELOG.md").read_text()
     )
@@ -148,7 +148,7 @@ def test_thorough_profile_draws_other_examples_in_each_run():
     assert not thorough.derandomize and thorough.max_examples == 2_000
 
 
-def test_variable_dplearn_chromium_names_the_chromium(monkeypatch):
+def test_dplearn_chromium_sets_the_path_of_chromium(monkeypatch):
     monkeypatch.setenv("DPLEARN_CHROMIUM", "/opt/one")
     assert chromium.path() == "/opt/one" and not chromium.starts()
     monkeypatch.delenv("DPLEARN_CHROMIUM")
@@ -157,7 +157,7 @@ def test_variable_dplearn_chromium_names_the_chromium(monkeypatch):
 
 
 @each("way", ["found", "apt-get", "playwright", "none"])
-def test_a_chromium_is_found_or_installed_or_one_line_of_error(way, monkeypatch):
+def test_chromium_is_installed_if_missing_and_errors_are_one_line(way, monkeypatch):
     tried = []
     monkeypatch.setattr(chromium, "ways", lambda: [["apt-get"], ["playwright"]])
     monkeypatch.setattr(chromium, "succeeds", tried.append)
@@ -195,7 +195,7 @@ def checked(folder, *words):
     return ended.returncode, ended.stdout
 
 
-# SciPy has no stubs: reading it takes longer than all of dplearn.
+# SciPy has no stubs, so checking its source takes longer than all of dplearn.
 @pytest.mark.slow
 @pytest.mark.parametrize("unread", [["scipy.*"], pytest.param([], marks=THOROUGH)])
 def test_the_type_checker_finds_no_error(unread):

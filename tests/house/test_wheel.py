@@ -50,20 +50,20 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def programs(wheel) -> Path:
-    """Return the programs of an environment with the wheel and all other packages of ours."""
+    """Return the programs of a new environment with the wheel and this environment's packages."""
     environment = wheel.parent / "environment"
     done([sys.executable, "-m", "venv", "--without-pip", environment], folder=wheel.parent)
     programs = environment / "bin"
     installing = ["--python", programs / "python", "install", "--no-deps", "--no-index", wheel]
     done([*INSTALLING, *installing], folder=wheel.parent)
     (own,) = environment.glob("lib/python*/site-packages")
-    # A plain path, so that .pth files of the other environment, as of this checkout, are ignored.
+    # A plain path, so that .pth files of this environment, such as this checkout's, are ignored.
     (own / "others.pth").write_text(sysconfig.get_path("purelib"))
     return programs
 
 
 def test_the_wheel_contains_every_file(wheel):
-    """Each file of the package, each table, and the licence."""
+    """Check each file of the package, each table, and the licence."""
     files = [path.relative_to(ROOT) for path in (ROOT / "dplearn").rglob("*") if path.is_file()]
     expected = {str(path) for path in files if "__pycache__" not in path.parts}
     expected |= {f"dplearn/data/{path.name}" for path in (ROOT / "data").glob("*.csv*")}

@@ -20,7 +20,7 @@ NAMES = WORDS | {"told": "result, text or lines", "seat": "position, or a record
 
 
 def texts(path: Path):
-    """Yield (line, text, words to avoid) of docstrings, comments and assigned names."""
+    """Yield (line, text, words to avoid) for docstrings, comments and assigned names."""
     source = path.read_text()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):

@@ -13,7 +13,7 @@ from outcomes import EPSILONS, delta_by_definition
 
 
 def flips(scores, scale):
-    """Return the probability of each candidate, by a formula for the first one."""
+    """Return each candidate's probability: roll the scores, as the formula is for the first."""
     rolled = [np.roll(scores, -k) for k in range(len(scores))]
     return np.array([permute_and_flip_probability(scores=u, scale=scale) for u in rolled])
 
@@ -39,5 +39,5 @@ def test_permute_and_flip_is_not_of_bounded_range():
     about = {"delta": 1e-6, "steps": 100}
     mine = ACCOUNTANTS["pld"]().epsilon(PermuteAndFlip(0.1), **about)
     theirs = ACCOUNTANTS["pld"]().epsilon(ExponentialMechanism(0.1), **about)
-    # The ratio is 1.9: rho is larger than epsilon^2 / 8.
+    # The ratio is 1.9; a mechanism of bounded range has rho <= epsilon^2 / 8.
     assert mine.lower > 1.5 * theirs.epsilon and mine.kind == "bracket"

@@ -15,7 +15,7 @@ BANDED = np.tril(np.triu(RNG.normal(size=(12, 12)), -2))  # three bands, of both
 
 
 def tree_strategy(steps):
-    """Return a row for each complete node of a binary tree, 1 at the steps below it."""
+    """Return a matrix with a row per complete node of a binary tree: 1 at the steps below it."""
     sizes = [1 << level for level in range(steps.bit_length())]
     nodes = [(first, size) for size in sizes for first in range(0, steps - size + 1, size)]
     return np.array([[first <= t < first + size for t in range(steps)] for first, size in nodes])
@@ -43,7 +43,7 @@ STRATEGIES = {
 def test_sensitivity_bound_holds_for_all_patterns_and_is_exact_if_claimed(
     name, separation, participations
 ):
-    """Absolute products give an upper bound; a record with equal contributions attains the sum."""
+    """Sums of absolute products are upper bounds; equal contributions attain the plain sum."""
     schema = {"separation": separation, "participations": participations}
     run = CorrelatedGaussian.from_strategy(STRATEGIES[name], noise_multiplier=1.0, **schema)
     products = STRATEGIES[name].T @ STRATEGIES[name]
@@ -64,7 +64,7 @@ def test_sensitivity_bound_holds_for_all_patterns_and_is_exact_if_claimed(
 
 
 def test_sensitivity_is_rounded_up():
-    # Each small square would be lost to rounding if it were added to the ones alone.
+    # Each small square would be rounded away if it were added to the sum of the ones.
     column = np.append(np.ones(64), np.full(850_000, 0.9 * 2.0**-26.5))
     run = CorrelatedGaussian.from_strategy(column[:, None], noise_multiplier=1.0)
     exact = math.sqrt(math.fsum(column**2))
@@ -78,7 +78,7 @@ def test_tree_strategy_is_tree_aggregation(leaves):
     assert run.zcdp() == pytest.approx(expected, rel=1e-11)
 
 
-def test_independent_noise_per_step_equals_composed_gaussians():
+def test_identity_strategy_equals_composed_gaussians():
     run = CorrelatedGaussian.from_strategy(np.eye(30), noise_multiplier=5.0, participations=9)
     one, nine = ACCOUNTANTS["pld"]().epsilon_curve(Gaussian(5.0), delta=1e-5, steps=[1, 9])
     stated = ACCOUNTANTS["pld"]().epsilon(run, delta=1e-5)

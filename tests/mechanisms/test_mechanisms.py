@@ -31,7 +31,7 @@ from dplearn.mechanisms.shuffled import Shuffled
 from dplearn.teaching.book import classical_gaussian_threshold
 from outcomes import EPSILONS, delta_by_definition
 
-# Distance of neighbours in contribution norms.
+# Distance between neighbours, in norms of one contribution.
 each_adjacency = each(
     "adjacency, contributions", {"add_remove": 1, "replace_one": 2, "zero_out": 1}.items()
 )
@@ -69,7 +69,7 @@ def test_laplace_profile_is_the_closed_form(scale, adjacency, contributions):
 
 
 @each("answers, epsilon", [(2, 1.0), (10, 0.3), (3, 5.0), (20, 6.0)])
-def test_randomized_response_by_enumeration(answers, epsilon):
+def test_randomized_response_equals_enumeration(answers, epsilon):
     truth = math.exp(epsilon) / (math.exp(epsilon) + answers - 1)
     p = np.full(answers, (1 - truth) / (answers - 1))
     q, p[0] = p.copy(), truth
@@ -92,12 +92,12 @@ SHAPES = {
 @each_adjacency
 @each("noise, sensitivity", [(1.0, 1), (0.4, 3), (12.0, 1)])
 @each("cls", SHAPES)
-def test_whole_number_noise_equals_enumeration(cls, noise, sensitivity, adjacency, contributions):
+def test_integer_noise_equals_enumeration(cls, noise, sensitivity, adjacency, contributions):
     (profile,) = cls(noise, sensitivity=sensitivity).profiles(adjacency)
     log_weight, k = SHAPES[cls](noise * sensitivity), np.arange(-900, 901)
     norm = np.logaddexp.reduce(log_weight(k))
     p, q = (np.exp(log_weight(k - s) - norm) for s in (contributions * sensitivity, 0))
-    # Tolerance: a sum of 1801 terms with an error of an ulp each. Both orders have one profile.
+    # Tolerance: 1801 terms, each with an error of one ulp. Both directions have one profile.
     for one, other in ((p, q), (q, p)):
         exact = delta_by_definition(one, other)
         np.testing.assert_allclose(profile.delta(EPSILONS), exact, atol=1e-13)
@@ -112,14 +112,14 @@ def log_delta_of_discrete_gaussian(sigma, epsilon):
         return float(mpmath.log(mpmath.fsum(gaps) / mpmath.jtheta(3, 0, mass(1))))
 
 
-# At sigma = 20 the table is used up to 1.85, where the mass outside is not negligible.
+# At sigma = 20 the table is used up to epsilon = 1.85, where the mass outside it matters.
 @each("sigma, epsilons", [(1.0, (300.0, 1000.0)), (20.0, (1.0, 2.0, 2.49, 2.497, 2.6))])
 def test_discrete_gaussian_bounds_hold_beyond_its_table(sigma, epsilons):
     mechanism = DiscreteGaussian(sigma)
     (profile,), (witness,) = mechanism.profiles(), mechanism.witnesses()
     for epsilon in epsilons:
         exact = log_delta_of_discrete_gaussian(sigma, epsilon)
-        # Losses are differences of logs as large as that of delta, about (epsilon sigma)^2 / 2.
+        # Losses are differences of logs that are as large as log delta, (epsilon sigma)^2 / 2.
         slack = 1e-10 + 1e-13 * abs(exact)
         assert witness.log_delta(epsilon) <= exact + slack
         # The bound may count one outcome too many.
@@ -136,7 +136,7 @@ def test_discrete_gaussian_divergences_at_large_fractional_orders():
 @each_adjacency
 @each("range_epsilon", [0.3, 3.0])
 def test_exponential_profile_is_that_of_the_worst_pair(range_epsilon, adjacency, contributions):
-    # Losses t and t - span; both laws sum to 1.
+    # Two outcomes with losses t and t - span, such that both laws sum to 1.
     mechanism, span = ExponentialMechanism(range_epsilon), contributions * range_epsilon
     t = np.linspace(1e-9, span - 1e-9, 4001)[:, None]
     p = (math.exp(span) - np.exp(t)) / math.expm1(span)
@@ -160,7 +160,7 @@ EXAMPLES = [
 
 @each("mechanism", EXAMPLES)
 @pytest.mark.slow
-def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
+def test_witnesses_never_exceed_the_profiles_and_equal_them_if_attained(mechanism):
     epsilons = np.append(0.0, np.geomspace(1e-6, 50, 80))
     for adjacency in ("add_remove", "replace_one", "zero_out"):
         try:
@@ -173,7 +173,7 @@ def test_witnesses_lie_below_the_profiles_and_attained_ones_touch(mechanism):
         assert witnesses or not mechanism.attained
         assert all(w.has_tails for w in witnesses)
         for value in (w.delta(epsilons) for w in witnesses):
-            # At epsilon >= 0 each ordered pair lies below, up to rounding of a few ulp.
+            # At epsilon >= 0 each witness is at most the bound, up to a few ulps.
             assert np.all(value <= bound * (1 + 1e-13))
         if mechanism.attained:
             worst = np.max([w.delta(epsilons) for w in witnesses], axis=0)
@@ -265,7 +265,7 @@ def test_numbers_are_checked(example):
     assert_numbers_are_checked(example.vary, **vars(example))
 
 
-def test_parts_multiply_and_merge():
+def test_counts_of_nested_parts_multiply_and_equal_parts_merge():
     inner = Composed([Gaussian(1.0), (Laplace(2.0), 3)])
     outer = Composed([(inner, 2), Gaussian(1.0), (Laplace(4.0), 0)])
     assert dict(outer.parts()) == {Gaussian(1.0): 3, Laplace(2.0): 6, Laplace(4.0): 0}

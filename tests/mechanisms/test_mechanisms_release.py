@@ -27,7 +27,7 @@ def gap(drawn, distribution):
     values, counts = np.unique(np.ravel(drawn), return_counts=True)
     after = np.cumsum(counts) / counts.sum()
     before = np.append(0.0, after[:-1])
-    # The value just below an atom is that at the next smaller double.
+    # Just below an atom: the distribution function at the next smaller double.
     return max(
         np.max(np.abs(after - distribution(values))),
         np.max(np.abs(before - distribution(np.nextafter(values, -np.inf)))),
@@ -39,14 +39,14 @@ def largest_gap(draws):
 
 
 def steps_of(log_weight):
-    """Return the distribution function of whole-number noise."""
+    """Return the distribution function of integer noise with these log weights."""
     k = np.arange(-400, 401)
     mass = np.exp(log_weight(k))
     total = np.append(0.0, np.cumsum(mass) / mass.sum())
     return lambda x: total[np.searchsorted(k, x, side="right")]
 
 
-# Noise of scale 1.5 * sensitivity 2 = 3 around 10.
+# Noise around 10 of scale 1.5 * 2 = 3, because the sensitivity is 2.
 AROUND_TEN = [
     (Gaussian(1.5), lambda x: stats.norm.cdf(x, 10, 3), "f"),
     (Laplace(1.5), lambda x: stats.laplace.cdf(x, 10, 3), "f"),
@@ -60,7 +60,7 @@ def test_noise_has_the_stated_law_and_coordinates_are_independent(mechanism, dis
     drawn = mechanism.release(np.full((DRAWS // 2, 2), 10, dtype=kind), sensitivity=2, rng=rng())
     assert drawn.shape == (DRAWS // 2, 2) and drawn.dtype.kind == kind
     assert gap(drawn, distribution) < largest_gap(DRAWS)
-    # Standard deviation of a sample correlation is 1 / sqrt(n); five are 6e-7.
+    # A sample correlation has deviation 1 / sqrt(n) and exceeds five with probability 6e-7.
     assert abs(np.corrcoef(*drawn.T)[0, 1]) < 5 / math.sqrt(len(drawn))
 
 

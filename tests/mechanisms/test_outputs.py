@@ -21,7 +21,7 @@ NUMBERS = {
 
 
 def varied(example):
-    """Return the example, and copies with each number replaced in turn."""
+    """Yield the example, and copies with one number replaced."""
     yield example
     for key, values in NUMBERS.items():
         for value in values:
@@ -60,7 +60,7 @@ def test_both_laws_integrate_to_one_and_the_area_is_delta(law, profile, mechanis
     for epsilon, delta in zip(EPSILONS, expected, strict=True):
         x, weight, p, q = law.nodes(epsilon)
         area = weight @ np.maximum(p - np.exp(epsilon) * q, 0.0)
-        # Tolerance: mass 1e-10 outside the limits, and quadrature.
+        # Tolerance: a mass of 1e-10 outside the limits, and the error of quadrature.
         assert area == pytest.approx(delta, rel=1e-6, abs=1e-9)
         assert [weight @ p, weight @ q] == pytest.approx([1.0, 1.0], abs=1e-9)
         assert np.all(np.diff(x) > 0)
@@ -77,7 +77,7 @@ def test_swapped_laws_have_the_reverse_profile(law, profile, mechanism):
 
 
 def test_narrow_peak_at_a_corner_is_integrated():
-    """p is Laplace of scale 1e-5 at 1/3 with probability 1e-3, else N(0, 1) like q."""
+    """p is N(0, 1) like q, but with probability 1e-3 Laplace of scale 1e-5 at 1/3."""
 
     def log_q(x):
         return -0.5 * x**2 - 0.5 * np.log(2 * np.pi)
@@ -86,7 +86,7 @@ def test_narrow_peak_at_a_corner_is_integrated():
         return np.logaddexp(np.log1p(-1e-3) + log_q(x), np.log(1e-3 / 2e-5) - abs(x - 1 / 3) / 1e-5)
 
     law = Outputs(log_p, log_q, -8.0, 8.0, corners=(1 / 3,))
-    # With r = e^{-d/s} c the peak ends where 0.999 + r/q = e^eps; q is even there up to 1e-4.
+    # The peak r = c e^{-d/s} ends where 0.999 + r/q = e^eps; q is constant there up to 1e-4.
     q, c = float(np.exp(log_q(1 / 3))), 1e-3 / 2e-5
     for epsilon in (0.5, 2.0):
         floor = (np.exp(epsilon) - 0.999) * q

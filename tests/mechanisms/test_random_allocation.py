@@ -15,13 +15,13 @@ EPSILONS = np.concatenate([[0.0], np.geomspace(1e-6, 60, 60)])
 
 
 def brackets(sigma, batches):
-    """Return (lower, upper) for the remove and the add direction."""
+    """Return (lower, upper) profiles for direction remove and for direction add."""
     epoch = RandomAllocation(Gaussian(sigma), batches)
     return list(zip(epoch.witnesses(), epoch.profiles(), strict=True))
 
 
 def two_batches(sigma, step=0.012, order=2):
-    """Return Q-masses and likelihood ratio of the pair for B = 2 on a square lattice."""
+    """Return Q-masses and likelihood ratios for two batches, on a square lattice."""
     x = np.arange(-12, 12 + order / sigma, step)
     mass, y = np.exp(-x * x / 2) * step / math.sqrt(2 * math.pi), np.exp(x / sigma - 0.5 / sigma**2)
     return np.multiply.outer(mass, mass).ravel(), (np.add.outer(y, y) / 2).ravel()
@@ -29,7 +29,7 @@ def two_batches(sigma, step=0.012, order=2):
 
 @pytest.mark.slow
 @each("sigma", [0.4, 1.0, 3.0])
-def test_brackets_contain_two_batches_by_quadrature(sigma):
+def test_brackets_contain_the_quadrature_for_two_batches(sigma):
     mass, ratio = two_batches(sigma)
     for epsilon in (0.0, 0.1, 1.0, 2.5):
         x = math.exp(epsilon)
@@ -59,7 +59,7 @@ def test_witness_and_profile_are_close_and_below_the_gaussian(sigma, batches):
         for low, high in (remove, add):
             assert low <= high <= 1.015 * low + 2e-5
         assert add[0] <= remove[1] <= gaussian.epsilon(delta)
-    # Exact moments come from another sum; with little noise merging lowers high moments more.
+    # The exact moments come from another sum; at small noise, merging lowers high moments more.
     orders = [2.0, 3.0, 5.0, 8.0]
     below = np.max([p.renyi(orders) for p, _ in brackets(sigma, batches)], axis=0)
     share = below / RandomAllocation(Gaussian(sigma), batches).rdp(orders)
@@ -77,11 +77,11 @@ def multinomial_moment(sigma, batches, order):
 
 
 @each("sigma, batches", [(0.5, 2), (1.0, 3), (3.0, 5), (30.0, 4)])
-def test_whole_orders_equal_the_multinomial_sum(sigma, batches):
+def test_integer_orders_equal_the_multinomial_sum(sigma, batches):
     orders = np.arange(2, 8)
     expected = [math.log(multinomial_moment(sigma, batches, int(a))) / (a - 1) for a in orders]
     value = RandomAllocation(Gaussian(sigma), batches).rdp(orders)
-    # A small X has lost digits in the sum 1 + X.
+    # Tolerance: a small X loses digits in the sum 1 + X.
     np.testing.assert_allclose(value, expected, rtol=1e-10)
 
 
@@ -93,14 +93,14 @@ def test_divergence_of_order_two_equals_its_closed_form(sigma, batches):
 
 
 @each("sigma", [0.6, 1.0, 4.0])
-def test_two_batches_by_quadrature_in_both_directions(sigma):
+def test_renyi_bounds_quadrature_for_two_batches_in_both_directions(sigma):
     mass, ratio = two_batches(sigma, step=0.05, order=10)
     moment = lambda powers: np.log([mass @ ratio**power for power in powers])
     orders = np.array([1.3, 2.0, 2.5, 3.0, 6.0])
     exact = np.maximum(moment(orders), moment(1 - orders)) / (orders - 1)
     values, whole = RandomAllocation(Gaussian(sigma), 2).rdp(orders), orders == np.round(orders)
     np.testing.assert_allclose(values[whole], exact[whole], rtol=1e-8)
-    # The chord between two whole orders lies above the exact value.
+    # The chord between two integer orders lies above the exact value.
     assert np.all((exact < values) & (values < 1.6 * exact) | whole)
     # The line of the module's proof lies between the two directions.
     line = orders * (orders - 1) / 2 * math.log1p(math.expm1(1 / sigma**2) / 2)

@@ -63,13 +63,13 @@ def test_replace_one_profile_bounds_all_neighbours_of_a_tiny_data_set(q):
 
 
 def whole_law(noise):
-    """Return the distribution function on whole numbers of noise given by its masses."""
+    """Return the distribution function of integer noise, from the sum of its masses."""
     k = np.arange(-400, 401)
     total = np.cumsum(np.exp(noise._log_noise(k)))
     return lambda x: total[np.clip(np.floor(x).astype(int) + 400, 0, 800)]
 
 
-# Noise, its distribution function, and whether contributions are whole.
+# Noise, its distribution function, and whether contributions are integers.
 NOISES = [
     (lambda b: Gaussian(b), lambda b: lambda x: ndtr(x / b), False),
     (lambda b: Laplace(b), lambda b: laplace(scale=b).cdf, False),
@@ -111,13 +111,13 @@ def test_tiny_noise_reveals_a_sampled_record():
             np.testing.assert_allclose(profile.delta([0.0, 1.0, 100.0]), 0.3, rtol=1e-12)
 
 
-def test_without_replacement_of_a_poisson_sample_has_no_witness():
+def test_subset_of_a_poisson_sample_has_no_witness():
     twice = WithoutReplacement(sampled(1.0, 0.5), 0.5)
     assert twice.profiles("replace_one") and not twice.witnesses("replace_one")
 
 
 def coins_of_a_subset(bits, size, truth):
-    """Return the law of the number of answers 1 in a random subset of this size.
+    """Return the law of the number of answers equal to 1 in a random subset of `size` records.
 
     The theorem is about sets: an answer must not reveal its position.
     """
@@ -132,7 +132,7 @@ def coins_of_a_subset(bits, size, truth):
 
 @each("size", [1, 2])
 @each("local_epsilon", [0.5, 2.0])
-def test_without_replacement_over_all_subsets_and_neighbours(local_epsilon, size):
+def test_without_replacement_bounds_all_subsets_and_neighbours(local_epsilon, size):
     exact = 1 / (1 + math.exp(-local_epsilon))
     (profile,) = WithoutReplacement(RandomizedResponse(local_epsilon), size / 3).profiles(
         "replace_one"
@@ -152,7 +152,7 @@ def test_without_replacement_over_all_subsets_and_neighbours(local_epsilon, size
 
 @each("size", [1, 2, 3])
 def test_witnesses_without_replacement_come_from_two_datasets(size):
-    """The query is a sum of records, all -1 except the new record 1 in one dataset."""
+    """The query is a sum; all records are -1, except one record of 1 in one of the datasets."""
     subsets = dict.fromkeys(itertools.combinations(range(3), size), 1 / math.comb(3, size))
     laws = [sampled_sum(np.array([record, -1, -1]), subsets) for record in (1, -1)]
     step = WithoutReplacement(Geometric(1.5), size / 3)
@@ -160,7 +160,7 @@ def test_witnesses_without_replacement_come_from_two_datasets(size):
     assert len(witnesses) == (1 if size == 3 else 2)
     for witness, pair in zip(witnesses, (laws, laws[::-1]), strict=False):
         exact = delta_by_definition(*pair)
-        # Also at negative epsilon: the witness is one pair, unlike the profile.
+        # The witness is exact at negative epsilon, too, because it is a single pair.
         np.testing.assert_allclose(witness.delta(EPSILONS), exact, atol=1e-14)
         assert np.all(exact <= profile.delta(EPSILONS) + 1e-14)
     if size < 3:
@@ -199,12 +199,12 @@ def divergence(sigma, q, order, direction):
 )  # fmt: skip
 def test_divergences_equal_quadrature_of_their_definition(sigma, q, order):
     step, remove = sampled(sigma, q), divergence(sigma, q, order, "remove")
-    # Sums of positive terms in double precision, divided by order - 1.
+    # Tolerance: rounding of sums of positive terms, divided by order - 1.
     rel = 2e-13 if order >= 1.1 else 1e-9
     assert step.rdp([order])[0] == pytest.approx(remove, rel=rel, abs=0)
     if order < 10:
         add, found = divergence(sigma, q, order, "add"), float(step.profiles()[1].renyi(order))
-        # Without a closed form this is the integral of the profile, which aims at 1e-10.
+        # Direction add has no closed form: `renyi` integrates the profile, aiming at 1e-10.
         assert found == pytest.approx(add, rel=1e-8, abs=0) and found <= remove * (1 + 1e-8)
 
 

@@ -1,4 +1,4 @@
-"""Shuffled epochs: bounds against enumeration of all orders, and rounding errors."""
+"""Shuffled epochs: bounds against enumeration of all permutations, and rounding errors."""
 
 import itertools
 import math
@@ -26,19 +26,19 @@ from dplearn.mechanisms.shuffled import Shuffled, _summed
 
 EPSILONS = np.concatenate([[0.0], np.geomspace(1e-2, 12, 12)])
 both = each("adjacency", ["zero_out", "replace_one"])
-# False-alarm rate of the statistical test below: one in two million.
+# Deviations at which the statistical test below has one false alarm in two million.
 SIGMAS = NormalDist().inv_cdf(1 - 0.25e-6)
 
 
-# Enumeration of all orders of two or three records in two batches of one record.
+# Enumerate all permutations of two or three records in two batches of one record.
 
 Y = np.linspace(-9.0, 9.0, 226)
-# Error of the sum over that grid at a kink of the divergence.
+# Allowed error of a sum over the grid Y at a kink of the divergence.
 GRID = 1 + 1e-3
 
 
 def density(records, sigma):
-    """Return the density of the outputs of two steps, for a uniform order of the records.
+    """Return the density of the outputs of two steps, for a random permutation of the records.
 
     A record is a number, its gradient at step 1, and a function from the first output to its
     gradient at step 2.
@@ -75,7 +75,7 @@ OTHERS = [
     for g, low, high in itertools.product((-1.0, 1.0), (-1.0, 1.0), (-1.0, 1.0))
     for cut in (0.3,)
 ]
-# Another record makes the mixture of orders non-trivial.
+# A third record makes the mixture over permutations non-trivial.
 CROWDS = [[a, a] for a in OTHERS] + [[OTHERS[0], OTHERS[-1]]]
 
 
@@ -94,13 +94,13 @@ def test_bound_holds_for_all_other_records(left_out, adjacency, neighbour, sigma
     ways = ["replace"] * 2 if adjacency == "replace_one" else ["remove", "add"]
     bound = np.array([_Epoch(sigma, 2, way).delta(epsilon) for way in ways])
     assert np.all(found <= bound * GRID)
-    # Half the bound would be violated, even by the orders that displace a record alone.
+    # Permutations that use the record reach 60 % of the bound.
     assert np.all(found > 0.6 * (1 - left_out) * bound)
 
 
 @each("sigma, epsilon", [(0.6, 0.5), (1.5, 0.0)])
-def test_added_record_with_one_left_out_leaks_at_most_half_the_noise(sigma, epsilon):
-    """Other records of -1 attain the bound in all orders that displace a record."""
+def test_added_record_leaks_at_most_a_gaussian_of_half_the_noise(sigma, epsilon):
+    """Other records equal to -1 attain the bound in permutations that displace a record."""
     pairs = [([fixed(1.0), *crowd], crowd) for crowd in CROWDS]
     found = worst(pairs, epsilon, sigma)
     epoch = Shuffled(Gaussian(sigma), 2, 1 / 3)
@@ -114,7 +114,7 @@ def test_added_record_with_one_left_out_leaks_at_most_half_the_noise(sigma, epsi
 
 
 @each("way", ["remove", "add", "replace"])
-def test_transforms_bound_those_of_gradients_in_two_dimensions(way):
+def test_one_dimensional_transforms_bound_two_dimensional_ones(way):
     """Check the lemma by quadrature, for random and worst means of length at most 1."""
     rng, grid = np.random.default_rng(31), np.linspace(-7.0, 7.0, 281)
     plane = np.array(np.meshgrid(grid, grid))
@@ -141,7 +141,7 @@ def test_transforms_bound_those_of_gradients_in_two_dimensions(way):
 
 
 def test_mass_beyond_the_window_is_charged(monkeypatch):
-    """The sum of two values at either end is positive only at twice the reach."""
+    """Both values are at ends of the window: a sum of two is positive only at twice the reach."""
     chance, reach, half = 1e-3, 3.0, 64
     masses = np.zeros(2 * half + 1)
     masses[[0, -1]] = 1 - chance, chance
@@ -151,7 +151,7 @@ def test_mass_beyond_the_window_is_charged(monkeypatch):
 
 
 def convolved(law, count, half, reach):
-    """Return E(D_1 + ... + D_count)_+ of the lattice law by plain convolution, and its mass."""
+    """Return E(D_1 + ... + D_count)_+ by plain convolution, plus the charge beyond the lattice."""
     step = reach / half
     masses, beyond = _masses(law, step * np.arange(half + 1))
     total = masses
@@ -164,7 +164,7 @@ def convolved(law, count, half, reach):
 @each("reach, half", [(0.5, 16), (3.0, 64), (40.0, 800)])
 @each("way", ["remove", "add", "replace"])
 def test_positive_part_is_at_least_that_of_a_fine_lattice(way, reach, half):
-    """Errors of narrow windows by folding and truncation are charged."""
+    """Folding and truncation errors of narrow windows are charged."""
     law = _transforms(math.exp(0.3), 0.9, way)
     fine = convolved(law, 3, 3000, 60.0)
     value = _positive_part(3, law, reach, half)
@@ -246,7 +246,7 @@ def test_simulated_epoch_lies_between_witness_and_profile(sigma, batches, left_o
 
 @each("sigma, batches", [(0.3523, 10**6), (0.17, 7)])
 def test_summed_profile_is_positive_at_tiny_noise(sigma, batches):
-    """The points need positive values, but (p - q) / r falls to -exp(1 / sigma^2) / 4."""
+    """Summands must be positive, although (p - q) / r falls to -exp(1 / sigma^2) / 4."""
     with np.errstate(all="raise", under="ignore"):
         summed = _summed.__wrapped__(sigma, batches, 0.0)
     assert np.all(summed.log_delta(EPSILONS) <= Gaussian(sigma).profiles()[0].log_delta(EPSILONS))
@@ -269,7 +269,7 @@ def test_accountants_use_half_the_noise_under_add_remove(batches):
 def test_chords_lie_above_the_bounds_between_their_nodes():
     profile = shuffled_profile(2.0, 10, replaced=False)
     assert isinstance(profile, Profile)
-    # Both orders form one convex curve.
+    # The profile and its reverse form one convex curve, so they agree at 0.
     assert float(profile.delta(0.0)) == pytest.approx(float(profile.reverse().delta(0.0)), rel=1e-9)
     for side, way in ((profile, "remove"), (profile.reverse(), "add")):
         epoch = _Epoch(2.0, 10, way)
@@ -278,7 +278,7 @@ def test_chords_lie_above_the_bounds_between_their_nodes():
 
 
 def test_witness_of_replaced_record_uses_the_sum_of_steps_at_large_noise():
-    """It is at least that of random allocation with half the noise."""
+    """Its delta is at least that of random allocation with half the noise."""
     epoch = Shuffled(Gaussian(4.0), 100, 0.01)
     allocated = RandomAllocation(Gaussian(2.0), 100).witnesses()[0].mix_first(0.99)
     lower = epoch.witnesses("replace_one")[0]

@@ -1,4 +1,4 @@
-"""Laws of the winner and leakage at given votes against their definitions, and Theorem 6."""
+"""Leakage at given votes: laws of the winner and brackets against definitions; Theorem 6."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ PLANS = [
 
 
 def all_pairs(votes, plan):
-    """Yield the joint laws of all queries at the votes and at each neighbour, in both orders."""
+    """Yield the laws of all answers at the votes and at each neighbour, in both directions."""
     exact = [laws(row, plan) for row in votes.counts]
     product = lambda each: np.prod(list(itertools.product(*np.exp(each))), axis=1)
     here = product([law.here for law in exact])
@@ -33,7 +33,7 @@ def all_pairs(votes, plan):
         yield other, here
 
 
-# For unanimous votes almost all of the loss is in the direction from a neighbour.
+# For unanimous votes, almost all of the loss is in the direction from a neighbour to the votes.
 @pytest.mark.parametrize("votes", [SMALL, Votes([[6, 0]])])
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("delta", [1e-2, 1e-5])
@@ -44,7 +44,7 @@ def test_the_bracket_contains_the_enumerated_epsilon(votes, plan, delta):
     )
     assert worst(stated.epsilon) <= delta * (1 + 1e-9)
     assert stated.lower > 0 and worst(stated.lower) >= delta * (1 - 1e-9)
-    # The worst neighbour depends on epsilon, and the upper end allows for it in every query.
+    # The worst neighbour depends on epsilon; the upper end assumes the worst one in each query.
     assert stated.epsilon < 1.5 * stated.lower
 
 
@@ -130,7 +130,7 @@ def precise(counts, noise_std):
         ([400, 599, 1], 100.0),
     ],
 )
-def test_laws_are_within_their_stated_error(counts, noise_std):
+def test_error_of_each_law_is_at_most_the_stated_error(counts, noise_std):
     law = laws(np.array(counts), PATE(answers=1, noise_std=noise_std))
     exact = precise(counts, noise_std)
     for got, expected in zip(law.here, exact, strict=True):
@@ -151,7 +151,7 @@ def test_neighbours_are_all_counts_with_one_vote_moved(check):
         return np.append(answered * won, 1 - answered)
 
     by_book = [of_book(moved) for moved in truths.neighbours(counts)]
-    # The sets of neighbours agree up to the order of classes with equal counts.
+    # The neighbours agree with the book's, up to permutations of classes with equal counts.
     ours = {tuple(np.round(np.sort(np.exp(log_q)), 8)) for log_q in law.neighbours}
     assert {tuple(np.round(np.sort(p), 8)) for p in by_book} == ours
     assert len(law.neighbours) < len(by_book)
@@ -167,5 +167,5 @@ def test_drawn_answers_have_the_computed_law():
     expected = draws * np.append(law[-1], law[:-1])
     often = expected > 5
     statistic = np.sum((counted - expected)[often] ** 2 / expected[often])
-    # Raises a false alarm once in 10,000 seeds.
+    # The false-alarm rate is one in 10,000 seeds.
     assert statistic < chi2.ppf(1 - 1e-4, df=np.sum(often))

@@ -1,4 +1,4 @@
-"""Guarantees of plans, and aggregators that never exceed them."""
+"""Guarantees of plans, and aggregators, which never exceed their plan."""
 
 import math
 from functools import partial
@@ -12,8 +12,8 @@ from dplearn.mechanisms.gaussian import gaussian_epsilon
 from dplearn.pate import NO_ANSWER, PATE, Aggregator, Votes
 
 CONFIDENT = {"threshold": 200, "check_std": 150}
-# Answers, queries, noise, check, delta and epsilon to the digits in which it was printed: six
-# from a replay on drawn digits, four from the settings of Papernot et al. 2018, Tables 1 and 2.
+# Answers, queries, noise, check, delta, and epsilon as printed: six settings from a replay on
+# drawn digits, four from Papernot et al. 2018, Tables 1 and 2.
 SETTINGS = [
     (100, 100, 40, None, 1e-5, 1.356),
     (300, 300, 40, None, 1e-5, 2.502),
@@ -37,7 +37,7 @@ def plan_of(answers, queries, noise_std, check_std):
 def test_epsilon_is_that_of_the_composed_gaussians(answers, queries, noise, check, delta, epsilon):
     plan = plan_of(answers, queries, noise, check)
     stated = plan.guarantee(delta=delta)
-    # A moved vote changes the counts by sqrt(2) in norm, and the largest count by 1.
+    # One changed vote changes the counts by sqrt(2) in norm, and the largest count by 1.
     mu = math.sqrt(2 * answers / noise**2 + (queries / check**2 if check else 0))
     assert stated.epsilon == pytest.approx(float(gaussian_epsilon(delta, mu)), rel=1e-9)
     digits = len(f"{epsilon}".replace(".", "").lstrip("0"))
@@ -74,7 +74,7 @@ def test_answers_and_queries_never_exceed_the_plan(check):
     plan = PATE(answers=7, queries=20, noise_std=40, **check)
     aggregator = Aggregator(plan, rng=np.random.default_rng(3))
     rng, answered = np.random.default_rng(4), 0
-    # Batches of unanimous or split votes, of few or many classes, also after the last answer.
+    # Batches of unanimous or split votes, of few or many classes; some follow the last answer.
     for _ in range(200):
         teachers, classes = int(rng.integers(1, 500)), int(rng.integers(2, 20))
         law = rng.dirichlet(np.full(classes, rng.choice([0.01, 100.0])))
