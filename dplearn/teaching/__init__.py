@@ -1,1 +1,1 @@
-"""Teaching: formula book, claims, figures, explorer with browser code, site, lesson tools."""
+"""Teaching: formula book, claims, figures, explorer, browser code, site and tools for lessons."""

@@ -1,4 +1,4 @@
-"""Choosing and reporting epsilon: nine guarantees of one run, and utility estimated in advance."""
+"""Tools for choosing and reporting epsilon: nine guarantees of a run, and estimates of utility."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -13,18 +13,18 @@ from dplearn.tuning import Tuned
 
 
 def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[str, Guarantee]:
-    """Return guarantees of one run under nine readings, each named by its assumption.
+    """Return nine guarantees of a run, each named by its assumption.
 
     Parameters
     ----------
     plan : DPSGD
         With Poisson sampling.
     delta : float
-        Delta of all readings but two, in (0, 1).
+        Delta of all guarantees except the first and the third, in (0, 1).
     records : int
         Number of training records, which is public, >= 2.
     of_one : int
-        Number of records of one person in the last reading, >= 1.
+        Number of records of one person in the last guarantee, >= 1.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
 
 
 class Rehearsal(NamedTuple):
-    """Scores of repeated runs with the noise for an epsilon, on the records used.
+    """Scores of repeated runs with the noise for a target epsilon.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def rehearse(
     delta: float,
     repeats: int = 3,
 ) -> tuple[Rehearsal, ...]:
-    """Return rehearsals at each epsilon, which estimate utility before any budget is spent.
+    """Return repeated runs at each epsilon, to estimate utility before any budget is spent.
 
     The estimates hold for similar records. On private records each call of `score` would spend
     epsilon, and so does choosing the best: see `Tuned`.

@@ -1,4 +1,4 @@
-"""Commands of `dplearn` for teaching."""
+"""Commands of `dplearn` that belong to teaching."""
 
 import argparse
 from concurrent.futures import ProcessPoolExecutor
@@ -27,7 +27,7 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     pages.add_options(page)
     for command in (book, claim, page):
         command.add_argument("--json", action="store_true", help="print one list of objects")
-    # Pass options on to Streamlit: a prefix of + keeps argparse from reading them.
+    # With the prefix +, argparse reads no options; they are passed on to Streamlit.
     app = commands.add_parser("app", help="open the explorer", prefix_chars="+", add_help=False)
     explorer = "dplearn.teaching.explorer"
     app.set_defaults(run=lambda options: import_module(explorer).serve(options.options))

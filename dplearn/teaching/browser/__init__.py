@@ -53,7 +53,7 @@ def presets() -> list[dict[str, str]]:
 
 
 def shuffled() -> dict[str, Any]:
-    """Return stored bounds on epsilon of two shuffled runs, which take seconds to compute.
+    """Return stored bounds on epsilon of two shuffled runs, as computing them takes seconds.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def digits_as_text() -> dict[str, Any]:
 
 
 def attack_page() -> str:
-    """Return the page of proof and attack as one file of HTML."""
+    """Return the page "Proof and attack" as one HTML file."""
     scripts = source() + source("attackPage", "attack_page/attack_page")
     options = (
         f"engine: dplearn, source: String(dplearnModule), digits: {json.dumps(digits_as_text())}"
@@ -95,7 +95,7 @@ def style(*entries: str) -> str:
 
 
 def _ordered(path: Path) -> list[Path]:
-    """Return a module after all modules that it imports, in order of dependency."""
+    """Return a module's direct and indirect imports and the module, each after its own imports."""
     needed = (
         _ordered((path.parent / other).resolve()) for _, other in _NEEDED.findall(_text(path))
     )
@@ -107,7 +107,7 @@ def _variable(path: Path) -> str:
 
 
 def _scope(path: Path) -> str:
-    """Return a module as a function call that returns an object of its exports."""
+    """Convert a module to a function call that returns an object with the module's exports."""
     text = _text(path)
     exported = ", ".join(one or more.strip() for one, more in _EXPORTED.findall(text))
     bound = lambda m: f"const {m[1]} = {_variable((path.parent / m[2]).resolve())};"

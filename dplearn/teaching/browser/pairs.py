@@ -1,10 +1,10 @@
-"""Mechanisms for the browser: a catalogue of parameters, and pairs of outputs as tables.
+"""Mechanisms for the browser: a catalogue of parameters, and tables of pairs of outputs.
 
 The browser has closed forms of a few mechanisms. For the others, it gets a dominating distribution
 of losses, Rényi divergences, output distributions, and values of real pairs below the profile.
 
-Ranges of a mechanism's parameters, the fields of its class, extend those of its `examples()`. A
-base mechanism is chosen among those of the examples. All other fields come from one example.
+The range of each parameter (field of a mechanism) extends the values in the `examples()`. The base
+of a mechanism is chosen among the examples' bases. All other fields come from one example.
 """
 
 import dataclasses
@@ -30,13 +30,13 @@ from dplearn.mechanisms import MECHANISMS, Mechanism, Outputs
 
 # Largest loss, and number of nodes of a profile on either side of 0.
 _FAR, _NODES = 700.0, 1000
-# Maximum of losses sent unchanged, if the chords between them match the profile to _SAME.
+# Maximum number of losses sent unchanged, if chords between them match the profile to _SAME.
 _FEW, _SAME = 400, 1e-9
-# Output distributions are drawn where they exceed this part of their maximum; number of points.
+# Part of their maximum above which output distributions are drawn, and number of points.
 _LOW, _PLACES = 1e-3, 240
 ORDERS = tuple(float(a) for a in 1 + np.geomspace(0.01, 999, 90))
 _RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 30), np.linspace(0.12, 1.0, 30)])
-# Titles of mechanisms and labels of numbers that are not the capitalised names.
+# Titles of mechanisms and labels of numbers, where they differ from the capitalised names.
 TITLES = {
     "discrete_gaussian": "Discrete Gaussian",
     "shuffled": "Shuffled epochs",
@@ -49,7 +49,7 @@ _VIEWS = {
     "order": ("Rényi order α", (1.01, 1000), 8),
     "false_positive_rate": ("False alarms", (1e-6, 0.9), 0.05),
 }
-# Factor by which ranges exceed the examples, and mantissas of round ends.
+# Factor by which ranges exceed the examples' values, and mantissas of round ends.
 _BEYOND, _ROUND = 5, (1, 1.5, 2, 2.5, 3, 3.5, 4, 5)
 _NUMBERS = (int, float)
 # Keys of the catalogue and of a table whose values are texts.
@@ -57,7 +57,7 @@ _WORDS = ("title", "label", "about", "conditions", "reason")
 
 
 def worded(data: Any, in_each: Callable[[str], Any], part: str = "") -> Any:
-    """Return a catalogue or a table with its texts in every language."""
+    """Replace each text in a catalogue or table by the text in every language."""
     if isinstance(data, dict):
         below = lambda key: part if part in _WORDS else key
         return {key: worded(inner, in_each, below(key)) for key, inner in data.items()}
@@ -95,7 +95,7 @@ def _entry(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def mechanism_of(name: str, values: Mapping[str, Any]) -> Any:
-    """Return the mechanism with these values; its own checks raise ValueError."""
+    """Return the mechanism with these values; the mechanism's own checks raise ValueError."""
     examples = MECHANISMS[name].examples()
     example = examples[min(int(values.get("example", 1)), len(examples)) - 1]
     kinds = {key: _parameters(name)[key] for key in _settable(name)}
@@ -179,7 +179,7 @@ class Pair:
 
     @property
     def end(self) -> int:
-        """Index of this direction in a mechanism's lists."""
+        """Index of the direction in a mechanism's lists of profiles and outputs: 0 or -1."""
         return 0 if self.direction == "remove" else -1
 
     @property
@@ -189,12 +189,12 @@ class Pair:
 
     @property
     def two_sided(self) -> bool:
-        """Whether the directions differ."""
+        """Whether the profiles of the two directions differ."""
         return any(len(m.profiles(self.adjacency)) > 1 for m, _ in self.mechanism.parts())
 
     @property
     def witnesses(self) -> tuple[Profile, ...]:
-        """Profiles of real pairs, lower bounds on the profile; empty if the profile is exact."""
+        """Profiles of real pairs, which bound the profile from below; () if exact or composed."""
         if self.composed or self.mechanism.attained:
             return ()
         profiles = self.mechanism.witnesses(self.adjacency)
@@ -218,7 +218,7 @@ def conditions(mechanism: Mechanism) -> str:
 
 @lru_cache(maxsize=64)
 def profile(pair: Pair) -> Profile:
-    """Return the exact profile or an upper bound, for a composition by a lattice."""
+    """Return the profile, exact or an upper bound; a lattice computes compositions."""
     if not pair.composed:
         return pair.mechanism.profiles(pair.adjacency)[pair.end]
     mechanisms, counts = zip(*pair.mechanism.parts(), strict=True)
@@ -236,11 +236,11 @@ def profile(pair: Pair) -> Profile:
 
 @lru_cache(maxsize=64)
 def table(pair: Pair) -> dict[str, Any]:
-    """Return losses, divergences and laws for `mechanisms/atoms.js`, with texts in English."""
+    """Return losses, divergences and distributions for `mechanisms/atoms.js`, in English."""
     whole, real = profile(pair), None
     outputs = pair.mechanism.outputs(pair.adjacency)
     if pair.witnesses:
-        # Largest delta and smallest false negative rates over real pairs.
+        # Largest deltas and smallest false negative rates over all real pairs.
         epsilons = np.linspace(0.0, float(whole.epsilon(1e-6 * float(whole.delta(0.0)))), 120)
         deltas = np.max([w.delta(epsilons) for w in pair.witnesses], axis=0)
         misses = np.min([w.tradeoff(_RATES) for w in pair.witnesses], axis=0)
@@ -258,7 +258,7 @@ def table(pair: Pair) -> dict[str, Any]:
 
 
 def _law(whole: Profile) -> dict[str, Any]:
-    """Return losses and log masses under P whose profile, by chords, is at least this one."""
+    """Return losses and log masses under P; with chords, their profile is at least `whole`."""
     kinks = np.asarray(whole.kinks, dtype=float)
     kinks = np.unique(kinks[kinks < _FAR])
     if 0 < kinks.size <= _FEW:
@@ -268,7 +268,7 @@ def _law(whole: Profile) -> dict[str, Any]:
         part = np.maximum(-np.expm1(np.minimum(between[:, None] - nodes, 0.0)), 0.0)
         if np.max(part @ masses + infinity - whole.delta(between)) <= _SAME:
             return {"losses": nodes.tolist(), **_masses(masses, infinity)}
-    # Grid up to the largest loss, if finite.
+    # Use a grid up to the largest loss, but at most up to _FAR.
     far = float(whole.epsilon(0.0))
     if far > _FAR:
         far = min(float(whole.epsilon(1e-12 + 1.01 * float(whole.delta(_FAR)))), _FAR)

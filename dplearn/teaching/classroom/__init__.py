@@ -1,4 +1,4 @@
-"""Tools of lessons: figures with words, predictions, evidence, exercises.
+"""Tools for lessons: figures with alternative texts, predictions, evidence and exercises.
 
 Lessons live in ``lessons/sources/NN_name``; ``dplearn lessons build`` turns them into notebooks.
 Nothing here is needed to account for privacy.
@@ -13,10 +13,9 @@ from dplearn.teaching.classroom.evidence import Evidence, estimate, estimate_del
 from dplearn.teaching.classroom.predictions import guess, predict, reveal
 from dplearn.teaching.classroom.programs import Program, settled
 
-# The lessons' networks are small: on a busy machine several threads would wait for each other for
-# minutes.
+# Use one thread: the networks are small, and on a busy machine threads block each other.
 if "ipykernel" in sys.modules:
-    os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is imported later
+    os.environ["OMP_NUM_THREADS"] = "1"  # for PyTorch, if it is imported later
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 

@@ -1,4 +1,4 @@
-"""Guarded calls of a student's function, which turn every failure into one sentence.
+"""Guarded calls of a student's function; every failure becomes a one-sentence message.
 
 The function runs in a thread, which can be abandoned if it does not end.
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 # Bytecode instructions of an empty body.
 _NOTHING = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}
-_PATIENCE = 10  # limit of elapsed time, in multiples of the limit of processor time
+_PATIENCE = 10  # limit on elapsed time, as a multiple of the limit on processor time
 
 
 class Complaint(Exception):
@@ -33,7 +33,7 @@ class Complaint(Exception):
 
 
 class Busy(TimeoutError):
-    """Error of a task that got too little processor time: the machine is busy or the task waits."""
+    """Error for too little processor time: the machine is busy, or the task waits."""
 
 
 class Stop(BaseException):
@@ -50,13 +50,13 @@ def is_blank(function: Callable) -> bool:
 
 
 def has_gap(code: CodeType | None) -> bool:
-    """Return whether code, or a function inside it, has a `...`, a gap or an index."""
+    """Return whether code, or a function inside it, contains `...` (a gap to fill, or an index)."""
     inside = code.co_consts if code else ()
     return any(each is ... or (isinstance(each, CodeType) and has_gap(each)) for each in inside)
 
 
 def guarded(function: Callable) -> Callable:
-    """Return a function that runs on copies and raises Complaint if it fails or changes them."""
+    """Return a wrapper that passes copies of arguments; failures and changes raise Complaint."""
 
     def call(*arguments: Any) -> Any:
         copies = [pickle.loads(pickle.dumps(a)) if _is_data(a) else a for a in arguments]
@@ -87,10 +87,10 @@ def _frozen(value: Any) -> bytes | None:
 
 
 def limited(task: Callable[[], Any], *, seconds: float) -> Any:
-    """Return the result of a task without its prints and warnings.
+    """Return the result of a task; suppress its prints and warnings.
 
-    TimeoutError is raised after `seconds` of processor time, Busy after ten times as much elapsed
-    time.
+    Raise TimeoutError after `seconds` of processor time, or Busy after ten times as many seconds of
+    elapsed time.
     """
     results: list[Any] = []
     clocks: list[Callable[[], float]] = []
@@ -99,7 +99,7 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
         if hasattr(time, "pthread_getcpuclockid"):
             own = time.pthread_getcpuclockid(threading.get_ident())
             clocks.append(lambda: time.clock_gettime(own))
-        else:  # macOS and Windows have no clock for a thread
+        else:  # macOS and Windows have no clock per thread
             began = time.process_time()
             clocks.append(lambda: time.process_time() - began)
         with contextlib.suppress(Stop):
@@ -108,7 +108,7 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
     thread = threading.Thread(target=work, daemon=True)
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if sys.platform == "emscripten":  # a page has no threads; it ends its worker
+        if sys.platform == "emscripten":  # Pyodide has no threads; the page stops the worker
             return task()
         thread.start()
         taken, end = 0.0, time.monotonic() + _PATIENCE * seconds
@@ -116,9 +116,9 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
             thread.join(0.02)
             with contextlib.suppress(
                 IndexError, OSError
-            ):  # the thread has not begun, or has just ended
+            ):  # the thread has no clock before its start and after its end
                 taken = clocks[0]()
-        # Repeated for a second, as a bare `except` in the thread catches Stop.
+        # Raise Stop repeatedly for a second, because a bare `except` in the thread catches it.
         for _ in range(100):
             if not thread.is_alive() or thread.ident is None:
                 break

@@ -1,14 +1,14 @@
-"""Numbers that students type, and results as text; it runs in Pyodide, without NumPy."""
+"""Functions that read students' numbers and format results; they run without NumPy, in Pyodide."""
 
 import math
 from typing import Any
 
-_LONGEST = 88  # most characters of a value in a counterexample
+_LONGEST = 88  # maximum number of characters of a value in a counterexample
 BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one."
 
 
 def read_number(value: Any) -> tuple[float | None, str]:
-    """Return a value as a number, or None and a sentence on what to type instead."""
+    """Return a number and "", or None and a sentence that says what to type instead."""
     if isinstance(value, str):
         return None, f"{value!r} is text; write the number without quotes."
     if callable(value):
@@ -54,13 +54,13 @@ def shape_of(numbers: Any) -> tuple[int, ...]:
 
 
 def written(number: float) -> str:
-    """Return a number in four digits, and whole numbers below a million in full."""
+    """Format a number in four significant digits; write whole numbers below a million in full."""
     whole = abs(number) < 1e6 and number == round(number)
     return f"{number + 0.0:.0f}" if whole else f"{number:.4g}"
 
 
 def written_value(value: Any, digits: int = 6) -> str:
-    """Return a value as text on one line, shortened if it is long."""
+    """Format a value as text on one line, truncated if it is long."""
     text = _in_digits(value, digits)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 

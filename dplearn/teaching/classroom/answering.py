@@ -19,7 +19,7 @@ from dplearn.teaching.classroom.display import PLOTLY
 from dplearn.teaching.classroom.html import code_of, from_cell, from_output
 from dplearn.teaching.classroom.sources import Lesson, exercise_key
 
-ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # needed by a page with fields
+ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # files for a page with fields
 
 _NO_GUESS = re.compile(r"^(.+): no guess yet\.", re.MULTILINE)
 _ON_PAPER = "<p>Note your answer on paper: the fields of this page need scripts.</p>"
@@ -28,7 +28,7 @@ _IN_JUPYTER = (
     " dplearn with <code>jupyter lab lessons/{name}.ipynb</code>, write the function and run its"
     " cell: it is tried on cases that the notebook does not show.</p>"
 )
-# Instructions for Jupyter in a notebook's text, and their replacements on the site.
+# Patterns of instructions for Jupyter in a lesson's text, and their replacements on the site.
 _OF_JUPYTER = {
     r"(In a new session, .*? Then replace|Replace) `None` by your number, .*? run the cell\.": (
         "Write your number in the field. It may be arithmetic, such as `3*2.5/10`."
@@ -46,7 +46,7 @@ _NO_FILE, _OURS = "ours, as no my_dp.py lies beside this notebook.", "ours; in J
 
 
 def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
-    """Return a built lesson as HTML with answer fields; `python` adds fields for functions."""
+    """Return a built lesson as HTML with answer fields; `python` adds fields for Python code."""
     replaced = fields(lesson, cells, python=python)
     for cell in cells:
         if cell.cell_type == "markdown":
@@ -59,7 +59,7 @@ def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
 
 
 def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dict[str, str]:
-    """Return the HTML of each cell with a question or an answer, by the cell's id."""
+    """Return the new HTML of each cell that has a question or its result, keyed by cell id."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
     elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)
@@ -81,7 +81,7 @@ def _printed(cell: Any) -> str:
 
 
 def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
-    """Return the title and named values that `reveal` drew in a cell, for each prediction."""
+    """Return, for each prediction, the title and named values that `reveal` drew in a cell."""
     lines = {}
     for output in cell.outputs:
         data = output.get("data", {})
@@ -94,7 +94,7 @@ def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
 
 
 def _field(lesson: Lesson, ask: dict[str, Any], instead: str = _ON_PAPER) -> str:
-    """Return the HTML of a field, with data for its script and content for pages without."""
+    """Return the HTML of a field: data for its script, and text that is shown without scripts."""
     data = html.escape(json.dumps({"lesson": lesson.number, **ask}, ensure_ascii=False))
     return f'<div class="ask" data-ask="{data}">{instead}</div>\n'
 
@@ -135,7 +135,7 @@ def as_data(exercise: Exercise) -> dict[str, Any]:
 
 
 def python_script(pyodide: Path) -> str:
-    """Return a script that contains an unpacked Pyodide, for `kernel.js`."""
+    """Return a script for `kernel.js` that contains the files of an unpacked Pyodide."""
     named = {"core": "pyodide.mjs", "loader": "pyodide.asm.mjs", "lock": "pyodide-lock.json"}
     binary = ("pyodide.asm.wasm", "python_stdlib.zip")
     result: dict[str, Any] = {key: (pyodide / n).read_text("utf-8") for key, n in named.items()}
@@ -150,7 +150,7 @@ def python_script(pyodide: Path) -> str:
 
 
 def _sealed(cell: Any, names: Sequence[str]) -> str:
-    """Return a cell whose outputs are hidden until all guesses are made, or until a click."""
+    """Return a cell's HTML, in which a fold hides the outputs until all guesses are made."""
     shown = ""
     for output in cell.outputs:
         words = output.get("data", {}).get("text/plain", "")

@@ -12,11 +12,11 @@ from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKerne
 from dplearn.core.files import write_whole
 from dplearn.teaching.classroom.sources import Edition, Lesson, LessonError, exercise_key, read
 
-CELL_TIMEOUT = 600  # seconds; on an idle machine no cell needs a tenth of it
+CELL_TIMEOUT = 600  # seconds; ten times more than any cell needs on an idle machine
 
 
 def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None = None) -> Path:
-    """Execute a lesson, store its notebook in `folder` or beside the others, and return its path.
+    """Execute a lesson, store its notebook in `folder` (default: ``lessons``), and return its path.
 
     LessonError is raised, and the old notebook stays, if a cell fails or writes to standard error,
     if an exercise rejects its own solution, or if the instructor's edition would replace the
@@ -30,8 +30,8 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
     solved = {key: cell for cell in answered.cells if (key := exercise_key(cell))}
     stored = notebook.cells
     if edition == "student":
-        # After an exercise its solution runs, and then the exercise again, so that later cells
-        # see the names of an unsolved exercise. The three cells share an id.
+        # Run each exercise, then its solution, then the exercise again, so that later cells see
+        # the names of an unsolved exercise. The three cells share an id.
         notebook.cells = []
         for cell in stored:
             notebook.cells.append(cell)
@@ -45,7 +45,7 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
             problem = f"Expected exercises.py to call this solution right, got {printed.strip()!r}."
             raise _failure(lesson, notebook, problem, cell)
     notebook.cells = stored
-    # Drop what varies between runs, and number code cells 1..n.
+    # Drop metadata that varies between runs, and number the code cells from 1.
     notebook.metadata.pop("widgets", None)
     notebook.metadata["language_info"] = {"name": "python"}
     for count, cell in enumerate((c for c in stored if c.cell_type == "code"), start=1):
@@ -62,18 +62,18 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
 
 
 def _execute(notebook: Any, lesson: Lesson) -> None:
-    """Run all cells in the folder of the lessons; raise LessonError if one fails or warns."""
+    """Run all cells in the lessons' folder; raise LessonError if a cell fails or warns."""
     client = NotebookClient(
         notebook,
         timeout=CELL_TIMEOUT,
         kernel_name="python3",
         record_timing=False,
-        coalesce_streams=True,  # a busy machine would split the prints of a cell
-        extra_arguments=["--IPKernelApp.log_level=40"],  # no warnings about the connection
+        coalesce_streams=True,  # on a busy machine, a cell's prints would be split
+        extra_arguments=["--IPKernelApp.log_level=40"],  # suppress warnings about the connection
         resources={"metadata": {"path": str(lesson.notebook.parent)}},
     )
     try:
-        # With pictures, and without the saved solutions of the author.
+        # Draw PNGs, and do not load the author's saved solutions.
         client.execute(env={**os.environ, "DPLEARN_PNG": "1", "DPLEARN_MINE": ""})
     except CellExecutionError as error:
         raise _failure(lesson, notebook, f"{error.ename}: {error.evalue}") from None

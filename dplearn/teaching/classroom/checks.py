@@ -30,7 +30,7 @@ _CHECKED = re.compile(r'^check\("(\d+\.\d+)", (\w+)\)', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Mistake:
-    """Wrong answer that a common slip gives.
+    """Common wrong answer, with hints.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Reply:
-    """Reply of a check to one answer, with a plainer message for each repetition."""
+    """Reply to an answer; if the answer is repeated, the message is plainer."""
 
     outcome: Outcome
     head: str
     messages: tuple[str, ...]
-    shown: tuple[str, ...] = ()  # lines of a counterexample, or one for each question
+    shown: tuple[str, ...] = ()  # lines of a counterexample, or one line per question
 
     def text(self, attempt: int = 0) -> str:
         """Return the reply as text, with a plainer message at each further attempt."""
@@ -129,7 +129,7 @@ class SelfTest:
     """Multiple-choice questions, answered by a string of letters."""
 
     key: str  # such as "10.test"
-    choices: tuple[dict[str, str], ...]  # of each question, a reason for each letter
+    choices: tuple[dict[str, str], ...]  # for each question, the reason of each letter
 
     @property
     def right(self) -> str:
@@ -159,14 +159,14 @@ class SelfTest:
         return Reply(outcome, head, ("the lines above say more.",), tuple(shown))
 
 
-# Number of times that an exercise got the same slip, or the same unexplained answer.
+# Number of times that an exercise got the same known mistake, or the same other answer.
 _repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
 
 def check(key: str, answer: Any) -> None:
     """Print the verdict of an exercise on an answer; a wrong answer raises no error.
 
-    Hints get plainer as the same slip, or the same unexplained number, comes again.
+    Hints get plainer each time that the same mistake, or the same other answer, is repeated.
 
     Parameters
     ----------
@@ -195,10 +195,10 @@ def check(key: str, answer: Any) -> None:
 
 
 def mine(name: str) -> Callable:
-    """Return a student's function if ``my_dp.py`` has it and it is right, otherwise ours.
+    """Return the student's function from ``my_dp.py`` if it is right, otherwise the exercise's.
 
-    A line that names its origin is printed. ``$DPLEARN_MINE`` is another path of the file; if it
-    is empty, no file is read.
+    It prints the function's origin. ``$DPLEARN_MINE`` sets another path for the file; if it is
+    empty, no file is read.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def mine(name: str) -> Callable:
     Returns
     -------
     Callable
-        The student's function or, if it is absent or not right, that of the exercise.
+        The student's function, or the exercise's if the student's is absent or not right.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def mine(name: str) -> Callable:
 
 
 def _load(name: str, exercise: Any) -> tuple[Callable | None, str]:
-    """Return a student's function, or None unless it is right, and a phrase on its origin."""
+    """Return the student's function, or None if it is absent or wrong, and a text on its origin."""
     file = os.environ.get("DPLEARN_MINE", "my_dp.py")
     path = Path(file)
     if not file or not path.exists():
@@ -256,7 +256,7 @@ class Used:
 
 
 def yours(key: str, answer: Any) -> Used:
-    """Return a student's function if it is right, otherwise ours.
+    """Return the student's function if it is right, otherwise the exercise's, with its origin.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def pictures(number: str) -> Any:
 
 
 def exercise_of(key: str) -> Any:
-    """Return an exercise of the lessons around the working directory, or raise LessonError."""
+    """Return the exercise with a key; raise LessonError if no lesson has it."""
     lesson = sources.lessons().get(key.partition(".")[0].zfill(2))
     by_key = exercises(lesson) if lesson else {}
     if key not in by_key:
@@ -305,7 +305,7 @@ def exercise_of(key: str) -> Any:
 
 @cache
 def exercises(lesson: Lesson) -> dict[str, Any]:
-    """Return a lesson's exercises and then its self-tests, by key; an appendix has none."""
+    """Return a lesson's exercises, then its self-tests, by key; an appendix has neither."""
     if not lesson.exercises.exists():
         return {}
     every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
@@ -314,5 +314,5 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
 
 
 def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
-    """Return the self-test in a part of a lesson, which may have no questions."""
+    """Return the self-test of a `part` in `CHOSEN`; it is empty if the lesson lacks the part."""
     return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

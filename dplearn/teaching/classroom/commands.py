@@ -1,4 +1,4 @@
-"""``dplearn lessons build``: notebooks from their sources, and the tables that list them."""
+"""Command ``dplearn lessons build``: write notebooks, the table of lessons and ``formulas.md``."""
 
 import argparse
 import re
@@ -9,13 +9,13 @@ from pathlib import Path
 from dplearn.teaching.classroom import sources
 from dplearn.teaching.classroom.sources import Lesson, LessonError
 
-# Marks around the table of lessons in lessons/README.md, and patterns of a lesson's title, time and
-# question, its columns.
+# Marks around the table of lessons in lessons/README.md, and patterns for its columns: a lesson's
+# title, time and question.
 START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map -->"
 _COLUMNS = (r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$")
 _MAP = "| | lesson | time | its question |\n|---|---|---|---|\n"
 _ENTRY = re.compile(r"\]\(formulas\.md#([\w-]+)")
-LIMITS = {"words": 1300, "lines of code": 60, "minutes": 50}  # of a lesson in class
+LIMITS = {"words": 1300, "lines of code": 60, "minutes": 50}  # for the part of a lesson in class
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 
 def _build(options: argparse.Namespace) -> int:
-    """Build or check lessons; return exit status 1 if one fails or is stale."""
+    """Build or check lessons; return exit status 1 if a lesson fails, is stale or is too long."""
     folder = options.folder or sources.lessons_folder()
     every, readme = sources.lessons(folder), folder / "README.md"
     numbers = [number.zfill(2) for number in options.numbers or every]
@@ -42,7 +42,7 @@ def _build(options: argparse.Namespace) -> int:
     chosen = [every[number] for number in numbers]
     if options.check:
         return _report(chosen, readme)
-    from dplearn.teaching.classroom.build import build  # imports Jupyter
+    from dplearn.teaching.classroom.build import build  # imported late, as it loads Jupyter
 
     for lesson in chosen:
         start, edition = time.monotonic(), "instructor" if options.instructor else "student"
@@ -60,7 +60,7 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _report(chosen: list[Lesson], readme: Path) -> int:
-    """Print the length of each lesson, then all faults; return exit status 1 if it has any."""
+    """Print the length of each lesson and all faults; return exit status 1 if there are faults."""
     faults = []
     for lesson in chosen:
         if reason := sources.is_stale(lesson):
@@ -78,14 +78,14 @@ def _report(chosen: list[Lesson], readme: Path) -> int:
 
 
 def counted(lesson: Lesson) -> dict[str, int]:
-    """Return the words, lines of code and planned minutes of a lesson's part in class."""
+    """Return the numbers of words, code lines and planned minutes of a lesson's part in class."""
     words, lines = 0, 0
     for cell in sources.built_cells(lesson):
         if cell.cell_type == "code":
             folded = sources.FOLDED in cell.metadata.get("tags", ())
             lines += 0 if folded else len([*filter(str.strip, cell.source.splitlines())])
             continue
-        # Drop link addresses and folded text, but not the summary of a fold.
+        # Drop link addresses and folded text, but keep the summaries of the folds.
         seen = re.sub(r"(?s)<summary>(.*?)</summary>.*?(?=</details>)", r"\1", cell.source)
         seen = re.sub(r"</?details>|\]\([^)]*\)", " ", seen)
         in_class, *home = re.split(r"^(?=## \d+ At home)", seen, maxsplit=1, flags=re.MULTILINE)
@@ -97,12 +97,12 @@ def counted(lesson: Lesson) -> dict[str, int]:
 
 
 def too_much(load: dict[str, int]) -> list[str]:
-    """Return a phrase for each limit of a lesson in class that is exceeded."""
+    """Return a phrase for each number of a lesson above its limit in `LIMITS`."""
     return [f"{n} {what}, at most {LIMITS[what]}" for what, n in load.items() if n > LIMITS[what]]
 
 
 def _written(readme: Path) -> dict[Path, str]:
-    """Return the text of the README with its table of lessons, and of the list of formulas."""
+    """Return the new texts of the README, with its table of lessons, and of ``formulas.md``."""
     from dplearn.teaching.book import book
     from dplearn.teaching.book.sentences import Wording, group_name
 
@@ -114,7 +114,7 @@ def _written(readme: Path) -> dict[Path, str]:
         rows += f"| {lesson.number} | [{title}]({lesson.notebook.name}) | {time} | {question} |\n"
         for id in {id for cell in cells for id in _ENTRY.findall(cell.source)}:
             naming.setdefault(id, []).append(f"[{lesson.number}]({lesson.notebook.name})")
-    # The text from the last start mark before the end mark.
+    # Match from the last start mark before the end mark up to the end mark.
     if not (old := re.search(f"{START}(?:(?!{START}).)*{END}", text, re.DOTALL)):
         raise LessonError(f"Expected {START} and {END} in {readme}.")
     parts, words = [f"# Formulas of the book\n\n{START}\n"], Wording()

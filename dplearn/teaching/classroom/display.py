@@ -18,9 +18,9 @@ import numpy as np
 from dplearn.teaching.classroom.sources import lessons, lessons_folder
 
 PLOTLY = "application/vnd.plotly.v1+json"
-SVG = "text/vnd.dplearn.svg"  # a drawing for the site; notebooks show its picture
-NUMBERS = "text/vnd.dplearn.numbers"  # for tests; no notebook viewer shows it
-# Numbers of colours of a PNG: few make line charts small, heatmaps need more.
+SVG = "text/vnd.dplearn.svg"  # a drawing for the site; notebooks show a PNG of it
+NUMBERS = "text/vnd.dplearn.numbers"  # key of a stored PNG, also for tests; no viewer shows it
+# Numbers of colours of a PNG: few colours keep line charts small, but heatmaps need more.
 _COLOURS, _SHADES = 64, 256
 
 
@@ -77,7 +77,7 @@ def show(figure: Any, alt: str) -> None:
 
 
 def _page(page: str, alt: str, building: bool) -> str:
-    """Return an HTML page in a frame or, in a built lesson, the picture of its folder."""
+    """Return an HTML page in a frame or, while a lesson is built, its picture ``page.png``."""
     alt = html.escape(alt)
     if not building:
         look = 'style="width: 100%; height: 900px; border: 0"'
@@ -88,13 +88,13 @@ def _page(page: str, alt: str, building: bool) -> str:
 
 
 def image(svg: str, alt: str) -> str:
-    """Return a drawing as an HTML image with a text, which JupyterLab shows without trust."""
+    """Return a drawing as an HTML image, which JupyterLab shows even in untrusted notebooks."""
     data = base64.b64encode(svg.encode()).decode()
     return f'<img alt="{html.escape(alt)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def _as_chart(svg: str) -> dict[str, Any]:
-    """Return a chart that contains only the drawing, from which Plotly makes a PNG."""
+    """Return a chart that contains only the drawing, so that Plotly can make a PNG of it."""
     width, height = map(float, re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2])
     place = {"xref": "paper", "yref": "paper", "x": 0, "y": 1, "sizex": 1, "sizey": 1}
     drawn = {"source": re.findall('"(data:.*)"', image(svg, ""))[0], "sizing": "stretch", **place}
@@ -105,11 +105,11 @@ def _as_chart(svg: str) -> dict[str, Any]:
 
 @cache
 def _stored() -> dict[str, str]:
-    """Return the PNGs of the lessons' notebooks, keyed by their numbers or drawing."""
+    """Return the PNGs in the lessons' notebooks, keyed by the figure's numbers or SVG."""
     try:
         notebooks = [one.notebook for one in lessons().values() if one.notebook.exists()]
         cells = [c for n in notebooks for c in json.loads(n.read_text(encoding="utf-8"))["cells"]]
-    except (OSError, ValueError, KeyError):  # no lessons, or a notebook that is half written
+    except (OSError, ValueError, KeyError):  # no lessons, or a half-written notebook
         return {}
     outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
     shown = ("".join(data.get(NUMBERS) or data.get(SVG, "")) for data in outputs)
@@ -118,7 +118,7 @@ def _stored() -> dict[str, str]:
 
 
 def numbers(chart: dict[str, Any]) -> str:
-    """Return a chart's titles, and the length and five values of each trace in four digits."""
+    """Return a chart's titles, and each trace's length and five of its values in four digits."""
     rows = []
     for drawn in (chart, *chart.get("frames", ())):
         rows.append(drawn.get("layout", {}).get("title", {}).get("text", ""))
@@ -131,12 +131,12 @@ def numbers(chart: dict[str, Any]) -> str:
 
 
 def _five(values: Any) -> str:
-    """Return the length of a list, and five evenly spaced values from its first to its last."""
-    if isinstance(values, dict):  # packed by Plotly
+    """Return a list's length and five of its values, evenly spaced from the first to the last."""
+    if isinstance(values, dict):  # encoded by Plotly
         values = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
     every = np.ravel(np.array(values, dtype=object))
     sizes = [abs(each) for each in every if isinstance(each, (int, float)) and math.isfinite(each)]
-    # Rounding errors around 0 differ between machines.
+    # Write rounding errors around 0 as 0, because they differ between machines.
     least = 1e-12 * max(sizes, default=0)
     places = np.unique(np.linspace(0, every.size - 1, 5).round().astype(int))[: every.size]
     near = lambda each: f"{0.0 if abs(each) <= least else each:.4g}"
@@ -145,12 +145,12 @@ def _five(values: Any) -> str:
 
 
 def digest(drawn: Any) -> str:
-    """Return a digest of a chart, or of a drawing and its text, to be stored in its PNG."""
+    """Return a digest of a chart, or of a drawing and its text, which the PNG stores."""
     return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def png(chart: dict[str, Any], origin: str) -> str:
-    """Return a chart as a PNG in base64 that contains `origin`, or "" without a browser."""
+    """Return a chart as a base64 PNG with `origin` in its metadata, or "" without a browser."""
     browser = os.environ.get("BROWSER_PATH") or shutil.which("chromium")
     if not browser or not os.path.exists(browser):
         return ""
@@ -160,18 +160,18 @@ def png(chart: dict[str, Any], origin: str) -> str:
     except ImportError:
         return ""
     os.environ["BROWSER_PATH"] = browser
-    # One browser serves the whole lesson and fetches no script.
+    # One browser draws all figures of the lesson, and does not download MathJax.
     page = kaleido.PageGenerator(mathjax=False)
     kaleido.start_sync_server(page_generator=page, silence_warnings=True)
-    # JupyterLab shows the picture until the mouse moves over it, then the live chart: both have
-    # the same size, as a wider picture would be cut.
+    # JupyterLab shows the picture until the mouse moves over it, then the live chart. Both have
+    # the same size, because JupyterLab would cut a wider picture.
     scale = 1 if chart["data"] else 2
     raw = kaleido.calc_fig_sync(chart, opts={"format": "png", "scale": scale})
     small = io.BytesIO()
     picture = Image.open(io.BytesIO(raw)).convert("RGBA")
     white = Image.new("RGBA", picture.size, "white")
     opaque = Image.alpha_composite(white, picture).convert("RGB")
-    # Maximum coverage preserves the colour of a small label.
+    # MAXCOVERAGE keeps the colours of small labels.
     shaded = not chart["data"] or any(t["type"] == "heatmap" for t in chart["data"])
     colours = _SHADES if shaded else _COLOURS
     few = opaque.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)

@@ -1,4 +1,4 @@
-"""A number computed by three independent methods and compared with a printed one."""
+"""Quantity computed by three independent methods and compared with a printed value."""
 
 import math
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _CONFIDENCE = 0.999
 
 @dataclass(frozen=True)
 class Estimate:
-    """Mean of independent draws with its two-sided normal interval of 99.9 %."""
+    """Mean of independent draws, with its two-sided normal 99.9 % confidence interval."""
 
     value: float
     lower: float
@@ -23,7 +23,7 @@ class Estimate:
     draws: int
 
     def map(self, function: Callable[[float], float]) -> "Estimate":
-        """Return the estimate and interval of an increasing `function` of the mean."""
+        """Return the estimate, with its interval, of an increasing `function` of the mean."""
         low, middle, high = (float(function(x)) for x in (self.lower, self.value, self.upper))
         return Estimate(middle, low, high, self.draws)
 
@@ -36,7 +36,7 @@ class Estimate:
 
 
 def estimate(samples: ArrayLike) -> Estimate:
-    """Return the mean of independent samples with the interval of the central limit theorem.
+    """Return the mean of independent samples, with a confidence interval for large samples.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def estimate_delta(epsilon: float, losses: ArrayLike) -> Estimate:
     Parameters
     ----------
     epsilon : float
-        Where delta is estimated, >= 0, in nats.
+        Epsilon at which delta is estimated, >= 0, in nats.
     losses : array_like
         Privacy losses of independent releases with the record, in nats, shape (n,).
 
@@ -74,7 +74,7 @@ def estimate_delta(epsilon: float, losses: ArrayLike) -> Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """A quantity by three independent methods; printing it shows the verdict.
+    """Quantity computed by three independent methods; its printed text contains the verdict.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Evidence:
     simulated : Estimate
         Value of a simulation.
     printed : float or None
-        Value in print, any number, which is refuted or not; None without one.
+        Published value to be tested, any number; None without one.
     exact_by : str
         Method of `exact`, such as "enumeration".
 
@@ -119,7 +119,7 @@ class Evidence:
 
     @property
     def refuted(self) -> bool:
-        """Whether the three methods agree and the printed value lies outside the interval."""
+        """Whether the methods agree and the printed value is outside the simulated interval."""
         return self.agree and self.printed is not None and self.printed not in self.simulated
 
     def __str__(self) -> str:

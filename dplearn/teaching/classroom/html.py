@@ -46,7 +46,7 @@ def from_cell(cell: Any) -> str:
 
 
 def code_of(cell: Any) -> str:
-    """Return the HTML of a cell's code, folded if it only draws."""
+    """Return the HTML of a cell's code, folded if the cell only draws."""
     shown = _coloured(cell.source)
     if FOLDED in cell.metadata.get("tags", ()):
         drawn = any({PLOTLY, SVG} & set(output.get("data", ())) for output in cell.outputs)
@@ -65,12 +65,12 @@ def from_output(output: Any) -> str:
         return f'<div class="output">{image(data[SVG], words)}</div>\n'
     if "text/html" in data:
         return f'<div class="output">{data["text/html"]}</div>\n'
-    plain = re.sub(r"\x1b\[[\d;]*m", "", words)  # colours of a terminal
+    plain = re.sub(r"\x1b\[[\d;]*m", "", words)  # without terminal colour codes
     return f'<pre class="output">{html.escape(plain)}</pre>\n'
 
 
 def from_markdown(text: str) -> str:
-    """Return Markdown as HTML, with formulas between dollars for KaTeX."""
+    """Return Markdown as HTML, with formulas between dollar signs for KaTeX."""
     plugins = ("table", "strikethrough", "url", "math")
     return str(mistune.create_markdown(renderer=_Renderer(escape=False), plugins=plugins)(text))
 
@@ -107,13 +107,13 @@ def _coloured(code: str) -> str:
 
 
 def chart(figure: dict[str, Any], alt: str, *, still: str = "") -> str:
-    """Return a live chart with an alternative text, which a script draws when it is in view.
+    """Return the HTML of a chart with an alternative text; a script draws the chart when in view.
 
-    `still`, a PNG in base64, is shown until the reader moves, and in print.
+    `still`, a base64 PNG, is shown until the reader scrolls, points or types.
     """
     data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
     height = figure["layout"].get("height", 450)  # reserved, so that the page does not move
-    height -= 55 if "sliders" in figure["layout"] else 0  # its input is lower than Plotly's slider
+    height -= 55 if "sliders" in figure["layout"] else 0  # the page's slider is lower than Plotly's
     kind = "chart panels" if "xaxis2" in figure["layout"] else "chart"
     image = f'<img src="data:image/png;base64,{still.strip()}" alt="">' if still else ""
     return (

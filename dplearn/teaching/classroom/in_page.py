@@ -1,6 +1,6 @@
-"""Exercises that ask for a function, in Pyodide on a page, without NumPy and without lessons.
+"""Exercises that ask for a function, for pages with Pyodide but without NumPy and the lessons.
 
-`described` runs when a page is built, `replied` in the page; both use `Program.verdict`.
+`described` runs when a page is built. `replied` runs in the page and uses `Program.verdict`.
 """
 
 import builtins
@@ -31,15 +31,15 @@ _ONLY = " This page has the standard library only."
 
 
 def described(program: Program) -> str:
-    """Return an exercise as an expression: its cases with right and wrong results, no functions.
+    """Return an exercise as a Python expression, with results instead of right and wrong functions.
 
     The expression is empty if the measure needs more than the standard library.
     """
     source = ""
     if (measure := program.measure) is not programs.returned:
-        # The measure and all functions of its module that it calls.
+        # The measure and the functions of its module that it calls, directly or indirectly.
         needed, place = [measure], measure.__code__.co_filename
-        for function in needed:  # the list grows in the loop
+        for function in needed:  # the loop extends the list
             words = re.findall(r"\w+", inspect.getsource(function))
             others = filter(inspect.isfunction, map(measure.__globals__.get, words))
             own = (o for o in others if o.__code__.co_filename == place)
@@ -61,7 +61,7 @@ def described(program: Program) -> str:
 
 
 def _globals_of(code: CodeType) -> Iterator[str]:
-    """Yield the names that code takes from its module, without Python's builtins."""
+    """Yield the global names that code uses, except Python's builtins."""
     loads = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
     for each in dis.get_instructions(code):
         own = hasattr(builtins, str(each.argval)) or str(each.argval).startswith("__")
@@ -73,7 +73,7 @@ def _globals_of(code: CodeType) -> Iterator[str]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value with its arrays as lists."""
+    """Return a value with its arrays converted to lists."""
     value = unpacked(value)
     if isinstance(value, dict):
         return {_plain(key): _plain(each) for key, each in value.items()}
@@ -83,7 +83,7 @@ def _plain(value: Any) -> Any:
 
 
 def _scope(source: str) -> dict[str, Any]:
-    """Return the global names of a measure's functions, of which the first is the measure."""
+    """Execute a measure's source and return its globals; their first function is the measure."""
     scope: dict[str, Any] = {"math": math, "random": random}
     exec(source, scope)
     scope["settled"] = programs.settled
@@ -91,7 +91,7 @@ def _scope(source: str) -> dict[str, Any]:
 
 
 def rebuilt(description: str) -> Program:
-    """Return an exercise, with the same verdicts, from its description by `described`."""
+    """Return the exercise from its description by `described`; it gives the same verdicts."""
     scope = {"Complaint": Complaint, "inf": math.inf, "nan": math.nan}
     result = eval(description, scope)
     source, made, names = result.pop("measure"), result.pop("made"), result.pop("names")
@@ -109,7 +109,7 @@ def rebuilt(description: str) -> Program:
 
 
 def replied(code: str, name: str, description: str) -> str:
-    """Return the verdict on the function `name` of a student's code, or its failure, as JSON."""
+    """Return as JSON the verdict on the function `name` in a student's code, or its error."""
     scope: dict[str, Any] = {"__name__": "__main__"}
     program = rebuilt(description)
     try:

@@ -46,23 +46,23 @@ def guess(name: str) -> float | None:
     return _guesses.get(name)
 
 
-# Name of a bound, and its rounding to the safe side.
+# Label of a bound, and the function that rounds it to the safe side.
 _BOUNDS = {"upper": ("proved at most", round_up), "lower": ("proved at least", round_down)}
-# A guess that is wrong by more than this factor is not drawn, as it would squeeze the rest.
+# A guess that is wrong by a larger factor is not drawn, because the axis would be too long.
 _TOO_FAR = 1e6
 
 
 def reveal(
     name: str, *, truth: float, kind: str = "exact", others: Mapping[str, float] | None = None
 ) -> None:
-    """Draw a result, its guess and other values on one logarithmic line.
+    """Draw a result, the student's guess and other values on one logarithmic axis.
 
     Parameters
     ----------
     name : str
-        Quantity of `predict`.
+        Name that `predict` gave to the guess.
     truth : float
-        Result, > 0, or the bound on it that is proved.
+        Result, or a proved bound on it, > 0.
     kind : {"exact", "upper", "lower"}
         Whether `truth` is the result or a bound, which is rounded to the safe side.
     others : Mapping of str to float or None

@@ -1,4 +1,4 @@
-"""Exercises that ask for a function, which is compared with ours and with common mistakes."""
+"""Exercises that ask for a function; answers are compared with ours and with common mistakes."""
 
 import contextlib
 import math
@@ -28,7 +28,7 @@ from dplearn.teaching.classroom.checks import Mistake, Reply
 
 
 def returned(function: Callable, *case: Any) -> Any:
-    """Return the result of a function in a case."""
+    """Return the result of a function for the arguments of a case."""
     return function(*case)
 
 
@@ -127,7 +127,7 @@ class Program:
         if not wrong:
             head = f"{self.key} right in {len(results)} of {len(results)} cases"
             return Reply("right", head, (self.praise,))
-        # After the verdict, since a right function may have an index such as x[..., 0].
+        # Only for wrong functions, since a right function may contain an index such as x[..., 0].
         if has_gap(getattr(answer, "__code__", None)):
             todo = "put your own code in place of `...` and run the cell again."
             return Reply("open", f"{self.key} not answered yet", (todo,))
@@ -168,12 +168,12 @@ class Program:
 
     @cached_property
     def expected(self) -> list[Any]:
-        """Measure of `right` in each case."""
+        """Measure of the right function in each case."""
         return [self.measure(self.right, *case) for case in self.cases]
 
     @cached_property
     def of_mistake(self) -> Callable[[int, int], Any]:
-        """Cached measure of a mistake, by its index, in a case, by its index."""
+        """Cached function that returns the measure of a mistake in a case, given both indices."""
         return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
 
     def _measured(self, function: Callable, number: int) -> Any:
@@ -185,13 +185,13 @@ class Program:
             return complaint
         except Stop:
             raise
-        except BaseException as error:  # raised by `measure`, which cannot use the result
+        except BaseException as error:  # `measure` cannot use the result
             problem = f"its result cannot be used, {type(error).__name__}: {error}"
             return Complaint(problem, type(error).__name__)
 
 
 def _read(got: Any, expected: Any) -> Any:
-    """Return `got` with the type and shape of `expected`; raise Complaint if it has others."""
+    """Convert `got` to the type of `expected`; raise Complaint if its type or shape differs."""
     if got is None and expected is not None:
         raise Complaint("it returns None; does it end with `return`?", "type")
     if isinstance(expected, dict) and isinstance(got, dict):

@@ -26,25 +26,25 @@ from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
 FOLDED = "hide-input"
-# Public address of the site, which ends in a slash; empty without one.
+# Public address of the site with a slash at the end; empty while there is no public site.
 ADDRESS = ""
 _ASKED = re.compile(r"\]\(explorer:([^)\s]*)\)")
 
 Edition = Literal["student", "instructor"]
 
-# Multiple-choice parts of a lesson: before it, about a misconception, and at its end. The choices
-# stand in the text, for pages without a kernel; the reason of the right choice begins with RIGHT.
+# Multiple-choice parts of a lesson: at its start, about a misconception, and at its end. The text
+# shows the choices, for pages without a kernel; the reason of the right choice begins with RIGHT.
 CHOSEN = ("warmup", "vote", "test")
 _CHOICE = re.compile(r"<summary>([a-e])\. .*?</summary>(.*?)</details>", re.DOTALL)
 RIGHT = "Right. "
 _ASKED_BEFORE = re.compile(r"^# \*\*(\d)\*\* (\d\d)\.(\d)$", re.MULTILINE)
-# Minutes and number of a section in the timetable, and the places for their sums.
+# Patterns: a section's minutes and number in the timetable, and places for sums of minutes.
 _PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
 _CLOCK = re.compile(
     r"(?<=\*\*Time\*\* )NN(?= minutes)|(?<=^# \*To here )NN(?= minutes)", re.MULTILINE
 )
-# Parts that a text cell and its Chinese translation have in common: code (without the `None` that
-# only notebooks ask to replace), formulas, links, folds and tables.
+# Patterns of parts that a text cell shares with its Chinese translation: code (except `None`,
+# which only notebooks ask to replace), formulas, links, folds and tables.
 _COMMON = [
     r"```[\s\S]*?```|`(?!None`)[^`\n]+`",
     r"\$\$[\s\S]*?\$\$|\$[^$]+\$",
@@ -57,19 +57,19 @@ _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 class LessonError(ValueError):
-    """Error of a lesson that cannot be found or built."""
+    """Error for a lesson that cannot be found or built."""
 
 
 class Lesson:
-    """Folder of a lesson among the sources, and the files that belong to it."""
+    """Source folder of a lesson, and the lesson's files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.name = folder.name  # number and words, such as "03_gaussian_mechanism"
-        self.number = self.name[:2]  # from 90 on the lesson is an appendix
+        self.number = self.name[:2]  # two digits; appendices have 90 and above
         self.source = folder / "lesson.py"  # text and code of both editions
-        self.chinese = folder / "zh.md"  # optional: the text cells in Chinese, between lines %%
-        self.exercises = folder / "exercises.py"  # right answers and hints; no appendix needs it
+        self.chinese = folder / "zh.md"  # optional: the text cells in Chinese, separated by %%
+        self.exercises = folder / "exercises.py"  # right answers and hints; optional in appendices
         self.figures = folder / "figures.py"  # optional: functions that draw
         self.notebook = folder.parents[1] / f"{self.name}.ipynb"  # the students' edition
 
@@ -95,13 +95,13 @@ def lessons_folder() -> Path:
 
 
 def lessons(folder: Path | None = None) -> dict[str, Lesson]:
-    """Return the lessons in a folder (default: `lessons_folder`) in order, by their numbers."""
+    """Return the lessons in a folder (default: `lessons_folder`), keyed and sorted by number."""
     sources = sorted((folder or lessons_folder()).glob("sources/[0-9][0-9]_*/lesson.py"))
     return {lesson.number: lesson for lesson in (Lesson(source.parent) for source in sources)}
 
 
 def led(text: str) -> str:
-    """Return Markdown whose explorer links lead to the site, or to a file that explains them."""
+    """Redirect explorer links in Markdown to the site or, if it lacks the page, to a local file."""
 
     def target(match: re.Match[str]) -> str:
         if ADDRESS and (place := on_site(match[1])):
@@ -114,8 +114,8 @@ def led(text: str) -> str:
 
 
 def on_site(asked: str) -> str:
-    """Return the path in the site for an explorer link, or an empty string if it has none."""
-    # A lesson's page in Pyodide has `sources` but not `browser`.
+    """Return the site's path for an explorer link, or "" if the site lacks the page."""
+    # Imported late, because lesson pages with Pyodide do not contain `browser`.
     from dplearn.teaching.browser import CLOSED_FORMS
 
     parts = urlsplit(asked)
@@ -160,12 +160,12 @@ def text(lesson: Lesson) -> str:
 
 
 def timetable(source: str) -> dict[int, int]:
-    """Return the minutes of each section in the timetable of a lesson's source."""
+    """Return the planned minutes by section number, from the timetable in a lesson's source."""
     return {int(section): int(minutes) for minutes, section in _PLANNED.findall(source)}
 
 
 def read(lesson: Lesson, edition: Edition = "student") -> Any:
-    """Return the notebook of a lesson's source without outputs, and with the kernel's metadata."""
+    """Convert a lesson's source to a notebook without outputs, with the metadata of the kernel."""
     import jupytext
 
     notebook = jupytext.reads(text(lesson), fmt="py:percent")
@@ -188,7 +188,7 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         if cell.cell_type == "markdown":
             cell.source = led(cell.source)
         lines = f"{cell.cell_type}\n{cell.source}"
-        # A changed figures.py makes the notebook stale.
+        # The digest includes figures.py, whose changes make the notebook stale.
         lines += drawing if "pictures(" in cell.source else ""
         digest = hashlib.sha256(lines.encode()).hexdigest()[:10]
         copies[digest] += 1
@@ -222,14 +222,14 @@ def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
 
 
 def _common(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the parts of a text that its Chinese must also have."""
+    """Return the code, formulas, links and numbers of a text, which its translation must share."""
     bare = re.sub(r"(?<=\d)[, ](?=\d{3})", "", _NOT_COMMON.sub(" ", text))
     parts = [re.findall(pattern, text, re.MULTILINE) for pattern in _COMMON]
     return tuple(tuple(sorted(each)) for each in [*parts, re.findall(r"\d+(?:\.\d+)?|[εδσ]", bare)])
 
 
 def outdated(lesson: Lesson) -> str:
-    """Return a line for each text cell that the Chinese page of a built lesson has in English."""
+    """Return a line for each text cell that is still English on a built lesson's Chinese page."""
     both = lesson.chinese.exists() and lesson.notebook.exists()
     shown = in_chinese(lesson, built_cells(lesson)) if both else ()
     return "".join(
@@ -247,7 +247,7 @@ def exercise_key(cell: Any) -> str:
 
 
 def questions(lesson: Lesson, part: str = "test") -> tuple[dict[str, str], ...]:
-    """Return the choices of each question in a part of `CHOSEN`, with their reasons."""
+    """Return, for each question of a `part` in `CHOSEN`, the reasons of its choices by letter."""
     choices = [dict(_CHOICE.findall(question)) for question in _questions(text(lesson), part)]
     plain = lambda why: " ".join(re.sub(r"^# ?|[$`*]", "", why, flags=re.MULTILINE).split())
     return tuple({c: plain(why) for c, why in each.items()} for each in choices)
@@ -263,7 +263,7 @@ def _questions(source: str, part: str) -> list[str]:
 
 
 def right_letters(choices: Sequence[dict[str, str]]) -> str:
-    """Return the right letter of each question, or raise LessonError unless each has just one."""
+    """Return the right letter of each question; raise LessonError unless it has exactly one."""
     letters = [[c for c, why in each.items() if why.startswith(RIGHT)] for each in choices]
     if any(len(right) != 1 for right in letters):
         raise LessonError(f"Expected one choice with {RIGHT!r} for each question, got {letters}.")
@@ -287,7 +287,7 @@ def built_cells(lesson: Lesson) -> list[Any]:
 
 
 def is_stale(lesson: Lesson) -> str:
-    """Return why the notebook differs from its source, or an empty string."""
+    """Return how the notebook differs from its source, or an empty string."""
     if not lesson.notebook.exists():
         return "it was never built"
     built = built_cells(lesson)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
-# Environment of the server: a second BLAS thread would waste a third of a core.
+# The server uses one BLAS thread; a second thread would waste a third of a core.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 # For local use; allowedHosts blocks foreign host names that resolve to 127.0.0.1.
 _ALLOWED = ("--server.allowedHosts", "localhost", "--server.allowedHosts", "127.0.0.1")
@@ -38,5 +38,5 @@ def serve(options: Sequence[str]) -> NoReturn:
     here = Path(__file__).with_name("app.py")
     script = here if here.exists() else Path(__file__).parents[3] / "app.py"
     server = [sys.executable, "-m", "streamlit", "run", str(script), *_THIS_MACHINE, *options]
-    # A new process: BLAS fixed its thread count when numpy was imported.
+    # Start a new program, because BLAS fixed its thread count when NumPy was imported.
     os.execve(sys.executable, server, {**os.environ, **ONE_THREAD})

@@ -1,4 +1,4 @@
-"""Arguments of Streamlit's `App`: routes of scripts, an origin check, worker processes."""
+"""Arguments for Streamlit's `App`: routes for scripts, an origin check, worker processes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

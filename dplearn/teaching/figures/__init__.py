@@ -1,4 +1,4 @@
-"""Figures: functions that draw given results and compute none.
+"""Figures: functions that draw results but do not compute them.
 
 The names here draw the lessons' figures, which are white and have names on their curves; their
 sliders need no kernel. The other files draw figures of explorer pages, which have a legend below

@@ -1,4 +1,4 @@
-"""Charts of the lessons: curves, panels, sliders and numbers on a line."""
+"""Charts for the lessons: curves, panels, sliders and number lines."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,11 @@ from dplearn.teaching.figures.kit.axes import Axis, spread
 from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers
 from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 
-# Horizontal ends of two panels, in shares of the drawing area.
+# Left and right ends of two panels, as fractions of the drawing area's width.
 _PANELS = ((0.0, 0.42), (0.58, 1.0))
-# Height of the drawing area of curves over steps, in pixels.
+# Height in pixels of the drawing area in `epsilon_curves`.
 _INNER = 330
-# An axis without labels, grid, line and ticks.
+# Options of an axis without tick labels, grid, line and ticks.
 _BARE = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
 _HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size": 15}}
 
@@ -38,7 +38,7 @@ def _lesson(
 def _axis(
     title: str, values: Any, log: bool = False, span: tuple[float, float] | None = None
 ) -> dict[str, Any]:
-    """Return an axis around values, with ends chosen by Plotly unless `span` is given."""
+    """Return an axis that contains the values; Plotly chooses its ends unless `span` is given."""
     every = np.concatenate([np.ravel(np.asarray(v, dtype=float)) for v in values])
     lower, upper = span or (float(np.min(every)), float(np.max(every)))
     return Axis(title=title, lower=lower, upper=upper, log=log, open=span is None).layout()
@@ -86,7 +86,7 @@ def curves(
         ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
         fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}}
         shapes = [{"type": "rect", **ends, **fill}]
-        # The text stands where the first curve begins.
+        # Write the text where the first curve begins.
         at = {"x": [np.min(lines[0].x)], "y": [(lower + upper) / 2], "text": [name]}
         look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
         traces.append({**at, **look, "textposition": "middle right"})
@@ -109,7 +109,7 @@ def epsilon_curves(
     here: int | None = None,
     marks: Sequence[Dot] = (),
 ) -> go.Figure:
-    """Draw epsilon over the number of steps, with a curve per accountant.
+    """Draw epsilon against the number of steps, with a curve for each accountant.
 
     Approximations are dashed, and an infinite epsilon leaves a gap.
 
@@ -186,7 +186,7 @@ def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> 
 def _ends(
     curves: Mapping[str, Sequence[Guarantee]], index: int, steps: Sequence[int], y: Axis
 ) -> list[dict[str, Any]]:
-    """Return a heading, and a label with a leader line for the end of each curve."""
+    """Return a heading and, for each curve, a label that a line connects to the curve's end."""
     column = {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16}
     words = f"ε at T = {text.spaced(steps[index])}"
     notes: list[dict[str, Any]] = [{**column, "xanchor": "left", "text": words}]
@@ -210,8 +210,8 @@ def _ends(
 
 
 def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
-    """Return two figures by `curves`, `left` and `right`, side by side under one `title`."""
-    # Their own titles become headings, which a slider does not change.
+    """Place two figures made by `curves`, `left` and `right`, side by side under one `title`."""
+    # The titles of both figures become headings, which a slider does not change.
     traces, axes, shapes, headings = [], {}, [], []
     for n, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
         layout: Any = part.layout.to_plotly_json()
@@ -230,7 +230,7 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
 
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
-    """Return a logarithmic line with positive `numbers` by name, under a `title`."""
+    """Draw positive named `numbers` on a logarithmic axis, under a `title`."""
     roles = {"truth": "exact", "proved at most": "exact", "proved at least": "exact"}
     roles |= {"your guess": "guess"}
     traces, ranked = [], sorted(numbers.items(), key=lambda item: item[1])
@@ -245,7 +245,7 @@ def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
 
 
 def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
-    """Draw epsilons on one logarithmic axis, one below the other; a bar spans a bracket.
+    """Draw each epsilon in a row of its own, on one logarithmic axis; a bar shows a bracket.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
     lower = np.array([g.lower if g.kind == "bracket" else g.epsilon for g in guarantees.values()])
     rows, ends = -np.arange(len(guarantees), dtype=float), (lower.min() / 3, 5 * upper.max())
     shared = {"hoverinfo": "skip", "showlegend": False, "textposition": "middle right"}
-    # Plotly drops names that stand exactly on the end of the axis.
+    # Plotly drops names that are exactly at the end of the axis.
     names = {"x": [1.01 * ends[0]] * len(guarantees), "y": rows + 0.32, "text": list(guarantees)}
     names |= {"mode": "text", "textfont": {"color": GREY, "size": 14}}
     values = [f" {text.epsilon(g, 4)}" for g in guarantees.values()]
@@ -283,7 +283,7 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
 
 
 def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
-    """Return a figure whose slider steps through figures without a kernel.
+    """Return a figure with a slider that steps through `figures`; it needs no kernel.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     labels = list(figures)
     shown: Any = go.Figure(figures[labels[start]])
     every = [tuple[Any, ...](figure.select_traces()) for figure in figures.values()]
-    # Keys of each trace that differ between figures: every frame sets them.
+    # For each trace, the keys that differ between figures, which every frame sets.
     moves = [
         [
             k
@@ -312,7 +312,7 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     ]
     frames = []
     for (label, figure), traces in zip(figures.items(), every, strict=True):
-        # Without its type a trace of columns would become a line.
+        # Without a type, Plotly would turn columns into a line.
         data = [
             {"type": trace.type} | {k: trace[k] for k in keys}
             for trace, keys in zip(traces, moves, strict=True)

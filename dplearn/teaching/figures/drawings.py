@@ -1,4 +1,4 @@
-"""Drawings of the lessons in SVG: people, boxes with arrows, grey images, and shapes for others."""
+"""SVG drawings for the lessons: people, boxes with arrows, grey images, and basic shapes."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -50,7 +50,7 @@ class Sheet:
 def lettering(
     x: float, y: float, text: str, *, size: int = 15, colour: str = INK, anchor: str = "middle"
 ) -> str:
-    """Return text as SVG, line by line, with its first baseline at a point."""
+    """Return text of one or more lines as SVG; the point (x, y) is on the first baseline."""
     look = f'font-size="{size}" fill="{colour}" text-anchor="{anchor}"'
     lines = "".join(
         f'<tspan x="{x:g}" y="{y + 1.25 * size * i:g}">{escape(line)}</tspan>'
@@ -67,7 +67,7 @@ def arrow(
     width: float = 1.6,
     dash: str = "",
 ) -> str:
-    """Draw a straight arrow, or with a dash such as "5 4" a broken line without a tip."""
+    """Draw a straight arrow or, given a `dash` such as "5 4", a dashed line without a tip."""
     way = 'x1="{:g}" y1="{:g}" x2="{:g}" y2="{:g}"'.format(*start, *end)
     tip = f'stroke-dasharray="{dash}"' if dash else 'marker-end="url(#tip)"'
     return f'<line {way} stroke="{colour}" stroke-width="{width:g}" {tip}/>'
@@ -76,20 +76,20 @@ def arrow(
 def rectangle(
     x: float, y: float, width: float, height: float, *, edge: str, fill: str = "white"
 ) -> str:
-    """Draw a rectangle around a centre, with round corners."""
+    """Draw a rectangle with round corners, centred at (x, y)."""
     at = f'x="{x - width / 2:g}" y="{y - height / 2:g}" width="{width:g}" height="{height:g}"'
     return f'<rect {at} rx="6" fill="{fill}" stroke="{edge}" stroke-width="1.6"/>'
 
 
 def circle(x: float, y: float, radius: float, *, edge: str, fill: str = "none") -> str:
-    """Draw a circle around a centre."""
+    """Draw a circle centred at (x, y)."""
     at = f'cx="{x:g}" cy="{y:g}" r="{radius:g}"'
     return f'<circle {at} fill="{fill}" stroke="{edge}" stroke-width="1.6"/>'
 
 
 def crowd(groups: Sequence[tuple[str, int, int]], *, title: str) -> Sheet:
-    """Return a `title` and people in `groups`: caption, number, and number of filled ones."""
-    # The first group has five people in a row, the others have the same number of rows.
+    """Draw `groups` of people, given as (caption, number of people, number of filled people)."""
+    # The first group has five people per row; all groups have the same number of rows.
     step, top, left, shapes = 30, 66, 30, []
     rows = math.ceil(groups[0][1] / 5)
     below = top + step * rows + 14
@@ -151,7 +151,7 @@ def flow(
 
 
 def images(pictures: Mapping[str, NDArray], *, title: str) -> Sheet:
-    """Return a `title` and grey 8 x 8 `pictures` (1 is black) above their captions."""
+    """Draw grey 8 x 8 `pictures` (1 is black) with their captions below them."""
     shapes = []
     for rank, (caption, image) in enumerate(pictures.items()):
         shapes += pixels(image, 8 + 114 * rank, 46, 12)
@@ -160,7 +160,7 @@ def images(pictures: Mapping[str, NDArray], *, title: str) -> Sheet:
 
 
 def pixels(image: NDArray, left: float, top: float, step: int) -> list[str]:
-    """Return squares from white (0) to black (1), `step` pixels wide, and their frame."""
+    """Draw an image as squares of `step` pixels, from white (0) to black (1), with a frame."""
     shapes = []
     for i, row in enumerate(np.asarray(image)):
         for j, grey in enumerate(np.rint(255 * (1 - np.clip(row, 0, 1))).astype(int)):

@@ -1,4 +1,4 @@
-"""A formula and its oracle: along one parameter, or at all points of a verification."""
+"""Figures that compare a formula with its oracle along one parameter or at all verified points."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,14 +14,14 @@ from dplearn.teaching.figures.kit.marks import Curve, gaps, legend, markers, one
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
 _HEIGHT = 370
-# Role, hatch and text of a region; the hatches differ also in print without colours.
+# Role, hatch and text of each region; hatches distinguish regions in prints without colours.
 _REGIONS = {
     "outside": ("quiet", "\\", "hypothesis fails"),
     "unsafe": ("wrong", "/", "too much privacy"),
     "safe": ("safe", ".", "wrong, safe side"),
     "wrong": ("safe", "x", "wrong"),
 }
-# Role, marker, glyph and text of a verdict.
+# Role, marker, glyph and text of each verdict.
 _MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
     kind: (role, *(("x-thin", "✕") if kind == "unsafe" else ("diamond-open", "◇")), words)
     for kind, (role, _, words) in _REGIONS.items()
@@ -31,7 +31,7 @@ _WIDE = 30.0
 
 
 def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure:
-    """Draw a formula as a line and true values as points, and shade where it is wrong."""
+    """Draw a formula as a line and true values as points; shade where the formula is wrong."""
     star = curve.star or ()
     heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star[1:])]
     ends, ticks = (*curve.ends, *star[:1]), dict(enumerate(curve.ticks)) or None
@@ -42,13 +42,13 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure
     for k in range(len(at) - 1, 0, -1):
         low, high = sorted(curve.value[k - 1 : k + 1])
         if low < up.lower and up.upper < high:
-            # A gap where the curve jumps across the whole picture.
+            # Leave a gap where the curve jumps across the whole picture.
             at.insert(k, curve.x[k])
             value.insert(k, None)
     line = Curve(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
     entry = Curve(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
     own = [entry] if len(curve.own) else []
-    # The oracle's values, with error bars where it gives an interval.
+    # The oracle's values, with error bars where the oracle gives an interval.
     least, most = (np.asarray(v, dtype=float) for v in (curve.low, curve.high))
     with np.errstate(invalid="ignore"):
         middle, half = np.where(least < most, 0.5 * (least + most), least), 0.5 * (most - least)
@@ -69,7 +69,7 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure
 
 
 def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
-    """Draw the values of a verification against the truth, with the line of equality.
+    """Draw a formula's values against the true values, with the line of equality.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _finite(values: ArrayLike) -> NDArray:
 
 
 def _wide_axis(values: NDArray, inside: Sequence[float] = ()) -> Axis:
-    """Return an axis that leaves out a few outliers."""
+    """Return an axis for the values; a few outliers may be outside."""
     if not values.size:
         return Axis(title="value", lower=0.0, upper=1.0)
     low, high = float(np.min(values)), float(np.max(values))

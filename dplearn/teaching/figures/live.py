@@ -1,4 +1,4 @@
-"""Plotly's script, which a page with live charts needs once."""
+"""Plotly's script, which every page with live charts needs once."""
 
 from plotly.offline import get_plotlyjs as library
 

@@ -1,7 +1,7 @@
-"""Static site: the lessons, the formula book and four pages drawn by scripts, as plain files.
+"""Static site with the lessons, the formula book and four pages drawn by scripts.
 
-``dplearn site OUT`` writes them. They work from a folder or any web host and fetch nothing from
-other hosts. Links to the explorer lead to pages of the site, if it has them. Plotly is copied from
+``dplearn site OUT`` writes its files. They work from a folder or any web host and fetch nothing
+from other hosts. Explorer links lead to pages of the site, if it has them. Plotly is copied from
 its package; npm fetches KaTeX and Pyodide once and caches them.
 """
 
@@ -36,7 +36,7 @@ from dplearn.teaching.figures.live import library
 from dplearn.teaching.site import course, entries
 from dplearn.teaching.site.html import Page
 
-# Modules whose public names are in the reference.
+# Modules in the reference of public names.
 REFERENCE = (
     *("dplearn", "dplearn.core.guarantee", "dplearn.engine.profile", "dplearn.mechanisms"),
     *("dplearn.accountants", "dplearn.certificates", "dplearn.statement", "dplearn.calibrate"),
@@ -45,7 +45,7 @@ REFERENCE = (
 )
 _ASSETS = Path(__file__).parent / "assets"
 _ENGINE = "engine: dplearn, source: String(dplearnModule)"
-# Arguments of the script that draws each page.
+# Arguments of each page's script.
 _LIVE = {
     "minute": "engine: dplearn, explore: 'explorer.html', ...TOLD",
     "epsilon": f"{_ENGINE}, published: PUBLISHED, presets: PRESETS, accountants: ACCOUNTANTS",
@@ -59,7 +59,7 @@ _UNUSED = shutil.ignore_patterns("*.mjs", "*.ttf", "*.woff", "katex.js")
 def write_site(out: Path, executor: Executor, *, tell: Callable = print) -> None:
     """Write the site into a folder and replace existing files.
 
-    The lessons' pages run the functions that a student writes, unless npm cannot fetch Pyodide.
+    Lesson pages run students' functions, unless npm cannot fetch Pyodide.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def write_site(out: Path, executor: Executor, *, tell: Callable = print) -> None
 
 
 def _python(out: Path, unpacked: Path, tell: Callable) -> bool:
-    """Write Pyodide for the lessons' pages, and return whether npm could fetch it."""
+    """Write Pyodide for the lessons' pages, and return whether npm was able to fetch it."""
     try:
         script = answering.python_script(from_npm(_PYODIDE, unpacked / "python"))
     except OSError as error:
@@ -103,7 +103,7 @@ def _python(out: Path, unpacked: Path, tell: Callable) -> bool:
 
 
 def _write_reference(folder: Path) -> None:
-    """Write the reference of all public names, by pdoc, into a folder."""
+    """Write pdoc's reference of all public names into a folder."""
     try:
         import pdoc
     except ModuleNotFoundError:
@@ -111,7 +111,7 @@ def _write_reference(folder: Path) -> None:
             "Expected pdoc, which writes the reference: pip install -r requirements-dev.txt."
         ) from None
     pdoc.render.configure(docformat="numpy", search=False)
-    with warnings.catch_warnings(action="ignore"):  # about imports for type checkers
+    with warnings.catch_warnings(action="ignore"):  # by imports for type checkers
         pdoc.pdoc(*REFERENCE, output_directory=folder)
 
 
@@ -154,7 +154,7 @@ def from_npm(package: str, folder: Path) -> Path:
 
 
 def _browser_files() -> Iterator[tuple[str, str]]:
-    """Yield names and texts of the scripts and styles that pages share with the explorer."""
+    """Yield the names and texts of the scripts and style sheets that the explorer also uses."""
     unshuffled = [row for row in presets() if "sampling=shuffled" not in row["query"]]
     published = list(drawn_figures())
     data = {"PUBLISHED": published, "PRESETS": unshuffled, "ACCOUNTANTS": accountants()}

@@ -16,7 +16,7 @@ from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 from dplearn.teaching.site.html import Page
 
 _words = Wording()
-_POINTS = 17  # per curve, half as many as in the explorer
+_POINTS = 17  # per curve; the explorer draws twice as many
 
 
 def page(id: str, taught: str = "") -> Page:
@@ -50,7 +50,7 @@ def page(id: str, taught: str = "") -> Page:
 
 
 def _short_search(id: str, misprint: str) -> Refutation:
-    """Refute on a quarter of the points, or on all if these yield no (unsafe) counterexample.
+    """Search a quarter of the points for an (unsafe) counterexample; if there is none, all points.
 
     A variant is called safe only after the full search of `dplearn verify`.
     """
@@ -66,7 +66,7 @@ def _statement(latex: str) -> str:
 
 
 def _picture(entry: Formula, misprint: str) -> str:
-    """Return a chart of value and truth along the first axis, or at all points without one."""
+    """Return a chart of value and truth: along the first axis or, without axes, at all points."""
     place = View(entry.id, misprint)
     if name := next(iter(place.axes), ""):
         picture = curve(place, name, most=_POINTS)
@@ -81,7 +81,7 @@ def _picture(entry: Formula, misprint: str) -> str:
 
 
 def contents() -> Page:
-    """Return the table of contents, with the entries in groups."""
+    """Return the page with the table of contents, in which entries are grouped."""
     parts = ["<h1>Formula book</h1>"]
     for group in dict.fromkeys(entry.group for entry in book.values()):
         parts.append(f"<h2>{group_name(group)}</h2><ul>")
@@ -96,7 +96,7 @@ def contents() -> Page:
 
 
 def published_figures() -> Page:
-    """Return the page of published numbers with our values, and of public uses."""
+    """Return the page that compares published numbers with our values and lists deployments."""
     head = ("source", "what", "printed", "here", "verdict")
     rows = []
     for id, row in published().items():

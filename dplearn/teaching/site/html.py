@@ -1,4 +1,4 @@
-"""Pages of the site: their frame, their links and their search index."""
+"""Pages of the site: layout, links and search index."""
 
 import html
 import re
@@ -35,26 +35,26 @@ class Page:
     path: str
     title: str
     body: str
-    needed: tuple[str, ...] = NEEDED  # styles and scripts
-    beside: str = ""  # table of contents, or links on the first page
+    needed: tuple[str, ...] = NEEDED  # style sheets and scripts
+    beside: str = ""  # table of contents; on the first page, links
 
     def text(self) -> str:
-        """Return the whole file."""
+        """Return the page as a complete HTML file."""
         root, first = "../" * self.path.count("/"), self.path == "index.html"
-        # The live page stands in place of its picture.
+        # Replace the picture of the attack page by the live page.
         frame = f'title="Proof and attack" src="{root}assets/attack_page.html"'
         live = f'<iframe class="page" {frame}></iframe>'
         body = re.sub(r'<img class="page"[^>]*>', live, self.body)
         main = f"<main>\n{_links(body, root)}\n</main>"
         header = _HEADER.format(root=root, start=_START if first else "")
-        # The first page begins with its scenes, before header and links.
+        # The first page shows its scenes before the header and the links.
         parts = (main, header, self.beside) if first else (header, self.beside, main)
         names = (*self.needed, "site.css", "search.js")
         title = f"{self.title} · dplearn"
         return linked(title, "\n".join(parts), names, root=f"{root}assets/")
 
     def searched(self) -> Iterator[list[str]]:
-        """Yield the address, title, heading and text of each section, for the search."""
+        """Yield each section's address, title, heading and text, for the search index."""
         for anchor, heading, body in sections(self.body):
             if text := plain(body.partition("</h2>" if anchor else "</h1>")[2] or body):
                 place = f"{self.path}#{anchor}" if anchor else self.path
@@ -62,22 +62,22 @@ class Page:
 
 
 def sections(body: str) -> Iterator[tuple[str, str, str]]:
-    """Yield anchor, heading and HTML of each section; the first may have no heading."""
+    """Yield each section's anchor, heading and HTML; the first section may have no heading."""
     for part in re.split(r"(?=<h2 id=)", body):
         head = re.match(r'<h2 id="([^"]*)">(.*?)</h2>', part, re.S)
         yield (head[1], head[2], part) if head else ("", "", part)
 
 
 def plain(body: str) -> str:
-    """Return the text of a body without tags, charts and repeated blanks."""
+    """Return the text of an HTML body, without tags, scripts, style sheets and repeated blanks."""
     text = re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]+>", " ", body, flags=re.S)
     return " ".join(html.unescape(text).split())
 
 
 def _links(body: str, root: str) -> str:
-    """Return a body whose links to notebooks and the explorer lead to pages of the site.
+    """Redirect links to notebooks and to the explorer to pages of the site.
 
-    A link without such a page is replaced by its text.
+    A link to a page that the site lacks is replaced by its text.
     """
 
     def replaced(link: re.Match) -> str:
@@ -94,7 +94,7 @@ def _links(body: str, root: str) -> str:
 
 
 def _target(link: str, root: str) -> str | None:
-    """Return the target of a link in the site, or None if the site lacks it."""
+    """Return a link's target in the site, or None if the site lacks the target."""
     parts = urlsplit(html.unescape(link))
     if parts.scheme:
         return link

@@ -1,4 +1,4 @@
-"""Labels, descriptions and colours of the registered accountants on the browser's pages."""
+"""Labels, descriptions and colours of the registered accountants for browser-drawn pages."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def accountants() -> list[dict[str, Any]]:
 
 
 def style_sheet(*entries: str) -> str:
-    """Return the style sheets of these pages, after the colours of the accountants."""
+    """Return CSS with the colours of the accountants and the style sheets of these pages."""
     styles = {name: style_of(name) for name in ACCOUNTANTS}
     colours = (f"--{n}: light-dark({s.colour}, {s.on_dark});" for n, s in styles.items())
     marks = (f".dp-{name} {{ --c: var(--{name}); }}\n" for name in styles)

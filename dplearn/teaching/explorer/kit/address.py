@@ -1,4 +1,4 @@
-"""Links between pages, and the state of a page in the query of its address.
+"""Links between pages, and the state of a page as the query of its address.
 
 Streamlit's own `bind` would write displayed labels into the address, not option names.
 """
@@ -24,7 +24,7 @@ def entry_link(id: str) -> str:
 
 
 def follow(page: str, start: Mapping[str, str]) -> dict[str, str]:
-    """Copy the fields of a new address into the session, and return its other fields.
+    """Copy the fields in `start` from a new address into the session; return the other fields.
 
     An address written by the page is not new. A page opened from the menu keeps its state.
     """

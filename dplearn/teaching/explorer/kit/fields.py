@@ -1,4 +1,4 @@
-"""Texts of a page by key, and range checks for the fields of a browser's question."""
+"""Texts of a page by key, and range checks for fields of questions from the browser."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ RANGES = {
 
 
 def number(run: Mapping[str, Any], name: str, key: str = "") -> float:
-    """Return a number of a question; raise ValueError if it is out of range."""
+    """Return a numeric field of a question; raise ValueError if it is out of range."""
     value, (low, high) = run.get(key or name), RANGES[name]
     good = isinstance(value, int | float) and low <= value <= high
     if not good or (name == "steps" and value != int(value)):
@@ -25,7 +25,7 @@ def number(run: Mapping[str, Any], name: str, key: str = "") -> float:
 
 
 def chosen(run: Mapping[str, Any], name: str, options: Iterable[str]) -> str:
-    """Return a word of a question; raise ValueError unless it is an option."""
+    """Return a text field of a question; raise ValueError unless it is one of the options."""
     word: Any = run.get(name)
     validate.one_of(tuple(options), **{name: word})
     return word
@@ -47,7 +47,7 @@ class Words:
         return text.format(**values) if values else text
 
     def table(self, name: str) -> dict[str, str]:
-        """Return the texts of a table in the reader's language, by the last part of their keys."""
+        """Return a table's texts in the reader's language, keyed by the last part of their keys."""
         parted = (key.rpartition(".") for key in self._keyed)
         return {last: self(f"{name}.{last}") for of, _, last in parted if of == name}
 
@@ -56,6 +56,6 @@ _say = Words("shared")
 
 
 def named(names: Iterable[str]) -> dict[str, str]:
-    """Return the display text of each library name."""
+    """Return the display text of each name that the library uses, such as "add_remove"."""
     spelled = _say.table("names")
     return {name: spelled.get(name, name.replace("_", " ").capitalize()) for name in names}

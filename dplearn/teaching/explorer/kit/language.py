@@ -20,7 +20,7 @@ _NAMES = re.compile(r"[A-Za-z](?:[\w ,=]*\w)?")
 
 
 def keyed(name: str) -> dict[str, tuple[str, str]]:
-    """Return (English, Chinese) by dotted key of a message file; a single text is used for both."""
+    """Return (English, Chinese) by dotted key of a message file; a single text serves for both."""
 
     def flat(part: Any, key: str) -> Iterator[tuple[str, tuple[str, str]]]:
         for word, inner in part.items():
@@ -35,7 +35,7 @@ def keyed(name: str) -> dict[str, tuple[str, str]]:
 
 @lru_cache
 def chinese() -> dict[str, str]:
-    """Return the Chinese text by English text, of the library and of all message files."""
+    """Return the Chinese texts, keyed by the English texts of library and message files."""
     library = Path(__file__).with_name("zh") / "library.toml"
     names = (path.stem for path in Path(__file__).with_name("messages").glob("*.toml"))
     whole = tomllib.loads(library.read_text(encoding="utf-8"))
@@ -92,7 +92,7 @@ def in_each(text: str) -> dict[str, str]:
 
 
 def translated_figure(part: Any, key: str = "") -> Any:
-    """Return a part of a Plotly figure's JSON with its texts in the reader's language."""
+    """Translate the texts in a part of a Plotly figure's JSON to the reader's language."""
     if isinstance(part, str):
         # A legend entry can hold several names, separated by signs or tags.
         return _NAMES.sub(lambda m: translated(m[0]), translated(part)) if key in _TEXTS else part

@@ -1,4 +1,4 @@
-"""Drawing of a page's figures."""
+"""Function that draws the figures of pages."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import streamlit as st
 from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.figures.kit.template import darkened
 
-# Pixels: the most to cut from a figure's top margin, the least to leave.
+# Top margin of a figure in pixels: the maximum to cut off, and the minimum to keep.
 _TITLE, _ABOVE = 56, 12
 
 

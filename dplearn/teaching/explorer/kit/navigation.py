@@ -1,4 +1,4 @@
-"""Menu of all modules in `pages`; each has TITLE, GROUP, ORDER and render().
+"""Menu of the modules in `pages`, each of which has TITLE, GROUP, ORDER and render().
 
 Streamlit runs this file. No folder `pages` is beside it, because Streamlit would run its files.
 """
@@ -27,12 +27,12 @@ def modules() -> list[ModuleType]:
 
 
 def path_of(page: ModuleType) -> str:
-    """Return the URL path of a page, the name of its file."""
+    """Return the URL path of a page, which is the name of its module."""
     return page.__name__.rpartition(".")[2]
 
 
 def run_page() -> None:
-    """Run the page of the address below the menu; the first page is at the root."""
+    """Draw the menu, and run the page that the address names, by default the first page."""
     query = st.query_params.to_dict()
     if (named := query.get(language.KEY)) in language.LANGUAGES:
         st.session_state[language.KEY] = named
@@ -44,7 +44,7 @@ def run_page() -> None:
         for page in every
     }
     shown = st.navigation([*entries.values()], position="hidden")
-    # An address with a run's parameters and no page name opens epsilon against T.
+    # An address with parameters of a run but no page name opens the page epsilon against T.
     if not shown.url_path and query.keys() & {"noise_multiplier", "mechanism", "sampling"}:
         st.switch_page(entries[epsilon_vs_steps], query_params=query)
     st.set_page_config(page_title=f"{shown.title} · dplearn", layout="wide")
@@ -56,7 +56,7 @@ def run_page() -> None:
                 st.page_link(entries[page], query_params=language.address())
         (other,) = language.LANGUAGES.keys() - {language.current()}
         st.button(language.LANGUAGES[other], on_click=language.choose, args=(other,))
-    # Heading for screen readers only; the menu shows it on screen.
+    # Heading for screen readers only, because the menu shows the title on screen.
     st.html(f"<h1>{shown.title}</h1>")
     try:
         shown.run()

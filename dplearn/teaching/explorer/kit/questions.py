@@ -1,7 +1,7 @@
-"""Expensive questions, computed in worker processes, once for all sessions.
+"""Expensive library calls, each computed once for all sessions, in worker processes.
 
-Only the asking session waits. The server caches the latest answers itself, because any browser
-can clear Streamlit's caches.
+Only the session that asks waits. This module caches the latest answers, because any browser can
+clear Streamlit's caches.
 """
 
 import os
@@ -15,26 +15,26 @@ from pickle import dumps
 from types import ModuleType
 from typing import Any
 
-# Most answers in the cache, and most questions being computed.
+# Maximum numbers of cached answers and of questions being computed.
 _CACHED, _OPEN = 512, 16
 # Half of the cores compute; the other half serve pages.
 _WORKERS = max(1, (os.cpu_count() or 1) // 2)
 
 _answers: dict[bytes, Future] = {}
 _lock = threading.Lock()
-# Threads until a server starts; tests and scripts start no processes.
+# Use threads until a server starts, so that tests and scripts start no processes.
 _executor: Executor = ThreadPoolExecutor(_WORKERS)
 
 
 class Refused(ValueError):
-    """Refusal to answer a question now, with the reason."""
+    """Error that states why a question is not answered now."""
 
 
 def start_processes() -> None:
     """Compute all further answers in low-priority processes."""
     global _executor
-    # Spawn, as this process has threads, and do it now with an empty `__main__`: spawned
-    # processes rerun `__main__`, which is Streamlit's name for the page that it runs.
+    # Spawn, because this process has threads. Spawned processes rerun `__main__`, Streamlit's
+    # name for the page that it runs; therefore start them now, with an empty `__main__`.
     _executor = ProcessPoolExecutor(_WORKERS, get_context("spawn"), _settle)
     page, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     try:
@@ -57,7 +57,7 @@ def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     key = dumps((function, arguments, keywords))
     with _lock:
         answer = _answers.pop(key, None)
-        # Retry after any error but ValueError, which the question itself causes.
+        # Compute again after any error except ValueError, which the question itself causes.
         if answer is None or (
             answer.done() and not isinstance(answer.exception(), ValueError | None)
         ):
@@ -66,7 +66,7 @@ def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
                 raise Refused(f"{waiting} questions are being computed; ask again in a minute.")
             try:
                 answer = _executor.submit(function, *arguments, **keywords)
-            except BrokenProcessPool:  # one of the processes was killed
+            except BrokenProcessPool:  # a worker process was killed
                 start_processes()
                 answer = _executor.submit(function, *arguments, **keywords)
         _answers[key] = answer

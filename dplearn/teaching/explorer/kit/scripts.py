@@ -23,14 +23,14 @@ _KIT = Path(__file__).parent
 
 @lru_cache(maxsize=len(PAGES))
 def script(page: str) -> tuple[str, str]:
-    """Return the file name, with a hash, and the text of a module of the engine and a page."""
+    """Return the name, which contains a hash, and the text of a script of the engine and a page."""
     own = browser.source(page, PAGES[page])
     text = f"{browser.source()}{own}export {{ dplearn, dplearnModule, {page} }};\n"
     return f"dplearn-{hashlib.sha256(text.encode()).hexdigest()[:12]}.js", text
 
 
 def component(page: str, css: str) -> Callable[..., Any]:
-    """Return a component that mounts a page, with its style sheet."""
+    """Return a Streamlit component that mounts a page with its style sheet."""
     mount = (_KIT / "mount.js").read_text(encoding="utf-8")
     mount = mount.replace("FILE", script(page)[0]).replace("PAGE", page)
     return v2.component(f"dplearn_{page}", html="", css=css, js=mount, isolate_styles=False)

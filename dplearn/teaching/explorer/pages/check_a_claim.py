@@ -41,7 +41,7 @@ _BOXES = {
     "approximation": (st.info, ":material/waves:", "blue"),
     "not read": (st.warning, ":material/question_mark:", "gray"),
 }
-# Maximum of formulas judged per text; `dplearn proofread` judges all of a file.
+# Maximum number of formulas judged per text; `dplearn proofread` has no such limit.
 _LISTED = 40
 
 
@@ -51,7 +51,7 @@ def begin_with(name: str) -> None:
 
 
 def render() -> None:
-    """Draw the fields; below them the verdict and its map, or the formulas of a text."""
+    """Draw the fields and, below them, a formula's verdict and map or all formulas of a text."""
     address.follow("check_a_claim", START)
     st.markdown(_say("heading"))
     with st.container(key="examples", horizontal=True, gap="small"):
@@ -74,7 +74,7 @@ def render() -> None:
 
 
 def _page(places: Sequence[Place]) -> None:
-    """List the claims of a pasted text."""
+    """List the formulas of a pasted text with their verdicts."""
     result, summary = Counter[str](), st.empty()
     with st.spinner(_say("trying")):
         for place in places[:_LISTED]:
@@ -120,7 +120,7 @@ def _claim(places: Sequence[Place]) -> None:
 
 
 def _lines(finding: Finding) -> None:
-    """List the verdict of each setting, the intended setting first."""
+    """List the verdict for each setting, with the intended setting first."""
     if not finding.lines or finding.verdict == "not read":
         st.markdown(_escaped(_in_words(finding.reason), "$<"))
     for line in finding.lines:
@@ -133,7 +133,7 @@ def _lines(finding: Finding) -> None:
 
 
 def _in_words(note: str) -> str:
-    """Return a note on a verdict in the reader's language."""
+    """Translate a note on a verdict to the reader's language."""
     if not isinstance(note, Note):
         return translated(note)
     return translated(

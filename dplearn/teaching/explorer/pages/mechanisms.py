@@ -1,4 +1,4 @@
-"""Page of one pair of output distributions in five panels, for every mechanism.
+"""Page that shows a pair of output distributions of any mechanism in five panels.
 
 The browser draws it (`dplearn/teaching/browser/mechanisms`). For mechanisms without a closed form
 in the browser, the server computes one table; dragging sends no request.

@@ -1,1 +1,1 @@
-"""Parts of figures: template, axes, marks, labels, and numbers in words."""
+"""Parts of figures: templates, axes, marks, labels, and numbers as text."""

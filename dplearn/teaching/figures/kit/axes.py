@@ -1,4 +1,4 @@
-"""Axes of figures: their ends, their ticks and the positions of values."""
+"""Axes of figures: ends, ticks and positions of values."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,30 +10,30 @@ import numpy as np
 
 from dplearn.teaching.figures.kit.text import spaced
 
-# Round numbers, about evenly spaced in the logarithm.
+# Round numbers, about evenly spaced on a logarithmic axis.
 MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-# Largest number of power-of-ten ticks.
+# Maximum number of ticks at powers of ten.
 _MOST_POWERS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """Axis in data units."""
+    """Axis whose ends are in data units."""
 
     title: str = ""
     lower: float
     upper: float
     log: bool = False
-    open: bool = False  # whether Plotly chooses the ends, to fit names
-    ticks: Mapping[Any, str] | None = None  # texts by place; default: round numbers
-    more: Mapping[str, Any] | None = None  # further options of Plotly
+    open: bool = False  # whether Plotly chooses the ends, so that names fit
+    ticks: Mapping[Any, str] | None = None  # texts by value; default: round numbers
+    more: Mapping[str, Any] | None = None  # further options for Plotly
 
     def place(self, value: float) -> float:
-        """Return a data value in the units of Plotly's ranges and annotations."""
+        """Convert a data value to the units of Plotly's ranges and annotations."""
         return math.log10(value) if self.log else value
 
     def share(self, value: float) -> float:
-        """Return the share of the axis before a value, in [0, 1]."""
+        """Return a value's position on the axis as a fraction of its length, in [0, 1]."""
         low, high = self.span
         return (self.place(min(max(value, self.lower), self.upper)) - low) / (high - low)
 
@@ -59,7 +59,7 @@ class Axis:
 
 
 def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:
-    """Return 1, 2 and 5 times powers of ten in [lower, upper], or only powers on a long axis.
+    """Return 1, 2 and 5 times powers of ten in [lower, upper]; on a long axis, only the powers.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]
 
 
 def tick_words(ticks: Sequence[float]) -> list[str]:
-    """Return ticks as plain numbers if all are short, otherwise as powers of ten.
+    """Return labels of ticks: plain numbers if all are short, otherwise powers of ten.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
 def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:
     """Return positions at least `gap` apart, closest to `wishes` in the least-squares sense.
 
-    The positions have the order of the wishes. The gap is smaller if [lower, upper] is too short.
+    The order of `wishes` is preserved. The gap is smaller if [lower, upper] is too short.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
 
     gap = min(gap, (upper - lower) / max(len(wishes) - 1, 1))
     order, shares = np.argsort(wishes, kind="stable"), gap * np.arange(len(wishes))
-    # After subtracting i * gap the positions must be non-decreasing.
+    # After subtraction of i * gap from position i, the positions must be non-decreasing.
     flat = isotonic_regression(np.asarray(wishes, dtype=float)[order] - shares).x
     placed = np.empty(len(wishes))
     placed[order] = np.clip(flat, lower, upper - shares[-1]) + shares
@@ -116,7 +116,7 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
 
 
 def log_steps(largest: int, *, include: Iterable[int] = ()) -> list[int]:
-    """Return round integers from 1 to `largest`, ten per decade, the ends, and `include`.
+    """Return sorted round integers, ten per decade, with 1, `largest` and those in `include`.
 
     Examples
     --------

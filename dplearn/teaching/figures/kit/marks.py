@@ -1,4 +1,4 @@
-"""Parts of figures: curves, columns, bands and named points; figures of one panel."""
+"""Curves, columns, bands and named points, and figures with one panel."""
 
 import math
 from abc import ABC, abstractmethod
@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 from dplearn.teaching.figures.kit.axes import Axis
 from dplearn.teaching.figures.kit.template import PAGE, colour_of, transparent
 
-# Dashes of roles, for readers who do not see the colours.
+# Dashes by role, for readers who do not see the colours.
 _DASHES = {"wrong": "dash", "quiet": "dot"}
 _SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅", "area": "■"}
-_SIZE = 15  # of names, in pixels
-# Numbers, or numbers and gaps.
+_SIZE = 15  # font size of names, in pixels
+# Numbers; None is a gap.
 Values = ArrayLike | Sequence[float | None]
-# Margins of a page's figure; half of the last tick's text needs room at the right.
+# Margins of a page's figure; at the right, half of the last tick's label needs room.
 _SMALL = (66, 26, 78, 46)
 TEMPLATE = PAGE.to_plotly_json()
 
@@ -31,7 +31,7 @@ class Part(ABC):
     Parameters
     ----------
     x : array_like
-        Places, shape (n,).
+        Positions on the horizontal axis, shape (n,).
     label : str
         Name, which stands beside one of the points; empty for none.
     role : str
@@ -40,7 +40,7 @@ class Part(ABC):
     label_at : float
         Position of the name along the part, in [0, 1].
     side : str
-        Side of its point on which the name stands, such as "top right".
+        Position of the name relative to its point, such as "top right".
     """
 
     x: ArrayLike
@@ -51,12 +51,12 @@ class Part(ABC):
 
     @property
     def heights(self) -> tuple[Values, ...]:
-        """All heights, by default `y`; the name stands at their mean."""
+        """Heights of all curves of the part, by default `y`; the name is at their mean."""
         return (self.y,)  # type: ignore[attr-defined]
 
     @abstractmethod
     def traces(self) -> list[dict[str, Any]]:
-        """Return the Plotly traces without that of the name."""
+        """Return the Plotly traces of the part, except the name's."""
 
     @property
     def colour(self) -> str:
@@ -65,11 +65,11 @@ class Part(ABC):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Sample, colour and name for the legend."""
+        """Sample glyph, colour and name in the legend."""
         return _SAMPLES["area"], self.colour, self.label
 
     def name(self) -> list[dict[str, Any]]:
-        """Return the name as a trace of one point, which frames can move, if it has a label."""
+        """Return the label as a trace of one point, which frames can move; [] without a label."""
         if not self.label:
             return []
         x, y = np.asarray(self.x, dtype=float), np.mean(np.asarray(self.heights, dtype=float), 0)
@@ -87,7 +87,7 @@ class Curve(Part):
     y : array_like
         Heights, shape (n,); None leaves a gap.
     dash : str or None
-        "solid", "dash" or "dot"; by default that of the role.
+        "solid", "dash" or "dot"; by default the role's dash.
     width : float or None
         Width in pixels, > 0; by default larger for a solid curve.
     corners : bool
@@ -120,7 +120,7 @@ class Curve(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Bars(Part):
-    """Columns of a histogram, with a name at one of them. Other parameters are fields of `Part`.
+    """Columns of a histogram, with a name at one column. Other parameters are fields of `Part`.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class Dot:
     Parameters
     ----------
     x : float
-        Place, any number.
+        Position on the horizontal axis, any number.
     y : float or None
         Height, any number; None hides the point.
     label, role, side : str
@@ -193,7 +193,7 @@ class Dot:
     side: str = "top right"
 
     def traces(self) -> list[dict[str, Any]]:
-        """Draw the point and its name."""
+        """Return the Plotly trace of the point and its name."""
         words = _words(self.label, self.side, colour_of(self.role)) | {"mode": "markers+text"}
         look = {"symbol": "diamond", "size": 12, "colour": colour_of(self.role)}
         return [markers([self.x], [self.y], self.label, **look) | words]
@@ -216,7 +216,7 @@ def markers(
     edge: Any = (0,),
     **more: Any,
 ) -> dict[str, Any]:
-    """Return a trace of markers; `edge` is the width, or width and colour, of the outlines."""
+    """Return a trace of markers; `edge` is the outlines' width, or their width and colour."""
     line = dict(zip(("width", "color"), edge, strict=False))
     marker = {"symbol": symbol, "size": size, "color": colour, "line": line}
     at = {"name": name, "x": x, "y": y, "mode": "markers", "cliponaxis": False}
@@ -224,7 +224,7 @@ def markers(
 
 
 def gaps(values: Values) -> list[float | None]:
-    """Return values, with None for those that are not finite.
+    """Replace values that are not finite by None.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def gaps(values: Values) -> list[float | None]:
 
 
 def legend(*entries: Part | tuple[str, str, str]) -> str:
-    """Return a legend of parts, or of traces as (sample, colour, name), as one line of HTML.
+    """Return a legend as a line of HTML; entries are parts or tuples (sample, colour, name).
 
     Examples
     --------
@@ -260,7 +260,7 @@ def one_panel(
     size: float = 15.5,
     **more: Any,
 ) -> go.Figure:
-    """Draw parts, or traces, in this order on one pair of axes, below a title.
+    """Draw parts or traces, in the given order, on one pair of axes below a title.
 
     A long title is smaller than `size`, to leave room for the buttons. The margins are left,
     right, top and bottom; `more` goes to Plotly's layout.

@@ -1,4 +1,4 @@
-"""Plotly templates of all figures, and a colour and a marker per accountant.
+"""Plotly templates of all figures, and a colour and a marker for each accountant.
 
 Each colour has a counterpart for dark pages. Their contrast with the page is at least 4.5, enough
 for text. Any two colours are at least 9 CIELAB units apart under normal, protan and deutan vision;
@@ -22,7 +22,7 @@ class Style(NamedTuple):
     colour: str
     symbol: str
     glyph: str
-    on_dark: str  # its colour on a dark page
+    on_dark: str  # colour on a dark page
 
 
 GREY, RED, STAR = "#6C717C", "#CE1246", "#FFD23F"
@@ -37,12 +37,12 @@ STYLES = {
     "zcdp": Style("zCDP", "#79512D", "cross", "✚", "#AD815A"),
     "pld": Style("PLD", "#256ED1", "star", "★", "#3D8AF5"),
     "gdp": Style("GDP", "#8A3DAB", "x", "✕", "#B564CF"),
-    # A false claim about a run.
+    # False claim about a run, not an accountant.
     "poisson_claim": Style("Poisson claim", RED, "circle-open", "○", "#ED3D48"),
 }
-# Colours of accountants without a style, chosen by a hash of the name.
+# Colours for accountants without a style; a hash of the name chooses one.
 _SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
-# Counterpart of each colour on a dark page; the last three fill areas.
+# Colours on a dark page, keyed by colours on a light page; the last three fill areas.
 _ON_DARK = {style.colour: style.on_dark for style in STYLES.values()} | {
     INK: "#E8EAEE",
     GREY: "#989DA8",
@@ -81,7 +81,7 @@ def colour_of(role: str) -> str:
 
 
 def transparent(colour: str, share: float) -> str:
-    """Return a hexadecimal colour as rgba with the opacity `share`.
+    """Convert a hexadecimal colour to rgba with opacity `share`.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def transparent(colour: str, share: float) -> str:
 
 
 def darkened(figure: Any) -> Any:
-    """Return the dicts and lists of a figure with the colours of a dark page.
+    """Replace all colours in the dicts and lists of a figure by those for a dark page.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def darkened(figure: Any) -> Any:
     return _COLOURS.sub(lambda m: _TWINS[m[0]], figure) if isinstance(figure, str) else figure
 
 
-# Colours in hexadecimal, and as `transparent` writes them up to the opacity.
+# Colours in hexadecimal, and as `transparent` writes them, without the opacity.
 _TWINS = _ON_DARK | {
     transparent(light, 1)[:-2]: transparent(dark, 1)[:-2] for light, dark in _ON_DARK.items()
 }
@@ -146,9 +146,9 @@ def _template(
 
 _TOP_LEFT = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container"}
 _SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
-# Figures of pages are transparent, those of notebooks white.
+# Figures on pages have a transparent background, figures in notebooks a white one.
 PAGE = _template(CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15)
-# Tilted tick labels would overlap the axis title on a small screen.
+# Tick labels are not tilted, because they would overlap the axis title on a small screen.
 PAGE.update({"layout": {"xaxis": {"tickangle": 0}}})
 _ROOM = {"margin": {"l": 75, "r": 130, "t": 60, "b": 60}}
 pio.templates["dplearn_lesson"] = _template(

@@ -1,4 +1,4 @@
-"""Numbers as text: bounds are rounded up, thousands spaced, and brackets have a precision."""
+"""Numbers as text: bounds rounded up, grouped thousands, and the precision of brackets."""
 
 import math
 
@@ -9,7 +9,7 @@ _MOST_DIGITS = 12
 
 
 def spaced(value: float) -> str:
-    """Return a whole number with spaced thousands.
+    """Format a whole number, with a space between groups of three digits.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def spaced(value: float) -> str:
 
 
 def bound(value: float, digits: int = 3) -> str:
-    """Return a value in `digits` significant digits, rounded up.
+    """Format a value in `digits` significant digits, rounded up.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def bound(value: float, digits: int = 3) -> str:
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """Return a number that is not a bound, rounded to the nearest.
+    """Format a number that is not a bound in `digits` significant digits, rounded to nearest.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def rounded(value: float, digits: int = 3) -> str:
 
 
 def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
-    """Return the epsilon of a guarantee, with a sign unless it is an upper bound."""
+    """Format a guarantee's epsilon, with a sign such as ≈ unless it is an upper bound."""
     nearest = guarantee.kind in ("approximate", "lower") and math.isfinite(guarantee.epsilon)
     number = (rounded if nearest else bound)(guarantee.epsilon, digits)
     sign = {"approximate": "≈", "lower": "≥", "probable": "≲"}.get(guarantee.kind)
@@ -53,7 +53,7 @@ def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
 
 
 def floor(guarantee: Guarantee) -> float:
-    """Return the proved lower bound on epsilon, or 0 without one."""
+    """Return the proved lower bound on epsilon, or 0 if none is proved."""
     return guarantee.epsilon if guarantee.kind == "exact" else guarantee.lower
 
 
@@ -64,14 +64,14 @@ def is_certified(guarantee: Guarantee) -> bool:
 
 
 def width(guarantee: Guarantee) -> float:
-    """Return the relative width of the proved bracket; infinite without a lower bound."""
+    """Return the relative width of the proved bracket, or infinity without a lower bound."""
     if not is_certified(guarantee):
         return math.inf
     return guarantee.epsilon / guarantee.lower - 1 if guarantee.kind != "exact" else 0.0
 
 
 def precision(relative_width: float) -> str:
-    """Return a relative width in words.
+    """Describe the relative width of a bracket in words.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def precision(relative_width: float) -> str:
 
 
 def both_ends(guarantee: Guarantee) -> str:
-    """Return both ends of a bracket in four to seven digits, enough for them to differ.
+    """Format both ends of a bracket in four to seven digits, enough to tell the ends apart.
 
     Examples
     --------
@@ -100,13 +100,13 @@ def both_ends(guarantee: Guarantee) -> str:
     """
     digits = min(max(_digits(width(guarantee)) + 1, 4), 7)
     ends = round_down(floor(guarantee), digits), round_up(guarantee.epsilon, digits)
-    # With trailing zeros, so that the line has a constant length while a slider moves.
+    # Keep trailing zeros, so that the text has a constant length while a slider moves.
     low, high = (f"{float(end):#.{digits}g}".rstrip(".") for end in ends)
     return f"{low} ≤ ε ≤ {high}"
 
 
 def _digits(relative_width: float) -> int:
-    """Return the number of certain digits at a relative width, with slack for rounding."""
+    """Return how many digits are certain for a bracket of this relative width."""
     if relative_width <= 0:
         return _MOST_DIGITS
     return min(max(math.floor(1e-9 - math.log10(relative_width)), 0), _MOST_DIGITS)

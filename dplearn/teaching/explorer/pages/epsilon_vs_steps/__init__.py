@@ -32,7 +32,7 @@ def render() -> None:
 
 @st.fragment
 def _page() -> None:
-    """Draw the page as a fragment, which a question reruns alone."""
+    """Draw the page as a fragment; a question from the browser reruns only this fragment."""
     if question := st.session_state.pop(_QUESTION, None):
         answer = confirmation.library_reply(question)
         st.session_state[_ANSWER] = answer | {key: question.get(key) for key in ("id", "kind")}

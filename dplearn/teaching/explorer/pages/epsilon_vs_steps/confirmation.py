@@ -1,4 +1,4 @@
-"""Library replies to the browser's questions about a run: curves and confirmations.
+"""The library's replies to the browser's questions about a run: curves and confirmations.
 
 A malformed question is refused in one sentence; a disagreement is logged.
 """
@@ -35,13 +35,13 @@ Curve = tuple[Guarantee, ...]
 REFERENCE = "pld"
 # Every _THIN-th point of a curve is drawn, counted from the last.
 _THIN = 2
-# Suffix of samplings whose epochs leave out a record.
+# Suffix of samplings whose epochs drop the records of an incomplete batch.
 DROP_LAST = "_drop_last"
 _DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{DROP_LAST}")
 
 
 def options() -> dict[str, tuple[str, ...]]:
-    """Return the options of a run; the mechanisms have only a noise multiplier."""
+    """Return the samplings, the adjacencies, and the mechanisms with only a noise multiplier."""
     own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
     alone = tuple(name for name, parameters in own.items() if parameters == ["noise_multiplier"])
     return {"mechanism": alone, "sampling": _DRAWN, "adjacency": ADJACENCIES}
@@ -49,7 +49,7 @@ def options() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Parameters of a curve: the noise, the run with its largest number of steps, the target."""
+    """Parameters of a curve: mechanism, run with the largest number of steps, delta, adjacency."""
 
     mechanism: str
     plan: DPSGD
@@ -62,7 +62,7 @@ class Scenario:
         largest = self.plan.steps
         if not self.by_epoch:
             return tuple(log_steps(largest)[::-_THIN][::-1])
-        # Epsilon is constant within an epoch: a few steps of the first, then all epochs' ends.
+        # Epsilon is constant within an epoch: take steps of the first epoch, and ends of epochs.
         batches = self.plan.sampling_scheme.batches
         first, whole = min(batches, largest), largest // batches
         begun = [t for t in log_steps(first) if t >= first / 20]
@@ -76,7 +76,7 @@ class Scenario:
 
     @property
     def sampling_scheme(self) -> SamplingScheme:
-        """Sampling scheme of a step, or of an epoch, which needs Gaussian noise."""
+        """Sampling scheme of a step or, for Gaussian noise only, of an epoch."""
         plan: Any = self.plan
         if self.mechanism == "gaussian":
             return plan.sampling_scheme
@@ -106,7 +106,7 @@ class Answers:
 
     @cached_property
     def readings(self) -> Mapping[str, Guarantee]:
-        """Guarantee of each accountant, the tightest bound first, approximations last."""
+        """Guarantee of each accountant by increasing epsilon, with approximations after bounds."""
         answers = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
         stated = [(name, a.curve[0]) for name, a in answers.items() if a.curve]
         return dict(sorted(stated, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
@@ -119,7 +119,7 @@ class Answers:
 
 @lru_cache(maxsize=512)
 def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | str]:
-    """Return epsilon of Poisson sampling, often misquoted for batches drawn once per epoch."""
+    """Return epsilon for Poisson sampling, often wrongly claimed for batches drawn per epoch."""
     if not scenario.by_epoch:
         return []
     natural = default_adjacency("poisson")
@@ -139,7 +139,7 @@ def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the library's reply to a question of the browser, or a reason as `refused`."""
+    """Return the library's reply to the browser's question; `refused` is the reason for none."""
     try:
         if question["kind"] == "curves":
             return _curves(question)
@@ -189,7 +189,7 @@ def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
 
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return bounds over the steps by accountant, the quoted claim, and refusals."""
+    """Return each accountant's bounds over the steps, the false claim, and all refusals."""
     largest, here = int(fields.number(question, "steps", "largest")), _here(question)
     scenario = _scenario(question, largest)
     steps = tuple(sorted({*scenario.steps, min(here, largest)}))
@@ -202,7 +202,7 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     if claim := claimed_curve(scenario, steps):
         reply["claim"] = claim
     if len(refusals) == len(names):
-        # The reason why no theorem covers the run, and single changes that a theorem covers.
+        # State why no theorem covers the run, and list single changes that a theorem covers.
         why, changes = answers[REFERENCE].refusal, []
         run = question["run"] | {"sampling": scenario.plan.sampling}
         for field, names in options().items():

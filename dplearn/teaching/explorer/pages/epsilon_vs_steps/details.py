@@ -20,7 +20,7 @@ _OPTIONS = {"sampling": SAMPLED, "tuning": TUNINGS, "released": RELEASED, "trust
 
 
 def show_details(answers: Answers) -> None:
-    """Draw the details below the run's title; a closed box is not computed."""
+    """Draw the details below the run's title; compute the statement only if its box is open."""
     st.subheader(subtitle(answers), anchor="details")
     if not answers.readings:
         return
@@ -63,7 +63,7 @@ def subtitle(answers: Answers) -> str:
 
 
 def no_certificate(answers: Answers) -> str:
-    """Return the message key of why a run has no certificate; empty if it has one."""
+    """Return the key of the message on why a run has no certificate, or "" if it has one."""
     run = answers.scenario
     if run.mechanism != "gaussian" or run.plan.sampling not in ("poisson", "none"):
         return "form"

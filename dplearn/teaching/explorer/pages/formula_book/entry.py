@@ -32,7 +32,7 @@ _say = Words("formula_book")
 # Sentences about an entry, in the reader's language.
 words = sentences.Wording(translated)
 PICTURES = ("curve", "cloud")
-# Fields of the address with defaults; `_key` renames parameters that clash.
+# Fields of the address with defaults; `_key` renames parameters that clash with a field.
 START = {"id": next(iter(book)), "misprint": "none", "picture": "curve", "along": "", "draw": "0"}
 # Parameters that the address of a run needs.
 _RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
@@ -49,7 +49,7 @@ def begin() -> None:
 
 
 def show_entry() -> None:
-    """Draw the statement; below it the picture, and checks, variants and code beside it."""
+    """Draw the statement and, below it, the picture next to checks, variants and code."""
     formula = book[st.session_state["id"]]
     st.header(f"{formula.id} · {formula.title}")
     with st.container(key="statement", gap="small"):
@@ -151,7 +151,7 @@ def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
 
 
 def _picture(view: View) -> None:
-    """Draw the formula and its true value along one parameter or at all points, and controls."""
+    """Draw the controls, and formula and true value along one parameter or at all points."""
     left, right = st.columns(2, gap="medium")
     state: Any = st.session_state
     if view.axes:
@@ -223,7 +223,7 @@ def _moved() -> None:
 
 
 def claim_address(id: str, misprint: str = "none") -> str:
-    """Return the address that checks an entry or variant as a claim; "" without a setting."""
+    """Return the address that checks an entry or variant as a claim, or "" without a setting."""
     entry = book[id]
     if not entry.settings:
         return ""
