@@ -8,7 +8,7 @@ import pytest
 from _pytest.doctest import DoctestItem
 from hypothesis import settings
 
-# CPU seconds. Doctests cannot be marked slow; the first of a module includes its imports.
+# CPU seconds. Doctests cannot be marked slow; a module's first doctest includes imports.
 UNMARKED, DOCTEST, SLOW = 1.5, 5.0, 30.0
 
 

@@ -75,7 +75,7 @@ def test_brackets_of_sampled_gaussians_are_narrow(sigma, q, steps):
     assert np.all(upper - lower <= (1e-5 if steps >= 1000 else 1e-3) * upper)
 
 
-def test_rates_of_any_shape_and_trivial_cases():
+def test_rates_may_have_any_shape_and_trivial_cases_are_exact():
     step, rates = PoissonSubsampled(Gaussian(2.0), 0.1), np.array([[0.1, 0.2], [0.3, 0.4]])
     lower, upper = attacked(step, rates, steps=20)
     assert lower.shape == upper.shape == (2, 2)

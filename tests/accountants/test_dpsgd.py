@@ -116,7 +116,7 @@ def test_upper_bounds_count_begun_epochs_and_lower_bounds_completed_ones(samplin
 
 
 @each("sampling", SAMPLINGS + EPOCH_SAMPLINGS)
-def test_guarantees_equal_single_guarantees(sampling):
+def test_guarantees_at_many_steps_equal_single_guarantees(sampling):
     rate = 1.0 if sampling == "none" else 0.01
     run = dataclasses.replace(RUN, sampling=sampling, sample_rate=rate)
     steps = [0, 1, 100, 150, 1000]

@@ -1,4 +1,4 @@
-"""Certificates: true claims are proved, false ones refused, and every error bound is needed."""
+"""Certificates prove true claims, not false ones, and need each of their error bounds."""
 
 import ast
 import copy

@@ -57,9 +57,7 @@ SETTINGS = {
 
 @pytest.mark.slow
 @given(**SETTINGS, side=st.sampled_from([*DIRECTIONS, "replace"]))
-def test_bounds_of_delta_are_monotone_and_one_step_contains_the_closed_form(
-    sigma, q, steps, delta, side
-):
+def test_bounds_of_delta_are_monotone_and_valid_for_one_step(sigma, q, steps, delta, side):
     pair = SampledGaussian(sigma, q, side)
     lower, upper = deltas(pair, steps, np.append(0, np.geomspace(1e-6, 50, 8)))
     assert np.all(lower <= upper) and np.all(upper <= 0)
@@ -81,7 +79,7 @@ def test_bounds_of_delta_are_monotone_and_one_step_contains_the_closed_form(
     assert np.all((high >= exact - doubt) | (high < -700))
 
 
-def test_log_deltas_are_bounded_below_the_smallest_double():
+def test_log_delta_has_narrow_bounds_where_delta_underflows():
     lower, upper = deltas(SampledGaussian(2.0, 0.1, "remove"), 1000, [0.0, 1.0, 60.0, 150.0])
     assert np.all(np.isfinite(lower))
     assert np.all(upper - lower < 1e-5)

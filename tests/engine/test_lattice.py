@@ -31,7 +31,7 @@ def coin(epsilon):
 
 @each("lost", [0.0, 0.04, 0.3])
 def test_epsilon_is_0_or_infinite_if_finite_losses_are_0(lost):
-    """Three releases are (0, delta)-DP exactly for delta >= 1 - (1 - p)^3."""
+    """Three releases are (0, delta)-DP if and only if delta >= 1 - (1 - p)^3."""
     half = (1 - lost) / 2
     pair, paid = of_atoms([lost, half, half], [0.0, 0.5, 0.5]), 1 - (1 - lost) ** 3
     if lost:

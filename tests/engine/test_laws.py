@@ -26,7 +26,7 @@ def even(step, offset, reach):
 
 
 def profile_of_law(nodes, masses, endless, epsilons):
-    """Return delta of the masses m at nodes e and of infinite losses, by definition."""
+    """Return delta of a law with masses at nodes and at infinity, by definition."""
     gain = -np.expm1(np.minimum(np.subtract.outer(epsilons, nodes), 0.0))
     return gain @ masses + endless
 
@@ -49,7 +49,7 @@ def assert_below(pair, nodes, truth=None, atoms=None, places=()):
     assert masses.sum() + endless <= 1 + 1e-14
     epsilons = np.append(between(nodes), places)
     found = profile_of_law(nodes, masses, endless, epsilons)
-    # Atoms within BLUR of a node were moved to it.
+    # An atom within BLUR of a node was moved to the node.
     value = (truth or pair.delta)(epsilons - 2 * BLUR * (np.abs(epsilons) + h))
     seen = value > 1e-290
     # Tolerance: a sum of a few hundred positive terms loses at most a few hundred ulp.
@@ -188,7 +188,7 @@ def test_split_atoms_preserve_the_mean_of_exp_minus_loss(pairs, h, offset):
     # Tolerance: masses from tails have errors of 1e-16; small ones near 0 are dropped.
     assert endless == 0
     assert masses.sum() == pytest.approx(1.0, abs=1e-11)
-    # Atoms within BLUR of a node were moved to it.
+    # An atom within BLUR of a node was moved to the node.
     assert masses @ np.exp(-nodes) == pytest.approx(1.0, abs=20 * BLUR)
     for node in nodes:
         below = masses[nodes <= node].sum()

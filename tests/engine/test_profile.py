@@ -103,7 +103,7 @@ def test_renyi_of_finite_laws_equals_enumeration_at_all_orders(p, q):
 
 
 def test_heavy_tail_has_kl_but_no_renyi_divergence_above_one():
-    """Profile and reverse are both 0.1 exp(1 - s), s = sqrt(1 + 2 eps): normal integrals in s."""
+    """Profile and reverse are 0.1 exp(1 - s), s = sqrt(1 + 2 eps), with normal integrals in s."""
     profile = Profile(lambda e: math.log(0.1) + 1 - np.sqrt(1 + 2 * e))
     np.testing.assert_array_equal(profile.renyi([1.5, 2.0, 64.0, math.inf]), math.inf)
     kl = 0.1 * (3 - math.exp(2) * math.sqrt(2 * math.pi) * ndtr(-2))

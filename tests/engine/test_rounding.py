@@ -224,7 +224,7 @@ def test_balance_uses_lower_bound_on_x_and_upper_bound_on_y():
 
 
 def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
-    """Both are differences of numbers near 1."""
+    """Their masses are differences of numbers near 1."""
     lost, shares = [], []
     for epsilon in np.linspace(0.3, 2.0, 40):
         (pair,) = RandomizedResponse(epsilon).profiles("replace_one")

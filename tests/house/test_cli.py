@@ -222,7 +222,7 @@ def test_an_error_is_one_line_that_names_the_command(words, expected, named, cap
     assert err.count("\n") == 1 and err.startswith(f"dplearn {command}".strip()) and named in err
 
 
-def test_a_process_returns_its_status_and_help_lists_commands(capsys):
+def test_a_process_exits_with_the_status_and_help_lists_the_commands(capsys):
     command = [sys.executable, "-m", "dplearn", "epsilon", *RUN.split(), "--delta", "2"]
     bad = subprocess.run(command, capture_output=True, text=True, env=clean_environment())
     assert (bad.returncode, bad.stdout, bad.stderr.count("\n")) == (2, "", 1)

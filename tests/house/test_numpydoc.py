@@ -70,7 +70,7 @@ def entries(value, module) -> dict[str, str]:
 
 
 def lacks(name: str, value, module):
-    """Yield what the docstring of a function or class lacks."""
+    """Yield a sentence for each part that the docstring of a function or class lacks."""
     if not (doc := inspect.getdoc(value) or ""):
         yield f"{name}: no docstring"
     one_line = inspect.isfunction(value) and doc.startswith("Return") and "\n" not in doc

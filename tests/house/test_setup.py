@@ -118,7 +118,7 @@ def test_a_failing_case_does_not_hide_others():
     assert failed == [(1, 1), (1, -1), (2, 1)]
 
 
-def test_test_files_have_different_names():
+def test_no_two_test_files_have_the_same_name():
     names = [path.name for path in ROOT.glob("tests/**/test_*.py")]
     # pytest imports files by their name alone, and fails only if files of one name run together.
     assert not (twice := {name for name in names if names.count(name) > 1}), f"rename {twice}"
@@ -143,7 +143,7 @@ def test_version_name_and_licences_agree_in_all_files():
     assert not misled, f"would install another project: {misled}"
 
 
-def test_thorough_profile_draws_other_examples_in_each_run():
+def test_thorough_profile_draws_new_examples_in_each_run():
     thorough = settings.get_profile("thorough")
     assert not thorough.derandomize and thorough.max_examples == 2_000
 

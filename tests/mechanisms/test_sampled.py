@@ -173,7 +173,7 @@ def test_sampling_twice_equals_sampling_at_the_product_rate():
     once = PoissonSubsampled(Laplace(0.7), 0.08)
     for a, b in zip(twice.profiles(), once.profiles(), strict=True):
         np.testing.assert_allclose(a.delta(EPSILONS), b.delta(EPSILONS), atol=1e-15)
-    # At rate 1 the shift is that of the Gaussian; at smaller rates there is none.
+    # At rate 1 the step is a plain Gaussian; at smaller rates it has no Gaussian shift.
     assert [sampled(2.0, q).gaussian_shift("add_remove") for q in (1.0, 0.5)] == [0.5, None]
 
 

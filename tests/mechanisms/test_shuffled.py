@@ -175,7 +175,7 @@ def test_positive_part_is_at_least_that_of_a_fine_lattice(way, reach, half):
 
 
 def test_worst_rounding_is_charged(monkeypatch):
-    """With masses and sums at the lower end of their rounding the bound still holds."""
+    """The bound holds even if rounding lowers all masses and sums as far as possible."""
     law = _transforms(math.exp(2.0), 0.9, "add")
     real, excess = _shuffle_bounds.power, _shuffle_bounds._excess
     monkeypatch.setattr(_shuffle_bounds, "_TERM", 0.0)
@@ -255,7 +255,7 @@ def test_summed_profile_is_positive_at_tiny_noise(sigma, batches):
 
 @each("batches", [1, 3])
 def test_accountants_use_half_the_noise_under_add_remove(batches):
-    """Under add_remove one Gaussian of half the noise dominates, not the base."""
+    """Under add_remove, a Gaussian of half the noise dominates; the base does not."""
     epoch, halved = Shuffled(Gaussian(2.0), batches, 0.1), Gaussian(1.0)
     assert epoch.zcdp("add_remove") == halved.zcdp("add_remove")
     question = {"delta": 1e-5, "steps": 4, "adjacency": "add_remove"}

@@ -173,7 +173,7 @@ def test_refutation_reports_counterexample_and_direction():
     assert same.harmless == 1.0 and math.isnan(same.worst_slack)
 
 
-def test_walk_finds_rare_error():
+def test_walk_to_the_smallest_slack_finds_rare_errors():
     """The claim is false on few points, near the point of smallest slack."""
     cut = lambda rate, t: math.exp(-rate * t) * (1 + (t - 0.02) / 400)
     claim = Misprint("cut", "", kind="upper", claim=cut)
@@ -207,7 +207,7 @@ def test_draws_are_inside_domains_and_reproducible():
         design(SPACE, lambda x: False, points=5, rng=np.random.default_rng(7))
 
 
-def test_near_and_rounded_values_are_inside_domains():
+def test_neighbouring_and_rounded_values_are_inside_domains():
     rng = np.random.default_rng(3)
     points = design(SPACE, lambda x: True, points=50, rng=rng)
     for (name, domain), x in itertools.product(SPACE.items(), points):
@@ -229,13 +229,13 @@ OF_A8 = ["G-A8", "G-A8/square", "G-A8/deviation-for-scale"]
 
 
 @pytest.mark.slow
-def test_check_all_selects_ids_once_in_order():
+def test_check_all_checks_each_selected_id_once_in_order():
     results = run_all.check_all(["G-A8", "G-A9", "G-A8"], searches=1)
     assert [r.id for r in results] == [*OF_A8, "G-A9"]
 
 
 @pytest.mark.slow
-def test_check_all_runs_whole_book_in_processes(monkeypatch):
+def test_check_all_checks_the_whole_book_in_processes(monkeypatch):
     monkeypatch.setattr(run_all, "all_ids", lambda: ["G-A8", "P01", "P36a"])
     found = list(run_all.check_all())
     assert [r.id for r in found] == [*OF_A8, "P01", "P36a"]

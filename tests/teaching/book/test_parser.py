@@ -33,7 +33,7 @@ PYTHON |= {"min": min, "max": max, "__builtins__": {}}
     "binom(5, 2)", "Phi(1/(2*sigma)-epsilon) - exp(epsilon)*Phi(-1/(2*sigma)-epsilon)",
     "sinh(q)/cosh(q) - tanh(q)", "erf(q)+erfc(q)", "pi*e", "floor(k/2) + ceil(k/2) - abs(-k)",
 ])  # fmt: skip
-def test_book_expression_has_value_of_python(text):
+def test_book_expressions_have_the_values_of_python(text):
     formula = parse(text)
     # The oracle is Python's `eval`, on text from this file only.
     expected = eval(text, dict(PYTHON), VALUES)
@@ -87,7 +87,7 @@ def test_typed_formula_equals_book_expression():
         assert float(formula(**VALUES)) == pytest.approx(float(same(**VALUES)), rel=1e-12), typed
 
 
-def test_printed_names_keep_decorations_and_sums_reduce_lists():
+def test_decorations_are_part_of_names_and_sums_reduce_lists():
     text = r"\tilde\varepsilon_0' + \epsilon_{\text{RDP}} + \varepsilon(\alpha)"
     assert parse(text, printed=True).names == {"epsilon_0_prime_tilde", "epsilon_RDP", "D"}
     rows = np.array([[1.0, 2.0], [3.0, 4.0]])

@@ -25,7 +25,7 @@ def test_recorded_verdict_and_value_are_reproduced(row):
 
 
 @pytest.mark.parametrize("change", [{"published": "1.3"}, {"verdict": "does_not_reproduce"}])
-def test_wrong_verdict_fails(change, monkeypatch):
+def test_wrong_recorded_verdict_fails(change, monkeypatch):
     monkeypatch.setitem(PUBLISHED, "P01", PUBLISHED["P01"] | change)
     found = published.check_figure("P01")
     assert found.status == "failed" and not found.good

@@ -29,7 +29,7 @@ NOTATIONS = {
     "part", [0, *(pytest.param(k, marks=pytest.mark.thorough) for k in range(1, 8))]
 )
 def test_corpus_has_no_reversed_verdict_or_false_accusation(part):
-    """Add as words the title, sentences without a setting, and, if false, the setting."""
+    """Words are the title, sentences without a setting, or a false formula's setting."""
     refuted, notations = 0, itertools.cycle(NOTATIONS.values())
     for row in rows()[part::8]:
         id, false = re.split("[/~]", row.id)[0], row.about in ("misprint", "edit")

@@ -38,7 +38,7 @@ def test_an_answer_can_be_opened_by_keys_alone(visit):
     view.get_by_label("Pupils alone").fill("5")
     view.keyboard.press("Enter")
     view.get_by_label("Secrets rebuilt").focus()
-    for key in ("Tab", "Tab", "Enter"):  # past Guess, to Show me
+    for key in ("Tab", "Tab", "Enter"):  # skip Guess, press Show me
         view.keyboard.press(key)
     status = field(view, "Secrets rebuilt").get_by_role("status")
     expect(status).to_contain_text("it is 60.15.")

@@ -199,7 +199,7 @@ def test_an_entry_shows_statement_picture_and_wrong_variants(out, view, id):
 
 
 def links_to(out, page, named) -> dict[str, set[str]]:
-    """Map the query of each link from a lesson to a page to the lessons with this link."""
+    """Return, for each query with which lessons link to a page, the names of these lessons."""
     asking = {}
     for lesson in lessons().values():
         text = (out / "lessons" / f"{lesson.name}.html").read_text()
@@ -278,7 +278,7 @@ def test_the_published_page_lists_every_deployment(out):
         assert "".join(f"<td>{cell}</td>" for cell in cells) in message, use.id
 
 
-def test_computing_pages_stay_below_their_size_limits(out):
+def test_pages_that_compute_stay_below_their_size_limits(out):
     for name, most in (("explorer", 3e5), ("mechanisms", 3e5), ("attack", 3e5), ("index", 1.5e5)):
         text = (out / f"{name}.html").read_text()
         files = re.findall(r'(?:src|href)="(assets/[^"]+)"', text)
