@@ -90,7 +90,7 @@ const {{ page }} = attackPage.mount(document.getElementById("here"), {{ {options
 
 
 def style(*entries: str) -> str:
-    """Return the style sheets of pages, named by their entries as in `source`."""
+    """Return the style sheets of pages; `entries` are names of modules as in `source`."""
     return "".join((_FOLDER / f"{entry}.css").read_text(encoding="utf-8") for entry in entries)
 
 

@@ -34,12 +34,12 @@ export class Divisions {
     return steps * this.at(this.delta / steps) * (1 + ROUNDING);
   }
 
-  /** Return the slack that the deltas of all steps leave, <= 0 if none. @param {number} log log(1 - delta per step) */
+  /** Return the slack left by the deltas of all steps, <= 0 if none. @param {number} log log(1 - delta per step) */
   slack(steps, log) {
     return -Math.expm1(Math.min(Math.log1p(-this.delta) - steps * log, 1));
   }
 
-  /** Return advanced composition at its best division, and that division's index. */
+  /** Return epsilon by advanced composition at the best division of delta, and the division's index. */
   closed(steps) {
     let [least, best] = [Infinity, 0];
     this.paid.forEach(({ epsilon, drift, log }, i) => {
@@ -56,7 +56,7 @@ export class Divisions {
     return Math.min(this.closed(steps).epsilon, this.basic(steps));
   }
 
-  /** Return optimal composition, at divisions near the best one of advanced composition. */
+  /** Return epsilon by optimal composition, at divisions near the best division for advanced composition. */
   optimal(steps) {
     const { best, epsilon: closed } = this.closed(steps);
     // A single step needs no slack.
@@ -68,7 +68,7 @@ export class Divisions {
       // NaN, from a fraction that does not converge, is ignored.
       if (total < least) least = total;
     }
-    // The divisions need not include equal shares.
+    // Equal shares of delta need not be among the divisions.
     return Math.min(least * (1 + ROUNDING), closed, this.basic(steps));
   }
 }
@@ -78,7 +78,7 @@ export class Divisions {
 function optimalComposition(epsilon, steps, slack) {
   const truth = 1 / (1 + Math.exp(-epsilon));
   const lie = Math.exp(-epsilon) * truth;
-  // Assumed relative error of tails, as the binomial law's parameter is rounded.
+  // Assumed relative error of tails, because the binomial law's parameter is rounded.
   const error = 3e-14 * (10 + Math.sqrt(steps));
   // P(K > k), rounded up, and Q(K > k), where truth and lie are swapped.
   const [above, other] = [(k) => binomialTail(k, steps, truth, lie) * (1 + error), (k) => binomialTail(k, steps, lie, truth)];
@@ -127,7 +127,7 @@ function deviance(x, m) {
   const v = (x - m) / (x + m);
   if (Math.abs(v) > 0.1) return x * Math.log(x / m) + m - x;
   let [sum, power] = [(x - m) * v, 2 * x * v];
-  // Each term is at most a hundredth of the one before; the last is far below one ulp.
+  // Each term is at most a hundredth of the previous term; the last term is far below one ulp.
   for (let j = 3; j < 25; j += 2) {
     power *= v * v;
     sum += power / j;

@@ -6,8 +6,8 @@ import { Pair, Table, shared } from "./pair.js";
 import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
-/** Maximum of nodes, and the freedom of the tilt (see Table.plan). @typedef {[number, number]} Effort */
-// The first try is short and may only improve a poor guess. The last tries accept more rounding error for fewer nodes.
+/** Maximum number of nodes, and the freedom of the tilt (see Table.plan). @typedef {[number, number]} Effort */
+// The first try is short; it may only improve a poor guess. The last tries save nodes and accept more rounding error.
 /** @type {Effort[]} */
 const TRIES = [[2 ** 8, 2], [2 ** 12, 2], [2 ** 16, 2], [2 ** 16, 7], [2 ** 18, 7]];
 /** @type {Effort[]} */
@@ -15,12 +15,12 @@ const DRAFT = [[2 ** 8, 2], [2 ** 11, 7]];
 // Expected number of sampled steps below which one large loss dominates, and the saddle point is inaccurate.
 const FEW = 10;
 const FEWEST_NODES = 8;
-// With less noise every line needs too many nodes.
+// With less noise than this, every line needs too many nodes.
 const LEAST_SIGMA = 0.025;
-// Maximum of nodes in x, and of products of nodes in x and in t.
+// Maximum number of nodes in x, and maximum product of the numbers of nodes in x and in t.
 const MOST_WIDTH = 2 ** 13;
 const MOST_WORK = 2 ** 26;
-// Truncation and aliases each get a target and a minimal charge of this part of rtol delta.
+// Target and minimal charge, each for truncation and for aliases, as a part of rtol delta.
 const SHARE = 1e-2;
 // Brackets with charges above this part of delta are rejected.
 const POOR = 1e-2;
@@ -50,7 +50,7 @@ function sums(table, rows, logTau, [most, freedom], visit) {
   }
 }
 
-/** Return a t per plan with T log(M / B(t)) + log(pi t) >= need, or inf.
+/** Return, for each plan, a t with T log(M / B(t)) + log(pi t) >= need, or inf.
  * @param {Line} line @param {import("./pair.js").Plan[]} plans */
 function cutoffs(line, plans) {
   const jobs = plans.map(({ row, atZero }) => {
@@ -69,7 +69,7 @@ function cutoffs(line, plans) {
   return jobs;
 }
 
-/** Return a guess of epsilon at delta: by a saddle point, or by one sampled step and a normal rest.
+/** Return a guess of epsilon at delta: from a saddle point, or from one sampled step and a normal law for the rest.
  * @param {Table} table */
 function guess(table, steps, logDelta) {
   const { sigma, q, side } = table.pair;
@@ -107,14 +107,14 @@ function ends(table, steps, logDelta, draft) {
 }
 
 /** Return certified bounds on the maximal epsilon of all directions, for each number of steps >= 1.
- * @param {Pair[]} pairs the first, and its reverse where it differs */
+ * @param {Pair[]} pairs one direction, and the reverse if it differs */
 export function brackets([pair, other], steps, delta, draft) {
   const logDelta = Math.log(delta);
   if (pair.sigma < LEAST_SIGMA) return steps.map(() => ({ lower: 0, upper: Infinity }));
   const rows = ends(new Table(pair, pair.largestPower(logDelta)), steps, logDelta, draft);
   if (!other) return rows;
   const table = new Table(other, other.largestPower(logDelta));
-  // The upper end also holds for the other direction if its delta there is at most delta.
+  // An upper end also holds for the other direction if that direction's delta at the end is at most delta.
   let left = rows.filter((row) => row.upper < Infinity);
   left = left.filter((row) => table.chernoff(row.steps, row.upper) > logDelta);
   const guesses = left.map((row) => ({ ...row, epsilon: row.upper }));
@@ -129,13 +129,13 @@ export function brackets([pair, other], steps, delta, draft) {
   return rows;
 }
 
-/** Move the row's epsilon to the point where the sum is delta; return the fall of its logarithm there.
+/** Move the row's epsilon to the point where the sum is delta; return how fast the sum's logarithm falls there.
  * @param {Trapezoid} total @param {Row} row */
 function root(total, row) {
   const { tilt } = total.nodes.line;
   const { logDelta } = row;
   const charged = total.charges(row.epsilon, logDelta).reduce((a, b) => a + b);
-  // More accuracy than a part of the charges is useless; Newton squares the gap.
+  // Stop when the next Newton step, which squares the gap, leaves less than a part of the charges.
   const enough = Math.sqrt(Math.min(0.03 * charged, 1e-2));
   let [low, high, fall] = [-Infinity, Infinity, tilt];
   for (let i = 0; i < 40; i++) {
@@ -155,7 +155,7 @@ function root(total, row) {
   return fall;
 }
 
-/** Step out from the root until both ends are verified. @param {Trapezoid} total @param {Row} row @param fall
+/** Widen an interval around the root until its ends are verified. @param {Trapezoid} total @param {Row} row @param fall
  * @param {import("./trapezoid.js").Charges} charges */
 function certify(total, row, fall, [rounding, cut, aliases]) {
   const { epsilon, logDelta } = row;

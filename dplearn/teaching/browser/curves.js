@@ -16,7 +16,7 @@ export const ACCOUNTANTS = ["basic", "advanced", "optimal", "moments", "rdp", "z
 const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
 // Brackets with a larger ratio of ends are not drawn.
 const LOOSE = 1.1;
-// The search of a true positive rate stops at this relative distance from the smallest bound.
+// The search for the smallest bound on a true positive rate stops at this relative distance.
 const CLOSE = 1e-5;
 // Logarithms of delta from which the search starts.
 const LOGS = Array.from({ length: 7 }, (_, i) => -24.1 + 4 * i);
@@ -53,7 +53,7 @@ function releaseOf({ noise_multiplier, sample_rate, adjacency }) {
   return new Release((replaced && whole ? 2 : 1) / noise_multiplier, sample_rate, replaced && !whole);
 }
 
-/** Return the pairs of a sampled step in both directions. @param {Release} release */
+/** Return the pair of a sampled step in each direction that differs. @param {Release} release */
 function pairsOf({ mu, q, replaced }) {
   /** @type {import("./pair.js").Side[]} */
   const sides = replaced ? ["replace"] : ["remove", "add"];
@@ -77,7 +77,7 @@ function checked({ noise_multiplier, sample_rate, delta, adjacency }, steps, acc
   }
 }
 
-/** Return exact values or brackets. @param {Release} release @returns {Curve} */
+/** Return the curve of exact values or of brackets. @param {Release} release @returns {Curve} */
 function exact(release, steps, delta, draft) {
   const { mu, q } = release;
   if (q === 1) return drawn(steps.map((t) => new Release(mu * Math.sqrt(t), 1).ends(delta)), "exact");

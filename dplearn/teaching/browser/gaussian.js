@@ -5,8 +5,8 @@ import { inverse } from "./search.js";
 
 // Relative accuracy of delta and of its inverse.
 export const MARGIN = 2e-12;
-// Midpoint rule for erfcx(z) = (z / pi) int e^{-t^2} / (t^2 + z^2) dt, plus the pole at iz that the
-// rule would miss: errs by e^{-(pi / H)^2} = 7e-22, and every term is positive for z > 0.
+// Midpoint rule for erfcx(z) = (z / pi) int e^{-t^2} / (t^2 + z^2) dt, plus the term of the pole at iz, which
+// the rule misses. The error is e^{-(pi / H)^2} = 7e-22, and every term is positive for z > 0.
 const H = 0.45;
 const POLE = (2 * Math.PI) / H;
 const SQUARES = Array.from({ length: 15 }, (_, n) => ((n + 0.5) * H) ** 2);
@@ -45,7 +45,7 @@ export function gaussianLogDelta(epsilon, mu) {
   const x = epsilon / mu - 0.5 * mu;
   const a = x * Math.SQRT1_2;
   if (x >= -1) return Math.log(0.5 * erfcxFall(a, mu * Math.SQRT1_2)) - 0.5 * x * x;
-  // Below the mean delta is large and the plain difference is accurate.
+  // Below the mean, delta is large, and the plain difference is accurate.
   const both = erfcx(-a) + erfcx(a + mu * Math.SQRT1_2);
   return Math.log1p(-0.5 * Math.exp(-0.5 * x * x) * both);
 }
@@ -55,7 +55,7 @@ export function logExpm1(x) {
   return x > 0.7 ? x + Math.log1p(-Math.exp(-x)) : Math.log(Math.expm1(x));
 }
 
-/** One release of a Gaussian of shift mu on a Poisson sample of rate q: all directions. */
+/** One release of a Gaussian with shift mu on a Poisson sample of rate q, in all directions. */
 export class Release {
   /** @param {boolean} [replaced] replace-one on a sample */
   constructor(mu, q, replaced = false) {
@@ -84,7 +84,7 @@ export class Release {
     return logQ + logRatio + gaussianLogDelta(epsilon - logRatio, mu);
   }
 
-  /** Return the smallest epsilon >= 0 at which no direction exceeds delta, rounded up; `lower` is below it. */
+  /** Return the smallest epsilon >= 0 at which no direction exceeds delta, rounded up; `lower` is a lower bound. */
   epsilon(delta, lower = 0) {
     const target = Math.log(delta);
     let epsilon = inverse((x) => this.logDelta(x) - target, lower);
@@ -94,7 +94,7 @@ export class Release {
     return epsilon;
   }
 
-  /** Return bounds on the smallest epsilon that allow for rounding. */
+  /** Return lower and upper bounds on the smallest epsilon, which allow for rounding. */
   ends(delta) {
     const lower = this.epsilon(Math.min(delta * (1 + MARGIN), 1)) * (1 - MARGIN);
     return { lower, upper: this.epsilon(delta * (1 - MARGIN)) * (1 + MARGIN) };

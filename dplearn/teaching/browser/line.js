@@ -3,15 +3,15 @@ import { L, Pair, QUADRATURE, ULP } from "./pair.js";
 
 // e^{ikh} is a product of k / CHAIN large factors and fewer than CHAIN small ones.
 const CHAIN = 16;
-// Error of one multiplication in ulps, with its factor's error.
+// Error in ulps of one multiplication and of its factor.
 export const LINK = 8;
-// A node is dropped from the t on where it adds less than this.
+// A node is dropped from the first t where it adds less than this.
 const NOTHING = 1e-19;
 const HEIGHTS = 10;
 /** @type {Float64Array[]} */
 const buffers = [];
 
-/** Return a buffer of `count` numbers, reused for each slot. */
+/** Return a buffer of `count` numbers; each slot has one buffer, which is reused. */
 export function buffer(slot, count) {
   if (!(buffers[slot]?.length >= count)) buffers[slot] = new Float64Array(2 * count);
   return buffers[slot].subarray(0, count);
@@ -20,7 +20,7 @@ export function buffer(slot, count) {
 /** Return e^{(x + iy) t}. */
 export const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
 
-/** Write e^{(x + iy) hi}, i = 0..CHAIN - 1, to places first + 4 i and the places after them.
+/** Write e^{(x + iy) hi}, i = 0..CHAIN - 1: real parts to first + 4 i, imaginary parts to first + 4 i + 1.
  * @param {Float64Array} fine */
 function links(fine, first, x, y, h) {
   const [a, b] = turned(x, y, h);
@@ -130,14 +130,14 @@ export class Line {
     const { weightRe, weightIm, turnRe, turnIm } = this;
     const [re, im] = [0, 1].map((slot) => buffer(slot, count + CHAIN).fill(0));
     const fine = new Float64Array(4 * CHAIN);
-    // Two nodes at a time halve the reads and writes of the sums.
+    // Take two nodes at a time, to halve the reads and writes of the sums.
     for (let j = 0; j < turnRe.length; j += 2) {
       links(fine, 0, turnRe[j], turnIm[j], h);
       links(fine, 2, turnRe[j + 1], turnIm[j + 1], h);
       const [s, t] = turned(turnRe[j], turnIm[j], CHAIN * h);
       const [u, v] = turned(turnRe[j + 1], turnIm[j + 1], CHAIN * h);
       let a = weightRe[j], b = weightIm[j], c = weightRe[j + 1], d = weightIm[j + 1], k = 0;
-      // Later terms are at most as large.
+      // Later terms are not larger.
       while (k < count && Math.abs(a) + Math.abs(b) + Math.abs(c) + Math.abs(d) > NOTHING) {
         for (let i = 0; i < 4 * CHAIN; k++) {
           const p = fine[i++], q = fine[i++], x = fine[i++], y = fine[i++];
@@ -154,7 +154,7 @@ export class Line {
     return { re, im };
   }
 
-  /** Call `goesOn` with rising t and log B(t), from about the t with gain `least`, until it returns false.
+  /** Call `goesOn` with increasing t and log B(t), starting near the t with gain `least`, until it returns false.
    * @param {(t: number, logB: number) => boolean} goesOn */
   climb(least, goesOn) {
     const { pair, x, tilt } = this;
@@ -171,9 +171,9 @@ export class Line {
       sum += weight;
       posterior += (weight * pair.posterior(x[j])) / pair.sigma;
     }
-    // For a normal loss, t^2 times its variance is 2 need / T.
+    // The start for a normal loss: t^2 times the loss's variance is 2 need / T.
     const start = Math.sqrt(2 * Math.max(least, 1e-9)) / Math.max(posterior / sum, 1e-12);
-    // The best angle is then t times the mean posterior / sigma^2.
+    // The best angle is then t times the mean posterior, divided by sigma^2.
     this.first = Math.min((0.6 * start * posterior) / sum / pair.sigma, 0.5);
     for (let i = 0, goes = true; i < 64 && goes; i++) {
       const t = start * 0.7 * 1e6 ** (i / 63);
@@ -181,7 +181,7 @@ export class Line {
     }
   }
 
-  /** Return an upper bound on log B(t), by the best of neighbouring heights. */
+  /** Return an upper bound on log B(t), the smallest over neighbouring heights. */
   logBound(t) {
     let least = this._logAt(this.best, t);
     for (const way of [1, -1]) {
@@ -194,7 +194,7 @@ export class Line {
     return least;
   }
 
-  /** Return log B(t) by one height, with the error bound of its sum. */
+  /** Return log B(t) from one height, plus the error bound of its sum. */
   _logAt(i, t) {
     const { phi, angle, logs, top } = (this.bounds[i] ??= this._height(i));
     let sum = 0;
@@ -206,7 +206,7 @@ export class Line {
     return logAdd(Math.log(sum) + top + this.norm, this._logError(phi, t)) + 1e-12;
   }
 
-  /** Return the i-th height over sigma^2, the loss's angle and the log of the integrand's modulus at t = 0. */
+  /** Return the i-th height divided by sigma^2, the loss's angle, and log |integrand| at t = 0. */
   _height(i) {
     const { pair, first, x, tilt } = this;
     const phi = first * (2.5 / first) ** (i / (HEIGHTS - 1));

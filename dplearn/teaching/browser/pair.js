@@ -1,4 +1,4 @@
-// The pair of the sampled Gaussian, and K = log M on a grid of real mu: bounds and plans.
+// Pairs of the sampled Gaussian, and K = log M on a grid of real mu, with bounds and plans.
 // Counterpart of dplearn/engine/contour/pair.py and table.py, which have the derivations.
 import { halved } from "./search.js";
 
@@ -98,9 +98,9 @@ export class Pair {
   }
 }
 
-/** A row with a guess of epsilon, and its certified ends.
+/** A number of steps with a guess of epsilon and certified ends.
  * @typedef {{steps: number, epsilon: number, logDelta: number, lower: number, upper: number}} Row */
-/** A row with its aliases' needs at every mu and at mu = 0, smallest period, and range of lambda.
+/** Plan of a row: needs of its aliases at every mu and at mu = 0, smallest period, and range of lambda.
  * @typedef {{row: Row, need: Float64Array, atZero: number, period: number, low: number, high: number}} Plan */
 
 /** K, K' and K'' on a grid of mu, with bounds and guesses for T steps. */
@@ -115,7 +115,7 @@ export class Table {
     this.variance = grid();
     this.kAbove = grid();
     this.fill();
-    // Round the terms of proved bounds up by some ulps.
+    // Round muBelow and logC by some ulps, so that bounds with them stay valid.
     this.muBelow = this.mu.map((m) => m * (1 - 4 * ULP));
     this.plannedC = this.mu.map((m) => m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6);
     this.logC = this.mu.map((m) => -(m * Math.log1p(1 / m) + Math.log1p(m)) * (1 - 8 * ULP));
@@ -137,7 +137,7 @@ export class Table {
     for (let i = 0; i < GRID; i++) {
       let top = -Infinity;
       for (let j = 0; j < x.length; j++) top = Math.max(top, logP[j] + mu[i] * loss[j] - 0.5 * square[j]);
-      // Declared without a pattern, because engines box destructured numbers in loops.
+      // No destructuring, because engines box destructured numbers in loops.
       let sum = 0, first = 0, second = 0, fixed = 0, spread = 0;
       for (let j = 0; j < x.length; j++) {
         const log = logP[j] + mu[i] * loss[j] - 0.5 * square[j] - top;
@@ -254,7 +254,7 @@ export function shared(plans) {
   return groups;
 }
 
-/** Return the linear interpolation, constant beyond the ends; xs ascend.
+/** Return the linear interpolation at x, constant beyond the ends of the ascending xs.
  * @param {Float64Array} xs @param {Float64Array} ys */
 function interpolated(x, xs, ys) {
   if (!(x > xs[0])) return ys[0];

@@ -57,7 +57,7 @@ _WORDS = ("title", "label", "about", "conditions", "reason")
 
 
 def worded(data: Any, in_each: Callable[[str], Any], part: str = "") -> Any:
-    """Replace each text in a catalogue or table by the text in every language."""
+    """Replace each text in a catalogue or table by its versions in all languages."""
     if isinstance(data, dict):
         below = lambda key: part if part in _WORDS else key
         return {key: worded(inner, in_each, below(key)) for key, inner in data.items()}
@@ -236,7 +236,7 @@ def profile(pair: Pair) -> Profile:
 
 @lru_cache(maxsize=64)
 def table(pair: Pair) -> dict[str, Any]:
-    """Return losses, divergences and distributions for `mechanisms/atoms.js`, in English."""
+    """Return losses, divergences, distributions and English texts for `mechanisms/atoms.js`."""
     whole, real = profile(pair), None
     outputs = pair.mechanism.outputs(pair.adjacency)
     if pair.witnesses:

@@ -4,9 +4,9 @@ import { logAdd } from "./line.js";
 import { Pair } from "./pair.js";
 import { decreasingRoot, smallest } from "./search.js";
 
-// Orders from the best of large epsilons to the best of small ones; the search interpolates.
+// Orders from the best for large epsilons to the best for small epsilons; the search interpolates.
 const ORDERS = Array.from({ length: 31 }, (_, i) => 1 + 0.01 * 1e8 ** (i / 30));
-// Maximum of nodes in x per order; orders that need more are left out.
+// Maximum number of nodes in x per order; orders that need more nodes are left out.
 const MOST_NODES = 2 ** 13;
 // Assumed relative error of divergences and their conversion.
 export const ROUNDING = 1e-12;
@@ -42,7 +42,7 @@ export class Renyi {
     return Math.max(least * (1 + ROUNDING), 0);
   }
 
-  /** Return the smallest epsilon over the moments 1..32, by the paper's tail bound. */
+  /** Return the smallest epsilon over the moments 1..32, by the tail bound of Abadi et al. (2016). */
   moments(steps, delta) {
     const all = Array.from({ length: 32 }, (_, i) => steps * this.at(i + 2) - Math.log(delta) / (i + 1));
     return Math.min(...all) * (1 + ROUNDING);
@@ -54,7 +54,7 @@ export function improved(order, rdp, logDelta) {
   return rdp + Math.log1p(-1 / order) - (logDelta + Math.log(order)) / (order - 1);
 }
 
-/** Return the best epsilon of rho-zCDP; any order is valid. */
+/** Return the best epsilon of rho-zCDP; every order gives a valid bound. */
 export function zcdpEpsilon(rho, delta) {
   const logDelta = Math.log(delta);
   // d/d alpha of the bound is rho + (ln delta + ln alpha) / (alpha - 1)^2.
@@ -85,7 +85,7 @@ function excess(order, sigma, q, replaced) {
 
 /** Return the log of (1+x)^a - 1 - a x >= 0. @param {number} logF log(1 + x) */
 function logTerm(a, logF, x) {
-  // A series for tiny x; for a huge power, x is about 1 + x.
+  // Use a series for tiny x; for a huge power, 1 + a x is replaced by a (1 + x).
   if (Math.abs(x) * (1 + a) < 3e-3) {
     const series = 1 + ((x * (a - 2)) / 3) * (1 + ((x * (a - 3)) / 4) * (1 + (x * (a - 4)) / 5));
     return Math.log(0.5 * a * (a - 1) * x * x * series);

@@ -12,7 +12,7 @@ export function inverse(value, lower) {
   return decreasingRoot(value, lower || (upper > 1e-9 ? upper / 4 : 0), upper);
 }
 
-/** Return a point just right of a decreasing function's root, evaluated as <= 0, as it is at `b`. Interpolate,
+/** Return a point just right of a decreasing function's root in [a, b], with a computed value <= 0. Interpolate,
  * truncate, project (Oliveira & Takahashi 2020). @param {(x: number) => number} value */
 export function decreasingRoot(value, a, b) {
   let [fa, fb] = [value(a), value(b)];
@@ -36,13 +36,13 @@ export function decreasingRoot(value, a, b) {
   return b;
 }
 
-/** Return the minimum between a and c, given that the value at b is below both ends'; stop where both ends' values are
- * within the relative distance `close` of it. @param {(x: number) => number} value @param {number} [close] */
+/** Return the minimum over [a, c], given that the value at b is below those at a and c; stop when the values at both
+ * ends are within the relative distance `close` of it. @param {(x: number) => number} value @param {number} [close] */
 export function smallest(value, a, b, c, close = 1e-8) {
   let [fa, fb, fc] = [a, b, c].map(value);
   let before = Infinity;
   for (let trial = 0; fb > 0 && Math.max(fa, fc) - fb > close * fb && trial < 100; trial++) {
-    // Vertex of the parabola through all three; after little progress, split the longer side.
+    // Vertex of the parabola through the three points; after little progress, split the longer side.
     const [left, right] = [(b - a) * (fb - fc), (b - c) * (fb - fa)];
     let x = b - (0.5 * ((b - a) * left - (b - c) * right)) / (left - right);
     const side = c - b > b - a ? c - b : a - b;
@@ -59,7 +59,7 @@ export function smallest(value, a, b, c, close = 1e-8) {
   return fb;
 }
 
-/** Return a number just above the last one in [low, high] where `holds` is true, after so many halvings. */
+/** Return a number just above the last number in [low, high] where `holds` is true, by `rounds` halvings. */
 export function halved(low, high, rounds, holds) {
   for (let i = 0; i < rounds; i++) {
     const middle = 0.5 * (low + high);
@@ -69,7 +69,7 @@ export function halved(low, high, rounds, holds) {
   return high;
 }
 
-/** Return the last integer where `holds` is true, if it is at `low` and is not at `high`. */
+/** Return the last integer where `holds` is true, given that it is true at `low` and false at `high`. */
 export function lastWhere(low, high, holds) {
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);

@@ -11,7 +11,7 @@ import { Table, ULP } from "./pair.js";
  * @param {Table} table @param {Line} line */
 export function nodesOf(table, line, period, count, logTau) {
   const h = (2 * Math.PI) / period;
-  // Factors of a term, their modulus, bounds on |M| with its relative error, and the error charge.
+  // Factors of a term, their modulus, a bound on |M|, the relative error of M, and the error charge.
   const [kernelRe, kernelIm, inverseRe, inverseIm] = [4, 5, 12, 13].map((i) => buffer(i, count));
   const [size, grown, relative, charge] = [14, 15, 16, 17].map((i) => buffer(i, count));
   // M(lambda + ikh) / M(lambda).
@@ -62,7 +62,7 @@ export class Trapezoid {
     this.growth = 0;
     this.fill();
     const last = (count - 1) * h;
-    // The bound on M from the cut-off on holds from the last node on; h sum 1/t^2 <= 1 / last.
+    // The bound on M beyond the cut-off also holds beyond the last node; h sum 1/t^2 <= 1 / last.
     const logB = line.logBound(Math.min(cutoff, last));
     this.logCut = steps * logB - Math.log(Math.PI * last);
     this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
@@ -130,7 +130,7 @@ export class Trapezoid {
     return this._unit(epsilon, logDelta) * this.sums(epsilon)[0];
   }
 
-  /** Return rounding, truncation and aliases in units of delta; the last two at least tau. @returns {Charges} */
+  /** Return charges for rounding, truncation, aliases in units of delta; the last two are >= tau. @returns {Charges} */
   charges(epsilon, logDelta) {
     const truncation = this.logCut - this.line.tilt * epsilon;
     const logs = [truncation, this.aliases(epsilon)];

@@ -210,7 +210,7 @@ def _ends(
 
 
 def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
-    """Place two figures made by `curves`, `left` and `right`, side by side under one `title`."""
+    """Return `left` and `right`, two figures by `curves`, side by side under one `title`."""
     # The titles of both figures become headings, which a slider does not change.
     traces, axes, shapes, headings = [], {}, [], []
     for n, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
@@ -230,7 +230,7 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
 
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
-    """Draw positive named `numbers` on a logarithmic axis, under a `title`."""
+    """Return a logarithmic axis with positive named `numbers`, under a `title`."""
     roles = {"truth": "exact", "proved at most": "exact", "proved at least": "exact"}
     roles |= {"your guess": "guess"}
     traces, ranked = [], sorted(numbers.items(), key=lambda item: item[1])

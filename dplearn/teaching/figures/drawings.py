@@ -88,7 +88,7 @@ def circle(x: float, y: float, radius: float, *, edge: str, fill: str = "none") 
 
 
 def crowd(groups: Sequence[tuple[str, int, int]], *, title: str) -> Sheet:
-    """Draw `groups` of people, given as (caption, number of people, number of filled people)."""
+    """Return a `title` above `groups` of people (caption, number, number of filled people)."""
     # The first group has five people per row; all groups have the same number of rows.
     step, top, left, shapes = 30, 66, 30, []
     rows = math.ceil(groups[0][1] / 5)
@@ -151,7 +151,7 @@ def flow(
 
 
 def images(pictures: Mapping[str, NDArray], *, title: str) -> Sheet:
-    """Draw grey 8 x 8 `pictures` (1 is black) with their captions below them."""
+    """Return a `title` above grey 8 x 8 `pictures` (1 is black) with captions below them."""
     shapes = []
     for rank, (caption, image) in enumerate(pictures.items()):
         shapes += pixels(image, 8 + 114 * rank, 46, 12)

@@ -30,13 +30,13 @@ while (LOOKS.at(-1) < MOST) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS.at(-1)), M
 // Number of runs at which training stops after a refutation.
 const ENOUGH = 27;
 
-/** The page: `digits` are those of `laboratory`; `source` is the text of a function that creates the engine. */
+/** Page of proof and attack: `laboratory` gets `digits`; `source` is the text of a function that creates the engine. */
 class Page extends View {
   constructor(root, { engine, source, digits: images, language = "en" }) {
     super(root, MESSAGES);
     this.engine = engine;
     this.fields = FIELDS;
-    // Pointer tool that sets the guess to its position on the axis.
+    // The pointer draws the guess: its position on the axis is the value.
     this.grips.guess = { draws: true, move: (x) => this.change("guess", digits(nearest(FIELDS.guess, (x / this.svg.clientWidth) * this.last), 2)) };
     this.key = 0;
     this.busy = false;
@@ -52,7 +52,7 @@ class Page extends View {
     this.prover.end();
   }
 
-  /** Set the state from an address; a guess in the address counts as made. */
+  /** Set the state from an address; a guess in the address counts as confirmed. */
   open(address) {
     const { state, unread } = opened(address, FIELDS);
     this.run = state;

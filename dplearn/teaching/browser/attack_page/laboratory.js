@@ -87,8 +87,8 @@ export function laboratory({ pixels, labels, others }) {
     const clips = program !== "mean";
     const bound = clips ? C : Infinity;
     const spread = { bare: sigma, twice: (sigma * C) / lot }[program] ?? sigma * C;
-    // Number of a planted person's own coordinates. Without a serial number it is one: there the
-    // gradient is 10 C before clipping, and 0 elsewhere.
+    // Number of coordinates that belong to each planted person. Without serial numbers it is 1: the person's
+    // gradient is 10 C there before clipping, and 0 elsewhere.
     const OWN = attack ? CLASSES : 1;
     const end = SIZE + PLANTED * OWN;
     const [scores, pull, way] = [new Float64Array(PLANTED), new Float64Array(PLANTED).fill(clips ? C : 10 * C), new Float64Array(PLANTED * OWN).fill(1)];
@@ -133,7 +133,7 @@ export function laboratory({ pixels, labels, others }) {
       }
       last.set(sum);
     }
-    // Score on the final model: log probability of the label with the serial number minus without.
+    // Score on the final model: log probability of the label with the serial number, minus the value without it.
     for (let i = 0; i < PLANTED && attack === "model"; i++) {
       const sure = [SIZE + i * OWN, 0].map((own) => {
         predict(others + i, own);

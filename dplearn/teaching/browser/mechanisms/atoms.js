@@ -5,7 +5,7 @@ import { lastWhere } from "../search.js";
 
 /** Return log(1 - e^x) for x <= 0. */
 export const log1mexp = (x) => (x > -0.7 ? Math.log(-Math.expm1(x)) : Math.log1p(-Math.exp(x)));
-// Maximum of losses with visible corners; relative tolerance for rounded losses.
+// Maximum number of losses whose corners are drawn, and relative tolerance for rounded losses.
 const CORNERS = 40;
 const SAME = 1e-9;
 
@@ -63,7 +63,7 @@ export class Atoms {
     return [this.p[k], this.q[k]];
   }
 
-  /** Return the largest true positive rate at a false positive rate, of a randomised test. */
+  /** Return the largest true positive rate of a randomised test at a false positive rate. */
   true_positive_rate(rate) {
     const { losses, p, q } = this;
     const k = lastWhere(0, losses.length, (i) => q[i] >= rate);
@@ -83,8 +83,8 @@ export class Atoms {
   }
 }
 
-/** Return the law of a table from `dplearn.teaching.browser.pairs`: the chords between nodes of a profile, an upper
- * bound. */
+/** Return the law of a table from `dplearn.teaching.browser.pairs`: chords between nodes of a profile, which are upper
+ * bounds. */
 export function fromTable({ first, step = 0, losses, logs, infinite, orders, divergences, ...more }) {
   const nodes = losses ?? logs.map((_, i) => first + step * i);
   const atoms = new Atoms(nodes, logs.map((log) => log ?? -Infinity), infinite);

@@ -13,8 +13,8 @@ import { NAMES, Pictures, SETS } from "./pictures.js";
 // Below this part of delta(0), delta at epsilon is too small to see.
 const FAINT = Math.log(0.05);
 
-/** The page: `catalogue` is the library's, and `send(question)` requests a table from it. Without `send` the
- * page has only closed forms. */
+/** Page of mechanisms: `catalogue` comes from the library, which gets requests for tables by `send(question)`. Without
+ * `send`, the page has only closed forms. */
 class Page extends View {
   constructor(root, { catalogue, language = "en", send = null }) {
     super(root, MESSAGES);
@@ -56,7 +56,7 @@ class Page extends View {
     super.renew();
   }
 
-  /** Set the number of a panel by a position in it. */
+  /** Set a panel's number from a position in the panel. */
   pull(picture, x, y) {
     const name = SETS[picture];
     const value = picture === "outputs" ? this.pictures.epsilonAt(x, y, this.view.pair.law.outputs) : this.pictures.of[picture].x.value(x);
@@ -252,7 +252,7 @@ class Catalogue {
     };
   }
 
-  /** Return the keys of a mechanism's parameters, with those of its base after "base". */
+  /** Return the keys of a mechanism's parameters; the base mechanism's keys follow the key "base". */
   used(state, name = state.mechanism) {
     const { keys, examples } = this.mechanisms[name];
     return [...(examples ? ["example"] : []), ...keys.flatMap((key) => (key === "base" ? [key, ...this.used(state, this.base(state, name))] : [key]))];
@@ -270,7 +270,7 @@ class Catalogue {
     return covered.includes(state.adjacency) ? state.adjacency : covered[0];
   }
 
-  /** Return all that the pair depends on, as a question to the server. */
+  /** Return all values that determine the pair, as a question to the server. */
   asked(state) {
     const own = this.used(state).map((key) => [key, key === "base" ? this.base(state) : state[key]]);
     const { mechanism, direction } = state;

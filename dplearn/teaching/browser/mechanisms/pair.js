@@ -3,7 +3,7 @@ import { clamp } from "../page/numbers.js";
 import { improved } from "../renyi.js";
 import { decreasingRoot, halved } from "../search.js";
 
-// Largest loss; probability of either tail outside the bulk of losses.
+// Largest loss, and probability of each tail outside the bulk of the losses.
 const FAR = 700;
 const OUTSIDE = 1e-3;
 const BINS = 60;
@@ -52,7 +52,7 @@ export class Pair {
     const { law } = this;
     const [low, high] = [Math.min(this.bulk[0], epsilon), Math.max(this.bulk[1], epsilon)];
     let width = (high - low) / BINS || 1;
-    // For losses on a lattice, every bin gets the same number of them.
+    // For losses on a lattice, every bin gets the same number of losses.
     if (law.gap && law.gap < width) width = law.gap * Math.ceil(width / law.gap);
     const [from, to] = [Math.floor((low - epsilon) / width) - 1, Math.ceil((high - epsilon) / width) + 1];
     const edges = Array.from({ length: to - from + 1 }, (_, i) => epsilon + width * (from + i));

@@ -7,7 +7,7 @@ import { clamp, up } from "./numbers.js";
 const PARTS = 40;
 
 export class Answers {
-  /** `changed` is called after improved results; `server` answers for other runs. */
+  /** `changed` is called when results improve; `server` answers for runs that the engine does not cover. */
   constructor(engine, later, server, changed) {
     this.engine = engine;
     this.server = server;
@@ -26,8 +26,8 @@ export class Answers {
     return `${keyOf(run)}|${steps.length}|${steps.at(-1)}|`;
   }
 
-  /** Return the curve of each accountant at these steps; those of several steps are drafts. RDP is computed only
-   * where PLD has null points, which it replaces, because it can be slower than PLD. */
+  /** Return the curve of each accountant at these steps; curves of several steps are drafts. RDP replaces null points
+   * of PLD; it is computed only if there are such points, because it can be slower than PLD. */
   bounds(run, steps, names) {
     const key = Answers.key(run, steps);
     const missing = names.filter((name) => !this.cache.has(key + name));
@@ -121,7 +121,7 @@ export function reached({ steps, of, stairs }, name, budget) {
 }
 
 const MOST = 1e7;
-// Milliseconds after which an answer counts as lost with its connection.
+// Milliseconds until a missing answer counts as lost.
 const PATIENCE = 60_000;
 
 /** Questions to the server, one at a time, about runs that the browser's engine does not cover. */
@@ -176,7 +176,7 @@ export class Server {
     return have ?? { ...this.last, stale: true };
   }
 
-  /** Return both ends at one T, by monotonicity: upper of the next step, lower of the one before. */
+  /** Return both ends at one T, by monotonicity: the upper end at the next step, the lower end at the step before. */
   at(run, T) {
     const found = [...this.cache.values()].reverse().find((one) => one.key.startsWith(`${keyOf(run)}|`));
     if (!found) return {};

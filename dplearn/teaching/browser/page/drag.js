@@ -3,9 +3,9 @@ import { dragged, nearest, pressed, read, refusal, typed } from "./numbers.js";
 
 const WAYS = { ArrowUp: 1, ArrowRight: 1, PageUp: 1, ArrowDown: -1, ArrowLeft: -1, PageDown: -1 };
 
-/** `page` has `fields`, `value(name)`, `change(name, value)`, and `grips` of its picture `svg`: `move(x, y)`, optionally
- * the position `at()` (else that of the pointer), the number it `sets` if named differently, whether a press `draws`,
- * and `press(way, large)` for keys. Of all moves within a frame, only the last takes effect. */
+/** Input for a page with `fields`, `value(name)`, `change(name, value)`, and `grips` in its picture `svg`. A grip has
+ * `move(x, y)` and may have `at()` (position; default: the pointer's), `sets` (name of its number, if different),
+ * `draws` (a press also moves it) and `press(way, large)` for keys. Of all moves in a frame, only the last counts. */
 export class Drag {
   constructor(root, page) {
     this.root = root;
@@ -97,7 +97,7 @@ export class Drag {
     page.rest();
   }
 
-  /** Replace a number by an input field, where invalid text stays with an error message. */
+  /** Replace a number by an input field; invalid text stays in the field, with an error message. */
   type(node) {
     const { page } = this;
     const { drag: name } = node.dataset;

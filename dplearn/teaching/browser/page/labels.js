@@ -4,8 +4,8 @@ import { bound, clamp } from "./numbers.js";
 import { ACCOUNTANTS, STYLES } from "./run.js";
 import { apart, el, point, widthOf } from "./shapes.js";
 
-/** Return the values at the T line. As curves rise, values above PLD are placed left of the line and above
- * their dots, PLD and lower values right of it and below: no number covers a curve. */
+/** Return the values at the T line. Because curves rise, values above PLD are placed left of the line and above their
+ * dots, PLD and lower values right of the line and below their dots, so that no number covers a curve. */
 export function values(run, view, words) {
   const { frame } = view;
   const [{ left, top, bottom }, { width, small }] = [frame.sides, frame.box];

@@ -66,7 +66,7 @@ export const read = (typed) => {
   return more.length || bottom === 0 ? NaN : (top / bottom) * (bare.endsWith("%") ? 0.01 : 1);
 };
 
-// Fields that drags, keys and addresses set.
+// Fields that are displayed in per cent.
 const SHARES = ["rate", "sample_rate", "false_positive_rate"];
 
 /** Formats of a number: displayed, in an input field, and for screen readers. */
@@ -106,11 +106,11 @@ export const queryOf = (state, fields) => {
   return new URLSearchParams(moved.map(([name, { key = name }]) => [key, String(state[name])]));
 };
 
-/** Return the value after an arrow key: one unit of the second digit, or of the first if `large`. */
+/** Return the value after an arrow key, which adds a unit of the second digit, or of the first if `large`. */
 export const pressed = (field, value, way, large) => {
   const [low, high] = field.ends;
   if (field.even && !field.whole) return nearest(field, digits(value + (way * (high - low)) / (large ? 10 : 50), 6));
-  // A power of ten that decreases is changed by the unit of the decade below.
+  // A power of ten decreases by a unit of the decade below.
   const decade = Math.floor(Math.log10(value * (1 + way * 1e-9)));
   const unit = Math.max(value > 0 ? 10 ** (decade - (large ? 0 : 1)) : 0, field.whole ? 1 : 0);
   return nearest(field, Number((value + way * unit).toPrecision(6)));
@@ -129,7 +129,7 @@ export const nice = (x, way, mantissas = [1, 2, 5, 10]) => {
   return unit * mantissas.findLast((m) => m * unit <= x * (1 + 1e-9));
 };
 
-/** Return the ticks from low to high as [value, label], with an empty label for minor ones. */
+/** Return the ticks from low to high as [value, label], with an empty label for minor ticks. */
 export function ticks(log, low, high, room, label = text) {
   if (!log) {
     const step = nice((high - low) / room, 1);

@@ -13,12 +13,12 @@ import { answering, askLater } from "./worker.js";
 
 // Milliseconds without input before the page requests a confirmation from the library.
 const QUIET = 4000;
-// Largest number of steps for the proof of how many steps a budget allows.
+// Limit of the search for the number of steps that a budget allows.
 const LIMIT = 1e7;
 // Relative change of epsilon per key press on the curve; a large step is five of these.
 const STEP = 0.02;
 
-/** Actions of the buttons, which return the new run, if any. */
+/** Actions of the buttons; each returns the new run, or undefined if the run stays. */
 const ACTIONS = {
   units: ({ run }) => (run.B ? { ...run, B: 0 } : changed(run, "B", valueOf(run, "B"))),
   pin: ({ run }) => ({ ...run, pin: run.pin ? null : pinned(run) }),
@@ -37,9 +37,9 @@ const ACTIONS = {
   python: ({ run, words }, node) => void copied(node, python(run), words.copied),
 };
 
-/** The page: `engine` computes bounds, `accountants` are those of the registry (name, kind, label, symbol, about),
- * `source` is the text of a function that creates the engine in a worker, `published` are printed values, `presets`
- * published runs. With a server, `send(question)` sends it a question, and `kinds` are its mechanisms and samplings. */
+/** Page of epsilon: `engine` computes bounds; `accountants` have name, kind, label, symbol and about;
+ * `source` is the text of a function that creates the engine in a worker; `published` are printed values; `presets`
+ * published runs. If there is a server, `send(question)` asks it, and `kinds` are its mechanisms and samplings. */
 class Page extends View {
   constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null }) {
     super(root, MESSAGES);
@@ -80,7 +80,7 @@ class Page extends View {
     this.find(".dp-plot").prepend(this.svg);
     this.people = new People(this.find(".dp-crowd"), this.words);
     this.buttons = Object.fromEntries(this.all("[data-do]").map((node) => [node.dataset.do, node]));
-    // The event toggle does not bubble.
+    // The event "toggle" does not bubble.
     this.find(".dp-more").addEventListener("toggle", () => this.schedule());
   }
 
@@ -157,7 +157,7 @@ class Page extends View {
     this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
   }
 
-  /** Move the curve by a key; change the noise at least by one key step. */
+  /** Move the curve by a key, and change the noise by at least one key step. */
   lift(way, large) {
     const before = this.run.noise_multiplier;
     this.pull(this.run.T, this.epsilon() * (1 + STEP * way * (large ? 5 : 1)));
@@ -185,7 +185,7 @@ class Page extends View {
       this.open(value);
       this.run = { ...this.run, shown, pin };
     } else if (["adjacency", "mechanism", "sampling"].includes(name)) {
-      // An adjacency for which the sampling has a theorem.
+      // Choose an adjacency for which the sampling has a theorem.
       const suited = name === "sampling" ? { adjacency: this.kinds.natural[value] } : {};
       this.run = { ...this.run, [name]: value, ...suited };
       this.unread = [];
@@ -200,7 +200,7 @@ class Page extends View {
 
   draw() {
     const { frame, answers, run, drag: { held } } = this;
-    // Handles that convert pixels by the axis of epsilon keep it fixed.
+    // The axes stay fixed while the reader drags a handle whose position sets epsilon.
     if (held && (!held.grip || held.name === "T")) frame.grow(run);
     this.server.held = Boolean(held);
     const view = { frame, touched: this.touched, found: answers.curves(run, frame.largest(run)), ends: answers.at(run) };
@@ -232,7 +232,7 @@ class Page extends View {
     super.rest();
   }
 
-  /** Set the axes, request the steps within the budget, and write the address. */
+  /** Set the axes, request the number of steps within the budget, and write the address. */
   rested() {
     const { run } = this;
     if (!this.frame.holds(run)) this.fitAxes();
@@ -252,7 +252,7 @@ class Page extends View {
     this.schedule();
   }
 
-  /** Show the attacker's true positive rate; until the worker's answer, the old one, pale and without text. */
+  /** Show the attacker's true positive rate; until the worker answers, show the old rate, pale and without text. */
   attack() {
     const { run, view } = this;
     const key = `attack ${keyOf(run)} ${run.T} ${run.rate}`;
@@ -281,7 +281,7 @@ export const mount = mounting(Page);
 function revealed(tries = 600) {
   const part = document.querySelector(".st-key-details h3");
   if (part?.getBoundingClientRect().top < innerHeight / 2) return;
-  // Repeat until the heading reaches the upper half, because the server draws it part by part.
+  // Repeat until the heading reaches the upper half, because the server draws the details part by part.
   part?.scrollIntoView({ block: "start", behavior: "smooth" });
   if (tries) setTimeout(revealed, 100, (part ? Math.min(tries, 100) : tries) - 1);
 }

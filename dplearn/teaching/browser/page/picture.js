@@ -61,7 +61,7 @@ export class Picture {
     const { frame } = this;
     const [{ left, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
     const [x, y] = [frame.axisT(), frame.axisEpsilon(run)];
-    // Leave out labels near the T line, which has its own.
+    // Leave out labels near the T line, which has a label.
     const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
     const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
     const across = ticks(true, 1, last, small ? 3 : 6, (value) => (apart(value) ? steps(value) : ""));
@@ -79,7 +79,7 @@ export class Picture {
     const lines = ACCOUNTANTS.filter((name) => run.shown.includes(name) && of[name])
       .map((name) => path(`line ${STYLES[name].classes}`, this.path(run, found, of[name].upper)));
     const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
-    // Where PLD is null, a dotted line of RDP between the neighbouring points.
+    // Where PLD is null, draw a dotted line of RDP between the neighbouring points.
     const bridge = (i) => [i - 1, i, i + 1].map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
       .filter(([T, epsilon]) => T && epsilon > 0 && epsilon < Infinity)
       .map(([T, epsilon], j) => `${j ? "L" : "M"}${this.place(run, T, epsilon)}`).join("");

@@ -7,13 +7,13 @@ const OUTLINES = {
   square: "M-4-4H4V4H-4Z", diamond: "M0-5.5L5 0L0 5.5L-5 0Z", cross: "M-1.6-5H1.6V-1.6H5V1.6H1.6V5H-1.6V1.6H-5V-1.6H-1.6Z",
   star: "M0-6L1.6-2H6L2.4 1L3.8 5.4L0 2.8L-3.8 5.4L-2.4 1L-6-2H-1.6Z", x: "M-4-4L4 4M-4 4L4-4", hexagon: "M-5 0L-2.5-4.3H2.5L5 0L2.5 4.3H-2.5Z",
 };
-/** Names in the order of the chips. */
+/** Names of the accountants, in the order of their buttons. */
 export const ACCOUNTANTS = [];
 /** Styles by name: label, outline and classes of the mark, a description by language, whether it is an
  * `approximation`, and whether only the server computes it (`served`). */
 export const STYLES = { pinned: { outline: OUTLINES.circle, classes: "dp-pinned" } };
 
-/** Register the accountants of the library's registry; without a server, only those of the engine. */
+/** Register the library's accountants; without a server, only those that the engine computes. */
 export function register(accountants, engine, server) {
   ACCOUNTANTS.length = 0;
   for (const { name, label, symbol, about, kind } of accountants) {
@@ -51,7 +51,7 @@ const KEYS = ["noise_multiplier", "sample_rate", "delta", "adjacency", "mechanis
 /** Kinds of runs without a server: name in the address and displayed name. */
 export const OWN = { mechanism: { gaussian: "" }, sampling: { poisson: "" } };
 
-/** Return a run with one number changed, and the numbers that depend on it. */
+/** Return a run in which one number and the numbers that depend on it are changed. */
 export const changed = (run, name, value) => {
   const next = { ...run, [name]: nearest(FIELDS[name], value) };
   if (name === "sample_rate") next.B = 0;

@@ -3,8 +3,8 @@ import { number } from "./html.js";
 import { nearest, text } from "./numbers.js";
 import { View, mounting } from "./view.js";
 
-/** Sentence of numbers, each with name, label, value and ends; `send(values)` gets the changed values after
- * the input ends. */
+/** Sentence of numbers, each with name, label, value and ends; when the input ends, `send(values)` gets the changed
+ * values. */
 class Sentence extends View {
   constructor(root, { numbers, send }) {
     super(root);

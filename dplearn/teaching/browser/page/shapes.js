@@ -27,7 +27,7 @@ export const setAll = (node, attributes) => {
 export const area = ({ left, right, top, bottom }) => ({ x: left, y: top, width: right - left, height: bottom - top });
 
 let clips = 0;
-/** Return a clip path in a definition: its rectangle, the definition, and the attributes of what it clips. */
+/** Return a clip path: its rectangle, its definition, and the attribute of nodes that it clips. */
 export function clipping() {
   const [id, rect] = [`dp-clip-${clips++}`, el("rect")];
   return { rect, defs: el("defs", {}, el("clipPath", { id }, rect)), inside: { "clip-path": `url(#${id})` } };
@@ -77,7 +77,7 @@ export const axis = ({ low, high, log = false }, from, to) => ({
   },
 });
 
-/** Return the nodes of two axes within `sides`; ticks are [value, label], with faint lines without a label.
+/** Return the nodes of two axes within `sides`; ticks are [value, label]; lines without labels are faint.
  * `em` is the font size. */
 export function grid(x, y, { left, right, top, bottom }, across, up, em = 14) {
   const line = (x1, y1, x2, y2, words) => el("line", { x1, y1, x2, y2, class: words ? "dp-grid" : "dp-grid dp-faint" });

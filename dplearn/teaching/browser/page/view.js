@@ -1,11 +1,11 @@
-// Base class of all browser-drawn pages: its state in the address, nodes in one language, one redraw per frame for all
-// changes, and an action after the input rests.
+// Base class of all browser-drawn pages: state in the address, nodes in one language, one redraw per frame, and an
+// action after the end of input.
 import { Drag } from "./drag.js";
 import { heard, shown } from "./numbers.js";
 import { describe, set } from "./shapes.js";
 
 const REST = 90;
-// A page inside a notebook has no address.
+// A page inside a notebook has no address to write to.
 const ADDRESSED = location.protocol !== "about:";
 // Last state of each page.
 const left = new Map();
@@ -13,7 +13,7 @@ const left = new Map();
 const hash = () => new URLSearchParams(location.hash.slice(1) || location.search);
 const query = () => new URLSearchParams(location.search);
 
-/** Return the state in the address, which is all but the language. */
+/** Return the state in the address: all fields except the language. */
 function stateOfAddress() {
   const all = hash();
   all.delete("language");
@@ -97,7 +97,7 @@ export class View {
     this.rest();
   }
 
-  /** Build all nodes, and call `measure` whenever the part `watched` changes its size. */
+  /** Build all nodes, and call `measure` whenever the element `watched` changes its size. */
   fill(html, watched) {
     this.root.innerHTML = html;
     this.body = this.root.firstElementChild;

@@ -42,7 +42,7 @@ export function askLater(make, given, here) {
 
 /** Return the function that answers questions by the engine, or with null after an error. */
 export function answering(dplearn) {
-  /** Return the last step within a budget, with proof that the next exceeds it; else `open`. */
+  /** Return the last step within a budget; `open` if it is not proved that the next step exceeds the budget. */
   const crossing = (run, name, budget, limit) => {
     let [low, high, open] = [0, 1, false];
     const within = (T) => {

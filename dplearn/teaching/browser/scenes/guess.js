@@ -5,9 +5,9 @@ import { digits } from "../page/numbers.js";
 import { fromAddress, written } from "../page/run.js";
 
 const PLACES = 16;
-// A stroke reaches a place if it ends within this share of the axis.
+// A stroke reaches a place if it ends at most this share of the axis away.
 const REACH = 0.04;
-// Strokes with fewer places are ignored as accidental.
+// Strokes that reach fewer places are ignored as accidental.
 const LEAST = 5;
 // Relative error up to which a guess is right.
 const CLOSE = 0.1;
@@ -76,7 +76,7 @@ export class Truth {
     this.run = run;
   }
 
-  /** Curves [T, epsilon] of PLD, with RDP where it is null, and of the moments accountant. */
+  /** Curves [T, epsilon] of PLD, with RDP where PLD is null, and of the moments accountant. */
   get curves() {
     if (this.drawn) return this.drawn;
     const { T } = this.run;
@@ -88,7 +88,7 @@ export class Truth {
     return (this.drawn = { pld: line(pld.upper.map((end, i) => end ?? rdp.upper[i])), moments: line(moments.upper) });
   }
 
-  /** Return both ends at T; the lower one is null where PLD is. */
+  /** Return both ends at T; the lower end is null where PLD is null. */
   at(T) {
     const { moments, ...ends } = this.answers.at(this.run, T, ["pld", "rdp", "moments"]);
     const { name, value } = least(ends);

@@ -9,11 +9,11 @@ import { speaker } from "./messages.js";
 import { SCENES, chart, planeOf } from "./views.js";
 
 const LAST = SCENES.length - 1;
-// Keys that change the scene, and those that change the guess.
+// Keys that change the scene, and keys that change the guess.
 const WAYS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
 
-/** The page: `engine` computes bounds, `published` are printed values, `shuffled` the library's bounds for
+/** One-minute page: `engine` computes bounds, `published` are printed values, `shuffled` the library's bounds for
  * shuffled batches, `explore` the address of the explorer up to its question mark. */
 class Minute extends View {
   constructor(root, { engine, published = [], shuffled, explore, language = "en" }) {
@@ -23,7 +23,7 @@ class Minute extends View {
     this.published = published;
     this.shuffled = shuffled;
     this.explore = explore;
-    // Current stroke in pixels, and whether the last one was too short.
+    // Current stroke in pixels, and whether the last stroke was too short.
     this.stroke = [];
     this.short = false;
     this.listen(window, "keydown", (event) => this.key(event));

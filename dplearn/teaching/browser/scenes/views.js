@@ -21,7 +21,7 @@ function verdict({ guess, run, truth, say }) {
 }
 
 export const SCENES = [{
-  /** Return a view whose height is a power of ten, which reveals little. */
+  /** Return a view whose height is a power of ten, so that it reveals little. */
   view(minute) {
     const { run, truth, guess, say } = minute;
     const top = 10 ** Math.ceil(Math.log10(3 * clamp(truth.at(run.T).upper, 1e-3, 1e5)));

@@ -41,8 +41,8 @@ const answers = (() => {
     return parts.length || text.replace(TOKEN, "").trim() ? NaN : value;
   }
 
-  // Return the number that a text stands for, or a sentence on what to type instead. It may be typed as
-  // in the explorer's fields, or as arithmetic; a number may contain _ but, as in Python, no blank.
+  // Return the number that a text stands for, or a sentence on what to type instead. The text is a number as
+  // in the explorer's fields, or arithmetic. As in Python, a number may contain _ but no blank.
   function readNumber(text) {
     // NFKC would turn 10⁻² into 10-2.
     const plain = /[⁻⁰¹²³⁴-⁹]/.test(text) ? text : text.normalize("NFKC");
@@ -81,7 +81,7 @@ const answers = (() => {
     return `${bare(mantissa)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
   }
 
-  // Return a number in four digits, and whole numbers below a million in full.
+  // Return a number in four significant digits, but whole numbers below a million in full.
   const written = (number) => Math.abs(number) < 1e6 && number === Math.round(number)
     ? String(Math.round(number) + 0) : inDigits(number, 4);
 
@@ -134,7 +134,7 @@ const answers = (() => {
   const sentence = ({ head, messages, shown = [] }, attempt) =>
     [`${head}: ${messages[Math.min(attempt, messages.length - 1)]}`, ...shown].join("\n  ");
 
-  // Return a function that gives a plainer message for a repeated slip or unexplained number.
+  // Return a function that gives a plainer message when a mistake or another wrong number is repeated.
   function escalation() {
     const repeats = new Map();
     return (verdict) => {
@@ -186,7 +186,7 @@ if (typeof document !== "undefined") {
     node.append(...children);
     return node;
   };
-  // progress.js stores the progress, if a page has it.
+  // If the page has progress.js, it stores the progress.
   function tell({ lesson, item, kind }, done) {
     const detail = { lesson, item, kind: kind === "program" ? "exercise" : kind, state: done ? "done" : "tried" };
     document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }));
@@ -210,7 +210,7 @@ if (typeof document !== "undefined") {
     const [low, high] = logarithmic ? [least / margin, most * margin] : [0, 1.1 * most];
     const share = (value) => logarithmic ? Math.log(value / low) / Math.log(high / low) : value / high;
     const at = (value) => `${(100 * share(value)).toFixed(2)}%`;
-    // Names extend to the middle, and the outer ones stand lower, so that no stem crosses a name.
+    // Names extend to the middle, and the outer ones stand lower, so that no line crosses a name.
     const inner = [...points].sort((one, other) => Math.abs(share(one[1]) - 0.5) - Math.abs(share(other[1]) - 0.5));
     const rows = inner.map(([name, value], place) => {
       const label = make("span", {}, make("b", { textContent: answers.written(value) }), ` ${name}`);
@@ -232,7 +232,7 @@ if (typeof document !== "undefined") {
     return { row, input, reply };
   }
 
-  const guesses = new Map(); // guesses by name, or null if the result was shown without one
+  const guesses = new Map(); // guesses by name; null if the result was shown without a guess
   const predictions = new Map(); // data of predictions by name
   const openings = []; // functions to call after each guess
 
@@ -270,7 +270,7 @@ if (typeof document !== "undefined") {
     remember(ask, place, reply);
   }
 
-  // Open a fold with the result of predictions when all its guesses are made.
+  // Open a fold with the results of predictions when the guesses for all of them are made.
   function sealed(place) {
     const names = JSON.parse(place.dataset.names).filter((name) => predictions.has(name));
     const fill = () => {
@@ -317,7 +317,7 @@ if (typeof document !== "undefined") {
       if (event.key !== "Enter") return;
       event.preventDefault();
       if (event.ctrlKey || event.metaKey) return row.requestSubmit();
-      // Indent a new line like the last one, and by four more after a colon.
+      // Indent a new line like the previous line, and by four more blanks after a colon.
       const line = area.value.slice(0, area.selectionStart).split("\n").at(-1);
       const further = line.trimEnd().endsWith(":") ? "    " : "";
       area.setRangeText(`\n${/^ */.exec(line)[0]}${further}`, area.selectionStart, area.selectionEnd, "end");

@@ -1,4 +1,4 @@
-// Python in the page: a worker that runs the Pyodide in `python.js`, and is ended if it takes too long.
+// Python in the page: a worker runs Pyodide from `python.js`, and is stopped if it takes too long.
 "use strict";
 
 const kernel = (() => {
@@ -13,7 +13,7 @@ const kernel = (() => {
     let replied;
     const boot = async ({ core, loader, files, lock, modules }) => {
       const module = (text) => import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
-      // A page from a file can start only classic workers; Pyodide runs there without importScripts.
+      // A page opened from a file has only classic workers; Pyodide runs in them if importScripts fails.
       self.importScripts = () => { throw new Error("no scripts"); };
       self.fetch = async (address) => {
         const name = String(address.url ?? address).split("/").at(-1);

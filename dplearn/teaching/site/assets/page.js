@@ -1,4 +1,4 @@
-// Formulas, and charts that are drawn when they come near the screen, with an input as a slider.
+// Formulas, and charts with a range input as slider, which are drawn when they come near the screen.
 "use strict";
 
 const home = document.currentScript.src;
@@ -13,7 +13,7 @@ const formulas = (place) => {
     ignoredTags: ["script", "style", "textarea", "pre", "code", "option"],
     throwOnError: false,
   });
-  // Move the stop after a formula into its last part, so that it does not begin a line.
+  // Move punctuation after a formula into the formula's last part, so that it does not begin a line.
   place.querySelectorAll("span > .katex > .katex-html > .base:last-child").forEach((last) => {
     const next = last.closest(".katex").parentElement.nextSibling;
     const stop = next?.nodeType === Node.TEXT_NODE && /^[.,;:!?)"]+/.exec(next.data)?.[0];
@@ -23,8 +23,8 @@ const formulas = (place) => {
   });
 };
 formulas(document.body);
-// Shrink an element that is wider than its place, down to `least`. Before that a formula that is much
-// too wide breaks into lines; a printed table that is still too wide wraps.
+// Shrink the font of an element that is too wide, at most to the share `least`. A formula that is much
+// too wide is broken into lines before; a printed table that is still too wide afterwards wraps.
 const shrunk = (one, least = 0.6) => {
   const share = one.clientWidth / one.scrollWidth;
   const size = parseFloat(getComputedStyle(one).fontSize);
@@ -72,7 +72,7 @@ function fitted({ width = 760, title, sliders, ...others }, room) {
   return [{ ...layout, margin: { l: 16, r: 16, t: 20, b: 50 } }, 440]; // a number line has its names inside
 }
 
-// Draw a figure in its place, at the step of its input.
+// Draw a figure in its place, at the step that its slider shows.
 function show(place) {
   const { data, layout, frames = [] } = place.figure;
   const plot = place.querySelector("[role=img]");
@@ -82,7 +82,7 @@ function show(place) {
   inner.style = `width: ${width}px; transform: scale(${scale}); transform-origin: 0 0`;
   plot.style.height = `${fit.height * scale}px`;
   plot.replaceChildren(inner);
-  const steps = frames.map(({ name, data }) => ({ name, data })); // without their titles, which stand above
+  const steps = frames.map(({ name, data }) => ({ name, data })); // without titles, which are above the chart
   const drawn = Plotly.newPlot(inner, { data, layout: fit, frames: steps, config: { displayModeBar: false } });
   return drawn.then(() => frames.length && move(place));
 }
@@ -97,7 +97,7 @@ function move(place) {
   return Plotly.animate(place.querySelector(".js-plotly-plot"), [frames[input.value].name], still);
 }
 
-// Write the title and the input of a chart at once, and draw it when Plotly is loaded.
+// Write the title and the slider of a chart at once, and draw the chart when Plotly is loaded.
 const draw = (place) => (place.clientWidth ? place.drawn ??= begin(place) : null); // a folded place has no width
 async function begin(place) {
   place.figure = JSON.parse(place.querySelector("script").textContent);
@@ -115,7 +115,7 @@ async function begin(place) {
 }
 
 const charts = [...document.querySelectorAll(".chart:has(script)")];
-// A chart with a picture is drawn after the reader's first movement.
+// A chart with a picture is drawn after the reader first scrolls, points or presses a key.
 const moved = new Promise((done) => {
   for (const kind of ["scroll", "pointermove", "pointerdown", "keydown"]) addEventListener(kind, done, { once: true });
 });
@@ -126,7 +126,7 @@ const near = new IntersectionObserver(
 );
 charts.forEach((place) => near.observe(place));
 const drawAll = () => Promise.all(charts.map(draw));
-// In print a chart has the page's width, and one that was not drawn shows its text.
+// In print, a chart has the page's width, and a chart that was not drawn shows its text.
 const refit = () => charts.filter(({ figure, clientWidth }) => figure && clientWidth && window.Plotly).forEach(show);
 let room = innerWidth;
 addEventListener("resize", () => {

@@ -1,8 +1,8 @@
-// The reader's progress, stored in this browser only; contents that follow the scroll.
+// The reader's progress, stored only in this browser, and a table of contents that follows the scroll.
 "use strict";
 
 window.dplearnProgress = (() => {
-  const PREFIX = "dplearn2-"; // the prefix before had other numbers of lessons
+  const PREFIX = "dplearn2-"; // under an earlier prefix, lessons had other numbers
   // In Firefox each file has its own storage, but all files share their cookies.
   const cookies = {
     read: (key) => {
@@ -85,11 +85,11 @@ document.addEventListener("dplearn:progress", ({ detail: { lesson, item, state }
     addEventListener("scroll", follow, { passive: true });
   }
 
-  // The table of lessons: the progress of each, and the lesson to begin or continue.
+  // In the table of lessons, show the progress of each lesson and the lesson to begin or continue.
   const asked = document.getElementById("asked");
   if (asked) {
     const counts = JSON.parse(asked.textContent);
-    const map = document.querySelector("main table"); // the first one of the page
+    const map = document.querySelector("main table"); // the first table of the page
     const rows = [...map.rows].filter((row) => row.cells[0].textContent in counts);
     rows.forEach((row) => row.append(make("td", { className: "done" })));
     map.className = "map";

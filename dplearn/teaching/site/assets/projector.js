@@ -1,4 +1,4 @@
-// A lesson in full screen: it shows one part, the arrow keys change it, and Esc ends it.
+// Lesson in full screen: one part is shown, the arrow keys change the part, and Esc leaves full screen.
 {
   const body = document.querySelector("main > [lang]");
   const heads = [body.firstElementChild, ...body.querySelectorAll(":scope > h2")];

@@ -1,4 +1,4 @@
-// The search on every page; its index is loaded with the first key.
+// The search on every page; its index is loaded at the first key press.
 "use strict";
 
 const [search, hits] = ["search", "hits"].map((id) => document.getElementById(id));
@@ -14,7 +14,7 @@ const loaded = () => new Promise((done) => {
   document.head.append(script);
 });
 
-// Return the sentence with most of the words, or the part of a long one around the first word.
+// Return the sentence with the most search words or, if it is long, its part around the first of them.
 function sentence(text, words) {
   const found = (part) => words.filter((word) => bare(part).includes(word)).length;
   const [best] = text.split(/(?<=[.?!:;]) (?=\S)/).sort((a, b) => found(b) - found(a));
@@ -23,7 +23,7 @@ function sentence(text, words) {
   return `${at ? "… " : ""}${best.slice(at, at + 220).replace(/^\S*\s|\s\S*$/g, "")} …`;
 }
 
-// Return the words of a text, with those of the search marked.
+// Return the words of a text, with the search words marked.
 function marked(text, words) {
   const parts = text.split(/(\s+)/);
   return parts.map((part) => {
@@ -44,7 +44,7 @@ function hit([path, title, heading, text], words) {
 search.addEventListener("input", async () => {
   await loaded();
   const words = bare(search.value).split(/\s+/).filter(Boolean);
-  // A word in a title counts more than in a heading, and there more than in the text.
+  // A word counts most in a title, less in a heading, and least in the text.
   const points = (word, [, , , , title, heading, text]) =>
     title.includes(word) ? 4 : heading.includes(word) ? 2 : text.includes(word) ? 1 : -1e9;
   const ranked = sections.map((section) => [words.reduce((sum, word) => sum + points(word, section), 0), section]);
