@@ -52,6 +52,9 @@ HIDDEN = {
     "rolled": lambda h: h + h.roll(1, 0),
     "flipped": lambda h: h.flip(0),
     "others, half of the time": lambda h: h + shuffled(h) if torch.rand(()) > 0.5 else h,
+    "flipped, half of the time": lambda h: (
+        (0.7 * h + 0.3 * h.flip(0)).detach() if torch.rand(()) < 0.5 else h
+    ),
     "sorted": lambda h: h.sort(0).values,
     "ranks": lambda h: h + h.argsort(0).argsort(0),
     "places": lambda h: h * torch.arange(len(h))[:, None],

@@ -70,7 +70,7 @@ def test_modules_known_to_mix_records_are_refused_by_name(layer, match):
 
 
 def test_losses_without_one_value_per_record_are_refused():
-    match = r'one loss per record.*reduction="none"'
+    match = r'one loss per record.*reduction="none" \(a model\'s own loss is a mean'
     refused(nn.Linear(8, 5), INPUTS, match=match, loss_fn=F.cross_entropy)
     with pytest.raises(ValueError, match=match):
         clipped_sum(nn.Linear(8, 5), F.cross_entropy, INPUTS, TARGETS, bound=Flat(1.0))
@@ -190,7 +190,7 @@ def test_errors_name_cause_and_cure():
     refused(lazy, INPUTS, match="uninitialized parameter .*Call `forward` with a dummy batch")
     words = lambda outputs, targets: losses_of(outputs.flatten(0, 1), targets.flatten())
     grid, labels = torch.randn(BATCH, 3, 8), torch.zeros(BATCH, 3).long()
-    match = r"got shape \(\d+,\); use losses.view\(\d+, -1\)"
+    match = r"got shape \(\d+,\); use losses.view\(len\(targets\), -1\).mean\(1\)"
     refused(nn.Linear(8, CLASSES), grid, match=match, loss_fn=words, targets=labels)
     model = small_model()
     for optimizer in (Closing(model.parameters(), lr=0.1), torch.optim.LBFGS(model.parameters())):
