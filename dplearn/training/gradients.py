@@ -123,7 +123,7 @@ class Gradients:
         for name, module in model.named_modules():
             refuse_by_name(name, module)
         self.model, self.loss_fn, self.parameters = model, loss_fn, trainable(model)
-        self.how = "" if self.parameters else "tape"  # or "vmap" or "alone"; "": not chosen yet
+        self.how = ""  # "tape", "vmap" or "alone"; "": not chosen yet
         self.facts: Facts = {}
         first = next(model.parameters(), torch.empty(0))
         kinds = [wide(p.dtype) for p in self.parameters.values()] or [wide(first.dtype)]

@@ -10,7 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils import data
-from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
+from torch.utils._pytree import (
+    keystr,
+    tree_flatten,
+    tree_leaves_with_path,
+    tree_map_only,
+    tree_unflatten,
+)
 
 from dplearn.training.devices import forked, moved
 from dplearn.training.guard import probing
@@ -62,13 +68,18 @@ class Records:
         self._dataset: Any = dataset
         self._size = len(dataset)
         if not self.of_items:
-            leaves: list[Any] = [x for x in tree_leaves(_pair(dataset)) if x is not None]
-            sizes = {len(x) if isinstance(x, _ARRAYS) and x.ndim else -1 for x in leaves}
-            if len(sizes) != 1 or -1 in sizes:
-                raise ValueError(
-                    "Expected inputs and targets to be arrays with one row per record."
-                )
-            self._dataset, (self._size,) = tree_flatten(self._typed(dataset)), sizes
+            pair = dict(zip(("inputs", "targets"), _pair(dataset), strict=True))
+            rows = lambda x: len(x) if isinstance(x, _ARRAYS) and x.ndim else type(x).__name__
+            leaves = [(keystr(path), x) for path, x in tree_leaves_with_path(pair)]
+            sizes = {name: rows(x) for name, x in leaves if x is not None}
+            self._size = next(iter(sizes.values()), 0)
+            for name, size in sizes.items():
+                if isinstance(size, str) or size != self._size:
+                    raise ValueError(
+                        "Expected inputs and targets to be arrays with one row per record, got "
+                        f"{size} in {name}: a setting belongs to the model or its configuration."
+                    )
+            self._dataset = tree_flatten(self._typed(dataset))
         if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
 

@@ -134,8 +134,11 @@ def check_losses(losses: Tensor, inputs: Any) -> None:
     """Raise unless there is one loss for each row of the first tensor."""
     rows = rows_of(inputs)
     if losses.dim() != 1 or (rows and len(losses) != rows and len(losses) % rows == 0):
-        hint = "losses.flatten(1).mean(1)" if losses.dim() else 'reduction="none"'
-        hint = f"losses.view({rows}, -1).mean(1)" if losses.dim() == 1 else hint
+        hint = "losses.flatten(1).mean(1)"
+        if losses.dim() == 1:
+            hint = "losses.view(len(targets), -1).mean(1)"
+        elif not losses.dim():
+            hint = 'reduction="none" (a model\'s own loss is a mean: use its outputs, as .logits)'
         raise ValueError(
             "Expected one loss per record, shape (B,), got shape "
             f"{tuple(losses.shape)}; use {hint}."

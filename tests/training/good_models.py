@@ -5,7 +5,6 @@ numbers, fix a number type, or have records or targets of another form.
 """
 
 import copy
-import math
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -88,7 +87,6 @@ LAYERS: Makers = {
     "GRU, frozen": lambda: frozen(recurrent(nn.GRU), "layer.weight_ih", "layer.bias_ih"),
     **{f"convolution, {layer}": partial(after_convolution, layer) for layer in AFTER_CONVOLUTION},
     "mlp": lambda: of(nn.Linear(8, 9), inplace()),
-    "deep": lambda: of(*(m for _ in range(12) for m in (square(), nn.Tanh()))),
     "linear on a grid": lambda: of(nn.Linear(8, 9), nn.Flatten(1, 2), x=numbers(2, 3, 8)),
     "linear on positions": lambda: of(nn.Linear(30, 40), x=numbers(3, 30)),
     "linear without bias": lambda: part(linear(bias=False)),
@@ -101,7 +99,6 @@ LAYERS: Makers = {
     "one dimension": lambda: convolutions(1, size=30, stride=2),
     "three dimensions": lambda: convolutions(3, size=4, padding=1),
     "few positions": lambda: of(nn.Conv2d(2, 64, 3, 2, 1, (1, 2)), x=numbers(2, 5, 5)),
-    "few positions of one dimension": lambda: of(nn.Conv1d(2, 64, 3, 3, 2), x=numbers(2, 5)),
     "rms norm": lambda: of(nn.Linear(8, 6), nn.RMSNorm(6), x=numbers(4, 8)),
     "embedding": lambda: of(nn.Embedding(CLASSES, 8), x=words()),
     "embedding with padding": lambda: of(nn.Embedding(CLASSES, 8, padding_idx=2), x=words()),
@@ -208,12 +205,6 @@ def low_rank() -> Model:
     return Model(lambda m, x: m.layer(x) + m.up(m.down(x)), layer=layer, down=down, up=up)
 
 
-def best_two(m: Any, x: Tensor) -> Tensor:
-    share = m.gate(x)
-    share = share.masked_fill(share < share.topk(2, 1).values[:, -1:], -math.inf)
-    return (torch.stack([e(x) for e in m.experts], 2) * share.softmax(1)[:, None]).sum(2)
-
-
 def counting(m: Any, x: Tensor) -> Tensor:
     """Count calls and store a table, which depend on no data."""
     m.calls = getattr(m, "calls", 0) + 1
@@ -251,7 +242,6 @@ matrix = lambda use: part(parts.raw(torch.randn(8, CLASSES), use))
 own = lambda *layers, **parts: of(Own(*layers, **parts), x=numbers(3, 8))
 whole = lambda *layers: of(*layers, x=numbers(3, 8))
 tied = lambda m, x: F.linear(m.embed(x), m.embed.weight)
-deep = lambda m, x: F.linear(m.embed(x), m.embed.table.weight)
 deciding = lambda m, x: torch.stack([y * m.scale if y.sum() < 0 else y - m.scale for y in x])
 windows = lambda m, x: first(m.layer(x.view(-1, 4)).view(len(x), -1, 5))
 turned = lambda m, x: first(m.layer(x.transpose(0, 1)).transpose(0, 1))  # words come first
@@ -279,9 +269,6 @@ PARAMETERS: Makers = {
                                 bag=nn.EmbeddingBag(5, CLASSES, padding_idx=1))),
     "adjacency": lambda: part(parts.raw(torch.randn(8, CLASSES), graph), numbers(BATCH, 8)),
     "tied": lambda: part(Model(tied, embed=nn.Embedding(5, 8)), parts.tokens()),
-    "tied to a child": lambda: part(
-        Model(deep, embed=Model(lambda m, x: m.table(x), table=nn.Embedding(5, 8))), parts.tokens()
-    ),
     "look-ups for all records": shared,
     "look-ups for all records, in eval mode": lambda: shared(training=False),
     "layer on positions": lambda: by(
@@ -294,9 +281,6 @@ PARAMETERS: Makers = {
         x=sequence(),
     ),
     "slope": lambda: part(Model(sloped, layer=linear())),
-    "experts, best two": lambda: part(
-        Model(best_two, gate=nn.Linear(8, 4), experts=nn.ModuleList(linear() for _ in range(4)))
-    ),
     "low rank": lambda: of(low_rank(), nn.Tanh(), low_rank()),
     "quantised, 2 bits": lambda: of(nn.Linear(8, 9), nn.Tanh(), Model(rounded), nn.Linear(9, 9)),
     "choice for each record": lambda: part(Model(choosing, left=linear(), right=linear())),
@@ -344,17 +328,6 @@ def encoder(**options: Any) -> nn.TransformerEncoder:
     return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
 
 
-def lengths_given() -> Part:
-    def forward(m: Any, x: Tensor, lengths: Tensor) -> Tensor:
-        if int(lengths.min()) < 1 or int(lengths.max()) > x.shape[1]:
-            raise ValueError("Expected lengths of sequences.")
-        hidden = torch.arange(x.shape[1]) >= lengths[:, None]
-        return m.head(m.encoder(x, src_key_padding_mask=hidden)[:, 0])
-
-    inputs = numbers(9, 8), torch.randint(1, 9, (BATCH,))
-    return by(forward, inputs, encoder=encoder())
-
-
 def language(*, tied: bool = False) -> Part:
     """Return a next-word transformer whose positions are expanded for each record."""
 
@@ -391,7 +364,6 @@ SEQUENCES: Makers = {
     "encoder, norm last": lambda: of(encoder(activation="gelu"), x=numbers(5, 8)),
     "language": language,
     "language, tied": lambda: language(tied=True),
-    "lengths": lengths_given,
     "cumulative over time": lambda: by(lambda m, x: m.head(x).cumsum(1)[:, -1], sequence()),
 }
 
@@ -414,36 +386,19 @@ def penalised_weights() -> Part:
     return model, lambda outputs, targets: losses_of(outputs, targets) + penalty(), *pair
 
 
-def aligned() -> Part:
-    """Return the task of the CTC loss, which reads invalid memory if a label is no class."""
-
-    def loss(outputs: Tensor, labels: Tensor) -> Tensor:
-        full = lambda count: torch.full((len(outputs),), count)
-        log_probs = outputs.view(len(outputs), 12, 6).log_softmax(2).transpose(0, 1)
-        return each(F.ctc_loss)(log_probs, labels, full(12), full(4))
-
-    model = nn.Sequential(nn.Linear(8, 6), nn.Flatten())  # no shape tells the number of classes
-    return model, loss, numbers(12, 8), torch.randint(1, 6, (BATCH, 4))
-
-
 def words_that_count(outputs: Tensor, targets: Tensor) -> Tensor:
     return losses_of(outputs.mT, targets).sum(1) / (targets != -100).sum(1).clamp(min=1)
 
 
-focal = lambda o, t: (1 - (-losses_of(o, t)).exp()) ** 2 * losses_of(o, t)
-several_labels = lambda: torch.rand(BATCH, 4).round()
 # Losses, their targets, and the number of outputs.
 OF_OUTPUTS: dict[str, tuple[Any, ...]] = {
     "squared loss": (row(F.mse_loss), lambda: numbers(1)),
-    "several labels": (row(F.binary_cross_entropy_with_logits), several_labels, 4),
-    "focal loss": (focal, parts.tokens, CLASSES),
     "labels as shares": (losses_of, lambda: torch.rand(BATCH, CLASSES).softmax(1), CLASSES),
     "ignored labels": (each(F.cross_entropy, ignore_index=0), parts.tokens, CLASSES),
 }
 LOSSES: Makers = {
     **{name: partial(regression, *case) for name, case in OF_OUTPUTS.items()},
     "penalised weights": penalised_weights,
-    "labels of a sequence, aligned": aligned,
     "words that count": lambda: (linear(), words_that_count, numbers(7, 8), parts.tokens(7)),
 }
 EXACT = {**LAYERS, **PARAMETERS, **SEQUENCES, **LOSSES}
@@ -468,16 +423,6 @@ def multitask() -> Part:
     return model, loss, numbers(8), {"size": numbers(), "kind": parts.tokens()}
 
 
-def in_float32(x: Tensor, weight: Tensor) -> Tensor:
-    """Return a product and a norm, computed in float32 for inputs of any type."""
-    y = torch.tanh(x.float() @ weight.float())
-    return (y * torch.rsqrt(y.square().mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
-
-
-def depth(m: Any, x: Tensor) -> Tensor:
-    return x + m.layer(x) * (torch.rand(len(x), 1) < 0.5).to(x) if m.training else x
-
-
 def diffusion(m: Any, x: Tensor) -> Tensor:
     time = torch.rand(len(x), 1).to(x)
     noise = torch.randn(x.shape).to(x)
@@ -488,7 +433,6 @@ def diffusion(m: Any, x: Tensor) -> Tensor:
 # Functions of one record, applied before a linear layer.
 EACH = {
     "logarithm of inputs": lambda x: (x - 1).log(),
-    "log1p of inputs": lambda x: x.log1p(),
     "missing values not allowed": lambda x: x if bool(x.isfinite().all()) else 1 / 0,
     "each record standardised": lambda x: F.layer_norm(x, x.shape[1:]),
     "each record sorted": lambda x: x.sort(1).values,
@@ -498,7 +442,6 @@ OTHERS: Makers = {
     "convolution, dropout": lambda: after_convolution(nn.Dropout2d(0.2)),
     "attention, dropout": lambda: attention(dropout=0.2),
     "perceptron, dropout": lambda: of(nn.Linear(8, 12), nn.Dropout(0.3)),
-    "stochastic depth": lambda: of(residual(depth), residual(depth)),
     "diffusion": lambda: part(
         Model(diffusion, body=nn.Sequential(nn.Linear(9, 16), nn.SiLU(), nn.Linear(16, 8))),
         loss_fn=lambda losses, _: losses,
@@ -510,16 +453,8 @@ OTHERS: Makers = {
         lambda m, x, weights, power: m.head((x.mT @ weights) ** power),
         (numbers(9, 8), torch.rand(9), 2),
     ),
-    "inputs as bytes": lambda: of(
-        parts.raw(torch.ones(()), lambda x, w: x.float() * w / 255),
-        square(),
-        x=parts.tokens(8, stop=64).byte(),
-    ),
     "bfloat16": lambda: by(
         lambda m, x: m.head(x.to(torch.bfloat16)).float(), head=linear(dtype=torch.bfloat16)
-    ),
-    "parts in float32": lambda: of(
-        *(parts.raw(torch.randn(8, 8) / 3, in_float32) for _ in range(12)), x=sequence()
     ),
     "missing values as zeros": lambda: by(
         lambda m, x: m.head(torch.cat([x.nan_to_num(), x.isnan()], 1)), head=nn.Linear(16, CLASSES)

@@ -13,7 +13,7 @@ from parts import BATCH, CLASSES, Model, Part, by, entering, loss, losses_of, nu
 from torch import Tensor, nn
 
 Makers = dict[str, Callable[[], Part]]
-linear, planes = partial(nn.Linear, 8, CLASSES), partial(numbers, 2, 4, 4)
+linear = partial(nn.Linear, 8, CLASSES)
 
 
 def normal(x: Tensor) -> Tensor:
@@ -52,6 +52,9 @@ HIDDEN = {
     "rolled": lambda h: h + h.roll(1, 0),
     "flipped": lambda h: h.flip(0),
     "others, half of the time": lambda h: h + shuffled(h) if torch.rand(()) > 0.5 else h,
+    "flipped, half of the time": lambda h: (
+        (0.7 * h + 0.3 * h.flip(0)).detach() if torch.rand(()) < 0.5 else h
+    ),
     "sorted": lambda h: h.sort(0).values,
     "ranks": lambda h: h + h.argsort(0).argsort(0),
     "places": lambda h: h * torch.arange(len(h))[:, None],
@@ -120,16 +123,6 @@ def capacity(m: Any, x: Tensor) -> Tensor:
     return (torch.stack([m.a(x), m.head(x)], 1) * (chosen * fits)[:, :, None]).sum(1)
 
 
-def balanced() -> Part:
-    """Return experts with a penalty if the batch uses them unevenly."""
-
-    def forward(m: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-        return m.layer(x), m.gate(x).softmax(1).mean(0).square().sum().expand(len(x))
-
-    model = Model(forward, gate=nn.Linear(8, 4), layer=linear())
-    return part(model, loss_fn=lambda both, t: losses_of(both[0], t) + both[1])
-
-
 def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor]) -> Part:
     """Return words with a mask of live positions; the batch is cut to its longest record."""
 
@@ -178,10 +171,8 @@ MIXING: Makers = {
     "places and dropout": lambda: of(
         nn.Linear(8, 8), nn.Dropout(0.3), Model(lambda m, h: h * torch.arange(len(h))[:, None])
     ),
-    "experts in balance": balanced,
     "experts of limited capacity": lambda: by(capacity, gate=nn.Linear(8, 2), a=linear()),
     "cut to the longest by a mask": lambda: padded(lambda m: m, lambda ones: ones),
-    "cut to the longest by a mask of truths": lambda: padded(lambda m: m, lambda ones: ones > 0),
     "cut to the longest by padding": lambda: padded(
         lambda words: words != 3, lambda ones: torch.where(ones > 0, runs(), 3)
     ),
@@ -196,13 +187,6 @@ MIXING: Makers = {
         nn.Linear(8, 8), parts.raw(torch.zeros(()), lambda x, w: x + w * normal(x))
     ),
     "batch norm, functional": lambda: hidden(lambda h: F.batch_norm(h, None, None, training=True)),
-    "nn.BatchNorm1d": lambda: of(nn.BatchNorm1d(8)),
-    "nn.BatchNorm2d": lambda: of(nn.BatchNorm2d(2, affine=False), x=planes()),
-    "nn.SyncBatchNorm": lambda: of(nn.SyncBatchNorm(2), x=planes()),
-    "nn.BatchNorm1d without running statistics": lambda: of(
-        nn.BatchNorm1d(8, track_running_stats=False).eval()
-    ),
-    "nn.InstanceNorm2d": lambda: of(nn.InstanceNorm2d(2, track_running_stats=True), x=planes()),
     "nn.LSTM": lambda: second(nn.LSTM(8, 8)),
     "nn.MultiheadAttention": lambda: second(nn.MultiheadAttention(8, 2)),
     "output less its mean, by a module's hook": output_hook,

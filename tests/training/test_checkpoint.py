@@ -124,29 +124,24 @@ def test_failed_write_leaves_the_old_file(tmp_path, step):
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-@each("what, failures", [("hook", 2), ("scheduler", 3)])
-def test_interrupted_updates_are_counted(what, failures):
+def test_interrupted_updates_are_counted():
     """Every third step raises after the optimizer has run."""
     model = small_model()
     optimizer, applied = torch.optim.SGD(model.parameters(), lr=0.1), []
-    options: dict = {"optimizer": optimizer}
 
     def hook(*_):
         applied.append(None)
-        if what == "hook" and len(applied) % 3 == 0:
+        if len(applied) % 3 == 0:
             raise KeyboardInterrupt
 
     optimizer.register_step_post_hook(hook)
-    if what == "scheduler":
-        cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=3)
-        options["scheduler"] = cycle
-    begun, failed = started(model, **options), 0
+    begun, failed = started(model, optimizer=optimizer), 0
     for _ in range(PLAN.steps):
         try:
             begun.step()
-        except (KeyboardInterrupt, ValueError):
+        except KeyboardInterrupt:
             failed += 1
-    assert failed == failures and len(applied) == begun.steps == PLAN.steps
+    assert failed == 2 and len(applied) == begun.steps == PLAN.steps
     assert [record.step for record in begun.history().records] == list(range(1, 7))
 
 
@@ -185,8 +180,6 @@ def test_exception_from_fit_has_the_history_and_leaves_a_checkpoint(tmp_path):
     epsilon = PLAN.guarantee("rdp", delta=1e-5, steps=4).epsilon
     assert history.guarantee(1e-5, accountant="rdp").epsilon == epsilon
     assert "4 steps done" in caught.value.__notes__[0]
-    resumed, _ = run(checkpoint=path)
-    assert torch.equal(resumed, run()[0])
 
 
 @each("path", ["missing/run", ".", "/proc/run"])
