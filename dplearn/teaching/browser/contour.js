@@ -94,7 +94,7 @@ function ends(table, steps, logDelta, draft) {
       const before = row.epsilon;
       const fall = root(total, row);
       const charges = total.charges(row.epsilon, logDelta);
-      // Charges of 100 % or more: keep the old guess.
+      // If the charges are 100 % or more, keep the old guess.
       if (!(charges[0] + charges[1] < 1)) row.epsilon = before;
       if (total.poor(charges)) return;
       certify(total, row, fall, charges);

@@ -124,8 +124,8 @@ function drawn(ends, kind) {
   return { lower, upper, kind };
 }
 
-/** Return the bound on the true positive rate by one (epsilon, delta): it is at most e^epsilon times the false positive
- * rate, plus delta, and the same holds for the true and false negative rates. */
+/** Return the bound on the true positive rate from one (epsilon, delta): the rate is at most e^epsilon times the false
+ * positive rate, plus delta; the true and false negative rates satisfy the same inequality. */
 export const rateBound = (epsilon, delta, falsePositiveRate) =>
   Math.min(Math.exp(epsilon) * falsePositiveRate + delta, 1 - Math.exp(-epsilon) * (1 - delta - falsePositiveRate));
 

@@ -48,7 +48,7 @@ export class Pair {
     return this.side === "add" ? [0, -logF] : [logF, logF];
   }
 
-  /** Return the posterior B / f of a sampled record; "replace": the sum of both. */
+  /** Return the posterior B / f of a sampled record; for "replace", the sum of both posteriors. */
   posterior(x) {
     const one = (at) => 1 / (1 + Math.exp(-this.gap(at)));
     return one(x) + (this.side === "replace" ? one(-x) : 0);

@@ -129,7 +129,7 @@ class SelfTest:
     """Multiple-choice questions, answered by a string of letters."""
 
     key: str  # such as "10.test"
-    choices: tuple[dict[str, str], ...]  # for each question, the reason of each letter
+    choices: tuple[dict[str, str], ...]  # one dict per question: reasons by letter
 
     @property
     def right(self) -> str:

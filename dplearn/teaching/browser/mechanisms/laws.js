@@ -9,7 +9,7 @@ import { Atoms, log1mexp } from "./atoms.js";
 // Laws are drawn down to a thousandth of their maximum.
 const LOW = Math.log(1000);
 
-/** Return P(N > z) of normal noise. */
+/** Return P(N > z) for standard normal N. */
 const normalTail = (z) => (z < -1 ? 1 - normalTail(-z) : 0.5 * Math.exp(-0.5 * z * z) * erfcx(z * Math.SQRT1_2));
 
 /** Return the z with P(N > z) = rate in (0, 1). */
@@ -93,7 +93,7 @@ function geometric({ noise_multiplier, sensitivity }, distance) {
   const k = Array.from({ length: shift + 1 }, (_, i) => i);
   const logNorm = Math.log(Math.tanh(rate / 2));
   const logTail = logNorm - log1mexp(-rate);
-  // All outcomes <= 0 have one loss, and all >= shift have one loss.
+  // All outcomes <= 0 have the same loss, and so have all outcomes >= shift.
   const logs = k.map((i) => (i === shift ? logTail : i ? logNorm - rate * (shift - i) : logTail - rate * shift));
   const density = (x) => Math.exp(logNorm - rate * Math.abs(x));
   return Object.assign(new Atoms(k.map((i) => (2 * i - shift) * rate), logs), { outputs: ofNoise(density, shift, LOW / rate, true) });

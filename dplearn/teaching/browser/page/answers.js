@@ -21,7 +21,7 @@ export class Answers {
     return [...new Set(["pld", ...run.shown])];
   }
 
-  /** Return the key of curves, before the accountant's name. */
+  /** Return the first part of a curve's cache key, which the accountant's name follows. */
   static key(run, steps) {
     return `${keyOf(run)}|${steps.length}|${steps.at(-1)}|`;
   }

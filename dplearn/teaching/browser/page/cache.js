@@ -1,4 +1,4 @@
-/** Map of at most `most` entries, which drops the oldest. */
+/** Map that drops its oldest entry when it has more than `most` entries. */
 export class Cache extends Map {
   constructor(most) {
     super();

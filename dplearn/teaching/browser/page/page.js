@@ -104,7 +104,7 @@ class Page extends View {
     if (decided && !agrees) this.answers.cache.set(`${key}pld`, { lower: [lower], upper: [upper] });
   }
 
-  /** Send a question to the library; a confirmation only without a drag in progress. */
+  /** Send a question to the library, but no request for a confirmation during a drag. */
   askLibrary(kind) {
     const { run, server } = this;
     const { pld } = this.view.ends;

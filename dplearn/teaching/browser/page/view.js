@@ -20,7 +20,7 @@ function stateOfAddress() {
   return all.toString();
 }
 
-/** Return the function that draws a page of a class into a node. */
+/** Return a function that draws a page of the class `Page` into a node. */
 export const mounting = (Page) => (root, options) => {
   const page = new Page(root, options);
   return { page, update: (data) => page.update(data), destroy: () => page.end() };

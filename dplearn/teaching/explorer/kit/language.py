@@ -82,7 +82,7 @@ def translated_clauses(text: str, code: str = "") -> str:
 
 
 def reason(refusal: str) -> str:
-    """Return only the reason from an error message about an unsupported combination."""
+    """Extract the reason from an error message about an unsupported combination."""
     return re.sub(r"^.*not supported: |^Accountant \w+: |, not for \w+$", "", refusal)
 
 

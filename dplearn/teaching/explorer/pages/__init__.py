@@ -1,1 +1,1 @@
-"""Pages of the explorer; all sessions share their bounded caches."""
+"""Pages of the explorer, whose bounded caches serve all sessions."""

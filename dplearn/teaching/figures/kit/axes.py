@@ -33,7 +33,7 @@ class Axis:
         return math.log10(value) if self.log else value
 
     def share(self, value: float) -> float:
-        """Return a value's position on the axis as a fraction of its length, in [0, 1]."""
+        """Return the position of a value as a fraction of the axis's length, in [0, 1]."""
         low, high = self.span
         return (self.place(min(max(value, self.lower), self.upper)) - low) / (high - low)
 

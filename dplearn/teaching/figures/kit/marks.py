@@ -26,7 +26,7 @@ TEMPLATE = PAGE.to_plotly_json()
 
 @dataclass(frozen=True, kw_only=True)
 class Part(ABC):
-    """Part of a figure with a name.
+    """Named part of a figure.
 
     Parameters
     ----------

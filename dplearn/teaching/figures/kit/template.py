@@ -16,7 +16,7 @@ from dplearn.teaching.figures.kit.text import NARROW_SPACE
 
 
 class Style(NamedTuple):
-    """Style of an accountant in all figures; the glyph is its Plotly symbol as a character."""
+    """Style of an accountant in all figures; the glyph is the symbol as a character."""
 
     label: str
     colour: str

@@ -210,7 +210,7 @@ if (typeof document !== "undefined") {
     const [low, high] = logarithmic ? [least / margin, most * margin] : [0, 1.1 * most];
     const share = (value) => logarithmic ? Math.log(value / low) / Math.log(high / low) : value / high;
     const at = (value) => `${(100 * share(value)).toFixed(2)}%`;
-    // Names extend to the middle, and the outer ones stand lower, so that no line crosses a name.
+    // Names extend to the middle, and outer names are lower, so that no line crosses a name.
     const inner = [...points].sort((one, other) => Math.abs(share(one[1]) - 0.5) - Math.abs(share(other[1]) - 0.5));
     const rows = inner.map(([name, value], place) => {
       const label = make("span", {}, make("b", { textContent: answers.written(value) }), ` ${name}`);

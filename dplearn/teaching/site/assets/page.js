@@ -23,7 +23,7 @@ const formulas = (place) => {
   });
 };
 formulas(document.body);
-// Shrink the font of an element that is too wide, at most to the share `least`. A formula that is much
+// Shrink the font of an element that is too wide, but not below the share `least`. A formula that is much
 // too wide is broken into lines before; a printed table that is still too wide afterwards wraps.
 const shrunk = (one, least = 0.6) => {
   const share = one.clientWidth / one.scrollWidth;
@@ -63,7 +63,7 @@ const stacked = (layout) => ({
 function fitted({ width = 760, title, sliders, ...others }, room) {
   const margin = { r: 130, t: 60, b: 60, ...others.margin };
   margin.t -= title?.subtitle ? 60 : 40; // the title stands above the chart
-  if (sliders) margin.b -= 50; // and the input below it
+  if (sliders) margin.b -= 50; // the slider stands below it
   const layout = { ...others, margin, height: others.height - 40 - (sliders ? 110 : 0) };
   if (room >= NARROW) return [layout, document.fullscreenElement ? width : Math.max(room, width)];
   if (layout.xaxis2) return [stacked(layout), 330 + margin.r];
