@@ -41,7 +41,7 @@ class ClippingBound(ABC):
 
     @abstractmethod
     def groups(self, sizes: Mapping[str, int]) -> Groups:
-        """Return the groups of parameters, given the number of entries by name."""
+        """Return the groups of parameters; `sizes` has the number of entries of each."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         """Return factors in [0, 1], (groups, B), for norms (groups, B) and largest (groups, 1)."""

@@ -1,4 +1,4 @@
-"""Checkpoint files, written atomically: damage is detected, forgery is not, no code is run."""
+"""Atomic checkpoint files: loading detects damage, not forgery, and runs no code of the file."""
 
 import hashlib
 import io
@@ -32,7 +32,7 @@ def digest(path: str | Path) -> str:
 
 
 def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return a checkpoint's content, tensors on the CPU.
+    """Return a checkpoint's content, with its tensors on the CPU.
 
     ValueError is raised for a damaged or other file, and for one of another `run`.
     """

@@ -24,8 +24,8 @@ from dplearn.training.layers import trainable
 from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.tape import Loss, passed, rows_of
 
-_POOL, _BATCH = 14, 8  # records of all passes, and of one comparison
-_SEEDS = 3  # tried for a model that draws random numbers
+_POOL, _BATCH = 14, 8  # records in total, and in each comparison
+_SEEDS = 3  # seeds tried if a model draws random numbers
 
 
 @torch.inference_mode(False)
@@ -88,7 +88,7 @@ def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) ->
         for seed in range(_SEEDS):
             if not (random := _check_company(gradients, pair, seed)):
                 break
-        else:  # switch dropout off: sizes can only be compared without random draws
+        else:  # random draws would prevent comparing lot sizes: switch dropout off
             for module in model.modules():
                 for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
                     if isinstance(vars(module).get(name), float):
@@ -108,7 +108,7 @@ def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) ->
 def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
     """Raise if records influence each other; return whether random numbers were drawn."""
     before, random = view(gradients, pair, seed)
-    # Neither flips nor exchanged halves map the kept records 0, 2, 3, 6 to each other.
+    # Seed 5 keeps records 0, 2, 3, 6, a set that neither flips nor exchanged halves preserve.
     options: Any = {"seed": seed + 5, "room": 1e-5, "sizes": not random}
     if message := refusal(gradients, pair, before, seed, **options):
         raise ValueError(message)
@@ -116,9 +116,9 @@ def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
 
 
 def _check_kept(gradients: Gradients, pairs: list[Any], modules: list[nn.Module]) -> None:
-    """Raise if passes leave state that depends on their data: it would have no noise."""
+    """Raise if a pass stores values that depend on its data: they would have no noise."""
     held, parameters = [], list(gradients.parameters.values())
-    for pair in pairs:  # equal state, other records: only a module's first pass may store data
+    for pair in pairs:  # each from the same state: some modules store data in their first pass only
         with probing(*modules), forked(gradients.device, 0):
             for _ in range(2):
                 losses = _losses(gradients, pair)

@@ -1,4 +1,4 @@
-"""Differences between accelerators and CPUs; no function waits for a device."""
+"""Functions for accelerators and CPUs; none of them waits for a device."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -12,7 +12,7 @@ def moved(value: Tensor, device: torch.device) -> Tensor:
     if device.type == "cpu" or value.device.type != "cpu":
         return value.to(device)
     pinned = value.pin_memory() if device.type == "cuda" else value
-    return pinned.to(device, non_blocking=device.type != "mps")  # a race on MPS
+    return pinned.to(device, non_blocking=device.type != "mps")  # such copies race on MPS
 
 
 def generator(device: torch.device, seed: int) -> torch.Generator:

@@ -1,4 +1,4 @@
-"""Training in one process, or in several processes that share each lot.
+"""Training in one process, or in several that each draw a part of every lot.
 
 Each of n processes has the whole model and dataset, and draws its part of a lot from every n-th
 record. Clipped sums are added, never averaged, and only the first process adds noise.
@@ -51,7 +51,7 @@ class DistributedContext:
         return every
 
     def agree(self, facts: Mapping[str, str]) -> None:
-        """Raise in every process, naming the first difference, unless all facts are equal."""
+        """Raise the same error in every process if facts differ; it names the first difference."""
         first, *others = self.gathered(dict(facts))
         for rank, other in enumerate(others, start=1):
             for name, expected, got in differences(first, other):

@@ -21,13 +21,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-# Largest rounding error of a sum of products, in units of rounding of its largest terms.
+# Bound on the rounding error of a sum of products, in units of eps times its largest terms.
 ROUNDING = 8
-_BLOCK = 256  # squares added at once
+_BLOCK = 256  # squares that one sum adds
 # For convolutions on a CPU: pixels copied at once, and per-example gradients formed at once.
 _NUMBERS, _AT_ONCE = 2**19, 16
-_ACCELERATOR = 100  # factor of both limits on an accelerator
-# Copying is cheap up to _FEW channels or _POSITIONS; gradients, up to _SMALL weights.
+_ACCELERATOR = 100  # both limits are so many times larger on an accelerator
+# Copies are cheap up to _FEW channels or _POSITIONS; formed gradients, up to _SMALL weights.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
 
@@ -38,7 +38,7 @@ class Dense(NamedTuple):
     squares: Tensor | None = None  # squared norms, if already computed
 
     def squared_norm(self) -> Tensor:
-        """Return squared Euclidean norms, shape (B,), too small at most by rounding."""
+        """Return squared Euclidean norms, shape (B,); rounding may make them too small."""
         value = self.value.reshape(len(self.value), -1)
         return norms(value).square() if self.squares is None else self.squares
 
@@ -68,7 +68,7 @@ class Outer(NamedTuple):
         if self.left.shape[1] == 1:
             u, v = (norms(x) + hidden(x.shape[2]) for x in self)
             return (u * v).square()[:, 0]
-        # Products of pairs lose less to underflow than is added for rounding.
+        # Underflow of products of pairs loses less than the allowance for rounding adds.
         units, (left, right) = ROUNDING * kind.eps, (x @ x.mT for x in self)  # (B, T, T)
         u, v = (
             gram.diagonal(dim1=1, dim2=2).sqrt() + hidden(x.shape[2] / units)

@@ -39,7 +39,7 @@ from dplearn.training.forms import ROUNDING, Dense
 from dplearn.training.layers import Unmet, refuse_by_name, trainable
 from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
-# Number of records for choosing a method: other sizes are seldom multiples of 11.
+# Records for choosing a method, and those compared; other sizes are seldom multiples of 11.
 _LOOK, _COMPARED = 11, (0, 5, 10)
 _HELD = 2**24  # entries of formed gradients in memory at once
 
@@ -98,10 +98,6 @@ def clipped_sum(
     NotImplementedError
         If a module is known to mix records, or hides its computation.
 
-    References
-    ----------
-    Goodfellow (2015); Li et al. (2022); Bu et al. (2023), "book-keeping".
-
     Examples
     --------
     >>> from dplearn.training import Flat
@@ -117,7 +113,7 @@ def clipped_sum(
 
 
 class Gradients:
-    """Clipped gradients of a model in a given state; its first records decide the method."""
+    """Clipped gradients of a model; its first records decide how they are computed."""
 
     def __init__(self, model: nn.Module, loss_fn: Loss, bound: ClippingBound) -> None:
         for name, module in model.named_modules():
@@ -156,7 +152,7 @@ class Gradients:
                 with torch.no_grad(), exactly(losses.device):
                     each = tape.gradients(losses) if tape else {}
                     return self._clipped(each, losses.detach(), sums, weight)
-            except Unmet:  # the calls may depend on the data
+            except Unmet:  # `learn` has not met these calls
                 pass
         parts, method = [], self._by_vmap if self.how == "vmap" else self._alone
         few = max(1, _HELD // (1 + sum(p.numel() for p in self.parameters.values())))
@@ -180,7 +176,7 @@ class Gradients:
         squared = torch.stack([reduce(torch.add, x) if x else zero() for x in parts])  # (groups, B)
         norms = squared.sum(0).sqrt()
         factors = self.bound.factors(squared.sqrt(), self.largest.to(squared))
-        # Only a CPU knows this without waiting; on other devices rows are always cleared.
+        # Reading this value would make an accelerator wait: there, rows are always cleared.
         clean = norms.device.type == "cpu" and math.isfinite(norms.sum())
         finite = norms < torch.inf
         factors = factors if clean else torch.where(finite, factors, 0)
@@ -234,7 +230,7 @@ class Gradients:
         finite = sizes.isfinite()
         for name, expected in right.items():
             value = each.get(name, torch.zeros_like(expected)).reshape(expected.shape)
-            # Rounding is relative to the whole gradient: that of a bias before a norm layer is 0.
+            # Errors are relative to the whole gradient: that of a bias before a norm layer is 0.
             error = max(1e-6, min(1e-2, 1e3 * eps)) * norms(expected) + min(1e-2, 1e2 * eps) * sizes
             if not (norms(value - expected) <= error)[finite].all():
                 return False

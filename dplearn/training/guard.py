@@ -1,4 +1,4 @@
-"""Tests of influence between records, and of the state that passes leave behind.
+"""Tests whether records influence each other, and whether passes store their data.
 
 The check at the start of a run and the guard of its lots share one comparison. Half of the records
 keep their places and random numbers while the others are replaced by copies of one of the others:
@@ -48,7 +48,7 @@ def refusal(
     room: float,
     sizes: bool = False,
 ) -> str:
-    """Return an error message if other records alter the view `before`, else "".
+    """Return an error message if changes of other records alter the view `before`, else "".
 
     The seed chooses the half that is kept. `sizes` compares smaller lots too, at the start only:
     kernels round other shapes in another way, which on extreme records may be large.
@@ -65,13 +65,13 @@ def refusal(
             after, _ = view(gradients, taken(pair, rows, lot), states)
         except Exception as error:
             raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
-        columns = slice(2 if len(lot) > 1 else 1)  # a single norm may be all rounding
+        columns = slice(2 if len(lot) > 1 else 1)  # a single record's norm may be rounding only
         if not _equal(before[lot, columns], after[:, columns], max(1e-4, min(0.1, 1.6e4 * eps))):
             return _MIXES.format("in a smaller batch" if len(lot) > 1 else "on its own")
     return ""
 
 
-_MIXES = (  # without values of a record
+_MIXES = (  # shows no record's values
     "Expected the loss and the gradient of a record not to depend on others, but they are "
     "different {}: the model or the loss mixes records, remembers them, or draws random "
     "numbers that torch's seed does not decide."

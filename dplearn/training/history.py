@@ -101,6 +101,6 @@ class History:
 
 
 def tally_of(part: ClippedSum) -> Tensor:
-    """Return the sums of losses, norms and scaled rows that are finite, and their numbers."""
+    """Return sums and numbers of the finite losses, norms and marks of scaled rows, (2, 3)."""
     rows = torch.stack([part.losses, part.norms, part.scaled])  # converts to one type
     return torch.stack([rows.nan_to_num(0, 0, 0), rows.isfinite()]).sum(2)

@@ -67,7 +67,7 @@ def refuse_by_name(name: str, module: nn.Module) -> None:
 
 
 def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
-    """Return the parameters of a model that are not frozen, by name."""
+    """Return the trainable parameters of a model by name."""
     return {name: p for name, p in model.named_parameters() if p.requires_grad}
 
 
@@ -140,7 +140,7 @@ for _dims in (1, 2, 3):
 
 
 def _per_channel(values: Tensor) -> Tensor:
-    """Return the sums over positions of (B, channels, *positions), shape (B, channels)."""
+    """Sum values of shape (B, channels, *positions) over positions."""
     return values.flatten(2).sum(2) if values.dim() > 2 else values
 
 

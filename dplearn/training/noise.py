@@ -32,7 +32,7 @@ from dplearn.training import devices
 Run = tuple[int, float]  # a number of entries, and the standard deviation of their noise
 Words = Callable[[int], Any]  # two random words for each of a number of pairs of normals
 
-_CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache; an eighth by the cipher
+_CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache; the cipher draws an eighth
 _ZEROS = bytes(4 * _CHUNK)
 _SMALL = 2**8  # words below this are refined by another 32 bits
 
@@ -101,7 +101,7 @@ def _generator(entropy: Any) -> np.random.Generator:
 
 
 def _ciphered() -> Words:
-    """Return words of the key stream of AES-256 in counter mode, with a new key."""
+    """Return a source of words, the key stream of AES-256 in counter mode with a new key."""
     from cryptography.hazmat.primitives import ciphers  # type: ignore
 
     aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(bytes(16))

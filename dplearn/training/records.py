@@ -24,17 +24,17 @@ from dplearn.training.sampling import Lot, micro_batches
 from dplearn.training.tape import Loss, called
 
 _ARRAYS = Tensor, np.ndarray
-# Settings of a DataLoader with workers for how items are loaded, not which.
+# Settings of a DataLoader that say how its workers load items, not which items.
 _LOADING = """num_workers prefetch_factor worker_init_fn multiprocessing_context pin_memory timeout
     generator"""
-# Records compared with and without the others; relative tolerance of their losses.
+# Records whose losses are compared, alone and together; relative tolerance.
 _COMPARED, _ROUNDING = 8, 1e-3
 _DIGESTED = 64  # records that processes compare
 _GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, random.Random
 
 
 class Records:
-    """Dataset of any kind that `fit` takes, as (inputs, targets) on the device of `like`."""
+    """Dataset of any kind that `fit` accepts; it gives records on the device of `like`."""
 
     def __init__(self, dataset: Any, *, like: Tensor) -> None:
         self._like, self._due, self._coming = like, -1, iter(())
@@ -64,7 +64,7 @@ class Records:
                 f"{type(dataset).__name__}{' of arrays' if columns else ''}"
                 f"{': lots are drawn by number, so make a list of it' if stream else ''}."
             )
-        self.of_items = not isinstance(dataset, tuple | Mapping)  # its own code makes the records
+        self.of_items = not isinstance(dataset, tuple | Mapping)  # records come from its code
         self._dataset: Any = dataset
         self._size = len(dataset)
         if not self.of_items:
@@ -96,7 +96,7 @@ class Records:
         return tree_unflatten([x if x is None else rows(x) for x in arrays], structure)
 
     def digest(self) -> str:
-        """Return a digest of a few records; for items, of targets only: inputs may be augmented."""
+        """Return a digest of a few records; of items, of targets only: inputs may be augmented."""
         places = np.linspace(0, len(self) - 1, _DIGESTED).astype(int).tolist()
         inputs, targets = self.rows(places)
         drawn = targets is not None and self.of_items
@@ -141,7 +141,7 @@ class Records:
         """Raise if a record depends on records drawn before it or collated with it."""
         own = getattr(self._dataset, "__dict__", {}).values()
         if not self.of_items or any(isinstance(x, _GENERATORS) for x in own):
-            return  # its own generators give other numbers in another order
+            return  # the dataset's generators draw other numbers in another order
         places = range(min(_COMPARED, len(self)))
 
         def losses(index: Sequence[int]) -> Tensor:
@@ -163,7 +163,7 @@ class Records:
 
 
 def _item(dataset: Any, i: int) -> Any:
-    """Return an item, loaded with the same global random seed as every other."""
+    """Load an item from a global random seed that is the same for all items."""
     states = np.random.get_state(), random.getstate()  # noqa: NPY002
     np.random.seed(0), random.seed(0)  # noqa: NPY002
     with forked(torch.device("cpu"), 0):

@@ -9,7 +9,7 @@ Lot = NDArray[np.int64]
 
 # Records join independently, so parts of a dataset may draw their lots separately.
 INDEPENDENT = ("poisson", "random_allocation", "none")
-_ROWS = 256  # rows of a pass on a CPU: few take less memory and stay in the caches
+_ROWS = 256  # rows of a pass on a CPU, which stay in its caches
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:

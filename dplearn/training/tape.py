@@ -27,7 +27,7 @@ from dplearn.training.forms import Dense, PerExample, combined
 from dplearn.training.layers import Unmet
 
 Loss = Callable[[Any, Any], Tensor]
-# Rows of the output per record, by function, parameters and dimensions; 0 if all records share it.
+# Rows of an output per record, by function, parameters and dimensions; 0 if all share it.
 Facts = dict[tuple[Any, ...], int]
 
 

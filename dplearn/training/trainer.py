@@ -228,14 +228,14 @@ class Trainer:
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> str:
         """Return an error message if records of a lot influence each other, else ""."""
         if self._gradients.how != "tape":
-            return ""  # no record meets another
+            return ""  # these methods keep records apart
         # Real records may be worse conditioned than synthetic ones.
         options: Any = {"states": states, "seed": self.steps + 1, "room": 1e-4}
         message = refusal(self._gradients, pair, columns_of(part), **options)
         return f"{message} This was at step {self.steps + 1}." if message else ""
 
     def _refusal(self, before: Mapping[str, Any], message: str | None) -> str:
-        """Return the error of any process on a tested lot, or "" after setting the next test."""
+        """Return the first error of any process; without one, set the next tested step."""
         for name, value in stored(self.model).items():
             if before.get(name, value) != value:
                 message = (
@@ -304,7 +304,7 @@ class Trainer:
             return
         written = checkpoint.loaded(path, self._run)
         steps, seed = written["steps"], written["seed"]
-        if self.steps or not 0 <= steps <= self.plan.steps:  # counted steps stay counted
+        if self.steps or not 0 <= steps <= self.plan.steps:  # loading may not undo a counted step
             raise ValueError(
                 f"Expected a checkpoint after at most {self.plan.steps} steps for a trainer before "
                 f"its first, got one after {steps} in {path} and a trainer after {self.steps}."

@@ -53,7 +53,7 @@ def twice(layer: nn.Module, *shape: int) -> Part:
 
 
 def recurrent(kind: Any, *, states: bool = False, **options: Any) -> Part:
-    """Return all outputs and last states of a recurrent layer; start states come from x."""
+    """Return a task on all outputs and last states of a recurrent layer, started from x."""
 
     def forward(m: Any, x: Tensor) -> Tensor:
         start: Any = x[:, 0].repeat(layer.num_layers * (1 + layer.bidirectional), 1, 1)
@@ -246,7 +246,7 @@ deciding = lambda m, x: torch.stack([y * m.scale if y.sum() < 0 else y - m.scale
 windows = lambda m, x: first(m.layer(x.view(-1, 4)).view(len(x), -1, 5))
 turned = lambda m, x: first(m.layer(x.transpose(0, 1)).transpose(0, 1))  # words come first
 padded = lambda m, x: torch.add(m.layer((x[..., :3] > 0).sum(2)), m.named.one, alpha=-2)
-rounded = lambda m, x: x + ((x * 4).round() / 4 - x).detach()  # the identity's gradient
+rounded = lambda m, x: x + ((x * 4).round() / 4 - x).detach()  # its gradient is the identity's
 PARAMETERS: Makers = {
     "vision": lambda: whole(vision()),
     "raw parameters": scaled,

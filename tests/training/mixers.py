@@ -20,7 +20,7 @@ def normal(x: Tensor) -> Tensor:
     return (x - x.mean(0)) / (x.var(0, correction=0) + 1e-5).sqrt()
 
 
-# Functions of a batch that mix its records, between two layers, before a layer, or of losses.
+# Functions that mix the records of a batch: between two layers, before a layer, or of losses.
 
 
 def hidden(mix: Callable[[Tensor], Tensor]) -> Part:
@@ -116,7 +116,7 @@ WEIGHTED = {
 
 
 def capacity(m: Any, x: Tensor) -> Tensor:
-    """Choose one of two experts per record, of which each takes a third of the batch."""
+    """Choose one of two experts per record; each accepts at most a third of the batch."""
     chosen = m.gate(x).softmax(1)
     mine = F.one_hot(chosen.argmax(1), 2)
     fits = mine * (mine.cumsum(0) <= max(1, len(x) // 3))
@@ -156,7 +156,7 @@ def output_hook() -> Part:
     return model, *others
 
 
-runs = lambda: (torch.arange(7) < torch.randint(1, 7, (BATCH, 1))).long()  # one per live word
+runs = lambda: (torch.arange(7) < torch.randint(1, 7, (BATCH, 1))).long()  # 1 for words, then 0
 MIXING: Makers = {
     **{name: partial(hidden, mix) for name, mix in HIDDEN.items()},
     **{name: partial(entering, mix) for name, mix in ENTERING.items()},

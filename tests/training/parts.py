@@ -32,7 +32,7 @@ class Model(nn.Module):
 
 
 def built(make: Callable[[], Part], *, seed: int = 0, dtype: torch.dtype | None = None) -> Part:
-    """Return a task with lazy layers of known size, all floating-point numbers of one type."""
+    """Return a task whose lazy layers have their sizes, with all numbers in one type."""
     torch.manual_seed(seed)
     model, loss_fn, *pair = make()
     if any(isinstance(module, LazyModuleMixin) for module in model.modules()):

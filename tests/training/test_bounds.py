@@ -1,4 +1,4 @@
-"""Bounds: sufficient clipping and noise, and norms that rounding or underflow never shorten."""
+"""Bounds clip and add noise as needed; rounding and underflow never shorten a norm."""
 
 import math
 from itertools import product
@@ -99,7 +99,7 @@ def test_clipped_norms_never_exceed_the_bound_and_are_at_most_20_units_below():
     assert min(over) > -20 * unit, "the norm itself has lost more than that"
 
 
-def test_rounding_allowance_of_cancelling_terms_covers_the_error_at_most_100_fold():
+def test_rounding_allowance_is_1_to_100_times_the_error_of_cancelling_terms():
     """A ghost norm of 0 would let rounding errors through, however large they are."""
     left, right = (torch.randn(200, 1, 100, generator=torch.manual_seed(i)) for i in (0, 1))
     both = Outer(torch.cat([left, -left], 1), torch.cat([right, right * 1.001], 1))

@@ -1,4 +1,4 @@
-"""Models that mix records or keep data are refused, at the start or on a lot; no others are."""
+"""Models that mix records or keep data are refused at the start or on a lot; others are not."""
 
 import dataclasses
 import math
@@ -55,7 +55,7 @@ def test_good_models_are_accepted_and_left_unchanged(name):
         (nn.BatchNorm2d(4, track_running_stats=False).eval(), "GroupNorm"),
         (nn.SyncBatchNorm(4), "GroupNorm"),
         (nn.InstanceNorm2d(4, track_running_stats=True), "track_running_stats=False"),
-        # Embeddings that scale down rows looked up, or divide their gradients by the lot's counts.
+        # Embeddings that rescale rows they look up, or divide gradients by counts in the lot.
         (nn.Embedding(5, 5, max_norm=1.0), "max_norm"),
         (nn.EmbeddingBag(5, 5, scale_grad_by_freq=True), "scale_grad_by_freq"),
         (nn.Linear(8, 5, dtype=torch.complex64), "Hold real and imaginary parts"),
@@ -132,7 +132,7 @@ def test_trainable_parameters_may_change_during_a_run():
     plan = DPSGD(noise_multiplier=1e-9, sample_rate=1.0, steps=9, max_grad_norm=1e3)
     trainer = started(model, plan, optimizer=optimizer, generator=parts.generator())
     trainer.step()
-    model[0].requires_grad_(False)  # its gradient of the last step remains
+    model[0].requires_grad_(False)  # the last gradient stays in .grad
     model[2].requires_grad_(True)
     before = {name: p.clone() for name, p in model.named_parameters()}
     sums = clipped_sum(model, parts.CROSS_ENTROPY, *small_data(), bound=Flat(1e3)).sums
@@ -198,7 +198,7 @@ def test_errors_name_cause_and_cure():
 
 
 def centred(model, x):
-    """Return the model's output, of centred inputs from the second epoch on or in large lots."""
+    """Return outputs; inputs are centred from the second epoch on and in large lots."""
     return model.last(x - x.mean(0) if model.epoch or len(x) > model.large else x)
 
 
@@ -256,7 +256,7 @@ def extreme(factor, pair):
     return tree_map_only(torch.Tensor, rows, pair)
 
 
-# Models with constants of as many rows as records or in their data, or that refuse NaN.
+# Models whose constants have as many rows as records or are in the data, or that refuse NaN.
 EXCLUDED = "look-ups", "constants", "adjacency", "mask of", "causal mask", "not allowed"
 
 

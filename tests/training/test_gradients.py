@@ -1,4 +1,4 @@
-"""Clipped sums compared with one record at a time, and all properties in the docstring."""
+"""Clipped sums equal those of one record at a time, and have the properties `gradients` states."""
 
 import math
 from functools import partial
@@ -112,7 +112,7 @@ def test_sums_of_parts_add_up_and_an_empty_batch_adds_zero(name):
     assert difference(together, whole.sums) < EXACTLY
     both = [sum(pair) for pair in zip(counts(first), counts(others), strict=True)]
     assert counts(first)[0] == 2 and both == counts(whole)
-    if name in ("mlp", "stride and padding", "language, tied"):  # others fail if empty
+    if name in ("mlp", "stride and padding", "language, tied"):  # others refuse empty batches
         part = summed(rows(own, slice(0)))
         assert all(value.eq(0).all() for value in part.sums.values())
         assert counts(part) == [0, 0, 0]

@@ -105,7 +105,7 @@ def test_epoch_uses_each_record_once_even_if_steps_fail(sampling, drop_last, wor
         used[begun.steps] = pair[1].tolist()  # not called for an empty lot
         return add(pair, *options)
 
-    begun._gradients.add, begun._due = counted, 99  # the guard adds other lots
+    begun._gradients.add, begun._due = counted, 99  # the guard would add other lots
     while begun.steps < 12:
         with suppress(MemoryError):
             begun.step()

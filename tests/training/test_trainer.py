@@ -1,4 +1,4 @@
-"""Steps, runs, guarantees and errors of the trainer, and the page that it must equal."""
+"""Steps, runs, guarantees and errors of the trainer, and its equality with `plain`."""
 
 import dataclasses
 import inspect
@@ -160,7 +160,7 @@ def test_bad_input_gets_one_clear_error():
             started(**{"model": model, **options})
 
 
-def test_private_values_are_read_only_when_the_progress_line_is_drawn(monkeypatch):
+def test_only_the_progress_line_reads_private_values(monkeypatch):
     """Here the line is drawn at the first and the last step."""
     read, counts, reads = torch.Tensor.tolist, [], []
     monkeypatch.setattr(torch.Tensor, "tolist", lambda x: reads.append(x) or read(x))
