@@ -71,7 +71,7 @@ class Records:
             pair = dict(zip(("inputs", "targets"), _pair(dataset), strict=True))
             rows = lambda x: len(x) if isinstance(x, _ARRAYS) and x.ndim else type(x).__name__
             leaves = [(keystr(path), x) for path, x in tree_leaves_with_path(pair)]
-            sizes = {name: rows(x) for name, x in leaves if x is not None}
+            sizes: dict[str, Any] = {name: rows(x) for name, x in leaves if x is not None}
             self._size = next(iter(sizes.values()), 0)
             for name, size in sizes.items():
                 if isinstance(size, str) or size != self._size:
