@@ -5,6 +5,7 @@ and buffers after four runs may not depend on the data, and the comparisons of `
 """
 
 import inspect
+import math
 from typing import Any
 
 import torch
@@ -25,6 +26,8 @@ from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.tape import Loss, passed, rows_of
 
 _POOL, _BATCH = 14, 8  # records in total, and in each comparison
+# Factors of the other records at the start.
+_FACTORS = 1.0, 9.0, math.nan
 _SEEDS = 3  # seeds tried if a model draws random numbers
 
 
@@ -109,7 +112,7 @@ def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
     """Raise if records influence each other; return whether random numbers were drawn."""
     before, random = view(gradients, pair, seed)
     # Seed 5 keeps records 0, 2, 3, 6, a set that neither flips nor exchanged halves preserve.
-    options: Any = {"seed": seed + 5, "room": 1e-5, "sizes": not random}
+    options: Any = {"seed": seed + 5, "room": 1e-5, "sizes": not random, "factors": _FACTORS}
     if message := refusal(gradients, pair, before, seed, **options):
         raise ValueError(message)
     return random

@@ -202,6 +202,7 @@ class Gradients:
                 if self._is_right(pair):
                     return
             except torch.OutOfMemoryError:
+                self.how = ""
                 raise
             except (RuntimeError, NotImplementedError, TypeError, LookupError, ValueError):
                 continue

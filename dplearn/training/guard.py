@@ -47,19 +47,30 @@ def refusal(
     seed: int,
     room: float,
     sizes: bool = False,
+    factors: tuple[float, ...] = (1.0,),
 ) -> str:
     """Return an error message if changes of other records alter the view `before`, else "".
 
-    The seed chooses the half that is kept. `sizes` compares smaller lots too, at the start only:
-    kernels round other shapes in another way, which on extreme records may be large.
+    The seed chooses the half that is kept; the others become copies of one record, times each of
+    the factors. `sizes` compares smaller lots too, at the start only: kernels round other shapes
+    in another way, which on extreme records may be large.
     """
     rows, eps = len(before), gradients.eps()
     order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
     kept, half = sorted(order[: rows // 2]), {*order[: rows // 2]}
     copies = [i if i in half else order[-1] for i in range(rows)]
-    after, _ = view(gradients, taken(pair, rows, copies), states)
-    if not _equal(before[kept], after[kept], max(room, 64 * eps)):
-        return _MIXES.format("beside copies of one other")
+    for factor in factors:
+        by = torch.tensor([1.0 if i in half else factor for i in range(rows)])
+        change = lambda x, by=by: x * by.to(x).view(-1, *[1] * (x.dim() - 1))
+        try:
+            after, _ = view(gradients, taken(pair, rows, copies, change), states)
+        except Exception:
+            if factor == 1:
+                raise
+            continue  # a model may refuse larger numbers or NaN
+        if not _equal(before[kept], after[kept], max(room, 64 * eps)):
+            where = f", times {factor:g}" * (factor != 1)
+            return _MIXES.format(f"beside copies of one other{where}")
     for lot in (kept, *([i] for i in order[:3])) if sizes else ():
         try:
             after, _ = view(gradients, taken(pair, rows, lot), states)

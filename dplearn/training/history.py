@@ -102,5 +102,6 @@ class History:
 
 def tally_of(part: ClippedSum) -> Tensor:
     """Return sums and numbers of the finite losses, norms and marks of scaled rows, (2, 3)."""
-    rows = torch.stack([part.losses, part.norms, part.scaled])  # converts to one type
+    # One type for all lots: processes add up their tallies.
+    rows = torch.stack([part.losses.to(part.norms), part.norms, part.scaled])
     return torch.stack([rows.nan_to_num(0, 0, 0), rows.isfinite()]).sum(2)

@@ -109,10 +109,10 @@ class Trainer:
     secure: InitVar[bool] = False
     process_group: Group = None
     records: list[Record] = field(default_factory=list, init=False)
-    steps: int = field(default=0, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
+        self._steps = 0
         self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         bound = self.bound or Flat(self.plan.at(0)[0].max_grad_norm)
@@ -137,6 +137,17 @@ class Trainer:
         self._data.check_items(self.model, self.loss_fn)
         self._due = 1  # the next step that the guard tests
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set private attributes; raise AttributeError for public ones, which were checked."""
+        if "_due" in vars(self) and not name.startswith("_"):
+            raise AttributeError(f"Expected {name} to stay as it is: build another Trainer.")
+        super().__setattr__(name, value)
+
+    @property
+    def steps(self) -> int:
+        """Number of steps done."""
+        return self._steps
+
     @torch.inference_mode(False)  # also inside a caller's torch.no_grad()
     def step(self) -> Record:
         """Run one step and return its record; ValueError if all planned steps are done."""
@@ -160,7 +171,7 @@ class Trainer:
         self._context.add_up(total, tally)
         # Count the step before the update, so that an interrupted update is counted too.
         self._drawn.pop(self.steps, None)
-        self.steps += 1
+        self._steps += 1
         norm = math.hypot(*self._gradients.groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
         self._update(sums)
@@ -171,11 +182,11 @@ class Trainer:
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
-        self._gradients = Gradients(self.model, self.loss_fn, self._gradients.bound)
+        gradients = Gradients(self.model, self.loss_fn, self._gradients.bound)
         sample = self.example or self._data.rows([i % len(self._data) for i in range(20)])
-        if check_gradients(self._gradients, sample, public=bool(self.example)):
+        if check_gradients(gradients, sample, public=bool(self.example)):
             self._presumed.append(_RANDOM)
-        self._state = state
+        self._state, self._gradients = state, gradients
         if self._gradients.how == "alone":
             warnings.warn(_SLOW, stacklevel=3)
 
@@ -311,7 +322,7 @@ class Trainer:
             )
         for name, part in self._parts().items():
             part.load_state_dict(written[name])
-        self.steps, self._randomness = steps, replace(self._randomness, seed=seed)
+        self._steps, self._randomness = steps, replace(self._randomness, seed=seed)
         self._presumed += [_NO_OTHER_BRANCH] * (seed is None)
         self._drawn.clear()  # lots of a first step that failed
         self._data.forget()

@@ -74,6 +74,7 @@ HIDDEN = {
     "noise by the batch's deviation": lambda h: h + h.std().detach() * torch.randn(h.shape).to(h),
     "scaled by the size of the batch": lambda h: h * math.log(1 + len(h)),
     "gradients scaled by the size of the batch": lambda h: h / len(h) + (h - h / len(h)).detach(),
+    "zeros beside missing values": lambda h: h if h.isfinite().all() else 0 * h.nan_to_num(),
     "dropout and the mean": lambda h: F.dropout(h) - 0.01 * h.mean(0).detach(),
     "batch norm": normal,
     "batch norm, many records": lambda h: normal(h) if len(h) >= 8 else h,
@@ -90,6 +91,7 @@ ENTERING = {
     "duplicates removed": lambda x: x / torch.unique(x.round(), dim=0).shape[0],
     "mixup with the flipped batch": lambda x: 0.7 * x + 0.3 * x.flip(0),
     "mixup at random": lambda x: 0.7 * x + 0.3 * shuffled(x),
+    "halved beside large records": lambda x: x if x.abs().max() < 8 else x / 2,
     "mixup of halves": lambda x: x + F.pad(x[len(x) // 2 :], (0, 0, 0, len(x) // 2)),
 }
 LOSSES = {
@@ -106,6 +108,7 @@ WEIGHTED = {
     "mean": lambda each: each / len(each),
     "advantage": lambda each: each * (each - each.mean()).detach(),
     "softmax weights": lambda each: each * each.softmax(0).detach(),
+    "scaled down by a large loss": lambda each: each * (10 / each.max()).clamp(max=1).detach(),
     "sorted losses": lambda each: each.sort().values,
     "rank weights": lambda each: each * each.argsort().argsort(),
     "half for everyone": lambda each: 0.5 * each + 0.5 * each.mean(),

@@ -107,6 +107,15 @@ def test_model_is_checked_again_when_its_mode_changes():
     with pytest.raises(ValueError, match="mixes records"):
         trainer.step()
     assert trainer.steps == 0 and stored(model) == before
+    with pytest.raises(ValueError, match="mixes records"):
+        trainer.step()  # again
+    model.eval().first.requires_grad_(False)
+    model.train()
+    with pytest.raises(ValueError, match="mixes records"):
+        trainer.step()
+    model.eval().first.requires_grad_(True)
+    trainer.step()  # as built, with the first layer among the trained ones
+    assert stored(model)["first.weight"] != before["first.weight"]
 
 
 def storing(model, x):

@@ -8,7 +8,19 @@ import layers
 import pytest
 import torch
 from good_models import EXACT, attention, vision
-from parts import BATCH, CLASSES, Model, built, by, numbers, of, part
+from parts import (
+    BATCH,
+    CLASSES,
+    CROSS_ENTROPY,
+    Model,
+    built,
+    by,
+    numbers,
+    of,
+    part,
+    small_data,
+    small_model,
+)
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map, tree_map_only
 
@@ -207,3 +219,14 @@ def test_every_torch_module_has_its_kind_and_correct_per_record_gradients():
         own = built(partial(tuple, (module, loss_fn, inputs, inputs[0])), dtype=torch.float64)
         assert layers.kind(module, own[2]) == kind, name
         assert_right(own, tolerance=1e-12)
+
+
+def test_running_out_of_memory_chooses_no_method(monkeypatch):
+    def fails(*_):
+        raise torch.OutOfMemoryError
+
+    gradients, pair = Gradients(small_model(), CROSS_ENTROPY, Flat(1.0)), small_data()
+    with monkeypatch.context() as context, pytest.raises(torch.OutOfMemoryError):
+        context.setattr(Gradients, "_is_right", fails)
+        gradients.add(pair, gradients.zeros())
+    assert gradients.how == ""

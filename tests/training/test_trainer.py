@@ -50,6 +50,20 @@ def test_frozen_parameters_of_the_optimizer_keep_their_values():
     assert torch.equal(frozen, before) and frozen.grad is None
 
 
+@each("name, value", [("plan", PLAN), ("steps", 0), ("records", []), ("bound", Flat(9.0))])
+def test_settings_of_a_trainer_cannot_change(name, value):
+    with pytest.raises(AttributeError):
+        setattr(started(), name, value)
+
+
+def test_tallies_of_all_lots_have_one_type(monkeypatch):
+    """Processes add up their tallies, and a lot of one of them may be empty."""
+    loss_fn = lambda outputs, targets: CROSS_ENTROPY(outputs.double(), targets)
+    full = started(loss_fn=loss_fn).step()
+    monkeypatch.setattr(Trainer, "_lot", lambda self, step: np.zeros(0, np.int64))
+    assert started(loss_fn=loss_fn).step().tally.dtype is full.tally.dtype is torch.float32
+
+
 @each("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam"])
 def test_optimizers_and_schedulers_run_all_steps(name):
     model = small_model()

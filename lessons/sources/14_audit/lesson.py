@@ -491,7 +491,7 @@ reveal("impossible outputs in 100", truth=100 * impossible)
 print(f"noise of epsilon 1, values up to 2^40: {1 + 2.0**-49 * 2.0**40:.6f}")
 
 # %% [markdown]
-# And our own trainer? `secure=True` draws its noise with a cipher. That stands against attacks on the generator, not against this one: its numbers are rounded to 24 binary digits like everybody's. The library says so, and its tests count what is impossible.
+# And our own trainer? `secure=True` draws its noise with a cipher. That stands against attacks on the generator, not against this one: its numbers are rounded to 24 binary digits like everybody's. The library's documentation says so.
 
 # %% [markdown] tags=["instructor"]
 # > **For the teacher.** The usual objection: "nobody reads the last digits". The definition is about all that is published, and the last digits are. Rounding an output to two places before it is published helps a lot, and proves nothing by itself.
