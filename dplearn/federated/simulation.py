@@ -137,7 +137,7 @@ class Federation:
         return total, torch.tensor(tally, dtype=torch.float64)
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return local updates and mean losses before training, with a row per user."""
+        """Return each user's local update, and each user's mean loss before it."""
 
         def mean_loss(parameters: dict[str, Tensor], x: Tensor, y: Tensor, real: Tensor) -> Tensor:
             losses = self.loss_fn(functional_call(self.model, parameters, (x,)), y)

@@ -53,7 +53,7 @@ class Laplace(Noise):
         return (Profile(log_delta, kinks=kinks, log_tail_of=log_tail),)
 
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
-        """Return the profile q (1 - e^{x - 1/b}), where the noise bx has the loss epsilon."""
+        """Return the profile q (1 - e^{x - 1/b}); the loss at the noise b x is epsilon."""
         # Losses beyond FAR count as infinite.
         pure = min(self.shift(), 1e3 * FAR)
         log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)

@@ -47,7 +47,7 @@ def test_every_subset_of_records_has_its_probability():
     assert stats.chisquare(patterns[patterns > 0]).pvalue > SMALL
 
 
-def test_epochs_use_each_record_once_and_lots_without_sampling_use_all():
+def test_epoch_uses_each_record_once_and_unsampled_lot_uses_all():
     member = drawn("shuffled", size=20, times=2_000)
     assert np.all(member.sum(1) == 1) and np.all(member.sum(2) == 4)
     assert stats.chisquare(member[:, :, 0].sum(0)).pvalue > SMALL

@@ -47,7 +47,7 @@ class SampledGaussian:
         return -1 if self.direction == "add" else 1
 
     def drift(self, x: NDArray) -> NDArray:
-        """Return log B at real x."""
+        """Return log B = log q + (2x - 1) / (2 sigma^2) at real x."""
         return math.log(self.q) + (2 * x - 1) / (2 * self.sigma**2)
 
     def log_ratio(self, x: NDArray, phi: ArrayLike = 0.0) -> tuple[NDArray, NDArray]:

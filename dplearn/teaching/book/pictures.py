@@ -21,7 +21,7 @@ from dplearn.teaching.book.kit.entry import Formula
 from dplearn.teaching.book.run_all import refutation
 from dplearn.teaching.book.sentences import Wording
 
-# Number of candidates for a picture's first parameters; half of them are corners.
+# Candidates for a picture's initial parameters; half of them are corners of the ranges.
 _DRAWN = 24
 # Number of points of a curve: 2^k + 1, so that every second point is evenly spaced, too.
 _POINTS = 33
@@ -115,7 +115,7 @@ class View:
 
     @property
     def inside(self) -> bool:
-        """Whether the entry's hypothesis holds, or the variant's if parameters are missing."""
+        """Whether the hypothesis holds: the variant's if the entry has more parameters."""
         entry, parameters = book[self.id], self.parameters
         claim = entry if {*entry.parameters} <= {*parameters} else self.claim
         return bool(_attempt(claim.accepts, parameters))

@@ -258,7 +258,7 @@ def table(pair: Pair) -> dict[str, Any]:
 
 
 def _law(whole: Profile) -> dict[str, Any]:
-    """Return losses and log masses under P; with chords, their profile is at least `whole`."""
+    """Return losses and log masses under P of a discrete law whose profile is at least `whole`."""
     kinks = np.asarray(whole.kinks, dtype=float)
     kinks = np.unique(kinks[kinks < _FAR])
     if 0 < kinks.size <= _FEW:

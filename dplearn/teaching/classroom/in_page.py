@@ -1,4 +1,4 @@
-"""Exercises that ask for a function, for pages with Pyodide but without NumPy and the lessons.
+"""Exercises that ask for a function, run by Pyodide without NumPy and without our modules.
 
 `described` runs when a page is built. `replied` runs in the page and uses `Program.verdict`.
 """

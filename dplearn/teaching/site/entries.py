@@ -50,9 +50,10 @@ def page(id: str, taught: str = "") -> Page:
 
 
 def _short_search(id: str, misprint: str) -> Refutation:
-    """Search a quarter of the points for an (unsafe) counterexample; if there is none, all points.
+    """Search a quarter of the points for a counterexample, then all points if none is found.
 
-    A variant is called safe only after the full search of `dplearn verify`.
+    An unsafe variant needs an unsafe counterexample; a variant is called safe only after the full
+    search of `dplearn verify`.
     """
     wrong = book[id].misprint(misprint)
     claim = book[id].claimed(wrong)
