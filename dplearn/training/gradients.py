@@ -245,7 +245,7 @@ class Gradients:
         return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
 
     def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return losses and gradients from one pass per record, each with this seed if given."""
+        """Return losses and gradients of one pass per record, each from `seed` if there is one."""
         losses, grads, rows = [], [], rows_of(pair)
         for i in range(rows):
             with nullcontext() if seed is None else forked(self.device, seed):
@@ -278,7 +278,7 @@ class Gradients:
 
 
 class _Whole(nn.Module):
-    """Module of a model and its loss, which may use the parameters too."""
+    """Module of a model and its loss, so that the loss may use the parameters."""
 
     def __init__(self, model: nn.Module, loss_fn: Loss) -> None:
         super().__init__()

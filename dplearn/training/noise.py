@@ -30,7 +30,7 @@ from torch import Tensor
 from dplearn.training import devices
 
 Run = tuple[int, float]  # a number of entries, and the standard deviation of their noise
-Words = Callable[[int], Any]  # two random words for each of a number of pairs of normals
+Words = Callable[[int], Any]  # two random words for each of n pairs of normals
 
 _CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache; the cipher draws an eighth
 _ZEROS = bytes(4 * _CHUNK)

@@ -126,7 +126,7 @@ class Records:
         self._due, self._coming = -1, iter(())
 
     def _typed(self, batch: Any) -> tuple[Any, Any]:
-        """Return tensors: numbers of float64 in the model's type, labels with 64 bits."""
+        """Return tensors; float64 becomes the model's type, and labels get 64 bits."""
         inputs, targets = tree_map_only(np.ndarray, _tensor, _pair(batch))
         narrow = lambda x: x.to(self._like.dtype) if x.dtype == torch.float64 else x
         long = lambda x: x.long() if x.dtype in (torch.int16, torch.int32) else narrow(x)

@@ -287,7 +287,7 @@ class Trainer:
         return not begun or self.steps == self.plan.steps or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
-        """Write a checkpoint atomically: only released values, and the seed if there is one.
+        """Write a checkpoint atomically; it holds only released values and the seed, if any.
 
         ValueError is raised within an epoch if no generator can repeat its order.
         """

@@ -52,9 +52,8 @@ HIDDEN = {
     "rolled": lambda h: h + h.roll(1, 0),
     "flipped": lambda h: h.flip(0),
     "others, half of the time": lambda h: h + shuffled(h) if torch.rand(()) > 0.5 else h,
-    "flipped, half of the time": lambda h: (
-        (0.7 * h + 0.3 * h.flip(0)).detach() if torch.rand(()) < 0.5 else h
-    ),
+    "flipped, half of the time": lambda h: h.flip(0) if torch.rand(()) < 0.5 else h,
+    "the first record, half of the time": lambda h: h + h[:1] if torch.rand(()) < 0.5 else h,
     "sorted": lambda h: h.sort(0).values,
     "ranks": lambda h: h + h.argsort(0).argsort(0),
     "places": lambda h: h * torch.arange(len(h))[:, None],
@@ -127,7 +126,7 @@ def capacity(m: Any, x: Tensor) -> Tensor:
 
 
 def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor]) -> Part:
-    """Return words with a mask of live positions; the batch is cut to its longest record."""
+    """Return a task on words with a mask; the batch is cut to its longest record."""
 
     def forward(m: Any, words: Tensor, mask: Tensor) -> Tensor:
         mask = live(mask).to(words)

@@ -19,7 +19,7 @@ Part = tuple[nn.Module, Any, Any, Any]  # model, loss, inputs, targets
 
 
 class Model(nn.Module):
-    """Model from a function of model and inputs, and the layers and other attributes it uses."""
+    """Model that calls a function of itself and its inputs; `parts` become its attributes."""
 
     def __init__(self, function: Callable[..., Any], **parts: Any) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ def tokens(*shape: int, stop: int = CLASSES) -> Tensor:
 
 
 def part(model: nn.Module, x: Any = None, loss_fn: Any = losses_of) -> Part:
-    """Return a classification task for a model, of eight numbers per record by default."""
+    """Return a classification task for a model, by default with eight numbers per record."""
     return model, loss_fn, numbers(8) if x is None else x, tokens()
 
 

@@ -63,8 +63,7 @@ def test_checkpoint_without_generator_contains_no_private_value(tmp_path):
     written = checkpoint.loaded(path)
     assert written["seed"] is None
     assert repr(history.records[-1].private.loss) not in repr(written)
-    others = {"run", "steps", "seed"}
-    assert set(written) == others | {"model", "optimizer", "scheduler"}
+    assert set(written) == {"run", "steps", "seed", "model", "optimizer", "scheduler"}
     assert written["model"].keys() == small_model().state_dict().keys()
     assert written["optimizer"]["state"][0].keys() == {"step", "exp_avg", "exp_avg_sq"}
 

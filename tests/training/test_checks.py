@@ -300,7 +300,7 @@ def test_guard_checks_at_powers_of_two_and_after_resuming(tmp_path, monkeypatch)
     assert tested == [6]
 
 
-def test_guarantees_of_random_models_state_that_sizes_were_not_compared():
+def test_guarantees_of_random_models_state_that_lot_sizes_were_not_compared():
     noisy = Model(lambda m, x: m.last(x + torch.randn(x.shape)), last=nn.Linear(3, CLASSES))
     assumption = "was not tried in smaller lots"
     for model, random in ((noisy, True), (small_model(dropout=0.5), False)):
