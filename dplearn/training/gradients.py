@@ -174,8 +174,9 @@ class Gradients:
             parts[self.groups.of[name]].append(gradient.squared_norm())
         zero = lambda: losses.new_zeros(len(losses), dtype=wide(losses.dtype))
         squared = torch.stack([reduce(torch.add, x) if x else zero() for x in parts])  # (groups, B)
-        norms = squared.sum(0).sqrt()
-        factors = self.bound.factors(squared.sqrt(), self.largest.to(squared))
+        groups = squared.sqrt()
+        norms = groups[0] if len(groups) == 1 else squared.sum(0).sqrt()
+        factors = self.bound.factors(groups, self.largest.to(squared))
         # Reading this value would make an accelerator wait: there, rows are always cleared.
         clean = norms.device.type == "cpu" and math.isfinite(norms.sum())
         finite = norms < torch.inf
