@@ -485,7 +485,7 @@ impossible = share
 reveal("impossible outputs in 100", truth=100 * impossible)
 
 # %% [markdown]
-# Cures: **discrete noise** (离散噪声), whole numbers for counts, drawn without rounding; or the **snapping mechanism** (截断取整机制; Mironov 2012), which clamps and rounds the output to a coarse grid. Its guarantee is not that of its noise but a little more:
+# Cures: **discrete noise** (离散噪声), whole numbers for counts, drawn without rounding; or the **snapping mechanism** (截断取整机制; Mironov 2012), which clamps and rounds the output to a coarse grid. Its guarantee is not that of its noise but a little more: $(1+2^{-49}B)/\lambda$ for Laplace noise of scale $\lambda$ and outputs between $-B$ and $B$:
 
 # %%
 print(f"noise of epsilon 1, values up to 2^40: {1 + 2.0**-49 * 2.0**40:.6f}")

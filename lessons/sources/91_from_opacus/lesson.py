@@ -69,7 +69,7 @@ check("91.1", numbers)
 # %% [markdown]
 # ## 1 The question
 #
-# The long answer is a table; every row of it is run below.
+# The long answer is a table; most of its rows are run below.
 #
 # | Opacus | here |
 # |---|---|
@@ -79,7 +79,7 @@ check("91.1", numbers)
 # | `accountant.get_privacy_spent(delta=, alphas=)` | `history.guarantee(delta, accountant=RDP(orders=...))` |
 # | `BatchMemoryManager`, `virtual_step`, `signal_skip_step` | `micro_batch=64` |
 # | `poisson_sampling=False` | `sampling="shuffled"`, whose $\varepsilon$ is larger |
-# | `clipping="per_layer"`, `"adaptive"` | `bound=PerLayer(...)`; for a moving $C$, `Automatic(...)` or a public schedule by `Phases` |
+# | `clipping="per_layer"`, `"adaptive"` | `bound=PerLayer(...)`; for a moving $C$, a public schedule by `Phases` or a loop of your own with `clipped_sum`; `Automatic(...)` hardly depends on $C$ |
 # | `StepNoise` and other schedulers | `Phases((DPSGD(...), DPSGD(...)))` |
 # | `DPLSTM`, `DPMultiheadAttention` | `nn.LSTM`, `nn.MultiheadAttention` |
 # | `ModuleValidator.validate` | `check_model`, which every run begins with |
@@ -755,7 +755,7 @@ print(adapted.guarantee(1e-5))
 # | `GaussianSumQuery(l2_norm_clip, stddev)` | clipping and noise of one step: `Flat(C)` and $\sigma$ = `stddev / l2_norm_clip` |
 # | `NormalizedQuery(query, denominator)` | the division by a *public* number: `expected_batch_size` |
 # | `NestedQuery([query, query])` | groups of parameters with clipping norms and noise of their own: `Grouped` |
-# | `QuantileAdaptiveClipSumQuery` | a loop of your own with `clipped_sum`, as in lesson 11 |
+# | `QuantileAdaptiveClipSumQuery` | a loop of your own with `clipped_sum`, as in the script of lesson 11's figures |
 # | `DPKerasSGDOptimizer(num_microbatches=)` | several rows of one *unit*, as in section 9; `micro_batch` here never changes the result |
 #
 # `NestedQuery` adds up to one Gaussian mechanism. Two groups with noise multipliers 3 and 4 cost together what one with 2.4 costs, and the ratio is all that a run takes from them:
