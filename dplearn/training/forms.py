@@ -81,10 +81,8 @@ class Outer(NamedTuple):
         """Add the weighted sum by one matrix product, scaling its smaller factor."""
         left, right = (x.to(total) for x in self)
         scale = factors.to(total)[:, None, None]
-        if left.shape[2] <= right.shape[2]:
-            left = left * scale
-        else:
-            right = right * scale
+        narrow = left.shape[2] <= right.shape[2]
+        left, right = (left * scale, right) if narrow else (left, right * scale)
         left, right = left.flatten(0, 1).T, right.flatten(0, 1)
         (total if total.dim() == 2 else total.view(len(left), -1)).addmm_(left, right)
 

@@ -203,9 +203,7 @@ class Trainer:
             first, every = self._context.rank, self._context.processes
             rng = self._randomness.stream(LOTS, first, before + draw)
             mine = len(range(first, len(self._data), every))
-            lots = sampling.lots(phase, size=mine, rng=rng)
-            if every > 1:
-                lots = [first + every * lot for lot in lots]
+            lots = [first + every * lot for lot in sampling.lots(phase, size=mine, rng=rng)]
             left = range(step, before + phase.steps)  # a phase may end within an epoch
             self._drawn.update(zip(left, lots[position:], strict=False))
         return self._drawn[step]
