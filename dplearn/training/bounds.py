@@ -69,7 +69,7 @@ class Flat(ClippingBound):
 
 @dataclass(frozen=True)
 class Automatic(Flat):
-    """Scaling of each gradient by C / (norm + 0.01) (Bu et al., 2023), with the fields of `Flat`."""
+    """Scaling of each gradient by C / (norm + 0.01) (Bu et al., 2023); the fields of `Flat`."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         return largest / (norms + 0.01)

@@ -26,8 +26,6 @@ from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.tape import Loss, passed, rows_of
 
 _POOL, _BATCH = 14, 8  # records in total, and in each comparison
-# Factors of the other records at the start.
-_FACTORS = 1.0, 9.0, math.nan
 
 
 @torch.inference_mode(False)
@@ -64,8 +62,7 @@ def check_model(
     Traceback (most recent call last):
     ValueError: Expected the loss and the gradient of a record not to depend on others, but they ...
     """
-    gradients = Gradients(model, loss_fn, Flat(1.0))
-    return check_gradients(gradients, (inputs, targets), public=public)
+    return check_gradients(Gradients(model, loss_fn, Flat(1.0)), (inputs, targets), public=public)
 
 
 def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) -> bool:
@@ -104,8 +101,8 @@ def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
     """Raise if records influence each other; return whether random numbers were drawn."""
     before, random = view(gradients, pair, seed)
     # Seed 11 keeps records 1, 2, 3, 5: no flip, exchange of halves or roll maps this set to itself.
-    options: Any = {"seed": 11 + 2 * seed, "room": 1e-5, "sizes": not random, "factors": _FACTORS}
-    if message := refusal(gradients, pair, before, seed, **options):
+    options: Any = {"seed": 11 + 2 * seed, "sizes": not random, "factors": (1.0, 9.0, math.nan)}
+    if message := refusal(gradients, pair, before, seed, room=1e-5, **options):
         raise ValueError(message)
     return random
 

@@ -91,22 +91,13 @@ def fit(
         trainer.load(checkpoint, missing_ok=True)
         trainer.save(checkpoint)
     line = ProgressLine(progress)
-
-    def text() -> str:
-        history = trainer.history()
-        lot, spent = history.records[-1].private, history.guarantee(delta, accountant=accountant)
-        return (
-            f"step {history.steps}/{steps}  epsilon {round_up(spent.epsilon)}  private: loss "
-            f"{lot.loss:.3f}  clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
-        )
-
     try:
         while trainer.steps < steps:
             last = trainer.step().step == steps
             due = (last or trainer.steps % every == 0) and trainer.resumable
             if checkpoint is not None and due:
                 trainer.save(checkpoint)
-            line.show(text, last=last)
+            line.show(lambda: _line(trainer.history(), steps, accountant, delta), last=last)
             if callback is not None:
                 callback(trainer)
     except BaseException as error:
@@ -119,3 +110,11 @@ def fit(
     finally:
         trainer.end_workers()
     return trainer.history()
+
+
+def _line(history: History, steps: int, accountant: Accountant | str, delta: float) -> str:
+    lot, spent = history.records[-1].private, history.guarantee(delta, accountant=accountant)
+    return (
+        f"step {history.steps}/{steps}  epsilon {round_up(spent.epsilon)}  private: "
+        f"loss {lot.loss:.3f}  clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
+    )

@@ -17,8 +17,6 @@ that is right on a few records is used. All of them presume a model that treats 
 separately, which `check_model` tests.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -126,8 +124,7 @@ class Gradients:
 
     def zeros(self) -> dict[str, Tensor]:
         """Return zero sums of all parameters."""
-        size = sum(p.numel() for p in self.parameters.values())
-        return by_name(self.largest.new_zeros(size), self.parameters)
+        return {name: self.largest.new_zeros(p.shape) for name, p in self.parameters.items()}
 
     def add(self, pair: Any, sums: Mapping[str, Tensor], weight: float = 1.0) -> ClippedSum:
         """Add the clipped gradients of a micro-batch, times `weight`, to the tensors `sums`."""
@@ -254,15 +251,18 @@ class Gradients:
 
     def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, dict[str, Tensor]]:
         """Return losses and gradients from one vectorised pass over all records."""
-        rows = rows_of(pair)
+        rows, modules = rows_of(pair), [self.model]
+        if isinstance(self.loss_fn, nn.Module):
+            modules.append(self.loss_fn)  # it may hold parameters of the model
+        whole = nn.ModuleList(modules)
 
         def loss(values: dict[str, Tensor], pair: Any) -> Tensor:
-            with _reparametrize_module(self.model, values, tie_weights=True):  # for the loss, too
+            with _reparametrize_module(whole, values, tie_weights=True):
                 return passed(self.model, self.loss_fn, pair).sum()
 
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
         apart = tree_map(lambda x: x[:, None] if own(x) else x, pair)
-        values = {name: p.detach() for name, p in self.parameters.items()}
+        values = {f"0.{name}": p.detach() for name, p in self.parameters.items()}
         sides = None, tree_map(lambda x: 0 if own(x) else None, pair)
         with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
             warnings.filterwarnings("ignore", "There is a performance drop")

@@ -11,8 +11,6 @@
 normals never exceed 5.8 standard deviations. The normals of this module reach 9.4.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import secrets
@@ -20,7 +18,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -47,7 +45,7 @@ class Randomness:
     secure: bool = False  # no noise from an accelerator's own generator
 
     @classmethod
-    def of(cls, generator: torch.Generator | None, *, secure: bool = False) -> Randomness:
+    def of(cls, generator: torch.Generator | None, *, secure: bool = False) -> Self:
         """Return streams seeded by a draw from a generator, if there is one."""
         if generator is None:
             return cls(secure=secure)
@@ -63,7 +61,7 @@ class Randomness:
 
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
         """Return the noise of all runs as a flat tensor, with the device and type of `like`."""
-        on_device, chunk = like.device.type != "cpu" and not self.secure, _CHUNK
+        on_device = like.device.type != "cpu" and not self.secure
         sizes, scales = [size for size, _ in runs], {scale for _, scale in runs}
         if len(scales) == 1 and (on_device or self.seed is None):
             runs = [(sum(sizes), scales.pop())]
@@ -78,7 +76,7 @@ class Randomness:
         if self.seed is None:
             words, chunk = _ciphered(), _CHUNK // 8
         else:
-            words = partial(_generated, self.stream(NOISE, *key))
+            words, chunk = partial(_generated, self.stream(NOISE, *key)), _CHUNK
         for part, (size, scale) in parts:
             whole = part.numpy()
             for first in range(0, size, chunk):

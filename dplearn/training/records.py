@@ -140,8 +140,9 @@ class Records:
 
         def losses(index: Sequence[int]) -> Tensor:
             with forked(self._like.device, 0), torch.no_grad():
-                batch = self._collate([_item(self._dataset, i) for i in index])
-                inputs, targets = self._there(batch)
+                inputs, targets = self._there(
+                    self._collate([_item(self._dataset, i) for i in index])
+                )
                 return loss_fn(called(model, inputs), targets)
 
         with probing(model):
