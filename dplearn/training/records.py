@@ -140,9 +140,8 @@ class Records:
 
         def losses(index: Sequence[int]) -> Tensor:
             with forked(self._like.device, 0), torch.no_grad():
-                inputs, targets = self._there(
-                    self._collate([_item(self._dataset, i) for i in index])
-                )
+                batch = self._collate([_item(self._dataset, i) for i in index])
+                inputs, targets = self._there(batch)
                 return loss_fn(called(model, inputs), targets)
 
         with probing(model):
