@@ -6,33 +6,12 @@
 `check_model` refuses models that mix records.
 """
 
-from dplearn.training.bounds import (
-    Automatic,
-    ClippingBound,
-    Flat,
-    Grouped,
-    Groups,
-    PerLayer,
-)
+from dplearn.training.bounds import Automatic, ClippingBound, Flat, Grouped, Groups, PerLayer
 from dplearn.training.checks import check_model
 from dplearn.training.fitting import fit
 from dplearn.training.gradients import ClippedSum, clipped_sum
 from dplearn.training.history import History, Private, Record
 from dplearn.training.trainer import Trainer
 
-__all__ = [
-    "Automatic",
-    "ClippedSum",
-    "ClippingBound",
-    "Flat",
-    "Grouped",
-    "Groups",
-    "History",
-    "PerLayer",
-    "Private",
-    "Record",
-    "Trainer",
-    "check_model",
-    "clipped_sum",
-    "fit",
-]
+__all__ = ["Automatic", "ClippedSum", "ClippingBound", "Flat", "Grouped", "Groups", "History"]
+__all__ += ["PerLayer", "Private", "Record", "Trainer", "check_model", "clipped_sum", "fit"]

@@ -54,7 +54,7 @@ class Flat(ClippingBound):
 
     Parameters
     ----------
-    max_grad_norm : float > 0, the largest norm C
+    max_grad_norm : float > 0, the largest norm C of the whole gradient
     """
 
     max_grad_norm: float
@@ -69,12 +69,7 @@ class Flat(ClippingBound):
 
 @dataclass(frozen=True)
 class Automatic(Flat):
-    """Scaling of every record's gradient by C / (norm + 0.01) (Bu et al., 2023).
-
-    Parameters
-    ----------
-    max_grad_norm : float > 0, C, which norms stay below
-    """
+    """Scaling of each gradient by C / (norm + 0.01) (Bu et al., 2023); the fields of `Flat`."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         return largest / (norms + 0.01)
@@ -82,12 +77,7 @@ class Automatic(Flat):
 
 @dataclass(frozen=True)
 class PerLayer(Flat):
-    r"""Clipping of each of M layers to norm :math:`C / \sqrt M`.
-
-    Parameters
-    ----------
-    max_grad_norm : float > 0, the largest norm C of the whole gradient
-    """
+    r"""Clipping of each of M layers to norm :math:`C / \sqrt M`, with the fields of `Flat`."""
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         layers = list(dict.fromkeys(name.rpartition(".")[0] for name in sizes))

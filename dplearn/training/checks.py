@@ -26,19 +26,11 @@ from dplearn.training.sampling import INDEPENDENT, fixed_size
 from dplearn.training.tape import Loss, passed, rows_of
 
 _POOL, _BATCH = 14, 8  # records in total, and in each comparison
-# Factors of the other records at the start.
-_FACTORS = 1.0, 9.0, math.nan
-_SEEDS = 3  # seeds tried if a model draws random numbers
 
 
 @torch.inference_mode(False)
 def check_model(
-    model: nn.Module,
-    loss_fn: Loss,
-    inputs: Any,
-    targets: Any,
-    *,
-    public: bool = False,
+    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, *, public: bool = False
 ) -> bool:
     """Raise if an experiment shows that this model mixes records, keeps data or gives wrong sums.
 
@@ -47,10 +39,8 @@ def check_model(
 
     Parameters
     ----------
-    model, loss_fn, inputs, targets
-        As in `clipped_sum`.
-    public : bool
-        Whether records are used as given. Otherwise normal draws replace floating-point numbers.
+    model, loss_fn, inputs, targets : as in `clipped_sum`
+    public : bool, whether records are used as given; else normal draws replace floating-point ones
 
     Returns
     -------
@@ -72,8 +62,7 @@ def check_model(
     Traceback (most recent call last):
     ValueError: Expected the loss and the gradient of a record not to depend on others, but they ...
     """
-    gradients = Gradients(model, loss_fn, Flat(1.0))
-    return check_gradients(gradients, (inputs, targets), public=public)
+    return check_gradients(Gradients(model, loss_fn, Flat(1.0)), (inputs, targets), public=public)
 
 
 def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) -> bool:
@@ -88,7 +77,7 @@ def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) ->
     pair = some(0, _BATCH)
     with probing(*modules):
         gradients.learn(pair)
-        for seed in range(_SEEDS):
+        for seed in range(3):  # more than one only if the model draws random numbers
             if not (random := _check_company(gradients, pair, seed)):
                 break
         else:  # random draws would prevent comparing lot sizes: switch dropout off
@@ -112,8 +101,8 @@ def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
     """Raise if records influence each other; return whether random numbers were drawn."""
     before, random = view(gradients, pair, seed)
     # Seed 11 keeps records 1, 2, 3, 5: no flip, exchange of halves or roll maps this set to itself.
-    options: Any = {"seed": 11 + 2 * seed, "room": 1e-5, "sizes": not random, "factors": _FACTORS}
-    if message := refusal(gradients, pair, before, seed, **options):
+    options: Any = {"seed": 11 + 2 * seed, "sizes": not random, "factors": (1.0, 9.0, math.nan)}
+    if message := refusal(gradients, pair, before, seed, room=1e-5, **options):
         raise ValueError(message)
     return random
 
@@ -204,11 +193,9 @@ def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: b
         if phase.dataset_size not in (None, size):
             planned = f"plan.dataset_size = {phase.dataset_size}"
             raise ValueError(f"Expected a dataset of {planned} records, got {size}.")
-        together = phase.sampling not in INDEPENDENT
-        if together:
+        if phase.sampling not in INDEPENDENT:
             fixed_size(phase, size)
-        if together and not alone:
-            raise validate.unsupported(
-                f"sampling={phase.sampling!r} in several processes",
-                "parts of a dataset cannot draw such lots separately.",
-            )
+            if not alone:
+                what = f"sampling={phase.sampling!r} in several processes"
+                why = "parts of a dataset cannot draw such lots separately."
+                raise validate.unsupported(what, why)

@@ -25,9 +25,8 @@ class DistributedContext:
         others = dist.get_world_size() if begun else int(os.environ.get("WORLD_SIZE", 1))
         if group is None and others > 1:
             raise ValueError(
-                f"Expected process_group in one of {others} processes, got None: pass "
-                "torch.distributed.group.WORLD, or for a run of its own a new_group of this "
-                "process."
+                f"Expected process_group in one of {others} processes, got None: pass torch."
+                "distributed.group.WORLD, or for a run of its own a new_group of this process."
             )
         self.group = group
         self.rank = 0 if group is None else dist.get_rank(group)
@@ -61,9 +60,7 @@ class DistributedContext:
                 )
 
 
-def differences(
-    first: Mapping[str, str], other: Mapping[str, str]
-) -> Iterator[tuple[str, str | None, str | None]]:
+def differences(first: Mapping[str, str], other: Mapping[str, str]) -> Iterator[tuple[Any, ...]]:
     """Yield the name and both values of each fact that differs."""
     for name in {**first, **other}:
         if first.get(name) != other.get(name):

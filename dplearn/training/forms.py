@@ -81,10 +81,8 @@ class Outer(NamedTuple):
         """Add the weighted sum by one matrix product, scaling its smaller factor."""
         left, right = (x.to(total) for x in self)
         scale = factors.to(total)[:, None, None]
-        if left.shape[2] <= right.shape[2]:
-            left = left * scale
-        else:
-            right = right * scale
+        narrow = left.shape[2] <= right.shape[2]
+        left, right = (left * scale, right) if narrow else (left, right * scale)
         left, right = left.flatten(0, 1).T, right.flatten(0, 1)
         (total if total.dim() == 2 else total.view(len(left), -1)).addmm_(left, right)
 
@@ -123,16 +121,11 @@ class Rows(NamedTuple):
 
 
 PerExample = Dense | Outer | Rows
+Ints = Sequence[int]
 
 
 def convolution(
-    grad: Tensor,
-    values: Tensor,
-    shape: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
+    grad: Tensor, x: Tensor, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
 ) -> Outer | Dense:
     """Return gradients of the weights, from the inputs and the gradients of the outputs.
 
@@ -146,17 +139,16 @@ def convolution(
     if groups > 1 or (channels > _FEW and positions > _POSITIONS):
         weights = getattr(torch.nn.grad, f"conv{len(kernel)}d_weight")
         options = stride, padding, dilation, groups
-        one = lambda g, x: weights(x[None], shape, g[None], *options)
-        return Dense(torch.vmap(one, chunk_size=_AT_ONCE * accelerated)(grad, values))
+        one = lambda g, values: weights(values[None], shape, g[None], *options)
+        return Dense(torch.vmap(one, chunk_size=_AT_ONCE * accelerated)(grad, x))
     if any(padding):
-        values = F.pad(values, [n for size in reversed(padding) for n in (size, size)])
-    pixels = values.stride()[2:]
+        x = F.pad(x, [n for size in reversed(padding) for n in (size, size)])
+    pixels = x.stride()[2:]
     moves = [a * b for a, b in zip(stride, pixels, strict=True)]
     taps = [a * b for a, b in zip(dilation, pixels, strict=True)]
-    windows = values.as_strided(
-        (*values.shape[:2], *kernel, *grad.shape[2:]), (*values.stride()[:2], *taps, *moves)
-    )
-    patches = lambda x: x.reshape(len(x), size, positions).mT
+    sizes = *x.shape[:2], *kernel, *grad.shape[2:]
+    windows = x.as_strided(sizes, (*x.stride()[:2], *taps, *moves))
+    patches = lambda part: part.reshape(len(part), size, positions).mT
     grad, ghost, formed = grad.flatten(2), 2 * positions**2, filters * size
     if formed <= _SMALL:
         ghost, formed = positions**2 * (filters + size), 8 * formed
@@ -165,7 +157,7 @@ def convolution(
     few = max(1, _NUMBERS * accelerated // (positions * size))  # in the cache
     value = grad.new_empty(len(grad), filters, size)
     parts = zip(grad.split(few), windows.split(few), value.split(few), strict=True)
-    squares = [Dense(torch.bmm(g, patches(x), out=out)).squared_norm() for g, x, out in parts]
+    squares = [Dense(torch.bmm(g, patches(w), out=out)).squared_norm() for g, w, out in parts]
     return Dense(value.view(len(grad), *shape), torch.cat(squares))
 
 

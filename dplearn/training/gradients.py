@@ -17,8 +17,6 @@ that is right on a few records is used. All of them presume a model that treats 
 separately, which `check_model` tests.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -29,8 +27,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad_and_value, vmap
+from torch.func import grad_and_value, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils._pytree import tree_map, tree_map_only
 
 from dplearn.training.bounds import ClippingBound
@@ -41,7 +40,6 @@ from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
 # Records for choosing a method, and those compared; other sizes are seldom multiples of 11.
 _LOOK, _COMPARED = 11, (0, 5, 10)
-_HELD = 2**24  # entries of formed gradients in memory at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +48,9 @@ class ClippedSum:
 
     Parameters
     ----------
-    sums : dict of str to Tensor
-        Sum of the clipped gradients of each trainable parameter, float32 or float64.
-    losses, norms : Tensor
-        Loss of each record and norm of its whole gradient before clipping, of shape (B,).
-    scaled : Tensor
-        Whether the gradient of each record was scaled down, of shape (B,).
+    sums : dict of str to Tensor, sum of each parameter's clipped gradients, float32 or float64
+    losses, norms : Tensor, shape (B,), loss of each record, norm of its gradient before clipping
+    scaled : Tensor, shape (B,), whether the gradient of each record was scaled down
     """
 
     sums: Mapping[str, Tensor]
@@ -66,25 +61,17 @@ class ClippedSum:
 
 @torch.inference_mode(False)  # also inside torch.no_grad()
 def clipped_sum(
-    model: nn.Module,
-    loss_fn: Loss,
-    inputs: Any,
-    targets: Any,
-    *,
-    bound: ClippingBound,
+    model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, *, bound: ClippingBound
 ) -> ClippedSum:
     """Return the sum of the clipped gradients of all records.
 
     Parameters
     ----------
-    model : nn.Module
-        Only trainable parameters get gradients; it is left unchanged.
-    loss_fn : callable
-        ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,).
+    model : nn.Module, left unchanged; only trainable parameters get gradients
+    loss_fn : callable, ``loss_fn(model(inputs), targets)`` gives one loss per record, shape (B,)
     inputs, targets : Tensor, or tuple or dict of tensors
         One row per record; a tuple or a dict becomes several arguments of the model.
-    bound : ClippingBound
-        Clipping of each record's gradient.
+    bound : ClippingBound, clipping of each record's gradient
 
     Returns
     -------
@@ -137,8 +124,7 @@ class Gradients:
 
     def zeros(self) -> dict[str, Tensor]:
         """Return zero sums of all parameters."""
-        size = sum(p.numel() for p in self.parameters.values())
-        return by_name(self.largest.new_zeros(size), self.parameters)
+        return {name: self.largest.new_zeros(p.shape) for name, p in self.parameters.items()}
 
     def add(self, pair: Any, sums: Mapping[str, Tensor], weight: float = 1.0) -> ClippedSum:
         """Add the clipped gradients of a micro-batch, times `weight`, to the tensors `sums`."""
@@ -155,7 +141,8 @@ class Gradients:
             except Unmet:  # `learn` has not met these calls
                 pass
         parts, method = [], self._by_vmap if self.how == "vmap" else self._alone
-        few = max(1, _HELD // (1 + sum(p.numel() for p in self.parameters.values())))
+        # At most 2^24 entries of formed gradients are in memory at once.
+        few = max(1, 2**24 // (1 + sum(p.numel() for p in self.parameters.values())))
         for first in range(0, rows, few):
             losses, grads = method(taken(pair, rows, range(first, min(first + few, rows))))
             with torch.no_grad(), exactly(losses.device):
@@ -262,31 +249,25 @@ class Gradients:
         stacked = map(torch.stack, zip(*grads, strict=True))
         return torch.cat(losses), dict(zip(self.parameters, stacked, strict=True))
 
-    def _by_vmap(
-        self, pair: Any, randomness: str = "different"
-    ) -> tuple[Tensor, dict[str, Tensor]]:
+    def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, dict[str, Tensor]]:
         """Return losses and gradients from one vectorised pass over all records."""
-        rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
+        rows, modules = rows_of(pair), [self.model]
+        if isinstance(self.loss_fn, nn.Module):
+            modules.append(self.loss_fn)  # it may hold parameters of the model
+        whole = nn.ModuleList(modules)
+
+        def loss(values: dict[str, Tensor], pair: Any) -> Tensor:
+            with _reparametrize_module(whole, values, tie_weights=True):
+                return passed(self.model, self.loss_fn, pair).sum()
+
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
         apart = tree_map(lambda x: x[:, None] if own(x) else x, pair)
-        one = grad_and_value(lambda values, pair: functional_call(whole, values, (pair,)))
-        values = {f"model.{name}": p.detach() for name, p in self.parameters.items()}
+        values = {f"0.{name}": p.detach() for name, p in self.parameters.items()}
         sides = None, tree_map(lambda x: 0 if own(x) else None, pair)
         with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
             warnings.filterwarnings("ignore", "There is a performance drop")
-            grads, losses = vmap(one, sides, randomness=randomness)(values, apart)
+            grads, losses = vmap(grad_and_value(loss), sides, randomness=draws)(values, apart)
         return losses.detach(), dict(zip(self.parameters, grads.values(), strict=True))
-
-
-class _Whole(nn.Module):
-    """Module of a model and its loss, so that the loss may use the parameters."""
-
-    def __init__(self, model: nn.Module, loss_fn: Loss) -> None:
-        super().__init__()
-        self.model, self.loss_fn = model, loss_fn
-
-    def forward(self, pair: Any) -> Tensor:
-        return passed(self.model, self.loss_fn, pair).sum()
 
 
 def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -13,8 +13,6 @@ from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.run import Plan
 from dplearn.training.gradients import ClippedSum
 
-_STOPPED = "the data and the model did not decide when to stop"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Private:
@@ -95,9 +93,10 @@ class History:
         If data or model decided when to stop, ``plan.guarantee(delta=delta)`` holds instead.
         """
         stated = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
-        stopped = (_STOPPED,) if self.steps < self.plan.steps else ()
-        presumed = (*stated.assumptions, *self.assumptions, *stopped)
-        return dataclasses.replace(stated, assumptions=presumed)
+        presumed = [*stated.assumptions, *self.assumptions]
+        if self.steps < self.plan.steps:
+            presumed.append("the data and the model did not decide when to stop")
+        return dataclasses.replace(stated, assumptions=tuple(presumed))
 
 
 def tally_of(part: ClippedSum) -> Tensor:

@@ -11,16 +11,14 @@
 normals never exceed 5.8 standard deviations. The normals of this module reach 9.4.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -47,7 +45,7 @@ class Randomness:
     secure: bool = False  # no noise from an accelerator's own generator
 
     @classmethod
-    def of(cls, generator: torch.Generator | None, *, secure: bool = False) -> Randomness:
+    def of(cls, generator: torch.Generator | None, *, secure: bool = False) -> Self:
         """Return streams seeded by a draw from a generator, if there is one."""
         if generator is None:
             return cls(secure=secure)
@@ -58,35 +56,31 @@ class Randomness:
 
     def stream(self, *key: int) -> np.random.Generator:
         """Return the stream of this key; without a seed, a stream that never repeats."""
-        return self._fresh if self.seed is None else _generator((self.seed, *key))
-
-    @cached_property
-    def _fresh(self) -> np.random.Generator:
-        return _generator(secrets.randbits(256))
+        entropy: Any = secrets.randbits(256) if self.seed is None else (self.seed, *key)
+        return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
 
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
         """Return the noise of all runs as a flat tensor, with the device and type of `like`."""
-        on_device, chunk = like.device.type != "cpu" and not self.secure, _CHUNK
+        on_device = like.device.type != "cpu" and not self.secure
         sizes, scales = [size for size, _ in runs], {scale for _, scale in runs}
         if len(scales) == 1 and (on_device or self.seed is None):
             runs = [(sum(sizes), scales.pop())]
+        flat = torch.empty(sum(sizes), dtype=like.dtype, device=like.device if on_device else "cpu")
+        parts = zip(flat.split([size for size, _ in runs]), runs, strict=True)
         if on_device:
             seed = int(self.stream(NOISE, *key).integers(2**63))
-            flat = like.new_empty(sum(sizes))
             flat.normal_(generator=devices.generator(like.device, seed))
-            for part, (_, scale) in zip(flat.split([n for n, _ in runs]), runs, strict=True):
+            for part, (_, scale) in parts:
                 part *= scale
             return flat
         if self.seed is None:
             words, chunk = _ciphered(), _CHUNK // 8
         else:
-            words = partial(_generated, self.stream(NOISE, *key))
-        flat, start = torch.empty(sum(sizes), dtype=like.dtype), 0
-        whole = flat.numpy()
-        for size, scale in runs:
-            for first in range(start, start + size, chunk):
-                _draw(words, whole[first : min(first + chunk, start + size)], scale)
-            start += size
+            words, chunk = partial(_generated, self.stream(NOISE, *key)), _CHUNK
+        for part, (size, scale) in parts:
+            whole = part.numpy()
+            for first in range(0, size, chunk):
+                _draw(words, whole[first : first + chunk], scale)
         return devices.moved(flat, like.device)
 
     def for_model(self, device: torch.device, *key: int) -> AbstractContextManager[None]:
@@ -94,10 +88,6 @@ class Randomness:
         if self.seed is None:
             return nullcontext()
         return devices.forked(device, int(self.stream(MODEL, *key).integers(2**63)))
-
-
-def _generator(entropy: Any) -> np.random.Generator:
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
 
 
 def _ciphered() -> Words:

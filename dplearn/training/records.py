@@ -9,14 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils import _pytree as pytree
 from torch.utils import data
-from torch.utils._pytree import (
-    keystr,
-    tree_flatten,
-    tree_leaves_with_path,
-    tree_map_only,
-    tree_unflatten,
-)
+from torch.utils._pytree import tree_map_only
 
 from dplearn.training.devices import forked, moved
 from dplearn.training.guard import probing
@@ -27,9 +22,6 @@ _ARRAYS = Tensor, np.ndarray
 # Settings of a DataLoader that say how its workers load items, not which items.
 _LOADING = """num_workers prefetch_factor worker_init_fn multiprocessing_context pin_memory timeout
     generator"""
-# Records whose losses are compared, alone and together; relative tolerance.
-_COMPARED, _ROUNDING = 8, 1e-3
-_DIGESTED = 64  # records that processes compare
 _GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, random.Random
 
 
@@ -70,7 +62,7 @@ class Records:
         if not self.of_items:
             pair = dict(zip(("inputs", "targets"), _pair(dataset), strict=True))
             rows = lambda x: len(x) if isinstance(x, _ARRAYS) and x.ndim else type(x).__name__
-            leaves = [(keystr(path), x) for path, x in tree_leaves_with_path(pair)]
+            leaves = [(pytree.keystr(path), x) for path, x in pytree.tree_leaves_with_path(pair)]
             sizes: dict[str, Any] = {name: rows(x) for name, x in leaves if x is not None}
             self._size = next(iter(sizes.values()), 0)
             for name, size in sizes.items():
@@ -79,7 +71,7 @@ class Records:
                         "Expected inputs and targets to be arrays with one row per record, got "
                         f"{size} in {name}: a setting belongs to the model or its configuration."
                     )
-            self._dataset = tree_flatten(self._typed(dataset))
+            self._dataset = pytree.tree_flatten(self._typed(dataset))
         if len(self) == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
 
@@ -93,11 +85,11 @@ class Records:
         at, device = torch.as_tensor(index, dtype=torch.long), self._like.device
         rows = lambda x: moved(x.index_select(0, moved(at, x.device)), device)
         arrays, structure = self._dataset
-        return tree_unflatten([x if x is None else rows(x) for x in arrays], structure)
+        return pytree.tree_unflatten([x if x is None else rows(x) for x in arrays], structure)
 
     def digest(self) -> str:
-        """Return a digest of a few records; of items, of targets only: inputs may be augmented."""
-        places = np.linspace(0, len(self) - 1, _DIGESTED).astype(int).tolist()
+        """Return a digest of 64 records; of items, of targets only: inputs may be augmented."""
+        places = np.linspace(0, len(self) - 1, 64).astype(int).tolist()
         inputs, targets = self.rows(places)
         drawn = targets is not None and self.of_items
         values = tree_map_only(Tensor, Tensor.tolist, targets if drawn else (inputs, targets))
@@ -127,7 +119,9 @@ class Records:
 
     def _typed(self, batch: Any) -> tuple[Any, Any]:
         """Return tensors; float64 becomes the model's type, and labels get 64 bits."""
-        inputs, targets = tree_map_only(np.ndarray, _tensor, _pair(batch))
+        with warnings.catch_warnings():  # tensors share the memory of arrays, also read-only ones
+            warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+            inputs, targets = tree_map_only(np.ndarray, torch.from_numpy, _pair(batch))
         narrow = lambda x: x.to(self._like.dtype) if x.dtype == torch.float64 else x
         long = lambda x: x.long() if x.dtype in (torch.int16, torch.int32) else narrow(x)
         return tree_map_only(Tensor, narrow, inputs), tree_map_only(Tensor, long, targets)
@@ -142,7 +136,7 @@ class Records:
         own = getattr(self._dataset, "__dict__", {}).values()
         if not self.of_items or any(isinstance(x, _GENERATORS) for x in own):
             return  # the dataset's generators draw other numbers in another order
-        places = range(min(_COMPARED, len(self)))
+        places = range(min(8, len(self)))
 
         def losses(index: Sequence[int]) -> Tensor:
             with forked(self._like.device, 0), torch.no_grad():
@@ -154,7 +148,7 @@ class Records:
             model.eval()
             together = losses(places)
             alone = torch.stack([losses([i] * len(places))[i] for i in places])
-        if not torch.allclose(alone, together, rtol=_ROUNDING, equal_nan=True):
+        if not torch.allclose(alone, together, rtol=1e-3, equal_nan=True):
             raise ValueError(
                 "Expected the loss of a record not to depend on what is drawn before it or what "
                 "collate_fn puts beside it, which it does: an item may hold no data of others; "
@@ -181,10 +175,3 @@ def _pair(batch: Any) -> tuple[Any, Any]:
     if len(inputs) > 1 or isinstance(inputs[0], list):
         return tuple(inputs if len(inputs) > 1 else inputs[0]), targets
     return dict(inputs[0]) if isinstance(inputs[0], Mapping) else inputs[0], targets
-
-
-def _tensor(array: np.ndarray) -> Tensor:
-    """Return an array as a tensor that shares its memory, also if it is read-only."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The given NumPy array is not writable")
-        return torch.from_numpy(array)

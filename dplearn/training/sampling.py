@@ -9,7 +9,6 @@ Lot = NDArray[np.int64]
 
 # Records join independently, so parts of a dataset may draw their lots separately.
 INDEPENDENT = ("poisson", "random_allocation", "none")
-_ROWS = 256  # rows of a pass on a CPU, which stay in its caches
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
@@ -54,7 +53,8 @@ def fixed_size(plan: DPSGD, size: int) -> int:
 def micro_batches(lot: Lot, most: int | None, *, small: bool) -> list[Lot]:
     """Return parts of a lot of nearly equal size, of at most `most` rows; none if it is empty.
 
-    Without `most`, parts have about 256 rows if they should be `small`; else the lot is one part.
+    Without `most`, parts that should be `small`, to stay in the caches of a CPU, have about 256
+    rows; else the lot is one part.
     """
-    count = -(-len(lot) // most) if most else max(1, round(len(lot) / _ROWS)) if small else 1
+    count = -(-len(lot) // most) if most else max(1, round(len(lot) / 256)) if small else 1
     return np.array_split(lot, count) if count > 1 else [lot] * (len(lot) > 0)

@@ -74,9 +74,8 @@ def _simple(activation: Any, given: Tensor, recurrent: Tensor, _: Tensor) -> Sta
 
 def recurrence(step: Callable[..., State], tape: Any, *args: Any) -> Any:
     """Return outputs and last states of stacked recurrent layers, in one or both directions."""
-    packed = not isinstance(args[3], bool)
     values, start, weights, biases, layers, dropout, training, both, batch_first = args
-    count = 2 + 2 * biases if not packed else 0
+    count = 2 + 2 * biases if isinstance(biases, bool) else 0  # else the sequences are packed
     if len(weights) != count * layers * (1 + both):
         raise Unmet("sequences are packed, or outputs projected")
     linear = lambda *given: tape.__torch_function__(F.linear, (), given)

@@ -36,7 +36,6 @@ from dplearn.training.records import Records
 from dplearn.training.tape import Loss, state_of
 
 _SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
-_NO_SEED = "nobody knows the seed"
 _ALONE = (
     "what other runs released of these records is added, as phases of one plan or by a ledger, and "
     "nothing but public data changed the model between steps"
@@ -126,7 +125,7 @@ class Trainer:
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
         self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
         presumed = {_SIZE_IS_PUBLIC: public is None, _ITEMS: self._data.of_items}
-        presumed |= {_NO_SEED: seed is not None, _ALONE: True}
+        presumed |= {"nobody knows the seed": seed is not None, _ALONE: True}
         self._presumed = [text for text, holds in presumed.items() if holds]
         self._run = self._settings()
         records = "" if alone else self._data.digest()
@@ -157,14 +156,12 @@ class Trainer:
         phase, _ = self.plan.at(self.steps)
         if self.bound is None and self._gradients.groups.norms != (phase.max_grad_norm,):
             self._gradients.clip_to(Flat(phase.max_grad_norm))
-        expected = self._expected(phase)
         tested = self.steps + 1 >= self._due
         before = stored(self.model) if tested else {}
-        left = range(self.steps, self.plan.steps)
-        lot = self._data.parts(left, self._lot, self.micro_batch)
+        lot = self._data.parts(range(self.steps, self.plan.steps), self._lot, self.micro_batch)
         total = self._noise(phase)
         sums = by_name(total, self._gradients.parameters)
-        tally, message = self._add_clipped(sums, lot, expected)
+        tally, message = self._add_clipped(sums, lot, self._expected(phase))
         if tested and (message := self._refusal(before, message)):
             del total, sums, tally, lot  # a traceback may show local variables
             raise ValueError(f"{message} The {self.steps} steps done have no guarantee.")
@@ -174,7 +171,13 @@ class Trainer:
         self._steps += 1
         norm = math.hypot(*self._gradients.groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
-        self._update(sums)
+        for parameter in (p for group in self.optimizer.param_groups for p in group["params"]):
+            parameter.grad = None  # also gradients of frozen parameters, left by other passes
+        for name, parameter in self._gradients.parameters.items():
+            parameter.grad = sums[name].to(parameter.dtype)  # noisy means now
+        self.optimizer.step()
+        if self.scheduler is not None:
+            self.scheduler.step()
         return record
 
     def _check(self) -> None:
@@ -203,9 +206,7 @@ class Trainer:
             first, every = self._context.rank, self._context.processes
             rng = self._randomness.stream(LOTS, first, before + draw)
             mine = len(range(first, len(self._data), every))
-            lots = sampling.lots(phase, size=mine, rng=rng)
-            if every > 1:
-                lots = [first + every * lot for lot in lots]
+            lots = [first + every * lot for lot in sampling.lots(phase, size=mine, rng=rng)]
             left = range(step, before + phase.steps)  # a phase may end within an epoch
             self._drawn.update(zip(left, lots[position:], strict=False))
         return self._drawn[step]
@@ -258,17 +259,6 @@ class Trainer:
         if not any(every) and (self.process_group or message is not None):
             self._due = 2 * (self.steps + 1)
         return next(filter(None, every), "")
-
-    def _update(self, means: Mapping[str, Tensor]) -> None:
-        """Step the optimizer with noisy means as gradients, after removing all other gradients."""
-        for group in self.optimizer.param_groups:
-            for parameter in group["params"]:
-                parameter.grad = None
-        for name, parameter in self._gradients.parameters.items():
-            parameter.grad = means[name].to(parameter.dtype)
-        self.optimizer.step()
-        if self.scheduler is not None:
-            self.scheduler.step()
 
     def end_workers(self) -> None:
         """End the workers that load lots ahead; the next step starts them again."""

@@ -32,9 +32,6 @@ def frozen(task: Part, *names: str) -> Part:
     return task
 
 
-# Usual layers.
-
-
 def convolutions(dims: int, *, kernel: int = 3, size: int = 6, **options: Any) -> Part:
     """Return two convolutions, the second on few positions."""
     kind = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[dims - 1]
@@ -168,11 +165,9 @@ def scaled() -> Part:
         x = torch.cat([m.token.expand(len(x), -1, -1), x], 1)
         return m.head((m.body(x) * m.scale) @ m.alias).sum(1)
 
-    scale, token = nn.Parameter(torch.tensor(1.3)), nn.Parameter(torch.randn(1, 1, 8))
+    own = {"scale": nn.Parameter(torch.tensor(1.3)), "token": nn.Parameter(torch.randn(1, 1, 8))}
     layers = {name: square() for name in ("body", "unused", "idle")}
-    return by(
-        forward, numbers(3, 8), scale=scale, token=token, alias=layers["body"].weight, **layers
-    )
+    return by(forward, numbers(3, 8), **own, alias=layers["body"].weight, **layers)
 
 
 def over_all(m: Any, x: Tensor) -> Tensor:
@@ -245,7 +240,9 @@ tied = lambda m, x: F.linear(m.embed(x), m.embed.weight)
 deciding = lambda m, x: torch.stack([y * m.scale if y.sum() < 0 else y - m.scale for y in x])
 windows = lambda m, x: first(m.layer(x.view(-1, 4)).view(len(x), -1, 5))
 turned = lambda m, x: first(m.layer(x.transpose(0, 1)).transpose(0, 1))  # words come first
+placed = lambda m, x: m.head(x + m.layer(m.table(torch.arange(7)[None]))).sum(1)
 padded = lambda m, x: torch.add(m.layer((x[..., :3] > 0).sum(2)), m.named.one, alpha=-2)
+mixing_places = lambda: parts.raw(torch.randn(6, 6), lambda x, w: (x.mT @ w).mT)
 rounded = lambda m, x: x + ((x * 4).round() / 4 - x).detach()  # its gradient is the identity's
 PARAMETERS: Makers = {
     "vision": lambda: whole(vision()),
@@ -271,23 +268,13 @@ PARAMETERS: Makers = {
     "tied": lambda: part(Model(tied, embed=nn.Embedding(5, 8)), parts.tokens()),
     "look-ups for all records": shared,
     "look-ups for all records, in eval mode": lambda: shared(training=False),
-    "layer on positions": lambda: by(
-        lambda m, x: m.head(x + m.layer(m.table(torch.arange(7)[None]))).sum(1),
-        numbers(7, 8), layer=square(), table=nn.Embedding(9, 8),
-    ),
-    "mixer": lambda: of(
-        residual(lambda m, x: x + m.layer(x)),
-        parts.raw(torch.randn(6, 6), lambda x, w: (x.mT @ w).mT),
-        x=sequence(),
-    ),
+    "layer on places": lambda: by(placed, numbers(7, 8), layer=square(), table=nn.Embedding(9, 8)),
+    "mixer": lambda: of(residual(lambda m, x: x + m.layer(x)), mixing_places(), x=sequence()),
     "slope": lambda: part(Model(sloped, layer=linear())),
     "low rank": lambda: of(low_rank(), nn.Tanh(), low_rank()),
     "quantised, 2 bits": lambda: of(nn.Linear(8, 9), nn.Tanh(), Model(rounded), nn.Linear(9, 9)),
     "choice for each record": lambda: part(Model(choosing, left=linear(), right=linear())),
 }  # fmt: skip
-
-
-# Attention and other models of sequences.
 
 
 causal = lambda x, length: {"attn_mask": torch.ones(x.shape[1], length).bool().triu(1)}
@@ -346,19 +333,16 @@ def language(*, tied: bool = False) -> Part:
     return model, next_words, text, text
 
 
-ATTENTION: dict[str, dict[str, Any]] = {
-    "masks": {},
-    "no masks": {"masks": lambda *_: {}},
-    "causal mask": {"weights": True, "masks": causal, "length": BATCH},
-    "mask of each head": {"weights": True, "masks": per_head, "length": BATCH},
-    "weights": {"weights": True},
-    "cross": {"cross": True},
-    "other sizes": {"cross": True, "kdim": 3, "vdim": 5},
-    "no bias": {"cross": True, "bias": False},
-    "batch second": {"batch_first": False},
-}
 SEQUENCES: Makers = {
-    **{f"attention, {name}": partial(attention, **how) for name, how in ATTENTION.items()},
+    "attention, masks": attention,
+    "attention, no masks": lambda: attention(masks=lambda *_: {}),
+    "attention, causal mask": lambda: attention(weights=True, masks=causal, length=BATCH),
+    "attention, mask of each head": lambda: attention(weights=True, masks=per_head, length=BATCH),
+    "attention, weights": lambda: attention(weights=True),
+    "attention, cross": lambda: attention(cross=True),
+    "attention, other sizes": lambda: attention(cross=True, kdim=3, vdim=5),
+    "attention, no bias": lambda: attention(cross=True, bias=False),
+    "attention, batch second": lambda: attention(batch_first=False),
     "attention, frozen": lambda: frozen(attention(), "attention.in_proj_weight"),
     "encoder": lambda: of(encoder(norm_first=True), x=numbers(5, 8)),
     "encoder, norm last": lambda: of(encoder(activation="gelu"), x=numbers(5, 8)),
@@ -368,16 +352,14 @@ SEQUENCES: Makers = {
 }
 
 
-# Losses.
-
-
 def row(loss: Callable[..., Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
     return lambda outputs, targets: each(loss)(outputs, targets).flatten(1).sum(1)
 
 
-def regression(loss: Callable[..., Tensor], targets: Any, outputs: int = 1) -> Part:
+def regression(loss: Callable[..., Tensor], targets: Tensor) -> Part:
+    outputs = CLASSES if targets.dim() == 1 else targets.shape[1]
     model = nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, outputs))
-    return model, loss, numbers(8), targets()
+    return model, loss, numbers(8), targets
 
 
 def penalised_weights() -> Part:
@@ -390,14 +372,10 @@ def words_that_count(outputs: Tensor, targets: Tensor) -> Tensor:
     return losses_of(outputs.mT, targets).sum(1) / (targets != -100).sum(1).clamp(min=1)
 
 
-# Losses, their targets, and the number of outputs.
-OF_OUTPUTS: dict[str, tuple[Any, ...]] = {
-    "squared loss": (row(F.mse_loss), lambda: numbers(1)),
-    "labels as shares": (losses_of, lambda: torch.rand(BATCH, CLASSES).softmax(1), CLASSES),
-    "ignored labels": (each(F.cross_entropy, ignore_index=0), parts.tokens, CLASSES),
-}
 LOSSES: Makers = {
-    **{name: partial(regression, *case) for name, case in OF_OUTPUTS.items()},
+    "squared loss": lambda: regression(row(F.mse_loss), numbers(1)),
+    "labels as shares": lambda: regression(losses_of, torch.rand(BATCH, CLASSES).softmax(1)),
+    "ignored labels": lambda: regression(each(F.cross_entropy, ignore_index=0), parts.tokens()),
     "penalised weights": penalised_weights,
     "words that count": lambda: (linear(), words_that_count, numbers(7, 8), parts.tokens(7)),
 }
@@ -430,15 +408,12 @@ def diffusion(m: Any, x: Tensor) -> Tensor:
     return (guess - noise).square().mean(1)
 
 
-# Functions of one record, applied before a linear layer.
-EACH = {
-    "logarithm of inputs": lambda x: (x - 1).log(),
-    "missing values not allowed": lambda x: x if bool(x.isfinite().all()) else 1 / 0,
-    "each record standardised": lambda x: F.layer_norm(x, x.shape[1:]),
-    "each record sorted": lambda x: x.sort(1).values,
-}
+raised = lambda m, x, weights, power: m.head((x.mT @ weights) ** power)
 OTHERS: Makers = {
-    **{name: partial(entering, change) for name, change in EACH.items()},
+    "logarithm of inputs": lambda: entering(lambda x: (x - 1).log()),
+    "missing values not allowed": lambda: entering(lambda x: x if x.isfinite().all() else 1 / 0),
+    "each record standardised": lambda: entering(lambda x: F.layer_norm(x, x.shape[1:])),
+    "each record sorted": lambda: entering(lambda x: x.sort(1).values),
     "convolution, dropout": lambda: after_convolution(nn.Dropout2d(0.2)),
     "attention, dropout": lambda: attention(dropout=0.2),
     "perceptron, dropout": lambda: of(nn.Linear(8, 12), nn.Dropout(0.3)),
@@ -449,10 +424,7 @@ OTHERS: Makers = {
     "counts its calls": lambda: by(counting),
     "several inputs": named,
     "several outputs": multitask,
-    "constants in the batch": lambda: by(
-        lambda m, x, weights, power: m.head((x.mT @ weights) ** power),
-        (numbers(9, 8), torch.rand(9), 2),
-    ),
+    "constants in the batch": lambda: by(raised, (numbers(9, 8), torch.rand(9), 2)),
     "bfloat16": lambda: by(
         lambda m, x: m.head(x.to(torch.bfloat16)).float(), head=linear(dtype=torch.bfloat16)
     ),

@@ -114,9 +114,6 @@ WEIGHTED = {
 }
 
 
-# Models of other inputs and layers.
-
-
 def capacity(m: Any, x: Tensor) -> Tensor:
     """Choose one of two experts per record; each accepts at most a third of the batch."""
     chosen = m.gate(x).softmax(1)

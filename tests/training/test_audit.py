@@ -11,7 +11,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from parts import Model
+from parts import Model, generator, started
 from torch import nn
 
 from dplearn.audit import from_scores
@@ -33,15 +33,10 @@ def gradients(plan, *, canary, runs):
     layers = {name: nn.Linear(12, 1, bias=False) for name in ("a", "b")}
     # Parallel layers, so that gradients do not depend on the parameters.
     model = Model(lambda model, x: model.a(x) + model.b(x), **layers)
-    trainer = Trainer(
-        model,
-        lambda outputs, pulls: 100 * pulls * outputs[:, 0],
-        (torch.ones(len(pulls), 12), pulls),
-        dataclasses.replace(plan, steps=runs),
-        optimizer=torch.optim.SGD(model.parameters(), lr=0.0),
-        expected_batch_size=1.0,
-        generator=torch.Generator().manual_seed(canary),
-    )
+    loss_fn = lambda outputs, pulls: 100 * pulls * outputs[:, 0]
+    options = {"loss_fn": loss_fn, "data": (torch.ones(len(pulls), 12), pulls), "lr": 0.0}
+    options |= {"expected_batch_size": 1.0, "generator": generator(canary)}
+    trainer = started(model, dataclasses.replace(plan, steps=runs), **options)
     noisy = []
     for _ in range(runs):
         trainer.step()
@@ -51,8 +46,7 @@ def gradients(plan, *, canary, runs):
 
 def statistics(noisy):
     """Return the attacker's statistics, one per row: sums in the canary's direction, and norms."""
-    along = -noisy.sum(2)
-    spread = -np.square(noisy).sum((1, 2))
+    along, spread = -noisy.sum(2), -np.square(noisy).sum((1, 2))
     return np.stack([along.sum(1), along[:, 0], along[:, 1], spread, -spread])
 
 

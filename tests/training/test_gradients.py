@@ -5,22 +5,11 @@ from functools import partial
 from itertools import product
 
 import layers
+import parts
 import pytest
 import torch
 from good_models import EXACT, attention, vision
-from parts import (
-    BATCH,
-    CLASSES,
-    CROSS_ENTROPY,
-    Model,
-    built,
-    by,
-    numbers,
-    of,
-    part,
-    small_data,
-    small_model,
-)
+from parts import BATCH, CLASSES, Model, built, by, numbers, of, part
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map, tree_map_only
 
@@ -48,8 +37,7 @@ def method(model, loss_fn, *pair):
     return gradients.how
 
 
-def task(name, dtype=torch.float64):
-    return built(EXACT[name], dtype=dtype)
+task = lambda name, dtype=torch.float64: built(EXACT[name], dtype=dtype)
 
 
 def summed(task, norm=1.0):
@@ -225,8 +213,8 @@ def test_running_out_of_memory_chooses_no_method(monkeypatch):
     def fails(*_):
         raise torch.OutOfMemoryError
 
-    gradients, pair = Gradients(small_model(), CROSS_ENTROPY, Flat(1.0)), small_data()
+    gradients = Gradients(parts.small_model(), parts.CROSS_ENTROPY, Flat(1.0))
     with monkeypatch.context() as context, pytest.raises(torch.OutOfMemoryError):
         context.setattr(Gradients, "_is_right", fails)
-        gradients.add(pair, gradients.zeros())
+        gradients.add(parts.small_data(), gradients.zeros())
     assert gradients.how == ""

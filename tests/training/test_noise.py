@@ -19,18 +19,12 @@ from dplearn.training.noise import LOTS, Randomness
 
 CPU = torch.device("cpu")
 SOURCES = [Randomness(seed=1), Randomness()]
+GROUPED = Grouped(norms={"0": 1.0, "1": 0.1}, noise_multipliers={"0": 1.0, "1": 3.0})
 RUNS = [(700, 2.0), (70_000, 2.0), (100_001, 0.5), (3, 0.0)]
 
 
 def drawn(source, *shape, dtype=torch.float64):
     return source.normals([(math.prod(shape), 1.0)], torch.empty(0, dtype=dtype), 0).view(shape)
-
-
-BOUNDS = [
-    Flat(0.5),
-    PerLayer(max_grad_norm=3.0),
-    Grouped(norms={"0": 1.0, "1": 0.1}, noise_multipliers={"0": 1.0, "1": 3.0}),
-]
 
 
 def looks_normal(normal):
@@ -54,7 +48,7 @@ def test_noise_of_each_run_is_normal_with_its_scale(source):
     assert torch.equal(flat, source.normals(RUNS, flat, 0)) is (source.seed is not None)
 
 
-@each("bound", BOUNDS)
+@each("bound", [Flat(0.5), PerLayer(3.0), GROUPED])
 def test_noise_of_each_group_has_the_scale_of_the_bound(bound):
     model = nn.Sequential(nn.Linear(100, 300), nn.Linear(300, 20, bias=False))
     norm = getattr(bound, "max_grad_norm", 1.0)

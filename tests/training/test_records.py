@@ -65,16 +65,13 @@ NAMED = {
     "dict items": Items([{"pixels": x, "labels": y} for x, y in zip(X, Y, strict=True)]),
 }
 
-OPTIONS = [(kind, {}) for kind in (*KINDS, *NAMED)] + [
-    (kind, {"micro_batch": 3}) for kind in ("arrays", "dict items", "workers")
-]
-
 
 @pytest.mark.slow
 def test_every_kind_of_dataset_gives_the_same_run():
     expected, same = run()
     sizes = [record.private.lot_size for record in same.records]
-    for kind, options in OPTIONS:
+    small = [(kind, {"micro_batch": 3}) for kind in ("arrays", "dict items", "workers")]
+    for kind, options in [*((kind, {}) for kind in (*KINDS, *NAMED)), *small]:
         model = small_model()
         if kind in NAMED:
             model = Model(lambda m, pixels: m.model(pixels), model=model)

@@ -1,7 +1,5 @@
 """Distributions of lots. The false-alarm probability is below 1e-6 per test."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -66,7 +64,7 @@ def test_lots_of_equal_size_need_a_whole_size_and_drop_the_remainder():
 
 
 def test_record_left_out_of_an_epoch_is_uniform():
-    own = dataclasses.replace(plan("shuffled", sample_rate=0.5), drop_last=True)
+    own = plan("shuffled", 0.5, drop_last=True)
     rng, missing = np.random.default_rng(4), np.zeros(4)
     for _ in range(4000):
         first, last = lots(own, size=4, rng=rng)

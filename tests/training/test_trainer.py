@@ -158,11 +158,7 @@ def test_bad_input_gets_one_clear_error():
         ({"plan": 3}, TypeError, "Expected plan to be a DPSGD or Phases, got int"),
         ({"loss_fn": "mse"}, TypeError, "Expected loss_fn to be a function, got str"),
         ({"plan": sampled("shuffled", sample_rate=0.3)}, ValueError, "records to be whole"),
-        (
-            {"plan": sampled("poisson", dataset_size=9)},
-            ValueError,
-            "dataset_size = 9 records, got 32",
-        ),
+        ({"plan": sampled("poisson", dataset_size=9)}, ValueError, "= 9 records, got 32"),
         ({"micro_batch": 0}, ValueError, "micro_batch a whole number >= 1"),
         ({"expected_batch_size": 0.0}, ValueError, "expected_batch_size > 0"),
         ({"bound": Flat(2.0)}, ValueError, "bound.max_grad_norm = plan.max_grad_norm"),
