@@ -109,9 +109,8 @@ class View:
     @property
     def parameters(self) -> Parameters:
         """Parameters of the view, with dependent parameters recomputed."""
-        return _changed(
-            self.claim, first_parameters(self.id, self.misprint, self.draw), dict(self.settings)
-        )
+        begin = first_parameters(self.id, self.misprint, self.draw)
+        return _changed(self.claim, begin, dict(self.settings))
 
     @property
     def inside(self) -> bool:

@@ -19,12 +19,13 @@ from dplearn.core.solve import first_true
 from dplearn.datasets import shipped_table
 from dplearn.mechanisms import Composed, Gaussian, Laplace, PoissonSubsampled, RandomizedResponse
 from dplearn.teaching.book.chapters import book
+from dplearn.teaching.book.kit.verdicts import Outcome
 
 Row = dict[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class Figure(Outcome):
     """A published figure, and our recomputed value or nan."""
 
     id: str
@@ -40,11 +41,6 @@ class Figure:
     seconds: float = 0.0
     kind: str = "published"
 
-    @property
-    def good(self) -> bool:
-        """Whether our value agrees with the recorded verdict, or is not computed."""
-        return self.status != "failed"
-
 
 @cache
 def published() -> dict[str, Row]:
@@ -56,18 +52,14 @@ def published() -> dict[str, Row]:
 def drawn_figures() -> Iterator[dict[str, Any]]:
     """Yield published values of epsilon that the named accountant reproduces."""
     numbers = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} | {"T": "steps"}
-    about = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
+    expected = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
     for row in published().values():
         fields = tuple(row[name] for name in ("quantity", "mechanism", "adjacency", "relation"))
         own = row["method"] in ACCOUNTANTS and row["verdict"] != "does_not_reproduce"
-        if own and fields == about and all(row[name] for name in numbers.values()):
-            yield {
-                **{symbol: number(row[name]) for symbol, name in numbers.items()},
-                "source": row["source"],
-                "value": row["published"],
-                "epsilon": number(row["published"]),
-                "accountant": row["method"],
-            }
+        if own and fields == expected and all(row[name] for name in numbers.values()):
+            about = {"source": row["source"], "value": row["published"]}
+            about |= {"epsilon": number(row["published"]), "accountant": row["method"]}
+            yield {**{symbol: number(row[name]) for symbol, name in numbers.items()}, **about}
 
 
 def check_figure(id: str) -> Figure:
@@ -93,13 +85,9 @@ def check_figure(id: str) -> Figure:
         "within_one_percent": not printed and distance <= 0.01 + half,
         "does_not_reproduce": distance > 0.01 or not printed,
     }
-    return Figure(
-        **about,
-        status="verified" if right[row["verdict"]] else "failed",
-        value=value,
-        worst_slack=0.0 if claimed else -distance,
-        seconds=time.perf_counter() - began,
-    )
+    about["status"] = "verified" if right[row["verdict"]] else "failed"
+    about |= {"value": value, "worst_slack": 0.0 if claimed else -distance}
+    return Figure(**about, seconds=time.perf_counter() - began)
 
 
 def number(text: str) -> float:
@@ -154,16 +142,12 @@ def _sampled(row: Row) -> float:
             enough = lambda noise: np.asarray(_by_orders(step(noise).rdp, row) <= at["epsilon"])
             return float(first_true(enough, lower=0.5, upper=5.0, rtol=1e-7))
         case _, "noise_multiplier":
-            accountant = ACCOUNTANTS[method](
-                **({"orders": tuple(_orders_of(row))} if method == "rdp" else {})
-            )
+            orders = {"orders": tuple(_orders_of(row))} if method == "rdp" else {}
+            step = PoissonSubsampled(Gaussian(1.0), at["sample_rate"])
+            accountant, steps = ACCOUNTANTS[method](**orders), int(at["steps"])
+            epsilon, delta = at["epsilon"], at["delta"]
             return smallest_noise_multiplier(
-                PoissonSubsampled(Gaussian(1.0), at["sample_rate"]),
-                accountant,
-                epsilon=at["epsilon"],
-                delta=at["delta"],
-                steps=int(at["steps"]),
-                rtol=1e-7,
+                step, accountant, epsilon=epsilon, delta=delta, steps=steps, rtol=1e-7
             ).value
         case "rdp", "rdp":
             return at["steps"] * step_of(row).rdp([at["order"]])[0]

@@ -17,36 +17,17 @@ from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KINDS
 
 _GROUPS = {
-    "A": "Divergences and definitions",
-    "B": "Basic mechanisms",
-    "C": "Composition",
-    "D": "Conversions",
-    "E": "Amplification",
-    "F": "Gaussian calibration, DP-SGD noise",
-    "H": "Sparse vector",
-    "I": "Local privacy",
-    "J": "Discrete Gaussian, Skellam",
-    "K": "Gaussian DP and f-DP",
-    "L": "Privacy loss distributions",
-    "M": "PATE",
-    "N": "Auditing",
+    "A": "Divergences and definitions", "B": "Basic mechanisms", "C": "Composition",
+    "D": "Conversions", "E": "Amplification", "F": "Gaussian calibration, DP-SGD noise",
+    "H": "Sparse vector", "I": "Local privacy", "J": "Discrete Gaussian, Skellam",
+    "K": "Gaussian DP and f-DP", "L": "Privacy loss distributions", "M": "PATE", "N": "Auditing",
     "S": "Selection and iteration",
-}
+}  # fmt: skip
 # Verdicts on published figures, and outcomes of checks.
-VERDICTS = {
-    "reproduces": "reproduces",
-    "within_one_percent": "within one percent",
-    "does_not_reproduce": "does not reproduce",
-    "not_checkable": "cannot be checked",
-}
-STATUS = {
-    "verified": "✓ verified",
-    "failed": "✗ failed",
-    "error": "✗ error",
-    "refuted": "refuted",
-    "stands": "stands: no counterexample found",
-    "not yet": "not yet",
-}
+VERDICTS = {"reproduces": "reproduces", "within_one_percent": "within one percent"}
+VERDICTS |= {"does_not_reproduce": "does not reproduce", "not_checkable": "cannot be checked"}
+STATUS = {"verified": "✓ verified", "failed": "✗ failed", "error": "✗ error", "refuted": "refuted"}
+STATUS |= {"stands": "stands: no counterexample found", "not yet": "not yet"}
 _ABOVE = "at its tightest {share} % above the truth"
 _BELOW = "at its tightest {share} % below the truth"
 _SPENT = "at {points} points in {seconds:.2f} s"
@@ -100,9 +81,8 @@ class Wording:
             return f"{sign}∞"
         if value == 0 or 1e-3 <= value < 1e6:
             whole = value >= 10**digits or value == round(value)
-            return sign + (
-                f"{value:,.0f}".replace(",", "\u202f") if whole else f"{value:.{digits}g}"
-            )
+            grouped = f"{value:,.0f}".replace(",", "\u202f")
+            return sign + (grouped if whole else f"{value:.{digits}g}")
         lead, _, power = f"{value:.{digits - 1}e}".partition("e")
         lead = lead.rstrip("0").rstrip(".") if "." in lead else lead
         ten = f"10{str(int(power)).translate(_RAISED)}"

@@ -41,7 +41,7 @@ _SENSITIVITY = re.compile(r"(?:sensi[bt]\w*|[敏灵][感敏]度)\D{0,12}?(\d+(?:
 _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Line:
     """Verdict in one setting.
 
@@ -286,17 +286,9 @@ def _doubt(claim: Claim, verdict: str, matches: list[Match], context: _Context) 
 
 
 def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
-    lines = tuple(
-        Line(
-            verdict=m.verdict,
-            setting=m.table.setting.text,
-            chinese=m.table.setting.chinese,
-            entry=m.table.entry.id,
-            reference=str(m.table.entry.reference),
-            note=m.note,
-        )
-        for m in matches
-    )
+    about = [(m, m.table.setting, m.table.entry) for m in matches]
+    rows = [(m.verdict, s.text, s.chinese, e.id, str(e.reference), m.note) for m, s, e in about]
+    lines = tuple(Line(*row) for row in rows)
     true = [line for line in lines if line.verdict in (*_TRUE, "conditional")]
     false = [line for line in lines if line.verdict == "refuted"]
     if verdict == "depends":

@@ -339,23 +339,16 @@ def _run(options: argparse.Namespace) -> int:
 
 def _sarif(rows: Sequence[tuple[str, Place, Finding]]) -> dict:
     """Return the verdicts as one run of SARIF 2.1.0, a format for code scanners."""
-    results = [
-        {
-            "ruleId": finding.entry or finding.verdict,
-            "level": _SEVERITY.get(finding.verdict, "note"),
-            "message": {"text": f"{place.formula}: {finding.verdict}. {finding.reason}"},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": Path(name).as_posix()},
-                        "region": {"startLine": place.line, "startColumn": place.column},
-                    }
-                }
-            ],
-        }
-        for name, place, finding in rows
-        if finding.verdict != "not read"
-    ]
+    results = []
+    for name, place, finding in (row for row in rows if row[2].verdict != "not read"):
+        level = _SEVERITY.get(finding.verdict, "note")
+        text = f"{place.formula}: {finding.verdict}. {finding.reason}"
+        rule = {"ruleId": finding.entry or finding.verdict, "level": level}
+        region = {"startLine": place.line, "startColumn": place.column}
+        where = {"artifactLocation": {"uri": Path(name).as_posix()}, "region": region}
+        results.append(
+            {**rule, "message": {"text": text}, "locations": [{"physicalLocation": where}]}
+        )
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
     runs = [{"tool": {"driver": {"name": "dplearn proofread", "rules": []}}, "results": results}]
     return {"$schema": schema, "version": "2.1.0", "runs": runs}

@@ -64,10 +64,8 @@ _EVENT = re.compile(
     r"(?:\\mathbb\s*)?\{?\\?P(?:r|_\w)?\}?(?:_\{?[^{}]*\}?)?\s*(?:\\left|\\[bB]igg?l?)?\s*\\?(?=[\[({])"
 )
 # Quantities of claims about privacy; some other quantities need an ε on the right.
-_CLAIMED = (
-    "rdp", "log_moment", "sigma", "epsilon", "delta", "rho", "mu", "variance", "kl", "scale",
-    "sensitivity", "tradeoff",
-)  # fmt: skip
+_CLAIMED = ("rdp", "log_moment", "sigma", "epsilon", "delta", "rho", "mu", "variance", "kl")
+_CLAIMED += ("scale", "sensitivity", "tradeoff")
 # Replacements in a formula before it is read.
 _CLEANED = {
     r"(?<!\\)\\[,;:!> ]": " ",
@@ -301,17 +299,10 @@ def _of_notion(text: str) -> list[Claim]:
     notion = notion_of(match[2])
     if about := {"zCDP": "rho", "GDP": "mu", "RDP": "rdp"}.get(notion):
         return [_claim(about, parts[-1])] if len(parts) <= 1 + (notion == "RDP") else []
-    if len(parts) > 1:
-        return _of_two(*parts[:2])
-    if _letter(_right(parts[0])):
-        raise ValueError("Expected a formula, got letters alone.")
-    return [_claim("epsilon", parts[0], second="0")]
-
-
-def _of_two(first: str, second: str) -> list[Claim]:
-    """Return the claim about a pair's epsilon, or about its delta if its epsilon is a letter."""
+    first, second = (*parts, "0")[:2]
     if not _letter(_right(first)):
         return [_claim("epsilon", first, second=second)]
+    # The claim is about a pair's delta if its epsilon is a letter.
     if _letter(_right(second)) or not _right(second).names:
         raise ValueError("Expected a formula, got letters alone.")
     return [_claim("delta", second)]
@@ -341,9 +332,8 @@ def _of_event(text: str) -> list[Claim]:
 def _relations(text: str) -> list[Claim]:
     left, *sides = split(SIGN, text)
     if not sides:
-        raise ValueError(
-            Note("Expected a left side, such as ε' =, got none in {x}.", x=text.strip()[:60])
-        )
+        why = "Expected a left side, such as ε' =, got none in {x}."
+        raise ValueError(Note(why, x=text.strip()[:60]))
     signs = [m[0] for m in unbracketed(SIGN, text)]
     name, last = plain(left), plain(sides[-1])
     if re.fullmatch(r"delta'*(\(epsilon\))?", last) and not _quantity(name):

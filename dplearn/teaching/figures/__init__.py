@@ -17,18 +17,6 @@ from dplearn.teaching.figures.drawings import Sheet, crowd, flow, images
 from dplearn.teaching.figures.kit.marks import Band, Bars, Curve, Dot
 
 __all__ = [
-    "Band",
-    "Bars",
-    "Curve",
-    "Dot",
-    "Sheet",
-    "crowd",
-    "curves",
-    "epsilon_curves",
-    "flow",
-    "images",
-    "ladder",
-    "number_line",
-    "panels",
-    "slider",
-]
+    "Band", "Bars", "Curve", "Dot", "Sheet", "crowd", "curves", "epsilon_curves", "flow", "images",
+    "ladder", "number_line", "panels", "slider",
+]  # fmt: skip

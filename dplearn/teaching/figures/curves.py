@@ -30,8 +30,7 @@ def _lesson(
         trace | {k: np.asarray(trace[k], dtype=np.float32) for k in "xy" if np.size(trace[k]) > 1}
         for trace in traces
     ]
-    size = {"width": 760, "height": height}
-    layout = {"template": "dplearn_lesson", "title": title, **size, **more}
+    layout = {"template": "dplearn_lesson", "title": title, "width": 760, "height": height, **more}
     return go.Figure({"data": drawn, "layout": layout})
 
 
@@ -91,13 +90,9 @@ def curves(
         look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
         traces.append({**at, **look, "textposition": "middle right"})
     heights = [y for line in lines for y in line.heights]
-    return _lesson(
-        traces,
-        title,
-        xaxis=_axis(x, [part.x for part in lines or marks], log_x, x_range),
-        yaxis=_axis(y, heights or [mark.y for mark in marks], log_y, y_range),
-        shapes=shapes,
-    )
+    across = _axis(x, [part.x for part in lines or marks], log_x, x_range)
+    up = _axis(y, heights or [mark.y for mark in marks], log_y, y_range)
+    return _lesson(traces, title, xaxis=across, yaxis=up, shapes=shapes)
 
 
 def epsilon_curves(
@@ -142,12 +137,9 @@ def epsilon_curves(
     traces = [_over_steps(name, curve, steps) for name, curve in curves.items()]
     heights = [y for trace in traces for y in trace["y"] if y] + [mark.y for mark in marks]
     dashed = any(trace["line"]["dash"] == "dash" for trace in traces)
-    y = Axis(
-        title="ε (nats), upper bound" + (" unless dashed" if dashed else ""),
-        lower=min(heights, default=1.0) / 1.5,
-        upper=max(heights, default=1.0) * 1.5,
-        log=True,
-    )
+    up = "ε (nats), upper bound" + (" unless dashed" if dashed else "")
+    lower, upper = min(heights, default=1.0) / 1.5, max(heights, default=1.0) * 1.5
+    y = Axis(title=up, lower=lower, upper=upper, log=True)
     x = Axis(title="T, number of steps", lower=steps[0] / 1.05, upper=steps[-1] * 1.05, log=True)
     if here is not None:
         values = gaps([curve[index].epsilon for curve in curves.values()])
@@ -157,27 +149,18 @@ def epsilon_curves(
     line = {"type": "line", "x0": here or 1, "x1": here or 1, "y0": 0, "y1": 1, "yref": "paper"}
     ring = {"marker": {"symbol": "circle-open", "size": 17, "color": RED, "line": {"width": 2.5}}}
     traces += [trace | ring for mark in marks for trace in mark.traces()]
-    return _lesson(
-        traces,
-        {"text": title, "subtitle": {"text": about, "font": {"size": 13, "color": GREY}}},
-        height=90 + _INNER + 60,
-        margin={"r": 228, "t": 90},
-        xaxis=x.layout(),
-        yaxis=y.layout(),
-        shapes=[line | {"line": {"dash": "dot"}, "visible": here is not None}],
-        annotations=_ends(curves, index, steps, y),
-    )
+    look = {"line": {"dash": "dot"}, "visible": here is not None}
+    layout = {"xaxis": x.layout(), "yaxis": y.layout(), "margin": {"r": 228, "t": 90}}
+    layout |= {"shapes": [line | look], "annotations": _ends(curves, index, steps, y)}
+    head = {"text": title, "subtitle": {"text": about, "font": {"size": 13, "color": GREY}}}
+    return _lesson(traces, head, height=90 + _INNER + 60, **layout)
 
 
 def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> dict[str, Any]:
     style, solid = style_of(name), all(guarantee.is_bound for guarantee in curve)
-    (line,) = Curve(
-        x=steps,
-        y=gaps([guarantee.epsilon for guarantee, _ in zip(curve, steps, strict=True)]),
-        label=style.label,
-        role=name,
-        dash="solid" if solid else "dash",
-    ).traces()
+    y = gaps([guarantee.epsilon for guarantee, _ in zip(curve, steps, strict=True)])
+    dash = "solid" if solid else "dash"
+    (line,) = Curve(x=steps, y=y, label=style.label, role=name, dash=dash).traces()
     hover = {"text": list(map(str, curve)), "hovertemplate": "T = %{x:,}<br>%{text}<extra></extra>"}
     marker = {"symbol": style.symbol, "size": 8, "maxdisplayed": 7}
     return line | hover | {"mode": "lines+markers", "marker": marker}
@@ -302,31 +285,24 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     shown: Any = go.Figure(figures[labels[start]])
     every = [tuple[Any, ...](figure.select_traces()) for figure in figures.values()]
     # For each trace, the keys that differ between figures, which every frame sets.
+    differ = lambda k, first, *others: any(not np.array_equal(t[k], first[k]) for t in others)
     moves = [
-        [
-            k
-            for k in ("x", "y", "z", "text")
-            if k in same[0] and any(not np.array_equal(t[k], same[0][k]) for t in same)
-        ]
+        [k for k in ("x", "y", "z", "text") if k in same[0] and differ(k, *same)]
         for same in zip(*every, strict=True)
     ]
     frames = []
     for (label, figure), traces in zip(figures.items(), every, strict=True):
         # Without a type, Plotly would turn columns into a line.
-        data = [
-            {"type": trace.type} | {k: trace[k] for k in keys}
-            for trace, keys in zip(traces, moves, strict=True)
-        ]
+        moved = zip(traces, moves, strict=True)
+        data = [{"type": trace.type} | {k: trace[k] for k in keys} for trace, keys in moved]
         layout: Any = figure.layout
         title = {"title": {"text": layout.title.text}}
         frames.append(go.Frame(name=label, data=data, layout=title))
     shown.frames = frames
     frame = {"frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     now = {"mode": "immediate", **frame}
-    steps = [
-        {"label": label.replace("-", "−"), "method": "animate", "args": [[label], now]}
-        for label in labels
-    ]
+    move = lambda label: {"method": "animate", "args": [[label], now]}
+    steps = [{"label": label.replace("-", "−")} | move(label) for label in labels]
     current = {"prefix": f"{name} = ", "font": {"size": 16}}
     bar = {"active": start, "steps": steps, "currentvalue": current, "pad": {"t": 60}, "len": 1.0}
     shown.update_layout(sliders=[bar], height=shown.layout.height + 110, margin_b=110)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dplearn.teaching.figures.kit.template import GREY, INK, colour_of, transparent
 
 _BLUE, _GREEN, _ORANGE = map(colour_of, ("exact", "second", "third"))
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,7 @@ def lettering(
 
 
 def arrow(
-    start: tuple[float, float],
-    end: tuple[float, float],
-    *,
-    colour: str = INK,
-    width: float = 1.6,
-    dash: str = "",
+    start: Point, end: Point, *, colour: str = INK, width: float = 1.6, dash: str = ""
 ) -> str:
     """Draw a straight arrow or, given a `dash` such as "5 4", a dashed line without a tip."""
     way = 'x1="{:g}" y1="{:g}" x2="{:g}" y2="{:g}"'.format(*start, *end)

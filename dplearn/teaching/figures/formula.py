@@ -91,9 +91,8 @@ def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
         at = [k for k, verdict in enumerate(cloud.verdict) if verdict == kind]
         role, symbol, _, name = _MARKERS[kind]
         x, y = (gaps([values[k] for k in at]) for values in (cloud.truth, cloud.value))
-        points = markers(
-            x, y, name, symbol=symbol, size=8, colour=colour_of(role), edge=(1.8, colour_of(role))
-        )
+        colour = colour_of(role)
+        points = markers(x, y, name, symbol=symbol, size=8, colour=colour, edge=(1.8, colour))
         hover = "truth %{x:.4~g}, value %{y:.4~g}<br>%{text}<extra></extra>"
         text = [cloud.words[k] for k in at] if cloud.words else None
         traces.append(points | {"text": text, "hovertemplate": hover})

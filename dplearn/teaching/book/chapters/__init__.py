@@ -33,12 +33,8 @@ class Book(Mapping[str, Formula]):
     @cached_property
     def functions(self) -> dict[str, Callable]:
         """Functions of all entries by name; functions of the chapters check the hypothesis."""
-        return {
-            entry.function.__name__: entry.guarded
-            if entry.function.__module__.startswith(__name__)
-            else entry.function
-            for entry in self.values()
-        }
+        own = lambda e: e.function.__module__.startswith(__name__)
+        return {e.function.__name__: e.guarded if own(e) else e.function for e in self.values()}
 
     def __getitem__(self, id: str) -> Formula:
         return self._entries[id]

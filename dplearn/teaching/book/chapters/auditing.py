@@ -237,9 +237,7 @@ def guessing_probability(*, epsilon, values):
 _RUN = {
     "canaries": Whole(1, 100_000),
     "guesses": Drawn(lambda rng, canaries: max(1, int(min(canaries, 2000) * rng.random() ** 2))),
-    "epsilon": Linear(0.0, 4.0),
-    "delta": Log(1e-8, 1e-2, also=(0.0,)),
-}
+    "epsilon": Linear(0.0, 4.0), "delta": Log(1e-8, 1e-2, also=(0.0,))}
 _COUNTS = "0 <= correct and correct <= guesses and guesses <= canaries"
 _COUNTED = f"{_COUNTS} and delta >= 0 and epsilon >= 0"
 _SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"

@@ -131,11 +131,9 @@ def _two_tables(rng: Generator) -> NDArray:
 
 
 _SELECTION = {
-    "tables": Drawn(_two_tables),
-    "rate": Log(0.01, 20.0),
+    "tables": Drawn(_two_tables), "rate": Log(0.01, 20.0),
     "sensitivity": Derived(lambda tables: float(np.max(np.abs(tables[1] - tables[0])))),
-    "monotone": Derived(lambda tables: np.ptp(np.sign(tables[1] - tables[0])) < 2),
-}
+    "monotone": Derived(lambda tables: np.ptp(np.sign(tables[1] - tables[0])) < 2)}
 
 
 @formula("G-B6", "The exponential mechanism")

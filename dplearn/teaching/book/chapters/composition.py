@@ -39,10 +39,8 @@ def coins_epsilon(*, epsilon, steps, slack):
 
 def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float] | None) -> list[NDArray]:
     deltas = [0.0] * len(epsilons) if deltas is None else deltas
-    pairs = [
-        oracles.leaky_response(e, d) if d > 0 else oracles.randomized_response(e)
-        for e, d in zip(epsilons, deltas, strict=True)
-    ]
+    pairs = [oracles.leaky_response(e, d) if d > 0 else oracles.randomized_response(e)
+             for e, d in zip(epsilons, deltas, strict=True)]
     return [joint(laws) for laws in zip(*pairs, strict=True)]
 
 

@@ -12,20 +12,16 @@ _SAMPLED = {"order": Whole(2, 256), "noise_multiplier": Log(0.4, 20.0),
             "sample_rate": Log(1e-3, 1.0)}
 _RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"
 _LOG = "log1p(1/(sample_rate*(order - 1)))"
-_MUCH_NOISE = (
-    "0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
-    f" and order <= noise_multiplier**2*{_LOG}/2 - 2*log(noise_multiplier)"
-    f" and order*({_LOG} + log(sample_rate*order) + 0.5/noise_multiplier**2)"
-    f" <= noise_multiplier**2*{_LOG}**2/2 - log(5) - 2*log(noise_multiplier)"
-)
-_TRUNCATED = (
-    "0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5"
-    " and 1 < order <= noise_multiplier**2*log(1/sample_rate)/2"
-)
-_BELOW_TRANSITION = (
-    "noise_multiplier >= 1.1 and 0 < sample_rate < 1/(16*noise_multiplier)"
-    " and 0 < moment <= noise_multiplier**2*log(1/(sample_rate*noise_multiplier))"
-)
+_POISSON = ("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
+            "sampl 抽样")
+_MUCH_NOISE = ("0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
+               f" and order <= noise_multiplier**2*{_LOG}/2 - 2*log(noise_multiplier)"
+               f" and order*({_LOG} + log(sample_rate*order) + 0.5/noise_multiplier**2)"
+               f" <= noise_multiplier**2*{_LOG}**2/2 - log(5) - 2*log(noise_multiplier)")
+_TRUNCATED = ("0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5"
+              " and 1 < order <= noise_multiplier**2*log(1/sample_rate)/2")
+_BELOW_TRANSITION = ("noise_multiplier >= 1.1 and 0 < sample_rate < 1/(16*noise_multiplier)"
+                     " and 0 < moment <= noise_multiplier**2*log(1/(sample_rate*noise_multiplier))")
 
 
 def sampled_renyi(*, order, noise_multiplier, sample_rate):
@@ -60,9 +56,7 @@ def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta) -> Interva
     return Interval(float(low[0]), float(high[0]))
 
 
-def _log_sum(
-    order: int, sample_rate: float, log_gain: Callable[[NDArray], NDArray], first: float = 2.0
-) -> float:
+def _log_sum(order, sample_rate, log_gain, first=2.0) -> float:
     """Return log sum_{k >= first} binom(a, k) q^k (1-q)^(a-k) gain(k)."""
     k = np.arange(first, order + 1)
     weight = log_comb(order, k) + k * math.log(sample_rate) + xlog1py(order - k, -sample_rate)
@@ -73,8 +67,7 @@ def _log_sum(
 @given("order >= 2 and floor(order) == order and " + _RATE, _SAMPLED)
 @identity("Mironov, Talwar & Zhang 2019, Section 3.3", sampled_renyi, tolerance=1e-8,
           absolute=1e-14)
-@setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
-         "sampl 抽样", order=Whole(2, 40), noise_multiplier=NOISE, sample_rate=RATE)
+@setting(*_POISSON, order=Whole(2, 40), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.0008936439076", order=8, noise_multiplier=1.0, sample_rate=0.01)
 @printed("513.07", order=260, noise_multiplier=0.5, sample_rate=1e-3)
 @wrong("plus", "E[(dN(1)/dN(0))^k] has k^2 - k: at k = 1 it is 1.", lambda order, noise_multiplier,
@@ -137,10 +130,8 @@ def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]
     # Phi(-x) = erfc(x / sqrt 2) / 2.
     left = back * math.log1p(-q) + k * math.log(q) + (k * k - k) / (2 * sigma**2)
     right = k * math.log1p(-q) + back * math.log(q) + (back * back - back) / (2 * sigma**2)
-    both = np.logaddexp(
-        left + log_ndtr((split - k) / sigma), right + log_ndtr((back - split) / sigma)
-    )
-    return sign, log_binom + both
+    left, right = left + log_ndtr((split - k) / sigma), right + log_ndtr((back - split) / sigma)
+    return sign, log_binom + np.logaddexp(left, right)
 
 
 def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0) -> float:
@@ -256,9 +247,7 @@ def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
 @given(_MUCH_NOISE, noise_multiplier=Log(4.0, 50.0), sample_rate=Log(1e-3, 0.2),
        order=Log(1.01, 2000.0))
 @upper("Mironov, Talwar & Zhang 2019, Table 1, Theorem 11", sampled_renyi)
-@setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
-         "sampl 抽样", below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE,
-         sample_rate=RATE)
+@setting(*_POISSON, below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
 @wrong("any-order", "Beyond the phase transition the divergence is nearly that without sampling.",
        given="0 < sample_rate <= 0.2 and noise_multiplier >= 4", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
@@ -272,9 +261,7 @@ def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
 @given(_TRUNCATED, noise_multiplier=Log(2.2360680, 50.0), sample_rate=Log(1e-3, 0.1),
        order=Log(1.01, 2000.0))
 @upper("Bun, Dwork, Rothblum & Steinke 2018, Theorem 11", sampled_renyi)
-@setting("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
-         "sampl 抽样", below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE,
-         sample_rate=RATE)
+@setting(*_POISSON, below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
 @wrong("any-order", "The truncation in truncated concentrated DP is this condition.",
        given="0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5", order=Log(1.01, 1000.0))
 def sampled_gaussian_rdp_truncated(*, order, noise_multiplier, sample_rate):
@@ -325,10 +312,8 @@ def _normal(*, order, noise_std, records, batch, alike):
     """Return the divergence of normal laws with the moments of sums drawn with replacement."""
     rates = ((alike + 1) / records, alike / records)
     laws = [(batch * p, math.sqrt(noise_std**2 + batch * p * (1 - p))) for p in rates]
-    return max(
-        renyi_gaussian(order=order, mean_p=p[0], std_p=p[1], mean_q=q[0], std_q=q[1])
-        for p, q in (laws, laws[::-1])
-    )
+    return max(renyi_gaussian(order=order, mean_p=p[0], std_p=p[1], mean_q=q[0], std_q=q[1])
+               for p, q in (laws, laws[::-1]))
 
 
 def _log_excess(order, noise_std, records, batch, alike):
@@ -432,9 +417,8 @@ def worst_subset_sum_rdp(*, order, noise_std, records, batch):
     Given the sum of m - 1 others and the record drawn in place of this one, the pair of laws is
     the sampled Gaussian or its reverse, whose divergence is smaller (joint quasi-convexity).
     """
-    return sampled_gaussian_rdp_integer(
-        order=order, noise_multiplier=noise_std, sample_rate=batch / records
-    )
+    rate = batch / records
+    return sampled_gaussian_rdp_integer(order=order, noise_multiplier=noise_std, sample_rate=rate)
 
 
 enter(worst_subset_sum_rdp,

@@ -98,9 +98,8 @@ def random_numbers(formula: Formula, seed: int, search: int) -> Generator:
 
 def require_independence(formula: Formula, points: list[Parameters]) -> None:
     """Raise ValueError if the oracle is a copy of the formula or calls it."""
-    own, other = (
-        getattr(inspect.unwrap(f), "__code__", None) for f in (formula.function, formula.oracle)
-    )
+    code_of = lambda f: getattr(inspect.unwrap(f), "__code__", None)
+    own, other = code_of(formula.function), code_of(formula.oracle)
     if own is not None and other is not None and _content(own) == _content(other):
         raise ValueError("Expected an independent oracle, got the formula itself.")
     ran: set[Any] = set()

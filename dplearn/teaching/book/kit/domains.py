@@ -253,24 +253,20 @@ def _normal(p: NDArray) -> NDArray:
 
 
 def design(
-    domain: Mapping[str, Domain],
-    accepts: Callable[[Parameters], bool],
-    *,
-    points: int,
-    rng: Generator,
+    domain: Mapping[str, Domain], fits: Callable[[Parameters], bool], *, points: int, rng: Generator
 ) -> list[Parameters]:
     """Return accepted points: first corners (at most half of the points), then random points.
 
     ValueError is raised if fewer than one draw in a hundred is accepted.
     """
-    chosen = list(itertools.islice(filter(accepts, _corners(domain, points, rng)), points // 2))
+    chosen = list(itertools.islice(filter(fits, _corners(domain, points, rng)), points // 2))
     for _ in range(100 * points):
         if len(chosen) >= points:
             return chosen
         drawn: Parameters = {}
         for name, values in domain.items():
             drawn[name] = values.draw(rng, drawn)
-        if accepts(drawn):
+        if fits(drawn):
             chosen.append(drawn)
     raise ValueError(f"Expected {points} points that meet the hypothesis, got {len(chosen)}.")
 

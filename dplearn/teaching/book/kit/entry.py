@@ -53,6 +53,8 @@ Kind = Literal["identity", "upper", "lower", "asymptotic"]
 Hypothesis = str | Callable[..., bool]
 Claim = str | Callable[..., Any] | None
 Into = Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None
+Domains = Mapping[str, Domain] | None
+Along = Mapping[str, Sequence[Any]] | None
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -127,7 +129,7 @@ class Misprint(Fact):
     kind: Kind | None = None
     oracle: Callable[..., float | Interval] | None = None
     met: str = ""  # a public source of the misprint, or ""
-    along: Mapping[str, Sequence[Any]] | None = None
+    along: Along = None
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ class Formula:
     given: Hypothesis = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
     # For an asymptotic formula: one parameter, and its values on the way to the limit.
-    along: Mapping[str, Sequence[Any]] | None = None
+    along: Along = None
     tolerance: float = 1e-9  # relative error of rounding and oracle
     absolute: float = 1e-12  # differences below it are ignored
     # Direction of errors that overstate privacy, or None.
@@ -223,18 +225,12 @@ class Formula:
     def claimed(self, misprint: Misprint) -> Formula:
         """Return the misprint as a formula."""
         claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
-        fields = ("given", "kind", "oracle", "along")
-        changed = {"function": claim, **{n: getattr(misprint, n) for n in fields}}
+        changed = {n: getattr(misprint, n) for n in ("given", "kind", "oracle", "along")}
+        changed = {n: x for n, x in {"function": claim, **changed}.items() if x is not None}
         every = {**self.domain, **misprint.domain}
-        return replace(
-            self,
-            **{name: value for name, value in changed.items() if value is not None},
-            id=f"{self.id}/{misprint.name}",
-            statement=self.statement_of(misprint),
-            domain={n: domain for n, domain in every.items() if n not in misprint.without},
-            printed=(),
-            misprints=(),
-        )
+        changed["domain"] = {n: d for n, d in every.items() if n not in misprint.without}
+        changed |= {"id": f"{self.id}/{misprint.name}", "statement": self.statement_of(misprint)}
+        return replace(self, **changed, printed=(), misprints=())
 
     def statement_of(self, misprint: Misprint) -> str:
         """Return the claim of a misprint in LaTeX, as given or derived from its changes."""
@@ -299,15 +295,9 @@ def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
         text, _, remarks = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
         lists = {"printed": Printed, "settings": Setting, "misprints": Misprint}
         facts |= {n: tuple(p for p in parts if isinstance(p, c)) for n, c in lists.items()}
-        entries[id] = entry = Formula(
-            id=id,
-            function=function,
-            title=title,
-            reference=Reference(place[1], int(place[2]), place[3]),
-            statement=statement or text,
-            remarks="" if statement else remarks,
-            **facts,
-        )
+        facts["reference"] = Reference(place[1], int(place[2]), place[3])
+        facts |= {"statement": statement or text, "remarks": "" if statement else remarks}
+        entries[id] = entry = Formula(id=id, function=function, title=title, **facts)
         if not statement:
             function.__doc__ = _help(entry)
         return function
@@ -323,12 +313,7 @@ def enter(function: F, *decorators: Callable[[F], F]) -> F:
 
 
 def given(
-    hypothesis: Hypothesis = "",
-    shared: Mapping[str, Domain] | None = None,
-    /,
-    *,
-    along: Mapping[str, Sequence[Any]] | None = None,
-    **domain: Domain,
+    hypothesis: Hypothesis = "", shared: Domains = None, /, *, along: Along = None, **domain: Domain
 ) -> Fact:
     """State the hypothesis, and the domains of all parameters in the order of drawing.
 

@@ -19,14 +19,10 @@ GREEK = {
 }  # fmt: skip
 CONSTANTS = {"pi": np.pi, "e": np.e, "inf": np.inf}
 
-COMPARE: dict[str, Callable] = {
-    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
-    "==": np.equal, "!=": np.not_equal,
-}  # fmt: skip
-BINARY: dict[str, Callable] = {
-    "or": np.logical_or, "and": np.logical_and, "+": np.add, "-": np.subtract,
-    "*": np.multiply, "/": np.divide, "**": np.power,
-}  # fmt: skip
+COMPARE: dict[str, Callable] = {"<": np.less, "<=": np.less_equal, ">": np.greater}
+COMPARE |= {">=": np.greater_equal, "==": np.equal, "!=": np.not_equal}
+BINARY: dict[str, Callable] = {"or": np.logical_or, "and": np.logical_and, "+": np.add}
+BINARY |= {"-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power}
 PREFIX: dict[str, Callable] = {"minus": np.negative, "not": np.logical_not}
 FUNCTIONS: dict[str, Callable] = {
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "log2": np.log2,

@@ -147,10 +147,8 @@ def log_integral(
             y = log_f(x)
             remaining = np.flatnonzero(y > np.max(y) - 50)
             if remaining.size:
-                left, right = (
-                    float(x[max(remaining[0] - 1, 0)]),
-                    float(x[min(remaining[-1] + 1, 2000)]),
-                )
+                left = float(x[max(remaining[0] - 1, 0)])
+                right = float(x[min(remaining[-1] + 1, 2000)])
             if right - left > 0.5 * width:
                 break
         pieces.append((left, right))
@@ -227,10 +225,8 @@ def density_delta(
         return np.where(np.abs(over) > 1e-13 * (1 + abs(epsilon)), over, 0.0)
 
     kinks = [*kinks, *sign_changes(excess, low, high)]
-    gain = log_integral(
-        lambda x: log_p(x) + log1mexp(-excess(x)), low, high, kinks=kinks, rtol=1e-10
-    )
-    return math.exp(gain)
+    log_gain = lambda x: log_p(x) + log1mexp(-excess(x))
+    return math.exp(log_integral(log_gain, low, high, kinks=kinks, rtol=1e-10))
 
 
 def sign_changes(f: Density, low: float, high: float) -> NDArray:

@@ -122,12 +122,7 @@ class Tokens:
         known = word in _COMMANDS or len(word) == 1 or raw != self.raw or raw[0] == "\\"
         word = _COMMANDS.get(word, word)
         word = _SAME.get(word, word)
-        if not (
-            known
-            or word in _CALLED
-            or word in expression.CONSTANTS
-            or word in expression.GREEK.values()
-        ):
+        if not (known or word in _CALLED or word in expression.GREEK.values()):
             known = word.isupper() or word in ("Delta", "and", "or", "not")
             begun = [f for f in (*FUNCTIONS, "ln") if word.startswith(f)]
             word = word if known else max(begun, key=len, default=word[0])

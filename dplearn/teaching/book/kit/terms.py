@@ -134,28 +134,19 @@ LETTERS: Mapping[str, frozenset[str]] = {
     }.items()
 }  # fmt: skip
 # Parameters that are lists, with the parameter that matches one item.
-LISTS = {
-    "epsilons": "epsilon", "deltas": "delta", "mus": "mu", "rhos": "rho", "rdps": "rdp",
-    "norms": "max_norm", "noise_multipliers": "noise_multiplier",
-}  # fmt: skip
-# Names of the columns that hold each quantity.
-COLUMNS = {
-    "epsilon": "epsilon total local_epsilon", "delta": "delta slack paid", "rho": "rho", "mu": "mu",
-    "rdp": "rdp", "sigma": "noise_multiplier noise_std sigma", 
-    "scale": "scale threshold_scale query_scale", "steps": "steps", "rate": "sample_rate",
-    "p": "truth one", "log_moment": "log_moment",
-    "sensitivity": "sensitivity distance max_norm max_grad_norm",
-}  # fmt: skip
-KIND_OF = {column: kind for kind, columns in COLUMNS.items() for column in columns.split()}
+LISTS = {f"{x}s": x for x in ("epsilon", "delta", "mu", "rho", "rdp", "noise_multiplier")}
+# Quantity that each column holds, if it is one of `QUANTITIES`.
+KIND_OF = {"local_epsilon": "epsilon", "slack": "delta", "paid": "delta", "sample_rate": "rate"}
+KIND_OF |= {"truth": "p", "one": "p", "noise_multiplier": "sigma", "noise_std": "sigma"}
+KIND_OF |= {"max_norm": "sensitivity", "max_grad_norm": "sensitivity"}
+KIND_OF |= {name: name for name in ("epsilon", "delta", "rho", "mu", "rdp", "sigma", "scale")}
+KIND_OF |= {name: name for name in ("steps", "log_moment", "sensitivity")}
 # Columns in units of the sensitivity.
 LENGTHS = ("noise_multiplier", "noise_std", "scale", "sigma")
 # Letters of a setting's value in formulas that are solved for a parameter.
-VALUES = {
-    "rdp": LETTERS["rdp"], "sigma": LETTERS["noise_multiplier"], "scale": LETTERS["scale"],
-    "steps": LETTERS["steps"], "rate": LETTERS["sample_rate"], "rho": LETTERS["rho"],
-    "log_moment": LETTERS["log_moment"], "delta": LETTERS["delta"], "p": frozenset("p"),
-    "sensitivity": LETTERS["sensitivity"],
-}  # fmt: skip
+VALUES = {"sigma": LETTERS["noise_multiplier"], "rate": LETTERS["sample_rate"]}
+VALUES["sensitivity"] = LETTERS["sensitivity"]
+VALUES |= {x: LETTERS[x] for x in ("rdp", "scale", "steps", "rho", "log_moment", "delta")}
 _RELATION = re.compile(r"=|\\le|\\ge|\\approx|\\lesssim")
 
 

@@ -22,8 +22,19 @@ from dplearn.teaching.book.kit.entry import Formula, Misprint
 SEARCHES = 3
 
 
+class Outcome:
+    """Outcome of a check, with its status."""
+
+    status: str
+
+    @property
+    def good(self) -> bool:
+        """Whether an entry is verified, a misprint refuted, a figure verified or not computed."""
+        return self.status in ("verified", "refuted", "not computed")
+
+
 @dataclass(frozen=True, kw_only=True)
-class Verification:
+class Verification(Outcome):
     """Outcome of `verify`.
 
     Parameters
@@ -52,11 +63,6 @@ class Verification:
     points: int = 0
     seconds: float = 0.0
     reason: str = ""
-
-    @property
-    def good(self) -> bool:
-        """Whether the entry is verified."""
-        return self.status == "verified"
 
 
 def verify(
@@ -95,19 +101,14 @@ def verify(
     else:
         if not wrong and side_of(formula, worst) != "right":
             wrong = str(worst)
-        about |= {
-            "status": "failed" if wrong else "verified",
-            "reason": wrong,
-            "worst": worst,
-            "worst_slack": worst.slack,
-            "typical_slack": median_low(case.slack for case in cases),
-            "points": len(cases),
-        }
+        about |= {"status": "failed" if wrong else "verified", "reason": wrong, "worst": worst}
+        about |= {"worst_slack": worst.slack, "points": len(cases)}
+        about["typical_slack"] = median_low(case.slack for case in cases)
     return Verification(**about, seconds=time.perf_counter() - began)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refutation:
+class Refutation(Outcome):
     """Outcome of `refute`.
 
     Parameters
@@ -136,11 +137,6 @@ class Refutation:
     harmless: float = math.nan
     seconds: float = 0.0
     reason: str = ""
-
-    @property
-    def good(self) -> bool:
-        """Whether the misprint is refuted."""
-        return self.status == "refuted"
 
     @property
     def worst_slack(self) -> float:
@@ -183,15 +179,11 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
         about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     else:
         sides = {side_of(claim, case) for case in failing}
-        about |= {
-            "status": "error" if wrong else "refuted" if failing else "stands",
-            "reason": wrong,
-            "harmless": sum(side_of(claim, case) == "right" for case in cases) / len(cases),
-            "worst": worst if failing else None,
-            "counterexample": shortest,
-            "unsafe": claim.unsafe in sides,
-            "safe_side": bool(sides & ({"smaller", "larger"} - {claim.unsafe})),
-        }
+        right = sum(side_of(claim, case) == "right" for case in cases)
+        about["status"] = "error" if wrong else "refuted" if failing else "stands"
+        about |= {"reason": wrong, "counterexample": shortest, "unsafe": claim.unsafe in sides}
+        about |= {"worst": worst if failing else None, "harmless": right / len(cases)}
+        about["safe_side"] = bool(sides & ({"smaller", "larger"} - {claim.unsafe}))
     return Refutation(**about, seconds=time.perf_counter() - began)
 
 

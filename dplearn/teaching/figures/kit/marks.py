@@ -137,10 +137,9 @@ class Bars(Part):
         x = np.asarray(self.x, dtype=float)
         width = self.width or (float(np.min(np.diff(x))) if x.size > 1 else 1.0)
         line = {"color": self.colour, "width": 0}
+        marker = {"color": transparent(self.colour, 0.45), "line": line}
         at = {"name": self.label, "x": self.x, "y": self.y, "width": width}
-        return [
-            {"type": "bar", **at, "marker": {"color": transparent(self.colour, 0.45), "line": line}}
-        ]
+        return [{"type": "bar", **at, "marker": marker}]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,15 +205,7 @@ def _words(text: str, side: str, colour: str) -> dict[str, Any]:
 
 
 def markers(
-    x: Any,
-    y: Any,
-    name: str,
-    *,
-    symbol: str,
-    size: float,
-    colour: Any,
-    edge: Any = (0,),
-    **more: Any,
+    x: Any, y: Any, name: str, *, symbol: str, size: int, colour: Any, edge: Any = (0,), **more: Any
 ) -> dict[str, Any]:
     """Return a trace of markers; `edge` is the outlines' width, or their width and colour."""
     line = dict(zip(("width", "color"), edge, strict=False))
@@ -243,9 +234,7 @@ def legend(*entries: Part | tuple[str, str, str]) -> str:
     '<span style="color:#256ED1">○ truth</span>'
     """
     named = [entry.key if isinstance(entry, Part) else entry for entry in entries]
-    return "   ".join(
-        f'<span style="color:{c}">{sample} {name}</span>' for sample, c, name in named
-    )
+    return "   ".join(f'<span style="color:{c}">{glyph} {name}</span>' for glyph, c, name in named)
 
 
 def one_panel(

@@ -43,24 +43,12 @@ STYLES = {
 # Colours for accountants without a style; a hash of the name chooses one.
 _SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
 # Colours on a dark page, keyed by colours on a light page; the last three fill areas.
-_ON_DARK = {style.colour: style.on_dark for style in STYLES.values()} | {
-    INK: "#E8EAEE",
-    GREY: "#989DA8",
-    "#A9D0F0": "#274C6B",
-    "#B9BCC4": "#565A64",
-    "#E4E5E8": "#2E3138",
-}
-# Colours of roles other than accountants.
-_ROLES = {
-    "exact": STYLES["pld"].colour,
-    "wrong": RED,
-    "safe": STYLES["advanced"].colour,
-    "guess": STYLES["gdp"].colour,
-    "other": STYLES["zcdp"].colour,
-    "second": STYLES["rdp"].colour,
-    "third": STYLES["moments"].colour,
-    "quiet": GREY,
-}
+_ON_DARK = {style.colour: style.on_dark for style in STYLES.values()}
+_ON_DARK |= {INK: "#E8EAEE", GREY: "#989DA8"}
+_ON_DARK |= {"#A9D0F0": "#274C6B", "#B9BCC4": "#565A64", "#E4E5E8": "#2E3138"}
+# Accountants whose colours other roles have.
+_ROLES = {"exact": "pld", "safe": "advanced", "guess": "gdp", "other": "zcdp", "second": "rdp"}
+_ROLES |= {"third": "moments", "wrong": "poisson_claim"}
 
 
 def style_of(name: str) -> Style:
@@ -77,7 +65,7 @@ def style_of(name: str) -> Style:
 
 def colour_of(role: str) -> str:
     """Return the colour of a role, or of an accountant."""
-    return _ROLES.get(role) or style_of(role).colour
+    return GREY if role == "quiet" else style_of(_ROLES.get(role, role)).colour
 
 
 def transparent(colour: str, share: float) -> str:
@@ -114,32 +102,23 @@ _TWINS = _ON_DARK | {
 _COLOURS = re.compile("|".join(map(re.escape, _TWINS)))
 
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
-_GRID = {"showgrid": True, "gridcolor": transparent(GREY, 0.22)}
-_LINE = {"linecolor": GREY, "showline": True, "zeroline": False}
-_TICKS = {"ticks": "outside", "tickcolor": GREY, "exponentformat": "power"}
 
 
 def _template(
     ground: str, title: dict[str, Any], axis_title: int, **more: Any
 ) -> go.layout.Template:
-    axis = {**_GRID, **_LINE, **_TICKS, "title": {"standoff": 8, "font": {"size": axis_title}}}
-    layout = {
-        "font": {"family": _FONT, "size": 14, "color": INK},
-        "paper_bgcolor": ground,
-        "plot_bgcolor": ground,
-        "showlegend": False,
-        "hovermode": "closest",
-        "hoverlabel": {"font": {"family": _FONT, "size": 15}, "align": "left"},
-        "separators": f".{NARROW_SPACE}",
-        # Dragging scrolls the page; the buttons zoom.
-        "dragmode": False,
-        "modebar": {"bgcolor": CLEAR, "color": GREY, "activecolor": GREY},
-        "title": title,
-        "xaxis": axis,
-        "yaxis": axis,
-        "annotationdefaults": {"showarrow": False, "font": {"size": 13, "color": GREY}},
-        "shapedefaults": {"layer": "below", "line": {"color": GREY, "width": 1.6}},
-    }
+    axis = {"showgrid": True, "gridcolor": transparent(GREY, 0.22), "zeroline": False}
+    axis |= {"showline": True, "linecolor": GREY, "ticks": "outside", "tickcolor": GREY}
+    axis |= {"exponentformat": "power", "title": {"standoff": 8, "font": {"size": axis_title}}}
+    layout = {"title": title, "xaxis": axis, "yaxis": axis, "showlegend": False}
+    layout |= {"font": {"family": _FONT, "size": 14, "color": INK}, "hovermode": "closest"}
+    layout |= {"paper_bgcolor": ground, "plot_bgcolor": ground, "separators": f".{NARROW_SPACE}"}
+    layout["hoverlabel"] = {"font": {"family": _FONT, "size": 15}, "align": "left"}
+    # Dragging scrolls the page; the buttons zoom.
+    layout["dragmode"] = False
+    layout["modebar"] = {"bgcolor": CLEAR, "color": GREY, "activecolor": GREY}
+    layout["annotationdefaults"] = {"showarrow": False, "font": {"size": 13, "color": GREY}}
+    layout["shapedefaults"] = {"layer": "below", "line": {"color": GREY, "width": 1.6}}
     hover = {"hovertemplate": "%{x:.4~g}, %{y:.4~g}<extra>%{fullData.name}</extra>"}
     return go.layout.Template(layout=layout | more, data={"scatter": [hover], "bar": [hover]})
 
