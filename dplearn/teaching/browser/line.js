@@ -240,7 +240,3 @@ export class Line {
 export function logAdd(a, b) {
   return a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
 }
-
-export function clipped(x, low, high) {
-  return Math.min(Math.max(x, low), high);
-}
