@@ -46,10 +46,8 @@ function sums(table, rows, logTau, [most, freedom], visit) {
 /** Return, for each plan, a t with T log(M / B(t)) + log(pi t) >= need, or inf.
  * @param {Line} line @param {import("./pair.js").Plan[]} plans */
 function cutoffs(line, plans) {
-  const jobs = plans.map(({ row, atZero }) => {
-    const need = row.steps * line.logM - line.tilt * row.epsilon + atZero;
-    return { row, need, cutoff: Infinity };
-  });
+  const needed = ({ row, atZero }) => row.steps * line.logM - line.tilt * row.epsilon + atZero;
+  const jobs = plans.map((plan) => ({ row: plan.row, need: needed(plan), cutoff: Infinity }));
   line.climb(Math.min(...jobs.map(({ row, need }) => need / row.steps)), (t, logB) => {
     let open = false;
     for (const job of jobs) {
@@ -77,10 +75,7 @@ function guess(table, steps, logDelta) {
 
 /** Return certified bounds on epsilon for each number of steps; (0, inf) without a result. @param {Table} table */
 function ends(table, steps, logDelta, draft) {
-  const rows = steps.map((t) => {
-    const epsilon = guess(table, t, logDelta);
-    return { steps: t, epsilon, logDelta, lower: 0, upper: Infinity };
-  });
+  const rows = steps.map((t) => ({ steps: t, epsilon: guess(table, t, logDelta), logDelta, lower: 0, upper: Infinity }));
   let left = rows;
   for (const effort of draft ? DRAFT : TRIES) {
     const good = new Set();
@@ -111,8 +106,7 @@ export function brackets([pair, other], steps, delta, draft) {
   if (!other) return rows;
   const table = new Table(other, other.largestPower(logDelta));
   // An upper end also holds for the other direction if that direction's delta at the end is at most delta.
-  let left = rows.filter((row) => row.upper < Infinity);
-  left = left.filter((row) => table.chernoff(row.steps, row.upper) > logDelta);
+  let left = rows.filter((row) => row.upper < Infinity && table.chernoff(row.steps, row.upper) > logDelta);
   const guesses = left.map((row) => ({ ...row, epsilon: row.upper }));
   sums(table, guesses, Math.log(1e-3), [2 ** 12, 7], (row, total) => {
     if (atMost(total, row.epsilon, logDelta)) left = left.filter((r) => r.steps !== row.steps);

@@ -32,10 +32,6 @@ export class Pair {
     return high >= FAR && excess(FAR) > 0 ? FAR : decreasingRoot(excess, 0, Math.min(high, FAR));
   }
 
-  behind(epsilon) {
-    return this.law.logDeltaReversed ? this.law.logDeltaReversed(epsilon) : this.law.logDelta(epsilon);
-  }
-
   true_positive_rate(rate) {
     if (rate <= 0) return this.law.infinite ?? 0;
     return rate >= 1 ? 1 : clamp(this.law.true_positive_rate(rate), 0, 1);

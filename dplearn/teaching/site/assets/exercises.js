@@ -84,8 +84,7 @@ const answers = (() => {
     ? String(Math.round(number) + 0) : inDigits(number, 4);
 
   const isClose = (one, other, share) => one === other
-    || (Number.isFinite(one) && Number.isFinite(other)
-      && Math.abs(one - other) <= Math.max(share * Math.abs(one), share * Math.abs(other)));
+    || (Number.isFinite(one - other) && Math.abs(one - other) <= share * Math.max(Math.abs(one), Math.abs(other)));
 
   // Return the unit of the last digit of a number.
   function lastDigit(number) {
