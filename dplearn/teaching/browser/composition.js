@@ -4,7 +4,6 @@ import { Release } from "./gaussian.js";
 import { lastWhere } from "./search.js";
 
 const PER_DECADE = 12;
-const CANDIDATES = [-10, -5, 0, 5, 10];
 // Assumed relative error of sums of a few terms.
 const ROUNDING = 1e-12;
 
@@ -61,7 +60,7 @@ export class Divisions {
     const { best, epsilon: closed } = this.closed(steps);
     // A single step needs no slack.
     let least = steps === 1 ? this.at(this.delta) : Infinity;
-    for (const reach of CANDIDATES) {
+    for (const reach of [-10, -5, 0, 5, 10]) {
       const { epsilon, log } = this.paid[Math.min(Math.max(best + reach, 0), this.paid.length - 1)];
       const slack = this.slack(steps, log);
       const total = slack > 0 ? optimalComposition(epsilon, steps, slack) : Infinity;

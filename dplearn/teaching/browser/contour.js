@@ -12,18 +12,11 @@ import { Trapezoid, nodesOf } from "./trapezoid.js";
 const TRIES = [[2 ** 8, 2], [2 ** 12, 2], [2 ** 16, 2], [2 ** 16, 7], [2 ** 18, 7]];
 /** @type {Effort[]} */
 const DRAFT = [[2 ** 8, 2], [2 ** 11, 7]];
-// Expected number of sampled steps below which one large loss dominates, and the saddle point is inaccurate.
-const FEW = 10;
-const FEWEST_NODES = 8;
-// With less noise than this, every line needs too many nodes.
-const LEAST_SIGMA = 0.025;
 // Maximum number of nodes in x, and maximum product of the numbers of nodes in x and in t.
 const MOST_WIDTH = 2 ** 13;
 const MOST_WORK = 2 ** 26;
 // Target and minimal charge, each for truncation and for aliases, as a part of rtol delta.
 const SHARE = 1e-2;
-// Brackets with charges above this part of delta are rejected.
-const POOR = 1e-2;
 
 /** Call `visit` with each row and its sum, except rows that need too many nodes. @param {Table} table
  * @param {Row[]} rows @param logTau @param {Effort} effort @param {(row: Row, total: Trapezoid) => void} visit */
@@ -37,7 +30,7 @@ function sums(table, rows, logTau, [most, freedom], visit) {
     if (line.x.length > MOST_WIDTH) continue;
     const able = Math.min(most, MOST_WORK / line.x.length);
     const jobs = cutoffs(line, plans).flatMap(({ row, cutoff }) => {
-      const least = Math.max((cutoff * period) / (2 * Math.PI) + 1, FEWEST_NODES);
+      const least = Math.max((cutoff * period) / (2 * Math.PI) + 1, 8);
       const count = 2 * Math.ceil(0.5 * least);
       return count <= able || cap ? [{ row, cutoff, count: Math.min(count, most) }] : [];
     });
@@ -53,10 +46,8 @@ function sums(table, rows, logTau, [most, freedom], visit) {
 /** Return, for each plan, a t with T log(M / B(t)) + log(pi t) >= need, or inf.
  * @param {Line} line @param {import("./pair.js").Plan[]} plans */
 function cutoffs(line, plans) {
-  const jobs = plans.map(({ row, atZero }) => {
-    const need = row.steps * line.logM - line.tilt * row.epsilon + atZero;
-    return { row, need, cutoff: Infinity };
-  });
+  const needed = ({ row, atZero }) => row.steps * line.logM - line.tilt * row.epsilon + atZero;
+  const jobs = plans.map((plan) => ({ row: plan.row, need: needed(plan), cutoff: Infinity }));
   line.climb(Math.min(...jobs.map(({ row, need }) => need / row.steps)), (t, logB) => {
     let open = false;
     for (const job of jobs) {
@@ -74,7 +65,8 @@ function cutoffs(line, plans) {
 function guess(table, steps, logDelta) {
   const { sigma, q, side } = table.pair;
   const saddle = table.guessEpsilon(steps, logDelta);
-  if (side !== "remove" || q * steps >= FEW) return saddle;
+  // With few sampled steps, one large loss dominates, and the saddle point is inaccurate.
+  if (side !== "remove" || q * steps >= 10) return saddle;
   const one = new Release(1 / sigma, q).epsilon(Math.exp(logDelta) / steps);
   const rest = -0.8 * logDelta * steps * q ** 2 * Math.expm1(Math.min(sigma ** -2, 50));
   const both = Math.sqrt(one ** 2 + rest);
@@ -83,10 +75,7 @@ function guess(table, steps, logDelta) {
 
 /** Return certified bounds on epsilon for each number of steps; (0, inf) without a result. @param {Table} table */
 function ends(table, steps, logDelta, draft) {
-  const rows = steps.map((t) => {
-    const epsilon = guess(table, t, logDelta);
-    return { steps: t, epsilon, logDelta, lower: 0, upper: Infinity };
-  });
+  const rows = steps.map((t) => ({ steps: t, epsilon: guess(table, t, logDelta), logDelta, lower: 0, upper: Infinity }));
   let left = rows;
   for (const effort of draft ? DRAFT : TRIES) {
     const good = new Set();
@@ -96,7 +85,8 @@ function ends(table, steps, logDelta, draft) {
       const charges = total.charges(row.epsilon, logDelta);
       // If the charges are 100 % or more, keep the old guess.
       if (!(charges[0] + charges[1] < 1)) row.epsilon = before;
-      if (total.poor(charges)) return;
+      // If truncation and aliases exceed ten times their target, a better guess helps.
+      if (!(charges[1] + charges[2] <= 10 * Math.exp(total.nodes.logTau))) return;
       certify(total, row, fall, charges);
       if (row.lower !== 0 || row.upper === 0) good.add(row);
     });
@@ -110,13 +100,13 @@ function ends(table, steps, logDelta, draft) {
  * @param {Pair[]} pairs one direction, and the reverse if it differs */
 export function brackets([pair, other], steps, delta, draft) {
   const logDelta = Math.log(delta);
-  if (pair.sigma < LEAST_SIGMA) return steps.map(() => ({ lower: 0, upper: Infinity }));
+  // With less noise, every line needs too many nodes.
+  if (pair.sigma < 0.025) return steps.map(() => ({ lower: 0, upper: Infinity }));
   const rows = ends(new Table(pair, pair.largestPower(logDelta)), steps, logDelta, draft);
   if (!other) return rows;
   const table = new Table(other, other.largestPower(logDelta));
   // An upper end also holds for the other direction if that direction's delta at the end is at most delta.
-  let left = rows.filter((row) => row.upper < Infinity);
-  left = left.filter((row) => table.chernoff(row.steps, row.upper) > logDelta);
+  let left = rows.filter((row) => row.upper < Infinity && table.chernoff(row.steps, row.upper) > logDelta);
   const guesses = left.map((row) => ({ ...row, epsilon: row.upper }));
   sums(table, guesses, Math.log(1e-3), [2 ** 12, 7], (row, total) => {
     if (atMost(total, row.epsilon, logDelta)) left = left.filter((r) => r.steps !== row.steps);
@@ -171,7 +161,8 @@ function certify(total, row, fall, [rounding, cut, aliases]) {
     }
     if (upper - lower < Infinity) break;
   }
-  const held = upper < Infinity && both <= POOR;
+  // Brackets with larger charges are rejected.
+  const held = upper < Infinity && both <= 1e-2;
   row.lower = held ? Math.max(lower, 0) : 0;
   row.upper = held ? Math.max(upper, 0) : Infinity;
 }
@@ -182,4 +173,3 @@ function atMost(total, epsilon, logDelta) {
   const [rounding, cut] = total.charges(epsilon, logDelta);
   return total.size(epsilon, logDelta) + rounding + cut <= 1;
 }
-

@@ -14,10 +14,6 @@ import { smallest } from "./search.js";
 
 export const ACCOUNTANTS = ["basic", "advanced", "optimal", "moments", "rdp", "zcdp", "pld", "gdp"];
 const ADJACENCIES = ["add_remove", "zero_out", "replace_one"];
-// Brackets with a larger ratio of ends are not drawn.
-const LOOSE = 1.1;
-// The search for the smallest bound on a true positive rate stops at this relative distance.
-const CLOSE = 1e-5;
 // Logarithms of delta from which the search starts.
 const LOGS = Array.from({ length: 7 }, (_, i) => -24.1 + 4 * i);
 
@@ -25,8 +21,11 @@ const LOGS = Array.from({ length: 7 }, (_, i) => -24.1 + 4 * i);
  * @param {{accountants?: string[], draft?: boolean}} [options] @returns {{[name: string]: Curve}} */
 export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } = {}) {
   checked(run, steps, accountants);
-  const { delta } = run;
-  const release = releaseOf(run);
+  const { noise_multiplier, sample_rate, delta, adjacency } = run;
+  const replaced = adjacency === "replace_one";
+  // Replacing a record of a full batch doubles the shift.
+  const whole = sample_rate === 1;
+  const release = new Release((replaced && whole ? 2 : 1) / noise_multiplier, sample_rate, replaced && !whole);
   const renyi = new Renyi(release);
   /** @type {Divisions | undefined} */
   let divisions;
@@ -44,20 +43,6 @@ export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } 
     gdp: () => limit(release, steps, delta),
   };
   return Object.fromEntries(accountants.map((name) => [name, all[name]()]));
-}
-
-/** Return one step of a run; replacing a record of a full batch doubles the shift. @param {Run} run */
-function releaseOf({ noise_multiplier, sample_rate, adjacency }) {
-  const replaced = adjacency === "replace_one";
-  const whole = sample_rate === 1;
-  return new Release((replaced && whole ? 2 : 1) / noise_multiplier, sample_rate, replaced && !whole);
-}
-
-/** Return the pair of a sampled step in each direction that differs. @param {Release} release */
-function pairsOf({ mu, q, replaced }) {
-  /** @type {import("./pair.js").Side[]} */
-  const sides = replaced ? ["replace"] : ["remove", "add"];
-  return sides.map((side) => new Pair(1 / mu, q, side));
 }
 
 /** Throw RangeError unless all numbers are in range. @param {Run} run */
@@ -84,12 +69,15 @@ function exact(release, steps, delta, draft) {
   // Epsilon is 0 where the sum of the total variations is at most delta.
   const leak = Math.exp(Math.max(release.logDelta(0), release.logDelta(0, -1))) * (1 + MARGIN);
   const open = steps.filter((t) => t > 1 && t * leak > delta);
-  const found = brackets(pairsOf(release), open, delta, draft);
+  /** @type {import("./pair.js").Side[]} */
+  const sides = release.replaced ? ["replace"] : ["remove", "add"];
+  const found = brackets(sides.map((side) => new Pair(1 / mu, q, side)), open, delta, draft);
   const ends = steps.map((t) => {
     if (t * leak <= delta) return { lower: 0, upper: 0 };
     return t === 1 ? release.ends(delta) : found[open.indexOf(t)];
   });
-  const close = rising(ends, steps).map((end) => (end.upper <= LOOSE * end.lower ? end : null));
+  // Brackets with a larger ratio of ends are not drawn.
+  const close = rising(ends, steps).map((end) => (end.upper <= 1.1 * end.lower ? end : null));
   return drawn(close, "bracket");
 }
 
@@ -120,8 +108,7 @@ function limit({ mu, q, replaced }, steps, delta) {
 
 /** @param {(Bracket | null)[]} ends @returns {Curve} */
 function drawn(ends, kind) {
-  const [lower, upper] = [ends.map((e) => e && e.lower), ends.map((e) => e && e.upper)];
-  return { lower, upper, kind };
+  return { lower: ends.map((e) => e && e.lower), upper: ends.map((e) => e && e.upper), kind };
 }
 
 /** Return the bound on the true positive rate from one (epsilon, delta): the rate is at most e^epsilon times the false
@@ -144,5 +131,5 @@ export function truePositiveRate(run, steps, falsePositiveRate) {
   const best = all.indexOf(Math.min(...all));
   if (!(all[best] < 1)) return null;
   const [low, high] = [LOGS[best - 1] ?? LOGS[0], LOGS[best + 1] ?? -1e-3];
-  return smallest(rate, low, LOGS[best], high, CLOSE);
+  return smallest(rate, low, LOGS[best], high, 1e-5);
 }

@@ -88,9 +88,7 @@ export class Release {
   epsilon(delta, lower = 0) {
     const target = Math.log(delta);
     let epsilon = inverse((x) => this.logDelta(x) - target, lower);
-    if (this.logDelta(epsilon, -1) > target) {
-      epsilon = inverse((x) => this.logDelta(x, -1) - target, epsilon);
-    }
+    if (this.logDelta(epsilon, -1) > target) epsilon = inverse((x) => this.logDelta(x, -1) - target, epsilon);
     return epsilon;
   }
 

@@ -49,14 +49,12 @@ export class Line {
     let height = Math.min(0.5 * Math.PI * sigma ** 2, 1.5 * sigma);
     // At this height, |f|^{-lambda} or |g|^{-lambda} is at most e^2 times its value at Re x.
     if (pair.side !== "remove") height = Math.min(height, (4 * sigma ** 2) / Math.sqrt(tilt));
-    const step = pair.step(tilt, height);
-    const x = pair.nodes(tilt, step);
     this.pair = pair;
     this.tilt = tilt;
     this.height = height;
-    this.step = step;
-    this.x = x;
-    this.norm = Math.log(step / sigma / Math.sqrt(2 * Math.PI));
+    this.step = pair.step(tilt, height);
+    const x = (this.x = pair.nodes(tilt, this.step));
+    this.norm = Math.log(this.step / sigma / Math.sqrt(2 * Math.PI));
     const phi = height / sigma ** 2;
     const { size, angle, loss, turned: turns } = this.logs(phi);
     // log of the density times e^{lambda loss}.
@@ -239,8 +237,4 @@ export class Line {
 /** Return log(e^a + e^b). */
 export function logAdd(a, b) {
   return a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
-}
-
-export function clipped(x, low, high) {
-  return Math.min(Math.max(x, low), high);
 }

@@ -114,17 +114,8 @@ export class Table {
     this.mean = grid();
     this.variance = grid();
     this.kAbove = grid();
-    this.fill();
-    // Round muBelow and logC by some ulps, so that bounds with them stay valid.
-    this.muBelow = this.mu.map((m) => m * (1 - 4 * ULP));
-    this.plannedC = this.mu.map((m) => m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6);
-    this.logC = this.mu.map((m) => -(m * Math.log1p(1 / m) + Math.log1p(m)) * (1 - 8 * ULP));
-  }
-
-  /** Compute K, K' and K'', and K plus a bound on its error. */
-  fill() {
-    const { pair, mu } = this;
-    const { sigma } = pair;
+    // Compute K, K' and K'', and K plus a bound on its error.
+    const [{ mu }, { sigma }] = [this, pair];
     const step = pair.step(mu[GRID - 1], 0);
     const x = pair.nodes(mu[GRID - 1], step);
     const [logP, loss, square, spreads] = [0, 1, 2, 3].map(() => new Float64Array(x.length));
@@ -156,6 +147,10 @@ export class Table {
       this.variance[i] = Math.max(second / sum - (first / sum) ** 2, 1e-300);
       this.kAbove[i] = k + ULP * ulps + QUADRATURE + 4 * ULP * Math.abs(k);
     }
+    // Round muBelow and logC by some ulps, so that bounds with them stay valid.
+    this.muBelow = this.mu.map((m) => m * (1 - 4 * ULP));
+    this.plannedC = this.mu.map((m) => m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6);
+    this.logC = this.mu.map((m) => -(m * Math.log1p(1 / m) + Math.log1p(m)) * (1 - 8 * ULP));
   }
 
   /** Return an upper bound on log delta: the minimum of log c(mu) e^{T K(mu) - mu epsilon}, rounded up. */
@@ -257,9 +252,7 @@ export function shared(plans) {
 /** Return the linear interpolation at x, constant beyond the ends of the ascending xs.
  * @param {Float64Array} xs @param {Float64Array} ys */
 function interpolated(x, xs, ys) {
-  if (!(x > xs[0])) return ys[0];
-  let i = 1;
-  while (i < xs.length && xs[i] < x) i++;
-  if (i === xs.length) return ys[i - 1];
+  const i = xs.findIndex((one) => one >= x);
+  if (i < 1) return i ? ys[ys.length - 1] : ys[0];
   return ys[i - 1] + ((x - xs[i - 1]) / (xs[i] - xs[i - 1])) * (ys[i] - ys[i - 1]);
 }

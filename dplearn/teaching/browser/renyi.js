@@ -6,8 +6,6 @@ import { decreasingRoot, smallest } from "./search.js";
 
 // Orders from the best for large epsilons to the best for small epsilons; the search interpolates.
 const ORDERS = Array.from({ length: 31 }, (_, i) => 1 + 0.01 * 1e8 ** (i / 30));
-// Maximum number of nodes in x per order; orders that need more nodes are left out.
-const MOST_NODES = 2 ** 13;
 // Assumed relative error of divergences and their conversion.
 export const ROUNDING = 1e-12;
 
@@ -68,7 +66,8 @@ export function zcdpEpsilon(rho, delta) {
 function excess(order, sigma, q, replaced) {
   const pair = new Pair(sigma, q, replaced ? "replace" : "remove");
   const step = pair.step(order - 1, 0);
-  if (order > MOST_NODES * step) return Infinity;
+  // Orders that need more nodes in x are left out.
+  if (order > 2 ** 13 * step) return Infinity;
   let [top, sum] = [-Infinity, 0];
   for (const x of pair.nodes(order - 1, step)) {
     const logG = replaced ? pair.logRatio(-x) : 0;

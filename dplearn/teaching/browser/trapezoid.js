@@ -1,6 +1,6 @@
 // The trapezoidal sum over t for one number of steps, with its error bounds.
 // Counterpart of dplearn/engine/contour/trapezoid.py, which has the derivations.
-import { LINK, Line, buffer, clipped, logAdd, turned } from "./line.js";
+import { LINK, Line, buffer, logAdd, turned } from "./line.js";
 import { Table, ULP } from "./pair.js";
 
 /** Error bounds for rounding, truncation and aliases, in units of delta.
@@ -52,24 +52,7 @@ export class Trapezoid {
     this.nodes = nodes;
     this.line = line;
     this.steps = steps;
-    this.re = buffer(6, count);
-    this.im = buffer(7, count);
-    this.slopeRe = buffer(8, count);
-    this.slopeIm = buffer(9, count);
-    // Sums of the terms' sizes and of k times their sizes, and an error bound.
-    this.terms = 0;
-    this.moments = 0;
-    this.growth = 0;
-    this.fill();
-    const last = (count - 1) * h;
-    // The bound on M beyond the cut-off also holds beyond the last node; h sum 1/t^2 <= 1 / last.
-    const logB = line.logBound(Math.min(cutoff, last));
-    this.logCut = steps * logB - Math.log(Math.PI * last);
-    this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
-  }
-
-  fill() {
-    const { steps, nodes, re, im, slopeRe, slopeIm } = this;
+    const [re, im, slopeRe, slopeIm] = [6, 7, 8, 9].map((i) => buffer(i, count));
     const { kernelRe, kernelIm, inverseRe, inverseIm, size, grown, relative, charge } = nodes.factors;
     const bits = [...steps.toString(2)].slice(1).map(Number);
     let terms = 0, moments = 0, growth = 0;
@@ -91,9 +74,19 @@ export class Trapezoid {
         ? (charge[k] * (1 + relative[k]) * 1.000001 * Math.sqrt(square)) / (grown[k] * (1 - part))
         : charge[k] * grown[k] ** (steps - 1);
     }
+    this.re = re;
+    this.im = im;
+    this.slopeRe = slopeRe;
+    this.slopeIm = slopeIm;
+    // Sums of the terms' sizes and of k times their sizes, and an error bound.
     this.terms = terms;
     this.moments = moments;
     this.growth = steps * growth;
+    const last = (count - 1) * h;
+    // The bound on M beyond the cut-off also holds beyond the last node; h sum 1/t^2 <= 1 / last.
+    const logB = line.logBound(Math.min(cutoff, last));
+    this.logCut = steps * logB - Math.log(Math.PI * last);
+    this.logAliases = nodes.aliases.map((a, i) => a + steps * table.kAbove[i]);
   }
 
   /** Return S and -S'. */
@@ -122,7 +115,7 @@ export class Trapezoid {
 
   /** Return e^{T K - lambda epsilon} in units of delta. */
   _unit(epsilon, logDelta) {
-    return Math.exp(clipped(this.logScale(epsilon) - logDelta, -700, 300));
+    return Math.exp(Math.min(Math.max(this.logScale(epsilon) - logDelta, -700), 300));
   }
 
   /** Return S in units of delta. */
@@ -133,16 +126,9 @@ export class Trapezoid {
   /** Return charges for rounding, truncation, aliases in units of delta; the last two are >= tau. @returns {Charges} */
   charges(epsilon, logDelta) {
     const truncation = this.logCut - this.line.tilt * epsilon;
-    const logs = [truncation, this.aliases(epsilon)];
-    const parts = logs.map((x) => Math.exp(clipped(x - logDelta, this.nodes.logTau, 300)));
+    const part = (log) => Math.exp(Math.min(Math.max(log - logDelta, this.nodes.logTau), 300));
     const rounding = this._unit(epsilon, logDelta) * this.rounding(epsilon);
-    return [rounding, parts[0], parts[1]];
-  }
-
-  /** Return whether truncation and aliases exceed ten times their target, so that a better guess helps.
-   * @param {Charges} charges */
-  poor(charges) {
-    return !(charges[1] + charges[2] <= 10 * Math.exp(this.nodes.logTau));
+    return [rounding, part(truncation), part(this.aliases(epsilon))];
   }
 
   /** Return the error of S from rounding and from the nodes in x. */
@@ -172,8 +158,7 @@ const raised = new Float64Array(2);
 
 /** Write (a + ib)^T to `raised`, by repeated squaring. @param {number[]} bits of T, without the first */
 function raise(a, b, bits) {
-  let u = a;
-  let v = b;
+  let u = a, v = b;
   for (let i = 0; i < bits.length; i++) {
     const w = u * u - v * v;
     v *= 2 * u;

@@ -25,7 +25,7 @@ ASKED = """const tell = (law, epsilons, orders, rates) => {
   const pair = new pairs.Pair(law), finite = x => x === -Infinity ? null : x;
   return {
     delta: epsilons.map(e => finite(law.logDelta(e))),
-    behind: epsilons.map(e => Math.exp(pair.behind(e))),
+    behind: epsilons.map(e => Math.exp(pair.law.logDeltaReversed(e))),
     exact: pair.exact,
     tails: epsilons.map(e => law.tails(e)), below: epsilons.map(e => law.tails(-e)),
     renyi: orders.map(a => law.renyi(a)),
@@ -175,12 +175,12 @@ def test_page_shows_the_numbers_of_the_library(view, state, mechanism, adjacency
 ])  # fmt: skip
 def test_dragging_in_one_panel_updates_all(view, picture, name, by):
     moved_to(view)
-    before = view.evaluate(f"({{...page.state, paths: {PATHS}}})")
+    before = view.evaluate(f"({{...page.run, paths: {PATHS}}})")
     spans = "page.spans.flat().map(axis => axis.high - axis.low)"
     narrow = view.evaluate(spans)
     dragged(view, f".dp-at-{picture} .dp-area", by, at=(0.55, 0.4), held=True)
-    view.wait_for_function(f"page.state.{name} !== {before[name]} && !page.queued")
-    held = view.evaluate("page.state")
+    view.wait_for_function(f"page.run.{name} !== {before[name]} && !page.queued")
+    held = view.evaluate("page.run")
     assert view.evaluate("location.hash") == "", "the address waits for the end"
     paths = view.evaluate(PATHS)
     moved = sum(a != b for a, b in zip(paths, before["paths"], strict=True))
@@ -188,7 +188,7 @@ def test_dragging_in_one_panel_updates_all(view, picture, name, by):
     assert all(a <= b for a, b in zip(narrow, view.evaluate(spans), strict=True))
     view.mouse.up()
     view.wait_for_function(f"location.hash.includes('{name}=')")
-    assert view.evaluate("page.state") == held
+    assert view.evaluate("page.run") == held
     assert held[name] == float(f"{held[name]:.3g}") and not view.evaluate(BROKEN)
 
 
@@ -197,7 +197,7 @@ def test_invalid_fields_of_an_address_are_listed(view):
     moved_to(view, mechanism="randomized_response", **wrong)
     words = view.locator(".dp-unread").text_content()
     assert all(part in words for part in ("epsilon=x", "colour=red", "adjacency=zero_out"))
-    assert view.evaluate("page.state.epsilon") == 1
+    assert view.evaluate("page.run.epsilon") == 1
     moved_to(view, mechanism="shuffled")
     expect(view.locator(".dp-unread")).to_contain_text("mechanism=shuffled")
 
@@ -223,12 +223,12 @@ def test_extreme_states_show_valid_numbers(view, state):
 
 def test_default_epsilon_is_smaller_where_delta_would_vanish(view):
     moved_to(view, mechanism="laplace", noise_multiplier=20)
-    lent = view.evaluate("page.state.epsilon")
+    lent = view.evaluate("page.run.epsilon")
     assert lent < 0.05 and "e-" not in view.locator(".dp-eps output").text_content()
     view.locator("select[name=mechanism]").select_option("gaussian")
-    view.wait_for_function("page.state.epsilon === 1 || page.view.logDelta > -6")
+    view.wait_for_function("page.run.epsilon === 1 || page.view.logDelta > -6")
     moved_to(view, mechanism="laplace", noise_multiplier=20, epsilon=1)
-    assert view.evaluate("page.state.epsilon") == 1
+    assert view.evaluate("page.run.epsilon") == 1
 
 
 def test_beyond_the_largest_loss_delta_is_0_and_renyi_gives_no_epsilon(view):

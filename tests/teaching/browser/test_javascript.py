@@ -156,11 +156,11 @@ def test_numbers_out_of_range_are_refused(evaluate, wrong, sentence):
 CASE = {"noise_multiplier": 2.0, "sample_rate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
 # Changes by which the engine accepts brackets with any error bound and any width.
 ANYTHING = {
-    "return !(charges[1] + charges[2] <=": "return charges[0] < 0 && !(0 <=",
-    "const POOR = 1e-2": "const POOR = 1e300",
-    "const LOOSE = 1.1;": "const LOOSE = 1e300;",
+    "if (!(charges[1] + charges[2] <=": "if (charges[0] < 0 && !(0 <=",
+    "both <= 1e-2": "both <= 1e300",
+    "end.upper <= 1.1 * end.lower": "end.upper <= 1e300 * end.lower",
 }
-SHORT = {"const FEWEST_NODES = 8": "const FEWEST_NODES = 4"}
+SHORT = {"+ 1, 8);": "+ 1, 4);"}
 FREE_CUT = {
     "const truncation = this.logCut - this.line.tilt * epsilon": "const truncation = -Infinity"
 }
@@ -241,6 +241,15 @@ def test_brackets_cover_both_directions():
     for steps in (10, 1000, 100_000):
         expected = bracket({}, CASE, steps)
         assert bracket(swap, CASE, steps) == pytest.approx(expected, rel=1e-6)
+
+
+@each("unproved, open_", [([16], False), ([8, 16], True), ([10], False)])
+def test_steps_within_a_budget_are_open_if_the_next_step_has_no_bound(unproved, open_):
+    question = """unproved => worker.answering({ lastWhere: dplearn.lastWhere,
+      curves: (_, [T]) => ({ pld: { upper: [unproved.includes(T) ? null : T] } }),
+    })({ kind: "crossings", run: {}, budget: 7, names: ["pld"], limit: 100 })"""
+    with javascript(engine.source(), engine.source("worker", "page/worker")) as call:
+        assert call(question, unproved) == [{"name": "pld", "steps": 7, "open": open_}]
 
 
 def test_javascript_types_check():

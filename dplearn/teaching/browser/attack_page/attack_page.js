@@ -27,8 +27,6 @@ const MOST = 1024;
 // Numbers of runs at which the counts are tested, planned in advance.
 const LOOKS = [1];
 while (LOOKS.at(-1) < MOST) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS.at(-1)), MOST));
-// Number of runs at which training stops after a refutation.
-const ENOUGH = 27;
 
 /** Page of proof and attack: `laboratory` gets `digits`; `source` is the text of a function that creates the engine. */
 class Page extends View {
@@ -84,7 +82,8 @@ class Page extends View {
 
   /** Request a training run, unless one is in progress, all are done, or the page is hidden. */
   train() {
-    const most = this.state.crossed ? ENOUGH : MOST;
+    // After a refutation, 27 runs are enough.
+    const most = this.state.crossed ? 27 : MOST;
     if (this.busy || !this.started || document.hidden || this.drag?.held || this.state.runs >= most) return;
     this.busy = true;
     this.runner.ask("run", { key: this.key, plan: this.plan }, (answer) => this.trained(answer));

@@ -10,11 +10,9 @@ export function evidence(dplearn) {
   const upper = (k, n, chance) =>
     k >= n ? 1 : dplearn.halved(k / n, 1, 60, (rate) => dplearn.binomialTail(n - k - 1, n, 1 - rate, rate) > chance);
 
-  return ({ plan, counts = null, chance = 0, rate = 0.05 }) => {
-    const run = (k) => ({
-      noise_multiplier: plan.noise_multiplier * Math.exp(-STEP * k), sample_rate: plan.sample_rate, delta: plan.delta, adjacency: "add_remove",
-    });
-    const most = (k, alarms) => (alarms > 0 && alarms < 1 && dplearn.truePositiveRate(run(k), plan.steps, alarms)) || 1;
+  return ({ plan: { noise_multiplier, sample_rate, delta, steps }, counts = null, chance = 0, rate = 0.05 }) => {
+    const run = (k) => ({ noise_multiplier: noise_multiplier * Math.exp(-STEP * k), sample_rate, delta, adjacency: "add_remove" });
+    const most = (k, alarms) => (alarms > 0 && alarms < 1 && dplearn.truePositiveRate(run(k), steps, alarms)) || 1;
     if (!counts) return { allowed: most(0, rate) };
     const [found, members, accused, others] = counts;
     const rates = [1 - upper(members - found, members, chance / 2), upper(accused, others, chance / 2)];
@@ -22,7 +20,7 @@ export function evidence(dplearn) {
     // The first refuted plan whose epsilon is bounded from below.
     let floor = 0;
     for (let k = low; k >= LOWEST && !floor; k--) {
-      floor = dplearn.curves(run(k), [plan.steps], { accountants: ["pld"] }).pld.lower[0] ?? 0;
+      floor = dplearn.curves(run(k), [steps], { accountants: ["pld"] }).pld.lower[0] ?? 0;
     }
     return { rates, refuted: low >= 0, floor, allowed: most(0, Math.max(accused, 1) / others) };
   };

@@ -57,11 +57,7 @@ export function laboratory({ pixels, labels, others }) {
     for (let k = 0; k < CLASSES; k++) total += p[k] = Math.exp(p[k] - most);
     for (let k = 0; k < CLASSES; k++) p[k] /= total;
   };
-  const length = (x) => {
-    let all = 0;
-    for (let i = 0; i < x.length; i++) all += x[i] * x[i];
-    return Math.sqrt(all);
-  };
+  const length = (x) => Math.sqrt(x.reduce((all, value) => all + value * value, 0));
   /** Write the gradient of the logits into `p`; return the factor that clips the gradient of the weights to C. */
   const look = (i, own, C) => {
     predict(i, own);
@@ -118,8 +114,7 @@ export function laboratory({ pixels, labels, others }) {
         weights[i] -= (RATE / lot) * sum[i];
       }
       for (let i = 0; i < PLANTED && attack !== "model"; i++) {
-        let x = 0;
-        let moved = 0;
+        let x = 0, moved = 0;
         for (let k = i * OWN; k < (i + 1) * OWN; k++) {
           x += way[k] * sum[SIZE + k];
           moved += (sum[SIZE + k] - last[SIZE + k]) ** 2;
@@ -150,8 +145,7 @@ export function laboratory({ pixels, labels, others }) {
     return { scores, accuracy: right / (count - first) };
   };
 
-  let [key, threshold] = [NaN, 0];
-  let practised = [];
+  let [key, threshold, practised] = [NaN, 0, []];
   return (question) => {
     if (question.key !== key) [key, practised] = [question.key, []];
     const members = crypto.getRandomValues(new Uint8Array(PLANTED)).map((byte) => byte & 1);

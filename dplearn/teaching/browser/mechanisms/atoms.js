@@ -5,9 +5,6 @@ import { lastWhere } from "../search.js";
 
 /** Return log(1 - e^x) for x <= 0. */
 export const log1mexp = (x) => (x > -0.7 ? Math.log(-Math.expm1(x)) : Math.log1p(-Math.exp(x)));
-// Maximum number of losses whose corners are drawn, and relative tolerance for rounded losses.
-const CORNERS = 40;
-const SAME = 1e-9;
 
 export class Atoms {
   /** @param {number[]} losses in ascending order @param {number[]} logs of their masses under P
@@ -35,8 +32,8 @@ export class Atoms {
       const rise = k + 1 < count ? this.tail[k + 1] + losses[k] + logExpm1(losses[k + 1] - losses[k]) : -Infinity;
       this.above[k] = logAdd(this.above[k + 1], rise);
     }
-    // False positive rates at which the curve bends.
-    this.corners = count <= CORNERS ? [...this.q] : [];
+    // False positive rates at which the curve bends, unless they are many.
+    this.corners = count <= 40 ? [...this.q] : [];
   }
 
   reversed() {
@@ -57,9 +54,9 @@ export class Atoms {
     return logAdd(Math.log(this.infinite), logAdd(this.above[k], finite));
   }
 
-  /** Return P(L > x) and Q(L > x). */
+  /** Return P(L > x) and Q(L > x), with a tolerance for rounded losses. */
   tails(x) {
-    const k = this.first(x + SAME * Math.max(Math.abs(x), 1e-3));
+    const k = this.first(x + 1e-9 * Math.max(Math.abs(x), 1e-3));
     return [this.p[k], this.q[k]];
   }
 

@@ -13,10 +13,7 @@ const LOW = Math.log(1000);
 const normalTail = (z) => (z < -1 ? 1 - normalTail(-z) : 0.5 * Math.exp(-0.5 * z * z) * erfcx(z * Math.SQRT1_2));
 
 /** Return the z with P(N > z) = rate in (0, 1). */
-const normalQuantile = (rate) => {
-  if (rate > 0.5) return -normalQuantile(1 - rate);
-  return decreasingRoot((z) => normalTail(z) - rate, 0, 38);
-};
+const normalQuantile = (rate) => (rate > 0.5 ? -normalQuantile(1 - rate) : decreasingRoot((z) => normalTail(z) - rate, 0, 38));
 
 /** Return the densities of one noise around `shift` (P) and around 0 (Q) at ascending points. */
 function ofNoise(density, shift, reach, whole) {

@@ -10,9 +10,6 @@ import { MESSAGES, probability } from "./messages.js";
 import { Pair } from "./pair.js";
 import { NAMES, Pictures, SETS } from "./pictures.js";
 
-// Below this part of delta(0), delta at epsilon is too small to see.
-const FAINT = Math.log(0.05);
-
 /** Page of mechanisms: `catalogue` comes from the library, which gets requests for tables by `send(question)`. Without
  * `send`, the page has only closed forms. */
 class Page extends View {
@@ -32,7 +29,7 @@ class Page extends View {
 
   open(address) {
     const { state, unread } = this.catalogue.opened(address);
-    this.state = state;
+    this.run = state;
     this.unread = unread;
     this.fresh = !new URLSearchParams(address).has("epsilon");
     if (!this.names.includes(state.mechanism)) {
@@ -51,8 +48,8 @@ class Page extends View {
   }
 
   renew() {
-    this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.state);
-    this.built = this.catalogue.used(this.state).join();
+    this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.run);
+    this.built = this.catalogue.used(this.run).join();
     super.renew();
   }
 
@@ -75,23 +72,19 @@ class Page extends View {
     this.schedule();
   }
 
-  value(name) {
-    return this.state[name];
-  }
-
   change(name, value) {
     const field = this.fields[name];
-    this.state = { ...this.state, [name]: field.ends ? nearest(field, value) : value };
+    this.run = { ...this.run, [name]: field.ends ? nearest(field, value) : value };
     this.unread = [];
     this.schedule();
   }
 
   choose({ name, value }) {
-    if (!(name in this.state)) return;
+    if (!(name in this.run)) return;
     this.change(name, value);
     this.fresh = name === "mechanism";
     if (this.fresh) this.spans = null;
-    if (this.built === this.catalogue.used(this.state).join()) this.rest();
+    if (this.built === this.catalogue.used(this.run).join()) this.rest();
     else this.renew();
   }
 
@@ -105,7 +98,7 @@ class Page extends View {
 
   /** Return the pair of the state, or undefined if only the server can compute it. */
   pair() {
-    const asked = this.catalogue.asked(this.state);
+    const asked = this.catalogue.asked(this.run);
     const key = JSON.stringify(asked);
     const law = this.pairs.has(key) ? null : closedForm(asked.mechanism, asked, asked.adjacency);
     if (law) this.pairs.set(key, new Pair(law));
@@ -117,7 +110,10 @@ class Page extends View {
     const pair = known ?? this.view?.pair;
     this.waiting = !known;
     if (pair && this.measured) {
-      if (this.fresh && known) this.suit(pair);
+      // Replace the default epsilon where delta would be too small to see, below 5 % of delta(0).
+      const faint = pair.law.logDelta(this.run.epsilon) <= pair.total + Math.log(0.05);
+      if (this.fresh && known && faint) this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
+      this.fresh &&= !known;
       this.view = this.seen(pair);
       if (this.pictures.shows(pair.law.outputs)) this.measure();
       const wanted = this.pictures.spans(this.view);
@@ -130,7 +126,7 @@ class Page extends View {
 
   /** Return the values of a pair at the state's epsilon, order and rate. */
   seen(pair) {
-    const { state } = this;
+    const { run: state } = this;
     const { epsilon, order, false_positive_rate: rate } = state;
     const { adjacency, direction } = this.catalogue.asked(state);
     const logDelta = pair.law.logDelta(epsilon);
@@ -142,15 +138,8 @@ class Page extends View {
     };
   }
 
-  /** Replace the default epsilon where delta would be too small to see. */
-  suit(pair) {
-    this.fresh = false;
-    if (pair.law.logDelta(this.state.epsilon) > pair.total + FAINT) return;
-    this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
-  }
-
   writeText() {
-    const { words, state, catalogue, view, waiting } = this;
+    const { words, run: state, catalogue, view, waiting } = this;
     this.writeNumbers();
     const { covered, two_sided, conditions } = catalogue.mechanisms[state.mechanism];
     const chosen = { ...state, adjacency: catalogue.adjacency(state), base: catalogue.base(state) };
@@ -175,8 +164,8 @@ class Page extends View {
 
   /** Write the address, and request the pair's table if it is missing. */
   rested() {
-    this.writeAddress(this.catalogue.written(this.state));
-    const question = this.catalogue.asked(this.state);
+    this.writeAddress(this.catalogue.written(this.run));
+    const question = this.catalogue.asked(this.run);
     const key = JSON.stringify(question);
     if (this.send && !this.pair() && key !== this.asked) {
       this.refused = "";

@@ -6,7 +6,6 @@ import { decreasingRoot, halved } from "../search.js";
 // Largest loss, and probability of each tail outside the bulk of the losses.
 const FAR = 700;
 const OUTSIDE = 1e-3;
-const BINS = 60;
 export const ORDERS = Array.from({ length: 90 }, (_, i) => 1 + 0.01 * 99900 ** (i / 89));
 const RATES = [
   0, ...Array.from({ length: 40 }, (_, i) => 1e-4 * 1000 ** (i / 39)),
@@ -33,10 +32,6 @@ export class Pair {
     return high >= FAR && excess(FAR) > 0 ? FAR : decreasingRoot(excess, 0, Math.min(high, FAR));
   }
 
-  behind(epsilon) {
-    return this.law.logDeltaReversed ? this.law.logDeltaReversed(epsilon) : this.law.logDelta(epsilon);
-  }
-
   true_positive_rate(rate) {
     if (rate <= 0) return this.law.infinite ?? 0;
     return rate >= 1 ? 1 : clamp(this.law.true_positive_rate(rate), 0, 1);
@@ -51,7 +46,7 @@ export class Pair {
   losses(epsilon) {
     const { law } = this;
     const [low, high] = [Math.min(this.bulk[0], epsilon), Math.max(this.bulk[1], epsilon)];
-    let width = (high - low) / BINS || 1;
+    let width = (high - low) / 60 || 1;
     // For losses on a lattice, every bin gets the same number of losses.
     if (law.gap && law.gap < width) width = law.gap * Math.ceil(width / law.gap);
     const [from, to] = [Math.floor((low - epsilon) / width) - 1, Math.ceil((high - epsilon) / width) + 1];

@@ -149,9 +149,9 @@ export class Pictures {
 
   drawTradeoff({ pair, epsilon, logDelta, true_positive_rate, state }) {
     const panel = this.of.tradeoff;
-    const { rates, misses, law: { real } } = pair;
+    const { rates, misses, law: { real, logDeltaReversed } } = pair;
     const rate = state.false_positive_rate;
-    const [steep, other] = [-Math.expm1(logDelta), -Math.expm1(pair.behind(epsilon))];
+    const [steep, other] = [-Math.expm1(logDelta), -Math.expm1(logDeltaReversed?.(epsilon) ?? logDelta)];
     const flat = Math.exp(-epsilon);
     panel.fill({
       ground: `${panel.curve([...rates, 1, 0], [...misses, 0, 0])}Z`,

@@ -121,8 +121,6 @@ export function reached({ steps, of, stairs }, name, budget) {
 }
 
 const MOST = 1e7;
-// Milliseconds until a missing answer counts as lost.
-const PATIENCE = 60_000;
 
 /** Questions to the server, one at a time, about runs that the browser's engine does not cover. */
 export class Server {
@@ -139,7 +137,8 @@ export class Server {
   }
 
   ask(question) {
-    const lost = performance.now() - this.since > PATIENCE;
+    // An answer that is missing for a minute is lost.
+    const lost = performance.now() - this.since > 60_000;
     if ((this.waiting && !lost) || !this.send) return false;
     this.waiting = true;
     this.since = performance.now();

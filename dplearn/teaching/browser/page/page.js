@@ -11,12 +11,6 @@ import { lastingKey, writeText } from "./text.js";
 import { View, mounting } from "./view.js";
 import { answering, askLater } from "./worker.js";
 
-// Milliseconds without input before the page requests a confirmation from the library.
-const QUIET = 4000;
-// Limit of the search for the number of steps that a budget allows.
-const LIMIT = 1e7;
-// Relative change of epsilon per key press on the curve; a large step is five of these.
-const STEP = 0.02;
 
 /** Actions of the buttons; each returns the new run, or undefined if the run stays. */
 const ACTIONS = {
@@ -157,10 +151,10 @@ class Page extends View {
     this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
   }
 
-  /** Move the curve by a key, and change the noise by at least one key step. */
+  /** Move the curve by a key, by 2 or 10 per cent of epsilon, and change the noise by at least one key step. */
   lift(way, large) {
     const before = this.run.noise_multiplier;
-    this.pull(this.run.T, this.epsilon() * (1 + STEP * way * (large ? 5 : 1)));
+    this.pull(this.run.T, this.epsilon() * (1 + way * (large ? 0.1 : 0.02)));
     if (this.run.noise_multiplier === before) this.change("noise_multiplier", pressed(FIELDS.noise_multiplier, before, -way, false));
   }
 
@@ -228,7 +222,8 @@ class Page extends View {
 
   rest() {
     clearTimeout(this.confirming);
-    if (this.server.send) this.confirming = setTimeout(() => this.askLibrary("confirm"), QUIET);
+    // Four seconds without input pass before the page requests a confirmation.
+    if (this.server.send) this.confirming = setTimeout(() => this.askLibrary("confirm"), 4000);
     super.rest();
   }
 
@@ -239,7 +234,7 @@ class Page extends View {
     const key = lastingKey(run);
     const names = Answers.named(run).filter((name) => !STYLES[name].approximation);
     if (proved(run) && this.lasting?.key !== key) {
-      this.later.ask("crossings", { run, budget: run.budget, names, limit: LIMIT }, (all) => {
+      this.later.ask("crossings", { run, budget: run.budget, names, limit: 1e7 }, (all) => {
         this.lasting = all && { key, all };
         this.schedule();
       });

@@ -117,6 +117,5 @@ function writeTable(page) {
     const budget = run.shown.includes(name) && !approximate ? lasts(page, name) : "";
     return [STYLES[name].label[words.code], epsilon, budget, STYLES[name].about[words.code]];
   });
-  const cells = (row) => row.map((cell) => `<td>${escaped(cell)}</td>`).join("");
-  page.find(".dp-more tbody").innerHTML = rows.map((row) => `<tr>${cells(row)}</tr>`).join("");
+  page.find(".dp-more tbody").innerHTML = rows.map((row) => `<tr>${row.map((cell) => `<td>${escaped(cell)}</td>`).join("")}</tr>`).join("");
 }

@@ -47,8 +47,10 @@ export function answering(dplearn) {
     let [low, high, open] = [0, 1, false];
     const within = (T) => {
       const upper = dplearn.curves(run, [T], { accountants: [name] })[name].upper[0];
-      open ||= upper === null;
-      return upper !== null && upper <= budget;
+      const holds = upper !== null && upper <= budget;
+      // The last step that fails here is the step after the result.
+      if (!holds) open = upper === null;
+      return holds;
     };
     while (high <= limit && within(high)) [low, high] = [high, 4 * high];
     if (high > limit && within(limit)) return { name, steps: limit, beyond: true };

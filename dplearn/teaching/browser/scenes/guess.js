@@ -5,23 +5,16 @@ import { digits } from "../page/numbers.js";
 import { fromAddress, written } from "../page/run.js";
 
 const PLACES = 16;
-// A stroke reaches a place if it ends at most this share of the axis away.
-const REACH = 0.04;
-// Strokes that reach fewer places are ignored as accidental.
-const LEAST = 5;
-// Relative error up to which a guess is right.
-const CLOSE = 0.1;
-// Number of points of a curve.
-const POINTS = 60;
 
 /** Return the steps at which a guess is stored. */
 const places = (T) => Array.from({ length: PLACES }, (_, i) => (T * (i + 1)) / PLACES);
-const enough = (values) => values.filter((value) => value !== null).length >= LEAST;
+// Strokes that reach fewer places are ignored as accidental.
+const enough = (values) => values.filter((value) => value !== null).length >= 5;
 
-/** Return the guess of a stroke [T, epsilon]: a value at each place, null outside the stroke; null if the
- * stroke is too short. */
+/** Return the guess of a stroke [T, epsilon]: a value at each place, null where the stroke ends more than 4 % of the
+ * axis away; null if the stroke is too short. */
 export function guessOf(stroke, T) {
-  const values = stroke.length > 1 ? places(T).map((place) => between(stroke, place, REACH * T)) : [];
+  const values = stroke.length > 1 ? places(T).map((place) => between(stroke, place, 0.04 * T)) : [];
   return enough(values) ? values : null;
 }
 
@@ -43,10 +36,10 @@ export function end(guess, T) {
   return { T: Math.max(1, Math.round(place)), epsilon: digits(epsilon, 2) };
 }
 
-/** Return the verdict on a guess: close, large or small, and the factor. */
+/** Return the verdict on a guess: close (within 10 %), large or small, and the factor. */
 export function judged(guess, truth) {
   const ratio = guess / truth;
-  if (Math.abs(ratio - 1) <= CLOSE) return { verdict: "close", times: 1 };
+  if (Math.abs(ratio - 1) <= 0.1) return { verdict: "close", times: 1 };
   const times = Math.max(ratio, 1 / ratio);
   return { verdict: ratio > 1 ? "large" : "small", times: times < 1000 ? digits(times, 2) : Infinity };
 }
@@ -81,7 +74,7 @@ export class Truth {
     if (this.drawn) return this.drawn;
     const { T } = this.run;
     // More points at the start, where curves are steep.
-    const shares = Array.from({ length: POINTS }, (_, i) => Math.round(T * ((i + 1) / POINTS) ** 2));
+    const shares = Array.from({ length: 60 }, (_, i) => Math.round(T * ((i + 1) / 60) ** 2));
     const steps = [...new Set([1, ...shares, ...places(T).map(Math.round)])].filter((t) => t >= 1).sort((a, b) => a - b);
     const { pld, moments, rdp } = this.engine.curves(this.run, steps, { accountants: ["pld", "moments", "rdp"] });
     const line = (ends) => steps.map((t, i) => [t, ends[i]]).filter(([, epsilon]) => epsilon < Infinity);

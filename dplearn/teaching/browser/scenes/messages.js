@@ -2,17 +2,11 @@
 
 /** @type {{[name: string]: [string, string]}} */
 export const TABLE = {
-  code: ["en", "zh"],
-  other: ["中文", "EN"],
-  minute: ["One minute on privacy", "一分钟看隐私"],
-  back: ["Back", "上一幕"],
-  next: ["Next", "下一幕"],
-  goto: ["Scene {scene}", "第 {scene} 幕"],
+  code: ["en", "zh"], other: ["中文", "EN"], minute: ["One minute on privacy", "一分钟看隐私"],
+  back: ["Back", "上一幕"], next: ["Next", "下一幕"], goto: ["Scene {scene}", "第 {scene} 幕"],
   run: ["Noise σ = {noise_multiplier}, each record in a step with chance {sample_rate}, δ = {delta}.", "噪声 σ = {noise_multiplier}，每条记录以 {sample_rate} 的概率进入一步，δ = {delta}。"],
-  steps: ["{T} steps", "{T} 步"],
-  add_remove: ["one record added or removed", "增减一条记录"],
-  zero_out: ["one record zeroed out", "一条记录置零"],
-  replace_one: ["one record replaced", "替换一条记录"],
+  steps: ["{T} steps", "{T} 步"], add_remove: ["one record added or removed", "增减一条记录"],
+  zero_out: ["one record zeroed out", "一条记录置零"], replace_one: ["one record replaced", "替换一条记录"],
   unread: ["Not read in the address: {parts}.", "地址中未读懂：{parts}。"],
 
   guess: ["How fast does ε grow?", "ε 增长得多快？"],
@@ -20,8 +14,7 @@ export const TABLE = {
     "ε limits what training can reveal about one person. Draw your guess over {T} steps.",
     "ε 限定训练能泄露一个人多少信息。画出你猜的 {T} 步曲线。",
   ],
-  here: ["draw here", "在这里画"],
-  further: ["Draw further to the right.", "请再向右画。"],
+  here: ["draw here", "在这里画"], further: ["Draw further to the right.", "请再向右画。"],
   level: ["Your guess of ε after {T} steps", "你猜的 {T} 步之后的 ε"],
 
   truth: ["ε ≤ {epsilon}", "ε ≤ {epsilon}"],
@@ -34,8 +27,7 @@ export const TABLE = {
     "由本页证明（随机抽取批次，{neighbours}）：{lower} ≤ ε ≤ {upper}。",
   ],
   bounded: ["Proved in this page for randomly drawn batches, {neighbours}.", "由本页证明（随机抽取批次，{neighbours}）。"],
-  yours: ["your guess", "你的猜测"],
-  exact: ["proved", "已证明"],
+  yours: ["your guess", "你的猜测"], exact: ["proved", "已证明"],
 
   printed: ["Why did the paper say {printed}?", "论文为什么说是 {printed}？"],
   counted: ["The accountant of 2016 says {moments}.", "2016 年的会计方法给出 {moments}。"],
@@ -62,8 +54,7 @@ export const TABLE = {
     "Of the run before, shuffled with one record left out, {lower} ≤ ε ≤ {upper} is proved: {epsilon} does not hold.",
     "前面的训练若打乱批次并留出一条记录，已证明 {lower} ≤ ε ≤ {upper}：{epsilon} 不成立。",
   ],
-  claim: ["at random", "随机抽取"],
-  shuffled: ["shuffled", "打乱"],
+  claim: ["at random", "随机抽取"], shuffled: ["shuffled", "打乱"],
 
   explore: ["Change the numbers", "换一组数字"],
 };

@@ -56,17 +56,13 @@ class Minute extends View {
     this.find("[data-do=back]").disabled = !this.scene;
     this.find("[data-do=next]").disabled = this.scene === LAST;
     this.find("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
-    this.describePicture();
-    this.schedule();
-  }
-
-  /** Set the picture's ARIA attributes; in scene 1 it is a slider for the keyboard. */
-  describePicture() {
+    // In scene 1, the picture is a slider for the keyboard.
     const { svg, run, say, guess, scene } = this;
     const drawn = guess ? end(guess, run.T).epsilon : 0;
     const slider = { role: "slider", tabindex: "0", "aria-label": say("level", { T: run.T }), "aria-valuemin": "0", "aria-valuenow": String(drawn), "aria-valuetext": guess ? String(drawn) : "?" };
     const image = { role: "img", "aria-label": this.find(".dm-text").textContent };
     for (const name of Object.keys(slider)) set(svg, name, (scene ? image : slider)[name] ?? null);
+    this.schedule();
   }
 
   go(scene) {

@@ -47,9 +47,7 @@ const answers = (() => {
     // NFKC would turn 10⁻² into 10-2.
     const plain = /[⁻⁰¹²³⁴-⁹]/.test(text) ? text : text.normalize("NFKC");
     const typed = plain.replaceAll("\u2212", "-").trim().toLowerCase();
-    if (/^[+-]?nan$/.test(typed)) {
-      return { problem: "nan is not a number; look for 0/0 or the log of a negative number." };
-    }
+    if (/^[+-]?nan$/.test(typed)) return { problem: "nan is not a number; look for 0/0 or the log of a negative number." };
     if (/^[+-]?inf(inity)?$/.test(typed)) return { number: typed[0] === "-" ? -Infinity : Infinity };
     if (/\d.* ?(%|per ?cent)$/.test(typed)) {
       return { problem: "write a number between 0 and 1 instead of per cent, such as 0.03 for 3 %." };
@@ -86,8 +84,7 @@ const answers = (() => {
     ? String(Math.round(number) + 0) : inDigits(number, 4);
 
   const isClose = (one, other, share) => one === other
-    || (Number.isFinite(one) && Number.isFinite(other)
-      && Math.abs(one - other) <= Math.max(share * Math.abs(one), share * Math.abs(other)));
+    || (Number.isFinite(one - other) && Math.abs(one - other) <= share * Math.max(Math.abs(one), Math.abs(other)));
 
   // Return the unit of the last digit of a number.
   function lastDigit(number) {
@@ -98,14 +95,10 @@ const answers = (() => {
   // Return the verdict on the text in the field of an exercise.
   function judge(exercise, text) {
     const { item, right: [right, share], mistakes, hints, praise } = exercise;
-    if (!text.trim()) {
-      return { outcome: "open", head: `${item} not answered yet`, messages: ["write your number in the field."] };
-    }
+    if (!text.trim()) return { outcome: "open", head: `${item} not answered yet`, messages: ["write your number in the field."] };
     const { number, problem } = readNumber(text);
     if (problem) return { outcome: "unreadable", head: `${item} not readable`, messages: [problem] };
-    if (isClose(number, right, share)) {
-      return { outcome: "right", head: `${item} right, ${written(number)}`, messages: [praise] };
-    }
+    if (isClose(number, right, share)) return { outcome: "right", head: `${item} right, ${written(number)}`, messages: [praise] };
     const head = `${item} not yet, ${written(number)}`;
     const slip = mistakes.find(([value, its]) => isClose(number, Number(value), its));
     if (slip) return { outcome: "mistake", head, messages: slip[2] };

@@ -40,13 +40,10 @@ const kernel = (() => {
     };
   }
 
-  const script = () => new Promise((done, fail) => {
-    if (globalThis.pythonFiles) return done();
-    const node = document.createElement("script");
-    node.src = new URL("python.js", here).href;
-    node.onload = done;
-    node.onerror = () => fail(new Error("assets/python.js is missing"));
-    document.head.append(node);
+  const script = () => new Promise((onload, fail) => {
+    if (globalThis.pythonFiles) return onload();
+    const [src, onerror] = [new URL("python.js", here), () => fail(new Error("assets/python.js is missing"))];
+    document.head.append(Object.assign(document.createElement("script"), { src, onload, onerror }));
   });
 
   // Return the worker's reply to a message, or fail after the given seconds.

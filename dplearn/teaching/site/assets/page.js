@@ -4,12 +4,8 @@
 const home = document.currentScript.src;
 const formulas = (place) => {
   renderMathInElement(place, {
-    delimiters: [
-      { left: "$$", right: "$$", display: true },
-      { left: "$", right: "$", display: false },
-      { left: "\\[", right: "\\]", display: true },
-      { left: "\\(", right: "\\)", display: false },
-    ],
+    delimiters: [["$$", "$$", true], ["$", "$", false], ["\\[", "\\]", true], ["\\(", "\\)", false]]
+      .map(([left, right, display]) => ({ left, right, display })),
     ignoredTags: ["script", "style", "textarea", "pre", "code", "option"],
     throwOnError: false,
   });
@@ -43,21 +39,17 @@ document.querySelectorAll("pre.output").forEach((one) => {
 
 // Plotly has 4.8 MB and is loaded with the first chart.
 let library;
-const plotly = () => library ??= new Promise((done, failed) => {
-  const script = document.createElement("script");
-  Object.assign(script, { src: new URL("plotly.min.js", home), onload: done, onerror: failed });
-  document.head.append(script);
+const plotly = () => library ??= new Promise((onload, onerror) => {
+  const src = new URL("plotly.min.js", home);
+  document.head.append(Object.assign(document.createElement("script"), { src, onload, onerror }));
 });
 
 const NARROW = 600; // below this width in pixels, panels stand one below the other
-const stacked = (layout) => ({
-  ...layout,
-  height: 2 * layout.height - 60,
-  xaxis: { ...layout.xaxis, domain: [0, 1] },
-  xaxis2: { ...layout.xaxis2, domain: [0, 1] },
-  yaxis: { ...layout.yaxis, domain: [0.6, 1] },
-  yaxis2: { ...layout.yaxis2, domain: [0, 0.4] },
-});
+const stacked = (layout) => {
+  const domains = { xaxis: [0, 1], xaxis2: [0, 1], yaxis: [0.6, 1], yaxis2: [0, 0.4] };
+  const axes = Object.entries(domains).map(([name, domain]) => [name, { ...layout[name], domain }]);
+  return { ...layout, height: 2 * layout.height - 60, ...Object.fromEntries(axes) };
+};
 
 // Return the layout for a width, and the width to draw it in; a wider picture is scaled down.
 function fitted({ width = 760, title, sliders, ...others }, room) {
@@ -120,10 +112,8 @@ const moved = new Promise((done) => {
   for (const kind of ["scroll", "pointermove", "pointerdown", "keydown"]) addEventListener(kind, done, { once: true });
 });
 const due = (place) => (place.querySelector("img") ? moved.then(() => draw(place)) : draw(place));
-const near = new IntersectionObserver(
-  (seen) => seen.filter((one) => one.isIntersecting).forEach((one) => due(one.target)),
-  { rootMargin: "600px" },
-);
+const drawSeen = (entries) => entries.filter((one) => one.isIntersecting).forEach((one) => due(one.target));
+const near = new IntersectionObserver(drawSeen, { rootMargin: "600px" });
 charts.forEach((place) => near.observe(place));
 const drawAll = () => Promise.all(charts.map(draw));
 // In print, a chart has the page's width, and a chart that was not drawn shows its text.

@@ -5,13 +5,8 @@ const [search, hits] = ["search", "hits"].map((id) => document.getElementById(id
 const bare = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase(); // renyi finds Rényi
 const loaded = () => new Promise((done) => {
   if (globalThis.sections) return done();
-  const script = document.createElement("script");
-  script.src = `${search.dataset.root}assets/index.js`;
-  script.onload = () => {
-    sections.forEach((section) => section.push(...section.slice(1).map(bare)));
-    done();
-  };
-  document.head.append(script);
+  const onload = () => done(sections.forEach((section) => section.push(...section.slice(1).map(bare))));
+  document.head.append(Object.assign(document.createElement("script"), { src: `${search.dataset.root}assets/index.js`, onload }));
 });
 
 // Return the sentence with the most search words or, if it is long, its part around the first of them.
