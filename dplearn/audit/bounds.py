@@ -178,14 +178,12 @@ def two_worlds(
 
     Returns
     -------
-    LowerBound
-        Under the adjacency of `plan`. It contradicts a correct program with probability at most
-        1 - confidence, whichever look is the last.
+    LowerBound, under the adjacency of `plan`. It contradicts a correct program with probability at
+        most 1 - confidence, whichever look is the last.
 
     Raises
     ------
-    ValueError
-        If there are more looks than planned.
+    ValueError if there are more looks than planned
 
     References
     ----------
@@ -294,16 +292,9 @@ def _proved(bound: LowerBound, canaries: int, looks: list[tuple[float, int, int]
     """Return the largest bound over `looks`: (share of the error level, guesses, correct)."""
     dp = partial(theorems.least_of_dp, delta=bound.delta)
     curve = dp if bound.assume == "any" else theorems.least_of_gaussian
-    proofs = [
-        theorems.refuted_by_guesses(
-            curve,
-            canaries=canaries,
-            guesses=guesses,
-            correct=correct,
-            chance=share * (1 - bound.confidence),
-        )
-        for share, guesses, correct in looks
-    ]
+    proved = partial(theorems.refuted_by_guesses, curve, canaries=canaries)
+    level = 1 - bound.confidence
+    proofs = (proved(guesses=n, correct=k, chance=share * level) for share, n, k in looks)
     return _of(bound, max(proofs))
 
 

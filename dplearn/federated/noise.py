@@ -75,12 +75,9 @@ class DistributedNoise:
         validate.integer(minimum=0, rounds=rounds)
         sigma, shift = math.sqrt(self.variance), self.sensitivity
         rho = summed_zcdp(sigma, self.clients, shift=shift, dimension=self.dimension)
+        epsilon = float(zcdp_to_epsilon(rounds * rho, delta=delta))
         stated = Guarantee(
-            epsilon=float(zcdp_to_epsilon(rounds * rho, delta=delta)),
-            delta=delta,
-            kind="upper",
-            method="zcdp",
-            adjacency="zero_out",
+            epsilon=epsilon, delta=delta, kind="upper", method="zcdp", adjacency="zero_out"
         )
         return UserGuarantee.of(stated, _SENDS, _PRESENT)
 

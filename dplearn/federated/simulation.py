@@ -156,12 +156,9 @@ class Federation:
 
     def history(self) -> History:
         """Return the history of the completed rounds, with a guarantee per user."""
-        unseeded = self._randomness.seed is None
+        secret = () if self._randomness.seed is None else ("nobody knows the seed",)
         return History(
-            plan=self.plan,
-            steps=self.rounds,
-            records=tuple(self.done),
-            assumptions=() if unseeded else ("nobody knows the seed",),
+            plan=self.plan, steps=self.rounds, records=tuple(self.done), assumptions=secret
         )
 
 
@@ -174,10 +171,9 @@ class _Users:
         inputs, targets = (moved(torch.as_tensor(part), device) for part in records[:2])
         owners = np.asarray(records[2])
         if owners.dtype.kind not in "iu" or not owners.shape == (len(inputs),) == (len(targets),):
-            expected = "inputs, targets and owners with a row per record, owners whole numbers"
-            raise ValueError(
-                f"Expected {expected}, got {len(inputs)}, {len(targets)} and {owners}."
-            )
+            rows = "inputs, targets and owners with a row per record, owners whole numbers"
+            got = f"{len(inputs)}, {len(targets)} and {owners}"
+            raise ValueError(f"Expected {rows}, got {got}.")
         if len(owners) == 0:
             raise ValueError("Expected records with at least one record, got 0.")
         if not 0 <= owners.min() <= owners.max() < users:

@@ -63,13 +63,9 @@ def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
 def gnmax_unchecked_rdp(*, order: float, noise_std: float, flip: float) -> float:
     """Return GNMax's Rényi divergence by the theorem, without checking the theorem's conditions."""
     order_2 = noise_std * math.sqrt(-math.log(flip))
+    rdp_1, rdp_2 = (order_2 + 1) / noise_std**2, order_2 / noise_std**2
     return data_dependent_rdp(
-        order=order,
-        flip=flip,
-        order_1=order_2 + 1,
-        rdp_1=(order_2 + 1) / noise_std**2,
-        order_2=order_2,
-        rdp_2=order_2 / noise_std**2,
+        order=order, flip=flip, order_1=order_2 + 1, rdp_1=rdp_1, order_2=order_2, rdp_2=rdp_2
     )
 
 

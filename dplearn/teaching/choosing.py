@@ -17,19 +17,14 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
 
     Parameters
     ----------
-    plan : DPSGD
-        With Poisson sampling.
-    delta : float
-        Delta of all guarantees except the first and the third, in (0, 1).
-    records : int
-        Number of training records, which is public, >= 2.
-    of_one : int
-        Number of records of one person in the last guarantee, >= 1.
+    plan : DPSGD with Poisson sampling
+    delta : float in (0, 1), of all guarantees except the first and the third
+    records : int >= 2, number of training records, which is public
+    of_one : int >= 1, number of records of one person in the last guarantee
 
     Returns
     -------
-    dict of str to Guarantee
-        Brackets or upper bounds, each with its own delta and adjacency.
+    dict of str to Guarantee, brackets or upper bounds, each with its own delta and adjacency
 
     Raises
     ------
@@ -122,9 +117,8 @@ def rehearse(
     candidates = [
         DPSGD.for_epsilon(e, delta=delta, **others) if e < math.inf else silent for e in epsilons
     ]
-    return tuple(
-        Rehearsal(
-            epsilon, candidate, tuple(float(score(candidate, seed)) for seed in range(repeats))
-        )
-        for epsilon, candidate in zip(epsilons, candidates, strict=True)
-    )
+    rehearsed = []
+    for epsilon, candidate in zip(epsilons, candidates, strict=True):
+        scores = tuple(float(score(candidate, seed)) for seed in range(repeats))
+        rehearsed.append(Rehearsal(epsilon, candidate, scores))
+    return tuple(rehearsed)

@@ -30,11 +30,9 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
 
     Parameters
     ----------
-    name : str
-        Name of the variable; the function is called name + "Module".
-    entry : str
-        The module: "engine", "page/page" for epsilon against T, "mechanisms/mechanisms",
-        "attack_page/attack_page", or "scenes/scenes" for the one-minute page.
+    name : str, name of the variable; the function is called name + "Module"
+    entry : str, the module: "engine", "page/page" for epsilon against T, "mechanisms/mechanisms",
+        "attack_page/attack_page", or "scenes/scenes" for the one-minute page
 
     Examples
     --------

@@ -114,9 +114,8 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
         taken, end = 0.0, time.monotonic() + _PATIENCE * seconds
         while thread.is_alive() and taken < seconds and time.monotonic() < end:
             thread.join(0.02)
-            with contextlib.suppress(
-                IndexError, OSError
-            ):  # the thread has no clock before its start and after its end
+            # The thread has no clock before its start and after its end.
+            with contextlib.suppress(IndexError, OSError):
                 taken = clocks[0]()
         # Raise Stop repeatedly for a second, because a bare `except` in the thread catches it.
         for _ in range(100):

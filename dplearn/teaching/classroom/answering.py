@@ -141,11 +141,9 @@ def python_script(pyodide: Path) -> str:
     result: dict[str, Any] = {key: (pyodide / n).read_text("utf-8") for key, n in named.items()}
     result["lock"] = json.loads(result["lock"]) | {"packages": {}}
     result["files"] = {n: base64.b64encode((pyodide / n).read_bytes()).decode() for n in binary}
-    room = Path(__file__).parent
-    modules = {name: (room / f"{name}.py").read_text("utf-8") for name in in_page.MODULES}
-    result["modules"] = {
-        f"/room/dplearn/teaching/classroom/{n}.py": text for n, text in modules.items()
-    }
+    here, there = Path(__file__).parent, "/room/dplearn/teaching/classroom"
+    modules = {f"{there}/{n}.py": (here / f"{n}.py").read_text("utf-8") for n in in_page.MODULES}
+    result["modules"] = modules
     return f"var pythonFiles = {json.dumps(result)};\n"
 
 

@@ -34,10 +34,8 @@ class Mistake:
 
     Parameters
     ----------
-    value : float or Callable
-        The wrong number or function.
-    hints : tuple of str
-        Hints of increasing detail.
+    value : float or Callable, the wrong number or function
+    hints : tuple of str, hints of increasing detail
     """
 
     value: Any
@@ -65,18 +63,12 @@ class Exercise:
 
     Parameters
     ----------
-    key : str
-        Lesson and number, such as "3.1".
-    right : float
-        Right answer, any number, computed by the library; an int is compared exactly.
-    praise : str
-        Explanation of the right answer, which later parts do not need.
-    mistakes : tuple of Mistake
-        Common wrong answers, each distinguishable from `right`.
-    hints : tuple of str
-        Hints of increasing detail for all other wrong answers.
-    rtol : float
-        Relative tolerance of every comparison, > 0.
+    key : str, lesson and number, such as "3.1"
+    right : float, right answer, any number, computed by the library; an int is compared exactly
+    praise : str, explanation of the right answer, which later parts do not need
+    mistakes : tuple of Mistake, common wrong answers, each distinguishable from `right`
+    hints : tuple of str, hints of increasing detail for all other wrong answers
+    rtol : float, relative tolerance of every comparison, > 0
 
     Examples
     --------
@@ -170,15 +162,12 @@ def check(key: str, answer: Any) -> None:
 
     Parameters
     ----------
-    key : str
-        Key of an exercise of the lessons around the notebook, such as "3.2".
-    answer : Any
-        Number, letters or function; None is an answer not given yet.
+    key : str, key of an exercise of the lessons around the notebook, such as "3.2"
+    answer : Any, number, letters or function; None is an answer not given yet
 
     Raises
     ------
-    LessonError
-        If no lesson around the working directory has the exercise.
+    LessonError if no lesson around the working directory has the exercise
 
     Examples
     --------
@@ -202,18 +191,15 @@ def mine(name: str) -> Callable:
 
     Parameters
     ----------
-    name : str
-        Name of a function that an exercise asks for, such as "delta_of".
+    name : str, name of a function that an exercise asks for, such as "delta_of"
 
     Returns
     -------
-    Callable
-        The student's function, or the exercise's if the student's is absent or not right.
+    Callable, the student's function, or the exercise's if the student's is absent or not right
 
     Raises
     ------
-    LessonError
-        If no exercise asks for the function.
+    LessonError if no exercise asks for the function
     """
     texts = (lesson.source.read_text(encoding="utf-8") for lesson in sources.lessons().values())
     keys = {checked: key for text in texts for key, checked in _CHECKED.findall(text)}
@@ -260,10 +246,8 @@ def yours(key: str, answer: Any) -> Used:
 
     Parameters
     ----------
-    key : str
-        Key of an exercise that asks for a function, such as "3.1".
-    answer : Any
-        The student's function.
+    key : str, key of an exercise that asks for a function, such as "3.1"
+    answer : Any, the student's function
     """
     exercise = exercise_of(key)
     right = exercise.verdict(answer).outcome == "right"
@@ -275,18 +259,15 @@ def pictures(number: str) -> Any:
 
     Parameters
     ----------
-    number : str
-        Two digits of the lesson, such as "13".
+    number : str, two digits of the lesson, such as "13"
 
     Returns
     -------
-    SimpleNamespace
-        All names that the file defines.
+    SimpleNamespace, all names that the file defines
 
     Raises
     ------
-    LessonError
-        If no lesson has the number.
+    LessonError if no lesson has the number
     """
     if (lesson := sources.lessons().get(number)) is None:
         raise LessonError(f"Expected the number of a lesson, such as '13', got {number!r}.")

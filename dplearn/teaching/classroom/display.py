@@ -32,16 +32,13 @@ def show(figure: Any, alt: str) -> None:
 
     Parameters
     ----------
-    figure : plotly.graph_objects.Figure, Sheet or str
-        Chart, drawing, name of an SVG file below ``lessons/sources``, or HTML page, for which a
-        built lesson shows ``page.png`` of its folder.
-    alt : str
-        Sentence that states the figure's key numbers, for readers who cannot see it.
+    figure : plotly.graph_objects.Figure, Sheet or str: a chart, a drawing, the name of an SVG file
+        below ``lessons/sources``, or an HTML page, shown as ``page.png`` of its folder when built
+    alt : str, sentence that states the figure's key numbers, for readers who cannot see it
 
     Raises
     ------
-    ValueError
-        If `alt` has no digit.
+    ValueError if `alt` has no digit
     """
     if not any(character.isdigit() for character in alt):
         raise ValueError(f"Expected alt to state the key numbers, got alt={alt!r}.")
@@ -123,10 +120,8 @@ def numbers(chart: dict[str, Any]) -> str:
     for drawn in (chart, *chart.get("frames", ())):
         rows.append(drawn.get("layout", {}).get("title", {}).get("text", ""))
         for trace in drawn.get("data", ()):
-            lines = [
-                f"{key} {_five(trace[key])}" for key in ("x", "y", "z", "text") if key in trace
-            ]
-            rows.append("; ".join(lines))
+            keys = [key for key in ("x", "y", "z", "text") if key in trace]
+            rows.append("; ".join(f"{key} {_five(trace[key])}" for key in keys))
     return "\n".join(filter(None, rows))
 
 

@@ -40,8 +40,7 @@ def estimate(samples: ArrayLike) -> Estimate:
 
     Parameters
     ----------
-    samples : array_like
-        At least two independent draws, shape (n,).
+    samples : array_like, at least two independent draws, shape (n,)
 
     Examples
     --------
@@ -59,10 +58,8 @@ def estimate_delta(epsilon: float, losses: ArrayLike) -> Estimate:
 
     Parameters
     ----------
-    epsilon : float
-        Epsilon at which delta is estimated, >= 0, in nats.
-    losses : array_like
-        Privacy losses of independent releases with the record, in nats, shape (n,).
+    epsilon : float >= 0, in nats, at which delta is estimated
+    losses : array_like, privacy losses of independent releases with the record, in nats, shape (n,)
 
     Examples
     --------
@@ -78,18 +75,12 @@ class Evidence:
 
     Parameters
     ----------
-    what : str
-        The quantity in words.
-    closed : float
-        Value of the formula, any number.
-    exact : float
-        Value of the definition, any number, computed by `exact_by`.
-    simulated : Estimate
-        Value of a simulation.
-    printed : float or None
-        Published value to be tested, any number; None without one.
-    exact_by : str
-        Method of `exact`, such as "enumeration".
+    what : str, the quantity in words
+    closed : float, value of the formula, any number
+    exact : float, value of the definition, any number, computed by `exact_by`
+    simulated : Estimate, value of a simulation
+    printed : float or None, published value to be tested, any number; None without one
+    exact_by : str, method of `exact`, such as "enumeration"
 
     Examples
     --------

@@ -17,10 +17,8 @@ def predict(name: str, value: Any) -> None:
 
     Parameters
     ----------
-    name : str
-        Quantity to be guessed.
-    value : Any
-        The guess, a finite number; None is no guess yet.
+    name : str, quantity to be guessed
+    value : Any, the guess, a finite number; None is no guess yet
 
     Examples
     --------
@@ -59,10 +57,8 @@ def reveal(
 
     Parameters
     ----------
-    name : str
-        Name that `predict` gave to the guess.
-    truth : float
-        Result, or a proved bound on it, > 0.
+    name : str, name that `predict` gave to the guess
+    truth : float, result, or a proved bound on it, > 0
     kind : {"exact", "upper", "lower"}
         Whether `truth` is the result or a bound, which is rounded to the safe side.
     others : Mapping of str to float or None

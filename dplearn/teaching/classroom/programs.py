@@ -8,22 +8,9 @@ from functools import cache, cached_property
 from inspect import signature
 from typing import Any
 
-from dplearn.teaching.classroom._guard import (
-    Busy,
-    Complaint,
-    Stop,
-    guarded,
-    has_gap,
-    is_blank,
-    limited,
-)
-from dplearn.teaching.classroom._numbers import (
-    as_floats,
-    read_number,
-    shape_of,
-    unpacked,
-    written_value,
-)
+from dplearn.teaching.classroom import _guard, _numbers
+from dplearn.teaching.classroom._guard import Complaint
+from dplearn.teaching.classroom._numbers import as_floats, shape_of, unpacked, written_value
 from dplearn.teaching.classroom.checks import Mistake, Reply
 
 
@@ -40,15 +27,12 @@ def settled(value: float, truth: float, error: float) -> float:
 
     Parameters
     ----------
-    value, truth : float
-        Statistic of random draws and its expectation, any numbers.
-    error : float
-        Standard error of the statistic, > 0.
+    value, truth : float, statistic of random draws and its expectation, any numbers
+    error : float, standard error of the statistic, > 0
 
     Returns
     -------
-    float
-        `truth` or `value`.
+    float, `truth` or `value`
     """
     return truth if abs(value - truth) <= 5 * error else value
 
@@ -62,23 +46,16 @@ class Program:
 
     Parameters
     ----------
-    key, praise : str
-        As in `Exercise`.
-    right : Callable
-        Right function.
-    cases : tuple of tuple
-        Arguments of each case, the simplest first; notebooks do not show them.
-    mistakes : tuple of Mistake
-        Common wrong functions, each different from the others in some case.
-    hints : tuple of str
-        Hints of increasing detail for all other wrong functions.
-    measure : Callable
-        ``measure(function, *case)`` is compared: by default the result. It draws random numbers
-        from a seed, and may return several values by name in a dict.
+    key, praise : str, as in `Exercise`
+    right : Callable, right function
+    cases : tuple of tuple, arguments of each case, the simplest first; notebooks do not show them
+    mistakes : tuple of Mistake, common wrong functions, each different from the others in some case
+    hints : tuple of str, hints of increasing detail for all other wrong functions
+    measure : Callable, ``measure(function, *case)`` is compared: by default the result. It draws
+        random numbers from a seed, and may return several values by name in a dict.
     rtol, rtol_mistakes : float
         Relative tolerances, > 0: of right results, and between functions with the same mistake.
-    seconds : float
-        Limit of processor time for all cases together, > 0.
+    seconds : float, limit of processor time for all cases together, > 0
 
     Examples
     --------
@@ -105,7 +82,7 @@ class Program:
 
     def verdict(self, answer: Any) -> Reply:
         """Return the reply to `answer`, which may have any type."""
-        if answer is None or is_blank(answer):
+        if answer is None or _guard.is_blank(answer):
             todo = "write the body of the function and run the cell again."
             return Reply("open", f"{self.key} not answered yet", (todo,))
         if not callable(answer):
@@ -113,11 +90,11 @@ class Program:
             return Reply("unreadable", f"{self.key} not readable", (problem,))
         results: list[Any] = []
         try:
-            limited(
+            _guard.limited(
                 lambda: [results.append(self._measured(answer, i)) for i in range(len(self.cases))],
                 seconds=self.seconds,
             )
-        except Busy:
+        except _guard.Busy:
             why = "this computer is too busy, or your function waits; run the cell again."
             return Reply("not judged", f"{self.key} not judged", (why,))
         except TimeoutError:
@@ -128,7 +105,7 @@ class Program:
             head = f"{self.key} right in {len(results)} of {len(results)} cases"
             return Reply("right", head, (self.praise,))
         # Only for wrong functions, since a right function may contain an index such as x[..., 0].
-        if has_gap(getattr(answer, "__code__", None)):
+        if _guard.has_gap(getattr(answer, "__code__", None)):
             todo = "put your own code in place of `...` and run the cell again."
             return Reply("open", f"{self.key} not answered yet", (todo,))
         return self._mistake(results, wrong[0])
@@ -152,7 +129,7 @@ class Program:
                 for rank, mistake in enumerate(self.mistakes)
                 if all(_same(self.of_mistake(rank, i), r, rtol) for i, r in enumerate(results))
             )
-            if mistake := limited(lambda: next(made, None), seconds=seconds):
+            if mistake := _guard.limited(lambda: next(made, None), seconds=seconds):
                 return Reply("mistake", head, mistake.hints, tuple(shown))
         if isinstance(got, Complaint):
             return Reply("mistake", head, (str(got),), tuple(shown[:2]))
@@ -179,11 +156,11 @@ class Program:
     def _measured(self, function: Callable, number: int) -> Any:
         """Return the measure of a function in a case, or the Complaint that it raises."""
         try:
-            got = self.measure(guarded(function), *self.cases[number])
+            got = self.measure(_guard.guarded(function), *self.cases[number])
             return _read(got, self.expected[number])
         except Complaint as complaint:
             return complaint
-        except Stop:
+        except _guard.Stop:
             raise
         except BaseException as error:  # `measure` cannot use the result
             problem = f"its result cannot be used, {type(error).__name__}: {error}"
@@ -202,7 +179,7 @@ def _read(got: Any, expected: Any) -> Any:
         kind = "None" if expected is None else f"a {type(expected).__name__}"
         raise Complaint(f"it returns {written_value(got)}; {kind} is expected.", "type")
     if (shape := shape_of(as_floats(expected))) == ():
-        number, problem = read_number(got)
+        number, problem = _numbers.read_number(got)
         if number is None:
             raise Complaint(f"its result: {problem}", "type")
         return number

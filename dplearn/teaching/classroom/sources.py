@@ -40,9 +40,7 @@ RIGHT = "Right. "
 _ASKED_BEFORE = re.compile(r"^# \*\*(\d)\*\* (\d\d)\.(\d)$", re.MULTILINE)
 # Patterns: a section's minutes and number in the timetable, and places for sums of minutes.
 _PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
-_CLOCK = re.compile(
-    r"(?<=\*\*Time\*\* )NN(?= minutes)|(?<=^# \*To here )NN(?= minutes)", re.MULTILINE
-)
+_CLOCK = re.compile(r"(?:(?<=\*\*Time\*\* )|(?<=^# \*To here ))NN(?= minutes)", re.MULTILINE)
 # Patterns of parts that a text cell shares with its Chinese translation: code (except `None`,
 # which only notebooks ask to replace), formulas, links, folds and tables.
 _COMMON = [

@@ -47,13 +47,10 @@ class SameOrigin:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Pass the request on, or close the WebSocket."""
-        hosts = get_option("server.allowedHosts")
+        hosts = get_option("server.allowedHosts") or ()
         origin = dict(scope.get("headers", ())).get(b"origin", b"").decode("latin-1")
-        if (
-            scope["type"] == "websocket"
-            and hosts
-            and urlsplit(origin).hostname not in {None, *hosts}
-        ):
+        known = {None, *hosts}
+        if scope["type"] == "websocket" and hosts and urlsplit(origin).hostname not in known:
             await send({"type": "websocket.close", "code": 1008})
         else:
             await self.app(scope, receive, send)

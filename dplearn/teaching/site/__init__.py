@@ -17,17 +17,10 @@ from concurrent.futures import Executor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from dplearn.teaching import browser
 from dplearn.teaching.book import book
 from dplearn.teaching.book.published import drawn_figures
-from dplearn.teaching.browser import (
-    attack_page,
-    digits_as_text,
-    pairs,
-    presets,
-    shuffled,
-    source,
-    style,
-)
+from dplearn.teaching.browser import pairs, source, style
 from dplearn.teaching.classroom import answering
 from dplearn.teaching.classroom.sources import lessons_folder
 from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
@@ -63,12 +56,9 @@ def write_site(out: Path, executor: Executor, *, tell: Callable = print) -> None
 
     Parameters
     ----------
-    out : Path
-        Folder of the site, which is made if it is missing.
-    executor : concurrent.futures.Executor
-        Computes the book's pictures.
-    tell : Callable
-        Function that gets a line for each page written.
+    out : Path, folder of the site, which is made if it is missing
+    executor : concurrent.futures.Executor, which computes the book's pictures
+    tell : Callable, function that gets a line for each page written
     """
     with TemporaryDirectory() as unpacked:
         katex, target = from_npm(_KATEX, Path(unpacked)), out / "assets" / "katex"
@@ -120,20 +110,16 @@ def from_npm(package: str, folder: Path) -> Path:
 
     Parameters
     ----------
-    package : str
-        Name and version, such as "katex@0.16.47".
-    folder : Path
-        Where it is unpacked; made if it is missing.
+    package : str, name and version, such as "katex@0.16.47"
+    folder : Path, where it is unpacked; made if it is missing
 
     Returns
     -------
-    Path
-        Folder of the package's files.
+    Path, folder of the package's files
 
     Raises
     ------
-    OSError
-        If npm is missing, or the package is neither in its cache nor can be fetched.
+    OSError if npm is missing, or the package is neither in its cache nor can be fetched
     """
     path = f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"
     if not (npm := shutil.which("npm", path=path)):
@@ -155,25 +141,25 @@ def from_npm(package: str, folder: Path) -> Path:
 
 def _browser_files() -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the scripts and style sheets that the explorer also uses."""
-    unshuffled = [row for row in presets() if "sampling=shuffled" not in row["query"]]
+    unshuffled = [row for row in browser.presets() if "sampling=shuffled" not in row["query"]]
     published = list(drawn_figures())
     data = {"PUBLISHED": published, "PRESETS": unshuffled, "ACCOUNTANTS": accountants()}
-    epsilon = (f"const {name} = {json.dumps(value)};\n" for name, value in data.items())
+    const = lambda name, value: f"const {name} = {json.dumps(value)};\n"
+    epsilon = "".join(map(const, data, data.values()))
     yield "engine.js", source()
-    yield "epsilon.js", "".join((source("epsilonPage", "page/page"), *epsilon))
+    yield "epsilon.js", source("epsilonPage", "page/page") + epsilon
     yield "epsilon.css", style_sheet("page/page")
-    fields = {"published": published, "shuffled": shuffled()}
-    minute = f"const TOLD = {json.dumps(fields)};\n"
-    yield "minute.js", source("minutePage", "scenes/scenes") + minute
+    scenes = {"published": published, "shuffled": browser.shuffled()}
+    yield "minute.js", source("minutePage", "scenes/scenes") + const("TOLD", scenes)
     yield "minute.css", style("scenes/scenes")
     catalogue = pairs.worded(pairs.catalogue(), in_each)
     all_of_them = f"const CATALOGUE = {json.dumps(catalogue, ensure_ascii=False)};\n"
     yield "mechanisms.js", source("mechanismsPage", "mechanisms/mechanisms") + all_of_them
     yield "mechanisms.css", style_sheet("page/page", "mechanisms/mechanisms")
     yield "numbers.js", source("numbers", "page/numbers")
-    digits = f"const DIGITS = {json.dumps(digits_as_text())};\n"
+    digits = const("DIGITS", browser.digits_as_text())
     yield "attack.js", source("attackPage", "attack_page/attack_page") + digits
-    yield "attack_page.html", attack_page()
+    yield "attack_page.html", browser.attack_page()
     yield "attack.css", style("page/page", "attack_page/attack_page")
 
 

@@ -3,6 +3,7 @@
 import html
 import json
 from collections.abc import Sequence
+from functools import partial
 
 from dplearn.datasets import deployments
 from dplearn.teaching.book import Refutation, book, refute
@@ -69,16 +70,12 @@ def _statement(latex: str) -> str:
 def _picture(entry: Formula, misprint: str) -> str:
     """Return a chart of value and truth: along the first axis or, without axes, at all points."""
     place = View(entry.id, misprint)
-    if name := next(iter(place.axes), ""):
-        picture = curve(place, name, most=_POINTS)
-        figure = formula_curve(
-            picture.drawn, finding=picture.headline(place, _words), x=label(name)
-        )
-    else:
-        picture = cloud(place, _words)
-        figure = formula_cloud(picture.drawn, finding=picture.headline(place, _words))
-    words = f"Value and truth of {place.claim.id}. {picture.headline(place, _words)}."
-    return chart(json.loads(str(figure.to_json())), words)
+    name = next(iter(place.axes), "")
+    picture = curve(place, name, most=_POINTS) if name else cloud(place, _words)
+    finding = picture.headline(place, _words)
+    draw = partial(formula_curve, x=label(name)) if name else formula_cloud
+    figure = json.loads(str(draw(picture.drawn, finding=finding).to_json()))
+    return chart(figure, f"Value and truth of {place.claim.id}. {finding}.")
 
 
 def contents() -> Page:
@@ -103,9 +100,8 @@ def published_figures() -> Page:
     for id, row in published().items():
         figure = check_figure(id)
         value = "" if figure.status == "not computed" else f"{figure.value:.6g}"
-        what = label(row["quantity"])
         verdict = f"{VERDICTS[figure.verdict]}. {figure.why}"
-        rows.append((figure.source, what, figure.printed, value, verdict))
+        rows.append((figure.source, label(row["quantity"]), figure.printed, value, verdict))
     names = ("organisation", "what", "model", "unit", "period", "epsilon", "delta", "unsaid")
     value_of = lambda use, name: "unsaid" if getattr(use, name) is None else getattr(use, name)
     uses = [[*(value_of(use, name) for name in names), use.source] for use in deployments()]
@@ -117,7 +113,6 @@ def published_figures() -> Page:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     row = lambda cells, tag: "".join(f"<{tag}>{html.escape(str(c))}</{tag}>" for c in cells)
-    lines = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
-    return (
-        f'<div class="wide"><table class="figures"><tr>{row(head, "th")}</tr>{lines}</table></div>'
-    )
+    lines = [row(head, "th"), *(row(cells, "td") for cells in rows)]
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<div class="wide"><table class="figures">{body}</table></div>'

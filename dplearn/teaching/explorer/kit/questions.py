@@ -58,9 +58,8 @@ def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     with _lock:
         answer = _answers.pop(key, None)
         # Compute again after any error except ValueError, which the question itself causes.
-        if answer is None or (
-            answer.done() and not isinstance(answer.exception(), ValueError | None)
-        ):
+        failed = answer and answer.done() and not isinstance(answer.exception(), ValueError | None)
+        if not answer or failed:
             waiting = sum(not other.done() for other in _answers.values())
             if waiting >= _OPEN:
                 raise Refused(f"{waiting} questions are being computed; ask again in a minute.")

@@ -84,10 +84,9 @@ def _page(places: Sequence[Place]) -> None:
             st.markdown(f":{colour}-badge[{_verdict(finding.verdict)}]")
             (st.latex if "\\" in place.formula else st.text)(place.formula)
             _lines(finding)
-    verdicts = ", ".join(f"{count} × {_verdict(verdict)}" for verdict, count in result.items())
-    summary.markdown(
-        f"**{_say('page.count', count=len(places), listed=sum(result.values()))}** {verdicts}"
-    )
+    verdicts = ", ".join(f"{n} × {_verdict(verdict)}" for verdict, n in result.items())
+    count = _say("page.count", count=len(places), listed=sum(result.values()))
+    summary.markdown(f"**{count}** {verdicts}")
 
 
 def _verdict(verdict: str) -> str:
@@ -136,9 +135,8 @@ def _in_words(note: str) -> str:
     """Translate a note on a verdict to the reader's language."""
     if not isinstance(note, Note):
         return translated(note)
-    return translated(
-        note.template, **{name: _in_words(value) for name, value in note.values.items()}
-    )
+    values = {name: _in_words(value) for name, value in note.values.items()}
+    return translated(note.template, **values)
 
 
 def _setting(line: Line) -> str:

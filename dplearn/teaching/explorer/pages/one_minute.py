@@ -12,12 +12,8 @@ TITLE, GROUP, ORDER = _say["one_minute"], "See", 5
 
 def render() -> None:
     """Draw the scenes, which send no further requests."""
-    data = {
-        "published": list(drawn_figures()),
-        "shuffled": browser.shuffled(),
-        "explore": "./epsilon_vs_steps",
-        "language": language.current(),
-    }
+    data = {"published": list(drawn_figures()), "shuffled": browser.shuffled()}
+    data |= {"explore": "./epsilon_vs_steps", "language": language.current()}
     _component(key="minute", data=[data], height="content")
 
 

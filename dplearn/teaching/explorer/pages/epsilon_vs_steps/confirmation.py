@@ -16,12 +16,7 @@ from dplearn.accountants import ACCOUNTANTS, scheme_curve
 from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency, Guarantee
 from dplearn.mechanisms import MECHANISMS
-from dplearn.mechanisms.sampling_scheme import (
-    EPOCH_SAMPLINGS,
-    SAMPLINGS,
-    SamplingScheme,
-    default_adjacency,
-)
+from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, EVERY_SAMPLING, SamplingScheme
 from dplearn.run import DPSGD
 from dplearn.teaching.explorer.kit import fields
 from dplearn.teaching.explorer.kit.fields import Words
@@ -30,14 +25,11 @@ from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import log_steps
 
 _say = Words("epsilon_vs_steps")
-Curve = tuple[Guarantee, ...]
 # Accountant with lower and upper bounds, the reference for the others.
 REFERENCE = "pld"
-# Every _THIN-th point of a curve is drawn, counted from the last.
-_THIN = 2
 # Suffix of samplings whose epochs drop the records of an incomplete batch.
 DROP_LAST = "_drop_last"
-_DRAWN = (*SAMPLINGS, *EPOCH_SAMPLINGS, f"shuffled{DROP_LAST}")
+_DRAWN = (*EVERY_SAMPLING, f"shuffled{DROP_LAST}")
 
 
 def options() -> dict[str, tuple[str, ...]]:
@@ -61,7 +53,7 @@ class Scenario:
         """Numbers of steps at which the curves are drawn."""
         largest = self.plan.steps
         if not self.by_epoch:
-            return tuple(log_steps(largest)[::-_THIN][::-1])
+            return tuple(log_steps(largest)[::-2][::-1])  # every second, counted from the last
         # Epsilon is constant within an epoch: take steps of the first epoch, and ends of epochs.
         batches = self.plan.sampling_scheme.batches
         first, whole = min(batches, largest), largest // batches
@@ -91,7 +83,7 @@ class Scenario:
 class Answer:
     """Guarantees of an accountant at several numbers of steps, or the reason for none."""
 
-    curve: Curve = ()
+    curve: tuple[Guarantee, ...] = ()
     refusal: str = ""
 
 
@@ -122,9 +114,8 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | st
     """Return epsilon for Poisson sampling, often wrongly claimed for batches drawn per epoch."""
     if not scenario.by_epoch:
         return []
-    natural = default_adjacency("poisson")
     plan = replace(scenario.plan, sampling="poisson", drop_last=False)
-    quoted = replace(scenario, plan=plan, adjacency=natural)
+    quoted = replace(scenario, plan=plan, adjacency="add_remove")
     return _numbers(g.epsilon for g in answer_of(REFERENCE, quoted, steps).curve)
 
 

@@ -18,13 +18,9 @@ def render() -> None:
         state[key] = state[key] if state[key] in options else entry.START[key]
     # Typing searches these texts: id, title and function name.
     words = {id: f"{id} · {one.title} · {one.function.__name__}" for id, one in book.items()}
+    title, show = _say("id.label"), words.__getitem__
     st.selectbox(
-        _say("id.label"),
-        [*book],
-        format_func=words.__getitem__,
-        key="id",
-        on_change=entry.begin,
-        persist_state="session",
+        title, [*book], format_func=show, key="id", on_change=entry.begin, persist_state="session"
     )
     if language.current() != "en":
         st.caption(_say("english"))

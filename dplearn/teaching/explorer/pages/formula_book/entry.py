@@ -8,18 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from dplearn.teaching.book import Refutation, book, sentences
+from dplearn.teaching.book import Refutation, book, pictures, sentences
 from dplearn.teaching.book.kit import domains
 from dplearn.teaching.book.kit.entry import Misprint
-from dplearn.teaching.book.pictures import (
-    View,
-    cloud,
-    curve,
-    example_code,
-    first_parameters,
-    refuted,
-    shown,
-)
+from dplearn.teaching.book.pictures import View, shown
 from dplearn.teaching.book.run_all import refutation, verification
 from dplearn.teaching.book.sentences import label, signature
 from dplearn.teaching.explorer.kit import address, look, questions, scripts
@@ -68,7 +60,7 @@ def show_entry() -> None:
             st.caption(_say("checks", points=formula.points))
         view = _variants(formula.id)
         st.caption(f"`{signature(formula)}`")
-        st.code(example_code(formula), wrap_lines=True)
+        st.code(pictures.example_code(formula), wrap_lines=True)
         if link := claim_address(formula.id):
             st.markdown(f":material/fact_check: [{_say('as_claim')}]({link})")
         if link := run_address(view.parameters):
@@ -89,7 +81,7 @@ def _variants(id: str) -> View:
     if chosen in names:
         with st.spinner(_say("searching")):
             # The picture of a wrong variant starts at its counterexample.
-            result = refuted(id, chosen, partial(questions.ask, refutation))
+            result = pictures.refuted(id, chosen, partial(questions.ask, refutation))
         _refuted(id, book[id].misprint(chosen), result)
     return view_at(id, chosen if chosen in names else "none")
 
@@ -114,7 +106,7 @@ def view_at(id: str, misprint: str) -> View:
 
 def parameters(id: str, misprint: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the adjustable parameters by name, each with its range or its options."""
-    claim, first = shown(id, misprint), first_parameters(id, misprint)
+    claim, first = shown(id, misprint), pictures.first_parameters(id, misprint)
     for name, domain in claim.domain.items():
         if isinstance(domain, domains.Linear):
             whole, even = isinstance(domain, domains.Whole), not isinstance(domain, domains.Log)
@@ -168,10 +160,10 @@ def _picture(view: View) -> None:
         state["formula_book_axis"] = view.axes[0]
         state["along"] = state["along"] if state["along"] in view.axes else view.axes[0]
         along = right.selectbox(_say("along.label"), view.axes, format_func=label, key="along")
-        picture = curve(view, along, seconds=_PICTURE)
+        picture = pictures.curve(view, along, seconds=_PICTURE)
         draw = partial(formula_curve, picture.drawn, x=label(along))
     else:
-        along, picture = "", cloud(view, words, seconds=_PICTURE)
+        along, picture = "", pictures.cloud(view, words, seconds=_PICTURE)
         draw = partial(formula_cloud, picture.drawn)
     if along:
         _settings(view, along)
@@ -208,13 +200,8 @@ def _settings(view: View, along: str) -> None:
     if given := {n: values[n] for n in view.claim.parameters if n not in adjustable}:
         left, right = st.columns([5, 2], vertical_alignment="center")
         left.caption(words.given(given))
-        after = {"draw": str((view.draw + 1) % _DRAWS)}
-        right.button(
-            _say("others"),
-            on_click=lambda: st.session_state.update(after),
-            key="others",
-            icon=":material/casino:",
-        )
+        draw = lambda: st.session_state.update(draw=str((view.draw + 1) % _DRAWS))
+        right.button(_say("others"), "others", on_click=draw, icon=":material/casino:")
 
 
 def _moved() -> None:
@@ -237,10 +224,8 @@ def run_address(parameters: Mapping[str, Any]) -> str:
     """Return the address of the run with these parameters; "" if one is missing."""
     if not all(name in parameters for name in _RUN):
         return ""
-    return address.to(
-        "epsilon_vs_steps",
-        {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]},
-    )
+    fields = {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]}
+    return address.to("epsilon_vs_steps", fields)
 
 
 _sentence = scripts.component("sentence", style_sheet("page/page"))
