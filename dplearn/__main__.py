@@ -3,33 +3,28 @@
 Exit status: 0 success, 1 failed check (a target out of reach, a claim violated), 2 wrong usage.
 """
 
-import argparse
 import math
 import re
 import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
-from dplearn import __version__
-from dplearn import calibrate as calibration
+from dplearn import __version__, calibrate
 from dplearn.accountants import ACCOUNTANTS
 from dplearn.core.display import as_json, print_json
 from dplearn.core.files import locked
 from dplearn.core.guarantee import ADJACENCIES, Guarantee
 from dplearn.ledger import BudgetExceeded, Ledger
 from dplearn.mechanisms import ZCDP, ApproximateDP, Mechanism
-from dplearn.mechanisms.sampling_scheme import (
-    EPOCH_SAMPLINGS,
-    EVERY_SAMPLING,
-    default_adjacency,
-)
+from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, EVERY_SAMPLING, default_adjacency
 from dplearn.run import DPSGD, Phases
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(ArgumentParser):
     """Argument parser with one-line errors."""
 
     def error(self, message: str) -> NoReturn:
@@ -47,10 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return options.run(options) or 0
     except (ValueError, TypeError, NotImplementedError, ImportError, OSError) as error:
         print(f"dplearn {options.command}: {error}", file=sys.stderr)
-        return 1 if isinstance(error, calibration.Unreachable | BudgetExceeded) else 2
+        return 1 if isinstance(error, calibrate.Unreachable | BudgetExceeded) else 2
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> ArgumentParser:
     parser = _Parser(prog="dplearn", description="Privacy accounting for DP-SGD runs.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=_Parser)
@@ -61,10 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     epsilon.add_argument(
         "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
     )
-    find = commands.add_parser(
-        "calibrate",
-        help="solve for what you leave out: noise multiplier, steps, sample rate or delta",
-    )
+    about = "solve for what you leave out: noise multiplier, steps, sample rate or delta"
+    find = commands.add_parser("calibrate", help=about)
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
     _add_question(find, required=False, choices=[*ACCOUNTANTS])
@@ -84,16 +77,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_question(
-    command: argparse.ArgumentParser, *, required: bool, choices: Sequence[str]
-) -> None:
+def _add_question(command: ArgumentParser, *, required: bool, choices: Sequence[str]) -> None:
     _add_run_options(command, required=required)
     command.add_argument("--delta", type=_number, required=required)
     command.add_argument("--accountant", default="pld", choices=choices)
     command.add_argument("--adjacency", choices=ADJACENCIES)
 
 
-def _add_run_options(command: argparse.ArgumentParser, *, required: bool) -> None:
+def _add_run_options(command: ArgumentParser, *, required: bool) -> None:
     command.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
@@ -109,16 +100,16 @@ def _number(text: str) -> float:
         return float(top) / (float(bottom) if bottom else 1.0)
     except (ValueError, ZeroDivisionError):
         message = f"Expected a number such as 0.004 or 256/60000, got {text!r}."
-        raise argparse.ArgumentTypeError(message) from None
+        raise ArgumentTypeError(message) from None
 
 
 def _whole(text: str) -> int:
     if not math.isfinite(value := _number(text)) or value != math.floor(value):
-        raise argparse.ArgumentTypeError(f"Expected a whole number such as 10000, got {text!r}.")
+        raise ArgumentTypeError(f"Expected a whole number such as 10000, got {text!r}.")
     return int(value)
 
 
-def _add_ledger(commands: argparse._SubParsersAction) -> None:
+def _add_ledger(commands: Any) -> None:
     about = "releases from one data set: their total, and a budget that they must fit into"
     ledger = commands.add_parser("ledger", help=about)
     ledger.add_argument("file", type=Path, metavar="FILE", help="a JSON file, made by new")
@@ -128,7 +119,8 @@ def _add_ledger(commands: argparse._SubParsersAction) -> None:
     new.add_argument("--epsilon", type=float)
     new.add_argument("--delta", type=_number, required=True)
     new.add_argument("--adjacency", choices=ADJACENCIES, default="add_remove")
-    new.add_argument("--fixed", action="store_true", help="no release depends on results of others")
+    about = "no release depends on results of others"
+    new.add_argument("--fixed", dest="adaptive", action="store_false", help=about)
     new.add_argument("--reserve", type=float, help="part of delta for releases known by a pair")
     add = actions.add_parser("add", help="add a release; exit status 1 if it does not fit")
     add.set_defaults(run=_add_to_ledger)
@@ -141,7 +133,7 @@ def _add_ledger(commands: argparse._SubParsersAction) -> None:
     show.set_defaults(run=lambda options: print(_ledger(options)))
 
 
-def _rate(options: argparse.Namespace) -> float:
+def _rate(options: Namespace) -> float:
     if options.sample_rate is not None:
         return options.sample_rate
     fixed = options.command != "calibrate" or options.sampling in EPOCH_SAMPLINGS
@@ -151,64 +143,51 @@ def _rate(options: argparse.Namespace) -> float:
     return 1.0
 
 
-def _plan(
-    options: argparse.Namespace, noise_multiplier: float, sample_rate: float, steps: int
-) -> DPSGD:
-    return DPSGD(
-        noise_multiplier=noise_multiplier,
-        sample_rate=sample_rate,
-        steps=steps,
-        sampling=options.sampling,
-        drop_last=options.drop_last,
-    )
+def _plan(options: Namespace, noise: float, rate: float, steps: int) -> DPSGD:
+    drawn = {"sampling": options.sampling, "drop_last": options.drop_last}
+    return DPSGD(noise_multiplier=noise, sample_rate=rate, steps=steps, **drawn)
 
 
 def _phase(text: str) -> tuple[float, float, int]:
     try:
         noise, rate, steps = text.split(",")
         return _number(noise), _number(rate), _whole(steps)
-    except (ValueError, argparse.ArgumentTypeError):
+    except (ValueError, ArgumentTypeError):
         message = f"Expected SIGMA,Q,STEPS such as 2,0.01,500, got {text!r}."
-        raise argparse.ArgumentTypeError(message) from None
+        raise ArgumentTypeError(message) from None
 
 
-def _epsilon(options: argparse.Namespace) -> None:
+def _epsilon(options: Namespace) -> None:
     phases = [(options.noise_multiplier, _rate(options), options.steps), *(options.then or ())]
     plan = Phases([_plan(options, noise, rate, steps) for noise, rate, steps in phases])
     every = options.accountant == "all"
     chosen = [ACCOUNTANTS[n]() for n in (ACCOUNTANTS if every else [options.accountant])]
     adjacency = options.adjacency or default_adjacency(options.sampling)
     able = [a for a in chosen if a.supports(plan.composed, adjacency)] if every else chosen
+    at = {"delta": options.delta, "adjacency": adjacency}
     # If no accountant supports the plan, the first accountant's error gives the reason.
-    guarantees = [
-        plan.guarantee(a, delta=options.delta, adjacency=adjacency) for a in able or chosen[:1]
-    ]
+    guarantees = [plan.guarantee(a, **at) for a in able or chosen[:1]]
     if options.json:
         print_json([_plain(g) for g in guarantees])
     else:
         print(*guarantees, sep="\n")
 
 
-def _new_ledger(options: argparse.Namespace) -> None:
+def _new_ledger(options: Namespace) -> None:
     if options.file.exists():
         raise ValueError(f"Expected a new file, got {options.file}, which exists.")
-    Ledger(
-        epsilon=options.epsilon,
-        delta=options.delta,
-        adjacency=options.adjacency,
-        adaptive=not options.fixed,
-        reserve=options.reserve,
-    ).save(options.file)
+    names = ("epsilon", "delta", "adjacency", "adaptive", "reserve")
+    Ledger(**{name: getattr(options, name) for name in names}).save(options.file)
 
 
-def _ledger(options: argparse.Namespace) -> Ledger:
+def _ledger(options: Namespace) -> Ledger:
     if not options.file.exists():
         begin = f"dplearn ledger {options.file} new --epsilon 1 --delta 1e-5"
         raise ValueError(f"Expected the file of a ledger, got {options.file}; begin it: {begin}")
     return Ledger.read(options.file)
 
 
-def _add_to_ledger(options: argparse.Namespace) -> None:
+def _add_to_ledger(options: Namespace) -> None:
     known = {name: getattr(options, name) for name in ("epsilon", "rho", "noise_multiplier")}
     if len(given := [name for name, value in known.items() if value is not None]) != 1:
         flags = ", ".join("--" + name.replace("_", "-") for name in known)
@@ -232,23 +211,19 @@ def _add_to_ledger(options: argparse.Namespace) -> None:
     print(ledger)
 
 
-def _certify(options: argparse.Namespace) -> None:
+def _certify(options: Namespace) -> None:
     from dplearn.certificates import certify
 
     plan = _plan(options, options.noise_multiplier, _rate(options), options.steps)
-    text = certify(
-        plan.mechanism,
-        delta=options.delta,
-        steps=options.steps,
-        adjacency=options.adjacency or default_adjacency(options.sampling),
-    )
+    adjacency = options.adjacency or plan.default_adjacency
+    text = certify(plan.mechanism, delta=options.delta, steps=plan.steps, adjacency=adjacency)
     if options.output is None:
         print(text)
     else:
         options.output.write_text(text + "\n")
 
 
-def _check(options: argparse.Namespace) -> int:
+def _check(options: Namespace) -> int:
     from dplearn.certificates import NotProvedError, check
 
     try:
@@ -261,11 +236,11 @@ def _check(options: argparse.Namespace) -> int:
     return 0
 
 
-def _calibrate(options: argparse.Namespace) -> None:
+def _calibrate(options: Namespace) -> None:
     searches = {
-        "noise_multiplier": calibration.smallest_noise_multiplier,
-        "steps": calibration.largest_steps,
-        "sample_rate": calibration.largest_sample_rate,
+        "noise_multiplier": calibrate.smallest_noise_multiplier,
+        "steps": calibrate.largest_steps,
+        "sample_rate": calibrate.largest_sample_rate,
         "delta": _smallest_delta,
     }
     missing = [name for name in searches if getattr(options, name) is None]
@@ -291,16 +266,14 @@ def _calibrate(options: argparse.Namespace) -> None:
         print(calibrated)
 
 
-def _smallest_delta(
-    mechanism: Mechanism, accountant: str, **question: Any
-) -> calibration.Calibration:
-    proved = ACCOUNTANTS[accountant]().delta(mechanism, **question)
+def _smallest_delta(run: Mechanism, accountant: str, **question: Any) -> calibrate.Calibration:
+    proved = ACCOUNTANTS[accountant]().delta(run, **question)
     if proved.delta >= 1:
-        raise calibration.Unreachable(
+        raise calibrate.Unreachable(
             f"Expected a reachable target, got epsilon={question['epsilon']!r}: "
             f"no delta below 1 is proved by {accountant}."
         )
-    return calibration.Calibration(parameter="delta", value=proved.delta, guarantee=proved)
+    return calibrate.Calibration(parameter="delta", value=proved.delta, guarantee=proved)
 
 
 def _plain(guarantee: Guarantee) -> dict[str, Any]:

@@ -196,21 +196,14 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         if self.epsilon is not None:
             epsilon = self.epsilon * (1 + _ROUNDING)
             return Guarantee(epsilon=epsilon, kind="upper", proof=_FILTERS, **stated)
-        return Guarantee(
-            epsilon=self._total(self.releases)[0],
-            kind="probable",
-            proof=_ODOMETER,
-            reason="a bound on the loss so far, which is larger with probability delta at most",
-            **stated,
-        )
+        reason = "a bound on the loss so far, which is larger with probability delta at most"
+        stated |= {"kind": "probable", "proof": _ODOMETER, "reason": reason}
+        return Guarantee(epsilon=self._total(self.releases)[0], **stated)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the ledger as JSON; after an error the old file remains."""
         settings = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)[:-1]}
-        lines = [
-            {"name": r.name, "release": _encoded(r.mechanism), "steps": r.steps}
-            for r in self.releases
-        ]
+        lines = [{"name": name, "release": _encoded(m), "steps": n} for name, m, n in self.releases]
         whole = {"format": _FORMAT, **settings, "releases": lines}
         write_whole(path, (json.dumps(whole, indent=1) + "\n").encode())
 
@@ -296,11 +289,9 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     def _spent(self, parts: Sequence[tuple[Mechanism, int]], orders: np.ndarray) -> np.ndarray:
         """Return the summed divergences at the orders, with every operation rounded up."""
-        each = (
-            np.nextafter(count * m.rdp(orders, adjacency=self.adjacency), np.inf)
-            for m, count in parts
-        )
-        return reduce(lambda total, more: np.nextafter(total + more, np.inf), each)
+        up = lambda x: np.nextafter(x, np.inf)
+        each = (up(count * m.rdp(orders, adjacency=self.adjacency)) for m, count in parts)
+        return reduce(lambda total, more: up(total + more), each)
 
     def _composed(self, lines: Sequence[Release]) -> Guarantee:
         if not lines:

@@ -113,14 +113,14 @@ class Plan(HasGuarantee):
     @property
     def default_adjacency(self) -> Adjacency:
         """Adjacency for which the sampling has a theorem; ValueError if phases differ."""
-        natural: list[Adjacency] = [default_adjacency(p.sampling) for p in self.phases]
-        if len(set(natural)) > 1:
-            each = " and ".join(sorted(set(natural)))
+        first, *others = sorted({default_adjacency(p.sampling) for p in self.phases})
+        if others:
+            each = " and ".join([first, *others])
             raise ValueError(
                 f"Expected an adjacency that all phases share, got {each} by their samplings: "
                 "name one, or change a sampling."
             )
-        return natural[0]
+        return first
 
     @validate.names_parameters
     def delta(self, *, epsilon: float, adjacency: Adjacency | None = None) -> Guarantee:
@@ -130,8 +130,7 @@ class Plan(HasGuarantee):
         false positive rate.
         """
         adjacency = adjacency or self.default_adjacency
-        stated = accountant_of("pld").delta(self.composed, epsilon=epsilon, adjacency=adjacency)
-        return self._about(stated)
+        return self._about(PLD().delta(self.composed, epsilon=epsilon, adjacency=adjacency))
 
     @validate.names_parameters
     def true_positive_rate(
@@ -141,10 +140,9 @@ class Plan(HasGuarantee):
 
         Rates have any shape in (0, 1); one minus the rate is the trade-off curve of the run.
         """
+        adjacency = adjacency or self.default_adjacency
         return PLD().true_positive_rate(
-            self.composed,
-            false_positive_rate=false_positive_rate,
-            adjacency=adjacency or self.default_adjacency,
+            self.composed, false_positive_rate=false_positive_rate, adjacency=adjacency
         )
 
     def affordable_steps(
@@ -288,13 +286,8 @@ class DPSGD(Plan):
     @cached_property
     def sampling_scheme(self) -> SamplingScheme:
         """Sampling scheme of the run, with the mechanism of one step or one epoch."""
-        return SamplingScheme.of(
-            Gaussian(self.noise_multiplier),
-            self.sampling,
-            self.sample_rate,
-            self.steps,
-            drop_last=self.drop_last,
-        )
+        noise, q, steps = Gaussian(self.noise_multiplier), self.sample_rate, self.steps
+        return SamplingScheme.of(noise, self.sampling, q, steps, drop_last=self.drop_last)
 
     @property
     def mechanism(self) -> Mechanism:

@@ -175,6 +175,8 @@ class Statement(Shown):
         model = {"model_name": _MODELS[trust.partition(",")[0]], "model_name_details": trust}
         if rows["Paid for by one epsilon"] == "once":
             model["release_type"] = "One release"
+        composed = parts("Accountant", "True if", "Paid for by one epsilon")
+        notes = parts("Not covered", "Computed")
         deployment = {
             "basic": basic,
             "dp_variant": {"variant_name": "Approximate DP"},
@@ -185,18 +187,12 @@ class Statement(Shown):
                 "privacy_parameters_details": parts("Promise", "In words", "Certificate"),
             },
             "deployment_model": model,
-            "accounting": {
-                "composition": parts("Accountant", "True if", "Paid for by one epsilon")
-            },
-            "implementation": {
-                "preprocessing_and_hyperparameter_tuning": rows["Tuning"],
-                "mechanisms": parts("Run", "Sampling", "Released", "Randomness", "Floating point"),
-            },
-            "administrative": {
-                "notes": parts("Not covered", "Computed"),
-                "registry_authors": registry_authors,
-            },
+            "accounting": {"composition": composed},
+            "implementation": {"preprocessing_and_hyperparameter_tuning": rows["Tuning"]},
+            "administrative": {"notes": notes, "registry_authors": registry_authors},
         }
+        how = parts("Run", "Sampling", "Released", "Randomness", "Floating point")
+        deployment["implementation"]["mechanisms"] = how
         entry = {"url_slug": slug, "status": "Draft", "tier": 2, "deployment": deployment}
         return json.dumps(entry, indent=1, ensure_ascii=False, default=str) + "\n"
 

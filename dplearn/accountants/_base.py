@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, repeat
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -194,16 +194,9 @@ class Accountant(ABC):
         return runs
 
     def _guarantee(self, bound: Bound, runs: Runs, delta: float) -> Guarantee:
-        kind = bound.kind or self.kind
-        return Guarantee(
-            epsilon=float(bound.epsilon),
-            delta=float(delta),
-            kind=kind,
-            method=self.name,
-            adjacency=runs.adjacency,
-            lower=float(bound.lower),
-            assumptions=runs.composed.assumptions,
-            proof=bound.proof,
-            reason=bound.reason or (_NO_BOUND if math.isinf(bound.epsilon) else ""),
-            details=bound.details,
-        )
+        stated: dict[str, Any] = bound._asdict() | {"kind": bound.kind or self.kind}
+        stated |= {"epsilon": float(bound.epsilon), "lower": float(bound.lower)}
+        stated |= {"method": self.name, "assumptions": runs.composed.assumptions}
+        if math.isinf(bound.epsilon) and not bound.reason:
+            stated["reason"] = _NO_BOUND
+        return Guarantee(delta=float(delta), adjacency=runs.adjacency, **stated)

@@ -116,7 +116,5 @@ class ZCDP(Accountant):
         rho = runs.counts @ [m.zcdp(runs.adjacency) for m in runs.mechanisms]
         epsilon = theorems.zcdp_to_epsilon(rho, delta=delta)
         order = theorems.best_zcdp_order(rho, delta=delta)
-        return [
-            Bound(e, None, {"rho": float(r), "order": float(a)})
-            for e, r, a in zip(epsilon, rho, order, strict=True)
-        ]
+        found = zip(epsilon, rho, order, strict=True)
+        return [Bound(e, None, {"rho": float(r), "order": float(a)}) for e, r, a in found]

@@ -71,11 +71,9 @@ class PLD(Accountant):
     def _proved(self, runs: Runs, delta: float) -> list[Bound]:
         sides = directions(runs)
         if sides[0].shifts is not None:
-            mu = np.sqrt(runs.counts @ sides[0].shifts ** 2)
-            return [
-                Bound(high, "exact", lower=low, proof=_SUMMED)
-                for low, high in zip(*gaussian_ends(delta, mu), strict=True)
-            ]
+            ends = gaussian_ends(delta, np.sqrt(runs.counts @ sides[0].shifts ** 2))
+            pairs = zip(*ends, strict=True)
+            return [Bound(high, "exact", lower=low, proof=_SUMMED) for low, high in pairs]
         single = runs.totals == 1
         composed = self._composed(runs[~single], delta, sides)
         bounds = iter(composed if np.any(~single) else [])
@@ -103,13 +101,9 @@ class PLD(Accountant):
         # Spend little of delta on truncation first, and more if the bracket stays wide.
         for lattice in (self._lattice, dataclasses.replace(self._lattice, cuts=_CUTS)):
             if np.any(loose := upper > _LOOSE * lower):
-                low, high = lattice.brackets(
-                    [side.profiles for side in sides],
-                    runs.counts[loose],
-                    delta=delta,
-                    witnesses=[side.witnesses for side in sides],
-                    proved=upper[loose],
-                )
+                known = {"witnesses": [s.witnesses for s in sides], "proved": upper[loose]}
+                profiles = [side.profiles for side in sides]
+                low, high = lattice.brackets(profiles, runs.counts[loose], delta=delta, **known)
                 proof[loose] = np.where(high < upper[loose], _LATTICE, proof[loose])
                 lower[loose] = np.maximum(lower[loose], low)
                 upper[loose] = np.minimum(upper[loose], high)
@@ -157,14 +151,10 @@ class PLD(Accountant):
         (row,) = runs.counts
         if not rates.size or not row.sum() or mechanism.infinite_epsilon_reason():
             return rates, np.where(row.sum(), 1.0, rates)
-        ends = [
-            power_brackets(
-                lambda e, rtol, s=side: s.deltas(row, e, Lattice(rtol, self.most_cells)),
-                rates.ravel(),
-                self.rtol,
-            )
-            for side in directions(runs)
-        ]
+        ends = []
+        for side in directions(runs):
+            deltas = lambda e, rtol, s=side: s.deltas(row, e, Lattice(rtol, self.most_cells))
+            ends.append(power_brackets(deltas, rates.ravel(), self.rtol))
         lower, upper = np.max(ends, axis=0).reshape(2, *rates.shape)
         return lower, upper
 
@@ -204,10 +194,9 @@ class GDP(Accountant):
     def _refusal(self, runs: Runs) -> str:
         if refusal := super()._refusal(runs):
             return refusal
-        for m in runs.mechanisms:
-            if math.isnan(_squared_mu(m, runs.adjacency)):
-                return f"its limit is stated for (Poisson-sampled) Gaussians, not for {m.name}"
-        return ""
+        other = [m.name for m in runs.mechanisms if math.isnan(_squared_mu(m, runs.adjacency))]
+        what = "its limit is stated for (Poisson-sampled) Gaussians, not for"
+        return f"{what} {other[0]}" if other else ""
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         shifts = [m.gaussian_shift(runs.adjacency) for m in runs.mechanisms]

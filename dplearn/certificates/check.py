@@ -44,10 +44,8 @@ FORMAT, _MOST_NODES, _MOST_WORK = "dplearn certificate 1", 2**22, 2**34
 _TEXT = re.compile(r"[\s!-Z\]-~]{1,9999}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?(e[-+]?[0-9]{1,3})?")
 _KEYS = {"format", "run", "lower", "upper", "lower side", "bits", "proofs", "made with"}
-_RUNS = {
-    "gaussian": ("noise_multiplier",),
-    "poisson_subsampled_gaussian": ("noise_multiplier", "sample_rate"),
-}
+_RUNS = {"gaussian": ["noise_multiplier"]}
+_RUNS["poisson_subsampled_gaussian"] = ["noise_multiplier", "sample_rate"]
 
 
 class NotProvedError(Exception):

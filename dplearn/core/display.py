@@ -12,15 +12,9 @@ import numpy as np
 
 _PAUSE = 0.2  # seconds between two updates of a progress line
 _SIGNS = {"epsilon": "ε", "delta": "δ", "<=": "≤", ">=": "≥"}
-_TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "ε": r"$\varepsilon$",
-    "δ": r"$\delta$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-}
+_TEX = {sign: rf"\{sign}" for sign in "&%$#_{}"}
+_TEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_TEX |= {"ε": r"$\varepsilon$", "δ": r"$\delta$", "≤": r"$\le$", "≥": r"$\ge$"}
 _CARD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width"><style>@page {{ size: A5; margin: 10mm }}
 body {{ font: 15px/1.4 system-ui, sans-serif; max-width: 36em; margin: 1em auto; padding: 0 1em }}

@@ -40,10 +40,9 @@ def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
             break
         except FileExistsError:
             if time.monotonic() > end:
+                late = f"Expected {lock} to disappear within {seconds:g} s"
                 cure = "delete it if no other process uses the file"
-                raise TimeoutError(
-                    f"Expected {lock} to disappear within {seconds:g} s; {cure}."
-                ) from None
+                raise TimeoutError(f"{late}; {cure}.") from None
             time.sleep(0.02)
     try:
         yield

@@ -7,10 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_ITERATIONS = 200
-# Maps x and the ends a < b of a bracket to a valid point between them, or to an end if none exists.
-Snap = Callable[[float, float, float], float]
-
 
 def first_true(
     holds: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
@@ -40,7 +36,7 @@ def decreasing_root(
     fa, fb = value(a), value(b)
     b = np.where(fa <= 0, a, b)
     width = np.max(b - a, initial=0.0)
-    for candidate in range(_ITERATIONS):
+    for candidate in range(200):
         tolerance = rtol * np.abs(b) + 1e-300
         open_ = b - a > tolerance
         if not np.any(open_):
@@ -81,7 +77,7 @@ def crossing(
     upper: float,
     tolerance: float | Callable[[float], float],
     slope: float = math.nan,
-    snap: Snap = lambda x, a, b: x,
+    snap: Callable[[float, float, float], float] = lambda x, a, b: x,
 ) -> Crossing:
     """Return a bracket of the root of a decreasing, nearly linear `value` in [lower, upper].
 
@@ -89,8 +85,8 @@ def crossing(
     the root, so that the bracket shrinks from both sides. It takes about seven evaluations where
     `value` is smooth, and three times those of bisection where it jumps; a value may be infinite.
     The search begins at `guess`, with the value's `slope` near it if given, and stops when the
-    bracket is `tolerance` wide, which may depend on the last point. `snap` moves a point to one at
-    which `value` is defined.
+    bracket is `tolerance` wide, which may depend on the last point. `snap` maps x and the ends
+    a < b of a bracket to a point between them where `value` is defined, or to an end if none is.
     """
     points: list[tuple[float, float]] = []
     a, b, stride, misses = -math.inf, math.inf, 0.5, 0

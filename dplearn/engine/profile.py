@@ -34,16 +34,12 @@ FAR = 1e9
 
 # Gauss-Kronrod nodes on [-1, 1], 7 and 15 points (Piessens et al. 1983).
 _NODES = np.array(
-    [0.991455371120812639206854697526329, 0.949107912342758524526189684047851,
-     0.864864423359769072789712788640926, 0.741531185599394439863864773280788,
-     0.586087235467691130294144838285523, 0.405845151377397166906606412076961,
-     0.207784955007898467600689403773245, 0.0]
+    [0.9914553711208126, 0.9491079123427585, 0.8648644233597691, 0.7415311855993945,
+     0.5860872354676911, 0.4058451513773972, 0.20778495500789848, 0.0]
 )  # fmt: skip
 _K15 = np.array(
-    [0.022935322010529224963732008058970, 0.063092092629978553290700663189204,
-     0.104790010322250183839876322541518, 0.140653259715525918745189590510238,
-     0.169004726639267902826583426598550, 0.190350578064785409913256402421014,
-     0.204432940075298892414161999234649, 0.209482141084727828012999174891714]
+    [0.022935322010529224, 0.06309209262997856, 0.10479001032225019, 0.14065325971552592,
+     0.1690047266392679, 0.19035057806478542, 0.20443294007529889, 0.20948214108472782]
 )  # fmt: skip
 _X, _WK = np.concatenate([-_NODES, _NODES[-2::-1]]), np.concatenate([_K15, _K15[-2::-1]])
 # Every second of the 15 nodes is one of the 7 nodes.
@@ -350,10 +346,8 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
         upper = np.concatenate([middle, upper[bad]])
         if lower.size > _MOST_PANELS:
             break
-    raise ArithmeticError(
-        f"The Rényi integral did not converge to {_RTOL:.0e}: {lower.size} panels are left near "
-        f"epsilon = {lower[0]:g}."
-    )
+    left = f"{lower.size} panels are left near epsilon = {lower[0]:g}"
+    raise ArithmeticError(f"The Rényi integral did not converge to {_RTOL:.0e}: {left}.")
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:

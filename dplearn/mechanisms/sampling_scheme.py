@@ -52,27 +52,21 @@ class SamplingScheme(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        base: Gaussian,
-        sampling: Sampling,
-        sample_rate: float,
-        steps: int,
-        *,
-        drop_last: bool = False,
+        cls, base: Gaussian, sampling: Sampling, rate: float, steps: int, *, drop_last: bool = False
     ) -> Self:
         """Return the scheme of a run of `steps` steps.
 
-        An epoch has ``floor(1 / sample_rate)`` batches, up to a relative rounding error of 1e-9.
+        An epoch has ``floor(1 / rate)`` batches, up to a relative rounding error of 1e-9.
         With `drop_last` a shuffled epoch omits the records of an incomplete batch, at least one.
         """
         validate.one_of(EVERY_SAMPLING, sampling=sampling)
-        validate.rate(sample_rate=sample_rate)
+        validate.rate(sample_rate=rate)
         if sampling in SAMPLINGS:
-            return cls(sampled(base, sampling=sampling, sample_rate=sample_rate), 1, True, steps)
-        batches = math.floor((1 + _ROUNDING) / sample_rate)
-        whole = drop_last or abs(batches * sample_rate - 1) <= _ROUNDING
+            return cls(sampled(base, sampling=sampling, sample_rate=rate), 1, True, steps)
+        batches = math.floor((1 + _ROUNDING) / rate)
+        whole = drop_last or abs(batches * rate - 1) <= _ROUNDING
         if sampling == "random_allocation":
             return cls(RandomAllocation(base, batches), batches, whole, steps)
         # If all batches are full, one record is left out; a tiny share stands for it.
-        left_out = max(1 - batches * sample_rate, _ROUNDING) if drop_last else 0.0
+        left_out = max(1 - batches * rate, _ROUNDING) if drop_last else 0.0
         return cls(Shuffled(base, batches, left_out), batches, whole, steps)

@@ -92,10 +92,8 @@ class Shuffled(Epoch):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        used = (
-            "every record is used once, "
-            "and leaving one out, drop_last, would cost little and save much"
-        )
+        save = "leaving one out, drop_last, would cost little and save much"
+        used = f"every record is used once, and {save}"
         if self.left_out:
             used = "at least one record, drawn at random, is left out of it"
         return (

@@ -21,13 +21,8 @@ Rows = tuple[NDArray, NDArray, NDArray]
 # share a line (see Table.tilts). The first attempt has few nodes and only improves poor guesses;
 # the last two accept more rounding for fewer nodes.
 Effort = tuple[int, float, float]
-TRIES: tuple[Effort, ...] = (
-    (2**8, 2.0, 3.0),
-    (2**12, 2.0, 1.4),
-    (2**16, 2.0, 1.4),
-    (2**16, 7.0, 1.4),
-    (2**16, 7.0, 1.4),
-)
+TRIES: tuple[Effort, ...] = ((2**8, 2.0, 3.0), (2**12, 2.0, 1.4))
+TRIES += tuple((2**16, freedom, 1.4) for freedom in (2.0, 7.0, 7.0))
 # Attempts for rows whose bracket is wide or missing: separate lines near their saddles.
 ALONE: tuple[Effort, ...] = tuple((2**16, freedom, 1.01) for freedom in (0.5, 1.0, 2.0, 7.0))
 _FEWEST_NODES = 2**6

@@ -206,11 +206,8 @@ def _take_out(
     """
     on_node = np.zeros(nodes.size)
     # Cell of each atom: cells right of 0 include their upper end, cells left of 0 the lower end.
-    side = np.where(
-        atoms.loss >= 0,
-        np.searchsorted(ends, atoms.loss, side="left"),
-        np.searchsorted(ends, atoms.loss, side="right"),
-    )
+    upper, lower = (np.searchsorted(ends, atoms.loss, side=s) for s in ("left", "right"))
+    side = np.where(atoms.loss >= 0, upper, lower)
     inside = (side > 0) & (side < nodes.size)
     cell, loss, mass = side[inside] - 1, atoms.loss[inside], atoms.mass[inside]
     height, near = loss - nodes[cell], BLUR * np.maximum(np.abs(loss), h)
