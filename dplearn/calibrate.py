@@ -139,10 +139,9 @@ def smallest_noise_multiplier(
     rates: Any = (true_positive_rate, false_positive_rate)
     given = [(epsilon, delta) != (None, None), rates != (None, None), advantage is not None]
     if sum(given) != 1:
-        raise TypeError(
-            "Expected epsilon and delta, or the two rates of an attack, or an advantage, got "
-            f"{'some of several' if any(given) else 'none'} of them."
-        )
+        wanted = "epsilon and delta, or the two rates of an attack, or an advantage"
+        got = "some of several" if any(given) else "none"
+        raise TypeError(f"Expected {wanted}, got {got} of them.")
     question: Any = {"steps": steps, "adjacency": adjacency}
     if given[0]:
         target = _budget(epsilon, delta, **question)  # type: ignore[arg-type]

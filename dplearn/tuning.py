@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -71,13 +71,9 @@ class Tuned:
         """Return upper bounds on the Rényi divergences, in nats, shape (n_orders,)."""
         orders, others = np.asarray(orders, dtype=float), np.array(RDP().orders)
         one, other = (self.run.rdp(o, adjacency=adjacency) for o in (orders, others))
-        bounds = selection_rdp(
-            order=orders[:, None],
-            epsilon=one[:, None],
-            other_order=others,
-            other_epsilon=other,
-            shape=self.shape,
-            stop=self.stop,
+        best = partial(selection_rdp, shape=self.shape, stop=self.stop)
+        bounds = best(
+            order=orders[:, None], epsilon=one[:, None], other_order=others, other_epsilon=other
         )
         return bounds.min(axis=1)
 
