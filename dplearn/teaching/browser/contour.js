@@ -37,9 +37,7 @@ function sums(table, rows, logTau, [most, freedom], visit) {
     if (!jobs.length) continue;
     const longest = Math.max(...jobs.map((job) => job.count));
     const nodes = nodesOf(table, line, period, longest, logTau);
-    for (const { row, cutoff, count } of jobs) {
-      visit(row, new Trapezoid(nodes, row.steps, count, cutoff));
-    }
+    for (const { row, cutoff, count } of jobs) visit(row, new Trapezoid(nodes, row.steps, count, cutoff));
   }
 }
 

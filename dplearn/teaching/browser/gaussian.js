@@ -51,9 +51,7 @@ export function gaussianLogDelta(epsilon, mu) {
 }
 
 /** Return log(e^x - 1) for x >= 0. */
-export function logExpm1(x) {
-  return x > 0.7 ? x + Math.log1p(-Math.exp(-x)) : Math.log(Math.expm1(x));
-}
+export const logExpm1 = (x) => (x > 0.7 ? x + Math.log1p(-Math.exp(-x)) : Math.log(Math.expm1(x)));
 
 /** One release of a Gaussian with shift mu on a Poisson sample of rate q, in all directions. */
 export class Release {

@@ -235,6 +235,4 @@ export class Line {
 }
 
 /** Return log(e^a + e^b). */
-export function logAdd(a, b) {
-  return a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)));
-}
+export const logAdd = (a, b) => (a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b))));

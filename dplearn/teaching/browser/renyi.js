@@ -48,9 +48,7 @@ export class Renyi {
 }
 
 /** Return epsilon from the divergence at one order. */
-export function improved(order, rdp, logDelta) {
-  return rdp + Math.log1p(-1 / order) - (logDelta + Math.log(order)) / (order - 1);
-}
+export const improved = (order, rdp, logDelta) => rdp + Math.log1p(-1 / order) - (logDelta + Math.log(order)) / (order - 1);
 
 /** Return the best epsilon of rho-zCDP; every order gives a valid bound. */
 export function zcdpEpsilon(rho, delta) {

@@ -25,7 +25,7 @@ ASKED = """const tell = (law, epsilons, orders, rates) => {
   const pair = new pairs.Pair(law), finite = x => x === -Infinity ? null : x;
   return {
     delta: epsilons.map(e => finite(law.logDelta(e))),
-    behind: epsilons.map(e => Math.exp(pair.law.logDeltaReversed(e))),
+    behind: epsilons.map(e => Math.exp(law.logDeltaReversed?.(e) ?? law.logDelta(e))),
     exact: pair.exact,
     tails: epsilons.map(e => law.tails(e)), below: epsilons.map(e => law.tails(-e)),
     renyi: orders.map(a => law.renyi(a)),

@@ -45,7 +45,7 @@ export class Drag {
     this.root.classList.add("dp-holding");
     node.classList.add("dp-held");
     if (node.tabIndex >= 0) node.focus({ preventScroll: true });
-    this.page.touch();
+    this.page.touched = true;
     if (grip?.draws) this.move(event);
     event.preventDefault();
   }
@@ -92,7 +92,7 @@ export class Drag {
     else if (field && event.key === "Home") page.change(name, field.ends[0]);
     else if (field && event.key === "End") page.change(name, field.ends[1]);
     else return;
-    page.touch();
+    page.touched = true;
     event.preventDefault();
     page.rest();
   }

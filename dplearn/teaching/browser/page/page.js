@@ -43,7 +43,6 @@ class Page extends View {
     this.published = published;
     this.presets = presets;
     this.fields = FIELDS;
-    this.touched = false;
     this.later = askLater(answering, source && `(${source})()`, engine);
     this.server = new Server(send, () => this.renew());
     this.answers = new Answers(engine, this.later, this.server, () => this.schedule());
@@ -130,10 +129,6 @@ class Page extends View {
     this.frame.box = { width, height, left, right, above: 34, below: 62, small, named, bold: `600 14px ${family}` };
     this.body.classList.toggle("dp-small", small);
     this.schedule();
-  }
-
-  touch() {
-    this.touched = true;
   }
 
   value(name) {

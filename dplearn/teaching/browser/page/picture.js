@@ -82,7 +82,7 @@ export class Picture {
     // Where PLD is null, draw a dotted line of RDP between the neighbouring points.
     const bridge = (i) => [i - 1, i, i + 1].map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
       .filter(([T, epsilon]) => T && epsilon > 0 && epsilon < Infinity)
-      .map(([T, epsilon], j) => `${j ? "L" : "M"}${this.place(run, T, epsilon)}`).join("");
+      .map(([T, epsilon], j) => `${j ? "L" : "M"}${point(this.frame.x(T), this.frame.y(run, epsilon))}`).join("");
     const bridges = steps.map((_, i) => (shown && of.pld?.upper[i] === null ? bridge(i) : "")).join("");
     this.curves.replaceChildren(
       path("band", found.asked && shown ? this.between(run, found) : ""),
@@ -93,10 +93,6 @@ export class Picture {
       path("claim", found.claim ? this.path(run, { steps }, found.claim) : ""),
     );
     set(this.pull, "d", shown && !found.asked ? this.path(run, found, of.pld.upper) + bridges : "");
-  }
-
-  place(run, T, epsilon) {
-    return point(this.frame.x(T), this.frame.y(run, epsilon));
   }
 
   /** Return the path of a curve through all finite points. */

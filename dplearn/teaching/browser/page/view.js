@@ -32,6 +32,7 @@ export class View {
     this.root = root;
     this.messages = messages;
     this.queued = 0;
+    this.touched = false;
     this.words = null;
     this.drag = null;
     this.run = null;
@@ -40,15 +41,14 @@ export class View {
     this.stop = new AbortController();
   }
 
-  // Methods that pages override for a new address, all nodes in a new language, drawing, the end of input, a button, a
-  // choice, and the start of a drag.
+  // Methods that pages override for a new address, all nodes in a new language, drawing, the end of input, a button, and a
+  // choice.
   open(_) {}
   build() {}
   draw() {}
   rested() {}
   act(_) {}
   choose(_) {}
-  touch() {}
 
   /** Open the state of the address, now and after Back, Forward or a typed hash. */
   start(name, language) {
