@@ -24,6 +24,7 @@ e^{H}\hat\delta(\varepsilon - 2H)`: both ends allow for it.
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core import validate
 from dplearn.core.guarantee import Guarantee
 from dplearn.engine.lattice import Lattice
-from dplearn.engine.profile import Curve, Profile
+from dplearn.engine.profile import Profile
 from dplearn.pate.plan import PATE
 from dplearn.pate.votes import Votes
 
@@ -224,22 +225,19 @@ def _envelope(law: Laws) -> Profile:
     for log_p, log_q in ((here, others), (others, here)):
         loss = (log_p - log_q)[:, :, None]  # per pair and outcome; the terms of delta are positive
         terms = np.exp(log_p)[:, :, None] * -np.expm1(np.minimum(knots - loss, 0.0))
-        ends.append(_chords(knots, np.max(np.sum(terms, axis=1), axis=0)))
+        delta = np.max(np.sum(terms, axis=1), axis=0)
+        ends.append(partial(_log_delta, knots, delta))
     ahead, behind = ends
     return Profile(ahead, behind, knots[1:])
 
 
-def _chords(knots: NDArray, delta: NDArray) -> Curve:
+def _log_delta(knots: NDArray, delta: NDArray, epsilon: NDArray) -> NDArray:
     """Return log delta, for delta linear in e^epsilon between knots and 0 after the last knot."""
-
-    def log_delta(epsilon: NDArray) -> NDArray:
-        epsilon = np.asarray(epsilon, dtype=float)
-        i = np.clip(np.searchsorted(knots, epsilon, side="right"), 1, knots.size - 1)
-        left, right = knots[i - 1], knots[i]
-        # Weight of the left knot; both knots' weights are positive, so nothing cancels.
-        part = np.expm1(np.minimum(epsilon - right, 0.0)) / np.expm1(left - right)
-        value = delta[i - 1] * part + delta[i] * (1 - part)
-        with np.errstate(divide="ignore"):
-            return np.log(np.where(epsilon < knots[-1], value, 0.0))
-
-    return log_delta
+    epsilon = np.asarray(epsilon, dtype=float)
+    i = np.clip(np.searchsorted(knots, epsilon, side="right"), 1, knots.size - 1)
+    left, right = knots[i - 1], knots[i]
+    # Weight of the left knot; both knots' weights are positive, so nothing cancels.
+    part = np.expm1(np.minimum(epsilon - right, 0.0)) / np.expm1(left - right)
+    value = delta[i - 1] * part + delta[i] * (1 - part)
+    with np.errstate(divide="ignore"):
+        return np.log(np.where(epsilon < knots[-1], value, 0.0))

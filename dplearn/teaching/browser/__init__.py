@@ -77,9 +77,8 @@ def digits_as_text() -> dict[str, Any]:
 def attack_page() -> str:
     """Return the page "Proof and attack" as one HTML file."""
     scripts = source() + source("attackPage", "attack_page/attack_page")
-    options = (
-        f"engine: dplearn, source: String(dplearnModule), digits: {json.dumps(digits_as_text())}"
-    )
+    digits = json.dumps(digits_as_text())
+    options = f"engine: dplearn, source: String(dplearnModule), digits: {digits}"
     return f"""<!doctype html><meta charset="utf-8"><title>Proof and attack</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>{style("page/page", "attack_page/attack_page")}</style>
@@ -94,9 +93,8 @@ def style(*entries: str) -> str:
 
 def _ordered(path: Path) -> list[Path]:
     """Return a module's direct and indirect imports and the module, each after its own imports."""
-    needed = (
-        _ordered((path.parent / other).resolve()) for _, other in _NEEDED.findall(_text(path))
-    )
+    others = [(path.parent / other).resolve() for _, other in _NEEDED.findall(_text(path))]
+    needed = map(_ordered, others)
     return list(dict.fromkeys([*(one for files in needed for one in files), path]))
 
 

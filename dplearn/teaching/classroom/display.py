@@ -20,8 +20,6 @@ from dplearn.teaching.classroom.sources import lessons, lessons_folder
 PLOTLY = "application/vnd.plotly.v1+json"
 SVG = "text/vnd.dplearn.svg"  # a drawing for the site; notebooks show a PNG of it
 NUMBERS = "text/vnd.dplearn.numbers"  # key of a stored PNG, also for tests; no viewer shows it
-# Numbers of colours of a PNG: few colours keep line charts small, but heatmaps need more.
-_COLOURS, _SHADES = 64, 256
 
 
 def show(figure: Any, alt: str) -> None:
@@ -166,9 +164,10 @@ def png(chart: dict[str, Any], origin: str) -> str:
     picture = Image.open(io.BytesIO(raw)).convert("RGBA")
     white = Image.new("RGBA", picture.size, "white")
     opaque = Image.alpha_composite(white, picture).convert("RGB")
-    # MAXCOVERAGE keeps the colours of small labels.
+    # Few colours keep line charts small, but drawings and heatmaps need more. MAXCOVERAGE keeps the
+    # colours of small labels.
     shaded = not chart["data"] or any(t["type"] == "heatmap" for t in chart["data"])
-    colours = _SHADES if shaded else _COLOURS
+    colours = 256 if shaded else 64
     few = opaque.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     info = PngImagePlugin.PngInfo()
     info.add_text("drawn from", origin)

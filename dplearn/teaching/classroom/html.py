@@ -48,11 +48,11 @@ def from_cell(cell: Any) -> str:
 def code_of(cell: Any) -> str:
     """Return the HTML of a cell's code, folded if the cell only draws."""
     shown = _coloured(cell.source)
-    if FOLDED in cell.metadata.get("tags", ()):
-        drawn = any({PLOTLY, SVG} & set(output.get("data", ())) for output in cell.outputs)
-        summary = "Code of this picture" if drawn else "Code of this cell"
-        return f'<details class="fold"><summary>{summary}</summary>{shown}</details>'
-    return shown
+    if FOLDED not in cell.metadata.get("tags", ()):
+        return shown
+    drawn = any({PLOTLY, SVG} & set(output.get("data", ())) for output in cell.outputs)
+    what = "picture" if drawn else "cell"
+    return f'<details class="fold"><summary>Code of this {what}</summary>{shown}</details>'
 
 
 def from_output(output: Any) -> str:
@@ -84,9 +84,7 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<h{level} id="{anchor}">{text}</h{level}>\n'
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        if info == "python":
-            return _coloured(code)
-        return super().block_code(code, info)
+        return _coloured(code) if info == "python" else super().block_code(code, info)
 
     def table(self, text: str) -> str:
         return f'<div class="wide"><table>\n{text}</table></div>\n'

@@ -34,9 +34,9 @@ def predict(name: str, value: Any) -> None:
     number, problem = read_number(value)
     if number is None or math.isinf(number):
         print(f"{name}: {problem or BEYOND}")
-        return
-    _guesses[name] = number
-    print(f"{name}: your guess {written(number)} is noted.")
+    else:
+        _guesses[name] = number
+        print(f"{name}: your guess {written(number)} is noted.")
 
 
 def guess(name: str) -> float | None:

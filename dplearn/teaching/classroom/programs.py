@@ -197,9 +197,8 @@ def _same(got: Any, expected: Any, rtol: float) -> bool:
     if isinstance(got, Complaint) or isinstance(expected, Complaint):
         return getattr(got, "kind", 0) == getattr(expected, "kind", 1)
     if isinstance(expected, dict):
-        return got.keys() == expected.keys() and all(
-            _same(got[k], expected[k], rtol) for k in expected
-        )
+        alike = (_same(got[key], expected[key], rtol) for key in expected)
+        return got.keys() == expected.keys() and all(alike)
     if isinstance(expected, (bool, str, set, type(None))):
         return got == expected
     return _near(as_floats(got), as_floats(expected), rtol)

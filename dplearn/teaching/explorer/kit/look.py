@@ -7,9 +7,6 @@ import streamlit as st
 from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.figures.kit.template import darkened
 
-# Top margin of a figure in pixels: the maximum to cut off, and the minimum to keep.
-_TITLE, _ABOVE = 56, 12
-
 
 def draw_figure(figure: Any, key: str, alt: str) -> None:
     """Draw a figure below its title in HTML, with an alternative text.
@@ -24,7 +21,8 @@ def draw_figure(figure: Any, key: str, alt: str) -> None:
     layout = parts["layout"]
     title = layout.pop("title")
     st.html(f"<p>{title['text']}<br><small>{title.get('subtitle', {}).get('text', '')}</small></p>")
-    room = min(layout["margin"]["t"] - _ABOVE, _TITLE)
+    # Cut off at most 56 pixels of the top margin, and keep at least 12.
+    room = min(layout["margin"]["t"] - 12, 56)
     layout["height"] -= room
     layout["margin"]["t"] -= room
     shown = {"displayModeBar": False}

@@ -18,7 +18,6 @@ PAGES = {
     "attackPage": "attack_page/attack_page",
     "sentence": "page/sentence",
 }
-_KIT = Path(__file__).parent
 
 
 @lru_cache(maxsize=len(PAGES))
@@ -31,6 +30,6 @@ def script(page: str) -> tuple[str, str]:
 
 def component(page: str, css: str) -> Callable[..., Any]:
     """Return a Streamlit component that mounts a page with its style sheet."""
-    mount = (_KIT / "mount.js").read_text(encoding="utf-8")
+    mount = Path(__file__).with_name("mount.js").read_text(encoding="utf-8")
     mount = mount.replace("FILE", script(page)[0]).replace("PAGE", page)
     return v2.component(f"dplearn_{page}", html="", css=css, js=mount, isolate_styles=False)
