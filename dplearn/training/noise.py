@@ -13,10 +13,9 @@ normals never exceed 5.8 standard deviations. The normals of this module reach 9
 
 import math
 import os
-import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
@@ -37,12 +36,18 @@ _SMALL = 2**8  # words below this are refined by another 32 bits
 LOTS, NOISE, MODEL = 0, 1, 2  # uses of randomness, in the keys of streams
 
 
+def _generator(entropy: Any = None) -> np.random.Generator:
+    """Return a generator; by default, its seed is 256 bits from the operating system."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Randomness:
     """Independent streams of random numbers, one for each use and step."""
 
     seed: int | None = None  # None: the operating system's randomness
     secure: bool = False  # no noise from an accelerator's own generator
+    _fresh: Any = field(default_factory=_generator, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, generator: torch.Generator | None, *, secure: bool = False) -> Self:
@@ -56,8 +61,7 @@ class Randomness:
 
     def stream(self, *key: int) -> np.random.Generator:
         """Return the stream of this key; without a seed, a stream that never repeats."""
-        entropy: Any = secrets.randbits(256) if self.seed is None else (self.seed, *key)
-        return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy, pool_size=8)))
+        return self._fresh if self.seed is None else _generator((self.seed, *key))
 
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
         """Return the noise of all runs as a flat tensor, with the device and type of `like`."""
