@@ -269,10 +269,8 @@ def _calibrate(options: Namespace) -> None:
 def _smallest_delta(run: Mechanism, accountant: str, **question: Any) -> calibrate.Calibration:
     proved = ACCOUNTANTS[accountant]().delta(run, **question)
     if proved.delta >= 1:
-        raise calibrate.Unreachable(
-            f"Expected a reachable target, got epsilon={question['epsilon']!r}: "
-            f"no delta below 1 is proved by {accountant}."
-        )
+        got = f"epsilon={question['epsilon']!r}: no delta below 1 is proved by {accountant}"
+        raise calibrate.Unreachable(f"Expected a reachable target, got {got}.")
     return calibrate.Calibration(parameter="delta", value=proved.delta, guarantee=proved)
 
 

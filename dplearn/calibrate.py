@@ -139,10 +139,9 @@ def smallest_noise_multiplier(
     rates: Any = (true_positive_rate, false_positive_rate)
     given = [(epsilon, delta) != (None, None), rates != (None, None), advantage is not None]
     if sum(given) != 1:
-        raise TypeError(
-            "Expected epsilon and delta, or the two rates of an attack, or an advantage, got "
-            f"{'some of several' if any(given) else 'none'} of them."
-        )
+        wanted = "epsilon and delta, or the two rates of an attack, or an advantage"
+        got = "some of several" if any(given) else "none"
+        raise TypeError(f"Expected {wanted}, got {got} of them.")
     question: Any = {"steps": steps, "adjacency": adjacency}
     if given[0]:
         target = _budget(epsilon, delta, **question)  # type: ignore[arg-type]
@@ -268,13 +267,9 @@ def _vary(
     """
     digits = min(max(1 - math.floor(math.log10(tolerance or 1e-16)), 6), 17)
     value_at = lambda x: float(f"{math.exp(sign * x):.{digits}g}")
-    x, best = _search(
-        lambda law, x: target.ask(law, mechanism.vary(**{name: value_at(x)})),
-        law := accountant_of(accountant),
-        target,
-        place,
-        tolerance=tolerance,
-    )
+    ask = lambda law, x: target.ask(law, mechanism.vary(**{name: value_at(x)}))
+    law = accountant_of(accountant)
+    x, best = _search(ask, law, target, place, tolerance=tolerance)
     if x == math.inf:
         raise Unreachable(
             f"Expected a reachable target, got {target.name}={target.most!r}: the smallest "

@@ -115,11 +115,9 @@ class Plan(HasGuarantee):
         """Adjacency for which the sampling has a theorem; ValueError if phases differ."""
         first, *others = sorted({default_adjacency(p.sampling) for p in self.phases})
         if others:
-            each = " and ".join([first, *others])
-            raise ValueError(
-                f"Expected an adjacency that all phases share, got {each} by their samplings: "
-                "name one, or change a sampling."
-            )
+            got = f"{' and '.join([first, *others])} by their samplings"
+            cure = "name one, or change a sampling"
+            raise ValueError(f"Expected an adjacency that all phases share, got {got}: {cure}.")
         return first
 
     @validate.names_parameters
@@ -164,10 +162,8 @@ class Plan(HasGuarantee):
         if spent(steps) > epsilon:
             steps = bisect_right(range(1, steps), epsilon, key=spent)
         if steps == 0:
-            raise ValueError(
-                f"Expected a target epsilon that allows at least one step, got {epsilon!r}: "
-                "use a larger noise_multiplier or a smaller sample_rate."
-            )
+            got = f"{epsilon!r}: use a larger noise_multiplier or a smaller sample_rate"
+            raise ValueError(f"Expected a target epsilon that allows at least one step, got {got}.")
         return steps
 
 

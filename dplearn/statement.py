@@ -332,33 +332,28 @@ def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
     validate.one_of(tuple(plan.releases), released=parts["released"])
     validate.one_of(tuple(TRUST), trust=parts["trust"])
     if parts["trust"] == "local" and own != "none":
-        raise ValueError(
-            "Expected trust='local' of a plan with sampling='none' alone, got "
-            f"{own or 'votes that are counted'}: who sees each report sees who took part."
-        )
+        got = f"{own or 'votes that are counted'}: who sees each report sees who took part"
+        raise ValueError(f"Expected trust='local' of a plan with sampling='none' alone, got {got}.")
     if plan.units not in (None, records := parts["records"]):
         raise ValueError(f"Expected records={plan.units} as in the plan, got records={records}.")
     if not hasattr(parts["tuning"], "run"):
         validate.one_of(TUNINGS, tuning=parts["tuning"])
     elif parts["tuning"].run != plan.composed or parts["certificate"]:
+        proof = "no certificate, which proves one run"
         raise ValueError(
-            "Expected tuning=Tuned(plan, ...) of this plan, and no certificate, "
-            "which proves one run; got another."
+            f"Expected tuning=Tuned(plan, ...) of this plan, and {proof}; got another."
         )
     if parts["sampling"] not in ("", own):
-        raise ValueError(
-            f"Expected sampling={own!r} as in the plan, got sampling={parts['sampling']!r}: "
-            "state the plan of what was run."
-        )
+        got = f"sampling={parts['sampling']!r}: state the plan of what was run"
+        raise ValueError(f"Expected sampling={own!r} as in the plan, got {got}.")
 
 
 def _refuse(stated: Guarantee, records: int) -> None:
     """Raise unless the guarantee is a finite bound with records * delta < 1."""
     if (victims := records * stated.delta) > 1 - 1e-9:  # 49 * (1 / 49) is less than 1 in doubles
-        raise ValueError(
-            f"Expected records * delta < 1, got {records} * {stated.delta:g} = {victims:.4g}: "
-            "so many may be published in full, on average; use a smaller delta."
-        )
+        got = f"{records} * {stated.delta:g} = {victims:.4g}"
+        cure = "so many may be published in full, on average; use a smaller delta"
+        raise ValueError(f"Expected records * delta < 1, got {got}: {cure}.")
     if not stated.is_bound:
         raise ValueError(f"Expected an accountant that proves a bound, got {stated.method!r}.")
     if stated.epsilon == math.inf:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -71,15 +71,10 @@ class Tuned:
         """Return upper bounds on the Rényi divergences, in nats, shape (n_orders,)."""
         orders, others = np.asarray(orders, dtype=float), np.array(RDP().orders)
         one, other = (self.run.rdp(o, adjacency=adjacency) for o in (orders, others))
-        bounds = selection_rdp(
-            order=orders[:, None],
-            epsilon=one[:, None],
-            other_order=others,
-            other_epsilon=other,
-            shape=self.shape,
-            stop=self.stop,
-        )
-        return bounds.min(axis=1)
+        best = partial(selection_rdp, shape=self.shape, stop=self.stop)
+        return best(
+            order=orders[:, None], epsilon=one[:, None], other_order=others, other_epsilon=other
+        ).min(axis=1)
 
     def guarantee(self, *, delta: float, adjacency: Adjacency = "add_remove") -> Guarantee:
         """Return an upper bound for the best run and its score, at delta in (0, 1)."""

@@ -68,12 +68,7 @@ class Accountant(ABC):
         return not self._refusal(Runs.of(mechanism, 1, adjacency))
 
     def epsilon(
-        self,
-        mechanism: Mechanism,
-        *,
-        delta: float,
-        steps: int = 1,
-        adjacency: Adjacency = "add_remove",
+        self, mechanism: Any, *, delta: float, steps: int = 1, adjacency: Adjacency = "add_remove"
     ) -> Guarantee:
         """Return the guarantee of `steps` adaptive runs.
 
@@ -93,12 +88,7 @@ class Accountant(ABC):
         return self.epsilon_curve(mechanism, delta=delta, steps=[steps], adjacency=adjacency)[0]
 
     def epsilon_curve(
-        self,
-        mechanism: Mechanism,
-        *,
-        delta: float,
-        steps: ArrayLike,
-        adjacency: Adjacency = "add_remove",
+        self, mechanism: Any, *, delta: float, steps: ArrayLike, adjacency: Adjacency = "add_remove"
     ) -> tuple[Guarantee, ...]:
         """Return a guarantee for each number of steps, with shared computations.
 
@@ -142,12 +132,7 @@ class Accountant(ABC):
             yield bound._replace(epsilon=max(cap, bound.lower), proof=_SUM) if above else bound
 
     def delta(
-        self,
-        mechanism: Mechanism,
-        *,
-        epsilon: float,
-        steps: int = 1,
-        adjacency: Adjacency = "add_remove",
+        self, mechanism: Any, *, epsilon: float, steps: int = 1, adjacency: Adjacency = "add_remove"
     ) -> Guarantee:
         """Return the guarantee at `epsilon` with the smallest proved delta, at least 1e-299.
 

@@ -6,9 +6,8 @@
 try:
     from dplearn.certificates.check import NotProvedError, check
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        "certificates need ball arithmetic: pip install python-flint"
-    ) from error
+    need = "certificates need ball arithmetic: pip install python-flint"
+    raise ModuleNotFoundError(need) from error
 from dplearn.certificates.make import certify
 
 __all__ = ["NotProvedError", "certify", "check"]

@@ -67,10 +67,9 @@ def certify(
             text = json.dumps(stated | {"lower side": side}, indent=1)
             try:
                 check(text)
+                return text
             except NotProvedError as error:
                 reason = str(error)
-            else:
-                return text
     raise NotImplementedError(f"no proof of this run was found: {reason}")
 
 
@@ -128,12 +127,8 @@ def _contour(
     mu, folds = np.append(0.0, table.mu), np.append(-tilt * period, folds)
     right, left = mu > tilt * (1 + 1e-3), mu < tilt * (1 - 1e-3)
     larger, smaller = (mu[part][np.argmin(folds[part])] for part in (right, left))
-    proof = {
-        "tilt": repr(float(tilt)),
-        "period": repr(float(period)),
-        "nodes": math.ceil(1.02 * cut * period / (2 * math.pi)) + 2,
-        "cut angle": repr(float(angle)),
-        "larger": repr(float(larger)),
-        "smaller": repr(float(smaller)),
-    }
+    text = lambda x: repr(float(x))
+    proof: dict[str, Any] = {"tilt": text(tilt), "period": text(period)}
+    proof["nodes"] = math.ceil(1.02 * cut * period / (2 * math.pi)) + 2
+    proof |= {"cut angle": text(angle), "larger": text(larger), "smaller": text(smaller)}
     return proof, math.log(row[0]) + max(size - log_delta, 0.0) - log_tau

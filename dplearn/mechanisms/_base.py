@@ -223,6 +223,9 @@ class Wrapped(Mechanism):
         super().require_theorem(adjacency)
         self.base.require_theorem(adjacency)
 
+    def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
+        return self.base.gaussian_shift(adjacency) if self.attained else None
+
     def dominating(self, adjacency: Adjacency) -> Mechanism:
         return self.base  # sampling never increases the divergences
 

@@ -47,9 +47,6 @@ class Epoch(Wrapped):
     def attained(self) -> bool:
         return self.batches == 1
 
-    def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
-        return self.base.shift(adjacency) if self.attained else None
-
 
 class Masses(NamedTuple):
     """Values of a likelihood ratio, or of a sum of ratios, with their Q-masses."""

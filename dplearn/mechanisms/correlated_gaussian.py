@@ -61,9 +61,6 @@ class CorrelatedGaussian(Wrapped):
     def attained(self) -> bool:
         return self.exact
 
-    def gaussian_shift(self, adjacency: Adjacency = "add_remove") -> float | None:
-        return self.base.shift(adjacency) if self.exact else None
-
     @classmethod
     def from_strategy(
         cls,

@@ -36,9 +36,8 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
     if sampling == "without_replacement":
         return WithoutReplacement(base, sample_rate)
     if sample_rate != 1:
-        raise ValueError(
-            f"Expected sample_rate = 1 with sampling='none', got sample_rate={sample_rate!r}."
-        )
+        got = f"sample_rate={sample_rate!r}"
+        raise ValueError(f"Expected sample_rate = 1 with sampling='none', got {got}.")
     return base
 
 

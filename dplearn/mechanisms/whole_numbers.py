@@ -111,10 +111,8 @@ class DiscreteGaussian(WholeNoise):
         super().__post_init__()
         validate.integer(minimum=1, maximum=10**4, sensitivity=self.sensitivity)
         if self._scale > 1e4:
-            raise ValueError(
-                f"Expected noise_multiplier * sensitivity <= 1e4, got {self._scale:g}; "
-                "the continuous Gaussian is indistinguishable there."
-            )
+            got = f"{self._scale:g}; the continuous Gaussian is indistinguishable there"
+            raise ValueError(f"Expected noise_multiplier * sensitivity <= 1e4, got {got}.")
 
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         double_rho = self.shift(adjacency) ** 2

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.lattice.group import Group
-from dplearn.engine.lattice.survey import Scan
+from dplearn.engine.lattice.survey import Scan, log_c
 from dplearn.engine.profile import Profile
 
 # Below this log delta the masses underflow; use only the Chernoff bound there.
@@ -110,8 +110,10 @@ class Lattice:
         lower = np.full(epsilons.shape, -np.inf)
         if survey.scale == 0:
             return lower, np.zeros(epsilons.shape)
-        # Chernoff bounds, shape (n, n_tilts): epsilons whose best tilts are close share a tilt.
-        bound = survey.chernoff(epsilons)
+        # Chernoff bounds, log of c(mu) e^{K(mu) - mu eps} at mu > 0, shape (n, n_tilts): epsilons
+        # whose best tilts are close share a tilt.
+        mu = survey.mu[1:]
+        bound = survey.k[0, 1:] + log_c(mu) - mu * epsilons[:, None]
         best = np.min(bound, axis=1)
         upper = np.minimum(np.logaddexp(best, survey.log_paid), 0.0)
         left = np.flatnonzero(best > _LEAST)
@@ -120,7 +122,7 @@ class Lattice:
             near = left[bound[left, pick] <= best[left] + 4]
             unit = min(float(np.min(best[near])), -1e-3)
             group = self._group(scans, counts, unit)
-            lower[near], upper[near] = group.log_deltas(survey.mu[1 + pick], epsilons[near])
+            lower[near], upper[near] = group.log_deltas(mu[pick], epsilons[near])
             left = np.setdiff1d(left, near)
         return lower, upper
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.lattice.above import connect_the_dots
 from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
@@ -215,12 +215,7 @@ class Group:
         return laws, np.where(moved > 0, tau, 0.0), raised + self.counts @ blur
 
     def _read(
-        self,
-        end: Callable[[Sum], float],
-        window: Window,
-        laws: list[Law],
-        begin: NDArray,
-        tau: NDArray | float = 0.0,
+        self, end: Callable, window: Window, laws: list[Law], begin: NDArray, tau: ArrayLike = 0.0
     ) -> list[float]:
         """Return each row's `end` at (1 + tau) delta minus the mass at infinity, or inf."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)

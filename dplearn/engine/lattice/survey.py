@@ -92,10 +92,6 @@ class Survey:
             self.fallback = np.minimum(self.fallback, counts @ largest)
         self.fallback = np.maximum(self.fallback, 0.0)
 
-    def chernoff(self, epsilon: NDArray) -> NDArray:
-        """Return log of c(mu) e^{K(mu) - mu eps} of row 0 at mu > 0, (n_epsilons, n_mu)."""
-        return (self.k[0] + log_c(self.mu) - self.mu * epsilon[:, None])[:, 1:]
-
 
 def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
     """Return per row log(delta - P(a loss is infinite)), or -inf if no delta is left."""
