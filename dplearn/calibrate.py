@@ -267,13 +267,9 @@ def _vary(
     """
     digits = min(max(1 - math.floor(math.log10(tolerance or 1e-16)), 6), 17)
     value_at = lambda x: float(f"{math.exp(sign * x):.{digits}g}")
-    x, best = _search(
-        lambda law, x: target.ask(law, mechanism.vary(**{name: value_at(x)})),
-        law := accountant_of(accountant),
-        target,
-        place,
-        tolerance=tolerance,
-    )
+    ask = lambda law, x: target.ask(law, mechanism.vary(**{name: value_at(x)}))
+    law = accountant_of(accountant)
+    x, best = _search(ask, law, target, place, tolerance=tolerance)
     if x == math.inf:
         raise Unreachable(
             f"Expected a reachable target, got {target.name}={target.most!r}: the smallest "
