@@ -363,7 +363,5 @@ def example_code(formula: Formula) -> str:
     plain = lambda x: x.tolist() if isinstance(x, np.ndarray | np.generic) else x
     handed = ", ".join(f"{n}={plain(parameters[n])!r}" for n in names if n in parameters)
     value = formula.value({**parameters})
-    return (
-        f"from dplearn.teaching.book import {function.__name__}\n\n"
-        f"{function.__name__}({handed})  # {value:.6g}"
-    )
+    call = f"{function.__name__}({handed})  # {value:.6g}"
+    return f"from dplearn.teaching.book import {function.__name__}\n\n{call}"

@@ -33,6 +33,8 @@ _BELOW = "at its tightest {share} % below the truth"
 _SPENT = "at {points} points in {seconds:.2f} s"
 _UNSAFE = "**Claims more privacy than there is**. "
 _BOTH = "**Claims more privacy than there is**, and elsewhere errs on the safe side. "
+_WRONG = "Wrong at {wrong} of {judged} points"
+_HERE = "True at {where} of this picture, and false elsewhere"
 _LIMIT = "On the way to the limit the relative error goes from {first} to {last}"
 GREEK = {name: letter for letter, name in reversed(expression.GREEK.items())}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -183,15 +185,10 @@ class Wording:
         if wrong:
             tail = self.translated(", on the safe side") if set(wrong) == {"safe"} else ""
             tail = self.translated(", and claims too much privacy") if "unsafe" in wrong else tail
-            counts = self.translated(
-                "Wrong at {wrong} of {judged} points", wrong=len(wrong), judged=len(judged)
-            )
-            return counts + tail
+            return self.translated(_WRONG, wrong=len(wrong), judged=len(judged)) + tail
         many = self.translated("all {count} points", count=len(judged))
         where = many if len(judged) > 1 else self.translated("the one point")
         if claimed:
-            return self.translated(
-                "True at {where} of this picture, and false elsewhere", where=where
-            )
+            return self.translated(_HERE, where=where)
         tightest = self.gap(kind, min(s for _, s in judged))
         return self.translated("Right at {where}: {gap}", where=where, gap=tightest)

@@ -128,9 +128,8 @@ def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "M
         if changed[whole] is column:
             changed[whole] = np.full(column.shape, np.inf if whole == "noise_multipliers" else 0.0)
         changed[whole][:, k], items[name] = column[:, k], column[:, [k]]
-    candidate = Match(
-        claim, table, target, bound, items, table.columns | {VALUE: table.value}, table.edge
-    )
+    proved = table.columns | {VALUE: table.value}
+    candidate = Match(claim, table, target, bound, items, proved, table.edge)
     second = _second(candidate, changed)
     if second is None:
         return None
@@ -374,6 +373,5 @@ class Match:
     def _rule(self) -> str:
         """Hypothesis in the letters of the formula."""
         names = {c: sign_of(n) for n, c in self.letters.items()}
-        return re.sub(
-            r"[A-Za-z_]\w*", lambda m: names.get(m[0], sign_of(m[0])), self.table.hypothesis
-        )
+        spelled = lambda m: names.get(m[0], sign_of(m[0]))
+        return re.sub(r"[A-Za-z_]\w*", spelled, self.table.hypothesis)

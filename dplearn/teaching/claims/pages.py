@@ -346,9 +346,8 @@ def _sarif(rows: Sequence[tuple[str, Place, Finding]]) -> dict:
         rule = {"ruleId": finding.entry or finding.verdict, "level": level}
         region = {"startLine": place.line, "startColumn": place.column}
         where = {"artifactLocation": {"uri": Path(name).as_posix()}, "region": region}
-        results.append(
-            {**rule, "message": {"text": text}, "locations": [{"physicalLocation": where}]}
-        )
+        at = {"message": {"text": text}, "locations": [{"physicalLocation": where}]}
+        results.append(rule | at)
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
     runs = [{"tool": {"driver": {"name": "dplearn proofread", "rules": []}}, "results": results}]
     return {"$schema": schema, "version": "2.1.0", "runs": runs}

@@ -96,10 +96,8 @@ class Table:
     def columns(self) -> dict[str, NDArray]:
         """Values of every parameter: a column of numbers or of lists."""
         rng = np.random.default_rng(zlib.crc32(f"{self.entry.id} {self.setting.text}".encode()))
-        columns: dict[str, NDArray] = {
-            name: _drawn(domain, 3 if name in LISTS else 1, rng)
-            for name, domain in self.domains.items()
-        }
+        width = lambda name: 3 if name in LISTS else 1
+        columns = {n: _drawn(d, width(n), rng) for n, d in self.domains.items()}
         if self.in_units:
             columns["sensitivity"] = _drawn(Log(0.3, 4.0), 1, rng)
         if self.pinned and "sensitivity" in columns:
@@ -231,9 +229,5 @@ def _drawn(domain: Any, width: int, rng: np.random.Generator) -> NDArray:
 def tables(about: str) -> tuple[Table, ...]:
     """Return the tables of all settings in which a quantity is the value or a column."""
     kinds = lambda entry, setting: {KIND_OF.get(n, "") for n in columns_of(entry, setting)}
-    return tuple(
-        Table(entry, setting)
-        for entry in book.values()
-        for setting in entry.settings
-        if about in {setting.about, *kinds(entry, setting)}
-    )
+    every = [(entry, setting) for entry in book.values() for setting in entry.settings]
+    return tuple(Table(e, s) for e, s in every if about in {s.about, *kinds(e, s)})

@@ -26,10 +26,8 @@ def _lesson(
     traces: Sequence[dict[str, Any]], title: Any, *, height: int = 430, **more: Any
 ) -> go.Figure:
     # Single precision is enough for a screen and halves the notebook's size.
-    drawn = [
-        trace | {k: np.asarray(trace[k], dtype=np.float32) for k in "xy" if np.size(trace[k]) > 1}
-        for trace in traces
-    ]
+    single = lambda t: {k: np.asarray(t[k], np.float32) for k in "xy" if np.size(t[k]) > 1}
+    drawn = [trace | single(trace) for trace in traces]
     layout = {"template": "dplearn_lesson", "title": title, "width": 760, "height": height, **more}
     return go.Figure({"data": drawn, "layout": layout})
 

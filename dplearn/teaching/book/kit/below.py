@@ -35,9 +35,8 @@ def gaussian_epsilon(
     """Return the exact epsilon of `steps` releases with Gaussian noise."""
     mu = separation(mu, noise_multiplier, rho, steps)
     enough = np.square(mu) + 60.0 * np.asarray(mu) + 0 * np.asarray(delta)
-    epsilon = np.maximum(
-        root(lambda e: gaussian_delta(e, mu) - delta, lower=0.0, upper=enough), 0.0
-    )
+    excess = lambda epsilon: gaussian_delta(epsilon, mu) - delta
+    epsilon = np.maximum(root(excess, lower=0.0, upper=enough), 0.0)
     return np.where(np.asarray(delta) > 0, epsilon, np.inf)
 
 
@@ -50,9 +49,8 @@ def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, steps: ArrayLike = 1) -
 
 def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
     """Return epsilon of `steps` composed epsilon-DP randomized responses at delta `slack`."""
-    epsilon, steps, slack = np.broadcast_arrays(
-        *(np.asarray(x, float)[..., None] for x in (epsilon, steps, slack))
-    )
+    columns = (np.asarray(x, float)[..., None] for x in (epsilon, steps, slack))
+    epsilon, steps, slack = np.broadcast_arrays(*columns)
     lies = np.arange(int(np.max(steps)) + 1.0)
     missing = np.maximum(steps - lies, 0)
     log_mass = gammaln(steps + 1) - gammaln(lies + 1) - gammaln(missing + 1)

@@ -1,7 +1,7 @@
 """Axes of figures: ends, ticks and positions of values."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -86,9 +86,7 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
     if min(ticks) >= 1e-4 and max(ticks) < 1e9:
         return [spaced(t) if t >= 1000 else f"{t:g}" for t in ticks]
     parts = (f"{t:.0e}".split("e") for t in ticks)
-    powers = [
-        f"{factor} · 10<sup>{int(power)}</sup>".removeprefix("1 · ") for factor, power in parts
-    ]
+    powers = [f"{lead} · 10<sup>{int(p)}</sup>".removeprefix("1 · ") for lead, p in parts]
     return [f"{t:g}" if 1 <= t < 100 else power for t, power in zip(ticks, powers, strict=True)]
 
 
@@ -115,16 +113,14 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
     return placed.tolist()
 
 
-def log_steps(largest: int, *, include: Iterable[int] = ()) -> list[int]:
-    """Return sorted round integers, ten per decade, with 1, `largest` and those in `include`.
+def log_steps(largest: int) -> list[int]:
+    """Return sorted round integers, ten per decade, with 1 and `largest`.
 
     Examples
     --------
     >>> log_steps(30)
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30]
-    >>> log_steps(12, include=[11])[-3:]
-    [10, 11, 12]
     """
     decades = range(1, math.ceil(math.log10(largest)) + 1)
     round_ones = {round(m * 10**p) for p in decades for m in MANTISSAS}
-    return sorted({t for t in round_ones | set(range(1, 10)) if t < largest} | {largest, *include})
+    return sorted({t for t in round_ones | set(range(1, 10)) if t < largest} | {largest})
