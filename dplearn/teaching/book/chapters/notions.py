@@ -23,14 +23,14 @@ def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
     It is a lower bound of the epsilon that the divergence at this order guarantees.
     """
     noise = oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * steps * rdp / orders))
-    return max(noise, coins_within(orders=orders, rdp=rdp, delta=delta))
+    return max(noise, coins_within(orders, rdp, delta))
 
 
 def coins_mu(*, epsilon):
     """Return the smallest mu for which randomized response is mu-GDP."""
     p, q = oracles.randomized_response(epsilon)
     rates = [*np.geomspace(1e-6, 0.5, 40), float(min(p))]
-    miss = lambda rate: most_powerful(p=p, q=q, false_positive_rate=rate)
+    miss = lambda rate: most_powerful(p, q, false_positive_rate=rate)
     return max(float(ndtri(1 - a) - ndtri(miss(a))) for a in rates if 0 < miss(a) < 1)
 
 
@@ -38,8 +38,7 @@ def sampled_leak_delta(*, epsilon, delta, sample_rate):
     """Return delta of sampled `leaky_response` at the amplified epsilon, in the worse direction."""
     p, q = oracles.leaky_response(epsilon, delta)
     amplified = math.log1p(sample_rate * math.expm1(epsilon))
-    both = (mixed_event_delta(p=p, q=q, epsilon=amplified, sample_rate=sample_rate, added=added)
-            for added in (False, True))
+    both = (mixed_event_delta(p, q, amplified, sample_rate, added=added) for added in (False, True))
     return max(both)
 
 
@@ -83,9 +82,8 @@ def rdp_releases_to_epsilon(*, orders, rdp, steps, delta):
 
 @formula("G-D3e", "From zCDP to delta")
 @given("rho > 0 and epsilon >= rho", rho=_RHO, epsilon=Log(1e-3, 50.0))
-@upper("Bun & Steinke 2016, Lemma 3.6",
-       lambda rho, epsilon: oracles.normal_delta(epsilon=epsilon, mu=math.sqrt(2 * rho)),
-       absolute=1e-290)
+@upper("Bun & Steinke 2016, Lemma 3.6", lambda rho,
+       epsilon: oracles.normal_delta(epsilon=epsilon, mu=math.sqrt(2 * rho)), absolute=1e-290)
 @setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "任意 ρ-zCDP 机制，换成 (ε,δ)-DP", "delta",
          "zcdp concentrat every 集中", below=below.gaussian_delta)
 @printed("0.4783069", "0.1269367", rho=0.5, epsilon=1.0)
@@ -256,7 +254,7 @@ def amplified_delta(*, delta, sample_rate):
 @given("epsilon >= 0 and 1 <= batch and batch <= records", epsilon=Log(0.02, 8.0),
        records=Whole(1, 11), batch=Whole(1, 11))
 @identity("Balle, Barthe & Gaboardi 2018, Theorem 9", lambda epsilon, records, batch:
-          sampled_coin_epsilon(epsilon=epsilon, sample_rate=np.mean([0 in drawn for drawn in
+          sampled_coin_epsilon(epsilon, sample_rate=np.mean([0 in drawn for drawn in
           itertools.combinations(range(records), batch)])))
 @setting("a release on k of n records, of a mechanism that is ε-DP for replaced records",
          "在 n 条记录中抽取 k 条发布，机制对替换记录 ε-DP", "epsilon",
@@ -274,9 +272,8 @@ def amplified_epsilon_of_subset(*, epsilon, records, batch):
 
 @formula("G-E4c", "Rényi DP on a sample, of any mechanism")
 @given("order > 1 and rdp >= 0 and 0 < sample_rate <= 1",
-       dict.fromkeys("pq", POSSIBLE), order=Log(1.1, 60.0),
-       rdp=Derived(lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))),
-       sample_rate=Log(1e-3, 1.0))
+       dict.fromkeys("pq", POSSIBLE), order=Log(1.1, 60.0), rdp=Derived(lambda p, q,
+       order: max(renyi(p, q, order=order), renyi(q, p, order=order))), sample_rate=Log(1e-3, 1.0))
 @upper("Liese & Vajda 2006, joint convexity of f-divergences", sampled_pair_renyi, points=50)
 @setting("a release on a random share q of the data, of an (α,ε)-RDP mechanism",
          "在随机抽取的比例 q 的数据上发布，机制为 (α,ε)-RDP", "rdp", "sampl amplif 抽样 采样 放大",

@@ -150,10 +150,9 @@ enter(theorems.gnmax_flip_bound,
 enter(theorems.lnmax_log_moment,
       formula("G-M4", "LNMax: log-moments for any votes"),
       given("moment > 0 and inverse_scale > 0", _MOMENT),
-      upper("Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2",
-            lambda moment, inverse_scale: moment *
-            oracles.finite_renyi(*oracles.randomized_response(2 * inverse_scale), moment + 1),
-            absolute=0.0),
+      upper("Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2", lambda moment,
+            inverse_scale: moment * oracles.finite_renyi(*oracles.randomized_response(2
+            * inverse_scale), moment + 1), absolute=0.0),
       setting("the Laplace winner of the teachers' votes, log moment",
               "教师投票的拉普拉斯噪声胜者，对数矩", "log_moment",
               "vote teacher pate lnmax winner label 投票", rare=True, below=lambda: 0.0),

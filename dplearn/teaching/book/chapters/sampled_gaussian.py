@@ -41,13 +41,13 @@ def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
     return max(oracles.density_renyi(*pair, order, -far, far) for pair in pairs)
 
 
-def sampled_log_moment(*, moment, noise_multiplier, sample_rate):
+def sampled_log_moment(moment, noise_multiplier, sample_rate):
     """Return K(lambda) = ln E_P e^(lambda L) of the sampled Gaussian."""
     pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
     return float(log_moments(pair, [moment])[0])
 
 
-def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta) -> Interval:
+def certified_epsilon(noise_multiplier, sample_rate, steps, delta) -> Interval:
     """Return an interval that contains the exact epsilon of a run, in the worse direction."""
     if sample_rate == 1:
         exact = oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
@@ -96,9 +96,8 @@ def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
 
 
 @formula("G-E4b", "Moments of a sampled likelihood ratio: the binomial expansion")
-@given("order >= 2 and floor(order) == order and 0 < sample_rate <= 1",
-       p=Distribution(4, zeros=False), q=Distribution(4, zeros=False), order=Whole(2, 12),
-       sample_rate=Log(1e-2, 1.0))
+@given("order >= 2 and floor(order) == order and 0 < sample_rate <= 1", p=Distribution(4,
+       zeros=False), q=Distribution(4, zeros=False), order=Whole(2, 12), sample_rate=Log(1e-2, 1.0))
 @identity("Abadi et al. 2016, proof of Lemma 3", lambda p, q, order, sample_rate: math.fsum(b * (1 -
           sample_rate + sample_rate * a / b) ** order for a, b in zip(p, q, strict=True)))
 @wrong("no-mean", "Without E it is a random number, another one for every output.",
@@ -224,14 +223,13 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
        "sample_rate**2 * moment * (moment + 1) / (2 * noise_multiplier**2 * (1 - sample_rate))",
        kind="upper", along={}, sample_rate=Log(1e-3, 0.5))
 @wrong("little-o", "The ratio tends to sigma^2 (e^(1/sigma^2) - 1), which is above 1.", "0.0",
-       oracle=lambda moment, noise_multiplier, sample_rate: sampled_log_moment(moment=moment,
-       noise_multiplier=noise_multiplier, sample_rate=sample_rate) / (sample_rate**2 * moment *
+       oracle=lambda moment, noise_multiplier, sample_rate: sampled_log_moment(moment,
+       noise_multiplier, sample_rate) / (sample_rate**2 * moment *
        (moment + 1) / (2 * noise_multiplier**2)))
 @wrong("epsilon-too",
        "True of Rényi divergences; epsilon at a fixed delta is nearly proportional to q.",
-       lambda noise_multiplier, sample_rate, steps, delta: certified_epsilon(
-       noise_multiplier=noise_multiplier, sample_rate=10 * sample_rate, steps=steps,
-       delta=delta).high / 100,
+       lambda noise_multiplier, sample_rate,
+       steps, delta: certified_epsilon(noise_multiplier, 10 * sample_rate, steps, delta).high / 100,
        says=r"\varepsilon(q) = \varepsilon(10q)/100 \text{ at fixed } \delta",
        given="noise_multiplier > 0 and 10*sample_rate < 1", kind="identity",
        oracle=certified_epsilon, along={}, without="moment", noise_multiplier=Log(1.0, 6.0),
@@ -300,7 +298,7 @@ _NOISY = {"order": Log(1.1, 40.0), "noise_std": Log(0.3, 10.0), **_SUBSET}
 _ALIKE = Drawn(lambda rng, records: int(rng.integers(records)))
 
 
-def _by_all_subsets(*, order, noise_std, records, batch, alike):
+def _by_all_subsets(order, noise_std, records, batch, alike):
     others = [0.5] * alike + [-0.5] * (records - 1 - alike)
     pair = (sum_counts(itertools.combinations([x, *others], batch)) for x in (0.5, -0.5))
     p, q = (log_mixture(means, noise_std) for means in pair)
@@ -427,10 +425,9 @@ enter(worst_subset_sum_rdp,
               r"D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"),
       given("floor(order) == order and noise_std > 0 and batch <= records", _NOISY,
             order=Whole(2, 40)),
-      identity("Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity",
-               lambda order, noise_std, records, batch: max(_by_all_subsets(order=order,
-               noise_std=noise_std, records=records, batch=batch, alike=alike) for alike in
-               range(records)), tolerance=1e-8, absolute=1e-12, points=20),
+      identity("Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity", lambda order,
+               noise_std, records, batch: max(_by_all_subsets(order, noise_std, records, batch,
+               alike) for alike in range(records)), tolerance=1e-8, absolute=1e-12, points=20),
       wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
             subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
             given="noise_std > 0 and batch <= records and alike < records", alike=_ALIKE))
