@@ -72,10 +72,7 @@ def laplace_log_cdf(x: NDArray) -> NDArray:
     return np.where(x < 0, x - math.log(2), np.log1p(-0.5 * np.exp(-np.abs(x))))
 
 
-def _gumbel_log_cdf(x: NDArray) -> NDArray:
-    return -np.exp(np.minimum(-x, 700.0))
-
-
+_gumbel_log_cdf = lambda x: -np.exp(np.minimum(-x, 700.0))
 LAPLACE: Law = (oracles.log_laplace(), laplace_log_cdf)
 GUMBEL: Law = (lambda x: _gumbel_log_cdf(x) - x, _gumbel_log_cdf)
 
@@ -118,8 +115,7 @@ def mean_distance(*, epsilon, sensitivity):
     return first / total
 
 
-def _random_scores(rng: Generator) -> NDArray:
-    return rng.integers(-30, 31, rng.integers(2, 6)) / 10
+_random_scores = lambda rng: rng.integers(-30, 31, rng.integers(2, 6)) / 10
 
 
 def _two_tables(rng: Generator) -> NDArray:

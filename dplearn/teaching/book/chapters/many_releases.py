@@ -6,9 +6,7 @@ Every theorem of G-C2 to G-C5 has the same form. Removing the deltas of n releas
 """
 
 from dplearn.accountants import theorems
-from dplearn.teaching.book.chapters import composition
-from dplearn.teaching.book.chapters.divergences import mean_loss_of_coins, renyi
-from dplearn.teaching.book.chapters.implications import coins_renyi
+from dplearn.teaching.book.chapters import composition, divergences, implications
 from dplearn.teaching.book.kit.vocabulary import *
 
 _RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
@@ -218,7 +216,6 @@ enter(theorems.optimal_composition,
 
 
 _FEWER_RELEASES = {"epsilon": Log(0.005, 3.0), "steps": Whole(1, 300), "slack": Log(1e-12, 0.3)}
-_below = lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack)
 _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，松弛 δ'",
          "epsilon", "compos releas fold rounds steps adaptiv 组合")
 
@@ -235,7 +232,7 @@ def geometric_rho(*, epsilon, sensitivity):
 @given(_ANY_RELEASES, _FEWER_RELEASES)
 @upper("Bun & Steinke 2016, Propositions 1.3 and 1.4 and Lemma 2.3", composition.coins_epsilon,
        points=50)
-@setting(*_FOLD, below=_below)
+@setting(*_FOLD, below=below.coins_epsilon)
 @printed("5.2985259", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("half-root", "zCDP of rho costs 2 sqrt(rho ln(1/delta)), and rho is k epsilon^2 / 2.",
        "steps*epsilon**2/2 + epsilon*sqrt(steps*log(1/slack))", slack=Log(1e-12, 1e-3))
@@ -253,7 +250,7 @@ def advanced_composition_concentrated(*, epsilon, steps, slack):
 @upper("Dwork & Roth 2014, Corollary 3.21", composition.coins_epsilon, points=50)
 @setting("a budget ε' < 1 of k releases of ε each, with slack δ'",
          "k 次发布、每次 ε 的预算 ε' < 1，松弛 δ'", "epsilon",
-         "budget target may_be suffices allow 预算", below=_below)
+         "budget target may_be suffices allow 预算", below=below.coins_epsilon)
 @printed("0.9597052", "0.3371739", epsilon=0.01, steps=100, slack=1e-5)
 @wrong("any-budget", "For a large budget the drift k epsilon^2 is no longer small beside the root.",
        given="epsilon > 0 and steps >= 1 and 0 < slack <= 0.5", epsilon=Log(0.5, 3.0),
@@ -269,7 +266,7 @@ def small_budget(*, epsilon, steps, slack):
 @formula("G-C2g", "Advanced composition whose logarithm grows slowly")
 @given(_ANY_RELEASES, _FEWER_RELEASES)
 @upper("Kairouz, Oh & Viswanath 2015, Theorem 3.4", composition.coins_epsilon, points=50)
-@setting(*_FOLD, below=_below)
+@setting(*_FOLD, below=below.coins_epsilon)
 @printed("5.2981153", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("no-drift", "The mean loss of every release is to be paid, too.",
        "epsilon * sqrt(2 * steps * log(e + epsilon*sqrt(steps)/slack))", steps=Whole(50, 300))
@@ -360,8 +357,8 @@ def replaced_record_epsilon(*, epsilon):
 
 @formula("G-C8f", "Group privacy of Rényi DP")
 @given("order >= 4 and rdp >= 0", dict.fromkeys("pqr", POSSIBLE), order=Log(4.0, 100.0),
-       rdp=Derived(lambda p, q, r, order: max(renyi(p, r, order=order), renyi(r, q, order=order))),
-       doublings=Whole(1, 1))
+       rdp=Derived(lambda p, q, r, order: max(divergences.renyi(p, r, order=order),
+       divergences.renyi(r, q, order=order))), doublings=Whole(1, 1))
 @upper("Mironov 2017, Proposition 2", lambda p, q, order: oracles.finite_renyi(p, q, order / 2),
        points=60)
 @setting("a group of 2^c people under one (α,ε)-RDP release, at the order α/2^c",
@@ -384,9 +381,9 @@ def group_privacy_rdp(*, rdp, doublings=1):
 
 @formula("G-C10d", "Pure DP is concentrated DP: the smallest rho")
 @given("epsilon > 0", epsilon=Log(1e-2, 20.0))
-@identity("Harrison & Manurangsi 2026, arXiv 2510.25746", lambda epsilon: oracles.largest_rho(lambda
-          a: mean_loss_of_coins(epsilon) if a == 1 else coins_renyi(epsilon,
-          order=a)), tolerance=1e-6, points=60)
+@identity("Harrison & Manurangsi 2026, arXiv 2510.25746",
+          lambda epsilon: oracles.largest_rho(lambda a: divergences.mean_loss_of_coins(epsilon)
+          if a == 1 else implications.coins_renyi(epsilon, order=a)), tolerance=1e-6, points=60)
 @setting("every ε-DP mechanism, as zCDP", "任意 ε-DP 机制，作为 zCDP", "rho", "pure every any 纯")
 @printed("0.4621171573", epsilon=1.0)
 @wrong("half-epsilon", "rho grows like epsilon^2 while epsilon is small.", "epsilon / 2")

@@ -28,8 +28,7 @@ def sampled_renyi(*, order, noise_multiplier, sample_rate):
     """Return the Rényi divergence of the sampled Gaussian by quadrature."""
     if sample_rate == 1:
         return oracles.normal_renyi(1.0, noise_multiplier, order)
-    pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
-    return float(log_moments(pair, [order - 1.0])[0]) / (order - 1)
+    return sampled_log_moment(order - 1.0, noise_multiplier, sample_rate) / (order - 1)
 
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):

@@ -20,7 +20,6 @@ Means = dict[float, float]
 _ANY_RATE = "epsilon >= 0 and 0 < sample_rate <= 1"
 _SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
 _AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier": 1.0}
-_ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
 
 
 def log_mixture(means: Means, sigma: float) -> oracles.Density:
@@ -188,7 +187,7 @@ def replaced_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
        noise_multiplier=Log(0.5, 10.0), epsilon=Log(0.01, 3.0))
 @identity("Balle, Barthe & Gaboardi 2018, Theorem 9", replaced_delta, tolerance=1e-7,
           absolute=1e-13, points=40)
-@printed("0.05098616601", at=_ONE_OF_TEN)
+@printed("0.05098616601", at=_AT_AMPLIFIED, records=10, batch=1)
 @wrong("own-norm", "The theorem is for a replaced record, whose contribution may turn round: 2C.",
        lambda epsilon, noise_multiplier, records, batch: sampled_gaussian_delta(epsilon=epsilon,
        noise_multiplier=noise_multiplier, sample_rate=batch / records),
