@@ -117,6 +117,12 @@ def renyi(p, q, *, order):
     return max(float(log_sum) / (order - 1), 0.0)
 
 
+def worse_renyi(orders: str) -> Derived:
+    """Return the domain of the divergence of p and q in the worse direction, at that parameter."""
+    larger = lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))
+    return Derived(lambda p, q, drawn: larger(p, q, drawn[orders]))
+
+
 @formula("G-A3c", "Skew symmetry of the Rényi divergence")
 @given("0 < order < 1", _PAIR, order=Linear(0.01, 0.99))
 @identity("van Erven & Harremoës 2014, Proposition 2", oracles.finite_renyi, tolerance=1e-8)

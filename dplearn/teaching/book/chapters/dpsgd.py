@@ -77,7 +77,7 @@ def tree_by_counting(leaves, noise_multiplier, participations=1):
 
 
 def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noise_multiplier,
-                  sample_rate, steps, delta):  # fmt: skip
+                  sample_rate, steps, delta):
     """Return the minimum of bound(T K(m), ln(1/delta), m) over a grid of m that is refined."""
 
     def epsilon_at(m: NDArray) -> NDArray:

@@ -63,10 +63,10 @@ def least_staircase_variance(*, epsilon):
     return variance(float(best))
 
 
-def integrated_tail(scale, threshold, sides):
-    """Return `sides` times P(X > threshold) for Laplace noise X."""
-    log_density = oracles.log_laplace(0.0, scale)
-    return sides * math.exp(oracles.log_integral(log_density, threshold, threshold + 100 * scale))
+def integrated_tail(scale, threshold, sides=2, law=oracles.log_laplace):
+    """Return `sides` times P(X > threshold) for noise X of a symmetric law."""
+    far = threshold + 100 * scale
+    return sides * math.exp(oracles.log_integral(law(0.0, scale), threshold, far))
 
 
 def largest_truth(*, epsilon, answers):
@@ -130,8 +130,8 @@ def vector_laplace_epsilon(*, shift, scale):
 @formula("G-B14", "Tails of the Laplace law")
 @given("scale > 0 and threshold >= 0", scale=Log(1e-3, 1e3),
        threshold=Log(1e-3, 500.0, also=(0.0,)))
-@identity("Dwork & Roth 2014, Fact 3.7", partial(integrated_tail, sides=2), tolerance=1e-8,
-          absolute=0.0, unsafe=None)
+@identity("Dwork & Roth 2014, Fact 3.7", lambda scale,
+          threshold: integrated_tail(scale, threshold), tolerance=1e-8, absolute=0.0, unsafe=None)
 @setting("a Laplace variable of scale b exceeds the threshold in absolute value",
          "尺度 b 的拉普拉斯变量的绝对值超过阈值", "probability", "lap double_exp 拉普拉斯",
          scale=NOISE, threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
@@ -141,7 +141,7 @@ def vector_laplace_epsilon(*, shift, scale):
          event=r"\w+>=?(.+)")
 @printed("0.049787068", scale=1.0, threshold=3.0)
 @wrong("one-side", "One side holds half of it.", says=r"P(X > t) = e^{-t/b}",
-       oracle=partial(integrated_tail, sides=1))
+       oracle=lambda scale, threshold: integrated_tail(scale, threshold, sides=1))
 def laplace_tail(*, scale, threshold):
     r"""P(|X| > t) = e^{-t/b}
 

@@ -264,8 +264,7 @@ def amplified_epsilon_of_subset(*, epsilon, records, batch):
 
 @formula("G-E4c", "Rényi DP on a sample, of any mechanism")
 @given("order > 1 and rdp >= 0 and 0 < sample_rate <= 1", dict.fromkeys("pq", POSSIBLE),
-       order=Log(1.1, 60.0), rdp=Derived(lambda p, q, order: max(divergences.renyi(p,
-       q, order=order), divergences.renyi(q, p, order=order))), sample_rate=Log(1e-3, 1.0))
+       order=Log(1.1, 60.0), rdp=divergences.worse_renyi("order"), sample_rate=Log(1e-3, 1.0))
 @upper("Liese & Vajda 2006, joint convexity of f-divergences", sampled_pair_renyi, points=50)
 @setting("a release on a random share q of the data, of an (α,ε)-RDP mechanism",
          "在随机抽取的比例 q 的数据上发布，机制为 (α,ε)-RDP", "rdp", "sampl amplif 抽样 采样 放大",

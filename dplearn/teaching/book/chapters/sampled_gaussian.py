@@ -14,12 +14,6 @@ _RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"
 _LOG = "log1p(1/(sample_rate*(order - 1)))"
 _POISSON = ("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
             "sampl 抽样")
-_MUCH_NOISE = ("0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
-               f" and order <= noise_multiplier**2*{_LOG}/2 - 2*log(noise_multiplier)"
-               f" and order*({_LOG} + log(sample_rate*order) + 0.5/noise_multiplier**2)"
-               f" <= noise_multiplier**2*{_LOG}**2/2 - log(5) - 2*log(noise_multiplier)")
-_TRUNCATED = ("0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5"
-              " and 1 < order <= noise_multiplier**2*log(1/sample_rate)/2")
 _BELOW_TRANSITION = ("noise_multiplier >= 1.1 and 0 < sample_rate < 1/(16*noise_multiplier)"
                      " and 0 < moment <= noise_multiplier**2*log(1/(sample_rate*noise_multiplier))")
 
@@ -112,7 +106,7 @@ def sampled_moment(p, q, *, order, sample_rate):
     p: probabilities of the outputs with the record surely in the batch, mu_1
     q: probabilities without it, mu_0"""
     terms = [math.comb(order, k) * (1 - sample_rate) ** (order - k)
-             * (sample_rate * np.divide(p, q)) ** k for k in range(order + 1)]  # fmt: skip
+             * (sample_rate * np.divide(p, q)) ** k for k in range(order + 1)]
     return float(np.sum(terms, axis=0) @ q)
 
 
@@ -241,8 +235,11 @@ def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
 
 
 @formula("G-E8", "Closed bound on the sampled Gaussian: much noise")
-@given(_MUCH_NOISE, noise_multiplier=Log(4.0, 50.0), sample_rate=Log(1e-3, 0.2),
-       order=Log(1.01, 2000.0))
+@given("0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
+       f" and order <= noise_multiplier**2*{_LOG}/2 - 2*log(noise_multiplier)"
+       f" and order*({_LOG} + log(sample_rate*order) + 0.5/noise_multiplier**2)"
+       f" <= noise_multiplier**2*{_LOG}**2/2 - log(5) - 2*log(noise_multiplier)",
+       noise_multiplier=Log(4.0, 50.0), sample_rate=Log(1e-3, 0.2), order=Log(1.01, 2000.0))
 @upper("Mironov, Talwar & Zhang 2019, Table 1, Theorem 11", sampled_renyi)
 @setting(*_POISSON, below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
 @wrong("any-order", "Beyond the phase transition the divergence is nearly that without sampling.",
@@ -255,8 +252,9 @@ def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
 
 
 @formula("G-E8b", "Closed bound on the sampled Gaussian: truncated concentration")
-@given(_TRUNCATED, noise_multiplier=Log(2.2360680, 50.0), sample_rate=Log(1e-3, 0.1),
-       order=Log(1.01, 2000.0))
+@given("0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5 and "
+       "1 < order <= noise_multiplier**2*log(1/sample_rate)/2",
+       noise_multiplier=Log(2.2360680, 50.0), sample_rate=Log(1e-3, 0.1), order=Log(1.01, 2000.0))
 @upper("Bun, Dwork, Rothblum & Steinke 2018, Theorem 11", sampled_renyi)
 @setting(*_POISSON, below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
 @wrong("any-order", "The truncation in truncated concentrated DP is this condition.",

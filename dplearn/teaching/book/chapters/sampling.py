@@ -58,7 +58,7 @@ def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
     """Return delta of replacing 1 by -1 where all other records are -1, over subsets or draws."""
     pools = ([x] + [-1.0] * (records - 1) for x in (1.0, -1.0))
     pair = (itertools.product(pool, repeat=draws) if draws else itertools.combinations(pool, batch)
-            for pool in pools)  # fmt: skip
+            for pool in pools)
     return mixture_delta(*map(sum_counts, pair), epsilon=epsilon, sigma=noise_multiplier)
 
 
@@ -231,9 +231,9 @@ def with_replacement_delta(*, epsilon, noise_multiplier, records, draws):
     \delta_{2kC}(\varepsilon),\quad e^{\varepsilon'} = 1 + q(e^\varepsilon - 1)"""
     rate = with_replacement_rate(records=records, draws=draws)
     base = _base_epsilon(epsilon, rate)
-    return math.fsum(math.comb(draws, k) * records**-k * (1 - 1 / records) **
-                     (draws - k) * gaussian_delta(epsilon=base, noise_multiplier=noise_multiplier,
-                     distance=2.0 * k) for k in range(1, draws + 1))
+    chance = lambda k: math.comb(draws, k) * records**-k * (1 - 1 / records) ** (draws - k)
+    delta_at = partial(gaussian_delta, epsilon=base, noise_multiplier=noise_multiplier)
+    return math.fsum(chance(k) * delta_at(distance=2.0 * k) for k in range(1, draws + 1))
 
 
 enter(sampled_gaussian_delta,

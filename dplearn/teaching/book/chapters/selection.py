@@ -6,7 +6,7 @@ from dplearn.accountants.theorems import selection_rdp
 from dplearn.core.solve import maximise
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.composition import adaptive_renyi
-from dplearn.teaching.book.chapters.divergences import max_divergence, renyi
+from dplearn.teaching.book.chapters.divergences import max_divergence, worse_renyi
 from dplearn.teaching.book.kit.vocabulary import *
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
@@ -79,12 +79,6 @@ def last_iterate_renyi(
     return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
 
 
-def _both(orders: str) -> Derived:
-    """Return the domain of the divergence of p and q in the worse direction."""
-    larger = lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))
-    return Derived(lambda p, q, drawn: larger(p, q, drawn[orders]))
-
-
 enter(selection_rdp,
       formula("G-S1", "Private selection: RDP of the best of a random number of runs",
               statement=r"\varepsilon'(\lambda) = \varepsilon(\lambda) + "
@@ -92,8 +86,8 @@ enter(selection_rdp,
               r"\frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad "
               r"P(K=k) \propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1"),
       given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", _SCORES,
-            order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
-            other_epsilon=_both("other_order"), shape=_SHAPE, stop=_STOP),
+            order=Log(1.1, 50.0), epsilon=worse_renyi("order"), other_order=Log(1.0, 200.0),
+            other_epsilon=worse_renyi("other_order"), shape=_SHAPE, stop=_STOP),
       upper("Papernot & Steinke 2022, Theorem 2", lambda p, q, order, shape, stop:
             oracles.finite_renyi(*(best_of(scores, repetitions(shape, stop)) for scores
             in (p, q)), order=order), points=60),

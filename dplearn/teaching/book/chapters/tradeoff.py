@@ -61,9 +61,8 @@ def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     else:
         pair = PoissonSubsampled(Gaussian(noise_multiplier), rate).profiles()[0]
     _, (log_delta,) = Lattice(1e-4, 2**13).log_deltas([pair], [steps], epsilons=[epsilon])
-    log_mu = oracles.smallest(lambda x: oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(x))
-                              >= log_delta, low=-6.0, high=3.0, rtol=1e-10)
-    return math.exp(log_mu)
+    enough = lambda x: oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(x)) >= log_delta
+    return math.exp(oracles.smallest(enough, low=-6.0, high=3.0, rtol=1e-10))
 
 
 @formula("G-K1", "Trade-off function of the Gaussian mechanism")
