@@ -20,17 +20,10 @@ def largest_of_answers(*, epsilon, steps, beta, sensitivity):
     scale = sensitivity / epsilon
 
     def rare(threshold: float) -> bool:
-        one = integrated_tail(scale=scale, threshold=threshold, sides=2)
+        one = integrated_tail(scale, threshold)
         return -math.expm1(steps * math.log1p(-min(one, 1 - 1e-16))) <= beta
 
     return oracles.smallest(rare, low=1e-12 * scale, high=80 * scale, rtol=1e-11)
-
-
-def normal_tail(*, noise_std, threshold, sides=2):
-    """Return P(|X| > threshold) or P(X > threshold), by quadrature."""
-    log_density = oracles.log_normal(0.0, noise_std)
-    return sides * math.exp(oracles.log_integral(log_density, threshold,
-                            threshold + 50 * noise_std))
 
 
 def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
@@ -67,7 +60,7 @@ def above_threshold_error(*, epsilon, queries, beta):
 
     enough = lambda margin: fails(margin) <= beta
     return oracles.smallest(enough, low=1e-6, high=8 * math.log(4 * queries / beta),
-                            rtol=1e-8) / epsilon  # fmt: skip
+                            rtol=1e-8) / epsilon
 
 
 @formula("G-B3c", "Variance of the geometric mechanism")
@@ -136,12 +129,12 @@ def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
 
 @formula("G-B14e", "Tail of Gaussian noise")
 @given("noise_std > 0 and threshold >= 0", noise_std=Log(0.05, 50.0), threshold=Log(0.01, 100.0))
-@upper("Boucheron, Lugosi & Massart 2013, Section 2.3", normal_tail, absolute=1e-290)
+@upper("Boucheron, Lugosi & Massart 2013, Section 2.3", lambda noise_std, threshold:
+       integrated_tail(noise_std, threshold, law=oracles.log_normal), absolute=1e-290)
 @setting("chance that Gaussian noise of standard deviation σ exceeds t in absolute value",
          "标准差 σ 的高斯噪声绝对值超过 t 的概率", "probability", "gauss normal 高斯 正态",
-         into=lambda sigma: {"noise_std": sigma},
-         below=lambda sigma, threshold: 2 * ndtr(-threshold / sigma), sigma=Log(0.2, 5.0),
-         threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
+         into=lambda sigma: {"noise_std": sigma}, below=lambda sigma, threshold: 2 * ndtr(-threshold
+         / sigma), sigma=Log(0.2, 5.0), threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
 @printed("0.1353352832", "0.0455002639", noise_std=1.0, threshold=2.0)
 @wrong("no-half", "The exponent of the density has a 2 below.", "exp(-threshold**2 / noise_std**2)",
        threshold=Log(0.5, 10.0), noise_std=Log(0.5, 5.0))
@@ -157,7 +150,7 @@ def gaussian_tail_bound(*, noise_std, threshold):
 @formula("G-B14f", "Error of an answer with Gaussian noise")
 @given("noise_std > 0 and 0 < beta < 1", noise_std=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
 @identity("Dwork & Roth 2014, Appendix A, tail of the Gaussian", lambda noise_std, beta:
-          oracles.smallest(lambda t: normal_tail(noise_std=noise_std, threshold=t) <= beta,
+          oracles.smallest(lambda t: integrated_tail(noise_std, t, law=oracles.log_normal) <= beta,
           low=0.0, high=20 * noise_std, rtol=1e-11), tolerance=1e-8, unsafe=None, points=40)
 @setting("error that Gaussian noise of standard deviation σ exceeds with chance β, on either side",
          "标准差 σ 的高斯噪声以概率 β 在任一侧超过的误差", "error", "gauss normal 高斯 正态",
@@ -230,7 +223,7 @@ def exponential_mechanism_error(*, epsilon, candidates, beta, sensitivity):
 @formula("G-B20", "A new key in a histogram: the threshold")
 @given("epsilon > 0 and threshold >= 1", epsilon=_BUDGET, threshold=Log(1.0, 500.0))
 @identity("Korolova, Kenthapadi, Mishra & Ntoulas 2009, Theorem 1, for one key",
-          lambda epsilon, threshold: integrated_tail(scale=1 / epsilon, threshold=threshold - 1,
+          lambda epsilon, threshold: integrated_tail(1 / epsilon, threshold - 1,
           sides=1), tolerance=1e-8, absolute=1e-290, points=60)
 @setting("δ of counts with Laplace noise of scale 1/ε, told only above a threshold: a new key",
          "带尺度 1/ε 拉普拉斯噪声的计数，只公布超过阈值者的 δ：新的键", "delta",
@@ -241,12 +234,11 @@ def exponential_mechanism_error(*, epsilon, candidates, beta, sensitivity):
 @wrong("both-sides", "An upper bound: only noise above counts.", "exp(-epsilon * (threshold - 1))",
        kind="identity")
 @wrong("gaussian", "Gaussian noise of the classical size for 1e-5 has a tail of its own.",
-       says=r"\text{the same with Gaussian noise}", oracle=lambda epsilon, threshold: normal_tail(
-       noise_std=math.sqrt(2 * math.log(1.25e5)) / epsilon, threshold=threshold - 1, sides=1),
-       epsilon=Log(0.02, 1.0), met="opendp/smartnoise-sdk, issue 204 (2020)")
+       says=r"\text{the same with Gaussian noise}", oracle=lambda epsilon,
+       threshold: integrated_tail(math.sqrt(2 * math.log(1.25e5)) / epsilon, threshold - 1, 1,
+       oracles.log_normal), epsilon=Log(0.02, 1.0), met="opendp/smartnoise-sdk, issue 204 (2020)")
 def new_key_delta(*, epsilon, threshold):
-    r"""\delta = \tfrac12e^{-\varepsilon(\tau-1)},\quad
-    \tau = 1 + \frac{\ln(1/2\delta)}\varepsilon
+    r"""\delta = \tfrac12e^{-\varepsilon(\tau-1)},\quad \tau = 1 + \frac{\ln(1/2\delta)}\varepsilon
 
     Each record has one key.
     threshold: tau, below which no count is told"""

@@ -37,7 +37,7 @@ def chance_of_accusing(*, trials, positive, negative, confidence, estimated=Fals
     return float(binomial(trials, positive) @ accused @ binomial(trials, negative))
 
 
-def best_guesser(*, channel):
+def best_guesser(channel):
     """Return the success probability of maximum likelihood guesses."""
     return math.fsum(max(column) for column in channel.T.tolist()) / len(channel)
 
@@ -167,7 +167,7 @@ def audit_error(*, confidence):
 @given("epsilon >= 0 and 0 <= delta < 1", _LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
        epsilon=Derived(oracles.worst_event_epsilon_at))
 @upper("Humphries et al. 2020, Theorem 3.3",
-       lambda p, q: oracles.worst_event_delta(p=p, q=q, epsilon=0.0))
+       lambda p, q: oracles.worst_event_delta(p, q, epsilon=0.0))
 @setting("two laws that are (ε,δ)-DP neighbours, advantage or total variation",
          "(ε,δ)-DP 相邻分布的优势或总变差", "adv", "advantage attack variation 优势",
          below="exact", epsilon=LOSS, delta=SLACK)
@@ -224,9 +224,8 @@ def membership_advantage(*, epsilon, delta=0.0):
        best_guesser(channel=response_channel(math.exp(epsilon), values)), without="channel",
        values=Whole(2, 50), epsilon=Log(0.01, 5.0))
 @wrong("approximate-dp", "With probability delta the value may be shown as it is.",
-       says=r"\text{the same under } (\varepsilon,\delta)\text{-DP}",
-       oracle=lambda channel, delta: delta + (1 - delta) * best_guesser(channel=channel),
-       delta=Log(1e-5, 0.2))
+       says=r"\text{the same under } (\varepsilon,\delta)\text{-DP}", oracle=lambda channel,
+       delta: delta + (1 - delta) * best_guesser(channel), delta=Log(1e-5, 0.2))
 def guessing_probability(*, epsilon, values):
     r"""P(\text{guess right}) \le \frac{e^\varepsilon}{e^\varepsilon + k - 1}
 
@@ -234,10 +233,9 @@ def guessing_probability(*, epsilon, values):
     return 1 / (1 + (values - 1) * math.exp(-epsilon))
 
 
-_RUN = {
-    "canaries": Whole(1, 100_000),
-    "guesses": Drawn(lambda rng, canaries: max(1, int(min(canaries, 2000) * rng.random() ** 2))),
-    "epsilon": Linear(0.0, 4.0), "delta": Log(1e-8, 1e-2, also=(0.0,))}
+_RUN = {"canaries": Whole(1, 100_000), "guesses": Drawn(lambda rng,
+        canaries: max(1, int(min(canaries, 2000) * rng.random() ** 2))),
+        "epsilon": Linear(0.0, 4.0), "delta": Log(1e-8, 1e-2, also=(0.0,))}
 _COUNTS = "0 <= correct and correct <= guesses and guesses <= canaries"
 _COUNTED = f"{_COUNTS} and delta >= 0 and epsilon >= 0"
 _SOURCE = "Mahloujifar, Melis & Chaudhuri 2024, Appendix, audit_rh_with_cap"
@@ -354,10 +352,9 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
 @upper(_SOURCE, worst_chance, absolute=1e-7, unsafe=None, points=60)
 @printed("0.53910", "0.53910", canaries=2, guesses=2, correct=2, epsilon=1.0, delta=0.01)
 @wrong("guesses-for-canaries",
-       "Every canary may be given away, also those on which no guess was planned.",
-       lambda guesses, correct, epsilon, delta: one_run_tradeoff_p_value(canaries=guesses,
-       guesses=guesses, correct=correct, epsilon=epsilon, delta=delta),
-       says=r"\text{the same with } m = r")
+       "Every canary may be given away, also those on which no guess was planned.", lambda guesses,
+       correct, epsilon, delta: one_run_tradeoff_p_value(canaries=guesses, guesses=guesses,
+       correct=correct, epsilon=epsilon, delta=delta), says=r"\text{the same with } m = r")
 @wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.",
        lambda guesses, correct, epsilon, delta: float(at_least(correct, guesses, (math.exp(epsilon)
        + delta) / (1 + math.exp(epsilon)))), says=r"P(W \ge v) \le P\Big(\mathrm{Bin}\Big(r, "
@@ -371,9 +368,8 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     swapping one canary turns one into the other, so that f, here that of (epsilon, delta), bounds
     them. Far below Steinke's bound where nearly all guesses are right or delta counts."""
     worst = theorems.least_of_dp(epsilon, delta)
-    refuted = lambda x: not theorems.allows_guesses(
-        worst, canaries=canaries, guesses=guesses, correct=correct, chance=x
-    )
+    refuted = lambda x: not theorems.allows_guesses(worst, canaries=canaries,
+                                                    guesses=guesses, correct=correct, chance=x)
     return min(1.0, oracles.smallest(refuted, low=0.0, high=1.0))
 
 

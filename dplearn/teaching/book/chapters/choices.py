@@ -17,7 +17,7 @@ _CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 
           "sensitivity": 1.0}
 
 
-def selection_losses(*, rate, tables):
+def selection_losses(rate, tables):
     """Return ln P(r)/Q(r) of each candidate, for probabilities proportional to e^(rate * score)."""
     weights = [[math.exp(rate * u) for u in scores] for scores in np.asarray(tables)]
     p, q = (np.array(w) / math.fsum(w) for w in weights)
@@ -37,7 +37,7 @@ def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
     return math.fsum(low) / math.fsum(weights)
 
 
-def largest_bounded_range_renyi(*, epsilon, order):
+def largest_bounded_range_renyi(epsilon, order):
     """Return the largest Rényi divergence over pairs of coins with losses t and t - epsilon.
 
     The masses p and other of P follow from E_P[e^-L] = p e^-t + other e^(epsilon - t) = 1.
@@ -72,10 +72,7 @@ def laplace_log_cdf(x: NDArray) -> NDArray:
     return np.where(x < 0, x - math.log(2), np.log1p(-0.5 * np.exp(-np.abs(x))))
 
 
-def _gumbel_log_cdf(x: NDArray) -> NDArray:
-    return -np.exp(np.minimum(-x, 700.0))
-
-
+_gumbel_log_cdf = lambda x: -np.exp(np.minimum(-x, 700.0))
 LAPLACE: Law = (oracles.log_laplace(), laplace_log_cdf)
 GUMBEL: Law = (lambda x: _gumbel_log_cdf(x) - x, _gumbel_log_cdf)
 
@@ -118,8 +115,7 @@ def mean_distance(*, epsilon, sensitivity):
     return first / total
 
 
-def _random_scores(rng: Generator) -> NDArray:
-    return rng.integers(-30, 31, rng.integers(2, 6)) / 10
+_random_scores = lambda rng: rng.integers(-30, 31, rng.integers(2, 6)) / 10
 
 
 def _two_tables(rng: Generator) -> NDArray:
@@ -130,16 +126,15 @@ def _two_tables(rng: Generator) -> NDArray:
     return np.stack([scores, scores + (sign * np.abs(moves) if sign else moves)])
 
 
-_SELECTION = {
-    "tables": Drawn(_two_tables), "rate": Log(0.01, 20.0),
-    "sensitivity": Derived(lambda tables: float(np.max(np.abs(tables[1] - tables[0])))),
-    "monotone": Derived(lambda tables: np.ptp(np.sign(tables[1] - tables[0])) < 2)}
+_SELECTION = {"tables": Drawn(_two_tables), "rate": Log(0.01, 20.0),
+              "sensitivity": Derived(lambda tables: float(np.max(np.abs(tables[1] - tables[0])))),
+              "monotone": Derived(lambda tables: np.ptp(np.sign(tables[1] - tables[0])) < 2)}
 
 
 @formula("G-B6", "The exponential mechanism")
 @given("rate > 0 and sensitivity >= 0", _SELECTION)
 @upper("Dwork & Roth 2014, Theorem 3.10",
-       lambda rate, tables: np.max(np.abs(selection_losses(rate=rate, tables=tables))))
+       lambda rate, tables: np.max(np.abs(selection_losses(rate, tables))))
 @printed("1", "0.69961", at=_OPPOSITE, rate=0.5)
 @printed("1", "0.839992", at=_ONE_WAY, rate=1.0)
 @wrong("no-two", "The normalising sum moves too, unless all scores move the same way.",
@@ -147,7 +142,7 @@ _SELECTION = {
        says=r"P(r) \propto e^{\varepsilon u(r)/\Delta_u} \text{ is } \varepsilon\text{-DP}")
 @wrong("sensitivity-of-the-query", "The sensitivity that counts is that of the score.",
        says=r"P(r) \propto e^{\varepsilon u(r)/(2\Delta_q)},\ u \text{ a multiple of } q",
-       oracle=lambda rate, tables, stretch: np.max(np.abs(selection_losses(rate=rate, tables=stretch
+       oracle=lambda rate, tables, stretch: np.max(np.abs(selection_losses(rate, stretch
        * tables))), stretch=Choice(2.0, 3.0))
 def exponential_mechanism_epsilon(*, rate, sensitivity, monotone=False):
     r"""P(r) \propto e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \varepsilon\text{-DP};
@@ -160,13 +155,13 @@ def exponential_mechanism_epsilon(*, rate, sensitivity, monotone=False):
 @formula("G-B7b", "The exponential mechanism has bounded range")
 @given("rate > 0 and sensitivity >= 0", _SELECTION)
 @upper("Dong, Durfee & Rogers 2020, Lemma 3.2",
-       lambda rate, tables: np.ptp(selection_losses(rate=rate, tables=tables)))
+       lambda rate, tables: np.ptp(selection_losses(rate, tables)))
 @printed("1", "1", at=_OPPOSITE, rate=0.5)
 @printed("1", "1", at=_ONE_WAY, rate=1.0)
 @wrong("pure-dp", "Pure DP gives 2 epsilon, and randomized response has it.", "epsilon",
        says=r"\varepsilon\text{-DP} \Rightarrow \max L - \min L \le \varepsilon",
        given="epsilon > 0", oracle=lambda epsilon:
-       np.ptp(np.log(np.divide(*oracles.randomized_response(epsilon=epsilon)))),
+       np.ptp(np.log(np.divide(*oracles.randomized_response(epsilon)))),
        without="tables rate sensitivity monotone", epsilon=Log(0.01, 10.0))
 def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
     r"""\max_r L(r) - \min_r L(r) \le \varepsilon,
@@ -202,7 +197,7 @@ enter(bounded_range_zcdp,
               r"1,\quad \lambda = \ln\frac{e^\varepsilon-1}\varepsilon"),
       given("epsilon > 0", epsilon=Log(1e-3, 20.0)),
       identity("Harrison & Manurangsi 2026, arXiv 2510.25746", lambda epsilon: oracles.largest_rho(
-               lambda a: largest_bounded_range_renyi(epsilon=epsilon, order=a)), tolerance=1e-6,
+               lambda a: largest_bounded_range_renyi(epsilon, order=a)), tolerance=1e-6,
                points=40),
       setting("the exponential mechanism with ε (bounded range), as zCDP",
               "指数机制（ε 有界极差），换成 zCDP", "rho",
@@ -224,8 +219,7 @@ enter(bounded_range_zcdp,
        says=r"P\Big(u(r) \le \mathrm{OPT} - \frac\Delta\varepsilon(\ln|R| + t)\Big) \le e^{-t}",
        oracle=partial(shortfall_probability, factor=1.0))
 def exponential_mechanism_shortfall(*, t):
-    r"""P\Big(u(r) \le \mathrm{OPT} - \frac{2\Delta}\varepsilon(\ln|R| + t)\Big)
-    \le e^{-t}
+    r"""P\Big(u(r) \le \mathrm{OPT} - \frac{2\Delta}\varepsilon(\ln|R| + t)\Big) \le e^{-t}
 
     candidates: |R|"""
     return math.exp(-t)
@@ -310,7 +304,7 @@ def permute_and_flip_probability(*, scores, scale):
 @printed("4", epsilon=0.5, sensitivity=1.0)
 @wrong("needed", "Half of it is enough: the normalising constant does not move with the answer.",
        says=r"\varepsilon\text{-DP needs } \mathrm{Lap}(2\Delta_q/\varepsilon)",
-       oracle=lambda epsilon, sensitivity: least_scale(epsilon=epsilon, shifts=[sensitivity]))
+       oracle=lambda epsilon, sensitivity: least_scale(epsilon, shifts=[sensitivity]))
 def distance_mechanism_scale(*, epsilon, sensitivity):
     r"""u(r) = -|q - r|,\ \Delta_u = \Delta_q:\quad
     e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \mathrm{Lap}(2\Delta_q/\varepsilon)"""

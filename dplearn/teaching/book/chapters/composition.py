@@ -14,7 +14,7 @@ def joint(laws: Iterable[ArrayLike]) -> NDArray:
     return reduce(lambda a, b: np.outer(a, b).ravel(), map(np.asarray, laws))
 
 
-def enumerated_delta(*, epsilons, deltas=None, total=None):
+def enumerated_delta(epsilons, deltas=None, total=None):
     """Return delta of composed worst-case releases at epsilon `total` (default: the sum)."""
     p, q = _all_sequences(epsilons, deltas)
     total = math.fsum(epsilons) if total is None else total
@@ -33,7 +33,7 @@ def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
 
 def coins_epsilon(*, epsilon, steps, slack):
     """Return the exact epsilon of `steps` randomized responses at delta `slack`."""
-    enough = lambda e: oracles.coins_delta(epsilon=e, local=epsilon, steps=steps) <= slack
+    enough = lambda e: oracles.coins_delta(e, local=epsilon, steps=steps) <= slack
     return oracles.smallest(enough, low=0.0, high=steps * epsilon * (1 + 1e-12))
 
 
@@ -44,7 +44,7 @@ def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float] | None) ->
     return [joint(laws) for laws in zip(*pairs, strict=True)]
 
 
-def parts_epsilon(*, epsilons, moves=False):
+def parts_epsilon(epsilons, moves=False):
     """Return epsilon of releases on disjoint parts when a record is added, or moved if `moves`.
 
     Each release is a randomized response on whether its part holds the record.
@@ -88,7 +88,7 @@ def answers_rho(*, epsilon, answers=2):
     return finite_rho(p, np.roll(p, 1))
 
 
-def adaptive_renyi(*, order, noise, below, above, cut):
+def adaptive_renyi(order, noise, below, above, cut):
     """Return the Rényi divergence of a Gaussian release that sets the noise of a second one.
 
     Both means differ by 1; the second noise is `below` if the first output is below `cut`.
@@ -160,10 +160,9 @@ def basic_composition_delta(*, deltas):
          "compos releas 组合", mus=MU)
 @setting("k adaptive releases, each μ-GDP", "k 次自适应发布，每次 μ-GDP", "mu", REPEATED,
          into=lambda steps, mu: {"mus": np.full(int(steps), mu)}, steps=COUNT, mu=MU)
-@setting("Gaussian noise of standard deviation σ, as GDP", "标准差 σ 的高斯噪声，GDP", "mu",
-         "gauss normal 高斯",
-         into=lambda noise_multiplier: {"mus": np.array([1 / noise_multiplier])},
-         noise_multiplier=NOISE)
+@setting("Gaussian noise of standard deviation σ, as GDP",
+         "标准差 σ 的高斯噪声，GDP", "mu", "gauss normal 高斯", into=lambda noise_multiplier:
+         {"mus": np.array([1 / noise_multiplier])}, noise_multiplier=NOISE)
 @setting("k releases with Gaussian noise σ, as GDP", "k 次高斯噪声发布，GDP", "mu", REPEATED,
          into=lambda noise_multiplier, steps: {"mus": np.full(int(steps), 1 / noise_multiplier)},
          noise_multiplier=NOISE, steps=COUNT)
@@ -239,10 +238,9 @@ def zcdp_composition(*, rho, other_rho):
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
          "delta", GROUP, below="exact", epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
-         "epsilon", GROUP, below="exact", into={},
-         value=lambda value, epsilon, group, **_: group * epsilon, second=lambda epsilon, delta,
-         group: group_privacy_delta(epsilon=epsilon, delta=delta, group=group), epsilon=LOSS,
-         delta=SLACK, group=Whole(1, 40))
+         "epsilon", GROUP, below="exact", into={}, value=lambda value, epsilon, group, **_:
+         group * epsilon, second=lambda epsilon, delta, group: group_privacy_delta(epsilon=epsilon,
+         delta=delta, group=group), epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
 @setting("a group of k people under one ε-DP release", "一次 ε-DP 发布下的 k 人群体", "epsilon",
          GROUP, below="exact", into={"delta": 0.0},
          value=lambda value, epsilon, group: group * epsilon, epsilon=LOSS, group=Whole(1, 40))
@@ -287,9 +285,8 @@ def group_privacy_zcdp(*, rho, group):
 @setting("a group of k people under one μ-GDP release", "一次 μ-GDP 发布下的 k 人群体", "mu",
          GROUP, mu=MU, group=Whole(1, 40))
 @setting("a group of k people under one release with Gaussian noise σ",
-         "一次高斯噪声发布下的 k 人群体，GDP", "mu", GROUP,
-         into=lambda noise_multiplier: {"mu": 1 / noise_multiplier}, noise_multiplier=NOISE,
-         group=Whole(1, 40))
+         "一次高斯噪声发布下的 k 人群体，GDP", "mu", GROUP, into=lambda noise_multiplier:
+         {"mu": 1 / noise_multiplier}, noise_multiplier=NOISE, group=Whole(1, 40))
 @printed("1.5", "1.5", mu=0.5, group=3)
 @wrong("root", "The records of a group push in one direction; independent noise does not.",
        "sqrt(group) * mu")
@@ -311,7 +308,7 @@ def group_privacy_gaussian(*, mu, group):
 @printed("1.0", "1.0", epsilons=np.array([0.5, 1.0, 0.3]))
 @wrong("always", "A replaced record may leave one part and enter another: both releases change.",
        says=r"\varepsilon = \max_i\varepsilon_i \text{ for every adjacency}",
-       oracle=lambda epsilons: parts_epsilon(epsilons=epsilons, moves=True))
+       oracle=lambda epsilons: parts_epsilon(epsilons, moves=True))
 def parallel_composition(*, epsilons):
     r"""\varepsilon = \max_i\varepsilon_i \text{ over disjoint parts of the data}
 
@@ -351,9 +348,8 @@ def pure_to_zcdp(*, epsilon):
 @setting("Laplace noise of scale Δ/ε, as zCDP", "尺度 Δ/ε 的拉普拉斯噪声，换成 zCDP", "rho",
          "lap laplace 拉普拉斯", epsilon=LOSS)
 @setting("Laplace noise of standard deviation σ, as zCDP", "标准差 σ 的拉普拉斯噪声，换成 zCDP",
-         "rho", "lap 拉普拉斯", rare=True,
-         into=lambda noise_multiplier: {"epsilon": math.sqrt(2) / noise_multiplier},
-         noise_multiplier=NOISE)
+         "rho", "lap 拉普拉斯", rare=True, into=lambda noise_multiplier:
+         {"epsilon": math.sqrt(2) / noise_multiplier}, noise_multiplier=NOISE)
 @printed("0.36787944", "0.36787944", epsilon=1.0)
 @wrong("half-square", "True of every pure DP, and 5.6 times too large at epsilon = 10.",
        "epsilon**2 / 2")

@@ -23,7 +23,7 @@ def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
     return float(y[k])
 
 
-def coins_within(*, orders, rdp, delta):
+def coins_within(orders, rdp, delta):
     """Return the largest epsilon at `delta` over pairs of coins with Rényi divergence <= `rdp`.
 
     No pair of laws is worse: by data processing the coin of an event has no larger divergence.
@@ -96,9 +96,8 @@ enter(rdp_to_epsilon_mironov,
               delta=SLACK),
       setting("(ε,δ)-DP from the λ-th log moment", "由 λ 阶对数矩得到 (ε,δ)-DP", "epsilon",
               "moment 矩", below=lambda moment, log_moment, delta: below.rdp_epsilon(moment + 1,
-              log_moment / moment, delta),
-              into=lambda moment, log_moment: {"orders": moment + 1, "rdp": log_moment / moment},
-              moment=Log(1.0, 20.0), log_moment=RHO, delta=SLACK),
+              log_moment / moment, delta), into=lambda moment, log_moment: {"orders": moment + 1,
+              "rdp": log_moment / moment}, moment=Log(1.0, 20.0), log_moment=RHO, delta=SLACK),
       printed("1.77921394", "1.41677040", orders=10.0, rdp=0.5, delta=1e-5),
       printed("12.5129255", "10.66797924", orders=2.0, rdp=1.0, delta=1e-5),
       wrong("bracket", "The denominator is alpha - 1: the bracket was lost in print.",
@@ -110,9 +109,8 @@ enter(rdp_to_epsilon_mironov,
             r"\ln(1/\delta)/(\alpha-1) \text{ is the best epsilon}", kind="identity", delta=_SMALL))
 
 enter(rdp_to_epsilon,
-      formula("G-D2", "From Rényi DP to epsilon and delta, improved",
-              statement=r"\varepsilon = \rho + \ln\frac{\alpha-1}\alpha - \frac{\ln\delta + "
-              r"\ln\alpha}{\alpha-1}"),
+      formula("G-D2", "From Rényi DP to epsilon and delta, improved", statement=r"\varepsilon "
+              r"= \rho + \ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
       upper("Canonne, Kamath & Steinke 2020, Proposition 12", coins_within, points=60),
       setting("every mechanism that is (α,ε)-RDP, as (ε',δ)-DP",
@@ -197,9 +195,8 @@ enter(zcdp_to_epsilon,
 @setting("the number of releases at which the bound of one order is best",
          "某一阶的界达到最优的发布次数", "steps", "touch best", order=ORDER, rho=RHO, delta=SLACK)
 @setting("the number of Gaussian releases at which the bound of one order is best",
-         "某一阶的界达到最优的高斯发布次数", "steps", "touch best",
-         into=lambda noise_multiplier: {"rho": 1 / (2 * noise_multiplier**2)}, order=ORDER,
-         noise_multiplier=NOISE, delta=SLACK)
+         "某一阶的界达到最优的高斯发布次数", "steps", "touch best", into=lambda noise_multiplier:
+         {"rho": 1 / (2 * noise_multiplier**2)}, order=ORDER, noise_multiplier=NOISE, delta=SLACK)
 @printed("264.589", "264.589", order=60.0, rho=1.25e-5, delta=1e-5)
 @wrong("three-hundred", "Order 20 touches at 2551 releases; it is order 60 that touches near 300.",
        "300.0",

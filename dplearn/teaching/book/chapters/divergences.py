@@ -117,22 +117,21 @@ def renyi(p, q, *, order):
     return max(float(log_sum) / (order - 1), 0.0)
 
 
+def worse_renyi(orders: str) -> Derived:
+    """Return the domain of the divergence of p and q in the worse direction, at that parameter."""
+    larger = lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))
+    return Derived(lambda p, q, drawn: larger(p, q, drawn[orders]))
+
+
 @formula("G-A3c", "Skew symmetry of the Rényi divergence")
 @given("0 < order < 1", _PAIR, order=Linear(0.01, 0.99))
 @identity("van Erven & Harremoës 2014, Proposition 2", oracles.finite_renyi, tolerance=1e-8)
-@wrong("no-factors", "The factors 1 - alpha and alpha are equal at order 1/2 only.",
-       lambda p, q, order: renyi(q, p, order=1 - order),
-       says=r"D_\alpha(P\Vert Q) = D_{1-\alpha}(Q\Vert P)",
+@wrong("no-factors", "The factors 1 - alpha and alpha are equal at order 1/2 only.", lambda p,
+       q, order: renyi(q, p, order=1 - order), says=r"D_\alpha(P\Vert Q) = D_{1-\alpha}(Q\Vert P)",
        met="lesson 05 of this course, version 0.2")
 def renyi_by_skew_symmetry(*, p, q, order):
     r"""D_\alpha(P\Vert Q) = \frac\alpha{1-\alpha}\,D_{1-\alpha}(Q\Vert P)"""
     return order / (1 - order) * renyi(q, p, order=1 - order)
-
-
-def processed(law, kernel):
-    """Return the output law of a Markov kernel, normalized against rounding errors."""
-    law = np.dot(law, kernel)
-    return law / law.sum()
 
 
 @formula("G-A5", "Data-processing inequality")
@@ -184,9 +183,8 @@ def event_probability(*, p, q, order, event):
 
 
 @formula("G-A11", "Joint quasi-convexity")
-@given("order >= 0 and 0 <= weight <= 1",
-       dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3)),
-       weight=Linear(0.0, 1.0), order=_ORDERS)
+@given("order >= 0 and 0 <= weight <= 1", dict.fromkeys(("p", "q", "other_p", "other_q"),
+       Distribution(3)), weight=Linear(0.0, 1.0), order=_ORDERS)
 @upper("van Erven & Harremoës 2014, Theorem 13", lambda p, q, other_p, other_q, weight, order:
        oracles.finite_renyi(weight * p + (1 - weight) * other_p, weight * q + (1 - weight) *
        other_q, order))
@@ -236,7 +234,7 @@ def largest_distance(*, kl):
     return float(np.max(first_true(farther, lower=0.0, upper=1 - q)))
 
 
-def mean_loss_of_coins(*, epsilon):
+def mean_loss_of_coins(epsilon):
     """Return the KL divergence of randomized response, the largest of all epsilon-DP pairs."""
     return oracles.mean_loss(*oracles.randomized_response(epsilon))
 

@@ -65,7 +65,7 @@ def divergence_of_lengths(*, batch, dimension):
     return square - total
 
 
-def tree_by_counting(*, leaves, noise_multiplier, participations=1):
+def tree_by_counting(leaves, noise_multiplier, participations=1):
     """Return rho of the tree: D_2 / 2 summed over its complete nodes, for the worst record."""
     # Entry i: participation starts at step i. A node adds its squared number of participations.
     starts, total = np.arange(leaves - participations + 1), 0.0
@@ -77,7 +77,7 @@ def tree_by_counting(*, leaves, noise_multiplier, participations=1):
 
 
 def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noise_multiplier,
-                  sample_rate, steps, delta):  # fmt: skip
+                  sample_rate, steps, delta):
     """Return the minimum of bound(T K(m), ln(1/delta), m) over a grid of m that is refined."""
 
     def epsilon_at(m: NDArray) -> NDArray:
@@ -137,9 +137,8 @@ def update_noise(*, noise_multiplier, max_grad_norm, expected_batch):
          bit_noise=Log(0.2, 50.0))
 @setting("what the gradients keep if a noisy count of bits 0 and 1 adapts the clipping norm",
          "用取值 0 和 1 的带噪计数自适应裁剪范数时梯度所剩的乘数", "sigma", "{0,_1} {0,1} in_{0",
-         rare=True, given="0 < noise_multiplier < bit_noise",
-         into=lambda bit_noise: {"bit_noise": bit_noise / 2}, noise_multiplier=Log(0.3, 5.0),
-         bit_noise=Log(0.2, 50.0))
+         rare=True, given="0 < noise_multiplier < bit_noise", into=lambda bit_noise:
+         {"bit_noise": bit_noise / 2}, noise_multiplier=Log(0.3, 5.0), bit_noise=Log(0.2, 50.0))
 @printed("1.00503781526", noise_multiplier=1.0, bit_noise=5.0)
 @wrong("for-free", "The count of clipped gradients is a release too.", "noise_multiplier")
 @wrong("no-two", "A bit shifted by 1/2 moves the count by 1/2 only; more noise than needed.",
@@ -216,9 +215,8 @@ def tree_aggregation_rho(*, leaves, noise_multiplier):
 
 @formula("G-F10b", "Tree aggregation with Laplace noise")
 @given("leaves >= 1 and scale > 0", leaves=Whole(1, 300), scale=Log(0.3, 30.0))
-@identity("Chan, Shi & Song 2011, the binary mechanism",
-          lambda leaves, scale: tree_by_counting(leaves=leaves, noise_multiplier=1.0) / 0.5 / scale,
-          points=40)
+@identity("Chan, Shi & Song 2011, the binary mechanism", lambda leaves,
+          scale: tree_by_counting(leaves, noise_multiplier=1.0) / 0.5 / scale, points=40)
 @setting("tree aggregation of n values with Laplace noise of scale b on each node",
          "n 个值的树聚合，每个结点加尺度 b 的拉普拉斯噪声", "epsilon",
          "tree prefix continual 树 连续", rare=True, leaves=Whole(1, 5000), scale=NOISE)
@@ -253,12 +251,11 @@ def _best_order(epsilon_at: Callable[[float], float]) -> float:
        points=20)
 @printed("2.596642", "2.38169", noise_multiplier=1.1, sample_rate=256 / 60_000, steps=14_063,
          delta=1e-5)
-@wrong("per-example", "With L examples in every lot the multiplier is z sqrt(L), and utility is "
-       "gone; with a random number of them the amount of noise gives the lot away.",
+@wrong("per-example", "With L examples in every lot the multiplier is z sqrt(L), "
+       "and utility is gone; with a random number of them the amount of noise gives the lot away.",
        says=r"\varepsilon \text{ of } z \text{ where every example brings noise } N(0, z^2C^2I)",
-       kind="identity", oracle=lambda noise_multiplier, sample_rate, steps, delta, batch:
-       certified_epsilon(noise_multiplier=noise_multiplier * math.sqrt(batch),
-       sample_rate=sample_rate, steps=steps, delta=delta),
+       kind="identity", oracle=lambda noise_multiplier, sample_rate, steps, delta,
+       batch: certified_epsilon(noise_multiplier * math.sqrt(batch), sample_rate, steps, delta),
        sample_rate=Log(1e-3, 0.5), batch=Choice(64, 256, 600))
 @wrong("noise-alone", "The rate, the number of steps and delta count as much.", release_epsilon,
        says=r"\varepsilon \text{ depends on } z \text{ alone}", kind="identity")
@@ -348,11 +345,10 @@ def dpsgd_noise(*, epsilon, delta, sample_rate, steps):
 
 
 @formula("G-F3", "Central limit of many sampled steps")
-@given("noise_multiplier > 0 and scaled_rate > 0 and 0 < delta < 1",
-       along={"steps": (1e4, 1e6, 1e8)}, noise_multiplier=Log(0.9, 10.0), scaled_rate=Log(0.2, 2.0),
-       delta=Log(1e-6, 0.01))
+@given("noise_multiplier > 0 and scaled_rate > 0 and 0 < delta < 1", along={"steps": (1e4, 1e6,
+       1e8)}, noise_multiplier=Log(0.9, 10.0), scaled_rate=Log(0.2, 2.0), delta=Log(1e-6, 0.01))
 @asymptotic("Bu, Dong, Long & Su 2020, Theorem 5", lambda noise_multiplier, scaled_rate, steps,
-            delta: certified_epsilon(noise_multiplier=noise_multiplier, sample_rate=scaled_rate /
+            delta: certified_epsilon(noise_multiplier, sample_rate=scaled_rate /
             math.sqrt(steps), steps=int(steps), delta=delta), tolerance=0.002, points=20)
 @wrong("as-guarantee", "The limit is approached from below in most runs of interest.",
        lambda noise_multiplier, sample_rate, steps, delta:

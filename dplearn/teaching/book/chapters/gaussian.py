@@ -39,7 +39,7 @@ def energy_by_search(*, sizes, norms, noise_multiplier):
     return math.exp(minimize(log_energy, np.zeros(sizes.size), tol=1e-9).fun)
 
 
-def std_of_divergence(*, order, epsilon, distance):
+def std_of_divergence(order, epsilon, distance):
     """Return the standard deviation at which the Rényi divergence is `epsilon`, by quadrature."""
     enough = lambda x: oracles.normal_renyi(distance, math.exp(x), order) <= epsilon
     guess = 0.5 * math.log(distance**2 * order / epsilon)
@@ -84,9 +84,8 @@ def gaussian_std_for_rdp(*, order, epsilon, distance=1.0):
 
 @formula("G-B19b", "Gaussian noise for a zCDP budget")
 @given("rho > 0 and distance > 0", rho=Log(1e-4, 20.0), distance=Choice(1.0, 2.0, 3.5))
-@identity("Bun & Steinke 2016, Proposition 1.6", lambda rho, distance:
-          max(std_of_divergence(order=order, epsilon=rho * order, distance=distance) for order in
-          (1.1, 25.0)), tolerance=1e-8, points=20)
+@identity("Bun & Steinke 2016, Proposition 1.6", lambda rho, distance: max(std_of_divergence(order,
+          rho * order, distance) for order in (1.1, 25.0)), tolerance=1e-8, points=20)
 @setting(*ALONE, "sigma", "gauss normal 高斯", into={"distance": 1.0}, rho=RHO)
 @printed("1.0", rho=0.5, distance=1.0)
 @wrong("variance", "This is the variance; drawn as a standard deviation it is too little below 1.",
@@ -182,11 +181,10 @@ def grouped_noise_multiplier(*, noise_multipliers):
 @wrong("largest", "A record may fill the norms of all groups at once.",
        lambda norms: float(np.max(norms)), says=r"\max_m C_m")
 @wrong("harmonic-mean",
-       "Needs D = 1 / sum(1/d_m), the harmonic mean over M; otherwise it is M C^2.", "1.0",
-       says=r"C_m = C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} \Rightarrow \sum_m "
-       r"C_m^2 = C^2",
-       oracle=lambda sizes: longest_contribution(norms=np.sqrt(1 / np.mean(1 / sizes) / sizes)),
-       without="norms", sizes=_FOUR_SIZES)
+       "Needs D = 1 / sum(1/d_m), the harmonic mean over M; otherwise it is M C^2.",
+       "1.0", says=r"C_m = C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} \Rightarrow "
+       r"\sum_m C_m^2 = C^2", oracle=lambda sizes: longest_contribution(norms=np.sqrt(1 / np.mean(1
+       / sizes) / sizes)), without="norms", sizes=_FOUR_SIZES)
 def joint_norm(*, norms):
     r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2 = \Big(\sum_m C_m^2\Big)^{1/2}
 
@@ -195,9 +193,8 @@ def joint_norm(*, norms):
 
 
 @formula("G-F8", "Least noise energy over groups")
-@given("noise_multiplier > 0", sizes=_FOUR_SIZES,
-       norms=Drawn(lambda rng: rng.choice([0.2, 0.5, 1.0, 2.0], size=4)),
-       noise_multiplier=Choice(0.5, 1.0, 2.0))
+@given("noise_multiplier > 0", sizes=_FOUR_SIZES, norms=Drawn(lambda rng: rng.choice([0.2,
+       0.5, 1.0, 2.0], size=4)), noise_multiplier=Choice(0.5, 1.0, 2.0))
 @identity("Boyd & Vandenberghe 2004, Section 5.5, Lagrange multipliers", energy_by_search,
           tolerance=1e-6, unsafe=None, points=10)
 @printed("4884.46", sizes=np.array([400.0, 50.0, 12000.0, 10.0]), norms=np.full(4, 0.5),
@@ -260,7 +257,7 @@ def _sum(sigma: float, clients: int) -> NDArray:
     return law
 
 
-def sum_delta(*, sigma, clients, sensitivity, epsilon):
+def sum_delta(sigma, clients, sensitivity, epsilon):
     """Return the hockey-stick divergence of the shifted noise sum from the noise sum."""
     law, gap = _sum(sigma, clients), np.zeros(sensitivity)
     p, q = np.append(gap, law), np.append(law, gap)
@@ -321,9 +318,8 @@ def discrete_gaussian_variance(*, sigma):
        "Phi(sensitivity / (2 * sigma) - epsilon * sigma / sensitivity) - exp(epsilon) * "
        "Phi(-sensitivity / (2 * sigma) - epsilon * sigma / sensitivity)", sigma=Log(0.2, 5.0))
 def discrete_gaussian_delta(*, sigma, sensitivity, epsilon):
-    r"""\delta(\varepsilon) =
-    P\Big(Y > \frac{\varepsilon\sigma^2}\Delta - \frac\Delta2\Big)
-    - e^\varepsilon P\Big(Y > \frac{\varepsilon\sigma^2}\Delta + \frac\Delta2\Big)"""
+    r"""\delta(\varepsilon) = P\Big(Y > \frac{\varepsilon\sigma^2}\Delta - \frac\Delta2\Big) -
+    e^\varepsilon P\Big(Y > \frac{\varepsilon\sigma^2}\Delta + \frac\Delta2\Big)"""
     middle, far = epsilon * sigma**2 / sensitivity, math.ceil(40 * sigma)
     k = np.arange(-far - sensitivity, far + sensitivity + 1)
     weights = np.exp(-0.5 * (k / sigma) ** 2)
@@ -363,27 +359,22 @@ def discrete_gaussian_sum_gap(*, sigma, clients):
     return 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
 
 
-def _as_one(*, sigma, clients, sensitivity, epsilon):
-    return discrete_gaussian_delta(
-        sigma=math.sqrt(clients) * sigma, sensitivity=sensitivity, epsilon=epsilon
-    )
-
-
 @formula("G-J3b", "Privacy of a sum of discrete Gaussians")
 @given("sigma >= 0.5 and clients >= 1 and sensitivity >= 1 and epsilon >= 0", sigma=Log(0.5, 2.0),
        clients=Whole(1, 100), sensitivity=Whole(1, 10), epsilon=Linear(0.0, 5.0))
 @upper("Kairouz, Liu & Steinke 2021, Theorem 9", sum_delta, points=60)
 @printed("9.947e-06", "9.888e-06", sigma=1.0, clients=100, sensitivity=10, epsilon=4.38)
 @wrong("as-one", "100 clients with sigma = 1/2 have epsilon 4.57 at delta = 1e-5, not 4.38.",
-       _as_one, says=r"\delta_{\sum_iX_i} = \delta_Y \text{ as if they were one}")
+       lambda sigma, clients, sensitivity,
+       epsilon: discrete_gaussian_delta(sigma=math.sqrt(clients) * sigma, sensitivity=sensitivity,
+       epsilon=epsilon), says=r"\delta_{\sum_iX_i} = \delta_Y \text{ as if they were one}")
 @wrong("as-invited", "Who leaves takes noise along: without 30 of 100 epsilon is 5.39, not 4.38.",
-       lambda sigma, clients, sensitivity, epsilon, left:
-       summed_discrete_gaussian_delta(sigma=sigma, clients=clients, sensitivity=sensitivity,
+       lambda sigma, clients, sensitivity, epsilon,
+       left: summed_discrete_gaussian_delta(sigma=sigma, clients=clients, sensitivity=sensitivity,
        epsilon=epsilon), says=r"\text{the same for the sum of any } n - j \text{ of them}",
        given="sigma >= 0.5 and 0 <= left and left < clients and sensitivity >= 1 and epsilon >= 0",
-       oracle=lambda sigma, clients, sensitivity, epsilon, left: sum_delta(sigma=sigma,
-       clients=clients - left, sensitivity=sensitivity, epsilon=epsilon), clients=Whole(2, 100),
-       left=Choice(1, 10, 30))
+       oracle=lambda sigma, clients, sensitivity, epsilon, left: sum_delta(sigma,
+       clients - left, sensitivity, epsilon), clients=Whole(2, 100), left=Choice(1, 10, 30))
 def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
     r"""X_1,\dots,X_n \sim N_{\mathbb Z}(0,\sigma^2),\ Y \sim N_{\mathbb Z}(0,n\sigma^2):\quad
     \delta_{\sum_iX_i}(\varepsilon) \le e^\tau\,\delta_Y(\varepsilon - 2\tau), \quad \tau
@@ -391,7 +382,8 @@ def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
     gap = discrete_gaussian_sum_gap(sigma=sigma, clients=clients)
     if gap > 1:
         return 1.0
-    one = _as_one(sigma=sigma, clients=clients, sensitivity=sensitivity, epsilon=epsilon - 2 * gap)
+    one = discrete_gaussian_delta(sigma=math.sqrt(clients) * sigma, sensitivity=sensitivity,
+                                  epsilon=epsilon - 2 * gap)
     return min(math.exp(gap) * one, 1.0)
 
 

@@ -9,7 +9,7 @@ _FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),
           "concentrated": lambda epsilon: epsilon / 2, "first": math.expm1}
 
 
-def coins_renyi(*, epsilon, order):
+def coins_renyi(epsilon, order):
     """Return the largest Rényi divergence of pairs of coins with losses in [-epsilon, epsilon]."""
     gain, loss = np.meshgrid(*[epsilon * np.linspace(0.0, 1.0, 33)[1:]] * 2)
     # Q has mass q on the outcome of loss `gain`: q e^gain + (1 - q) e^-loss = 1.
@@ -44,26 +44,26 @@ def largest_loss_tail(*, epsilon, delta):
     return -float(linprog([-1.0, 0.0], A_ub=bounds, b_ub=limits, bounds=[(0, 1), (0, 1)]).fun)
 
 
-def profile_of_coins(*, local, steps):
+def profile_of_coins(local, steps):
     """Return the losses >= 0 of `steps` coins, the kinks of their profile, and the deltas there."""
     losses = np.arange(steps % 2, steps + 1, 2) * local
-    deltas = [oracles.coins_delta(epsilon=e, local=local, steps=steps) for e in losses]
+    deltas = [oracles.coins_delta(e, local=local, steps=steps) for e in losses]
     return losses, np.array(deltas)
 
 
-def profile_of_pair(*, p, q):
+def profile_of_pair(p, q):
     """Return 0 and a pair's losses, with negative losses set to 0, and the deltas there."""
     losses = np.append(0.0, np.maximum(np.log(p) - np.log(q), 0.0))
-    return losses, np.array([oracles.worst_event_delta(p=p, q=q, epsilon=e) for e in losses])
+    return losses, np.array([oracles.worst_event_delta(p, q, e) for e in losses])
 
 
 def miss_of_coins(*, local, steps, false_positive_rate):
     """Return the least miss rate of tests on the number of truthful answers."""
-    (exact, lie), _ = oracles.randomized_response(epsilon=local)
+    (exact, lie), _ = oracles.randomized_response(local)
     p = np.ones(1)
     for _ in range(steps):
         p = np.convolve(p, [lie, exact])
-    return most_powerful(p=p, q=p[::-1], false_positive_rate=false_positive_rate)
+    return most_powerful(p, p[::-1], false_positive_rate)
 
 
 @formula("G-D4", "Rényi DP of pure DP")
@@ -149,15 +149,14 @@ def gdp_delta(*, mu, epsilon):
 
 def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
     """The points are those of the profile of the pair at its kinks; 0 <= a <= 1."""
-    theirs = zip(profile_of_coins(local=local, steps=steps), (epsilons, deltas), strict=True)
+    theirs = zip(profile_of_coins(local, steps), (epsilons, deltas), strict=True)
     return all(np.array_equal(*both) for both in theirs) and 0 <= false_positive_rate <= 1
 
 
 @formula("G-D7", "Trade-off function from the profile")
-@given(_is_their_profile, local=Log(0.05, 3.0), steps=Whole(1, 20),
-       epsilons=Derived(lambda local, steps: profile_of_coins(local=local, steps=steps)[0]),
-       deltas=Derived(lambda local, steps: profile_of_coins(local=local, steps=steps)[1]),
-       false_positive_rate=Linear(0.0, 1.0))
+@given(_is_their_profile, local=Log(0.05, 3.0), steps=Whole(1, 20), epsilons=Derived(lambda local,
+       steps: profile_of_coins(local, steps)[0]), deltas=Derived(lambda local,
+       steps: profile_of_coins(local, steps)[1]), false_positive_rate=Linear(0.0, 1.0))
 @identity("Dong, Roth & Su 2019, Proposition 2.12", miss_of_coins, tolerance=1e-8, absolute=1e-10,
           unsafe="larger")
 @printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
@@ -169,11 +168,10 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
 @wrong("not-symmetric", "The second branch needs the profile of the other order.",
        lambda losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
        false_positive_rate=rate), says=r"\text{the same from the profile of one order of a pair}",
-       given="0 <= rate <= 1",
-       oracle=lambda p, q, rate: most_powerful(p=p, q=q, false_positive_rate=rate),
-       without="local steps epsilons deltas false_positive_rate", p=POSSIBLE,
-       q=POSSIBLE, losses=Derived(lambda p, q: profile_of_pair(p=p, q=q)[0]),
-       profile=Derived(lambda p, q: profile_of_pair(p=p, q=q)[1]), rate=Linear(0.0, 1.0))
+       given="0 <= rate <= 1", oracle=lambda p, q, rate: most_powerful(p,
+       q, false_positive_rate=rate), without="local steps epsilons deltas false_positive_rate",
+       p=POSSIBLE, q=POSSIBLE, losses=Derived(lambda p, q: profile_of_pair(p, q)[0]),
+       profile=Derived(lambda p, q: profile_of_pair(p, q)[1]), rate=Linear(0.0, 1.0))
 def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
     r"""f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a,\
     e^{-\varepsilon}(1-\delta(\varepsilon)-a)\} \text{ for symmetric } f
@@ -220,7 +218,7 @@ def loss_tail_of_dp(*, epsilon, delta):
 @formula("G-D9", "Drift terms of advanced composition")
 @given("epsilon > 0", epsilon=Log(1e-3, 10.0), form=Choice(*_FORMS))
 @upper("Kairouz, Oh & Viswanath 2015, Theorem 3.4",
-       lambda epsilon: mean_loss_of_coins(epsilon=epsilon) / epsilon)
+       lambda epsilon: mean_loss_of_coins(epsilon) / epsilon)
 @printed("0.4621172", "0.4621172", epsilon=1.0, form="exact")
 @printed("0.5", "0.4621172", epsilon=1.0, form="concentrated")
 @printed("1.7182818", "0.4621172", epsilon=1.0, form="first")

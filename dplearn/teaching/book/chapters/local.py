@@ -49,12 +49,12 @@ def _frequency_variance(channel: NDArray, users: int, frequency: float) -> float
     return (frequency * yes + (1 - frequency) * no) / users
 
 
-def symbol_variance(*, epsilon, users, symbols, frequency=0.0):
+def symbol_variance(epsilon, users, symbols, frequency=0.0):
     """Return the variance of a symbol's frequency when estimated by randomized response."""
     return _frequency_variance(response_channel(math.exp(epsilon), symbols), users, frequency)
 
 
-def bit_variance(*, epsilon, users, frequency=0.0):
+def bit_variance(epsilon, users, frequency=0.0):
     """Return the variance of a symbol's frequency when estimated by optimized unary encoding."""
     lie = 1 / (1 + math.exp(epsilon))
     return _frequency_variance(np.array([[0.5, 0.5], [lie, 1 - lie]]), users, frequency)
@@ -62,8 +62,8 @@ def bit_variance(*, epsilon, users, frequency=0.0):
 
 def where_variances_meet(*, epsilon):
     """Return the (interpolated) number of symbols at which both estimators have equal variances."""
-    bits = bit_variance(epsilon=epsilon, users=1)
-    excess = lambda n: symbol_variance(epsilon=epsilon, users=1, symbols=n) / bits - 1
+    bits = bit_variance(epsilon, users=1)
+    excess = lambda n: symbol_variance(epsilon, users=1, symbols=n) / bits - 1
     high = 2 + bisect_left(range(2, 200), 0.0, key=excess)
     return high - 1 - excess(high - 1) / (excess(high) - excess(high - 1))
 
@@ -130,8 +130,7 @@ def randomized_response_variance(*, epsilon, users):
          "随机抽取的 n 人随机应答所估比例的方差", "variance", "respon survey sampl 应答")
 @printed("0.01170673594", "0.01170673594", epsilon=1.0, users=100, share=0.5)
 def randomized_survey_variance(*, epsilon, users, share):
-    r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}
-    + \frac{\pi(1-\pi)}n
+    r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac{\pi(1-\pi)}n
 
     share: pi, of the population"""
     return (1 / (2 * math.sinh(epsilon / 2)) ** 2 + share * (1 - share)) / users
@@ -194,8 +193,7 @@ def grr_beats_oue_below(*, epsilon):
 @wrong("one-bit", "A replaced symbol clears one bit and sets another; both tell.",
        "log(one / other)")
 def unary_encoding_epsilon(*, one, other):
-    r"""\varepsilon = \ln\frac{p(1-q)}{(1-p)q},\quad
-    p = P(1\to1),\ q = P(0\to1)
+    r"""\varepsilon = \ln\frac{p(1-q)}{(1-p)q},\quad p = P(1\to1),\ q = P(0\to1)
 
     one: p, for the bit that is set
     other: q, for each other bit
@@ -214,8 +212,7 @@ def unary_encoding_epsilon(*, one, other):
        "1 / (exp(epsilon / 2) + 1)",
        says=r"p = 1 - q,\ q = \frac1{e^{\varepsilon/2}+1} \text{ has the smallest variance}")
 def oue_false_one(*, epsilon):
-    r"""p = \tfrac12,\ q = \frac1{e^\varepsilon+1}
-    \text{ has the smallest variance for rare items}
+    r"""p = \tfrac12,\ q = \frac1{e^\varepsilon+1} \text{ has the smallest variance for rare items}
 
     The bit that is set is reported with probability 1/2."""
     return 1 / (math.exp(epsilon) + 1)

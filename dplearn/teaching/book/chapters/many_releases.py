@@ -6,9 +6,7 @@ Every theorem of G-C2 to G-C5 has the same form. Removing the deltas of n releas
 """
 
 from dplearn.accountants import theorems
-from dplearn.teaching.book.chapters import composition
-from dplearn.teaching.book.chapters.divergences import mean_loss_of_coins, renyi
-from dplearn.teaching.book.chapters.implications import coins_renyi
+from dplearn.teaching.book.chapters import composition, divergences, implications
 from dplearn.teaching.book.kit.vocabulary import *
 
 _RELEASES = {"epsilon": Log(1e-3, 3.0), "steps": Whole(1, 2000), "slack": Log(1e-12, 0.5)}
@@ -28,7 +26,7 @@ _APPROXIMATE_RELEASES = setting("k adaptive releases, each (ε,δ)-DP, with slac
 def delta_of_releases(total, local, steps, paid=0.0):
     """Return the exact delta of `steps` worst-case (local, paid)-DP releases at epsilon `total`."""
     epsilons, deltas = [local] * steps, [paid] * steps
-    return composition.enumerated_delta(epsilons=epsilons, deltas=deltas, total=total)
+    return composition.enumerated_delta(epsilons, deltas, total)
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
@@ -66,9 +64,8 @@ enter(theorems.composition_slack,
               statement=r"\delta' = 1 - \frac{1-\delta}{(1-\delta_0)^k}"),
       given("0 <= delta < 1 and 0 <= paid < 1 and steps >= 1", _PAID,
             delta=Derived(delta_of_releases)),
-      identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3",
-               lambda total, local, steps: delta_of_releases(total, local, steps), absolute=1e-14,
-               unsafe="larger"),
+      identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", lambda total, local,
+               steps: delta_of_releases(total, local, steps), absolute=1e-14, unsafe="larger"),
       printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
       wrong("all-of-it", "The releases have spent a part of it.", "delta"))
 
@@ -150,10 +147,9 @@ def advanced_composition_kov_break_even(*, epsilon, slack):
 
 
 enter(theorems.heterogeneous_composition,
-      formula("G-C5", "Composition of different releases",
-              statement=r"\varepsilon' = \min\Big\{\sum_i\varepsilon_i,\ "
-              r"\sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 + "
-              r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
+      formula("G-C5", "Composition of different releases", statement=r"\varepsilon' "
+              r"= \min\Big\{\sum_i\varepsilon_i,\ \sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 "
+              r"+ \sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
       given("0 < slack < 1", epsilons=several(0.01, 3.0, most=9),
             counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
       upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_epsilon),
@@ -177,7 +173,7 @@ def _interpolated(*, total, epsilon, steps):
     """Return delta at epsilon `total`, interpolated linearly between two possible losses."""
     j = math.floor((total / epsilon - steps) / 2)
     ends = [(steps + 2 * j) * epsilon, (steps + 2 * j + 2) * epsilon]
-    deltas = [oracles.coins_delta(epsilon=e, local=epsilon, steps=steps) for e in ends]
+    deltas = [oracles.coins_delta(e, local=epsilon, steps=steps) for e in ends]
     return float(np.interp(total, ends, deltas))
 
 
@@ -186,14 +182,14 @@ def _interpolated(*, total, epsilon, steps):
        total=Log(1e-3, 500.0, also=(0.0,)), epsilon=Log(1e-3, 3.0), steps=Whole(1, 2000),
        paid=Log(1e-12, 0.1, also=(0.0,)))
 @identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", lambda total, epsilon, steps, paid:
-          oracles.coins_delta(epsilon=total, local=epsilon, steps=steps, delta0=paid),
+          oracles.coins_delta(total, local=epsilon, steps=steps, delta0=paid),
           tolerance=1e-8, absolute=1e-300)
 @printed("2.7926361e-07", "2.7926361e-07", total=5.0, epsilon=0.1, steps=100, paid=0.0)
 @wrong("interpolated", "Between them delta is concave in epsilon, so the chord lies below it.",
        _interpolated,
        says=r"\delta(\varepsilon) \text{ at } (k-2i)\varepsilon_0, \text{ and linear between}",
        given="epsilon <= total and total < steps*epsilon", oracle=lambda total, epsilon, steps:
-       oracles.coins_delta(epsilon=total, local=epsilon, steps=steps), without="paid")
+       oracles.coins_delta(total, local=epsilon, steps=steps), without="paid")
 def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
     r"""\delta(\varepsilon) = 1 - (1-\delta_0)^k\Big(1 - \sum_j\binom kj p^j(1-p)^{k-j} \big(1 -
     e^{\varepsilon-(2j-k)\varepsilon_0}\big)_+\Big),\quad p = \frac1{1+e^{-\varepsilon_0}}
@@ -220,7 +216,6 @@ enter(theorems.optimal_composition,
 
 
 _FEWER_RELEASES = {"epsilon": Log(0.005, 3.0), "steps": Whole(1, 300), "slack": Log(1e-12, 0.3)}
-_below = lambda epsilon, steps, slack: below.coins_epsilon(epsilon, steps, slack)
 _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发布，每次 ε-DP，松弛 δ'",
          "epsilon", "compos releas fold rounds steps adaptiv 组合")
 
@@ -237,7 +232,7 @@ def geometric_rho(*, epsilon, sensitivity):
 @given(_ANY_RELEASES, _FEWER_RELEASES)
 @upper("Bun & Steinke 2016, Propositions 1.3 and 1.4 and Lemma 2.3", composition.coins_epsilon,
        points=50)
-@setting(*_FOLD, below=_below)
+@setting(*_FOLD, below=below.coins_epsilon)
 @printed("5.2985259", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("half-root", "zCDP of rho costs 2 sqrt(rho ln(1/delta)), and rho is k epsilon^2 / 2.",
        "steps*epsilon**2/2 + epsilon*sqrt(steps*log(1/slack))", slack=Log(1e-12, 1e-3))
@@ -255,7 +250,7 @@ def advanced_composition_concentrated(*, epsilon, steps, slack):
 @upper("Dwork & Roth 2014, Corollary 3.21", composition.coins_epsilon, points=50)
 @setting("a budget ε' < 1 of k releases of ε each, with slack δ'",
          "k 次发布、每次 ε 的预算 ε' < 1，松弛 δ'", "epsilon",
-         "budget target may_be suffices allow 预算", below=_below)
+         "budget target may_be suffices allow 预算", below=below.coins_epsilon)
 @printed("0.9597052", "0.3371739", epsilon=0.01, steps=100, slack=1e-5)
 @wrong("any-budget", "For a large budget the drift k epsilon^2 is no longer small beside the root.",
        given="epsilon > 0 and steps >= 1 and 0 < slack <= 0.5", epsilon=Log(0.5, 3.0),
@@ -271,7 +266,7 @@ def small_budget(*, epsilon, steps, slack):
 @formula("G-C2g", "Advanced composition whose logarithm grows slowly")
 @given(_ANY_RELEASES, _FEWER_RELEASES)
 @upper("Kairouz, Oh & Viswanath 2015, Theorem 3.4", composition.coins_epsilon, points=50)
-@setting(*_FOLD, below=_below)
+@setting(*_FOLD, below=below.coins_epsilon)
 @printed("5.2981153", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("no-drift", "The mean loss of every release is to be paid, too.",
        "epsilon * sqrt(2 * steps * log(e + epsilon*sqrt(steps)/slack))", steps=Whole(50, 300))
@@ -305,7 +300,7 @@ def concentrated_composition(*, epsilons, slack):
 @formula("G-C5c", "Total delta of different releases")
 @given("0 <= slack < 1", total=Log(0.01, 5.0), epsilons=several(0.05, 3.0, least=3, most=3),
        deltas=several(0.01, 0.3, least=3, most=3), slack=Derived(lambda epsilons, total:
-       composition.enumerated_delta(epsilons=epsilons, total=total)))
+       composition.enumerated_delta(epsilons, total=total)))
 @upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_delta, tolerance=1e-8,
        absolute=1e-13)
 @setting("δ of adaptive releases, the i-th (ε_i,δ_i)-DP, with slack δ'",
@@ -362,8 +357,8 @@ def replaced_record_epsilon(*, epsilon):
 
 @formula("G-C8f", "Group privacy of Rényi DP")
 @given("order >= 4 and rdp >= 0", dict.fromkeys("pqr", POSSIBLE), order=Log(4.0, 100.0),
-       rdp=Derived(lambda p, q, r, order: max(renyi(p, r, order=order), renyi(r, q, order=order))),
-       doublings=Whole(1, 1))
+       rdp=Derived(lambda p, q, r, order: max(divergences.renyi(p, r, order=order),
+       divergences.renyi(r, q, order=order))), doublings=Whole(1, 1))
 @upper("Mironov 2017, Proposition 2", lambda p, q, order: oracles.finite_renyi(p, q, order / 2),
        points=60)
 @setting("a group of 2^c people under one (α,ε)-RDP release, at the order α/2^c",
@@ -386,9 +381,9 @@ def group_privacy_rdp(*, rdp, doublings=1):
 
 @formula("G-C10d", "Pure DP is concentrated DP: the smallest rho")
 @given("epsilon > 0", epsilon=Log(1e-2, 20.0))
-@identity("Harrison & Manurangsi 2026, arXiv 2510.25746", lambda epsilon: oracles.largest_rho(lambda
-          a: mean_loss_of_coins(epsilon=epsilon) if a == 1 else coins_renyi(epsilon=epsilon,
-          order=a)), tolerance=1e-6, points=60)
+@identity("Harrison & Manurangsi 2026, arXiv 2510.25746",
+          lambda epsilon: oracles.largest_rho(lambda a: divergences.mean_loss_of_coins(epsilon)
+          if a == 1 else implications.coins_renyi(epsilon, order=a)), tolerance=1e-6, points=60)
 @setting("every ε-DP mechanism, as zCDP", "任意 ε-DP 机制，作为 zCDP", "rho", "pure every any 纯")
 @printed("0.4621171573", epsilon=1.0)
 @wrong("half-epsilon", "rho grows like epsilon^2 while epsilon is small.", "epsilon / 2")

@@ -5,7 +5,7 @@ from dplearn.teaching.book.chapters.gaussian import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
 
-def vector_laplace_loss(*, shift, scale):
+def vector_laplace_loss(shift, scale):
     """Return the largest log ratio of two product Laplace densities, on a grid."""
     shift = np.asarray(shift, dtype=float)
     reach = 2 * np.max(np.abs(shift)) + 1.0
@@ -14,7 +14,7 @@ def vector_laplace_loss(*, shift, scale):
     return float(np.max(np.sum(one(points - shift), axis=1) - np.sum(one(points), axis=1)))
 
 
-def geometric_difference(*, rate, value):
+def geometric_difference(rate, value):
     """Return P(G - H = value) for independent G, H with P(G = k) = (1 - a) a^k, a = e^-rate."""
     k = np.arange(math.ceil(25 / rate) + 1)
     log_mass = math.log(-math.expm1(-rate)) - rate * k
@@ -63,10 +63,10 @@ def least_staircase_variance(*, epsilon):
     return variance(float(best))
 
 
-def integrated_tail(*, scale, threshold, sides):
-    """Return `sides` times P(X > threshold) for Laplace noise X."""
-    log_density = oracles.log_laplace(0.0, scale)
-    return sides * math.exp(oracles.log_integral(log_density, threshold, threshold + 100 * scale))
+def integrated_tail(scale, threshold, sides=2, law=oracles.log_laplace):
+    """Return `sides` times P(X > threshold) for noise X of a symmetric law."""
+    far = threshold + 100 * scale
+    return sides * math.exp(oracles.log_integral(law(0.0, scale), threshold, far))
 
 
 def largest_truth(*, epsilon, answers):
@@ -76,7 +76,7 @@ def largest_truth(*, epsilon, answers):
         lie = (1 - truth) / (answers - 1)
         p, q = np.full(answers, lie), np.full(answers, lie)
         p[0] = q[1] = truth
-        return truth == 1 or oracles.worst_event_epsilon(p=p, q=q) > epsilon
+        return truth == 1 or oracles.worst_event_epsilon(p, q) > epsilon
 
     return oracles.smallest(too_much, low=1 / answers, high=1.0)
 
@@ -130,8 +130,8 @@ def vector_laplace_epsilon(*, shift, scale):
 @formula("G-B14", "Tails of the Laplace law")
 @given("scale > 0 and threshold >= 0", scale=Log(1e-3, 1e3),
        threshold=Log(1e-3, 500.0, also=(0.0,)))
-@identity("Dwork & Roth 2014, Fact 3.7", partial(integrated_tail, sides=2), tolerance=1e-8,
-          absolute=0.0, unsafe=None)
+@identity("Dwork & Roth 2014, Fact 3.7", lambda scale,
+          threshold: integrated_tail(scale, threshold), tolerance=1e-8, absolute=0.0, unsafe=None)
 @setting("a Laplace variable of scale b exceeds the threshold in absolute value",
          "尺度 b 的拉普拉斯变量的绝对值超过阈值", "probability", "lap double_exp 拉普拉斯",
          scale=NOISE, threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
@@ -141,7 +141,7 @@ def vector_laplace_epsilon(*, shift, scale):
          event=r"\w+>=?(.+)")
 @printed("0.049787068", scale=1.0, threshold=3.0)
 @wrong("one-side", "One side holds half of it.", says=r"P(X > t) = e^{-t/b}",
-       oracle=partial(integrated_tail, sides=1))
+       oracle=lambda scale, threshold: integrated_tail(scale, threshold, sides=1))
 def laplace_tail(*, scale, threshold):
     r"""P(|X| > t) = e^{-t/b}
 
@@ -185,7 +185,7 @@ def geometric_probability(*, rate, value):
 @formula("G-B3b", "Pure DP of the geometric mechanism")
 @given("rate > 0 and sensitivity >= 1", rate=Log(0.01, 5.0), sensitivity=Whole(1, 20))
 @identity("Ghosh, Roughgarden & Sundararajan 2009, Section 2", lambda rate, sensitivity:
-          max(math.log(geometric_difference(rate=rate, value=k) / geometric_difference(rate=rate,
+          max(math.log(geometric_difference(rate, value=k) / geometric_difference(rate,
           value=k - sensitivity)) for k in range(-3, sensitivity + 4)), points=50)
 @setting("geometric noise of rate ε on a whole answer of sensitivity Δ",
          "整数回答加速率 ε 的几何噪声", "epsilon", "geometric 几何", rare=True)
@@ -247,11 +247,10 @@ def classical_gaussian_sigma(*, epsilon, delta):
 
 
 enter(gaussian_delta,
-      formula("G-B5", "Exact profile of the Gaussian mechanism",
-              statement=r"\delta(\varepsilon) = \Phi\Big(\frac\Delta{2\sigma} - "
-              r"\frac{\varepsilon\sigma}\Delta\Big) - "
-              r"e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - "
-              r"\frac{\varepsilon\sigma}\Delta\Big)"),
+      formula("G-B5", "Exact profile of the Gaussian mechanism", statement=r"\delta(\varepsilon) "
+              r"= \Phi\Big(\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big) "
+              r"- e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} "
+              r"- \frac{\varepsilon\sigma}\Delta\Big)"),
       given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
             noise_multiplier=Log(0.05, 20.0)),
       identity("Balle & Wang 2018, Theorem 8", oracles.normal_delta, tolerance=1e-8,

@@ -2,14 +2,7 @@
 
 from scipy.special import ndtri_exp
 
-from dplearn.teaching.book.chapters.conversion import coins_within
-from dplearn.teaching.book.chapters.divergences import mean_loss_of_coins, renyi
-from dplearn.teaching.book.chapters.implications import coins_renyi, most_powerful
-from dplearn.teaching.book.chapters.sampling import (
-    mixed_event_delta,
-    sampled_coin_epsilon,
-    shuffled_coins_epsilon,
-)
+from dplearn.teaching.book.chapters import conversion, divergences, implications, sampling
 from dplearn.teaching.book.kit.vocabulary import *
 
 _DELTA, _RHO, _STEPS = Log(1e-12, 0.3), Log(1e-4, 10.0), Whole(1, 150)
@@ -23,14 +16,14 @@ def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
     It is a lower bound of the epsilon that the divergence at this order guarantees.
     """
     noise = oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * steps * rdp / orders))
-    return max(noise, coins_within(orders=orders, rdp=rdp, delta=delta))
+    return max(noise, conversion.coins_within(orders, rdp, delta))
 
 
 def coins_mu(*, epsilon):
     """Return the smallest mu for which randomized response is mu-GDP."""
     p, q = oracles.randomized_response(epsilon)
     rates = [*np.geomspace(1e-6, 0.5, 40), float(min(p))]
-    miss = lambda rate: most_powerful(p=p, q=q, false_positive_rate=rate)
+    miss = lambda rate: implications.most_powerful(p, q, false_positive_rate=rate)
     return max(float(ndtri(1 - a) - ndtri(miss(a))) for a in rates if 0 < miss(a) < 1)
 
 
@@ -38,16 +31,14 @@ def sampled_leak_delta(*, epsilon, delta, sample_rate):
     """Return delta of sampled `leaky_response` at the amplified epsilon, in the worse direction."""
     p, q = oracles.leaky_response(epsilon, delta)
     amplified = math.log1p(sample_rate * math.expm1(epsilon))
-    both = (mixed_event_delta(p=p, q=q, epsilon=amplified, sample_rate=sample_rate, added=added)
-            for added in (False, True))
-    return max(both)
+    delta_of = partial(sampling.mixed_event_delta, p, q, amplified, sample_rate)
+    return max(delta_of(added=False), delta_of(added=True))
 
 
 def sampled_pair_renyi(*, p, q, order, sample_rate):
     """Return the Rényi divergence of a sampled pair in the worse direction."""
     mixed = sample_rate * p + (1 - sample_rate) * q
-    pair = (mixed, q), (q, mixed)
-    return max(oracles.finite_renyi(one, other, order) for one, other in pair)
+    return max(oracles.finite_renyi(*pair, order) for pair in ((mixed, q), (q, mixed)))
 
 
 def _sampled_rdp(order, rdp, sample_rate):
@@ -83,9 +74,8 @@ def rdp_releases_to_epsilon(*, orders, rdp, steps, delta):
 
 @formula("G-D3e", "From zCDP to delta")
 @given("rho > 0 and epsilon >= rho", rho=_RHO, epsilon=Log(1e-3, 50.0))
-@upper("Bun & Steinke 2016, Lemma 3.6",
-       lambda rho, epsilon: oracles.normal_delta(epsilon=epsilon, mu=math.sqrt(2 * rho)),
-       absolute=1e-290)
+@upper("Bun & Steinke 2016, Lemma 3.6", lambda rho,
+       epsilon: oracles.normal_delta(epsilon=epsilon, mu=math.sqrt(2 * rho)), absolute=1e-290)
 @setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "任意 ρ-zCDP 机制，换成 (ε,δ)-DP", "delta",
          "zcdp concentrat every 集中", below=below.gaussian_delta)
 @printed("0.4783069", "0.1269367", rho=0.5, epsilon=1.0)
@@ -154,7 +144,7 @@ def zcdp_to_epsilon_at_order(*, rho, order, delta):
 
 @formula("G-D4c", "Pure DP bounds every Rényi order")
 @given("epsilon >= 0 and order > 1", epsilon=Log(0.02, 8.0), order=Log(1.05, 200.0))
-@upper("Mironov 2017, Section II", coins_renyi, points=60)
+@upper("Mironov 2017, Section II", implications.coins_renyi, points=60)
 @setting("every ε-DP mechanism, RDP of every order", "任意 ε-DP 机制，任意阶的 RDP", "rdp",
          "pure every any 纯", below="exact", epsilon=Log(0.02, 8.0), into={"order": 1e9})
 @printed("1.0", "0.735325664", epsilon=1.0, order=2.0)
@@ -221,7 +211,7 @@ def gaussian_log_moment(*, moment, noise_multiplier, steps=1):
 
 @formula("G-A12c", "Mean loss of pure DP, the first bound")
 @given("epsilon >= 0", epsilon=_LOSS, p=POSSIBLE, q=POSSIBLE)
-@upper("Dwork & Roth 2014, Lemma 3.18", mean_loss_of_coins)
+@upper("Dwork & Roth 2014, Lemma 3.18", divergences.mean_loss_of_coins)
 @setting("two laws within e^ε of each other, KL divergence", "两个分布相差 e^ε 以内，KL 散度", "kl",
          "pure indist within every 纯", below=below.coin_rho)
 @printed("1.71828", "0.4621171573", epsilon=1.0)
@@ -256,7 +246,7 @@ def amplified_delta(*, delta, sample_rate):
 @given("epsilon >= 0 and 1 <= batch and batch <= records", epsilon=Log(0.02, 8.0),
        records=Whole(1, 11), batch=Whole(1, 11))
 @identity("Balle, Barthe & Gaboardi 2018, Theorem 9", lambda epsilon, records, batch:
-          sampled_coin_epsilon(epsilon=epsilon, sample_rate=np.mean([0 in drawn for drawn in
+          sampling.sampled_coin_epsilon(epsilon, sample_rate=np.mean([0 in drawn for drawn in
           itertools.combinations(range(records), batch)])))
 @setting("a release on k of n records, of a mechanism that is ε-DP for replaced records",
          "在 n 条记录中抽取 k 条发布，机制对替换记录 ε-DP", "epsilon",
@@ -273,10 +263,8 @@ def amplified_epsilon_of_subset(*, epsilon, records, batch):
 
 
 @formula("G-E4c", "Rényi DP on a sample, of any mechanism")
-@given("order > 1 and rdp >= 0 and 0 < sample_rate <= 1",
-       dict.fromkeys("pq", POSSIBLE), order=Log(1.1, 60.0),
-       rdp=Derived(lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))),
-       sample_rate=Log(1e-3, 1.0))
+@given("order > 1 and rdp >= 0 and 0 < sample_rate <= 1", dict.fromkeys("pq", POSSIBLE),
+       order=Log(1.1, 60.0), rdp=divergences.worse_renyi("order"), sample_rate=Log(1e-3, 1.0))
 @upper("Liese & Vajda 2006, joint convexity of f-divergences", sampled_pair_renyi, points=50)
 @setting("a release on a random share q of the data, of an (α,ε)-RDP mechanism",
          "在随机抽取的比例 q 的数据上发布，机制为 (α,ε)-RDP", "rdp", "sampl amplif 抽样 采样 放大",
@@ -297,8 +285,8 @@ def sampled_rdp_of_any(*, order, rdp, sample_rate):
 @formula("G-E10b", "Shuffled reports, the first closed bound")
 @given("0 < local_epsilon < 0.5 and records >= 1000 and 0 < delta < 0.01",
        local_epsilon=Log(0.02, 0.499), records=Whole(1000, 100_000), delta=Log(1e-12, 0.0099))
-@upper("Erlingsson et al. 2019, closed bound on amplification by shuffling", shuffled_coins_epsilon,
-       tolerance=1e-6, points=25)
+@upper("Erlingsson et al. 2019, closed bound on amplification by shuffling",
+       sampling.shuffled_coins_epsilon, tolerance=1e-6, points=25)
 @setting("n shuffled reports, each ε_0-DP with ε_0 < 1/2", "n 份打乱的报告，每份 ε_0-DP，ε_0 < 1/2",
          "epsilon", "shuffl 打乱 洗牌", local_epsilon=Log(0.02, 3.0), records=Whole(1000, 3000))
 @printed("0.03717", local_epsilon=0.1, records=12000, delta=1e-5)

@@ -2,6 +2,7 @@
 
 from dplearn.pate import theorems
 from dplearn.teaching.book.chapters import choices
+from dplearn.teaching.book.chapters.divergences import worse_renyi
 from dplearn.teaching.book.kit.vocabulary import *
 
 NORMAL: choices.Law = (oracles.log_normal(), log_ndtr)
@@ -150,10 +151,9 @@ enter(theorems.gnmax_flip_bound,
 enter(theorems.lnmax_log_moment,
       formula("G-M4", "LNMax: log-moments for any votes"),
       given("moment > 0 and inverse_scale > 0", _MOMENT),
-      upper("Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2",
-            lambda moment, inverse_scale: moment *
-            oracles.finite_renyi(*oracles.randomized_response(2 * inverse_scale), moment + 1),
-            absolute=0.0),
+      upper("Papernot, Abadi, Erlingsson, Goodfellow & Talwar 2017, Theorem 2", lambda moment,
+            inverse_scale: moment * oracles.finite_renyi(*oracles.randomized_response(2
+            * inverse_scale), moment + 1), absolute=0.0),
       setting("the Laplace winner of the teachers' votes, log moment",
               "教师投票的拉普拉斯噪声胜者，对数矩", "log_moment",
               "vote teacher pate lnmax winner label 投票", rare=True, below=lambda: 0.0),
@@ -176,19 +176,13 @@ enter(theorems.lnmax_log_moment_at,
             "smooth it.", says=r"\text{the moment at the data at hand is that of the mechanism}",
             oracle=moment_of_a_tie))
 
-
-def _two_sided(order: str) -> Derived:
-    """Return the domain of the worse direction's divergence, at the parameter named `order`."""
-    return Derived(lambda p, q, drawn: worst_divergence(np.log(p), np.log(q), drawn[order]))
-
-
 enter(theorems.data_dependent_rdp,
       formula("G-M5", "Data-dependent RDP where one outcome is likely"),
       given(_ORDERS + _IN_ORDER + _RISING + _POSITIVE, p=Drawn(lambda rng: np.append(1 - (others :=
             10 ** rng.uniform(-5.0, -0.5) * rng.dirichlet(np.ones(2))).sum(), others)),
             q=Drawn(lambda rng, p: (tilted := p * np.exp(10 ** rng.uniform(-1.5, 0.7) *
             rng.normal(size=3))) / tilted.sum()), order=Log(1.05, 30.0), order_1=Log(1.05, 60.0),
-            order_2=Log(1.05, 60.0), rdp_1=_two_sided("order_1"), rdp_2=_two_sided("order_2"),
+            order_2=Log(1.05, 60.0), rdp_1=worse_renyi("order_1"), rdp_2=worse_renyi("order_2"),
             looseness=Choice(1.0, 1.5),
             flip=Derived(lambda looseness, p: looseness * math.fsum(p[1:]))),
       upper("Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6",

@@ -14,12 +14,6 @@ _RATE = "noise_multiplier > 0 and 0 < sample_rate <= 1"
 _LOG = "log1p(1/(sample_rate*(order - 1)))"
 _POISSON = ("Poisson sampled Gaussian noise, RDP of order α", "泊松抽样高斯噪声的 α 阶 RDP", "rdp",
             "sampl 抽样")
-_MUCH_NOISE = ("0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
-               f" and order <= noise_multiplier**2*{_LOG}/2 - 2*log(noise_multiplier)"
-               f" and order*({_LOG} + log(sample_rate*order) + 0.5/noise_multiplier**2)"
-               f" <= noise_multiplier**2*{_LOG}**2/2 - log(5) - 2*log(noise_multiplier)")
-_TRUNCATED = ("0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5"
-              " and 1 < order <= noise_multiplier**2*log(1/sample_rate)/2")
 _BELOW_TRANSITION = ("noise_multiplier >= 1.1 and 0 < sample_rate < 1/(16*noise_multiplier)"
                      " and 0 < moment <= noise_multiplier**2*log(1/(sample_rate*noise_multiplier))")
 
@@ -28,8 +22,7 @@ def sampled_renyi(*, order, noise_multiplier, sample_rate):
     """Return the Rényi divergence of the sampled Gaussian by quadrature."""
     if sample_rate == 1:
         return oracles.normal_renyi(1.0, noise_multiplier, order)
-    pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
-    return float(log_moments(pair, [order - 1.0])[0]) / (order - 1)
+    return sampled_log_moment(order - 1.0, noise_multiplier, sample_rate) / (order - 1)
 
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
@@ -41,13 +34,13 @@ def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
     return max(oracles.density_renyi(*pair, order, -far, far) for pair in pairs)
 
 
-def sampled_log_moment(*, moment, noise_multiplier, sample_rate):
+def sampled_log_moment(moment, noise_multiplier, sample_rate):
     """Return K(lambda) = ln E_P e^(lambda L) of the sampled Gaussian."""
     pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
     return float(log_moments(pair, [moment])[0])
 
 
-def certified_epsilon(*, noise_multiplier, sample_rate, steps, delta) -> Interval:
+def certified_epsilon(noise_multiplier, sample_rate, steps, delta) -> Interval:
     """Return an interval that contains the exact epsilon of a run, in the worse direction."""
     if sample_rate == 1:
         exact = oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
@@ -96,9 +89,8 @@ def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
 
 
 @formula("G-E4b", "Moments of a sampled likelihood ratio: the binomial expansion")
-@given("order >= 2 and floor(order) == order and 0 < sample_rate <= 1",
-       p=Distribution(4, zeros=False), q=Distribution(4, zeros=False), order=Whole(2, 12),
-       sample_rate=Log(1e-2, 1.0))
+@given("order >= 2 and floor(order) == order and 0 < sample_rate <= 1", p=Distribution(4,
+       zeros=False), q=Distribution(4, zeros=False), order=Whole(2, 12), sample_rate=Log(1e-2, 1.0))
 @identity("Abadi et al. 2016, proof of Lemma 3", lambda p, q, order, sample_rate: math.fsum(b * (1 -
           sample_rate + sample_rate * a / b) ** order for a, b in zip(p, q, strict=True)))
 @wrong("no-mean", "Without E it is a random number, another one for every output.",
@@ -114,7 +106,7 @@ def sampled_moment(p, q, *, order, sample_rate):
     p: probabilities of the outputs with the record surely in the batch, mu_1
     q: probabilities without it, mu_0"""
     terms = [math.comb(order, k) * (1 - sample_rate) ** (order - k)
-             * (sample_rate * np.divide(p, q)) ** k for k in range(order + 1)]  # fmt: skip
+             * (sample_rate * np.divide(p, q)) ** k for k in range(order + 1)]
     return float(np.sum(terms, axis=0) @ q)
 
 
@@ -224,14 +216,13 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
        "sample_rate**2 * moment * (moment + 1) / (2 * noise_multiplier**2 * (1 - sample_rate))",
        kind="upper", along={}, sample_rate=Log(1e-3, 0.5))
 @wrong("little-o", "The ratio tends to sigma^2 (e^(1/sigma^2) - 1), which is above 1.", "0.0",
-       oracle=lambda moment, noise_multiplier, sample_rate: sampled_log_moment(moment=moment,
-       noise_multiplier=noise_multiplier, sample_rate=sample_rate) / (sample_rate**2 * moment *
+       oracle=lambda moment, noise_multiplier, sample_rate: sampled_log_moment(moment,
+       noise_multiplier, sample_rate) / (sample_rate**2 * moment *
        (moment + 1) / (2 * noise_multiplier**2)))
 @wrong("epsilon-too",
        "True of Rényi divergences; epsilon at a fixed delta is nearly proportional to q.",
-       lambda noise_multiplier, sample_rate, steps, delta: certified_epsilon(
-       noise_multiplier=noise_multiplier, sample_rate=10 * sample_rate, steps=steps,
-       delta=delta).high / 100,
+       lambda noise_multiplier, sample_rate,
+       steps, delta: certified_epsilon(noise_multiplier, 10 * sample_rate, steps, delta).high / 100,
        says=r"\varepsilon(q) = \varepsilon(10q)/100 \text{ at fixed } \delta",
        given="noise_multiplier > 0 and 10*sample_rate < 1", kind="identity",
        oracle=certified_epsilon, along={}, without="moment", noise_multiplier=Log(1.0, 6.0),
@@ -244,8 +235,11 @@ def small_rate_log_moment(*, moment, noise_multiplier, sample_rate):
 
 
 @formula("G-E8", "Closed bound on the sampled Gaussian: much noise")
-@given(_MUCH_NOISE, noise_multiplier=Log(4.0, 50.0), sample_rate=Log(1e-3, 0.2),
-       order=Log(1.01, 2000.0))
+@given("0 < sample_rate <= 0.2 and noise_multiplier >= 4 and order > 1"
+       f" and order <= noise_multiplier**2*{_LOG}/2 - 2*log(noise_multiplier)"
+       f" and order*({_LOG} + log(sample_rate*order) + 0.5/noise_multiplier**2)"
+       f" <= noise_multiplier**2*{_LOG}**2/2 - log(5) - 2*log(noise_multiplier)",
+       noise_multiplier=Log(4.0, 50.0), sample_rate=Log(1e-3, 0.2), order=Log(1.01, 2000.0))
 @upper("Mironov, Talwar & Zhang 2019, Table 1, Theorem 11", sampled_renyi)
 @setting(*_POISSON, below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
 @wrong("any-order", "Beyond the phase transition the divergence is nearly that without sampling.",
@@ -258,8 +252,9 @@ def sampled_gaussian_rdp_much_noise(*, order, noise_multiplier, sample_rate):
 
 
 @formula("G-E8b", "Closed bound on the sampled Gaussian: truncated concentration")
-@given(_TRUNCATED, noise_multiplier=Log(2.2360680, 50.0), sample_rate=Log(1e-3, 0.1),
-       order=Log(1.01, 2000.0))
+@given("0 < sample_rate <= 0.1 and noise_multiplier**2 >= 5 and "
+       "1 < order <= noise_multiplier**2*log(1/sample_rate)/2",
+       noise_multiplier=Log(2.2360680, 50.0), sample_rate=Log(1e-3, 0.1), order=Log(1.01, 2000.0))
 @upper("Bun, Dwork, Rothblum & Steinke 2018, Theorem 11", sampled_renyi)
 @setting(*_POISSON, below=below.sampled_rdp, order=ORDER, noise_multiplier=NOISE, sample_rate=RATE)
 @wrong("any-order", "The truncation in truncated concentrated DP is this condition.",
@@ -300,7 +295,7 @@ _NOISY = {"order": Log(1.1, 40.0), "noise_std": Log(0.3, 10.0), **_SUBSET}
 _ALIKE = Drawn(lambda rng, records: int(rng.integers(records)))
 
 
-def _by_all_subsets(*, order, noise_std, records, batch, alike):
+def _by_all_subsets(order, noise_std, records, batch, alike):
     others = [0.5] * alike + [-0.5] * (records - 1 - alike)
     pair = (sum_counts(itertools.combinations([x, *others], batch)) for x in (0.5, -0.5))
     p, q = (log_mixture(means, noise_std) for means in pair)
@@ -427,10 +422,9 @@ enter(worst_subset_sum_rdp,
               r"D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"),
       given("floor(order) == order and noise_std > 0 and batch <= records", _NOISY,
             order=Whole(2, 40)),
-      identity("Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity",
-               lambda order, noise_std, records, batch: max(_by_all_subsets(order=order,
-               noise_std=noise_std, records=records, batch=batch, alike=alike) for alike in
-               range(records)), tolerance=1e-8, absolute=1e-12, points=20),
+      identity("Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity", lambda order,
+               noise_std, records, batch: max(_by_all_subsets(order, noise_std, records, batch,
+               alike) for alike in range(records)), tolerance=1e-8, absolute=1e-12, points=20),
       wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
             subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
             given="noise_std > 0 and batch <= records and alike < records", alike=_ALIKE))

@@ -20,7 +20,6 @@ Means = dict[float, float]
 _ANY_RATE = "epsilon >= 0 and 0 < sample_rate <= 1"
 _SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
 _AT_AMPLIFIED = {"epsilon": math.log1p(0.1 * math.expm1(1.0)), "noise_multiplier": 1.0}
-_ONE_OF_TEN = {**_AT_AMPLIFIED, "records": 10, "batch": 1}
 
 
 def log_mixture(means: Means, sigma: float) -> oracles.Density:
@@ -30,7 +29,7 @@ def log_mixture(means: Means, sigma: float) -> oracles.Density:
     return lambda x: np.logaddexp.reduce([log_w + log_f(x) for log_w, log_f in parts])
 
 
-def mixture_delta(p: Means, q: Means, *, epsilon: float, sigma: float) -> float:
+def mixture_delta(p: Means, q: Means, epsilon: float, sigma: float) -> float:
     """Return the hockey-stick divergence of two mixtures of Gaussians."""
     means = [*p, *q]
     # Distance at which Gaussians 0.05 apart have the loss epsilon + 20, plus 12 sigma.
@@ -59,11 +58,11 @@ def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
     """Return delta of replacing 1 by -1 where all other records are -1, over subsets or draws."""
     pools = ([x] + [-1.0] * (records - 1) for x in (1.0, -1.0))
     pair = (itertools.product(pool, repeat=draws) if draws else itertools.combinations(pool, batch)
-            for pool in pools)  # fmt: skip
+            for pool in pools)
     return mixture_delta(*map(sum_counts, pair), epsilon=epsilon, sigma=noise_multiplier)
 
 
-def mixed_event_delta(*, p, q, epsilon, sample_rate, other=None, added=False):
+def mixed_event_delta(p, q, epsilon, sample_rate, other=None, added=False):
     """Return delta of a sampled record against its absence, or against a record of law `other`."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     replaced = q if other is None else sample_rate * other + (1 - sample_rate) * q
@@ -71,7 +70,7 @@ def mixed_event_delta(*, p, q, epsilon, sample_rate, other=None, added=False):
     return max(oracles.worst_event_delta(*pair, epsilon), 0.0)
 
 
-def sampled_coin_epsilon(*, epsilon, sample_rate):
+def sampled_coin_epsilon(epsilon, sample_rate):
     """Return epsilon of a sampled randomized response, in the worse direction."""
     p, q = oracles.randomized_response(epsilon)
     mixed = sample_rate * p + (1 - sample_rate) * q
@@ -86,9 +85,8 @@ def _base_epsilon(epsilon: float, sample_rate: float) -> float:
 def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> float:
     """Return sample_rate times the Gaussian delta at the epsilon before amplification."""
     base = _base_epsilon(epsilon, sample_rate)
-    return sample_rate * gaussian_delta(
-        epsilon=base, noise_multiplier=noise_multiplier, distance=distance
-    )
+    return sample_rate * gaussian_delta(epsilon=base,
+                                        noise_multiplier=noise_multiplier, distance=distance)
 
 
 @formula("G-E1", "Poisson sampling: the amplified epsilon")
@@ -111,8 +109,8 @@ def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> fl
 @wrong("no-logarithm", "ln(1 + x) is at most x: a bound, exact for small q alone.",
        "sample_rate * (exp(epsilon) - 1)", kind="identity")
 @wrong("little-o", "The ratio falls to (e^eps - 1)/eps, never below 1.", "0.0", given="epsilon > 0",
-       kind="asymptotic", oracle=lambda epsilon, sample_rate: (sampled_coin_epsilon(epsilon=epsilon,
-       sample_rate=sample_rate) / (sample_rate * epsilon)),
+       kind="asymptotic", oracle=lambda epsilon, sample_rate: (sampled_coin_epsilon(epsilon,
+       sample_rate) / (sample_rate * epsilon)),
        along={"sample_rate": (0.1, 0.01, 1e-3, 1e-4)}, without="sample_rate")
 def amplified_epsilon(*, epsilon, sample_rate):
     r"""\varepsilon' = \ln\big(1 + q(e^\varepsilon - 1)\big)"""
@@ -148,10 +146,9 @@ _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
 @setting("Poisson sampled Gaussian noise, one step", "泊松抽样高斯噪声，一步", "delta",
          "sampl 抽样", epsilon=Log(0.05, 5.0), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.01269367375", at=_AT_AMPLIFIED, sample_rate=0.1)
-@wrong("linear", "It takes q eps for the amplified epsilon, which is larger.",
-       lambda epsilon, noise_multiplier, sample_rate: sample_rate * gaussian_delta(epsilon=epsilon /
-       sample_rate, noise_multiplier=noise_multiplier),
-       says=r"\delta_q(q\varepsilon) = q\,\delta(\varepsilon)")
+@wrong("linear", "It takes q eps for the amplified epsilon, which is larger.", lambda epsilon,
+       noise_multiplier, sample_rate: sample_rate * gaussian_delta(epsilon=epsilon / sample_rate,
+       noise_multiplier=noise_multiplier), says=r"\delta_q(q\varepsilon) = q\,\delta(\varepsilon)")
 def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
     r"""\delta_q(\varepsilon') = q\,\delta(\varepsilon),\quad
     e^{\varepsilon'} = 1 + q(e^\varepsilon - 1),\ \delta \text{ of Gaussian noise}"""
@@ -190,7 +187,7 @@ def replaced_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
        noise_multiplier=Log(0.5, 10.0), epsilon=Log(0.01, 3.0))
 @identity("Balle, Barthe & Gaboardi 2018, Theorem 9", replaced_delta, tolerance=1e-7,
           absolute=1e-13, points=40)
-@printed("0.05098616601", at=_ONE_OF_TEN)
+@printed("0.05098616601", at=_AT_AMPLIFIED, records=10, batch=1)
 @wrong("own-norm", "The theorem is for a replaced record, whose contribution may turn round: 2C.",
        lambda epsilon, noise_multiplier, records, batch: sampled_gaussian_delta(epsilon=epsilon,
        noise_multiplier=noise_multiplier, sample_rate=batch / records),
@@ -234,11 +231,9 @@ def with_replacement_delta(*, epsilon, noise_multiplier, records, draws):
     \delta_{2kC}(\varepsilon),\quad e^{\varepsilon'} = 1 + q(e^\varepsilon - 1)"""
     rate = with_replacement_rate(records=records, draws=draws)
     base = _base_epsilon(epsilon, rate)
-    return math.fsum(
-        math.comb(draws, k) * records**-k * (1 - 1 / records) ** (draws - k)
-        * gaussian_delta(epsilon=base, noise_multiplier=noise_multiplier, distance=2.0 * k)
-        for k in range(1, draws + 1)
-    )  # fmt: skip
+    chance = lambda k: math.comb(draws, k) * records**-k * (1 - 1 / records) ** (draws - k)
+    delta_at = partial(gaussian_delta, epsilon=base, noise_multiplier=noise_multiplier)
+    return math.fsum(chance(k) * delta_at(distance=2.0 * k) for k in range(1, draws + 1))
 
 
 enter(sampled_gaussian_delta,
@@ -246,9 +241,8 @@ enter(sampled_gaussian_delta,
               statement=r"H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big) \le "
               r"H_{e^\varepsilon}\big((1-q)N(0) + qN(1)\,\Vert\,N(0)\big),\quad \varepsilon \ge 0"),
       given(_SETTING, _SAMPLED),
-      upper("Zhu, Dong & Wang 2022, part on Poisson sampling",
-            partial(sampled_delta, first=0.0, second=1.0), tolerance=1e-7, absolute=1e-14,
-            points=40),
+      upper("Zhu, Dong & Wang 2022, part on Poisson sampling", partial(sampled_delta,
+            first=0.0, second=1.0), tolerance=1e-7, absolute=1e-14, points=40),
       wrong("added-only", "Both orders count, and this is the smaller one.",
             # Q - e^eps ((1-q)Q + qP) = s (Q - e^base P) with s = 1 - e^eps (1-q)
             lambda epsilon, noise_multiplier, sample_rate: 0.0 if (s := 1 - math.exp(epsilon)
@@ -259,8 +253,8 @@ enter(sampled_gaussian_delta,
       wrong("any-mechanism", "A theorem for Gaussian noise; in general take the larger of both.",
             poisson_delta, says=r"H_{e^\varepsilon}(Q\,\Vert\,(1-q)Q + qP) \le "
             r"H_{e^\varepsilon}((1-q)Q + qP\,\Vert\,Q) \text{ for all } P, Q", given=_ANY_RATE,
-            oracle=lambda p, q, epsilon, sample_rate: mixed_event_delta(p=p, q=q, epsilon=epsilon,
-            sample_rate=sample_rate, added=True), without="noise_multiplier", p=Distribution(3),
+            oracle=lambda p, q, epsilon, sample_rate: mixed_event_delta(p, q, epsilon,
+            sample_rate, added=True), without="noise_multiplier", p=Distribution(3),
             q=Distribution(3), epsilon=Linear(0.0, 1.0), sample_rate=Linear(0.05, 0.9)))
 
 
@@ -281,7 +275,7 @@ def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
     if batches > 2:
         return _by_simulation(epsilon, noise_multiplier, batches)
     if batches == 1:
-        return mixture_delta({2.0: 1.0}, {1.0: 1.0}, epsilon=epsilon, sigma=noise_multiplier)
+        return mixture_delta({2.0: 1.0}, {1.0: 1.0}, epsilon, sigma=noise_multiplier)
     # Integrate over h = (x - y) / 2 alone, as m = (x + y) / 2 is independent of h. The loss
     # exceeds epsilon where m - 3/2 > s^2 (epsilon + ln(cosh(h/s^2) / cosh(2h/s^2))).
     std, far = noise_multiplier / math.sqrt(2), 1 + 10 * noise_multiplier

@@ -6,14 +6,14 @@ from dplearn.accountants.theorems import selection_rdp
 from dplearn.core.solve import maximise
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.composition import adaptive_renyi
-from dplearn.teaching.book.chapters.divergences import max_divergence, renyi
+from dplearn.teaching.book.chapters.divergences import max_divergence, worse_renyi
 from dplearn.teaching.book.kit.vocabulary import *
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
 _SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
 
 
-def repetitions(*, shape, stop):
+def repetitions(shape, stop):
     """Return the probabilities of k = 1, 2, ... repetitions, cut where the tail is below 1e-17."""
     k = np.arange(1.0, math.ceil(60 / stop) + 1)
     # From k to k + 1 the weight is multiplied by (1 - stop) (k + shape) / (k + 1).
@@ -39,7 +39,7 @@ def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
 
 def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
     """Return the largest log ratio between the laws of the best score on two neighbours."""
-    return oracles.worst_event_epsilon(p=best_of(p, counts), q=best_of(q, counts))
+    return oracles.worst_event_epsilon(best_of(p, counts), best_of(q, counts))
 
 
 def last_iterate_renyi(
@@ -79,12 +79,6 @@ def last_iterate_renyi(
     return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
 
 
-def _both(orders: str) -> Derived:
-    """Return the domain of the divergence of p and q in the worse direction."""
-    larger = lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))
-    return Derived(lambda p, q, drawn: larger(p, q, drawn[orders]))
-
-
 enter(selection_rdp,
       formula("G-S1", "Private selection: RDP of the best of a random number of runs",
               statement=r"\varepsilon'(\lambda) = \varepsilon(\lambda) + "
@@ -92,10 +86,10 @@ enter(selection_rdp,
               r"\frac{(1+\eta)\ln(1/\gamma)}{\hat\lambda} + \frac{\ln E[K]}{\lambda-1},\quad "
               r"P(K=k) \propto (1-\gamma)^k\prod_{j<k}\frac{j+\eta}{j+1},\ k \ge 1"),
       given("order > 1 and other_order >= 1 and shape > -1 and 0 < stop < 1", _SCORES,
-            order=Log(1.1, 50.0), epsilon=_both("order"), other_order=Log(1.0, 200.0),
-            other_epsilon=_both("other_order"), shape=_SHAPE, stop=_STOP),
+            order=Log(1.1, 50.0), epsilon=worse_renyi("order"), other_order=Log(1.0, 200.0),
+            other_epsilon=worse_renyi("other_order"), shape=_SHAPE, stop=_STOP),
       upper("Papernot & Steinke 2022, Theorem 2", lambda p, q, order, shape, stop:
-            oracles.finite_renyi(*(best_of(scores, repetitions(shape=shape, stop=stop)) for scores
+            oracles.finite_renyi(*(best_of(scores, repetitions(shape, stop)) for scores
             in (p, q)), order=order), points=60),
       printed("0.726101297", order=10.0, epsilon=0.05, other_order=20.0, other_epsilon=0.1,
               shape=1.0, stop=0.1),
@@ -109,20 +103,18 @@ enter(selection_rdp,
 
 
 @formula("G-S1b", "Private selection under pure DP")
-@given("shape > -1 and epsilon >= 0", _SCORES,
-       epsilon=Derived(lambda p, q: max(max_divergence(p, q), max_divergence(q, p))), shape=_SHAPE,
-       stop=_STOP)
+@given("shape > -1 and epsilon >= 0", _SCORES, epsilon=Derived(lambda p,
+       q: max(max_divergence(p, q), max_divergence(q, p))), shape=_SHAPE, stop=_STOP)
 @upper("Papernot & Steinke 2022, Corollary 3, after Liu & Talwar (2019), Theorem 1.3",
-       lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape=shape, stop=stop)))
+       lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape, stop)))
 @setting("the best of a random number of runs, each ε-DP", "随机次数运行中取最佳，每次 ε-DP",
          "epsilon", "selec tun best 选择", rare=True, below=lambda: 0.0, epsilon=LOSS,
          shape=Linear(0.0, 3.0))
 @setting("the best of a geometric number of runs, each ε-DP", "几何次数运行中取最佳，每次 ε-DP",
          "epsilon", "selec tun best geometric 选择", rare=True, below=lambda: 0.0,
          into={"shape": 1.0}, epsilon=LOSS)
-@printed("3", "1.976852117",
-         at=dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0,
-         shape=1.0, stop=0.01)
+@printed("3", "1.976852117", at=dict(zip("pq",
+         oracles.randomized_response(epsilon=1.0), strict=True)), epsilon=1.0, shape=1.0, stop=0.01)
 @wrong("free", "The score that wins depends on all runs.", "epsilon")
 @wrong("fixed-number", "All of k runs score low with a ratio of e^(k epsilon).", "3 * epsilon",
        says=r"\text{the best of } k \text{ runs, } k \text{ fixed, costs } 3\varepsilon",
@@ -162,9 +154,8 @@ def selection_epsilon(*, epsilon, shape):
        says=r"\text{the same when every } w_i \text{ is released}", oracle=lambda order, lipschitz,
        noise_std: oracles.normal_renyi(2 * lipschitz, noise_std, order))
 def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
-    r"""D_\alpha(w_n\Vert w'_n) \le \frac{2\alpha L^2}{\sigma^2(n+1-t)},\quad
-    w_{i+1} = \Pi\big(w_i - \eta(\nabla f_i(w_i) + N(0,\sigma^2))\big),\
-    f_t \ne f'_t
+    r"""D_\alpha(w_n\Vert w'_n) \le \frac{2\alpha L^2}{\sigma^2(n+1-t)},\quad w_{i+1} = \Pi\big(w_i
+    - \eta(\nabla f_i(w_i) + N(0,\sigma^2))\big),\ f_t \ne f'_t
 
     lipschitz: L > 0, of every loss; all are convex and beta-smooth, the step size is at
       most 2/beta
@@ -178,7 +169,7 @@ def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
        noise, noise_below, noise_above: 0.5 * order * (order + 1)
        / np.square([[noise, noise], [noise_below, noise_above]])))
 @upper("Abadi et al. 2016, Theorem 2.1", lambda order, noise, noise_below, noise_above, threshold:
-       order * adaptive_renyi(order=order + 1, noise=noise, below=noise_below, above=noise_above,
+       order * adaptive_renyi(order + 1, noise, below=noise_below, above=noise_above,
        cut=threshold))
 @printed("2", "1.2025012", order=1.0, noise=1.0, noise_below=1.0, noise_above=3.0, threshold=0.5,
          log_moments=np.array([[1.0, 1.0], [1.0, 1 / 9]]))
@@ -204,7 +195,7 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": Fals
 
 
 # Noisy answers are compared to one noisy threshold, whose true value is 0.
-def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.inf):
+def log_chance(outcome, answers, threshold_scale, query_scale, highest=math.inf):
     """Return the log probability that exactly the answers marked True exceed the threshold.
 
     The integral over the threshold's noise ends at `highest`; a query scale of 0 means answers
@@ -223,7 +214,7 @@ def log_chance(outcome, answers, *, threshold_scale, query_scale, highest=math.i
     return oracles.log_integral(log_f, -far, min(far, highest), kinks=[0.0, *answers])
 
 
-def log_ratio(outcome, moves, *, threshold_scale, query_scale, highest=math.inf) -> float:
+def log_ratio(outcome, moves, threshold_scale, query_scale, highest=math.inf) -> float:
     """Return the log ratio of an outcome's probabilities with answers 0 and answers `moves`."""
     chance = partial(log_chance, outcome, threshold_scale=threshold_scale,
                      query_scale=query_scale, highest=highest)
@@ -296,11 +287,10 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
        "1 / threshold_scale + positives / query_scale", threshold_scale=Log(1.0, 20.0),
        query_scale=Log(0.5, 2.0), positives=Choice(1))
 def sparse_vector(*, threshold_scale, query_scale, positives=1, monotone=False):
-    r"""\text{threshold} + \mathrm{Lap}(b_1),\ \text{answers} + \mathrm{Lap}(b_2),
-    \text{ until } c \text{ lie above}:\quad
-    \varepsilon = \frac1{b_1} + \frac{2c}{b_2}\quad
-    \Big(c=1,\ b_1=\frac2\varepsilon,\ b_2=\frac4\varepsilon\Big);\quad
-    c \text{ for } 2c \text{ if all answers move one way}
+    r"""\text{threshold} + \mathrm{Lap}(b_1),\ \text{answers} + \mathrm{Lap}(b_2), \text{ until } c
+    \text{ lie above}:\quad \varepsilon = \frac1{b_1} + \frac{2c}{b_2}\quad \Big(c=1,\
+    b_1=\frac2\varepsilon,\ b_2=\frac4\varepsilon\Big);\quad c \text{ for } 2c \text{ if all answers
+    move one way}
 
     Monotone queries, of which every answer rises or every answer falls when a record is added,
     are Theorem 5 of Lyu, Su & Li (2017).
@@ -311,7 +301,7 @@ def sparse_vector(*, threshold_scale, query_scale, positives=1, monotone=False):
 @formula("G-H2", "A broken sparse vector: no noise on the answers")
 @given("threshold_scale > 0", threshold_scale=Log(0.02, 50.0))
 @identity("Lyu, Su & Li 2017, Figure 2, Algorithm 5, and Theorem 6", lambda threshold_scale:
-          math.exp(log_chance((False, True), [0.0, 1.0], threshold_scale=threshold_scale,
+          math.exp(log_chance((False, True), [0.0, 1.0], threshold_scale,
           query_scale=0.0)), unsafe=None)
 @printed("0.19673467", threshold_scale=2.0)
 @wrong("private", "Two answers on both sides of one threshold tell which of them is larger.",
@@ -331,7 +321,7 @@ def chance_without_query_noise(*, threshold_scale):
 @given("threshold_scale > 0 and query_scale > 0 and pairs >= 1", _SCALES, pairs=Whole(1, 30))
 @lower("Lyu, Su & Li 2017, Figure 2, Algorithm 6, and Theorem 7", lambda threshold_scale,
        query_scale, pairs: log_ratio([False] * pairs + [True] * pairs, np.repeat([1.0, -1.0],
-       pairs), threshold_scale=threshold_scale, query_scale=query_scale), unsafe="larger")
+       pairs), threshold_scale, query_scale), unsafe="larger")
 @printed("5", "9.276119196", threshold_scale=2.0, query_scale=2.0, pairs=10)
 @wrong("private", "Every answer above the threshold costs anew; there must be an end to them.",
        "1 / threshold_scale + 1 / query_scale",
@@ -349,7 +339,7 @@ def epsilon_without_end(*, query_scale, pairs):
 @given("threshold_scale > 0 and query_scale > 0 and queries >= 1", _SCALES, queries=Whole(1, 100))
 @identity("Lyu, Su & Li 2017, Figure 2, Algorithm 3, and Section 3.2", lambda threshold_scale,
           query_scale, queries: log_ratio([False] * queries, np.ones(queries),
-          threshold_scale=threshold_scale, query_scale=query_scale, highest=0.0), unsafe="larger")
+          threshold_scale, query_scale, highest=0.0), unsafe="larger")
 @printed("25", "25.00000", threshold_scale=2.0, query_scale=4.0, queries=100)
 @wrong("private", "A number above it says where the threshold is not; then every answer counts.",
        "1 / threshold_scale + 1 / query_scale", kind="upper", met="Lyu, Su & Li 2017, Algorithm 3")
@@ -367,7 +357,6 @@ def epsilon_of_released_answer(*, query_scale, queries):
 @wrong("same-for-monotone", "Monotone queries need half the noise on the answers.",
        "(2 * positives)**(2 / 3)", says=r"(2c)^{2/3} \text{ for all queries}")
 def sparse_vector_split(*, positives, monotone=False):
-    r"""\varepsilon_2/\varepsilon_1 = (2c)^{2/3}\quad
-    (\text{monotone queries: } c^{2/3}),\quad
-    b_1 = \frac1{\varepsilon_1},\ b_2 = \frac{2c}{\varepsilon_2}"""
+    r"""\varepsilon_2/\varepsilon_1 = (2c)^{2/3}\quad (\text{monotone queries: } c^{2/3}),\quad b_1
+    = \frac1{\varepsilon_1},\ b_2 = \frac{2c}{\varepsilon_2}"""
     return ((1 if monotone else 2) * positives) ** (2 / 3)

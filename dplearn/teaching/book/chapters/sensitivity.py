@@ -54,7 +54,7 @@ def clipped_mean_change(*, fractions, upper):
     return max(abs(math.fsum(x) / len(x) - mean) for x in others)
 
 
-def median_sensitivity_by_force(*, values, upper, beta):
+def median_sensitivity_by_force(values, upper, beta):
     """Return the largest e^(-beta d) LS(x') over x' with d values moved to ends of the range."""
     values = np.asarray(values, dtype=float)
     choices = np.array(list(itertools.product((0, 1, 2), repeat=values.size)))
@@ -190,7 +190,7 @@ def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int 
        and rng.random() < 0.4 else rng.random(n), 1.0), 2))),
        local_at=Derived(_median_local), epsilon=Log(0.05, 10.0), delta=Log(1e-9, 0.9))
 @identity("Nissim, Raskhodnikova & Smith 2007, Corollary 2.4", lambda values, epsilon, delta: 2 /
-          epsilon * median_sensitivity_by_force(values=values, upper=1.0, beta=epsilon / (2 *
+          epsilon * median_sensitivity_by_force(values, upper=1.0, beta=epsilon / (2 *
           math.log(2 / delta))), points=60)
 @printed("0.00614212886186", local_at=100 / (32562.0 - np.arange(201)), epsilon=1.0,
          delta=1 / 32561**2)
@@ -269,9 +269,8 @@ def sum_sensitivity(*, lower, upper, adjacency):
 @printed("1.5", max_norm=1.5, dimension=3, adjacency="add_remove")
 @printed("3", max_norm=1.5, dimension=3, adjacency="replace_one")
 @wrong("coordinatewise", "A cube is not a ball: its corners are sqrt(d) C away.",
-       says=r"g_i \text{ clipped to } [-C,C]^d:\ \Delta_2 = C",
-       oracle=partial(clipped_sum_change, clip=lambda g, c: np.clip(g, -c, c)),
-       adjacency=Choice("add_remove"))
+       says=r"g_i \text{ clipped to } [-C,C]^d:\ \Delta_2 = C", oracle=partial(clipped_sum_change,
+       clip=lambda g, c: np.clip(g, -c, c)), adjacency=Choice("add_remove"))
 @wrong("any-adjacency", "A record that is replaced by its opposite moves the sum by 2C.",
        "max_norm", says=r"\Delta_2 = C \text{ whatever the adjacency}")
 def clipped_sum_sensitivity(*, max_norm, adjacency):
@@ -293,11 +292,10 @@ def clipped_sum_sensitivity(*, max_norm, adjacency):
 @setting(*_ANY_SIZE, value=lambda value, lower, upper, **_: (upper - lower) / 2)
 @setting(*_ANY_SIZE, into={"records": 2}, lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0))
 @printed("1.0", lower=0.0, upper=100.0, records=100)
-@wrong("any-size", "If a record may come or go n is no constant: from one value to two the mean "
-       "moves by half of the range.", says=r"\Delta = \frac{M-m}n "
-       r"\text{ where a record is added or removed}", oracle=partial(mean_change,
-       adjacency="add_remove"), records=Whole(3, 1000),
-       met="opendp/smartnoise-core, issue 356 (2021)")
+@wrong("any-size", "If a record may come or go n is no constant: from "
+       "one value to two the mean moves by half of the range.", says=r"\Delta = \frac{M-m}n \text{ "
+       r"where a record is added or removed}", oracle=partial(mean_change, adjacency="add_remove"),
+       records=Whole(3, 1000), met="opendp/smartnoise-core, issue 356 (2021)")
 @wrong("largest-value", "What counts is the width of the range, which may hold negative values.",
        "upper / records")
 def bounded_mean_sensitivity(*, lower, upper, records):

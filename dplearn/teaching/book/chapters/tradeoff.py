@@ -61,9 +61,8 @@ def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     else:
         pair = PoissonSubsampled(Gaussian(noise_multiplier), rate).profiles()[0]
     _, (log_delta,) = Lattice(1e-4, 2**13).log_deltas([pair], [steps], epsilons=[epsilon])
-    log_mu = oracles.smallest(lambda x: oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(x))
-                              >= log_delta, low=-6.0, high=3.0, rtol=1e-10)
-    return math.exp(log_mu)
+    enough = lambda x: oracles.normal_log_delta(epsilon=epsilon, mu=math.exp(x)) >= log_delta
+    return math.exp(oracles.smallest(enough, low=-6.0, high=3.0, rtol=1e-10))
 
 
 @formula("G-K1", "Trade-off function of the Gaussian mechanism")
@@ -171,8 +170,7 @@ def laplace_tradeoff(false_positive_rate, *, epsilon):
 @wrong("no-delta", "With probability delta an attacker may win outright.", _PURE_DP)
 def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow f \ge f_{\varepsilon,\delta},\quad
-    f_{\varepsilon,\delta}(a) = \max\{0, 1-\delta-e^\varepsilon a,
-    e^{-\varepsilon}(1-\delta-a)\}
+    f_{\varepsilon,\delta}(a) = \max\{0, 1-\delta-e^\varepsilon a, e^{-\varepsilon}(1-\delta-a)\}
 
     Randomized response that shows the record with probability delta attains it (Kairouz, Oh &
     Viswanath 2015)."""
@@ -187,7 +185,7 @@ _LATTICE = {"mu": Log(0.2, 2.0), "width": Log(0.01, 0.5), "steps": Choice(1, 2, 
 _POSITIVE = "mu > 0 and width > 0 and steps >= 1 and epsilon >= 0"
 
 
-def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kinks=()):
+def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, loss, reach, kinks=()):
     """Return P(L <= loss) for two densities; a tolerance includes an atom at `loss`."""
     excess = lambda x: log_p(x) - log_q(x) - loss - 1e-13 * (1 + abs(loss))
     inside = lambda x: np.where(excess(x) <= 0, log_p(x), -np.inf)
@@ -195,7 +193,7 @@ def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, *, loss, reach, kin
     return math.exp(oracles.log_integral(inside, -60.0, reach, kinks=kinks))
 
 
-def sampled_coins_deltas(*, local, sample_rate, steps, epsilon):
+def sampled_coins_deltas(local, sample_rate, steps, epsilon):
     """Return the deltas of sampled randomized responses: a record removed, and a record added."""
     exact = 1 / (1 + math.exp(-local))
     a, b = sample_rate * exact + (1 - sample_rate) * (1 - exact), 1 - exact
@@ -266,7 +264,7 @@ def delta_rounded_down(*, mu, width, steps, epsilon):
 @given("epsilon > 0", epsilon=Log(0.01, 20.0), place=Linear(-1.5, 1.5, also=(-1.0, 1.0)),
        loss=Derived(lambda place, epsilon: place * epsilon))
 @identity("Sommer, Meiser & Mohammadi 2019, Section 4", lambda epsilon, loss:
-          loss_cdf(oracles.log_laplace(), oracles.log_laplace(epsilon), loss=loss, reach=60.0 +
+          loss_cdf(oracles.log_laplace(), oracles.log_laplace(epsilon), loss, reach=60.0 +
           epsilon, kinks=[0.0, epsilon]), unsafe="larger")
 @setting("the loss of the Laplace mechanism is at most l", "拉普拉斯机制的隐私损失不超过 l",
          "probability", "loss lap 损失", rare=True, loss=Linear(-0.05, 0.05), epsilon=LOSS,
@@ -290,8 +288,7 @@ def laplace_loss_cdf(*, loss, epsilon):
 @given("mu > 0", mu=Log(0.01, 8.0), place=Linear(-8.0, 8.0),
        loss=Derived(lambda mu, place: mu * (mu / 2 + place)))
 @identity("Sommer, Meiser & Mohammadi 2019, Lemma 11", lambda mu, loss:
-          loss_cdf(oracles.log_normal(mu), oracles.log_normal(), loss=loss, reach=60.0),
-          unsafe="larger")
+          loss_cdf(oracles.log_normal(mu), oracles.log_normal(), loss, reach=60.0), unsafe="larger")
 @setting("the loss of a μ-GDP Gaussian release is at most l", "μ-GDP 高斯发布的隐私损失不超过 l",
          "probability", "loss gauss 损失", rare=True, loss=Linear(-3.0, 3.0), mu=MU, event=r"L<=l")
 @printed("0.5", mu=1.0, loss=0.5)
@@ -314,14 +311,13 @@ def gaussian_loss_cdf(*, loss, mu):
          other_q=[0.25, 0.75], epsilon=1.0)
 @wrong("worst-pair-first",
        "Of sampled coins adding a record can be worse after two steps, not after one.",
-       lambda local, sample_rate, steps, epsilon: sampled_coins_deltas(local=local,
-       sample_rate=sample_rate, steps=steps, epsilon=epsilon)[int(np.argmax(sampled_coins_deltas(
-       local=local, sample_rate=sample_rate, steps=1, epsilon=epsilon)))],
-       says=r"\text{the neighbours with the largest } \delta(\varepsilon) \text{ after one step "
-       r"have it after all}", given="local > 0 and 0 < sample_rate < 1 and epsilon >= 0",
-       kind="upper", oracle=lambda local, sample_rate, steps, epsilon:
-       max(sampled_coins_deltas(local=local, sample_rate=sample_rate, steps=steps,
-       epsilon=epsilon)), without="p q other_p other_q", local=Log(0.1, 5.0),
+       lambda local, sample_rate, steps, epsilon: sampled_coins_deltas(local, sample_rate, steps,
+       epsilon)[int(np.argmax(sampled_coins_deltas(local, sample_rate, steps=1, epsilon=epsilon)))],
+       says=r"\text{the neighbours with the largest } \delta(\varepsilon) \text{ after "
+       r"one step have it after all}", given="local > 0 and 0 < sample_rate < 1 and epsilon >= 0",
+       kind="upper", oracle=lambda local,
+       sample_rate, steps, epsilon: max(sampled_coins_deltas(local, sample_rate, steps, epsilon)),
+       without="p q other_p other_q", local=Log(0.1, 5.0),
        sample_rate=Linear(0.05, 0.95), steps=Whole(2, 30), epsilon=Linear(0.0, 2.0))
 def composed_delta(*, p, q, other_p, other_q, epsilon):
     r"""L_{M_1\otimes M_2} = L_1 + L_2 \text{ independent, for one pair of neighbours:}\quad
@@ -345,10 +341,9 @@ def _loss_law(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
 @setting("two Gaussian releases, as (ε,δ)-DP", "两次高斯发布，(ε,δ)-DP", "delta",
          "two compos 两次", mu_1=MU, mu_2=MU, epsilon=LOSS)
 @printed("0.2862082119", "0.2862082119", mu_1=1.0, mu_2=1.0, epsilon=1.0)
-@wrong("deltas-add", "The epsilons add up as well: this bounds delta at 2 epsilon.",
-       lambda mu_1, mu_2, epsilon: sum(gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu) for
-       mu in (mu_1, mu_2)),
-       says=r"\delta_{12}(\varepsilon) \le \delta_1(\varepsilon) + \delta_2(\varepsilon)",
+@wrong("deltas-add", "The epsilons add up as well: this bounds delta at 2 epsilon.", lambda mu_1,
+       mu_2, epsilon: sum(gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu) for mu in (mu_1,
+       mu_2)), says=r"\delta_{12}(\varepsilon) \le \delta_1(\varepsilon) + \delta_2(\varepsilon)",
        kind="upper")
 def composed_gaussian_delta(*, mu_1, mu_2, epsilon):
     r"""\delta(\varepsilon) = \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big) -
