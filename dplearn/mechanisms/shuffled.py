@@ -92,8 +92,10 @@ class Shuffled(Epoch):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        save = "leaving one out, drop_last, would cost little and save much"
-        used = f"every record is used once, and {save}"
+        used = (
+            "every record is used once, and leaving one out, drop_last, "
+            "would cost little and save much"
+        )
         if self.left_out:
             used = "at least one record, drawn at random, is left out of it"
         return (

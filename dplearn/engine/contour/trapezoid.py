@@ -113,8 +113,7 @@ class Trapezoid:
     def above(self, epsilon: NDArray, log_delta: NDArray | float) -> tuple[NDArray, NDArray]:
         """Return the bounds on rounding and truncation, which the upper bound adds."""
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
-        # `log_cut` is the log of a bound on the truncated part at epsilon = 0.
-        cut = _exp(self.log_cut - self.line.tilt * epsilon - log_delta, self.log_tau)
+        cut = _exp(self.truncation(epsilon) - log_delta, self.log_tau)
         return rounding, cut
 
     def poor(self, charges: Charges) -> NDArray:
@@ -128,6 +127,10 @@ class Trapezoid:
         phases = 4 * ULP * self.h * np.abs(epsilon) * moments
         scale = np.abs(self.steps * self.line.log_m) + self.line.tilt * np.abs(epsilon)
         return Rounding(self.growth, adding, phases, 4 * ULP * scale * terms)
+
+    def truncation(self, epsilon: NDArray) -> NDArray:
+        """Return log of a bound on the truncated part."""
+        return self.log_cut - self.line.tilt * epsilon
 
     def aliases(self, epsilon: NDArray) -> NDArray:
         """Return log of a bound on all aliases, with the best mu on each side of lambda."""

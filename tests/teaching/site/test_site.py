@@ -245,7 +245,7 @@ def test_mechanism_links_open_the_page_with_their_numbers(out, view):
         asked = dict(parse_qsl(query))
         view.goto(f"{(out / 'mechanisms.html').as_uri()}?{query}")
         view.locator(".dp[data-drawn='1']").wait_for()
-        state = view.evaluate("page.state")
+        state = view.evaluate("page.run")
         assert {key: str(state[key]) for key in asked} == asked
         assert not view.locator(".dp-unread").text_content()
         mechanism = pairs.mechanism_of(asked["mechanism"], state)
