@@ -70,7 +70,7 @@ class DistributedNoise:
         return Fraction(math.ceil(one * 1024), 1024)
 
     def guarantee(self, *, delta: float, rounds: int = 1) -> Guarantee:
-        """Return the guarantee, an upper bound, for a user who takes part in every round."""
+        """Return the guarantee of a user in every round, an upper bound."""
         validate.probability(delta=delta)
         validate.integer(minimum=0, rounds=rounds)
         sigma, shift = math.sqrt(self.variance), self.sensitivity

@@ -2,15 +2,23 @@
 
 import hashlib
 import io
+import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
 
 from dplearn.core.files import temporaries, write_whole
 from dplearn.training.distributed import differences
+
+# Errors of reading damaged archives and pickles, or files of another kind.
+_DAMAGED = (
+    *(zipfile.BadZipFile, UnpicklingError, struct.error, RuntimeError),
+    *(TypeError, ValueError, LookupError, EOFError, OSError),
+)
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
@@ -43,7 +51,7 @@ def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, 
         data.seek(0)
         content = torch.load(data, map_location="cpu", weights_only=True)
         written = dict(content["run"])
-    except Exception as error:
+    except _DAMAGED as error:
         message = f"Expected a checkpoint, got a damaged or different file: {path}."
         raise ValueError(message) from error
     for name, expected, got in differences(written if run is None else run, written):

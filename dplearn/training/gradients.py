@@ -27,9 +27,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import grad_and_value, vmap
+from torch.func import functional_call, grad_and_value, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils._pytree import tree_map, tree_map_only
 
 from dplearn.training.bounds import ClippingBound
@@ -251,23 +250,27 @@ class Gradients:
 
     def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, dict[str, Tensor]]:
         """Return losses and gradients from one vectorised pass over all records."""
-        rows, modules = rows_of(pair), [self.model]
-        if isinstance(self.loss_fn, nn.Module):
-            modules.append(self.loss_fn)  # it may hold parameters of the model
-        whole = nn.ModuleList(modules)
-
-        def loss(values: dict[str, Tensor], pair: Any) -> Tensor:
-            with _reparametrize_module(whole, values, tie_weights=True):
-                return passed(self.model, self.loss_fn, pair).sum()
-
+        rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
         apart = tree_map(lambda x: x[:, None] if own(x) else x, pair)
-        values = {f"0.{name}": p.detach() for name, p in self.parameters.items()}
+        one = grad_and_value(lambda values, pair: functional_call(whole, values, (pair,)))
+        values = {f"model.{name}": p.detach() for name, p in self.parameters.items()}
         sides = None, tree_map(lambda x: 0 if own(x) else None, pair)
         with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
             warnings.filterwarnings("ignore", "There is a performance drop")
-            grads, losses = vmap(grad_and_value(loss), sides, randomness=draws)(values, apart)
+            grads, losses = vmap(one, sides, randomness=draws)(values, apart)
         return losses.detach(), dict(zip(self.parameters, grads.values(), strict=True))
+
+
+class _Whole(nn.Module):
+    """Module of a model and its loss, which may use the parameters too."""
+
+    def __init__(self, model: nn.Module, loss_fn: Loss) -> None:
+        super().__init__()
+        self.model, self.loss_fn = model, loss_fn
+
+    def forward(self, pair: Any) -> Tensor:
+        return passed(self.model, self.loss_fn, pair).sum()
 
 
 def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -32,17 +32,7 @@ class Records:
         self._like, self._due, self._coming = like, -1, iter(())
         self._options: dict[str, Any] = {"collate_fn": data.default_collate}
         if isinstance(dataset, data.DataLoader):
-            loader, dataset, sampler = dataset, dataset.dataset, dataset.sampler
-            plain = type(sampler) is data.SequentialSampler
-            plain |= type(sampler) is data.RandomSampler and not sampler.replacement
-            if not plain or type(loader.batch_sampler) is not data.BatchSampler:
-                raise ValueError(
-                    "Expected a DataLoader of a map-style dataset with a batch_size and without a "
-                    f"sampler, got sampler={type(sampler).__name__}, "
-                    f"batch_size={loader.batch_size}: lots are drawn by the plan."
-                )
-            names = ["collate_fn", *(_LOADING.split() if loader.num_workers else ())]
-            self._options = {name: getattr(loader, name) for name in names}
+            self._options, dataset = _options(dataset), dataset.dataset
         self._collate = self._options["collate_fn"]
         if type(dataset) is data.TensorDataset and self._collate is data.default_collate:
             dataset = dataset.tensors
@@ -67,9 +57,12 @@ class Records:
             self._size = next(iter(sizes.values()), 0)
             for name, size in sizes.items():
                 if isinstance(size, str) or size != self._size:
+                    why = f"the first array has {self._size}"
+                    if isinstance(size, str):
+                        why = "a setting belongs to the model or its configuration"
                     raise ValueError(
                         "Expected inputs and targets to be arrays with one row per record, got "
-                        f"{size} in {name}: a setting belongs to the model or its configuration."
+                        f"{size} in {name}: {why}."
                     )
             self._dataset = pytree.tree_flatten(self._typed(dataset))
         if len(self) == 0:
@@ -154,6 +147,21 @@ class Records:
                 "collate_fn puts beside it, which it does: an item may hold no data of others; "
                 "mask what is padded, or pad all records to one length."
             )
+
+
+def _options(loader: data.DataLoader) -> dict[str, Any]:
+    """Return how a loader loads items; ValueError if it chooses which ones in its own way."""
+    sampler = loader.sampler
+    plain = type(sampler) is data.SequentialSampler
+    plain |= type(sampler) is data.RandomSampler and not sampler.replacement
+    if not plain or type(loader.batch_sampler) is not data.BatchSampler:
+        raise ValueError(
+            "Expected a DataLoader of a map-style dataset with a batch_size and without a "
+            f"sampler, got sampler={type(sampler).__name__}, "
+            f"batch_size={loader.batch_size}: lots are drawn by the plan."
+        )
+    names = ["collate_fn", *(_LOADING.split() if loader.num_workers else ())]
+    return {name: getattr(loader, name) for name in names}
 
 
 def _item(dataset: Any, i: int) -> Any:

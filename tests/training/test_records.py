@@ -140,7 +140,7 @@ def test_datasets_that_the_plan_cannot_sample_are_refused():
         (loaded(PAIRS, shuffle=False, sampler=RandomSampler(PAIRS, replacement=True)),
          ValueError, drawn),
         (DataLoader(PAIRS, batch_sampler=[[0, 1]]), ValueError, drawn),
-        ((X, Y[:5]), ValueError, r"one row per record, got 5 in \['targets'\]"),
+        ((X, Y[:5]), ValueError, r"got 5 in \['targets'\]: the first array has"),
         ((X, Y.tolist()), ValueError, "arrays with one row per record, got int"),
         (({"x": X, "cache": False}, Y), ValueError, r"got bool in .*cache.\]: a setting"),
         ((None, None), ValueError, "at least one record, got 0"),
