@@ -93,8 +93,11 @@ class Tape(TorchFunctionMode):
         options: Any = {"retain_graph": retain_graph, "allow_unused": True}
         grads = list(torch.autograd.grad(losses, edges, torch.ones_like(losses), **options))
         uses: dict[int, list[PerExample]] = defaultdict(list)
+        # First layers first: their outputs are large, and the last ones' formed gradients too.
+        calls, self.calls = self.calls[::-1], []
+        grads.reverse()
         while grads:  # each layer's tensors are freed after their last use
-            (rule, args, kwargs, _), grad = self.calls.pop(), grads.pop()
+            (rule, args, kwargs, _), grad = calls.pop(), grads.pop()
             if grad is None:
                 continue
             ours = lambda x: isinstance(x, Tensor) and id(x) not in self.names
