@@ -1,40 +1,28 @@
 """Accuracy of noisy answers: variances, tail probabilities and error bounds."""
 
+from dplearn.core.logspace import log1mexp
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.noise import integrated_tail
 from dplearn.teaching.book.kit.vocabulary import *
 
-_FAILURE, _BUDGET = Log(1e-9, 0.5), Log(0.02, 10.0)
-
-
-def variance_of_geometric(*, epsilon, sides=2):
-    """Return the variance of geometric noise on one or two `sides`, summed term by term."""
-    k = np.arange(math.ceil(60 / epsilon) + 1.0)
-    weights = np.exp(-epsilon * k) * np.where(k > 0, sides, 1)
-    mean = weights @ k / weights.sum() if sides == 1 else 0.0
-    return float(weights @ (k - mean) ** 2 / weights.sum())
+_FAILURE, _BUDGET, _CHANGE = Log(1e-9, 0.5), Log(0.02, 10.0), Log(0.1, 10.0)
+_DEVIATION = Log(0.05, 50.0)
+_WHOLE = np.arange(-3000.0, 3001.0)
 
 
 def largest_of_answers(*, epsilon, steps, beta, sensitivity):
     """Return t with P(max |X_i| > t) = beta for `steps` Laplace noises."""
     scale = sensitivity / epsilon
-
-    def rare(threshold: float) -> bool:
-        one = integrated_tail(scale, threshold)
-        return -math.expm1(steps * math.log1p(-min(one, 1 - 1e-16))) <= beta
-
+    one = lambda threshold: min(integrated_tail(scale, threshold), 1 - 1e-16)
+    rare = lambda threshold: -math.expm1(steps * math.log1p(-one(threshold))) <= beta
     return oracles.smallest(rare, low=1e-12 * scale, high=80 * scale, rtol=1e-11)
 
 
 def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
     """Return the smallest score gap at which P(the best candidate is not chosen) <= beta."""
-    rate = epsilon / (2 * sensitivity)
-
-    def rare(gap: float) -> bool:
-        weights = np.exp(-rate * gap * (np.arange(candidates) > 0))
-        return float(weights[1:].sum() / weights.sum()) <= beta
-
-    return oracles.smallest(rare, low=0.0, high=100 / rate)
+    others = lambda gap: (candidates - 1) * math.exp(-epsilon * gap / (2 * sensitivity))
+    rare = lambda gap: others(gap) / (1 + others(gap)) <= beta
+    return oracles.smallest(rare, low=0.0, high=200 * sensitivity / epsilon)
 
 
 def above_threshold_error(*, epsilon, queries, beta):
@@ -43,29 +31,23 @@ def above_threshold_error(*, epsilon, queries, beta):
     Worst cases: all answers lie one margin below the threshold, or the last lies that much above.
     The threshold's Laplace noise has scale 2/epsilon, the noise of each answer 4/epsilon.
     """
-    log_below = lambda x: laplace_log_cdf(np.asarray(x) / 4)
+    log_below, log_threshold = lambda x: laplace_log_cdf(x / 4), oracles.log_laplace(0.0, 2.0)
 
-    def fails(margin: float) -> float:
-        def chance(last: bool) -> float:
-            def log_f(z: NDArray) -> NDArray:
-                remaining = (queries - last) * log_below(margin + z)
-                remaining = remaining + (log_below(margin - z) if last else 0.0)
-                with np.errstate(divide="ignore"):
-                    return -np.abs(z) / 2 - math.log(4) + np.log(-np.expm1(remaining))
+    def log_chance(margin: float, last: bool) -> float:
+        right = lambda z: ((queries - last) * log_below(margin + z)
+                           + last * log_below(margin - z))
+        log_f = lambda z: log_threshold(z) + log1mexp(right(z))
+        return oracles.log_integral(log_f, -200.0, 200.0, kinks=[-margin, 0, margin], rtol=1e-9)
 
-            return math.exp(oracles.log_integral(log_f, -200.0, 200.0, kinks=[-margin, 0, margin],
-                                                 rtol=1e-9))
-
-        return max(chance(True), chance(False))
-
-    enough = lambda margin: fails(margin) <= beta
-    return oracles.smallest(enough, low=1e-6, high=8 * math.log(4 * queries / beta),
-                            rtol=1e-8) / epsilon
+    fails = lambda margin: max(log_chance(margin, True), log_chance(margin, False))
+    return oracles.smallest(lambda margin: fails(margin) <= math.log(beta), low=1e-6,
+                            high=8 * math.log(4 * queries / beta), rtol=1e-8) / epsilon
 
 
 @formula("G-B3c", "Variance of the geometric mechanism")
 @given("epsilon > 0", epsilon=_BUDGET)
-@identity("Ghosh, Roughgarden & Sundararajan 2009, Section 2", variance_of_geometric, unsafe=None)
+@identity("Ghosh, Roughgarden & Sundararajan 2009, Section 2", lambda epsilon:
+          oracles.variance(np.exp(-epsilon * np.abs(_WHOLE)), _WHOLE), unsafe=None)
 @setting("variance of geometric (discrete Laplace) noise on a count of sensitivity 1, ε-DP",
          "敏感度 1 的计数上几何（离散拉普拉斯）噪声的方差，ε-DP", "variance",
          "geometric discrete integer 几何 离散 整数")
@@ -81,13 +63,13 @@ def geometric_variance(*, epsilon):
 
 @formula("G-B14c", "Variance of the Laplace mechanism")
 @given("epsilon > 0 and sensitivity > 0 and steps >= 1", epsilon=_BUDGET,
-       sensitivity=Log(0.1, 10.0), steps=Whole(1, 150))
+       sensitivity=_CHANGE, steps=Whole(1, 150))
 @identity("Dwork & Roth 2014, Definitions 3.2 and 3.3", lambda epsilon, sensitivity, steps:
           oracles.absolute_moment(oracles.log_laplace(0.0, scale := steps * sensitivity / epsilon),
           2, 200 * scale), absolute=0.0, unsafe=None, points=40)
 @setting("variance of the noise of the Laplace mechanism on one answer of sensitivity Δ",
          "一个敏感度 Δ 的回答上拉普拉斯机制噪声的方差", "variance", "laplac 拉普拉斯",
-         into={"steps": 1}, epsilon=_BUDGET, sensitivity=Log(0.1, 10.0))
+         into={"steps": 1}, epsilon=_BUDGET, sensitivity=_CHANGE)
 @setting("variance of Laplace noise on each of k answers of sensitivity Δ, ε in all",
          "k 个敏感度 Δ 的回答上每次拉普拉斯噪声的方差，总共 ε", "variance",
          "each_of k_answers k_quer split budget 每次 每个")
@@ -103,7 +85,7 @@ def laplace_mechanism_variance(*, epsilon, sensitivity, steps=1):
 
 @formula("G-B14d", "Error of several answers with Laplace noise")
 @given("epsilon > 0 and steps >= 1 and 0 < beta < 1 and sensitivity > 0", epsilon=_BUDGET,
-       steps=Whole(1, 1000), beta=_FAILURE, sensitivity=Log(0.1, 10.0))
+       steps=Whole(1, 1000), beta=_FAILURE, sensitivity=_CHANGE)
 @upper("Dwork & Roth 2014, Theorem 3.8", largest_of_answers, points=30)
 @setting("error that, with chance 1-β, no answer of k with Laplace noise of scale Δ/ε exceeds",
          "k 个加尺度 Δ/ε 的拉普拉斯噪声的回答以概率 1-β 都不超过的误差", "error",
@@ -112,7 +94,7 @@ def laplace_mechanism_variance(*, epsilon, sensitivity, steps=1):
          * -np.log(-np.expm1(np.log1p(-beta) / steps)) * sensitivity / epsilon)
 @setting("error of one answer of the Laplace mechanism that is exceeded with chance β",
          "拉普拉斯机制的一个回答以概率 β 超过的误差", "error", "laplac 拉普拉斯", into={"steps": 1},
-         epsilon=_BUDGET, beta=_FAILURE, sensitivity=Log(0.1, 10.0), below="exact")
+         epsilon=_BUDGET, beta=_FAILURE, sensitivity=_CHANGE, below="exact")
 @printed("6.9077553", "6.9032368", epsilon=1.0, steps=10, beta=0.01, sensitivity=1.0)
 @wrong("one-answer", "Enough for each answer alone; the worst of k is further off.",
        "log(1 / beta) / epsilon * sensitivity")
@@ -128,7 +110,7 @@ def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
 
 
 @formula("G-B14e", "Tail of Gaussian noise")
-@given("noise_std > 0 and threshold >= 0", noise_std=Log(0.05, 50.0), threshold=Log(0.01, 100.0))
+@given("noise_std > 0 and threshold >= 0", noise_std=_DEVIATION, threshold=Log(0.01, 100.0))
 @upper("Boucheron, Lugosi & Massart 2013, Section 2.3", lambda noise_std, threshold:
        integrated_tail(noise_std, threshold, law=oracles.log_normal), absolute=1e-290)
 @setting("chance that Gaussian noise of standard deviation σ exceeds t in absolute value",
@@ -148,13 +130,13 @@ def gaussian_tail_bound(*, noise_std, threshold):
 
 
 @formula("G-B14f", "Error of an answer with Gaussian noise")
-@given("noise_std > 0 and 0 < beta < 1", noise_std=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
+@given("noise_std > 0 and 0 < beta < 1", noise_std=_DEVIATION, beta=Log(1e-9, 0.9))
 @identity("Dwork & Roth 2014, Appendix A, tail of the Gaussian", lambda noise_std, beta:
           oracles.smallest(lambda t: integrated_tail(noise_std, t, law=oracles.log_normal) <= beta,
           low=0.0, high=20 * noise_std, rtol=1e-11), tolerance=1e-8, unsafe=None, points=40)
 @setting("error that Gaussian noise of standard deviation σ exceeds with chance β, on either side",
          "标准差 σ 的高斯噪声以概率 β 在任一侧超过的误差", "error", "gauss normal 高斯 正态",
-         into=lambda sigma: {"noise_std": sigma}, sigma=Log(0.05, 50.0), beta=Log(1e-9, 0.9))
+         into=lambda sigma: {"noise_std": sigma}, sigma=_DEVIATION, beta=Log(1e-9, 0.9))
 @printed("1.95996398", noise_std=1.0, beta=0.05)
 @wrong("one-side", "So much lies on one side; noise errs on both.", "noise_std * probit(1 - beta)")
 @wrong("variance", "The quantile grows with the deviation.", "noise_std**2 * probit(1 - beta / 2)",
@@ -167,13 +149,13 @@ def gaussian_error(*, noise_std, beta):
 
 
 @formula("G-B14g", "Mean absolute error of Gaussian noise")
-@given("noise_std > 0", noise_std=Log(0.05, 50.0))
+@given("noise_std > 0", noise_std=_DEVIATION)
 @identity("Dwork & Roth 2014, Appendix A, mean of the half-normal law", lambda noise_std:
           oracles.absolute_moment(oracles.log_normal(0.0, noise_std), 1, 60 * noise_std),
           unsafe=None, points=40)
 @setting("mean absolute error of Gaussian noise of standard deviation σ",
          "标准差 σ 的高斯噪声的平均绝对误差", "error", "mean_abs expect average E| 期望 平均",
-         rare=True, into=lambda sigma: {"noise_std": sigma}, sigma=Log(0.05, 50.0))
+         rare=True, into=lambda sigma: {"noise_std": sigma}, sigma=_DEVIATION)
 @printed("0.7978845608", noise_std=1.0)
 @wrong("deviation", "The root of the mean square, a quarter more.", "noise_std")
 @wrong("upside-down", "2/pi stands under the root.", "noise_std * sqrt(pi / 2)")
@@ -183,7 +165,7 @@ def gaussian_mean_error(*, noise_std):
 
 
 @formula("G-B14h", "Mean absolute error of the Laplace mechanism")
-@given("epsilon > 0 and sensitivity > 0", epsilon=_BUDGET, sensitivity=Log(0.1, 10.0))
+@given("epsilon > 0 and sensitivity > 0", epsilon=_BUDGET, sensitivity=_CHANGE)
 @identity("Dwork & Roth 2014, Definition 3.2, mean size of the law", lambda epsilon, sensitivity:
           oracles.absolute_moment(oracles.log_laplace(0.0, scale := sensitivity / epsilon), 1, 200 *
           scale), unsafe=None, points=40)
@@ -200,7 +182,7 @@ def laplace_mean_error(*, epsilon, sensitivity):
 
 @formula("G-B8b", "Error of the exponential mechanism")
 @given("epsilon > 0 and candidates >= 2 and 0 < beta < 1 and sensitivity > 0", epsilon=_BUDGET,
-       candidates=Whole(2, 1000), beta=_FAILURE, sensitivity=Log(0.1, 10.0))
+       candidates=Whole(2, 1000), beta=_FAILURE, sensitivity=_CHANGE)
 @upper("Dwork & Roth 2014, Corollary 3.12", exponential_shortfall, unsafe="smaller", points=50)
 @setting("how far below the best the exponential mechanism chooses, but for a chance of β",
          "指数机制的选择低于最优的程度（概率 β 除外）", "error",

@@ -1,6 +1,6 @@
 """Auditing: lower bounds on epsilon from attacks on one or many runs; bounds on attacks."""
 
-from scipy.special import bdtrc, betaincinv
+from scipy.special import bdtrc, betaincinv, expit
 
 from dplearn.audit import theorems
 from dplearn.teaching.book.chapters.local import binomial, response_channel
@@ -8,6 +8,10 @@ from dplearn.teaching.book.kit.vocabulary import *
 
 _LAWS = {"p": Distribution(4), "q": Distribution(4)}
 _CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
+# Success probability of maximum likelihood guesses.
+best_guesser = lambda channel: math.fsum(np.max(channel, axis=0)) / len(channel)
+# P(Bin(n, rate) >= v)
+at_least = lambda v, n, rate: bdtrc(np.minimum(np.subtract(v, 1), n), n, rate)
 
 
 def largest_likely_rate(*, errors, trials, confidence):
@@ -35,11 +39,6 @@ def chance_of_accusing(*, trials, positive, negative, confidence, estimated=Fals
     true = max((1 - positive) / negative, (1 - negative) / positive)
     accused = reported > true * (1 + 1e-12)
     return float(binomial(trials, positive) @ accused @ binomial(trials, negative))
-
-
-def best_guesser(channel):
-    """Return the success probability of maximum likelihood guesses."""
-    return math.fsum(max(column) for column in channel.T.tolist()) / len(channel)
 
 
 def _rate(name: str, inside: bool) -> Derived:
@@ -77,22 +76,15 @@ enter(theorems.audit_epsilon,
             given="0 < delta < 1 and false_positive_rate < 1"))
 
 
-def _gaussian_test(flip: bool) -> Derived:
-    """Return the domain of an interval test's false positive rate, or miss rate if `flip`."""
-
-    def make(start: float, length: float, mu: float) -> float:
-        low, high = (x - mu * flip for x in (start, start + length))
-        return float(ndtr(low) + ndtr(-high) if flip else ndtr(-low) - ndtr(-high))
-
-    return Derived(make)
-
-
+# Of a test that accuses in an interval.
 enter(theorems.audit_mu,
       formula("G-N1b", "What one test proves about mu",
               statement=r"\mu \ge \Phi^{-1}(1-\mathrm{FPR}) - \Phi^{-1}(\mathrm{FNR})"),
       given("0 < false_positive_rate < 1 and 0 < false_negative_rate < 1", mu=Log(0.1, 5.0),
             start=Linear(-3.0, 5.0), length=Log(0.1, 100.0, also=(math.inf,)),
-            false_positive_rate=_gaussian_test(False), false_negative_rate=_gaussian_test(True)),
+            false_positive_rate=Derived(lambda start, length: ndtr(-start) - ndtr(-start - length)),
+            false_negative_rate=Derived(lambda start, length, mu: ndtr(start - mu) + ndtr(mu - start
+            - length))),
       lower("Nasr, Hayes, Steinke, Balle, Tramèr et al. 2023, Section 4", lambda mu: mu,
             unsafe=None),
       setting("what a test with these error rates proves about μ",
@@ -184,9 +176,8 @@ def audit_error(*, confidence):
 @wrong("yeom", "A bound, twice the truth for small epsilon, and above 1 from ln 2 on.",
        "expm1(epsilon)", met="Yeom et al. 2018, Theorem 1, taken for tight",
        says=r"\mathrm{Adv} = e^\varepsilon - 1 \text{ at worst, under pure DP}",
-       given="epsilon > 0", kind="identity",
-       oracle=lambda epsilon: oracles.worst_event_delta(*oracles.randomized_response(epsilon), 0.0),
-       without="p q delta", epsilon=Log(0.01, 5.0))
+       given="epsilon > 0", kind="identity", oracle=lambda epsilon: oracles.worst_event_delta(
+       *oracles.randomized_response(epsilon), 0.0), without="p q delta", epsilon=Log(0.01, 5.0))
 @wrong("minus-delta", "A larger delta cannot help: its sign is wrong.", "-expm1(-epsilon) - delta")
 @wrong("of-a-gaussian", "One point of the curve says little about another: use the curve.",
        lambda mu, delta: math.tanh((x := oracles.normal_epsilon(delta=delta, mu=mu)) / 2) + 2 *
@@ -256,13 +247,6 @@ def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) 
     return np.max(plain + shown * (lucky - plain), axis=-1)
 
 
-def at_least(v: ArrayLike, n: ArrayLike, rate: float) -> NDArray:
-    """Return P(Bin(n, rate) >= v)."""
-    v, most = np.asarray(v), np.maximum(n, 1)
-    inner = bdtrc(np.clip(v - 1, 0, most), most, rate)
-    return np.where(v <= 0, 1.0, np.where(v > n, 0.0, inner))
-
-
 def worst_chance(*, canaries, guesses, correct, epsilon, delta):
     """Return the largest P(W >= v) over (epsilon, delta)-DP mechanisms, by linear programming.
 
@@ -287,17 +271,6 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
     return -linprog(aim, above, limits, whole, [1]).fun
 
 
-def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
-    k = np.arange(guesses + 1)
-    ways = gammaln(guesses + 1) - gammaln(k + 1) - gammaln(guesses - k + 1)
-    log_lie, log_truth = -np.logaddexp(0, epsilon), -np.log1p(math.exp(-epsilon))
-    masses = np.exp(ways + k * log_truth + (guesses - k) * log_lie)
-    # gained[i-1] = P(v > Bin >= v - i)
-    gained = np.cumsum(masses[:correct][::-1])
-    best = np.max(gained / np.arange(1, correct + 1), initial=0.0)
-    return min(float(np.sum(masses[correct:]) + 2 * canaries * delta * best), 1.0)
-
-
 @formula("G-N4", "One training run: the p-value")
 @given(f"{_COUNTED} and correct >= guesses / (1 + exp(-epsilon))", _RUN,
        correct=Drawn(lambda rng, guesses, epsilon:
@@ -306,11 +279,10 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
        unsafe=None)
 @printed("0.05000000", canaries=1000, guesses=100, correct=75, epsilon=0.672984664, delta=1e-4)
 @wrong("no-delta", "Accuses wrongly: with delta > 0 many canaries may be given away at once.",
-       lambda canaries, guesses, correct, epsilon: _p_value(canaries, guesses, correct, epsilon,
-       0.0), says=r"P(W \ge v) \le f(v)")
+       lambda **run: one_run_p_value(**run | {"delta": 0.0}), says=r"P(W \ge v) \le f(v)")
 @wrong("guesses-for-canaries",
        "Every canary may be given away, also those on which no guess was planned.",
-       lambda guesses, correct, epsilon, delta: _p_value(guesses, guesses, correct, epsilon, delta),
+       lambda **run: one_run_p_value(**run | {"canaries": run["guesses"]}),
        says=r"P(W \ge v) \le f(v) + 2r\delta\max_i\frac{f(v-i)-f(v)}i")
 @wrong("few-right", "Below the mean, chance or delta may be saved for the runs that need it.",
        given=_COUNTED, oracle=worst_chance, canaries=Whole(1, 6),
@@ -319,7 +291,11 @@ def _p_value(canaries, guesses, correct, epsilon, delta) -> float:
 def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
     f(v) = P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon}{1+e^\varepsilon}\Big) \ge v\Big)"""
-    return _p_value(canaries, guesses, correct, epsilon, delta)
+    masses = binomial(guesses, expit(epsilon))
+    # gained[i-1] = P(v > Bin >= v - i)
+    gained = np.cumsum(masses[:correct][::-1])
+    best = np.max(gained / np.arange(1, correct + 1), initial=0.0)
+    return min(float(np.sum(masses[correct:]) + 2 * canaries * delta * best), 1.0)
 
 
 @formula("G-N4b", "One training run: the epsilon it proves")
@@ -341,8 +317,9 @@ def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
 def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
     \quad P(\hat\varepsilon > \varepsilon) \le \beta"""
-    p_value = partial(_p_value, canaries, guesses, correct, delta=delta)
-    return theorems.largest_refuted(lambda epsilon: p_value(epsilon) < significance)
+    p_value = partial(one_run_p_value, canaries=canaries, guesses=guesses, correct=correct)
+    refutes = lambda epsilon: p_value(epsilon=epsilon, delta=delta) < significance
+    return theorems.largest_refuted(refutes)
 
 
 @formula("G-N4c", "One training run: the p-value by trade-off")
@@ -352,9 +329,9 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
 @upper(_SOURCE, worst_chance, absolute=1e-7, unsafe=None, points=60)
 @printed("0.53910", "0.53910", canaries=2, guesses=2, correct=2, epsilon=1.0, delta=0.01)
 @wrong("guesses-for-canaries",
-       "Every canary may be given away, also those on which no guess was planned.", lambda guesses,
-       correct, epsilon, delta: one_run_tradeoff_p_value(canaries=guesses, guesses=guesses,
-       correct=correct, epsilon=epsilon, delta=delta), says=r"\text{the same with } m = r")
+       "Every canary may be given away, also those on which no guess was planned.",
+       lambda **run: one_run_tradeoff_p_value(**run | {"canaries": run["guesses"]}),
+       says=r"\text{the same with } m = r")
 @wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.",
        lambda guesses, correct, epsilon, delta: float(at_least(correct, guesses, (math.exp(epsilon)
        + delta) / (1 + math.exp(epsilon)))), says=r"P(W \ge v) \le P\Big(\mathrm{Bin}\Big(r, "

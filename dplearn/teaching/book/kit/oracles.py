@@ -78,6 +78,12 @@ def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
     return np.where(total > 1, total, np.log1p(np.sum(gains, axis=-1)))
 
 
+def variance(masses: NDArray, values: NDArray) -> float:
+    """Return the variance of a law on `values`, whose masses need not add up to 1."""
+    mean = masses @ values / masses.sum()
+    return float(masses @ (values - mean) ** 2 / masses.sum())
+
+
 def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
     """Return the KL divergence by definition: the mean of ln p/q under p."""
     return math.fsum(rel_entr(p, q))
