@@ -40,7 +40,7 @@ NOISE = {"noise_multiplier": 5.0, "sample_rate": 0.01}
 REFUSED = [
     ("hockey_stick", {"p": [0.5, 0.4], "q": EQUAL}, "p to be probabilities"),
     ("renyi", {"p": EQUAL, "q": [1.5, -0.5], "order": 2}, "q to be probabilities"),
-    ("renyi", {"p": [1.0], "q": EQUAL, "order": 2}, "one length"),
+    ("renyi", {"p": [1.0], "q": EQUAL, "order": 2}, "q to be probabilities of 1 outputs"),
     ("renyi", {"p": [1.0], "q": [1.0], "order": -1}, "order >= 0, got order=-1"),
     ("renyi", {"p": [1.0], "q": [1.0], "order": math.nan}, "order >= 0"),
     ("renyi", {"p": [math.nan], "q": [1.0], "order": 2}, "p to be probabilities"),

@@ -51,7 +51,7 @@ def largest_bounded_range_renyi(epsilon, order):
     return float(np.max(oracles.log_moment(log_p, log_p - losses, order - 1))) / (order - 1)
 
 
-def argmax_log_probability(scores: NDArray, rivals: NDArray, law: Law) -> float:
+def argmax_log_probability(scores: NDArray, rivals: ArrayLike, law: Law) -> float:
     """Return log P(the first candidate has the largest noisy score).
 
     `rivals[i]` competitors have the score `scores[i]`; `law` is the log density and the log
@@ -88,14 +88,10 @@ def noisy_max_loss(*, scale, lead, others, move, other_move):
 
     The score `lead` of one candidate changes by `move`, the score 0 of the others by `other_move`.
     """
-    one, other = np.array([0, others]), np.array([others - 1, 1])
-
-    def law(lead: float) -> NDArray:
-        scores = np.array([lead, 0.0]) / scale
-        laws = ((scores, one, LAPLACE), (scores[::-1], other, LAPLACE))
-        return np.array([argmax_log_probability(*about) for about in laws])
-
-    return float(np.max(np.abs(law(lead) - law(lead + move - other_move))))
+    one = lambda u: argmax_log_probability(np.array([u, 0.0]) / scale, [0, others], LAPLACE)
+    other = lambda u: argmax_log_probability(np.array([0.0, u]) / scale, [others - 1, 1], LAPLACE)
+    moved = lead + move - other_move
+    return max(abs(law(lead) - law(moved)) for law in (one, other))
 
 
 def distance_score_change(*, stretch, sensitivity):
@@ -110,9 +106,8 @@ def distance_score_change(*, stretch, sensitivity):
 def mean_distance(*, epsilon, sensitivity):
     """Return the mean of a distance with density c e^(-epsilon distance / (2 Delta_u))."""
     change = distance_score_change(stretch=1.0, sensitivity=sensitivity)
-    log_weight, far = lambda x: -epsilon * np.abs(x) / (2 * change), 200 * change / epsilon
-    first, total = (oracles.absolute_moment(log_weight, power, far) for power in (1, 0))
-    return first / total
+    moment = partial(oracles.absolute_moment, lambda x: -epsilon * np.abs(x) / (2 * change))
+    return moment(1, 200 * change / epsilon) / moment(0, 200 * change / epsilon)
 
 
 _random_scores = lambda rng: rng.integers(-30, 31, rng.integers(2, 6)) / 10
@@ -184,9 +179,8 @@ def exponential_mechanism_range(*, rate, sensitivity, monotone=False):
 @wrong("pure-dp-tight", "True of every pure DP, and four times what bounded range gives.",
        "order * epsilon**2 / 2", kind="identity")
 @wrong("any-pure-dp", "Randomized response needs nearly epsilon^2/2.",
-       says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8",
-       oracle=lambda epsilon, order: oracles.mean_loss(*oracles.randomized_response(epsilon)) if
-       order == 1 else oracles.finite_renyi(*oracles.randomized_response(epsilon), order))
+       says=r"\varepsilon\text{-DP} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8", oracle=lambda
+       epsilon, order: oracles.finite_renyi(*oracles.randomized_response(epsilon), order))
 def bounded_range_renyi(*, epsilon, order):
     r"""\varepsilon\text{-bounded range} \Rightarrow D_\alpha \le \alpha\varepsilon^2/8"""
     return order * epsilon**2 / 8

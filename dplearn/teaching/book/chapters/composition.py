@@ -1,5 +1,6 @@
 """Composition: adaptive releases, releases on disjoint parts of the data, and groups."""
 
+from dplearn.teaching.book.chapters.local import response_channel
 from dplearn.teaching.book.chapters.tradeoff import delta_by_convolution
 from dplearn.teaching.book.kit.vocabulary import *
 
@@ -16,18 +17,18 @@ def joint(laws: Iterable[ArrayLike]) -> NDArray:
 
 def enumerated_delta(epsilons, deltas=None, total=None):
     """Return delta of composed worst-case releases at epsilon `total` (default: the sum)."""
-    p, q = _all_sequences(epsilons, deltas)
+    deltas = [0.0] * len(epsilons) if deltas is None else deltas
+    pairs = [oracles.leaky_response(e, d) if d > 0 else oracles.randomized_response(e)
+             for e, d in zip(epsilons, deltas, strict=True)]
+    p, q = (joint(laws) for laws in zip(*pairs, strict=True))
     total = math.fsum(epsilons) if total is None else total
     return math.fsum(np.maximum(p - math.exp(total) * q, 0.0))
 
 
 def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
     """Return epsilon of composed worst-case releases at delta `slack` (default: the sum)."""
-    p, q = _all_sequences(epsilons, deltas)
     slack = math.fsum([] if deltas is None else deltas) if slack is None else slack
-    if slack == 0:
-        return float(np.max(np.log(p) - np.log(q)))
-    enough = lambda total: math.fsum(np.maximum(p - math.exp(total) * q, 0.0)) <= slack
+    enough = lambda total: enumerated_delta(epsilons, deltas, total) <= slack
     return oracles.smallest(enough, low=0.0, high=2 * math.fsum(epsilons))
 
 
@@ -35,13 +36,6 @@ def coins_epsilon(*, epsilon, steps, slack):
     """Return the exact epsilon of `steps` randomized responses at delta `slack`."""
     enough = lambda e: oracles.coins_delta(e, local=epsilon, steps=steps) <= slack
     return oracles.smallest(enough, low=0.0, high=steps * epsilon * (1 + 1e-12))
-
-
-def _all_sequences(epsilons: Sequence[float], deltas: Sequence[float] | None) -> list[NDArray]:
-    deltas = [0.0] * len(epsilons) if deltas is None else deltas
-    pairs = [oracles.leaky_response(e, d) if d > 0 else oracles.randomized_response(e)
-             for e, d in zip(epsilons, deltas, strict=True)]
-    return [joint(laws) for laws in zip(*pairs, strict=True)]
 
 
 def parts_epsilon(epsilons, moves=False):
@@ -84,8 +78,7 @@ def chain_delta(*, epsilon, delta, group):
 
 def answers_rho(*, epsilon, answers=2):
     """Return the largest D_a / a of randomized response with `answers` values, over a >= 1."""
-    p = np.append(math.exp(epsilon), np.ones(answers - 1)) / (math.exp(epsilon) + answers - 1)
-    return finite_rho(p, np.roll(p, 1))
+    return finite_rho(*response_channel(math.exp(epsilon), answers)[:2])
 
 
 def adaptive_renyi(order, noise, below, above, cut):

@@ -11,6 +11,9 @@ _ANY_RDP = "orders > 1 and rdp >= 0 and 0 < delta < 1"
 _ZCDP = {"rho": Log(1e-5, 100.0), "delta": Log(1e-12, 0.9)}
 _ANY_ZCDP = "rho > 0 and 0 < delta < 1"
 _SMALL = Log(1e-12, 1e-3)
+_EVERY_RDP = setting("every mechanism that is (α,ε)-RDP, as (ε',δ)-DP",
+                     "每个 (α,ε)-RDP 机制，换成 (ε',δ)-DP", "epsilon", "rényi renyi rdp",
+                     below=below.rdp_epsilon, orders=ORDER, rdp=RHO, delta=SLACK)
 
 
 def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
@@ -56,12 +59,9 @@ def pointwise_epsilon(*, orders, rdp, delta):
 
 def steps_without_a_better_order(*, order, rho, delta):
     """Return the (real) number of releases at which `order` gives the smallest bound."""
-
-    def smaller_is_better(log_steps: float) -> bool:
-        total = rho * math.exp(log_steps)
-        more, less = (order - 1) * 1.01, (order - 1) / 1.01
-        return total * more - math.log(delta) / more >= total * less - math.log(delta) / less
-
+    more, less = (order - 1) * 1.01, (order - 1) / 1.01
+    bound = lambda log_steps, x: rho * math.exp(log_steps) * x - math.log(delta) / x
+    smaller_is_better = lambda log_steps: bound(log_steps, more) >= bound(log_steps, less)
     return math.exp(oracles.smallest(smaller_is_better, low=-40.0, high=40.0))
 
 
@@ -86,9 +86,7 @@ enter(rdp_to_epsilon_mironov,
               statement=r"\varepsilon = \rho + \frac{\ln(1/\delta)}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
       upper("Mironov 2017, Proposition 3", coins_within, points=60),
-      setting("every mechanism that is (α,ε)-RDP, as (ε',δ)-DP",
-              "每个 (α,ε)-RDP 机制，换成 (ε',δ)-DP", "epsilon", "rényi renyi rdp",
-              below=below.rdp_epsilon, orders=ORDER, rdp=RHO, delta=SLACK),
+      _EVERY_RDP,
       setting("adaptive releases, RDP of order α, as (ε,δ)-DP",
               "自适应发布的 α 阶 RDP，换成 (ε,δ)-DP", "epsilon", "compos releas 组合",
               below=lambda orders, rdps, delta: below.rdp_epsilon(orders, np.sum(rdps, axis=-1,
@@ -113,9 +111,7 @@ enter(rdp_to_epsilon,
               r"= \rho + \ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
       upper("Canonne, Kamath & Steinke 2020, Proposition 12", coins_within, points=60),
-      setting("every mechanism that is (α,ε)-RDP, as (ε',δ)-DP",
-              "每个 (α,ε)-RDP 机制，换成 (ε',δ)-DP", "epsilon", "rényi renyi rdp",
-              below=below.rdp_epsilon, orders=ORDER, rdp=RHO, delta=SLACK),
+      _EVERY_RDP,
       setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "每个 ρ-zCDP 机制，换成 (ε,δ)-DP", "epsilon",
               "zcdp", below=below.gaussian_epsilon, into=lambda orders, rho: {"rdp": orders * rho},
               orders=ORDER, rho=RHO, delta=SLACK),
@@ -153,10 +149,9 @@ def zcdp_to_epsilon_bun_steinke(rho, *, delta):
     return rho + 2 * np.sqrt(-rho * np.log(delta))
 
 
-def _orders_up_to(largest: int) -> str:
-    """Return the first conversion as an expression, at its best order in [2, largest]."""
-    order = f"min(max(1 + sqrt(-log(delta)/rho), 2), {largest})"
-    return f"rho*{order} - log(delta)/({order} - 1)"
+# The first conversion at an order, and its best order in [2, 100] or [2, 32].
+_AT_ORDER = "rho*{0} - log(delta)/({0} - 1)".format
+_UP_TO = "min(max(1 + sqrt(-log(delta)/rho), 2), {})".format
 
 
 enter(zcdp_to_epsilon_bun_steinke,
@@ -172,9 +167,9 @@ enter(zcdp_to_epsilon_bun_steinke,
       printed("0.0760", "0.0760", rho=1.25e-4, delta=1e-5),
       wrong("orders-to-100",
             "Only while the best order lies there; little leakage needs large orders.",
-            _orders_up_to(100), says=r"\alpha \in [2, 100] \text{ is enough}", delta=_SMALL),
+            _AT_ORDER(_UP_TO(100)), says=r"\alpha \in [2, 100] \text{ is enough}", delta=_SMALL),
       wrong("orders-to-32", "It fails at both ends: much leakage needs orders below 2.",
-            _orders_up_to(32), says=r"\alpha \in [2, 32] \text{ is enough}", delta=_SMALL))
+            _AT_ORDER(_UP_TO(32)), says=r"\alpha \in [2, 32] \text{ is enough}", delta=_SMALL))
 
 enter(zcdp_to_epsilon,
       formula("G-D3b", "From zCDP to epsilon and delta, improved",

@@ -18,14 +18,12 @@ def heavy_tail(*, order):
 
 
 def _distributions(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
-    pair = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
-    for name, x in zip("pq", pair, strict=True):
-        if x.ndim != 1 or not np.all(x >= 0) or not abs(x.sum() - 1) <= 1e-9:
-            raise ValueError(f"Expected {name} to be probabilities that sum to 1, got {name}={x}.")
-    sizes = [x.size for x in pair]
-    if sizes[0] != sizes[1]:
-        raise ValueError(f"Expected p and q of one length, got {sizes[0]} and {sizes[1]} values.")
-    return pair
+    p, q = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
+    for name, x in (("p", p), ("q", q)):
+        if x.shape != (p.size,) or not np.all(x >= 0) or not abs(x.sum() - 1) <= 1e-9:
+            kind = f"probabilities of {p.size} outputs that sum to 1"
+            raise ValueError(f"Expected {name} to be {kind}, got {name}={x}.")
+    return p, q
 
 
 @formula("G-A1", "Hockey-stick divergence: the delta of a pair")
@@ -221,22 +219,15 @@ _GAP = f"order*(mean_p - mean_q)**2/(2*{_VARIANCE})"
 _STDS = "(std_p**(1 - order)*std_q**order)"
 _KL_PAIR = {"p": Distribution(4), "q": Distribution(4), "kl": Derived(kl_divergence)}
 _total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
+# KL divergence of randomized response, the largest of all epsilon-DP pairs.
+mean_loss_of_coins = lambda epsilon: oracles.mean_loss(*oracles.randomized_response(epsilon))
 
 
 def largest_distance(*, kl):
     """Return the largest total variation distance over pairs of coins with this KL divergence."""
     q = np.linspace(0.001, 0.999, 999)
-
-    def farther(distance: NDArray) -> NDArray:
-        p = q + distance
-        return rel_entr(p, q) + rel_entr(np.maximum(1 - p, 0.0), 1 - q) > kl
-
+    farther = lambda d: rel_entr(q + d, q) + rel_entr(np.maximum(1 - q - d, 0.0), 1 - q) > kl
     return float(np.max(first_true(farther, lower=0.0, upper=1 - q)))
-
-
-def mean_loss_of_coins(epsilon):
-    """Return the KL divergence of randomized response, the largest of all epsilon-DP pairs."""
-    return oracles.mean_loss(*oracles.randomized_response(epsilon))
 
 
 def renyi_of_normals(*, order, mean_p, std_p, mean_q, std_q):

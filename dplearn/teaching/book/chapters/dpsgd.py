@@ -54,11 +54,9 @@ def left_for_the_sum(*, noise_multiplier, bit_noise, shift=0.5):
 
 def divergence_of_lengths(*, batch, dimension):
     """Return D_2 of the norms of two Gaussian vectors; the norm is a sufficient statistic."""
-
-    def log_length(r: NDArray, std: float) -> NDArray:
-        """Return the log density of the norm, up to a constant that both laws share."""
-        return (dimension - 1) * np.log(r) - r * r / (2 * std**2) - dimension * math.log(std)
-
+    # Up to a constant that both laws share.
+    log_length = lambda r, std: ((dimension - 1) * np.log(r) - r * r / (2 * std**2)
+                                 - dimension * math.log(std))
     std, far = batch / (batch + 1), 3 * math.sqrt(dimension) + 40
     total = oracles.log_integral(lambda r: log_length(r, std), 1e-9, far)
     square = oracles.log_integral(lambda r: 2 * log_length(r, 1.0) - log_length(r, std), 1e-9, far)
@@ -79,14 +77,8 @@ def tree_by_counting(leaves, noise_multiplier, participations=1):
 def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noise_multiplier,
                   sample_rate, steps, delta):
     """Return the minimum of bound(T K(m), ln(1/delta), m) over a grid of m that is refined."""
-
-    def epsilon_at(m: NDArray) -> NDArray:
-        if sample_rate == 1:
-            step = m * (m + 1) / (2 * noise_multiplier**2)
-        else:
-            step = log_moments(SampledGaussian(noise_multiplier, sample_rate, "remove"), m)
-        return bound(steps * step, -math.log(delta), m)
-
+    pair = SampledGaussian(noise_multiplier, min(sample_rate, 1 - 1e-12), "remove")
+    epsilon_at = lambda m: bound(steps * log_moments(pair, m), -math.log(delta), m)
     whole = bool(np.all(moments == np.round(moments)))
     for _ in range(1 if whole else 3):
         k = int(np.argmin(epsilon_at(moments)))
@@ -304,13 +296,6 @@ def moments_accountant(*, noise_multiplier, sample_rate, steps, delta):
     return min(epsilon_at(below + 1.0), epsilon_at(below + 2.0))
 
 
-def noise_of_run(*, epsilon, delta, sample_rate, steps):
-    """Return the smallest noise multiplier whose certified epsilon is at most `epsilon`."""
-    run = {"sample_rate": sample_rate, "steps": int(steps), "delta": delta}
-    enough = lambda noise: certified_epsilon(noise_multiplier=noise, **run).high <= epsilon
-    return oracles.smallest(enough, low=0.5, high=50.0, rtol=1e-3)
-
-
 def _by_sum(epsilon, delta, sample_rate, steps):
     """Return a lower bound of the noise: with probability p, a record is drawn >= `count` times."""
     bounds = []
@@ -323,10 +308,11 @@ def _by_sum(epsilon, delta, sample_rate, steps):
 
 @formula("G-F2b", "Noise of a DP-SGD run in closed form")
 @given(f"0 < delta < 1 and epsilon > 0 and {_CLOSED} >= 1.1 and sample_rate*{_CLOSED} < 1/16 and "
-       f"2*log(1/delta)/epsilon <= ({_CLOSED})**2*log(1/(sample_rate*{_CLOSED}))",
-       epsilon=Log(0.2, 8.0), delta=Log(1e-9, 1e-3), sample_rate=Log(3e-4, 0.05),
-       steps=Whole(100, 50_000))
-@upper("Abadi et al. 2016, Theorem 1, with the constant of its proof", noise_of_run, points=6)
+       f"2*log(1/delta)/epsilon <= ({_CLOSED})**2*log(1/(sample_rate*{_CLOSED}))", epsilon=Log(0.2,
+       8.0), delta=Log(1e-9, 1e-3), sample_rate=Log(3e-4, 0.05), steps=Whole(100, 50_000))
+@upper("Abadi et al. 2016, Theorem 1, with the constant of its proof", lambda epsilon, **run:
+       oracles.smallest(lambda noise: certified_epsilon(noise, **run).high <= epsilon,
+       low=0.5, high=50.0, rtol=1e-3), points=6)
 @setting("DP-SGD of T steps on Poisson samples at rate q, noise multiplier σ",
          "T 步 DP-SGD，泊松抽样率 q，噪声乘子 σ", "sigma",
          "sgd sampl minibatch moments 抽样 采样", below=_by_sum,
@@ -350,13 +336,12 @@ def dpsgd_noise(*, epsilon, delta, sample_rate, steps):
 @asymptotic("Bu, Dong, Long & Su 2020, Theorem 5", lambda noise_multiplier, scaled_rate, steps,
             delta: certified_epsilon(noise_multiplier, sample_rate=scaled_rate /
             math.sqrt(steps), steps=int(steps), delta=delta), tolerance=0.002, points=20)
-@wrong("as-guarantee", "The limit is approached from below in most runs of interest.",
-       lambda noise_multiplier, sample_rate, steps, delta:
-       clt_of_scaled(noise_multiplier=noise_multiplier, scaled_rate=sample_rate * math.sqrt(steps),
-       steps=steps, delta=delta), says=r"\varepsilon \le \varepsilon_{\mu\text{-GDP}}(\delta)",
-       given=_GIVEN, kind="upper", oracle=certified_epsilon, along={}, without="scaled_rate",
-       noise_multiplier=Log(0.5, 10.0), sample_rate=Log(1e-3, 0.1), steps=Whole(100, 10_000),
-       delta=Log(1e-9, 0.01))
+@wrong("as-guarantee", "The limit is approached from below in most runs of interest.", lambda
+       noise_multiplier, sample_rate, steps, delta: clt_of_scaled(noise_multiplier=noise_multiplier,
+       scaled_rate=sample_rate * math.sqrt(steps), steps=steps, delta=delta),
+       says=r"\varepsilon \le \varepsilon_{\mu\text{-GDP}}(\delta)", given=_GIVEN, kind="upper",
+       oracle=certified_epsilon, along={}, without="scaled_rate", noise_multiplier=Log(0.5, 10.0),
+       sample_rate=Log(1e-3, 0.1), steps=Whole(100, 10_000), delta=Log(1e-9, 0.01))
 def clt_of_scaled(*, noise_multiplier, scaled_rate, steps, delta):
     r"""\varepsilon(\delta) \to \varepsilon_{\mu\text{-GDP}}(\delta),\quad
     \mu = q\sqrt{T(e^{1/z^2}-1)},\quad T \to \infty,\ q\sqrt T \text{ fixed}

@@ -57,15 +57,6 @@ def profile_of_pair(p, q):
     return losses, np.array([oracles.worst_event_delta(p, q, e) for e in losses])
 
 
-def miss_of_coins(*, local, steps, false_positive_rate):
-    """Return the least miss rate of tests on the number of truthful answers."""
-    (exact, lie), _ = oracles.randomized_response(local)
-    p = np.ones(1)
-    for _ in range(steps):
-        p = np.convolve(p, [lie, exact])
-    return most_powerful(p, p[::-1], false_positive_rate)
-
-
 @formula("G-D4", "Rényi DP of pure DP")
 @given("epsilon > 0 and order > 1", epsilon=Log(1e-3, 10.0), order=Log(1.01, 300.0))
 @identity("Bun & Steinke 2016, Proposition 3.3", coins_renyi)
@@ -157,8 +148,10 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
 @given(_is_their_profile, local=Log(0.05, 3.0), steps=Whole(1, 20), epsilons=Derived(lambda local,
        steps: profile_of_coins(local, steps)[0]), deltas=Derived(lambda local,
        steps: profile_of_coins(local, steps)[1]), false_positive_rate=Linear(0.0, 1.0))
-@identity("Dong, Roth & Su 2019, Proposition 2.12", miss_of_coins, tolerance=1e-8, absolute=1e-10,
-          unsafe="larger")
+# The laws of the number of truthful answers.
+@identity("Dong, Roth & Su 2019, Proposition 2.12", lambda local, steps, false_positive_rate:
+          most_powerful(*(reduce(np.convolve, [one] * steps) for one in oracles.randomized_response(
+          local)), false_positive_rate), tolerance=1e-8, absolute=1e-10, unsafe="larger")
 @printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
          false_positive_rate=0.1, local=1.0, steps=1)
 @wrong("one-branch", "Slopes between -1 and 0 need the second branch: the event's complement.",
@@ -188,9 +181,8 @@ def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
 @upper("Dwork & Roth 2014, Lemma 3.17", oracles.normal_delta, absolute=1e-300)
 @setting("every μ-GDP mechanism, as (ε,δ)-DP", "每个 μ-GDP 机制，换成 (ε,δ)-DP", "delta",
          "gdp gaussian_dp tail", below=below.gaussian_delta, mu=MU, epsilon=LOSS)
-@setting(*ALONE, "delta", "gauss normal tail 高斯",
-         below=below.gaussian_delta, into=lambda noise_multiplier: {"mu": 1 / noise_multiplier},
-         noise_multiplier=NOISE, epsilon=LOSS)
+@setting(*ALONE, "delta", "gauss normal tail 高斯", below=below.gaussian_delta, into=lambda
+         noise_multiplier: {"mu": 1 / noise_multiplier}, noise_multiplier=NOISE, epsilon=LOSS)
 @printed("5.28375e-05", "1.0000e-05", mu=1.0, epsilon=4.377178096)
 @wrong("equivalent", "Sufficient, not necessary: a loss just above epsilon costs next to nothing.",
        says=r"(\varepsilon,\delta)\text{-DP} \iff \Pr[L > \varepsilon] \le \delta", kind="identity")
