@@ -19,9 +19,8 @@ _CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 
 
 def selection_losses(rate, tables):
     """Return ln P(r)/Q(r) of each candidate, for probabilities proportional to e^(rate * score)."""
-    weights = [[math.exp(rate * u) for u in scores] for scores in np.asarray(tables)]
-    p, q = (np.array(w) / math.fsum(w) for w in weights)
-    return np.log(p) - np.log(q)
+    weights = np.exp(rate * np.asarray(tables))
+    return np.subtract(*np.log(weights / weights.sum(axis=1, keepdims=True)))
 
 
 def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):

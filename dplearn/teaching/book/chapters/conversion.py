@@ -67,17 +67,15 @@ def steps_without_a_better_order(*, order, rho, delta):
 
 def least_moment_bound(*, noise_multiplier, delta):
     """Return the smallest (K(l) + ln(1/delta)) / l over l > 0, with K by the trapezoidal rule."""
-    log, mu = -math.log(delta), 1 / noise_multiplier
+    mu = 1 / noise_multiplier
 
     def bound(log_moments: NDArray) -> NDArray:
         moments = np.exp(log_moments)
         x = np.arange(-12.0, 12.0 + mu * (np.max(moments) + 1), 0.5)
-        log_p = oracles.log_normal(mu)(x)
-        loss = log_p - oracles.log_normal()(x)
-        total = np.logaddexp.reduce(log_p + moments[:, None] * loss, axis=1) + math.log(0.5)
-        return (total + log) / moments
+        log_masses = (oracles.log_normal(mean)(x) + math.log(0.5) for mean in (mu, 0.0))
+        return (oracles.log_moment(*log_masses, moments) - math.log(delta)) / moments
 
-    centre = math.log(noise_multiplier * math.sqrt(2 * log))
+    centre = math.log(noise_multiplier * math.sqrt(-2 * math.log(delta)))
     return zoomed(bound, centre - 1.5, centre + 1.5)
 
 
