@@ -94,8 +94,8 @@ enter(theorems.audit_mu,
       wrong("for-every-mechanism",
             "Only a Gaussian mechanism has that curve; pure DP stays below its own epsilon.",
             lambda epsilon, false_positive_rate, delta: oracles.normal_epsilon(delta=delta,
-            mu=float(-ndtri(false_positive_rate) - ndtri(max(1 - math.exp(epsilon) *
-            false_positive_rate, math.exp(-epsilon) * (1 - false_positive_rate))))),
+            mu=-ndtri(false_positive_rate) - ndtri(max(1 - math.exp(epsilon) *
+            false_positive_rate, math.exp(-epsilon) * (1 - false_positive_rate)))),
             says=r"\varepsilon \ge \varepsilon(\delta) \text{ of } N(\mu,1) \text{ at that } \mu, "
             r"\text{ whatever the mechanism}", given="epsilon > 0", oracle=lambda epsilon: epsilon,
             without="mu start length false_negative_rate", false_positive_rate=Log(1e-3, 0.4),
@@ -158,8 +158,7 @@ def audit_error(*, confidence):
 @formula("G-N3", "Advantage of guessing who is a member")
 @given("epsilon >= 0 and 0 <= delta < 1", _LAWS, delta=Log(1e-6, 0.5, also=(0.0,)),
        epsilon=Derived(oracles.worst_event_epsilon_at))
-@upper("Humphries et al. 2020, Theorem 3.3",
-       lambda p, q: oracles.worst_event_delta(p, q, epsilon=0.0))
+@upper("Humphries et al. 2020, Theorem 3.3", partial(oracles.worst_event_delta, epsilon=0.0))
 @setting("two laws that are (ε,δ)-DP neighbours, advantage or total variation",
          "(ε,δ)-DP 相邻分布的优势或总变差", "adv", "advantage attack variation 优势",
          below="exact", epsilon=LOSS, delta=SLACK)
@@ -180,8 +179,8 @@ def audit_error(*, confidence):
        *oracles.randomized_response(epsilon), 0.0), without="p q delta", epsilon=Log(0.01, 5.0))
 @wrong("minus-delta", "A larger delta cannot help: its sign is wrong.", "-expm1(-epsilon) - delta")
 @wrong("of-a-gaussian", "One point of the curve says little about another: use the curve.",
-       lambda mu, delta: math.tanh((x := oracles.normal_epsilon(delta=delta, mu=mu)) / 2) + 2 *
-       delta / (math.exp(x) + 1), says=r"\text{a Gaussian mechanism lets an attacker reach it}",
+       lambda mu, delta: membership_advantage(epsilon=oracles.normal_epsilon(delta=delta, mu=mu),
+       delta=delta), says=r"\text{a Gaussian mechanism lets an attacker reach it}",
        given="mu > 0", kind="identity", oracle=lambda mu: oracles.normal_delta(epsilon=0.0, mu=mu),
        without="p q epsilon", mu=Log(0.1, 5.0), delta=Log(1e-9, 1e-3))
 def membership_advantage(*, epsilon, delta=0.0):
@@ -197,7 +196,7 @@ def membership_advantage(*, epsilon, delta=0.0):
        rng.uniform(0.0, 4.0)), k) if (k := int(rng.integers(2, 6))) and rng.random() < 0.3 else
        rng.dirichlet(np.full(int(rng.integers(2, 6)), 2.0), size=k)),
        values=Derived(lambda channel: len(channel)), epsilon=Derived(lambda channel:
-       float(np.max(np.log(np.max(channel, axis=0) / np.min(channel, axis=0))))))
+       np.max(np.log(np.max(channel, axis=0) / np.min(channel, axis=0)))))
 @upper("Kairouz, Bonawitz & Ramage 2016, Section 4", best_guesser)
 @setting("the chance to guess which of k equally likely values it was",
          "猜中 k 个等可能值之一的概率", "p", "guess posterior reconstruct 猜", rare=True,
@@ -333,8 +332,8 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
        lambda **run: one_run_tradeoff_p_value(**run | {"canaries": run["guesses"]}),
        says=r"\text{the same with } m = r")
 @wrong("each-on-its-own", "An exact law for coins, but guesses may be right together.",
-       lambda guesses, correct, epsilon, delta: float(at_least(correct, guesses, (math.exp(epsilon)
-       + delta) / (1 + math.exp(epsilon)))), says=r"P(W \ge v) \le P\Big(\mathrm{Bin}\Big(r, "
+       lambda guesses, correct, epsilon, delta: at_least(correct, guesses, (math.exp(epsilon)
+       + delta) / (1 + math.exp(epsilon))), says=r"P(W \ge v) \le P\Big(\mathrm{Bin}\Big(r, "
        r"\frac{e^\varepsilon+\delta}{1+e^\varepsilon}\Big) \ge v\Big)")
 def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le \sup\{\tau : R_0 + F_0 \le \tfrac rm\},\quad R_v = \tfrac{\tau v}m,\
@@ -352,12 +351,12 @@ def one_run_tradeoff_p_value(*, canaries, guesses, correct, epsilon, delta):
 
 @formula("G-N4d", "One training run: the mu it proves")
 @given(f"guesses >= 1 and {_COUNTS} and 0 < significance < 1", canaries=Whole(1, 300),
-       guesses=_GUESSES, mu=Log(0.05, 4.0), significance=Choice(0.01, 0.05, 0.1),
-       correct=Derived(lambda guesses, mu, significance: int(np.flatnonzero(at_least(
-       np.arange(guesses + 1), guesses, float(ndtr(mu / 2))) > significance)[-1])))
+       guesses=_GUESSES, mu=Log(0.05, 4.0), significance=Choice(0.01, 0.05, 0.1), correct=Derived(
+       lambda guesses, mu, significance: int(np.flatnonzero(at_least(np.arange(guesses + 1),
+       guesses, ndtr(mu / 2)) > significance)[-1])))
 @lower(_SOURCE, lambda mu: mu, unsafe=None, points=50)
 @wrong("share", "That is the estimate for canaries with noise of their own, at no confidence.",
-       lambda guesses, correct: float(2 * ndtri(correct / guesses)),
+       lambda guesses, correct: 2 * ndtri(correct / guesses),
        says=r"\mu \ge 2\Phi^{-1}(v/r)", given="0 < correct < guesses <= canaries")
 def one_run_mu(*, canaries, guesses, correct, significance):
     r"""\hat\mu = \sup\{\mu : \text{p-value of } v \text{ under } G_\mu < \beta\},

@@ -9,12 +9,11 @@ _STEPS, _DELTA = Whole(1, 1000), Log(1e-12, 0.3)
 _NOISE = Log(0.2, 50.0)
 
 
-def least_scale(epsilon, shifts):
-    """Return the smallest scale of epsilon-DP Laplace noise on answers that change by `shifts`."""
+def least_scale(epsilon, sensitivity, steps=1):
+    """Return the smallest scale of epsilon-DP Laplace noise on `steps` answers."""
     # The ratio of product densities is largest where the ratio of each factor is largest.
-    moves = list(zip(*np.unique(shifts, return_counts=True), strict=True))
-    loss = lambda b: math.fsum(n * vector_laplace_loss([x], b) for x, n in moves)
-    enough = lambda log_b: loss(math.exp(log_b)) <= epsilon * (1 + 1e-13)
+    loss = lambda log_b: steps * vector_laplace_loss([sensitivity], math.exp(log_b))
+    enough = lambda log_b: loss(log_b) <= epsilon * (1 + 1e-13)
     return math.exp(oracles.smallest(enough, low=-20.0, high=30.0))
 
 
@@ -29,7 +28,7 @@ def spread_of_sum(*, sigma_1, sigma_2):
 @given("epsilon > 0 and dimension >= 1 and sensitivity > 0", epsilon=Log(0.02, 10.0),
        dimension=Whole(1, 200), sensitivity=Log(0.1, 10.0))
 @identity("Dwork & Roth 2014, Theorem 3.6, by Cauchy and Schwarz", lambda epsilon, dimension,
-          sensitivity: max(least_scale(epsilon, shifts=np.full(d, sensitivity / d**0.5))
+          sensitivity: max(least_scale(epsilon, sensitivity / d**0.5, steps=d)
           for d in {1, max(dimension // 2, 1), dimension}), points=25)
 @setting("Laplace noise of scale b on each of d answers whose change has L2 norm Δ, ε-DP",
          "对 d 个回答各加尺度 b 的拉普拉斯噪声，其变化的 L2 范数为 Δ，ε-DP", "scale",
@@ -45,8 +44,7 @@ def laplace_scale_euclidean(*, epsilon, dimension, sensitivity):
 @formula("G-B2c", "Laplace noise on each of several answers")
 @given("epsilon > 0 and steps >= 1 and sensitivity > 0", epsilon=Log(0.02, 10.0),
        steps=Whole(1, 150), sensitivity=Log(0.1, 10.0))
-@identity("Dwork & Roth 2014, Theorem 3.6", lambda epsilon, steps, sensitivity:
-          least_scale(epsilon, shifts=[sensitivity] * steps), points=40)
+@identity("Dwork & Roth 2014, Theorem 3.6", least_scale, points=40)
 @setting("Laplace noise of scale b on each of k answers of sensitivity Δ, together ε-DP",
          "对 k 个敏感度 Δ 的回答各加尺度 b 的拉普拉斯噪声，合计 ε-DP", "scale",
          "each_of k_answers k_quer k_count queries rounds total_budget split 每次 每个")
@@ -126,8 +124,7 @@ def gaussian_pure_epsilon(*, noise_multiplier):
 @formula("G-B5c", "Delta of Gaussian noise, by Chernoff")
 @given("noise_multiplier > 0 and epsilon >= 1/(2*noise_multiplier**2)", noise_multiplier=_NOISE,
        epsilon=Log(0.02, 20.0))
-@upper("Bun & Steinke 2016, Propositions 1.3 and 1.6", lambda epsilon, noise_multiplier:
-       oracles.normal_delta(epsilon=epsilon, mu=1 / noise_multiplier), absolute=1e-290)
+@upper("Bun & Steinke 2016, Propositions 1.3 and 1.6", oracles.normal_delta, absolute=1e-290)
 @setting(*ALONE, "delta", "gauss normal 高斯", below=below.gaussian_delta)
 @printed("0.8824969", "0.1269367", epsilon=1.0, noise_multiplier=1.0)
 @wrong("no-mean", "The loss has the mean 1/(2 sigma^2), from which epsilon is to be measured.",

@@ -296,8 +296,7 @@ def permute_and_flip_probability(*, scores, scale):
          "得分 −|q − r| 的指数机制，其拉普拉斯尺度", "scale", "exponential 指数机制", rare=True)
 @printed("4", epsilon=0.5, sensitivity=1.0)
 @wrong("needed", "Half of it is enough: the normalising constant does not move with the answer.",
-       says=r"\varepsilon\text{-DP needs } \mathrm{Lap}(2\Delta_q/\varepsilon)",
-       oracle=lambda epsilon, sensitivity: least_scale(epsilon, shifts=[sensitivity]))
+       says=r"\varepsilon\text{-DP needs } \mathrm{Lap}(2\Delta_q/\varepsilon)", oracle=least_scale)
 def distance_mechanism_scale(*, epsilon, sensitivity):
     r"""u(r) = -|q - r|,\ \Delta_u = \Delta_q:\quad
     e^{\varepsilon u(r)/(2\Delta_u)} \text{ is } \mathrm{Lap}(2\Delta_q/\varepsilon)"""

@@ -147,8 +147,8 @@ def basic_composition_delta(*, deltas):
 @formula("G-C6", "Gaussian releases compose by squares")
 @given(mus=several(0.1, 2.0))
 # This mu gives a Gaussian pair the total variation distance of two composed releases.
-@identity("Dong, Roth & Su 2019, Corollary 3.3", lambda mus: reduce(lambda a, b: float(2 * ndtri(
-          (1 + delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)) / 2)), mus), tolerance=1e-8)
+@identity("Dong, Roth & Su 2019, Corollary 3.3", lambda mus: reduce(lambda a, b: 2 * ndtri((1 +
+          delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)) / 2), mus), tolerance=1e-8)
 @setting("adaptive releases, the i-th μ_i-GDP", "自适应发布，第 i 次 μ_i-GDP", "mu",
          "compos releas 组合", mus=MU)
 @setting("k adaptive releases, each μ-GDP", "k 次自适应发布，每次 μ-GDP", "mu", REPEATED,
@@ -231,9 +231,9 @@ def zcdp_composition(*, rho, other_rho):
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
          "delta", GROUP, below="exact", epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
-         "epsilon", GROUP, below="exact", into={}, value=lambda value, epsilon, group, **_:
-         group * epsilon, second=lambda epsilon, delta, group: group_privacy_delta(epsilon=epsilon,
-         delta=delta, group=group), epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
+         "epsilon", GROUP, below="exact", into={}, value=lambda value, epsilon, group, **_: group *
+         epsilon, second=lambda **pair: group_privacy_delta(**pair), epsilon=LOSS, delta=SLACK,
+         group=Whole(1, 40))
 @setting("a group of k people under one ε-DP release", "一次 ε-DP 发布下的 k 人群体", "epsilon",
          GROUP, below="exact", into={"delta": 0.0},
          value=lambda value, epsilon, group: group * epsilon, epsilon=LOSS, group=Whole(1, 40))

@@ -241,9 +241,9 @@ def _best_order(epsilon_at: Callable[[float], float]) -> float:
 @wrong("per-example", "With L examples in every lot the multiplier is z sqrt(L), "
        "and utility is gone; with a random number of them the amount of noise gives the lot away.",
        says=r"\varepsilon \text{ of } z \text{ where every example brings noise } N(0, z^2C^2I)",
-       kind="identity", oracle=lambda noise_multiplier, sample_rate, steps, delta,
-       batch: certified_epsilon(noise_multiplier * math.sqrt(batch), sample_rate, steps, delta),
-       sample_rate=Log(1e-3, 0.5), batch=Choice(64, 256, 600))
+       kind="identity", oracle=lambda noise_multiplier, batch, **run: certified_epsilon(
+       noise_multiplier * math.sqrt(batch), **run), sample_rate=Log(1e-3, 0.5), batch=Choice(64,
+       256, 600))
 @wrong("noise-alone", "The rate, the number of steps and delta count as much.", release_epsilon,
        says=r"\varepsilon \text{ depends on } z \text{ alone}", kind="identity")
 def dpsgd_epsilon(*, noise_multiplier, sample_rate, steps, delta):
@@ -328,15 +328,15 @@ def dpsgd_noise(*, epsilon, delta, sample_rate, steps):
 @formula("G-F3", "Central limit of many sampled steps")
 @given("noise_multiplier > 0 and scaled_rate > 0 and 0 < delta < 1", along={"steps": (1e4, 1e6,
        1e8)}, noise_multiplier=Log(0.9, 10.0), scaled_rate=Log(0.2, 2.0), delta=Log(1e-6, 0.01))
-@asymptotic("Bu, Dong, Long & Su 2020, Theorem 5", lambda noise_multiplier, scaled_rate, steps,
-            delta: certified_epsilon(noise_multiplier, sample_rate=scaled_rate /
-            math.sqrt(steps), steps=int(steps), delta=delta), tolerance=0.002, points=20)
+@asymptotic("Bu, Dong, Long & Su 2020, Theorem 5", lambda scaled_rate, steps, **run:
+            certified_epsilon(sample_rate=scaled_rate / math.sqrt(steps), steps=int(steps), **run),
+            tolerance=0.002, points=20)
 @wrong("as-guarantee", "The limit is approached from below in most runs of interest.", lambda
-       noise_multiplier, sample_rate, steps, delta: clt_of_scaled(noise_multiplier=noise_multiplier,
-       scaled_rate=sample_rate * math.sqrt(steps), steps=steps, delta=delta),
-       says=r"\varepsilon \le \varepsilon_{\mu\text{-GDP}}(\delta)", given=_GIVEN, kind="upper",
-       oracle=certified_epsilon, along={}, without="scaled_rate", noise_multiplier=Log(0.5, 10.0),
-       sample_rate=Log(1e-3, 0.1), steps=Whole(100, 10_000), delta=Log(1e-9, 0.01))
+       sample_rate, steps, **run: clt_of_scaled(scaled_rate=sample_rate * math.sqrt(steps),
+       steps=steps, **run), says=r"\varepsilon \le \varepsilon_{\mu\text{-GDP}}(\delta)",
+       given=_GIVEN, kind="upper", oracle=certified_epsilon, along={}, without="scaled_rate",
+       noise_multiplier=Log(0.5, 10.0), sample_rate=Log(1e-3, 0.1), steps=Whole(100, 10_000),
+       delta=Log(1e-9, 0.01))
 def clt_of_scaled(*, noise_multiplier, scaled_rate, steps, delta):
     r"""\varepsilon(\delta) \to \varepsilon_{\mu\text{-GDP}}(\delta),\quad
     \mu = q\sqrt{T(e^{1/z^2}-1)},\quad T \to \infty,\ q\sqrt T \text{ fixed}

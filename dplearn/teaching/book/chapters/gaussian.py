@@ -136,17 +136,17 @@ def classical_gaussian_threshold(*, delta):
          noise_multipliers=Log(0.3, 5.0))
 @printed("0.6871180012", noise_multipliers=np.array([0.8, 1.5, 3.0]))
 @wrong("power-mean", "A mean is too large by the root of the number of groups.",
-       lambda noise_multipliers: float(np.mean(noise_multipliers**-2.0) ** -0.5),
+       lambda noise_multipliers: np.mean(noise_multipliers**-2.0) ** -0.5,
        says=r"z^* = \Big(\frac1M\sum_m z_m^{-2}\Big)^{-1/2}")
 @wrong("arithmetic-mean", "Every group leaks, so z* is below the smallest multiplier.",
-       lambda noise_multipliers: float(np.mean(noise_multipliers)), says=r"z^* = \frac1M\sum_m z_m")
+       lambda noise_multipliers: np.mean(noise_multipliers), says=r"z^* = \frac1M\sum_m z_m")
 @wrong("harmonic-mean", "Losses of independent noises add as squares, and they add: no mean.",
-       lambda noise_multipliers: float(1 / np.mean(1 / noise_multipliers)),
+       lambda noise_multipliers: 1 / np.mean(1 / noise_multipliers),
        says=r"z^* = \Big(\frac1M\sum_m z_m^{-1}\Big)^{-1}")
 @wrong("smallest", "The weakest group is a lower bound on the loss, the others come on top.",
-       lambda noise_multipliers: float(np.min(noise_multipliers)), says=r"z^* = \min_m z_m")
+       lambda noise_multipliers: np.min(noise_multipliers), says=r"z^* = \min_m z_m")
 @wrong("lot", "Follows from noise once per example; with noise once per step no L appears.",
-       lambda noise_multipliers, batch: (float(np.sum(noise_multipliers**-2.0)) * batch) ** -0.5,
+       lambda noise_multipliers, batch: (np.sum(noise_multipliers**-2.0) * batch) ** -0.5,
        says=r"z^* = \Big(L\sum_m z_m^{-2}\Big)^{-1/2}", batch=Choice(1, 100, 256))
 def grouped_noise_multiplier(*, noise_multipliers):
     r"""z^* = \Big(\sum_m z_m^{-2}\Big)^{-1/2}
@@ -166,7 +166,7 @@ def grouped_noise_multiplier(*, noise_multipliers):
          groups=COUNT, max_norm=NOISE)
 @printed("1.0", norms=np.full(4, 0.5))
 @wrong("largest", "A record may fill the norms of all groups at once.",
-       lambda norms: float(np.max(norms)), says=r"\max_m C_m")
+       lambda norms: np.max(norms), says=r"\max_m C_m")
 @wrong("harmonic-mean",
        "Needs D = 1 / sum(1/d_m), the harmonic mean over M; otherwise it is M C^2.",
        "1.0", says=r"C_m = C\sqrt{D/d_m},\ D \text{ the harmonic mean of the sizes} \Rightarrow "
@@ -187,8 +187,8 @@ def joint_norm(*, norms):
 @printed("4884.46", sizes=np.array([400.0, 50.0, 12000.0, 10.0]), norms=np.full(4, 0.5),
          noise_multiplier=1.0)
 @wrong("equal", "Valid, but large groups should get a smaller multiplier: it counts d_m times.",
-       lambda sizes, norms, noise_multiplier: float(sizes.size * noise_multiplier**2 * np.sum(sizes
-       * np.square(norms))), says=r"z_m = z^*\sqrt{M} \text{ is best}")
+       lambda sizes, norms, noise_multiplier: sizes.size * noise_multiplier**2 * np.sum(sizes *
+       np.square(norms)), says=r"z_m = z^*\sqrt{M} \text{ is best}")
 def least_noise_energy(*, sizes, norms, noise_multiplier):
     r"""\min_{z:\ \sum_m z_m^{-2} = z^{*-2}} \sum_m d_m z_m^2 C_m^2 = \Big(z^*\sum_m
     C_m\sqrt{d_m}\Big)^2,\quad z_m^2 = z^{*2}\,\frac{\sum_j C_j\sqrt{d_j}}{C_m\sqrt{d_m}}
@@ -342,15 +342,14 @@ def discrete_gaussian_sum_gap(*, sigma, clients):
        clients=Whole(1, 100), sensitivity=Whole(1, 10), epsilon=Linear(0.0, 5.0))
 @upper("Kairouz, Liu & Steinke 2021, Theorem 9", sum_delta, points=60)
 @printed("9.947e-06", "9.888e-06", sigma=1.0, clients=100, sensitivity=10, epsilon=4.38)
-@wrong("as-one", "100 clients with sigma = 1/2 have epsilon 4.57 at delta = 1e-5, not 4.38.",
-       lambda sigma, clients, sensitivity,
-       epsilon: discrete_gaussian_delta(sigma=math.sqrt(clients) * sigma, sensitivity=sensitivity,
-       epsilon=epsilon), says=r"\delta_{\sum_iX_i} = \delta_Y \text{ as if they were one}")
+@wrong("as-one", "100 clients with sigma = 1/2 have epsilon 4.57 at delta = 1e-5, not 4.38.", lambda
+       sigma, clients, **at: discrete_gaussian_delta(sigma=math.sqrt(clients) * sigma, **at),
+       says=r"\delta_{\sum_iX_i} = \delta_Y \text{ as if they were one}")
 @wrong("as-invited", "Who leaves takes noise along: without 30 of 100 epsilon is 5.39, not 4.38.",
        says=r"\text{the same for the sum of any } n - j \text{ of them}",
        given="sigma >= 0.5 and 0 <= left and left < clients and sensitivity >= 1 and epsilon >= 0",
-       oracle=lambda sigma, clients, sensitivity, epsilon, left: sum_delta(sigma,
-       clients - left, sensitivity, epsilon), clients=Whole(2, 100), left=Choice(1, 10, 30))
+       oracle=lambda clients, left, **at: sum_delta(clients=clients - left, **at), clients=Whole(2,
+       100), left=Choice(1, 10, 30))
 def summed_discrete_gaussian_delta(*, sigma, clients, sensitivity, epsilon):
     r"""X_1,\dots,X_n \sim N_{\mathbb Z}(0,\sigma^2),\ Y \sim N_{\mathbb Z}(0,n\sigma^2):\quad
     \delta_{\sum_iX_i}(\varepsilon) \le e^\tau\,\delta_Y(\varepsilon - 2\tau), \quad \tau

@@ -152,8 +152,8 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
 @printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
          false_positive_rate=0.1, local=1.0, steps=1)
 @wrong("one-branch", "Slopes between -1 and 0 need the second branch: the event's complement.",
-       lambda epsilons, deltas, false_positive_rate: max(0.0, float(np.max(1 - deltas -
-       np.exp(epsilons) * false_positive_rate))),
+       lambda epsilons, deltas, false_positive_rate: max(0.0, np.max(1 - deltas -
+       np.exp(epsilons) * false_positive_rate)),
        says=r"f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a\}")
 @wrong("not-symmetric", "The second branch needs the profile of the other order.",
        lambda losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
