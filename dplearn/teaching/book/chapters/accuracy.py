@@ -103,9 +103,7 @@ def laplace_mechanism_variance(*, epsilon, sensitivity, steps=1):
 @wrong("inverse", "The chance is that of failing: its inverse belongs in the logarithm.",
        "log(steps * beta) / epsilon * sensitivity")
 def laplace_answers_error(*, epsilon, steps=1, beta, sensitivity):
-    r"""P\Big(\max_{i\le k}|X_i| > \frac\Delta\varepsilon\ln\frac k\beta\Big) \le \beta
-
-    beta: The chance that an answer is off by more"""
+    r"""P\Big(\max_{i\le k}|X_i| > \frac\Delta\varepsilon\ln\frac k\beta\Big) \le \beta"""
     return sensitivity * math.log(steps / beta) / epsilon
 
 
@@ -142,9 +140,7 @@ def gaussian_tail_bound(*, noise_std, threshold):
 @wrong("variance", "The quantile grows with the deviation.", "noise_std**2 * probit(1 - beta / 2)",
        met="opendp/smartnoise-core, issue 316")
 def gaussian_error(*, noise_std, beta):
-    r"""P\big(|X| > \sigma\,\Phi^{-1}(1 - \tfrac\beta2)\big) = \beta
-
-    beta: The chance that the answer is off by more"""
+    r"""P\big(|X| > \sigma\,\Phi^{-1}(1 - \tfrac\beta2)\big) = \beta"""
     return -noise_std * float(ndtri(beta / 2))
 
 
@@ -197,8 +193,7 @@ def laplace_mean_error(*, epsilon, sensitivity):
 def exponential_mechanism_error(*, epsilon, candidates, beta, sensitivity):
     r"""P\Big(u(r) \le \mathrm{OPT} - \frac{2\Delta}\varepsilon\ln\frac{|R|}\beta\Big) \le \beta
 
-    candidates: |R|, among which it chooses
-    beta: The chance to choose a worse one"""
+    candidates: |R|, among which it chooses"""
     return 2 * sensitivity * math.log(candidates / beta) / epsilon
 
 
@@ -247,6 +242,5 @@ def above_threshold_accuracy(*, epsilon, queries, beta):
     \text{ answers } \top \text{ are } \ge T - \alpha \text{ and answers } \bot \text{ are } \le
     T + \alpha
 
-    If no answer but the last is close to the threshold from below.
-    beta: The chance of an error"""
+    If no answer but the last is close to the threshold from below."""
     return 8 * (math.log(queries) + math.log(2 / beta)) / epsilon

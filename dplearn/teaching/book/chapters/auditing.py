@@ -1,6 +1,6 @@
 """Auditing: lower bounds on epsilon from attacks on one or many runs; bounds on attacks."""
 
-from scipy.special import bdtrc, betaincinv, expit
+from scipy.special import bdtrc, betaincinv
 
 from dplearn.audit import theorems
 from dplearn.teaching.book.chapters.local import binomial, response_channel
@@ -35,9 +35,8 @@ def chance_of_accusing(*, trials, positive, negative, confidence, estimated=Fals
     limits = np.append(limits, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = (1 - limits[:, None]) / limits
-    reported = np.fmax(ratio, ratio.T)
     true = max((1 - positive) / negative, (1 - negative) / positive)
-    accused = reported > true * (1 + 1e-12)
+    accused = np.fmax(ratio, ratio.T) > true * (1 + 1e-12)
     return float(binomial(trials, positive) @ accused @ binomial(trials, negative))
 
 

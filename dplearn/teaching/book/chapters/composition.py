@@ -231,9 +231,9 @@ def zcdp_composition(*, rho, other_rho):
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
          "delta", GROUP, below="exact", epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
-         "epsilon", GROUP, below="exact", into={}, value=lambda value, epsilon, group, **_: group *
-         epsilon, second=lambda **pair: group_privacy_delta(**pair), epsilon=LOSS, delta=SLACK,
-         group=Whole(1, 40))
+         "epsilon", GROUP, below="exact", into={}, value=lambda value, epsilon, group, **_:
+         group * epsilon, second="min(1, delta * expm1(group*epsilon) / expm1(epsilon))",
+         epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
 @setting("a group of k people under one ε-DP release", "一次 ε-DP 发布下的 k 人群体", "epsilon",
          GROUP, below="exact", into={"delta": 0.0},
          value=lambda value, epsilon, group: group * epsilon, epsilon=LOSS, group=Whole(1, 40))
@@ -247,11 +247,8 @@ def zcdp_composition(*, rho, other_rho):
 def group_privacy_delta(*, epsilon, delta, group):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow \Big(k\varepsilon,\
     \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\Big)\text{-DP for groups of } k"""
-    if epsilon == 0:
-        return min(group * delta, 1.0)
-    # (e^(k e) - 1) / (e^e - 1) = e^((k - 1) e) * quotient, where quotient cannot overflow.
-    quotient = math.expm1(-group * epsilon) / math.expm1(-epsilon)
-    return min(delta * math.exp(min((group - 1) * epsilon + math.log(quotient), 700.0)), 1.0)
+    growth = math.fsum(math.exp(min(step * epsilon, 700.0)) for step in range(group))
+    return min(delta * growth, 1.0)
 
 
 @formula("G-C8b", "Group privacy of zCDP")

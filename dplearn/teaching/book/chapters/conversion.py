@@ -1,7 +1,5 @@
 """From Rényi and concentrated DP to (epsilon, delta)."""
 
-from scipy.special import expit
-
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov, zcdp_to_epsilon
 from dplearn.core.logspace import log1mexp
 from dplearn.teaching.book.kit.vocabulary import *

@@ -2,7 +2,6 @@
 
 from scipy.special import rel_entr
 
-from dplearn.core.solve import first_true
 from dplearn.teaching.book.kit.vocabulary import *
 
 _P, _Q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
@@ -308,13 +307,9 @@ def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
 def renyi_laplace(*, order, scale):
     r"""D_\alpha = \frac1{\alpha-1}\ln\Big\{\frac{\alpha}{2\alpha-1}e^{(\alpha-1)/b}
     + \frac{\alpha-1}{2\alpha-1}e^{-\alpha/b}\Big\}"""
-    # ln(1 + w (e^x - 1) + v (e^-y - 1)) with w + v = 1 avoids cancellation where b is large.
-    up, down = order / (2 * order - 1), (order - 1) / (2 * order - 1)
-    if (order - 1) / scale > 1:
-        logs = math.log(up) + (order - 1) / scale, math.log(down) - order / scale
-        return float(np.logaddexp(*logs)) / (order - 1)
-    gain = up * math.expm1((order - 1) / scale) + down * math.expm1(-order / scale)
-    return math.log1p(gain) / (order - 1)
+    log_weights = np.log([order, order - 1]) - math.log(2 * order - 1)
+    gains = np.array([order - 1, -order]) / scale
+    return float(oracles.log_moment(log_weights, log_weights - gains, 1.0)) / (order - 1)
 
 
 @formula("G-A9", "Rényi divergence of randomized response")
@@ -330,13 +325,10 @@ def renyi_randomized_response(*, truth, order):
     r"""D_\alpha = \frac1{\alpha-1}\ln\big(p^\alpha(1-p)^{1-\alpha} + (1-p)^\alpha p^{1-\alpha}\big)
 
     truth: In (0, 1); replacing the record swaps truth and lie"""
-    epsilon = math.log(truth) - math.log1p(-truth)
-    if order == 1:
-        return epsilon * math.tanh(epsilon / 2)
-    # p^a (1-p)^(1-a) = p e^((a-1) eps), and (1-p)^a p^(1-a) = (1-p) e^(-(a-1) eps).
     logs = np.array([math.log(truth), math.log1p(-truth)])
-    total = np.logaddexp.reduce(logs + (order - 1) * epsilon * np.array([1, -1]))
-    return float(total) / (order - 1)
+    if order == 1:
+        return (2 * truth - 1) * float(logs[0] - logs[1])
+    return float(oracles.log_moment(logs, logs[::-1], order - 1)) / (order - 1)
 
 
 @formula("G-A10", "Pinsker's inequality")

@@ -3,7 +3,6 @@
 from scipy.special import bdtrik
 
 from dplearn.accountants.theorems import rdp_to_epsilon
-from dplearn.core.solve import maximise
 from dplearn.engine.contour import SampledGaussian, log_moments
 from dplearn.teaching.book.chapters.gaussian import release_epsilon
 from dplearn.teaching.book.chapters.sampled_gaussian import certified_epsilon, sampled_gaussian_rdp

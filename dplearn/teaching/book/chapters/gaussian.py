@@ -117,11 +117,9 @@ def release_epsilon(*, noise_multiplier, delta, distance=1.0):
 def classical_gaussian_threshold(*, delta):
     r"""\varepsilon^*(\delta) = \min\Big\{\varepsilon : \delta\big(\varepsilon;\ \sigma =
     \sqrt{2\ln(1.25/\delta)}/\varepsilon\big) \ge \delta\Big\}"""
-    def margin(epsilon: NDArray) -> NDArray:
-        mu = float(epsilon) / math.sqrt(2 * math.log(1.25 / delta))
-        return np.asarray(math.log(delta) - gaussian_log_delta(epsilon, mu))
-
-    # The root is unique: with c = epsilon / mu, delta increases as c - epsilon / (2 c) decreases.
+    c = math.sqrt(2 * math.log(1.25 / delta))
+    # The root is unique: delta increases as c - epsilon / (2 c) decreases.
+    margin = lambda epsilon: math.log(delta) - gaussian_log_delta(epsilon, epsilon / c)
     return float(decreasing_root(margin, lower=1.0, upper=100.0))
 
 

@@ -35,6 +35,7 @@ GROUP = "group user famil household relative correlated 群 家庭"
 MEANINGS = {
     "epsilon": (r"\varepsilon", "privacy loss bound, nats"),
     "delta": (r"\delta", "what a probability may grow by beyond the factor e^epsilon"),
+    "beta": (r"\beta", "chance of a larger error"),
     "slack": (r"\delta'", "additive slack that composition adds"),
     "order": (r"\alpha", "order of the Rényi divergence"),
     "orders": (r"\alpha", "orders of the Rényi divergence"),
