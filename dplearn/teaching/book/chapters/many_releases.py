@@ -25,8 +25,7 @@ _APPROXIMATE_RELEASES = setting("k adaptive releases, each (ε,δ)-DP, with slac
 
 def delta_of_releases(total, local, steps, paid=0.0):
     """Return the exact delta of `steps` worst-case (local, paid)-DP releases at epsilon `total`."""
-    epsilons, deltas = [local] * steps, [paid] * steps
-    return composition.enumerated_delta(epsilons, deltas, total)
+    return composition.enumerated_delta([local] * steps, [paid] * steps, total)
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
@@ -38,7 +37,7 @@ def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
 
 @formula("G-C2d", "Total delta where every release has one")
 @given("0 <= paid < 1 and steps >= 1 and 0 <= slack < 1", _PAID,
-       slack=Derived(lambda total, local, steps: delta_of_releases(total, local, steps)))
+       slack=Derived(partial(delta_of_releases, paid=0.0)))
 @identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", delta_of_releases, absolute=1e-14)
 @setting("k adaptive releases, each (ε,δ)-DP, with slack δ'",
          "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "delta", "compos advanced slack", slack=SLACK,
@@ -64,8 +63,8 @@ enter(theorems.composition_slack,
               statement=r"\delta' = 1 - \frac{1-\delta}{(1-\delta_0)^k}"),
       given("0 <= delta < 1 and 0 <= paid < 1 and steps >= 1", _PAID,
             delta=Derived(delta_of_releases)),
-      identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", lambda total, local,
-               steps: delta_of_releases(total, local, steps), absolute=1e-14, unsafe="larger"),
+      identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", partial(delta_of_releases, paid=0.0),
+               absolute=1e-14, unsafe="larger"),
       printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
       wrong("all-of-it", "The releases have spent a part of it.", "delta"))
 
@@ -98,8 +97,7 @@ def advanced_composition(*, epsilon, steps, slack):
 @_APPROXIMATE_RELEASES
 @wrong("half-square", "tanh(epsilon/2) is at most epsilon/2: an upper bound, and a little larger.",
        "epsilon*sqrt(2*steps*log(1/slack)) + steps*epsilon**2/2", kind="identity",
-       oracle=lambda epsilon, steps, slack: advanced_composition_kov(epsilon=epsilon, steps=steps,
-       slack=slack))
+       oracle=lambda **at: advanced_composition_kov(**at))
 @printed("5.29811", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("338.35688", "311.7676", epsilon=1.0, steps=500, slack=1e-5)
 def advanced_composition_kov(*, epsilon, steps, slack):
@@ -144,29 +142,6 @@ def advanced_composition_kov_break_even(*, epsilon, slack):
 
     It is always finite."""
     return -0.5 * (math.exp(epsilon) + 1) ** 2 * math.log(slack)
-
-
-enter(theorems.heterogeneous_composition,
-      formula("G-C5", "Composition of different releases", statement=r"\varepsilon' "
-              r"= \min\Big\{\sum_i\varepsilon_i,\ \sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 "
-              r"+ \sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
-      given("0 < slack < 1", epsilons=several(0.01, 3.0, most=9),
-            counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
-      upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_epsilon),
-      setting("adaptive releases, the i-th ε_i-DP, with slack δ",
-              "自适应发布，第 i 次 ε_i-DP，余量 δ", "epsilon", "compos releas 组合",
-              into=lambda epsilons: {"counts": np.ones(len(epsilons), int)},
-              below=below.lists_epsilon, epsilons=Log(0.05, 3.0), slack=SLACK),
-      printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
-    wrong("half-squares", "tanh(epsilon/2) is at most epsilon/2: an upper bound, a little larger.",
-          lambda epsilons, slack: float(np.sum(epsilons**2) / 2 + math.sqrt(-2 * math.log(slack) *
-          np.sum(epsilons**2))), says=r"\varepsilon' = \tfrac12\sum_i\varepsilon_i^2 + "
-          r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}", kind="identity"),
-    wrong("largest", "Valid, and far too large where the releases differ.", lambda epsilons, slack:
-          float(theorems.heterogeneous_composition(epsilons=[max(epsilons)], counts=[len(epsilons)],
-          slack=slack)),
-          says=r"\text{the best is that of } k \text{ releases with } \max_i\varepsilon_i",
-          kind="identity", slack=_SMALL))
 
 
 def _interpolated(*, total, epsilon, steps):
@@ -295,6 +270,28 @@ def concentrated_composition(*, epsilons, slack):
     epsilons: Guarantee >= 0 of each release, nats"""
     squares = float(np.sum(np.square(epsilons)))
     return squares / 2 + math.sqrt(-2 * math.log(slack) * squares)
+
+
+enter(theorems.heterogeneous_composition,
+      formula("G-C5", "Composition of different releases", statement=r"\varepsilon' "
+              r"= \min\Big\{\sum_i\varepsilon_i,\ \sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 "
+              r"+ \sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
+      given("0 < slack < 1", epsilons=several(0.01, 3.0, most=9),
+            counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
+      upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_epsilon),
+      setting("adaptive releases, the i-th ε_i-DP, with slack δ",
+              "自适应发布，第 i 次 ε_i-DP，余量 δ", "epsilon", "compos releas 组合",
+              into=lambda epsilons: {"counts": np.ones(len(epsilons), int)},
+              below=below.lists_epsilon, epsilons=Log(0.05, 3.0), slack=SLACK),
+      printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
+    wrong("half-squares", "tanh(epsilon/2) is at most epsilon/2: an upper bound, a little larger.",
+          concentrated_composition, says=r"\varepsilon' = \tfrac12\sum_i\varepsilon_i^2 + "
+          r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}", kind="identity"),
+    wrong("largest", "Valid, and far too large where the releases differ.", lambda epsilons, slack:
+          float(theorems.heterogeneous_composition(epsilons=[max(epsilons)], counts=[len(epsilons)],
+          slack=slack)),
+          says=r"\text{the best is that of } k \text{ releases with } \max_i\varepsilon_i",
+          kind="identity", slack=_SMALL))
 
 
 @formula("G-C5c", "Total delta of different releases")

@@ -74,8 +74,7 @@ def rdp_releases_to_epsilon(*, orders, rdp, steps, delta):
 
 @formula("G-D3e", "From zCDP to delta")
 @given("rho > 0 and epsilon >= rho", rho=_RHO, epsilon=Log(1e-3, 50.0))
-@upper("Bun & Steinke 2016, Lemma 3.6", lambda rho,
-       epsilon: oracles.normal_delta(epsilon=epsilon, mu=math.sqrt(2 * rho)), absolute=1e-290)
+@upper("Bun & Steinke 2016, Lemma 3.6", oracles.normal_delta, absolute=1e-290)
 @setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "任意 ρ-zCDP 机制，换成 (ε,δ)-DP", "delta",
          "zcdp concentrat every 集中", below=below.gaussian_delta)
 @printed("0.4783069", "0.1269367", rho=0.5, epsilon=1.0)

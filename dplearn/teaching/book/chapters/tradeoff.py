@@ -35,19 +35,15 @@ def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reac
 def miss_of_two(*, false_positive_rate, mu_1, mu_2):
     """Return the miss rate of the likelihood ratio test of two independent releases."""
 
-    def log_below(c: float, shift_1: float = 0.0, shift_2: float = 0.0) -> float:
-        """Return log P(mu_1 (x + shift_1) + mu_2 (y + shift_2) <= c)."""
-
-        def log_f(x: NDArray) -> NDArray:
-            y = (c - mu_1 * (x + shift_1)) / mu_2 - shift_2
-            return oracles.log_normal()(x) + log_ndtr(y)
-
+    def log_below(c: float) -> float:
+        """Return log P(mu_1 x + mu_2 y <= c) of two unit normals."""
+        log_f = lambda x: oracles.log_normal()(x) + log_ndtr((c - mu_1 * x) / mu_2)
         return oracles.log_integral(log_f, -40.0, 40.0, rtol=1e-12)
 
     # Under P the statistic is symmetric, so log_below(-c) is its upper tail.
     far = 12.0 * (mu_1 + mu_2)
     c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far, 1e-13 * far)
-    return math.exp(log_below(c, mu_1, mu_2))
+    return math.exp(log_below(c - mu_1**2 - mu_2**2))  # x and y have the means mu_1, mu_2 under Q
 
 
 def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
@@ -205,17 +201,10 @@ def sampled_coins_deltas(local, sample_rate, steps, epsilon):
 def delta_by_convolution(*, mu_1, mu_2, epsilon):
     """Return E[(1 - e^(epsilon - L1 - L2))+] for two normal losses, by quadrature."""
     mu_1, mu_2 = sorted((mu_1, mu_2))  # the inner integral is smooth on the scale of mu_2
-    x, w = oracles.legendre(200)
-    first = mu_1**2 / 2 + 9 * mu_1 * x
-    weights = 9 * mu_1 * w * np.exp(oracles.log_normal(mu_1**2 / 2, mu_1)(first))
-    high = mu_2**2 / 2 + 9 * mu_2
-    low = np.clip(epsilon - first, mu_2**2 / 2 - 9 * mu_2, high)
-    # Inner nodes start where the gain becomes positive, to avoid the kink.
-    half = 0.5 * (high - low)[:, None]
-    second = low[:, None] + half * (1 + x)
-    gains = -np.expm1(np.minimum(epsilon - first[:, None] - second, 0.0))
-    densities = np.exp(oracles.log_normal(mu_2**2 / 2, mu_2)(second))
-    return float(weights @ ((half * densities * gains) @ w))
+    mean, far = mu_1**2 / 2, 10 * mu_1
+    inner = lambda loss: oracles.normal_log_delta(epsilon=epsilon - loss, mu=mu_2)
+    log_f = lambda x: oracles.log_normal(mean, mu_1)(x) + np.array([inner(loss) for loss in x])
+    return math.exp(oracles.gauss(log_f, mean - far, mean + far, 8))
 
 
 def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: float) -> float:
@@ -241,7 +230,7 @@ def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: floa
        points=60)
 @printed("0.1278446416", "0.1269367", mu=1.0, width=0.01, steps=1, epsilon=1.0)
 @wrong("nearest", "Errors of both signs: close, and neither a bound from above nor from below.",
-       lambda mu, width, steps, epsilon: _rounded_delta(mu, width, steps, epsilon, 0.5),
+       partial(_rounded_delta, up=0.5),
        says=r"\text{losses rounded to the nearest multiple give an upper bound}")
 def delta_rounded_up(*, mu, width, steps, epsilon):
     r"""\delta_{L_1+\dots+L_T}(\varepsilon) \le \delta_{\lceil L_1\rceil_h+\dots+\lceil

@@ -12,8 +12,9 @@ from functools import partial, reduce
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, log_ndtr, ndtr, ndtri
+from scipy.special import expit, gammaln, log_ndtr, ndtr, ndtri
 
+from dplearn.core.solve import first_true, maximise
 from dplearn.teaching.book.kit import below, oracles
 from dplearn.teaching.book.kit.domains import *
 from dplearn.teaching.book.kit.entry import *
@@ -23,7 +24,7 @@ __all__ = [
     "ALONE", "COUNT", "GROUP", "LOSS", "MU", "NOISE", "ORDER", "POSSIBLE", "RATE", "REPEATED",
     "RHO", "SLACK", "TOGETHER", "ArrayLike", "Callable", "Choice", "Derived", "Distribution",
     "Drawn", "Generator", "Interval", "Iterable", "Iterator", "Linear", "Log", "NDArray",
-    "Sequence", "Whole", "asymptotic", "below", "enter", "formula", "gammaln", "given", "identity",
-    "itertools", "log_ndtr", "lower", "math", "ndtr", "ndtri", "np", "oracles", "partial",
-    "printed", "reduce", "setting", "several", "upper", "wrong",
+    "Sequence", "Whole", "asymptotic", "below", "enter", "expit", "first_true", "formula",
+    "gammaln", "given", "identity", "itertools", "log_ndtr", "lower", "math", "maximise", "ndtr",
+    "ndtri", "np", "oracles", "partial", "printed", "reduce", "setting", "several", "upper", "wrong",
 ]  # fmt: skip
