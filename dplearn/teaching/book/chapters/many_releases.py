@@ -84,10 +84,7 @@ enter(theorems.composition_slack,
        "epsilon * sqrt(2 * steps * log(1 / slack)) + 2 * steps * epsilon**2", kind="identity")
 def advanced_composition(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')} + k\varepsilon(e^\varepsilon - 1)"""
-    epsilon = np.asarray(epsilon, dtype=float)
-    with np.errstate(over="ignore"):
-        drift = steps * epsilon * np.expm1(epsilon)
-    return epsilon * np.sqrt(-2.0 * steps * np.log(slack)) + drift
+    return epsilon * np.sqrt(-2.0 * steps * np.log(slack)) + steps * epsilon * np.expm1(epsilon)
 
 
 @formula("G-C2b", "Advanced composition with the exact mean loss")
@@ -103,7 +100,6 @@ def advanced_composition(*, epsilon, steps, slack):
 def advanced_composition_kov(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')}
     + k\varepsilon\frac{e^\varepsilon - 1}{e^\varepsilon + 1}"""
-    epsilon = np.asarray(epsilon, dtype=float)
     return epsilon * np.sqrt(-2.0 * steps * np.log(slack)) + steps * epsilon * np.tanh(epsilon / 2)
 
 
@@ -144,14 +140,6 @@ def advanced_composition_kov_break_even(*, epsilon, slack):
     return -0.5 * (math.exp(epsilon) + 1) ** 2 * math.log(slack)
 
 
-def _interpolated(*, total, epsilon, steps):
-    """Return delta at epsilon `total`, interpolated linearly between two possible losses."""
-    j = math.floor((total / epsilon - steps) / 2)
-    ends = [(steps + 2 * j) * epsilon, (steps + 2 * j + 2) * epsilon]
-    deltas = [oracles.coins_delta(e, local=epsilon, steps=steps) for e in ends]
-    return float(np.interp(total, ends, deltas))
-
-
 @formula("G-C4", "Optimal composition: delta of the worst releases")
 @given("0 <= total <= 600 and epsilon > 0 and steps >= 1 and 0 <= paid < 1",
        total=Log(1e-3, 500.0, also=(0.0,)), epsilon=Log(1e-3, 3.0), steps=Whole(1, 2000),
@@ -161,10 +149,10 @@ def _interpolated(*, total, epsilon, steps):
           tolerance=1e-8, absolute=1e-300)
 @printed("2.7926361e-07", "2.7926361e-07", total=5.0, epsilon=0.1, steps=100, paid=0.0)
 @wrong("interpolated", "Between them delta is concave in epsilon, so the chord lies below it.",
-       _interpolated,
+       lambda total, epsilon, steps: np.interp(total, *implications.profile_of_coins(epsilon,
+       steps)), given="epsilon <= total and total < steps*epsilon", without="paid",
        says=r"\delta(\varepsilon) \text{ at } (k-2i)\varepsilon_0, \text{ and linear between}",
-       given="epsilon <= total and total < steps*epsilon", oracle=lambda total, epsilon, steps:
-       oracles.coins_delta(total, local=epsilon, steps=steps), without="paid")
+       oracle=lambda total, epsilon, steps: oracles.coins_delta(total, local=epsilon, steps=steps))
 def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
     r"""\delta(\varepsilon) = 1 - (1-\delta_0)^k\Big(1 - \sum_j\binom kj p^j(1-p)^{k-j} \big(1 -
     e^{\varepsilon-(2j-k)\varepsilon_0}\big)_+\Big),\quad p = \frac1{1+e^{-\varepsilon_0}}

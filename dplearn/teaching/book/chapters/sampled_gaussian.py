@@ -5,7 +5,7 @@ from scipy.special import gammasgn, xlog1py
 from dplearn.core.logspace import log_bernoulli, log_comb, log_expm1, log_sum
 from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.teaching.book.chapters.divergences import renyi_gaussian
-from dplearn.teaching.book.chapters.sampling import log_mixture, sampled_means, sum_counts
+from dplearn.teaching.book.chapters.sampling import log_mixture, sum_counts
 from dplearn.teaching.book.kit.vocabulary import *
 
 _SAMPLED = {"order": Whole(2, 256), "noise_multiplier": Log(0.4, 20.0),
@@ -27,7 +27,7 @@ def sampled_renyi(*, order, noise_multiplier, sample_rate):
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
     """Return the Rényi divergence of (1-q)N(0) + qN(distance) and N(0) in the worse direction."""
-    mixture = log_mixture(sampled_means(sample_rate, distance), noise_multiplier)
+    mixture = log_mixture({0.0: 1 - sample_rate, distance: sample_rate}, noise_multiplier)
     base = oracles.log_normal(0.0, noise_multiplier)
     far = 40 * noise_multiplier + (order + 1) * distance
     pairs = ((mixture, base), (base, mixture))
@@ -143,9 +143,9 @@ def _interpolated(order, power=0, **rest) -> float:
        met="dp-accounting 0.6.0, fractional orders")
 @wrong("replaced", "A replaced record leaks more: both outputs are mixtures.",
        says=r"\text{the same where the record is replaced}", kind="upper", oracle=lambda order,
-       noise_multiplier, sample_rate: oracles.density_renyi(log_mixture(sampled_means(sample_rate,
-       1.0), noise_multiplier), log_mixture(sampled_means(sample_rate, -1.0), noise_multiplier),
-       order, -(far := 40 * noise_multiplier + 2 * order), far))
+       noise_multiplier, sample_rate: oracles.density_renyi(*(log_mixture({0.0: 1 - sample_rate, x:
+       sample_rate}, noise_multiplier) for x in (1.0, -1.0)), order,
+       -(far := 40 * noise_multiplier + 2 * order), far))
 @wrong("interpolated", "The log moments are convex in the order, the divergences need not be.",
        _interpolated, says=r"D_\alpha \le (1 - \{\alpha\})D_{\lfloor\alpha\rfloor} + "
        r"\{\alpha\}D_{\lfloor\alpha\rfloor+1}", kind="upper", order=Log(2.0, 100.0))
@@ -400,25 +400,18 @@ def subset_mean_variance(*, records, batch, ones):
     return ones * (records - ones) * (records - batch) / (records**2 * batch * (records - 1))
 
 
+@formula("G-E12c", "A sum over a random subset: the supremum over the data")
+@given("floor(order) == order and noise_std > 0 and batch <= records", _NOISY, order=Whole(2, 40))
+@identity("Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity", lambda order, noise_std,
+          records, batch: max(_by_all_subsets(order, noise_std, records, batch, alike)
+          for alike in range(records)), tolerance=1e-8, absolute=1e-12, points=20)
+@wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
+       subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
+       given="noise_std > 0 and batch <= records and alike < records", alike=_ALIKE)
 def worst_subset_sum_rdp(*, order, noise_std, records, batch):
-    r"""Return the largest divergence of a noisy subset sum, over all data of -1/2 and 1/2.
-
-    Given the sum of m - 1 others and the record drawn in place of this one, the pair of laws is
-    the sampled Gaussian or its reverse, whose divergence is smaller (joint quasi-convexity).
-    """
+    r"""\sup_{D\sim D'} D_\alpha(M(D)\,\Vert\,M(D')) =
+    D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"""
+    # Given the sum of m - 1 others and the record drawn in place of this one, the pair of laws is
+    # the sampled Gaussian or its reverse, whose divergence is smaller (joint quasi-convexity).
     rate = batch / records
     return sampled_gaussian_rdp_integer(order=order, noise_multiplier=noise_std, sample_rate=rate)
-
-
-enter(worst_subset_sum_rdp,
-      formula("G-E12c", "A sum over a random subset: the supremum over the data",
-              statement=r"\sup_{D\sim D'} D_\alpha(M(D)\,\Vert\,M(D')) = "
-              r"D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"),
-      given("floor(order) == order and noise_std > 0 and batch <= records", _NOISY,
-            order=Whole(2, 40)),
-      identity("Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity", lambda order,
-               noise_std, records, batch: max(_by_all_subsets(order, noise_std, records, batch,
-               alike) for alike in range(records)), tolerance=1e-8, absolute=1e-12, points=20),
-      wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
-            subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
-            given="noise_std > 0 and batch <= records and alike < records", alike=_ALIKE))

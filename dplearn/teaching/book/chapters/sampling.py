@@ -32,19 +32,14 @@ def mixture_delta(p: Means, q: Means, epsilon: float, sigma: float) -> float:
     """Return the hockey-stick divergence of two mixtures of Gaussians."""
     means = [*p, *q]
     # Distance at which Gaussians 0.05 apart have the loss epsilon + 20, plus 12 sigma.
-    far = 12 * sigma + sigma**2 * (epsilon + 20) / 0.05
-    low, high = min(means) - min(far, 60 * sigma + 10), max(means) + min(far, 60 * sigma + 10)
-    return oracles.density_delta(log_mixture(p, sigma), log_mixture(q, sigma), epsilon, low, high)
-
-
-def sampled_means(sample_rate: float, shift: float = 1.0) -> Means:
-    """Return the law of a sampled record's contribution: `shift`, or 0 if not sampled."""
-    return {0.0: 1 - sample_rate, shift: sample_rate} if shift else {0.0: 1.0}
+    far = min(12 * sigma + sigma**2 * (epsilon + 20) / 0.05, 60 * sigma + 10)
+    laws = log_mixture(p, sigma), log_mixture(q, sigma)
+    return oracles.density_delta(*laws, epsilon, min(means) - far, max(means) + far)
 
 
 def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0.0):
     """Return delta of replacing a Poisson-sampled contribution `first` by `second`."""
-    pair = sampled_means(sample_rate, first), sampled_means(sample_rate, second)
+    pair = ({0.0: 1 - sample_rate, shift: sample_rate} for shift in (first, second))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
@@ -294,7 +289,7 @@ def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
     down = np.logaddexp.reduce(x / sigma**2, axis=1) - 0.5 / sigma**2
     mean = float(np.mean(-np.expm1(np.minimum(epsilon - up + down, 0.0))))
     width = math.sqrt(math.log(2 / 1e-9) / (2 * draws))
-    return Interval(max(mean - width, 0.0), min(mean + width, 1.0))
+    return Interval(max(mean - width, 0.0), mean + width)
 
 
 def _in_range(*, noise_multiplier, batches, delta):

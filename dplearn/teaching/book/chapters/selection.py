@@ -3,7 +3,7 @@
 from dplearn.accountants.theorems import selection_rdp
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.composition import adaptive_renyi
-from dplearn.teaching.book.chapters.divergences import max_divergence, worse_renyi
+from dplearn.teaching.book.chapters.divergences import worse_renyi
 from dplearn.teaching.book.kit.vocabulary import *
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
@@ -38,9 +38,8 @@ def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
     return oracles.worst_event_epsilon(best_of(p, counts), best_of(q, counts))
 
 
-def last_iterate_renyi(
-    *, order, lipschitz, noise_std, step_size, smoothness, steps, record, width, concave=False
-):
+def last_iterate_renyi(*, order, lipschitz, noise_std, step_size, smoothness, steps, record, width,
+                       concave=False):
     r"""Return the Rényi divergence of the last iterates when loss number `record` differs.
 
     Noisy projected gradient descent in one dimension starts at 0 and is projected to `width`
@@ -52,21 +51,20 @@ def last_iterate_renyi(
     (x, w), count = oracles.legendre(16), math.ceil(radius / spread)
     nodes, half = oracles.on_panels(-radius, radius, count, x)
     weights = np.tile(half * w, count)
-    points = np.concatenate([nodes, [-radius, radius]])
+    points = np.concatenate([nodes, [-radius, radius, 0.0]])
 
-    def step(slopes: ArrayLike, start: NDArray = points) -> NDArray:
-        """Return one row per start: the masses at the nodes, then at both ends."""
-        means = start - step_size * slopes
+    def step(slopes: ArrayLike) -> NDArray:
+        """Return one row per point: the masses at the nodes, at both ends, and 0 at the start."""
+        means = points - step_size * slopes
         inside = weights * np.exp(oracles.log_normal(0.0, spread)(nodes - means[:, None]))
         ends = ndtr((-radius - means) / spread), ndtr((means - radius) / spread)
-        return np.column_stack([inside, *ends])
+        return np.column_stack([inside, *ends, 0.0 * means])
 
     slopes = lipschitz * np.tanh(smoothness * points / lipschitz)
     ordinary, log_laws = step(-slopes if concave else slopes), []
     for slope in (lipschitz, -lipschitz):
-        law = step(slope if record == 1 else 0.0, np.zeros(1))[0]  # the start 0 is not a node
-        special = step(slope)
-        for t in range(2, steps + 1):
+        special, law = step(slope), np.eye(points.size)[-1]
+        for t in range(1, steps + 1):
             law = law @ (special if t == record else ordinary)
         # Raising masses that underflowed can only lower the divergence.
         log_laws.append(np.log(np.maximum(law, 1e-300)))
@@ -99,8 +97,8 @@ enter(selection_rdp,
 
 
 @formula("G-S1b", "Private selection under pure DP")
-@given("shape > -1 and epsilon >= 0", _SCORES, epsilon=Derived(lambda p,
-       q: max(max_divergence(p, q), max_divergence(q, p))), shape=_SHAPE, stop=_STOP)
+@given("shape > -1 and epsilon >= 0", _SCORES, epsilon=Derived(partial(
+       oracles.worst_event_epsilon_at, delta=0.0)), shape=_SHAPE, stop=_STOP)
 @upper("Papernot & Steinke 2022, Corollary 3, after Liu & Talwar (2019), Theorem 1.3",
        lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape, stop)))
 @setting("the best of a random number of runs, each ε-DP", "随机次数运行中取最佳，每次 ε-DP",

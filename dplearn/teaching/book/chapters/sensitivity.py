@@ -86,12 +86,6 @@ def largest_change(statistic, data, lower, upper, adjacency="replace_one"):
     return max(max(after) - min(before), max(before) - min(after))
 
 
-def sum_change(*, lower, upper, adjacency):
-    """Return the largest change of a sum of two values, the first on a grid."""
-    return max(largest_change(math.fsum, [x], lower, upper, adjacency)
-               for x in np.linspace(lower, upper, 5))
-
-
 def by_norm(vectors: NDArray, norm: float) -> NDArray:
     """Scale vectors that are longer than `norm` down to that norm."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -108,17 +102,9 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
 
 def mean_change(*, lower, upper, records, adjacency):
     """Return the largest change of the mean of equal values and one different value."""
-    mean, ends = lambda x: math.fsum(x) / len(x), (lower, (lower + upper) / 2, upper)
     sizes = [records] if adjacency == "replace_one" else range(2, 6)
-    return max(largest_change(mean, [x] * (n - 1), lower, upper, adjacency)
-               for n, x in itertools.product(sizes, ends))
-
-
-def variance_change(*, lower, upper, records):
-    """Return the largest change of the variance when one value moves in [lower, upper]."""
-    ends = (lower, (lower + upper) / 2, upper)
-    return max(float(largest_change(np.var, others, lower, upper))
-               for others in itertools.combinations_with_replacement(ends, records - 1))
+    return max(float(largest_change(np.mean, [x] * (n - 1), lower, upper, adjacency))
+               for n, x in itertools.product(sizes, (lower, (lower + upper) / 2, upper)))
 
 
 @formula("G-B15", "Propose-test-release: the threshold")
@@ -219,7 +205,9 @@ def smooth_sensitivity_delta(*, epsilon, beta):
 @formula("G-B18", "Sensitivity of a clipped sum")
 @given("lower <= upper", lower=Linear(-100.0, 100.0, also=(0.0,)),
        upper=Linear(-100.0, 100.0, also=(0.0,)), adjacency=_ADJACENCY)
-@identity("Dwork & Roth 2014, Definition 3.1", sum_change)
+@identity("Dwork & Roth 2014, Definition 3.1", lambda lower, upper, adjacency:
+          max(largest_change(math.fsum, [x], lower, upper, adjacency)
+          for x in np.linspace(lower, upper, 5)))
 @setting("sum of values in [l, u], one record replaced", "[l, u] 内数值之和，替换一条记录",
          "sensitivity", "replac 替换", into={"adjacency": "replace_one"}, lower=Linear(-5.0, -0.1),
          upper=Log(0.1, 30.0))
@@ -296,7 +284,10 @@ def bounded_mean_sensitivity(*, lower, upper, records):
 @formula("G-B16c", "Sensitivity of the variance of a fixed number of bounded values")
 @given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
        records=Whole(2, 9))
-@identity("Dwork & Roth 2014, Definition 3.1", variance_change, points=40)
+@identity("Dwork & Roth 2014, Definition 3.1", lambda lower, upper, records:
+          max(float(largest_change(np.var, others, lower, upper))
+          for others in itertools.combinations_with_replacement((lower, (lower + upper) / 2, upper),
+          records - 1)), points=40)
 @setting("variance (over n) of n values in [m, M], one of them replaced",
          "n 个 [m, M] 内数值的方差（除以 n），替换其中一个", "sensitivity",
          "varianc 方差", rare=True, records=Whole(2, 1000))

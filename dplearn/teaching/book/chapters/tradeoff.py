@@ -7,7 +7,6 @@ from dplearn.teaching.book.chapters.implications import most_powerful
 from dplearn.teaching.book.chapters.local import binomial
 from dplearn.teaching.book.kit.vocabulary import *
 
-Tail = Callable[[float], float]
 _ANY_RATE = "0 <= false_positive_rate <= 1"
 _RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))
 _PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - false_positive_rate))"
@@ -15,12 +14,13 @@ _LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
 _STEPS = {"steps": (64, 256, 1024, 4096)}
 
 
-def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
+def _threshold(log_above, log_below, rate: float, far: float) -> float:
     """Return the c with upper tail probability `rate`, computed from the smaller tail."""
-    from scipy.optimize import brentq  # Import on use: the explorer starts without scipy.optimize.
-
-    log_tail, mass = (log_above, rate) if rate <= 0.5 else (log_below, 1 - rate)
-    return brentq(lambda c: log_tail(c) - math.log(mass), -far, far, xtol=xtol)  # type: ignore
+    if rate <= 0.5:
+        excess = lambda c: log_above(float(c)) - math.log(rate)
+    else:
+        excess = lambda c: math.log1p(-rate) - log_below(float(c))
+    return float(below.root(excess, lower=-far, upper=far))
 
 
 def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reach, kinks=()):
@@ -28,7 +28,7 @@ def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reac
     if rate in (0.0, 1.0):
         return 1 - rate
     mass = lambda *ends: oracles.log_integral(log_p, *ends, kinks=kinks, rtol=1e-12)
-    c = _threshold(lambda c: mass(c, reach), lambda c: mass(-reach, c), rate, reach - 1, 1e-13)
+    c = _threshold(lambda c: mass(c, reach), lambda c: mass(-reach, c), rate, reach - 1)
     return math.exp(oracles.log_integral(log_q, -reach, c, kinks=kinks))
 
 
@@ -42,7 +42,7 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
 
     # Under P the statistic is symmetric, so log_below(-c) is its upper tail.
     far = 12.0 * (mu_1 + mu_2)
-    c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far, 1e-13 * far)
+    c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far)
     return math.exp(log_below(c - mu_1**2 - mu_2**2))  # x and y have the means mu_1, mu_2 under Q
 
 
@@ -171,8 +171,7 @@ def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     Randomized response that shows the record with probability delta attains it (Kairouz, Oh &
     Viswanath 2015)."""
     a = np.asarray(false_positive_rate, dtype=float)
-    with np.errstate(over="ignore"):
-        steep = 1 - delta - np.exp(epsilon) * a
+    steep = 1 - delta - math.exp(min(epsilon, 700.0)) * a
     return np.maximum(np.maximum(steep, math.exp(-epsilon) * (1 - delta - a)), 0.0)
 
 
@@ -213,15 +212,11 @@ def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: floa
     first, last = (math.floor(x / width) for x in (mean - far, mean + far))
     index = np.arange(first - 1, last + 2)
     above = ndtr((mean - (index + 1 - up) * width) / mu)  # P(L > end of the cell)
-    masses, infinity = -np.diff(above), above[-1] if up == 1 else 0.0
-    masses[0] += 1 - above[0]
-    masses[-1] += above[-1] - infinity
-    total = masses
-    for _ in range(steps - 1):
-        total = np.convolve(total, masses)
+    above[0], above[-1] = 1.0, above[-1] if up == 1 else 0.0
+    total = reduce(np.convolve, [-np.diff(above)] * steps)
     losses = (steps * index[1] + np.arange(total.size)) * width
     gains = -np.expm1(np.minimum(epsilon - losses, 0.0))
-    return float(total @ gains - math.expm1(steps * math.log1p(-infinity)))
+    return float(total @ gains - math.expm1(steps * math.log1p(-above[-1])))
 
 
 @formula("G-L1", "Losses rounded up give an upper bound")

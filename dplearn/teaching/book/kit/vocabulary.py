@@ -26,5 +26,6 @@ __all__ = [
     "Drawn", "Generator", "Interval", "Iterable", "Iterator", "Linear", "Log", "NDArray",
     "Sequence", "Whole", "asymptotic", "below", "enter", "expit", "first_true", "formula",
     "gammaln", "given", "identity", "itertools", "log_ndtr", "lower", "math", "maximise", "ndtr",
-    "ndtri", "np", "oracles", "partial", "printed", "reduce", "setting", "several", "upper", "wrong",
+    "ndtri", "np", "oracles", "partial", "printed", "reduce", "setting", "several", "upper",
+    "wrong",
 ]  # fmt: skip
