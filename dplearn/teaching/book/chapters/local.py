@@ -2,9 +2,6 @@
 
 from bisect import bisect_left
 
-from scipy.special import expit
-
-from dplearn.core.solve import maximise
 from dplearn.teaching.book.kit.vocabulary import *
 
 _USERS = {"epsilon": Log(0.01, 10.0), "users": Whole(1, 1000)}
@@ -91,14 +88,11 @@ def best_other(*, epsilon):
     return expit(maximise(precision, lower=-1.0, upper=epsilon + 1.0, shape=()) - epsilon)
 
 
-def permanent(noise: float) -> NDArray:
-    """Return the channel that replaces a bit by a fair coin with probability `noise`."""
-    return (1 - noise) * np.eye(2) + noise * np.full((2, 2), 0.5)
-
-
-def bloom_epsilon(channel: NDArray, hashes: int) -> float:
+def bloom_epsilon(*, noise, hashes, zero_rate=0.0, one_rate=1.0):
     """Return the largest log ratio between reports on two values with disjoint filter bits."""
-    zero, one = channel
+    # A bit is replaced by a fair coin with probability `noise`, for all reports.
+    permanent = (1 - noise) * np.eye(2) + noise * np.full((2, 2), 0.5)
+    zero, one = permanent @ [[1 - zero_rate, zero_rate], [1 - one_rate, one_rate]]
     return _largest_log_ratio([one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes)
 
 
@@ -220,8 +214,7 @@ def oue_false_one(*, epsilon):
 
 @formula("G-I4", "RAPPOR: all reports on one value together")
 @given("0 < noise <= 1 and hashes >= 1", _FILTER)
-@identity("Erlingsson, Pihur & Korolova 2014, Theorem 1",
-          lambda noise, hashes: bloom_epsilon(permanent(noise), hashes))
+@identity("Erlingsson, Pihur & Korolova 2014, Theorem 1", bloom_epsilon)
 @setting("RAPPOR, permanent bits, h hashes", "RAPPOR 永久位，h 个哈希", "epsilon",
          "rappor permanent hash bloom", noise=Linear(0.05, 0.95), hashes=Whole(1, 8))
 @printed("4.394449155", "4.394449155", noise=0.5, hashes=2)
@@ -235,9 +228,7 @@ def rappor_epsilon(*, noise, hashes):
 @formula("G-I4b", "RAPPOR: one report")
 @given("0 < noise <= 1 and hashes >= 1 and 0 < zero_rate <= one_rate < 1", _FILTER,
        zero_rate=Linear(0.001, 0.999), one_rate=Linear(0.001, 0.999))
-@identity("Erlingsson, Pihur & Korolova 2014, Theorem 2", lambda noise, hashes, zero_rate, one_rate:
-          bloom_epsilon(permanent(noise) @ [[1 - zero_rate, zero_rate], [1 - one_rate, one_rate]],
-          hashes))
+@identity("Erlingsson, Pihur & Korolova 2014, Theorem 2", bloom_epsilon)
 @setting("RAPPOR, one report, h hashes", "RAPPOR 一次报告，h 个哈希", "epsilon",
          "rappor report hash bloom", rare=True)
 @printed("1.074285864", "1.074285864", noise=0.5, hashes=2, zero_rate=0.5, one_rate=0.75)

@@ -25,8 +25,7 @@ _APPROXIMATE_RELEASES = setting("k adaptive releases, each (ε,δ)-DP, with slac
 
 def delta_of_releases(total, local, steps, paid=0.0):
     """Return the exact delta of `steps` worst-case (local, paid)-DP releases at epsilon `total`."""
-    epsilons, deltas = [local] * steps, [paid] * steps
-    return composition.enumerated_delta(epsilons, deltas, total)
+    return composition.enumerated_delta([local] * steps, [paid] * steps, total)
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
@@ -38,7 +37,7 @@ def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
 
 @formula("G-C2d", "Total delta where every release has one")
 @given("0 <= paid < 1 and steps >= 1 and 0 <= slack < 1", _PAID,
-       slack=Derived(lambda total, local, steps: delta_of_releases(total, local, steps)))
+       slack=Derived(partial(delta_of_releases, paid=0.0)))
 @identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", delta_of_releases, absolute=1e-14)
 @setting("k adaptive releases, each (ε,δ)-DP, with slack δ'",
          "k 次自适应发布，每次 (ε,δ)-DP，余量 δ'", "delta", "compos advanced slack", slack=SLACK,
@@ -64,8 +63,8 @@ enter(theorems.composition_slack,
               statement=r"\delta' = 1 - \frac{1-\delta}{(1-\delta_0)^k}"),
       given("0 <= delta < 1 and 0 <= paid < 1 and steps >= 1", _PAID,
             delta=Derived(delta_of_releases)),
-      identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", lambda total, local,
-               steps: delta_of_releases(total, local, steps), absolute=1e-14, unsafe="larger"),
+      identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", partial(delta_of_releases, paid=0.0),
+               absolute=1e-14, unsafe="larger"),
       printed("0.0000090000", delta=1e-5, paid=1e-8, steps=100),
       wrong("all-of-it", "The releases have spent a part of it.", "delta"))
 
@@ -85,10 +84,7 @@ enter(theorems.composition_slack,
        "epsilon * sqrt(2 * steps * log(1 / slack)) + 2 * steps * epsilon**2", kind="identity")
 def advanced_composition(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')} + k\varepsilon(e^\varepsilon - 1)"""
-    epsilon = np.asarray(epsilon, dtype=float)
-    with np.errstate(over="ignore"):
-        drift = steps * epsilon * np.expm1(epsilon)
-    return epsilon * np.sqrt(-2.0 * steps * np.log(slack)) + drift
+    return epsilon * np.sqrt(-2.0 * steps * np.log(slack)) + steps * epsilon * np.expm1(epsilon)
 
 
 @formula("G-C2b", "Advanced composition with the exact mean loss")
@@ -98,14 +94,12 @@ def advanced_composition(*, epsilon, steps, slack):
 @_APPROXIMATE_RELEASES
 @wrong("half-square", "tanh(epsilon/2) is at most epsilon/2: an upper bound, and a little larger.",
        "epsilon*sqrt(2*steps*log(1/slack)) + steps*epsilon**2/2", kind="identity",
-       oracle=lambda epsilon, steps, slack: advanced_composition_kov(epsilon=epsilon, steps=steps,
-       slack=slack))
+       oracle=lambda **at: advanced_composition_kov(**at))
 @printed("5.29811", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @printed("338.35688", "311.7676", epsilon=1.0, steps=500, slack=1e-5)
 def advanced_composition_kov(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')}
     + k\varepsilon\frac{e^\varepsilon - 1}{e^\varepsilon + 1}"""
-    epsilon = np.asarray(epsilon, dtype=float)
     return epsilon * np.sqrt(-2.0 * steps * np.log(slack)) + steps * epsilon * np.tanh(epsilon / 2)
 
 
@@ -146,37 +140,6 @@ def advanced_composition_kov_break_even(*, epsilon, slack):
     return -0.5 * (math.exp(epsilon) + 1) ** 2 * math.log(slack)
 
 
-enter(theorems.heterogeneous_composition,
-      formula("G-C5", "Composition of different releases", statement=r"\varepsilon' "
-              r"= \min\Big\{\sum_i\varepsilon_i,\ \sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 "
-              r"+ \sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
-      given("0 < slack < 1", epsilons=several(0.01, 3.0, most=9),
-            counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
-      upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_epsilon),
-      setting("adaptive releases, the i-th ε_i-DP, with slack δ",
-              "自适应发布，第 i 次 ε_i-DP，余量 δ", "epsilon", "compos releas 组合",
-              into=lambda epsilons: {"counts": np.ones(len(epsilons), int)},
-              below=below.lists_epsilon, epsilons=Log(0.05, 3.0), slack=SLACK),
-      printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
-    wrong("half-squares", "tanh(epsilon/2) is at most epsilon/2: an upper bound, a little larger.",
-          lambda epsilons, slack: float(np.sum(epsilons**2) / 2 + math.sqrt(-2 * math.log(slack) *
-          np.sum(epsilons**2))), says=r"\varepsilon' = \tfrac12\sum_i\varepsilon_i^2 + "
-          r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}", kind="identity"),
-    wrong("largest", "Valid, and far too large where the releases differ.", lambda epsilons, slack:
-          float(theorems.heterogeneous_composition(epsilons=[max(epsilons)], counts=[len(epsilons)],
-          slack=slack)),
-          says=r"\text{the best is that of } k \text{ releases with } \max_i\varepsilon_i",
-          kind="identity", slack=_SMALL))
-
-
-def _interpolated(*, total, epsilon, steps):
-    """Return delta at epsilon `total`, interpolated linearly between two possible losses."""
-    j = math.floor((total / epsilon - steps) / 2)
-    ends = [(steps + 2 * j) * epsilon, (steps + 2 * j + 2) * epsilon]
-    deltas = [oracles.coins_delta(e, local=epsilon, steps=steps) for e in ends]
-    return float(np.interp(total, ends, deltas))
-
-
 @formula("G-C4", "Optimal composition: delta of the worst releases")
 @given("0 <= total <= 600 and epsilon > 0 and steps >= 1 and 0 <= paid < 1",
        total=Log(1e-3, 500.0, also=(0.0,)), epsilon=Log(1e-3, 3.0), steps=Whole(1, 2000),
@@ -186,10 +149,10 @@ def _interpolated(*, total, epsilon, steps):
           tolerance=1e-8, absolute=1e-300)
 @printed("2.7926361e-07", "2.7926361e-07", total=5.0, epsilon=0.1, steps=100, paid=0.0)
 @wrong("interpolated", "Between them delta is concave in epsilon, so the chord lies below it.",
-       _interpolated,
+       lambda total, epsilon, steps: np.interp(total, *implications.profile_of_coins(epsilon,
+       steps)), given="epsilon <= total and total < steps*epsilon", without="paid",
        says=r"\delta(\varepsilon) \text{ at } (k-2i)\varepsilon_0, \text{ and linear between}",
-       given="epsilon <= total and total < steps*epsilon", oracle=lambda total, epsilon, steps:
-       oracles.coins_delta(total, local=epsilon, steps=steps), without="paid")
+       oracle=lambda total, epsilon, steps: oracles.coins_delta(total, local=epsilon, steps=steps))
 def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
     r"""\delta(\varepsilon) = 1 - (1-\delta_0)^k\Big(1 - \sum_j\binom kj p^j(1-p)^{k-j} \big(1 -
     e^{\varepsilon-(2j-k)\varepsilon_0}\big)_+\Big),\quad p = \frac1{1+e^{-\varepsilon_0}}
@@ -295,6 +258,28 @@ def concentrated_composition(*, epsilons, slack):
     epsilons: Guarantee >= 0 of each release, nats"""
     squares = float(np.sum(np.square(epsilons)))
     return squares / 2 + math.sqrt(-2 * math.log(slack) * squares)
+
+
+enter(theorems.heterogeneous_composition,
+      formula("G-C5", "Composition of different releases", statement=r"\varepsilon' "
+              r"= \min\Big\{\sum_i\varepsilon_i,\ \sum_i\varepsilon_i\tanh\frac{\varepsilon_i}2 "
+              r"+ \sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}\Big\}"),
+      given("0 < slack < 1", epsilons=several(0.01, 3.0, most=9),
+            counts=Derived(lambda epsilons: np.ones(len(epsilons))), slack=Log(1e-9, 0.1)),
+      upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_epsilon),
+      setting("adaptive releases, the i-th ε_i-DP, with slack δ",
+              "自适应发布，第 i 次 ε_i-DP，余量 δ", "epsilon", "compos releas 组合",
+              into=lambda epsilons: {"counts": np.ones(len(epsilons), int)},
+              below=below.lists_epsilon, epsilons=Log(0.05, 3.0), slack=SLACK),
+      printed("0.7", "0.26115", epsilons=np.array([0.1, 0.2, 0.4]), counts=np.ones(3), slack=0.1),
+    wrong("half-squares", "tanh(epsilon/2) is at most epsilon/2: an upper bound, a little larger.",
+          concentrated_composition, says=r"\varepsilon' = \tfrac12\sum_i\varepsilon_i^2 + "
+          r"\sqrt{2\ln(1/\delta')\sum_i\varepsilon_i^2}", kind="identity"),
+    wrong("largest", "Valid, and far too large where the releases differ.", lambda epsilons, slack:
+          float(theorems.heterogeneous_composition(epsilons=[max(epsilons)], counts=[len(epsilons)],
+          slack=slack)),
+          says=r"\text{the best is that of } k \text{ releases with } \max_i\varepsilon_i",
+          kind="identity", slack=_SMALL))
 
 
 @formula("G-C5c", "Total delta of different releases")

@@ -1,6 +1,5 @@
 """Noise mechanisms: Laplace, geometric, staircase, Gaussian, and randomized response."""
 
-from dplearn.core.solve import first_true, maximise
 from dplearn.teaching.book.chapters.gaussian import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
@@ -49,15 +48,12 @@ def trained_gaussian_delta(*, epsilon, noise_multiplier, exponent):
 
 def least_staircase_variance(*, epsilon):
     """Return the least variance of epsilon-DP staircase noise, by a sum over its steps."""
-    k = np.arange(math.ceil(60 / epsilon) + 1.0)
-    high, low = np.exp(-epsilon * k), np.exp(-epsilon * (k + 1))
+    step = np.arange(2 * math.ceil(60 / epsilon) + 3)
+    density = np.exp(-epsilon * (step[1:] // 2))
 
     def variance(width: float) -> float:
-        # The density is `high` on [k, k + width), `low` on [k + width, k + 1).
-        steps = (high, k, width), (low, k + width, 1 - width)
-        mass = sum(w * density for density, _, w in steps)
-        moment = sum(w * density * (x * x + x * w + w * w / 3) for density, x, w in steps)
-        return float(np.sum(moment) / np.sum(mass))
+        ends = step // 2 + width * (step % 2)  # 0, width, 1, 1 + width, ...
+        return float(density @ np.diff(ends**3) / 3 / (density @ np.diff(ends)))
 
     best = maximise(lambda w: np.asarray(-variance(float(w))), lower=0.0, upper=1.0, shape=())
     return variance(float(best))
@@ -73,10 +69,8 @@ def largest_truth(*, epsilon, answers):
     """Return the largest probability of the true answer under epsilon-DP."""
 
     def too_much(truth: float) -> bool:
-        lie = (1 - truth) / (answers - 1)
-        p, q = np.full(answers, lie), np.full(answers, lie)
-        p[0] = q[1] = truth
-        return truth == 1 or oracles.worst_event_epsilon(p, q) > epsilon
+        p = np.append(truth, np.full(answers - 1, (1 - truth) / (answers - 1)))
+        return truth == 1 or oracles.worst_event_epsilon(p, np.roll(p, 1)) > epsilon
 
     return oracles.smallest(too_much, low=1 / answers, high=1.0)
 
@@ -130,8 +124,7 @@ def vector_laplace_epsilon(*, shift, scale):
 @formula("G-B14", "Tails of the Laplace law")
 @given("scale > 0 and threshold >= 0", scale=Log(1e-3, 1e3),
        threshold=Log(1e-3, 500.0, also=(0.0,)))
-@identity("Dwork & Roth 2014, Fact 3.7", lambda scale,
-          threshold: integrated_tail(scale, threshold), tolerance=1e-8, absolute=0.0, unsafe=None)
+@identity("Dwork & Roth 2014, Fact 3.7", integrated_tail, tolerance=1e-8, absolute=0.0, unsafe=None)
 @setting("a Laplace variable of scale b exceeds the threshold in absolute value",
          "尺度 b 的拉普拉斯变量的绝对值超过阈值", "probability", "lap double_exp 拉普拉斯",
          scale=NOISE, threshold=Log(0.1, 9.0), event=r"\|\w+\|>=?(.+)")
@@ -141,7 +134,7 @@ def vector_laplace_epsilon(*, shift, scale):
          event=r"\w+>=?(.+)")
 @printed("0.049787068", scale=1.0, threshold=3.0)
 @wrong("one-side", "One side holds half of it.", says=r"P(X > t) = e^{-t/b}",
-       oracle=lambda scale, threshold: integrated_tail(scale, threshold, sides=1))
+       oracle=partial(integrated_tail, sides=1))
 def laplace_tail(*, scale, threshold):
     r"""P(|X| > t) = e^{-t/b}
 
@@ -185,8 +178,8 @@ def geometric_probability(*, rate, value):
 @formula("G-B3b", "Pure DP of the geometric mechanism")
 @given("rate > 0 and sensitivity >= 1", rate=Log(0.01, 5.0), sensitivity=Whole(1, 20))
 @identity("Ghosh, Roughgarden & Sundararajan 2009, Section 2", lambda rate, sensitivity:
-          max(math.log(geometric_difference(rate, value=k) / geometric_difference(rate,
-          value=k - sensitivity)) for k in range(-3, sensitivity + 4)), points=50)
+          max(math.log(geometric_difference(rate, k) / geometric_difference(rate, k - sensitivity))
+          for k in range(-3, sensitivity + 4)), points=50)
 @setting("geometric noise of rate ε on a whole answer of sensitivity Δ",
          "整数回答加速率 ε 的几何噪声", "epsilon", "geometric 几何", rare=True)
 @printed("1.5", "1.5", rate=0.5, sensitivity=3)
@@ -282,11 +275,8 @@ enter(gaussian_delta,
 def analytic_gaussian_sigma(*, epsilon, delta):
     r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""
     delta_at = lambda sigma: gaussian_delta(epsilon=epsilon, noise_multiplier=float(sigma))
-    # 1/sigma and e^(-(epsilon sigma - 1/(2 sigma))^2 / 2) bound delta; each gives an upper end.
-    root = math.sqrt(-2 * math.log(delta))
-    chernoff = (root + math.sqrt(root**2 + 2 * epsilon)) / (2 * epsilon) if epsilon else math.inf
     enough = lambda sigma: np.asarray(delta_at(sigma) <= delta)
-    return float(first_true(enough, lower=1e-6, upper=min(1 / delta, chernoff)))
+    return float(first_true(enough, lower=1e-6, upper=1 / delta))  # delta is below 1 / sigma
 
 
 @formula("G-B12", "Randomized response with k answers")
@@ -315,7 +305,7 @@ def randomized_response_truth(*, epsilon, answers=2):
        yes=Linear(0.01, 0.99, also=(0.5,)))
 @identity("Dwork & Roth 2014, Section 3.2", lambda honest, yes:
           oracles.worst_event_epsilon_at(*([said, 1 - said] for said in (honest + (1 - honest) *
-          yes, (1 - honest) * yes)), delta=0.0))
+          yes, (1 - honest) * yes)), 0.0))
 @setting("two coins: honest with chance h, else yes with chance y",
          "两枚硬币：以概率 h 说真话，否则以概率 y 说是", "epsilon", "two_coin", rare=True)
 @printed("1.098612289", honest=0.5, yes=0.5)

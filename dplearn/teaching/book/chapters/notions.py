@@ -35,12 +35,6 @@ def sampled_leak_delta(*, epsilon, delta, sample_rate):
     return max(delta_of(added=False), delta_of(added=True))
 
 
-def sampled_pair_renyi(*, p, q, order, sample_rate):
-    """Return the Rényi divergence of a sampled pair in the worse direction."""
-    mixed = sample_rate * p + (1 - sample_rate) * q
-    return max(oracles.finite_renyi(*pair, order) for pair in ((mixed, q), (q, mixed)))
-
-
 def _sampled_rdp(order, rdp, sample_rate):
     """Return the larger RDP of two sampled mechanisms: randomized response and Gaussian noise."""
     far = rdp + np.log(2) / (order - 1) + 1e-6
@@ -74,8 +68,7 @@ def rdp_releases_to_epsilon(*, orders, rdp, steps, delta):
 
 @formula("G-D3e", "From zCDP to delta")
 @given("rho > 0 and epsilon >= rho", rho=_RHO, epsilon=Log(1e-3, 50.0))
-@upper("Bun & Steinke 2016, Lemma 3.6", lambda rho,
-       epsilon: oracles.normal_delta(epsilon=epsilon, mu=math.sqrt(2 * rho)), absolute=1e-290)
+@upper("Bun & Steinke 2016, Lemma 3.6", oracles.normal_delta, absolute=1e-290)
 @setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "任意 ρ-zCDP 机制，换成 (ε,δ)-DP", "delta",
          "zcdp concentrat every 集中", below=below.gaussian_delta)
 @printed("0.4783069", "0.1269367", rho=0.5, epsilon=1.0)
@@ -146,7 +139,7 @@ def zcdp_to_epsilon_at_order(*, rho, order, delta):
 @given("epsilon >= 0 and order > 1", epsilon=Log(0.02, 8.0), order=Log(1.05, 200.0))
 @upper("Mironov 2017, Section II", implications.coins_renyi, points=60)
 @setting("every ε-DP mechanism, RDP of every order", "任意 ε-DP 机制，任意阶的 RDP", "rdp",
-         "pure every any 纯", below="exact", epsilon=Log(0.02, 8.0), into={"order": 1e9})
+         "pure every any 纯", below="exact", epsilon=LOSS, into={"order": 1e9})
 @printed("1.0", "0.735325664", epsilon=1.0, order=2.0)
 @wrong("half", "True for alpha = 1 and a small epsilon; for large orders it is all of it.",
        "epsilon / 2")
@@ -265,7 +258,9 @@ def amplified_epsilon_of_subset(*, epsilon, records, batch):
 @formula("G-E4c", "Rényi DP on a sample, of any mechanism")
 @given("order > 1 and rdp >= 0 and 0 < sample_rate <= 1", dict.fromkeys("pq", POSSIBLE),
        order=Log(1.1, 60.0), rdp=divergences.worse_renyi("order"), sample_rate=Log(1e-3, 1.0))
-@upper("Liese & Vajda 2006, joint convexity of f-divergences", sampled_pair_renyi, points=50)
+@upper("Liese & Vajda 2006, joint convexity of f-divergences", lambda p, q, order, sample_rate:
+       max(oracles.finite_renyi(mixed := sample_rate * p + (1 - sample_rate) * q, q, order),
+       oracles.finite_renyi(q, mixed, order)), points=50)
 @setting("a release on a random share q of the data, of an (α,ε)-RDP mechanism",
          "在随机抽取的比例 q 的数据上发布，机制为 (α,ε)-RDP", "rdp", "sampl amplif 抽样 采样 放大",
          rdp=Log(0.01, 10.0), order=Log(1.1, 40.0), below=_sampled_rdp)

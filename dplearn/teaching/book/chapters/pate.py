@@ -16,13 +16,10 @@ _POSITIVE = " and log(flip) + rdp_2 < 0"
 
 def neighbours(votes: ArrayLike) -> Iterator[NDArray]:
     """Yield all vote counts in which one teacher votes differently."""
-    votes = np.asarray(votes)
+    votes, one = np.asarray(votes), np.eye(np.size(votes), dtype=int)
     for a, b in itertools.permutations(range(votes.size), 2):
         if votes[a] > 0:
-            moved = votes.copy()
-            moved[a] -= 1
-            moved[b] += 1
-            yield moved
+            yield votes - one[a] + one[b]
 
 
 def gnmax_law(votes: ArrayLike, noise_std: float) -> NDArray:
@@ -36,13 +33,6 @@ def gnmax_law(votes: ArrayLike, noise_std: float) -> NDArray:
     first = int(np.argmax(law))
     law[first] = math.log1p(-float(np.sum(np.exp(np.delete(law, first)))))
     return law
-
-
-def worst_divergence(log_p: NDArray, log_q: NDArray, order: float) -> float:
-    """Return the Rényi divergence in the worse direction."""
-    moment = order - 1
-    both = (oracles.log_moment(*pair, moment) for pair in ((log_p, log_q), (log_q, log_p)))
-    return float(max(both)) / moment
 
 
 def gnmax_worst(*, votes, noise_std, order, reverse=False):
@@ -80,17 +70,13 @@ def moment_of_a_tie(*, moment, inverse_scale):
     rivals = np.array([0, 1])
     wins = [choices.argmax_log_probability(x, rivals, choices.LAPLACE) for x in ahead]
     log_p, log_q = (np.array([x, math.log(-math.expm1(x))]) for x in wins)
-    return moment * worst_divergence(log_p, log_q, moment + 1)
+    return max(oracles.log_moment(*pair, moment) for pair in ((log_p, log_q), (log_q, log_p)))
 
 
 def _random_votes(most: int, classes: int) -> Drawn:
     """Return a domain of vote counts of 2 to `classes` classes, in decreasing order."""
-
-    def make(rng: Generator) -> NDArray:
-        votes = rng.integers(1, most + 1, size=rng.integers(2, classes + 1))
-        return np.sort(votes)[::-1]
-
-    return Drawn(make)
+    size = lambda rng: rng.integers(2, classes + 1)
+    return Drawn(lambda rng: np.sort(rng.integers(1, most + 1, size(rng)))[::-1])
 
 
 @formula("G-M1", "GNMax: the noisy winner")
@@ -126,10 +112,9 @@ enter(theorems.lnmax_flip_bound,
       printed("0.1545794589", votes=[120, 70, 60], inverse_scale=0.05),
       wrong("no-quarter",
             "Still a bound, but four times the truth: it misses the constants of the law.",
-            lambda votes, inverse_scale: 4 * theorems.lnmax_flip_bound(votes=votes,
-            inverse_scale=inverse_scale), kind="identity", says=r"P(\text{winner} \ne j^*) = "
-            r"(2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} \text{ of two classes}",
-            votes=_TWO_CLASSES))
+            lambda **at: 4 * theorems.lnmax_flip_bound(**at), kind="identity", votes=_TWO_CLASSES,
+            says=r"P(\text{winner} \ne j^*) = (2+\gamma\,\Delta n)\,e^{-\gamma\,\Delta n} "
+            r"\text{ of two classes}"))
 
 
 enter(theorems.gnmax_flip_bound,
@@ -139,13 +124,13 @@ enter(theorems.gnmax_flip_bound,
             lambda votes, noise_std: flips(votes, noise_std, NORMAL), absolute=0.0, points=60),
       printed("0.03854993587", "0.03854993587", votes=[150, 50], noise_std=40.0),
     wrong("one-noise", "The difference of two counts has a deviation of sigma times the root of 2.",
-          lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes, noise_std=noise_std /
-          math.sqrt(2)), says=r"\frac12\sum_{i\ne "
-          r"i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/(\sqrt2\,\sigma)\big)"),
+          lambda noise_std, **votes: theorems.gnmax_flip_bound(noise_std=noise_std / math.sqrt(2),
+          **votes), says=r"\frac12\sum_{i\ne i^*}\operatorname{erfc}\big((n_{i^*}-n_i)/"
+          r"(\sqrt2\,\sigma)\big)"),
     wrong("twice-the-root", "A bound, and too large: erfc already holds one of the roots.",
-          lambda votes, noise_std: theorems.gnmax_flip_bound(votes=votes, noise_std=noise_std *
-          math.sqrt(2)), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta "
-          r"n}{2\sqrt2\,\sigma}\Big) \text{ of two classes}", kind="identity", votes=_TWO_CLASSES))
+          lambda noise_std, **votes: theorems.gnmax_flip_bound(noise_std=noise_std * math.sqrt(2),
+          **votes), says=r"\frac12\operatorname{erfc}\Big(\frac{\Delta n}{2\sqrt2\,\sigma}\Big) "
+          r"\text{ of two classes}", kind="identity", votes=_TWO_CLASSES))
 
 
 enter(theorems.lnmax_log_moment,

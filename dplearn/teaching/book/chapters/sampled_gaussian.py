@@ -5,7 +5,7 @@ from scipy.special import gammasgn, xlog1py
 from dplearn.core.logspace import log_bernoulli, log_comb, log_expm1, log_sum
 from dplearn.engine.contour import SampledGaussian, log_moments, worse_brackets
 from dplearn.teaching.book.chapters.divergences import renyi_gaussian
-from dplearn.teaching.book.chapters.sampling import log_mixture, sampled_means, sum_counts
+from dplearn.teaching.book.chapters.sampling import log_mixture, sum_counts
 from dplearn.teaching.book.kit.vocabulary import *
 
 _SAMPLED = {"order": Whole(2, 256), "noise_multiplier": Log(0.4, 20.0),
@@ -27,7 +27,7 @@ def sampled_renyi(*, order, noise_multiplier, sample_rate):
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
     """Return the Rényi divergence of (1-q)N(0) + qN(distance) and N(0) in the worse direction."""
-    mixture = log_mixture(sampled_means(sample_rate, distance), noise_multiplier)
+    mixture = log_mixture({0.0: 1 - sample_rate, distance: sample_rate}, noise_multiplier)
     base = oracles.log_normal(0.0, noise_multiplier)
     far = 40 * noise_multiplier + (order + 1) * distance
     pairs = ((mixture, base), (base, mixture))
@@ -66,16 +66,13 @@ def _log_sum(order, sample_rate, log_gain, first=2.0) -> float:
 @wrong("plus", "E[(dN(1)/dN(0))^k] has k^2 - k: at k = 1 it is 1.", lambda order, noise_multiplier,
        sample_rate: _log_sum(order, sample_rate, lambda k: (k * k + k) / (2 * noise_multiplier**2),
        first=0.0) / (order - 1), says=r"\dots e^{(k^2+k)/2\sigma^2}")
-@wrong("shifted-order", "The log moment of lambda sums powers up to lambda + 1.",
-       lambda order, noise_multiplier, sample_rate: (order - 2) / (order - 1) *
-       sampled_gaussian_rdp_integer(order=order - 1, noise_multiplier=noise_multiplier,
-       sample_rate=sample_rate),
+@wrong("shifted-order", "The log moment of lambda sums powers up to lambda + 1.", lambda order,
+       **rest: (order - 2) / (order - 1) * sampled_gaussian_rdp_integer(order=order - 1, **rest),
        says=r"\dots \text{ for order } \alpha - 1, \text{ divided by } \alpha - 1",
        given="order >= 3 and floor(order) == order and " + _RATE)
 @wrong("no-factor", "The logarithm of the sum is (alpha - 1) times the divergence.",
-       lambda order, noise_multiplier, sample_rate: (order - 1) *
-       sampled_gaussian_rdp_integer(order=order, noise_multiplier=noise_multiplier,
-       sample_rate=sample_rate), says=r"D_\alpha = \ln\sum_{k=0}^\alpha \dots")
+       lambda **at: (at["order"] - 1) * sampled_gaussian_rdp_integer(**at),
+       says=r"D_\alpha = \ln\sum_{k=0}^\alpha \dots")
 @wrong("normal-mean", "A mixture of two is not normal: its divergence is finite at every order.",
        lambda order, noise_multiplier, sample_rate: renyi_gaussian(order=order, mean_p=sample_rate,
        std_p=math.sqrt(noise_multiplier**2 + sample_rate), mean_q=0.0, std_q=noise_multiplier),
@@ -126,11 +123,10 @@ def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]
     return sign, log_binom + np.logaddexp(left, right)
 
 
-def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0) -> float:
-    """Return weight times divergence, interpolated linearly between integer orders."""
+def _interpolated(order, power=0, **rest) -> float:
+    """Return (order - 1)^power times divergence, interpolated linearly between integer orders."""
     ends = [math.floor(order), math.floor(order) + 1]
-    values = [weight(k) * sampled_gaussian_rdp_integer(
-              order=k, noise_multiplier=noise_multiplier, sample_rate=sample_rate) for k in ends]
+    values = [(k - 1) ** power * sampled_gaussian_rdp_integer(order=k, **rest) for k in ends]
     return float(np.interp(order, ends, values))
 
 
@@ -147,9 +143,9 @@ def _interpolated(order, noise_multiplier, sample_rate, weight=lambda order: 1.0
        met="dp-accounting 0.6.0, fractional orders")
 @wrong("replaced", "A replaced record leaks more: both outputs are mixtures.",
        says=r"\text{the same where the record is replaced}", kind="upper", oracle=lambda order,
-       noise_multiplier, sample_rate: oracles.density_renyi(log_mixture(sampled_means(sample_rate,
-       1.0), noise_multiplier), log_mixture(sampled_means(sample_rate, -1.0), noise_multiplier),
-       order, -(far := 40 * noise_multiplier + 2 * order), far))
+       noise_multiplier, sample_rate: oracles.density_renyi(*(log_mixture({0.0: 1 - sample_rate, x:
+       sample_rate}, noise_multiplier) for x in (1.0, -1.0)), order,
+       -(far := 40 * noise_multiplier + 2 * order), far))
 @wrong("interpolated", "The log moments are convex in the order, the divergences need not be.",
        _interpolated, says=r"D_\alpha \le (1 - \{\alpha\})D_{\lfloor\alpha\rfloor} + "
        r"\{\alpha\}D_{\lfloor\alpha\rfloor+1}", kind="upper", order=Log(2.0, 100.0))
@@ -174,8 +170,8 @@ def interpolated_rdp(*, order, noise_multiplier, sample_rate):
 
     The cumulant generating function (alpha - 1) D_alpha is convex; parameters and units as in
     `sampled_gaussian_rdp_integer`."""
-    moment = lambda order: order - 1
-    return _interpolated(order, noise_multiplier, sample_rate, moment) / moment(order)
+    return _interpolated(order, power=1, noise_multiplier=noise_multiplier,
+                         sample_rate=sample_rate) / (order - 1)
 
 
 @formula("G-E6", "Rényi divergence after sampling without replacement")
@@ -221,8 +217,7 @@ def without_replacement_rdp(*, order, noise_multiplier, sample_rate, distance=2.
        (moment + 1) / (2 * noise_multiplier**2)))
 @wrong("epsilon-too",
        "True of Rényi divergences; epsilon at a fixed delta is nearly proportional to q.",
-       lambda noise_multiplier, sample_rate,
-       steps, delta: certified_epsilon(noise_multiplier, 10 * sample_rate, steps, delta).high / 100,
+       lambda sample_rate, **run: certified_epsilon(sample_rate=10 * sample_rate, **run).high / 100,
        says=r"\varepsilon(q) = \varepsilon(10q)/100 \text{ at fixed } \delta",
        given="noise_multiplier > 0 and 10*sample_rate < 1", kind="identity",
        oracle=certified_epsilon, along={}, without="moment", noise_multiplier=Log(1.0, 6.0),
@@ -367,9 +362,8 @@ def _log_excess(order, noise_std, records, batch, alike):
        says=r"D_\alpha\Big(N\big(-\tfrac12 + \tfrac{k+1}n, \tfrac{\sigma^2}{m^2} + "
        r"\dots\big)\,\Vert\,N\big(-\tfrac12 + \tfrac kn, \dots\big)\Big) \text{ for the means}")
 @wrong("far-below", "Where the noise is larger than the spread of the subsets they coincide.",
-       lambda order, noise_std, records, batch: 0.5 * subset_sum_rdp(order=order,
-       noise_std=noise_std, records=records, batch=batch, alike=0),
-       says=r"D_\alpha(\text{half ones}) \le \tfrac12D_\alpha(\text{no ones})", kind="upper",
+       lambda **at: 0.5 * subset_sum_rdp(**at | {"alike": 0}), kind="upper",
+       says=r"D_\alpha(\text{half ones}) \le \tfrac12D_\alpha(\text{no ones})",
        given="order > 1 and noise_std > 0 and 2*batch <= records", noise_std=Log(0.3, 100.0),
        batch=Drawn(lambda rng, records: int(rng.integers(1, records // 2 + 1))),
        alike=Drawn(lambda rng, records: (records - 1) // 2))
@@ -406,25 +400,18 @@ def subset_mean_variance(*, records, batch, ones):
     return ones * (records - ones) * (records - batch) / (records**2 * batch * (records - 1))
 
 
+@formula("G-E12c", "A sum over a random subset: the supremum over the data")
+@given("floor(order) == order and noise_std > 0 and batch <= records", _NOISY, order=Whole(2, 40))
+@identity("Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity", lambda order, noise_std,
+          records, batch: max(_by_all_subsets(order, noise_std, records, batch, alike)
+          for alike in range(records)), tolerance=1e-8, absolute=1e-12, points=20)
+@wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
+       subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
+       given="noise_std > 0 and batch <= records and alike < records", alike=_ALIKE)
 def worst_subset_sum_rdp(*, order, noise_std, records, batch):
-    r"""Return the largest divergence of a noisy subset sum, over all data of -1/2 and 1/2.
-
-    Given the sum of m - 1 others and the record drawn in place of this one, the pair of laws is
-    the sampled Gaussian or its reverse, whose divergence is smaller (joint quasi-convexity).
-    """
+    r"""\sup_{D\sim D'} D_\alpha(M(D)\,\Vert\,M(D')) =
+    D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"""
+    # Given the sum of m - 1 others and the record drawn in place of this one, the pair of laws is
+    # the sampled Gaussian or its reverse, whose divergence is smaller (joint quasi-convexity).
     rate = batch / records
     return sampled_gaussian_rdp_integer(order=order, noise_multiplier=noise_std, sample_rate=rate)
-
-
-enter(worst_subset_sum_rdp,
-      formula("G-E12c", "A sum over a random subset: the supremum over the data",
-              statement=r"\sup_{D\sim D'} D_\alpha(M(D)\,\Vert\,M(D')) = "
-              r"D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"),
-      given("floor(order) == order and noise_std > 0 and batch <= records", _NOISY,
-            order=Whole(2, 40)),
-      identity("Mironov, Talwar & Zhang 2019, Theorem 5, and quasi-convexity", lambda order,
-               noise_std, records, batch: max(_by_all_subsets(order, noise_std, records, batch,
-               alike) for alike in range(records)), tolerance=1e-8, absolute=1e-12, points=20),
-      wrong("one-pass", "Moments take a supremum over all data; those of one's own are smaller.",
-            subset_sum_rdp, says=r"K(\lambda) \text{ is found by one pass over the data}",
-            given="noise_std > 0 and batch <= records and alike < records", alike=_ALIKE))

@@ -8,7 +8,6 @@ not Poisson sampling and amplifies less (`dplearn.mechanisms.shuffled`).
 from collections import Counter
 
 from dplearn.core.logspace import log_sub
-from dplearn.core.solve import maximise
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.profile import Profile
 from dplearn.teaching.book.chapters.divergences import hockey_stick
@@ -33,19 +32,14 @@ def mixture_delta(p: Means, q: Means, epsilon: float, sigma: float) -> float:
     """Return the hockey-stick divergence of two mixtures of Gaussians."""
     means = [*p, *q]
     # Distance at which Gaussians 0.05 apart have the loss epsilon + 20, plus 12 sigma.
-    far = 12 * sigma + sigma**2 * (epsilon + 20) / 0.05
-    low, high = min(means) - min(far, 60 * sigma + 10), max(means) + min(far, 60 * sigma + 10)
-    return oracles.density_delta(log_mixture(p, sigma), log_mixture(q, sigma), epsilon, low, high)
-
-
-def sampled_means(sample_rate: float, shift: float = 1.0) -> Means:
-    """Return the law of a sampled record's contribution: `shift`, or 0 if not sampled."""
-    return {0.0: 1 - sample_rate, shift: sample_rate} if shift else {0.0: 1.0}
+    far = min(12 * sigma + sigma**2 * (epsilon + 20) / 0.05, 60 * sigma + 10)
+    laws = log_mixture(p, sigma), log_mixture(q, sigma)
+    return oracles.density_delta(*laws, epsilon, min(means) - far, max(means) + far)
 
 
 def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0.0):
     """Return delta of replacing a Poisson-sampled contribution `first` by `second`."""
-    pair = sampled_means(sample_rate, first), sampled_means(sample_rate, second)
+    pair = ({0.0: 1 - sample_rate, shift: sample_rate} for shift in (first, second))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
 
@@ -82,13 +76,6 @@ def _base_epsilon(epsilon: float, sample_rate: float) -> float:
     return math.log1p(math.expm1(epsilon) / sample_rate)
 
 
-def _amplified_delta(epsilon, noise_multiplier, sample_rate, distance=1.0) -> float:
-    """Return sample_rate times the Gaussian delta at the epsilon before amplification."""
-    base = _base_epsilon(epsilon, sample_rate)
-    return sample_rate * gaussian_delta(epsilon=base,
-                                        noise_multiplier=noise_multiplier, distance=distance)
-
-
 @formula("G-E1", "Poisson sampling: the amplified epsilon")
 @given(_ANY_RATE, epsilon=Log(0.01, 12.0), sample_rate=Log(1e-4, 1.0))
 @identity("Balle, Barthe & Gaboardi 2018, Theorem 8", sampled_coin_epsilon)
@@ -122,8 +109,7 @@ def amplified_epsilon(*, epsilon, sample_rate):
        sample_rate=Log(1e-3, 1.0))
 @identity("Balle, Barthe & Gaboardi 2018, Theorem 8", mixed_event_delta, tolerance=1e-8)
 @wrong("replaced", "With Poisson sampling the base must also be private for a record that leaves.",
-       lambda p, other, epsilon, sample_rate: poisson_delta(p, other, epsilon=epsilon,
-       sample_rate=sample_rate),
+       lambda p, q, other, **rest: poisson_delta(p, other, **rest),
        says=r"\text{the same for a replaced record, } P \text{ and } P' \text{ both sampled}",
        kind="upper", oracle=mixed_event_delta, other=Distribution(4))
 def poisson_delta(p, q, *, epsilon, sample_rate):
@@ -146,13 +132,15 @@ _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
 @setting("Poisson sampled Gaussian noise, one step", "泊松抽样高斯噪声，一步", "delta",
          "sampl 抽样", epsilon=Log(0.05, 5.0), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.01269367375", at=_AT_AMPLIFIED, sample_rate=0.1)
-@wrong("linear", "It takes q eps for the amplified epsilon, which is larger.", lambda epsilon,
-       noise_multiplier, sample_rate: sample_rate * gaussian_delta(epsilon=epsilon / sample_rate,
-       noise_multiplier=noise_multiplier), says=r"\delta_q(q\varepsilon) = q\,\delta(\varepsilon)")
-def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
+@wrong("linear", "It takes q eps for the amplified epsilon, which is larger.",
+       lambda epsilon, sample_rate, **noise: sample_rate * gaussian_delta(epsilon=epsilon /
+       sample_rate, **noise), says=r"\delta_q(q\varepsilon) = q\,\delta(\varepsilon)")
+def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate, distance=1.0):
     r"""\delta_q(\varepsilon') = q\,\delta(\varepsilon),\quad
     e^{\varepsilon'} = 1 + q(e^\varepsilon - 1),\ \delta \text{ of Gaussian noise}"""
-    return _amplified_delta(epsilon, noise_multiplier, sample_rate)
+    base = _base_epsilon(epsilon, sample_rate)
+    return sample_rate * gaussian_delta(epsilon=base,
+                                        noise_multiplier=noise_multiplier, distance=distance)
 
 
 @formula("G-E1d", "Poisson sampling: a replaced record and Gaussian noise")
@@ -163,12 +151,11 @@ def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
 @wrong("removed", "That is a record that leaves: here both outputs are mixtures, further apart.",
        sampled_gaussian_delta, says=r"\delta_q(\varepsilon') = q\,\delta(\varepsilon)")
 @wrong("twice-epsilon", "One leaves and one comes: delta grows by a factor of 1 + e^(eps/2), too.",
-       lambda epsilon, noise_multiplier, sample_rate: sampled_gaussian_delta(epsilon=epsilon / 2,
-       noise_multiplier=noise_multiplier, sample_rate=sample_rate),
+       lambda epsilon, **rest: sampled_gaussian_delta(epsilon=epsilon / 2, **rest),
        says=r"\delta(\varepsilon) \le \delta_{\text{add/remove}}(\varepsilon/2)", kind="upper")
 @wrong("fixed-size", "The bound of a subset of fixed size, where others take its place.",
-       lambda epsilon, noise_multiplier, sample_rate: _amplified_delta(epsilon, noise_multiplier,
-       sample_rate, 2.0), says=r"\delta(\varepsilon') = q\,\delta_{2C}(\varepsilon)")
+       partial(sampled_gaussian_delta, distance=2.0),
+       says=r"\delta(\varepsilon') = q\,\delta_{2C}(\varepsilon)")
 def replaced_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
     r"""\delta(\varepsilon) = (1-q)(1-e^\varepsilon)\,\Phi\big(-\tfrac x\sigma\big)
     + q\,\Phi\big(\tfrac{1-x}\sigma\big) - qe^\varepsilon\,\Phi\big(-\tfrac{1+x}\sigma\big),\quad
@@ -189,13 +176,13 @@ def replaced_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
           absolute=1e-13, points=40)
 @printed("0.05098616601", at=_AT_AMPLIFIED, records=10, batch=1)
 @wrong("own-norm", "The theorem is for a replaced record, whose contribution may turn round: 2C.",
-       lambda epsilon, noise_multiplier, records, batch: sampled_gaussian_delta(epsilon=epsilon,
-       noise_multiplier=noise_multiplier, sample_rate=batch / records),
+       lambda records, batch, **rest: sampled_gaussian_delta(sample_rate=batch / records, **rest),
        says=r"\delta_{m/n}(\varepsilon') = q\,\delta_{C}(\varepsilon): \text{ Poisson accounting}")
 def without_replacement_delta(*, epsilon, noise_multiplier, records, batch):
     r"""\delta_{m/n}(\varepsilon') = q\,\delta_{2C}(\varepsilon),\quad
     e^{\varepsilon'} = 1 + q(e^\varepsilon - 1),\ q = m/n"""
-    return _amplified_delta(epsilon, noise_multiplier, batch / records, distance=2.0)
+    return sampled_gaussian_delta(epsilon=epsilon, noise_multiplier=noise_multiplier,
+                                  sample_rate=batch / records, distance=2.0)
 
 
 @formula("G-E3", "Sampling with replacement: chance to take part")
@@ -218,12 +205,11 @@ def with_replacement_rate(*, records, draws):
 @upper("Balle, Barthe & Gaboardi 2018, Theorem 10", replaced_delta, tolerance=1e-7, absolute=1e-13,
        points=40)
 @wrong("no-multiplicities", "A record that is drawn k times contributes k times.",
-       lambda epsilon, noise_multiplier, records, draws: _amplified_delta(epsilon, noise_multiplier,
-       with_replacement_rate(records=records, draws=draws), 2.0),
+       lambda records, draws, **rest: sampled_gaussian_delta(sample_rate=with_replacement_rate(
+       records=records, draws=draws), distance=2.0, **rest),
        says=r"\delta(\varepsilon') \le q\,\delta_{2C}(\varepsilon)")
 @wrong("ratio", "A larger chance does not make up for the record that is drawn twice.",
-       lambda epsilon, noise_multiplier, records, draws: without_replacement_delta(epsilon=epsilon,
-       noise_multiplier=noise_multiplier, records=records, batch=draws),
+       lambda draws, **rest: without_replacement_delta(batch=draws, **rest),
        says=r"\delta(\varepsilon') \le \tfrac mn\,\delta_{2C}(\varepsilon),\ q = m/n",
        given="noise_multiplier > 0 and epsilon >= 0 and draws <= records")
 def with_replacement_delta(*, epsilon, noise_multiplier, records, draws):
@@ -245,17 +231,17 @@ enter(sampled_gaussian_delta,
             first=0.0, second=1.0), tolerance=1e-7, absolute=1e-14, points=40),
       wrong("added-only", "Both orders count, and this is the smaller one.",
             # Q - e^eps ((1-q)Q + qP) = s (Q - e^base P) with s = 1 - e^eps (1-q)
-            lambda epsilon, noise_multiplier, sample_rate: 0.0 if (s := 1 - math.exp(epsilon)
-            * (1 - sample_rate)) <= 0 else s * gaussian_delta(
-            epsilon=epsilon + math.log(sample_rate / s), noise_multiplier=noise_multiplier),
+            lambda epsilon, sample_rate, **noise: 0.0 if (s := 1 - math.exp(epsilon) * (1 -
+            sample_rate)) <= 0 else s * gaussian_delta(epsilon=epsilon + math.log(sample_rate / s),
+            **noise),
             says=r"\delta = H_{e^\varepsilon}\big(N(0)\,\Vert\,(1-q)N(0) + qN(1)\big)",
             oracle=sampled_delta),
       wrong("any-mechanism", "A theorem for Gaussian noise; in general take the larger of both.",
             poisson_delta, says=r"H_{e^\varepsilon}(Q\,\Vert\,(1-q)Q + qP) \le "
             r"H_{e^\varepsilon}((1-q)Q + qP\,\Vert\,Q) \text{ for all } P, Q", given=_ANY_RATE,
-            oracle=lambda p, q, epsilon, sample_rate: mixed_event_delta(p, q, epsilon,
-            sample_rate, added=True), without="noise_multiplier", p=Distribution(3),
-            q=Distribution(3), epsilon=Linear(0.0, 1.0), sample_rate=Linear(0.05, 0.9)))
+            oracle=partial(mixed_event_delta, added=True), without="noise_multiplier",
+            p=Distribution(3), q=Distribution(3), epsilon=Linear(0.0, 1.0),
+            sample_rate=Linear(0.05, 0.9)))
 
 
 def shuffled_coins_epsilon(*, local_epsilon, records, delta):
@@ -303,7 +289,7 @@ def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
     down = np.logaddexp.reduce(x / sigma**2, axis=1) - 0.5 / sigma**2
     mean = float(np.mean(-np.expm1(np.minimum(epsilon - up + down, 0.0))))
     width = math.sqrt(math.log(2 / 1e-9) / (2 * draws))
-    return Interval(max(mean - width, 0.0), min(mean + width, 1.0))
+    return Interval(max(mean - width, 0.0), mean + width)
 
 
 def _in_range(*, noise_multiplier, batches, delta):
@@ -356,8 +342,7 @@ def shuffle_local_randomizers(*, local_epsilon, records, delta):
        / batches, "remove"), batches, [epsilon])[1][0]),
        says=r"\delta_{\text{shuffled}} \le \delta \text{ of } B \text{ Poisson steps},\ q = 1/B",
        given="epsilon >= 0 and noise_multiplier > 0 and batches >= 2", kind="upper",
-       oracle=lambda epsilon, noise_multiplier, batches: Interval(batch_shuffling_delta_lower(
-       epsilon=epsilon, noise_multiplier=noise_multiplier, batches=batches), 1.0),
+       oracle=lambda **at: Interval(batch_shuffling_delta_lower(**at), 1.0),
        epsilon=Linear(0.5, 6.0), noise_multiplier=Log(0.45, 1.5), batches=Choice(100, 1000, 10_000))
 def batch_shuffling_delta_lower(*, epsilon, noise_multiplier, batches):
     r"""\delta(\varepsilon) \ge \max_C\ P(\max_t w_t > C) - e^\varepsilon Q(\max_t w_t > C),\quad P

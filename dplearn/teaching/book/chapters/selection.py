@@ -1,12 +1,9 @@
 """Private selection, the sparse vector technique, and amplification by iteration."""
 
-from scipy.special import expit
-
 from dplearn.accountants.theorems import selection_rdp
-from dplearn.core.solve import maximise
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.composition import adaptive_renyi
-from dplearn.teaching.book.chapters.divergences import max_divergence, worse_renyi
+from dplearn.teaching.book.chapters.divergences import worse_renyi
 from dplearn.teaching.book.kit.vocabulary import *
 
 _SCORES = {"p": Distribution(4, zeros=False), "q": Distribution(4, zeros=False)}
@@ -28,12 +25,11 @@ def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
     `scores` are the probabilities of one run's scores, the worst first.
     """
     scores, k = np.asarray(scores, dtype=float), np.arange(1, counts.size + 1)
-    below = np.concatenate([[0.0], np.cumsum(scores)])
+    below = np.minimum(np.cumsum(scores), 1.0)
     # P(all k runs <= y) - P(all k runs < y), without cancellation.
     with np.errstate(divide="ignore"):
-        share = np.log1p(-scores / below[1:])
-    first = np.minimum(below[1:], 1.0)[:, None] ** k
-    law = (first * -np.expm1(k * share[:, None])) @ counts
+        share = np.log1p(-scores / below)
+    law = (below[:, None] ** k * -np.expm1(k * share[:, None])) @ counts
     return law / law.sum()
 
 
@@ -42,9 +38,8 @@ def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
     return oracles.worst_event_epsilon(best_of(p, counts), best_of(q, counts))
 
 
-def last_iterate_renyi(
-    *, order, lipschitz, noise_std, step_size, smoothness, steps, record, width, concave=False
-):
+def last_iterate_renyi(*, order, lipschitz, noise_std, step_size, smoothness, steps, record, width,
+                       concave=False):
     r"""Return the Rényi divergence of the last iterates when loss number `record` differs.
 
     Noisy projected gradient descent in one dimension starts at 0 and is projected to `width`
@@ -56,21 +51,20 @@ def last_iterate_renyi(
     (x, w), count = oracles.legendre(16), math.ceil(radius / spread)
     nodes, half = oracles.on_panels(-radius, radius, count, x)
     weights = np.tile(half * w, count)
-    points = np.concatenate([nodes, [-radius, radius]])
+    points = np.concatenate([nodes, [-radius, radius, 0.0]])
 
-    def step(slopes: ArrayLike, start: NDArray = points) -> NDArray:
-        """Return one row per start: the masses at the nodes, then at both ends."""
-        means = start - step_size * slopes
+    def step(slopes: ArrayLike) -> NDArray:
+        """Return one row per point: the masses at the nodes, at both ends, and 0 at the start."""
+        means = points - step_size * slopes
         inside = weights * np.exp(oracles.log_normal(0.0, spread)(nodes - means[:, None]))
         ends = ndtr((-radius - means) / spread), ndtr((means - radius) / spread)
-        return np.column_stack([inside, *ends])
+        return np.column_stack([inside, *ends, 0.0 * means])
 
     slopes = lipschitz * np.tanh(smoothness * points / lipschitz)
     ordinary, log_laws = step(-slopes if concave else slopes), []
     for slope in (lipschitz, -lipschitz):
-        law = step(slope if record == 1 else 0.0, np.zeros(1))[0]  # the start 0 is not a node
-        special = step(slope)
-        for t in range(2, steps + 1):
+        special, law = step(slope), np.eye(points.size)[-1]
+        for t in range(1, steps + 1):
             law = law @ (special if t == record else ordinary)
         # Raising masses that underflowed can only lower the divergence.
         log_laws.append(np.log(np.maximum(law, 1e-300)))
@@ -103,8 +97,8 @@ enter(selection_rdp,
 
 
 @formula("G-S1b", "Private selection under pure DP")
-@given("shape > -1 and epsilon >= 0", _SCORES, epsilon=Derived(lambda p,
-       q: max(max_divergence(p, q), max_divergence(q, p))), shape=_SHAPE, stop=_STOP)
+@given("shape > -1 and epsilon >= 0", _SCORES, epsilon=Derived(partial(
+       oracles.worst_event_epsilon_at, delta=0.0)), shape=_SHAPE, stop=_STOP)
 @upper("Papernot & Steinke 2022, Corollary 3, after Liu & Talwar (2019), Theorem 1.3",
        lambda p, q, shape, stop: best_epsilon(p, q, repetitions(shape, stop)))
 @setting("the best of a random number of runs, each ε-DP", "随机次数运行中取最佳，每次 ε-DP",
@@ -214,11 +208,11 @@ def log_chance(outcome, answers, threshold_scale, query_scale, highest=math.inf)
     return oracles.log_integral(log_f, -far, min(far, highest), kinks=[0.0, *answers])
 
 
-def log_ratio(outcome, moves, threshold_scale, query_scale, highest=math.inf) -> float:
-    """Return the log ratio of an outcome's probabilities with answers 0 and answers `moves`."""
-    chance = partial(log_chance, outcome, threshold_scale=threshold_scale,
-                     query_scale=query_scale, highest=highest)
-    return chance(np.zeros(len(outcome))) - chance(moves)
+def log_ratio(outcome, before, after, *scales, highest=math.inf) -> float:
+    """Return the log ratio of an outcome's probabilities with answers `before` and `after`."""
+    log_p, log_q = (log_chance(outcome, x[: len(outcome)], *scales, highest=highest)
+                    for x in (before, after))
+    return log_p - log_q if log_p > -math.inf else -math.inf
 
 
 def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
@@ -226,14 +220,9 @@ def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
 
     `queries` holds the answers for one dataset, and their changes for its neighbour.
     """
-    chance = partial(log_chance, threshold_scale=threshold_scale, query_scale=query_scale)
-    pair = np.asarray(queries[0], dtype=float), np.add(*queries)
-    ratios = [-math.inf]
-    for outcome in outcomes(pair[0].size, positives):
-        log_p, log_q = (chance(outcome, x[: len(outcome)]) for x in pair)
-        if log_p > -math.inf:
-            ratios.append(log_p - log_q)
-    return max(ratios)
+    pair = queries[0], np.add(*queries)
+    return max(log_ratio(outcome, *pair, threshold_scale, query_scale)
+               for outcome in outcomes(len(pair[0]), positives))
 
 
 def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
@@ -247,12 +236,9 @@ def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
 
 def best_split(*, positives, monotone):
     """Return the query/threshold budget ratio that minimizes Var(noisy answer - threshold)."""
-
-    def precision(log_ratio: NDArray) -> NDArray:
-        first = expit(-log_ratio)
-        scales = 1 / first, (1 if monotone else 2) * positives / (1 - first)
-        return -np.log(np.sum(np.square(scales), axis=0))
-
+    count = positives if monotone else 2 * positives
+    # For a ratio of e^x the scales are 1 + e^x and count (1 + e^-x).
+    precision = lambda x: -np.log((1 + np.exp(x)) ** 2 + (count * (1 + np.exp(-x))) ** 2)
     return math.exp(maximise(precision, lower=-1.0, upper=10.0, shape=()))
 
 
@@ -320,8 +306,8 @@ def chance_without_query_noise(*, threshold_scale):
 @formula("G-H2b", "A broken sparse vector: no end after c positives")
 @given("threshold_scale > 0 and query_scale > 0 and pairs >= 1", _SCALES, pairs=Whole(1, 30))
 @lower("Lyu, Su & Li 2017, Figure 2, Algorithm 6, and Theorem 7", lambda threshold_scale,
-       query_scale, pairs: log_ratio([False] * pairs + [True] * pairs, np.repeat([1.0, -1.0],
-       pairs), threshold_scale, query_scale), unsafe="larger")
+       query_scale, pairs: log_ratio([False] * pairs + [True] * pairs, np.zeros(2 * pairs),
+       np.repeat([1.0, -1.0], pairs), threshold_scale, query_scale), unsafe="larger")
 @printed("5", "9.276119196", threshold_scale=2.0, query_scale=2.0, pairs=10)
 @wrong("private", "Every answer above the threshold costs anew; there must be an end to them.",
        "1 / threshold_scale + 1 / query_scale",
@@ -338,7 +324,7 @@ def epsilon_without_end(*, query_scale, pairs):
 @formula("G-H2c", "A broken sparse vector: the noisy answer is released")
 @given("threshold_scale > 0 and query_scale > 0 and queries >= 1", _SCALES, queries=Whole(1, 100))
 @identity("Lyu, Su & Li 2017, Figure 2, Algorithm 3, and Section 3.2", lambda threshold_scale,
-          query_scale, queries: log_ratio([False] * queries, np.ones(queries),
+          query_scale, queries: log_ratio([False] * queries, np.zeros(queries), np.ones(queries),
           threshold_scale, query_scale, highest=0.0), unsafe="larger")
 @printed("25", "25.00000", threshold_scale=2.0, query_scale=4.0, queries=100)
 @wrong("private", "A number above it says where the threshold is not; then every answer counts.",

@@ -21,8 +21,8 @@ def propose_test_release_delta(*, at, epsilon, threshold):
     value, moved = (-np.diff(above(edges - shift)) for shift in (0.0, epsilon))
     near = round(threshold)
     for d in {0, 1, 2, *range(max(near - 2, 0), near + 3)}:
-        passes = above(epsilon * (threshold - np.array([d, d + 1.0])))
-        fails = above(epsilon * (np.array([d, d + 1.0]) - threshold))
+        gap = epsilon * (threshold - np.array([d, d + 1.0]))
+        passes, fails = above(gap), above(-gap)
         for a, b in ((0, 1), (1, 0), (1, 1)):
             p = np.append(passes[a] * value, fails[a])
             q = np.append(passes[b] * moved, fails[b])
@@ -41,32 +41,28 @@ def released_epsilon(*, epsilon, delta):
     """Return epsilon at `delta` of propose-test-release with threshold ln(1/delta)/epsilon."""
     threshold = -math.log(delta) / epsilon
     delta_at = partial(propose_test_release_delta, epsilon=epsilon, threshold=threshold)
-    return oracles.smallest(lambda at: delta_at(at=at) <= delta, low=0.1 * epsilon,
-                            high=2.1 * epsilon, rtol=1e-9)
+    enough = lambda at: delta_at(at=at) <= delta
+    return oracles.smallest(enough, low=0.1 * epsilon, high=2.1 * epsilon, rtol=1e-9)
 
 
 def clipped_mean_change(*, fractions, upper):
     """Return the largest change of the mean when a value is removed, or one <= `upper` is added."""
-    values = [upper * float(x) for x in np.asarray(fractions)]
-    mean = math.fsum(values) / len(values)
-    others = [values[:i] + values[i + 1 :] for i in range(len(values))]
-    others += [[*values, float(x)] for x in np.linspace(0.0, upper, 5)]
-    return max(abs(math.fsum(x) / len(x) - mean) for x in others)
+    values = upper * np.asarray(fractions)
+    others = [np.delete(values, i) for i in range(values.size)]
+    others += [np.append(values, x) for x in np.linspace(0.0, upper, 5)]
+    return max(abs(float(np.mean(x) - np.mean(values))) for x in others)
 
 
-def median_sensitivity_by_force(values, upper, beta):
-    """Return the largest e^(-beta d) LS(x') over x' with d values moved to ends of the range."""
-    values = np.asarray(values, dtype=float)
+def median_sensitivity_by_force(values, beta):
+    """Return the largest e^(-beta d) LS(x') over x' with d values in [0, 1] moved to the ends."""
     choices = np.array(list(itertools.product((0, 1, 2), repeat=values.size)))
-    options = np.stack([values, np.zeros_like(values), np.full_like(values, upper)])
-    data = options[choices, np.arange(values.size)]
-    middle = np.median(data, axis=1)
+    data = np.where(choices < 2, choices, values)
     local = np.zeros(len(data))
-    for i, end in itertools.product(range(values.size), (0.0, upper)):
+    for i, end in itertools.product(range(values.size), (0.0, 1.0)):
         changed = data.copy()
         changed[:, i] = end
-        local = np.maximum(local, np.abs(np.median(changed, axis=1) - middle))
-    return float(np.max(np.exp(-beta * np.sum(choices > 0, axis=1)) * local))
+        local = np.maximum(local, np.abs(np.median(changed, axis=1) - np.median(data, axis=1)))
+    return float(np.max(np.exp(-beta * np.sum(choices < 2, axis=1)) * local))
 
 
 def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
@@ -90,12 +86,6 @@ def largest_change(statistic, data, lower, upper, adjacency="replace_one"):
     return max(max(after) - min(before), max(before) - min(after))
 
 
-def sum_change(*, lower, upper, adjacency):
-    """Return the largest change of a sum of two values, the first on a grid."""
-    return max(largest_change(math.fsum, [x], lower, upper, adjacency)
-               for x in np.linspace(lower, upper, 5))
-
-
 def by_norm(vectors: NDArray, norm: float) -> NDArray:
     """Scale vectors that are longer than `norm` down to that norm."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -106,24 +96,15 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
     """Return the largest L2 change of a sum of clipped vectors, over vectors on a grid."""
     signs = np.array(list(itertools.product((-3.0, 0.5, 3.0), repeat=dimension))) * max_norm
     clipped = clip(signs, max_norm)
-    if adjacency == "add_remove":
-        return float(np.max(np.linalg.norm(clipped, axis=1)))
-    return float(np.max(np.linalg.norm(clipped[:, None] - clipped, axis=2)))
+    others = clipped if adjacency == "replace_one" else np.zeros((1, dimension))
+    return float(np.max(np.linalg.norm(clipped[:, None] - others, axis=2)))
 
 
 def mean_change(*, lower, upper, records, adjacency):
     """Return the largest change of the mean of equal values and one different value."""
-    mean, ends = lambda x: math.fsum(x) / len(x), (lower, (lower + upper) / 2, upper)
     sizes = [records] if adjacency == "replace_one" else range(2, 6)
-    return max(largest_change(mean, [x] * (n - 1), lower, upper, adjacency)
-               for n, x in itertools.product(sizes, ends))
-
-
-def variance_change(*, lower, upper, records):
-    """Return the largest change of the variance when one value moves in [lower, upper]."""
-    ends = (lower, (lower + upper) / 2, upper)
-    return max(float(largest_change(np.var, others, lower, upper))
-               for others in itertools.combinations_with_replacement(ends, records - 1))
+    return max(float(largest_change(np.mean, [x] * (n - 1), lower, upper, adjacency))
+               for n, x in itertools.product(sizes, (lower, (lower + upper) / 2, upper)))
 
 
 @formula("G-B15", "Propose-test-release: the threshold")
@@ -178,31 +159,27 @@ def _median_local(values: NDArray) -> NDArray:
     return np.array([max(window) for window in windows])
 
 
-def _smooth_scale(local_at: ArrayLike, epsilon: float, delta: float, first: int = 0) -> float:
-    """Return the noise scale from local sensitivities after k changes, for k >= `first`."""
-    beta, k = epsilon / (2 * math.log(2 / delta)), np.arange(np.size(local_at))
-    return 2 / epsilon * float(np.max((np.exp(-beta * k) * local_at)[first:]))
-
-
 @formula("G-B17", "Noise by smooth sensitivity")
 @given("epsilon > 0 and 0 < delta < 1", values=Drawn(lambda rng: np.sort(np.round(np.minimum(
-       np.full(n, rng.random()) + 0.05 * rng.random(n) if (n := rng.choice([3, 5]))
-       and rng.random() < 0.4 else rng.random(n), 1.0), 2))),
+       rng.random() + 0.05 * rng.random(n) if (n := rng.choice([3, 5])) and rng.random() < 0.4
+       else rng.random(n), 1.0), 2))),
        local_at=Derived(_median_local), epsilon=Log(0.05, 10.0), delta=Log(1e-9, 0.9))
 @identity("Nissim, Raskhodnikova & Smith 2007, Corollary 2.4", lambda values, epsilon, delta: 2 /
-          epsilon * median_sensitivity_by_force(values, upper=1.0, beta=epsilon / (2 *
-          math.log(2 / delta))), points=60)
+          epsilon * median_sensitivity_by_force(values, beta=epsilon / (2 * math.log(2 / delta))),
+          points=60)
 @printed("0.00614212886186", local_at=100 / (32562.0 - np.arange(201)), epsilon=1.0,
          delta=1 / 32561**2)
 @wrong("from-one", "Without k = 0 it can be smaller than the local sensitivity itself.",
-       partial(_smooth_scale, first=1), says=r"S = \max_{k\ge1}e^{-\beta k}A(x,k)")
+       lambda local_at, epsilon, delta: smooth_sensitivity_scale(local_at=np.append(0.0,
+       local_at[1:]), epsilon=epsilon, delta=delta), says=r"S = \max_{k\ge1}e^{-\beta k}A(x,k)")
 def smooth_sensitivity_scale(*, local_at, epsilon, delta):
     r"""\mathrm{Lap}(2S/\varepsilon),\quad S = \max_{k\ge0}e^{-\beta k}A(x,k),\quad
     \beta = \frac\varepsilon{2\ln(2/\delta)}
 
     values: data set in [0, 1] whose median is released
     local_at: A(x, k): largest local sensitivity of all data sets within k changes"""
-    return _smooth_scale(local_at, epsilon, delta)
+    beta, k = epsilon / (2 * math.log(2 / delta)), np.arange(np.size(local_at))
+    return 2 / epsilon * float(np.max(np.exp(-beta * k) * local_at))
 
 
 @formula("G-B17b", "What smooth noise guarantees")
@@ -228,7 +205,9 @@ def smooth_sensitivity_delta(*, epsilon, beta):
 @formula("G-B18", "Sensitivity of a clipped sum")
 @given("lower <= upper", lower=Linear(-100.0, 100.0, also=(0.0,)),
        upper=Linear(-100.0, 100.0, also=(0.0,)), adjacency=_ADJACENCY)
-@identity("Dwork & Roth 2014, Definition 3.1", sum_change)
+@identity("Dwork & Roth 2014, Definition 3.1", lambda lower, upper, adjacency:
+          max(largest_change(math.fsum, [x], lower, upper, adjacency)
+          for x in np.linspace(lower, upper, 5)))
 @setting("sum of values in [l, u], one record replaced", "[l, u] 内数值之和，替换一条记录",
          "sensitivity", "replac 替换", into={"adjacency": "replace_one"}, lower=Linear(-5.0, -0.1),
          upper=Log(0.1, 30.0))
@@ -257,15 +236,14 @@ def sum_sensitivity(*, lower, upper, adjacency):
 @identity("Abadi et al. 2016, Algorithm 1", clipped_sum_change, points=60)
 @setting("sum of clipped gradients, one record added or removed", "裁剪梯度之和，增删一条记录",
          "sensitivity", "add remov 增删", into=lambda max_grad_norm: {"max_norm": max_grad_norm,
-         "dimension": 10, "adjacency": "add_remove"}, max_grad_norm=NOISE)
+         "adjacency": "add_remove"}, max_grad_norm=NOISE)
 @setting("sum of clipped gradients over a fixed number B, one record added or removed",
          "裁剪梯度之和除以固定的 B，增删一条记录", "sensitivity", "fixed public constant 固定",
-         into=lambda max_grad_norm: {"max_norm": max_grad_norm, "dimension": 10, "adjacency":
-         "add_remove"}, value=lambda value, batch, **_: value / batch, max_grad_norm=NOISE,
-         batch=Whole(2, 300))
+         into=lambda max_grad_norm: {"max_norm": max_grad_norm, "adjacency": "add_remove"},
+         value=lambda value, batch, **_: value / batch, max_grad_norm=NOISE, batch=Whole(2, 300))
 @setting("sum of clipped gradients, one record replaced", "裁剪梯度之和，替换一条记录",
          "sensitivity", "replac another 替换", into=lambda max_grad_norm: {"max_norm":
-         max_grad_norm, "dimension": 10, "adjacency": "replace_one"}, max_grad_norm=NOISE)
+         max_grad_norm, "adjacency": "replace_one"}, max_grad_norm=NOISE)
 @printed("1.5", max_norm=1.5, dimension=3, adjacency="add_remove")
 @printed("3", max_norm=1.5, dimension=3, adjacency="replace_one")
 @wrong("coordinatewise", "A cube is not a ball: its corners are sqrt(d) C away.",
@@ -306,7 +284,10 @@ def bounded_mean_sensitivity(*, lower, upper, records):
 @formula("G-B16c", "Sensitivity of the variance of a fixed number of bounded values")
 @given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
        records=Whole(2, 9))
-@identity("Dwork & Roth 2014, Definition 3.1", variance_change, points=40)
+@identity("Dwork & Roth 2014, Definition 3.1", lambda lower, upper, records:
+          max(float(largest_change(np.var, others, lower, upper))
+          for others in itertools.combinations_with_replacement((lower, (lower + upper) / 2, upper),
+          records - 1)), points=40)
 @setting("variance (over n) of n values in [m, M], one of them replaced",
          "n 个 [m, M] 内数值的方差（除以 n），替换其中一个", "sensitivity",
          "varianc 方差", rare=True, records=Whole(2, 1000))

@@ -7,7 +7,6 @@ from dplearn.teaching.book.chapters.implications import most_powerful
 from dplearn.teaching.book.chapters.local import binomial
 from dplearn.teaching.book.kit.vocabulary import *
 
-Tail = Callable[[float], float]
 _ANY_RATE = "0 <= false_positive_rate <= 1"
 _RATE = Log(1e-9, 0.999999, also=(0.0, 1.0, 0.5))
 _PURE_DP = "max(0, 1 - exp(epsilon)*false_positive_rate, exp(-epsilon)*(1 - false_positive_rate))"
@@ -15,12 +14,13 @@ _LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
 _STEPS = {"steps": (64, 256, 1024, 4096)}
 
 
-def _threshold(log_above: Tail, log_below: Tail, rate: float, far: float, xtol: float) -> float:
+def _threshold(log_above, log_below, rate: float, far: float) -> float:
     """Return the c with upper tail probability `rate`, computed from the smaller tail."""
-    from scipy.optimize import brentq  # Import on use: the explorer starts without scipy.optimize.
-
-    log_tail, mass = (log_above, rate) if rate <= 0.5 else (log_below, 1 - rate)
-    return brentq(lambda c: log_tail(c) - math.log(mass), -far, far, xtol=xtol)  # type: ignore
+    if rate <= 0.5:
+        excess = lambda c: log_above(float(c)) - math.log(rate)
+    else:
+        excess = lambda c: math.log1p(-rate) - log_below(float(c))
+    return float(below.root(excess, lower=-far, upper=far))
 
 
 def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reach, kinks=()):
@@ -28,26 +28,22 @@ def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reac
     if rate in (0.0, 1.0):
         return 1 - rate
     mass = lambda *ends: oracles.log_integral(log_p, *ends, kinks=kinks, rtol=1e-12)
-    c = _threshold(lambda c: mass(c, reach), lambda c: mass(-reach, c), rate, reach - 1, 1e-13)
+    c = _threshold(lambda c: mass(c, reach), lambda c: mass(-reach, c), rate, reach - 1)
     return math.exp(oracles.log_integral(log_q, -reach, c, kinks=kinks))
 
 
 def miss_of_two(*, false_positive_rate, mu_1, mu_2):
     """Return the miss rate of the likelihood ratio test of two independent releases."""
 
-    def log_below(c: float, shift_1: float = 0.0, shift_2: float = 0.0) -> float:
-        """Return log P(mu_1 (x + shift_1) + mu_2 (y + shift_2) <= c)."""
-
-        def log_f(x: NDArray) -> NDArray:
-            y = (c - mu_1 * (x + shift_1)) / mu_2 - shift_2
-            return oracles.log_normal()(x) + log_ndtr(y)
-
+    def log_below(c: float) -> float:
+        """Return log P(mu_1 x + mu_2 y <= c) of two unit normals."""
+        log_f = lambda x: oracles.log_normal()(x) + log_ndtr((c - mu_1 * x) / mu_2)
         return oracles.log_integral(log_f, -40.0, 40.0, rtol=1e-12)
 
     # Under P the statistic is symmetric, so log_below(-c) is its upper tail.
     far = 12.0 * (mu_1 + mu_2)
-    c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far, 1e-13 * far)
-    return math.exp(log_below(c, mu_1, mu_2))
+    c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far)
+    return math.exp(log_below(c - mu_1**2 - mu_2**2))  # x and y have the means mu_1, mu_2 under Q
 
 
 def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
@@ -175,8 +171,7 @@ def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     Randomized response that shows the record with probability delta attains it (Kairouz, Oh &
     Viswanath 2015)."""
     a = np.asarray(false_positive_rate, dtype=float)
-    with np.errstate(over="ignore"):
-        steep = 1 - delta - np.exp(epsilon) * a
+    steep = 1 - delta - math.exp(min(epsilon, 700.0)) * a
     return np.maximum(np.maximum(steep, math.exp(-epsilon) * (1 - delta - a)), 0.0)
 
 
@@ -205,17 +200,10 @@ def sampled_coins_deltas(local, sample_rate, steps, epsilon):
 def delta_by_convolution(*, mu_1, mu_2, epsilon):
     """Return E[(1 - e^(epsilon - L1 - L2))+] for two normal losses, by quadrature."""
     mu_1, mu_2 = sorted((mu_1, mu_2))  # the inner integral is smooth on the scale of mu_2
-    x, w = oracles.legendre(200)
-    first = mu_1**2 / 2 + 9 * mu_1 * x
-    weights = 9 * mu_1 * w * np.exp(oracles.log_normal(mu_1**2 / 2, mu_1)(first))
-    high = mu_2**2 / 2 + 9 * mu_2
-    low = np.clip(epsilon - first, mu_2**2 / 2 - 9 * mu_2, high)
-    # Inner nodes start where the gain becomes positive, to avoid the kink.
-    half = 0.5 * (high - low)[:, None]
-    second = low[:, None] + half * (1 + x)
-    gains = -np.expm1(np.minimum(epsilon - first[:, None] - second, 0.0))
-    densities = np.exp(oracles.log_normal(mu_2**2 / 2, mu_2)(second))
-    return float(weights @ ((half * densities * gains) @ w))
+    mean, far = mu_1**2 / 2, 10 * mu_1
+    inner = lambda loss: oracles.normal_log_delta(epsilon=epsilon - loss, mu=mu_2)
+    log_f = lambda x: oracles.log_normal(mean, mu_1)(x) + np.array([inner(loss) for loss in x])
+    return math.exp(oracles.gauss(log_f, mean - far, mean + far, 8))
 
 
 def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: float) -> float:
@@ -224,15 +212,11 @@ def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: floa
     first, last = (math.floor(x / width) for x in (mean - far, mean + far))
     index = np.arange(first - 1, last + 2)
     above = ndtr((mean - (index + 1 - up) * width) / mu)  # P(L > end of the cell)
-    masses, infinity = -np.diff(above), above[-1] if up == 1 else 0.0
-    masses[0] += 1 - above[0]
-    masses[-1] += above[-1] - infinity
-    total = masses
-    for _ in range(steps - 1):
-        total = np.convolve(total, masses)
+    above[0], above[-1] = 1.0, above[-1] if up == 1 else 0.0
+    total = reduce(np.convolve, [-np.diff(above)] * steps)
     losses = (steps * index[1] + np.arange(total.size)) * width
     gains = -np.expm1(np.minimum(epsilon - losses, 0.0))
-    return float(total @ gains - math.expm1(steps * math.log1p(-infinity)))
+    return float(total @ gains - math.expm1(steps * math.log1p(-above[-1])))
 
 
 @formula("G-L1", "Losses rounded up give an upper bound")
@@ -241,7 +225,7 @@ def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: floa
        points=60)
 @printed("0.1278446416", "0.1269367", mu=1.0, width=0.01, steps=1, epsilon=1.0)
 @wrong("nearest", "Errors of both signs: close, and neither a bound from above nor from below.",
-       lambda mu, width, steps, epsilon: _rounded_delta(mu, width, steps, epsilon, 0.5),
+       partial(_rounded_delta, up=0.5),
        says=r"\text{losses rounded to the nearest multiple give an upper bound}")
 def delta_rounded_up(*, mu, width, steps, epsilon):
     r"""\delta_{L_1+\dots+L_T}(\varepsilon) \le \delta_{\lceil L_1\rceil_h+\dots+\lceil
