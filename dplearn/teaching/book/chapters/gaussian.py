@@ -34,19 +34,6 @@ def std_of_divergence(order, epsilon, distance):
     return math.exp(oracles.smallest(enough, low=guess - 1.6, high=guess + 1.6, rtol=1e-10))
 
 
-def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
-    """Return the exact delta of Gaussian noise at `epsilon` (Balle & Wang 2018, Theorem 8).
-
-    The distance of neighbouring sums, in clipping norms, is 1 for add_remove, 2 for replace_one.
-
-    Examples
-    --------
-    >>> round(gaussian_delta(epsilon=1.0, noise_multiplier=1.0), 7)
-    0.1269367
-    """
-    return float(np.exp(gaussian_log_delta(epsilon, distance / noise_multiplier)))
-
-
 @formula("G-B19", "Gaussian noise for a Rényi budget")
 @given("order > 1 and epsilon > 0 and distance > 0", order=Log(1.05, 200.0),
        epsilon=Log(1e-3, 30.0), distance=Choice(1.0, 2.0, 3.5))

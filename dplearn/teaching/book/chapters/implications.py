@@ -2,7 +2,7 @@
 
 from dplearn.core import validate
 from dplearn.teaching.book.chapters.divergences import mean_loss_of_coins
-from dplearn.teaching.book.chapters.gaussian import gaussian_delta
+from dplearn.teaching.book.chapters.noise import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
 _FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),

@@ -1,6 +1,6 @@
 """Noise mechanisms: Laplace, geometric, staircase, Gaussian, and randomized response."""
 
-from dplearn.teaching.book.chapters.gaussian import gaussian_delta
+from dplearn.mechanisms.gaussian import gaussian_log_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
 
@@ -144,9 +144,8 @@ def laplace_tail(*, scale, threshold):
 
 @formula("G-B14b", "Variance of the Laplace law")
 @given("scale > 0", scale=Log(1e-3, 1e3))
-@identity("Dwork & Roth 2014, Definition 3.3",
-          lambda scale: oracles.absolute_moment(oracles.log_laplace(0.0, scale), 2, 200 * scale),
-          absolute=0.0, unsafe=None, points=40)
+@identity("Dwork & Roth 2014, Definition 3.3", lambda scale: oracles.absolute_moment(
+          oracles.log_laplace(0.0, scale), 2, 200 * scale), absolute=0.0, unsafe=None, points=40)
 @setting("variance of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的方差", "variance",
          "lap double_exp 拉普拉斯", scale=NOISE)
 @setting("standard deviation of Laplace noise of scale b", "尺度 b 的拉普拉斯噪声的标准差", "sigma",
@@ -239,32 +238,32 @@ def classical_gaussian_sigma(*, epsilon, delta):
     return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
-enter(gaussian_delta,
-      formula("G-B5", "Exact profile of the Gaussian mechanism", statement=r"\delta(\varepsilon) "
-              r"= \Phi\Big(\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big) "
-              r"- e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} "
-              r"- \frac{\varepsilon\sigma}\Delta\Big)"),
-      given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
-            noise_multiplier=Log(0.05, 20.0)),
-      identity("Balle & Wang 2018, Theorem 8", oracles.normal_delta, tolerance=1e-8,
-               absolute=1e-290),
-      setting(*ALONE, "delta", "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE),
-      setting(*TOGETHER, "delta",
-              REPEATED, into=lambda noise_multiplier, steps: {"noise_multiplier": noise_multiplier /
-              math.sqrt(steps)}, epsilon=LOSS, noise_multiplier=NOISE, steps=COUNT),
-      setting("Gaussian noise: no size of it gives ε-DP with δ = 0",
-              "高斯噪声：无论多大都不满足 δ = 0 的 ε-DP", "scale", "gauss normal 高斯", rare=True,
-              into={"noise_multiplier": 1.0}, value=lambda value, **_: math.inf, epsilon=LOSS),
-      printed("4.11369e-08", epsilon=1.0, noise_multiplier=4.844805263),
-      printed("0.1269367", epsilon=1.0, noise_multiplier=1.0),
-      wrong("one-tail", "P(L > epsilon) is enough for delta, but larger than it.",
-            "Phi(1 / (2 * noise_multiplier) - epsilon * noise_multiplier)"),
-      wrong("swapped-signs", "This delta grows with the noise.", "Phi(epsilon * noise_multiplier - "
-            "1 / (2 * noise_multiplier)) - exp(epsilon) * Phi(-1 / (2 * noise_multiplier) - "
-            "epsilon * noise_multiplier)"),
-      wrong("trained-parameters", "Training needs a bounded sensitivity; one record can move a "
-            "slope by 10^k.", says=r"\theta(d) + N(0,\sigma^2) \text{ is private at } \Delta = 1, "
-            r"\theta \text{ trained}", oracle=trained_gaussian_delta, exponent=Choice(0, 1, 2, 3)))
+@formula("G-B5", "Exact profile of the Gaussian mechanism")
+@given("epsilon >= 0 and noise_multiplier > 0", epsilon=Log(1e-3, 20.0, also=(0.0,)),
+       noise_multiplier=Log(0.05, 20.0))
+@identity("Balle & Wang 2018, Theorem 8", oracles.normal_delta, tolerance=1e-8, absolute=1e-290)
+@setting(*ALONE, "delta", "gauss normal 高斯", epsilon=LOSS, noise_multiplier=NOISE)
+@setting(*TOGETHER, "delta", REPEATED, into=lambda noise_multiplier, steps: {"noise_multiplier":
+         noise_multiplier / math.sqrt(steps)}, epsilon=LOSS, noise_multiplier=NOISE, steps=COUNT)
+@setting("Gaussian noise: no size of it gives ε-DP with δ = 0",
+         "高斯噪声：无论多大都不满足 δ = 0 的 ε-DP", "scale", "gauss normal 高斯", rare=True,
+         into={"noise_multiplier": 1.0}, value=lambda value, **_: math.inf, epsilon=LOSS)
+@printed("4.11369e-08", epsilon=1.0, noise_multiplier=4.844805263)
+@printed("0.1269367", epsilon=1.0, noise_multiplier=1.0)
+@wrong("one-tail", "P(L > epsilon) is enough for delta, but larger than it.",
+       "Phi(1 / (2 * noise_multiplier) - epsilon * noise_multiplier)")
+@wrong("swapped-signs", "This delta grows with the noise.", "Phi(epsilon * noise_multiplier - "
+       "1 / (2 * noise_multiplier)) - exp(epsilon) * Phi(-1 / (2 * noise_multiplier) - "
+       "epsilon * noise_multiplier)")
+@wrong("trained-parameters", "Training needs a bounded sensitivity; one record can move a "
+       "slope by 10^k.", says=r"\theta(d) + N(0,\sigma^2) \text{ is private at } \Delta = 1, "
+       r"\theta \text{ trained}", oracle=trained_gaussian_delta, exponent=Choice(0, 1, 2, 3))
+def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
+    r"""\delta(\varepsilon) = \Phi\Big(\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big)
+    - e^\varepsilon\,\Phi\Big(-\frac\Delta{2\sigma} - \frac{\varepsilon\sigma}\Delta\Big)
+
+    The distance of neighbouring sums, in clipping norms, is 1 for add_remove, 2 for replace_one."""
+    return float(np.exp(gaussian_log_delta(epsilon, distance / noise_multiplier)))
 
 
 @formula("G-B5b", "Analytic calibration of the Gaussian mechanism")
@@ -303,9 +302,8 @@ def randomized_response_truth(*, epsilon, answers=2):
 @formula("G-B12b", "Randomized response with two coins")
 @given("0 < honest < 1 and 0 < yes < 1", honest=Linear(0.01, 0.99, also=(0.5,)),
        yes=Linear(0.01, 0.99, also=(0.5,)))
-@identity("Dwork & Roth 2014, Section 3.2", lambda honest, yes:
-          oracles.worst_event_epsilon_at(*([said, 1 - said] for said in (honest + (1 - honest) *
-          yes, (1 - honest) * yes)), 0.0))
+@identity("Dwork & Roth 2014, Section 3.2", lambda honest, yes: oracles.worst_event_epsilon_at(*([
+          said, 1 - said] for said in (honest + (1 - honest) * yes, (1 - honest) * yes)), 0.0))
 @setting("two coins: honest with chance h, else yes with chance y",
          "两枚硬币：以概率 h 说真话，否则以概率 y 说是", "epsilon", "two_coin", rare=True)
 @printed("1.098612289", honest=0.5, yes=0.5)

@@ -11,7 +11,8 @@ from dplearn.core.logspace import log_sub
 from dplearn.engine.contour import SampledGaussian, deltas
 from dplearn.engine.profile import Profile
 from dplearn.teaching.book.chapters.divergences import hockey_stick
-from dplearn.teaching.book.chapters.gaussian import gaussian_delta, release_epsilon
+from dplearn.teaching.book.chapters.gaussian import release_epsilon
+from dplearn.teaching.book.chapters.noise import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
 # Mixture of Gaussians: the weight of each mean.

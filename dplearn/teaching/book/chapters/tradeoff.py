@@ -2,9 +2,9 @@
 
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, WithoutReplacement
-from dplearn.teaching.book.chapters.gaussian import gaussian_delta
 from dplearn.teaching.book.chapters.implications import most_powerful
 from dplearn.teaching.book.chapters.local import binomial
+from dplearn.teaching.book.chapters.noise import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
 _ANY_RATE = "0 <= false_positive_rate <= 1"
