@@ -26,11 +26,9 @@ def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
 
 
 def above_threshold_error(*, epsilon, queries, beta):
-    """Return the smallest margin of AboveThreshold with error probability <= beta.
-
-    Worst cases: all answers lie one margin below the threshold, or the last lies that much above.
-    The threshold's Laplace noise has scale 2/epsilon, the noise of each answer 4/epsilon.
-    """
+    """Return the smallest margin of AboveThreshold with error probability <= beta."""
+    # Worst cases: all answers lie one margin below the threshold, or the last lies that much above.
+    # The threshold's Laplace noise has scale 2/epsilon, the noise of each answer 4/epsilon.
     log_below, log_threshold = lambda x: laplace_log_cdf(x / 4), oracles.log_laplace(0.0, 2.0)
 
     def log_chance(margin: float, last: bool) -> float:

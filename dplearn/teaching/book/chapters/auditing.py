@@ -233,11 +233,9 @@ _CORRECT = Drawn(lambda rng, guesses: int(rng.integers(guesses + 1)))
 
 
 def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
-    """Return P(W >= v) for each v, maximized over the size of a block that may be revealed.
-
-    Each inclusion passes through epsilon-DP randomized response. With probability m delta / i, a
-    random block of i of the m canaries is revealed too: each canary with probability <= delta.
-    """
+    """Return P(W >= v) for each v, maximized over the size of a block that may be revealed."""
+    # Each inclusion passes through epsilon-DP randomized response. With probability m delta / i, a
+    # random block of i of the m canaries is revealed too: each canary with probability <= delta.
     exact = 1 / (1 + math.exp(-epsilon))
     block, v = np.unique(np.geomspace(1, guesses, 60).astype(int)), np.asarray(correct)[..., None]
     shown = np.minimum(canaries * delta / block, 1.0)
@@ -246,13 +244,11 @@ def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) 
 
 
 def worst_chance(*, canaries, guesses, correct, epsilon, delta):
-    """Return the largest P(W >= v) over (epsilon, delta)-DP mechanisms, by linear programming.
-
-    By symmetry only the numbers of right and of wrong guesses matter. Swapping one canary turns a
-    right guess into a wrong one.
-    """
+    """Return the largest P(W >= v) over (epsilon, delta)-DP mechanisms, by linear programming."""
     from scipy.optimize import linprog
 
+    # By symmetry only the numbers of right and of wrong guesses matter. Swapping one canary turns a
+    # right guess into a wrong one.
     pairs = [(a, b) for a in range(guesses + 1) for b in range(guesses - a + 1)]
     place = {pair: k for k, pair in enumerate(pairs)}
     ways = [math.comb(canaries, a) * math.comb(canaries - a, b) for a, b in pairs]
@@ -316,8 +312,7 @@ def one_run_epsilon(*, canaries, guesses, correct, delta, significance):
     r"""\hat\varepsilon = \sup\{\varepsilon : \text{p-value of } v < \beta\},
     \quad P(\hat\varepsilon > \varepsilon) \le \beta"""
     p_value = partial(one_run_p_value, canaries=canaries, guesses=guesses, correct=correct)
-    refutes = lambda epsilon: p_value(epsilon=epsilon, delta=delta) < significance
-    return theorems.largest_refuted(refutes)
+    return theorems.largest_refuted(lambda x: p_value(epsilon=x, delta=delta) < significance)
 
 
 @formula("G-N4c", "One training run: the p-value by trade-off")

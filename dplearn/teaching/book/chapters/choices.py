@@ -37,10 +37,8 @@ def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
 
 
 def largest_bounded_range_renyi(epsilon, order):
-    """Return the largest Rényi divergence over pairs of coins with losses t and t - epsilon.
-
-    The masses p and other of P follow from E_P[e^-L] = p e^-t + other e^(epsilon - t) = 1.
-    """
+    """Return the largest Rényi divergence over pairs of coins with losses t and t - epsilon."""
+    # The masses p and other of P follow from E_P[e^-L] = p e^-t + other e^(epsilon - t) = 1.
     t = np.linspace(0.0, epsilon, 4001)[1:-1]
     other = np.expm1(t) / np.expm1(epsilon)
     p = np.exp(t) * np.expm1(epsilon - t) / np.expm1(epsilon)

@@ -40,10 +40,8 @@ def coins_epsilon(*, epsilon, steps, slack):
 
 
 def parts_epsilon(epsilons, moves=False):
-    """Return epsilon of releases on disjoint parts when a record is added, or moved if `moves`.
-
-    Each release is a randomized response on whether its part holds the record.
-    """
+    """Return epsilon of releases on disjoint parts when a record is added, or moved if `moves`."""
+    # Each release is a randomized response on whether its part holds the record.
     n = len(epsilons)
     coins = [oracles.randomized_response(e) for e in epsilons]
     # Indices of the part with the record, before and after; n means no part.
@@ -61,11 +59,9 @@ def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def chain_delta(*, epsilon, delta, group):
-    """Return the exact delta at group * epsilon for groups of `group` records.
-
-    An event of probability x has at most min(e^epsilon x + delta, 1 - e^-epsilon (1 - x - delta))
-    under a neighbour; the bound is applied `group` times from every x.
-    """
+    """Return the exact delta at group * epsilon for groups of `group` records."""
+    # An event of probability x has at most min(e^epsilon x + delta, 1 - e^-epsilon (1 - x - delta))
+    # under a neighbour; the bound is applied `group` times from every x.
     start = np.append(0.0, np.geomspace(1e-12, 1.0, 200))
     excess, x = np.zeros_like(start), start
     for step in range(1, group + 1):

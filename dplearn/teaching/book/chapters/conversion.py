@@ -25,11 +25,9 @@ def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
 
 
 def coins_within(orders, rdp, delta):
-    """Return the largest epsilon at `delta` over pairs of coins with Rényi divergence <= `rdp`.
+    """Return the largest epsilon at `delta` over pairs of coins with Rényi divergence <= `rdp`."""
 
-    No pair of laws is worse: by data processing the coin of an event has no larger divergence.
-    """
-
+    # No pair of laws is worse: by data processing the coin of an event has no larger divergence.
     def too_far(epsilon: float) -> bool:
         def log_moment(place: NDArray) -> NDArray:
             """Return the log moment of coins with P(S) = a, Q(S) = e^-epsilon (a - delta)."""
@@ -46,10 +44,8 @@ def coins_within(orders, rdp, delta):
 
 
 def pointwise_epsilon(*, orders, rdp, delta):
-    """Return epsilon at `delta` by the bound (1 - e^(epsilon - z))_+ <= c e^((order - 1) z).
-
-    Here c is the smallest constant that holds at every loss z = epsilon + t.
-    """
+    """Return epsilon at `delta` by the bound (1 - e^(epsilon - z))_+ <= c e^((order - 1) z)."""
+    # Here c is the smallest constant that holds at every loss z = epsilon + t.
     minus_log = lambda t: (orders - 1) * t - np.log(-np.expm1(-t))
     log_c = -zoomed(lambda log_t: minus_log(np.exp(log_t)), -20.0, 8.0)
     return max(0.0, rdp + (log_c - math.log(delta)) / (orders - 1))

@@ -229,11 +229,8 @@ def largest_distance(*, kl):
 
 
 def renyi_of_normals(*, order, mean_p, std_p, mean_q, std_q):
-    """Return the Rényi divergence of two Gaussians by quadrature.
-
-    The result is [0, inf] where the integrand's variance is nearly infinite: its tails are too
-    long, and its exponent suffers from cancellation.
-    """
+    """Return the Rényi divergence of two Gaussians by quadrature, or bounds of it."""
+    # Where the integrand's variance is nearly infinite its exponent suffers from cancellation.
     inverse = order * std_q**2 + (1 - order) * std_p**2
     if 0 < inverse < 1e-3 * order * std_q**2:
         return Interval(0.0, math.inf)

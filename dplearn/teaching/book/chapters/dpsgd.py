@@ -22,10 +22,8 @@ def _largest_change(clipped: NDArray, average: Callable[[NDArray], NDArray]) -> 
 
 
 def needed_noise(*, noise_multiplier, max_grad_norm, expected_batch, dimension, clip=by_norm):
-    """Return noise_multiplier times the sensitivity of (clipped sum) / expected_batch.
-
-    The gradients have norms of many magnitudes, and both signs.
-    """
+    """Return noise_multiplier times the sensitivity of (clipped sum) / expected_batch."""
+    # The gradients have norms of many magnitudes, and both signs.
     sizes = np.repeat([1e-6, 1e-2, 1.0, 1e6], 2) * np.tile([1.0, -1.0], 4)
     gradients = sizes[:, None] * (1 + np.random.default_rng(3).random(dimension))
     clipped = clip(gradients, max_grad_norm)
@@ -33,11 +31,9 @@ def needed_noise(*, noise_multiplier, max_grad_norm, expected_batch, dimension, 
 
 
 def left_for_the_sum(*, noise_multiplier, bit_noise, shift=0.5):
-    """Return the noise left for the sum, whose order-2 divergence is the total minus the count's.
-
-    A bit is 1/2 or -1/2, and 0 for an absent record. Both integrals have relative error 1e-11,
-    which is large relative to a small difference.
-    """
+    """Return the noise left for the sum: its order-2 divergence is the total minus the count's."""
+    # A bit is 1/2 or -1/2, and 0 for an absent record. Both integrals have relative error 1e-11,
+    # which is large relative to a small difference.
     whole = oracles.normal_renyi(1.0, noise_multiplier)
     left = whole - oracles.normal_renyi(shift, bit_noise)
     low, high = left - 1e-11 * whole, left + 1e-11 * whole

@@ -20,11 +20,9 @@ def coins_renyi(epsilon, order):
 
 
 def most_powerful(p, q, false_positive_rate):
-    """Return the smallest miss rate of any test of P against Q at this false positive rate.
-
-    Neyman-Pearson test: reject outcomes in decreasing order of q/p, the last at random.
-    """
-    # The angle atan2(p, q) increases with p/q and is defined where q = 0.
+    """Return the smallest miss rate of any test of P against Q at this false positive rate."""
+    # Neyman and Pearson reject outcomes in decreasing order of q/p, the last at random. The angle
+    # atan2(p, q) increases with p/q and is defined where q = 0.
     order = np.argsort(np.arctan2(p, q))
     rejected, caught = (np.append(0.0, np.cumsum(np.take(law, order))) for law in (p, q))
     return max(0.0, 1 - float(np.interp(false_positive_rate, rejected, caught)))
@@ -46,12 +44,6 @@ def profile_of_coins(local, steps):
     losses = np.arange(steps % 2, steps + 1, 2) * local
     deltas = [oracles.coins_delta(e, local=local, steps=steps) for e in losses]
     return losses, np.array(deltas)
-
-
-def profile_of_pair(p, q):
-    """Return 0 and a pair's losses, with negative losses set to 0, and the deltas there."""
-    losses = np.append(0.0, np.maximum(np.log(p) - np.log(q), 0.0))
-    return losses, np.array([oracles.worst_event_delta(p, q, e) for e in losses])
 
 
 @formula("G-D4", "Rényi DP of pure DP")
@@ -155,13 +147,14 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
        lambda epsilons, deltas, false_positive_rate: max(0.0, np.max(1 - deltas -
        np.exp(epsilons) * false_positive_rate)),
        says=r"f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a\}")
-@wrong("not-symmetric", "The second branch needs the profile of the other order.",
-       lambda losses, profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
+@wrong("not-symmetric", "The second branch needs the profile of the other order.", lambda losses,
+       profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
        false_positive_rate=rate), says=r"\text{the same from the profile of one order of a pair}",
-       given="0 <= rate <= 1", oracle=lambda p, q, rate: most_powerful(p,
-       q, false_positive_rate=rate), without="local steps epsilons deltas false_positive_rate",
-       p=POSSIBLE, q=POSSIBLE, losses=Derived(lambda p, q: profile_of_pair(p, q)[0]),
-       profile=Derived(lambda p, q: profile_of_pair(p, q)[1]), rate=Linear(0.0, 1.0))
+       given="0 <= rate <= 1", oracle=lambda p, q, rate: most_powerful(p, q,
+       false_positive_rate=rate), without="local steps epsilons deltas false_positive_rate",
+       p=POSSIBLE, q=POSSIBLE, losses=Derived(lambda p, q: np.append(0.0, np.maximum(np.log(p / q),
+       0.0))), profile=Derived(lambda p, q, losses: [oracles.worst_event_delta(p, q, e) for e in
+       losses]), rate=Linear(0.0, 1.0))
 def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
     r"""f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a,\
     e^{-\varepsilon}(1-\delta(\varepsilon)-a)\} \text{ for symmetric } f
