@@ -8,7 +8,7 @@ _ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
 _WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.5, "first": 1.0,
                "second": 1.0}
 # Settings of `steps` releases alike.
-_copies = lambda many, one: lambda steps, **each: {many: np.full(int(steps), each[one])}
+_copies = lambda name: lambda steps, **each: {f"{name}s": [each[name]] * steps}
 _EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
 
 
@@ -102,9 +102,9 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
          "compos sequential releas 组合", below="exact", into={}, second="sum(deltas)",
          epsilons=Log(0.05, 3.0), deltas=Log(1e-9, 0.1))
 @setting("k adaptive releases, each ε-DP", "k 次自适应发布，每次 ε-DP", "epsilon", REPEATED,
-         below="exact", into=_copies("epsilons", "epsilon"), steps=COUNT, epsilon=LOSS)
+         below="exact", into=_copies("epsilon"), steps=COUNT, epsilon=LOSS)
 @setting("k adaptive releases, each (ε,δ)-DP", "k 次自适应发布，每次 (ε,δ)-DP", "epsilon", REPEATED,
-         below="exact", into=_copies("epsilons", "epsilon"),
+         below="exact", into=_copies("epsilon"),
          second="steps*delta", steps=COUNT, epsilon=LOSS, delta=SLACK)
 @printed("1.5", "1.5", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.0, 0.0]))
 @printed("1.5", "1.4997", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.01, 0.01]))
@@ -129,7 +129,7 @@ def basic_composition(*, epsilons):
          keepdims=True)), deltas=Log(1e-9, 0.1))
 @setting("k adaptive releases, each (ε,δ)-DP", "k 次自适应发布，每次 (ε,δ)-DP", "delta", REPEATED,
          below=lambda steps, delta: -np.expm1(steps * np.log1p(-delta)),
-         into=_copies("deltas", "delta"), steps=COUNT, delta=SLACK)
+         into=_copies("delta"), steps=COUNT, delta=SLACK)
 @printed("0.2", "0.19", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.1, 0.1]))
 @wrong("largest", "Every release may fail, so the chances of failing add up.",
        lambda deltas: max(deltas), says=r"\delta = \max_i\delta_i")
@@ -148,15 +148,15 @@ def basic_composition_delta(*, deltas):
 @setting("adaptive releases, the i-th μ_i-GDP", "自适应发布，第 i 次 μ_i-GDP", "mu",
          "compos releas 组合", mus=MU)
 @setting("k adaptive releases, each μ-GDP", "k 次自适应发布，每次 μ-GDP", "mu", REPEATED,
-         into=_copies("mus", "mu"), steps=COUNT, mu=MU)
+         into=_copies("mu"), steps=COUNT, mu=MU)
 @setting("Gaussian noise of standard deviation σ, as GDP",
          "标准差 σ 的高斯噪声，GDP", "mu", "gauss normal 高斯", into=lambda noise_multiplier:
-         {"mus": np.array([1 / noise_multiplier])}, noise_multiplier=NOISE)
+         {"mus": [1 / noise_multiplier]}, noise_multiplier=NOISE)
 @setting("k releases with Gaussian noise σ, as GDP", "k 次高斯噪声发布，GDP", "mu", REPEATED,
-         into=lambda noise_multiplier, steps: {"mus": np.full(int(steps), 1 / noise_multiplier)},
+         into=lambda noise_multiplier, steps: {"mus": [1 / noise_multiplier] * steps},
          noise_multiplier=NOISE, steps=COUNT)
 @setting("Gaussian noise that is ρ-zCDP, as GDP", "满足 ρ-zCDP 的高斯噪声，换成 GDP", "mu",
-         "gauss 高斯", into=lambda rho: {"mus": np.array([math.sqrt(2 * rho)])}, rho=RHO)
+         "gauss 高斯", into=lambda rho: {"mus": [math.sqrt(2 * rho)]}, rho=RHO)
 @printed("2.29128785", "2.29128785", mus=np.array([1.0, 2.0, 0.5]))
 @wrong("linear", "Independent noise adds up by its variance.", lambda mus: math.fsum(mus),
        says=r"\mu = \textstyle\sum_i\mu_i")

@@ -216,6 +216,8 @@ _VARIANCE = "((1 - order)*std_p**2 + order*std_q**2)"
 _GAP = f"order*(mean_p - mean_q)**2/(2*{_VARIANCE})"
 _STDS = "(std_p**(1 - order)*std_q**order)"
 _KL_PAIR = {"p": Distribution(4), "q": Distribution(4), "kl": Derived(kl_divergence)}
+_shifted = lambda noise_multiplier, steps=1: {"mean_p": 0.0, "mean_q": math.sqrt(steps),
+                                              "std_p": noise_multiplier, "std_q": noise_multiplier}
 _total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
 # KL divergence of randomized response, the largest of all epsilon-DP pairs.
 mean_loss_of_coins = lambda epsilon: oracles.mean_loss(*oracles.randomized_response(epsilon))
@@ -245,15 +247,12 @@ def renyi_of_normals(*, order, mean_p, std_p, mean_q, std_q):
 @setting("two normal laws, Rényi divergence of order α", "两个正态分布的 α 阶 Rényi 散度", "rdp",
          "normal gauss")
 @setting("Gaussian noise of standard deviation σ, RDP of order α", "标准差 σ 的高斯噪声，α 阶 RDP",
-         "rdp", "gauss normal 高斯", into=lambda noise_multiplier: {"mean_p": 0.0, "mean_q": 1.0,
-         "std_p": noise_multiplier, "std_q": noise_multiplier}, order=ORDER, noise_multiplier=NOISE)
+         "rdp", "gauss normal 高斯", into=_shifted, order=ORDER, noise_multiplier=NOISE)
 @setting("k releases with Gaussian noise σ, RDP of order α", "k 次高斯噪声发布的 α 阶 RDP", "rdp",
-         REPEATED, into=lambda noise_multiplier, steps: {"mean_p": 0.0, "mean_q": math.sqrt(steps),
-         "std_p": noise_multiplier, "std_q": noise_multiplier}, order=ORDER, noise_multiplier=NOISE,
-         steps=COUNT)
+         REPEATED, into=_shifted, order=ORDER, noise_multiplier=NOISE, steps=COUNT)
 @setting("KL divergence of two Gaussians at distance Δ", "相距 Δ 的两个高斯分布的 KL 散度", "kl",
-         "gauss normal 高斯", into=lambda noise_multiplier: {"order": 1.0, "mean_p": 0.0, "mean_q":
-         1.0, "std_p": noise_multiplier, "std_q": noise_multiplier}, noise_multiplier=NOISE)
+         "gauss normal 高斯", into=lambda noise_multiplier: {"order": 1.0, **_shifted(
+         noise_multiplier)}, noise_multiplier=NOISE)
 @printed("0.470263017683", order=2.0, mean_p=0.0, std_p=1.0, mean_q=1.0, std_q=1.5)
 @wrong("no-root", "The logarithm holds the square root; with its square a divergence is negative.",
        f"{_GAP} + log({_VARIANCE}/{_STDS})/(1 - order)", says=r"\frac{\alpha(\mu_0-\mu_1)^2}{2"

@@ -150,11 +150,11 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
 @wrong("not-symmetric", "The second branch needs the profile of the other order.", lambda losses,
        profile, rate: tradeoff_from_profile(epsilons=losses, deltas=profile,
        false_positive_rate=rate), says=r"\text{the same from the profile of one order of a pair}",
-       given="0 <= rate <= 1", oracle=lambda p, q, rate: most_powerful(p, q,
-       false_positive_rate=rate), without="local steps epsilons deltas false_positive_rate",
-       p=POSSIBLE, q=POSSIBLE, losses=Derived(lambda p, q: np.append(0.0, np.maximum(np.log(p / q),
-       0.0))), profile=Derived(lambda p, q, losses: [oracles.worst_event_delta(p, q, e) for e in
-       losses]), rate=Linear(0.0, 1.0))
+       given="0 <= rate <= 1", oracle=lambda p, q, rate: most_powerful(p, q, rate),
+       without="local steps epsilons deltas false_positive_rate", p=POSSIBLE, q=POSSIBLE,
+       losses=Derived(lambda p, q: np.append(0.0, np.maximum(np.log(p / q), 0.0))), profile=Derived(
+       lambda p, q, losses: [oracles.worst_event_delta(p, q, e) for e in losses]), rate=Linear(0.0,
+       1.0))
 def tradeoff_from_profile(*, epsilons, deltas, false_positive_rate):
     r"""f(a) = \sup_{\varepsilon\ge0}\max\{0,\ 1-\delta(\varepsilon)-e^\varepsilon a,\
     e^{-\varepsilon}(1-\delta(\varepsilon)-a)\} \text{ for symmetric } f
