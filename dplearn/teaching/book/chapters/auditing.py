@@ -24,8 +24,7 @@ def best_of_all_outcomes(*, trials, confidence, delta):
     """Return the largest epsilon that an audit can certify, over all error counts."""
     rate = partial(largest_likely_rate, trials=trials, confidence=confidence)
     limits = [rate(errors=k) for k in range(min(trials, 4))] + [1.0]
-    ratios = ((1 - delta - a) / b for a in limits for b in limits)
-    return max([0.0, *(math.log(ratio) for ratio in ratios if ratio > 0)])
+    return math.log(max(1.0, *((1 - delta - a) / b for a in limits for b in limits)))
 
 
 def chance_of_accusing(*, trials, positive, negative, confidence, estimated=False):

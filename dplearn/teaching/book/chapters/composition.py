@@ -9,6 +9,7 @@ _WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.
                "second": 1.0}
 # Settings of `steps` releases alike.
 _copies = lambda name: lambda steps, **each: {f"{name}s": [each[name]] * steps}
+_FOLD = "compos releas 组合"
 _EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
 
 
@@ -125,7 +126,7 @@ def basic_composition(*, epsilons):
 @given("", _MIXED)
 @upper("Dwork & Roth 2014, Theorem 3.16", enumerated_delta)
 @setting("adaptive releases, the i-th (ε_i,δ_i)-DP", "自适应发布，第 i 次 (ε_i,δ_i)-DP", "delta",
-         "compos releas 组合", below=lambda deltas: -np.expm1(np.sum(np.log1p(-deltas), axis=-1,
+         _FOLD, below=lambda deltas: -np.expm1(np.sum(np.log1p(-deltas), axis=-1,
          keepdims=True)), deltas=Log(1e-9, 0.1))
 @setting("k adaptive releases, each (ε,δ)-DP", "k 次自适应发布，每次 (ε,δ)-DP", "delta", REPEATED,
          below=lambda steps, delta: -np.expm1(steps * np.log1p(-delta)),
@@ -145,8 +146,7 @@ def basic_composition_delta(*, deltas):
 # This mu gives a Gaussian pair the total variation distance of two composed releases.
 @identity("Dong, Roth & Su 2019, Corollary 3.3", lambda mus: reduce(lambda a, b: 2 * ndtri((1 +
           delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)) / 2), mus), tolerance=1e-8)
-@setting("adaptive releases, the i-th μ_i-GDP", "自适应发布，第 i 次 μ_i-GDP", "mu",
-         "compos releas 组合", mus=MU)
+@setting("adaptive releases, the i-th μ_i-GDP", "自适应发布，第 i 次 μ_i-GDP", "mu", _FOLD, mus=MU)
 @setting("k adaptive releases, each μ-GDP", "k 次自适应发布，每次 μ-GDP", "mu", REPEATED,
          into=_copies("mu"), steps=COUNT, mu=MU)
 @setting("Gaussian noise of standard deviation σ, as GDP",
@@ -174,9 +174,8 @@ def gaussian_composition(*, mus):
        first=Derived(lambda order, noise: order / (2 * noise**2)),
        second=Derived(lambda order, below, above: order / (2 * min(below, above)**2)))
 @upper("Mironov 2017, Proposition 1", adaptive_renyi, points=60)
-@setting("adaptive releases, RDP of one order", "自适应发布，同一阶的 RDP", "rdp",
-         "compos releas 组合", below="exact",
-         into=lambda rdps: {"first": rdps[0], "second": sum(rdps[1:])}, rdps=RHO)
+@setting("adaptive releases, RDP of one order", "自适应发布，同一阶的 RDP", "rdp", _FOLD,
+         below="exact", into=lambda rdps: {"first": rdps[0], "second": sum(rdps[1:])}, rdps=RHO)
 @setting("k adaptive releases, RDP of one order", "k 次自适应发布，同一阶的 RDP", "rdp", REPEATED,
          below="exact", into=lambda steps, rdp: {"first": rdp, "second": (steps - 1) * rdp},
          steps=COUNT, rdp=RHO)
@@ -208,9 +207,8 @@ def rdp_composition(*, first, second):
        other_rho=Derived(lambda other_p, other_q: finite_rho(other_p, other_q)))
 @upper("Bun & Steinke 2016, Lemma 2.3",
        lambda p, q, other_p, other_q: finite_rho(joint([p, other_p]), joint([q, other_q])))
-@setting("adaptive releases, the i-th ρ_i-zCDP", "自适应发布，第 i 次 ρ_i-zCDP", "rho",
-         "compos releas 组合", below="exact",
-         into=lambda rhos: {"rho": rhos[0], "other_rho": sum(rhos[1:])}, rhos=RHO)
+@setting("adaptive releases, the i-th ρ_i-zCDP", "自适应发布，第 i 次 ρ_i-zCDP", "rho", _FOLD,
+         below="exact", into=lambda rhos: {"rho": rhos[0], "other_rho": sum(rhos[1:])}, rhos=RHO)
 @setting("k adaptive releases, each ρ-zCDP", "k 次自适应发布，每次 ρ-zCDP", "rho", REPEATED,
          below="exact", into=lambda steps, rho: {"other_rho": (steps - 1) * rho}, steps=COUNT,
          rho=RHO)

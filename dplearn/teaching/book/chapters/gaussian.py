@@ -4,17 +4,16 @@ from dplearn.core.solve import decreasing_root
 from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
+_GENERAL = "McMahan et al. 2018, A general approach, arXiv 1812.06210"
 _FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4))))
 
 
 def longest_contribution(*, norms):
     """Return the largest norm of concatenated random groups, each clipped to its own bound."""
-    rng, longest = np.random.default_rng(5), 0.0
-    for size in (1e-3, 1.0, 1e6):
-        groups = [(size * rng.normal(size=7), norm) for norm in norms]
-        clipped = [g * min(1.0, norm / np.linalg.norm(g)) for g, norm in groups]
-        longest = max(longest, float(np.linalg.norm(np.concatenate(clipped))))
-    return longest
+    groups = np.random.default_rng(5).normal(size=(len(norms), 7))
+    clip = lambda group, norm: group * min(1.0, norm / np.linalg.norm(group))
+    joint = lambda size: [clip(size * g, norm) for g, norm in zip(groups, norms, strict=True)]
+    return max(float(np.linalg.norm(joint(size))) for size in (1e-3, 1.0, 1e6))
 
 
 def energy_by_search(*, sizes, norms, noise_multiplier):
@@ -113,9 +112,8 @@ def classical_gaussian_threshold(*, delta):
 @formula("G-F4", "One noise multiplier for several groups")
 @given("noise_multipliers > 0", noise_multipliers=Drawn(lambda rng: 0.05 + np.exp(
        rng.normal(0.0, rng.choice([0.1, 1.0, 2.0]), size=rng.integers(1, 7))).round(3)))
-@identity("McMahan et al. 2018, A general approach, arXiv 1812.06210", lambda noise_multipliers:
-          math.fsum(oracles.normal_renyi(1.0, z) for z in noise_multipliers) ** -0.5,
-          unsafe="larger", points=40)
+@identity(_GENERAL, lambda noise_multipliers: math.fsum(oracles.normal_renyi(1.0, z) for z in
+          noise_multipliers) ** -0.5, unsafe="larger", points=40)
 @setting("the multiplier of several parts with their own noise, together",
          "各部分各加噪声时合起来的乘数", "sigma", "group part layer together 组",
          noise_multipliers=Log(0.3, 5.0))
@@ -144,10 +142,9 @@ def grouped_noise_multiplier(*, noise_multipliers):
 
 @formula("G-F4b", "Norm of a contribution that is clipped by groups")
 @given(norms=Drawn(lambda rng: rng.choice([0.1, 0.5, 1.0, 3.0], size=rng.integers(1, 6))))
-@identity("McMahan et al. 2018, A general approach, arXiv 1812.06210", longest_contribution,
-          points=30)
+@identity(_GENERAL, longest_contribution, points=30)
 @setting("the joint clipping norm of m groups", "m 组合起来的裁剪范数", "sensitivity",
-         "group layer 组", into=lambda groups, max_norm: {"norms": np.full(int(groups), max_norm)},
+         "group layer 组", into=lambda groups, max_norm: {"norms": [max_norm] * groups},
          groups=COUNT, max_norm=NOISE)
 @printed("1.0", norms=np.full(4, 0.5))
 @wrong("largest", "A record may fill the norms of all groups at once.",
@@ -158,9 +155,7 @@ def grouped_noise_multiplier(*, noise_multipliers):
        r"\sum_m C_m^2 = C^2", oracle=lambda sizes: longest_contribution(norms=np.sqrt(1 / np.mean(1
        / sizes) / sizes)), without="norms", sizes=_FOUR_SIZES)
 def joint_norm(*, norms):
-    r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2 = \Big(\sum_m C_m^2\Big)^{1/2}
-
-    norms: Clipping norms, > 0"""
+    r"""\max\lVert(\pi_{C_1}(g_1), \dots, \pi_{C_M}(g_M))\rVert_2 = \Big(\sum_m C_m^2\Big)^{1/2}"""
     return math.sqrt(float(np.sum(np.square(norms))))
 
 
@@ -178,8 +173,7 @@ def least_noise_energy(*, sizes, norms, noise_multiplier):
     r"""\min_{z:\ \sum_m z_m^{-2} = z^{*-2}} \sum_m d_m z_m^2 C_m^2 = \Big(z^*\sum_m
     C_m\sqrt{d_m}\Big)^2,\quad z_m^2 = z^{*2}\,\frac{\sum_j C_j\sqrt{d_j}}{C_m\sqrt{d_m}}
 
-    sizes: Numbers of coordinates d_m
-    norms: Clipping norms C_m"""
+    sizes: Numbers of coordinates d_m"""
     weights = np.asarray(norms, dtype=float) * np.sqrt(np.asarray(sizes, dtype=float))
     return float(noise_multiplier * np.sum(weights)) ** 2
 

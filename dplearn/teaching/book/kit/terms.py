@@ -55,6 +55,7 @@ MEANINGS = {
     "users": ("n", "number of reports"),
     "group": ("k", "number of records that change"),
     "dimension": ("d", "number of coordinates"),
+    "norms": ("C_m", "clipping norms of the groups, > 0"),
     "max_grad_norm": ("C", "clipping norm of one record's gradient"),
     "sensitivity": (r"\Delta", "largest change by one record"),
     "scale": ("b", "scale of the Laplace noise"),
