@@ -50,9 +50,8 @@ def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
        "steps * paid + slack")
 @wrong("equal-shares",
        "The slack is not subsampled: (qk + 1) delta, unless delta' is q delta as well.",
-       "(steps + 1) * paid",
-       says=r"\delta_0 = q\delta,\ \delta' = \delta \ \Rightarrow\ \delta_{tot} = q(k+1)\delta",
-       given="0 <= paid <= slack < 1", kind="upper")
+       "(steps + 1) * paid", given="0 <= paid <= slack < 1", kind="upper",
+       says=r"\delta_0 = q\delta,\ \delta' = \delta \ \Rightarrow\ \delta_{tot} = q(k+1)\delta")
 def total_delta(*, slack, paid, steps):
     r"""\delta = 1 - (1-\delta_0)^k(1-\delta') \le k\delta_0 + \delta'"""
     return -math.expm1(steps * math.log1p(-paid) + math.log1p(-slack))

@@ -1,7 +1,5 @@
 """Closed-form conversions between privacy notions, and amplification bounds."""
 
-from scipy.special import ndtri_exp
-
 from dplearn.teaching.book.chapters import conversion, divergences, implications, sampling
 from dplearn.teaching.book.kit.vocabulary import *
 
@@ -175,7 +173,7 @@ def gdp_to_zcdp(*, mu):
 def pure_to_gdp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mu\text{-GDP with }
     \mu = 2\,\Phi^{-1}\Big(\frac{e^\varepsilon}{1+e^\varepsilon}\Big)"""
-    return -2 * float(ndtri_exp(-np.logaddexp(0.0, epsilon)))
+    return -2 * float(ndtri(expit(-epsilon)))
 
 
 @formula("G-D10b", "Log moments of Gaussian noise")

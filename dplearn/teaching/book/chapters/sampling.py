@@ -308,15 +308,14 @@ def _in_range(*, noise_multiplier, batches, delta):
          records=Whole(300, 30_000), delta=SLACK)
 @printed("0.21402565", "0.0356588", local_epsilon=1.0, records=10_000, delta=1e-6)
 @wrong("batches", "The updates are neither reports of single people nor randomized beforehand.",
-       lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
-       delta=delta, local_epsilon=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
+       lambda batches, delta, **noise: shuffle_local_randomizers(records=batches, delta=delta,
+       local_epsilon=release_epsilon(delta=delta, **noise)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
        # Lower bound of epsilon by batch_shuffling_delta_lower, reduced by its tolerance 1e-4.
-       given=_in_range, oracle=lambda noise_multiplier, batches, delta: Interval((1 - 1e-4)
-       * oracles.smallest(lambda epsilon: batch_shuffling_delta_lower(epsilon=epsilon,
-       noise_multiplier=noise_multiplier, batches=batches) <= delta, low=0.0, rtol=1e-4,
-       high=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)), math.inf),
-       without="local_epsilon records", batches=Choice(1000, 10_000, 100_000),
+       given=_in_range, oracle=lambda delta, batches, **noise: Interval((1 - 1e-4) *
+       oracles.smallest(lambda epsilon: batch_shuffling_delta_lower(epsilon=epsilon, **noise,
+       batches=batches) <= delta, low=0.0, rtol=1e-4, high=release_epsilon(delta=delta, **noise)),
+       math.inf), without="local_epsilon records", batches=Choice(1000, 10_000, 100_000),
        noise_multiplier=Log(0.7, 4.0), delta=Choice(1e-6, 1e-5))
 @wrong("any-epsilon", "So few other reports are lies that there is no crowd to hide in.",
        given="0 < delta < 1")

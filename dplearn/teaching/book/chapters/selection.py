@@ -310,9 +310,8 @@ def chance_without_query_noise(*, threshold_scale):
        np.repeat([1.0, -1.0], pairs), threshold_scale, query_scale), unsafe="larger")
 @printed("5", "9.276119196", threshold_scale=2.0, query_scale=2.0, pairs=10)
 @wrong("private", "Every answer above the threshold costs anew; there must be an end to them.",
-       "1 / threshold_scale + 1 / query_scale",
-       says=r"\varepsilon = \frac1{b_1} + \frac1{b_2} \text{ for any number of positives}",
-       kind="upper", met="Lyu, Su & Li 2017, Algorithm 6")
+       "1 / threshold_scale + 1 / query_scale", kind="upper", met="Lyu, Su & Li 2017, Algorithm 6",
+       says=r"\varepsilon = \frac1{b_1} + \frac1{b_2} \text{ for any number of positives}")
 def epsilon_without_end(*, query_scale, pairs):
     r"""m \text{ answers below, then } m \text{ above}:\quad
     \ln\frac{P(\bot^m\top^m)}{P'(\bot^m\top^m)} \ge \frac m{b_2}

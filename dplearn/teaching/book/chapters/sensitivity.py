@@ -222,9 +222,8 @@ def smooth_sensitivity_delta(*, epsilon, beta):
 @wrong("same-for-replacing", "From -u to u it is twice as much.", "max(abs(lower), abs(upper))",
        says=r"\Delta = \max(|l|,|u|) \text{ (replace one)}", adjacency=Choice("replace_one"))
 @wrong("any-pair", "Only neighbours count; over all pairs it grows with the number of records.",
-       "count * (upper - lower)",
-       says=r"\Delta = \max_{d,d'}\lvert f(d) - f(d')\rvert \text{ over all pairs of data sets}",
-       adjacency=Choice("replace_one"), count=Whole(2, 1000))
+       "count * (upper - lower)", adjacency=Choice("replace_one"), count=Whole(2, 1000),
+       says=r"\Delta = \max_{d,d'}\lvert f(d) - f(d')\rvert \text{ over all pairs of data sets}")
 def sum_sensitivity(*, lower, upper, adjacency):
     r"""x_i \in [l,u]:\quad \Delta = \max(|l|,|u|) \text{ (add/remove)},\quad
     u - l \text{ (replace one)}"""
