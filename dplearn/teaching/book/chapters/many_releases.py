@@ -285,8 +285,7 @@ enter(theorems.heterogeneous_composition,
 @given("0 <= slack < 1", total=Log(0.01, 5.0), epsilons=several(0.05, 3.0, least=3, most=3),
        deltas=several(0.01, 0.3, least=3, most=3), slack=Derived(lambda epsilons, total:
        composition.enumerated_delta(epsilons, total=total)))
-@upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_delta, tolerance=1e-8,
-       absolute=1e-13)
+@upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_delta, absolute=1e-13)
 @setting("δ of adaptive releases, the i-th (ε_i,δ_i)-DP, with slack δ'",
          "自适应发布的 δ，第 i 次 (ε_i,δ_i)-DP，松弛 δ'", "delta",
          "compos releas adaptiv differ heterogen 组合", deltas=Log(1e-9, 0.1), slack=Log(1e-9, 0.3),

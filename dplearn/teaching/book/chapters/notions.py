@@ -164,8 +164,7 @@ def gdp_to_zcdp(*, mu):
 
 @formula("G-D6c", "Gaussian DP of pure DP")
 @given("epsilon > 0", epsilon=_LOSS)
-@identity("Liu, Sun, Kong & Jiang 2022, Identification and amplification, pure DP", coins_mu,
-          tolerance=1e-8)
+@identity("Liu, Sun, Kong & Jiang 2022, Identification and amplification, pure DP", coins_mu)
 @setting("every ε-DP mechanism, as GDP", "任意 ε-DP 机制，作为 GDP", "mu", "pure every any 纯")
 @printed("1.2320354", epsilon=1.0)
 @wrong("epsilon", "Up to epsilon = 4 it is more: 1.25 epsilon near 0.", "epsilon")

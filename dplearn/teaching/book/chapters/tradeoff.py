@@ -283,8 +283,7 @@ def gaussian_loss_cdf(*, loss, mu):
 @given("epsilon >= 0", dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3)),
        epsilon=Linear(0.0, 5.0))
 @identity("Dwork & Rothblum 2016, Section 2", lambda p, q, other_p, other_q, epsilon:
-          oracles.worst_event_delta(np.outer(p, other_p).ravel(), np.outer(q, other_q).ravel(),
-          epsilon))
+          oracles.worst_event_delta(np.kron(p, other_p), np.kron(q, other_q), epsilon))
 @printed("0.2602147714", "0.2602147714", p=[0.5, 0.3, 0.2], q=[0.2, 0.3, 0.5], other_p=[0.75, 0.25],
          other_q=[0.25, 0.75], epsilon=1.0)
 @wrong("worst-pair-first",
@@ -317,9 +316,9 @@ def _loss_law(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
 @setting("two Gaussian releases, as (ε,δ)-DP", "两次高斯发布，(ε,δ)-DP", "delta",
          "two compos 两次", mu_1=MU, mu_2=MU, epsilon=LOSS)
 @printed("0.2862082119", "0.2862082119", mu_1=1.0, mu_2=1.0, epsilon=1.0)
-@wrong("deltas-add", "The epsilons add up as well: this bounds delta at 2 epsilon.", lambda mu_1,
-       mu_2, epsilon: sum(gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu) for mu in (mu_1,
-       mu_2)), says=r"\delta_{12}(\varepsilon) \le \delta_1(\varepsilon) + \delta_2(\varepsilon)",
+@wrong("deltas-add", "The epsilons add up as well: this bounds delta at 2 epsilon.", lambda epsilon,
+       **mus: sum(gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu) for mu in mus.values()),
+       says=r"\delta_{12}(\varepsilon) \le \delta_1(\varepsilon) + \delta_2(\varepsilon)",
        kind="upper")
 def composed_gaussian_delta(*, mu_1, mu_2, epsilon):
     r"""\delta(\varepsilon) = \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big) -
