@@ -50,9 +50,8 @@ def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
        "steps * paid + slack")
 @wrong("equal-shares",
        "The slack is not subsampled: (qk + 1) delta, unless delta' is q delta as well.",
-       "(steps + 1) * paid",
-       says=r"\delta_0 = q\delta,\ \delta' = \delta \ \Rightarrow\ \delta_{tot} = q(k+1)\delta",
-       given="0 <= paid <= slack < 1", kind="upper")
+       "(steps + 1) * paid", given="0 <= paid <= slack < 1", kind="upper",
+       says=r"\delta_0 = q\delta,\ \delta' = \delta \ \Rightarrow\ \delta_{tot} = q(k+1)\delta")
 def total_delta(*, slack, paid, steps):
     r"""\delta = 1 - (1-\delta_0)^k(1-\delta') \le k\delta_0 + \delta'"""
     return -math.expm1(steps * math.log1p(-paid) + math.log1p(-slack))
@@ -286,8 +285,7 @@ enter(theorems.heterogeneous_composition,
 @given("0 <= slack < 1", total=Log(0.01, 5.0), epsilons=several(0.05, 3.0, least=3, most=3),
        deltas=several(0.01, 0.3, least=3, most=3), slack=Derived(lambda epsilons, total:
        composition.enumerated_delta(epsilons, total=total)))
-@upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_delta, tolerance=1e-8,
-       absolute=1e-13)
+@upper("Kairouz, Oh & Viswanath 2015, Theorem 3.5", composition.enumerated_delta, absolute=1e-13)
 @setting("δ of adaptive releases, the i-th (ε_i,δ_i)-DP, with slack δ'",
          "自适应发布的 δ，第 i 次 (ε_i,δ_i)-DP，松弛 δ'", "delta",
          "compos releas adaptiv differ heterogen 组合", deltas=Log(1e-9, 0.1), slack=Log(1e-9, 0.3),

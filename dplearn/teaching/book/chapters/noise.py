@@ -222,9 +222,8 @@ def staircase_variance(*, epsilon):
          below=below.gaussian_sigma, epsilon=Log(0.02, 12.0), delta=SLACK)
 @printed("4.844805263", "3.730631635", epsilon=1.0, delta=1e-5)
 @wrong("any-epsilon", "Proved up to epsilon = 1, it fails from 8.4 on for delta = 1e-5.",
-       given="epsilon > 0 and 0 < delta < 1",
-       met="programming-dp, issue 45 (2023); smartnoise-sdk, issue 462 (2022)",
-       epsilon=Log(0.1, 50.0))
+       given="epsilon > 0 and 0 < delta < 1", epsilon=Log(0.1, 50.0),
+       met="programming-dp, issue 45 (2023); smartnoise-sdk, issue 462 (2022)")
 @wrong("no-two", "The factor 2 comes from the Gaussian's exponent.",
        "sqrt(log(1.25 / delta)) / epsilon")
 @wrong("delta-outside", "It is enough, and 44 times too much noise for delta = 1e-5.",

@@ -67,8 +67,7 @@ def largest_moment(*, moment, inverse_scale, flip):
 def moment_of_a_tie(*, moment, inverse_scale):
     """Return the log moment of the winner when two classes have equal votes."""
     ahead = (np.array([lead, 0.0]) * inverse_scale for lead in (0.0, 2.0))
-    rivals = np.array([0, 1])
-    wins = [choices.argmax_log_probability(x, rivals, choices.LAPLACE) for x in ahead]
+    wins = [choices.argmax_log_probability(x, np.array([0, 1]), choices.LAPLACE) for x in ahead]
     log_p, log_q = (np.array([x, math.log(-math.expm1(x))]) for x in wins)
     return max(oracles.log_moment(*pair, moment) for pair in ((log_p, log_q), (log_q, log_p)))
 

@@ -58,8 +58,7 @@ def _log_sum(order, sample_rate, log_gain, first=2.0) -> float:
 
 @formula("G-E4", "Rényi divergence of the sampled Gaussian, whole orders")
 @given("order >= 2 and floor(order) == order and " + _RATE, _SAMPLED)
-@identity("Mironov, Talwar & Zhang 2019, Section 3.3", sampled_renyi, tolerance=1e-8,
-          absolute=1e-14)
+@identity("Mironov, Talwar & Zhang 2019, Section 3.3", sampled_renyi, absolute=1e-14)
 @setting(*_POISSON, order=Whole(2, 40), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.0008936439076", order=8, noise_multiplier=1.0, sample_rate=0.01)
 @printed("513.07", order=260, noise_multiplier=0.5, sample_rate=1e-3)
@@ -133,8 +132,7 @@ def _interpolated(order, power=0, **rest) -> float:
 @formula("G-E5", "Rényi divergence of the sampled Gaussian, any order")
 @given("order > 1 and noise_multiplier > 0 and 0 < sample_rate < 1", order=Log(1.02, 300.0),
        noise_multiplier=Log(0.4, 20.0), sample_rate=Log(1e-3, 0.99))
-@identity("Mironov, Talwar & Zhang 2019, Section 3.3", sampled_renyi, tolerance=1e-8,
-          absolute=1e-11)
+@identity("Mironov, Talwar & Zhang 2019, Section 3.3", sampled_renyi, absolute=1e-11)
 @printed("0.00001300142", order=1.5, noise_multiplier=2.5, sample_rate=0.01)
 @wrong("no-signs",
        "Generalised binomials alternate in sign from k > alpha on; safe, but too large.",
@@ -163,7 +161,7 @@ def sampled_gaussian_rdp(*, order, noise_multiplier, sample_rate):
 
 @formula("G-E5b", "Log moments interpolated between whole orders")
 @given("order >= 2 and " + _RATE, _SAMPLED, order=Log(2.0, 200.0))
-@upper("van Erven & Harremoës 2014, Corollary 2", sampled_renyi, tolerance=1e-8, absolute=1e-14)
+@upper("van Erven & Harremoës 2014, Corollary 2", sampled_renyi, absolute=1e-14)
 def interpolated_rdp(*, order, noise_multiplier, sample_rate):
     r"""(\alpha-1)D_\alpha \le (1 - \{\alpha\})(\lfloor\alpha\rfloor-1)
     D_{\lfloor\alpha\rfloor} + \{\alpha\}\lfloor\alpha\rfloor D_{\lfloor\alpha\rfloor+1}
@@ -177,8 +175,7 @@ def interpolated_rdp(*, order, noise_multiplier, sample_rate):
 @formula("G-E6", "Rényi divergence after sampling without replacement")
 @given("order >= 2 and floor(order) == order and distance > 0 and " + _RATE, _SAMPLED,
        order=Whole(2, 32), distance=Choice(1.0, 2.0))
-@upper("Wang, Balle & Kasiviswanathan 2019, Theorem 9", subset_renyi, tolerance=1e-8,
-       absolute=1e-10, points=60)
+@upper("Wang, Balle & Kasiviswanathan 2019, Theorem 9", subset_renyi, absolute=1e-10, points=60)
 @printed("0.00268417", "0.000893644", order=8, noise_multiplier=1.0, sample_rate=0.01, distance=1.0)
 @wrong("for-poisson", "A bound on it for Gaussian noise, but several times too large.",
        says=r"\text{the divergence of Poisson sampling}", kind="identity", oracle=sampled_renyi,

@@ -128,8 +128,7 @@ _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
 
 @formula("G-E1c", "Profile of the Poisson-sampled Gaussian")
 @given(_SETTING, _SAMPLED)
-@identity("Balle, Barthe & Gaboardi 2018, Theorem 8", sampled_delta, tolerance=1e-7, absolute=1e-14,
-          points=40)
+@identity("Balle, Barthe & Gaboardi 2018, Theorem 8", sampled_delta, absolute=1e-14, points=40)
 @setting("Poisson sampled Gaussian noise, one step", "泊松抽样高斯噪声，一步", "delta",
          "sampl 抽样", epsilon=Log(0.05, 5.0), noise_multiplier=NOISE, sample_rate=RATE)
 @printed("0.01269367375", at=_AT_AMPLIFIED, sample_rate=0.1)
@@ -147,7 +146,7 @@ def sampled_gaussian_delta(*, epsilon, noise_multiplier, sample_rate, distance=1
 @formula("G-E1d", "Poisson sampling: a replaced record and Gaussian noise")
 @given(_SETTING, _SAMPLED)
 @identity("Lebeda, Regehr, Kamath & Steinke 2025; Schuchardt et al. 2024, Theorem 3.8",
-          partial(sampled_delta, second=-1.0), tolerance=1e-7, absolute=1e-13, points=40)
+          partial(sampled_delta, second=-1.0), absolute=1e-13, points=40)
 @printed("0.0229519", at=_AT_AMPLIFIED, sample_rate=0.1)
 @wrong("removed", "That is a record that leaves: here both outputs are mixtures, further apart.",
        sampled_gaussian_delta, says=r"\delta_q(\varepsilon') = q\,\delta(\varepsilon)")
@@ -173,8 +172,7 @@ def replaced_gaussian_delta(*, epsilon, noise_multiplier, sample_rate):
 @given("noise_multiplier > 0 and epsilon >= 0 and 1 <= batch <= records", records=Whole(1, 7),
        batch=Drawn(lambda rng, records: int(rng.integers(1, records + 1))),
        noise_multiplier=Log(0.5, 10.0), epsilon=Log(0.01, 3.0))
-@identity("Balle, Barthe & Gaboardi 2018, Theorem 9", replaced_delta, tolerance=1e-7,
-          absolute=1e-13, points=40)
+@identity("Balle, Barthe & Gaboardi 2018, Theorem 9", replaced_delta, absolute=1e-13, points=40)
 @printed("0.05098616601", at=_AT_AMPLIFIED, records=10, batch=1)
 @wrong("own-norm", "The theorem is for a replaced record, whose contribution may turn round: 2C.",
        lambda records, batch, **rest: sampled_gaussian_delta(sample_rate=batch / records, **rest),
@@ -203,8 +201,7 @@ def with_replacement_rate(*, records, draws):
 @formula("G-E3b", "Sampling with replacement: Gaussian noise")
 @given("noise_multiplier > 0 and epsilon >= 0 and records >= 1 and draws >= 1", records=Whole(1, 5),
        draws=Whole(1, 4), noise_multiplier=Log(0.5, 10.0), epsilon=Log(0.01, 3.0))
-@upper("Balle, Barthe & Gaboardi 2018, Theorem 10", replaced_delta, tolerance=1e-7, absolute=1e-13,
-       points=40)
+@upper("Balle, Barthe & Gaboardi 2018, Theorem 10", replaced_delta, absolute=1e-13, points=40)
 @wrong("no-multiplicities", "A record that is drawn k times contributes k times.",
        lambda records, draws, **rest: sampled_gaussian_delta(sample_rate=with_replacement_rate(
        records=records, draws=draws), distance=2.0, **rest),
@@ -302,22 +299,20 @@ def _in_range(*, noise_multiplier, batches, delta):
 @formula("G-E10", "Shuffled local randomizers")
 @given("0 < local_epsilon <= log(records/(16*log(2/delta))) and 0 < delta < 1",
        records=Whole(300, 30_000), delta=Log(1e-9, 0.5), local_epsilon=Log(0.02, 8.0))
-@upper("Feldman, McMillan & Talwar 2021, Theorem 3.1", shuffled_coins_epsilon, tolerance=1e-7,
-       points=60)
+@upper("Feldman, McMillan & Talwar 2021, Theorem 3.1", shuffled_coins_epsilon, points=60)
 @setting("n shuffled reports, each ε₀-DP", "n 份打乱的报告，每份 ε₀-DP", "epsilon",
          "shuffl local report 打乱", below=lambda: 0.0, local_epsilon=LOSS,
          records=Whole(300, 30_000), delta=SLACK)
 @printed("0.21402565", "0.0356588", local_epsilon=1.0, records=10_000, delta=1e-6)
 @wrong("batches", "The updates are neither reports of single people nor randomized beforehand.",
-       lambda noise_multiplier, batches, delta: shuffle_local_randomizers(records=batches,
-       delta=delta, local_epsilon=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)),
+       lambda batches, delta, **noise: shuffle_local_randomizers(records=batches, delta=delta,
+       local_epsilon=release_epsilon(delta=delta, **noise)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
        # Lower bound of epsilon by batch_shuffling_delta_lower, reduced by its tolerance 1e-4.
-       given=_in_range, oracle=lambda noise_multiplier, batches, delta: Interval((1 - 1e-4)
-       * oracles.smallest(lambda epsilon: batch_shuffling_delta_lower(epsilon=epsilon,
-       noise_multiplier=noise_multiplier, batches=batches) <= delta, low=0.0, rtol=1e-4,
-       high=release_epsilon(noise_multiplier=noise_multiplier, delta=delta)), math.inf),
-       without="local_epsilon records", batches=Choice(1000, 10_000, 100_000),
+       given=_in_range, oracle=lambda delta, batches, **noise: Interval((1 - 1e-4) *
+       oracles.smallest(lambda epsilon: batch_shuffling_delta_lower(epsilon=epsilon, **noise,
+       batches=batches) <= delta, low=0.0, rtol=1e-4, high=release_epsilon(delta=delta, **noise)),
+       math.inf), without="local_epsilon records", batches=Choice(1000, 10_000, 100_000),
        noise_multiplier=Log(0.7, 4.0), delta=Choice(1e-6, 1e-5))
 @wrong("any-epsilon", "So few other reports are lies that there is no crowd to hide in.",
        given="0 < delta < 1")

@@ -163,8 +163,7 @@ def amplification_by_iteration(*, order, lipschitz, noise_std, steps, record):
        noise, noise_below, noise_above: 0.5 * order * (order + 1)
        / np.square([[noise, noise], [noise_below, noise_above]])))
 @upper("Abadi et al. 2016, Theorem 2.1", lambda order, noise, noise_below, noise_above, threshold:
-       order * adaptive_renyi(order + 1, noise, below=noise_below, above=noise_above,
-       cut=threshold))
+       order * adaptive_renyi(order + 1, noise, noise_below, noise_above, threshold))
 @printed("2", "1.2025012", order=1.0, noise=1.0, noise_below=1.0, noise_above=3.0, threshold=0.5,
          log_moments=np.array([[1.0, 1.0], [1.0, 1 / 9]]))
 @wrong("equality", "Only the fresh noise is independent of the past: adaptivity makes it a bound.",
@@ -291,11 +290,9 @@ def sparse_vector(*, threshold_scale, query_scale, positives=1, monotone=False):
           query_scale=0.0)), unsafe=None)
 @printed("0.19673467", threshold_scale=2.0)
 @wrong("private", "Two answers on both sides of one threshold tell which of them is larger.",
-       "2 / threshold_scale",
-       says=r"b_1 = 2/\varepsilon,\ b_2 = 0 \Rightarrow \varepsilon\text{-DP}", kind="upper",
-       met="Lyu, Su & Li 2017, Algorithm 5", oracle=lambda threshold_scale:
-       sparse_vector_epsilon(queries=([0.0, 1.0], [1.0, -1.0]), threshold_scale=threshold_scale,
-       query_scale=0.0, positives=2))
+       "2 / threshold_scale", kind="upper", met="Lyu, Su & Li 2017, Algorithm 5",
+       says=r"b_1 = 2/\varepsilon,\ b_2 = 0 \Rightarrow \varepsilon\text{-DP}", oracle=partial(
+       sparse_vector_epsilon, queries=([0.0, 1.0], [1.0, -1.0]), query_scale=0.0, positives=2))
 def chance_without_query_noise(*, threshold_scale):
     r"""\text{answers } (0,1) \text{ to the threshold } \mathrm{Lap}(b_1):\quad
     P(\bot,\top) = \tfrac12\big(1 - e^{-1/b_1}\big),\text{ and } 0 \text{ for } (1,0)
@@ -310,9 +307,8 @@ def chance_without_query_noise(*, threshold_scale):
        np.repeat([1.0, -1.0], pairs), threshold_scale, query_scale), unsafe="larger")
 @printed("5", "9.276119196", threshold_scale=2.0, query_scale=2.0, pairs=10)
 @wrong("private", "Every answer above the threshold costs anew; there must be an end to them.",
-       "1 / threshold_scale + 1 / query_scale",
-       says=r"\varepsilon = \frac1{b_1} + \frac1{b_2} \text{ for any number of positives}",
-       kind="upper", met="Lyu, Su & Li 2017, Algorithm 6")
+       "1 / threshold_scale + 1 / query_scale", kind="upper", met="Lyu, Su & Li 2017, Algorithm 6",
+       says=r"\varepsilon = \frac1{b_1} + \frac1{b_2} \text{ for any number of positives}")
 def epsilon_without_end(*, query_scale, pairs):
     r"""m \text{ answers below, then } m \text{ above}:\quad
     \ln\frac{P(\bot^m\top^m)}{P'(\bot^m\top^m)} \ge \frac m{b_2}

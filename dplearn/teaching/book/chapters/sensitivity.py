@@ -3,6 +3,7 @@
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.kit.vocabulary import *
 
+_BOUNDED = {"lower": Linear(-10.0, 0.0), "upper": Linear(1.0, 20.0)}
 _SMOOTH_RANGE = "epsilon > 0 and beta > 0 and 2*beta*log(2) < epsilon"
 _ADJACENCY = Choice("add_remove", "replace_one")
 _ANY_SIZE = ("mean of values in [m, M], one record added or removed",
@@ -53,7 +54,7 @@ def clipped_mean_change(*, fractions, upper):
     return max(abs(float(np.mean(x) - np.mean(values))) for x in others)
 
 
-def median_sensitivity_by_force(values, beta):
+def median_by_force(values, beta):
     """Return the largest e^(-beta d) LS(x') over x' with d values in [0, 1] moved to the ends."""
     choices = np.array(list(itertools.product((0, 1, 2), repeat=values.size)))
     data = np.where(choices < 2, choices, values)
@@ -103,8 +104,8 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
 def mean_change(*, lower, upper, records, adjacency):
     """Return the largest change of the mean of equal values and one different value."""
     sizes = [records] if adjacency == "replace_one" else range(2, 6)
-    return max(float(largest_change(np.mean, [x] * (n - 1), lower, upper, adjacency))
-               for n, x in itertools.product(sizes, (lower, (lower + upper) / 2, upper)))
+    return max(largest_change(np.mean, [x] * (n - 1), lower, upper, adjacency)
+               for n, x in itertools.product(sizes, np.linspace(lower, upper, 3)))
 
 
 @formula("G-B15", "Propose-test-release: the threshold")
@@ -165,8 +166,7 @@ def _median_local(values: NDArray) -> NDArray:
        else rng.random(n), 1.0), 2))),
        local_at=Derived(_median_local), epsilon=Log(0.05, 10.0), delta=Log(1e-9, 0.9))
 @identity("Nissim, Raskhodnikova & Smith 2007, Corollary 2.4", lambda values, epsilon, delta: 2 /
-          epsilon * median_sensitivity_by_force(values, beta=epsilon / (2 * math.log(2 / delta))),
-          points=60)
+          epsilon * median_by_force(values, beta=epsilon / (2 * math.log(2 / delta))), points=60)
 @printed("0.00614212886186", local_at=100 / (32562.0 - np.arange(201)), epsilon=1.0,
          delta=1 / 32561**2)
 @wrong("from-one", "Without k = 0 it can be smaller than the local sensitivity itself.",
@@ -222,9 +222,8 @@ def smooth_sensitivity_delta(*, epsilon, beta):
 @wrong("same-for-replacing", "From -u to u it is twice as much.", "max(abs(lower), abs(upper))",
        says=r"\Delta = \max(|l|,|u|) \text{ (replace one)}", adjacency=Choice("replace_one"))
 @wrong("any-pair", "Only neighbours count; over all pairs it grows with the number of records.",
-       "count * (upper - lower)",
-       says=r"\Delta = \max_{d,d'}\lvert f(d) - f(d')\rvert \text{ over all pairs of data sets}",
-       adjacency=Choice("replace_one"), count=Whole(2, 1000))
+       "count * (upper - lower)", adjacency=Choice("replace_one"), count=Whole(2, 1000),
+       says=r"\Delta = \max_{d,d'}\lvert f(d) - f(d')\rvert \text{ over all pairs of data sets}")
 def sum_sensitivity(*, lower, upper, adjacency):
     r"""x_i \in [l,u]:\quad \Delta = \max(|l|,|u|) \text{ (add/remove)},\quad
     u - l \text{ (replace one)}"""
@@ -261,8 +260,7 @@ def clipped_sum_sensitivity(*, max_norm, adjacency):
 
 
 @formula("G-B16b", "Sensitivity of the mean of a fixed number of bounded values")
-@given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
-       records=Whole(2, 1000))
+@given("lower < upper and records >= 2", _BOUNDED, records=Whole(2, 1000))
 @identity("Dwork & Roth 2014, Definition 3.1", partial(mean_change, adjacency="replace_one"))
 @setting("mean of n values in [m, M], one of them replaced",
          "n 个 [m, M] 内数值的均值，替换其中一个", "sensitivity",
@@ -282,11 +280,10 @@ def bounded_mean_sensitivity(*, lower, upper, records):
 
 
 @formula("G-B16c", "Sensitivity of the variance of a fixed number of bounded values")
-@given("lower < upper and records >= 2", lower=Linear(-10.0, 0.0), upper=Linear(1.0, 20.0),
-       records=Whole(2, 9))
+@given("lower < upper and records >= 2", _BOUNDED, records=Whole(2, 9))
 @identity("Dwork & Roth 2014, Definition 3.1", lambda lower, upper, records:
-          max(float(largest_change(np.var, others, lower, upper))
-          for others in itertools.combinations_with_replacement((lower, (lower + upper) / 2, upper),
+          max(largest_change(np.var, others, lower, upper)
+          for others in itertools.combinations_with_replacement(np.linspace(lower, upper, 3),
           records - 1)), points=40)
 @setting("variance (over n) of n values in [m, M], one of them replaced",
          "n 个 [m, M] 内数值的方差（除以 n），替换其中一个", "sensitivity",

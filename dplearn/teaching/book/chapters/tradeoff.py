@@ -14,22 +14,20 @@ _LIMIT = {"spread": Log(0.1, 1.0), "noise_multiplier": Log(1.0, 10.0)}
 _STEPS = {"steps": (64, 256, 1024, 4096)}
 
 
-def _threshold(log_above, log_below, rate: float, far: float) -> float:
-    """Return the c with upper tail probability `rate`, computed from the smaller tail."""
-    if rate <= 0.5:
-        excess = lambda c: log_above(float(c)) - math.log(rate)
-    else:
-        excess = lambda c: math.log1p(-rate) - log_below(float(c))
-    return float(below.root(excess, lower=-far, upper=far))
+def _threshold(log_below: Callable[[float], float], rate: float, far: float) -> float:
+    """Return the c with P(x > c) = rate for a symmetric x, computed from the smaller tail."""
+    excess = lambda c: math.log(min(rate, 1 - rate)) - log_below(float(c))
+    c = float(below.root(excess, lower=-far, upper=0.0))
+    return -c if rate <= 0.5 else c
 
 
-def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, reach, kinks=()):
-    """Return Q(x <= c) where P(x > c) = rate, the least miss rate if ln(q/p) increases with x."""
+def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, kinks=()):
+    """Return the least miss rate, for a symmetric P and an increasing ln(q/p)."""
     if rate in (0.0, 1.0):
         return 1 - rate
     mass = lambda *ends: oracles.log_integral(log_p, *ends, kinks=kinks, rtol=1e-12)
-    c = _threshold(lambda c: mass(c, reach), lambda c: mass(-reach, c), rate, reach - 1)
-    return math.exp(oracles.log_integral(log_q, -reach, c, kinks=kinks))
+    c = _threshold(partial(mass, -80.0), rate, far=79.0)
+    return math.exp(oracles.log_integral(log_q, -80.0, c, kinks=kinks))
 
 
 def miss_of_two(*, false_positive_rate, mu_1, mu_2):
@@ -40,9 +38,7 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
         log_f = lambda x: oracles.log_normal()(x) + log_ndtr((c - mu_1 * x) / mu_2)
         return oracles.log_integral(log_f, -40.0, 40.0, rtol=1e-12)
 
-    # Under P the statistic is symmetric, so log_below(-c) is its upper tail.
-    far = 12.0 * (mu_1 + mu_2)
-    c = _threshold(lambda c: log_below(-c), log_below, false_positive_rate, far)
+    c = _threshold(log_below, false_positive_rate, far=12.0 * (mu_1 + mu_2))
     return math.exp(log_below(c - mu_1**2 - mu_2**2))  # x and y have the means mu_1, mu_2 under Q
 
 
@@ -64,8 +60,8 @@ def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
 @formula("G-K1", "Trade-off function of the Gaussian mechanism")
 @given(_ANY_RATE + " and mu >= 0", false_positive_rate=_RATE, mu=Log(0.01, 10.0))
 @identity("Dong, Roth & Su 2022, equation (6)", lambda false_positive_rate, mu:
-          threshold_test(oracles.log_normal(), oracles.log_normal(mu), rate=false_positive_rate,
-          reach=60.0), absolute=0.0, unsafe="larger", points=50)
+          threshold_test(oracles.log_normal(), oracles.log_normal(mu), rate=false_positive_rate),
+          absolute=0.0, unsafe="larger", points=50)
 @setting("trade-off of μ-GDP at false alarm rate α", "μ-GDP 在误报率 α 处的权衡", "tradeoff",
          "trade gdp 权衡", false_positive_rate=Linear(0.01, 0.9), mu=MU)
 @printed("0.7404889772", false_positive_rate=0.05, mu=1.0)
@@ -95,9 +91,8 @@ def composed_gaussian_tradeoff(false_positive_rate, *, mu_1, mu_2):
 @given("spread > 0 and noise_multiplier > 0", _LIMIT, along=_STEPS)
 @asymptotic("Bu, Dong, Long & Su 2020, Theorem 5", limit_mu, tolerance=0.04, points=20)
 @setting("many Poisson sampled Gaussian steps, in the limit", "许多步泊松抽样高斯噪声，极限", "mu",
-         "limit clt 极限",
-         into=lambda sample_rate, steps: {"spread": sample_rate * math.sqrt(steps), "steps": 10**6},
-         sample_rate=RATE, steps=Whole(10, 10**5), noise_multiplier=NOISE)
+         "limit clt 极限", sample_rate=RATE, steps=Whole(10, 10**5), noise_multiplier=NOISE,
+         into=lambda sample_rate, steps: {"spread": sample_rate * math.sqrt(steps), "steps": 10**6})
 @printed("0.253957593", spread=1.0, noise_multiplier=4.0)
 @wrong("as-a-bound",
        "The limit forgets the heavy tail of the loss; a true delta may be far larger.",
@@ -137,8 +132,7 @@ def uniform_clt_mu(*, spread, noise_multiplier):
 @given(_ANY_RATE + " and epsilon > 0", false_positive_rate=_RATE, epsilon=Log(0.01, 15.0))
 @identity("Dong, Roth & Su 2022, Proposition A.6", lambda false_positive_rate, epsilon:
           threshold_test(oracles.log_laplace(), oracles.log_laplace(epsilon),
-          rate=false_positive_rate, reach=80.0, kinks=[0.0, epsilon]), absolute=0.0,
-          unsafe="larger", points=50)
+          rate=false_positive_rate, kinks=[0.0, epsilon]), absolute=0.0, unsafe="larger", points=50)
 @setting("trade-off of Laplace noise of scale Δ/ε at false alarm rate α",
          "拉普拉斯噪声（尺度 Δ/ε）在误报率 α 处的权衡", "tradeoff", "trade lap 拉普拉斯", rare=True)
 @printed("0.7281718172", false_positive_rate=0.1, epsilon=1.0)
@@ -180,12 +174,12 @@ _LATTICE = {"mu": Log(0.2, 2.0), "width": Log(0.01, 0.5), "steps": Choice(1, 2, 
 _POSITIVE = "mu > 0 and width > 0 and steps >= 1 and epsilon >= 0"
 
 
-def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, loss, reach, kinks=()):
+def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, loss, kinks=()):
     """Return P(L <= loss) for two densities; a tolerance includes an atom at `loss`."""
     excess = lambda x: log_p(x) - log_q(x) - loss - 1e-13 * (1 + abs(loss))
     inside = lambda x: np.where(excess(x) <= 0, log_p(x), -np.inf)
-    kinks = [*kinks, *oracles.sign_changes(excess, -60.0, reach)]
-    return math.exp(oracles.log_integral(inside, -60.0, reach, kinks=kinks))
+    kinks = [*kinks, *oracles.sign_changes(excess, -80.0, 80.0)]
+    return math.exp(oracles.log_integral(inside, -80.0, 80.0, kinks=kinks))
 
 
 def sampled_coins_deltas(local, sample_rate, steps, epsilon):
@@ -248,8 +242,8 @@ def delta_rounded_down(*, mu, width, steps, epsilon):
 @given("epsilon > 0", epsilon=Log(0.01, 20.0), place=Linear(-1.5, 1.5, also=(-1.0, 1.0)),
        loss=Derived(lambda place, epsilon: place * epsilon))
 @identity("Sommer, Meiser & Mohammadi 2019, Section 4", lambda epsilon, loss:
-          loss_cdf(oracles.log_laplace(), oracles.log_laplace(epsilon), loss, reach=60.0 +
-          epsilon, kinks=[0.0, epsilon]), unsafe="larger")
+          loss_cdf(oracles.log_laplace(), oracles.log_laplace(epsilon), loss, [0.0, epsilon]),
+          unsafe="larger")
 @setting("the loss of the Laplace mechanism is at most l", "拉普拉斯机制的隐私损失不超过 l",
          "probability", "loss lap 损失", rare=True, loss=Linear(-0.05, 0.05), epsilon=LOSS,
          event=r"L<=l")
@@ -272,7 +266,7 @@ def laplace_loss_cdf(*, loss, epsilon):
 @given("mu > 0", mu=Log(0.01, 8.0), place=Linear(-8.0, 8.0),
        loss=Derived(lambda mu, place: mu * (mu / 2 + place)))
 @identity("Sommer, Meiser & Mohammadi 2019, Lemma 11", lambda mu, loss:
-          loss_cdf(oracles.log_normal(mu), oracles.log_normal(), loss, reach=60.0), unsafe="larger")
+          loss_cdf(oracles.log_normal(mu), oracles.log_normal(), loss), unsafe="larger")
 @setting("the loss of a μ-GDP Gaussian release is at most l", "μ-GDP 高斯发布的隐私损失不超过 l",
          "probability", "loss gauss 损失", rare=True, loss=Linear(-3.0, 3.0), mu=MU, event=r"L<=l")
 @printed("0.5", mu=1.0, loss=0.5)
@@ -289,20 +283,17 @@ def gaussian_loss_cdf(*, loss, mu):
 @given("epsilon >= 0", dict.fromkeys(("p", "q", "other_p", "other_q"), Distribution(3)),
        epsilon=Linear(0.0, 5.0))
 @identity("Dwork & Rothblum 2016, Section 2", lambda p, q, other_p, other_q, epsilon:
-          oracles.worst_event_delta(np.outer(p, other_p).ravel(), np.outer(q, other_q).ravel(),
-          epsilon))
+          oracles.worst_event_delta(np.kron(p, other_p), np.kron(q, other_q), epsilon))
 @printed("0.2602147714", "0.2602147714", p=[0.5, 0.3, 0.2], q=[0.2, 0.3, 0.5], other_p=[0.75, 0.25],
          other_q=[0.25, 0.75], epsilon=1.0)
 @wrong("worst-pair-first",
        "Of sampled coins adding a record can be worse after two steps, not after one.",
-       lambda local, sample_rate, steps, epsilon: sampled_coins_deltas(local, sample_rate, steps,
-       epsilon)[int(np.argmax(sampled_coins_deltas(local, sample_rate, steps=1, epsilon=epsilon)))],
-       says=r"\text{the neighbours with the largest } \delta(\varepsilon) \text{ after "
+       lambda **at: sampled_coins_deltas(**at)[np.argmax(sampled_coins_deltas(**at | {"steps":
+       1}))], says=r"\text{the neighbours with the largest } \delta(\varepsilon) \text{ after "
        r"one step have it after all}", given="local > 0 and 0 < sample_rate < 1 and epsilon >= 0",
-       kind="upper", oracle=lambda local,
-       sample_rate, steps, epsilon: max(sampled_coins_deltas(local, sample_rate, steps, epsilon)),
-       without="p q other_p other_q", local=Log(0.1, 5.0),
-       sample_rate=Linear(0.05, 0.95), steps=Whole(2, 30), epsilon=Linear(0.0, 2.0))
+       kind="upper", oracle=lambda **at: max(sampled_coins_deltas(**at)),
+       without="p q other_p other_q", local=Log(0.1, 5.0), sample_rate=Linear(0.05, 0.95),
+       steps=Whole(2, 30), epsilon=Linear(0.0, 2.0))
 def composed_delta(*, p, q, other_p, other_q, epsilon):
     r"""L_{M_1\otimes M_2} = L_1 + L_2 \text{ independent, for one pair of neighbours:}\quad
     \delta(\varepsilon) = E[(1 - e^{\varepsilon - L_1 - L_2})_+]"""
@@ -325,9 +316,9 @@ def _loss_law(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
 @setting("two Gaussian releases, as (ε,δ)-DP", "两次高斯发布，(ε,δ)-DP", "delta",
          "two compos 两次", mu_1=MU, mu_2=MU, epsilon=LOSS)
 @printed("0.2862082119", "0.2862082119", mu_1=1.0, mu_2=1.0, epsilon=1.0)
-@wrong("deltas-add", "The epsilons add up as well: this bounds delta at 2 epsilon.", lambda mu_1,
-       mu_2, epsilon: sum(gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu) for mu in (mu_1,
-       mu_2)), says=r"\delta_{12}(\varepsilon) \le \delta_1(\varepsilon) + \delta_2(\varepsilon)",
+@wrong("deltas-add", "The epsilons add up as well: this bounds delta at 2 epsilon.", lambda epsilon,
+       **mus: sum(gaussian_delta(epsilon=epsilon, noise_multiplier=1 / mu) for mu in mus.values()),
+       says=r"\delta_{12}(\varepsilon) \le \delta_1(\varepsilon) + \delta_2(\varepsilon)",
        kind="upper")
 def composed_gaussian_delta(*, mu_1, mu_2, epsilon):
     r"""\delta(\varepsilon) = \Phi\Big(\frac\mu2-\frac\varepsilon\mu\Big) -
