@@ -1,6 +1,5 @@
 """Accuracy of noisy answers: variances, tail probabilities and error bounds."""
 
-from dplearn.core.logspace import log1mexp
 from dplearn.teaching.book.chapters.choices import laplace_log_cdf
 from dplearn.teaching.book.chapters.noise import integrated_tail
 from dplearn.teaching.book.kit.vocabulary import *

@@ -1,6 +1,5 @@
 """Choices by noisy scores: the exponential mechanism, the noisy maximum, permute-and-flip."""
 
-from dplearn.core.logspace import log1mexp
 from dplearn.mechanisms.choices import bounded_range_zcdp
 from dplearn.teaching.book.chapters.budgets import least_scale
 from dplearn.teaching.book.kit.vocabulary import *

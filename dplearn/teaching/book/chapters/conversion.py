@@ -1,7 +1,6 @@
 """From Rényi and concentrated DP to (epsilon, delta)."""
 
 from dplearn.accountants.theorems import rdp_to_epsilon, rdp_to_epsilon_mironov, zcdp_to_epsilon
-from dplearn.core.logspace import log1mexp
 from dplearn.teaching.book.kit.vocabulary import *
 
 _RDP = {"orders": Log(1.01, 300.0), "rdp": Log(1e-4, 50.0), "delta": Log(1e-12, 0.9)}

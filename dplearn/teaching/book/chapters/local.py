@@ -16,11 +16,6 @@ def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
     return np.exp(ways + k * math.log(rate) + (trials - k) * math.log1p(-rate))
 
 
-def _variance(law: NDArray, values: NDArray) -> float:
-    mean = law @ values / law.sum()
-    return float(law @ (values - mean) ** 2 / law.sum())
-
-
 def share_variance(*, epsilon, users, share, sampled=False):
     """Return the variance of the estimated share of ones, summed over counts of reported ones.
 
@@ -30,7 +25,7 @@ def share_variance(*, epsilon, users, share, sampled=False):
     law = np.convolve(binomial(ones, 1 - lie), binomial(users - ones, lie))
     if sampled:
         law = binomial(users, share * (1 - lie) + (1 - share) * lie)
-    return _variance(law, (np.arange(users + 1) / users - lie) / (1 - 2 * lie))
+    return oracles.variance(law, (np.arange(users + 1) / users - lie) / (1 - 2 * lie))
 
 
 def response_channel(odds: float, values: int) -> NDArray:
@@ -42,7 +37,7 @@ def _frequency_variance(channel: NDArray, users: int, frequency: float) -> float
     """Return the variance of symbol 0's estimated frequency, by inverting the channel."""
     # Row i is the law of the report on symbol i; E[score] is 1 for symbol 0 and 0 for others.
     score = np.linalg.solve(channel, np.eye(len(channel))[0])
-    yes, no = (_variance(law, score) for law in channel[:2])
+    yes, no = (oracles.variance(law, score) for law in channel[:2])
     return (frequency * yes + (1 - frequency) * no) / users
 
 
@@ -83,7 +78,7 @@ def best_other(*, epsilon):
 
     def precision(log_odds: NDArray) -> NDArray:
         p, q = expit([log_odds, log_odds - epsilon])
-        return np.asarray(-_variance(np.array([1 - q, q]), np.array([-q, 1 - q]) / (p - q)))
+        return np.asarray(-oracles.variance(np.array([1 - q, q]), np.array([-q, 1 - q]) / (p - q)))
 
     return expit(maximise(precision, lower=-1.0, upper=epsilon + 1.0, shape=()) - epsilon)
 

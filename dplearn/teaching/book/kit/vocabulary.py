@@ -14,6 +14,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, gammaln, log_ndtr, ndtr, ndtri
 
+from dplearn.core.logspace import log1mexp
 from dplearn.core.solve import first_true, maximise
 from dplearn.teaching.book.kit import below, oracles
 from dplearn.teaching.book.kit.domains import *
@@ -25,7 +26,7 @@ __all__ = [
     "RHO", "SLACK", "TOGETHER", "ArrayLike", "Callable", "Choice", "Derived", "Distribution",
     "Drawn", "Generator", "Interval", "Iterable", "Iterator", "Linear", "Log", "NDArray",
     "Sequence", "Whole", "asymptotic", "below", "enter", "expit", "first_true", "formula",
-    "gammaln", "given", "identity", "itertools", "log_ndtr", "lower", "math", "maximise", "ndtr",
-    "ndtri", "np", "oracles", "partial", "printed", "reduce", "setting", "several", "upper",
-    "wrong",
+    "gammaln", "given", "identity", "itertools", "log1mexp", "log_ndtr", "lower", "math",
+    "maximise", "ndtr", "ndtri", "np", "oracles", "partial", "printed", "reduce", "setting",
+    "several", "upper", "wrong",
 ]  # fmt: skip
