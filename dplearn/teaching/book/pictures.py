@@ -337,7 +337,7 @@ def cloud(place: View, words: Wording, *, seconds: float = math.inf) -> Picture:
         truth=[0.5 * (p.low + p.high) if p.low < p.high else p.low for p in judged.values()],
         value=[p.value for p in judged.values()],
         verdict=[p.verdict for p in judged.values()],
-        words=[words.wrapped(places[k]) for k in judged],
+        words=[words.given(places[k], "<br>", 90) for k in judged],
         kind=place.claim.kind,
     )
     return Picture(drawn, list(judged.values()), len(made) == len(places))

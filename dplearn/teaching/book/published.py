@@ -2,12 +2,13 @@
 
 import csv
 import math
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +27,19 @@ Row = dict[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(Outcome):
-    """A published figure, and our recomputed value or nan."""
+    """A published figure, and our recomputed value or nan.
 
-    id: str
-    # Whether the recorded verdict is right; not computed if the source's method is not implemented.
-    status: Literal["verified", "failed", "not computed"]
+    The status "verified" means that the recorded verdict is right; "not computed", that the
+    source's method is not implemented. The slack is minus the relative distance to the printed
+    figure, or 0 if a claimed inequality holds.
+    """
+
+    kind: str = "published"
     verdict: str  # as recorded: a key of `sentences.VERDICTS`
     why: str
     source: str
     printed: str
     value: float = math.nan
-    # Minus the relative distance to the printed figure; 0 if a claimed inequality holds.
-    worst_slack: float = math.nan
-    seconds: float = 0.0
-    kind: str = "published"
 
 
 @cache
@@ -110,16 +110,12 @@ def _numbers(row: Row) -> dict[str, float]:
 
 
 def _orders_of(row: Row) -> NDArray:
-    match row["orders"]:
-        case "real":
-            return 1 + np.geomspace(0.05, 200, 4000)
-        case "2..33" | "2..63" | "2..32":
-            return np.arange(2.0, int(row["orders"][3:]) + 1)
-        case "2..100 by 0.001":
-            return np.arange(2000, 100_001) / 1000
-        case "1.1..10.9 by 0.1; 12..63":
-            return np.concatenate([np.arange(11, 110) / 10, np.arange(12.0, 64.0)])
-    raise ValueError(f"Expected orders of a known form, got {row['orders']!r}.")
+    """Return the source's orders: real ones, or ranges such as ``1.1..10.9 by 0.1; 12..63``."""
+    if row["orders"] == "real":
+        return 1 + np.geomspace(0.05, 200, 4000)
+    parts = re.findall(r"([\d.]+?)\.\.([\d.]+)(?: by ([\d.]+))?", row["orders"])
+    ranges = [(float(low), float(high), round(1 / float(by or 1))) for low, high, by in parts]
+    return np.concatenate([np.arange(round(a * n), round(b * n) + 1) / n for a, b, n in ranges])
 
 
 def step_of(row: Row) -> PoissonSubsampled:

@@ -15,7 +15,6 @@ from dplearn.teaching.book.kit.checks import Case
 from dplearn.teaching.book.kit.verdicts import SEARCHES
 from dplearn.teaching.book.published import Figure, check_figure, published
 
-_NUMBER = "abcdefgh0123456789"
 Result = Verification | Refutation | Figure
 
 
@@ -58,7 +57,7 @@ def check_all(ids: Sequence[str] = (), *, searches: int = SEARCHES) -> Iterator[
     every = all_ids()
     chosen: dict[str, None] = {}
     for id in ids:
-        matching = [k for k in every if id in (k, k.rstrip(_NUMBER))]
+        matching = [k for k in every if id in (k, k.rstrip("abcdefgh0123456789"))]
         if not matching:
             near = difflib.get_close_matches(id, every, n=3, cutoff=0.0)
             raise ValueError(f"Expected ids of the book such as {', '.join(near)}, got {id!r}.")

@@ -100,13 +100,9 @@ class Wording:
             return self.number(float(value))
         return str(value).replace("_", " ")
 
-    def given(self, parameters: Mapping[str, Any]) -> str:
-        """Return the parameters and their values in one line."""
-        return ", ".join(f"{label(n)} = {self.spelled(x)}" for n, x in parameters.items())
-
-    def wrapped(self, parameters: Mapping[str, Any]) -> str:
-        """Return the parameters and their values, one per line, for a label on a picture."""
-        return "<br>".join(f"{label(n)} = {self.spelled(x)}"[:90] for n, x in parameters.items())
+    def given(self, parameters: Mapping[str, Any], mark: str = ", ", most: int = 999) -> str:
+        """Return the parameters and their values, each with at most `most` characters."""
+        return mark.join(f"{label(n)} = {self.spelled(x)}"[:most] for n, x in parameters.items())
 
     def kind_of(self, formula: Formula) -> str:
         """Return the relation of value and true value as Markdown."""

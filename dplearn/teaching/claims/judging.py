@@ -150,7 +150,7 @@ class _Context:
     def named(self, match: Match) -> float:
         """Return the weight of the words that name a setting, or -1 if they name another law."""
         table = match.table
-        count = sum(stem in self.words for stem in {*table.setting.stems})
+        count = sum(stem in self.words for stem in table.setting.names)
         # An id outweighs all words, and the words of a rare setting count more.
         count += 2.5 * (table.setting.rare and count > 0) + 100 * (table.entry.id in self.ids)
         if not count:
@@ -205,9 +205,10 @@ def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
         return Finding(verdict="not read", reason=why), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
     # Words of a special setting exclude all other settings.
+    text_of = lambda m: f"{m.table.setting.text} {m.table.setting.chinese}".lower()
     for stems in _APART:
         if context.mentions(stems):
-            near = [m for m in near if m.table.setting.mentions(stems)]
+            near = [m for m in near if any(stem in text_of(m) for stem in stems)]
     matches.sort(key=lambda m: (m not in near, -m.named, not m.exact, m.rank))
     if not near or (claim.about == "scale" and context.mentions(_NO_SCALE)):
         why = "The words do not say in which of the settings it is meant."
@@ -302,10 +303,9 @@ def _misprint(head: Match) -> Misprint | None:
     """Return the book's misprint that the claim equals at ten points, or None."""
     columns = {name: x[:10] for name, x in head.table.columns.items()}
     for misprint in head.table.entry.misprints if head.direct else ():
-        wrong = misprint.claim
-        if wrong is not None:
-            wrong = parse(wrong) if isinstance(wrong, str) else wrong
-            values = head.table.value_at(columns, wrong)
+        if (wrong := misprint.claim) is not None:
+            function = parse(wrong) if isinstance(wrong, str) else wrong
+            values = head.table.value_at(columns, function)
             if np.allclose(head.claimed[:10], values, rtol=1e-6, atol=0):
                 return misprint
     return None

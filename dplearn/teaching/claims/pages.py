@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -164,7 +164,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
     # Replace code and comments by blanks, which preserves positions.
     blank = lambda m: re.sub(r"[^\n]", " ", m[0])
     text = re.sub(_CODE[kind], blank, text, flags=re.DOTALL)
-    expanded = _with_macros(text) if kind == ".tex" else lambda body: body
+    macros = dict(_MACRO.findall(text)) if kind == ".tex" else {}  # without arguments
     formulas = [(*m.span(), m[m.lastindex or 0]) for m in _FORMULA.finditer(text)]
     if kind in (".md", ".rst", ".py"):
         formulas = sorted([*formulas, *_plain_formulas(text)])
@@ -173,22 +173,12 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
         line, before = line + text.count("\n", before, start), start
         # The author's mark is on the formula's line or on the line above.
         mark = marks.get(line, marks.get(line - 1, ""))
-        body = html.unescape(body) if kind == ".html" else expanded(body)
+        body = html.unescape(body) if kind == ".html" else body
+        for _ in range(3 if macros else 0):  # macros may be nested
+            body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:LONGEST]
         column = start - text.rfind("\n", 0, start)
         for claim in _claims(body, _notion(text, start, end)) if mark != "ignore" else ():
             yield Place(claim, f"{mark} {_sentence(text, start, end)}".strip(), line + 1, column)
-
-
-def _with_macros(text: str) -> Callable[[str], str]:
-    """Return a function that expands the macros of a page, except macros with arguments."""
-    macros = dict(_MACRO.findall(text))
-
-    def expanded(body: str) -> str:
-        for _ in range(3 if macros else 0):  # macros may be nested
-            body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:LONGEST]
-        return body
-
-    return expanded
 
 
 def _notion(text: str, start: int, end: int) -> str:

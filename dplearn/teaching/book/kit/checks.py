@@ -26,10 +26,7 @@ LEAST = 1e-290
 
 @dataclass(frozen=True)
 class Case:
-    """Value and truth of a formula at one point.
-
-    The slack is negative if the value is on the wrong side, and -inf if the value is nan.
-    """
+    """Value and truth of a formula at one point; the slack is -inf if the value is nan."""
 
     parameters: Parameters
     value: float
@@ -99,8 +96,10 @@ def random_numbers(formula: Formula, seed: int, search: int) -> Generator:
 def require_independence(formula: Formula, points: list[Parameters]) -> None:
     """Raise ValueError if the oracle is a copy of the formula or calls it."""
     code_of = lambda f: getattr(inspect.unwrap(f), "__code__", None)
+    constants = lambda code: [c for c in code.co_consts if not isinstance(c, str)]  # no docstring
+    content = lambda code: (code.co_code, code.co_names, constants(code))
     own, other = code_of(formula.function), code_of(formula.oracle)
-    if own is not None and other is not None and _content(own) == _content(other):
+    if own is not None and other is not None and content(own) == content(other):
         raise ValueError("Expected an independent oracle, got the formula itself.")
     ran: set[Any] = set()
     before = sys.getprofile()
@@ -113,12 +112,6 @@ def require_independence(formula: Formula, points: list[Parameters]) -> None:
         sys.setprofile(before)
     if own in ran:
         raise ValueError("Expected an independent oracle, got one that calls the formula.")
-
-
-def _content(code: Any) -> Any:
-    """Return the bytecode, names and constants of a function, without its docstring."""
-    constants = tuple(c for c in code.co_consts if not isinstance(c, str))
-    return code.co_code, code.co_names, constants
 
 
 def wrong_example(formula: Formula) -> str:

@@ -17,18 +17,14 @@ Parameters = dict[str, Any]
 
 
 class Domain:
-    """Set of values of one parameter.
+    """Set of values of one parameter; its text states the range.
 
     `corners` are the values at the ends, if there are any. `drawn` holds the parameters drawn
     before this one. `near` returns a random value at a distance of about `size` times the domain's
-    width, for the search for counterexamples. `rounded` returns a value of `digits` digits; 0
-    means 1, 2 or 5 times a power of ten. `holds` is False for values outside the domain. The text
-    states the range.
+    width. `rounded` returns a value of `digits` digits; 0 means 1, 2 or 5 times a power of ten.
     """
 
-    @property
-    def corners(self) -> tuple[Any, ...]:
-        return ()
+    corners: tuple[Any, ...] = ()
 
     def draw(self, rng: Generator, drawn: Parameters) -> Any:
         raise NotImplementedError(f"{type(self).__name__} says nothing of how it is drawn.")
@@ -144,21 +140,14 @@ class Whole(Log):
         return round(super().rounded(value, digits))
 
 
-@dataclass(frozen=True, init=False)
 class Choice(Domain):
     """One of several values."""
 
-    values: tuple[Any, ...]
-
     def __init__(self, *values: Any) -> None:
-        object.__setattr__(self, "values", values)
+        self.corners = self.values = values
 
     def __str__(self) -> str:
         return f"one of {', '.join(map(str, self.values))}"
-
-    @property
-    def corners(self) -> tuple[Any, ...]:
-        return self.values
 
     def holds(self, value: Any) -> bool:
         return str(value) in map(str, self.values)

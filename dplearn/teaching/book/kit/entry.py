@@ -90,7 +90,7 @@ class Setting(Fact):
     text: str
     chinese: str
     about: str  # a key of `terms.QUANTITIES`
-    names: tuple[str, ...] = ()  # stems of words that name the setting, in any language
+    names: frozenset[str] = frozenset()  # stems of words that name it, in any language
     # Lower bound for all mechanisms, as a function of the columns (arrays); "exact" stands for the
     # value itself; None means the value for an identity, and no bound for other kinds.
     below: Callable[..., Any] | Literal["exact"] | None = None
@@ -104,15 +104,6 @@ class Setting(Fact):
     # the column `threshold`.
     event: str = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
-
-    @cached_property
-    def stems(self) -> tuple[str, ...]:
-        """`names` in lower case."""
-        return tuple(name.lower() for name in self.names)
-
-    def mentions(self, stems: Sequence[str]) -> bool:
-        """Return whether the setting's texts contain one of the stems."""
-        return any(stem in f"{self.text} {self.chinese}".lower() for stem in stems)
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,7 +344,7 @@ def setting(
     if into is not None:
         changed = by_name(into) if callable(into) else lambda columns: into
         named["into"] = lambda **columns: {**columns, **changed(columns)}
-    stems = tuple(stem.replace("_", " ") for stem in names.split())
+    stems = frozenset(stem.replace("_", " ") for stem in names.lower().split())
     return Setting(text, chinese, about, stems, **_apart(Setting, named))
 
 

@@ -4,7 +4,7 @@ Numbers are floats, which bounds the size of results, and evaluation never recur
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import NamedTuple
@@ -67,10 +67,6 @@ class Expression:
         """
         if missing := self.names - set(values):
             raise ValueError(f"Expected values for {', '.join(sorted(missing))}, got none.")
-        return self._run(values)
-
-    def _run(self, values: Mapping[str, ArrayLike]) -> NDArray:
-        """Run the stack machine."""
         given = {name: np.asarray(values[name], dtype=float)[()] for name in self.names}
         stack: list = []
         with np.errstate(all="ignore"):

@@ -31,9 +31,6 @@ def smallest(
     return float(at)
 
 
-# Finite alphabets
-
-
 def event_masses(*laws: ArrayLike) -> tuple[NDArray, ...]:
     """Return the probabilities of all 2^n events under each law, the empty event first."""
     size = np.size(laws[0])
@@ -114,9 +111,6 @@ def coins_delta(epsilon: float, *, local: float, steps: int, delta0: float = 0.0
     gains = -np.expm1(np.minimum(epsilon - (2 * true - steps) * local, 0.0))
     survive = steps * math.log1p(-delta0)
     return float(-math.expm1(survive) + math.exp(survive) * np.sum(masses * gains))
-
-
-# Densities on the line
 
 
 def log_normal(mean: float = 0.0, std: float = 1.0) -> Density:
@@ -236,9 +230,6 @@ def sign_changes(f: Density, low: float, high: float) -> NDArray:
     at = np.flatnonzero(sign[1:] != sign[:-1])
     turned = lambda y: (f(y) > 0) != sign[at]
     return first_true(turned, lower=x[at], upper=x[at + 1], rtol=1e-15)
-
-
-# Gaussians
 
 
 def normal_renyi(shift: float, std: float, order: float = 2.0) -> float:

@@ -72,10 +72,57 @@ _CALLED = {*FUNCTIONS, *expression.CONSTANTS, "frac", "over"}
 _SIGNS = {*expression.BINARY, *expression.COMPARE, *CLOSED, "not", "⌋", "⌉", ""}
 
 
-class Tokens:
-    """Text of a formula, with its current token."""
+def parse(text: str, *, printed: bool = False) -> Expression:
+    r"""Return the formula in `text`: an expression of the book, or a `printed` formula.
+
+    At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
+    ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
+    (or ln), log10, log1p, log2, max, min, Phi, probit, sinh, sqrt, sum, tanh; constants e, inf, pi.
+    Every other name is a variable. Products without a sign bind more tightly than quotients,
+    but a/(b) c is (a/b) c. The ValueError for anything else names the position and what was
+    expected there.
+
+    In `printed` formulas names are single letters with decorations (``\tilde\varepsilon_0'`` is
+    epsilon_0_prime_tilde), and ``\sum_i`` sums a list.
+
+    Examples
+    --------
+    >>> classical = parse("sqrt(2*ln(1.25/delta))/epsilon")
+    >>> sorted(classical.names)
+    ['delta', 'epsilon']
+    >>> round(float(classical(epsilon=1.0, delta=1e-5)), 4)
+    4.8448
+    >>> classical.latex
+    '\\frac{\\sqrt{2\\,\\ln\\left(\\frac{1.25}{\\delta}\\right)}}{\\varepsilon}'
+    >>> parse("√(2 ln 1.25/δ)/ε", printed=True).program == classical.program
+    True
+    >>> sorted(parse(r"k\varepsilon_0' + \sum_i\delta_i", printed=True).names)
+    ['delta_i', 'epsilon_0_prime', 'k']
+    """
+    if len(text) > _LONGEST:
+        raise ValueError(f"Expected at most {_LONGEST} characters, got {len(text)}.")
+    opened: list[str] = []
+    for place, sign in enumerate(text):
+        if sign in "([{":
+            opened.append(sign)
+        elif sign in _PARTNER and (not opened or opened.pop() != _PARTNER[sign]):
+            raise ValueError(f"Expected what {sign} closes before position {place + 1}, got none.")
+    for pattern, why in _REFUSED.items():
+        if re.search(pattern, text):
+            raise ValueError(f"Expected a closed form: {why}.")
+    parser = _Parser(text, printed)
+    parser.expression(0, 0)
+    if parser.kind != "end":
+        parser.fail("an operator or the end")
+    return Expression(text, tuple(parser.program))
+
+
+class _Parser:
+    """Precedence-climbing parser with one token of lookahead, which writes the program."""
 
     def __init__(self, text: str, printed: bool) -> None:
+        self.program: list[Step] = []
+        self.bars: list[str] = []
         self.text, self.next, self.printed = text, 0, printed
         self.token_of = _PRINTED if printed else _CODE
         self.advance()
@@ -166,60 +213,6 @@ class Tokens:
         got = "the end" if self.kind == "end" else repr(self.text[self.start : self.next][:30])
         got = repr(self.token) if self.kind == "odd" else got
         raise ValueError(f"Expected {expected} at position {self.start + 1}, got {got}.")
-
-
-def parse(text: str, *, printed: bool = False) -> Expression:
-    r"""Return the formula in `text`: an expression of the book, or a `printed` formula.
-
-    At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
-    ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
-    (or ln), log10, log1p, log2, max, min, Phi, probit, sinh, sqrt, sum, tanh; constants e, inf, pi.
-    Every other name is a variable. Products without a sign bind more tightly than quotients,
-    but a/(b) c is (a/b) c. The ValueError for anything else names the position and what was
-    expected there.
-
-    In `printed` formulas names are single letters with decorations (``\tilde\varepsilon_0'`` is
-    epsilon_0_prime_tilde), and ``\sum_i`` sums a list.
-
-    Examples
-    --------
-    >>> classical = parse("sqrt(2*ln(1.25/delta))/epsilon")
-    >>> sorted(classical.names)
-    ['delta', 'epsilon']
-    >>> round(float(classical(epsilon=1.0, delta=1e-5)), 4)
-    4.8448
-    >>> classical.latex
-    '\\frac{\\sqrt{2\\,\\ln\\left(\\frac{1.25}{\\delta}\\right)}}{\\varepsilon}'
-    >>> parse("√(2 ln 1.25/δ)/ε", printed=True).program == classical.program
-    True
-    >>> sorted(parse(r"k\varepsilon_0' + \sum_i\delta_i", printed=True).names)
-    ['delta_i', 'epsilon_0_prime', 'k']
-    """
-    if len(text) > _LONGEST:
-        raise ValueError(f"Expected at most {_LONGEST} characters, got {len(text)}.")
-    opened: list[str] = []
-    for place, sign in enumerate(text):
-        if sign in "([{":
-            opened.append(sign)
-        elif sign in _PARTNER and (not opened or opened.pop() != _PARTNER[sign]):
-            raise ValueError(f"Expected what {sign} closes before position {place + 1}, got none.")
-    for pattern, why in _REFUSED.items():
-        if re.search(pattern, text):
-            raise ValueError(f"Expected a closed form: {why}.")
-    parser = _Parser(text, printed)
-    parser.expression(0, 0)
-    if parser.kind != "end":
-        parser.fail("an operator or the end")
-    return Expression(text, tuple(parser.program))
-
-
-class _Parser(Tokens):
-    """Precedence-climbing parser with one token of lookahead, which writes the program."""
-
-    def __init__(self, text: str, printed: bool) -> None:
-        self.program: list[Step] = []
-        self.bars: list[str] = []
-        super().__init__(text, printed)
 
     def expression(self, least: float, depth: int) -> None:
         """Read an expression whose operators have a precedence of at least `least`."""

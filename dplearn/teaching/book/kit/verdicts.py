@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median_low
-from typing import Any, Literal
+from typing import Any
 
 from numpy.random import Generator
 
@@ -22,10 +22,16 @@ from dplearn.teaching.book.kit.entry import Formula, Misprint
 SEARCHES = 3
 
 
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """Outcome of a check, with its status."""
 
+    id: str
+    kind: str
     status: str
+    worst_slack: float = math.nan
+    seconds: float = 0.0
+    reason: str = ""
 
     @property
     def good(self) -> bool:
@@ -54,15 +60,9 @@ class Verification(Outcome):
         Time spent, >= 0.
     """
 
-    id: str
-    kind: str
-    status: Literal["verified", "failed", "error"]
-    worst_slack: float = math.nan
     typical_slack: float = math.nan
     worst: Case | None = None
     points: int = 0
-    seconds: float = 0.0
-    reason: str = ""
 
 
 def verify(
@@ -96,52 +96,35 @@ def verify(
     about: dict[str, Any] = {"id": formula.id, "kind": formula.kind}
     try:
         cases, worst, wrong = _evidence(formula, seed, points, searches)
-    except Exception as error:  # one broken entry must not stop the others
-        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
-    else:
         if not wrong and side_of(formula, worst) != "right":
             wrong = str(worst)
         about |= {"status": "failed" if wrong else "verified", "reason": wrong, "worst": worst}
         about |= {"worst_slack": worst.slack, "points": len(cases)}
         about["typical_slack"] = median_low(case.slack for case in cases)
+    except Exception as error:  # one broken entry must not stop the others
+        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     return Verification(**about, seconds=time.perf_counter() - began)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refutation(Outcome):
-    """Outcome of `refute`.
+    """Outcome of `refute`: refuted, stands or error; it has fields of `Verification` and its own.
 
     Parameters
     ----------
-    id, kind : str
-        Of the claim.
-    status, reason : str
-        Refuted, stands or error, and the error.
     counterexample, worst : Case or None
         Counterexamples with the shortest numbers and with the largest error.
     unsafe, safe_side : bool
         Whether it overstates privacy at some point, and whether it understates it at some point.
     harmless : float
         Fraction of the design on which the claim is true, in [0, 1], or nan.
-    seconds : float
-        Time spent, >= 0.
     """
 
-    id: str
-    kind: str
-    status: Literal["refuted", "stands", "error"]
     counterexample: Case | None = None
     worst: Case | None = None
     unsafe: bool = False
     safe_side: bool = False
     harmless: float = math.nan
-    seconds: float = 0.0
-    reason: str = ""
-
-    @property
-    def worst_slack(self) -> float:
-        """Slack of `worst`, or nan if it is None."""
-        return self.worst.slack if self.worst else math.nan
 
 
 def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -> Refutation:
@@ -174,16 +157,16 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
     try:
         cases, worst, wrong = _evidence(claim, 0, points, SEARCHES)
         failing = [case for case in [worst, *cases] if side_of(claim, case) != "right"]
-        shortest = plainest_case(claim, sorted(failing, key=rank(claim))) if failing else None
-    except Exception as error:  # as in `verify`
-        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
-    else:
+        if failing:
+            shortest = plainest_case(claim, sorted(failing, key=rank(claim)))
+            about |= {"counterexample": shortest, "worst": worst, "worst_slack": worst.slack}
         sides = {side_of(claim, case) for case in failing}
         right = sum(side_of(claim, case) == "right" for case in cases)
         about["status"] = "error" if wrong else "refuted" if failing else "stands"
-        about |= {"reason": wrong, "counterexample": shortest, "unsafe": claim.unsafe in sides}
-        about |= {"worst": worst if failing else None, "harmless": right / len(cases)}
+        about |= {"reason": wrong, "unsafe": claim.unsafe in sides, "harmless": right / len(cases)}
         about["safe_side"] = bool(sides & ({"smaller", "larger"} - {claim.unsafe}))
+    except Exception as error:  # as in `verify`
+        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     return Refutation(**about, seconds=time.perf_counter() - began)
 
 
@@ -292,8 +275,7 @@ def plainest_case(claim: Formula, failing: list[Case]) -> Case:
     limit = max(-0.01, 0.5 * max(worst.slack, -1.0))
     side = side_of(claim, worst)
 
-    def clear(case: Case) -> bool:
-        return case.slack <= limit and side_of(claim, case) == side
+    clear = lambda case: case.slack <= limit and side_of(claim, case) == side
 
     def shorter(best: Case, changed: Parameters) -> Case:
         changed = _rederived(claim, {**best.parameters, **changed})
