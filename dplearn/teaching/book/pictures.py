@@ -85,8 +85,7 @@ class Picture(NamedTuple):
 
     def headline(self, place: "View", words: Wording) -> str:
         """Return the headline of the picture."""
-        verdicts, slacks = [p.verdict for p in self.points], [p.slack for p in self.points]
-        return words.headline(place.claim.kind, verdicts, slacks, place.misprint != "none")
+        return words.headline(place.claim.kind, self.points, place.misprint != "none")
 
 
 @dataclass(frozen=True)

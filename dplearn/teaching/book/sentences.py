@@ -167,15 +167,13 @@ class Wording:
         share = 100 * result.harmless
         return sides + self.translated("True at {share:.0f} % of the points tried.", share=share)
 
-    def headline(
-        self, kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool
-    ) -> str:
-        """Return the headline of a picture, in one line."""
-        judged = [(v, s) for v, s in zip(verdicts, slacks, strict=True) if v]
-        if kind == "asymptotic" and len(judged) == 1 < len(slacks):
-            first, last = self.number(abs(slacks[0]), 2), self.number(abs(slacks[-1]), 2)
+    def headline(self, kind: str, points: Sequence[Any], claimed: bool) -> str:
+        """Return the headline of a picture with these comparisons, in one line."""
+        judged = [p for p in points if p.verdict]
+        if kind == "asymptotic" and len(judged) == 1 < len(points):
+            first, last = (self.number(abs(points[k].slack), 2) for k in (0, -1))
             return self.translated(_LIMIT, first=first, last=last)
-        wrong = [v for v, _ in judged if v != "right"]
+        wrong = [p.verdict for p in judged if p.verdict != "right"]
         if not judged:
             return self.translated("Nothing to compare here: move a slider")
         if wrong:
@@ -186,5 +184,5 @@ class Wording:
         where = many if len(judged) > 1 else self.translated("the one point")
         if claimed:
             return self.translated(_HERE, where=where)
-        tightest = self.gap(kind, min(s for _, s in judged))
+        tightest = self.gap(kind, min(p.slack for p in judged))
         return self.translated("Right at {where}: {gap}", where=where, gap=tightest)

@@ -290,12 +290,11 @@ def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
     about = [(m, m.table.setting, m.table.entry) for m in matches]
     rows = [(m.verdict, s.text, s.chinese, e.id, str(e.reference), m.note) for m, s, e in about]
     lines = tuple(Line(*row) for row in rows)
-    true = [line for line in lines if line.verdict in (*_TRUE, "conditional")]
-    false = [line for line in lines if line.verdict == "refuted"]
+    entry = lines[0].entry if verdict not in ("not read", "depends") else ""
     if verdict == "depends":
-        parts = [str(replace(line, note="")) for line in (true[:1] + false[:1])]
-        return Finding(verdict=verdict, reason="; ".join(parts) + ".", lines=lines)
-    entry = lines[0].entry if verdict != "not read" else ""
+        true = [line for line in lines if line.verdict in (*_TRUE, "conditional")]
+        false = [line for line in lines if line.verdict == "refuted"]
+        why = "; ".join(str(replace(line, note="")) for line in true[:1] + false[:1]) + "."
     return Finding(verdict=verdict, reason=why or f"{lines[0]}.", lines=lines, entry=entry)
 
 

@@ -8,7 +8,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,6 @@ def compare(
     claim: Claim, table: Table, conditions: Sequence[Expression], unread: set[str]
 ) -> "Match | None":
     """Return the best match of a claim in a setting, or None if its letters do not fit."""
-    best: Match | None = None
     if claim.event:
         event = re.fullmatch(table.setting.event or "$.", claim.event)
         if not event:
@@ -50,15 +49,10 @@ def compare(
         except ValueError:
             return None
         claim = replace(claim, threshold=read)
-    for target in (VALUE, *table.columns):
-        if not _may_be_target(claim, table, target):
-            continue
-        for bound in _bound(claim, table, target):
-            candidate = _tried(claim, table, target, bound)
-            match = candidate.judged(conditions, unread) if candidate else None
-            if match:
-                best = _preferred(best, match) if best else match
-    return best
+    targets = [x for x in (VALUE, *table.columns) if _may_be_target(claim, table, x)]
+    tried = (_tried(claim, table, x, bound) for x in targets for bound in _bound(claim, table, x))
+    matches = [m for match in tried if match and (m := match.judged(conditions, unread))]
+    return reduce(_preferred, matches) if matches else None
 
 
 def _preferred(best: "Match", other: "Match") -> "Match":

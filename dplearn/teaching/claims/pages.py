@@ -282,11 +282,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def status_of(verdicts: Sequence[str], *, strict: bool = False) -> int:
     """Return the exit status: 1 refuted, 3 depends or open, 4 conditional if strict, else 0."""
-    if "refuted" in verdicts:
-        return 1
-    if {"depends", "open"} & {*verdicts}:
-        return 3
-    return 4 if strict and "conditional" in verdicts else 0
+    codes = {"refuted": 1, "depends": 3, "open": 3} | ({"conditional": 4} if strict else {})
+    return min((codes[verdict] for verdict in verdicts if verdict in codes), default=0)
 
 
 def line_of(name: str, place: Place, finding: Finding) -> str:

@@ -42,11 +42,9 @@ def below(name: str) -> str:
 
 def sign_of(name: str) -> str:
     """Return a letter in Unicode: ``ε_0′``."""
-    first, _, rest = name.partition("_")
-    marks = rest.split("_") if rest else []
-    primes = "′" * marks.count("prime")
-    rest = "_".join(m for m in marks if m != "prime")
-    return _SIGNS.get(first, first) + (f"_{rest}" if rest else "") + primes
+    first, *marks = name.split("_")
+    rest = "".join(f"_{mark}" for mark in marks if mark != "prime")
+    return _SIGNS.get(first, first) + rest + "′" * marks.count("prime")
 
 
 def fits(name: str, column: str, about: str) -> bool:
@@ -68,7 +66,10 @@ class Table:
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
         """Columns with the domains from which they are drawn."""
-        return columns_of(self.entry, self.setting)
+        if self.setting.into:
+            return self.setting.domain
+        every = {**self.entry.domain, **self.setting.domain}
+        return {n: every[n] for n in signature(self.entry.function).parameters if n in every}
 
     @cached_property
     def unpinned(self) -> "Table":
@@ -153,25 +154,18 @@ class Table:
 
     def second_at(self, columns: Mapping[str, NDArray]) -> NDArray | None:
         """Return the delta of the pair at every point, or None if the setting gives none."""
-        second = self.setting.second
-        if not second:
+        if not (second := self.setting.second):
             return None
-        at = self.unscaled(columns)
-        if isinstance(second, str):
-            return np.broadcast_to(parse(second)(**at), self.value.shape)
-        return np.array([second(**point) for point in self.rows(at)])[:, None]
+        return np.broadcast_to(parse(second)(**self.unscaled(columns)), self.value.shape)
 
     def below_at(self, columns: Mapping[str, NDArray], value: NDArray) -> NDArray | None:
         """Return the lower bound for all mechanisms at points with known `value`, or None."""
         below = self.setting.below
-        if below == "exact" or (below is None and self.entry.kind == "identity"):
-            return value
-        at = self.unscaled(columns)
-        if callable(below):
-            with np.errstate(all="ignore"):
-                low = np.asarray(by_name(below)(at), float) * self.scale_of(columns)
-            return np.broadcast_to(low, value.shape)
-        return None
+        if not callable(below):
+            return value if below or self.entry.kind == "identity" else None
+        with np.errstate(all="ignore"):
+            low = np.asarray(by_name(below)(self.unscaled(columns)), float) * self.scale_of(columns)
+        return np.broadcast_to(low, value.shape)
 
     def rows(self, columns: Mapping[str, NDArray]) -> list[dict[str, Any]]:
         """Return the rows of the table, with whole numbers as int and lists as arrays."""
@@ -185,23 +179,13 @@ class Table:
         """Return the columns with lengths in units of the sensitivity."""
         if not self.in_units:
             return dict(columns)
-        factor = columns["sensitivity"]
-        names = [n for n in columns if n != "sensitivity"]
-        return {n: columns[n] / factor if n in LENGTHS else columns[n] for n in names}
+        at = {n: x / columns["sensitivity"] if n in LENGTHS else x for n, x in columns.items()}
+        return {n: x for n, x in at.items() if n != "sensitivity"}
 
     def scale_of(self, columns: Mapping[str, NDArray]) -> NDArray | float:
         """Return the sensitivity if the entry's value scales with it, else 1."""
         length = self.in_units and self.setting.about in LENGTHS
         return columns["sensitivity"] if length else 1.0
-
-
-def columns_of(entry: Formula, setting: Setting) -> Mapping[str, Domain]:
-    """Return the columns of a setting's table with their domains."""
-    if setting.into:
-        return setting.domain
-    own = signature(entry.function).parameters
-    every = {n: d for n, d in {**entry.domain, **setting.domain}.items() if n in own}
-    return {n: every[n] for n in own if n in every}
 
 
 def _drawn(domain: Any, width: int, rng: np.random.Generator) -> NDArray:
@@ -228,6 +212,6 @@ def _drawn(domain: Any, width: int, rng: np.random.Generator) -> NDArray:
 @cache
 def tables(about: str) -> tuple[Table, ...]:
     """Return the tables of all settings in which a quantity is the value or a column."""
-    kinds = lambda entry, setting: {KIND_OF.get(n, "") for n in columns_of(entry, setting)}
-    every = [(entry, setting) for entry in book.values() for setting in entry.settings]
-    return tuple(Table(e, s) for e, s in every if about in {s.about, *kinds(e, s)})
+    every = (Table(entry, setting) for entry in book.values() for setting in entry.settings)
+    kinds = lambda table: {table.setting.about, *(KIND_OF.get(n, "") for n in table.domains)}
+    return tuple(table for table in every if about in kinds(table))

@@ -239,8 +239,8 @@ def zcdp_composition(*, rho, other_rho):
          "delta", GROUP, below="exact", epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
 @setting("a group of k people under one (ε,δ)-DP release", "一次 (ε,δ)-DP 发布下的 k 人群体",
          "epsilon", GROUP, below="exact", into={}, value=lambda value, epsilon, group, **_:
-         group * epsilon, second=lambda epsilon, delta, group: group_privacy_delta(epsilon=epsilon,
-         delta=delta, group=group), epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
+         group * epsilon, second="min(1, delta * expm1(group*epsilon) / expm1(epsilon))",
+         epsilon=LOSS, delta=SLACK, group=Whole(1, 40))
 @setting("a group of k people under one ε-DP release", "一次 ε-DP 发布下的 k 人群体", "epsilon",
          GROUP, below="exact", into={"delta": 0.0},
          value=lambda value, epsilon, group: group * epsilon, epsilon=LOSS, group=Whole(1, 40))

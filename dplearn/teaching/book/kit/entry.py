@@ -94,8 +94,7 @@ class Setting(Fact):
     # Lower bound for all mechanisms, as a function of the columns (arrays); "exact" stands for the
     # value itself; None means the value for an identity, and no bound for other kinds.
     below: Callable[..., Any] | Literal["exact"] | None = None
-    # Delta of the pair (value, delta), as an expression in the columns or a function of them.
-    second: str | Callable[..., float] = ""
+    second: str = ""  # delta of the pair (value, delta), as an expression in the columns
     rare: bool = False  # whether the words must name the setting
     into: Callable[..., Mapping[str, Any]] | None = None  # maps columns to parameters
     value: Callable[..., float] | None = None  # function of entry's value and columns
@@ -123,11 +122,8 @@ class Misprint(Fact):
     along: Along = None
 
 
-@dataclass(frozen=True)
-class _Fields(Fact):
+class _Fields(dict, Fact):
     """Fields of `Formula` by name."""
-
-    fields: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -276,7 +272,7 @@ def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
         if same and function not in same:
             raise ValueError(f"Expected a new name of the function at {id}, got one that is taken.")
         parts = waiting.pop(function, [])
-        facts = dict(item for p in parts if isinstance(p, _Fields) for item in p.fields.items())
+        facts = dict(item for p in parts if isinstance(p, _Fields) for item in p.items())
         if missing := {"given", "oracle"} - set(facts):
             absent = ", ".join(f"no {part}" for part in sorted(missing))
             raise ValueError(f"Expected @given and an oracle at {id}, got {absent}.")
@@ -369,7 +365,5 @@ def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
     own = {f.name: named.pop(f.name) for f in fields(fact) if f.name in named}
     for name, domain in named.items():
         if not isinstance(domain, Domain):
-            raise TypeError(
-                f"Expected a field or the domain of a parameter, got {name}={domain!r}."
-            )
+            raise TypeError(f"Expected a field or a parameter's domain, got {name}={domain!r}.")
     return own | {"domain": named}

@@ -394,11 +394,8 @@ class _Parser:
         self.accept("(")
         inputs, most = 1, {"binom": 2, "min": _LONGEST, "max": _LONGEST}.get(name, 1)
         self.expression(0, depth + 1)
-        if name == "binom" and self.accept(")"):
-            self.accept("(")
-            self.expression(0, depth + 1)
-            inputs = 2
-        while inputs < most and self.accept(","):
+        between = lambda: name == "binom" and self.accept(")") and self.accept("(")
+        while inputs < most and (self.accept(",") or between()):
             self.expression(0, depth + 1)
             inputs += 1
         if most > 1 and inputs == 1:
