@@ -21,10 +21,8 @@ from dplearn.teaching.book.kit.entry import Formula
 from dplearn.teaching.book.run_all import refutation
 from dplearn.teaching.book.sentences import Wording
 
-# Candidates for a picture's initial parameters; half of them are corners of the ranges.
-_DRAWN = 24
-# Number of points of a curve: 2^k + 1, so that every second point is evenly spaced, too.
-_POINTS = 33
+_DRAWN = 24  # candidates for a picture's initial parameters; half of them are corners
+_POINTS = 33  # points of a curve: 2^k + 1, so that every second point is evenly spaced, too
 Ends = tuple[float, float]
 
 
@@ -82,10 +80,6 @@ class Picture(NamedTuple):
     drawn: Any  # a Sweep or a Cloud
     points: list[Comparison]
     complete: bool
-
-    def headline(self, place: "View", words: Wording) -> str:
-        """Return the headline of the picture."""
-        return words.headline(place.claim.kind, self.points, place.misprint != "none")
 
 
 @dataclass(frozen=True)
@@ -162,9 +156,7 @@ def shown(id: str, misprint: str) -> Formula:
 _refuted: dict[tuple[str, str], Refutation] = {}
 
 
-def refuted(
-    id: str, misprint: str, search: Callable[[str, str], Refutation] = refutation
-) -> Refutation:
+def refuted(id: str, misprint: str, search: Callable[..., Refutation] = refutation) -> Refutation:
     """Return the cached outcome of the search for a counterexample, which takes seconds."""
     if (id, misprint) not in _refuted:
         _refuted[id, misprint] = search(id, misprint)
@@ -260,9 +252,7 @@ def _order(count: int) -> list[int]:
     return list(dict.fromkeys([0, count - 1, *(k for s in steps for k in range(0, count, s))]))
 
 
-def _in_time(
-    make: Callable[[int], Comparison], order: Iterable[int], seconds: float
-) -> dict[int, Comparison]:
+def _in_time(make: Callable, order: Iterable[int], seconds: float) -> dict[int, Comparison]:
     began, made = time.perf_counter(), {}
     for k in order:
         made[k] = make(k)

@@ -80,11 +80,8 @@ def check_figure(id: str) -> Figure:
     claimed = row["relation"] not in ("=", "~") and printed
     # Half a unit of the last printed digit is tolerated in addition to one percent.
     half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
-    right = {
-        "reproduces": printed,
-        "within_one_percent": not printed and distance <= 0.01 + half,
-        "does_not_reproduce": distance > 0.01 or not printed,
-    }
+    right = {"reproduces": printed, "does_not_reproduce": distance > 0.01 or not printed}
+    right["within_one_percent"] = not printed and distance <= 0.01 + half
     about["status"] = "verified" if right[row["verdict"]] else "failed"
     about |= {"value": value, "worst_slack": 0.0 if claimed else -distance}
     return Figure(**about, seconds=time.perf_counter() - began)
@@ -140,11 +137,9 @@ def _sampled(row: Row) -> float:
         case _, "noise_multiplier":
             orders = {"orders": tuple(_orders_of(row))} if method == "rdp" else {}
             step = PoissonSubsampled(Gaussian(1.0), at["sample_rate"])
-            accountant, steps = ACCOUNTANTS[method](**orders), int(at["steps"])
-            epsilon, delta = at["epsilon"], at["delta"]
-            return smallest_noise_multiplier(
-                step, accountant, epsilon=epsilon, delta=delta, steps=steps, rtol=1e-7
-            ).value
+            accountant = ACCOUNTANTS[method](**orders)
+            target = {"epsilon": at["epsilon"], "delta": at["delta"], "steps": int(at["steps"])}
+            return smallest_noise_multiplier(step, accountant, **target, rtol=1e-7).value
         case "rdp", "rdp":
             return at["steps"] * step_of(row).rdp([at["order"]])[0]
         case "rdp" | "rdp_mironov", _:
@@ -154,9 +149,8 @@ def _sampled(row: Row) -> float:
             noise = 1 / (at["sample_rate"] * math.sqrt(at["steps"] * growth))
             return float(Gaussian(noise).profiles()[0].epsilon(at["delta"]))
         case _, "delta":
-            accountant = ACCOUNTANTS[method]()
-            steps = int(at["steps"])
-            return accountant.delta(step_of(row), epsilon=at["epsilon"], steps=steps).delta
+            run = {"epsilon": at["epsilon"], "steps": int(at["steps"])}
+            return ACCOUNTANTS[method]().delta(step_of(row), **run).delta
     run = Composed([(step_of(row), int(row["steps"]))])
     if "first" in row["parameters"]:  # a full-batch release comes first; its noise is in the text
         noise = float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0])
@@ -186,8 +180,8 @@ def computed(row: Row) -> float:
             coin = RandomizedResponse.from_probability(truth=exact, answers=int(at["outcomes"]))
             return coin.rdp([at["order"]], adjacency="replace_one")[0]
         case "laplace", _:
-            (profile,) = Laplace(at["scale"] / at["sensitivity"]).profiles()
-            return float(profile.delta(at["epsilon"]))
+            law = Laplace(at["scale"] / at["sensitivity"])
+            return float(law.profiles()[0].delta(at["epsilon"]))
         case "tree_aggregation", _:  # a record is in one node per level
             levels = row | {"steps": str(int(row["steps"]).bit_length())}
             return _by_orders(Gaussian(at["noise_multiplier"]).rdp, levels)

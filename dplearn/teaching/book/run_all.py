@@ -92,8 +92,7 @@ def as_row(result: Result) -> dict[str, Any]:
     row = {"id": result.id, "kind": result.kind, "status": result.status}
     row |= {"worst_slack": result.worst_slack, "seconds": round(result.seconds, 3)}
     if isinstance(result, Verification):
-        row |= {"title": book[result.id].title, "typical_slack": result.typical_slack}
-        row |= {"points": result.points, "reason": result.reason}
+        row |= {"title": book[result.id].title, "points": result.points, "reason": result.reason}
     elif isinstance(result, Figure):
         row |= {"verdict": result.verdict, "why": result.why, "source": result.source}
         row |= {"printed": result.printed, "value": result.value}

@@ -167,8 +167,9 @@ class Wording:
         share = 100 * result.harmless
         return sides + self.translated("True at {share:.0f} % of the points tried.", share=share)
 
-    def headline(self, kind: str, points: Sequence[Any], claimed: bool) -> str:
-        """Return the headline of a picture with these comparisons, in one line."""
+    def headline(self, place: Any, points: Sequence[Any]) -> str:
+        """Return the headline of a picture of a `View` with these comparisons, in one line."""
+        kind = place.claim.kind
         judged = [p for p in points if p.verdict]
         if kind == "asymptotic" and len(judged) == 1 < len(points):
             first, last = (self.number(abs(points[k].slack), 2) for k in (0, -1))
@@ -182,7 +183,7 @@ class Wording:
             return self.translated(_WRONG, wrong=len(wrong), judged=len(judged)) + tail
         many = self.translated("all {count} points", count=len(judged))
         where = many if len(judged) > 1 else self.translated("the one point")
-        if claimed:
+        if place.misprint != "none":
             return self.translated(_HERE, where=where)
         tightest = self.gap(kind, min(p.slack for p in judged))
         return self.translated("Right at {where}: {gap}", where=where, gap=tightest)

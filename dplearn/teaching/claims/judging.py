@@ -22,21 +22,17 @@ VERDICTS = (
     "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
 )  # fmt: skip
 _TRUE = ("holds", "safe")
-# Quantities whose claims are upper bounds.
-_BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
+_BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")  # by upper bounds
 # Stems of the names of noise laws, in any language.
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
-# Words near a scale that is not the scale of noise on an answer.
-_NO_SCALE = ("rate of", "inverse", "smooth", "速率")
+_NO_SCALE = ("rate of", "inverse", "smooth", "速率")  # not the scale of noise on an answer
 # Words that exclude all settings whose texts lack them.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
     ("discrete gauss", "离散高斯"),
 )  # fmt: skip
-# Phrases for several releases, such as "k queries", in any language.
-_SEVERAL = re.compile(r"\b[kt](?:[\s-]+[^\W\d_]{3,}|\s*[次个步轮])")
-# Words that mark a formula as approximate.
-_ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")
+_SEVERAL = re.compile(r"\b[kt](?:[\s-]+[^\W\d_]{3,}|\s*[次个步轮])")  # such as "k queries"
+_ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")  # mark an approximation
 _SENSITIVITY = re.compile(r"(?:sensi[bt]\w*|[敏灵][感敏]度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
 _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 

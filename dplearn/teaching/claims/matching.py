@@ -6,7 +6,7 @@ between the two it is open.
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -18,13 +18,11 @@ from dplearn.teaching.book.kit.expression import Expression
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KIND_OF
 from dplearn.teaching.claims.reading import Claim, Note
-from dplearn.teaching.claims.table import VALUE, Table, base, below, fits, sign_of
+from dplearn.teaching.claims.table import VALUE, Points, Table, base, below, fits, sign_of
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
-# Quantities whose letter may mean one step or all steps.
-PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
+PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")  # of one step or of all
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
-Points = Mapping[str, NDArray]
 
 
 def in_units(claim: Claim, table: Table) -> Table:
@@ -205,7 +203,7 @@ class Match:
     @cached_property
     def sign(self) -> int:
         """1 if too small a claim overstates privacy, -1 if too large a claim does, else 0."""
-        if self.target == VALUE:
+        if self.direct:
             return self.table.sign
         x, whole = self.proved[self.target], isinstance(self.table.domains[self.target], Whole)
         columns = {n: c for n, c in self.proved.items() if n != VALUE}
@@ -224,7 +222,7 @@ class Match:
     def shrinks(self) -> bool:
         """Whether the claim decreases with the number of releases, as a budget per step does."""
         count = next((n for n, c in self.bound.items() if c == "steps"), "")
-        if not count or self.target != VALUE or self.claim.about not in PER_STEP:
+        if not count or not self.direct or self.claim.about not in PER_STEP:
             return False
         with np.errstate(invalid="ignore"):
             less = self._right({**self.at, count: self.at[count] + 1}) < self.claimed
@@ -296,19 +294,17 @@ class Match:
                 return None  # variances and probabilities are >= 0
             out = self if exact else self._refuted(~equal & good)
         elif not exact or (self.edge is not None and self.table.entry.kind != "asymptotic"):
-            enough = good.sum() > 20
-            out = self._on_one_side(exact, enough, inside, used) if self.sign else None
+            many = bool(good.sum() > 20)
+            out = self._on_one_side(exact, many, inside, used) if self.sign else None
         if out and self.failed:
             out, exact = replace(out, verdict="refuted", note=self.failed), False
         return replace(out, exact=exact, unread=missed) if out else None
 
-    def _on_one_side(
-        self, exact: bool, enough: bool, inside: NDArray, used: set[str]
-    ) -> "Match | None":
+    def _on_one_side(self, exact: bool, many: bool, inside: NDArray, used: set) -> "Match | None":
         """Return the match of a claim for which one direction of error is safe."""
         proved = (self.enough | ~inside)[self.table.holds]
         if self.edge is None:
-            return self._loose("safe") if np.all(proved) and enough else None
+            return self._loose("safe") if np.all(proved) and many else None
         wrong, holds = self.wrong & inside, self.table.holds
         if wrong.sum() < 0.004 * max((inside & ~np.isnan(self.proved[self.target])).sum(), 1):
             return self if exact else self._loose("safe" if proved.mean() > 0.99 else "open")

@@ -21,8 +21,7 @@ from dplearn.teaching.claims.reading import FIXED, LONGEST, SIGN, makes_claim, u
 
 MOST, _MANY = 10_000_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm", ".rst", ".py", ".qmd", ".txt")
-# Code and comments by file type; unclosed ones extend to the end of the page or line.
-_CODE = {
+_CODE = {  # and comments by file type; unclosed ones extend to the end of the page or line
     ".tex": r"(?<!\\)%[^\n]*|\\verb\|[^|\n]*\||\\iffalse\b.*?(?:\\fi\b|\Z)"
     r"|\\begin\{(verbatim|lstlisting|comment)\}.*?(?:\\end\{\1\}|\Z)",
     ".md": r"(?<!\\)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`(?:[^`\n]|\n(?!\n))*`|<!--.*?(?:-->|\Z)",
@@ -69,8 +68,7 @@ _MACRO = re.compile(
     r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*"
     r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,40}\}){0,80}\}){1,80})\}"
 )
-# Ends of sentences, paragraphs, rows, items and headings.
-_BREAK = re.compile(
+_BREAK = re.compile(  # ends of sentences, paragraphs, rows, items and headings
     r"(?<=[.!?])\s+(?=[A-Z$]|\\(?![\])]))|(?<=[.!?])\s*(?:\\[\])]|\$\$?)\s+(?=[A-Z])"
     r"|\n[\s>]*\n|(?:^|\n)[\s>]*#+ [^\n]*|\n[\s>]*(?:[|*-]|\d+\.)\s"
     r"|\\(?:(?:sub)*section|chapter|begin|end)\*?\{[^{}]*\}|\\item"
@@ -82,8 +80,7 @@ _ASSUMED = re.compile(
 )
 # A formula that ends its sentence.
 _ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
-# An author's mark for the formulas of a line: ignore them, or use this entry.
-_MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")
+_MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")  # for the formulas of a line
 
 
 class Place(NamedTuple):

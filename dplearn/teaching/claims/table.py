@@ -27,6 +27,7 @@ _PLAIN, _CORNERS, _RANDOM = 36, 28, 64
 _USUAL = (1.0, 2.0, 10.0, 0.5, 0.1, 5.0, 100.0, 0.2, 3.0, 1000.0, 0.01, 20.0)
 _SMALL = (1e-5, 1e-6, 1e-7, 1e-3, 1e-2)
 VALUE = "@"  # the column of the entry's value
+Points = Mapping[str, NDArray]
 _SIGNS = {name: letter for letter, name in reversed(GREEK.items())} | {"Delta": "Δ", "xi": "ξ"}
 
 
@@ -132,9 +133,7 @@ class Table:
         given = self.setting.given or ("" if self.setting.into else self.entry.given)
         return given if isinstance(given, str) else ""
 
-    def value_at(
-        self, columns: Mapping[str, NDArray], function: Callable[..., Any] | None = None
-    ) -> NDArray:
+    def value_at(self, columns: Points, function: Callable[..., Any] | None = None) -> NDArray:
         """Return the value of the entry, or of another function, at other points."""
         points = self.rows(self.unscaled(columns))
         into, after = self.setting.into, self.setting.value
@@ -152,13 +151,13 @@ class Table:
             values = np.array([one(point) for point in points])
         return values[:, None] * self.scale_of(columns)
 
-    def second_at(self, columns: Mapping[str, NDArray]) -> NDArray | None:
+    def second_at(self, columns: Points) -> NDArray | None:
         """Return the delta of the pair at every point, or None if the setting gives none."""
         if not (second := self.setting.second):
             return None
         return np.broadcast_to(parse(second)(**self.unscaled(columns)), self.value.shape)
 
-    def below_at(self, columns: Mapping[str, NDArray], value: NDArray) -> NDArray | None:
+    def below_at(self, columns: Points, value: NDArray) -> NDArray | None:
         """Return the lower bound for all mechanisms at points with known `value`, or None."""
         below = self.setting.below
         if not callable(below):
@@ -167,7 +166,7 @@ class Table:
             low = np.asarray(by_name(below)(self.unscaled(columns)), float) * self.scale_of(columns)
         return np.broadcast_to(low, value.shape)
 
-    def rows(self, columns: Mapping[str, NDArray]) -> list[dict[str, Any]]:
+    def rows(self, columns: Points) -> list[dict[str, Any]]:
         """Return the rows of the table, with whole numbers as int and lists as arrays."""
         rows: dict[str, Any] = {}
         for name, x in columns.items():
@@ -175,14 +174,14 @@ class Table:
             rows[name] = x if x.shape[-1] > 1 else x[:, 0].astype(int if whole else float).tolist()
         return [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
 
-    def unscaled(self, columns: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    def unscaled(self, columns: Points) -> dict[str, NDArray]:
         """Return the columns with lengths in units of the sensitivity."""
         if not self.in_units:
             return dict(columns)
         at = {n: x / columns["sensitivity"] if n in LENGTHS else x for n, x in columns.items()}
         return {n: x for n, x in at.items() if n != "sensitivity"}
 
-    def scale_of(self, columns: Mapping[str, NDArray]) -> NDArray | float:
+    def scale_of(self, columns: Points) -> NDArray | float:
         """Return the sensitivity if the entry's value scales with it, else 1."""
         length = self.in_units and self.setting.about in LENGTHS
         return columns["sensitivity"] if length else 1.0

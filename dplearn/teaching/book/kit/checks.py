@@ -20,8 +20,7 @@ from numpy.random import Generator
 from dplearn.teaching.book.kit.domains import Parameters, design
 from dplearn.teaching.book.kit.entry import Formula, Interval, Misprint
 
-# Differences below this are rounding errors of subnormal numbers.
-LEAST = 1e-290
+LEAST = 1e-290  # smaller differences are rounding errors of subnormal numbers
 
 
 @dataclass(frozen=True)

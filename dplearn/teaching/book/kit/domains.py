@@ -81,11 +81,9 @@ class Linear(Domain):
             return value
         if digits:
             return self._inside(float(f"{value:.{digits}g}"))
-        unit = 10.0 ** math.floor(math.log10(abs(value)))
-        lead = min((1.0, 2.0, 5.0, 10.0), key=lambda x: abs(math.log(x * unit / abs(value))))
-        # Division by a power of ten is exact to the last digit; multiplication by 1e-k is not.
-        size = lead * unit if unit >= 1 else lead / (10.0 ** -round(math.log10(unit)))
-        return self._inside(math.copysign(size, value))
+        power = math.floor(math.log10(abs(value)))
+        lead = min((1, 2, 5, 10), key=lambda x: abs(math.log(x * 10.0**power / abs(value))))
+        return self._inside(math.copysign(float(f"{lead}e{power}"), value))
 
     def __str__(self) -> str:
         return f"drawn from {self.low:g} to {self.high:g}"

@@ -21,9 +21,7 @@ Density = Callable[[NDArray], NDArray]
 Kinks = Sequence[float]
 
 
-def smallest(
-    holds: Callable[[float], bool], *, low: float, high: float, rtol: float = 1e-15
-) -> float:
+def smallest(holds: Callable, *, low: float, high: float, rtol: float = 1e-15) -> float:
     """Return the smallest x in [low, high] where a monotone `holds` is true, or inf."""
     if not holds(high):
         return math.inf
@@ -124,9 +122,7 @@ def log_laplace(mean: float = 0.0, scale: float = 1.0) -> Density:
     return lambda x: -np.abs(x - mean) / scale - math.log(2 * scale)
 
 
-def log_integral(
-    log_f: Density, low: float, high: float, *, kinks: Kinks = (), rtol: float = 1e-11
-) -> float:
+def log_integral(log_f: Density, low: float, high: float, *, kinks=(), rtol=1e-11) -> float:
     """Return the log of the integral of exp(log_f) over [low, high], which may be very wide.
 
     The rule is Gauss-Legendre on equal panels where the integrand is not negligible. The number of

@@ -26,8 +26,7 @@ _REFUSED = {
 _JUXTAPOSED = 7.5
 _PARTNER = {")": "(", "]": "[", "}": "{"}
 DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵢⱼ", "01234567890123456789-ij")
-# Meanings of LaTeX commands and of words, with Greek letters spelled as in `GREEK`.
-_COMMANDS = {
+_COMMANDS = {  # LaTeX commands and words, with Greek letters spelled as in `GREEK`
     "varepsilon": "epsilon", "eps": "epsilon", "infty": "inf", "cdot": "*", "times": "*",
     "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=", "dfrac": "frac", "tfrac": "frac",
     "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖", "Vert": "‖", "vert": "|", "vee": "or",
@@ -251,13 +250,7 @@ class _Parser:
             self.power(depth)
             self.program.append(Step("minus", 1))
             return
-        self.operand(expression.ATOM, depth)
-        if self.kind == "raised":
-            self.program += [Step(float(self.token)), Step("**", 2)]
-            self.advance()
-        elif self.accept("**"):
-            self.power(depth + 1)
-            self.program.append(Step("**", 2))
+        self.expression(TIGHT["**"], depth)
 
     def accept(self, symbol: str) -> bool:
         """Advance if `symbol` is the current token, and return whether it is."""
@@ -298,10 +291,17 @@ class _Parser:
         elif kind == "number":
             self.program.append(Step(float(token)))
             self.advance()
-        elif kind == "name" and token not in TIGHT:
-            self.name(token, depth)
-        else:
+        elif kind != "name" or token in TIGHT:
             self.fail("a number, a name or (")
+        elif token == "frac":
+            self.fraction(depth)
+        elif token == "sum":
+            self.over_a_list("sum", depth)
+        elif token in FUNCTIONS:
+            self.call(token, depth)
+        else:
+            self.advance()
+            self.program.append(Step(expression.CONSTANTS.get(token, token)))
 
     def enclosed(self, bar: str, depth: int) -> None:
         """Read an absolute value or norm; the norm of a difference of two names is Delta."""
@@ -322,18 +322,6 @@ class _Parser:
             self.program[begin:] = [Step("Delta")]
         else:
             self.program.append(Step(CLOSED[bar], 1))
-
-    def name(self, name: str, depth: int) -> None:
-        """Read a constant, a variable, a LaTeX fraction, or a call with or without brackets."""
-        if name == "frac":
-            self.fraction(depth)
-        elif name == "sum":
-            self.over_a_list("sum", depth)
-        elif name in FUNCTIONS:
-            self.call(name, depth)
-        else:
-            self.advance()
-            self.program.append(Step(expression.CONSTANTS.get(name, name)))
 
     def fraction(self, depth: int) -> None:
         r"""Read ``\frac{a}{b}``, ``\frac12`` and ``\frac1\delta``."""

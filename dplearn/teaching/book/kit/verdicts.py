@@ -7,9 +7,8 @@ starts again from other designs until it finds an error.
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median_low
+from functools import partial
 from typing import Any
 
 from numpy.random import Generator
@@ -49,9 +48,9 @@ class Verification(Outcome):
         Of the entry.
     status, reason : str
         Verified, failed or error, and why it is not verified.
-    worst_slack, typical_slack : float
-        Smallest and median slack, any number or nan: at the smallest a bound is tightest; for an
-        identity it is minus the largest relative error.
+    worst_slack : float
+        Smallest slack, any number or nan: there a bound is tightest; for an identity it is minus
+        the largest relative error.
     worst : Case or None
         Point of the smallest slack.
     points : int
@@ -60,7 +59,6 @@ class Verification(Outcome):
         Time spent, >= 0.
     """
 
-    typical_slack: float = math.nan
     worst: Case | None = None
     points: int = 0
 
@@ -95,12 +93,11 @@ def verify(
     began = time.perf_counter()
     about: dict[str, Any] = {"id": formula.id, "kind": formula.kind}
     try:
-        cases, worst, wrong = _evidence(formula, seed, points, searches)
+        cases, worst, wrong = _search(formula, points, seed, searches)
         if not wrong and side_of(formula, worst) != "right":
             wrong = str(worst)
         about |= {"status": "failed" if wrong else "verified", "reason": wrong, "worst": worst}
         about |= {"worst_slack": worst.slack, "points": len(cases)}
-        about["typical_slack"] = median_low(case.slack for case in cases)
     except Exception as error:  # one broken entry must not stop the others
         about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     return Verification(**about, seconds=time.perf_counter() - began)
@@ -155,10 +152,10 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
     claim = formula.claimed(misprint)
     about: dict[str, Any] = {"id": claim.id, "kind": claim.kind}
     try:
-        cases, worst, wrong = _evidence(claim, 0, points, SEARCHES)
+        cases, worst, wrong = _search(claim, points)
         failing = [case for case in [worst, *cases] if side_of(claim, case) != "right"]
         if failing:
-            shortest = plainest_case(claim, sorted(failing, key=rank(claim)))
+            shortest = plainest_case(claim, sorted(failing, key=partial(_rank, claim)))
             about |= {"counterexample": shortest, "worst": worst, "worst_slack": worst.slack}
         sides = {side_of(claim, case) for case in failing}
         right = sum(side_of(claim, case) == "right" for case in cases)
@@ -170,24 +167,18 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
     return Refutation(**about, seconds=time.perf_counter() - began)
 
 
-def _evidence(
-    claim: Formula, seed: int, points: int | None, searches: int
+def _search(
+    claim: Formula, points: int | None, seed: int = 0, searches: int = SEARCHES
 ) -> tuple[list[Case], Case, str]:
-    """Return all tested cases, the worst one, and the first wrong printed value."""
-    checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
-    cases, worst = search(claim, seed=seed, points=points or claim.points, searches=searches)
-    return cases, worst, checks.wrong_example(claim)
-
-
-def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[list[Case], Case]:
-    """Return the cases of all designs, and the worst case at which a walk ended.
+    """Return the cases of all designs, the worst end of a walk, and the first wrong printed value.
 
     The first search draws `points` points and walks freely. Each later search draws a quarter of
     them, and walks from its corners and from its inner points, often along edges. The search that
     finds an error is the last.
     """
-    cases: list[Case] = []
-    ends: list[Case] = []
+    checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
+    points = points or claim.points
+    cases, ends = list[Case](), list[Case]()
     for k in range(searches):
         size, rng = -(-points // (4 if k else 1)), checks.random_numbers(claim, seed, k)
         chosen = checks.starting_points(claim, points=size, seed=seed, search=k)
@@ -196,23 +187,19 @@ def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[li
         design = [compare(claim, parameters) for parameters in chosen]
         parts = (design[: size // 2], design[size // 2 :]) if k else (design,)
         for part in filter(None, parts):
-            start, steps = min(part, key=rank(claim)), points // 2 // len(parts)
+            start, steps = min(part, key=partial(_rank, claim)), points // 2 // len(parts)
             ends += [_walk(claim, start, rng, steps=steps, edges=0.4 if k else 0.0)]
         cases += design
         if any(side_of(claim, end) != "right" for end in ends):
             break
-    return cases, min(ends, key=rank(claim))
+    return cases, min(ends, key=partial(_rank, claim)), checks.wrong_example(claim)
 
 
-def rank(claim: Formula) -> Callable[[Case], Any]:
+def _rank(claim: Formula, case: Case) -> tuple[bool, float, float]:
     """Return the sort key of cases: unsafe errors first, then by slack, then by absolute error."""
-
-    def key(case: Case) -> tuple[bool, float, float]:
-        error = abs(case.value - case.truth.low)
-        size = -error if math.isfinite(error) else 0.0
-        return side_of(claim, case) != claim.unsafe, case.slack, size
-
-    return key
+    error = abs(case.value - case.truth.low)
+    size = -error if math.isfinite(error) else 0.0
+    return side_of(claim, case) != claim.unsafe, case.slack, size
 
 
 def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: float) -> Case:
@@ -231,7 +218,7 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
         if (edges and rng.random() < edges) or not claim.accepts(moved):
             moved = _at_edge(claim, moved, rng) or worst.parameters
         if moved is not worst.parameters:
-            worst = min(worst, compare(claim, moved), key=rank(claim))
+            worst = min(worst, compare(claim, moved), key=partial(_rank, claim))
     return worst
 
 
@@ -253,10 +240,8 @@ def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | 
                 for _ in range(20):
                     between = values.middle(inside[name], outside[name])
                     middle = _rederived(claim, {**outside, name: between})
-                    if claim.accepts(middle):
-                        inside = middle
-                    else:
-                        outside = middle
+                    good = claim.accepts(middle)
+                    inside, outside = (middle, outside) if good else (inside, middle)
                 return inside
     return moved if good else None
 
