@@ -27,11 +27,9 @@ Row = dict[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(Outcome):
-    """A published figure, and our recomputed value or nan.
+    """A published figure, with our value or nan; it is verified if its recorded verdict is right.
 
-    The status "verified" means that the recorded verdict is right; "not computed", that the
-    source's method is not implemented. The slack is minus the relative distance to the printed
-    figure, or 0 if a claimed inequality holds.
+    The slack is minus the relative distance to the printed figure; 0 if an inequality holds.
     """
 
     kind: str = "published"

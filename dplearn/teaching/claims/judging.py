@@ -5,7 +5,7 @@ settings agree or a word names one of them; otherwise it is "depends".
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -124,10 +124,10 @@ def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
     """Return the finding of `proofread`, and the formula's matches in all settings."""
     try:
         claims, beside = claims_of(formula)
-    except ValueError as error:
-        return Finding(verdict="not read", reason=error.args[0]), []
-    except (RecursionError, IndexError):
-        return Finding(verdict="not read", reason="Expected a formula, got something else."), []
+    except (ValueError, RecursionError, IndexError) as error:
+        why = "Expected a formula, got something else."
+        why = error.args[0] if isinstance(error, ValueError) else why
+        return Finding(verdict="not read", reason=why), []
     scale = formula if any(claim.about == "scale" for claim in claims) else ""
     context = _Context(f"{words[:2000]} {beside} {scale}".replace("\\{", "{").replace("\\}", "}"))
     findings = [_judged(claim, context) for claim in claims]
@@ -170,32 +170,26 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     return best or next((p for p in findings if p[0].verdict != "not read"), findings[0])
 
 
-def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
-    """Yield the claim's matches in all settings that fit its letters."""
-    for table in tables(claim.about):
-        match = compare(claim, in_units(claim, table), context.conditions, context.unread)
-        if match is None:
-            continue
-        match = replace(match, named=context.named(match))
-        # For identities and probabilities, only exact matches and named settings count.
-        if match.exact or match.named > 0 or (table.sign != 0 and claim.about != "p"):
-            yield match
+def _matches(claim: Claim, context: _Context) -> list[Match]:
+    """Return the match in each setting that fits: an exact one, else a refuted one, else the best.
 
-
-def _merged(matches: Sequence[Match]) -> list[Match]:
-    """Return one match per setting: an exact one, else a refuted one, else the best."""
+    For identities and probabilities, only exact matches and named settings count.
+    """
     out: dict[tuple, Match] = {}
     order = ("refuted", "safe", "conditional", "open", "holds")
     rank = lambda m: (not m.exact, m.rank if m.exact else order.index(m.verdict), not m.direct)
-    for match in matches:
-        key = match.table.setting.text, match.step, match.direct or not match.exact
-        out[key] = min(out.get(key, match), match, key=rank)
+    for table in tables(claim.about):
+        if match := compare(claim, in_units(claim, table), context.conditions, context.unread):
+            match = replace(match, named=context.named(match))
+            key = match.table.setting.text, match.step, match.direct or not match.exact
+            if match.exact or match.named > 0 or (table.sign != 0 and claim.about != "p"):
+                out[key] = min(out.get(key, match), match, key=rank)
     return list(out.values())
 
 
 def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about a claim by this module's rule, and all matches."""
-    matches = _merged([*_matches(claim, context)])
+    matches = _matches(claim, context)
     if not matches:
         why = Note("No setting about {x} has these letters.", x=QUANTITIES[claim.about])
         return Finding(verdict="not read", reason=why), []

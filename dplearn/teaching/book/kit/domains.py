@@ -44,10 +44,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Linear(Domain):
-    """A real number, uniform between the ends.
-
-    `also` are special values to try in addition, such as 0, 1 or infinity.
-    """
+    """A real number, uniform between the ends; `also` are special values to try, such as 0."""
 
     low: float
     high: float
@@ -224,14 +221,11 @@ def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
 
 @lru_cache(maxsize=1000)
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """Return a function that takes a mapping and passes on the entries that the signature names.
-
-    Keywords set by `functools.partial` are not overridden.
-    """
+    """Return a function that takes a mapping and passes on the entries that the signature names."""
     named = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in named.values()):
         return lambda parameters: function(**parameters)
-    free = named.keys() - getattr(function, "keywords", {})
+    free = named.keys() - getattr(function, "keywords", {})  # not those of functools.partial
     return lambda parameters: function(**{n: parameters[n] for n in free if n in parameters})
 
 
@@ -242,10 +236,7 @@ def _normal(p: NDArray) -> NDArray:
 def design(
     domain: Mapping[str, Domain], fits: Callable[[Parameters], bool], *, points: int, rng: Generator
 ) -> list[Parameters]:
-    """Return accepted points: first corners (at most half of the points), then random points.
-
-    ValueError is raised if fewer than one draw in a hundred is accepted.
-    """
+    """Return accepted points: first corners (at most half of the points), then random points."""
     chosen = list(itertools.islice(filter(fits, _corners(domain, points, rng)), points // 2))
     for _ in range(100 * points):
         if len(chosen) >= points:

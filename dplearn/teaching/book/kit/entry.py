@@ -16,8 +16,8 @@ r"""Entry of the formula book: a function with decorators, each of which states 
   whose docstring states it), and the domain of each parameter, which may depend on earlier ones.
   Domains that several entries share are a mapping, `given("rho > 0", _SHARED, delta=...)`.
 * `identity`, `upper`, `lower` or `asymptotic`: the reference, and the oracle to which the value has
-  this relation, an independent computation of the truth from the definition; `verify` checks that
-  it does not call the function. It receives the parameters that it names.
+  this relation, an independent computation of the truth from the definition, which receives the
+  parameters that it names.
 * `printed`: a value as printed, and the printed truth; all digits must agree. A point shared by
   several is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
 * `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another
@@ -52,7 +52,6 @@ from dplearn.teaching.book.kit.parser import parse
 Kind = Literal["identity", "upper", "lower", "asymptotic"]
 Hypothesis = str | Callable[..., bool]
 Claim = str | Callable[..., Any] | None
-Into = Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None
 Domains = Mapping[str, Domain] | None
 Along = Mapping[str, Sequence[Any]] | None
 F = TypeVar("F", bound=Callable[..., Any])
@@ -99,9 +98,7 @@ class Setting(Fact):
     into: Callable[..., Mapping[str, Any]] | None = None  # maps columns to parameters
     value: Callable[..., float] | None = None  # function of entry's value and columns
     given: str = ""  # hypothesis, an expression in the columns' names
-    # Pattern (without blanks) of the event whose probability is the value; the pattern's group is
-    # the column `threshold`.
-    event: str = ""
+    event: str = ""  # pattern, without blanks, of the event; its group is the column `threshold`
     domain: Mapping[str, Domain] = field(default_factory=dict)
 
 
@@ -133,20 +130,17 @@ class Formula:
     id: str
     function: Callable[..., Any]  # maps the parameters, by keyword, to a float
     title: str
-    # Relation of the value to the truth; an asymptotic formula's error must shrink at each step.
-    kind: Kind
+    kind: Kind  # relation of the value to the truth; an asymptotic error must shrink at each step
     reference: Reference
     oracle: Callable[..., float | Interval]
     statement: str = ""
     remarks: str = ""
     given: Hypothesis = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
-    # For an asymptotic formula: one parameter, and its values on the way to the limit.
-    along: Along = None
+    along: Along = None  # one parameter of an asymptotic formula, with values towards the limit
     tolerance: float = 1e-9  # relative error of rounding and oracle
     absolute: float = 1e-12  # differences below it are ignored
-    # Direction of errors that overstate privacy, or None.
-    unsafe: Literal["smaller", "larger"] | None = "smaller"
+    unsafe: Literal["smaller", "larger"] | None = "smaller"  # errors that overstate privacy
     points: int = 100  # size of the design; fewer for a slow oracle
     printed: Sequence[Printed] = ()
     settings: Sequence[Setting] = ()
@@ -261,8 +255,7 @@ def _help(entry: Formula) -> str:
 def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
     """Enter a function into the book, with the facts that its other decorators state.
 
-    Give `statement` if the docstring is not the statement. ValueError is raised if the id is taken
-    or malformed, the reference has no year or place, or a decorator is missing.
+    Give `statement` if the docstring is not the statement.
     """
     if not re.fullmatch(r"G-[A-Z][1-9]\d*[a-h]?", id) or id in entries:
         raise ValueError(f"Expected a new id such as 'G-A4', got {id!r}.")
@@ -324,7 +317,7 @@ identity, upper, lower, asymptotic = (partial(_against, kind) for kind in get_ar
 
 
 def setting(
-    text: str, chinese: str, about: str, names: str = "", /, *, into: Into = None, **named: Any
+    text: str, chinese: str, about: str, names: str = "", /, *, into: Any = None, **named: Any
 ) -> Setting:
     """Return a situation in which the entry's value is the quantity `about`.
 

@@ -133,7 +133,7 @@ class _Parser:
             # Strip only ASCII blanks: other blanks are unexpected characters.
             ahead = self.text[self.next :].lstrip(string.whitespace)
             self.start = len(self.text) - len(ahead)
-            self.kind, self.token = "odd", self.text[self.start]
+            self.kind, self.next = "odd", self.start + 1
             self.fail("a number, a name or an operator")
         self.kind, self.raw = str(match.lastgroup), match[match.lastgroup or 0]
         self.start, self.next = match.start(self.kind), match.end()
@@ -210,7 +210,6 @@ class _Parser:
 
     def fail(self, expected: str) -> NoReturn:
         got = "the end" if self.kind == "end" else repr(self.text[self.start : self.next][:30])
-        got = repr(self.token) if self.kind == "odd" else got
         raise ValueError(f"Expected {expected} at position {self.start + 1}, got {got}.")
 
     def expression(self, least: float, depth: int) -> None:

@@ -149,10 +149,7 @@ _RELATION = re.compile(r"=|\\le|\\ge|\\approx|\\lesssim")
 def typeset(formula: str | Expression) -> str:
     """Return the LaTeX of an expression, with the symbols of its parameters."""
     formula = parse(formula) if isinstance(formula, str) else formula
-
-    def symbol(name: re.Match) -> str:
-        return MEANINGS.get(name[1].replace(r"\_", "_"), (name[0],))[0]
-
+    symbol = lambda name: MEANINGS.get(name[1].replace(r"\_", "_"), (name[0],))[0]
     return re.sub(r"\\mathrm\{([^{}]+)\}", symbol, formula.latex)
 
 

@@ -9,6 +9,7 @@ import math
 import time
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 from numpy.random import Generator
@@ -272,16 +273,13 @@ def plainest_case(claim: Formula, failing: list[Case]) -> Case:
     starts = [case for case in failing if clear(case)]
     starts = starts[:: max(1, len(starts) // 8)][:8]
     best = min(starts, key=lambda case: _length(case.parameters))
-    for digits in (0, 1, 2):
-        for case in starts:
-            rounded = {n: d.rounded(case.parameters[n], digits) for n, d in claim.domain.items()}
-            best = shorter(best, rounded)
+    for digits, case in product((0, 1, 2), starts):
+        rounded = {n: d.rounded(case.parameters[n], digits) for n, d in claim.domain.items()}
+        best = shorter(best, rounded)
     # Try the shortest numbers, one parameter at a time.
-    for name, values in claim.domain.items():
-        if isinstance(values, Linear):
-            for value in (1.0, 2.0, 10.0, 0.5, 0.1):
-                if values.low <= value <= values.high:
-                    best = shorter(best, {name: values.rounded(value, 1)})
+    for (name, values), value in product(claim.domain.items(), (1.0, 2.0, 10.0, 0.5, 0.1)):
+        if isinstance(values, Linear) and values.low <= value <= values.high:
+            best = shorter(best, {name: values.rounded(value, 1)})
     return best
 
 
