@@ -23,7 +23,6 @@ from dplearn.teaching.book.sentences import Wording
 
 _DRAWN = 24  # candidates for a picture's initial parameters; half of them are corners
 _POINTS = 33  # points of a curve: 2^k + 1, so that every second point is evenly spaced, too
-Ends = tuple[float, float]
 
 
 class Stretch(NamedTuple):
@@ -305,7 +304,7 @@ def _star(place: View, name: str, limit: Any, log: bool) -> tuple[float, float] 
     return (float(x), case.value) if (0 if log else -math.inf) < x < math.inf else None
 
 
-def _bands(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[Stretch]:
+def _bands(kinds: Iterable, borders: Iterable, ends: tuple[float, float]) -> list[Stretch]:
     """Merge neighbouring intervals of the same kind; "" marks no band."""
     regions: list[Stretch] = []
     for kind, (left, right) in zip(kinds, pairwise([ends[0], *borders, ends[1]]), strict=True):

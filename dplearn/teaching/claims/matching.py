@@ -122,14 +122,13 @@ def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "M
         changed[whole][:, k], items[name] = column[:, k], column[:, [k]]
     proved = table.columns | {VALUE: table.value}
     candidate = Match(claim, table, target, bound, items, proved, table.edge)
-    second = _second(candidate, changed)
-    if second is None:
+    if (failed := _second(candidate, changed)) is None:
         return None
     if claim.threshold:
         changed["threshold"] = np.broadcast_to(claim.threshold(**candidate.at), table.value.shape)
     if any(changed[n] is not column for n, column in table.columns.items()):
         candidate = candidate.moved(changed, shown=table.columns)
-    return replace(candidate, failed=second)
+    return replace(candidate, failed=failed)
 
 
 def _second(match: "Match", changed: dict[str, NDArray]) -> str | None:

@@ -287,11 +287,9 @@ def line_of(name: str, place: Place, finding: Finding) -> str:
     """Return a line such as ``a.md:3:5: error: refuted: ε' = qε: false for ... [G-E1/linear]``."""
     where = f"{name}:cell {place.cell}" if place.cell else name
     severity = _SEVERITY.get(finding.verdict, "info")
-    id = finding.entry + (f"/{finding.misprint}" if finding.misprint else "")
-    mark = f" [{id}]" if id else ""
-    formula = " ".join(place.formula.split())
-    text = f"{finding.verdict}: {formula}: {finding.reason}"
-    return f"{where}:{place.line}:{place.column}: {severity}: {text}{mark}"
+    id = "/".join(filter(None, (finding.entry, finding.misprint)))
+    text = f"{finding.verdict}: {place.formula}: {finding.reason}" + (f" [{id}]" if id else "")
+    return f"{where}:{place.line}:{place.column}: {severity}: {text}"
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -50,9 +50,7 @@ NOTION = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 # The name of a noise law before its bracket, and the text that may precede a law as a claim.
-_LAW = re.compile(
-    r"(?<![A-Za-z])(Lap(?:lace)?|N)\}?(?:\\[!,]|\s)*(?:\\left|\\[bB]igg?l?)?\s*(?=\()"
-)
+_LAW = re.compile(r"(?<![A-Za-z])(Lap|Laplace|N)\}?(?:\\[!,]|\s)*(?:\\left|\\[bB]igg?l?)?\s*(?=\()")
 _NOISE = re.compile(
     r"(?:.*(?:\+|\\sim|∼))?\s*(?:noise)?\s*(?:\\(?:text\w*|operatorname|math\w+)\s*)?\{?"
 )

@@ -98,8 +98,7 @@ class Table:
     def columns(self) -> dict[str, NDArray]:
         """Values of every parameter: a column of numbers or of lists."""
         rng = np.random.default_rng(zlib.crc32(f"{self.entry.id} {self.setting.text}".encode()))
-        width = lambda name: 3 if name in LISTS else 1
-        columns = {n: _drawn(d, width(n), rng) for n, d in self.domains.items()}
+        columns = {n: _drawn(d, 3 if n in LISTS else 1, rng) for n, d in self.domains.items()}
         if self.in_units:
             columns["sensitivity"] = _drawn(Log(0.3, 4.0), 1, rng)
         if self.pinned and "sensitivity" in columns:
@@ -135,7 +134,6 @@ class Table:
 
     def value_at(self, columns: Points, function: Callable[..., Any] | None = None) -> NDArray:
         """Return the value of the entry, or of another function, at other points."""
-        points = self.rows(self.unscaled(columns))
         into, after = self.setting.into, self.setting.value
         named = by_name(function or self.entry.function)
 
@@ -148,7 +146,7 @@ class Table:
                 return np.inf if zero else np.nan
 
         with np.errstate(all="ignore"):
-            values = np.array([one(point) for point in points])
+            values = np.array([one(point) for point in self.rows(self.unscaled(columns))])
         return values[:, None] * self.scale_of(columns)
 
     def second_at(self, columns: Points) -> NDArray | None:

@@ -51,6 +51,7 @@ from dplearn.teaching.book.kit.parser import parse
 
 Kind = Literal["identity", "upper", "lower", "asymptotic"]
 Hypothesis = str | Callable[..., bool]
+Oracle = Callable[..., Any]  # returns a float or an Interval
 Claim = str | Callable[..., Any] | None
 Domains = Mapping[str, Domain] | None
 Along = Mapping[str, Sequence[Any]] | None
@@ -114,7 +115,7 @@ class Misprint(Fact):
     domain: Mapping[str, Domain] = field(default_factory=dict)  # changed domains
     without: Sequence[str] = ()  # parameters that the variant drops
     kind: Kind | None = None
-    oracle: Callable[..., float | Interval] | None = None
+    oracle: Oracle | None = None
     met: str = ""  # a public source of the misprint, or ""
     along: Along = None
 
@@ -132,7 +133,7 @@ class Formula:
     title: str
     kind: Kind  # relation of the value to the truth; an asymptotic error must shrink at each step
     reference: Reference
-    oracle: Callable[..., float | Interval]
+    oracle: Oracle
     statement: str = ""
     remarks: str = ""
     given: Hypothesis = ""
@@ -227,8 +228,6 @@ class Formula:
 
 waiting: dict[Callable[..., Any], list[Fact]] = {}
 entries: dict[str, Formula] = {}
-
-
 # A line `name: meaning` below a statement, with its indented continuation lines.
 _OWN = re.compile(r"(?m)^([a-z_0-9]+): (.+(?:\n  .+)*)\n?")
 
@@ -302,9 +301,7 @@ def given(
     return _Fields({"given": hypothesis, "along": along, "domain": {**(shared or {}), **domain}})
 
 
-def _against(
-    kind: Kind, reference: str, oracle: Callable[..., float | Interval], /, **options: Any
-) -> Fact:
+def _against(kind: Kind, reference: str, oracle: Oracle, /, **options: Any) -> Fact:
     """State the relation of the value to the oracle, and the reference that proves it.
 
     A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Options are

@@ -61,10 +61,7 @@ class Expression:
         return frozenset(s.what for s in self.program if isinstance(s.what, str) and not s.inputs)
 
     def __call__(self, **values: ArrayLike) -> NDArray:
-        """Return the value elementwise, with broadcasting; inf or nan where it is undefined.
-
-        Values of other names are ignored. A condition has a boolean value.
-        """
+        """Return the value elementwise: inf or nan where undefined, boolean for a condition."""
         if missing := self.names - set(values):
             raise ValueError(f"Expected values for {', '.join(sorted(missing))}, got none.")
         given = {name: np.asarray(values[name], dtype=float)[()] for name in self.names}

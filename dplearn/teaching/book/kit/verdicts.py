@@ -1,9 +1,4 @@
-"""Verdicts on entries and on misprints, by the same search for errors.
-
-The search looks for the largest error of a claim, at the simplest parameters. It draws a design,
-walks from its worst point towards a smaller slack, up to the edges of domain and hypothesis, and
-starts again from other designs until it finds an error.
-"""
+"""Verdicts on entries and on misprints, by a search for the largest error of a claim."""
 
 import math
 import time
@@ -173,9 +168,9 @@ def _search(
 ) -> tuple[list[Case], Case, str]:
     """Return the cases of all designs, the worst end of a walk, and the first wrong printed value.
 
-    The first search draws `points` points and walks freely. Each later search draws a quarter of
-    them, and walks from its corners and from its inner points, often along edges. The search that
-    finds an error is the last.
+    The first search draws `points` points and walks from the worst one towards a smaller slack.
+    Each later search draws a quarter of them, and walks from its corners and from its inner points,
+    often along edges of domain and hypothesis. The search that finds an error is the last.
     """
     checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
     points = points or claim.points
