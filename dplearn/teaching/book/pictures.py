@@ -21,11 +21,8 @@ from dplearn.teaching.book.kit.entry import Formula
 from dplearn.teaching.book.run_all import refutation
 from dplearn.teaching.book.sentences import Wording
 
-# Candidates for a picture's initial parameters; half of them are corners of the ranges.
-_DRAWN = 24
-# Number of points of a curve: 2^k + 1, so that every second point is evenly spaced, too.
-_POINTS = 33
-Ends = tuple[float, float]
+_DRAWN = 24  # candidates for a picture's initial parameters; half of them are corners
+_POINTS = 33  # points of a curve: 2^k + 1, so that every second point is evenly spaced, too
 
 
 class Stretch(NamedTuple):
@@ -82,11 +79,6 @@ class Picture(NamedTuple):
     drawn: Any  # a Sweep or a Cloud
     points: list[Comparison]
     complete: bool
-
-    def headline(self, place: "View", words: Wording) -> str:
-        """Return the headline of the picture."""
-        verdicts, slacks = [p.verdict for p in self.points], [p.slack for p in self.points]
-        return words.headline(place.claim.kind, verdicts, slacks, place.misprint != "none")
 
 
 @dataclass(frozen=True)
@@ -163,9 +155,7 @@ def shown(id: str, misprint: str) -> Formula:
 _refuted: dict[tuple[str, str], Refutation] = {}
 
 
-def refuted(
-    id: str, misprint: str, search: Callable[[str, str], Refutation] = refutation
-) -> Refutation:
+def refuted(id: str, misprint: str, search: Callable[..., Refutation] = refutation) -> Refutation:
     """Return the cached outcome of the search for a counterexample, which takes seconds."""
     if (id, misprint) not in _refuted:
         _refuted[id, misprint] = search(id, misprint)
@@ -233,11 +223,10 @@ def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None
     # A band of wrong values extends half way to the next point.
     wrong = [p.verdict if p.verdict != "right" else "" for p in points]
     halfway = [between(a, b) for a, b in pairwise(x)]
+    columns = {name: [getattr(p, name) for p in points] for name in ("value", "low", "high")}
     drawn = Sweep(
         x=x,
-        value=[p.value for p in points],
-        low=[p.low for p in points],
-        high=[p.high for p in points],
+        **columns,
         own=[p.own for p in points] if place.beside else (),
         claimed=place.misprint != "none",
         regions=[*_bands(outside, borders, ends), *_bands(wrong, halfway, ends)],
@@ -261,9 +250,7 @@ def _order(count: int) -> list[int]:
     return list(dict.fromkeys([0, count - 1, *(k for s in steps for k in range(0, count, s))]))
 
 
-def _in_time(
-    make: Callable[[int], Comparison], order: Iterable[int], seconds: float
-) -> dict[int, Comparison]:
+def _in_time(make: Callable, order: Iterable[int], seconds: float) -> dict[int, Comparison]:
     began, made = time.perf_counter(), {}
     for k in order:
         made[k] = make(k)
@@ -317,7 +304,7 @@ def _star(place: View, name: str, limit: Any, log: bool) -> tuple[float, float] 
     return (float(x), case.value) if (0 if log else -math.inf) < x < math.inf else None
 
 
-def _bands(kinds: Iterable[str], borders: Iterable[float], ends: Ends) -> list[Stretch]:
+def _bands(kinds: Iterable, borders: Iterable, ends: tuple[float, float]) -> list[Stretch]:
     """Merge neighbouring intervals of the same kind; "" marks no band."""
     regions: list[Stretch] = []
     for kind, (left, right) in zip(kinds, pairwise([ends[0], *borders, ends[1]]), strict=True):
@@ -337,7 +324,7 @@ def cloud(place: View, words: Wording, *, seconds: float = math.inf) -> Picture:
         truth=[0.5 * (p.low + p.high) if p.low < p.high else p.low for p in judged.values()],
         value=[p.value for p in judged.values()],
         verdict=[p.verdict for p in judged.values()],
-        words=[words.wrapped(places[k]) for k in judged],
+        words=[words.given(places[k], "<br>", 90) for k in judged],
         kind=place.claim.kind,
     )
     return Picture(drawn, list(judged.values()), len(made) == len(places))

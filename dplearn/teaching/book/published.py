@@ -2,12 +2,13 @@
 
 import csv
 import math
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +27,17 @@ Row = dict[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(Outcome):
-    """A published figure, and our recomputed value or nan."""
+    """A published figure, with our value or nan; it is verified if its recorded verdict is right.
 
-    id: str
-    # Whether the recorded verdict is right; not computed if the source's method is not implemented.
-    status: Literal["verified", "failed", "not computed"]
+    The slack is minus the relative distance to the printed figure; 0 if an inequality holds.
+    """
+
+    kind: str = "published"
     verdict: str  # as recorded: a key of `sentences.VERDICTS`
     why: str
     source: str
     printed: str
     value: float = math.nan
-    # Minus the relative distance to the printed figure; 0 if a claimed inequality holds.
-    worst_slack: float = math.nan
-    seconds: float = 0.0
-    kind: str = "published"
 
 
 @cache
@@ -80,11 +78,8 @@ def check_figure(id: str) -> Figure:
     claimed = row["relation"] not in ("=", "~") and printed
     # Half a unit of the last printed digit is tolerated in addition to one percent.
     half = 0.5 * unit(row["published"], row["digits"]) / number(row["published"])
-    right = {
-        "reproduces": printed,
-        "within_one_percent": not printed and distance <= 0.01 + half,
-        "does_not_reproduce": distance > 0.01 or not printed,
-    }
+    right = {"reproduces": printed, "does_not_reproduce": distance > 0.01 or not printed}
+    right["within_one_percent"] = not printed and distance <= 0.01 + half
     about["status"] = "verified" if right[row["verdict"]] else "failed"
     about |= {"value": value, "worst_slack": 0.0 if claimed else -distance}
     return Figure(**about, seconds=time.perf_counter() - began)
@@ -110,16 +105,12 @@ def _numbers(row: Row) -> dict[str, float]:
 
 
 def _orders_of(row: Row) -> NDArray:
-    match row["orders"]:
-        case "real":
-            return 1 + np.geomspace(0.05, 200, 4000)
-        case "2..33" | "2..63" | "2..32":
-            return np.arange(2.0, int(row["orders"][3:]) + 1)
-        case "2..100 by 0.001":
-            return np.arange(2000, 100_001) / 1000
-        case "1.1..10.9 by 0.1; 12..63":
-            return np.concatenate([np.arange(11, 110) / 10, np.arange(12.0, 64.0)])
-    raise ValueError(f"Expected orders of a known form, got {row['orders']!r}.")
+    """Return the source's orders: real ones, or ranges such as ``1.1..10.9 by 0.1; 12..63``."""
+    if row["orders"] == "real":
+        return 1 + np.geomspace(0.05, 200, 4000)
+    parts = re.findall(r"([\d.]+?)\.\.([\d.]+)(?: by ([\d.]+))?", row["orders"])
+    ranges = [(float(low), float(high), round(1 / float(by or 1))) for low, high, by in parts]
+    return np.concatenate([np.arange(round(a * n), round(b * n) + 1) / n for a, b, n in ranges])
 
 
 def step_of(row: Row) -> PoissonSubsampled:
@@ -144,11 +135,9 @@ def _sampled(row: Row) -> float:
         case _, "noise_multiplier":
             orders = {"orders": tuple(_orders_of(row))} if method == "rdp" else {}
             step = PoissonSubsampled(Gaussian(1.0), at["sample_rate"])
-            accountant, steps = ACCOUNTANTS[method](**orders), int(at["steps"])
-            epsilon, delta = at["epsilon"], at["delta"]
-            return smallest_noise_multiplier(
-                step, accountant, epsilon=epsilon, delta=delta, steps=steps, rtol=1e-7
-            ).value
+            accountant = ACCOUNTANTS[method](**orders)
+            target = {"epsilon": at["epsilon"], "delta": at["delta"], "steps": int(at["steps"])}
+            return smallest_noise_multiplier(step, accountant, **target, rtol=1e-7).value
         case "rdp", "rdp":
             return at["steps"] * step_of(row).rdp([at["order"]])[0]
         case "rdp" | "rdp_mironov", _:
@@ -158,9 +147,8 @@ def _sampled(row: Row) -> float:
             noise = 1 / (at["sample_rate"] * math.sqrt(at["steps"] * growth))
             return float(Gaussian(noise).profiles()[0].epsilon(at["delta"]))
         case _, "delta":
-            accountant = ACCOUNTANTS[method]()
-            steps = int(at["steps"])
-            return accountant.delta(step_of(row), epsilon=at["epsilon"], steps=steps).delta
+            run = {"epsilon": at["epsilon"], "steps": int(at["steps"])}
+            return ACCOUNTANTS[method]().delta(step_of(row), **run).delta
     run = Composed([(step_of(row), int(row["steps"]))])
     if "first" in row["parameters"]:  # a full-batch release comes first; its noise is in the text
         noise = float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0])
@@ -190,8 +178,8 @@ def computed(row: Row) -> float:
             coin = RandomizedResponse.from_probability(truth=exact, answers=int(at["outcomes"]))
             return coin.rdp([at["order"]], adjacency="replace_one")[0]
         case "laplace", _:
-            (profile,) = Laplace(at["scale"] / at["sensitivity"]).profiles()
-            return float(profile.delta(at["epsilon"]))
+            law = Laplace(at["scale"] / at["sensitivity"])
+            return float(law.profiles()[0].delta(at["epsilon"]))
         case "tree_aggregation", _:  # a record is in one node per level
             levels = row | {"steps": str(int(row["steps"]).bit_length())}
             return _by_orders(Gaussian(at["noise_multiplier"]).rdp, levels)

@@ -15,7 +15,6 @@ from dplearn.teaching.book.kit.checks import Case
 from dplearn.teaching.book.kit.verdicts import SEARCHES
 from dplearn.teaching.book.published import Figure, check_figure, published
 
-_NUMBER = "abcdefgh0123456789"
 Result = Verification | Refutation | Figure
 
 
@@ -58,7 +57,7 @@ def check_all(ids: Sequence[str] = (), *, searches: int = SEARCHES) -> Iterator[
     every = all_ids()
     chosen: dict[str, None] = {}
     for id in ids:
-        matching = [k for k in every if id in (k, k.rstrip(_NUMBER))]
+        matching = [k for k in every if id in (k, k.rstrip("abcdefgh0123456789"))]
         if not matching:
             near = difflib.get_close_matches(id, every, n=3, cutoff=0.0)
             raise ValueError(f"Expected ids of the book such as {', '.join(near)}, got {id!r}.")
@@ -93,8 +92,7 @@ def as_row(result: Result) -> dict[str, Any]:
     row = {"id": result.id, "kind": result.kind, "status": result.status}
     row |= {"worst_slack": result.worst_slack, "seconds": round(result.seconds, 3)}
     if isinstance(result, Verification):
-        row |= {"title": book[result.id].title, "typical_slack": result.typical_slack}
-        row |= {"points": result.points, "reason": result.reason}
+        row |= {"title": book[result.id].title, "points": result.points, "reason": result.reason}
     elif isinstance(result, Figure):
         row |= {"verdict": result.verdict, "why": result.why, "source": result.source}
         row |= {"printed": result.printed, "value": result.value}

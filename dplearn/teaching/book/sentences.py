@@ -100,13 +100,9 @@ class Wording:
             return self.number(float(value))
         return str(value).replace("_", " ")
 
-    def given(self, parameters: Mapping[str, Any]) -> str:
-        """Return the parameters and their values in one line."""
-        return ", ".join(f"{label(n)} = {self.spelled(x)}" for n, x in parameters.items())
-
-    def wrapped(self, parameters: Mapping[str, Any]) -> str:
-        """Return the parameters and their values, one per line, for a label on a picture."""
-        return "<br>".join(f"{label(n)} = {self.spelled(x)}"[:90] for n, x in parameters.items())
+    def given(self, parameters: Mapping[str, Any], mark: str = ", ", most: int = 999) -> str:
+        """Return the parameters and their values, each with at most `most` characters."""
+        return mark.join(f"{label(n)} = {self.spelled(x)}"[:most] for n, x in parameters.items())
 
     def kind_of(self, formula: Formula) -> str:
         """Return the relation of value and true value as Markdown."""
@@ -171,15 +167,14 @@ class Wording:
         share = 100 * result.harmless
         return sides + self.translated("True at {share:.0f} % of the points tried.", share=share)
 
-    def headline(
-        self, kind: str, verdicts: Sequence[str], slacks: Sequence[float], claimed: bool
-    ) -> str:
-        """Return the headline of a picture, in one line."""
-        judged = [(v, s) for v, s in zip(verdicts, slacks, strict=True) if v]
-        if kind == "asymptotic" and len(judged) == 1 < len(slacks):
-            first, last = self.number(abs(slacks[0]), 2), self.number(abs(slacks[-1]), 2)
+    def headline(self, place: Any, points: Sequence[Any]) -> str:
+        """Return the headline of a picture of a `View` with these comparisons, in one line."""
+        kind = place.claim.kind
+        judged = [p for p in points if p.verdict]
+        if kind == "asymptotic" and len(judged) == 1 < len(points):
+            first, last = (self.number(abs(points[k].slack), 2) for k in (0, -1))
             return self.translated(_LIMIT, first=first, last=last)
-        wrong = [v for v, _ in judged if v != "right"]
+        wrong = [p.verdict for p in judged if p.verdict != "right"]
         if not judged:
             return self.translated("Nothing to compare here: move a slider")
         if wrong:
@@ -188,7 +183,7 @@ class Wording:
             return self.translated(_WRONG, wrong=len(wrong), judged=len(judged)) + tail
         many = self.translated("all {count} points", count=len(judged))
         where = many if len(judged) > 1 else self.translated("the one point")
-        if claimed:
+        if place.misprint != "none":
             return self.translated(_HERE, where=where)
-        tightest = self.gap(kind, min(s for _, s in judged))
+        tightest = self.gap(kind, min(p.slack for p in judged))
         return self.translated("Right at {where}: {gap}", where=where, gap=tightest)

@@ -5,7 +5,7 @@ settings agree or a word names one of them; otherwise it is "depends".
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -22,21 +22,17 @@ VERDICTS = (
     "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
 )  # fmt: skip
 _TRUE = ("holds", "safe")
-# Quantities whose claims are upper bounds.
-_BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
+_BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")  # by upper bounds
 # Stems of the names of noise laws, in any language.
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
-# Words near a scale that is not the scale of noise on an answer.
-_NO_SCALE = ("rate of", "inverse", "smooth", "速率")
+_NO_SCALE = ("rate of", "inverse", "smooth", "速率")  # not the scale of noise on an answer
 # Words that exclude all settings whose texts lack them.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
     ("discrete gauss", "离散高斯"),
 )  # fmt: skip
-# Phrases for several releases, such as "k queries", in any language.
-_SEVERAL = re.compile(r"\b[kt](?:[\s-]+[^\W\d_]{3,}|\s*[次个步轮])")
-# Words that mark a formula as approximate.
-_ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")
+_SEVERAL = re.compile(r"\b[kt](?:[\s-]+[^\W\d_]{3,}|\s*[次个步轮])")  # such as "k queries"
+_ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")  # mark an approximation
 _SENSITIVITY = re.compile(r"(?:sensi[bt]\w*|[敏灵][感敏]度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
 _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
@@ -128,10 +124,10 @@ def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
     """Return the finding of `proofread`, and the formula's matches in all settings."""
     try:
         claims, beside = claims_of(formula)
-    except ValueError as error:
-        return Finding(verdict="not read", reason=error.args[0]), []
-    except (RecursionError, IndexError):
-        return Finding(verdict="not read", reason="Expected a formula, got something else."), []
+    except (ValueError, RecursionError, IndexError) as error:
+        why = "Expected a formula, got something else."
+        why = error.args[0] if isinstance(error, ValueError) else why
+        return Finding(verdict="not read", reason=why), []
     scale = formula if any(claim.about == "scale" for claim in claims) else ""
     context = _Context(f"{words[:2000]} {beside} {scale}".replace("\\{", "{").replace("\\}", "}"))
     findings = [_judged(claim, context) for claim in claims]
@@ -150,7 +146,7 @@ class _Context:
     def named(self, match: Match) -> float:
         """Return the weight of the words that name a setting, or -1 if they name another law."""
         table = match.table
-        count = sum(stem in self.words for stem in {*table.setting.stems})
+        count = sum(stem in self.words for stem in table.setting.names)
         # An id outweighs all words, and the words of a rare setting count more.
         count += 2.5 * (table.setting.rare and count > 0) + 100 * (table.entry.id in self.ids)
         if not count:
@@ -174,40 +170,35 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     return best or next((p for p in findings if p[0].verdict != "not read"), findings[0])
 
 
-def _matches(claim: Claim, context: _Context) -> Iterator[Match]:
-    """Yield the claim's matches in all settings that fit its letters."""
-    for table in tables(claim.about):
-        match = compare(claim, in_units(claim, table), context.conditions, context.unread)
-        if match is None:
-            continue
-        match = replace(match, named=context.named(match))
-        # For identities and probabilities, only exact matches and named settings count.
-        if match.exact or match.named > 0 or (table.sign != 0 and claim.about != "p"):
-            yield match
+def _matches(claim: Claim, context: _Context) -> list[Match]:
+    """Return the match in each setting that fits: an exact one, else a refuted one, else the best.
 
-
-def _merged(matches: Sequence[Match]) -> list[Match]:
-    """Return one match per setting: an exact one, else a refuted one, else the best."""
+    For identities and probabilities, only exact matches and named settings count.
+    """
     out: dict[tuple, Match] = {}
     order = ("refuted", "safe", "conditional", "open", "holds")
     rank = lambda m: (not m.exact, m.rank if m.exact else order.index(m.verdict), not m.direct)
-    for match in matches:
-        key = match.table.setting.text, match.step, match.direct or not match.exact
-        out[key] = min(out.get(key, match), match, key=rank)
+    for table in tables(claim.about):
+        if match := compare(claim, in_units(claim, table), context.conditions, context.unread):
+            match = replace(match, named=context.named(match))
+            key = match.table.setting.text, match.step, match.direct or not match.exact
+            if match.exact or match.named > 0 or (table.sign != 0 and claim.about != "p"):
+                out[key] = min(out.get(key, match), match, key=rank)
     return list(out.values())
 
 
 def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
     """Return the finding about a claim by this module's rule, and all matches."""
-    matches = _merged([*_matches(claim, context)])
+    matches = _matches(claim, context)
     if not matches:
         why = Note("No setting about {x} has these letters.", x=QUANTITIES[claim.about])
         return Finding(verdict="not read", reason=why), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
     # Words of a special setting exclude all other settings.
+    text_of = lambda m: f"{m.table.setting.text} {m.table.setting.chinese}".lower()
     for stems in _APART:
         if context.mentions(stems):
-            near = [m for m in near if m.table.setting.mentions(stems)]
+            near = [m for m in near if any(stem in text_of(m) for stem in stems)]
     matches.sort(key=lambda m: (m not in near, -m.named, not m.exact, m.rank))
     if not near or (claim.about == "scale" and context.mentions(_NO_SCALE)):
         why = "The words do not say in which of the settings it is meant."
@@ -289,12 +280,11 @@ def _finding(verdict: str, matches: Sequence[Match], why: str = "") -> Finding:
     about = [(m, m.table.setting, m.table.entry) for m in matches]
     rows = [(m.verdict, s.text, s.chinese, e.id, str(e.reference), m.note) for m, s, e in about]
     lines = tuple(Line(*row) for row in rows)
-    true = [line for line in lines if line.verdict in (*_TRUE, "conditional")]
-    false = [line for line in lines if line.verdict == "refuted"]
+    entry = lines[0].entry if verdict not in ("not read", "depends") else ""
     if verdict == "depends":
-        parts = [str(replace(line, note="")) for line in (true[:1] + false[:1])]
-        return Finding(verdict=verdict, reason="; ".join(parts) + ".", lines=lines)
-    entry = lines[0].entry if verdict != "not read" else ""
+        true = [line for line in lines if line.verdict in (*_TRUE, "conditional")]
+        false = [line for line in lines if line.verdict == "refuted"]
+        why = "; ".join(str(replace(line, note="")) for line in true[:1] + false[:1]) + "."
     return Finding(verdict=verdict, reason=why or f"{lines[0]}.", lines=lines, entry=entry)
 
 
@@ -302,10 +292,9 @@ def _misprint(head: Match) -> Misprint | None:
     """Return the book's misprint that the claim equals at ten points, or None."""
     columns = {name: x[:10] for name, x in head.table.columns.items()}
     for misprint in head.table.entry.misprints if head.direct else ():
-        wrong = misprint.claim
-        if wrong is not None:
-            wrong = parse(wrong) if isinstance(wrong, str) else wrong
-            values = head.table.value_at(columns, wrong)
+        if (wrong := misprint.claim) is not None:
+            function = parse(wrong) if isinstance(wrong, str) else wrong
+            values = head.table.value_at(columns, function)
             if np.allclose(head.claimed[:10], values, rtol=1e-6, atol=0):
                 return misprint
     return None

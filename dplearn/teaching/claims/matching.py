@@ -6,9 +6,9 @@ between the two it is open.
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,11 @@ from dplearn.teaching.book.kit.expression import Expression
 from dplearn.teaching.book.kit.parser import parse
 from dplearn.teaching.book.kit.terms import KIND_OF
 from dplearn.teaching.claims.reading import Claim, Note
-from dplearn.teaching.claims.table import VALUE, Table, base, below, fits, sign_of
+from dplearn.teaching.claims.table import VALUE, Points, Table, base, below, fits, sign_of
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
-# Quantities whose letter may mean one step or all steps.
-PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
+PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")  # of one step or of all
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
-Points = Mapping[str, NDArray]
 
 
 def in_units(claim: Claim, table: Table) -> Table:
@@ -40,7 +38,6 @@ def compare(
     claim: Claim, table: Table, conditions: Sequence[Expression], unread: set[str]
 ) -> "Match | None":
     """Return the best match of a claim in a setting, or None if its letters do not fit."""
-    best: Match | None = None
     if claim.event:
         event = re.fullmatch(table.setting.event or "$.", claim.event)
         if not event:
@@ -50,15 +47,10 @@ def compare(
         except ValueError:
             return None
         claim = replace(claim, threshold=read)
-    for target in (VALUE, *table.columns):
-        if not _may_be_target(claim, table, target):
-            continue
-        for bound in _bound(claim, table, target):
-            candidate = _tried(claim, table, target, bound)
-            match = candidate.judged(conditions, unread) if candidate else None
-            if match:
-                best = _preferred(best, match) if best else match
-    return best
+    targets = [x for x in (VALUE, *table.columns) if _may_be_target(claim, table, x)]
+    tried = (_tried(claim, table, x, bound) for x in targets for bound in _bound(claim, table, x))
+    matches = [m for match in tried if match and (m := match.judged(conditions, unread))]
+    return reduce(_preferred, matches) if matches else None
 
 
 def _preferred(best: "Match", other: "Match") -> "Match":
@@ -130,14 +122,13 @@ def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "M
         changed[whole][:, k], items[name] = column[:, k], column[:, [k]]
     proved = table.columns | {VALUE: table.value}
     candidate = Match(claim, table, target, bound, items, proved, table.edge)
-    second = _second(candidate, changed)
-    if second is None:
+    if (failed := _second(candidate, changed)) is None:
         return None
     if claim.threshold:
         changed["threshold"] = np.broadcast_to(claim.threshold(**candidate.at), table.value.shape)
     if any(changed[n] is not column for n, column in table.columns.items()):
         candidate = candidate.moved(changed, shown=table.columns)
-    return replace(candidate, failed=second)
+    return replace(candidate, failed=failed)
 
 
 def _second(match: "Match", changed: dict[str, NDArray]) -> str | None:
@@ -211,7 +202,7 @@ class Match:
     @cached_property
     def sign(self) -> int:
         """1 if too small a claim overstates privacy, -1 if too large a claim does, else 0."""
-        if self.target == VALUE:
+        if self.direct:
             return self.table.sign
         x, whole = self.proved[self.target], isinstance(self.table.domains[self.target], Whole)
         columns = {n: c for n, c in self.proved.items() if n != VALUE}
@@ -230,7 +221,7 @@ class Match:
     def shrinks(self) -> bool:
         """Whether the claim decreases with the number of releases, as a budget per step does."""
         count = next((n for n, c in self.bound.items() if c == "steps"), "")
-        if not count or self.target != VALUE or self.claim.about not in PER_STEP:
+        if not count or not self.direct or self.claim.about not in PER_STEP:
             return False
         with np.errstate(invalid="ignore"):
             less = self._right({**self.at, count: self.at[count] + 1}) < self.claimed
@@ -302,19 +293,17 @@ class Match:
                 return None  # variances and probabilities are >= 0
             out = self if exact else self._refuted(~equal & good)
         elif not exact or (self.edge is not None and self.table.entry.kind != "asymptotic"):
-            enough = good.sum() > 20
-            out = self._on_one_side(exact, enough, inside, used) if self.sign else None
+            many = bool(good.sum() > 20)
+            out = self._on_one_side(exact, many, inside, used) if self.sign else None
         if out and self.failed:
             out, exact = replace(out, verdict="refuted", note=self.failed), False
         return replace(out, exact=exact, unread=missed) if out else None
 
-    def _on_one_side(
-        self, exact: bool, enough: bool, inside: NDArray, used: set[str]
-    ) -> "Match | None":
+    def _on_one_side(self, exact: bool, many: bool, inside: NDArray, used: set) -> "Match | None":
         """Return the match of a claim for which one direction of error is safe."""
         proved = (self.enough | ~inside)[self.table.holds]
         if self.edge is None:
-            return self._loose("safe") if np.all(proved) and enough else None
+            return self._loose("safe") if np.all(proved) and many else None
         wrong, holds = self.wrong & inside, self.table.holds
         if wrong.sum() < 0.004 * max((inside & ~np.isnan(self.proved[self.target])).sum(), 1):
             return self if exact else self._loose("safe" if proved.mean() > 0.99 else "open")

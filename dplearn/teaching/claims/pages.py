@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -21,8 +21,7 @@ from dplearn.teaching.claims.reading import FIXED, LONGEST, SIGN, makes_claim, u
 
 MOST, _MANY = 10_000_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm", ".rst", ".py", ".qmd", ".txt")
-# Code and comments by file type; unclosed ones extend to the end of the page or line.
-_CODE = {
+_CODE = {  # and comments by file type; unclosed ones extend to the end of the page or line
     ".tex": r"(?<!\\)%[^\n]*|\\verb\|[^|\n]*\||\\iffalse\b.*?(?:\\fi\b|\Z)"
     r"|\\begin\{(verbatim|lstlisting|comment)\}.*?(?:\\end\{\1\}|\Z)",
     ".md": r"(?<!\\)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`(?:[^`\n]|\n(?!\n))*`|<!--.*?(?:-->|\Z)",
@@ -69,8 +68,7 @@ _MACRO = re.compile(
     r"\\(?:(?:re)?newcommand\*?|DeclareMathOperator\*?|def)\s*\{?(\\[A-Za-z]+)\}?\s*"
     r"\{((?:[^{}]|\{(?:[^{}]|\{[^{}]{0,40}\}){0,80}\}){1,80})\}"
 )
-# Ends of sentences, paragraphs, rows, items and headings.
-_BREAK = re.compile(
+_BREAK = re.compile(  # ends of sentences, paragraphs, rows, items and headings
     r"(?<=[.!?])\s+(?=[A-Z$]|\\(?![\])]))|(?<=[.!?])\s*(?:\\[\])]|\$\$?)\s+(?=[A-Z])"
     r"|\n[\s>]*\n|(?:^|\n)[\s>]*#+ [^\n]*|\n[\s>]*(?:[|*-]|\d+\.)\s"
     r"|\\(?:(?:sub)*section|chapter|begin|end)\*?\{[^{}]*\}|\\item"
@@ -82,8 +80,7 @@ _ASSUMED = re.compile(
 )
 # A formula that ends its sentence.
 _ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
-# An author's mark for the formulas of a line: ignore them, or use this entry.
-_MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")
+_MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")  # for the formulas of a line
 
 
 class Place(NamedTuple):
@@ -164,7 +161,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
     # Replace code and comments by blanks, which preserves positions.
     blank = lambda m: re.sub(r"[^\n]", " ", m[0])
     text = re.sub(_CODE[kind], blank, text, flags=re.DOTALL)
-    expanded = _with_macros(text) if kind == ".tex" else lambda body: body
+    macros = dict(_MACRO.findall(text)) if kind == ".tex" else {}  # without arguments
     formulas = [(*m.span(), m[m.lastindex or 0]) for m in _FORMULA.finditer(text)]
     if kind in (".md", ".rst", ".py"):
         formulas = sorted([*formulas, *_plain_formulas(text)])
@@ -173,22 +170,12 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
         line, before = line + text.count("\n", before, start), start
         # The author's mark is on the formula's line or on the line above.
         mark = marks.get(line, marks.get(line - 1, ""))
-        body = html.unescape(body) if kind == ".html" else expanded(body)
+        body = html.unescape(body) if kind == ".html" else body
+        for _ in range(3 if macros else 0):  # macros may be nested
+            body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:LONGEST]
         column = start - text.rfind("\n", 0, start)
         for claim in _claims(body, _notion(text, start, end)) if mark != "ignore" else ():
             yield Place(claim, f"{mark} {_sentence(text, start, end)}".strip(), line + 1, column)
-
-
-def _with_macros(text: str) -> Callable[[str], str]:
-    """Return a function that expands the macros of a page, except macros with arguments."""
-    macros = dict(_MACRO.findall(text))
-
-    def expanded(body: str) -> str:
-        for _ in range(3 if macros else 0):  # macros may be nested
-            body = re.sub(r"\\[A-Za-z]+", lambda m: macros.get(m[0], m[0]), body)[:LONGEST]
-        return body
-
-    return expanded
 
 
 def _notion(text: str, start: int, end: int) -> str:
@@ -292,22 +279,17 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def status_of(verdicts: Sequence[str], *, strict: bool = False) -> int:
     """Return the exit status: 1 refuted, 3 depends or open, 4 conditional if strict, else 0."""
-    if "refuted" in verdicts:
-        return 1
-    if {"depends", "open"} & {*verdicts}:
-        return 3
-    return 4 if strict and "conditional" in verdicts else 0
+    codes = {"refuted": 1, "depends": 3, "open": 3} | ({"conditional": 4} if strict else {})
+    return min((codes[verdict] for verdict in verdicts if verdict in codes), default=0)
 
 
 def line_of(name: str, place: Place, finding: Finding) -> str:
     """Return a line such as ``a.md:3:5: error: refuted: ε' = qε: false for ... [G-E1/linear]``."""
     where = f"{name}:cell {place.cell}" if place.cell else name
     severity = _SEVERITY.get(finding.verdict, "info")
-    id = finding.entry + (f"/{finding.misprint}" if finding.misprint else "")
-    mark = f" [{id}]" if id else ""
-    formula = " ".join(place.formula.split())
-    text = f"{finding.verdict}: {formula}: {finding.reason}"
-    return f"{where}:{place.line}:{place.column}: {severity}: {text}{mark}"
+    id = "/".join(filter(None, (finding.entry, finding.misprint)))
+    text = f"{finding.verdict}: {place.formula}: {finding.reason}" + (f" [{id}]" if id else "")
+    return f"{where}:{place.line}:{place.column}: {severity}: {text}"
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -12,8 +12,7 @@ from dplearn.teaching.book.kit.expression import GREEK, Expression
 from dplearn.teaching.book.kit.parser import parse
 
 LONGEST = 2000
-# The first pattern that matches a left side, as spelled by `plain`, gives its quantity.
-_LEFT = {
+_LEFT = {  # the first pattern that matches a left side, as spelled by `plain`, gives its quantity
     "rdp": r"[DR]_?(alpha|lambda|a|prime)\w*(\(.*\))?|RDP|tau|epsilon_(alpha|RDP)|D|R"
     r"|(epsilon|rho|gamma)(_\w+)?\((alpha|lambda|tau)\)",
     "log_moment": r"(K|alpha|mu)(_\w+)?\((lambda|alpha|l)(;.*)?\)|K(_\w+)?",
@@ -39,13 +38,11 @@ SIGN = re.compile(
     r"\\(?:leq?(?:slant)?|geq?(?:slant)?|approx|lesssim|gtrsim|simeq|to|rightarrow|sim|triangleq"
     r"|coloneqq|equiv)(?![a-zA-Z])|:=|<=|>=|[≤≥≈≲∼=<>→≔≜≡]"
 )
-# Relations by the pattern of their signs; any other sign is an equality.
-_RELATIONS = {
+_RELATIONS = {  # by the pattern of their signs; any other sign is an equality
     "<": re.compile(r"\\?(?:lesssim|le)|[<≤≲]"),
     "~": re.compile(r"\\(?:approx|simeq|to|right|sim)|[≈∼→]"),
     ">": re.compile(r"\\g|[>≥]"),
 }
-_COMMA, _CLOSING, _ANY = re.compile(","), re.compile(r"[)\]}]"), re.compile(".", re.DOTALL)
 # Notions of privacy in the words after a formula.
 NOTIONS = r"((?:R?DP|zCDP|GDP)\b|R[ée]nyi(?:\sDP)?|differential(?:ly)?[-\s]priva\w*|差分隐私)"
 NOTION = re.compile(
@@ -53,9 +50,7 @@ NOTION = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 # The name of a noise law before its bracket, and the text that may precede a law as a claim.
-_LAW = re.compile(
-    r"(?<![A-Za-z])(Lap(?:lace)?|N)\}?(?:\\[!,]|\s)*(?:\\left|\\[bB]igg?l?)?\s*(?=\()"
-)
+_LAW = re.compile(r"(?<![A-Za-z])(Lap|Laplace|N)\}?(?:\\[!,]|\s)*(?:\\left|\\[bB]igg?l?)?\s*(?=\()")
 _NOISE = re.compile(
     r"(?:.*(?:\+|\\sim|∼))?\s*(?:noise)?\s*(?:\\(?:text\w*|operatorname|math\w+)\s*)?\{?"
 )
@@ -66,15 +61,13 @@ _EVENT = re.compile(
 # Quantities of claims about privacy; some other quantities need an ε on the right.
 _CLAIMED = ("rdp", "log_moment", "sigma", "epsilon", "delta", "rho", "mu", "variance", "kl")
 _CLAIMED += ("scale", "sensitivity", "tradeoff")
-# Replacements in a formula before it is read.
-_CLEANED = {
+_CLEANED = {  # replacements in a formula before it is read
     r"(?<!\\)\\[,;:!> ]": " ",
     r"\^\s*\{\s*\\(?:text\w*|mathrm)\s*\{[A-Za-z -]*\}\s*\}": "",
     r"_\s*\\(?:text\w*|math\w+)\s*\{": "_{",
     r"\\mathcal\s*\{?(\w)\}?": r" \1",
 }
-# Replacements that turn a left side or an event into a word.
-_SPELLED = {
+_SPELLED = {  # replacements that turn a left side or an event into a word
     r"\\[lr]?[vV]ert(?![a-z])|\\\||‖|∥": "|",
     r"_\s*(?:\\?infty|∞)": "_inf",
     r"\\(?:text\w*|math\w+|operatorname\*?|left|right|[bB]igg?[lrm]?|rm|limits|quad|qquad|cdot"
@@ -91,8 +84,7 @@ _SPELLED = {
     r"[\s{}\\~$]": "",
     r"(epsilon|delta|sigma|rho)(?=[₀-₉\d])": r"\1_",
 }
-# Start of the conditions that follow a formula.
-_CUT = re.compile(
+_CUT = re.compile(  # start of the conditions that follow a formula
     r"\\(?:text\w*|mathrm)\s*\{\s*(?:[,;:]|if\b|for\b|when\b|where\b|with\b|as\b|and\b)|\\q?quad"
     r"|\\iff|(?<=\S)\s(?:for|if|when|where|with|provided|unless|and|as)\s"
     r"|(?<!\\)[,;，；](?=(?:\s|\\ |\\;|\\,)*(?:\\?[A-Za-z]+|[α-ω0-9])\s*(?:_\w\s*)?"
@@ -106,12 +98,10 @@ _DOTS = re.compile(
 _BEST = re.compile(
     r"(?<![a-z\\])\\?(?:min|inf)\s*(?:\\limits)?\s*_\s*(?:\{?\s*\\?(?:alpha|lambda|α|λ)(?:[^{}]*\})?)"
 )
-# A letter with a fixed value.
-FIXED = re.compile(
+FIXED = re.compile(  # a letter with a fixed value
     r"(?<![\w\\^])((?:\\[a-z]+|[A-Za-zα-ω])(?:_\w)?)\s*=\s*(?:10\s*\^\s*\{?\s*-|\d)[\d.}]*(?=\s*(?:[$,;)}]|$|\\\)|[a-z]))"
 )
-# Words and punctuation, which separate conditions.
-_PROSE = re.compile(
+_PROSE = re.compile(  # words and punctuation, which separate conditions
     rf"(?<![\\A-Za-z])(?!(?:{'|'.join(GREEK.values())}|eps|exp|ln|log|sqrt|min|max|in)(?![A-Za-z]))"
     r"[A-Za-zÀ-ž]{2,}|[\u4e00-\u9fff，。；、：]+|[$;:!?]|\.(?:\s|$)|,"
 )
@@ -186,9 +176,8 @@ def claims_of(text: str) -> tuple[list[Claim], str]:
         text = re.sub(pattern, spelled, text)
     text = text.strip(" .,;，。")
     # The consequent of an implication is the claim, its antecedent a condition.
-    beside, _, text = re.sub(r"⇒|\\implies|\\Longrightarrow", r"\\Rightarrow", text).rpartition(
-        r"\Rightarrow"
-    )
+    text = re.sub(r"⇒|\\implies|\\Longrightarrow", r"\\Rightarrow", text)
+    beside, _, text = text.rpartition(r"\Rightarrow")
     if re.search(r"/|\\frac|\d", re.sub(r"_\{?\w\}?", "", beside)):
         raise ValueError("It is not clear what follows from a formula.")
     if re.search(r"delta|δ", beside) and not re.search(r"delta|δ|DP", text):
@@ -244,13 +233,13 @@ def _letter(formula: Expression) -> str:
     return what if isinstance(what, str) and not more and not inputs else ""
 
 
-def unbracketed(pattern: re.Pattern, text: str) -> list[re.Match]:
+def unbracketed(pattern: re.Pattern | str, text: str) -> list[re.Match]:
     """Return the matches of a pattern outside brackets; a closing bracket counts as outside."""
     depth = [*accumulate((sign in "([{") - (sign in ")]}") for sign in text)]
-    return [m for m in pattern.finditer(text) if depth[m.start()] <= 0]
+    return [m for m in re.finditer(pattern, text) if depth[m.start()] <= 0]
 
 
-def split(pattern: re.Pattern, text: str) -> list[str]:
+def split(pattern: re.Pattern | str, text: str) -> list[str]:
     """Return the parts of a text between the matches of a pattern outside brackets."""
     cuts = [(0, 0), *(m.span() for m in unbracketed(pattern, text)), (len(text), 0)]
     return [text[start:end] for (_, start), (end, _) in pairwise(cuts)]
@@ -258,7 +247,7 @@ def split(pattern: re.Pattern, text: str) -> list[str]:
 
 def _held(text: str) -> tuple[str, str]:
     """Return the content of the bracket at the start of a text, and the text after it."""
-    end = next((m.start() for m in unbracketed(_CLOSING, text)), 0)
+    end = next((m.start() for m in unbracketed(r"[)\]}]", text)), 0)
     return re.sub(r"\\(?:right|[bB]igg?r?)?\s*\Z", "", text[1:end]), text[end + 1 :]
 
 
@@ -271,7 +260,7 @@ def laws(text: str) -> list[tuple[str, str]]:
     """Return the noise laws in a formula with their scales or variances; skip densities."""
     sizes = []
     for law in _LAW.finditer(text):
-        *mean, size = split(_COMMA, _held(text[law.end() :])[0])
+        *mean, size = split(",", _held(text[law.end() :])[0])
         size = _IDENTITY.sub("", size).strip() if law[1] == "N" else size
         if (law[1] != "N" or mean[:1] == ["0"]) and not re.search(r"\\mid|[|;]", size):
             sizes.append((law[1], size))
@@ -294,8 +283,8 @@ def _of_notion(text: str) -> list[Claim]:
     if not match:
         return []
     body = re.sub(r"\\(?:left|right|[bB]igg?[lr]?)(?![a-z])", "", match[1].strip(" -$~")).strip()
-    whole = body[:1] == "(" and body[-1:] == ")" and not unbracketed(_ANY, body[:-1])
-    parts = [split(SIGN, x)[-1] for x in split(_COMMA, body[1:-1] if whole else body)]
+    whole = body[:1] == "(" and body[-1:] == ")" and not unbracketed("(?s).", body[:-1])
+    parts = [split(SIGN, x)[-1] for x in split(",", body[1:-1] if whole else body)]
     notion = notion_of(match[2])
     if about := {"zCDP": "rho", "GDP": "mu", "RDP": "rdp"}.get(notion):
         return [_claim(about, parts[-1])] if len(parts) <= 1 + (notion == "RDP") else []

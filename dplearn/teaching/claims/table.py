@@ -27,6 +27,7 @@ _PLAIN, _CORNERS, _RANDOM = 36, 28, 64
 _USUAL = (1.0, 2.0, 10.0, 0.5, 0.1, 5.0, 100.0, 0.2, 3.0, 1000.0, 0.01, 20.0)
 _SMALL = (1e-5, 1e-6, 1e-7, 1e-3, 1e-2)
 VALUE = "@"  # the column of the entry's value
+Points = Mapping[str, NDArray]
 _SIGNS = {name: letter for letter, name in reversed(GREEK.items())} | {"Delta": "Δ", "xi": "ξ"}
 
 
@@ -42,11 +43,9 @@ def below(name: str) -> str:
 
 def sign_of(name: str) -> str:
     """Return a letter in Unicode: ``ε_0′``."""
-    first, _, rest = name.partition("_")
-    marks = rest.split("_") if rest else []
-    primes = "′" * marks.count("prime")
-    rest = "_".join(m for m in marks if m != "prime")
-    return _SIGNS.get(first, first) + (f"_{rest}" if rest else "") + primes
+    first, *marks = name.split("_")
+    rest = "".join(f"_{mark}" for mark in marks if mark != "prime")
+    return _SIGNS.get(first, first) + rest + "′" * marks.count("prime")
 
 
 def fits(name: str, column: str, about: str) -> bool:
@@ -68,7 +67,10 @@ class Table:
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
         """Columns with the domains from which they are drawn."""
-        return columns_of(self.entry, self.setting)
+        if self.setting.into:
+            return self.setting.domain
+        every = {**self.entry.domain, **self.setting.domain}
+        return {n: every[n] for n in signature(self.entry.function).parameters if n in every}
 
     @cached_property
     def unpinned(self) -> "Table":
@@ -96,8 +98,7 @@ class Table:
     def columns(self) -> dict[str, NDArray]:
         """Values of every parameter: a column of numbers or of lists."""
         rng = np.random.default_rng(zlib.crc32(f"{self.entry.id} {self.setting.text}".encode()))
-        width = lambda name: 3 if name in LISTS else 1
-        columns = {n: _drawn(d, width(n), rng) for n, d in self.domains.items()}
+        columns = {n: _drawn(d, 3 if n in LISTS else 1, rng) for n, d in self.domains.items()}
         if self.in_units:
             columns["sensitivity"] = _drawn(Log(0.3, 4.0), 1, rng)
         if self.pinned and "sensitivity" in columns:
@@ -131,11 +132,8 @@ class Table:
         given = self.setting.given or ("" if self.setting.into else self.entry.given)
         return given if isinstance(given, str) else ""
 
-    def value_at(
-        self, columns: Mapping[str, NDArray], function: Callable[..., Any] | None = None
-    ) -> NDArray:
+    def value_at(self, columns: Points, function: Callable[..., Any] | None = None) -> NDArray:
         """Return the value of the entry, or of another function, at other points."""
-        points = self.rows(self.unscaled(columns))
         into, after = self.setting.into, self.setting.value
         named = by_name(function or self.entry.function)
 
@@ -148,32 +146,25 @@ class Table:
                 return np.inf if zero else np.nan
 
         with np.errstate(all="ignore"):
-            values = np.array([one(point) for point in points])
+            values = np.array([one(point) for point in self.rows(self.unscaled(columns))])
         return values[:, None] * self.scale_of(columns)
 
-    def second_at(self, columns: Mapping[str, NDArray]) -> NDArray | None:
+    def second_at(self, columns: Points) -> NDArray | None:
         """Return the delta of the pair at every point, or None if the setting gives none."""
-        second = self.setting.second
-        if not second:
+        if not (second := self.setting.second):
             return None
-        at = self.unscaled(columns)
-        if isinstance(second, str):
-            return np.broadcast_to(parse(second)(**at), self.value.shape)
-        return np.array([second(**point) for point in self.rows(at)])[:, None]
+        return np.broadcast_to(parse(second)(**self.unscaled(columns)), self.value.shape)
 
-    def below_at(self, columns: Mapping[str, NDArray], value: NDArray) -> NDArray | None:
+    def below_at(self, columns: Points, value: NDArray) -> NDArray | None:
         """Return the lower bound for all mechanisms at points with known `value`, or None."""
         below = self.setting.below
-        if below == "exact" or (below is None and self.entry.kind == "identity"):
-            return value
-        at = self.unscaled(columns)
-        if callable(below):
-            with np.errstate(all="ignore"):
-                low = np.asarray(by_name(below)(at), float) * self.scale_of(columns)
-            return np.broadcast_to(low, value.shape)
-        return None
+        if not callable(below):
+            return value if below or self.entry.kind == "identity" else None
+        with np.errstate(all="ignore"):
+            low = np.asarray(by_name(below)(self.unscaled(columns)), float) * self.scale_of(columns)
+        return np.broadcast_to(low, value.shape)
 
-    def rows(self, columns: Mapping[str, NDArray]) -> list[dict[str, Any]]:
+    def rows(self, columns: Points) -> list[dict[str, Any]]:
         """Return the rows of the table, with whole numbers as int and lists as arrays."""
         rows: dict[str, Any] = {}
         for name, x in columns.items():
@@ -181,27 +172,17 @@ class Table:
             rows[name] = x if x.shape[-1] > 1 else x[:, 0].astype(int if whole else float).tolist()
         return [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
 
-    def unscaled(self, columns: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    def unscaled(self, columns: Points) -> dict[str, NDArray]:
         """Return the columns with lengths in units of the sensitivity."""
         if not self.in_units:
             return dict(columns)
-        factor = columns["sensitivity"]
-        names = [n for n in columns if n != "sensitivity"]
-        return {n: columns[n] / factor if n in LENGTHS else columns[n] for n in names}
+        at = {n: x / columns["sensitivity"] if n in LENGTHS else x for n, x in columns.items()}
+        return {n: x for n, x in at.items() if n != "sensitivity"}
 
-    def scale_of(self, columns: Mapping[str, NDArray]) -> NDArray | float:
+    def scale_of(self, columns: Points) -> NDArray | float:
         """Return the sensitivity if the entry's value scales with it, else 1."""
         length = self.in_units and self.setting.about in LENGTHS
         return columns["sensitivity"] if length else 1.0
-
-
-def columns_of(entry: Formula, setting: Setting) -> Mapping[str, Domain]:
-    """Return the columns of a setting's table with their domains."""
-    if setting.into:
-        return setting.domain
-    own = signature(entry.function).parameters
-    every = {n: d for n, d in {**entry.domain, **setting.domain}.items() if n in own}
-    return {n: every[n] for n in own if n in every}
 
 
 def _drawn(domain: Any, width: int, rng: np.random.Generator) -> NDArray:
@@ -228,6 +209,6 @@ def _drawn(domain: Any, width: int, rng: np.random.Generator) -> NDArray:
 @cache
 def tables(about: str) -> tuple[Table, ...]:
     """Return the tables of all settings in which a quantity is the value or a column."""
-    kinds = lambda entry, setting: {KIND_OF.get(n, "") for n in columns_of(entry, setting)}
-    every = [(entry, setting) for entry in book.values() for setting in entry.settings]
-    return tuple(Table(e, s) for e, s in every if about in {s.about, *kinds(e, s)})
+    every = (Table(entry, setting) for entry in book.values() for setting in entry.settings)
+    kinds = lambda table: {table.setting.about, *(KIND_OF.get(n, "") for n in table.domains)}
+    return tuple(table for table in every if about in kinds(table))

@@ -72,7 +72,7 @@ def _picture(entry: Formula, misprint: str) -> str:
     place = View(entry.id, misprint)
     name = next(iter(place.axes), "")
     picture = curve(place, name, most=_POINTS) if name else cloud(place, _words)
-    finding = picture.headline(place, _words)
+    finding = _words.headline(place, picture.points)
     draw = partial(formula_curve, x=label(name)) if name else formula_cloud
     figure = json.loads(str(draw(picture.drawn, finding=finding).to_json()))
     return chart(figure, f"Value and truth of {place.claim.id}. {finding}.")

@@ -20,16 +20,12 @@ from numpy.random import Generator
 from dplearn.teaching.book.kit.domains import Parameters, design
 from dplearn.teaching.book.kit.entry import Formula, Interval, Misprint
 
-# Differences below this are rounding errors of subnormal numbers.
-LEAST = 1e-290
+LEAST = 1e-290  # smaller differences are rounding errors of subnormal numbers
 
 
 @dataclass(frozen=True)
 class Case:
-    """Value and truth of a formula at one point.
-
-    The slack is negative if the value is on the wrong side, and -inf if the value is nan.
-    """
+    """Value and truth of a formula at one point; the slack is -inf if the value is nan."""
 
     parameters: Parameters
     value: float
@@ -44,10 +40,7 @@ class Case:
 
 
 def compare(formula: Formula, parameters: Parameters) -> Case:
-    """Return the value and the truth of a formula at one point; for a limit, at the last point.
-
-    ArithmeticError is raised if the oracle has no value there.
-    """
+    """Return the value and the truth of a formula at one point; for a limit, at the last point."""
     if formula.along:
         # Return the case nearest to the limit; mark it as failed if the error grew on the way.
         ((name, values),) = formula.along.items()
@@ -99,8 +92,10 @@ def random_numbers(formula: Formula, seed: int, search: int) -> Generator:
 def require_independence(formula: Formula, points: list[Parameters]) -> None:
     """Raise ValueError if the oracle is a copy of the formula or calls it."""
     code_of = lambda f: getattr(inspect.unwrap(f), "__code__", None)
+    constants = lambda code: [c for c in code.co_consts if not isinstance(c, str)]  # no docstring
+    content = lambda code: (code.co_code, code.co_names, constants(code))
     own, other = code_of(formula.function), code_of(formula.oracle)
-    if own is not None and other is not None and _content(own) == _content(other):
+    if own is not None and other is not None and content(own) == content(other):
         raise ValueError("Expected an independent oracle, got the formula itself.")
     ran: set[Any] = set()
     before = sys.getprofile()
@@ -113,12 +108,6 @@ def require_independence(formula: Formula, points: list[Parameters]) -> None:
         sys.setprofile(before)
     if own in ran:
         raise ValueError("Expected an independent oracle, got one that calls the formula.")
-
-
-def _content(code: Any) -> Any:
-    """Return the bytecode, names and constants of a function, without its docstring."""
-    constants = tuple(c for c in code.co_consts if not isinstance(c, str))
-    return code.co_code, code.co_names, constants
 
 
 def wrong_example(formula: Formula) -> str:

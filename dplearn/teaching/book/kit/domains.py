@@ -17,18 +17,14 @@ Parameters = dict[str, Any]
 
 
 class Domain:
-    """Set of values of one parameter.
+    """Set of values of one parameter; its text states the range.
 
     `corners` are the values at the ends, if there are any. `drawn` holds the parameters drawn
     before this one. `near` returns a random value at a distance of about `size` times the domain's
-    width, for the search for counterexamples. `rounded` returns a value of `digits` digits; 0
-    means 1, 2 or 5 times a power of ten. `holds` is False for values outside the domain. The text
-    states the range.
+    width. `rounded` returns a value of `digits` digits; 0 means 1, 2 or 5 times a power of ten.
     """
 
-    @property
-    def corners(self) -> tuple[Any, ...]:
-        return ()
+    corners: tuple[Any, ...] = ()
 
     def draw(self, rng: Generator, drawn: Parameters) -> Any:
         raise NotImplementedError(f"{type(self).__name__} says nothing of how it is drawn.")
@@ -48,10 +44,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Linear(Domain):
-    """A real number, uniform between the ends.
-
-    `also` are special values to try in addition, such as 0, 1 or infinity.
-    """
+    """A real number, uniform between the ends; `also` are special values to try, such as 0."""
 
     low: float
     high: float
@@ -85,11 +78,9 @@ class Linear(Domain):
             return value
         if digits:
             return self._inside(float(f"{value:.{digits}g}"))
-        unit = 10.0 ** math.floor(math.log10(abs(value)))
-        lead = min((1.0, 2.0, 5.0, 10.0), key=lambda x: abs(math.log(x * unit / abs(value))))
-        # Division by a power of ten is exact to the last digit; multiplication by 1e-k is not.
-        size = lead * unit if unit >= 1 else lead / (10.0 ** -round(math.log10(unit)))
-        return self._inside(math.copysign(size, value))
+        power = math.floor(math.log10(abs(value)))
+        lead = min((1, 2, 5, 10), key=lambda x: abs(math.log(x * 10.0**power / abs(value))))
+        return self._inside(math.copysign(float(f"{lead}e{power}"), value))
 
     def __str__(self) -> str:
         return f"drawn from {self.low:g} to {self.high:g}"
@@ -144,21 +135,14 @@ class Whole(Log):
         return round(super().rounded(value, digits))
 
 
-@dataclass(frozen=True, init=False)
 class Choice(Domain):
     """One of several values."""
 
-    values: tuple[Any, ...]
-
     def __init__(self, *values: Any) -> None:
-        object.__setattr__(self, "values", values)
+        self.corners = self.values = values
 
     def __str__(self) -> str:
         return f"one of {', '.join(map(str, self.values))}"
-
-    @property
-    def corners(self) -> tuple[Any, ...]:
-        return self.values
 
     def holds(self, value: Any) -> bool:
         return str(value) in map(str, self.values)
@@ -237,14 +221,11 @@ def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
 
 @lru_cache(maxsize=1000)
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """Return a function that takes a mapping and passes on the entries that the signature names.
-
-    Keywords set by `functools.partial` are not overridden.
-    """
+    """Return a function that takes a mapping and passes on the entries that the signature names."""
     named = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in named.values()):
         return lambda parameters: function(**parameters)
-    free = named.keys() - getattr(function, "keywords", {})
+    free = named.keys() - getattr(function, "keywords", {})  # not those of functools.partial
     return lambda parameters: function(**{n: parameters[n] for n in free if n in parameters})
 
 
@@ -255,10 +236,7 @@ def _normal(p: NDArray) -> NDArray:
 def design(
     domain: Mapping[str, Domain], fits: Callable[[Parameters], bool], *, points: int, rng: Generator
 ) -> list[Parameters]:
-    """Return accepted points: first corners (at most half of the points), then random points.
-
-    ValueError is raised if fewer than one draw in a hundred is accepted.
-    """
+    """Return accepted points: first corners (at most half of the points), then random points."""
     chosen = list(itertools.islice(filter(fits, _corners(domain, points, rng)), points // 2))
     for _ in range(100 * points):
         if len(chosen) >= points:

@@ -16,8 +16,8 @@ r"""Entry of the formula book: a function with decorators, each of which states 
   whose docstring states it), and the domain of each parameter, which may depend on earlier ones.
   Domains that several entries share are a mapping, `given("rho > 0", _SHARED, delta=...)`.
 * `identity`, `upper`, `lower` or `asymptotic`: the reference, and the oracle to which the value has
-  this relation, an independent computation of the truth from the definition; `verify` checks that
-  it does not call the function. It receives the parameters that it names.
+  this relation, an independent computation of the truth from the definition, which receives the
+  parameters that it names.
 * `printed`: a value as printed, and the printed truth; all digits must agree. A point shared by
   several is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
 * `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another
@@ -51,8 +51,8 @@ from dplearn.teaching.book.kit.parser import parse
 
 Kind = Literal["identity", "upper", "lower", "asymptotic"]
 Hypothesis = str | Callable[..., bool]
+Oracle = Callable[..., Any]  # returns a float or an Interval
 Claim = str | Callable[..., Any] | None
-Into = Mapping[str, Any] | Callable[..., Mapping[str, Any]] | None
 Domains = Mapping[str, Domain] | None
 Along = Mapping[str, Sequence[Any]] | None
 F = TypeVar("F", bound=Callable[..., Any])
@@ -90,29 +90,17 @@ class Setting(Fact):
     text: str
     chinese: str
     about: str  # a key of `terms.QUANTITIES`
-    names: tuple[str, ...] = ()  # stems of words that name the setting, in any language
+    names: frozenset[str] = frozenset()  # stems of words that name it, in any language
     # Lower bound for all mechanisms, as a function of the columns (arrays); "exact" stands for the
     # value itself; None means the value for an identity, and no bound for other kinds.
     below: Callable[..., Any] | Literal["exact"] | None = None
-    # Delta of the pair (value, delta), as an expression in the columns or a function of them.
-    second: str | Callable[..., float] = ""
+    second: str = ""  # delta of the pair (value, delta), as an expression in the columns
     rare: bool = False  # whether the words must name the setting
     into: Callable[..., Mapping[str, Any]] | None = None  # maps columns to parameters
     value: Callable[..., float] | None = None  # function of entry's value and columns
     given: str = ""  # hypothesis, an expression in the columns' names
-    # Pattern (without blanks) of the event whose probability is the value; the pattern's group is
-    # the column `threshold`.
-    event: str = ""
+    event: str = ""  # pattern, without blanks, of the event; its group is the column `threshold`
     domain: Mapping[str, Domain] = field(default_factory=dict)
-
-    @cached_property
-    def stems(self) -> tuple[str, ...]:
-        """`names` in lower case."""
-        return tuple(name.lower() for name in self.names)
-
-    def mentions(self, stems: Sequence[str]) -> bool:
-        """Return whether the setting's texts contain one of the stems."""
-        return any(stem in f"{self.text} {self.chinese}".lower() for stem in stems)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,16 +115,13 @@ class Misprint(Fact):
     domain: Mapping[str, Domain] = field(default_factory=dict)  # changed domains
     without: Sequence[str] = ()  # parameters that the variant drops
     kind: Kind | None = None
-    oracle: Callable[..., float | Interval] | None = None
+    oracle: Oracle | None = None
     met: str = ""  # a public source of the misprint, or ""
     along: Along = None
 
 
-@dataclass(frozen=True)
-class _Fields(Fact):
+class _Fields(dict, Fact):
     """Fields of `Formula` by name."""
-
-    fields: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -146,20 +131,17 @@ class Formula:
     id: str
     function: Callable[..., Any]  # maps the parameters, by keyword, to a float
     title: str
-    # Relation of the value to the truth; an asymptotic formula's error must shrink at each step.
-    kind: Kind
+    kind: Kind  # relation of the value to the truth; an asymptotic error must shrink at each step
     reference: Reference
-    oracle: Callable[..., float | Interval]
+    oracle: Oracle
     statement: str = ""
     remarks: str = ""
     given: Hypothesis = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
-    # For an asymptotic formula: one parameter, and its values on the way to the limit.
-    along: Along = None
+    along: Along = None  # one parameter of an asymptotic formula, with values towards the limit
     tolerance: float = 1e-9  # relative error of rounding and oracle
     absolute: float = 1e-12  # differences below it are ignored
-    # Direction of errors that overstate privacy, or None.
-    unsafe: Literal["smaller", "larger"] | None = "smaller"
+    unsafe: Literal["smaller", "larger"] | None = "smaller"  # errors that overstate privacy
     points: int = 100  # size of the design; fewer for a slow oracle
     printed: Sequence[Printed] = ()
     settings: Sequence[Setting] = ()
@@ -246,8 +228,6 @@ class Formula:
 
 waiting: dict[Callable[..., Any], list[Fact]] = {}
 entries: dict[str, Formula] = {}
-
-
 # A line `name: meaning` below a statement, with its indented continuation lines.
 _OWN = re.compile(r"(?m)^([a-z_0-9]+): (.+(?:\n  .+)*)\n?")
 
@@ -274,8 +254,7 @@ def _help(entry: Formula) -> str:
 def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
     """Enter a function into the book, with the facts that its other decorators state.
 
-    Give `statement` if the docstring is not the statement. ValueError is raised if the id is taken
-    or malformed, the reference has no year or place, or a decorator is missing.
+    Give `statement` if the docstring is not the statement.
     """
     if not re.fullmatch(r"G-[A-Z][1-9]\d*[a-h]?", id) or id in entries:
         raise ValueError(f"Expected a new id such as 'G-A4', got {id!r}.")
@@ -285,7 +264,7 @@ def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
         if same and function not in same:
             raise ValueError(f"Expected a new name of the function at {id}, got one that is taken.")
         parts = waiting.pop(function, [])
-        facts = dict(item for p in parts if isinstance(p, _Fields) for item in p.fields.items())
+        facts = dict(item for p in parts if isinstance(p, _Fields) for item in p.items())
         if missing := {"given", "oracle"} - set(facts):
             absent = ", ".join(f"no {part}" for part in sorted(missing))
             raise ValueError(f"Expected @given and an oracle at {id}, got {absent}.")
@@ -322,9 +301,7 @@ def given(
     return _Fields({"given": hypothesis, "along": along, "domain": {**(shared or {}), **domain}})
 
 
-def _against(
-    kind: Kind, reference: str, oracle: Callable[..., float | Interval], /, **options: Any
-) -> Fact:
+def _against(kind: Kind, reference: str, oracle: Oracle, /, **options: Any) -> Fact:
     """State the relation of the value to the oracle, and the reference that proves it.
 
     A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Options are
@@ -337,7 +314,7 @@ identity, upper, lower, asymptotic = (partial(_against, kind) for kind in get_ar
 
 
 def setting(
-    text: str, chinese: str, about: str, names: str = "", /, *, into: Into = None, **named: Any
+    text: str, chinese: str, about: str, names: str = "", /, *, into: Any = None, **named: Any
 ) -> Setting:
     """Return a situation in which the entry's value is the quantity `about`.
 
@@ -353,7 +330,7 @@ def setting(
     if into is not None:
         changed = by_name(into) if callable(into) else lambda columns: into
         named["into"] = lambda **columns: {**columns, **changed(columns)}
-    stems = tuple(stem.replace("_", " ") for stem in names.split())
+    stems = frozenset(stem.replace("_", " ") for stem in names.lower().split())
     return Setting(text, chinese, about, stems, **_apart(Setting, named))
 
 
@@ -378,7 +355,5 @@ def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
     own = {f.name: named.pop(f.name) for f in fields(fact) if f.name in named}
     for name, domain in named.items():
         if not isinstance(domain, Domain):
-            raise TypeError(
-                f"Expected a field or the domain of a parameter, got {name}={domain!r}."
-            )
+            raise TypeError(f"Expected a field or a parameter's domain, got {name}={domain!r}.")
     return own | {"domain": named}

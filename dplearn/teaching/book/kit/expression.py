@@ -4,7 +4,7 @@ Numbers are floats, which bounds the size of results, and evaluation never recur
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import NamedTuple
@@ -61,16 +61,9 @@ class Expression:
         return frozenset(s.what for s in self.program if isinstance(s.what, str) and not s.inputs)
 
     def __call__(self, **values: ArrayLike) -> NDArray:
-        """Return the value elementwise, with broadcasting; inf or nan where it is undefined.
-
-        Values of other names are ignored. A condition has a boolean value.
-        """
+        """Return the value elementwise: inf or nan where undefined, boolean for a condition."""
         if missing := self.names - set(values):
             raise ValueError(f"Expected values for {', '.join(sorted(missing))}, got none.")
-        return self._run(values)
-
-    def _run(self, values: Mapping[str, ArrayLike]) -> NDArray:
-        """Run the stack machine."""
         given = {name: np.asarray(values[name], dtype=float)[()] for name in self.names}
         stack: list = []
         with np.errstate(all="ignore"):

@@ -26,8 +26,7 @@ _REFUSED = {
 _JUXTAPOSED = 7.5
 _PARTNER = {")": "(", "]": "[", "}": "{"}
 DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵢⱼ", "01234567890123456789-ij")
-# Meanings of LaTeX commands and of words, with Greek letters spelled as in `GREEK`.
-_COMMANDS = {
+_COMMANDS = {  # LaTeX commands and words, with Greek letters spelled as in `GREEK`
     "varepsilon": "epsilon", "eps": "epsilon", "infty": "inf", "cdot": "*", "times": "*",
     "le": "<=", "leq": "<=", "ge": ">=", "geq": ">=", "ne": "!=", "dfrac": "frac", "tfrac": "frac",
     "lvert": "|", "rvert": "|", "lVert": "‖", "rVert": "‖", "Vert": "‖", "vert": "|", "vee": "or",
@@ -72,10 +71,57 @@ _CALLED = {*FUNCTIONS, *expression.CONSTANTS, "frac", "over"}
 _SIGNS = {*expression.BINARY, *expression.COMPARE, *CLOSED, "not", "⌋", "⌉", ""}
 
 
-class Tokens:
-    """Text of a formula, with its current token."""
+def parse(text: str, *, printed: bool = False) -> Expression:
+    r"""Return the formula in `text`: an expression of the book, or a `printed` formula.
+
+    At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
+    ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
+    (or ln), log10, log1p, log2, max, min, Phi, probit, sinh, sqrt, sum, tanh; constants e, inf, pi.
+    Every other name is a variable. Products without a sign bind more tightly than quotients,
+    but a/(b) c is (a/b) c. The ValueError for anything else names the position and what was
+    expected there.
+
+    In `printed` formulas names are single letters with decorations (``\tilde\varepsilon_0'`` is
+    epsilon_0_prime_tilde), and ``\sum_i`` sums a list.
+
+    Examples
+    --------
+    >>> classical = parse("sqrt(2*ln(1.25/delta))/epsilon")
+    >>> sorted(classical.names)
+    ['delta', 'epsilon']
+    >>> round(float(classical(epsilon=1.0, delta=1e-5)), 4)
+    4.8448
+    >>> classical.latex
+    '\\frac{\\sqrt{2\\,\\ln\\left(\\frac{1.25}{\\delta}\\right)}}{\\varepsilon}'
+    >>> parse("√(2 ln 1.25/δ)/ε", printed=True).program == classical.program
+    True
+    >>> sorted(parse(r"k\varepsilon_0' + \sum_i\delta_i", printed=True).names)
+    ['delta_i', 'epsilon_0_prime', 'k']
+    """
+    if len(text) > _LONGEST:
+        raise ValueError(f"Expected at most {_LONGEST} characters, got {len(text)}.")
+    opened: list[str] = []
+    for place, sign in enumerate(text):
+        if sign in "([{":
+            opened.append(sign)
+        elif sign in _PARTNER and (not opened or opened.pop() != _PARTNER[sign]):
+            raise ValueError(f"Expected what {sign} closes before position {place + 1}, got none.")
+    for pattern, why in _REFUSED.items():
+        if re.search(pattern, text):
+            raise ValueError(f"Expected a closed form: {why}.")
+    parser = _Parser(text, printed)
+    parser.expression(0, 0)
+    if parser.kind != "end":
+        parser.fail("an operator or the end")
+    return Expression(text, tuple(parser.program))
+
+
+class _Parser:
+    """Precedence-climbing parser with one token of lookahead, which writes the program."""
 
     def __init__(self, text: str, printed: bool) -> None:
+        self.program: list[Step] = []
+        self.bars: list[str] = []
         self.text, self.next, self.printed = text, 0, printed
         self.token_of = _PRINTED if printed else _CODE
         self.advance()
@@ -87,7 +133,7 @@ class Tokens:
             # Strip only ASCII blanks: other blanks are unexpected characters.
             ahead = self.text[self.next :].lstrip(string.whitespace)
             self.start = len(self.text) - len(ahead)
-            self.kind, self.token = "odd", self.text[self.start]
+            self.kind, self.next = "odd", self.start + 1
             self.fail("a number, a name or an operator")
         self.kind, self.raw = str(match.lastgroup), match[match.lastgroup or 0]
         self.start, self.next = match.start(self.kind), match.end()
@@ -164,62 +210,7 @@ class Tokens:
 
     def fail(self, expected: str) -> NoReturn:
         got = "the end" if self.kind == "end" else repr(self.text[self.start : self.next][:30])
-        got = repr(self.token) if self.kind == "odd" else got
         raise ValueError(f"Expected {expected} at position {self.start + 1}, got {got}.")
-
-
-def parse(text: str, *, printed: bool = False) -> Expression:
-    r"""Return the formula in `text`: an expression of the book, or a `printed` formula.
-
-    At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
-    ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
-    (or ln), log10, log1p, log2, max, min, Phi, probit, sinh, sqrt, sum, tanh; constants e, inf, pi.
-    Every other name is a variable. Products without a sign bind more tightly than quotients,
-    but a/(b) c is (a/b) c. The ValueError for anything else names the position and what was
-    expected there.
-
-    In `printed` formulas names are single letters with decorations (``\tilde\varepsilon_0'`` is
-    epsilon_0_prime_tilde), and ``\sum_i`` sums a list.
-
-    Examples
-    --------
-    >>> classical = parse("sqrt(2*ln(1.25/delta))/epsilon")
-    >>> sorted(classical.names)
-    ['delta', 'epsilon']
-    >>> round(float(classical(epsilon=1.0, delta=1e-5)), 4)
-    4.8448
-    >>> classical.latex
-    '\\frac{\\sqrt{2\\,\\ln\\left(\\frac{1.25}{\\delta}\\right)}}{\\varepsilon}'
-    >>> parse("√(2 ln 1.25/δ)/ε", printed=True).program == classical.program
-    True
-    >>> sorted(parse(r"k\varepsilon_0' + \sum_i\delta_i", printed=True).names)
-    ['delta_i', 'epsilon_0_prime', 'k']
-    """
-    if len(text) > _LONGEST:
-        raise ValueError(f"Expected at most {_LONGEST} characters, got {len(text)}.")
-    opened: list[str] = []
-    for place, sign in enumerate(text):
-        if sign in "([{":
-            opened.append(sign)
-        elif sign in _PARTNER and (not opened or opened.pop() != _PARTNER[sign]):
-            raise ValueError(f"Expected what {sign} closes before position {place + 1}, got none.")
-    for pattern, why in _REFUSED.items():
-        if re.search(pattern, text):
-            raise ValueError(f"Expected a closed form: {why}.")
-    parser = _Parser(text, printed)
-    parser.expression(0, 0)
-    if parser.kind != "end":
-        parser.fail("an operator or the end")
-    return Expression(text, tuple(parser.program))
-
-
-class _Parser(Tokens):
-    """Precedence-climbing parser with one token of lookahead, which writes the program."""
-
-    def __init__(self, text: str, printed: bool) -> None:
-        self.program: list[Step] = []
-        self.bars: list[str] = []
-        super().__init__(text, printed)
 
     def expression(self, least: float, depth: int) -> None:
         """Read an expression whose operators have a precedence of at least `least`."""
@@ -258,13 +249,7 @@ class _Parser(Tokens):
             self.power(depth)
             self.program.append(Step("minus", 1))
             return
-        self.operand(expression.ATOM, depth)
-        if self.kind == "raised":
-            self.program += [Step(float(self.token)), Step("**", 2)]
-            self.advance()
-        elif self.accept("**"):
-            self.power(depth + 1)
-            self.program.append(Step("**", 2))
+        self.expression(TIGHT["**"], depth)
 
     def accept(self, symbol: str) -> bool:
         """Advance if `symbol` is the current token, and return whether it is."""
@@ -305,10 +290,17 @@ class _Parser(Tokens):
         elif kind == "number":
             self.program.append(Step(float(token)))
             self.advance()
-        elif kind == "name" and token not in TIGHT:
-            self.name(token, depth)
-        else:
+        elif kind != "name" or token in TIGHT:
             self.fail("a number, a name or (")
+        elif token == "frac":
+            self.fraction(depth)
+        elif token == "sum":
+            self.over_a_list("sum", depth)
+        elif token in FUNCTIONS:
+            self.call(token, depth)
+        else:
+            self.advance()
+            self.program.append(Step(expression.CONSTANTS.get(token, token)))
 
     def enclosed(self, bar: str, depth: int) -> None:
         """Read an absolute value or norm; the norm of a difference of two names is Delta."""
@@ -329,18 +321,6 @@ class _Parser(Tokens):
             self.program[begin:] = [Step("Delta")]
         else:
             self.program.append(Step(CLOSED[bar], 1))
-
-    def name(self, name: str, depth: int) -> None:
-        """Read a constant, a variable, a LaTeX fraction, or a call with or without brackets."""
-        if name == "frac":
-            self.fraction(depth)
-        elif name == "sum":
-            self.over_a_list("sum", depth)
-        elif name in FUNCTIONS:
-            self.call(name, depth)
-        else:
-            self.advance()
-            self.program.append(Step(expression.CONSTANTS.get(name, name)))
 
     def fraction(self, depth: int) -> None:
         r"""Read ``\frac{a}{b}``, ``\frac12`` and ``\frac1\delta``."""
@@ -401,11 +381,8 @@ class _Parser(Tokens):
         self.accept("(")
         inputs, most = 1, {"binom": 2, "min": _LONGEST, "max": _LONGEST}.get(name, 1)
         self.expression(0, depth + 1)
-        if name == "binom" and self.accept(")"):
-            self.accept("(")
-            self.expression(0, depth + 1)
-            inputs = 2
-        while inputs < most and self.accept(","):
+        between = lambda: name == "binom" and self.accept(")") and self.accept("(")
+        while inputs < most and (self.accept(",") or between()):
             self.expression(0, depth + 1)
             inputs += 1
         if most > 1 and inputs == 1:

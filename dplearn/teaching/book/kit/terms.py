@@ -12,8 +12,7 @@ KINDS = {
     "lower": "A lower bound: the value is never above the truth.",
     "asymptotic": "A limit: the error shrinks at every step towards it.",
 }
-# Quantities that can be a setting's value, with their printed letters.
-QUANTITIES = {
+QUANTITIES = {  # values of settings, with their printed letters
     "epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ", "rdp": "D_α", "log_moment": "K(λ)",
     "sigma": "σ", "scale": "b", "variance": "Var", "probability": "Pr", "p": "p",
     "error": "the error", "kl": "KL", "adv": "Adv", "auc": "AUC", "tradeoff": "f",
@@ -31,8 +30,7 @@ TOGETHER = (
     "k 次发布，每次对 L2 敏感度 Δ 的回答加标准差 σ 的高斯噪声",
 )
 GROUP = "group user famil household relative correlated 群 家庭"
-# Symbol and meaning of a parameter, unless an entry gives its own.
-MEANINGS = {
+MEANINGS = {  # symbol and meaning of a parameter, unless an entry gives its own
     "epsilon": (r"\varepsilon", "privacy loss bound, nats"),
     "delta": (r"\delta", "what a probability may grow by beyond the factor e^epsilon"),
     "beta": (r"\beta", "chance of a larger error"),
@@ -110,8 +108,7 @@ MEANINGS = {
     "mu_1": (r"\mu_1", "distance of the first release in standard deviations"),
     "mu_2": (r"\mu_2", "that of the second"),
 }
-# Letters of a parameter in printed formulas, in addition to its name.
-LETTERS: Mapping[str, frozenset[str]] = {
+LETTERS: Mapping[str, frozenset[str]] = {  # in printed formulas, in addition to the name
     name: frozenset((*letters.split(), name))
     for name, letters in {
         "epsilon": "epsilon eps", "local_epsilon": "epsilon", "rate": "epsilon",
@@ -143,8 +140,7 @@ KIND_OF |= {"truth": "p", "one": "p", "noise_multiplier": "sigma", "noise_std": 
 KIND_OF |= {"max_norm": "sensitivity", "max_grad_norm": "sensitivity"}
 KIND_OF |= {name: name for name in ("epsilon", "delta", "rho", "mu", "rdp", "sigma", "scale")}
 KIND_OF |= {name: name for name in ("steps", "log_moment", "sensitivity")}
-# Columns in units of the sensitivity.
-LENGTHS = ("noise_multiplier", "noise_std", "scale", "sigma")
+LENGTHS = ("noise_multiplier", "noise_std", "scale", "sigma")  # in units of the sensitivity
 # Letters of a setting's value in formulas that are solved for a parameter.
 VALUES = {"sigma": LETTERS["noise_multiplier"], "rate": LETTERS["sample_rate"]}
 VALUES["sensitivity"] = LETTERS["sensitivity"]
@@ -155,10 +151,7 @@ _RELATION = re.compile(r"=|\\le|\\ge|\\approx|\\lesssim")
 def typeset(formula: str | Expression) -> str:
     """Return the LaTeX of an expression, with the symbols of its parameters."""
     formula = parse(formula) if isinstance(formula, str) else formula
-
-    def symbol(name: re.Match) -> str:
-        return MEANINGS.get(name[1].replace(r"\_", "_"), (name[0],))[0]
-
+    symbol = lambda name: MEANINGS.get(name[1].replace(r"\_", "_"), (name[0],))[0]
     return re.sub(r"\\mathrm\{([^{}]+)\}", symbol, formula.latex)
 
 

@@ -1,16 +1,11 @@
-"""Verdicts on entries and on misprints, by the same search for errors.
-
-The search looks for the largest error of a claim, at the simplest parameters. It draws a design,
-walks from its worst point towards a smaller slack, up to the edges of domain and hypothesis, and
-starts again from other designs until it finds an error.
-"""
+"""Verdicts on entries and on misprints, by a search for the largest error of a claim."""
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median_low
-from typing import Any, Literal
+from functools import partial
+from itertools import product
+from typing import Any
 
 from numpy.random import Generator
 
@@ -22,10 +17,16 @@ from dplearn.teaching.book.kit.entry import Formula, Misprint
 SEARCHES = 3
 
 
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """Outcome of a check, with its status."""
 
+    id: str
+    kind: str
     status: str
+    worst_slack: float = math.nan
+    seconds: float = 0.0
+    reason: str = ""
 
     @property
     def good(self) -> bool:
@@ -43,9 +44,9 @@ class Verification(Outcome):
         Of the entry.
     status, reason : str
         Verified, failed or error, and why it is not verified.
-    worst_slack, typical_slack : float
-        Smallest and median slack, any number or nan: at the smallest a bound is tightest; for an
-        identity it is minus the largest relative error.
+    worst_slack : float
+        Smallest slack, any number or nan: there a bound is tightest; for an identity it is minus
+        the largest relative error.
     worst : Case or None
         Point of the smallest slack.
     points : int
@@ -54,15 +55,8 @@ class Verification(Outcome):
         Time spent, >= 0.
     """
 
-    id: str
-    kind: str
-    status: Literal["verified", "failed", "error"]
-    worst_slack: float = math.nan
-    typical_slack: float = math.nan
     worst: Case | None = None
     points: int = 0
-    seconds: float = 0.0
-    reason: str = ""
 
 
 def verify(
@@ -95,53 +89,35 @@ def verify(
     began = time.perf_counter()
     about: dict[str, Any] = {"id": formula.id, "kind": formula.kind}
     try:
-        cases, worst, wrong = _evidence(formula, seed, points, searches)
-    except Exception as error:  # one broken entry must not stop the others
-        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
-    else:
+        cases, worst, wrong = _search(formula, points, seed, searches)
         if not wrong and side_of(formula, worst) != "right":
             wrong = str(worst)
         about |= {"status": "failed" if wrong else "verified", "reason": wrong, "worst": worst}
         about |= {"worst_slack": worst.slack, "points": len(cases)}
-        about["typical_slack"] = median_low(case.slack for case in cases)
+    except Exception as error:  # one broken entry must not stop the others
+        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     return Verification(**about, seconds=time.perf_counter() - began)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refutation(Outcome):
-    """Outcome of `refute`.
+    """Outcome of `refute`: refuted, stands or error; it has fields of `Verification` and its own.
 
     Parameters
     ----------
-    id, kind : str
-        Of the claim.
-    status, reason : str
-        Refuted, stands or error, and the error.
     counterexample, worst : Case or None
         Counterexamples with the shortest numbers and with the largest error.
     unsafe, safe_side : bool
         Whether it overstates privacy at some point, and whether it understates it at some point.
     harmless : float
         Fraction of the design on which the claim is true, in [0, 1], or nan.
-    seconds : float
-        Time spent, >= 0.
     """
 
-    id: str
-    kind: str
-    status: Literal["refuted", "stands", "error"]
     counterexample: Case | None = None
     worst: Case | None = None
     unsafe: bool = False
     safe_side: bool = False
     harmless: float = math.nan
-    seconds: float = 0.0
-    reason: str = ""
-
-    @property
-    def worst_slack(self) -> float:
-        """Slack of `worst`, or nan if it is None."""
-        return self.worst.slack if self.worst else math.nan
 
 
 def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -> Refutation:
@@ -172,39 +148,33 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
     claim = formula.claimed(misprint)
     about: dict[str, Any] = {"id": claim.id, "kind": claim.kind}
     try:
-        cases, worst, wrong = _evidence(claim, 0, points, SEARCHES)
+        cases, worst, wrong = _search(claim, points)
         failing = [case for case in [worst, *cases] if side_of(claim, case) != "right"]
-        shortest = plainest_case(claim, sorted(failing, key=rank(claim))) if failing else None
-    except Exception as error:  # as in `verify`
-        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
-    else:
+        if failing:
+            shortest = plainest_case(claim, sorted(failing, key=partial(_rank, claim)))
+            about |= {"counterexample": shortest, "worst": worst, "worst_slack": worst.slack}
         sides = {side_of(claim, case) for case in failing}
         right = sum(side_of(claim, case) == "right" for case in cases)
         about["status"] = "error" if wrong else "refuted" if failing else "stands"
-        about |= {"reason": wrong, "counterexample": shortest, "unsafe": claim.unsafe in sides}
-        about |= {"worst": worst if failing else None, "harmless": right / len(cases)}
+        about |= {"reason": wrong, "unsafe": claim.unsafe in sides, "harmless": right / len(cases)}
         about["safe_side"] = bool(sides & ({"smaller", "larger"} - {claim.unsafe}))
+    except Exception as error:  # as in `verify`
+        about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     return Refutation(**about, seconds=time.perf_counter() - began)
 
 
-def _evidence(
-    claim: Formula, seed: int, points: int | None, searches: int
+def _search(
+    claim: Formula, points: int | None, seed: int = 0, searches: int = SEARCHES
 ) -> tuple[list[Case], Case, str]:
-    """Return all tested cases, the worst one, and the first wrong printed value."""
-    checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
-    cases, worst = search(claim, seed=seed, points=points or claim.points, searches=searches)
-    return cases, worst, checks.wrong_example(claim)
+    """Return the cases of all designs, the worst end of a walk, and the first wrong printed value.
 
-
-def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[list[Case], Case]:
-    """Return the cases of all designs, and the worst case at which a walk ended.
-
-    The first search draws `points` points and walks freely. Each later search draws a quarter of
-    them, and walks from its corners and from its inner points, often along edges. The search that
-    finds an error is the last.
+    The first search draws `points` points and walks from the worst one towards a smaller slack.
+    Each later search draws a quarter of them, and walks from its corners and from its inner points,
+    often along edges of domain and hypothesis. The search that finds an error is the last.
     """
-    cases: list[Case] = []
-    ends: list[Case] = []
+    checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
+    points = points or claim.points
+    cases, ends = list[Case](), list[Case]()
     for k in range(searches):
         size, rng = -(-points // (4 if k else 1)), checks.random_numbers(claim, seed, k)
         chosen = checks.starting_points(claim, points=size, seed=seed, search=k)
@@ -213,23 +183,19 @@ def search(claim: Formula, *, seed: int, points: int, searches: int) -> tuple[li
         design = [compare(claim, parameters) for parameters in chosen]
         parts = (design[: size // 2], design[size // 2 :]) if k else (design,)
         for part in filter(None, parts):
-            start, steps = min(part, key=rank(claim)), points // 2 // len(parts)
+            start, steps = min(part, key=partial(_rank, claim)), points // 2 // len(parts)
             ends += [_walk(claim, start, rng, steps=steps, edges=0.4 if k else 0.0)]
         cases += design
         if any(side_of(claim, end) != "right" for end in ends):
             break
-    return cases, min(ends, key=rank(claim))
+    return cases, min(ends, key=partial(_rank, claim)), checks.wrong_example(claim)
 
 
-def rank(claim: Formula) -> Callable[[Case], Any]:
+def _rank(claim: Formula, case: Case) -> tuple[bool, float, float]:
     """Return the sort key of cases: unsafe errors first, then by slack, then by absolute error."""
-
-    def key(case: Case) -> tuple[bool, float, float]:
-        error = abs(case.value - case.truth.low)
-        size = -error if math.isfinite(error) else 0.0
-        return side_of(claim, case) != claim.unsafe, case.slack, size
-
-    return key
+    error = abs(case.value - case.truth.low)
+    size = -error if math.isfinite(error) else 0.0
+    return side_of(claim, case) != claim.unsafe, case.slack, size
 
 
 def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: float) -> Case:
@@ -248,7 +214,7 @@ def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: flo
         if (edges and rng.random() < edges) or not claim.accepts(moved):
             moved = _at_edge(claim, moved, rng) or worst.parameters
         if moved is not worst.parameters:
-            worst = min(worst, compare(claim, moved), key=rank(claim))
+            worst = min(worst, compare(claim, moved), key=partial(_rank, claim))
     return worst
 
 
@@ -270,10 +236,8 @@ def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | 
                 for _ in range(20):
                     between = values.middle(inside[name], outside[name])
                     middle = _rederived(claim, {**outside, name: between})
-                    if claim.accepts(middle):
-                        inside = middle
-                    else:
-                        outside = middle
+                    good = claim.accepts(middle)
+                    inside, outside = (middle, outside) if good else (inside, middle)
                 return inside
     return moved if good else None
 
@@ -292,8 +256,7 @@ def plainest_case(claim: Formula, failing: list[Case]) -> Case:
     limit = max(-0.01, 0.5 * max(worst.slack, -1.0))
     side = side_of(claim, worst)
 
-    def clear(case: Case) -> bool:
-        return case.slack <= limit and side_of(claim, case) == side
+    clear = lambda case: case.slack <= limit and side_of(claim, case) == side
 
     def shorter(best: Case, changed: Parameters) -> Case:
         changed = _rederived(claim, {**best.parameters, **changed})
@@ -305,16 +268,13 @@ def plainest_case(claim: Formula, failing: list[Case]) -> Case:
     starts = [case for case in failing if clear(case)]
     starts = starts[:: max(1, len(starts) // 8)][:8]
     best = min(starts, key=lambda case: _length(case.parameters))
-    for digits in (0, 1, 2):
-        for case in starts:
-            rounded = {n: d.rounded(case.parameters[n], digits) for n, d in claim.domain.items()}
-            best = shorter(best, rounded)
+    for digits, case in product((0, 1, 2), starts):
+        rounded = {n: d.rounded(case.parameters[n], digits) for n, d in claim.domain.items()}
+        best = shorter(best, rounded)
     # Try the shortest numbers, one parameter at a time.
-    for name, values in claim.domain.items():
-        if isinstance(values, Linear):
-            for value in (1.0, 2.0, 10.0, 0.5, 0.1):
-                if values.low <= value <= values.high:
-                    best = shorter(best, {name: values.rounded(value, 1)})
+    for (name, values), value in product(claim.domain.items(), (1.0, 2.0, 10.0, 0.5, 0.1)):
+        if isinstance(values, Linear) and values.low <= value <= values.high:
+            best = shorter(best, {name: values.rounded(value, 1)})
     return best
 
 

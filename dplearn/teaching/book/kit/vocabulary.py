@@ -1,8 +1,4 @@
-"""Names that every chapter imports.
-
-Decorators and domains of an entry, oracles and lower bounds that several entries share, common
-words of settings, and what many chapters need of Python, NumPy and SciPy.
-"""
+"""Names that chapters import: decorators, domains, oracles, lower bounds, words of settings."""
 
 import itertools
 import math

@@ -167,7 +167,7 @@ def _picture(view: View) -> None:
         draw = partial(formula_cloud, picture.drawn)
     if along:
         _settings(view, along)
-    headline = picture.headline(view, words)
+    headline = words.headline(view, picture.points)
     with st.container(key="picture_box"):
         alt = f"{_say('alt', id=view.claim.id)}, {book[view.id].title}. {headline}."
         look.draw_figure(draw(finding=headline), "formula_picture", alt)
