@@ -135,9 +135,10 @@ def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
     fixed = ", ".join(f"{n} = {v:.6g}" for n, v in area.fixed.items())
     about = " · ".join(filter(None, [about, fixed]))
     place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
-    room = {"height": 460, "margin": (78, 20, 106, 62), "showlegend": True, "legend": place}
+    room = {"height": 460, "margin": {"l": 78, "r": 20, "t": 106, "b": 62}}
+    room |= {"showlegend": True, "legend": place}
     x, y = _axis(area.axes[0], area.x), _axis(area.axes[1], area.y)
-    return one_panel(traces, x, y, finding or map_finding(area), about, size=18, **room)
+    return one_panel(traces, x, y, finding or map_finding(area), about, **room)
 
 
 def map_finding(area: Slice) -> str:

@@ -13,7 +13,6 @@ from dplearn.teaching.figures.kit.axes import Axis
 from dplearn.teaching.figures.kit.marks import Curve, gaps, legend, markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
-_HEIGHT = 370
 # Role, hatch and text of each region; hatches distinguish regions in prints without colours.
 _REGIONS = {
     "outside": ("quiet", "\\", "hypothesis fails"),
@@ -58,14 +57,14 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure
     exact = markers(curve.x, gaps(middle), "truth", error_y=errors, **look)
     shades = [_shade(region, across, up) for region in curve.regions]
     traces: list[Any] = [*shades, exact, *own, line]
-    names: list[Any] = [line, ("○", INK, "truth"), *own]
+    names = [line.key, ("○", INK, "truth"), *(curve.key for curve in own)]
     if curve.star is not None:
         look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, INK)}
         traces.append(markers([curve.star[0]], gaps([curve.star[1]]), "counterexample", **look))
         names.append(("★", INK, "counterexample"))
     kinds = [_REGIONS[kind] for kind in dict.fromkeys(region.kind for region in curve.regions)]
     names += [("■", colour_of(role), words) for role, _, words in kinds]
-    return one_panel(traces, across, up, finding, legend(*names), height=_HEIGHT)
+    return one_panel(traces, across, up, finding, legend(*names))
 
 
 def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
@@ -81,7 +80,7 @@ def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
     ends = [up.lower, up.upper]
     diagonal = Curve(x=ends, y=ends, label="value = truth", role="quiet")
     kinds = [kind for kind in _MARKERS if kind in cloud.verdict]
-    names: list[Any] = [diagonal]
+    names = [diagonal.key]
     names += [(_MARKERS[k][2], colour_of(_MARKERS[k][0]), _MARKERS[k][3]) for k in kinds]
     if cloud.kind in ("upper", "lower"):
         side = "above" if cloud.kind == "upper" else "below"
@@ -97,7 +96,7 @@ def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
         text = [cloud.words[k] for k in at] if cloud.words else None
         traces.append(points | {"text": text, "hovertemplate": hover})
     across = replace(up, title="truth, by another way")
-    return one_panel(traces, across, up, finding, legend(*names), height=_HEIGHT)
+    return one_panel(traces, across, up, finding, legend(*names))
 
 
 def _finite(values: ArrayLike) -> NDArray:
