@@ -29,14 +29,14 @@ _say = Words("epsilon_vs_steps")
 REFERENCE = "pld"
 # Suffix of samplings whose epochs drop the records of an incomplete batch.
 DROP_LAST = "_drop_last"
-_DRAWN = (*EVERY_SAMPLING, f"shuffled{DROP_LAST}")
 
 
 def options() -> dict[str, tuple[str, ...]]:
     """Return the samplings, the adjacencies, and the mechanisms with only a noise multiplier."""
     own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
     alone = tuple(name for name, parameters in own.items() if parameters == ["noise_multiplier"])
-    return {"mechanism": alone, "sampling": _DRAWN, "adjacency": ADJACENCIES}
+    samplings = (*EVERY_SAMPLING, f"shuffled{DROP_LAST}")
+    return {"mechanism": alone, "sampling": samplings, "adjacency": ADJACENCIES}
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,6 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Guarantees of an accountant at several numbers of steps, or the reason for none."""
-
-    curve: tuple[Guarantee, ...] = ()
-    refusal: str = ""
-
-
-@dataclass(frozen=True)
 class Answers:
     """Guarantees of a run at one number of steps; `records` is the dataset's size."""
 
@@ -99,14 +91,9 @@ class Answers:
     @cached_property
     def readings(self) -> Mapping[str, Guarantee]:
         """Guarantee of each accountant by increasing epsilon, with approximations after bounds."""
-        answers = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
-        stated = [(name, a.curve[0]) for name, a in answers.items() if a.curve]
+        curves = {name: answer_of(name, self.scenario, (self.here,))[0] for name in self.names}
+        stated = [(name, curve[0]) for name, curve in curves.items() if curve]
         return dict(sorted(stated, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
-
-    @property
-    def best(self) -> tuple[str, Guarantee]:
-        """The accountant with the tightest bound, and its guarantee."""
-        return next(iter(self.readings.items()))
 
 
 @lru_cache(maxsize=512)
@@ -116,17 +103,19 @@ def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | st
         return []
     plan = replace(scenario.plan, sampling="poisson", drop_last=False)
     quoted = replace(scenario, plan=plan, adjacency="add_remove")
-    return _numbers(g.epsilon for g in answer_of(REFERENCE, quoted, steps).curve)
+    return _numbers(g.epsilon for g in answer_of(REFERENCE, quoted, steps)[0])
 
 
 @lru_cache(maxsize=2048)
-def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
-    """Return an accountant's curve of a run, or the reason for none."""
+def answer_of(
+    name: str, scenario: Scenario, steps: tuple[int, ...]
+) -> tuple[tuple[Guarantee, ...], str]:
+    """Return an accountant's curve of a run and "", or () and the reason for none."""
     law, target = ACCOUNTANTS[name](), {"delta": scenario.delta, "adjacency": scenario.adjacency}
     try:
-        return Answer(scheme_curve(law, [scenario.sampling_scheme], steps, **target))  # type: ignore[arg-type]
+        return scheme_curve(law, [scenario.sampling_scheme], steps, **target), ""  # type: ignore[arg-type]
     except (NotImplementedError, ArithmeticError) as error:
-        return Answer(refusal=str(error))
+        return (), str(error)
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,7 +125,7 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
             return _curves(question)
         here = _here(question)
         scenario = _scenario(question, here)
-        curve = answer_of(REFERENCE, scenario, (here,)).curve
+        curve, _ = answer_of(REFERENCE, scenario, (here,))
         reply = {"key": question["key"], "T": here, "agrees": None}
         if not curve or curve[0].epsilon == math.inf:
             return reply
@@ -186,15 +175,15 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     steps = tuple(sorted({*scenario.steps, min(here, largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
     answers = {name: answer_of(name, scenario, steps) for name in names}
-    refusals = {name: translated(reason(a.refusal)) for name, a in answers.items() if a.refusal}
-    reply = {"key": question["key"], "steps": steps, "refusals": refusals}
-    reply |= {"of": {n: _ends(a.curve) for n, a in answers.items() if a.curve}}
+    refusals = {name: translated(reason(why)) for name, (_, why) in answers.items() if why}
+    curves = {name: _ends(curve) for name, (curve, _) in answers.items() if curve}
+    reply = {"key": question["key"], "steps": steps, "refusals": refusals, "of": curves}
     reply |= {"stairs": scenario.by_epoch}
     if claim := claimed_curve(scenario, steps):
         reply["claim"] = claim
     if len(refusals) == len(names):
         # State why no theorem covers the run, and list single changes that a theorem covers.
-        why, changes = answers[REFERENCE].refusal, []
+        (_, why), changes = answers[REFERENCE], []
         run = question["run"] | {"sampling": scenario.plan.sampling}
         for field, names in options().items():
             spelled = fields.named(names)
