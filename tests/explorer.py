@@ -11,9 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from dplearn.teaching import browser
 from dplearn.teaching.book import book
+from dplearn.teaching.browser import pairs
 from dplearn.teaching.explorer.kit import navigation
 from dplearn.teaching.explorer.kit.fields import RANGES
-from dplearn.teaching.explorer.pages import check_a_claim, formula_book, mechanisms
+from dplearn.teaching.explorer.pages import check_a_claim, formula_book
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
 from javascript import javascript
 
@@ -39,7 +40,7 @@ def understood(path: str, address: dict[str, str]) -> None:
             raise ValueError(*unread)
         return
     elif page == "mechanisms":
-        catalogue = mechanisms._catalogue(())
+        catalogue = pairs.catalogue()
         numbers = {key: number["ends"] for key, number in catalogue["numbers"].items()}
         words = {"mechanism": catalogue["mechanisms"], "adjacency": confirmation.ADJACENCIES}
     elif page == "check_a_claim":

@@ -185,5 +185,4 @@ def _axis(name: str, values: NDArray) -> Axis:
     edges = _edges(values)
     places = log_ticks(10 ** edges[0], 10 ** edges[-1]) or [values[0]]
     ticks = dict(zip(map(math.log10, places), tick_words(places), strict=True))
-    bare = {"showgrid": False}
-    return Axis(title=name, lower=edges[0], upper=edges[-1], ticks=ticks, more=bare)
+    return Axis(title=name, lower=edges[0], upper=edges[-1], ticks=ticks)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dplearn.teaching import claims
-from dplearn.teaching.claims import Finding, Line, Place
+from dplearn.teaching.claims import Finding, Place
 from dplearn.teaching.claims.reading import Note
 from dplearn.teaching.explorer.kit import address, language, look, questions
 from dplearn.teaching.explorer.kit.fields import Words
@@ -125,7 +125,9 @@ def _lines(finding: Finding) -> None:
     for line in finding.lines:
         *_, colour = _BOXES[line.verdict]
         note = f"  \n:small[{_escaped(_in_words(line.note), '$<')}]" if line.note else ""
-        st.markdown(f":{colour}-badge[{_verdict(line.verdict)}] {_setting(line)}{note}")
+        text = line.chinese if language.current() == "zh" else line.setting
+        setting = f"{_escaped(text, '$<')} ({address.entry_link(line.entry)}, {line.reference})"
+        st.markdown(f":{colour}-badge[{_verdict(line.verdict)}] {setting}{note}")
     if finding.slip:
         why = "" if language.current() == "zh" else f" {_escaped(finding.slip, '$<')}"
         st.markdown(f"{address.entry_link(f'{finding.entry}/{finding.misprint}')}:{why}")
@@ -137,11 +139,6 @@ def _in_words(note: str) -> str:
         return translated(note)
     values = {name: _in_words(value) for name, value in note.values.items()}
     return translated(note.template, **values)
-
-
-def _setting(line: Line) -> str:
-    text = line.chinese if language.current() == "zh" else line.setting
-    return f"{_escaped(text, '$<')} ({address.entry_link(line.entry)}, {line.reference})"
 
 
 def _escaped(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:

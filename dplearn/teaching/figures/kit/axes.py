@@ -21,7 +21,6 @@ class Axis:
     log: bool = False
     open: bool = False  # whether Plotly chooses the ends, so that names fit
     ticks: Mapping[Any, str] | None = None  # texts by value; default: round numbers
-    more: Mapping[str, Any] | None = None  # further options for Plotly
 
     def place(self, value: float) -> float:
         """Convert a data value to the units of Plotly's ranges and annotations."""
@@ -50,7 +49,7 @@ class Axis:
         else:
             size = self.lower if self.log else max(abs(self.lower), abs(self.upper))
             marks = {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
-        return {**kind, **ends, **marks, **(self.more or {})}
+        return {**kind, **ends, **marks}
 
 
 def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:

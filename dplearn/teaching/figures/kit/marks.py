@@ -16,7 +16,6 @@ from dplearn.teaching.figures.kit.template import PAGE, colour_of, transparent
 # Dashes by role, for readers who do not see the colours.
 _DASHES = {"wrong": "dash", "quiet": "dot"}
 _SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅"}
-_SIZE = 15  # font size of names, in pixels
 # Numbers; None is a gap.
 Values = ArrayLike | Sequence[float | None]
 # Margins of a page's figure; at the right, half of the last tick's label needs room.
@@ -63,7 +62,14 @@ class Part(ABC):
         x, y = np.asarray(self.x, dtype=float), np.mean(np.asarray(self.heights, dtype=float), 0)
         i = round(self.label_at * (x.size - 1))
         at = {"x": [float(x[i])], "y": [float(y[i])], "cliponaxis": False, "hoverinfo": "skip"}
-        return [{**at, **_words(self.label, self.side, self.colour), "mode": "text"}]
+        return [at | self.words | {"mode": "text"}]
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """The label as text of a trace."""
+        left, right = ("\N{EN SPACE}" * self.side.endswith(end) for end in ("right", "left"))
+        font = {"color": self.colour, "size": 15}
+        return {"text": [left + self.label + right], "textposition": self.side, "textfont": font}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,33 +159,22 @@ class Band(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dot:
-    """Point with its name.
+class Dot(Part):
+    """Point with its name. Other parameters are fields of `Part`.
 
     Parameters
     ----------
     x : float, position on the horizontal axis, any number
     y : float or None, height, any number; None hides the point
-    label, role, side : str, as fields of `Part`
     """
 
     x: float
     y: float | None
-    label: str
-    role: str = "exact"
-    side: str = "top right"
 
     def traces(self) -> list[dict[str, Any]]:
-        """Return the Plotly trace of the point and its name."""
-        words = _words(self.label, self.side, colour_of(self.role)) | {"mode": "markers+text"}
-        look = {"symbol": "diamond", "size": 12, "colour": colour_of(self.role)}
-        return [markers([self.x], [self.y], self.label, **look) | words]
-
-
-def _words(text: str, side: str, colour: str) -> dict[str, Any]:
-    air = "\N{EN SPACE}"
-    shown = air + text if side.endswith("right") else text + air if side.endswith("left") else text
-    return {"text": [shown], "textposition": side, "textfont": {"color": colour, "size": _SIZE}}
+        look = {"symbol": "diamond", "size": 12, "colour": self.colour}
+        point = markers([self.x], [self.y], self.label, **look)
+        return [point | self.words | {"mode": "markers+text"}]
 
 
 def markers(
@@ -193,24 +188,12 @@ def markers(
 
 
 def gaps(values: Values) -> list[float | None]:
-    """Replace values that are not finite by None.
-
-    Examples
-    --------
-    >>> gaps([2, np.inf, np.nan])
-    [2.0, None, None]
-    """
+    """Replace values that are not finite by None."""
     return [float(v) if math.isfinite(v) else None for v in np.asarray(values, dtype=float)]
 
 
 def legend(*entries: tuple[str, str, str]) -> str:
-    """Return a legend as a line of HTML; each entry is a tuple (sample, colour, name).
-
-    Examples
-    --------
-    >>> legend(("○", "#256ED1", "truth"))
-    '<span style="color:#256ED1">○ truth</span>'
-    """
+    """Return a legend as a line of HTML; each entry is a tuple (sample, colour, name)."""
     spans = (f'<span style="color:{c}">{glyph} {name}</span>' for glyph, c, name in entries)
     return "   ".join(spans)
 

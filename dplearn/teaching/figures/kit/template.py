@@ -52,13 +52,7 @@ _ROLES |= {"third": "moments", "wrong": "poisson_claim"}
 
 
 def style_of(name: str) -> Style:
-    """Return the style of an accountant, by name.
-
-    Examples
-    --------
-    >>> style_of("pld").label, style_of("pld").colour
-    ('PLD', '#256ED1')
-    """
+    """Return the style of an accountant, by name."""
     spare = _SPARE[zlib.crc32(name.encode()) % len(_SPARE)]
     return STYLES.get(name) or Style(name, spare, "hexagon", "⬢", spare)
 
@@ -69,13 +63,7 @@ def colour_of(role: str) -> str:
 
 
 def transparent(colour: str, share: float) -> str:
-    """Convert a hexadecimal colour to rgba with opacity `share`.
-
-    Examples
-    --------
-    >>> transparent("#256ED1", 0.2)
-    'rgba(37,110,209,0.2)'
-    """
+    """Convert a hexadecimal colour to rgba with opacity `share`."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{share:g})"
 

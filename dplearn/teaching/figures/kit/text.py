@@ -8,13 +8,7 @@ NARROW_SPACE = "\u202f"
 
 
 def spaced(value: float) -> str:
-    """Format a whole number, with a space between groups of three digits.
-
-    Examples
-    --------
-    >>> spaced(40000).split(NARROW_SPACE)
-    ['40', '000']
-    """
+    """Format a whole number, with a space between groups of three digits."""
     return f"{value:,.0f}".replace(",", NARROW_SPACE)
 
 

@@ -96,7 +96,6 @@ class Answers:
         return dict(sorted(stated, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
 
 
-@lru_cache(maxsize=512)
 def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | str]:
     """Return epsilon for Poisson sampling, often wrongly claimed for batches drawn per epoch."""
     if not scenario.by_epoch:
@@ -154,7 +153,7 @@ def details_of(question: Mapping[str, Any]) -> Answers:
 
 
 def _here(question: Mapping[str, Any]) -> int:
-    return int(fields.number(question["run"], "steps", "here"))
+    return fields.number(question["run"], "here", fields.RANGES["steps"])
 
 
 def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
@@ -170,7 +169,8 @@ def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return each accountant's bounds over the steps, the false claim, and all refusals."""
-    largest, here = int(fields.number(question, "steps", "largest")), _here(question)
+    largest = fields.number(question, "largest", fields.RANGES["steps"])
+    here = _here(question)
     scenario = _scenario(question, largest)
     steps = tuple(sorted({*scenario.steps, min(here, largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
