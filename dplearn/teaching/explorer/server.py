@@ -36,24 +36,22 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     yield
 
 
-class SameOrigin:
-    """Middleware that refuses WebSockets from foreign origins if allowed hosts are set.
+def same_origin(app: Any) -> Any:
+    """Return an app that refuses WebSockets from foreign origins if allowed hosts are set.
 
     Streamlit would first request this machine's external address from an internet service.
     """
 
-    def __init__(self, app: Any) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass the request on, or close the WebSocket."""
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
         hosts = get_option("server.allowedHosts") or ()
         origin = dict(scope.get("headers", ())).get(b"origin", b"").decode("latin-1")
         known = {None, *hosts}
         if scope["type"] == "websocket" and hosts and urlsplit(origin).hostname not in known:
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await self.app(scope, receive, send)
+            await app(scope, receive, send)
+
+    return guarded
 
 
-MIDDLEWARE = [Middleware(SameOrigin)]
+MIDDLEWARE = [Middleware(same_origin)]

@@ -104,14 +104,7 @@ def _values(match: Match, column: str, point: Mapping[str, float]) -> NDArray:
 
 
 def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
-    """Draw a map with a colour and a mark for each status, and a star at the counterexample.
-
-    Examples
-    --------
-    >>> area = map_of("ε' = q ε", words="sampling")
-    >>> claim_map(area).layout.title.text.startswith("<b>Violated at ")
-    True
-    """
+    """Draw a map with a colour and a mark for each status, and a star at the counterexample."""
     traces, present = [_cells(area)], [int(status) for status in np.unique(area.status)]
     across, down = (max(1, math.ceil(len(v) / _MARKS)) for v in (area.x, area.y))
     for status in [s for s in present if s in _HATCH]:

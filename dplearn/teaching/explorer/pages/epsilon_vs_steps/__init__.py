@@ -59,12 +59,9 @@ def _page() -> None:
     fields |= {"answer": st.session_state.get(_ANSWER)}
     fields |= {"presets": browser.presets(), "published": list(drawn_figures())}
     fields |= {"accountants": accountants()}
+    store = lambda: st.session_state.update({_QUESTION: st.session_state["epsilon"].asked})
     # A list, because Streamlit searches the values of a dictionary for data frames.
-    _component(key="epsilon", data=[fields], on_asked_change=_store_question)
-
-
-def _store_question() -> None:
-    st.session_state[_QUESTION] = st.session_state["epsilon"].asked
+    _component(key="epsilon", data=[fields], on_asked_change=store)
 
 
 def _details(answers: Answers) -> None:
