@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 from streamlit import get_option
 
 from dplearn.teaching.explorer.kit import questions
-from dplearn.teaching.explorer.kit.scripts import PAGES, script
+from dplearn.teaching.explorer.kit.elements import PAGES, script
 
 NAVIGATION = Path(__file__).parent / "kit" / "navigation.py"
 _HEADERS = {"Cache-Control": "public, max-age=31536000, immutable"}

@@ -13,8 +13,6 @@ from dplearn.teaching.figures.kit.axes import Axis, spread
 from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers
 from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 
-# Left and right ends of two panels, as fractions of the drawing area's width.
-_PANELS = ((0.0, 0.42), (0.58, 1.0))
 # Height in pixels of the drawing area in `epsilon_curves`.
 _INNER = 330
 # Options of an axis without tick labels, grid, line and ticks.
@@ -182,7 +180,8 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
     """Return `left` and `right`, two figures by `curves`, side by side under one `title`."""
     # The titles of both figures become headings, which a slider does not change.
     traces, axes, shapes, headings = [], {}, [], []
-    for n, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
+    shares = (0.0, 0.42), (0.58, 1.0)  # ends of the panels as fractions of the width
+    for n, part, share in zip(("", "2"), (left, right), shares, strict=True):
         layout: Any = part.layout.to_plotly_json()
         where = {"xaxis": f"x{n}", "yaxis": f"y{n}"}
         drawn: list[Any] = list(part.select_traces())

@@ -9,7 +9,7 @@ import streamlit as st
 from dplearn.teaching import claims
 from dplearn.teaching.claims import Finding, Place
 from dplearn.teaching.claims.reading import Note
-from dplearn.teaching.explorer.kit import address, language, look, questions
+from dplearn.teaching.explorer.kit import address, elements, language, questions
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import translated
 from dplearn.teaching.figures.claim_map import claim_map, map_finding, map_of
@@ -115,7 +115,7 @@ def _claim(places: Sequence[Place]) -> None:
         about = _in_words(map_finding(drawn))
         with st.container(key="picture_box"):
             message = _say("alt", verdict=f"{about}. {setting}")
-            look.draw_figure(claim_map(drawn, setting, about), "map", message)
+            elements.draw_figure(claim_map(drawn, setting, about), "map", message)
 
 
 def _lines(finding: Finding) -> None:

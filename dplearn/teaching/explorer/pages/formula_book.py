@@ -14,7 +14,7 @@ from dplearn.teaching.book.kit.entry import Formula, Misprint
 from dplearn.teaching.book.pictures import View, shown
 from dplearn.teaching.book.run_all import refutation, verification
 from dplearn.teaching.book.sentences import label, signature
-from dplearn.teaching.explorer.kit import address, language, look, questions, scripts
+from dplearn.teaching.explorer.kit import address, elements, language, questions
 from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
@@ -174,7 +174,7 @@ def _picture(view: View) -> None:
         figure = formula_cloud(picture.drawn, finding=headline)
     with st.container(key="picture_box"):
         alt = f"{_say('alt', id=view.claim.id)}, {book[view.id].title}. {headline}."
-        look.draw_figure(figure, "formula_picture", alt)
+        elements.draw_figure(figure, "formula_picture", alt)
     if not picture.complete:
         left, right = st.columns([3, 1], vertical_alignment="center")
         left.caption(_say("stopped", seconds=_PICTURE, points=len(picture.points)))
@@ -230,4 +230,4 @@ def run_address(parameters: Mapping[str, Any]) -> str:
     return address.to("epsilon_vs_steps", fields)
 
 
-_sentence = scripts.component("sentence", style_sheet("page/page"))
+_sentence = elements.component("sentence", style_sheet("page/page"))

@@ -13,8 +13,8 @@ from dplearn.mechanisms import MECHANISMS
 from dplearn.teaching.browser import pairs
 from dplearn.teaching.explorer.kit import fields, language, questions
 from dplearn.teaching.explorer.kit.accountants import style_sheet
+from dplearn.teaching.explorer.kit.elements import component
 from dplearn.teaching.explorer.kit.fields import Words, chosen
-from dplearn.teaching.explorer.kit.scripts import component
 
 TITLE, GROUP, ORDER = Words("shared")["mechanisms"], "See", 20
 _KEY, _ANSWER = "mechanisms_page", "mechanisms_answer"

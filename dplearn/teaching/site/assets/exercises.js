@@ -259,15 +259,14 @@ if (typeof document !== "undefined") {
         const { title, points } = answers.revealed(predictions.get(line.dataset.line), guesses.get(line.dataset.line) ?? null);
         line.replaceChildren(make("p", { textContent: `${title}.` }), numberLine(points));
       }
+      const all = guesses.size && names.every((name) => guesses.has(name));
+      if (all) place.open = true;
       const said = names.filter((name) => !predictions.get(name).points && typeof guesses.get(name) === "number");
-      place.querySelector("summary").textContent = guesses.size && names.every((name) => guesses.has(name))
+      place.querySelector("summary").textContent = all
         ? said.map((name) => `Your guess for ${name}: ${answers.written(guesses.get(name))}.`).join(" ") || here("The answer")
         : here("Guess first, or show me");
     };
-    openings.push(() => {
-      if (names.every((name) => guesses.has(name))) place.open = true;
-      fill();
-    });
+    openings.push(fill);
     fill();
   }
 

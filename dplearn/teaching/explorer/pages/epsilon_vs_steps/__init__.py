@@ -17,7 +17,7 @@ from dplearn.mechanisms.sampling_scheme import default_adjacency
 from dplearn.statement import RELEASED, SAMPLED, TRUST, TUNINGS
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
-from dplearn.teaching.explorer.kit import language, scripts
+from dplearn.teaching.explorer.kit import elements, language
 from dplearn.teaching.explorer.kit.accountants import accountants, style_sheet
 from dplearn.teaching.explorer.kit.fields import Words, named
 from dplearn.teaching.explorer.kit.language import translated, translated_clauses
@@ -56,9 +56,8 @@ def _page() -> None:
     del kinds["sampling"]["none"]
     natural = {name: default_adjacency(name.removesuffix(DROP_LAST)) for name in kinds["sampling"]}  # type: ignore[arg-type]
     fields = {"language": language.current(), "kinds": kinds | {"natural": natural}}
-    fields |= {"answer": st.session_state.get(_ANSWER)}
+    fields |= {"answer": st.session_state.get(_ANSWER), "accountants": accountants()}
     fields |= {"presets": browser.presets(), "published": list(drawn_figures())}
-    fields |= {"accountants": accountants()}
     store = lambda: st.session_state.update({_QUESTION: st.session_state["epsilon"].asked})
     # A list, because Streamlit searches the values of a dictionary for data frames.
     _component(key="epsilon", data=[fields], on_asked_change=store)
@@ -164,4 +163,4 @@ def _entries() -> dict[str, Any]:
     return parts
 
 
-_component = scripts.component("epsilonPage", style_sheet("page/page"))
+_component = elements.component("epsilonPage", style_sheet("page/page"))

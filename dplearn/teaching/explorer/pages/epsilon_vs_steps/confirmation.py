@@ -96,15 +96,6 @@ class Answers:
         return dict(sorted(stated, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
 
 
-def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | str]:
-    """Return epsilon for Poisson sampling, often wrongly claimed for batches drawn per epoch."""
-    if not scenario.by_epoch:
-        return []
-    plan = replace(scenario.plan, sampling="poisson", drop_last=False)
-    quoted = replace(scenario, plan=plan, adjacency="add_remove")
-    return _numbers(g.epsilon for g in answer_of(REFERENCE, quoted, steps)[0])
-
-
 @lru_cache(maxsize=2048)
 def answer_of(
     name: str, scenario: Scenario, steps: tuple[int, ...]
@@ -179,8 +170,12 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     curves = {name: _ends(curve) for name, (curve, _) in answers.items() if curve}
     reply = {"key": question["key"], "steps": steps, "refusals": refusals, "of": curves}
     reply |= {"stairs": scenario.by_epoch}
-    if claim := claimed_curve(scenario, steps):
-        reply["claim"] = claim
+    if scenario.by_epoch:
+        # Epsilon for Poisson sampling is often wrongly claimed for batches drawn per epoch.
+        plan = replace(scenario.plan, sampling="poisson", drop_last=False)
+        quoted = replace(scenario, plan=plan, adjacency="add_remove")
+        if claim := answer_of(REFERENCE, quoted, steps)[0]:
+            reply["claim"] = _numbers(g.epsilon for g in claim)
     if len(refusals) == len(names):
         # State why no theorem covers the run, and list single changes that a theorem covers.
         (_, why), changes = answers[REFERENCE], []
