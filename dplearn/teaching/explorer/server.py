@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,13 +21,9 @@ _HEADERS = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 def routes() -> list[BaseRoute]:
     """Return a route for the script of each page that the browser draws."""
-
-    def route(name: str, text: str) -> BaseRoute:
-        # A new response per request, because compression changes its headers.
-        reply = lambda _: Response(text, media_type="text/javascript", headers=_HEADERS)
-        return Route(f"/{name}", reply)
-
-    return [route(*script(page)) for page in PAGES]
+    # A new response per request, because compression changes its headers.
+    reply = lambda text, _: Response(text, media_type="text/javascript", headers=_HEADERS)
+    return [Route(f"/{name}", partial(reply, text)) for name, text in map(script, PAGES)]
 
 
 @asynccontextmanager

@@ -13,8 +13,7 @@ from dplearn.teaching.figures.kit.axes import Axis, spread
 from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers
 from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 
-# Height in pixels of the drawing area in `epsilon_curves`.
-_INNER = 330
+_INNER = 330  # height in pixels of the drawing area in `epsilon_curves`
 # Options of an axis without tick labels, grid, line and ticks.
 _BARE = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
 

@@ -22,8 +22,7 @@ _KINDS = {
     "safe": ("safe", ".", "diamond-open", "◇", "wrong, safe side"),
     "wrong": ("safe", "x", "diamond-open", "◇", "wrong"),
 }
-# Ratio of largest to smallest value above which an axis is logarithmic.
-_WIDE = 30.0
+_WIDE = 30.0  # ratio of largest to smallest value above which an axis is logarithmic
 
 
 def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure:

@@ -41,8 +41,7 @@ _BOXES = {
     "approximation": (st.info, ":material/waves:", "blue"),
     "not read": (st.warning, ":material/question_mark:", "gray"),
 }
-# Maximum number of formulas judged per text; `dplearn proofread` has no such limit.
-_LISTED = 40
+_LISTED = 40  # most formulas judged per text; `dplearn proofread` has no such limit
 
 
 def begin_with(name: str) -> None:

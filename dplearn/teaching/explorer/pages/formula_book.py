@@ -26,10 +26,8 @@ words = sentences.Wording(language.translated)
 PICTURES = ("curve", "cloud")
 # Fields of the address with defaults; its other fields are parameters of the entry.
 START = {"id": next(iter(book)), "misprint": "none", "picture": "curve", "along": "", "draw": "0"}
-# Time limit of a picture in seconds.
-_PICTURE = 1.5
-# Number of random draws of parameters that cannot be dragged.
-_DRAWS = 10
+_PICTURE = 1.5  # time limit of a picture in seconds
+_DRAWS = 10  # number of random draws of parameters that cannot be dragged
 
 
 def begin() -> None:

@@ -47,10 +47,8 @@ def is_certified(guarantee: Guarantee) -> bool:
 
 
 def width(guarantee: Guarantee) -> float:
-    """Return the relative width of the proved bracket, or infinity without a lower bound."""
-    if not is_certified(guarantee):
-        return math.inf
-    return guarantee.epsilon / guarantee.lower - 1 if guarantee.kind != "exact" else 0.0
+    """Return the relative width of a bracket, or infinity without a lower bound."""
+    return guarantee.epsilon / guarantee.lower - 1 if guarantee.lower > 0 else math.inf
 
 
 def precision(relative_width: float) -> str:

@@ -68,7 +68,6 @@ const answers = (() => {
   // Return a number as Python's format "g" writes it: rounded half to even, without zeros at the end.
   function inDigits(number, digits) {
     if (!Number.isFinite(number)) return number > 0 ? "inf" : "-inf";
-    if (number === 0) return "0";
     let [mantissa, exponent] = number.toExponential(digits - 1).split("e");
     const exact = number.toExponential(60).split("e")[0];
     const tie = new RegExp(`^(-?\\d\\.?\\d{${digits - 1}})50*$`).exec(exact);
@@ -318,15 +317,12 @@ if (typeof document !== "undefined") {
     const every = [...document.querySelectorAll("main details")].filter((one) => /^[a-e]\. /.test(one.querySelector("summary")?.textContent ?? ""));
     const before = every.filter((one) => one.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING);
     const questions = ask.choices.map((choices) => before.splice(0, Object.keys(choices).length));
-    const chosen = ask.choices.map(() => "-");
     const vote = ask.choices.length === 1;
     const fields = questions.map((options, number) => {
       const group = make("fieldset", {}, make("legend", { textContent: vote ? here("Your vote") : `${here("Question")} ${number + 1}` }));
       options[0].before(group);
       const radios = options.map((option, i) => {
-        const letter = "abcde"[i];
-        const radio = make("input", { type: "radio", name: `${ask.item}-${number}`, value: letter });
-        radio.addEventListener("change", () => (chosen[number] = letter));
+        const radio = make("input", { type: "radio", name: `${ask.item}-${number}`, value: "abcde"[i] });
         const summary = option.querySelector("summary");
         const label = make("label", {}, radio, make("span", {}, ...summary.childNodes));
         summary.remove();
@@ -341,6 +337,7 @@ if (typeof document !== "undefined") {
     });
     row.append(make("button", { textContent: vote ? here("Vote") : `${here("Check")} ${ask.choices.length} ${here("answers")}` }));
     return () => {
+      const chosen = fields.map(({ radios }) => radios.find(({ radio }) => radio.checked)?.radio.value ?? "-");
       if (chosen.every((letter) => letter === "-")) {
         reply.textContent = `${ask.item} not answered yet: choose an answer${vote ? "" : " to each question"}.`;
         return;

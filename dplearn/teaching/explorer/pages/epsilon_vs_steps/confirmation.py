@@ -25,10 +25,8 @@ from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import log_steps
 
 _say = Words("epsilon_vs_steps")
-# Accountant with lower and upper bounds, the reference for the others.
-REFERENCE = "pld"
-# Suffix of samplings whose epochs drop the records of an incomplete batch.
-DROP_LAST = "_drop_last"
+REFERENCE = "pld"  # the accountant with lower and upper bounds
+DROP_LAST = "_drop_last"  # suffix of samplings whose epochs drop the records of an incomplete batch
 
 
 def options() -> dict[str, tuple[str, ...]]:
@@ -52,7 +50,7 @@ class Scenario:
     def steps(self) -> tuple[int, ...]:
         """Numbers of steps at which the curves are drawn."""
         largest = self.plan.steps
-        if not self.by_epoch:
+        if self.plan.sampling not in EPOCH_SAMPLINGS:
             return tuple(log_steps(largest)[::-2][::-1])  # every second, counted from the last
         # Epsilon is constant within an epoch: take steps of the first epoch, and ends of epochs.
         batches = self.plan.sampling_scheme.batches
@@ -62,17 +60,12 @@ class Scenario:
         return tuple(sorted({*begun, *ends, largest}))
 
     @property
-    def by_epoch(self) -> bool:
-        """Whether the batches of an epoch are drawn jointly."""
-        return self.plan.sampling in EPOCH_SAMPLINGS
-
-    @property
     def sampling_scheme(self) -> SamplingScheme:
         """Sampling scheme of a step or, for Gaussian noise only, of an epoch."""
         plan: Any = self.plan
         if self.mechanism == "gaussian":
             return plan.sampling_scheme
-        if self.by_epoch:
+        if plan.sampling in EPOCH_SAMPLINGS:
             what = f"{plan.sampling} batches with {self.mechanism} noise"
             raise validate.unsupported(what, "the theorem is for Gaussian noise")
         base: Any = MECHANISMS[self.mechanism](plan.noise_multiplier)
@@ -169,8 +162,8 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     refusals = {name: translated(reason(why)) for name, (_, why) in answers.items() if why}
     curves = {name: _ends(curve) for name, (curve, _) in answers.items() if curve}
     reply = {"key": question["key"], "steps": steps, "refusals": refusals, "of": curves}
-    reply |= {"stairs": scenario.by_epoch}
-    if scenario.by_epoch:
+    reply["stairs"] = scenario.plan.sampling in EPOCH_SAMPLINGS
+    if reply["stairs"]:
         # Epsilon for Poisson sampling is often wrongly claimed for batches drawn per epoch.
         plan = replace(scenario.plan, sampling="poisson", drop_last=False)
         quoted = replace(scenario, plan=plan, adjacency="add_remove")
