@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from dplearn.teaching import browser
 from dplearn.teaching.book import book
+from dplearn.teaching.browser import pairs
 from dplearn.teaching.explorer.kit import navigation
 from dplearn.teaching.explorer.kit.fields import RANGES
-from dplearn.teaching.explorer.pages import check_a_claim, mechanisms
+from dplearn.teaching.explorer.pages import check_a_claim, formula_book
 from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
-from dplearn.teaching.explorer.pages.formula_book import entry
 from javascript import javascript
 
 # Cached, because each new page would scan all installed packages for components (0.12 s).
@@ -40,7 +40,7 @@ def understood(path: str, address: dict[str, str]) -> None:
             raise ValueError(*unread)
         return
     elif page == "mechanisms":
-        catalogue = mechanisms._catalogue(())
+        catalogue = pairs.catalogue()
         numbers = {key: number["ends"] for key, number in catalogue["numbers"].items()}
         words = {"mechanism": catalogue["mechanisms"], "adjacency": confirmation.ADJACENCIES}
     elif page == "check_a_claim":
@@ -48,12 +48,12 @@ def understood(path: str, address: dict[str, str]) -> None:
     elif page == "formula_book":
         id, misprint = address["id"], address.get("misprint", "none")
         words = {"id": [*book], "misprint": ["none", *(m.name for m in book[id].misprints)]}
-        words |= {"picture": entry.PICTURES}
+        words |= {"picture": formula_book.PICTURES}
         # Only if needed: ranges of parameters depend on a counterexample, which takes seconds.
-        parts = dict(entry.parameters(id, misprint)) if address.keys() - words.keys() else {}
-        numbers = {entry._key(name): part["ends"] for name, part in parts.items() if "ends" in part}
+        parts = dict(formula_book.parameters(id, misprint)) if address.keys() - words.keys() else {}
+        numbers = {name: part["ends"] for name, part in parts.items() if "ends" in part}
         words |= {"along": [*parts]}
-        words |= {entry._key(n): part["options"] for n, part in parts.items() if "options" in part}
+        words |= {n: part["options"] for n, part in parts.items() if "options" in part}
     for key, text in address.items():
         if key in words:
             if text not in words[key]:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from streamlit import get_option
 
 from dplearn.teaching.explorer.kit import questions
-from dplearn.teaching.explorer.kit.scripts import PAGES, script
+from dplearn.teaching.explorer.kit.elements import PAGES, script
 
 NAVIGATION = Path(__file__).parent / "kit" / "navigation.py"
 _HEADERS = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -20,13 +21,9 @@ _HEADERS = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 def routes() -> list[BaseRoute]:
     """Return a route for the script of each page that the browser draws."""
-
-    def route(name: str, text: str) -> BaseRoute:
-        # A new response per request, because compression changes its headers.
-        reply = lambda _: Response(text, media_type="text/javascript", headers=_HEADERS)
-        return Route(f"/{name}", reply)
-
-    return [route(*script(page)) for page in PAGES]
+    # A new response per request, because compression changes its headers.
+    reply = lambda text, _: Response(text, media_type="text/javascript", headers=_HEADERS)
+    return [Route(f"/{name}", partial(reply, text)) for name, text in map(script, PAGES)]
 
 
 @asynccontextmanager
@@ -36,24 +33,22 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     yield
 
 
-class SameOrigin:
-    """Middleware that refuses WebSockets from foreign origins if allowed hosts are set.
+def same_origin(app: Any) -> Any:
+    """Return an app that refuses WebSockets from foreign origins if allowed hosts are set.
 
     Streamlit would first request this machine's external address from an internet service.
     """
 
-    def __init__(self, app: Any) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass the request on, or close the WebSocket."""
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
         hosts = get_option("server.allowedHosts") or ()
         origin = dict(scope.get("headers", ())).get(b"origin", b"").decode("latin-1")
         known = {None, *hosts}
         if scope["type"] == "websocket" and hosts and urlsplit(origin).hostname not in known:
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await self.app(scope, receive, send)
+            await app(scope, receive, send)
+
+    return guarded
 
 
-MIDDLEWARE = [Middleware(SameOrigin)]
+MIDDLEWARE = [Middleware(same_origin)]

@@ -104,14 +104,7 @@ def _values(match: Match, column: str, point: Mapping[str, float]) -> NDArray:
 
 
 def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
-    """Draw a map with a colour and a mark for each status, and a star at the counterexample.
-
-    Examples
-    --------
-    >>> area = map_of("ε' = q ε", words="sampling")
-    >>> claim_map(area).layout.title.text.startswith("<b>Violated at ")
-    True
-    """
+    """Draw a map with a colour and a mark for each status, and a star at the counterexample."""
     traces, present = [_cells(area)], [int(status) for status in np.unique(area.status)]
     across, down = (max(1, math.ceil(len(v) / _MARKS)) for v in (area.x, area.y))
     for status in [s for s in present if s in _HATCH]:
@@ -135,9 +128,10 @@ def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
     fixed = ", ".join(f"{n} = {v:.6g}" for n, v in area.fixed.items())
     about = " · ".join(filter(None, [about, fixed]))
     place = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}
-    room = {"height": 460, "margin": (78, 20, 106, 62), "showlegend": True, "legend": place}
+    room = {"height": 460, "margin": {"l": 78, "r": 20, "t": 106, "b": 62}}
+    room |= {"showlegend": True, "legend": place}
     x, y = _axis(area.axes[0], area.x), _axis(area.axes[1], area.y)
-    return one_panel(traces, x, y, finding or map_finding(area), about, size=18, **room)
+    return one_panel(traces, x, y, finding or map_finding(area), about, **room)
 
 
 def map_finding(area: Slice) -> str:
@@ -184,5 +178,4 @@ def _axis(name: str, values: NDArray) -> Axis:
     edges = _edges(values)
     places = log_ticks(10 ** edges[0], 10 ** edges[-1]) or [values[0]]
     ticks = dict(zip(map(math.log10, places), tick_words(places), strict=True))
-    bare = {"showgrid": False}
-    return Axis(title=name, lower=edges[0], upper=edges[-1], ticks=ticks, more=bare)
+    return Axis(title=name, lower=edges[0], upper=edges[-1], ticks=ticks)

@@ -13,13 +13,9 @@ from dplearn.teaching.figures.kit.axes import Axis, spread
 from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers
 from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 
-# Left and right ends of two panels, as fractions of the drawing area's width.
-_PANELS = ((0.0, 0.42), (0.58, 1.0))
-# Height in pixels of the drawing area in `epsilon_curves`.
-_INNER = 330
+_INNER = 330  # height in pixels of the drawing area in `epsilon_curves`
 # Options of an axis without tick labels, grid, line and ticks.
 _BARE = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
-_HEADING = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size": 15}}
 
 
 def _lesson(
@@ -58,18 +54,12 @@ def curves(
 
     Parameters
     ----------
-    lines : Sequence of Curve, Bars or Band
-        Parts with their names, drawn in this order.
-    title, x, y : str
-        Title, and names of the axes.
-    marks : Sequence of Dot
-        Points with their names.
-    zone : tuple of float, float and str or None
-        Two heights between which a claim is false, and the text to write there.
-    log_x, log_y : bool
-        Whether an axis is logarithmic.
-    x_range, y_range : tuple of float or None
-        Ends of an axis in data units; by default Plotly chooses them.
+    lines : Sequence of Curve, Bars or Band, parts with their names, drawn in this order
+    title, x, y : str, title, and names of the axes
+    marks : Sequence of Dot, points with their names
+    zone : tuple or None, two heights between which a claim is false, and the text there
+    log_x, log_y : bool, whether an axis is logarithmic
+    x_range, y_range : tuple of float or None, ends of an axis; by default Plotly chooses them
 
     Returns
     -------
@@ -108,16 +98,11 @@ def epsilon_curves(
 
     Parameters
     ----------
-    curves : Mapping of str to Sequence of Guarantee
-        For each accountant by name, entry i is its guarantee after ``steps[i]``.
-    steps : Sequence of int
-        Increasing numbers of steps, >= 1.
-    title, about : str
-        Title and subtitle.
-    here : int or None
-        Number in `steps` whose values stand beside the curves; default: the last one.
-    marks : Sequence of Dot
-        Published values, drawn as rings.
+    curves : Mapping of str to Sequence of Guarantee, an accountant's at each of `steps`, by name
+    steps : Sequence of int, increasing numbers of steps, >= 1
+    title, about : str, title and subtitle
+    here : int or None, number in `steps` whose values stand beside the curves; default: the last
+    marks : Sequence of Dot, published values, drawn as rings
 
     Returns
     -------
@@ -194,7 +179,8 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
     """Return `left` and `right`, two figures by `curves`, side by side under one `title`."""
     # The titles of both figures become headings, which a slider does not change.
     traces, axes, shapes, headings = [], {}, [], []
-    for n, part, share in zip(("", "2"), (left, right), _PANELS, strict=True):
+    shares = (0.0, 0.42), (0.58, 1.0)  # ends of the panels as fractions of the width
+    for n, part, share in zip(("", "2"), (left, right), shares, strict=True):
         layout: Any = part.layout.to_plotly_json()
         where = {"xaxis": f"x{n}", "yaxis": f"y{n}"}
         drawn: list[Any] = list(part.select_traces())
@@ -205,7 +191,8 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
         shapes += [shape | place for shape in layout.get("shapes", ())]
         if words := layout["title"]["text"]:
             top = {"x": 0, "y": 1, "xref": f"x{n} domain", "yref": f"y{n} domain"}
-            headings.append({**top, **_HEADING, "text": words})
+            look = {"xanchor": "left", "yanchor": "bottom", "yshift": 8, "font": {"size": 15}}
+            headings.append({**top, **look, "text": words})
     margin = {"r": 90, "t": 86 if headings else 60}
     return _lesson(traces, title, margin=margin, shapes=shapes, annotations=headings, **axes)
 
@@ -230,10 +217,8 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
 
     Parameters
     ----------
-    guarantees : Mapping of str to Guarantee
-        Guarantees by name, the first at the top.
-    title : str
-        Title.
+    guarantees : Mapping of str to Guarantee, guarantees by name, the first at the top
+    title : str, title
 
     Returns
     -------
@@ -268,12 +253,9 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
 
     Parameters
     ----------
-    figures : Mapping of str to plotly.graph_objects.Figure
-        Figures by label, with the same traces and axes.
-    name : str
-        Quantity of the slider.
-    start : int
-        Index of the first figure shown, >= 0.
+    figures : Mapping of str to Figure, figures by label, with the same traces and axes
+    name : str, quantity of the slider
+    start : int, index of the first figure shown, >= 0
 
     Returns
     -------

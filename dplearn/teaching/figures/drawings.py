@@ -20,12 +20,9 @@ class Sheet:
 
     Parameters
     ----------
-    width, height : float
-        Size in pixels, > 0.
-    title : str
-        Title at the top.
-    shapes : Sequence of str
-        Elements of SVG, in pixels from the upper left corner.
+    width, height : float, size in pixels, > 0
+    title : str, title at the top
+    shapes : Sequence of str, elements of SVG, in pixels from the upper left corner
     """
 
     width: float
@@ -113,14 +110,10 @@ def flow(
 
     Parameters
     ----------
-    columns : Sequence of Sequence of str
-        Texts of the boxes in each column, with line breaks.
-    arrows : Sequence of tuple of str
-        Texts of the boxes where an arrow begins and ends.
-    title : str
-        Title.
-    strong : Collection of str
-        Texts of the boxes that stand out, and so do the arrows between them.
+    columns : Sequence of Sequence of str, texts of the boxes in each column, with line breaks
+    arrows : Sequence of tuple of str, texts of the boxes where an arrow begins and ends
+    title : str, title
+    strong : Collection of str, texts of boxes that stand out, with the arrows between them
     """
     tall = max(text.count("\n") for column in columns for text in column)
     gap, most = 52 + 19 * tall, max(map(len, columns))

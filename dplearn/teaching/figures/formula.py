@@ -13,21 +13,16 @@ from dplearn.teaching.figures.kit.axes import Axis
 from dplearn.teaching.figures.kit.marks import Curve, gaps, legend, markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
-_HEIGHT = 370
-# Role, hatch and text of each region; hatches distinguish regions in prints without colours.
-_REGIONS = {
-    "outside": ("quiet", "\\", "hypothesis fails"),
-    "unsafe": ("wrong", "/", "too much privacy"),
-    "safe": ("safe", ".", "wrong, safe side"),
-    "wrong": ("safe", "x", "wrong"),
+# Role, hatch, marker, glyph and text of each kind of region and of point. The hatches distinguish
+# regions in prints without colours.
+_KINDS = {
+    "right": ("exact", "", "circle-open", "○", "right"),
+    "outside": ("quiet", "\\", "", "", "hypothesis fails"),
+    "unsafe": ("wrong", "/", "x-thin", "✕", "too much privacy"),
+    "safe": ("safe", ".", "diamond-open", "◇", "wrong, safe side"),
+    "wrong": ("safe", "x", "diamond-open", "◇", "wrong"),
 }
-# Role, marker, glyph and text of each verdict.
-_MARKERS = {"right": ("exact", "circle-open", "○", "right")} | {
-    kind: (role, *(("x-thin", "✕") if kind == "unsafe" else ("diamond-open", "◇")), words)
-    for kind, (role, _, words) in _REGIONS.items()
-}
-# Ratio of largest to smallest value above which an axis is logarithmic.
-_WIDE = 30.0
+_WIDE = 30.0  # ratio of largest to smallest value above which an axis is logarithmic
 
 
 def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure:
@@ -58,14 +53,14 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure
     exact = markers(curve.x, gaps(middle), "truth", error_y=errors, **look)
     shades = [_shade(region, across, up) for region in curve.regions]
     traces: list[Any] = [*shades, exact, *own, line]
-    names: list[Any] = [line, ("○", INK, "truth"), *own]
+    names = [line.key, ("○", INK, "truth"), *(curve.key for curve in own)]
     if curve.star is not None:
         look = {"symbol": "star", "size": 17, "colour": STAR, "edge": (0, INK)}
         traces.append(markers([curve.star[0]], gaps([curve.star[1]]), "counterexample", **look))
         names.append(("★", INK, "counterexample"))
-    kinds = [_REGIONS[kind] for kind in dict.fromkeys(region.kind for region in curve.regions)]
-    names += [("■", colour_of(role), words) for role, _, words in kinds]
-    return one_panel(traces, across, up, finding, legend(*names), height=_HEIGHT)
+    kinds = [_KINDS[kind] for kind in dict.fromkeys(region.kind for region in curve.regions)]
+    names += [("■", colour_of(role), words) for role, *_, words in kinds]
+    return one_panel(traces, across, up, finding, legend(*names))
 
 
 def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
@@ -80,24 +75,22 @@ def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
     up = _wide_axis(np.concatenate([_finite(cloud.truth), _finite(cloud.value)]))
     ends = [up.lower, up.upper]
     diagonal = Curve(x=ends, y=ends, label="value = truth", role="quiet")
-    kinds = [kind for kind in _MARKERS if kind in cloud.verdict]
-    names: list[Any] = [diagonal]
-    names += [(_MARKERS[k][2], colour_of(_MARKERS[k][0]), _MARKERS[k][3]) for k in kinds]
-    if cloud.kind in ("upper", "lower"):
-        side = "above" if cloud.kind == "upper" else "below"
-        names.append(("", GREY, f"a bound may lie {side}"))
-    traces: list[Any] = [diagonal]
-    for kind in kinds:
-        at = [k for k, verdict in enumerate(cloud.verdict) if verdict == kind]
-        role, symbol, _, name = _MARKERS[kind]
+    names, traces = [diagonal.key], list[Any]([diagonal])
+    for kind, (role, _, symbol, glyph, name) in _KINDS.items():
+        if not (at := [k for k, verdict in enumerate(cloud.verdict) if verdict == kind]):
+            continue
         x, y = (gaps([values[k] for k in at]) for values in (cloud.truth, cloud.value))
         colour = colour_of(role)
+        names.append((glyph, colour, name))
         points = markers(x, y, name, symbol=symbol, size=8, colour=colour, edge=(1.8, colour))
         hover = "truth %{x:.4~g}, value %{y:.4~g}<br>%{text}<extra></extra>"
         text = [cloud.words[k] for k in at] if cloud.words else None
         traces.append(points | {"text": text, "hovertemplate": hover})
+    if cloud.kind in ("upper", "lower"):
+        side = "above" if cloud.kind == "upper" else "below"
+        names.append(("", GREY, f"a bound may lie {side}"))
     across = replace(up, title="truth, by another way")
-    return one_panel(traces, across, up, finding, legend(*names), height=_HEIGHT)
+    return one_panel(traces, across, up, finding, legend(*names))
 
 
 def _finite(values: ArrayLike) -> NDArray:
@@ -128,7 +121,7 @@ def _wide_axis(values: NDArray, inside: Sequence[float] = ()) -> Axis:
 
 
 def _shade(region: Stretch, across: Axis, up: Axis) -> dict[str, Any]:
-    role, shape, words = _REGIONS[region.kind]
+    role, shape, *_, words = _KINDS[region.kind]
     left, right = max(region.left, across.lower), min(region.right, across.upper)
     x = [left, right, right, left, left]
     y = [up.lower, up.lower, up.upper, up.upper, up.lower]

@@ -25,8 +25,6 @@ _HEADER = """\
 </header>
 <noscript>Scripts are off: formulas stand as they are typed, and fields do not answer.</noscript>"""
 
-_START = '<a class="start" href="#start">Start here</a>'
-
 
 @dataclass(frozen=True)
 class Page:
@@ -46,7 +44,8 @@ class Page:
         live = f'<iframe class="page" {frame}></iframe>'
         body = re.sub(r'<img class="page"[^>]*>', live, self.body)
         main = f"<main>\n{_links(body, root)}\n</main>"
-        header = _HEADER.format(root=root, start=_START if first else "")
+        start = '<a class="start" href="#start">Start here</a>' if first else ""
+        header = _HEADER.format(root=root, start=start)
         # The first page shows its scenes before the header and the links.
         parts = (main, header, self.beside) if first else (header, self.beside, main)
         names = (*self.needed, "site.css", "search.js")

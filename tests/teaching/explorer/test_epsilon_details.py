@@ -12,7 +12,8 @@ from dplearn.certificates import certify, check
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS, SAMPLINGS
 from dplearn.run import DPSGD
-from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation, details
+from dplearn.teaching.explorer.pages import epsilon_vs_steps
+from dplearn.teaching.explorer.pages.epsilon_vs_steps import confirmation
 from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import Answers, Scenario
 from explorer import checked, downloads, opened, words
 
@@ -90,18 +91,20 @@ def test_warns_if_delta_is_at_least_one_over_n():
 
 def test_certificate_is_computed_on_request(monkeypatch):
     assert downloads(open_details()) == ["Certificate"]
-    proved = check(details.as_certificate(dataclasses.replace(HERE, here=1500)))
+    proved = check(epsilon_vs_steps.as_certificate(dataclasses.replace(HERE, here=1500)))
     step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
     exact = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=1500)
     assert proved.startswith(f"proved: {exact.lower:.6f}") and "steps = 1500" in proved
     # At delta = 9.9e-4 the contour of one step is too long; the file states this reason.
     vain = dataclasses.replace(HERE, scenario=dataclasses.replace(ABADI, delta=9.9e-4), here=1)
-    assert details.as_certificate(vain).startswith("no proof of this run was found: its contour")
+    assert epsilon_vs_steps.as_certificate(vain).startswith(
+        "no proof of this run was found: its contour"
+    )
     # Without python-flint, the page shows how to install it.
-    monkeypatch.setattr(details.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(details, "as_certificate", None)
+    monkeypatch.setattr(epsilon_vs_steps.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(epsilon_vs_steps, "as_certificate", None)
     bare = open_details()
-    assert not downloads(bare) and details._say["no_certificate.flint"] in [
+    assert not downloads(bare) and epsilon_vs_steps._say["no_certificate.flint"] in [
         caption.value for caption in bare.caption
     ]
 
@@ -113,7 +116,7 @@ def test_certificates_are_offered_exactly_where_certify_supports_the_run():
         plan = dataclasses.replace(PLAN, sampling=sampling, sample_rate=rate)
         scenario = Scenario(mechanism, plan, 1e-5, "add_remove")
         step = scenario.sampling_scheme.mechanism
-        if details.no_certificate(dataclasses.replace(HERE, scenario=scenario)):
+        if epsilon_vs_steps.no_certificate(dataclasses.replace(HERE, scenario=scenario)):
             with pytest.raises(NotImplementedError, match="a proof of"):
                 certify(step, delta=1e-5)
         else:
@@ -123,6 +126,6 @@ def test_certificates_are_offered_exactly_where_certify_supports_the_run():
     for sampling in EPOCH_SAMPLINGS:
         plan = dataclasses.replace(PLAN, sampling=sampling)
         shuffled = dataclasses.replace(ABADI, plan=plan)
-        assert details.no_certificate(dataclasses.replace(HERE, scenario=shuffled))
+        assert epsilon_vs_steps.no_certificate(dataclasses.replace(HERE, scenario=shuffled))
         with pytest.raises(NotImplementedError, match="a proof of"):
             certify(shuffled.sampling_scheme.mechanism, delta=1e-5)

@@ -14,8 +14,9 @@ from dplearn.teaching.book import Refutation, book, pictures, refute
 from dplearn.teaching.book.kit.checks import Case
 from dplearn.teaching.book.kit.entry import Interval
 from dplearn.teaching.book.pictures import Stretch, Sweep, View, cloud, curve, first_parameters
-from dplearn.teaching.explorer.pages.formula_book import entry
-from dplearn.teaching.explorer.pages.formula_book.entry import words
+from dplearn.teaching.explorer.kit import language
+from dplearn.teaching.explorer.pages import formula_book
+from dplearn.teaching.explorer.pages.formula_book import words
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 from explorer import choose, figure, press
 from explorer import words as shown
@@ -26,7 +27,7 @@ opened = functools.partial(explorer.opened, "formula_book")
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch):
     """Remove the time limit of pictures, so that they are complete on a busy machine."""
-    monkeypatch.setattr(entry, "_PICTURE", math.inf)
+    monkeypatch.setattr(formula_book, "_PICTURE", math.inf)
 
 
 @pytest.fixture
@@ -77,10 +78,9 @@ def test_every_wrong_variant_has_a_picture(quick):
 
 
 @each("id", book)
-def test_parameters_have_ranges_and_unique_names_in_the_address(id):
-    able = dict(entry.parameters(id, "none"))
-    assert len({entry._key(name) for name in able}) == len(able)
-    assert not {entry._key(name) for name in able} & {*entry.START}
+def test_parameters_have_ranges_and_no_name_of_an_address_field(id):
+    able = dict(formula_book.parameters(id, "none"))
+    assert not able.keys() & {*formula_book.START, language.KEY}
     for part in able.values():
         assert part["ends"][0] < part["ends"][1] if "ends" in part else part["options"]
 
@@ -170,14 +170,17 @@ def test_numbers_are_formatted_for_reading(value, text):
 @pytest.mark.slow
 def test_entries_link_to_their_claim_and_their_run():
     text = shown(opened(id="G-B4", misprint="no-two"))
-    assert f"({entry.claim_address('G-B4')})" in text
-    assert f"({entry.claim_address('G-B4', 'no-two')})" in text and "All accountants" not in text
+    assert f"({formula_book.claim_address('G-B4')})" in text
+    assert (
+        f"({formula_book.claim_address('G-B4', 'no-two')})" in text
+        and "All accountants" not in text
+    )
     text = shown(opened(id="G-F2", sample_rate="0.02", steps="700"))
     link = text.partition("[All accountants on this run](")[2].partition(")")[0]
     path, _, query = link.partition("?")
     values = dict(parse_qsl(query, strict_parsing=True))
     assert path == "epsilon_vs_steps" and (values["sample_rate"], values["here"]) == ("0.02", "700")
-    assert entry.claim_address("G-A1") == entry.run_address({"steps": 3}) == ""
+    assert formula_book.claim_address("G-A1") == formula_book.run_address({"steps": 3}) == ""
 
 
 @pytest.mark.slow

@@ -30,6 +30,8 @@ from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import DROP_L
 from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
 
 APP = Path(package.__file__).parent
+# Groups and titles of pages without other texts of the server.
+TITLES = ("see", "check", "one_minute", "mechanisms", "proof_and_attack")
 KEYED = sorted(path.stem for path in (APP / "kit" / "messages").glob("*.toml"))
 FILES = [*APP.rglob("*.py")]
 # Three lower-case English words in a row.
@@ -50,7 +52,7 @@ def test_every_requested_key_exists_and_every_key_is_requested():
     pairs = {(name, key) for name in KEYED for key in language.keyed(name)}
     requested = {*chain.from_iterable(map(requested_keys, FILES))}
     # Titles and groups are looked up by English text, accountants by name.
-    requested |= {("shared", key) for key in ("see", "check", "mechanisms")}
+    requested |= {("shared", key) for key in TITLES}
     requested |= {("epsilon_vs_steps", key) for key in ("labels.*", "accountants.*")}
     missing = lambda name, key: not fnmatch.filter((k for n, k in pairs if n == name), key)
     assert not [one for one in requested if missing(*one)]
@@ -192,11 +194,8 @@ def test_refusals_and_assumptions_of_all_runs_are_translated(chinese):
         plan = DPSGD(noise_multiplier=4.0, steps=2, **how)
         run = Scenario(noise, plan, 1e-5, adjacency)  # type: ignore[arg-type]
         for name in ACCOUNTANTS:
-            answer = confirmation.answer_of(name, run, (1,))
-            texts = [
-                language.reason(answer.refusal),
-                *(a for g in answer.curve for a in g.assumptions),
-            ]
+            curve, refusal = confirmation.answer_of(name, run, (1,))
+            texts = [language.reason(refusal), *(a for g in curve for a in g.assumptions)]
             lines = map(language.translated, texts)
             assert not [line for line in lines if ENGLISH.search(line)], (name, run)
 

@@ -24,7 +24,7 @@ from playwright.sync_api import expect
 
 from browsing import ROOT, served
 from dplearn.teaching import explorer
-from dplearn.teaching.explorer.kit import questions, scripts
+from dplearn.teaching.explorer.kit import elements, questions
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_value_errors_are_cached_and_other_errors_retried(fresh):
 
 @pytest.mark.slow
 def test_scripts_are_served_complete_with_and_without_gzip(watched):
-    name, text = scripts.script("minute")
+    name, text = elements.script("minute")
     for kind in ("gzip", "gzip", "identity"):
         request = urllib.request.Request(f"{watched[0]}/{name}", headers={"Accept-Encoding": kind})
         with urllib.request.urlopen(request, timeout=60) as answer:

@@ -70,7 +70,7 @@ def test_spread_positions_keep_order_and_distance():
 
 def test_legend_names_have_the_colour_and_dash_of_their_line():
     solid, dashed = Curve(x=[0], y=[0], label="a"), Curve(x=[0], y=[0], label="b", role="wrong")
-    words = legend(solid, dashed)
+    words = legend(solid.key, dashed.key)
     assert words.index("━━ a") < words.index("━ ━ b")
     for line in (solid, dashed):
         assert f"color:{line.traces()[0]['line']['color']}" in words

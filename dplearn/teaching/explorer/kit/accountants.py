@@ -11,11 +11,8 @@ from dplearn.teaching.figures.kit.template import STYLES, style_of
 def accountants() -> list[dict[str, Any]]:
     """Return name, kind, label, symbol and description of each accountant, in display order."""
     words = language.keyed("epsilon_vs_steps")
-
-    def in_both(key: str, default: str) -> dict[str, str]:
-        both = words.get(key)
-        return dict(zip(("en", "zh"), both, strict=True)) if both else language.in_each(default)
-
+    texts = {key: dict(zip(language.LANGUAGES, both, strict=True)) for key, both in words.items()}
+    in_both = lambda key, default: texts.get(key) or language.in_each(default)
     return [
         {
             "name": name,

@@ -1,12 +1,12 @@
 """Texts of a page by key, and range checks for fields of questions from the browser."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dplearn.core import validate
 from dplearn.teaching.explorer.kit import language
 
-# Ranges of inputs that the server accepts, equal to those in `browser/page/run.js`.
+# Ranges of inputs, equal to those in `browser/page/run.js`; whole ends allow whole numbers only.
 RANGES = {
     "noise_multiplier": (0.2, 1000.0),
     "sample_rate": (1e-7, 1.0),
@@ -15,13 +15,13 @@ RANGES = {
 }
 
 
-def number(run: Mapping[str, Any], name: str, key: str = "") -> float:
+def number(run: Mapping[str, Any], name: str, ends: Sequence[float] = ()) -> Any:
     """Return a numeric field of a question; raise ValueError if it is out of range."""
-    value, (low, high) = run.get(key or name), RANGES[name]
+    value, (low, high) = run.get(name), ends or RANGES[name]
     good = isinstance(value, int | float) and low <= value <= high
-    if not good or (name == "steps" and value != int(value)):
-        raise ValueError(f"Expected {key or name} from {low:g} to {high:g}, got {value!r:.40}.")
-    return int(value) if name == "steps" else float(value)
+    if not good or type(low)(value) != value:
+        raise ValueError(f"Expected {name} from {low:g} to {high:g}, got {value!r:.40}.")
+    return type(low)(value)
 
 
 def chosen(run: Mapping[str, Any], name: str, options: Iterable[str]) -> str:

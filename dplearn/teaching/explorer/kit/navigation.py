@@ -36,11 +36,9 @@ def run_page() -> None:
     query = st.query_params.to_dict()
     if (named := query.get(language.KEY)) in language.LANGUAGES:
         st.session_state[language.KEY] = named
-    first, *_ = every = modules()
+    every = modules()
     entries = {
-        page: st.Page(
-            page.render, title=translated(page.TITLE), url_path=path_of(page), default=page is first
-        )
+        page: st.Page(page.render, title=translated(page.TITLE), url_path=path_of(page))
         for page in every
     }
     shown = st.navigation([*entries.values()], position="hidden")

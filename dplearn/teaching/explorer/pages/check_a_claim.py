@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dplearn.teaching import claims
-from dplearn.teaching.claims import Finding, Line, Place
+from dplearn.teaching.claims import Finding, Place
 from dplearn.teaching.claims.reading import Note
-from dplearn.teaching.explorer.kit import address, language, look, questions
+from dplearn.teaching.explorer.kit import address, elements, language, questions
 from dplearn.teaching.explorer.kit.fields import Words
 from dplearn.teaching.explorer.kit.language import translated
 from dplearn.teaching.figures.claim_map import claim_map, map_finding, map_of
@@ -41,8 +41,7 @@ _BOXES = {
     "approximation": (st.info, ":material/waves:", "blue"),
     "not read": (st.warning, ":material/question_mark:", "gray"),
 }
-# Maximum number of formulas judged per text; `dplearn proofread` has no such limit.
-_LISTED = 40
+_LISTED = 40  # most formulas judged per text; `dplearn proofread` has no such limit
 
 
 def begin_with(name: str) -> None:
@@ -115,7 +114,7 @@ def _claim(places: Sequence[Place]) -> None:
         about = _in_words(map_finding(drawn))
         with st.container(key="picture_box"):
             message = _say("alt", verdict=f"{about}. {setting}")
-            look.draw_figure(claim_map(drawn, setting, about), "map", message)
+            elements.draw_figure(claim_map(drawn, setting, about), "map", message)
 
 
 def _lines(finding: Finding) -> None:
@@ -125,7 +124,9 @@ def _lines(finding: Finding) -> None:
     for line in finding.lines:
         *_, colour = _BOXES[line.verdict]
         note = f"  \n:small[{_escaped(_in_words(line.note), '$<')}]" if line.note else ""
-        st.markdown(f":{colour}-badge[{_verdict(line.verdict)}] {_setting(line)}{note}")
+        text = line.chinese if language.current() == "zh" else line.setting
+        setting = f"{_escaped(text, '$<')} ({address.entry_link(line.entry)}, {line.reference})"
+        st.markdown(f":{colour}-badge[{_verdict(line.verdict)}] {setting}{note}")
     if finding.slip:
         why = "" if language.current() == "zh" else f" {_escaped(finding.slip, '$<')}"
         st.markdown(f"{address.entry_link(f'{finding.entry}/{finding.misprint}')}:{why}")
@@ -137,11 +138,6 @@ def _in_words(note: str) -> str:
         return translated(note)
     values = {name: _in_words(value) for name, value in note.values.items()}
     return translated(note.template, **values)
-
-
-def _setting(line: Line) -> str:
-    text = line.chinese if language.current() == "zh" else line.setting
-    return f"{_escaped(text, '$<')} ({address.entry_link(line.entry)}, {line.reference})"
 
 
 def _escaped(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:

@@ -4,7 +4,6 @@ The browser draws it (`dplearn/teaching/browser/mechanisms`). For mechanisms wit
 in the browser, the server computes one table; dragging sends no request.
 """
 
-from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -12,10 +11,10 @@ import streamlit as st
 from dplearn.core.guarantee import ADJACENCIES
 from dplearn.mechanisms import MECHANISMS
 from dplearn.teaching.browser import pairs
-from dplearn.teaching.explorer.kit import language, questions
+from dplearn.teaching.explorer.kit import fields, language, questions
 from dplearn.teaching.explorer.kit.accountants import style_sheet
+from dplearn.teaching.explorer.kit.elements import component
 from dplearn.teaching.explorer.kit.fields import Words, chosen
-from dplearn.teaching.explorer.kit.scripts import component
 
 TITLE, GROUP, ORDER = Words("shared")["mechanisms"], "See", 20
 _KEY, _ANSWER = "mechanisms_page", "mechanisms_answer"
@@ -23,16 +22,11 @@ _KEY, _ANSWER = "mechanisms_page", "mechanisms_answer"
 
 def render() -> None:
     """Mount the page once; on later runs, send a table or a new language."""
-    data = {"catalogue": _catalogue(tuple(MECHANISMS.items())), "language": language.current()}
+    catalogue = pairs.worded(pairs.catalogue(), language.in_each)
+    data = {"catalogue": catalogue, "language": language.current()}
     data |= {"answer": st.session_state.get(_ANSWER)}
     # A list, because Streamlit searches the values of a dictionary for data frames.
     _page(key=_KEY, data=[data], on_asked_change=_answer)
-
-
-@lru_cache(maxsize=2)
-def _catalogue(_: tuple[tuple[str, type], ...]) -> dict[str, Any]:
-    """Return the catalogue of the registered mechanisms in all languages."""
-    return pairs.worded(pairs.catalogue(), language.in_each)
 
 
 def table_or_refusal(question: dict[str, Any]) -> dict[str, Any]:
@@ -43,11 +37,8 @@ def table_or_refusal(question: dict[str, Any]) -> dict[str, Any]:
         direction = chosen({"direction": "remove"} | question, "direction", ("remove", "add"))
         values: dict[str, Any] = {"example": int(question.get("example", 1))}
         values["base"] = question.get("base", "gaussian")
-        for key, number in _catalogue(tuple(MECHANISMS.items()))["numbers"].items():
-            low, high = number["ends"]
-            values[key] = value = question.get(key, number["start"])
-            if not isinstance(value, int | float) or not low <= value <= high:
-                raise ValueError(f"Expected {key} from {low:g} to {high:g}, got {value!r:.40}.")
+        for key, number in pairs.catalogue()["numbers"].items():
+            values[key] = fields.number({key: number["start"]} | question, key, number["ends"])
         pair = pairs.Pair(pairs.mechanism_of(name, values), adjacency, direction)  # type: ignore[arg-type]
         return {"table": pairs.worded(questions.ask(pairs.table, pair), language.in_each)}
     except NotImplementedError as error:

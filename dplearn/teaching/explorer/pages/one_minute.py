@@ -3,11 +3,10 @@
 from dplearn.teaching import browser
 from dplearn.teaching.book.published import drawn_figures
 from dplearn.teaching.explorer.kit import language
+from dplearn.teaching.explorer.kit.elements import component
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.kit.scripts import component
 
-_say = Words("shared")
-TITLE, GROUP, ORDER = _say["one_minute"], "See", 5
+TITLE, GROUP, ORDER = Words("shared")["one_minute"], "See", 5
 
 
 def render() -> None:

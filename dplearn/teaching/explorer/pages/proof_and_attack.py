@@ -2,11 +2,10 @@
 
 from dplearn.teaching import browser
 from dplearn.teaching.explorer.kit import language
+from dplearn.teaching.explorer.kit.elements import component
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.kit.scripts import component
 
-_say = Words("shared")
-TITLE, GROUP, ORDER = _say["proof_and_attack"], "See", 30
+TITLE, GROUP, ORDER = Words("shared")["proof_and_attack"], "See", 30
 
 
 def render() -> None:

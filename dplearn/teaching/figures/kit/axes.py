@@ -10,11 +10,6 @@ import numpy as np
 
 from dplearn.teaching.figures.kit.text import spaced
 
-# Round numbers, about evenly spaced on a logarithmic axis.
-MANTISSAS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-# Maximum number of ticks at powers of ten.
-_MOST_POWERS = 10
-
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
@@ -26,7 +21,6 @@ class Axis:
     log: bool = False
     open: bool = False  # whether Plotly chooses the ends, so that names fit
     ticks: Mapping[Any, str] | None = None  # texts by value; default: round numbers
-    more: Mapping[str, Any] | None = None  # further options for Plotly
 
     def place(self, value: float) -> float:
         """Convert a data value to the units of Plotly's ranges and annotations."""
@@ -55,7 +49,7 @@ class Axis:
         else:
             size = self.lower if self.log else max(abs(self.lower), abs(self.upper))
             marks = {"tickformat": ",.6~g"} if 1e-3 <= size < 1e6 else {}
-        return {**kind, **ends, **marks, **(self.more or {})}
+        return {**kind, **ends, **marks}
 
 
 def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:
@@ -70,7 +64,7 @@ def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]
     """
     first, last = math.floor(math.log10(lower)), math.ceil(math.log10(upper))
     marks = (1, 2, 5) if math.log10(upper / lower) <= 3.05 else (1,)
-    powers = range(first, last + 1, 1 + (last - first) // _MOST_POWERS)
+    powers = range(first, last + 1, 1 + (last - first) // 10)  # at most ten
     ticks = [float(f"{m}e{p}") for p in powers for m in marks]
     return [t for t in ticks if lower <= t <= upper] if inside else ticks
 
@@ -122,5 +116,6 @@ def log_steps(largest: int) -> list[int]:
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30]
     """
     decades = range(1, math.ceil(math.log10(largest)) + 1)
-    round_ones = {round(m * 10**p) for p in decades for m in MANTISSAS}
+    mantissas = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+    round_ones = {round(m * 10**p) for p in decades for m in mantissas}
     return sorted({t for t in round_ones | set(range(1, 10)) if t < largest} | {largest})

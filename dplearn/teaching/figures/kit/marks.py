@@ -15,13 +15,11 @@ from dplearn.teaching.figures.kit.template import PAGE, colour_of, transparent
 
 # Dashes by role, for readers who do not see the colours.
 _DASHES = {"wrong": "dash", "quiet": "dot"}
-_SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅", "area": "■"}
-_SIZE = 15  # font size of names, in pixels
+_SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅"}
 # Numbers; None is a gap.
 Values = ArrayLike | Sequence[float | None]
 # Margins of a page's figure; at the right, half of the last tick's label needs room.
-_SMALL = (66, 26, 78, 46)
-TEMPLATE = PAGE.to_plotly_json()
+_SMALL = {"l": 66, "r": 26, "t": 78, "b": 46}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,17 +28,11 @@ class Part(ABC):
 
     Parameters
     ----------
-    x : array_like
-        Positions on the horizontal axis, shape (n,).
-    label : str
-        Name, which stands beside one of the points; empty for none.
-    role : str
-        "exact", "wrong", "safe", "guess", "other", "second", "third", "quiet" or the name of an
-        accountant, which decides the colour.
-    label_at : float
-        Position of the name along the part, in [0, 1].
-    side : str
-        Position of the name relative to its point, such as "top right".
+    x : array_like, positions on the horizontal axis, shape (n,)
+    label : str, name beside one of the points; empty for none
+    role : str, a key of `template._ROLES`, "quiet" or an accountant's name, which sets the colour
+    label_at : float, position of the name along the part, in [0, 1]
+    side : str, position of the name relative to its point, such as "top right"
     """
 
     x: ArrayLike
@@ -63,11 +55,6 @@ class Part(ABC):
         """Colour of the part and of its name."""
         return colour_of(self.role)
 
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """Sample glyph, colour and name in the legend."""
-        return _SAMPLES["area"], self.colour, self.label
-
     def name(self) -> list[dict[str, Any]]:
         """Return the label as a trace of one point, which frames can move; [] without a label."""
         if not self.label:
@@ -75,7 +62,14 @@ class Part(ABC):
         x, y = np.asarray(self.x, dtype=float), np.mean(np.asarray(self.heights, dtype=float), 0)
         i = round(self.label_at * (x.size - 1))
         at = {"x": [float(x[i])], "y": [float(y[i])], "cliponaxis": False, "hoverinfo": "skip"}
-        return [{**at, **_words(self.label, self.side, self.colour), "mode": "text"}]
+        return [at | self.words | {"mode": "text"}]
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """The label as text of a trace."""
+        left, right = ("\N{EN SPACE}" * self.side.endswith(end) for end in ("right", "left"))
+        font = {"color": self.colour, "size": 15}
+        return {"text": [left + self.label + right], "textposition": self.side, "textfont": font}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,14 +78,10 @@ class Curve(Part):
 
     Parameters
     ----------
-    y : array_like
-        Heights, shape (n,); None leaves a gap.
-    dash : str or None
-        "solid", "dash" or "dot"; by default the role's dash.
-    width : float or None
-        Width in pixels, > 0; by default larger for a solid curve.
-    corners : bool
-        Whether the points are marked.
+    y : array_like, heights, shape (n,); None leaves a gap
+    dash : str or None, "solid", "dash" or "dot"; by default the role's dash
+    width : float or None, width in pixels, > 0; by default larger for a solid curve
+    corners : bool, whether the points are marked
     """
 
     y: Values
@@ -103,6 +93,7 @@ class Curve(Part):
 
     @property
     def key(self) -> tuple[str, str, str]:
+        """Sample glyph, colour and name in the legend."""
         return _SAMPLES[self._dash], self.colour, self.label
 
     @property
@@ -124,10 +115,8 @@ class Bars(Part):
 
     Parameters
     ----------
-    y : array_like
-        Heights, shape (n,).
-    width : float or None
-        Width of a column in units of x, > 0; by default the columns touch.
+    y : array_like, heights, shape (n,)
+    width : float or None, width of a column in units of x, > 0; by default the columns touch
     """
 
     y: Values
@@ -148,10 +137,8 @@ class Band(Part):
 
     Parameters
     ----------
-    lower, upper : array_like
-        Heights of the curves, shape (n,).
-    opacity : float
-        Opacity of the region, in [0, 1].
+    lower, upper : array_like, heights of the curves, shape (n,)
+    opacity : float, opacity of the region, in [0, 1]
     """
 
     lower: ArrayLike
@@ -172,36 +159,22 @@ class Band(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dot:
-    """Point with its name.
+class Dot(Part):
+    """Point with its name. Other parameters are fields of `Part`.
 
     Parameters
     ----------
-    x : float
-        Position on the horizontal axis, any number.
-    y : float or None
-        Height, any number; None hides the point.
-    label, role, side : str
-        As fields of `Part`.
+    x : float, position on the horizontal axis, any number
+    y : float or None, height, any number; None hides the point
     """
 
     x: float
     y: float | None
-    label: str
-    role: str = "exact"
-    side: str = "top right"
 
     def traces(self) -> list[dict[str, Any]]:
-        """Return the Plotly trace of the point and its name."""
-        words = _words(self.label, self.side, colour_of(self.role)) | {"mode": "markers+text"}
-        look = {"symbol": "diamond", "size": 12, "colour": colour_of(self.role)}
-        return [markers([self.x], [self.y], self.label, **look) | words]
-
-
-def _words(text: str, side: str, colour: str) -> dict[str, Any]:
-    air = "\N{EN SPACE}"
-    shown = air + text if side.endswith("right") else text + air if side.endswith("left") else text
-    return {"text": [shown], "textposition": side, "textfont": {"color": colour, "size": _SIZE}}
+        look = {"symbol": "diamond", "size": 12, "colour": self.colour}
+        point = markers([self.x], [self.y], self.label, **look)
+        return [point | self.words | {"mode": "markers+text"}]
 
 
 def markers(
@@ -215,26 +188,14 @@ def markers(
 
 
 def gaps(values: Values) -> list[float | None]:
-    """Replace values that are not finite by None.
-
-    Examples
-    --------
-    >>> gaps([2, np.inf, np.nan])
-    [2.0, None, None]
-    """
+    """Replace values that are not finite by None."""
     return [float(v) if math.isfinite(v) else None for v in np.asarray(values, dtype=float)]
 
 
-def legend(*entries: Part | tuple[str, str, str]) -> str:
-    """Return a legend as a line of HTML; entries are parts or tuples (sample, colour, name).
-
-    Examples
-    --------
-    >>> legend(("○", "#256ED1", "truth"))
-    '<span style="color:#256ED1">○ truth</span>'
-    """
-    named = [entry.key if isinstance(entry, Part) else entry for entry in entries]
-    return "   ".join(f'<span style="color:{c}">{glyph} {name}</span>' for glyph, c, name in named)
+def legend(*entries: tuple[str, str, str]) -> str:
+    """Return a legend as a line of HTML; each entry is a tuple (sample, colour, name)."""
+    spans = (f'<span style="color:{c}">{glyph} {name}</span>' for glyph, c, name in entries)
+    return "   ".join(spans)
 
 
 def one_panel(
@@ -243,21 +204,11 @@ def one_panel(
     y: Axis,
     finding: str,
     subtitle: str,
-    *,
-    height: int = 330,
-    margin: Sequence[int] = _SMALL,
-    size: float = 15.5,
     **more: Any,
 ) -> go.Figure:
-    """Draw parts or traces, in the given order, on one pair of axes below a title.
-
-    A long title is smaller than `size`, to leave room for the buttons. The margins are left,
-    right, top and bottom; `more` goes to Plotly's layout.
-    """
+    """Draw parts or traces on one pair of axes below a title; `more` goes to Plotly's layout."""
     traces = [t for part in parts for t in ([part] if isinstance(part, dict) else part.traces())]
-    font = {"size": size if len(finding) <= 60 else min(size, 17)}
-    title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}, "font": font}
-    sides = dict(zip("lrtb", margin, strict=True))
-    layout = {"template": TEMPLATE, "height": height, "margin": sides, "title": title}
-    axes = {"xaxis": x.layout(), "yaxis": y.layout()}
-    return go.Figure({"data": traces, "layout": {**layout, **axes, **more}})
+    title = {"text": f"<b>{finding}</b>", "subtitle": {"text": subtitle}}
+    layout = {"template": PAGE, "height": 370, "margin": _SMALL, "title": title}
+    layout |= {"xaxis": x.layout(), "yaxis": y.layout()}
+    return go.Figure({"data": traces, "layout": layout | more})

@@ -52,13 +52,7 @@ _ROLES |= {"third": "moments", "wrong": "poisson_claim"}
 
 
 def style_of(name: str) -> Style:
-    """Return the style of an accountant, by name.
-
-    Examples
-    --------
-    >>> style_of("pld").label, style_of("pld").colour
-    ('PLD', '#256ED1')
-    """
+    """Return the style of an accountant, by name."""
     spare = _SPARE[zlib.crc32(name.encode()) % len(_SPARE)]
     return STYLES.get(name) or Style(name, spare, "hexagon", "⬢", spare)
 
@@ -69,13 +63,7 @@ def colour_of(role: str) -> str:
 
 
 def transparent(colour: str, share: float) -> str:
-    """Convert a hexadecimal colour to rgba with opacity `share`.
-
-    Examples
-    --------
-    >>> transparent("#256ED1", 0.2)
-    'rgba(37,110,209,0.2)'
-    """
+    """Convert a hexadecimal colour to rgba with opacity `share`."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{share:g})"
 
@@ -104,13 +92,11 @@ _COLOURS = re.compile("|".join(map(re.escape, _TWINS)))
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
 
 
-def _template(
-    ground: str, title: dict[str, Any], axis_title: int, **more: Any
-) -> go.layout.Template:
+def _template(ground: str, axis_title: int, **more: Any) -> go.layout.Template:
     axis = {"showgrid": True, "gridcolor": transparent(GREY, 0.22), "zeroline": False}
     axis |= {"showline": True, "linecolor": GREY, "ticks": "outside", "tickcolor": GREY}
     axis |= {"exponentformat": "power", "title": {"standoff": 8, "font": {"size": axis_title}}}
-    layout = {"title": title, "xaxis": axis, "yaxis": axis, "showlegend": False}
+    layout: dict[str, Any] = {"xaxis": axis, "yaxis": axis, "showlegend": False}
     layout |= {"font": {"family": _FONT, "size": 14, "color": INK}, "hovermode": "closest"}
     layout |= {"paper_bgcolor": ground, "plot_bgcolor": ground, "separators": f".{NARROW_SPACE}"}
     layout["hoverlabel"] = {"font": {"family": _FONT, "size": 15}, "align": "left"}
@@ -123,13 +109,15 @@ def _template(
     return go.layout.Template(layout=layout | more, data={"scatter": [hover], "bar": [hover]})
 
 
-_TOP_LEFT = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "container"}
-_SUBTITLE = {"subtitle": {"font": {"size": 13, "color": GREY}}}
-# Figures on pages have a transparent background, figures in notebooks a white one.
-PAGE = _template(CLEAR, {**_TOP_LEFT, "yanchor": "top", "pad": {"t": 14}, **_SUBTITLE}, 15)
+# Figures on pages have a transparent background, and their title in HTML above them.
+PAGE = _template(CLEAR, 15)
 # Tick labels are not tilted, because they would overlap the axis title on a small screen.
-PAGE.update({"layout": {"xaxis": {"tickangle": 0}}})
-_ROOM = {"margin": {"l": 75, "r": 130, "t": 60, "b": 60}}
+PAGE.layout.xaxis.tickangle = 0
+# Figures in notebooks have a white background.
+_ROOM = {
+    "title": {"x": 0.02, "font": {"size": 19}},
+    "margin": {"l": 75, "r": 130, "t": 60, "b": 60},
+}
 pio.templates["dplearn_lesson"] = _template(
-    "white", {"x": 0.02, "font": {"size": 19}}, 16, barmode="overlay", dragmode="zoom", **_ROOM
+    "white", 16, barmode="overlay", dragmode="zoom", **_ROOM
 )

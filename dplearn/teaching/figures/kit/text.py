@@ -5,17 +5,10 @@ import math
 from dplearn.core.guarantee import Guarantee, round_down, round_up
 
 NARROW_SPACE = "\u202f"
-_MOST_DIGITS = 12
 
 
 def spaced(value: float) -> str:
-    """Format a whole number, with a space between groups of three digits.
-
-    Examples
-    --------
-    >>> spaced(40000).split(NARROW_SPACE)
-    ['40', '000']
-    """
+    """Format a whole number, with a space between groups of three digits."""
     return f"{value:,.0f}".replace(",", NARROW_SPACE)
 
 
@@ -33,21 +26,11 @@ def bound(value: float, digits: int = 3) -> str:
     return spaced(float(shown)) if 10**digits <= float(shown) < 1e9 else shown
 
 
-def rounded(value: float, digits: int = 3) -> str:
-    """Format a number that is not a bound in `digits` significant digits, rounded to nearest.
-
-    Examples
-    --------
-    >>> rounded(1.0912), rounded(2287.4).split(NARROW_SPACE)
-    ('1.09', ['2', '287'])
-    """
-    return spaced(value) if 10**digits <= abs(value) < 1e9 else f"{value:.{digits}g}"
-
-
 def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
     """Format a guarantee's epsilon, with a sign such as ≈ unless it is an upper bound."""
-    nearest = guarantee.kind in ("approximate", "lower") and math.isfinite(guarantee.epsilon)
-    number = (rounded if nearest else bound)(guarantee.epsilon, digits)
+    value, number = guarantee.epsilon, bound(guarantee.epsilon, digits)
+    if guarantee.kind in ("approximate", "lower") and value < math.inf:
+        number = spaced(value) if 10**digits <= value < 1e9 else f"{value:.{digits}g}"
     sign = {"approximate": "≈", "lower": "≥", "probable": "≲"}.get(guarantee.kind)
     return f"{sign}{NARROW_SPACE}{number}" if sign else number
 
@@ -64,10 +47,8 @@ def is_certified(guarantee: Guarantee) -> bool:
 
 
 def width(guarantee: Guarantee) -> float:
-    """Return the relative width of the proved bracket, or infinity without a lower bound."""
-    if not is_certified(guarantee):
-        return math.inf
-    return guarantee.epsilon / guarantee.lower - 1 if guarantee.kind != "exact" else 0.0
+    """Return the relative width of a bracket, or infinity without a lower bound."""
+    return guarantee.epsilon / guarantee.lower - 1 if guarantee.lower > 0 else math.inf
 
 
 def precision(relative_width: float) -> str:
@@ -107,6 +88,4 @@ def both_ends(guarantee: Guarantee) -> str:
 
 def _digits(relative_width: float) -> int:
     """Return how many digits are certain for a bracket of this relative width."""
-    if relative_width <= 0:
-        return _MOST_DIGITS
-    return min(max(math.floor(1e-9 - math.log10(relative_width)), 0), _MOST_DIGITS)
+    return max(math.floor(1e-9 - math.log10(max(relative_width, 1e-12))), 0)

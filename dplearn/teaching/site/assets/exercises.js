@@ -68,7 +68,6 @@ const answers = (() => {
   // Return a number as Python's format "g" writes it: rounded half to even, without zeros at the end.
   function inDigits(number, digits) {
     if (!Number.isFinite(number)) return number > 0 ? "inf" : "-inf";
-    if (number === 0) return "0";
     let [mantissa, exponent] = number.toExponential(digits - 1).split("e");
     const exact = number.toExponential(60).split("e")[0];
     const tie = new RegExp(`^(-?\\d\\.?\\d{${digits - 1}})50*$`).exec(exact);
@@ -184,15 +183,6 @@ if (typeof document !== "undefined") {
     const detail = { lesson, item, kind: kind === "program" ? "exercise" : kind, state: done ? "done" : "tried" };
     document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }));
   }
-  function mark(place, ask, { outcome }) {
-    place.dataset.outcome = outcome;
-    if (outcome !== "open") tell(ask, outcome === "right");
-  }
-  function remember({ lesson, item }, place, reply) {
-    if (window.dplearnProgress?.get(lesson, item) !== "done") return;
-    place.dataset.outcome = "right";
-    reply.textContent = here("Done on an earlier visit.");
-  }
 
   // Return a line with a mark for each number, and their names in rows below.
   function numberLine(points) {
@@ -217,23 +207,22 @@ if (typeof document !== "undefined") {
     return make("div", { className: "number-line", role: "img", ariaLabel }, make("div", { className: "axis" }), ...rows);
   }
 
-  // Return a form with one field, and a live region for the reply.
-  function form(label, button) {
+  // Add a field with a label and a button to a form, and return the field.
+  function field(row, label, button) {
     const input = make("input", { type: "text", autocomplete: "off", spellcheck: false, enterKeyHint: "done" });
-    const reply = make("div", { className: "reply", role: "status" });
-    const row = make("form", { noValidate: true }, make("label", {}, `${label[0].toUpperCase()}${label.slice(1)} `, input), make("button", { textContent: button }));
-    return { row, input, reply };
+    row.append(make("label", {}, `${label[0].toUpperCase()}${label.slice(1)} `, input), make("button", { textContent: button }));
+    return input;
   }
 
   const guesses = new Map(); // guesses by name; null if the result was shown without a guess
   const predictions = new Map(); // data of predictions by name
   const openings = []; // functions to call after each guess
 
-  function prediction(place, ask) {
-    const { row, input, reply } = form(ask.item, here("Guess"));
+  // Each of these functions fills the form of a question, and returns a function that gives the reply.
+  function prediction(ask, row, reply) {
+    const input = field(row, ask.item, here("Guess"));
     const showMe = make("button", { type: "button", className: "plain", textContent: here("Show me") });
     row.append(showMe);
-    place.replaceChildren(row, reply);
     const show = (guess) => {
       guesses.set(ask.item, guess);
       if (ask.points) {
@@ -245,8 +234,11 @@ if (typeof document !== "undefined") {
       }
       openings.forEach((open) => open());
     };
-    row.addEventListener("submit", (event) => {
-      event.preventDefault();
+    showMe.addEventListener("click", () => {
+      show(guesses.get(ask.item) ?? null);
+      if (guesses.get(ask.item) === null) tell(ask, false);
+    });
+    return () => {
       const text = /per cent/.test(ask.item) ? input.value.replace(/(%|per ?cent)\s*$/i, "") : input.value;
       const { number, problem } = answers.readGuess(text);
       if (!text.trim()) reply.textContent = here("Write a number in the field, or let it be shown.");
@@ -255,12 +247,7 @@ if (typeof document !== "undefined") {
         show(number);
         tell(ask, true);
       }
-    });
-    showMe.addEventListener("click", () => {
-      show(guesses.get(ask.item) ?? null);
-      if (guesses.get(ask.item) === null) tell(ask, false);
-    });
-    remember(ask, place, reply);
+    };
   }
 
   // Open a fold with the results of predictions when the guesses for all of them are made.
@@ -271,40 +258,35 @@ if (typeof document !== "undefined") {
         const { title, points } = answers.revealed(predictions.get(line.dataset.line), guesses.get(line.dataset.line) ?? null);
         line.replaceChildren(make("p", { textContent: `${title}.` }), numberLine(points));
       }
+      const all = guesses.size && names.every((name) => guesses.has(name));
+      if (all) place.open = true;
       const said = names.filter((name) => !predictions.get(name).points && typeof guesses.get(name) === "number");
-      place.querySelector("summary").textContent = guesses.size && names.every((name) => guesses.has(name))
+      place.querySelector("summary").textContent = all
         ? said.map((name) => `Your guess for ${name}: ${answers.written(guesses.get(name))}.`).join(" ") || here("The answer")
         : here("Guess first, or show me");
     };
-    openings.push(() => {
-      if (names.every((name) => guesses.has(name))) place.open = true;
-      fill();
-    });
+    openings.push(fill);
     fill();
   }
 
-  function exercise(place, ask) {
-    const { row, input, reply } = form(`${here("Your answer to")} ${ask.item}`, here("Check"));
+  function exercise(ask, row, reply) {
+    const input = field(row, `${here("Your answer to")} ${ask.item}`, here("Check"));
     const say = answers.escalation();
-    place.replaceChildren(row, reply);
-    row.addEventListener("submit", (event) => {
-      event.preventDefault();
+    return () => {
       const verdict = answers.judge(ask, input.value);
       reply.textContent = say(verdict);
-      mark(place, ask, verdict);
-    });
-    remember(ask, place, reply);
+      return verdict;
+    };
   }
 
   // Replace an exercise by a field for a function, which Pyodide runs.
-  function program(place, ask) {
+  function program(ask, row, reply) {
     const area = make("textarea", { value: ask.code, spellcheck: false, rows: ask.code.split("\n").length, autocapitalize: "off" });
     const [run, stop] = [make("button", { textContent: here("Check") }), make("button", { type: "button", className: "plain", textContent: here("Stop"), hidden: true })];
     const how = here("in Python with its standard library, and lists for arrays");
     const label = make("label", {}, `${here("Your function for")} ${ask.item}, ${how} `, area);
-    const row = make("form", { className: "code" }, label, run, stop);
-    const reply = make("div", { className: "reply lines", role: "status" });
-    place.replaceChildren(row, reply);
+    row.append(label, run, stop);
+    [row.className, reply.className] = ["code", "reply lines"];
     const say = answers.escalation();
     area.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
@@ -316,8 +298,7 @@ if (typeof document !== "undefined") {
       area.setRangeText(`\n${/^ */.exec(line)[0]}${further}`, area.selectionStart, area.selectionEnd, "end");
     });
     stop.addEventListener("click", () => kernel.stop());
-    row.addEventListener("submit", async (event) => {
-      event.preventDefault();
+    return async () => {
       if (run.disabled) return;
       [run.disabled, stop.hidden, reply.textContent] = [true, false, here("Python runs. Its start takes some seconds.")];
       const verdict = await kernel.verdict(area.value, ask.name, ask.program, ask.item);
@@ -327,25 +308,21 @@ if (typeof document !== "undefined") {
       if (ask.draws && verdict.outcome === "right") {
         reply.append(`\nOur ${ask.name} draws pictures below; yours, right in these cases, draws the same up to chance.`);
       }
-      mark(place, ask, verdict);
-    });
-    remember(ask, place, reply);
+      return verdict;
+    };
   }
 
   // Turn the folds before a self-test, one for each choice, into questions with radio buttons.
-  function selfTest(place, ask) {
+  function selfTest(ask, row, reply) {
     const every = [...document.querySelectorAll("main details")].filter((one) => /^[a-e]\. /.test(one.querySelector("summary")?.textContent ?? ""));
-    const before = every.filter((one) => one.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING);
+    const before = every.filter((one) => one.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING);
     const questions = ask.choices.map((choices) => before.splice(0, Object.keys(choices).length));
-    const chosen = ask.choices.map(() => "-");
     const vote = ask.choices.length === 1;
     const fields = questions.map((options, number) => {
       const group = make("fieldset", {}, make("legend", { textContent: vote ? here("Your vote") : `${here("Question")} ${number + 1}` }));
       options[0].before(group);
       const radios = options.map((option, i) => {
-        const letter = "abcde"[i];
-        const radio = make("input", { type: "radio", name: `${ask.item}-${number}`, value: letter });
-        radio.addEventListener("change", () => (chosen[number] = letter));
+        const radio = make("input", { type: "radio", name: `${ask.item}-${number}`, value: "abcde"[i] });
         const summary = option.querySelector("summary");
         const label = make("label", {}, radio, make("span", {}, ...summary.childNodes));
         summary.remove();
@@ -358,12 +335,9 @@ if (typeof document !== "undefined") {
       group.append(note);
       return { group, radios, note };
     });
-    const button = make("button", { textContent: vote ? here("Vote") : `${here("Check")} ${ask.choices.length} ${here("answers")}` });
-    const reply = make("div", { className: "reply", role: "status" });
-    const row = make("form", {}, button);
-    place.replaceChildren(row, reply);
-    row.addEventListener("submit", (event) => {
-      event.preventDefault();
+    row.append(make("button", { textContent: vote ? here("Vote") : `${here("Check")} ${ask.choices.length} ${here("answers")}` }));
+    return () => {
+      const chosen = fields.map(({ radios }) => radios.find(({ radio }) => radio.checked)?.radio.value ?? "-");
       if (chosen.every((letter) => letter === "-")) {
         reply.textContent = `${ask.item} not answered yet: choose an answer${vote ? "" : " to each question"}.`;
         return;
@@ -375,9 +349,8 @@ if (typeof document !== "undefined") {
         group.dataset.outcome = verdict.whys[number].startsWith("Right. ") ? "right" : "wrong";
       });
       reply.textContent = `${verdict.head}: ${vote ? "the line at your answer says" : "the lines at your answers say"} more.`;
-      mark(place, ask, verdict);
-    });
-    remember(ask, place, reply);
+      return verdict;
+    };
   }
 
   document.addEventListener("DOMContentLoaded", () => {
@@ -385,6 +358,20 @@ if (typeof document !== "undefined") {
     const asks = [...document.querySelectorAll("[data-ask]")].map((place) => [place, JSON.parse(place.dataset.ask)]);
     asks.filter(([, ask]) => ask.kind === "prediction").forEach(([, ask]) => predictions.set(ask.item, ask));
     document.querySelectorAll(".sealed").forEach(sealed);
-    asks.forEach(([place, ask]) => kinds[ask.kind](place, ask));
+    for (const [place, ask] of asks) {
+      const [row, reply] = [make("form", { noValidate: true }), make("div", { className: "reply", role: "status" })];
+      place.replaceChildren(row, reply);
+      const answer = kinds[ask.kind](ask, row, reply);
+      row.addEventListener("submit", async (event) => {
+        event.preventDefault();
+        const verdict = await answer();
+        if (!verdict) return;
+        place.dataset.outcome = verdict.outcome;
+        if (verdict.outcome !== "open") tell(ask, verdict.outcome === "right");
+      });
+      if (window.dplearnProgress?.get(ask.lesson, ask.item) !== "done") continue;
+      place.dataset.outcome = "right";
+      reply.textContent = here("Done on an earlier visit.");
+    }
   });
 }

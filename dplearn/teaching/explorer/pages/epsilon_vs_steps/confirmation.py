@@ -25,18 +25,16 @@ from dplearn.teaching.figures.kit import text
 from dplearn.teaching.figures.kit.axes import log_steps
 
 _say = Words("epsilon_vs_steps")
-# Accountant with lower and upper bounds, the reference for the others.
-REFERENCE = "pld"
-# Suffix of samplings whose epochs drop the records of an incomplete batch.
-DROP_LAST = "_drop_last"
-_DRAWN = (*EVERY_SAMPLING, f"shuffled{DROP_LAST}")
+REFERENCE = "pld"  # the accountant with lower and upper bounds
+DROP_LAST = "_drop_last"  # suffix of samplings whose epochs drop the records of an incomplete batch
 
 
 def options() -> dict[str, tuple[str, ...]]:
     """Return the samplings, the adjacencies, and the mechanisms with only a noise multiplier."""
     own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
     alone = tuple(name for name, parameters in own.items() if parameters == ["noise_multiplier"])
-    return {"mechanism": alone, "sampling": _DRAWN, "adjacency": ADJACENCIES}
+    samplings = (*EVERY_SAMPLING, f"shuffled{DROP_LAST}")
+    return {"mechanism": alone, "sampling": samplings, "adjacency": ADJACENCIES}
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Scenario:
     def steps(self) -> tuple[int, ...]:
         """Numbers of steps at which the curves are drawn."""
         largest = self.plan.steps
-        if not self.by_epoch:
+        if self.plan.sampling not in EPOCH_SAMPLINGS:
             return tuple(log_steps(largest)[::-2][::-1])  # every second, counted from the last
         # Epsilon is constant within an epoch: take steps of the first epoch, and ends of epochs.
         batches = self.plan.sampling_scheme.batches
@@ -62,29 +60,16 @@ class Scenario:
         return tuple(sorted({*begun, *ends, largest}))
 
     @property
-    def by_epoch(self) -> bool:
-        """Whether the batches of an epoch are drawn jointly."""
-        return self.plan.sampling in EPOCH_SAMPLINGS
-
-    @property
     def sampling_scheme(self) -> SamplingScheme:
         """Sampling scheme of a step or, for Gaussian noise only, of an epoch."""
         plan: Any = self.plan
         if self.mechanism == "gaussian":
             return plan.sampling_scheme
-        if self.by_epoch:
+        if plan.sampling in EPOCH_SAMPLINGS:
             what = f"{plan.sampling} batches with {self.mechanism} noise"
             raise validate.unsupported(what, "the theorem is for Gaussian noise")
         base: Any = MECHANISMS[self.mechanism](plan.noise_multiplier)
         return SamplingScheme.of(base, plan.sampling, plan.sample_rate, plan.steps)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Guarantees of an accountant at several numbers of steps, or the reason for none."""
-
-    curve: tuple[Guarantee, ...] = ()
-    refusal: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,34 +84,21 @@ class Answers:
     @cached_property
     def readings(self) -> Mapping[str, Guarantee]:
         """Guarantee of each accountant by increasing epsilon, with approximations after bounds."""
-        answers = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
-        stated = [(name, a.curve[0]) for name, a in answers.items() if a.curve]
+        curves = {name: answer_of(name, self.scenario, (self.here,))[0] for name in self.names}
+        stated = [(name, curve[0]) for name, curve in curves.items() if curve]
         return dict(sorted(stated, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
-
-    @property
-    def best(self) -> tuple[str, Guarantee]:
-        """The accountant with the tightest bound, and its guarantee."""
-        return next(iter(self.readings.items()))
-
-
-@lru_cache(maxsize=512)
-def claimed_curve(scenario: Scenario, steps: tuple[int, ...]) -> list[float | str]:
-    """Return epsilon for Poisson sampling, often wrongly claimed for batches drawn per epoch."""
-    if not scenario.by_epoch:
-        return []
-    plan = replace(scenario.plan, sampling="poisson", drop_last=False)
-    quoted = replace(scenario, plan=plan, adjacency="add_remove")
-    return _numbers(g.epsilon for g in answer_of(REFERENCE, quoted, steps).curve)
 
 
 @lru_cache(maxsize=2048)
-def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
-    """Return an accountant's curve of a run, or the reason for none."""
+def answer_of(
+    name: str, scenario: Scenario, steps: tuple[int, ...]
+) -> tuple[tuple[Guarantee, ...], str]:
+    """Return an accountant's curve of a run and "", or () and the reason for none."""
     law, target = ACCOUNTANTS[name](), {"delta": scenario.delta, "adjacency": scenario.adjacency}
     try:
-        return Answer(scheme_curve(law, [scenario.sampling_scheme], steps, **target))  # type: ignore[arg-type]
+        return scheme_curve(law, [scenario.sampling_scheme], steps, **target), ""  # type: ignore[arg-type]
     except (NotImplementedError, ArithmeticError) as error:
-        return Answer(refusal=str(error))
+        return (), str(error)
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,7 +108,7 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
             return _curves(question)
         here = _here(question)
         scenario = _scenario(question, here)
-        curve = answer_of(REFERENCE, scenario, (here,)).curve
+        curve, _ = answer_of(REFERENCE, scenario, (here,))
         reply = {"key": question["key"], "T": here, "agrees": None}
         if not curve or curve[0].epsilon == math.inf:
             return reply
@@ -165,7 +137,7 @@ def details_of(question: Mapping[str, Any]) -> Answers:
 
 
 def _here(question: Mapping[str, Any]) -> int:
-    return int(fields.number(question["run"], "steps", "here"))
+    return fields.number(question["run"], "here", fields.RANGES["steps"])
 
 
 def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
@@ -181,20 +153,25 @@ def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return each accountant's bounds over the steps, the false claim, and all refusals."""
-    largest, here = int(fields.number(question, "steps", "largest")), _here(question)
+    largest = fields.number(question, "largest", fields.RANGES["steps"])
+    here = _here(question)
     scenario = _scenario(question, largest)
     steps = tuple(sorted({*scenario.steps, min(here, largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
     answers = {name: answer_of(name, scenario, steps) for name in names}
-    refusals = {name: translated(reason(a.refusal)) for name, a in answers.items() if a.refusal}
-    reply = {"key": question["key"], "steps": steps, "refusals": refusals}
-    reply |= {"of": {n: _ends(a.curve) for n, a in answers.items() if a.curve}}
-    reply |= {"stairs": scenario.by_epoch}
-    if claim := claimed_curve(scenario, steps):
-        reply["claim"] = claim
+    refusals = {name: translated(reason(why)) for name, (_, why) in answers.items() if why}
+    curves = {name: _ends(curve) for name, (curve, _) in answers.items() if curve}
+    reply = {"key": question["key"], "steps": steps, "refusals": refusals, "of": curves}
+    reply["stairs"] = scenario.plan.sampling in EPOCH_SAMPLINGS
+    if reply["stairs"]:
+        # Epsilon for Poisson sampling is often wrongly claimed for batches drawn per epoch.
+        plan = replace(scenario.plan, sampling="poisson", drop_last=False)
+        quoted = replace(scenario, plan=plan, adjacency="add_remove")
+        if claim := answer_of(REFERENCE, quoted, steps)[0]:
+            reply["claim"] = _numbers(g.epsilon for g in claim)
     if len(refusals) == len(names):
         # State why no theorem covers the run, and list single changes that a theorem covers.
-        why, changes = answers[REFERENCE].refusal, []
+        (_, why), changes = answers[REFERENCE], []
         run = question["run"] | {"sampling": scenario.plan.sampling}
         for field, names in options().items():
             spelled = fields.named(names)

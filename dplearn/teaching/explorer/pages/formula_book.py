@@ -1,4 +1,4 @@
-"""One entry of the book: its statement, its picture and its checks."""
+"""Page of the book's formulas, with checks on request and refuted wrong variants."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -10,28 +10,24 @@ import streamlit as st
 
 from dplearn.teaching.book import Refutation, book, pictures, sentences
 from dplearn.teaching.book.kit import domains
-from dplearn.teaching.book.kit.entry import Misprint
+from dplearn.teaching.book.kit.entry import Formula, Misprint
 from dplearn.teaching.book.pictures import View, shown
 from dplearn.teaching.book.run_all import refutation, verification
 from dplearn.teaching.book.sentences import label, signature
-from dplearn.teaching.explorer.kit import address, look, questions, scripts
+from dplearn.teaching.explorer.kit import address, elements, language, questions
 from dplearn.teaching.explorer.kit.accountants import style_sheet
 from dplearn.teaching.explorer.kit.fields import Words
-from dplearn.teaching.explorer.kit.language import translated
 from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 
 _say = Words("formula_book")
+TITLE, GROUP, ORDER = _say["title"], "Check", 50
 # Sentences about an entry, in the reader's language.
-words = sentences.Wording(translated)
+words = sentences.Wording(language.translated)
 PICTURES = ("curve", "cloud")
-# Fields of the address with defaults; `_key` renames parameters that clash with a field.
+# Fields of the address with defaults; its other fields are parameters of the entry.
 START = {"id": next(iter(book)), "misprint": "none", "picture": "curve", "along": "", "draw": "0"}
-# Parameters that the address of a run needs.
-_RUN = ("noise_multiplier", "sample_rate", "steps", "delta")
-# Time limit of a picture in seconds.
-_PICTURE = 1.5
-# Number of random draws of parameters that cannot be dragged.
-_DRAWS = 10
+_PICTURE = 1.5  # time limit of a picture in seconds
+_DRAWS = 10  # number of random draws of parameters that cannot be dragged
 
 
 def begin() -> None:
@@ -40,9 +36,24 @@ def begin() -> None:
     st.session_state["formula_book_more"] = {}
 
 
-def show_entry() -> None:
+def render() -> None:
+    """Draw the list of entries, and the chosen entry."""
+    more, state = address.follow("formula_book", START), st.session_state
+    for key, options in {"id": book, "picture": PICTURES}.items():
+        state[key] = state[key] if state[key] in options else START[key]
+    # Typing searches these texts: id, title and function name.
+    spelled = lambda id: f"{id} · {book[id].title} · {book[id].function.__name__}"
+    about: dict[str, Any] = {"key": "id", "on_change": begin, "persist_state": "session"}
+    st.selectbox(_say("id.label"), [*book], format_func=spelled, **about)
+    if language.current() != "en":
+        st.caption(_say("english"))
+    _entry(book[state["id"]])
+    first = START | {"along": state.get("formula_book_axis", "")}
+    address.write("formula_book", first, more)
+
+
+def _entry(formula: Formula) -> None:
     """Draw the statement and, below it, the picture next to checks, variants and code."""
-    formula = book[st.session_state["id"]]
     st.header(f"{formula.id} · {formula.title}")
     with st.container(key="statement", gap="small"):
         st.latex(formula.statement)
@@ -91,7 +102,7 @@ def view_at(id: str, misprint: str) -> View:
     more, settings = st.session_state["formula_book_more"], {}
     draw = st.session_state["draw"]
     for name, part in parameters(id, misprint):
-        if (text := more.get(_key(name))) is None:
+        if (text := more.get(name)) is None:
             continue
         if "ends" in part:
             with suppress(ValueError):
@@ -120,10 +131,6 @@ def parameters(id: str, misprint: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield name, {"options": {str(v): v for v in (*values, first[name])}}
 
 
-def _key(name: str) -> str:
-    return f"the_{name}" if name in {*START, "language"} else name
-
-
 def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
     claim = shown(id, misprint.name)
     st.latex(claim.statement)
@@ -148,29 +155,24 @@ def _picture(view: View) -> None:
     state: Any = st.session_state
     if view.axes:
         names = _say.table("picture.options")
-        left.segmented_control(
-            _say("picture.label"),
-            [*names],
-            format_func=names.__getitem__,
-            required=True,
-            key="picture",
-            persist_state="session",
-        )
+        about: dict[str, Any] = {"required": True, "key": "picture", "persist_state": "session"}
+        show = names.__getitem__
+        left.segmented_control(_say("picture.label"), [*names], format_func=show, **about)
     if view.axes and state["picture"] == "curve":
         state["formula_book_axis"] = view.axes[0]
         state["along"] = state["along"] if state["along"] in view.axes else view.axes[0]
         along = right.selectbox(_say("along.label"), view.axes, format_func=label, key="along")
         picture = pictures.curve(view, along, seconds=_PICTURE)
-        draw = partial(formula_curve, picture.drawn, x=label(along))
-    else:
-        along, picture = "", pictures.cloud(view, words, seconds=_PICTURE)
-        draw = partial(formula_cloud, picture.drawn)
-    if along:
         _settings(view, along)
-    headline = words.headline(view, picture.points)
+        headline = words.headline(view, picture.points)
+        figure = formula_curve(picture.drawn, finding=headline, x=label(along))
+    else:
+        picture = pictures.cloud(view, words, seconds=_PICTURE)
+        headline = words.headline(view, picture.points)
+        figure = formula_cloud(picture.drawn, finding=headline)
     with st.container(key="picture_box"):
         alt = f"{_say('alt', id=view.claim.id)}, {book[view.id].title}. {headline}."
-        look.draw_figure(draw(finding=headline), "formula_picture", alt)
+        elements.draw_figure(figure, "formula_picture", alt)
     if not picture.complete:
         left, right = st.columns([3, 1], vertical_alignment="center")
         left.caption(_say("stopped", seconds=_PICTURE, points=len(picture.points)))
@@ -193,7 +195,7 @@ def _settings(view: View, along: str) -> None:
             spelled = lambda text, part=part: words.spelled(part["options"][text])
             chosen = st.selectbox(label(name), options, at, format_func=spelled, key=key)
             if chosen != str(values[name]):
-                st.session_state["formula_book_more"][_key(name)] = chosen
+                st.session_state["formula_book_more"][name] = chosen
                 st.rerun()
     if numbers:
         _sentence(key="numbers", data=[{"numbers": numbers}], on_asked_change=_moved)
@@ -206,26 +208,24 @@ def _settings(view: View, along: str) -> None:
 
 def _moved() -> None:
     for name, value in st.session_state["numbers"].asked.items():
-        st.session_state["formula_book_more"][_key(name)] = f"{value:.10g}"
+        st.session_state["formula_book_more"][name] = f"{value:.10g}"
 
 
 def claim_address(id: str, misprint: str = "none") -> str:
     """Return the address that checks an entry or variant as a claim, or "" without a setting."""
-    entry = book[id]
-    if not entry.settings:
+    if not (settings := book[id].settings):
         return ""
-    wrong = None if misprint == "none" else entry.misprint(misprint)
-    statement = entry.statement_of(wrong) if wrong else entry.statement
-    about = {"claim": " ".join(statement.split()), "words": entry.settings[0].text}
-    return address.to("check_a_claim", about)
+    statement = " ".join(shown(id, misprint).statement.split())
+    return address.to("check_a_claim", {"claim": statement, "words": settings[0].text})
 
 
 def run_address(parameters: Mapping[str, Any]) -> str:
     """Return the address of the run with these parameters; "" if one is missing."""
-    if not all(name in parameters for name in _RUN):
+    names = {"noise_multiplier", "sample_rate", "steps", "delta"}
+    if names - parameters.keys():
         return ""
-    fields = {name: parameters[name] for name in _RUN} | {"here": parameters["steps"]}
+    fields = {n: x for n, x in parameters.items() if n in names} | {"here": parameters["steps"]}
     return address.to("epsilon_vs_steps", fields)
 
 
-_sentence = scripts.component("sentence", style_sheet("page/page"))
+_sentence = elements.component("sentence", style_sheet("page/page"))

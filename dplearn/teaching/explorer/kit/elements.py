@@ -1,4 +1,4 @@
-"""Scripts of the browser-drawn pages, and Streamlit components that load them."""
+"""Figures, and Streamlit components that load the scripts of the browser-drawn pages."""
 
 import hashlib
 from collections.abc import Callable
@@ -6,9 +6,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import streamlit as st
 from streamlit.components import v2
 
 from dplearn.teaching import browser
+from dplearn.teaching.explorer.kit import language
+from dplearn.teaching.figures.kit.template import darkened
 
 # Exported name and entry module of each page.
 PAGES = {
@@ -33,3 +36,24 @@ def component(page: str, css: str) -> Callable[..., Any]:
     mount = Path(__file__).with_name("mount.js").read_text(encoding="utf-8")
     mount = mount.replace("FILE", script(page)[0]).replace("PAGE", page)
     return v2.component(f"dplearn_{page}", html="", css=css, js=mount, isolate_styles=False)
+
+
+def draw_figure(figure: Any, key: str, alt: str) -> None:
+    """Draw a figure below its title in HTML, with an alternative text.
+
+    Plotly would cut the title off on a phone.
+    """
+    parts = figure.to_dict()
+    if language.current() != "en":
+        parts = language.translated_figure(parts)
+    if st.context.theme.type == "dark":
+        parts = darkened(parts)
+    layout = parts["layout"]
+    title = layout.pop("title")
+    st.html(f"<p>{title['text']}<br><small>{title.get('subtitle', {}).get('text', '')}</small></p>")
+    # Cut off at most 56 pixels of the top margin, and keep at least 12.
+    room = min(layout["margin"]["t"] - 12, 56)
+    layout["height"] -= room
+    layout["margin"]["t"] -= room
+    shown = {"displayModeBar": False}
+    st.plotly_chart(parts, theme=None, key=key, config=shown, alt=alt)
