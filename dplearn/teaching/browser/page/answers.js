@@ -13,7 +13,7 @@ export class Answers {
     this.server = server;
     this.later = later;
     this.changed = changed;
-    this.cache = new Cache(3000);
+    this.cache = new Cache();
   }
 
   /** Return the accountants to compute, always with PLD, which the main sentence uses. */
@@ -128,29 +128,26 @@ export class Server {
   constructor(send, changed) {
     this.send = send;
     this.changed = changed;
-    this.cache = new Cache(60);
-    this.waiting = false;
-    this.since = 0;
+    this.cache = new Cache();
+    // Time until which the page waits for an answer, 0 if it does not wait.
+    this.waiting = 0;
     this.id = Date.now();
     this.held = false;
     this.last = { steps: [1], of: {}, asked: true };
   }
 
   ask(question) {
+    if (performance.now() < this.waiting || !this.send) return false;
     // An answer that is missing for a minute is lost.
-    const lost = performance.now() - this.since > 60_000;
-    if ((this.waiting && !lost) || !this.send) return false;
-    this.waiting = true;
-    this.since = performance.now();
-    this.id += 1;
-    this.send({ ...question, id: this.id });
+    this.waiting = performance.now() + 60_000;
+    this.send({ ...question, id: ++this.id });
     return true;
   }
 
   /** Store an answer of the server; the same answer may arrive repeatedly. */
   take(answer) {
     if (answer.id !== this.id || !this.waiting) return;
-    this.waiting = false;
+    this.waiting = 0;
     if (answer.kind === "curves") {
       // JSON has Infinity as a string.
       const ends = (all) => all && all.map((x) => (x === null ? null : Number(x)));

@@ -101,10 +101,8 @@ export class Drag {
   type(node) {
     const { page } = this;
     const { drag: name } = node.dataset;
-    const box = document.createElement("input");
-    const label = node.getAttribute("aria-label");
-    box.value = typed(name, page.value(name) ?? 1);
-    box.setAttribute("aria-label", label);
+    const { ariaLabel } = node;
+    const box = Object.assign(document.createElement("input"), { ariaLabel, value: typed(name, page.value(name) ?? 1) });
     box.size = Math.max(box.value.length, 4);
     node.replaceChildren(box);
     box.select();
@@ -113,7 +111,7 @@ export class Drag {
       node.querySelector("[role=alert]")?.remove();
       if (entered !== null && nearest(page.fields[name], entered) !== entered) {
         const reason = document.createElement("span");
-        Object.assign(reason, { className: "dp-wrong", role: "alert", textContent: refusal(page.words.code, label, name, page.fields[name]) });
+        Object.assign(reason, { className: "dp-wrong", role: "alert", textContent: refusal(page.words.code, ariaLabel, name, page.fields[name]) });
         return node.append(reason);
       }
       // Removing the box triggers blur, which would close it again.

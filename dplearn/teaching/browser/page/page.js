@@ -2,12 +2,12 @@
 import { Answers, Server, least, reached } from "./answers.js";
 import { button, escaped, italics, number, select } from "./html.js";
 import { MESSAGES } from "./messages.js";
-import { bound, clamp, digits, pressed } from "./numbers.js";
+import { bound, clamp, digits, nearest, pressed } from "./numbers.js";
 import { People } from "./people.js";
 import { Frame, Picture } from "./picture.js";
-import { ACCOUNTANTS, FIELDS, FIRST, OWN, STYLES, changed, fromAddress, keyOf, pinned, proved, python, register, runOf, valueOf, written } from "./run.js";
+import { ACCOUNTANTS, FIELDS, FIRST, OWN, STYLES, changed, fromAddress, keyOf, near, pinned, proved, python, register, runOf, valueOf, written } from "./run.js";
 import { widthOf } from "./shapes.js";
-import { lastingKey, writeText } from "./text.js";
+import { writeText } from "./text.js";
 import { View, mounting } from "./view.js";
 import { answering, askLater } from "./worker.js";
 
@@ -18,9 +18,9 @@ const ACTIONS = {
   pin: ({ run }) => ({ ...run, pin: run.pin ? null : pinned(run) }),
   logEpsilon: ({ run }) => ({ ...run, logEpsilon: !run.logEpsilon }),
   noise_multiplier: ({ run, answers }) => changed(run, "noise_multiplier", answers.noise(run, run.T, run.budget)),
-  go({ run, lasting, view }) {
-    const found = lasting?.key === lastingKey(run) && lasting.all.find((one) => one.name === "pld");
-    const steps = found ? found.steps : Math.floor(reached(view.found, "pld", run.budget) ?? 0);
+  go(page) {
+    const { run, view } = page;
+    const steps = page.lasting("pld")?.steps ?? Math.floor(reached(view.found, "pld", run.budget) ?? 0);
     return steps >= 1 && steps < Infinity ? changed(run, "T", steps) : run;
   },
   prove(page) {
@@ -48,16 +48,11 @@ class Page extends View {
     this.answers = new Answers(engine, this.later, this.server, () => this.schedule());
     this.frame = new Frame(this.answers);
     const { frame } = this;
-    const epsilonAt = (y) => frame.atY(this.run, y);
     this.grips = {
-      T: { at: () => [frame.x(this.run.T), null], move: (x) => this.change("T", digits(frame.atX(x), 3)) },
-      budget: { at: () => [null, frame.y(this.run, this.run.budget)], move: (x, y) => this.change("budget", digits(epsilonAt(y), 3)) },
-      curve: {
-        at: () => [null, frame.y(this.run, this.epsilon())],
-        move: (x, y) => this.pull(this.run.T, epsilonAt(y)),
-        press: (way, large) => this.lift(way, large),
-      },
-      pull: { move: (x, y) => this.pull(Math.round(frame.atX(x)), epsilonAt(y)) },
+      T: { at: () => [frame.x.at(this.run.T), null], move: (x) => this.change("T", digits(frame.x.value(x), 3)) },
+      budget: { at: () => [null, frame.y.at(this.run.budget)], move: (x, y) => this.change("budget", digits(frame.atY(y), 3)) },
+      curve: { at: () => [null, frame.y.at(this.epsilon())], move: (x, y) => this.pull(this.run.T, frame.atY(y)), press: (way, large) => this.lift(way, large) },
+      pull: { move: (x, y) => this.pull(nearest(FIELDS.T, frame.x.value(x)), frame.atY(y)) },
     };
     this.start("epsilon", language);
     // Streamlit shows the state of the connection in this attribute.
@@ -190,7 +185,7 @@ class Page extends View {
   draw() {
     const { frame, answers, run, drag: { held } } = this;
     // The axes stay fixed while the reader drags a handle whose position sets epsilon.
-    if (held && (!held.grip || held.name === "T")) frame.grow(run);
+    if (held && (!held.grip || held.name === "T")) frame.grow(run, this.epsilon());
     this.server.held = Boolean(held);
     const view = { frame, touched: this.touched, found: answers.curves(run, frame.largest(run)), ends: answers.at(run) };
     view.best = least(view.ends);
@@ -205,8 +200,7 @@ class Page extends View {
         was: least(answers.at(other, other.T, ["pld"])).value,
       };
     }
-    const near = (a, b) => Math.abs(a - b) <= 1e-6 * b;
-    view.points = this.published.filter((row) => proved(run) && ["noise_multiplier", "sample_rate", "delta"].every((name) => near(row[name], run[name])));
+    view.points = this.published.filter((row) => proved(run) && near(row, run));
     this.view = view;
     this.picture.draw(run, view);
     writeText(this);
@@ -225,15 +219,10 @@ class Page extends View {
   /** Set the axes, request the number of steps within the budget, and write the address. */
   rested() {
     const { run } = this;
-    if (!this.frame.holds(run)) this.fitAxes();
+    if (!this.frame.holds(run, this.epsilon())) this.fitAxes();
     const key = lastingKey(run);
     const names = Answers.named(run).filter((name) => !STYLES[name].approximation);
-    if (proved(run) && this.lasting?.key !== key) {
-      this.later.ask("crossings", { run, budget: run.budget, names, limit: 1e7 }, (all) => {
-        this.lasting = all && { key, all };
-        this.schedule();
-      });
-    }
+    if (proved(run) && !this.answers.cache.has(key)) this.later.ask("crossings", { run, budget: run.budget, names, limit: 1e7 }, this.stored(key));
     this.writeAddress(written(run));
     const state = written({ ...run, shown: FIRST, logEpsilon: false, pin: null });
     this.preset = this.presets.find(({ query }) => written(fromAddress(query, this.kinds).run) === state);
@@ -244,26 +233,36 @@ class Page extends View {
 
   /** Show the attacker's true positive rate; until the worker answers, show the old rate, pale and without text. */
   attack() {
-    const { run, view } = this;
+    const { run, view: { status, best: { value } }, answers: { cache } } = this;
     const key = `attack ${keyOf(run)} ${run.T} ${run.rate}`;
-    const { answers: { cache }, view: { best: { value } } } = this;
-    const able = proved(run);
-    if (!able) this.true_positive_rate = view.status === "known" && value < Infinity ? this.engine.rateBound(value, run.delta, run.rate) : undefined;
+    const stale = proved(run) && !cache.has(key);
     if (cache.has(key)) this.true_positive_rate = cache.get(key);
-    const stale = able && !cache.has(key);
+    else if (!stale) this.true_positive_rate = status === "known" && value < Infinity ? this.engine.rateBound(value, run.delta, run.rate) : undefined;
     this.find(".dp-people").classList.toggle("dp-stale", stale);
     const share = this.true_positive_rate;
     this.people.show(share, run.rate);
     const known = !stale && share !== undefined;
     this.write(".dp-finds", known ? this.words.finds(share) : "…");
     this.write(".dp-note", known && share !== null ? this.words.right(share / run.rate) : "");
-    if (!stale) return;
-    this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (found) => {
-      cache.set(key, found);
+    if (stale) this.later.ask("attack", { run, steps: run.T, rate: run.rate }, this.stored(key));
+  }
+
+  /** Return the proved number of steps of an accountant within the budget, if it is known. */
+  lasting(name) {
+    return this.answers.cache.get(lastingKey(this.run))?.find((one) => one.name === name);
+  }
+
+  /** Return a function that stores an answer of the worker. */
+  stored(key) {
+    return (found) => {
+      this.answers.cache.set(key, found);
       this.schedule();
-    });
+    };
   }
 }
+
+/** Return the cache key of the number of steps within a budget. */
+const lastingKey = (run) => [keyOf(run), run.budget, run.shown].join("|");
 
 export const mount = mounting(Page);
 

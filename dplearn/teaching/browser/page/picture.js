@@ -40,7 +40,7 @@ export class Picture {
     const { top, bottom } = frame.sides;
     setAll(this.clip, area(frame.sides));
     this.svg.classList.toggle("dp-stale", Boolean(view.found.stale));
-    this.level = clamp(frame.y(run, run.budget), top, bottom);
+    this.level = clamp(frame.y.at(run.budget), top, bottom);
     this.behind.replaceChildren(...this.axes(run));
     this.drawCurves(run, view);
     this.drawLines(run);
@@ -54,13 +54,13 @@ export class Picture {
     const { value } = view.best;
     const held = proved(run) && run.shown.includes("pld") && value < Infinity && (value > 0 || !run.logEpsilon);
     set(this.curve, "visibility", held ? null : "hidden");
-    if (held) set(this.curve, "transform", `translate(${point(frame.x(run.T), clamp(frame.y(run, value), top - 30, bottom + 30))})`);
+    if (held) set(this.curve, "transform", `translate(${point(frame.x.at(run.T), clamp(frame.y.at(value), top - 30, bottom + 30))})`);
   }
 
   axes(run) {
     const { frame } = this;
     const [{ left, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
-    const [x, y] = [frame.axisT(), frame.axisEpsilon(run)];
+    const { x, y } = frame;
     // Leave out labels near the T line, which has a label.
     const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
     const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
@@ -77,44 +77,44 @@ export class Picture {
     const shown = run.shown.includes("pld");
     const path = (kind, d) => el("path", { class: `dp-${kind}`, d });
     const lines = ACCOUNTANTS.filter((name) => run.shown.includes(name) && of[name])
-      .map((name) => path(`line ${STYLES[name].classes}`, this.path(run, found, of[name].upper)));
+      .map((name) => path(`line ${STYLES[name].classes}`, this.path(found, of[name].upper)));
     const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
     // Where PLD is null, draw a dotted line of RDP between the neighbouring points.
     const bridge = (i) => [i - 1, i, i + 1].map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
       .filter(([T, epsilon]) => T && epsilon > 0 && epsilon < Infinity)
-      .map(([T, epsilon], j) => `${j ? "L" : "M"}${point(this.frame.x(T), this.frame.y(run, epsilon))}`).join("");
+      .map(([T, epsilon], j) => `${j ? "L" : "M"}${point(this.frame.x.at(T), this.frame.y.at(epsilon))}`).join("");
     const bridges = steps.map((_, i) => (shown && of.pld?.upper[i] === null ? bridge(i) : "")).join("");
     this.curves.replaceChildren(
-      path("band", found.asked && shown ? this.between(run, found) : ""),
-      path("ghost", other ? this.path(run, pinned.found, other) : ""),
+      path("band", found.asked && shown ? this.between(found) : ""),
+      path("ghost", other ? this.path(pinned.found, other) : ""),
       ...lines,
       path("gap", bridges),
       // Curve of Poisson accounting, which does not apply to this run.
-      path("claim", found.claim ? this.path(run, { steps }, found.claim) : ""),
+      path("claim", found.claim ? this.path({ steps }, found.claim) : ""),
     );
-    set(this.pull, "d", shown && !found.asked ? this.path(run, found, of.pld.upper) + bridges : "");
+    set(this.pull, "d", shown && !found.asked ? this.path(found, of.pld.upper) + bridges : "");
   }
 
   /** Return the path of a curve through all finite points. */
-  path(run, { steps, stairs = false }, ends) {
+  path({ steps, stairs = false }, ends) {
     const parts = [[]];
     for (const [i, end] of ends.entries()) {
-      if (end === null || end === Infinity || (run.logEpsilon && !(end > 0))) {
+      if (end === null || end === Infinity || (this.frame.log && !(end > 0))) {
         parts.push([]);
         continue;
       }
-      const y = this.frame.y(run, end);
-      parts.at(-1).push([this.frame.x(steps[i]), y]);
+      const y = this.frame.y.at(end);
+      parts.at(-1).push([this.frame.x.at(steps[i]), y]);
       if (y <= -FAR) break;
     }
     return parts.map(stairs ? stepped : smooth).join("");
   }
 
   /** Return the band between lower and upper ends, "" if they coincide on the screen. */
-  between(run, { steps, of, stairs }) {
+  between({ steps, of, stairs }) {
     const { lower, upper } = of.pld ?? { lower: null, upper: [] };
     const ends = steps.flatMap((T, i) => (lower?.[i] > 0 && upper[i] < Infinity ? [[T, lower[i], upper[i]]] : []));
-    const side = (k) => ends.map((end) => [this.frame.x(end[0]), this.frame.y(run, end[k])]);
+    const side = (k) => ends.map((end) => [this.frame.x.at(end[0]), this.frame.y.at(end[k])]);
     const [low, high] = [side(1), side(2)];
     if (!low.some(([, y], i) => y - high[i][1] > 1.5)) return "";
     if (!stairs) return `${smooth(high)}L${smooth(low.reverse()).slice(1)}Z`;
@@ -128,7 +128,7 @@ export class Picture {
   drawLines(run) {
     const { frame, level: y } = this;
     const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
-    const x = frame.x(run.T);
+    const x = frame.x.at(run.T);
     const words = `◂ T = ${text(run.T)} ▸`;
     const width = widthOf(words, bold) + 20;
     const centre = clamp(x, left + width / 2 - 40, right + frame.box.right - width / 2);
@@ -144,21 +144,21 @@ export class Picture {
     const y = this.level;
     return ACCOUNTANTS.flatMap((name) => {
       const T = run.shown.includes(name) && run.budget < frame.span.top ? reached(found, name, run.budget) : null;
-      const at = T ? frame.x(T) : 0;
+      const at = T ? frame.x.at(T) : 0;
       return at > left && at < right - 2 ? [el("path", { class: `dp-cross dp-${name}`, d: `M${at} ${y - 6}V${y + 6}` })] : [];
     });
   }
 
   claim(run, { found, frame }) {
     if (!found.claim) return [];
-    const place = { x: frame.sides.right - 6, y: Math.max(frame.y(run, found.claim.at(-1)), frame.sides.top + 20) - 10 };
+    const place = { x: frame.sides.right - 6, y: Math.max(frame.y.at(found.claim.at(-1)), frame.sides.top + 20) - 10 };
     return [el("text", { class: "dp-claimname", "text-anchor": "end", ...place }, this.words.claimed)];
   }
 
   printed(run, { points, frame }) {
     const { left, right, top, bottom } = frame.sides;
     return points.flatMap((row) => {
-      const [x, y] = [frame.x(row.T), frame.y(run, row.epsilon)];
+      const [x, y] = [frame.x.at(row.T), frame.y.at(row.epsilon)];
       if (!run.shown.includes(row.accountant) || x < left || x > right || y < top || y > bottom) return [];
       const kind = `dp-${row.accountant}`;
       const ring = el("path", { class: `dp-ring ${kind}`, d: STYLES.pinned.outline, transform: `translate(${x} ${y}) scale(2.1)` });
@@ -201,23 +201,20 @@ export class Frame {
   }
 
   /** Return whether T, the budget and epsilon are well inside the span. */
-  holds(run) {
-    const { last, bottom } = this.span;
-    if (run.logEpsilon !== bottom > 0) return false;
-    const shares = this.axisEpsilon(run, 0, 1);
-    const [epsilon, budget] = [this.epsilonAt(run), run.budget].map((value) => shares.at(value));
-    const [low, lowest] = run.logEpsilon ? [0.2, 0.12] : [0.12, 0.04];
-    return run.T < 0.75 * last && run.T > last ** 0.3 && epsilon > low && budget > lowest && Math.max(epsilon, budget) < 0.93;
+  holds({ T, budget }, epsilon) {
+    const { span: { last }, y } = this;
+    const [low, lowest] = this.log ? [0.2, 0.12] : [0.12, 0.04];
+    const [share, own] = [epsilon, budget].map((value) => y.share(value));
+    return T < 0.75 * last && T > last ** 0.3 && share > low && own > lowest && Math.max(share, own) < 0.93;
   }
 
   /** Extend the span during a drag, without jumps. */
-  grow(run) {
+  grow({ T }, epsilon) {
     const { span } = this;
-    span.last = Math.max(span.last, run.T * 1.25);
-    const epsilon = this.epsilonAt(run);
+    span.last = Math.max(span.last, T * 1.25);
     if (!(epsilon > 0) || epsilon === Infinity) return;
     span.top = Math.max(span.top, Math.min(epsilon * 1.3, 1e6));
-    if (run.logEpsilon) span.bottom = Math.min(span.bottom, Math.max(epsilon / 1.6, span.top / 1e6));
+    span.bottom = Math.min(span.bottom, Math.max(epsilon / 1.6, span.top / 1e6));
   }
 
   get sides() {
@@ -225,32 +222,24 @@ export class Frame {
     return { left, right: width - right, top: above, bottom: height - below };
   }
 
-  axisT() {
+  get log() {
+    return this.span.bottom > 0;
+  }
+
+  get x() {
     const { left, right } = this.sides;
     return axis({ low: 1, high: this.span.last, log: true }, left, right);
   }
 
-  axisEpsilon(run, from = this.sides.bottom, to = this.sides.top) {
-    const { bottom, top } = this.span;
-    return axis({ low: run.logEpsilon ? bottom : 0, high: top, log: run.logEpsilon }, from, to);
-  }
-
-  x(T) {
-    return this.axisT().at(T);
-  }
-
-  y(run, epsilon) {
-    return this.axisEpsilon(run).at(epsilon);
-  }
-
-  atX(x) {
-    return clamp(this.axisT().value(x), 1, 1e7);
+  get y() {
+    const { span: { bottom: low, top: high }, sides: { bottom, top } } = this;
+    return axis({ low, high, log: this.log }, bottom, top);
   }
 
   /** Return epsilon at a pixel position, above 0. */
-  atY(run, y) {
+  atY(y) {
     const { top, bottom } = this.sides;
-    const value = this.axisEpsilon(run).value(clamp(y, top + 2, bottom - 2));
-    return run.logEpsilon ? value : Math.max(value, this.span.top / 500);
+    const value = this.y.value(clamp(y, top + 2, bottom - 2));
+    return this.log ? value : Math.max(value, this.span.top / 500);
   }
 }

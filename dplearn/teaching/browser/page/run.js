@@ -65,6 +65,9 @@ export const changed = (run, name, value) => {
 export const proved = ({ mechanism, sampling, shown }) =>
   mechanism === "gaussian" && sampling === "poisson" && !shown.some((name) => STYLES[name]?.served);
 
+/** Return whether a published value has the noise, sample rate and delta of a run. */
+export const near = (row, run) => ["noise_multiplier", "sample_rate", "delta"].every((name) => Math.abs(row[name] - run[name]) <= 1e-6 * run[name]);
+
 export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, T }) =>
   ({ mechanism, noise_multiplier, sampling: sample_rate < 1 ? sampling : "none", sample_rate, delta, adjacency, here: T });
 

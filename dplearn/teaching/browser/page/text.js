@@ -2,7 +2,7 @@
 import { Answers, reached } from "./answers.js";
 import { escaped } from "./html.js";
 import { bound, clamp, digits, down, shown, text } from "./numbers.js";
-import { ACCOUNTANTS, STYLES, keyOf, proved } from "./run.js";
+import { ACCOUNTANTS, STYLES, proved } from "./run.js";
 import { describe, set } from "./shapes.js";
 
 /** Write all texts outside the picture, depending on the status of the run in view. */
@@ -89,21 +89,15 @@ function comparison({ run, words, view }, value) {
   return words.than(text(digits(value / was, 2)), bound(was), differs.join(", "));
 }
 
-/** Return the cache key of the number of steps within a budget. */
-export const lastingKey = (run) => [keyOf(run), run.budget, run.shown].join("|");
-
 /** Return the number of steps within the budget: proved, or interpolated during a drag. */
-function lasts({ words, run, view, lasting }, name) {
-  const found = lasting?.key === lastingKey(run) && lasting.all.find((one) => one.name === name);
-  if (found) {
-    const steps = text(found.steps);
-    return found.beyond ? words.moreThan(steps) : found.open ? words.atLeast(steps) : steps;
-  }
-  if (!view.found.of[name]) return "…";
-  const steps = reached(view.found, name, run.budget);
-  if (steps === null) return "0";
-  if (steps === Infinity) return words.moreThan(text(view.found.steps.at(-1)));
-  return `≈ ${text(steps < 1000 ? Math.floor(steps) : down(steps, 3))}`;
+function lasts(page, name) {
+  const { words, run, view: { found } } = page;
+  const { steps: proved, beyond, open } = page.lasting(name) ?? {};
+  if (proved !== undefined) return beyond ? words.moreThan(text(proved)) : open ? words.atLeast(text(proved)) : text(proved);
+  if (!found.of[name]) return "…";
+  const steps = reached(found, name, run.budget);
+  if (steps === Infinity) return words.moreThan(text(found.steps.at(-1)));
+  return steps ? `≈ ${text(steps < 1000 ? Math.floor(steps) : down(steps, 3))}` : "0";
 }
 
 function writeTable(page) {
