@@ -35,13 +35,11 @@ const ACTIONS = {
  * `source` is the text of a function that creates the engine in a worker; `published` are printed values; `presets`
  * published runs. If there is a server, `send(question)` asks it, and `kinds` are its mechanisms and samplings. */
 class Page extends View {
-  constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null }) {
-    super(root, MESSAGES);
+  constructor(root, options) {
+    super(root, MESSAGES, options);
+    const { engine, accountants, source, kinds = OWN, send } = options;
     register(accountants, engine, send);
     this.kinds = kinds;
-    this.engine = engine;
-    this.published = published;
-    this.presets = presets;
     this.fields = FIELDS;
     this.later = askLater(answering, source && `(${source})()`, engine);
     this.server = new Server(send, () => this.renew());
@@ -54,7 +52,7 @@ class Page extends View {
       curve: { at: () => [null, frame.y.at(this.epsilon())], move: (x, y) => this.pull(this.run.T, frame.atY(y)), press: (way, large) => this.lift(way, large) },
       pull: { move: (x, y) => this.pull(nearest(FIELDS.T, frame.x.value(x)), frame.atY(y)) },
     };
-    this.start("epsilon", language);
+    this.start("epsilon");
     // Streamlit shows the state of the connection in this attribute.
     this.connection = new MutationObserver(() => this.schedule());
     const state = document.querySelector("[data-test-connection-state]");
@@ -62,12 +60,11 @@ class Page extends View {
   }
 
   build() {
-    this.fill(markup(this.words, this.presets, this.kinds), ".dp-plot");
+    this.fill(markup(this.words, this.options.presets, this.kinds), ".dp-plot");
     this.picture = new Picture(this.words);
     this.svg = this.picture.svg;
     this.find(".dp-plot").prepend(this.svg);
     this.people = new People(this.find(".dp-crowd"), this.words);
-    this.buttons = Object.fromEntries(this.all("[data-do]").map((node) => [node.dataset.do, node]));
     // The event "toggle" does not bubble.
     this.find(".dp-more").addEventListener("toggle", () => this.schedule());
   }
@@ -200,7 +197,7 @@ class Page extends View {
         was: least(answers.at(other, other.T, ["pld"])).value,
       };
     }
-    view.points = this.published.filter((row) => proved(run) && near(row, run));
+    view.points = this.options.published.filter((row) => proved(run) && near(row, run));
     this.view = view;
     this.picture.draw(run, view);
     writeText(this);
@@ -225,7 +222,7 @@ class Page extends View {
     if (proved(run) && !this.answers.cache.has(key)) this.later.ask("crossings", { run, budget: run.budget, names, limit: 1e7 }, this.stored(key));
     this.writeAddress(written(run));
     const state = written({ ...run, shown: FIRST, logEpsilon: false, pin: null });
-    this.preset = this.presets.find(({ query }) => written(fromAddress(query, this.kinds).run) === state);
+    this.preset = this.options.presets.find(({ query }) => written(fromAddress(query, this.kinds).run) === state);
     this.find("[name=preset]").value = this.preset ? this.preset.query || "here=10000" : "";
     if (this.view?.status === "known") this.write(".dp-live", this.words.spoken(bound(this.epsilon(), 4), run.T));
     this.schedule();
@@ -237,7 +234,7 @@ class Page extends View {
     const key = `attack ${keyOf(run)} ${run.T} ${run.rate}`;
     const stale = proved(run) && !cache.has(key);
     if (cache.has(key)) this.true_positive_rate = cache.get(key);
-    else if (!stale) this.true_positive_rate = status === "known" && value < Infinity ? this.engine.rateBound(value, run.delta, run.rate) : undefined;
+    else if (!stale) this.true_positive_rate = status === "known" && value < Infinity ? this.options.engine.rateBound(value, run.delta, run.rate) : undefined;
     this.find(".dp-people").classList.toggle("dp-stale", stale);
     const share = this.true_positive_rate;
     this.people.show(share, run.rate);

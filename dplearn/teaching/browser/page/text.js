@@ -34,7 +34,7 @@ export function writeText(page) {
 const away = () => !["CONNECTED", undefined].includes(document.querySelector("[data-test-connection-state]")?.getAttribute("data-test-connection-state"));
 
 function writeButtons(page, value) {
-  const { run, words, buttons, view } = page;
+  const { run, words, view } = page;
   const over = value > run.budget && value < Infinity;
   const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": over, "dp-asked": !proved(run) };
   for (const [flag, holds] of Object.entries(flags)) page.body.classList.toggle(flag, holds);
@@ -44,9 +44,9 @@ function writeButtons(page, value) {
     set(chip, "title", view.found.refusals?.[name] ?? STYLES[name].about[words.code]);
   }
   for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) page.write(`.dp-rate-${i}`, said);
-  set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
-  for (const key of ["title", "aria-label"]) set(buttons.units, key, run.B ? words.asRate : words.asCounts);
-  set(buttons.logEpsilon, "text", run.logEpsilon ? words.linear : words.log);
+  page.write("[data-do=pin]", run.pin ? words.unpin : words.pin);
+  for (const key of ["title", "aria-label"]) set(page.find("[data-do=units]"), key, run.B ? words.asRate : words.asCounts);
+  page.write("[data-do=logEpsilon]", run.logEpsilon ? words.linear : words.log);
   for (const name of ["adjacency", "mechanism", "sampling"]) {
     const choice = page.find(`[name=${name}]`);
     if (choice && choice !== document.activeElement) choice.value = String(run[name]);

@@ -27,14 +27,15 @@ export const mounting = (Page) => (root, options) => {
 };
 
 export class View {
-  /** `messages` are the texts by language. */
-  constructor(root, messages = {}) {
+  /** `messages` are the texts by language, `options` the arguments of the page. */
+  constructor(root, messages = {}, options = {}) {
     this.root = root;
     this.messages = messages;
+    /** @type {any} */
+    this.options = options;
     this.queued = 0;
     this.touched = false;
     this.words = null;
-    this.drag = null;
     this.run = null;
     this.fields = {};
     this.grips = {};
@@ -51,7 +52,7 @@ export class View {
   choose(_) {}
 
   /** Open the state of the address, now and after Back, Forward or a typed hash. */
-  start(name, language) {
+  start(name, language = this.options.language) {
     this.name = name;
     this.address = stateOfAddress() || left.get(name) || "";
     this.unwritten = true;

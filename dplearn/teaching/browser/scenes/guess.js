@@ -36,14 +36,6 @@ export function end(guess, T) {
   return { T: Math.max(1, Math.round(place)), epsilon: digits(epsilon, 2) };
 }
 
-/** Return the verdict on a guess: close (within 10 %), large or small, and the factor. */
-export function judged(guess, truth) {
-  const ratio = guess / truth;
-  if (Math.abs(ratio - 1) <= 0.1) return { verdict: "close", times: 1 };
-  const times = Math.max(ratio, 1 / ratio);
-  return { verdict: ratio > 1 ? "large" : "small", times: times < 1000 ? digits(times, 2) : Infinity };
-}
-
 /** Return run, guess and scene (from 0) of an address; the guess is null if it is invalid. */
 export function readAddress(address) {
   const all = new URLSearchParams(address);

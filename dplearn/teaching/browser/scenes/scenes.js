@@ -1,7 +1,7 @@
 // One-minute page of four scenes: a guess, the true value, a paper's larger value, shuffled batches; `mount` draws it.
 import { button } from "../page/html.js";
 import { clamp } from "../page/numbers.js";
-import { register, written } from "../page/run.js";
+import { near, register, written } from "../page/run.js";
 import { set } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
 import { Truth, addressOf, end, guessOf, readAddress, straight } from "./guess.js";
@@ -16,18 +16,15 @@ const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
 /** One-minute page: `engine` computes bounds, `published` are printed values, `shuffled` the library's bounds for
  * shuffled batches, `explore` the address of the explorer up to its question mark. */
 class Minute extends View {
-  constructor(root, { engine, published = [], shuffled, explore, language = "en" }) {
-    super(root, { en: { code: "en" }, zh: { code: "zh" } });
+  constructor(root, options) {
+    super(root, { en: { code: "en" }, zh: { code: "zh" } }, options);
+    const { engine } = options;
     register(engine.ACCOUNTANTS.map((name) => ({ name })), engine, false);
-    this.engine = engine;
-    this.published = published;
-    this.shuffled = shuffled;
-    this.explore = explore;
     // Current stroke in pixels, and whether the last stroke was too short.
     this.stroke = [];
     this.short = false;
     this.listen(window, "keydown", (event) => this.key(event));
-    this.start("minute", language);
+    this.start("minute");
   }
 
   open(state) {
@@ -36,10 +33,8 @@ class Minute extends View {
     this.guess = guess;
     this.scene = clamp(scene, 0, LAST);
     this.unread = unread;
-    this.truth = new Truth(this.engine, this.run);
-    const near = (name, row) => Math.abs(row[name] - run[name]) <= 1e-6 * row[name];
-    const own = (row) => ["noise_multiplier", "sample_rate", "delta", "T"].every((name) => near(name, row));
-    this.printed = this.published.find((row) => row.accountant === "moments" && own(row));
+    this.truth = new Truth(this.options.engine, run);
+    this.printed = this.options.published.find((row) => row.accountant === "moments" && row.T === run.T && near(row, run));
   }
 
   build() {
@@ -55,7 +50,7 @@ class Minute extends View {
     this.all(".dm-dots button").forEach((dot, i) => dot.setAttribute("aria-current", i === this.scene ? "step" : "false"));
     this.find("[data-do=back]").disabled = !this.scene;
     this.find("[data-do=next]").disabled = this.scene === LAST;
-    this.find("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
+    this.find("[data-do=explore]").href = `${this.options.explore}?${written(this.run)}`;
     // In scene 1, the picture is a slider for the keyboard.
     const { svg, run, say, guess, scene } = this;
     const drawn = guess ? end(guess, run.T).epsilon : 0;
@@ -69,8 +64,7 @@ class Minute extends View {
     const next = clamp(scene, 0, LAST);
     if (next === this.scene) return;
     this.scene = next;
-    this.renew();
-    this.writeAddress(addressOf(this));
+    this.take(this.guess);
   }
 
   draw() {

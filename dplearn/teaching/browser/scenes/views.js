@@ -1,8 +1,9 @@
 // The four scenes: each has a view (the span of the axes, curves and points) and words (headline, sentence, and a note
 // on the setting). Only the scene's own results are in them, so that no result is visible before its scene.
 import { bound, clamp, digits, down, percent, text, ticks, up } from "../page/numbers.js";
+import { near } from "../page/run.js";
 import { FAR, apart, axis, el, grid, point, smooth, straight } from "../page/shapes.js";
-import { end, judged, placed } from "./guess.js";
+import { end, placed } from "./guess.js";
 
 /** Return the numbers of a run, formatted for a sentence. */
 export const numbers = ({ noise_multiplier, sample_rate, delta, T }) =>
@@ -13,11 +14,13 @@ const highest = ({ points }) => Math.max(...points.map(([, epsilon]) => epsilon)
 const guessed = ({ guess, run, say }) => (guess ? [{ kind: "guess", points: placed(guess, run.T), name: say("yours") }] : []);
 const proved = ({ truth, say }) => ({ kind: "pld", points: truth.curves.pld, name: say("exact") });
 
-/** Return the sentence that compares the guess at its last step. */
+/** Return the sentence that compares the guess at its last step: close (within 10 %), large or small. */
 function verdict({ guess, run, truth, say }) {
-  const at = end(guess, run.T);
-  const { verdict: kind, times } = judged(at.epsilon, truth.at(at.T).upper);
-  return say(kind, { times: times === Infinity ? "1000+" : text(times), T: text(at.T) });
+  const { T, epsilon } = end(guess, run.T);
+  const ratio = epsilon / truth.at(T).upper;
+  const times = Math.max(ratio, 1 / ratio);
+  const kind = Math.abs(ratio - 1) <= 0.1 ? "close" : ratio > 1 ? "large" : "small";
+  return say(kind, { times: times < 1000 ? text(digits(times, 2)) : "1000+", T: text(T) });
 }
 
 export const SCENES = [{
@@ -61,14 +64,13 @@ export const SCENES = [{
     };
   },
 }, {
-  view({ shuffled: { run, claim, lower, upper }, say }) {
+  view({ options: { shuffled: { run, claim, lower, upper } }, say }) {
     const mark = { T: run.T, lower, upper, from: claim.at(-1)[1], kind: "shuffled", name: say("shuffled") };
     return { last: run.T, top: room(upper), curves: [{ kind: "claim", points: claim, name: say("claim") }], mark };
   },
-  words({ shuffled: { run, claim, lower, upper, before }, run: own, truth, say }) {
+  words({ options: { shuffled: { run, claim, lower, upper, before } }, run: own, truth, say }) {
     const [, claimed] = claim.at(-1);
     const ends = { lower: text(down(lower, 4)), upper: bound(upper, 4) };
-    const same = ["noise_multiplier", "sample_rate", "delta", "T"].every((name) => own[name] === before[name]);
     const later = () => {
       const { upper: epsilon } = truth.at(own.T);
       const known = { lower: text(down(before.lower, 3)), upper: bound(before.upper), epsilon: bound(epsilon) };
@@ -77,7 +79,7 @@ export const SCENES = [{
     return {
       head: say("shuffle"),
       text: say("breaks", { ...ends, claim: bound(claimed), times: text(down(lower / claimed, 2)) }),
-      small: `${say("epoch", { ...numbers(run), ...ends, neighbours: say(run.adjacency) })} ${same ? later() : ""}`,
+      small: `${say("epoch", { ...numbers(run), ...ends, neighbours: say(run.adjacency) })} ${own.T === before.T && near(before, own) ? later() : ""}`,
     };
   },
 }];
