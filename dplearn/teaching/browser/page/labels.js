@@ -80,8 +80,7 @@ function ending(frame, found, name) {
   for (const [i, upper] of (found.of[name]?.upper ?? []).entries()) {
     const epsilon = name === "pld" && upper === null ? found.of.rdp?.upper[i] : upper;
     if (!(epsilon > 0)) continue;
-    const x = frame.x.at(found.steps[i]);
-    const y = epsilon === Infinity ? -1e4 : frame.y.at(epsilon);
+    const [x, y] = frame.place([found.steps[i], epsilon]);
     const share = (edge, a, b) => (edge - a) / (b - a);
     if (y < top && x <= right) return [last ? last[0] + share(top, last[1], y) * (x - last[0]) : x, top];
     if (x > right) return last && [right, last[1] + share(right, last[0], x) * (y - last[1])];

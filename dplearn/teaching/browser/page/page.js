@@ -117,8 +117,8 @@ class Page extends View {
     const { fontFamily: family } = getComputedStyle(this.body);
     const named = `600 ${small ? 14 : 15}px ${family}`;
     const widest = Math.max(...ACCOUNTANTS.map((name) => widthOf(STYLES[name].label[this.words.code], named)));
-    const [left, right] = [small ? 40 : 56, Math.ceil(widest) + 20];
-    this.frame.box = { width, height, left, right, above: 34, below: 62, small, named, bold: `600 14px ${family}` };
+    this.frame.box = { width, height, small, named, bold: `600 14px ${family}` };
+    this.frame.sides = { left: small ? 40 : 56, right: width - Math.ceil(widest) - 20, top: 34, bottom: height - 62 };
     this.body.classList.toggle("dp-small", small);
     this.schedule();
   }

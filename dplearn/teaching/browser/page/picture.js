@@ -3,7 +3,7 @@ import { least, reached } from "./answers.js";
 import { names, values } from "./labels.js";
 import { clamp, nice, power, text, ticks } from "./numbers.js";
 import { ACCOUNTANTS, STYLES, proved } from "./run.js";
-import { FAR, area, axis, clipping, el, grid, pill, pillAt, point, set, setAll, smooth, widthOf } from "./shapes.js";
+import { FAR, area, axis, clipping, el, grid, pill, pillAt, point, set, setAll, smooth, straight, widthOf } from "./shapes.js";
 
 export class Picture {
   constructor(words) {
@@ -80,10 +80,8 @@ export class Picture {
       .map((name) => path(`line ${STYLES[name].classes}`, this.path(found, of[name].upper)));
     const other = pinned?.found.of.pld?.upper.map((end, i) => end ?? pinned.found.of.rdp?.upper[i] ?? null);
     // Where PLD is null, draw a dotted line of RDP between the neighbouring points.
-    const bridge = (i) => [i - 1, i, i + 1].map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]])
-      .filter(([T, epsilon]) => T && epsilon > 0 && epsilon < Infinity)
-      .map(([T, epsilon], j) => `${j ? "L" : "M"}${point(this.frame.x.at(T), this.frame.y.at(epsilon))}`).join("");
-    const bridges = steps.map((_, i) => (shown && of.pld?.upper[i] === null ? bridge(i) : "")).join("");
+    const ends = (i) => [i - 1, i, i + 1].map((j) => [steps[j], of.pld.upper[j] ?? of.rdp?.upper[j]]).filter(([T, epsilon]) => T && epsilon > 0 && epsilon < Infinity);
+    const bridges = steps.map((_, i) => (shown && of.pld?.upper[i] === null ? straight(ends(i).map(this.frame.place)) : "")).join("");
     this.curves.replaceChildren(
       path("band", found.asked && shown ? this.between(found) : ""),
       path("ghost", other ? this.path(pinned.found, other) : ""),
@@ -103,9 +101,9 @@ export class Picture {
         parts.push([]);
         continue;
       }
-      const y = this.frame.y.at(end);
-      parts.at(-1).push([this.frame.x.at(steps[i]), y]);
-      if (y <= -FAR) break;
+      const place = this.frame.place([steps[i], end]);
+      parts.at(-1).push(place);
+      if (place[1] <= -FAR) break;
     }
     return parts.map(stairs ? stepped : smooth).join("");
   }
@@ -113,13 +111,12 @@ export class Picture {
   /** Return the band between lower and upper ends, "" if they coincide on the screen. */
   between({ steps, of, stairs }) {
     const { lower, upper } = of.pld ?? { lower: null, upper: [] };
-    const ends = steps.flatMap((T, i) => (lower?.[i] > 0 && upper[i] < Infinity ? [[T, lower[i], upper[i]]] : []));
-    const side = (k) => ends.map((end) => [this.frame.x.at(end[0]), this.frame.y.at(end[k])]);
-    const [low, high] = [side(1), side(2)];
+    const finite = steps.map((_, i) => i).filter((i) => lower?.[i] > 0 && upper[i] < Infinity);
+    const [low, high] = [lower, upper].map((ends) => finite.map((i) => this.frame.place([steps[i], ends[i]])));
     if (!low.some(([, y], i) => y - high[i][1] > 1.5)) return "";
     if (!stairs) return `${smooth(high)}L${smooth(low.reverse()).slice(1)}Z`;
     // One rectangle for each step of the step functions.
-    return ends.slice(1).map((_, i) => {
+    return finite.slice(1).map((_, i) => {
       const [[from], [to, above], [, below]] = [high[i], high[i + 1], low[i + 1]];
       return `M${[[from, above], [to, above], [to, below], [from, below]].map(([x, y]) => point(x, y)).join("L")}Z`;
     }).join("");
@@ -131,7 +128,7 @@ export class Picture {
     const x = frame.x.at(run.T);
     const words = `◂ T = ${text(run.T)} ▸`;
     const width = widthOf(words, bold) + 20;
-    const centre = clamp(x, left + width / 2 - 40, right + frame.box.right - width / 2);
+    const centre = clamp(x, left + width / 2 - 40, frame.box.width - width / 2);
     pillAt(this.T.children, { x1: x, x2: x, y1: top - 4, y2: bottom + 26 }, [centre, bottom + 38], width, words);
     const budget = `▴▾ ${small ? "" : "ε = "}${text(run.budget)}`;
     const wide = widthOf(budget, bold) + 20;
@@ -158,7 +155,7 @@ export class Picture {
   printed(run, { points, frame }) {
     const { left, right, top, bottom } = frame.sides;
     return points.flatMap((row) => {
-      const [x, y] = [frame.x.at(row.T), frame.y.at(row.epsilon)];
+      const [x, y] = frame.place([row.T, row.epsilon]);
       if (!run.shown.includes(row.accountant) || x < left || x > right || y < top || y > bottom) return [];
       const kind = `dp-${row.accountant}`;
       const ring = el("path", { class: `dp-ring ${kind}`, d: STYLES.pinned.outline, transform: `translate(${x} ${y}) scale(2.1)` });
@@ -170,12 +167,15 @@ export class Picture {
 /** Return the path of a step function; each value holds since the previous point. */
 const stepped = (points) => points.map(([x, y], i) => (i ? `V${y.toFixed(1)}H${x.toFixed(1)}` : `M${point(x, y)}`)).join("");
 
-/** Span of both axes, and their size and margins in pixels (`box`). */
+/** Span of both axes, the size of the picture (`box`), and the ends of the axes in pixels (`sides`). */
 export class Frame {
   constructor(answers) {
     this.epsilonAt = (run, T = run.T) => least(answers.at(run, T)).value;
     this.span = { last: 1e5, bottom: 0.005, top: 20 };
-    this.box = { width: 800, height: 460, left: 54, right: 104, above: 30, below: 62, small: false };
+    this.box = { width: 800, height: 460, small: false };
+    this.sides = { left: 54, right: 696, top: 30, bottom: 398 };
+    /** Return the pixel position of a point [T, epsilon]. */
+    this.place = ([T, epsilon]) => [this.x.at(T), this.y.at(epsilon)];
   }
 
   /** Return the last step of curves, a power of ten, so that cached curves are used again. */
@@ -215,11 +215,6 @@ export class Frame {
     if (!(epsilon > 0) || epsilon === Infinity) return;
     span.top = Math.max(span.top, Math.min(epsilon * 1.3, 1e6));
     span.bottom = Math.min(span.bottom, Math.max(epsilon / 1.6, span.top / 1e6));
-  }
-
-  get sides() {
-    const { width, height, left, right, above, below } = this.box;
-    return { left, right: width - right, top: above, bottom: height - below };
   }
 
   get log() {
