@@ -17,14 +17,10 @@ export class Answers {
   }
 
   /** Return the accountants to compute, always with PLD, which the main sentence uses. */
-  static named(run) {
-    return [...new Set(["pld", ...run.shown])];
-  }
+  static named = (run) => [...new Set(["pld", ...run.shown])];
 
   /** Return the first part of a curve's cache key, which the accountant's name follows. */
-  static key(run, steps) {
-    return `${keyOf(run)}|${steps.length}|${steps.at(-1)}|`;
-  }
+  static key = (run, steps) => `${keyOf(run)}|${steps.length}|${steps.at(-1)}|`;
 
   /** Return the curve of each accountant at these steps; curves of several steps are drafts. RDP replaces null points
    * of PLD; it is computed only if there are such points, because it can be slower than PLD. */

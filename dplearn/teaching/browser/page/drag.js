@@ -22,9 +22,8 @@ export class Drag {
 
   /** Apply the last move since the previous frame. */
   act() {
-    const { pending } = this;
+    this.pending?.();
     this.pending = null;
-    pending?.();
   }
 
   /** Return the element of an event, its name and its grip, or null inside an input field. */

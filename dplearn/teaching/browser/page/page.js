@@ -31,9 +31,8 @@ const ACTIONS = {
   python: ({ run, words }, node) => void copied(node, python(run), words.copied),
 };
 
-/** Page of epsilon: `engine` computes bounds; `accountants` have name, kind, label, symbol and about;
- * `source` is the text of a function that creates the engine in a worker; `published` are printed values; `presets`
- * published runs. If there is a server, `send(question)` asks it, and `kinds` are its mechanisms and samplings. */
+/** Page of epsilon: `source` is the text of a function that creates the `engine` in a worker; `published` are printed
+ * values, `presets` published runs. `send(question)` asks the server, whose mechanisms and samplings are `kinds`. */
 class Page extends View {
   constructor(root, options) {
     super(root, MESSAGES, options);
@@ -41,7 +40,7 @@ class Page extends View {
     register(accountants, engine, send);
     this.kinds = kinds;
     this.fields = FIELDS;
-    this.later = askLater(answering, source && `(${source})()`, engine);
+    this.later = askLater(answering, `(${source})()`, engine);
     this.server = new Server(send, () => this.renew());
     this.answers = new Answers(engine, this.later, this.server, () => this.schedule());
     this.frame = new Frame(this.answers);
@@ -108,10 +107,10 @@ class Page extends View {
   }
 
   measure() {
-    const width = Math.round(this.find(".dp-plot").clientWidth);
+    const plot = this.find(".dp-plot");
+    const width = plot.clientWidth;
     if (!width) return;
-    const small = width < 520;
-    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
+    const [small, above] = [width < 520, plot.getBoundingClientRect().top + scrollY];
     // Leave space for the choices below the picture without scrolling.
     const height = this.body.clientWidth < 560 ? 330 : clamp(Math.round(innerHeight - above - 175), 340, 600);
     const { fontFamily: family } = getComputedStyle(this.body);
@@ -133,20 +132,15 @@ class Page extends View {
     this.schedule();
   }
 
+  epsilon = () => least(this.answers.at(this.run)).value;
   /** Set the noise at which the PLD curve passes through a point. */
-  pull(T, epsilon) {
-    this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
-  }
+  pull = (T, epsilon) => this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
 
   /** Move the curve by a key, by 2 or 10 per cent of epsilon, and change the noise by at least one key step. */
   lift(way, large) {
     const before = this.run.noise_multiplier;
     this.pull(this.run.T, this.epsilon() * (1 + way * (large ? 0.1 : 0.02)));
     if (this.run.noise_multiplier === before) this.change("noise_multiplier", pressed(FIELDS.noise_multiplier, before, -way, false));
-  }
-
-  epsilon() {
-    return least(this.answers.at(this.run)).value;
   }
 
   act(button) {
@@ -258,7 +252,6 @@ class Page extends View {
   }
 }
 
-/** Return the cache key of the number of steps within a budget. */
 const lastingKey = (run) => [keyOf(run), run.budget, run.shown].join("|");
 
 export const mount = mounting(Page);
@@ -284,15 +277,11 @@ async function copied(node, content, done) {
   }
 }
 
-/** Return the HTML of the page, without its numbers. */
 function markup(words, presets, kinds) {
   const sentence = (said) => italics(said).replace(/\{(\w+)\}/g, (whole, name) => (name in FIELDS ? number(words, name, words.names[name]) : whole));
-  /** Return a list of the server's kinds of runs, or the name of the only kind. */
-  const choice = (name) => {
-    const all = Object.entries(kinds[name]);
-    return all.length < 2 ? words.own[name] : select(name, words.kinds[name], all);
-  };
-  const proof = Object.keys(kinds.sampling).length > 1 ? button("prove", words.prove, 'class="dp-prove"') : "";
+  const served = Object.keys(kinds.sampling).length > 1;
+  const choice = (name) => (served ? select(name, words.kinds[name], Object.entries(kinds[name])) : words.own[name]);
+  const proof = served ? button("prove", words.prove, 'class="dp-prove"') : "";
   const sampled = `<span class="dp-rate"><span class="dp-rate-0"></span>{sample_rate}<span class="dp-rate-1"></span></span><span class="dp-counts">${words.byCounts}</span>`;
   const run = sentence(words.sentence.replace("{unit}", '<span class="dp-unit"></span>').replace("{sampling}", `${sampled}{units}`)).replace("{units}", button("units", "⇄", 'class="dp-units"') + (words.code === "zh" ? "\u2060" : ""));
   const published = select("preset", words.preset, [["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);

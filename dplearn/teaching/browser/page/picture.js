@@ -95,15 +95,15 @@ export class Picture {
 
   /** Return the path of a curve through all finite points. */
   path({ steps, stairs = false }, ends) {
+    const { span: { log }, place } = this.frame;
     const parts = [[]];
     for (const [i, end] of ends.entries()) {
-      if (end === null || end === Infinity || (this.frame.log && !(end > 0))) {
+      if (end === null || end === Infinity || (log && !(end > 0))) {
         parts.push([]);
         continue;
       }
-      const place = this.frame.place([steps[i], end]);
-      parts.at(-1).push(place);
-      if (place[1] <= -FAR) break;
+      parts.at(-1).push(place([steps[i], end]));
+      if (parts.at(-1).at(-1)[1] <= -FAR) break;
     }
     return parts.map(stairs ? stepped : smooth).join("");
   }
@@ -171,12 +171,13 @@ const stepped = (points) => points.map(([x, y], i) => (i ? `V${y.toFixed(1)}H${x
 export class Frame {
   constructor(answers) {
     this.epsilonAt = (run, T = run.T) => least(answers.at(run, T)).value;
-    this.span = { last: 1e5, bottom: 0.005, top: 20 };
+    this.span = { last: 1e5, bottom: 0, top: 20, log: false };
     this.box = { width: 800, height: 460, small: false };
     this.sides = { left: 54, right: 696, top: 30, bottom: 398 };
-    /** Return the pixel position of a point [T, epsilon]. */
-    this.place = ([T, epsilon]) => [this.x.at(T), this.y.at(epsilon)];
   }
+
+  /** Return the pixel position of a point [T, epsilon]. */
+  place = ([T, epsilon]) => [this.x.at(T), this.y.at(epsilon)];
 
   /** Return the last step of curves, a power of ten, so that cached curves are used again. */
   largest(run) {
@@ -193,17 +194,17 @@ export class Frame {
       // The curve should reach the right side, where its name is, unless it grows too fast.
       const end = Math.min(1.25 * this.epsilonAt(run, last), 6 * epsilon);
       const top = Math.max(1.5 * run.budget, 2.4 * Math.min(epsilon, 1e6), Math.min(end, 1e6));
-      return { last, bottom: 0, top: nice(top, 1, [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]) };
+      return { last, log: false, bottom: 0, top: nice(top, 1, [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]) };
     }
     const top = nice(Math.max(5 * run.budget, 10 * Math.min(epsilon, 1e6)), 1);
     const lowest = Math.min(this.epsilonAt(run, 1) || epsilon, run.budget / 4, epsilon / 2);
-    return { last, bottom: nice(clamp(lowest, top / 1e4, top / 200), -1), top };
+    return { last, log: true, bottom: nice(clamp(lowest, top / 1e4, top / 200), -1), top };
   }
 
   /** Return whether T, the budget and epsilon are well inside the span. */
   holds({ T, budget }, epsilon) {
-    const { span: { last }, y } = this;
-    const [low, lowest] = this.log ? [0.2, 0.12] : [0.12, 0.04];
+    const { span: { last, log }, y } = this;
+    const [low, lowest] = log ? [0.2, 0.12] : [0.12, 0.04];
     const [share, own] = [epsilon, budget].map((value) => y.share(value));
     return T < 0.75 * last && T > last ** 0.3 && share > low && own > lowest && Math.max(share, own) < 0.93;
   }
@@ -217,24 +218,20 @@ export class Frame {
     span.bottom = Math.min(span.bottom, Math.max(epsilon / 1.6, span.top / 1e6));
   }
 
-  get log() {
-    return this.span.bottom > 0;
-  }
-
   get x() {
     const { left, right } = this.sides;
     return axis({ low: 1, high: this.span.last, log: true }, left, right);
   }
 
   get y() {
-    const { span: { bottom: low, top: high }, sides: { bottom, top } } = this;
-    return axis({ low, high, log: this.log }, bottom, top);
+    const { span: { bottom: low, top: high, log }, sides: { bottom, top } } = this;
+    return axis({ low, high, log }, bottom, top);
   }
 
   /** Return epsilon at a pixel position, above 0. */
   atY(y) {
     const { top, bottom } = this.sides;
     const value = this.y.value(clamp(y, top + 2, bottom - 2));
-    return this.log ? value : Math.max(value, this.span.top / 500);
+    return this.span.log ? value : Math.max(value, this.span.top / 500);
   }
 }

@@ -3,8 +3,7 @@ import { number } from "./html.js";
 import { nearest, text } from "./numbers.js";
 import { View, mounting } from "./view.js";
 
-/** Sentence of numbers, each with name, label, value and ends; when the input ends, `send(values)` gets the changed
- * values. */
+/** Sentence of numbers with name, label, value and ends; after the input, `send(values)` gets the changed values. */
 class Sentence extends View {
   constructor(root, options) {
     super(root, {}, options);

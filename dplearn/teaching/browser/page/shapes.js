@@ -58,7 +58,7 @@ export function widthOf(words, font) {
   return canvas.measureText(words).width;
 }
 
-/** Return an axis from `low` to `high` over the pixels `from` .. `to`. */
+/** Return an axis from `low` to `high` over the pixels `from` to `to`. */
 export const axis = ({ low, high, log = false }, from, to) => ({
   low, high,
   share: (value) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)),
@@ -72,8 +72,7 @@ export const axis = ({ low, high, log = false }, from, to) => ({
   },
 });
 
-/** Return the nodes of two axes within `sides`; ticks are [value, label]; lines without labels are faint.
- * `em` is the font size. */
+/** Return the nodes of two axes within `sides`; `across` and `up` are ticks [value, label]; lines without labels are faint. */
 export function grid(x, y, { left, right, top, bottom }, across, up, em = 14) {
   const line = (x1, y1, x2, y2, words) => el("line", { x1, y1, x2, y2, class: words ? "dp-grid" : "dp-grid dp-faint" });
   const label = (at, height, anchor, words) => el("text", { x: at, y: height, "text-anchor": anchor, class: "dp-scale" }, words);

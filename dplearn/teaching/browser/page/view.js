@@ -1,5 +1,4 @@
-// Base class of all browser-drawn pages: state in the address, nodes in one language, one redraw per frame, and an
-// action after the end of input.
+// Base class of all browser-drawn pages: state in the address, texts in one language, one redraw per frame.
 import { Drag } from "./drag.js";
 import { heard, shown } from "./numbers.js";
 import { describe, set } from "./shapes.js";
@@ -10,15 +9,11 @@ const ADDRESSED = location.protocol !== "about:";
 // Last state of each page.
 const left = new Map();
 
-const hash = () => new URLSearchParams(location.hash.slice(1) || location.search);
 const query = () => new URLSearchParams(location.search);
+const hash = () => new URLSearchParams(location.hash.slice(1) || location.search);
 
 /** Return the state in the address: all fields except the language. */
-function stateOfAddress() {
-  const all = hash();
-  all.delete("language");
-  return all.toString();
-}
+const stateOfAddress = () => new URLSearchParams([...hash()].filter(([key]) => key !== "language")).toString();
 
 /** Return a function that draws a page of the class `Page` into a node. */
 export const mounting = (Page) => (root, options) => {
@@ -37,13 +32,13 @@ export class View {
     this.touched = false;
     this.words = null;
     this.run = null;
+    this.unread = [];
     this.fields = {};
     this.grips = {};
     this.stop = new AbortController();
   }
 
-  // Methods that pages override for a new address, all nodes in a new language, drawing, the end of input, a button, and a
-  // choice.
+  // Methods that pages override: for a new address, a new language, drawing, the end of input, a button, a choice.
   open(_) {}
   build() {}
   draw() {}
@@ -78,8 +73,7 @@ export class View {
     target.addEventListener(kind, act, { signal: this.stop.signal });
   }
 
-  /** Write a state to the address. Each change by the reader is an entry of the history, except the first write after
-   * opening an address. */
+  /** Write a state to the address; all writes after the first one add entries to the history. */
   writeAddress(state) {
     // Streamlit drops the hash when it writes the language; the same state is then written again.
     const gesture = !this.unwritten && state !== this.address;
@@ -114,17 +108,9 @@ export class View {
     return this.run[name];
   }
 
-  find(selector) {
-    return this.body.querySelector(selector);
-  }
-
-  all(selector) {
-    return [...this.body.querySelectorAll(selector)];
-  }
-
-  write(selector, text) {
-    set(this.find(selector), "text", text);
-  }
+  find = (selector) => this.body.querySelector(selector);
+  all = (selector) => [...this.body.querySelectorAll(selector)];
+  write = (selector, text) => set(this.find(selector), "text", text);
 
   /** Write the numbers of the sentence and describe all handles, except a number with an open input field. */
   writeNumbers() {

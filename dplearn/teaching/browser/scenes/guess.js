@@ -1,5 +1,4 @@
-// A guess of epsilon at several steps, drawn by the reader and compared with the true value; and the
-// address with guess, run and scene.
+// A guess of epsilon at several steps, its address, and the true values.
 import { Answers, least } from "../page/answers.js";
 import { digits } from "../page/numbers.js";
 import { fromAddress, written } from "../page/run.js";
@@ -26,7 +25,6 @@ function between(stroke, place, slack) {
   return digits(low + ((place - before) / (T - before)) * (epsilon - low), 3);
 }
 
-/** Return the guess of a straight line from 0 to epsilon. */
 export const straight = (epsilon) => places(1).map((share) => digits(share * epsilon, 3));
 
 export const placed = (guess, T) => places(T).flatMap((place, i) => (guess[i] === null ? [] : [[place, guess[i]]]));

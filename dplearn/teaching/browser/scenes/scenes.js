@@ -13,8 +13,7 @@ const LAST = SCENES.length - 1;
 const WAYS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
 
-/** One-minute page: `engine` computes bounds, `published` are printed values, `shuffled` the library's bounds for
- * shuffled batches, `explore` the address of the explorer up to its question mark. */
+/** One-minute page: `shuffled` are the library's bounds for shuffled batches, `explore` is the explorer's address. */
 class Minute extends View {
   constructor(root, options) {
     super(root, { en: { code: "en" }, zh: { code: "zh" } }, options);
@@ -28,13 +27,11 @@ class Minute extends View {
   }
 
   open(state) {
-    const { run, guess, scene, unread } = readAddress(state);
-    this.run = run;
-    this.guess = guess;
-    this.scene = clamp(scene, 0, LAST);
-    this.unread = unread;
-    this.truth = new Truth(this.options.engine, run);
-    this.printed = this.options.published.find((row) => row.accountant === "moments" && row.T === run.T && near(row, run));
+    ({ run: this.run, guess: this.guess, scene: this.scene, unread: this.unread } = readAddress(state));
+    this.scene = clamp(this.scene, 0, LAST);
+    const { options: { engine, published }, run } = this;
+    this.truth = new Truth(engine, run);
+    this.printed = published.find((row) => row.accountant === "moments" && row.T === run.T && near(row, run));
   }
 
   build() {
@@ -79,9 +76,7 @@ class Minute extends View {
   }
 
   /** Return the current stroke as points [T, epsilon]. */
-  drawn() {
-    return this.stroke.map(([x, y]) => [this.plane.x.value(x), this.plane.y.value(y)]);
-  }
+  drawn = () => this.stroke.map(([x, y]) => [this.plane.x.value(x), this.plane.y.value(y)]);
 
   /** Record a stroke from left to right; when the pointer is released, it becomes the guess. */
   draws(event) {
@@ -142,7 +137,6 @@ class Minute extends View {
 
 export const mount = mounting(Minute);
 
-/** Return the HTML with empty elements for texts and picture, and the buttons. */
 function markup(say) {
   const icon = (name, sign) => button(name, sign, `class="dm-icon" aria-label="${say(name)}" title="${say(name)}"`);
   const dot = (_, i) => button("goto", "", `data-scene="${i}" aria-label="${say("goto", { scene: i + 1 })}"`);

@@ -99,7 +99,13 @@ export function chart(plane, view, stroke, say) {
     const [T, epsilon] = points.at(-1);
     return { kind, x: x.at(T), y: y.at(epsilon), value: kind === "guess" ? text(digits(epsilon, 2)) : bound(epsilon), name };
   });
-  const nodes = [...axes(plane, view, say), ...shown.map(({ kind, points }) => line(kind, smooth(seen(plane, points))))];
+  const { left, right, top, bottom } = plane.sides;
+  const nodes = [
+    ...grid(x, y, plane.sides, [[0, "0"], [x.high, say("steps", { T: text(x.high) })]], ticks(false, 0, y.high, 5), em),
+    el("text", { x: left - 0.4 * em, y: top - 0.6 * em, "text-anchor": "end", class: "dm-name" }, "ε"),
+    el("text", { x: (left + right) / 2, y: (top + bottom) / 2, "text-anchor": "middle", class: "dm-hint" }, view.hint ?? ""),
+    ...shown.map(({ kind, points }) => line(kind, smooth(seen(plane, points)))),
+  ];
   if (stroke.length > 1) nodes.push(line("guess", straight(seen(plane, stroke))));
   // The value that a paper printed.
   if (view.ring) nodes.push(el("circle", { class: "dm-ring dm-moments", cx: x.at(view.ring.T), cy: y.at(view.ring.epsilon), r: 0.55 * em }));
@@ -111,14 +117,6 @@ export function chart(plane, view, stroke, say) {
     nodes.push(line(kind, `M${at} ${y.at(from)}V${low}`), el("path", { class: `dm-span dm-${kind}`, d: `M${at} ${low}V${y.at(upper)}` }));
   }
   return [...nodes, ...labels(plane, ends)];
-}
-
-function axes({ em, sides, x, y }, view, say) {
-  const { left, right, top, bottom } = sides;
-  const nodes = grid(x, y, sides, [[0, "0"], [x.high, say("steps", { T: text(x.high) })]], ticks(false, 0, y.high, 5), em);
-  nodes.push(el("text", { x: left - 0.4 * em, y: top - 0.6 * em, "text-anchor": "end", class: "dm-name" }, "ε"));
-  if (view.hint) nodes.push(el("text", { x: (left + right) / 2, y: (top + bottom) / 2, "text-anchor": "middle", class: "dm-hint" }, view.hint));
-  return nodes;
 }
 
 const line = (kind, d) => el("path", { class: `dm-line dm-${kind}`, d });
