@@ -9,8 +9,6 @@ import { evidence } from "./evidence.js";
 import { laboratory } from "./laboratory.js";
 import { MESSAGES } from "./messages.js";
 
-const DELTA = 1e-5;
-const LEVEL = 0.05;
 /** @type {Record<string, any>} */
 const FIELDS = {
   sample_rate: { ends: [0.02, 0.5], pixels: 260, digits: 2, start: 0.1 },
@@ -23,10 +21,8 @@ const FIELDS = {
   program: { options: ["", "mean", "bare", "twice", "seed"], start: "" },
   attack: { options: ["", "serial", "model"], start: "" },
 };
-const MOST = 1024;
 // Numbers of runs at which the counts are tested, planned in advance.
-const LOOKS = [1];
-while (LOOKS.at(-1) < MOST) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS.at(-1)), MOST));
+const LOOKS = [1, 2, 3, 5, 8, 12, 18, 27, 41, 62, 93, 140, 210, 315, 473, 710, 1024];
 
 /** Page of proof and attack: `laboratory` gets `digits`; `source` is the text of a function that creates the engine. */
 class Page extends View {
@@ -58,9 +54,7 @@ class Page extends View {
   }
 
   /** Return the state's address, without a guess that is not confirmed yet. */
-  mark() {
-    return queryOf({ ...this.run, guess: this.started ? this.run.guess : null }, FIELDS).toString();
-  }
+  mark = () => queryOf({ ...this.run, guess: this.started ? this.run.guess : null }, FIELDS).toString();
 
   /** Start another run without the counts and the guess of the previous run. */
   another() {
@@ -70,7 +64,7 @@ class Page extends View {
 
   begin() {
     this.key++;
-    this.plan = { ...this.run, delta: DELTA, adjacency: "add_remove" };
+    this.plan = { ...this.run, delta: 1e-5, adjacency: "add_remove" };
     this.ceiling = this.options.engine.curves(this.plan, [this.plan.steps], { accountants: ["pld"] }).pld.upper[0] ?? Infinity;
     this.state = { practised: 0, runs: 0, counts: [0, 0, 0, 0], accuracy: 0, floor: 0, allowed: null, crossed: null, began: performance.now() };
     this.judge({});
@@ -79,7 +73,7 @@ class Page extends View {
   /** Request a training run, unless one is in progress, all are done, or the page is hidden. */
   train() {
     // After a refutation, 27 runs are enough.
-    const most = this.state.crossed ? 27 : MOST;
+    const most = this.state.crossed ? 27 : LOOKS.at(-1);
     if (this.busy || !this.started || document.hidden || this.drag?.held || this.state.runs >= most) return;
     this.busy = true;
     this.runner.ask("run", { key: this.key, plan: this.plan }, (answer) => this.trained(answer));
@@ -93,7 +87,7 @@ class Page extends View {
       state.runs++;
       state.accuracy += accuracy;
       state.counts = state.counts.map((sum, i) => sum + counts[i]);
-      if (LOOKS.includes(state.runs)) this.judge({ counts: state.counts, chance: LEVEL / LOOKS.length });
+      if (LOOKS.includes(state.runs)) this.judge({ counts: state.counts, chance: 0.05 / LOOKS.length });
     }
     this.schedule();
     this.train();

@@ -3,9 +3,6 @@ import { Cache } from "./cache.js";
 import { ACCOUNTANTS, FIELDS, STYLES, keyOf, proved, runOf } from "./run.js";
 import { clamp, up } from "./numbers.js";
 
-// Number of intervals between the points of a curve.
-const PARTS = 40;
-
 export class Answers {
   /** `changed` is called when results improve; `server` answers for runs that the engine does not cover. */
   constructor(engine, later, server, changed) {
@@ -40,7 +37,7 @@ export class Answers {
   /** Return curves up to a number of steps; unproved points of PLD are null. */
   curves(run, largest, names = Answers.named(run)) {
     if (!proved(run)) return this.server.curves(run, largest);
-    const steps = [...new Set(Array.from({ length: PARTS + 1 }, (_, i) => Math.round(largest ** (i / PARTS))))];
+    const steps = [...new Set(Array.from({ length: 41 }, (_, i) => Math.round(largest ** (i / 40))))];
     return { steps, of: this.bounds(run, steps, names) };
   }
 
@@ -67,10 +64,7 @@ export class Answers {
 
   /** Return the noise at which PLD has this epsilon at T, rounded up so that epsilon is not exceeded. */
   noise(run, T, epsilon) {
-    const miss = (x) => {
-      const found = least(this.at({ ...run, noise_multiplier: Math.exp(x) }, T, ["pld"])).value;
-      return Math.log(found) - Math.log(epsilon);
-    };
+    const miss = (x) => Math.log(least(this.at({ ...run, noise_multiplier: Math.exp(x) }, T, ["pld"])).value / epsilon);
     let [low, high] = FIELDS.noise_multiplier.ends.map(Math.log);
     let x = clamp(Math.log(run.noise_multiplier), low, high);
     let [off, slope] = [miss(x), -1.2];
@@ -116,8 +110,6 @@ export function reached({ steps, of, stairs }, name, budget) {
   return Infinity;
 }
 
-const MOST = 1e7;
-
 /** Questions to the server, one at a time, about runs that the browser's engine does not cover. */
 export class Server {
   /** `send(question)` sends a question to the server, whose answer is later passed to `take`. */
@@ -156,7 +148,7 @@ export class Server {
   /** Return curves up to a number of steps; until they arrive, the last curves, marked stale.
    * Except during a drag, T is among the steps. */
   curves(run, largest) {
-    const most = Math.min(largest, MOST);
+    const most = Math.min(largest, FIELDS.T.ends[1]);
     const key = `${keyOf(run)}|${most}`;
     const have = this.cache.get(key);
     const known = have && run.shown.every((name) => have.of[name] || have.refusals?.[name]);

@@ -99,8 +99,7 @@ export class Drag {
   /** Replace a number by an input field; invalid text stays in the field, with an error message. */
   type(node) {
     const { page } = this;
-    const { drag: name } = node.dataset;
-    const { ariaLabel } = node;
+    const { ariaLabel, dataset: { drag: name } } = node;
     const box = Object.assign(document.createElement("input"), { ariaLabel, value: typed(name, page.value(name) ?? 1) });
     box.size = Math.max(box.value.length, 4);
     node.replaceChildren(box);

@@ -7,8 +7,7 @@ import { apart, el, point, raised, widthOf } from "./shapes.js";
 /** Return the values at the T line. Because curves rise, values above PLD are placed left of the line and above their
  * dots, PLD and lower values right of the line and below their dots, so that no number covers a curve. */
 export function values(run, view, words) {
-  const { frame } = view;
-  const [{ left, top, bottom }, { width, small }] = [frame.sides, frame.box];
+  const { frame, frame: { sides: { left, top, bottom }, box: { width, small } } } = view;
   const x = frame.x.at(run.T);
   const [above, below] = [[], []];
   const ceiling = view.best.value * (1 + 1e-6);

@@ -178,18 +178,16 @@ class Page extends View {
     // The axes stay fixed while the reader drags a handle whose position sets epsilon.
     if (held && (!held.grip || held.name === "T")) frame.grow(run, this.epsilon());
     this.server.held = Boolean(held);
-    const view = { frame, touched: this.touched, found: answers.curves(run, frame.largest(run)), ends: answers.at(run) };
+    const largest = frame.largest(run);
+    const view = { frame, touched: this.touched, found: answers.curves(run, largest), ends: answers.at(run) };
     view.best = least(view.ends);
     // Status of this run for all texts: "known", "asked" or "refused".
     const waits = view.found.asked && !view.ends[view.best.name];
     view.status = view.found.refused ? "refused" : waits ? "asked" : "known";
     if (run.pin) {
       const other = { ...run, ...run.pin };
-      view.pinned = {
-        found: answers.curves(other, frame.largest(run), ["pld"]),
-        ends: answers.at(other, run.T, ["pld"]),
-        was: least(answers.at(other, other.T, ["pld"])).value,
-      };
+      const ends = (T) => answers.at(other, T, ["pld"]);
+      view.pinned = { found: answers.curves(other, largest, ["pld"]), ends: ends(run.T), was: least(ends(other.T)).value };
     }
     view.points = this.options.published.filter((row) => proved(run) && near(row, run));
     this.view = view;

@@ -23,23 +23,18 @@ export class Picture {
     this.curve = this.handle("curve", words.names.curve, ...grip, el("path", { class: "dp-arrows", d: "M-4-15L0-20L4-15M-4 15L0 20L4 15" }));
   }
 
-  add(tag, attributes, ...children) {
-    return this.svg.appendChild(el(tag, attributes, ...children));
-  }
-
-  handle(name, label, ...children) {
-    return this.add("g", { class: `dp-handle dp-h-${name}`, role: "slider", tabindex: 0, "data-drag": name, "aria-label": label }, ...children);
-  }
+  add = (tag, attributes, ...children) => this.svg.appendChild(el(tag, attributes, ...children));
+  handle = (name, label, ...children) =>
+    this.add("g", { class: `dp-handle dp-h-${name}`, role: "slider", tabindex: 0, "data-drag": name, "aria-label": label }, ...children);
 
   /** Draw the results of a run; `view` has frame, found, ends, best, pinned, points, touched. */
   draw(run, view) {
-    const { frame } = view;
+    const { frame, found: { claim, stale } } = view;
     this.frame = frame;
-    const { width, height } = frame.box;
+    const { box: { width, height }, sides: { right, top, bottom } } = frame;
     setAll(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
-    const { top, bottom } = frame.sides;
     setAll(this.clip, area(frame.sides));
-    this.svg.classList.toggle("dp-stale", Boolean(view.found.stale));
+    this.svg.classList.toggle("dp-stale", Boolean(stale));
     this.level = clamp(frame.y.at(run.budget), top, bottom);
     this.behind.replaceChildren(...this.axes(run));
     this.drawCurves(run, view);
@@ -48,7 +43,7 @@ export class Picture {
       ...this.crossings(run, view),
       ...values(run, view, this.words),
       ...names(run, view, this.words),
-      ...this.claim(run, view),
+      ...(claim ? [el("text", { class: "dp-claimname", "text-anchor": "end", x: right - 6, y: Math.max(frame.y.at(claim.at(-1)), top + 20) - 10 }, this.words.claimed)] : []),
       ...this.printed(run, view),
     );
     const { value } = view.best;
@@ -58,17 +53,15 @@ export class Picture {
   }
 
   axes(run) {
-    const { frame } = this;
-    const [{ left, top }, { last, bottom: low, top: high }, { small }] = [frame.sides, frame.span, frame.box];
-    const { x, y } = frame;
+    const { x, y, sides, span: { last, bottom: low, top: high }, box: { small } } = this.frame;
     // Leave out labels near the T line, which has a label.
     const apart = (value) => Math.abs(x.at(value) - x.at(run.T)) > 30;
     const steps = (value) => (value >= 1e5 && small ? power(Math.round(Math.log10(value))) : text(value));
     const across = ticks(true, 1, last, small ? 3 : 6, (value) => (apart(value) ? steps(value) : ""));
     return [
-      el("rect", { class: "dp-over", ...area({ ...frame.sides, bottom: this.level }) }),
-      ...grid(x, y, frame.sides, across, ticks(run.logEpsilon, low, high, 5)),
-      el("text", { class: "dp-scale", x: left - 14, y: top - 14, "text-anchor": "end" }, "ε"),
+      el("rect", { class: "dp-over", ...area({ ...sides, bottom: this.level }) }),
+      ...grid(x, y, sides, across, ticks(run.logEpsilon, low, high, 5)),
+      el("text", { class: "dp-scale", x: sides.left - 14, y: sides.top - 14, "text-anchor": "end" }, "ε"),
     ];
   }
 
@@ -123,8 +116,7 @@ export class Picture {
   }
 
   drawLines(run) {
-    const { frame, level: y } = this;
-    const [{ left, right, top, bottom }, { small, bold }] = [frame.sides, frame.box];
+    const { level: y, frame, frame: { sides: { left, right, top, bottom }, box: { small, bold } } } = this;
     const x = frame.x.at(run.T);
     const words = `◂ T = ${text(run.T)} ▸`;
     const width = widthOf(words, bold) + 20;
@@ -144,12 +136,6 @@ export class Picture {
       const at = T ? frame.x.at(T) : 0;
       return at > left && at < right - 2 ? [el("path", { class: `dp-cross dp-${name}`, d: `M${at} ${y - 6}V${y + 6}` })] : [];
     });
-  }
-
-  claim(run, { found, frame }) {
-    if (!found.claim) return [];
-    const place = { x: frame.sides.right - 6, y: Math.max(frame.y.at(found.claim.at(-1)), frame.sides.top + 20) - 10 };
-    return [el("text", { class: "dp-claimname", "text-anchor": "end", ...place }, this.words.claimed)];
   }
 
   printed(run, { points, frame }) {

@@ -1,12 +1,11 @@
 // Axes, SVG nodes, paths and positions of labels, for pictures of any content.
 import { clamp } from "./numbers.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** Pixel positions are clamped to this distance on either side. */
 export const FAR = 3000;
 
 export function el(tag, attributes = {}, ...children) {
-  const node = document.createElementNS(SVG, tag);
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   node.append(...children);
   return node;

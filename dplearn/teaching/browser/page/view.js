@@ -3,9 +3,6 @@ import { Drag } from "./drag.js";
 import { heard, shown } from "./numbers.js";
 import { describe, set } from "./shapes.js";
 
-const REST = 90;
-// A page inside a notebook has no address to write to.
-const ADDRESSED = location.protocol !== "about:";
 // Last state of each page.
 const left = new Map();
 
@@ -69,9 +66,7 @@ export class View {
   }
 
   /** Listen to an event until the page ends. */
-  listen(target, kind, act) {
-    target.addEventListener(kind, act, { signal: this.stop.signal });
-  }
+  listen = (target, kind, act) => target.addEventListener(kind, act, { signal: this.stop.signal });
 
   /** Write a state to the address; all writes after the first one add entries to the history. */
   writeAddress(state) {
@@ -80,7 +75,8 @@ export class View {
     this.address = state;
     left.set(this.name, state);
     this.unwritten = false;
-    if (!ADDRESSED) return;
+    // A page inside a notebook has no address to write to.
+    if (location.protocol === "about:") return;
     const language = query().get("language");
     const address = `${location.pathname}${language ? `?language=${language}` : ""}${state && `#${state}`}`;
     const same = address === location.pathname + location.search + location.hash;
@@ -135,7 +131,7 @@ export class View {
 
   rest() {
     clearTimeout(this.resting);
-    this.resting = setTimeout(() => (this.drag.held ? this.rest() : this.rested()), REST);
+    this.resting = setTimeout(() => (this.drag.held ? this.rest() : this.rested()), 90);
   }
 
   measure() {

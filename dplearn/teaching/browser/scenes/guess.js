@@ -54,7 +54,6 @@ export function addressOf({ run, guess, scene }) {
 /** Bounds of a run: curves over its steps, and both ends at one step. */
 export class Truth {
   constructor(engine, run) {
-    this.engine = engine;
     this.answers = new Answers(engine);
     this.run = run;
   }
@@ -66,7 +65,7 @@ export class Truth {
     // More points at the start, where curves are steep.
     const shares = Array.from({ length: 60 }, (_, i) => Math.round(T * ((i + 1) / 60) ** 2));
     const steps = [...new Set([1, ...shares, ...places(T).map(Math.round)])].filter((t) => t >= 1).sort((a, b) => a - b);
-    const { pld, moments, rdp } = this.engine.curves(this.run, steps, { accountants: ["pld", "moments", "rdp"] });
+    const { pld, moments, rdp } = this.answers.engine.curves(this.run, steps, { accountants: ["pld", "moments", "rdp"] });
     const line = (ends) => steps.map((t, i) => [t, ends[i]]).filter(([, epsilon]) => epsilon < Infinity);
     return (this.drawn = { pld: line(pld.upper.map((end, i) => end ?? rdp.upper[i])), moments: line(moments.upper) });
   }

@@ -88,20 +88,19 @@ export const SCENES = [{
 export function planeOf({ width, height, em }, { last, top }) {
   const sides = { left: 2.6 * em, right: width - 6.2 * em, top: 1.5 * em, bottom: height - 2 * em };
   const [x, y] = [axis({ low: 0, high: last }, sides.left, sides.right), axis({ low: 0, high: top }, sides.bottom, sides.top)];
-  return { em, width, sides, x, y };
+  return { em, width, sides, x, y, place: ([T, epsilon]) => [x.at(T), y.at(epsilon)] };
 }
 
 /** Return the nodes of a view; `stroke` is the guess being drawn, `say` returns texts. */
 export function chart(plane, view, stroke, say) {
-  const { x, y, em } = plane;
+  const { x, y, em, sides, sides: { left, right, top, bottom } } = plane;
   const shown = stroke.length ? [] : view.curves;
   const ends = shown.map(({ kind, points, name }) => {
     const [T, epsilon] = points.at(-1);
     return { kind, x: x.at(T), y: y.at(epsilon), value: kind === "guess" ? text(digits(epsilon, 2)) : bound(epsilon), name };
   });
-  const { left, right, top, bottom } = plane.sides;
   const nodes = [
-    ...grid(x, y, plane.sides, [[0, "0"], [x.high, say("steps", { T: text(x.high) })]], ticks(false, 0, y.high, 5), em),
+    ...grid(x, y, sides, [[0, "0"], [x.high, say("steps", { T: text(x.high) })]], ticks(false, 0, y.high, 5), em),
     el("text", { x: left - 0.4 * em, y: top - 0.6 * em, "text-anchor": "end", class: "dm-name" }, "ε"),
     el("text", { x: (left + right) / 2, y: (top + bottom) / 2, "text-anchor": "middle", class: "dm-hint" }, view.hint ?? ""),
     ...shown.map(({ kind, points }) => line(kind, smooth(seen(plane, points)))),
@@ -120,7 +119,7 @@ export function chart(plane, view, stroke, say) {
 }
 
 const line = (kind, d) => el("path", { class: `dm-line dm-${kind}`, d });
-const seen = ({ x, y }, points) => points.map(([T, epsilon]) => [x.at(T), y.at(epsilon)]).filter(([, height]) => height > -FAR);
+const seen = ({ place }, points) => points.map(place).filter(([, height]) => height > -FAR);
 
 /** Return values and names right of the picture, without overlap. */
 function labels({ em, width, sides: { right, bottom } }, ends) {
