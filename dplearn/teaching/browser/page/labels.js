@@ -11,7 +11,6 @@ export function values(run, view, words) {
   const x = frame.x.at(run.T);
   const [above, below] = [[], []];
   const ceiling = view.best.value * (1 + 1e-6);
-  // Values at the T line: [name, value].
   const standing = run.shown.flatMap((name) => {
     const end = view.ends[name]?.upper ?? null;
     if (name === "pld" && end === null && !view.found.asked) return [[name, view.best.value]];
