@@ -19,7 +19,8 @@ FAULTS = ("mean", "bare", "twice", "seed")
 # Replace the page's random numbers by a generator with a fixed seed.
 SEEDED = """() => {
   let state = 1;
-  const next = () => (state = (Math.imul(state, 1664525) + 1013904223) | 0) >>> 16;
+  const half = () => (state = (Math.imul(state, 1664525) + 1013904223) | 0) >>> 16;
+  const next = () => half() * 2 ** 16 + half();
   const value = { getRandomValues: array => array.map(next) };
   Object.defineProperty(globalThis, "crypto", { value, configurable: true });
 }"""

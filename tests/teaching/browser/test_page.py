@@ -153,7 +153,7 @@ def test_dragging_the_curve_sets_the_noise(view, pull):
     grip, top = view.locator(".dp-grip").bounding_box(), view.locator(".dp-svg").bounding_box()
     dragged(view, ".dp-grip", (0, pull), held=True)
     to = grip["y"] + grip["height"] / 2 + pull - top["y"]
-    aimed = view.evaluate("y => page.frame.atY(page.run, y)", to)
+    aimed = view.evaluate("y => page.frame.atY(y)", to)
     view.mouse.up()
     view.wait_for_function("location.hash.includes('noise_multiplier')")
     now = view.evaluate(STATE)

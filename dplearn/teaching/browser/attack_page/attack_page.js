@@ -9,8 +9,6 @@ import { evidence } from "./evidence.js";
 import { laboratory } from "./laboratory.js";
 import { MESSAGES } from "./messages.js";
 
-const DELTA = 1e-5;
-const LEVEL = 0.05;
 /** @type {Record<string, any>} */
 const FIELDS = {
   sample_rate: { ends: [0.02, 0.5], pixels: 260, digits: 2, start: 0.1 },
@@ -23,16 +21,14 @@ const FIELDS = {
   program: { options: ["", "mean", "bare", "twice", "seed"], start: "" },
   attack: { options: ["", "serial", "model"], start: "" },
 };
-const MOST = 1024;
 // Numbers of runs at which the counts are tested, planned in advance.
-const LOOKS = [1];
-while (LOOKS.at(-1) < MOST) LOOKS.push(Math.min(Math.ceil(1.5 * LOOKS.at(-1)), MOST));
+const LOOKS = [1, 2, 3, 5, 8, 12, 18, 27, 41, 62, 93, 140, 210, 315, 473, 710, 1024];
 
 /** Page of proof and attack: `laboratory` gets `digits`; `source` is the text of a function that creates the engine. */
 class Page extends View {
-  constructor(root, { engine, source, digits: images, language = "en" }) {
-    super(root, MESSAGES);
-    this.engine = engine;
+  constructor(root, options) {
+    super(root, MESSAGES, options);
+    const { engine, source, digits: images } = options;
     this.fields = FIELDS;
     // The pointer draws the guess: its position on the axis is the value.
     this.grips.guess = { draws: true, move: (x) => this.change("guess", digits(nearest(FIELDS.guess, (x / this.svg.clientWidth) * this.last), 2)) };
@@ -41,7 +37,7 @@ class Page extends View {
     this.runner = askLater(laboratory, JSON.stringify(images), images);
     this.prover = askLater(evidence, `(${source})()`, engine);
     this.listen(document, "visibilitychange", () => this.train());
-    this.start("attack", language);
+    this.start("attack");
   }
 
   end() {
@@ -52,17 +48,13 @@ class Page extends View {
 
   /** Set the state from an address; a guess in the address counts as confirmed. */
   open(address) {
-    const { state, unread } = opened(address, FIELDS);
-    this.run = state;
-    this.unread = unread;
+    ({ state: this.run, unread: this.unread } = opened(address, FIELDS));
     this.started = this.run.guess !== null || this.run.program !== "";
     this.begin();
   }
 
   /** Return the state's address, without a guess that is not confirmed yet. */
-  mark() {
-    return queryOf({ ...this.run, guess: this.started ? this.run.guess : null }, FIELDS).toString();
-  }
+  mark = () => queryOf({ ...this.run, guess: this.started ? this.run.guess : null }, FIELDS).toString();
 
   /** Start another run without the counts and the guess of the previous run. */
   another() {
@@ -71,11 +63,9 @@ class Page extends View {
   }
 
   begin() {
-    const { noise_multiplier, sample_rate, steps } = this.run;
-    const run = { noise_multiplier, sample_rate, delta: DELTA, adjacency: "add_remove" };
-    this.ceiling = this.engine.curves(run, [steps], { accountants: ["pld"] }).pld.upper[0] ?? Infinity;
     this.key++;
-    this.plan = { ...this.run, delta: DELTA };
+    this.plan = { ...this.run, delta: 1e-5, adjacency: "add_remove" };
+    this.ceiling = this.options.engine.curves(this.plan, [this.plan.steps], { accountants: ["pld"] }).pld.upper[0] ?? Infinity;
     this.state = { practised: 0, runs: 0, counts: [0, 0, 0, 0], accuracy: 0, floor: 0, allowed: null, crossed: null, began: performance.now() };
     this.judge({});
   }
@@ -83,7 +73,7 @@ class Page extends View {
   /** Request a training run, unless one is in progress, all are done, or the page is hidden. */
   train() {
     // After a refutation, 27 runs are enough.
-    const most = this.state.crossed ? 27 : MOST;
+    const most = this.state.crossed ? 27 : LOOKS.at(-1);
     if (this.busy || !this.started || document.hidden || this.drag?.held || this.state.runs >= most) return;
     this.busy = true;
     this.runner.ask("run", { key: this.key, plan: this.plan }, (answer) => this.trained(answer));
@@ -97,15 +87,14 @@ class Page extends View {
       state.runs++;
       state.accuracy += accuracy;
       state.counts = state.counts.map((sum, i) => sum + counts[i]);
-      if (LOOKS.includes(state.runs)) this.judge({ counts: state.counts, chance: LEVEL / LOOKS.length });
+      if (LOOKS.includes(state.runs)) this.judge({ counts: state.counts, chance: 0.05 / LOOKS.length });
     }
     this.schedule();
     this.train();
   }
 
   judge(look) {
-    const { key, state } = this;
-    const { runs: run } = state;
+    const { key, state, state: { runs: run } } = this;
     this.prover.ask("judge", { key, plan: this.plan, ...look }, ({ allowed, floor = 0, refuted = false }) => {
       if (key !== this.key) return;
       state.allowed = allowed;
@@ -213,7 +202,6 @@ class Page extends View {
     if (!width) return;
     const last = (this.last = Math.min(Math.max(1.35 * ceiling, 1.15 * state.floor), 4.6 * ceiling));
     const scale = axis({ low: 0, high: last }, 0, width - 2);
-    const x = (epsilon) => scale.at(Math.min(epsilon, last));
     const [base, tall] = [height - 44, 46];
     const bar = (kind, from, to) => el("rect", { class: kind, x: from, y: base - tall, width: Math.max(to - from, 0), height: tall });
     const upright = (kind, at, above) => el("line", { class: kind, x1: at, x2: at, y1: base - tall - above, y2: base + 5 });
@@ -221,13 +209,13 @@ class Page extends View {
       const left = at > 0.6 * width;
       return el("text", { class: kind, x: at + (left ? -8 : 8), y, "text-anchor": left ? "end" : "start" }, said);
     };
-    const [floor, claim, guess] = [state.floor, ceiling, run.guess].map(x);
-    const nodes = [bar("dp-beyond", claim, width), bar("dp-floor", 0, floor), bar("dp-broken", claim, floor)];
-    const across = ticks(false, 0, last, width < 520 ? 5 : 10);
-    nodes.push(...grid(scale, null, { left: 0, right: width, top: base - 5, bottom: base }, across, []));
-    nodes.push(el("text", { class: "dp-scale", x: width, y: height - 4, "text-anchor": "end" }, words.axis));
-    nodes.push(upright("dp-limit", claim, 26));
-    nodes.push(label("dp-claimed-at", claim, base - tall - 12, (run.program ? words.claimed : words.proved)(text(up(ceiling)))));
+    const [floor, claim, guess] = [state.floor, ceiling, run.guess].map((epsilon) => scale.at(Math.min(epsilon, last)));
+    const nodes = [
+      bar("dp-beyond", claim, width), bar("dp-floor", 0, floor), bar("dp-broken", claim, floor),
+      ...grid(scale, null, { left: 0, right: width, top: base - 5, bottom: base }, ticks(false, 0, last, width < 520 ? 5 : 10), []),
+      el("text", { class: "dp-scale", x: width, y: height - 4, "text-anchor": "end" }, words.axis), upright("dp-limit", claim, 26),
+      label("dp-claimed-at", claim, base - tall - 12, (run.program ? words.claimed : words.proved)(text(up(ceiling)))),
+    ];
     if (run.guess !== null) nodes.push(bar("dp-mine", 0, guess), label("dp-mine-at", guess, base - tall - 34, words.mine(text(run.guess))), upright("dp-mine-end", guess, 40));
     else if (!started) nodes.push(el("text", { class: "dp-mine-at", x: 12, y: base - tall / 2 + 5 }, words.draw));
     if (!started) nodes.push(el("rect", { class: "dp-pen", "data-drag": "guess", width, height }));

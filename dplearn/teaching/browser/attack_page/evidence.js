@@ -1,8 +1,7 @@
 // Lower bounds on epsilon from counts in two worlds. Counterpart of `two_worlds` in dplearn/audit/bounds.py.
 
-/** Return `judge(question)`, which tests whether counts refute a plan, and finds the largest epsilon that they
- * refute among plans of the same q and T with other noise. A worker gets this function's text, so it must
- * not use outer names. */
+/** Return `judge(question)`, which tests whether counts refute a plan, and finds the largest epsilon that they refute
+ * among plans of the same q and T with other noise. A worker gets this function's text: it must not use outer names. */
 export function evidence(dplearn) {
   // Grid of log noise: up to e^1.5 times less noise, or e^2 times more.
   const [STEP, LOWEST, HIGHEST] = [0.02, -100, 75];

@@ -16,19 +16,11 @@ export function laboratory({ pixels, labels, others }) {
   }
   const norms = Array.from({ length: count }, (_, i) => Math.hypot(...images.subarray(i * WIDTH, (i + 1) * WIDTH)));
 
-  // xoshiro128**, seeded by the browser's cryptographic generator.
-  const s = crypto.getRandomValues(new Uint32Array(4));
+  // The browser's cryptographic generator gives at most 65,536 bytes at once.
+  let [bits, used] = [new Uint32Array(16_384), 16_384];
   const uniform = () => {
-    const r = Math.imul(s[1], 5);
-    const bits = Math.imul((r << 7) | (r >>> 25), 9) >>> 0;
-    const t = s[1] << 9;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = (s[3] << 11) | (s[3] >>> 21);
-    return (bits + 0.5) / 2 ** 32;
+    if (used === bits.length) [bits, used] = [crypto.getRandomValues(bits), 0];
+    return (bits[used++] + 0.5) / 2 ** 32;
   };
   const gap = (q) => Math.floor(Math.log(uniform()) / Math.log1p(-q));
 
@@ -75,9 +67,8 @@ export function laboratory({ pixels, labels, others }) {
     }
   };
 
-  /** Train once; return the attack's score of each planted person, high for members, and the accuracy.
-   * @param {Uint8Array} members @param {any} plan the fields of a run; the program, "" for a correct one;
-   * the attack, "" on gradients as the theorem allows, "serial" or "model" on people with serial numbers */
+  /** Train once; return the attack's score of each planted person, high for members, and the accuracy. @param {Uint8Array}
+   * members @param {any} plan with `program`, "" if correct, and `attack`, "" on gradients as the theorem allows */
   const train = (members, { noise_multiplier: sigma, sample_rate: q, steps: T, max_grad_norm: C, program, attack }) => {
     const lot = q * (PLANTED / 2 + others);
     const clips = program !== "mean";

@@ -19,7 +19,7 @@ class Page extends View {
     this.catalogue = new Catalogue(catalogue);
     this.fields = this.catalogue.fields;
     this.names = Object.keys(this.catalogue.mechanisms).filter((name) => send || CLOSED.includes(name));
-    this.pairs = new Cache(300);
+    this.pairs = new Cache();
     this.asked = "";
     this.refused = "";
     this.spans = null;

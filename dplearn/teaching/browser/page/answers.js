@@ -3,9 +3,6 @@ import { Cache } from "./cache.js";
 import { ACCOUNTANTS, FIELDS, STYLES, keyOf, proved, runOf } from "./run.js";
 import { clamp, up } from "./numbers.js";
 
-// Number of intervals between the points of a curve.
-const PARTS = 40;
-
 export class Answers {
   /** `changed` is called when results improve; `server` answers for runs that the engine does not cover. */
   constructor(engine, later, server, changed) {
@@ -13,18 +10,14 @@ export class Answers {
     this.server = server;
     this.later = later;
     this.changed = changed;
-    this.cache = new Cache(3000);
+    this.cache = new Cache();
   }
 
   /** Return the accountants to compute, always with PLD, which the main sentence uses. */
-  static named(run) {
-    return [...new Set(["pld", ...run.shown])];
-  }
+  static named = (run) => [...new Set(["pld", ...run.shown])];
 
   /** Return the first part of a curve's cache key, which the accountant's name follows. */
-  static key(run, steps) {
-    return `${keyOf(run)}|${steps.length}|${steps.at(-1)}|`;
-  }
+  static key = (run, steps) => `${keyOf(run)}|${steps.length}|${steps.at(-1)}|`;
 
   /** Return the curve of each accountant at these steps; curves of several steps are drafts. RDP replaces null points
    * of PLD; it is computed only if there are such points, because it can be slower than PLD. */
@@ -44,7 +37,7 @@ export class Answers {
   /** Return curves up to a number of steps; unproved points of PLD are null. */
   curves(run, largest, names = Answers.named(run)) {
     if (!proved(run)) return this.server.curves(run, largest);
-    const steps = [...new Set(Array.from({ length: PARTS + 1 }, (_, i) => Math.round(largest ** (i / PARTS))))];
+    const steps = [...new Set(Array.from({ length: 41 }, (_, i) => Math.round(largest ** (i / 40))))];
     return { steps, of: this.bounds(run, steps, names) };
   }
 
@@ -71,10 +64,7 @@ export class Answers {
 
   /** Return the noise at which PLD has this epsilon at T, rounded up so that epsilon is not exceeded. */
   noise(run, T, epsilon) {
-    const miss = (x) => {
-      const found = least(this.at({ ...run, noise_multiplier: Math.exp(x) }, T, ["pld"])).value;
-      return Math.log(found) - Math.log(epsilon);
-    };
+    const miss = (x) => Math.log(least(this.at({ ...run, noise_multiplier: Math.exp(x) }, T, ["pld"])).value / epsilon);
     let [low, high] = FIELDS.noise_multiplier.ends.map(Math.log);
     let x = clamp(Math.log(run.noise_multiplier), low, high);
     let [off, slope] = [miss(x), -1.2];
@@ -120,37 +110,32 @@ export function reached({ steps, of, stairs }, name, budget) {
   return Infinity;
 }
 
-const MOST = 1e7;
-
 /** Questions to the server, one at a time, about runs that the browser's engine does not cover. */
 export class Server {
   /** `send(question)` sends a question to the server, whose answer is later passed to `take`. */
   constructor(send, changed) {
     this.send = send;
     this.changed = changed;
-    this.cache = new Cache(60);
-    this.waiting = false;
-    this.since = 0;
+    this.cache = new Cache();
+    // Time until which the page waits for an answer, 0 if it does not wait.
+    this.waiting = 0;
     this.id = Date.now();
     this.held = false;
     this.last = { steps: [1], of: {}, asked: true };
   }
 
   ask(question) {
+    if (performance.now() < this.waiting || !this.send) return false;
     // An answer that is missing for a minute is lost.
-    const lost = performance.now() - this.since > 60_000;
-    if ((this.waiting && !lost) || !this.send) return false;
-    this.waiting = true;
-    this.since = performance.now();
-    this.id += 1;
-    this.send({ ...question, id: this.id });
+    this.waiting = performance.now() + 60_000;
+    this.send({ ...question, id: ++this.id });
     return true;
   }
 
   /** Store an answer of the server; the same answer may arrive repeatedly. */
   take(answer) {
     if (answer.id !== this.id || !this.waiting) return;
-    this.waiting = false;
+    this.waiting = 0;
     if (answer.kind === "curves") {
       // JSON has Infinity as a string.
       const ends = (all) => all && all.map((x) => (x === null ? null : Number(x)));
@@ -163,7 +148,7 @@ export class Server {
   /** Return curves up to a number of steps; until they arrive, the last curves, marked stale.
    * Except during a drag, T is among the steps. */
   curves(run, largest) {
-    const most = Math.min(largest, MOST);
+    const most = Math.min(largest, FIELDS.T.ends[1]);
     const key = `${keyOf(run)}|${most}`;
     const have = this.cache.get(key);
     const known = have && run.shown.every((name) => have.of[name] || have.refusals?.[name]);

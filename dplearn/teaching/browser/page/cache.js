@@ -1,13 +1,7 @@
-/** Map that drops its oldest entry when it has more than `most` entries. */
+/** Map that drops its oldest entry beyond 3000 entries. */
 export class Cache extends Map {
-  constructor(most) {
-    super();
-    this.most = most;
-  }
-
   set(key, value) {
-    super.set(key, value);
-    if (this.size > this.most) this.delete(this.keys().next().value);
-    return this;
+    if (this.size >= 3000) this.delete(this.keys().next().value);
+    return super.set(key, value);
   }
 }

@@ -22,9 +22,8 @@ export class Drag {
 
   /** Apply the last move since the previous frame. */
   act() {
-    const { pending } = this;
+    this.pending?.();
     this.pending = null;
-    pending?.();
   }
 
   /** Return the element of an event, its name and its grip, or null inside an input field. */
@@ -100,11 +99,8 @@ export class Drag {
   /** Replace a number by an input field; invalid text stays in the field, with an error message. */
   type(node) {
     const { page } = this;
-    const { drag: name } = node.dataset;
-    const box = document.createElement("input");
-    const label = node.getAttribute("aria-label");
-    box.value = typed(name, page.value(name) ?? 1);
-    box.setAttribute("aria-label", label);
+    const { ariaLabel, dataset: { drag: name } } = node;
+    const box = Object.assign(document.createElement("input"), { ariaLabel, value: typed(name, page.value(name) ?? 1) });
     box.size = Math.max(box.value.length, 4);
     node.replaceChildren(box);
     box.select();
@@ -113,7 +109,7 @@ export class Drag {
       node.querySelector("[role=alert]")?.remove();
       if (entered !== null && nearest(page.fields[name], entered) !== entered) {
         const reason = document.createElement("span");
-        Object.assign(reason, { className: "dp-wrong", role: "alert", textContent: refusal(page.words.code, label, name, page.fields[name]) });
+        Object.assign(reason, { className: "dp-wrong", role: "alert", textContent: refusal(page.words.code, ariaLabel, name, page.fields[name]) });
         return node.append(reason);
       }
       // Removing the box triggers blur, which would close it again.

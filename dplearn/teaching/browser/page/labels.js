@@ -2,17 +2,15 @@
 import { least } from "./answers.js";
 import { bound, clamp } from "./numbers.js";
 import { ACCOUNTANTS, STYLES } from "./run.js";
-import { apart, el, point, widthOf } from "./shapes.js";
+import { apart, el, point, raised, widthOf } from "./shapes.js";
 
 /** Return the values at the T line. Because curves rise, values above PLD are placed left of the line and above their
  * dots, PLD and lower values right of the line and below their dots, so that no number covers a curve. */
 export function values(run, view, words) {
-  const { frame } = view;
-  const [{ left, top, bottom }, { width, small }] = [frame.sides, frame.box];
-  const x = frame.x(run.T);
+  const { frame, frame: { sides: { left, top, bottom }, box: { width, small } } } = view;
+  const x = frame.x.at(run.T);
   const [above, below] = [[], []];
   const ceiling = view.best.value * (1 + 1e-6);
-  // Values at the T line: [name, value].
   const standing = run.shown.flatMap((name) => {
     const end = view.ends[name]?.upper ?? null;
     if (name === "pld" && end === null && !view.found.asked) return [[name, view.best.value]];
@@ -20,7 +18,7 @@ export function values(run, view, words) {
   });
   if (view.pinned) standing.push(["pinned", least(view.pinned.ends).value]);
   const dots = standing.flatMap(([name, value]) => {
-    const y = frame.y(run, value);
+    const y = frame.y.at(value);
     const off = y < top || value === Infinity;
     const sign = `${off ? "↑ " : ""}${STYLES[name].approximation ? "≈ " : ""}`;
     const item = { name, y, off, words: `${sign}${bound(value)}${name === "pinned" ? " ◌" : ""}` };
@@ -30,7 +28,9 @@ export function values(run, view, words) {
     return off || y > bottom ? [] : [el("path", { class: `dp-dot ${STYLES[name].classes}`, d: STYLES[name].outline, transform: `translate(${point(x, y)})` })];
   });
   const gap = small ? 17 : 19;
-  raised(above, gap, top + 10, bottom - 6);
+  // Place values upwards from the lowest, so that none moves below its own curve.
+  raised(above.sort((a, b) => a.want - b.want), gap);
+  if (above[0]?.at < top + 10) apart(above, gap, top + 10, bottom - 6);
   apart(below, gap, top + 10, bottom - 8);
   const near = x + (small ? 76 : 84) > width;
   const texts = [...above.map((item) => written(item, x, -1)), ...below.map((item) => written(item, x, near ? -1 : 1))];
@@ -54,7 +54,7 @@ export function names(run, { frame, found }, { code }) {
   const { left, right, top, bottom } = frame.sides;
   const [sides, tops] = [[], []];
   for (const name of ACCOUNTANTS) {
-    const end = run.shown.includes(name) ? ending(run, frame, found, name) : null;
+    const end = run.shown.includes(name) ? ending(frame, found, name) : null;
     if (!end) continue;
     const [x, y] = end;
     const room = widthOf(STYLES[name].label[code], frame.box.named) + 10;
@@ -72,30 +72,17 @@ export function names(run, { frame, found }, { code }) {
 }
 
 /** Return the pixel position where a curve leaves the plot, or null if it is not drawn. */
-function ending(run, frame, found, name) {
+function ending(frame, found, name) {
   const { right, top } = frame.sides;
   let last = null;
   for (const [i, upper] of (found.of[name]?.upper ?? []).entries()) {
     const epsilon = name === "pld" && upper === null ? found.of.rdp?.upper[i] : upper;
     if (!(epsilon > 0)) continue;
-    const x = frame.x(found.steps[i]);
-    const y = epsilon === Infinity ? -1e4 : frame.y(run, epsilon);
+    const [x, y] = frame.place([found.steps[i], epsilon]);
     const share = (edge, a, b) => (edge - a) / (b - a);
     if (y < top && x <= right) return [last ? last[0] + share(top, last[1], y) * (x - last[0]) : x, top];
     if (x > right) return last && [right, last[1] + share(right, last[0], x) * (y - last[1])];
     last = [x, y];
   }
   return last;
-}
-
-/** Place labels upwards from the lowest, so that no number moves below its own curve. */
-function raised(items, gap, low, high) {
-  items.sort((a, b) => b.want - a.want);
-  let most = Infinity;
-  for (const item of items) {
-    item.at = Math.min(item.want, most);
-    most = item.at - gap;
-  }
-  if (items.length && items.at(-1).at < low) apart(items, gap, low, high);
-  else items.reverse();
 }

@@ -14,12 +14,9 @@ const rounded = (round, doubt) => (x, count = 3) => {
 export const up = rounded(Math.ceil, -1e-9);
 export const down = rounded(Math.floor, 1e-9);
 
-const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const [RAISED, PLAIN] = ["⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"];
 /** Return a power of ten as text: 10⁻⁵. */
-export const power = (exponent) => {
-  const raised = [...String(Math.abs(exponent))].map((c) => RAISED[c]).join("");
-  return `10${exponent < 0 ? "⁻" : ""}${raised}`;
-};
+export const power = (exponent) => `10${String(exponent).replace(/./g, (c) => RAISED[PLAIN.indexOf(c)])}`;
 
 // Digits are grouped in threes if there are more than four before the point.
 const GROUPS = new Intl.NumberFormat("en", { useGrouping: "min2", maximumSignificantDigits: 12 });
@@ -60,8 +57,7 @@ const plain = (part) => {
 
 /** Parse typed text such as 256/60000, 1 %, 10^-5, 2·10⁻⁶; NaN for invalid text such as 1,5. */
 export const read = (typed) => {
-  const digit = (c) => (c === "⁻" ? "-" : RAISED.indexOf(c));
-  const bare = typed.trim().replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (raised) => `^${[...raised].map(digit).join("")}`).replace(/−/g, "-");
+  const bare = typed.trim().replace(/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g, (raised) => `^${[...raised].map((c) => PLAIN[RAISED.indexOf(c)]).join("")}`).replace(/−/g, "-");
   const [top, bottom = 1, ...more] = bare.replace(/%$/, "").split("/").map((part) => plain(part.trim()));
   return more.length || bottom === 0 ? NaN : (top / bottom) * (bare.endsWith("%") ? 0.01 : 1);
 };

@@ -2,12 +2,12 @@
 import { Answers, Server, least, reached } from "./answers.js";
 import { button, escaped, italics, number, select } from "./html.js";
 import { MESSAGES } from "./messages.js";
-import { bound, clamp, digits, pressed } from "./numbers.js";
+import { bound, clamp, digits, nearest, pressed } from "./numbers.js";
 import { People } from "./people.js";
 import { Frame, Picture } from "./picture.js";
-import { ACCOUNTANTS, FIELDS, FIRST, OWN, STYLES, changed, fromAddress, keyOf, pinned, proved, python, register, runOf, valueOf, written } from "./run.js";
+import { ACCOUNTANTS, FIELDS, FIRST, OWN, STYLES, changed, fromAddress, keyOf, near, pinned, proved, python, register, runOf, valueOf, written } from "./run.js";
 import { widthOf } from "./shapes.js";
-import { lastingKey, writeText } from "./text.js";
+import { writeText } from "./text.js";
 import { View, mounting } from "./view.js";
 import { answering, askLater } from "./worker.js";
 
@@ -18,9 +18,9 @@ const ACTIONS = {
   pin: ({ run }) => ({ ...run, pin: run.pin ? null : pinned(run) }),
   logEpsilon: ({ run }) => ({ ...run, logEpsilon: !run.logEpsilon }),
   noise_multiplier: ({ run, answers }) => changed(run, "noise_multiplier", answers.noise(run, run.T, run.budget)),
-  go({ run, lasting, view }) {
-    const found = lasting?.key === lastingKey(run) && lasting.all.find((one) => one.name === "pld");
-    const steps = found ? found.steps : Math.floor(reached(view.found, "pld", run.budget) ?? 0);
+  go(page) {
+    const { run, view } = page;
+    const steps = page.lasting("pld")?.steps ?? Math.floor(reached(view.found, "pld", run.budget) ?? 0);
     return steps >= 1 && steps < Infinity ? changed(run, "T", steps) : run;
   },
   prove(page) {
@@ -31,35 +31,27 @@ const ACTIONS = {
   python: ({ run, words }, node) => void copied(node, python(run), words.copied),
 };
 
-/** Page of epsilon: `engine` computes bounds; `accountants` have name, kind, label, symbol and about;
- * `source` is the text of a function that creates the engine in a worker; `published` are printed values; `presets`
- * published runs. If there is a server, `send(question)` asks it, and `kinds` are its mechanisms and samplings. */
+/** Page of epsilon: `source` is the text of a function that creates the `engine` in a worker; `published` are printed
+ * values, `presets` published runs. `send(question)` asks the server, whose mechanisms and samplings are `kinds`. */
 class Page extends View {
-  constructor(root, { engine, accountants, source = null, published = [], presets = [], language = "en", kinds = OWN, send = null }) {
-    super(root, MESSAGES);
+  constructor(root, options) {
+    super(root, MESSAGES, options);
+    const { engine, accountants, source, kinds = OWN, send } = options;
     register(accountants, engine, send);
     this.kinds = kinds;
-    this.engine = engine;
-    this.published = published;
-    this.presets = presets;
     this.fields = FIELDS;
-    this.later = askLater(answering, source && `(${source})()`, engine);
+    this.later = askLater(answering, `(${source})()`, engine);
     this.server = new Server(send, () => this.renew());
     this.answers = new Answers(engine, this.later, this.server, () => this.schedule());
     this.frame = new Frame(this.answers);
     const { frame } = this;
-    const epsilonAt = (y) => frame.atY(this.run, y);
     this.grips = {
-      T: { at: () => [frame.x(this.run.T), null], move: (x) => this.change("T", digits(frame.atX(x), 3)) },
-      budget: { at: () => [null, frame.y(this.run, this.run.budget)], move: (x, y) => this.change("budget", digits(epsilonAt(y), 3)) },
-      curve: {
-        at: () => [null, frame.y(this.run, this.epsilon())],
-        move: (x, y) => this.pull(this.run.T, epsilonAt(y)),
-        press: (way, large) => this.lift(way, large),
-      },
-      pull: { move: (x, y) => this.pull(Math.round(frame.atX(x)), epsilonAt(y)) },
+      T: { at: () => [frame.x.at(this.run.T), null], move: (x) => this.change("T", digits(frame.x.value(x), 3)) },
+      budget: { at: () => [null, frame.y.at(this.run.budget)], move: (x, y) => this.change("budget", digits(frame.atY(y), 3)) },
+      curve: { at: () => [null, frame.y.at(this.epsilon())], move: (x, y) => this.pull(this.run.T, frame.atY(y)), press: (way, large) => this.lift(way, large) },
+      pull: { move: (x, y) => this.pull(nearest(FIELDS.T, frame.x.value(x)), frame.atY(y)) },
     };
-    this.start("epsilon", language);
+    this.start("epsilon");
     // Streamlit shows the state of the connection in this attribute.
     this.connection = new MutationObserver(() => this.schedule());
     const state = document.querySelector("[data-test-connection-state]");
@@ -67,12 +59,11 @@ class Page extends View {
   }
 
   build() {
-    this.fill(markup(this.words, this.presets, this.kinds), ".dp-plot");
+    this.fill(markup(this.words, this.options.presets, this.kinds), ".dp-plot");
     this.picture = new Picture(this.words);
     this.svg = this.picture.svg;
     this.find(".dp-plot").prepend(this.svg);
     this.people = new People(this.find(".dp-crowd"), this.words);
-    this.buttons = Object.fromEntries(this.all("[data-do]").map((node) => [node.dataset.do, node]));
     // The event "toggle" does not bubble.
     this.find(".dp-more").addEventListener("toggle", () => this.schedule());
   }
@@ -116,17 +107,17 @@ class Page extends View {
   }
 
   measure() {
-    const width = Math.round(this.find(".dp-plot").clientWidth);
+    const plot = this.find(".dp-plot");
+    const width = plot.clientWidth;
     if (!width) return;
-    const small = width < 520;
-    const above = this.find(".dp-plot").getBoundingClientRect().top + scrollY;
+    const [small, above] = [width < 520, plot.getBoundingClientRect().top + scrollY];
     // Leave space for the choices below the picture without scrolling.
     const height = this.body.clientWidth < 560 ? 330 : clamp(Math.round(innerHeight - above - 175), 340, 600);
     const { fontFamily: family } = getComputedStyle(this.body);
     const named = `600 ${small ? 14 : 15}px ${family}`;
     const widest = Math.max(...ACCOUNTANTS.map((name) => widthOf(STYLES[name].label[this.words.code], named)));
-    const [left, right] = [small ? 40 : 56, Math.ceil(widest) + 20];
-    this.frame.box = { width, height, left, right, above: 34, below: 62, small, named, bold: `600 14px ${family}` };
+    this.frame.box = { width, height, small, named, bold: `600 14px ${family}` };
+    this.frame.sides = { left: small ? 40 : 56, right: width - Math.ceil(widest) - 20, top: 34, bottom: height - 62 };
     this.body.classList.toggle("dp-small", small);
     this.schedule();
   }
@@ -141,20 +132,15 @@ class Page extends View {
     this.schedule();
   }
 
+  epsilon = () => least(this.answers.at(this.run)).value;
   /** Set the noise at which the PLD curve passes through a point. */
-  pull(T, epsilon) {
-    this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
-  }
+  pull = (T, epsilon) => this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
 
   /** Move the curve by a key, by 2 or 10 per cent of epsilon, and change the noise by at least one key step. */
   lift(way, large) {
     const before = this.run.noise_multiplier;
     this.pull(this.run.T, this.epsilon() * (1 + way * (large ? 0.1 : 0.02)));
     if (this.run.noise_multiplier === before) this.change("noise_multiplier", pressed(FIELDS.noise_multiplier, before, -way, false));
-  }
-
-  epsilon() {
-    return least(this.answers.at(this.run)).value;
   }
 
   act(button) {
@@ -190,23 +176,20 @@ class Page extends View {
   draw() {
     const { frame, answers, run, drag: { held } } = this;
     // The axes stay fixed while the reader drags a handle whose position sets epsilon.
-    if (held && (!held.grip || held.name === "T")) frame.grow(run);
+    if (held && (!held.grip || held.name === "T")) frame.grow(run, this.epsilon());
     this.server.held = Boolean(held);
-    const view = { frame, touched: this.touched, found: answers.curves(run, frame.largest(run)), ends: answers.at(run) };
+    const largest = frame.largest(run);
+    const view = { frame, touched: this.touched, found: answers.curves(run, largest), ends: answers.at(run) };
     view.best = least(view.ends);
     // Status of this run for all texts: "known", "asked" or "refused".
     const waits = view.found.asked && !view.ends[view.best.name];
     view.status = view.found.refused ? "refused" : waits ? "asked" : "known";
     if (run.pin) {
       const other = { ...run, ...run.pin };
-      view.pinned = {
-        found: answers.curves(other, frame.largest(run), ["pld"]),
-        ends: answers.at(other, run.T, ["pld"]),
-        was: least(answers.at(other, other.T, ["pld"])).value,
-      };
+      const ends = (T) => answers.at(other, T, ["pld"]);
+      view.pinned = { found: answers.curves(other, largest, ["pld"]), ends: ends(run.T), was: least(ends(other.T)).value };
     }
-    const near = (a, b) => Math.abs(a - b) <= 1e-6 * b;
-    view.points = this.published.filter((row) => proved(run) && ["noise_multiplier", "sample_rate", "delta"].every((name) => near(row[name], run[name])));
+    view.points = this.options.published.filter((row) => proved(run) && near(row, run));
     this.view = view;
     this.picture.draw(run, view);
     writeText(this);
@@ -225,18 +208,13 @@ class Page extends View {
   /** Set the axes, request the number of steps within the budget, and write the address. */
   rested() {
     const { run } = this;
-    if (!this.frame.holds(run)) this.fitAxes();
+    if (!this.frame.holds(run, this.epsilon())) this.fitAxes();
     const key = lastingKey(run);
     const names = Answers.named(run).filter((name) => !STYLES[name].approximation);
-    if (proved(run) && this.lasting?.key !== key) {
-      this.later.ask("crossings", { run, budget: run.budget, names, limit: 1e7 }, (all) => {
-        this.lasting = all && { key, all };
-        this.schedule();
-      });
-    }
+    if (proved(run) && !this.answers.cache.has(key)) this.later.ask("crossings", { run, budget: run.budget, names, limit: 1e7 }, this.stored(key));
     this.writeAddress(written(run));
     const state = written({ ...run, shown: FIRST, logEpsilon: false, pin: null });
-    this.preset = this.presets.find(({ query }) => written(fromAddress(query, this.kinds).run) === state);
+    this.preset = this.options.presets.find(({ query }) => written(fromAddress(query, this.kinds).run) === state);
     this.find("[name=preset]").value = this.preset ? this.preset.query || "here=10000" : "";
     if (this.view?.status === "known") this.write(".dp-live", this.words.spoken(bound(this.epsilon(), 4), run.T));
     this.schedule();
@@ -244,26 +222,35 @@ class Page extends View {
 
   /** Show the attacker's true positive rate; until the worker answers, show the old rate, pale and without text. */
   attack() {
-    const { run, view } = this;
+    const { run, view: { status, best: { value } }, answers: { cache } } = this;
     const key = `attack ${keyOf(run)} ${run.T} ${run.rate}`;
-    const { answers: { cache }, view: { best: { value } } } = this;
-    const able = proved(run);
-    if (!able) this.true_positive_rate = view.status === "known" && value < Infinity ? this.engine.rateBound(value, run.delta, run.rate) : undefined;
+    const stale = proved(run) && !cache.has(key);
     if (cache.has(key)) this.true_positive_rate = cache.get(key);
-    const stale = able && !cache.has(key);
+    else if (!stale) this.true_positive_rate = status === "known" && value < Infinity ? this.options.engine.rateBound(value, run.delta, run.rate) : undefined;
     this.find(".dp-people").classList.toggle("dp-stale", stale);
     const share = this.true_positive_rate;
     this.people.show(share, run.rate);
     const known = !stale && share !== undefined;
     this.write(".dp-finds", known ? this.words.finds(share) : "…");
     this.write(".dp-note", known && share !== null ? this.words.right(share / run.rate) : "");
-    if (!stale) return;
-    this.later.ask("attack", { run, steps: run.T, rate: run.rate }, (found) => {
-      cache.set(key, found);
+    if (stale) this.later.ask("attack", { run, steps: run.T, rate: run.rate }, this.stored(key));
+  }
+
+  /** Return the proved number of steps of an accountant within the budget, if it is known. */
+  lasting(name) {
+    return this.answers.cache.get(lastingKey(this.run))?.find((one) => one.name === name);
+  }
+
+  /** Return a function that stores an answer of the worker. */
+  stored(key) {
+    return (found) => {
+      this.answers.cache.set(key, found);
       this.schedule();
-    });
+    };
   }
 }
+
+const lastingKey = (run) => [keyOf(run), run.budget, run.shown].join("|");
 
 export const mount = mounting(Page);
 
@@ -288,15 +275,11 @@ async function copied(node, content, done) {
   }
 }
 
-/** Return the HTML of the page, without its numbers. */
 function markup(words, presets, kinds) {
   const sentence = (said) => italics(said).replace(/\{(\w+)\}/g, (whole, name) => (name in FIELDS ? number(words, name, words.names[name]) : whole));
-  /** Return a list of the server's kinds of runs, or the name of the only kind. */
-  const choice = (name) => {
-    const all = Object.entries(kinds[name]);
-    return all.length < 2 ? words.own[name] : select(name, words.kinds[name], all);
-  };
-  const proof = Object.keys(kinds.sampling).length > 1 ? button("prove", words.prove, 'class="dp-prove"') : "";
+  const served = Object.keys(kinds.sampling).length > 1;
+  const choice = (name) => (served ? select(name, words.kinds[name], Object.entries(kinds[name])) : words.own[name]);
+  const proof = served ? button("prove", words.prove, 'class="dp-prove"') : "";
   const sampled = `<span class="dp-rate"><span class="dp-rate-0"></span>{sample_rate}<span class="dp-rate-1"></span></span><span class="dp-counts">${words.byCounts}</span>`;
   const run = sentence(words.sentence.replace("{unit}", '<span class="dp-unit"></span>').replace("{sampling}", `${sampled}{units}`)).replace("{units}", button("units", "⇄", 'class="dp-units"') + (words.code === "zh" ? "\u2060" : ""));
   const published = select("preset", words.preset, [["", words.preset], ...presets.map(({ title, query }) => [query || "here=10000", title])]);

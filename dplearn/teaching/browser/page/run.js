@@ -9,8 +9,7 @@ const OUTLINES = {
 };
 /** Names of the accountants, in the order of their buttons. */
 export const ACCOUNTANTS = [];
-/** Styles by name: label, outline and classes of the mark, a description by language, whether it is an
- * `approximation`, and whether only the server computes it (`served`). */
+/** Styles by name; `about` is a description by language, and only the server computes `served` accountants. */
 export const STYLES = { pinned: { outline: OUTLINES.circle, classes: "dp-pinned" } };
 
 /** Register the library's accountants; without a server, only those that the engine computes. */
@@ -25,8 +24,7 @@ export function register(accountants, engine, server) {
   }
 }
 
-/** Fields: ends, start, significant digits after a drag, pixels of drag per factor of ten, and key in an
- * address if it differs. B is 0 if the rate is given directly. */
+/** Fields: `digits` after a drag, `pixels` of drag per factor of ten. B is 0 if the rate is given directly. */
 export const FIELDS = {
   noise_multiplier: { ends: [0.2, 1000], start: 4, digits: 3, pixels: 200 },
   sample_rate: { ends: [1e-7, 1], start: 0.01, digits: 3, pixels: 120 },
@@ -65,6 +63,9 @@ export const changed = (run, name, value) => {
 export const proved = ({ mechanism, sampling, shown }) =>
   mechanism === "gaussian" && sampling === "poisson" && !shown.some((name) => STYLES[name]?.served);
 
+/** Return whether a published value has the noise, sample rate and delta of a run. */
+export const near = (row, run) => ["noise_multiplier", "sample_rate", "delta"].every((name) => Math.abs(row[name] - run[name]) <= 1e-6 * run[name]);
+
 export const runOf = ({ mechanism, noise_multiplier, sampling, sample_rate, delta, adjacency, T }) =>
   ({ mechanism, noise_multiplier, sampling: sample_rate < 1 ? sampling : "none", sample_rate, delta, adjacency, here: T });
 
@@ -85,8 +86,7 @@ export function written(run) {
   return queryOf(state, { ...numbers, ...(run.B ? counts : { sample_rate }), ...words }).toString();
 }
 
-/** Return the run of an address, and its unread fields: invalid numbers, unknown kinds of runs. `pin` is a
- * run for comparison, at its own T. */
+/** Return the run of an address, and its unread fields. `pin` is a run for comparison, at its own T. */
 export function fromAddress(address, kinds = OWN) {
   const { state, unread } = opened(address, { ...FIELDS, ...wordsOf(kinds) });
   const { rate_from, y_axis, accountants, pinned: other, steps, epochs, ...numbers } = state;

@@ -3,15 +3,13 @@ import { number } from "./html.js";
 import { nearest, text } from "./numbers.js";
 import { View, mounting } from "./view.js";
 
-/** Sentence of numbers, each with name, label, value and ends; when the input ends, `send(values)` gets the changed
- * values. */
+/** Sentence of numbers with name, label, value and ends; after the input, `send(values)` gets the changed values. */
 class Sentence extends View {
-  constructor(root, { numbers, send }) {
-    super(root);
-    this.send = send;
+  constructor(root, options) {
+    super(root, {}, options);
     this.words = { share: text, how: "" };
     this.changes = {};
-    this.update({ numbers });
+    this.update(options);
   }
 
   update({ numbers }) {
@@ -38,7 +36,7 @@ class Sentence extends View {
   }
 
   rested() {
-    if (Object.keys(this.changes).length) this.send(this.changes);
+    if (Object.keys(this.changes).length) this.options.send(this.changes);
     this.changes = {};
   }
 }

@@ -1,12 +1,11 @@
 // Axes, SVG nodes, paths and positions of labels, for pictures of any content.
 import { clamp } from "./numbers.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** Pixel positions are clamped to this distance on either side. */
 export const FAR = 3000;
 
 export function el(tag, attributes = {}, ...children) {
-  const node = document.createElementNS(SVG, tag);
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   node.append(...children);
   return node;
@@ -51,24 +50,19 @@ export function describe(node, [low, high], value, words) {
 }
 
 let canvas = null;
-const widths = new Map();
 /** Return the width of a text in a font, measured by a canvas without a layout. */
 export function widthOf(words, font) {
-  const key = font + words;
-  if (!widths.has(key)) {
-    canvas ??= document.createElement("canvas").getContext("2d");
-    canvas.font = font;
-    widths.set(key, canvas.measureText(words).width);
-  }
-  return widths.get(key);
+  canvas ??= document.createElement("canvas").getContext("2d");
+  canvas.font = font;
+  return canvas.measureText(words).width;
 }
 
-/** Return an axis from `low` to `high` over the pixels `from` .. `to`. */
+/** Return an axis from `low` to `high` over the pixels `from` to `to`. */
 export const axis = ({ low, high, log = false }, from, to) => ({
   low, high,
+  share: (value) => (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low)),
   at(value) {
-    const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
-    return clamp(from + share * (to - from), -FAR, FAR);
+    return clamp(from + this.share(value) * (to - from), -FAR, FAR);
   },
   /** Return the value at a pixel position, clamped to the axis. */
   value(place) {
@@ -77,16 +71,15 @@ export const axis = ({ low, high, log = false }, from, to) => ({
   },
 });
 
-/** Return the nodes of two axes within `sides`; ticks are [value, label]; lines without labels are faint.
- * `em` is the font size. */
+/** Return the nodes of two axes within `sides`; `across` and `up` are ticks [value, label]; lines without labels are faint. */
 export function grid(x, y, { left, right, top, bottom }, across, up, em = 14) {
   const line = (x1, y1, x2, y2, words) => el("line", { x1, y1, x2, y2, class: words ? "dp-grid" : "dp-grid dp-faint" });
   const label = (at, height, anchor, words) => el("text", { x: at, y: height, "text-anchor": anchor, class: "dp-scale" }, words);
-  const rows = up.map(([value, words]) => [y.at(value), words]);
-  const columns = across.map(([value, words]) => [x.at(value), words]);
+  const row = (at, words) => [line(left, at, right, at, words), label(left - 0.5 * em, at + 0.32 * em, "end", words)];
+  const column = (at, words) => [line(at, top, at, bottom, words), label(at, bottom + 1.3 * em, "middle", words)];
   return [
-    ...rows.flatMap(([at, words]) => [line(left, at, right, at, words), label(left - 0.5 * em, at + 0.32 * em, "end", words)]),
-    ...columns.flatMap(([at, words]) => [line(at, top, at, bottom, words), label(at, bottom + 1.3 * em, "middle", words)]),
+    ...up.flatMap(([value, words]) => row(y.at(value), words)),
+    ...across.flatMap(([value, words]) => column(x.at(value), words)),
     el("line", { x1: left, y1: bottom, x2: right, y2: bottom, class: "dp-axis" }),
   ];
 }
@@ -120,10 +113,14 @@ export function apart(items, gap, low, high) {
     const free = i ? items[i - 1].at + half(items[i - 1]) + half(item) : low + (item.room ?? 0) / 2;
     item.at = Math.max(item.want, free);
   });
-  let most = high;
-  for (const item of [...items].reverse()) {
-    item.at = Math.min(item.at, most - (item.room ?? 0) / 2);
-    most = item.at - (item.room ? item.room / 2 : gap);
+  return raised(items, gap, high);
+}
+
+/** Raise items from the last one up, in the order of their positions, so that none overlap or lie below `high`. */
+export function raised(items, gap, high = Infinity) {
+  for (const item of items.toReversed()) {
+    item.at = Math.min(item.at ?? item.want, high - (item.room ?? 0) / 2);
+    high = item.at - (item.room ? item.room / 2 : gap);
   }
   return items;
 }

@@ -2,30 +2,29 @@
 import { Answers, reached } from "./answers.js";
 import { escaped } from "./html.js";
 import { bound, clamp, digits, down, shown, text } from "./numbers.js";
-import { ACCOUNTANTS, STYLES, keyOf, proved } from "./run.js";
+import { ACCOUNTANTS, STYLES, proved } from "./run.js";
 import { describe, set } from "./shapes.js";
 
 /** Write all texts outside the picture, depending on the status of the run in view. */
 export function writeText(page) {
   const { run, words, view, picture, server } = page;
   const { best: { name, value }, found, status } = view;
-  const say = (selector, said) => page.write(selector, said);
   const known = (said, /** @type {any} */ otherwise = "") => (status === "known" ? said() : otherwise);
   page.writeNumbers();
-  if (words.code === "en") say(".dp-unit", words.unit(run.T));
+  if (words.code === "en") page.write(".dp-unit", words.unit(run.T));
   describe(picture.curve, [0, 1e9], known(() => value, 0), known(() => words.curve(bound(value, 6), run), "…"));
-  say(".dp-eps output", known(() => bound(value), status === "asked" ? "…" : "?"));
-  say(".dp-plain", known(() => words.factor(value, run.adjacency)));
-  say(".dp-unread", found.refused ?? words.unread(page.unread));
+  page.write(".dp-eps output", known(() => bound(value), status === "asked" ? "…" : "?"));
+  page.write(".dp-plain", known(() => words.factor(value, run.adjacency)));
+  page.write(".dp-unread", found.refused ?? words.unread(page.unread));
   page.body.classList.toggle("dp-waits", Boolean(found.asked && server.waiting && !found.refused));
-  say(".dp-claimed", known(() => claim(page)));
-  say(".dp-away", server.send && away() ? words.away : "");
+  page.write(".dp-claimed", known(() => claim(page)));
+  page.write(".dp-away", server.send && away() ? words.away : "");
   writeProof(page, view.ends.pld, name);
-  say(".dp-pinned", view.pinned ? known(() => comparison(page, value)) : "");
+  page.write(".dp-pinned", view.pinned ? known(() => comparison(page, value)) : "");
   const rows = view.points.map((row) => `◎ ${row.value}, T = ${text(row.T)}`);
   const printed = rows.join("; ") || page.preset?.printed;
-  say(".dp-printed-list", printed ? known(() => words.printed(printed, bound(value))) : "");
-  say("[data-do=go]", known(() => words.lasting(lasts(page, "pld")), "…"));
+  page.write(".dp-printed-list", printed ? known(() => words.printed(printed, bound(value))) : "");
+  page.write("[data-do=go]", known(() => words.lasting(lasts(page, "pld")), "…"));
   writeButtons(page, value);
   if (page.find(".dp-more").open) writeTable(page);
 }
@@ -34,7 +33,7 @@ export function writeText(page) {
 const away = () => !["CONNECTED", undefined].includes(document.querySelector("[data-test-connection-state]")?.getAttribute("data-test-connection-state"));
 
 function writeButtons(page, value) {
-  const { run, words, buttons, view } = page;
+  const { run, words, view } = page;
   const over = value > run.budget && value < Infinity;
   const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": over, "dp-asked": !proved(run) };
   for (const [flag, holds] of Object.entries(flags)) page.body.classList.toggle(flag, holds);
@@ -44,9 +43,9 @@ function writeButtons(page, value) {
     set(chip, "title", view.found.refusals?.[name] ?? STYLES[name].about[words.code]);
   }
   for (const [i, said] of words.chance[run.sampling === "poisson" ? 0 : 1].entries()) page.write(`.dp-rate-${i}`, said);
-  set(buttons.pin, "text", run.pin ? words.unpin : words.pin);
-  for (const key of ["title", "aria-label"]) set(buttons.units, key, run.B ? words.asRate : words.asCounts);
-  set(buttons.logEpsilon, "text", run.logEpsilon ? words.linear : words.log);
+  page.write("[data-do=pin]", run.pin ? words.unpin : words.pin);
+  for (const key of ["title", "aria-label"]) set(page.find("[data-do=units]"), key, run.B ? words.asRate : words.asCounts);
+  page.write("[data-do=logEpsilon]", run.logEpsilon ? words.linear : words.log);
   for (const name of ["adjacency", "mechanism", "sampling"]) {
     const choice = page.find(`[name=${name}]`);
     if (choice && choice !== document.activeElement) choice.value = String(run[name]);
@@ -89,21 +88,15 @@ function comparison({ run, words, view }, value) {
   return words.than(text(digits(value / was, 2)), bound(was), differs.join(", "));
 }
 
-/** Return the cache key of the number of steps within a budget. */
-export const lastingKey = (run) => [keyOf(run), run.budget, run.shown].join("|");
-
 /** Return the number of steps within the budget: proved, or interpolated during a drag. */
-function lasts({ words, run, view, lasting }, name) {
-  const found = lasting?.key === lastingKey(run) && lasting.all.find((one) => one.name === name);
-  if (found) {
-    const steps = text(found.steps);
-    return found.beyond ? words.moreThan(steps) : found.open ? words.atLeast(steps) : steps;
-  }
-  if (!view.found.of[name]) return "…";
-  const steps = reached(view.found, name, run.budget);
-  if (steps === null) return "0";
-  if (steps === Infinity) return words.moreThan(text(view.found.steps.at(-1)));
-  return `≈ ${text(steps < 1000 ? Math.floor(steps) : down(steps, 3))}`;
+function lasts(page, name) {
+  const { words, run, view: { found } } = page;
+  const { steps: proved, beyond, open } = page.lasting(name) ?? {};
+  if (proved !== undefined) return beyond ? words.moreThan(text(proved)) : open ? words.atLeast(text(proved)) : text(proved);
+  if (!found.of[name]) return "…";
+  const steps = reached(found, name, run.budget);
+  if (steps === Infinity) return words.moreThan(text(found.steps.at(-1)));
+  return steps ? `≈ ${text(steps < 1000 ? Math.floor(steps) : down(steps, 3))}` : "0";
 }
 
 function writeTable(page) {

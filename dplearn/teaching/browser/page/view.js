@@ -1,24 +1,16 @@
-// Base class of all browser-drawn pages: state in the address, nodes in one language, one redraw per frame, and an
-// action after the end of input.
+// Base class of all browser-drawn pages: state in the address, texts in one language, one redraw per frame.
 import { Drag } from "./drag.js";
 import { heard, shown } from "./numbers.js";
 import { describe, set } from "./shapes.js";
 
-const REST = 90;
-// A page inside a notebook has no address to write to.
-const ADDRESSED = location.protocol !== "about:";
 // Last state of each page.
 const left = new Map();
 
-const hash = () => new URLSearchParams(location.hash.slice(1) || location.search);
 const query = () => new URLSearchParams(location.search);
+const hash = () => new URLSearchParams(location.hash.slice(1) || location.search);
 
 /** Return the state in the address: all fields except the language. */
-function stateOfAddress() {
-  const all = hash();
-  all.delete("language");
-  return all.toString();
-}
+const stateOfAddress = () => new URLSearchParams([...hash()].filter(([key]) => key !== "language")).toString();
 
 /** Return a function that draws a page of the class `Page` into a node. */
 export const mounting = (Page) => (root, options) => {
@@ -27,22 +19,23 @@ export const mounting = (Page) => (root, options) => {
 };
 
 export class View {
-  /** `messages` are the texts by language. */
-  constructor(root, messages = {}) {
+  /** `messages` are the texts by language, `options` the arguments of the page. */
+  constructor(root, messages = {}, options = {}) {
     this.root = root;
     this.messages = messages;
+    /** @type {any} */
+    this.options = options;
     this.queued = 0;
     this.touched = false;
     this.words = null;
-    this.drag = null;
     this.run = null;
+    this.unread = [];
     this.fields = {};
     this.grips = {};
     this.stop = new AbortController();
   }
 
-  // Methods that pages override for a new address, all nodes in a new language, drawing, the end of input, a button, and a
-  // choice.
+  // Methods that pages override: for a new address, a new language, drawing, the end of input, a button, a choice.
   open(_) {}
   build() {}
   draw() {}
@@ -51,7 +44,7 @@ export class View {
   choose(_) {}
 
   /** Open the state of the address, now and after Back, Forward or a typed hash. */
-  start(name, language) {
+  start(name, language = this.options.language) {
     this.name = name;
     this.address = stateOfAddress() || left.get(name) || "";
     this.unwritten = true;
@@ -73,19 +66,17 @@ export class View {
   }
 
   /** Listen to an event until the page ends. */
-  listen(target, kind, act) {
-    target.addEventListener(kind, act, { signal: this.stop.signal });
-  }
+  listen = (target, kind, act) => target.addEventListener(kind, act, { signal: this.stop.signal });
 
-  /** Write a state to the address. Each change by the reader is an entry of the history, except the first write after
-   * opening an address. */
+  /** Write a state to the address; all writes after the first one add entries to the history. */
   writeAddress(state) {
     // Streamlit drops the hash when it writes the language; the same state is then written again.
     const gesture = !this.unwritten && state !== this.address;
     this.address = state;
     left.set(this.name, state);
     this.unwritten = false;
-    if (!ADDRESSED) return;
+    // A page inside a notebook has no address to write to.
+    if (location.protocol === "about:") return;
     const language = query().get("language");
     const address = `${location.pathname}${language ? `?language=${language}` : ""}${state && `#${state}`}`;
     const same = address === location.pathname + location.search + location.hash;
@@ -113,17 +104,9 @@ export class View {
     return this.run[name];
   }
 
-  find(selector) {
-    return this.body.querySelector(selector);
-  }
-
-  all(selector) {
-    return [...this.body.querySelectorAll(selector)];
-  }
-
-  write(selector, text) {
-    set(this.find(selector), "text", text);
-  }
+  find = (selector) => this.body.querySelector(selector);
+  all = (selector) => [...this.body.querySelectorAll(selector)];
+  write = (selector, text) => set(this.find(selector), "text", text);
 
   /** Write the numbers of the sentence and describe all handles, except a number with an open input field. */
   writeNumbers() {
@@ -148,7 +131,7 @@ export class View {
 
   rest() {
     clearTimeout(this.resting);
-    this.resting = setTimeout(() => (this.drag.held ? this.rest() : this.rested()), REST);
+    this.resting = setTimeout(() => (this.drag.held ? this.rest() : this.rested()), 90);
   }
 
   measure() {

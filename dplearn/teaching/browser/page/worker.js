@@ -1,8 +1,7 @@
 // Slow questions, answered by a worker.
 
-/** Return `ask(kind, question, then)` and `end()`. A worker answers one question at a time by the function
- * `make(argument)`; the latest question of each kind waits. The argument is the expression `given` in the worker, or
- * `here` in the page without a worker. The worker gets the text of `make`, which must not use outer names. */
+/** Return `ask(kind, question, then)` and `end()`. One question at a time is answered, and the latest of each kind waits:
+ * by `make(given)` in a worker, whose texts must not use outer names, or by `make(here)` in the page without a worker. */
 export function askLater(make, given, here) {
   const waiting = new Map();
   let [worker, answer, current] = [null, null, null];
@@ -14,7 +13,7 @@ export function askLater(make, given, here) {
   };
   const inPage = () => {
     worker = null;
-    setTimeout(() => take((answer ??= make(here))(current.question)));
+    if (current) setTimeout(() => take((answer ??= make(here))(current.question)));
   };
   const next = () => {
     if (current || !waiting.size) return;
@@ -26,11 +25,11 @@ export function askLater(make, given, here) {
   };
   const body = `const answer = (${make})(${given}); onmessage = ({ data }) => postMessage(answer(data));`;
   try {
-    if (given) worker = new Worker(URL.createObjectURL(new Blob([body], { type: "text/javascript" })));
+    worker = new Worker(URL.createObjectURL(new Blob([body], { type: "text/javascript" })));
+    Object.assign(worker, { onmessage: ({ data }) => take(data), onerror: inPage });
   } catch {
     // Without a worker, the page answers.
   }
-  if (worker) Object.assign(worker, { onmessage: ({ data }) => take(data), onerror: inPage });
   return {
     ask(kind, question, then) {
       waiting.set(kind, { question: { kind, ...question }, then });

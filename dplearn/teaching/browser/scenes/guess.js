@@ -1,5 +1,4 @@
-// A guess of epsilon at several steps, drawn by the reader and compared with the true value; and the
-// address with guess, run and scene.
+// A guess of epsilon at several steps, its address, and the true values.
 import { Answers, least } from "../page/answers.js";
 import { digits } from "../page/numbers.js";
 import { fromAddress, written } from "../page/run.js";
@@ -26,7 +25,6 @@ function between(stroke, place, slack) {
   return digits(low + ((place - before) / (T - before)) * (epsilon - low), 3);
 }
 
-/** Return the guess of a straight line from 0 to epsilon. */
 export const straight = (epsilon) => places(1).map((share) => digits(share * epsilon, 3));
 
 export const placed = (guess, T) => places(T).flatMap((place, i) => (guess[i] === null ? [] : [[place, guess[i]]]));
@@ -34,14 +32,6 @@ export const placed = (guess, T) => places(T).flatMap((place, i) => (guess[i] ==
 export function end(guess, T) {
   const [place, epsilon] = placed(guess, T).at(-1);
   return { T: Math.max(1, Math.round(place)), epsilon: digits(epsilon, 2) };
-}
-
-/** Return the verdict on a guess: close (within 10 %), large or small, and the factor. */
-export function judged(guess, truth) {
-  const ratio = guess / truth;
-  if (Math.abs(ratio - 1) <= 0.1) return { verdict: "close", times: 1 };
-  const times = Math.max(ratio, 1 / ratio);
-  return { verdict: ratio > 1 ? "large" : "small", times: times < 1000 ? digits(times, 2) : Infinity };
 }
 
 /** Return run, guess and scene (from 0) of an address; the guess is null if it is invalid. */
@@ -64,7 +54,6 @@ export function addressOf({ run, guess, scene }) {
 /** Bounds of a run: curves over its steps, and both ends at one step. */
 export class Truth {
   constructor(engine, run) {
-    this.engine = engine;
     this.answers = new Answers(engine);
     this.run = run;
   }
@@ -76,7 +65,7 @@ export class Truth {
     // More points at the start, where curves are steep.
     const shares = Array.from({ length: 60 }, (_, i) => Math.round(T * ((i + 1) / 60) ** 2));
     const steps = [...new Set([1, ...shares, ...places(T).map(Math.round)])].filter((t) => t >= 1).sort((a, b) => a - b);
-    const { pld, moments, rdp } = this.engine.curves(this.run, steps, { accountants: ["pld", "moments", "rdp"] });
+    const { pld, moments, rdp } = this.answers.engine.curves(this.run, steps, { accountants: ["pld", "moments", "rdp"] });
     const line = (ends) => steps.map((t, i) => [t, ends[i]]).filter(([, epsilon]) => epsilon < Infinity);
     return (this.drawn = { pld: line(pld.upper.map((end, i) => end ?? rdp.upper[i])), moments: line(moments.upper) });
   }

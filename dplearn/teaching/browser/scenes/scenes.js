@@ -1,7 +1,7 @@
 // One-minute page of four scenes: a guess, the true value, a paper's larger value, shuffled batches; `mount` draws it.
 import { button } from "../page/html.js";
 import { clamp } from "../page/numbers.js";
-import { register, written } from "../page/run.js";
+import { near, register, written } from "../page/run.js";
 import { set } from "../page/shapes.js";
 import { View, mounting } from "../page/view.js";
 import { Truth, addressOf, end, guessOf, readAddress, straight } from "./guess.js";
@@ -13,33 +13,25 @@ const LAST = SCENES.length - 1;
 const WAYS = { ArrowRight: 1, PageDown: 1, " ": 1, ArrowLeft: -1, PageUp: -1 };
 const LEVELS = { ArrowUp: 1, ArrowDown: -1 };
 
-/** One-minute page: `engine` computes bounds, `published` are printed values, `shuffled` the library's bounds for
- * shuffled batches, `explore` the address of the explorer up to its question mark. */
+/** One-minute page: `shuffled` are the library's bounds for shuffled batches, `explore` is the explorer's address. */
 class Minute extends View {
-  constructor(root, { engine, published = [], shuffled, explore, language = "en" }) {
-    super(root, { en: { code: "en" }, zh: { code: "zh" } });
+  constructor(root, options) {
+    super(root, { en: { code: "en" }, zh: { code: "zh" } }, options);
+    const { engine } = options;
     register(engine.ACCOUNTANTS.map((name) => ({ name })), engine, false);
-    this.engine = engine;
-    this.published = published;
-    this.shuffled = shuffled;
-    this.explore = explore;
     // Current stroke in pixels, and whether the last stroke was too short.
     this.stroke = [];
     this.short = false;
     this.listen(window, "keydown", (event) => this.key(event));
-    this.start("minute", language);
+    this.start("minute");
   }
 
   open(state) {
-    const { run, guess, scene, unread } = readAddress(state);
-    this.run = run;
-    this.guess = guess;
-    this.scene = clamp(scene, 0, LAST);
-    this.unread = unread;
-    this.truth = new Truth(this.engine, this.run);
-    const near = (name, row) => Math.abs(row[name] - run[name]) <= 1e-6 * row[name];
-    const own = (row) => ["noise_multiplier", "sample_rate", "delta", "T"].every((name) => near(name, row));
-    this.printed = this.published.find((row) => row.accountant === "moments" && own(row));
+    ({ run: this.run, guess: this.guess, scene: this.scene, unread: this.unread } = readAddress(state));
+    this.scene = clamp(this.scene, 0, LAST);
+    const { options: { engine, published }, run } = this;
+    this.truth = new Truth(engine, run);
+    this.printed = published.find((row) => row.accountant === "moments" && row.T === run.T && near(row, run));
   }
 
   build() {
@@ -55,7 +47,7 @@ class Minute extends View {
     this.all(".dm-dots button").forEach((dot, i) => dot.setAttribute("aria-current", i === this.scene ? "step" : "false"));
     this.find("[data-do=back]").disabled = !this.scene;
     this.find("[data-do=next]").disabled = this.scene === LAST;
-    this.find("[data-do=explore]").href = `${this.explore}?${written(this.run)}`;
+    this.find("[data-do=explore]").href = `${this.options.explore}?${written(this.run)}`;
     // In scene 1, the picture is a slider for the keyboard.
     const { svg, run, say, guess, scene } = this;
     const drawn = guess ? end(guess, run.T).epsilon : 0;
@@ -69,8 +61,7 @@ class Minute extends View {
     const next = clamp(scene, 0, LAST);
     if (next === this.scene) return;
     this.scene = next;
-    this.renew();
-    this.writeAddress(addressOf(this));
+    this.take(this.guess);
   }
 
   draw() {
@@ -85,9 +76,7 @@ class Minute extends View {
   }
 
   /** Return the current stroke as points [T, epsilon]. */
-  drawn() {
-    return this.stroke.map(([x, y]) => [this.plane.x.value(x), this.plane.y.value(y)]);
-  }
+  drawn = () => this.stroke.map(([x, y]) => [this.plane.x.value(x), this.plane.y.value(y)]);
 
   /** Record a stroke from left to right; when the pointer is released, it becomes the guess. */
   draws(event) {
@@ -148,7 +137,6 @@ class Minute extends View {
 
 export const mount = mounting(Minute);
 
-/** Return the HTML with empty elements for texts and picture, and the buttons. */
 function markup(say) {
   const icon = (name, sign) => button(name, sign, `class="dm-icon" aria-label="${say(name)}" title="${say(name)}"`);
   const dot = (_, i) => button("goto", "", `data-scene="${i}" aria-label="${say("goto", { scene: i + 1 })}"`);

@@ -1,8 +1,9 @@
 // The four scenes: each has a view (the span of the axes, curves and points) and words (headline, sentence, and a note
 // on the setting). Only the scene's own results are in them, so that no result is visible before its scene.
 import { bound, clamp, digits, down, percent, text, ticks, up } from "../page/numbers.js";
+import { near } from "../page/run.js";
 import { FAR, apart, axis, el, grid, point, smooth, straight } from "../page/shapes.js";
-import { end, judged, placed } from "./guess.js";
+import { end, placed } from "./guess.js";
 
 /** Return the numbers of a run, formatted for a sentence. */
 export const numbers = ({ noise_multiplier, sample_rate, delta, T }) =>
@@ -13,11 +14,13 @@ const highest = ({ points }) => Math.max(...points.map(([, epsilon]) => epsilon)
 const guessed = ({ guess, run, say }) => (guess ? [{ kind: "guess", points: placed(guess, run.T), name: say("yours") }] : []);
 const proved = ({ truth, say }) => ({ kind: "pld", points: truth.curves.pld, name: say("exact") });
 
-/** Return the sentence that compares the guess at its last step. */
+/** Return the sentence that compares the guess at its last step: close (within 10 %), large or small. */
 function verdict({ guess, run, truth, say }) {
-  const at = end(guess, run.T);
-  const { verdict: kind, times } = judged(at.epsilon, truth.at(at.T).upper);
-  return say(kind, { times: times === Infinity ? "1000+" : text(times), T: text(at.T) });
+  const { T, epsilon } = end(guess, run.T);
+  const ratio = epsilon / truth.at(T).upper;
+  const times = Math.max(ratio, 1 / ratio);
+  const kind = Math.abs(ratio - 1) <= 0.1 ? "close" : ratio > 1 ? "large" : "small";
+  return say(kind, { times: times < 1000 ? text(digits(times, 2)) : "1000+", T: text(T) });
 }
 
 export const SCENES = [{
@@ -61,14 +64,13 @@ export const SCENES = [{
     };
   },
 }, {
-  view({ shuffled: { run, claim, lower, upper }, say }) {
+  view({ options: { shuffled: { run, claim, lower, upper } }, say }) {
     const mark = { T: run.T, lower, upper, from: claim.at(-1)[1], kind: "shuffled", name: say("shuffled") };
     return { last: run.T, top: room(upper), curves: [{ kind: "claim", points: claim, name: say("claim") }], mark };
   },
-  words({ shuffled: { run, claim, lower, upper, before }, run: own, truth, say }) {
+  words({ options: { shuffled: { run, claim, lower, upper, before } }, run: own, truth, say }) {
     const [, claimed] = claim.at(-1);
     const ends = { lower: text(down(lower, 4)), upper: bound(upper, 4) };
-    const same = ["noise_multiplier", "sample_rate", "delta", "T"].every((name) => own[name] === before[name]);
     const later = () => {
       const { upper: epsilon } = truth.at(own.T);
       const known = { lower: text(down(before.lower, 3)), upper: bound(before.upper), epsilon: bound(epsilon) };
@@ -77,7 +79,7 @@ export const SCENES = [{
     return {
       head: say("shuffle"),
       text: say("breaks", { ...ends, claim: bound(claimed), times: text(down(lower / claimed, 2)) }),
-      small: `${say("epoch", { ...numbers(run), ...ends, neighbours: say(run.adjacency) })} ${same ? later() : ""}`,
+      small: `${say("epoch", { ...numbers(run), ...ends, neighbours: say(run.adjacency) })} ${own.T === before.T && near(before, own) ? later() : ""}`,
     };
   },
 }];
@@ -86,18 +88,23 @@ export const SCENES = [{
 export function planeOf({ width, height, em }, { last, top }) {
   const sides = { left: 2.6 * em, right: width - 6.2 * em, top: 1.5 * em, bottom: height - 2 * em };
   const [x, y] = [axis({ low: 0, high: last }, sides.left, sides.right), axis({ low: 0, high: top }, sides.bottom, sides.top)];
-  return { em, width, sides, x, y };
+  return { em, width, sides, x, y, place: ([T, epsilon]) => [x.at(T), y.at(epsilon)] };
 }
 
 /** Return the nodes of a view; `stroke` is the guess being drawn, `say` returns texts. */
 export function chart(plane, view, stroke, say) {
-  const { x, y, em } = plane;
+  const { x, y, em, sides, sides: { left, right, top, bottom } } = plane;
   const shown = stroke.length ? [] : view.curves;
   const ends = shown.map(({ kind, points, name }) => {
     const [T, epsilon] = points.at(-1);
     return { kind, x: x.at(T), y: y.at(epsilon), value: kind === "guess" ? text(digits(epsilon, 2)) : bound(epsilon), name };
   });
-  const nodes = [...axes(plane, view, say), ...shown.map(({ kind, points }) => line(kind, smooth(seen(plane, points))))];
+  const nodes = [
+    ...grid(x, y, sides, [[0, "0"], [x.high, say("steps", { T: text(x.high) })]], ticks(false, 0, y.high, 5), em),
+    el("text", { x: left - 0.4 * em, y: top - 0.6 * em, "text-anchor": "end", class: "dm-name" }, "ε"),
+    el("text", { x: (left + right) / 2, y: (top + bottom) / 2, "text-anchor": "middle", class: "dm-hint" }, view.hint ?? ""),
+    ...shown.map(({ kind, points }) => line(kind, smooth(seen(plane, points)))),
+  ];
   if (stroke.length > 1) nodes.push(line("guess", straight(seen(plane, stroke))));
   // The value that a paper printed.
   if (view.ring) nodes.push(el("circle", { class: "dm-ring dm-moments", cx: x.at(view.ring.T), cy: y.at(view.ring.epsilon), r: 0.55 * em }));
@@ -111,16 +118,8 @@ export function chart(plane, view, stroke, say) {
   return [...nodes, ...labels(plane, ends)];
 }
 
-function axes({ em, sides, x, y }, view, say) {
-  const { left, right, top, bottom } = sides;
-  const nodes = grid(x, y, sides, [[0, "0"], [x.high, say("steps", { T: text(x.high) })]], ticks(false, 0, y.high, 5), em);
-  nodes.push(el("text", { x: left - 0.4 * em, y: top - 0.6 * em, "text-anchor": "end", class: "dm-name" }, "ε"));
-  if (view.hint) nodes.push(el("text", { x: (left + right) / 2, y: (top + bottom) / 2, "text-anchor": "middle", class: "dm-hint" }, view.hint));
-  return nodes;
-}
-
 const line = (kind, d) => el("path", { class: `dm-line dm-${kind}`, d });
-const seen = ({ x, y }, points) => points.map(([T, epsilon]) => [x.at(T), y.at(epsilon)]).filter(([, height]) => height > -FAR);
+const seen = ({ place }, points) => points.map(place).filter(([, height]) => height > -FAR);
 
 /** Return values and names right of the picture, without overlap. */
 function labels({ em, width, sides: { right, bottom } }, ends) {
