@@ -3,6 +3,7 @@
 import { Release } from "./gaussian.js";
 import { Line } from "./line.js";
 import { Pair, Table, shared } from "./pair.js";
+import { lastWhere } from "./search.js";
 import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
@@ -41,21 +42,18 @@ function sums(table, rows, logTau, [most, freedom], visit) {
   }
 }
 
-/** Return, for each plan, a t with T log(M / B(t)) + log(pi t) >= need, or inf.
+/** Return, for each plan, the first t of 64 with T log(M / B(t)) + log(pi t) >= need, or a t beyond them.
  * @param {Line} line @param {import("./pair.js").Plan[]} plans */
 function cutoffs(line, plans) {
-  const needed = ({ row, atZero }) => row.steps * line.logM - line.tilt * row.epsilon + atZero;
-  const jobs = plans.map((plan) => ({ row: plan.row, need: needed(plan), cutoff: Infinity }));
-  line.climb(Math.min(...jobs.map(({ row, need }) => need / row.steps)), (t, logB) => {
-    let open = false;
-    for (const job of jobs) {
-      const gain = job.row.steps * (line.logM - logB) + Math.log(Math.PI * t);
-      if (job.cutoff === Infinity && gain >= job.need) job.cutoff = t;
-      open ||= job.cutoff === Infinity;
-    }
-    return open;
+  const needs = plans.map(({ row, atZero }) => row.steps * line.logM - line.tilt * row.epsilon + atZero);
+  const start = line.start(Math.min(...plans.map(({ row }, i) => needs[i] / row.steps)));
+  const at = (i) => start * 0.7 * 1e6 ** (i / 63);
+  const logB = [];
+  return plans.map(({ row }, j) => {
+    const gain = (i) => row.steps * (line.logM - (logB[i] ??= line.logBound(at(i)))) + Math.log(Math.PI * at(i));
+    const cutoff = at(lastWhere(-1, 64, (i) => gain(i) < needs[j]) + 1);
+    return { row, cutoff };
   });
-  return jobs;
 }
 
 /** Return a guess of epsilon at delta: from a saddle point, or from one sampled step and a normal law for the rest.
