@@ -108,9 +108,8 @@ export function brackets([pair, other], steps, delta, draft) {
     if (atMost(total, row.epsilon, logDelta)) left = left.filter((r) => r.steps !== row.steps);
   });
   ends(table, left.map((row) => row.steps), logDelta, draft).forEach((found, i) => {
-    const high = Math.min(found.upper, table.chernoffEpsilon(found.steps, logDelta));
     left[i].lower = Math.max(left[i].lower, found.lower);
-    left[i].upper = Math.max(left[i].upper, high);
+    left[i].upper = Math.max(left[i].upper, found.upper);
   });
   return rows;
 }

@@ -8,15 +8,6 @@ export const LINK = 8;
 // A node is dropped from the first t where it adds less than this.
 const NOTHING = 1e-19;
 const HEIGHTS = 10;
-/** @type {Float64Array[]} */
-const buffers = [];
-
-/** Return a buffer of `count` numbers; each slot has one buffer, which is reused. */
-export function buffer(slot, count) {
-  if (!(buffers[slot]?.length >= count)) buffers[slot] = new Float64Array(2 * count);
-  return buffers[slot].subarray(0, count);
-}
-
 /** Return e^{(x + iy) t}. */
 export const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
 
@@ -116,7 +107,7 @@ export class Line {
   /** Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1. */
   transform(h, count) {
     const { weightRe, weightIm, turnRe, turnIm } = this;
-    const [re, im] = [0, 1].map((slot) => buffer(slot, count + CHAIN).fill(0));
+    const [re, im] = [0, 1].map(() => new Float64Array(count + CHAIN));
     const fine = new Float64Array(4 * CHAIN);
     // Take two nodes at a time, to halve the reads and writes of the sums.
     for (let j = 0; j < turnRe.length; j += 2) {

@@ -1,7 +1,7 @@
 // One pair of output distributions: its curves, and its values at an epsilon, order or rate.
 import { clamp } from "../page/numbers.js";
 import { improved } from "../renyi.js";
-import { decreasingRoot, halved } from "../search.js";
+import { halved, inverse } from "../search.js";
 
 // Largest loss, and probability of each tail outside the bulk of the losses.
 const FAR = 700;
@@ -27,9 +27,7 @@ export class Pair {
   /** Return the epsilon at a log delta, at most FAR. */
   epsilonAt(logDelta) {
     const excess = (x) => this.law.logDelta(x) - logDelta;
-    let high = 1e-3;
-    while (high < FAR && excess(high) > 0) high *= 2;
-    return high >= FAR && excess(FAR) > 0 ? FAR : decreasingRoot(excess, 0, Math.min(high, FAR));
+    return excess(FAR) > 0 ? FAR : inverse(excess, 0);
   }
 
   true_positive_rate(rate) {
