@@ -124,11 +124,9 @@ def error_limits(
     true_positives: int, positives: int, false_positives: int, negatives: int, *, confidence: float
 ) -> tuple[float, float]:
     """Return upper confidence limits of the false positive and the false negative rate."""
-    alarms, missed = (
-        theorems.clopper_pearson_upper(errors=k, trials=n, confidence=confidence)
-        for k, n in ((false_positives, negatives), (positives - true_positives, positives))
-    )
-    return alarms, missed
+    limit = partial(theorems.clopper_pearson_upper, confidence=confidence)
+    missed = limit(errors=positives - true_positives, trials=positives)
+    return limit(errors=false_positives, trials=negatives), missed
 
 
 def _strength(bound: LowerBound, *counts: int) -> float:
@@ -138,8 +136,6 @@ def _strength(bound: LowerBound, *counts: int) -> float:
         return theorems.audit_epsilon(
             false_positive_rate=fpr, false_negative_rate=fnr, delta=bound.delta
         )
-    if max(fpr, fnr) == 1:
-        return 0.0
     return max(0.0, theorems.audit_mu(false_positive_rate=fpr, false_negative_rate=fnr))
 
 
