@@ -3,7 +3,6 @@
 import { Release } from "./gaussian.js";
 import { Line } from "./line.js";
 import { Pair, Table, shared } from "./pair.js";
-import { lastWhere } from "./search.js";
 import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
@@ -42,16 +41,16 @@ function sums(table, rows, logTau, [most, freedom], visit) {
   }
 }
 
-/** Return, for each plan, the first t of 64 with T log(M / B(t)) + log(pi t) >= need, or a t beyond them.
+/** Return, for each plan, the first t of 64 with T log(M / B(t)) + log(pi t) >= need, or inf.
  * @param {Line} line @param {import("./pair.js").Plan[]} plans */
 function cutoffs(line, plans) {
   const needs = plans.map(({ row, atZero }) => row.steps * line.logM - line.tilt * row.epsilon + atZero);
   const start = line.start(Math.min(...plans.map(({ row }, i) => needs[i] / row.steps)));
-  const at = (i) => start * 0.7 * 1e6 ** (i / 63);
+  const grid = Array.from({ length: 64 }, (_, i) => start * 0.7 * 1e6 ** (i / 63));
   const logB = [];
   return plans.map(({ row }, j) => {
-    const gain = (i) => row.steps * (line.logM - (logB[i] ??= line.logBound(at(i)))) + Math.log(Math.PI * at(i));
-    const cutoff = at(lastWhere(-1, 64, (i) => gain(i) < needs[j]) + 1);
+    const gain = (t, i) => row.steps * (line.logM - (logB[i] ??= line.logBound(t))) + Math.log(Math.PI * t);
+    const cutoff = grid.find((t, i) => gain(t, i) >= needs[j]) ?? Infinity;
     return { row, cutoff };
   });
 }
