@@ -132,8 +132,12 @@ class AtTheseVotes:
 
         The worst neighbour maximises the divergence of each query separately, so queries add up.
         """
-        orders = np.asarray(orders, dtype=float)
-        return np.max(sum(count * divergences(law, orders) for law, count in self.queries), axis=0)
+        orders, total = np.asarray(orders, dtype=float), 0.0
+        for law, count in self.queries:
+            p, q = law.here[None], law.neighbours
+            both = [_log_moments(*pair, orders - 1) for pair in ((p, q), (q, p))]
+            total = total + count * np.max(both, axis=1)
+        return np.max(total, axis=0) / (orders - 1)
 
     @property
     def slack(self) -> float:
@@ -195,13 +199,6 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     validate.instance(PATE, plan=plan)
     rows = Counter(map(tuple, votes.ranked.tolist())).items()
     return AtTheseVotes(tuple((laws(np.array(row), plan), count) for row, count in rows))
-
-
-def divergences(law: Laws, orders: NDArray) -> NDArray:
-    """Return the largest Rényi divergences to and from a neighbour, shape (2, n_orders)."""
-    p, q = law.here[None], law.neighbours
-    both = [_log_moments(*pair, orders - 1) for pair in ((p, q), (q, p))]
-    return np.max(both, axis=1) / (orders - 1)
 
 
 def _log_moments(log_p: NDArray, log_q: NDArray, moments: NDArray) -> NDArray:

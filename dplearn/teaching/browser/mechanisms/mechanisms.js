@@ -4,6 +4,7 @@ import { button, italics, number, select } from "../page/html.js";
 import { clamp, digits, nearest, opened, queryOf } from "../page/numbers.js";
 import { People } from "../page/people.js";
 import { View, mounting } from "../page/view.js";
+import { improved } from "../renyi.js";
 import { fromTable } from "./atoms.js";
 import { CLOSED, closedForm } from "./laws.js";
 import { MESSAGES, probability } from "./messages.js";
@@ -180,7 +181,7 @@ class Page extends View {
     return {
       pair, state, epsilon, logDelta, divergence, delta: probability(logDelta), exact: pair.exact,
       role: this.adjacency() === "replace_one" ? "replace" : state.direction, tail: pair.law.tails(epsilon)[0],
-      true_positive_rate: pair.true_positive_rate(rate), converted: pair.converted(order, logDelta, divergence),
+      true_positive_rate: pair.true_positive_rate(rate), converted: Math.max(improved(order, divergence, logDelta), 0),
     };
   }
 

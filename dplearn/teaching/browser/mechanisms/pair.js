@@ -1,6 +1,5 @@
 // One pair of output distributions: its curves, and its values at an epsilon, order or rate.
 import { clamp } from "../page/numbers.js";
-import { improved } from "../renyi.js";
 import { halved, inverse } from "../search.js";
 
 // Largest loss, and probability of each tail outside the bulk of the losses.
@@ -33,11 +32,6 @@ export class Pair {
   true_positive_rate(rate) {
     if (rate <= 0) return this.law.infinite ?? 0;
     return rate >= 1 ? 1 : clamp(this.law.true_positive_rate(rate), 0, 1);
-  }
-
-  /** Return epsilon from one order at log delta; Infinity at delta = 0. */
-  converted(order, logDelta, divergence) {
-    return logDelta === -Infinity ? Infinity : Math.max(improved(order, divergence, logDelta), 0);
   }
 
   /** Return a histogram of the loss under P with an edge at epsilon; the outermost bins are open. */

@@ -1,6 +1,7 @@
 // Five linked panels of one pair: laws, loss, delta, Renyi divergence, trade-off.
 import { clamp, digits, percent, text, ticks } from "../page/numbers.js";
 import { area, axis, clipping, el, grid, pill, pillAt, set, setAll, straight } from "../page/shapes.js";
+import { improved } from "../renyi.js";
 import { ORDERS } from "./pair.js";
 
 /** The number that the handle of each panel sets. */
@@ -138,7 +139,7 @@ export class Pictures {
     panel.fill({
       level: panel.line([[panel.x.low, epsilon], [panel.x.high, epsilon]]),
       divergence: panel.curve(ORDERS, pair.divergences),
-      curve: panel.curve(ORDERS, ORDERS.map((order, i) => pair.converted(order, logDelta, pair.divergences[i]))),
+      curve: panel.curve(ORDERS, ORDERS.map((order, i) => Math.max(improved(order, pair.divergences[i], logDelta), 0))),
     }, [
       panel.label("divergence", panel.x.at(ORDERS[early]) + 8, panel.y.at(pair.divergences[early]) + 14, "D(α)"),
       panel.dot("renyi", state.order, divergence),
