@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.core import validate
-from dplearn.core.logspace import log1mexp, log_expm1
+from dplearn.core.logspace import log1mexp, log_chords, log_expm1
 from dplearn.core.solve import decreasing_root, maximise
 
 # Use delta at this epsilon as the probability of infinite losses.
@@ -305,7 +305,7 @@ def _log_renyi_integrals(
     kinks = np.unique(np.asarray(kinks, dtype=float))
     if kinks.size > _MOST_KINKS:
         kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
-        forward, backward = (chords_of(c(kinks), kinks, c) for c in (forward, backward))
+        forward, backward = _chords(forward, kinks), _chords(backward, kinks)
     result = np.full(orders.shape, np.inf)
     # If delta(inf) > 0, infinite losses have positive probability: every order >= 1 diverges.
     at_far, beyond = forward(np.array([FAR, 2 * FAR]))
@@ -350,17 +350,12 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
     raise ArithmeticError(f"The Rényi integral did not converge to {_RTOL:.0e}: {left}.")
 
 
-def chords_of(values: NDArray, nodes: NDArray, beyond: Curve) -> Curve:
-    """Return log of delta's chords between nodes with these values, and the curve `beyond` them.
-
-    Delta is convex, so chords are upper bounds.
-    """
+def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
+    """Return log of delta's chords between nodes, upper bounds because delta is convex."""
+    values = log_delta(nodes)
 
     def above(x: NDArray) -> NDArray:
-        i = np.clip(np.searchsorted(nodes, x) - 1, 0, nodes.size - 2)
-        inside = np.clip(x, nodes[i], nodes[i + 1])
-        right = log_expm1(inside - nodes[i]) - log_expm1(nodes[i + 1] - nodes[i])
-        chord = np.logaddexp(values[i] + log1mexp(right), values[i + 1] + right)
-        return np.where(x == inside, chord, beyond(x))
+        outside = (x < nodes[0]) | (x > nodes[-1])
+        return np.where(outside, log_delta(x), log_chords(x, nodes=nodes, values=values))
 
     return above

@@ -24,6 +24,7 @@ e^{H}\hat\delta(\varepsilon - 2H)`: both ends allow for it.
 import math
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,9 +35,9 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core import validate
 from dplearn.core.guarantee import Guarantee
-from dplearn.core.logspace import log_bernoulli, log_sum
+from dplearn.core.logspace import log_bernoulli, log_chords, log_sum
 from dplearn.engine.lattice import Lattice
-from dplearn.engine.profile import Profile, chords_of
+from dplearn.engine.profile import Profile
 from dplearn.pate.plan import PATE
 from dplearn.pate.votes import Votes
 
@@ -223,5 +224,5 @@ def _envelope(law: Laws) -> Profile:
         terms = np.exp(log_p)[:, :, None] * -np.expm1(np.minimum(knots - loss, 0.0))
         with np.errstate(divide="ignore"):
             log_delta = np.log(np.max(np.sum(terms, axis=1), axis=0))
-        ends.append(chords_of(log_delta, knots, lambda epsilon: np.full(epsilon.shape, -np.inf)))
+        ends.append(partial(log_chords, nodes=knots, values=log_delta))
     return Profile(*ends, knots[1:])
