@@ -170,10 +170,6 @@ def two_worlds(
         1 - confidence
     confidence : float in (0, 1), over all looks together
 
-    References
-    ----------
-    Kairouz, Oh & Viswanath (2015), Theorem 2.1; Clopper & Pearson (1934).
-
     Examples
     --------
     >>> plan = DPSGD(noise_multiplier=1.43, sample_rate=0.1, steps=60)

@@ -42,8 +42,6 @@ _USERS_AT_ONCE = 256  # number of users' models trained in one call
 class Federation:
     """Federated run that trains a model round by round; `simulate` runs all rounds in one call.
 
-    ValueError and TypeError are raised for arguments that are out of range or do not fit together.
-
     Parameters
     ----------
     model : torch.nn.Module; its train or eval mode stays as it is, and its buffers may not change

@@ -115,7 +115,8 @@ class Page extends View {
     const above = plot.getBoundingClientRect().top + scrollY;
     const people = this.find(".dp-people");
     const beside = getComputedStyle(this.body).display === "grid";
-    this.pictures.place(width, clamp(innerHeight - above - 56, 540, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0]);
+    const withLaws = !this.view || Boolean(this.view.pair.law.outputs);
+    this.pictures.place(width, clamp(innerHeight - above - 56, 540, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0], withLaws);
     this.measured = true;
     this.schedule();
   }
@@ -163,7 +164,7 @@ class Page extends View {
       if (this.fresh && known && faint) this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
       this.fresh &&= !known;
       this.view = this.seen(pair);
-      if (this.pictures.shows(pair.law.outputs)) this.measure();
+      if (this.pictures.withLaws !== Boolean(pair.law.outputs)) this.measure();
       const wanted = this.pictures.spans(this.view);
       this.spans = this.drag.held && this.spans ? grown(this.spans, wanted) : wanted;
       this.pictures.draw(this.view, this.spans);

@@ -20,9 +20,12 @@ export class Pictures {
     this.withLaws = true;
   }
 
-  /** Place the panels in two rows, with a free box of `room` by `high` pixels at the end, or in one column on a phone. */
-  place(width, height, [room, high]) {
-    const names = this.withLaws ? NAMES : NAMES.slice(1);
+  /** Place the panels, with or without that of the laws, in two rows with a free box of `room` by `high` pixels at the end,
+   * or in one column on a phone. */
+  place(width, height, [room, high], withLaws) {
+    this.withLaws = withLaws;
+    set(this.of.outputs.group, "visibility", withLaws ? null : "hidden");
+    const names = withLaws ? NAMES : NAMES.slice(1);
     const rows = width < 560 ? names.map((name) => [name]) : [names.slice(0, -3), names.slice(-3)];
     const second = Math.max(0.53 * height, high);
     const tall = rows.length === 2 ? [Math.max(height - second, 230), second] : rows.map(() => 250);
@@ -33,14 +36,6 @@ export class Pictures {
       y += tall[i];
     });
     setAll(this.svg, { viewBox: `0 0 ${width} ${y}`, width, height: y });
-  }
-
-  /** Show or hide the panel of the laws; return whether that changes the layout. */
-  shows(outputs) {
-    const before = this.withLaws;
-    this.withLaws = Boolean(outputs);
-    set(this.of.outputs.group, "visibility", outputs ? null : "hidden");
-    return before !== this.withLaws;
   }
 
   spans({ pair, epsilon, logDelta, divergence, converted }) {
