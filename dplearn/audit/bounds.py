@@ -103,10 +103,6 @@ def from_counts(
     false_positives : int in [0, negatives]
     negatives : int >= 1
 
-    Raises
-    ------
-    ValueError if a number is out of range
-
     Examples
     --------
     >>> counts = {"true_positives": 480, "positives": 500, "false_positives": 5, "negatives": 500}
@@ -124,11 +120,9 @@ def error_limits(
     true_positives: int, positives: int, false_positives: int, negatives: int, *, confidence: float
 ) -> tuple[float, float]:
     """Return upper confidence limits of the false positive and the false negative rate."""
-    alarms, missed = (
-        theorems.clopper_pearson_upper(errors=k, trials=n, confidence=confidence)
-        for k, n in ((false_positives, negatives), (positives - true_positives, positives))
-    )
-    return alarms, missed
+    limit = partial(theorems.clopper_pearson_upper, confidence=confidence)
+    missed = limit(errors=positives - true_positives, trials=positives)
+    return limit(errors=false_positives, trials=negatives), missed
 
 
 def _strength(bound: LowerBound, *counts: int) -> float:
@@ -138,8 +132,6 @@ def _strength(bound: LowerBound, *counts: int) -> float:
         return theorems.audit_epsilon(
             false_positive_rate=fpr, false_negative_rate=fnr, delta=bound.delta
         )
-    if max(fpr, fnr) == 1:
-        return 0.0
     return max(0.0, theorems.audit_mu(false_positive_rate=fpr, false_negative_rate=fnr))
 
 
@@ -165,7 +157,9 @@ def two_worlds(
     The program is assumed to be the plan with an unknown noise multiplier. The bound is the
     epsilon of the smallest multiplier tried whose trade-off curve the counts of some look refute;
     `PLD.true_positive_rate` gives a certified end of that curve. Refuting the plan's own
-    multiplier assumes only that the counts of a correct program are binomial.
+    multiplier assumes only that the counts of a correct program are binomial: the bound, under the
+    adjacency of `plan`, contradicts a correct program with probability at most 1 - confidence,
+    whichever look is the last.
 
     Parameters
     ----------
@@ -175,19 +169,6 @@ def two_worlds(
     planned : int >= len(looks), fixed before the first run; each look has an equal part of
         1 - confidence
     confidence : float in (0, 1), over all looks together
-
-    Returns
-    -------
-    LowerBound, under the adjacency of `plan`. It contradicts a correct program with probability at
-        most 1 - confidence, whichever look is the last.
-
-    Raises
-    ------
-    ValueError if there are more looks than planned
-
-    References
-    ----------
-    Kairouz, Oh & Viswanath (2015), Theorem 2.1; Clopper & Pearson (1934).
 
     Examples
     --------

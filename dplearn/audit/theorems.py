@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 from scipy.special import betaincinv, ndtr, ndtri
 
@@ -80,10 +81,7 @@ def refuted_by_guesses(
     curve: Callable[[float], Least], *, canaries: int, guesses: int, correct: int, chance: float
 ) -> float:
     """Return the largest strength whose curve does not allow `correct` right guesses, or 0."""
-
-    def refutes(strength: float) -> bool:
-        return not allows_guesses(
-            curve(strength), canaries=canaries, guesses=guesses, correct=correct, chance=chance
-        )
-
-    return largest_refuted(refutes)
+    allows = partial(
+        allows_guesses, canaries=canaries, guesses=guesses, correct=correct, chance=chance
+    )
+    return largest_refuted(lambda strength: not allows(curve(strength)))

@@ -33,6 +33,13 @@ def log_sum(logs: NDArray) -> NDArray:
         return np.log(np.sum(np.exp(logs - top[..., None]), axis=-1)) + top
 
 
+def log_chords(x: NDArray, *, nodes: NDArray, values: NDArray) -> NDArray:
+    """Return log of the chords in e^x between points (node, e^value), constant beyond the ends."""
+    i, inside = np.searchsorted(nodes[1:-1], x), np.clip(x, nodes[0], nodes[-1])
+    right = log_expm1(inside - nodes[i]) - log_expm1(nodes[i + 1] - nodes[i])
+    return np.logaddexp(values[i] + log1mexp(right), values[i + 1] + right)
+
+
 def log_sub(a: ArrayLike, b: ArrayLike) -> NDArray:
     """Return log(e^a - e^b) for a >= b; -inf where rounding makes b > a."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.core import validate
-from dplearn.core.logspace import log1mexp, log_expm1
+from dplearn.core.logspace import log1mexp, log_chords, log_expm1
 from dplearn.core.solve import decreasing_root, maximise
 
 # Use delta at this epsilon as the probability of infinite losses.
@@ -355,10 +355,7 @@ def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
     values = log_delta(nodes)
 
     def above(x: NDArray) -> NDArray:
-        i = np.clip(np.searchsorted(nodes, x) - 1, 0, nodes.size - 2)
-        inside = np.clip(x, nodes[i], nodes[i + 1])
-        right = log_expm1(inside - nodes[i]) - log_expm1(nodes[i + 1] - nodes[i])
-        chord = np.logaddexp(values[i] + log1mexp(right), values[i + 1] + right)
-        return np.where(x == inside, chord, log_delta(x))
+        outside = (x < nodes[0]) | (x > nodes[-1])
+        return np.where(outside, log_delta(x), log_chords(x, nodes=nodes, values=values))
 
     return above

@@ -258,8 +258,6 @@ def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
     Examples
     --------
     >>> plan = DPSGD(noise_multiplier=2.11, sample_rate=0.05, steps=150)
-    >>> print(plan.guarantee(delta=1.5e-4))
-    0.9994 <= epsilon <= 0.9995 at delta = 1.5e-04, add_remove, by pld
     >>> print(user_level(plan, records=20, delta=1.5e-4))
     43.62 <= epsilon <= 43.63 at delta = 1.5e-04, add_remove, by pld, per user
     """

@@ -29,7 +29,8 @@ from dplearn.federated.plan import FederatedPlan
 from dplearn.training import sampling
 from dplearn.training.checks import check_training
 from dplearn.training.devices import forked, moved
-from dplearn.training.history import History, Record
+from dplearn.training.gradients import ClippedSum
+from dplearn.training.history import History, Record, tally_of
 from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.tape import Loss, check_losses
@@ -40,8 +41,6 @@ _USERS_AT_ONCE = 256  # number of users' models trained in one call
 @dataclass(eq=False, repr=False)
 class Federation:
     """Federated run that trains a model round by round; `simulate` runs all rounds in one call.
-
-    ValueError and TypeError are raised for arguments that are out of range or do not fit together.
 
     Parameters
     ----------
@@ -121,20 +120,17 @@ class Federation:
 
     def _clipped(self, clients: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
         total, largest = torch.zeros_like(self._like), self.plan.max_update_norm
-        loss = finite = scaled = missed = 0.0
+        tally = self._like.new_zeros(2, 3)
         for inputs, targets, mask in self._users.batches(clients):
             updates, losses = self._updates(inputs, targets, mask)
             norms = updates.norm(dim=1)
             good = norms < math.inf
             factors = torch.where(good, (largest / norms).clamp(max=1.0), 0.0)
             total += factors @ torch.where(good[:, None], updates, 0.0)
-            usable = losses.abs() < math.inf
-            loss, finite = loss + losses[usable].sum().item(), finite + usable.sum().item()
-            scaled += (good & (norms > largest)).sum().item()
-            missed += (~good).sum().item()
-        # Same layout as by `tally_of`, with 0 for the sum of norms.
-        tally = [[loss, 0.0, scaled], [finite, len(clients) - missed, len(clients)]]
-        return total, torch.tensor(tally, dtype=torch.float64)
+            scaled = good & (norms > largest)
+            tally += tally_of(ClippedSum(sums={}, losses=losses, norms=norms, scaled=scaled))
+        tally[1, 1:] += len(clients) - tally[1, 2]  # users without records
+        return total, tally
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return each user's local update, and each user's mean loss before it."""

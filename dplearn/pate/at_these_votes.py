@@ -35,6 +35,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core import validate
 from dplearn.core.guarantee import Guarantee
+from dplearn.core.logspace import log_bernoulli, log_chords, log_sum
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
 from dplearn.pate.plan import PATE
@@ -132,8 +133,12 @@ class AtTheseVotes:
 
         The worst neighbour maximises the divergence of each query separately, so queries add up.
         """
-        orders = np.asarray(orders, dtype=float)
-        return np.max(sum(count * divergences(law, orders) for law, count in self.queries), axis=0)
+        orders, total = np.asarray(orders, dtype=float), 0.0
+        for law, count in self.queries:
+            p, q = law.here[None], law.neighbours
+            both = [_log_moments(*pair, orders - 1) for pair in ((p, q), (q, p))]
+            total = total + count * np.max(both, axis=1)
+        return np.max(total, axis=0) / (orders - 1)
 
     @property
     def slack(self) -> float:
@@ -197,27 +202,19 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
     return AtTheseVotes(tuple((laws(np.array(row), plan), count) for row, count in rows))
 
 
-def divergences(law: Laws, orders: NDArray) -> NDArray:
-    """Return the largest Rényi divergences to and from a neighbour, shape (2, n_orders)."""
-    p, q = law.here[None], law.neighbours
-    both = [_log_moments(*pair, orders - 1) for pair in ((p, q), (q, p))]
-    return np.max(both, axis=1) / (orders - 1)
-
-
 def _log_moments(log_p: NDArray, log_q: NDArray, moments: NDArray) -> NDArray:
     """Return ln E_P[e^(moment L)] of each pair, accurate near 0, shape (n_pairs, n_moments)."""
-    x = moments[:, None] * (log_p - log_q)[:, None, :]
-    log_p = np.broadcast_to(log_p[:, None, :], x.shape)
-    total = np.logaddexp.reduce(log_p + x, axis=2)
-    # Sum p (e^x - 1), where p may be far below 1 and e^x far above 1.
-    with np.errstate(over="ignore"):
-        rise = np.exp(log_p) * np.expm1(np.minimum(x, 1.0)) * (x <= 1)
-        rise += (np.exp(np.minimum(log_p + x, 700.0)) - np.exp(log_p)) * (x > 1)
-    return np.where(total > 1, total, np.log1p(np.maximum(rise.sum(axis=2), 0.0)))
+    log_f = (log_p - log_q)[:, None, :]
+    # 1 plus the mean of f^order - 1 - order (f - 1), f = P / Q, under Q: a sum of positive terms.
+    terms = log_bernoulli(moments[:, None] + 1, np.expm1(np.minimum(log_f, 700.0)), log_f)
+    return np.logaddexp(0.0, log_sum(log_q[:, None, :] + terms))
 
 
 def _envelope(law: Laws) -> Profile:
-    """Return an upper bound of the profiles of all pairs, by chords between the knots."""
+    """Return an upper bound of the profiles of all pairs, by chords between the knots.
+
+    Delta is 0 at the last knot and beyond.
+    """
     here, others = law.here[None], law.neighbours
     largest = float(np.max(np.abs(here - others)))
     knots = largest * np.append(0.0, np.geomspace(_NEAREST, 1.0, _KNOTS))
@@ -225,19 +222,7 @@ def _envelope(law: Laws) -> Profile:
     for log_p, log_q in ((here, others), (others, here)):
         loss = (log_p - log_q)[:, :, None]  # per pair and outcome; the terms of delta are positive
         terms = np.exp(log_p)[:, :, None] * -np.expm1(np.minimum(knots - loss, 0.0))
-        delta = np.max(np.sum(terms, axis=1), axis=0)
-        ends.append(partial(_log_delta, knots, delta))
-    ahead, behind = ends
-    return Profile(ahead, behind, knots[1:])
-
-
-def _log_delta(knots: NDArray, delta: NDArray, epsilon: NDArray) -> NDArray:
-    """Return log delta, for delta linear in e^epsilon between knots and 0 after the last knot."""
-    epsilon = np.asarray(epsilon, dtype=float)
-    i = np.clip(np.searchsorted(knots, epsilon, side="right"), 1, knots.size - 1)
-    left, right = knots[i - 1], knots[i]
-    # Weight of the left knot; both knots' weights are positive, so nothing cancels.
-    part = np.expm1(np.minimum(epsilon - right, 0.0)) / np.expm1(left - right)
-    value = delta[i - 1] * part + delta[i] * (1 - part)
-    with np.errstate(divide="ignore"):
-        return np.log(np.where(epsilon < knots[-1], value, 0.0))
+        with np.errstate(divide="ignore"):
+            log_delta = np.log(np.max(np.sum(terms, axis=1), axis=0))
+        ends.append(partial(log_chords, nodes=knots, values=log_delta))
+    return Profile(*ends, knots[1:])

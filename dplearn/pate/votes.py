@@ -97,10 +97,6 @@ def shipped_votes(teachers: int) -> tuple[Votes, NDArray[np.int64]]:
     -------
     Votes, and an array of shape (1000,)
 
-    Raises
-    ------
-    ValueError for another number
-
     Examples
     --------
     >>> votes, digits = shipped_votes(250)

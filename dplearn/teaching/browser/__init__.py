@@ -51,12 +51,7 @@ def presets() -> list[dict[str, str]]:
 
 
 def shuffled() -> dict[str, Any]:
-    """Return stored bounds on epsilon of two shuffled runs, as computing them takes seconds.
-
-    Returns
-    -------
-    dict of the preset, with its curve by Poisson accounting, and the first published run
-    """
+    """Return stored epsilons of the shuffled preset, and of the first published run on shuffles."""
     return json.loads((_FOLDER / "scenes" / "shuffled.json").read_text(encoding="utf-8"))
 
 

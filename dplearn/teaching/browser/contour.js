@@ -41,21 +41,18 @@ function sums(table, rows, logTau, [most, freedom], visit) {
   }
 }
 
-/** Return, for each plan, a t with T log(M / B(t)) + log(pi t) >= need, or inf.
+/** Return, for each plan, the first t of 64 with T log(M / B(t)) + log(pi t) >= need, or inf.
  * @param {Line} line @param {import("./pair.js").Plan[]} plans */
 function cutoffs(line, plans) {
-  const needed = ({ row, atZero }) => row.steps * line.logM - line.tilt * row.epsilon + atZero;
-  const jobs = plans.map((plan) => ({ row: plan.row, need: needed(plan), cutoff: Infinity }));
-  line.climb(Math.min(...jobs.map(({ row, need }) => need / row.steps)), (t, logB) => {
-    let open = false;
-    for (const job of jobs) {
-      const gain = job.row.steps * (line.logM - logB) + Math.log(Math.PI * t);
-      if (job.cutoff === Infinity && gain >= job.need) job.cutoff = t;
-      open ||= job.cutoff === Infinity;
-    }
-    return open;
+  const needs = plans.map(({ row, atZero }) => row.steps * line.logM - line.tilt * row.epsilon + atZero);
+  const start = line.start(Math.min(...plans.map(({ row }, i) => needs[i] / row.steps)));
+  const grid = Array.from({ length: 64 }, (_, i) => start * 0.7 * 1e6 ** (i / 63));
+  const logB = [];
+  return plans.map(({ row }, j) => {
+    const gain = (t, i) => row.steps * (line.logM - (logB[i] ??= line.logBound(t))) + Math.log(Math.PI * t);
+    const cutoff = grid.find((t, i) => gain(t, i) >= needs[j]) ?? Infinity;
+    return { row, cutoff };
   });
-  return jobs;
 }
 
 /** Return a guess of epsilon at delta: from a saddle point, or from one sampled step and a normal law for the rest.
@@ -110,9 +107,8 @@ export function brackets([pair, other], steps, delta, draft) {
     if (atMost(total, row.epsilon, logDelta)) left = left.filter((r) => r.steps !== row.steps);
   });
   ends(table, left.map((row) => row.steps), logDelta, draft).forEach((found, i) => {
-    const high = Math.min(found.upper, table.chernoffEpsilon(found.steps, logDelta));
     left[i].lower = Math.max(left[i].lower, found.lower);
-    left[i].upper = Math.max(left[i].upper, high);
+    left[i].upper = Math.max(left[i].upper, found.upper);
   });
   return rows;
 }

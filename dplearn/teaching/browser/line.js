@@ -8,15 +8,6 @@ export const LINK = 8;
 // A node is dropped from the first t where it adds less than this.
 const NOTHING = 1e-19;
 const HEIGHTS = 10;
-/** @type {Float64Array[]} */
-const buffers = [];
-
-/** Return a buffer of `count` numbers; each slot has one buffer, which is reused. */
-export function buffer(slot, count) {
-  if (!(buffers[slot]?.length >= count)) buffers[slot] = new Float64Array(2 * count);
-  return buffers[slot].subarray(0, count);
-}
-
 /** Return e^{(x + iy) t}. */
 export const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
 
@@ -34,13 +25,6 @@ function links(fine, first, x, y, h) {
   }
 }
 
-/** Return the maximum of an array. @param {Float64Array} x */
-function largest(x) {
-  let top = -Infinity;
-  for (let j = 0; j < x.length; j++) top = Math.max(top, x[j]);
-  return top;
-}
-
 /** Nodes of one tilt, with all values that do not depend on t. */
 export class Line {
   /** At height y above the axis, the integrand grows at most by e^{y^2 / 2 sigma^2}. @param {Pair} pair */
@@ -56,10 +40,8 @@ export class Line {
     const x = (this.x = pair.nodes(tilt, this.step));
     this.norm = Math.log(this.step / sigma / Math.sqrt(2 * Math.PI));
     const phi = height / sigma ** 2;
-    const { size, angle, loss, turned: turns } = this.logs(phi);
-    // log of the density times e^{lambda loss}.
-    const logs = x.map((at, j) => size[j] + tilt * loss[j] - 0.5 * ((at / sigma) ** 2 - height * phi));
-    this.top = largest(logs);
+    const { logs, top, angle, loss, turned: turns } = this._integrand(phi);
+    this.top = top;
     this.weightRe = new Float64Array(x.length);
     this.weightIm = new Float64Array(x.length);
     // e^{it loss} = e^{turn t}.
@@ -70,7 +52,7 @@ export class Line {
     this.spread = 0;
     this.sizes = 0;
     for (let j = 0; j < x.length; j++) {
-      const weight = Math.exp(logs[j] - this.top);
+      const weight = Math.exp(logs[j]);
       // For f^{-z} the line is mirrored.
       const turn = angle[j] + tilt * turns[j] - sign * x[j] * phi;
       this.weightRe[j] = weight * Math.cos(turn);
@@ -83,10 +65,9 @@ export class Line {
     this.sum = [first.re[0], first.im[0]];
     this.size = Math.hypot(this.sum[0], this.sum[1]);
     this.logM = Math.log(this.size) + this.top + this.norm;
-    /** @type {{phi: number, angle: Float64Array, logs: Float64Array, top: number}[]} */
+    /** @type {ReturnType<Line["_integrand"]>[]} */
     this.bounds = [];
     this.first = 0.5;
-    this.best = 0;
   }
 
   /** Return log P / N(0), the loss and their angles at every node, phi sigma^2 above ("add": below) the axis. */
@@ -126,7 +107,7 @@ export class Line {
   /** Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1. */
   transform(h, count) {
     const { weightRe, weightIm, turnRe, turnIm } = this;
-    const [re, im] = [0, 1].map((slot) => buffer(slot, count + CHAIN).fill(0));
+    const [re, im] = [0, 1].map(() => new Float64Array(count + CHAIN));
     const fine = new Float64Array(4 * CHAIN);
     // Take two nodes at a time, to halve the reads and writes of the sums.
     for (let j = 0; j < turnRe.length; j += 2) {
@@ -152,69 +133,57 @@ export class Line {
     return { re, im };
   }
 
-  /** Call `goesOn` with increasing t and log B(t), starting near the t with gain `least`, until it returns false.
-   * @param {(t: number, logB: number) => boolean} goesOn */
-  climb(least, goesOn) {
-    const { pair, x, tilt } = this;
-    const logs = new Float64Array(x.length);
-    for (let j = 0; j < x.length; j++) {
-      const [logP, loss] = pair.logs(x[j]);
-      logs[j] = logP + tilt * loss - 0.5 * (x[j] / pair.sigma) ** 2;
-    }
-    const top = largest(logs);
+  /** Return a t near which the gain T log(M / B(t)) of T steps is T `gain`, and set the heights for B.
+   * Assume a normal loss, whose variance times t^2 is 2 `gain`. */
+  start(gain) {
+    const { pair, x } = this;
+    const { logs } = this._integrand(0);
     let [sum, posterior] = [0, 0];
     // Mean of sigma d(log f) / dx under the tilted law.
     for (let j = 0; j < x.length; j++) {
-      const weight = Math.exp(logs[j] - top);
+      const weight = Math.exp(logs[j]);
       sum += weight;
       posterior += (weight * pair.posterior(x[j])) / pair.sigma;
     }
-    // The start for a normal loss: t^2 times the loss's variance is 2 need / T.
-    const start = Math.sqrt(2 * Math.max(least, 1e-9)) / Math.max(posterior / sum, 1e-12);
-    // The best angle is then t times the mean posterior, divided by sigma^2.
+    const start = Math.sqrt(2 * Math.max(gain, 1e-9)) / Math.max(posterior / sum, 1e-12);
+    // The best angle is t times the mean posterior, divided by sigma^2.
     this.first = Math.min((0.6 * start * posterior) / sum / pair.sigma, 0.5);
-    for (let i = 0, goes = true; i < 64 && goes; i++) {
-      const t = start * 0.7 * 1e6 ** (i / 63);
-      goes = goesOn(t, this.logBound(t));
-    }
+    return start;
   }
 
-  /** Return an upper bound on log B(t), the smallest over neighbouring heights. */
+  /** Return an upper bound on log B(t), the smallest over increasing heights until it rises. */
   logBound(t) {
-    let least = this._logAt(this.best, t);
-    for (const way of [1, -1]) {
-      for (let i = this.best + way; i >= 0 && i < HEIGHTS; i += way) {
-        const log = this._logAt(i, t);
-        if (log >= least) break;
-        [least, this.best] = [log, i];
-      }
+    let least = Infinity;
+    for (let i = 0; i < HEIGHTS; i++) {
+      this.bounds[i] ??= this._integrand(this.first * (2.5 / this.first) ** (i / (HEIGHTS - 1)));
+      const log = this._logAt(this.bounds[i], t);
+      if (log >= least) break;
+      least = log;
     }
     return least;
   }
 
-  /** Return log B(t) from one height, plus the error bound of its sum. */
-  _logAt(i, t) {
-    const { phi, angle, logs, top } = (this.bounds[i] ??= this._height(i));
+  /** Return log B(t) from one height, plus the error bound of its sum.
+   * @param {ReturnType<Line["_integrand"]>} height */
+  _logAt({ phi, turned, logs, top }, t) {
     let sum = 0;
     for (let j = 0; j < logs.length; j++) {
-      const log = logs[j] - t * angle[j];
+      const log = logs[j] - t * turned[j];
       sum += log < -60 ? 1e-26 : Math.exp(log);
     }
     // 1e-12 covers the rounding of this bound.
     return logAdd(Math.log(sum) + top + this.norm, this._logError(phi, t)) + 1e-12;
   }
 
-  /** Return the i-th height divided by sigma^2, the loss's angle, and log |integrand| at t = 0. */
-  _height(i) {
-    const { pair, first, x, tilt } = this;
-    const phi = first * (2.5 / first) ** (i / (HEIGHTS - 1));
-    const { size, loss, turned: angle } = this.logs(phi);
-    const grown = (phi * pair.sigma) ** 2;
-    const logs = size.slice();
-    for (let j = 0; j < x.length; j++) logs[j] += tilt * loss[j] + 0.5 * (grown - (x[j] / pair.sigma) ** 2);
-    const top = largest(logs);
-    for (let j = 0; j < x.length; j++) logs[j] -= top;
-    return { phi, angle, logs, top };
+  /** Return log |integrand| at t = 0 relative to its maximum `top`, the loss and the angles of P and of the loss, at
+   * every node, phi sigma^2 above ("add": below) the axis. */
+  _integrand(phi) {
+    const { pair: { sigma }, tilt, x } = this;
+    const { size, angle, loss, turned } = this.logs(phi);
+    const logs = x.map((at, j) => size[j] + tilt * loss[j] + 0.5 * ((phi * sigma) ** 2 - (at / sigma) ** 2));
+    let top = -Infinity;
+    for (const log of logs) top = Math.max(top, log);
+    return { phi, logs: logs.map((log) => log - top), top, angle, loss, turned };
   }
 
   /** Return the log of an error bound for the sum for B(t). */

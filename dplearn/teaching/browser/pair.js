@@ -149,7 +149,6 @@ export class Table {
     }
     // Round muBelow and logC by some ulps, so that bounds with them stay valid.
     this.muBelow = this.mu.map((m) => m * (1 - 4 * ULP));
-    this.plannedC = this.mu.map((m) => m * Math.log(m) - (1 + m) * Math.log1p(m) + 1e-6);
     this.logC = this.mu.map((m) => -(m * Math.log1p(1 / m) + Math.log1p(m)) * (1 - 8 * ULP));
   }
 
@@ -157,13 +156,6 @@ export class Table {
   chernoff(steps, epsilon) {
     const { kAbove, muBelow, logC } = this;
     return logC.reduce((least, c, i) => Math.min(least, steps * kAbove[i] - muBelow[i] * epsilon + c), 0);
-  }
-
-  /** Return the smallest epsilon that a Chernoff bound proves. */
-  chernoffEpsilon(steps, logDelta) {
-    const { kAbove, muBelow, logC } = this;
-    const all = muBelow.map((m, i) => (steps * kAbove[i] + logC[i] - logDelta) / m);
-    return Math.max(Math.min(...all), 0);
   }
 
   /** Return the epsilon at which the saddle point estimate is delta. */
@@ -178,7 +170,10 @@ export class Table {
       const log = steps * k[i] - a * epsilon[i] - 0.5 * Math.log(2 * Math.PI * curvature);
       return (most = Math.max(most, -log));
     });
-    return interpolated(-logDelta, falls, epsilon);
+    const i = falls.findIndex((fall) => fall >= -logDelta);
+    if (i < 1) return epsilon[i ? GRID - 1 : 0];
+    const share = (-logDelta - falls[i - 1]) / (falls[i] - falls[i - 1]);
+    return epsilon[i - 1] + share * (epsilon[i] - epsilon[i - 1]);
   }
 
   /** Return a row's needs, its smallest period P, and the interval of lambda for 1.4 P.
@@ -190,7 +185,7 @@ export class Table {
     let best = Infinity;
     for (let i = 0; i < GRID; i++) {
       // A poor guess must not ask for a negative period.
-      need[i] = Math.max(row.steps * k[i] - mu[i] * row.epsilon + this.plannedC[i] + atZero, 1);
+      need[i] = Math.max(row.steps * k[i] - mu[i] * row.epsilon + this.logC[i] + atZero, 1);
       best = Math.min(best, need[i]);
     }
     // Rounding grows off the saddle point, to tau delta at need = -log(T ROUNDING).
@@ -247,12 +242,4 @@ export function shared(plans) {
     groups.push({ plans: group, tilt: 0.5 * (Math.max(...group.map((p) => p.low)) + high) });
   }
   return groups;
-}
-
-/** Return the linear interpolation at x, constant beyond the ends of the ascending xs.
- * @param {Float64Array} xs @param {Float64Array} ys */
-function interpolated(x, xs, ys) {
-  const i = xs.findIndex((one) => one >= x);
-  if (i < 1) return i ? ys[ys.length - 1] : ys[0];
-  return ys[i - 1] + ((x - xs[i - 1]) / (xs[i] - xs[i - 1])) * (ys[i] - ys[i - 1]);
 }

@@ -3,20 +3,18 @@
 The browser has closed forms of a few mechanisms. For the others, it gets a dominating distribution
 of losses, Rényi divergences, output distributions, and values of real pairs below the profile.
 
-The range of each parameter (field of a mechanism) extends the values in the `examples()`. The base
-of a mechanism is chosen among the examples' bases. All other fields come from one example.
+Readers set the fields of a mechanism that are numbers of this page, and its base, which is one of
+the bases of its `examples()`. All other fields come from one example.
 """
 
 import dataclasses
 import inspect
 import math
 import re
-import statistics
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,22 +34,26 @@ _FEW, _SAME = 400, 1e-9
 _LOW, _PLACES = 1e-3, 240
 ORDERS = tuple(float(a) for a in 1 + np.geomspace(0.01, 999, 90))
 _RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 30), np.linspace(0.12, 1.0, 30)])
-# Titles of mechanisms and labels of numbers, where they differ from the capitalised names.
+# Titles of mechanisms that differ from the capitalised names.
 TITLES = {
     "discrete_gaussian": "Discrete Gaussian",
     "shuffled": "Shuffled epochs",
     "random_allocation": "Random allocation (balls and bins)",
 }
-_LABELS = {"noise_multiplier": "Noise multiplier σ", "sample_rate": "Sample rate q"}
-# Numbers of the page that are not parameters: label, ends, start.
-_VIEWS = {
-    "epsilon": ("Privacy loss ε", (0.001, 100), 1),
-    "order": ("Rényi order α", (1.01, 1000), 8),
-    "false_positive_rate": ("False alarms", (1e-6, 0.9), 0.05),
+# Numbers of the page, fields of mechanisms first: label, ends, start, whether whole.
+_NUMBERS = {
+    "noise_multiplier": ("Noise multiplier σ", (0.04, 150.0), 1.0, False),
+    "sensitivity": ("Sensitivity", (1, 15), 1, True),
+    "range_epsilon": ("Range epsilon", (0.02, 20.0), 1.0, False),
+    "gap_epsilon": ("Gap epsilon", (0.02, 20.0), 1.0, False),
+    "sample_rate": ("Sample rate q", (0.002, 1.0), 0.1, False),
+    "batches": ("Batches", (2, 500), 100, True),
+    "local_epsilon": ("Local epsilon", (0.02, 15.0), 1.0, False),
+    "answers": ("Answers", (2, 50), 2, True),
+    "epsilon": ("Privacy loss ε", (0.001, 100), 1, False),
+    "order": ("Rényi order α", (1.01, 1000), 8, False),
+    "false_positive_rate": ("False alarms", (1e-6, 0.9), 0.05, False),
 }
-# Factor by which ranges exceed the examples' values, and mantissas of round ends.
-_BEYOND, _ROUND = 5, (1, 1.5, 2, 2.5, 3, 3.5, 4, 5)
-_NUMBERS = (int, float)
 # Keys of the catalogue and of a table whose values are texts.
 _WORDS = ("title", "label", "about", "conditions", "reason")
 
@@ -66,11 +68,9 @@ def worded(data: Any, in_each: Callable[[str], Any], part: str = "") -> Any:
 
 def catalogue() -> dict[str, Any]:
     """Return every mechanism and number of the page, with texts in English."""
-    keys = dict.fromkeys(key for name in MECHANISMS for key in _settable(name))
-    numbers = {key: result for key in keys if (result := _number(key))}
-    for key, (label, ends, start) in _VIEWS.items():
-        numbers[key] = {"label": label, "ends": ends, "start": start, "whole": False}
-    start = {key: result["start"] for key, result in numbers.items()}
+    fields = ("label", "ends", "start", "whole")
+    numbers = {key: dict(zip(fields, one, strict=True)) for key, one in _NUMBERS.items()}
+    start = {key: number["start"] for key, number in numbers.items()}
     return {"mechanisms": {name: _entry(name, start) for name in MECHANISMS}, "numbers": numbers}
 
 
@@ -86,7 +86,7 @@ def _entry(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
         "title": TITLES.get(name, name.replace("_", " ").capitalize()),
         "keys": keys,
         "bases": _bases(name) if "base" in keys else [],
-        "examples": None if len(keys) == len(_parameters(name)) else examples,
+        "examples": None if keys else examples,
         "about": {key: " ".join(entries.get(key, "").split()) for key in keys},
         "covered": neighbours,
         "two_sided": Pair(mechanism, neighbours[0]).two_sided,
@@ -98,30 +98,19 @@ def mechanism_of(name: str, values: Mapping[str, Any]) -> Any:
     """Return the mechanism with these values; the mechanism's own checks raise ValueError."""
     examples = MECHANISMS[name].examples()
     example = examples[min(int(values.get("example", 1)), len(examples)) - 1]
-    kinds = {key: _parameters(name)[key] for key in _settable(name)}
-    entries = {key: kind(values[key]) for key, kind in kinds.items() if kind in _NUMBERS}
-    if "base" in kinds:
+    keys = _settable(name)
+    entries: dict[str, Any] = {
+        key: (int if _NUMBERS[key][3] else float)(values[key]) for key in keys if key != "base"
+    }
+    if "base" in keys:
         base, bases = values.get("base"), _bases(name)
         entries["base"] = mechanism_of(base if base in bases else bases[0], values)
     return dataclasses.replace(example, **entries) if entries else example
 
 
-# Cached, because reading annotations is slow and a page needs them a thousand times.
-@lru_cache
-def _parameters(name: str) -> dict[str, type]:
-    """Return the types of a mechanism's fields by name, in the order of the class.
-
-    Leave out fields that may be 0, which have no logarithmic scale.
-    """
-    law: Any = MECHANISMS[name]
-    hints = get_type_hints(law)
-    own = {field.name: hints[field.name] for field in dataclasses.fields(law)}
-    none = {key for key in own for e in law.examples() if own[key] is float and not getattr(e, key)}
-    return {key: kind for key, kind in own.items() if kind is not bool and key not in none}
-
-
 def _settable(name: str) -> list[str]:
-    return [key for key, kind in _parameters(name).items() if kind in _NUMBERS or key == "base"]
+    names = [field.name for field in dataclasses.fields(MECHANISMS[name])]  # type: ignore[arg-type]
+    return [key for key in names if key in _NUMBERS or key == "base"]
 
 
 def _bases(name: str) -> list[str]:
@@ -133,40 +122,6 @@ def _short(mechanism: Mechanism) -> str:
     values = (getattr(mechanism, f.name) for f in dataclasses.fields(mechanism))  # type: ignore[arg-type]
     shown = (_short(v) if isinstance(v, Mechanism) else f"{v}" for v in values)
     return f"{type(mechanism).__name__}({', '.join(shown)})"
-
-
-def _number(key: str) -> dict[str, Any] | None:
-    values = [v for law in MECHANISMS.values() for e in law.examples() for v in _values(e, key)]
-    if not values:
-        return None
-    whole = all(isinstance(v, int) for v in values)
-    low, high = max(min(values) / _BEYOND, whole), max(values) * _BEYOND
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    marks = [float(f"{m}e{p}") for p in powers for m in _ROUND]
-    inside = [m for m in marks if low <= m <= high and not (whole and m % 1)]
-    good = [mark for mark in inside if _accepted(key, int(mark) if whole else mark)]
-    start, label = statistics.median_low(values), key.replace("_", " ").capitalize()
-    ends = good[0], good[-1]
-    return {"label": _LABELS.get(key, label), "ends": ends, "start": start, "whole": whole}
-
-
-def _values(mechanism: Mechanism, key: str) -> Iterator[Any]:
-    """Yield the values of a field in a mechanism and in its inner mechanisms."""
-    for field in dataclasses.fields(mechanism):  # type: ignore[arg-type]
-        value = getattr(mechanism, field.name)
-        if isinstance(value, Mechanism):
-            yield from _values(value, key)
-        elif field.name == key and isinstance(value, _NUMBERS):
-            yield value
-
-
-def _accepted(key: str, value: float) -> bool:
-    for name in MECHANISMS:
-        if key in _parameters(name):
-            with suppress(ValueError):
-                dataclasses.replace(MECHANISMS[name].examples()[0], **{key: value})
-                return True
-    return False
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,15 @@ export const ROUNDING = 1e-12;
 export class Renyi {
   /** @param {import("./gaussian.js").Release} release */
   constructor({ mu, q, replaced }) {
-    this.sigma = 1 / mu;
-    this.q = q;
-    this.replaced = replaced;
+    this.pair = new Pair(1 / mu, q, replaced ? "replace" : "remove");
     this.values = new Map();
   }
 
   /** Return D_order in nats, the larger of both directions. */
   at(order) {
-    const { sigma, q, replaced, values } = this;
-    if (q === 1) return order / (2 * sigma ** 2);
-    if (!values.has(order)) {
-      const logX = excess(order, sigma, q, replaced);
-      values.set(order, (logAdd(0, logX) / (order - 1)) * (1 + ROUNDING));
-    }
+    const { pair, values } = this;
+    if (pair.q === 1) return order / (2 * pair.sigma ** 2);
+    if (!values.has(order)) values.set(order, (logAdd(0, excess(order, pair)) / (order - 1)) * (1 + ROUNDING));
     return values.get(order);
   }
 
@@ -47,7 +42,7 @@ export class Renyi {
   }
 }
 
-/** Return epsilon from the divergence at one order. */
+/** Return epsilon from the divergence at one order; Infinity at delta = 0. */
 export const improved = (order, rdp, logDelta) => rdp + Math.log1p(-1 / order) - (logDelta + Math.log(order)) / (order - 1);
 
 /** Return the best epsilon of rho-zCDP; every order gives a valid bound. */
@@ -61,8 +56,9 @@ export function zcdpEpsilon(rho, delta) {
 
 /** Return the log of E g ((f/g)^a - 1 - a (f/g - 1)) by the trapezoidal rule, with g = 1 unless a record is
  * replaced; its terms are never negative. */
-function excess(order, sigma, q, replaced) {
-  const pair = new Pair(sigma, q, replaced ? "replace" : "remove");
+function excess(order, pair) {
+  const { sigma, q } = pair;
+  const replaced = pair.side === "replace";
   const step = pair.step(order - 1, 0);
   // Orders that need more nodes in x are left out.
   if (order > 2 ** 13 * step) return Infinity;

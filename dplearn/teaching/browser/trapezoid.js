@@ -1,6 +1,6 @@
 // The trapezoidal sum over t for one number of steps, with its error bounds.
 // Counterpart of dplearn/engine/contour/trapezoid.py, which has the derivations.
-import { LINK, Line, buffer, logAdd, turned } from "./line.js";
+import { LINK, Line, logAdd, turned } from "./line.js";
 import { Table, ULP } from "./pair.js";
 
 /** Error bounds for rounding, truncation and aliases, in units of delta.
@@ -12,12 +12,13 @@ import { Table, ULP } from "./pair.js";
 export function nodesOf(table, line, period, count, logTau) {
   const h = (2 * Math.PI) / period;
   // Factors of a term, their modulus, a bound on |M|, the relative error of M, and the error charge.
-  const [kernelRe, kernelIm, inverseRe, inverseIm] = [4, 5, 12, 13].map((i) => buffer(i, count));
-  const [size, grown, relative, charge] = [14, 15, 16, 17].map((i) => buffer(i, count));
+  const zeros = () => new Float64Array(count);
+  const [kernelRe, kernelIm, inverseRe, inverseIm] = [zeros(), zeros(), zeros(), zeros()];
+  const [size, grown, relative, charge] = [zeros(), zeros(), zeros(), zeros()];
   // M(lambda + ikh) / M(lambda).
   const values = line.transform(h, count);
   const [a, b] = line.sum;
-  const [re, im] = [2, 3].map((i) => buffer(i, count));
+  const [re, im] = [zeros(), zeros()];
   for (let k = 0; k < count; k++) {
     re[k] = (values.re[k] * a + values.im[k] * b) / line.size ** 2;
     im[k] = (values.im[k] * a - values.re[k] * b) / line.size ** 2;
@@ -52,7 +53,7 @@ export class Trapezoid {
     this.nodes = nodes;
     this.line = line;
     this.steps = steps;
-    const [re, im, slopeRe, slopeIm] = [6, 7, 8, 9].map((i) => buffer(i, count));
+    const [re, im, slopeRe, slopeIm] = [0, 1, 2, 3].map(() => new Float64Array(count));
     const { kernelRe, kernelIm, inverseRe, inverseIm, size, grown, relative, charge } = nodes.factors;
     const bits = [...steps.toString(2)].slice(1).map(Number);
     let terms = 0, moments = 0, growth = 0;

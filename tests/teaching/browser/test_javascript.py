@@ -167,7 +167,7 @@ FREE_CUT = {
 FREE_ALIASES = {"return logAdd(above, below)": "return -Infinity"}
 FREE_ROUNDING = {"return growth + ULP *": "return 0 *"}
 SHARP = {"(draft ? 1e-3 : 1e-6)": "1e-13"}
-EARLIER = "job.cutoff = t;"
+EARLIER = "return { row, cutoff };"
 PERIOD = "const period = table.period(plans, tilt);"
 
 
@@ -195,7 +195,7 @@ def unchanged():
 @each(
     "spoil, free",
     [
-        (lambda part: {EARLIER: f"job.cutoff = {part} * t;"} | SHORT, FREE_CUT),
+        (lambda part: {EARLIER: f"return {{ row, cutoff: {part} * cutoff }};"} | SHORT, FREE_CUT),
         (
             lambda part: {PERIOD: f"const period = {part} * table.period(plans, tilt);"},
             FREE_ALIASES,

@@ -37,14 +37,6 @@ function gaussian({ noise_multiplier: sigma }, distance) {
   };
 }
 
-/** Return e^x - 1 - x, without cancellation. */
-const expRest = (x) => {
-  if (Math.abs(x) > 0.1) return Math.expm1(x) - x;
-  let sum = 1;
-  for (let n = 12; n > 2; n--) sum = 1 + (x / n) * sum;
-  return 0.5 * x * x * sum;
-};
-
 function laplace({ noise_multiplier: b }, distance) {
   const pure = distance / b;
   const tails = (x) => {
@@ -55,9 +47,8 @@ function laplace({ noise_multiplier: b }, distance) {
   /** Return D_order, by Mironov (2017), Proposition 6. */
   const renyi = (order) => {
     const [more, whole] = [order - 1, 2 * order - 1];
-    // For a sum near 1: its excess over 1, as a sum of positive terms.
-    const rise = (order * expRest(more * pure) + more * expRest(-order * pure)) / whole;
-    if (more * pure < 1) return Math.log1p(rise) / more;
+    // For a sum near 1: its excess over 1.
+    if (more * pure < 1) return Math.log1p((order * Math.expm1(more * pure) + more * Math.expm1(-order * pure)) / whole) / more;
     const [up, down] = [Math.log(order / whole) + more * pure, Math.log(more / whole) - order * pure];
     return logAdd(up, down) / more;
   };

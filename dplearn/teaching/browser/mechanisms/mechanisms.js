@@ -4,21 +4,30 @@ import { button, italics, number, select } from "../page/html.js";
 import { clamp, digits, nearest, opened, queryOf } from "../page/numbers.js";
 import { People } from "../page/people.js";
 import { View, mounting } from "../page/view.js";
+import { improved } from "../renyi.js";
 import { fromTable } from "./atoms.js";
 import { CLOSED, closedForm } from "./laws.js";
 import { MESSAGES, probability } from "./messages.js";
 import { Pair } from "./pair.js";
 import { NAMES, Pictures, SETS } from "./pictures.js";
 
-/** Page of mechanisms: `catalogue` comes from the library, which gets requests for tables by `send(question)`. Without
+/** Page of mechanisms. The library's `catalogue` has the title, own keys, bases, examples, neighbours and conditions of each
+ * mechanism, and the label, ends and start of each number. The library gets requests for tables by `send(question)`; without
  * `send`, the page has only closed forms. */
 class Page extends View {
   constructor(root, { catalogue, language = "en", send = null }) {
     super(root, MESSAGES);
     this.send = send;
-    this.catalogue = new Catalogue(catalogue);
-    this.fields = this.catalogue.fields;
-    this.names = Object.keys(this.catalogue.mechanisms).filter((name) => send || CLOSED.includes(name));
+    this.mechanisms = catalogue.mechanisms;
+    this.numbers = catalogue.numbers;
+    const options = Object.keys(this.mechanisms);
+    const dragged = Object.entries(this.numbers).map(([name, number]) => [name, { digits: 3, pixels: 150, ...number }]);
+    this.fields = {
+      mechanism: { options, start: "gaussian" }, base: { options, start: "gaussian" },
+      example: { options: ["1", "2", "3"], start: "1" }, adjacency: { options: ["add_remove", "replace_one", "zero_out"], start: "add_remove" },
+      direction: { options: ["remove", "add"], start: "remove" }, ...Object.fromEntries(dragged),
+    };
+    this.names = options.filter((name) => send || CLOSED.includes(name));
     this.pairs = new Cache();
     this.asked = "";
     this.refused = "";
@@ -28,10 +37,11 @@ class Page extends View {
   }
 
   open(address) {
-    const { state, unread } = this.catalogue.opened(address);
+    const { state, unread } = opened(address, this.fields);
     this.run = state;
     this.unread = unread;
     this.fresh = !new URLSearchParams(address).has("epsilon");
+    if (![this.adjacency(), "add_remove"].includes(state.adjacency)) unread.push(`adjacency=${state.adjacency}`);
     if (!this.names.includes(state.mechanism)) {
       unread.push(`mechanism=${state.mechanism}`);
       state.mechanism = "gaussian";
@@ -39,7 +49,7 @@ class Page extends View {
   }
 
   build() {
-    this.fill(markup(this.words, this.catalogue, this.names), ".dp-plot");
+    this.fill(markup(this), ".dp-plot");
     this.pictures = new Pictures(this.words);
     this.measured = false;
     this.svg = this.pictures.svg;
@@ -48,9 +58,47 @@ class Page extends View {
   }
 
   renew() {
-    this.find(".dp-parameters").innerHTML = parameters(this.words, this.catalogue, this.run);
-    this.built = this.catalogue.used(this.run).join();
+    this.find(".dp-parameters").innerHTML = this.parameters();
+    this.built = this.used().join();
     super.renew();
+  }
+
+  /** Return the HTML of the state's parameters, each a number or a choice. */
+  parameters() {
+    const { words, mechanisms } = this;
+    const own = mechanisms[this.run.mechanism];
+    const about = { ...mechanisms[this.base()]?.about, ...own.about };
+    return this.used().map((key) => {
+      if (key === "example") return select(key, words.example, own.examples.map((said, i) => [String(i + 1), said]));
+      if (key === "base") return select(key, words.base, own.bases.map((name) => [name, mechanisms[name].title[words.code]]));
+      const label = this.numbers[key].label[words.code];
+      return `<span class="dp-part">${italics(label[0].toLowerCase() + label.slice(1))} = ${number(words, key, label, about[key]?.[words.code])}</span>`;
+    }).join(words.and);
+  }
+
+  /** Return the keys of a mechanism's parameters; the base mechanism's keys follow the key "base". */
+  used(name = this.run.mechanism) {
+    const { keys, examples } = this.mechanisms[name];
+    return [...(examples ? ["example"] : []), ...keys.flatMap((key) => (key === "base" ? [key, ...this.used(this.base(name))] : [key]))];
+  }
+
+  /** Return the chosen base mechanism, or the first one if the choice is not available. */
+  base(name = this.run.mechanism) {
+    const { bases } = this.mechanisms[name];
+    return bases.includes(this.run.base) ? this.run.base : bases[0];
+  }
+
+  /** Return the chosen adjacency, or the first one if no theorem covers the choice. */
+  adjacency() {
+    const { covered } = this.mechanisms[this.run.mechanism];
+    return covered.includes(this.run.adjacency) ? this.run.adjacency : covered[0];
+  }
+
+  /** Return all values that determine the pair, as a question to the server. */
+  question() {
+    const own = this.used().map((key) => [key, key === "base" ? this.base() : this.run[key]]);
+    const { mechanism, direction } = this.run;
+    return { mechanism, ...Object.fromEntries(own), adjacency: this.adjacency(), direction };
   }
 
   /** Set a panel's number from a position in the panel. */
@@ -67,7 +115,8 @@ class Page extends View {
     const above = plot.getBoundingClientRect().top + scrollY;
     const people = this.find(".dp-people");
     const beside = getComputedStyle(this.body).display === "grid";
-    this.pictures.place(width, clamp(innerHeight - above - 56, 540, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0]);
+    const withLaws = !this.view || Boolean(this.view.pair.law.outputs);
+    this.pictures.place(width, clamp(innerHeight - above - 56, 540, 820), beside ? [people.offsetWidth, people.offsetHeight] : [0, 0], withLaws);
     this.measured = true;
     this.schedule();
   }
@@ -84,7 +133,7 @@ class Page extends View {
     this.change(name, value);
     this.fresh = name === "mechanism";
     if (this.fresh) this.spans = null;
-    if (this.built === this.catalogue.used(this.run).join()) this.rest();
+    if (this.built === this.used().join()) this.rest();
     else this.renew();
   }
 
@@ -98,7 +147,7 @@ class Page extends View {
 
   /** Return the pair of the state, or undefined if only the server can compute it. */
   pair() {
-    const asked = this.catalogue.asked(this.run);
+    const asked = this.question();
     const key = JSON.stringify(asked);
     const law = this.pairs.has(key) ? null : closedForm(asked.mechanism, asked, asked.adjacency);
     if (law) this.pairs.set(key, new Pair(law));
@@ -115,7 +164,7 @@ class Page extends View {
       if (this.fresh && known && faint) this.change("epsilon", digits(pair.epsilonAt(pair.total - Math.LN2), 2));
       this.fresh &&= !known;
       this.view = this.seen(pair);
-      if (this.pictures.shows(pair.law.outputs)) this.measure();
+      if (this.pictures.withLaws !== Boolean(pair.law.outputs)) this.measure();
       const wanted = this.pictures.spans(this.view);
       this.spans = this.drag.held && this.spans ? grown(this.spans, wanted) : wanted;
       this.pictures.draw(this.view, this.spans);
@@ -128,21 +177,20 @@ class Page extends View {
   seen(pair) {
     const { run: state } = this;
     const { epsilon, order, false_positive_rate: rate } = state;
-    const { adjacency, direction } = this.catalogue.asked(state);
     const logDelta = pair.law.logDelta(epsilon);
     const divergence = pair.law.renyi(order);
     return {
       pair, state, epsilon, logDelta, divergence, delta: probability(logDelta), exact: pair.exact,
-      role: adjacency === "replace_one" ? "replace" : direction, tail: pair.law.tails(epsilon)[0],
-      true_positive_rate: pair.true_positive_rate(rate), converted: pair.converted(order, logDelta, divergence),
+      role: this.adjacency() === "replace_one" ? "replace" : state.direction, tail: pair.law.tails(epsilon)[0],
+      true_positive_rate: pair.true_positive_rate(rate), converted: Math.max(improved(order, divergence, logDelta), 0),
     };
   }
 
   writeText() {
-    const { words, run: state, catalogue, view, waiting } = this;
+    const { words, run: state, view, waiting } = this;
     this.writeNumbers();
-    const { covered, two_sided, conditions } = catalogue.mechanisms[state.mechanism];
-    const chosen = { ...state, adjacency: catalogue.adjacency(state), base: catalogue.base(state) };
+    const { covered, two_sided, conditions } = this.mechanisms[state.mechanism];
+    const chosen = { ...state, adjacency: this.adjacency(), base: this.base() };
     for (const node of this.all("select")) {
       node.value = chosen[node.name];
       if (node.name === "adjacency") for (const option of node.options) option.disabled = !covered.includes(option.value);
@@ -164,8 +212,9 @@ class Page extends View {
 
   /** Write the address, and request the pair's table if it is missing. */
   rested() {
-    this.writeAddress(this.catalogue.written(this.run));
-    const question = this.catalogue.asked(this.run);
+    const named = ["mechanism", ...this.used(), "adjacency", "direction", "epsilon", "order", "false_positive_rate"];
+    this.writeAddress(queryOf(this.run, Object.fromEntries(named.map((key) => [key, this.fields[key]]))).toString());
+    const question = this.question();
     const key = JSON.stringify(question);
     if (this.send && !this.pair() && key !== this.asked) {
       this.refused = "";
@@ -185,21 +234,8 @@ const grown = (now, wanted) => now.map((axes, i) => axes.map((axis, j) => {
   return { ...axis, low: Math.min(axis.low, low), high: Math.max(axis.high, high) };
 }));
 
-/** Return the HTML of the parameters of a state, each a number or a choice. */
-function parameters(words, catalogue, state) {
-  const { mechanisms, numbers } = catalogue;
-  const own = mechanisms[state.mechanism];
-  const about = { ...mechanisms[catalogue.base(state)]?.about, ...own.about };
-  return catalogue.used(state).map((key) => {
-    if (key === "example") return select(key, words.example, own.examples.map((said, i) => [String(i + 1), said]));
-    if (key === "base") return select(key, words.base, own.bases.map((name) => [name, mechanisms[name].title[words.code]]));
-    const label = numbers[key].label[words.code];
-    return `<span class="dp-part">${italics(label[0].toLowerCase() + label.slice(1))} = ${number(words, key, label, about[key]?.[words.code])}</span>`;
-  }).join(words.and);
-}
-
 /** Return the HTML of the page, without its numbers. */
-function markup(words, { mechanisms, numbers }, names) {
+function markup({ words, mechanisms, numbers, names }) {
   // Text in additional braces is not broken across lines.
   const put = (said) => italics(said).replace(/\{((?:[^{}]*\{\w+\})+[^{}]*)\}/g, '<span class="dp-part">$1</span>')
     .replace(/\{(epsilon|order|false_positive_rate)\}/g, (_, name) => number(words, name, numbers[name].label[words.code]))
@@ -222,58 +258,4 @@ function markup(words, { mechanisms, numbers }, names) {
 <footer class="dp-foot"><p class="dp-assumed"></p><p class="dp-tools">${button("language", words.other)}</p></footer>
 <div class="dp-live" aria-live="polite"></div>
 </div>`;
-}
-
-/** State of the page and its address: mechanism, parameters, adjacency, direction, epsilon, order and rate. The library's
- * catalogue lists the mechanisms and the ranges of numbers. */
-class Catalogue {
-  /** `mechanisms`: title, own keys, bases, examples, neighbours and conditions of each; `numbers`:
-   * label, ends and start of each. */
-  constructor({ mechanisms, numbers }) {
-    this.mechanisms = mechanisms;
-    this.numbers = numbers;
-    const names = Object.keys(mechanisms);
-    const dragged = Object.entries(numbers).map(([name, number]) => [name, { digits: 3, pixels: 150, ...number }]);
-    this.fields = {
-      mechanism: { options: names, start: "gaussian" }, base: { options: names, start: "gaussian" },
-      example: { options: ["1", "2", "3"], start: "1" }, adjacency: { options: ["add_remove", "replace_one", "zero_out"], start: "add_remove" },
-      direction: { options: ["remove", "add"], start: "remove" }, ...Object.fromEntries(dragged),
-    };
-  }
-
-  /** Return the keys of a mechanism's parameters; the base mechanism's keys follow the key "base". */
-  used(state, name = state.mechanism) {
-    const { keys, examples } = this.mechanisms[name];
-    return [...(examples ? ["example"] : []), ...keys.flatMap((key) => (key === "base" ? [key, ...this.used(state, this.base(state, name))] : [key]))];
-  }
-
-  /** Return the chosen base mechanism, or the first one if the choice is not available. */
-  base(state, name = state.mechanism) {
-    const { bases } = this.mechanisms[name];
-    return bases.includes(state.base) ? state.base : bases[0];
-  }
-
-  /** Return the chosen adjacency, or the first one if no theorem covers the choice. */
-  adjacency(state) {
-    const { covered } = this.mechanisms[state.mechanism];
-    return covered.includes(state.adjacency) ? state.adjacency : covered[0];
-  }
-
-  /** Return all values that determine the pair, as a question to the server. */
-  asked(state) {
-    const own = this.used(state).map((key) => [key, key === "base" ? this.base(state) : state[key]]);
-    const { mechanism, direction } = state;
-    return { mechanism, ...Object.fromEntries(own), adjacency: this.adjacency(state), direction };
-  }
-
-  written(state) {
-    const named = ["mechanism", ...this.used(state), "adjacency", "direction", "epsilon", "order", "false_positive_rate"];
-    return queryOf(state, Object.fromEntries(named.map((key) => [key, this.fields[key]]))).toString();
-  }
-
-  opened(address) {
-    const { state, unread } = opened(address, this.fields);
-    const covered = this.adjacency(state) === state.adjacency || state.adjacency === this.fields.adjacency.start;
-    return { state, unread: covered ? unread : [...unread, `adjacency=${state.adjacency}`] };
-  }
 }

@@ -1,7 +1,6 @@
 // One pair of output distributions: its curves, and its values at an epsilon, order or rate.
 import { clamp } from "../page/numbers.js";
-import { improved } from "../renyi.js";
-import { decreasingRoot, halved } from "../search.js";
+import { halved, inverse } from "../search.js";
 
 // Largest loss, and probability of each tail outside the bulk of the losses.
 const FAR = 700;
@@ -27,19 +26,12 @@ export class Pair {
   /** Return the epsilon at a log delta, at most FAR. */
   epsilonAt(logDelta) {
     const excess = (x) => this.law.logDelta(x) - logDelta;
-    let high = 1e-3;
-    while (high < FAR && excess(high) > 0) high *= 2;
-    return high >= FAR && excess(FAR) > 0 ? FAR : decreasingRoot(excess, 0, Math.min(high, FAR));
+    return excess(FAR) > 0 ? FAR : inverse(excess, 0);
   }
 
   true_positive_rate(rate) {
     if (rate <= 0) return this.law.infinite ?? 0;
     return rate >= 1 ? 1 : clamp(this.law.true_positive_rate(rate), 0, 1);
-  }
-
-  /** Return epsilon from one order at log delta; Infinity at delta = 0. */
-  converted(order, logDelta, divergence) {
-    return logDelta === -Infinity ? Infinity : Math.max(improved(order, divergence, logDelta), 0);
   }
 
   /** Return a histogram of the loss under P with an edge at epsilon; the outermost bins are open. */

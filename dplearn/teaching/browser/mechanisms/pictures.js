@@ -1,6 +1,7 @@
 // Five linked panels of one pair: laws, loss, delta, Renyi divergence, trade-off.
 import { clamp, digits, percent, text, ticks } from "../page/numbers.js";
 import { area, axis, clipping, el, grid, pill, pillAt, set, setAll, straight } from "../page/shapes.js";
+import { improved } from "../renyi.js";
 import { ORDERS } from "./pair.js";
 
 /** The number that the handle of each panel sets. */
@@ -19,9 +20,12 @@ export class Pictures {
     this.withLaws = true;
   }
 
-  /** Place the panels in two rows, with a free box of `room` by `high` pixels at the end, or in one column on a phone. */
-  place(width, height, [room, high]) {
-    const names = this.withLaws ? NAMES : NAMES.slice(1);
+  /** Place the panels, with or without that of the laws, in two rows with a free box of `room` by `high` pixels at the end,
+   * or in one column on a phone. */
+  place(width, height, [room, high], withLaws) {
+    this.withLaws = withLaws;
+    set(this.of.outputs.group, "visibility", withLaws ? null : "hidden");
+    const names = withLaws ? NAMES : NAMES.slice(1);
     const rows = width < 560 ? names.map((name) => [name]) : [names.slice(0, -3), names.slice(-3)];
     const second = Math.max(0.53 * height, high);
     const tall = rows.length === 2 ? [Math.max(height - second, 230), second] : rows.map(() => 250);
@@ -32,14 +36,6 @@ export class Pictures {
       y += tall[i];
     });
     setAll(this.svg, { viewBox: `0 0 ${width} ${y}`, width, height: y });
-  }
-
-  /** Show or hide the panel of the laws; return whether that changes the layout. */
-  shows(outputs) {
-    const before = this.withLaws;
-    this.withLaws = Boolean(outputs);
-    set(this.of.outputs.group, "visibility", outputs ? null : "hidden");
-    return before !== this.withLaws;
   }
 
   spans({ pair, epsilon, logDelta, divergence, converted }) {
@@ -138,7 +134,7 @@ export class Pictures {
     panel.fill({
       level: panel.line([[panel.x.low, epsilon], [panel.x.high, epsilon]]),
       divergence: panel.curve(ORDERS, pair.divergences),
-      curve: panel.curve(ORDERS, ORDERS.map((order, i) => pair.converted(order, logDelta, pair.divergences[i]))),
+      curve: panel.curve(ORDERS, ORDERS.map((order, i) => Math.max(improved(order, pair.divergences[i], logDelta), 0))),
     }, [
       panel.label("divergence", panel.x.at(ORDERS[early]) + 8, panel.y.at(pair.divergences[early]) + 14, "D(α)"),
       panel.dot("renyi", state.order, divergence),
