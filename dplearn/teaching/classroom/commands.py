@@ -15,7 +15,6 @@ START, END = "<!-- written by `dplearn lessons build` -->", "<!-- end of the map
 _COLUMNS = (r"^# \d\d (.+)$", r"\*\*Time\*\* ([^;.]+? in class|[^;.]+)", r"^\*(?!\*)(.+)\*$")
 _MAP = "| | lesson | time | its question |\n|---|---|---|---|\n"
 _ENTRY = re.compile(r"\]\(formulas\.md#([\w-]+)")
-LIMITS = {"words": 1300, "lines of code": 60, "minutes": 50}  # for the part of a lesson in class
 
 
 def add_commands(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +23,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     build = commands.add_parser("build", help="execute sources and store their notebooks")
     build.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default: all of them")
     edition = build.add_mutually_exclusive_group()
-    about = "only say which are stale, and how long each is; exit status 1 if any is too long"
+    about = "only print which are stale; exit status 1 if any is"
     edition.add_argument("--check", action="store_true", help=about)
     about = "write the edition with teaching notes and solutions there instead"
     edition.add_argument("--instructor", type=Path, metavar="FOLDER", help=about)
@@ -33,7 +32,7 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
 
 
 def _build(options: argparse.Namespace) -> int:
-    """Build or check lessons; return exit status 1 if a lesson fails, is stale or is too long."""
+    """Build or check lessons; return exit status 1 if a lesson fails or is stale."""
     folder = options.folder or sources.lessons_folder()
     every, readme = sources.lessons(folder), folder / "README.md"
     numbers = [number.zfill(2) for number in options.numbers or every]
@@ -60,45 +59,14 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _report(chosen: list[Lesson], readme: Path) -> int:
-    """Print the length of each lesson and all faults; return exit status 1 if there are faults."""
-    faults = []
-    for lesson in chosen:
-        if reason := sources.is_stale(lesson):
-            faults.append(f"stale  {lesson.name}: {reason}")
-        elif lesson.number < "90":
-            load = counted(lesson)
-            print(lesson.number, *(f"{n:5} {what}" for what, n in load.items()))
-            faults += [f"long   {lesson.name}: {each}" for each in too_much(load)]
+    """Print which notebooks and tables are stale; return exit status 1 if any is."""
+    faults = [f"stale  {one.name}: {why}" for one in chosen if (why := sources.is_stale(one))]
     print("".join(map(sources.outdated, chosen)), end="")
     for path, text in _written(readme).items() if readme.exists() else ():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             faults.append(f"stale  {path.name}: it differs from the lessons")
     print(*faults or [f"{len(chosen)} up to date"], sep="\n")
     return 1 if faults else 0
-
-
-def counted(lesson: Lesson) -> dict[str, int]:
-    """Return the numbers of words, code lines and planned minutes of a lesson's part in class."""
-    words, lines = 0, 0
-    for cell in sources.built_cells(lesson):
-        if cell.cell_type == "code":
-            folded = sources.FOLDED in cell.metadata.get("tags", ())
-            lines += 0 if folded else len([*filter(str.strip, cell.source.splitlines())])
-            continue
-        # Drop link addresses and folded text, but keep the summaries of the folds.
-        seen = re.sub(r"(?s)<summary>(.*?)</summary>.*?(?=</details>)", r"\1", cell.source)
-        seen = re.sub(r"</?details>|\]\([^)]*\)", " ", seen)
-        in_class, *home = re.split(r"^(?=## \d+ At home)", seen, maxsplit=1, flags=re.MULTILINE)
-        words += len(re.findall(r"\S*\w\S*", in_class))
-        if home:
-            break
-    minutes = sum(sources.timetable(lesson.source.read_text(encoding="utf-8")).values())
-    return {"words": words, "lines of code": lines, "minutes": minutes}
-
-
-def too_much(load: dict[str, int]) -> list[str]:
-    """Return a phrase for each number of a lesson above its limit in `LIMITS`."""
-    return [f"{n} {what}, at most {LIMITS[what]}" for what, n in load.items() if n > LIMITS[what]]
 
 
 def _written(readme: Path) -> dict[Path, str]:

@@ -19,13 +19,12 @@ from types import CodeType
 from typing import Any
 
 from dplearn.teaching.classroom import programs
-from dplearn.teaching.classroom._guard import Complaint
 from dplearn.teaching.classroom._numbers import unpacked
 from dplearn.teaching.classroom.checks import Mistake, Reply
-from dplearn.teaching.classroom.programs import Program
+from dplearn.teaching.classroom.programs import Complaint, Program
 
 # Modules of this folder that the page contains.
-MODULES = ("_guard", "_numbers", "checks", "in_page", "programs", "sources")
+MODULES = ("_numbers", "checks", "in_page", "programs", "sources")
 
 _ONLY = " This page has the standard library only."
 

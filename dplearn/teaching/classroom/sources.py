@@ -20,6 +20,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Literal
@@ -58,11 +59,14 @@ class LessonError(ValueError):
     """Error for a lesson that cannot be found or built."""
 
 
+@dataclass(unsafe_hash=True)
 class Lesson:
     """Source folder of a lesson, and the lesson's files."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    folder: Path
+
+    def __post_init__(self) -> None:
+        folder = self.folder
         self.name = folder.name  # number and words, such as "03_gaussian_mechanism"
         self.number = self.name[:2]  # two digits; appendices have 90 and above
         self.source = folder / "lesson.py"  # text and code of both editions
@@ -70,12 +74,6 @@ class Lesson:
         self.exercises = folder / "exercises.py"  # right answers and hints; optional in appendices
         self.figures = folder / "figures.py"  # optional: functions that draw
         self.notebook = folder.parents[1] / f"{self.name}.ipynb"  # the students' edition
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lesson) and self.folder == other.folder
-
-    def __hash__(self) -> int:
-        return hash(self.folder)
 
 
 def lessons_folder() -> Path:

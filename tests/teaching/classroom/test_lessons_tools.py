@@ -16,7 +16,6 @@ from cases import clean_environment
 from dplearn.__main__ import main
 from dplearn.teaching.classroom import (
     Evidence,
-    commands,
     display,
     estimate,
     guess,
@@ -272,8 +271,7 @@ def test_check_fails_on_a_changed_word_and_warns_of_outdated_chinese(tiny, capsy
         assert main([*command, str(tiny.notebook.parent)]) == 0
         printed = capsys.readouterr().out
         warned = re.findall(r"Chinese 90_tiny: cell (\d) is shown", printed)
-        # An appendix has no limit of length.
-        assert [*map(int, warned)] == outdated and "minutes" not in printed
+        assert [*map(int, warned)] == outdated
     tiny.source.write_text(TINY.replace("Nine", "9"))
     assert main([*command, str(tiny.notebook.parent)]) == 1
     assert "stale  90_tiny: cell 1 differs: '# 90 Tiny'" in capsys.readouterr().out
@@ -347,15 +345,3 @@ def test_minutes_are_summed_and_earlier_questions_inserted_into_a_source(tmp_pat
         lesson.source.write_text(REPEATED.replace("01.2", absent))
         with pytest.raises(sources.LessonError, match=f"earlier self-test, got {absent}"):
             sources.text(lesson)
-
-
-@pytest.mark.slow
-def test_check_prints_the_length_of_a_lesson(monkeypatch, capsys):
-    command = ["lessons", "build", "--check", "05"]
-    assert main(command) == 0
-    row = r"05 +\d+ words +\d+ lines of code +\d+ minutes\n1 up to date\n$"
-    assert re.match(row, capsys.readouterr().out)
-    monkeypatch.setitem(commands.LIMITS, "words", 100)
-    assert main(command) == 1
-    message = r"\nlong   05_renyi_divergence: \d+ words, at most 100\n$"
-    assert re.search(message, capsys.readouterr().out)
