@@ -113,12 +113,11 @@ class Plan(HasGuarantee):
     @property
     def default_adjacency(self) -> Adjacency:
         """Adjacency for which the sampling has a theorem; ValueError if phases differ."""
-        first, *others = sorted({default_adjacency(p.sampling) for p in self.phases})
-        if others:
-            got = f"{' and '.join([first, *others])} by their samplings"
-            cure = "name one, or change a sampling"
-            raise ValueError(f"Expected an adjacency that all phases share, got {got}: {cure}.")
-        return first
+        every = sorted({default_adjacency(p.sampling) for p in self.phases})
+        if len(every) > 1:
+            got = f"{' and '.join(every)} by their samplings: name one, or change a sampling"
+            raise ValueError(f"Expected an adjacency that all phases share, got {got}.")
+        return every[0]
 
     @validate.names_parameters
     def delta(self, *, epsilon: float, adjacency: Adjacency | None = None) -> Guarantee:

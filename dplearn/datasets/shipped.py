@@ -57,7 +57,6 @@ def split(
 
     Examples
     --------
-    >>> from dplearn.datasets import digits
     >>> [len(part.labels) for part in split(digits())]
     [1079, 359, 359]
     """
@@ -76,25 +75,7 @@ def split(
 
 
 def shipped_table(name: str) -> Path:
-    """Return the path of a table of ``data/``, in a checkout or an installed package.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    pathlib.Path
-
-    Raises
-    ------
-    FileNotFoundError if it is in neither
-
-    Examples
-    --------
-    >>> shipped_table("digits.csv.gz").name
-    'digits.csv.gz'
-    """
+    """Return the path of the table `name` of ``data/``, in a checkout or an installed package."""
     for folder in _FOLDERS:
         if (folder / name).is_file():
             return folder / name

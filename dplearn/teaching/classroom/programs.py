@@ -20,13 +20,8 @@ from inspect import signature
 from types import CodeType
 from typing import Any
 
-from dplearn.teaching.classroom._numbers import (
-    as_floats,
-    read_number,
-    shape_of,
-    unpacked,
-    written_value,
-)
+from dplearn.teaching.classroom import _numbers
+from dplearn.teaching.classroom._numbers import as_floats, shape_of, unpacked, written_value
 from dplearn.teaching.classroom.checks import Mistake, Reply
 
 # Bytecode instructions of an empty body.
@@ -301,7 +296,7 @@ def _read(got: Any, expected: Any) -> Any:
         kind = "None" if expected is None else f"a {type(expected).__name__}"
         raise Complaint(f"it returns {written_value(got)}; {kind} is expected.", "type")
     if (shape := shape_of(as_floats(expected))) == ():
-        number, problem = read_number(got)
+        number, problem = _numbers.read_number(got)
         if number is None:
             raise Complaint(f"its result: {problem}", "type")
         return number
