@@ -184,17 +184,13 @@ def test_build_writes_student_and_instructor_editions_or_an_error(tiny, tmp_path
         assert theirs in teacher and theirs not in student
     assert build(tiny, "--instructor", tiny.notebook.parent) == 1
     assert "other than the students'" in capsys.readouterr().err
-    for old, new, cell, words in (
-        ("print(9 / 4)", "print(9 / 0)", 2, "ZeroDivisionError"),
-        (
-            "answer = 42",
-            "answer = 43",
-            6,
-            "call this solution right, got '90.1 not yet, 43: 6 * 7'",
-        ),
+    wrong = "call this solution right, got '90.1 not yet, 43: 6 * 7'"
+    for old, new, options, cell, words in (
+        ("print(9 / 4)", "print(9 / 0)", (), 2, "ZeroDivisionError"),
+        ("answer = 42", "answer = 43", ("--instructor", tmp_path / "other"), 7, wrong),
     ):
         tiny.source.write_text(TINY.replace(old, new))
-        assert build(tiny) == 1
+        assert build(tiny, *options) == 1
         problem = capsys.readouterr().err
         assert f"lesson 90_tiny, cell {cell}" in problem and words in problem, problem
     assert tiny.notebook.read_text() == student
