@@ -56,13 +56,11 @@ def _parser() -> ArgumentParser:
     epsilon.add_argument(
         "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
     )
-    about = "solve for what you leave out: noise multiplier, steps, sample rate or delta"
-    find = commands.add_parser("calibrate", help=about)
+    find = commands.add_parser("calibrate", help="solve for the parameter that you leave out")
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
     _add_question(find, required=False, choices=[*ACCOUNTANTS])
-    about = "write epsilon of a run with a proof, which check reads"
-    proof = commands.add_parser("certify", help=about)
+    proof = commands.add_parser("certify", help="write epsilon of a run with a proof")
     proof.set_defaults(run=_certify)
     _add_question(proof, required=True, choices=["pld"])
     proof.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: print it")
@@ -90,8 +88,7 @@ def _add_run_options(command: ArgumentParser, *, required: bool) -> None:
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
     command.add_argument("--steps", type=_whole, required=required, help=about)
     command.add_argument("--sampling", default="poisson", choices=EVERY_SAMPLING)
-    about = "of shuffled epochs: records that fill no batch are dropped, at least one"
-    command.add_argument("--drop-last", action="store_true", help=about)
+    command.add_argument("--drop-last", action="store_true", help="epochs drop an incomplete batch")
 
 
 def _number(text: str) -> float:
@@ -110,8 +107,7 @@ def _whole(text: str) -> int:
 
 
 def _add_ledger(commands: Any) -> None:
-    about = "releases from one data set: their total, and a budget that they must fit into"
-    ledger = commands.add_parser("ledger", help=about)
+    ledger = commands.add_parser("ledger", help="total and budget of releases from a data set")
     ledger.add_argument("file", type=Path, metavar="FILE", help="a JSON file, made by new")
     actions = ledger.add_subparsers(dest="action", required=True, parser_class=_Parser)
     new = actions.add_parser("new", help="begin a ledger; without --epsilon it has no budget")

@@ -108,6 +108,8 @@ def digits() -> Labelled:
 class School(NamedTuple):
     """Synthetic school with a row per pupil: attributes, and the digit the pupil wrote.
 
+    Anna, in row `anna`, is nine and from Oak; her written five looks like a nine.
+
     Parameters
     ----------
     age : array of int >= 6, years; those above 18 learn in the evening
@@ -126,11 +128,7 @@ class School(NamedTuple):
     copied: NDArray[np.bool_]
     digit: NDArray[np.int64]
     images: NDArray[np.float32]
-
-    @property
-    def anna(self) -> int:
-        """Row of Anna, a nine-year-old pupil from Oak whose written five looks like a nine."""
-        return 341
+    anna = 341
 
 
 def school() -> School:

@@ -16,7 +16,6 @@ Geometry and ink are in float64, so that rounding to 256 greys gives the same im
 
 import csv
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,13 +56,13 @@ def _block(seed: int, number: int) -> NDArray:
     """Return block `number` of `BLOCK` images, drawn from its own random stream."""
     rng = np.random.default_rng([seed, number])
     labels = rng.permuted(np.tile(np.arange(10), (BLOCK // 10, 1)), axis=1).ravel()
-    shapes = glyphs()
+    share, points, curve, pen_down = _glyphs()
     # The shares of digit d's glyphs add up to 1, so they divide [d, d + 1). Draw in steps of a
     # millionth, which are far larger than the rounding errors of the ends.
     drawn = labels + rng.integers(10**6, size=BLOCK) / 1e6
-    way = np.searchsorted(np.cumsum(shapes.share) - 1e-9, drawn, side="right")
-    points = shapes.points[way]
-    places = shapes.curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
+    way = np.searchsorted(np.cumsum(share) - 1e-9, drawn, side="right")
+    points = points[way]
+    places = curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
     for _ in range(3):  # bend the plane by three waves
         wave, phase = _spread(rng, 3.5, 2, 1), 2 * np.pi * rng.random((BLOCK, 1, 1))
         places = places + _spread(rng, 0.045, 1, 2) * np.sin(places @ wave + phase)
@@ -71,26 +70,17 @@ def _block(seed: int, number: int) -> NDArray:
     turn, slant = _spread(rng, 0.11), 0.12 + _spread(rng, 0.25)
     width, cos, sin = 0.8 * np.exp(_spread(rng, 0.17)), np.cos(turn), np.sin(turn)
     plane = np.array([[width * cos, width * sin], [-slant * cos - sin, cos - slant * sin]])
-    ink = _inked(places @ plane.transpose(2, 0, 1), shapes.drawn[way], rng)
+    ink = _inked(places @ plane.transpose(2, 0, 1), pen_down[way], rng)
     return np.column_stack([labels, np.rint(255 * ink).reshape(BLOCK, -1)]).astype(np.uint8)
 
 
-class Glyphs(NamedTuple):
-    """All glyphs (ways of writing a digit), in arrays padded to the largest number K of points.
-
-    share (G,), points (G, K, 2); curve (G, SEGMENTS + 1, K) maps points to places
-    on the strokes; drawn (G, SEGMENTS) is False where the pen is lifted.
-    """
-
-    share: NDArray
-    points: NDArray
-    curve: NDArray
-    drawn: NDArray
-
-
 @cache
-def glyphs() -> Glyphs:
-    """Return all glyphs of ``data/strokes.csv``; the shares of a digit add up to 1."""
+def _glyphs() -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Return all glyphs (ways of writing a digit) of ``data/strokes.csv``, at most K points each.
+
+    The arrays are: share (G,), of a digit 1 in total; points (G, K, 2); curve (G, SEGMENTS + 1, K),
+    which maps points to places on the strokes; and drawn (G, SEGMENTS), False where the pen is up.
+    """
     from scipy.interpolate import CubicHermiteSpline  # imported only on demand
 
     with shipped_table("strokes.csv").open(newline="") as file:
@@ -115,7 +105,7 @@ def glyphs() -> Glyphs:
             for knot, point in enumerate(stroke):
                 curve[way, start:end, names.index(point)] += weights[:, knot]
         drawn[way, ends[1:-1] - 1] = False
-    return Glyphs(share / np.bincount(label, weights=share)[label], points, curve, drawn)
+    return share / np.bincount(label, weights=share)[label], points, curve, drawn
 
 
 def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:

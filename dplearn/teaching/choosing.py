@@ -117,8 +117,5 @@ def rehearse(
     candidates = [
         DPSGD.for_epsilon(e, delta=delta, **others) if e < math.inf else silent for e in epsilons
     ]
-    rehearsed = []
-    for epsilon, candidate in zip(epsilons, candidates, strict=True):
-        scores = tuple(float(score(candidate, seed)) for seed in range(repeats))
-        rehearsed.append(Rehearsal(epsilon, candidate, scores))
-    return tuple(rehearsed)
+    scores = [tuple(float(score(c, seed)) for seed in range(repeats)) for c in candidates]
+    return tuple(map(Rehearsal, epsilons, candidates, scores))

@@ -15,7 +15,7 @@ from dplearn.teaching.book.run_all import as_row, as_text, check_all
 from dplearn.teaching.book.sentences import Wording, group_name
 from dplearn.teaching.claims import pages, proofread
 from dplearn.teaching.classroom import sources
-from dplearn.teaching.classroom.sources import Lesson, LessonError
+from dplearn.teaching.classroom.sources import LessonError
 
 # Marks around the table of lessons in lessons/README.md, and patterns for its columns: a lesson's
 # title, time and question.
@@ -29,8 +29,7 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     """Add verify, claim, proofread, app, site and lessons to the subparsers of `dplearn`."""
     verify = commands.add_parser("verify", help="prove formulas right and misprints wrong")
     verify.set_defaults(run=_verify)
-    about = "such as G-A4; default: the whole book"
-    verify.add_argument("ids", nargs="*", metavar="ID", help=about)
+    verify.add_argument("ids", nargs="*", metavar="ID", help="such as G-A4; default: all")
     verify.add_argument("--thorough", action="store_true", help="search three times as often")
     claim = commands.add_parser("claim", help="is a formula that you type true, and where?")
     claim.set_defaults(run=_claim)
@@ -55,8 +54,7 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     build.set_defaults(run=_build)
     build.add_argument("numbers", nargs="*", metavar="NN", help="lessons; default: all of them")
     edition = build.add_mutually_exclusive_group()
-    about = "only print which are stale; exit status 1 if any is"
-    edition.add_argument("--check", action="store_true", help=about)
+    edition.add_argument("--check", action="store_true", help="only print which are stale")
     about = "write the edition with teaching notes and solutions there instead"
     edition.add_argument("--instructor", type=Path, metavar="FOLDER", help=about)
     build.add_argument("--folder", type=Path, help="the folder lessons; default: around here")
@@ -100,8 +98,15 @@ def _build(options: argparse.Namespace) -> int:
     if absent := [number for number in numbers if number not in every]:
         raise ValueError(f"Expected one of {', '.join(every)}, got lesson {absent[0]}.")
     chosen = [every[number] for number in numbers]
+    texts = _written(readme) if readme.exists() else {}
     if options.check:
-        return _report(chosen, readme)
+        faults = [f"stale  {one.name}: {why}" for one in chosen if (why := sources.is_stale(one))]
+        for path, text in texts.items():
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                faults.append(f"stale  {path.name}: it differs from the lessons")
+        print("".join(map(sources.outdated, chosen)), end="")
+        print(*faults or [f"{len(chosen)} up to date"], sep="\n")
+        return 1 if faults else 0
     from dplearn.teaching.classroom.build import build  # imported late, as it loads Jupyter
 
     for lesson in chosen:
@@ -114,20 +119,9 @@ def _build(options: argparse.Namespace) -> int:
         print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
     if not options.instructor:
         print("".join(map(sources.outdated, chosen)), end="")
-        for path, text in _written(readme).items() if readme.exists() else ():
+        for path, text in texts.items():
             path.write_text(text, encoding="utf-8")
     return 0
-
-
-def _report(chosen: list[Lesson], readme: Path) -> int:
-    """Print which notebooks and tables are stale; return exit status 1 if any is."""
-    faults = [f"stale  {one.name}: {why}" for one in chosen if (why := sources.is_stale(one))]
-    print("".join(map(sources.outdated, chosen)), end="")
-    for path, text in _written(readme).items() if readme.exists() else ():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            faults.append(f"stale  {path.name}: it differs from the lessons")
-    print(*faults or [f"{len(chosen)} up to date"], sep="\n")
-    return 1 if faults else 0
 
 
 def _written(readme: Path) -> dict[Path, str]:

@@ -164,10 +164,6 @@ def check(key: str, answer: Any) -> None:
     key : str, key of an exercise of the lessons around the notebook, such as "3.2"
     answer : Any, number, letters or function; None is an answer not given yet
 
-    Raises
-    ------
-    LessonError if no lesson around the working directory has the exercise
-
     Examples
     --------
     >>> check("3.2", None)
@@ -194,7 +190,7 @@ def mine(name: str) -> Callable:
 
     Returns
     -------
-    Callable, the student's function, or the exercise's if the student's is absent or not right
+    Callable
 
     Raises
     ------

@@ -9,8 +9,6 @@ format, and ``exercises.py``, right answers and hints. The cells differ from the
 * ``*To here NN minutes.*`` and ``**Time** NN minutes`` get the sums of the teacher's timetable;
 * the id of a cell is a digest of its text, so that a rebuilt notebook has few differences.
 
-A cell that only draws has the tag `FOLDED` and is folded.
-
 One source gives two editions. The students' edition lacks the teaching notes, which are cells
 tagged ``instructor``. The instructor's edition has them, unfolded solutions and answered exercises.
 """
@@ -26,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
-FOLDED = "hide-input"
+FOLDED = "hide-input"  # tag of a cell that only draws; its code is folded
 # Public address of the site with a slash at the end; empty while there is no public site.
 ADDRESS = ""
 _ASKED = re.compile(r"\]\(explorer:([^)\s]*)\)")
@@ -176,9 +174,9 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         for cell in notebook.cells:
             cell.source = cell.source.replace("<details>", "<details open>")
     else:
-        lines = [c for c in notebook.cells if "instructor" not in c.metadata.get("tags", ())]
-        notebook.cells = lines
-    copies: Counter[str] = Counter()
+        tags = lambda cell: cell.metadata.get("tags", ())
+        notebook.cells = [cell for cell in notebook.cells if "instructor" not in tags(cell)]
+    copies = Counter[str]()
     drawing = lesson.figures.read_text(encoding="utf-8") if lesson.figures.exists() else ""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -203,8 +201,7 @@ def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
     A text stays in English, with a note, if its Chinese differs in code, formulas, links or
     numbers.
     """
-    text = led(lesson.chinese.read_text(encoding="utf-8"))
-    chinese = text.rstrip().split("\n%%\n")
+    chinese = led(lesson.chinese.read_text(encoding="utf-8")).rstrip().split("\n%%\n")
     english = [cell.source for cell in cells if cell.cell_type == "markdown"]
     equal = SequenceMatcher(None, [*map(_common, english)], [*map(_common, chinese)], False)
     lines = [each + _OUTDATED for each in english]
