@@ -52,10 +52,8 @@ def _parser() -> ArgumentParser:
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
     _add_question(epsilon, required=True, choices=[*ACCOUNTANTS, "all"])
-    about = "another phase after those steps; repeat it for more"
-    epsilon.add_argument(
-        "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
-    )
+    then = epsilon.add_argument("--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS")
+    then.help = "another phase after those steps; repeat it for more"
     find = commands.add_parser("calibrate", help="solve for the parameter that you leave out")
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
@@ -198,8 +196,7 @@ def _add_to_ledger(options: Namespace) -> None:
     elif options.epsilon is not None:
         release = ApproximateDP(options.epsilon, options.delta)
     else:
-        release = _plan(options, options.noise_multiplier, _rate(options), steps)
-        steps = 1
+        release, steps = _plan(options, options.noise_multiplier, _rate(options), steps), 1
     with locked(options.file):
         ledger = _ledger(options)
         ledger.add(release, name=options.name, steps=steps)

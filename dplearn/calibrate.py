@@ -321,8 +321,7 @@ def _search(
 
         return crossing(excess, tolerance=close, **place)
 
-    part, most = 0.0, math.inf
-    tried: list[tuple[float, Any]] = []
+    part, most, tried = 0.0, math.inf, list[tuple[float, Any]]()
     if (rough := accountant.coarse()) != accountant:
         near = crossed(rough, _NEAR)
         place, part = place | {"guess": near.root, "slope": near.slope}, _PART

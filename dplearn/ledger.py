@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -60,7 +60,7 @@ class Release(NamedTuple):
     steps: int
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Ledger(Shown, metaclass=validate.NamesParameters):
     r"""Releases from one data set, their total guarantee, and a budget that limits them.
 
@@ -100,7 +100,6 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
     epsilon <= 1 at delta = 1.0e-05, add_remove, by ledger
     """
 
-    _: KW_ONLY
     epsilon: float | None = None
     delta: float
     adjacency: Adjacency = "add_remove"

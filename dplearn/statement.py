@@ -334,9 +334,7 @@ def _require(parts: Mapping[str, Any], plan: HasGuarantee, date: Any, not_covere
         validate.one_of(TUNINGS, tuning=parts["tuning"])
     elif parts["tuning"].run != plan.composed or parts["certificate"]:
         proof = "no certificate, which proves one run"
-        raise ValueError(
-            f"Expected tuning=Tuned(plan, ...) of this plan, and {proof}; got another."
-        )
+        raise ValueError(f"Expected tuning=Tuned(plan, ...) of this plan and {proof}; got another.")
     if parts["sampling"] not in ("", own):
         got = f"sampling={parts['sampling']!r}: state the plan of what was run"
         raise ValueError(f"Expected sampling={own!r} as in the plan, got {got}.")

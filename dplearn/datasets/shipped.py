@@ -65,10 +65,8 @@ def split(
     count = len(records.labels)
     ends = np.cumsum([round(validation * count), round(test * count)])
     if ends[1] >= count:
-        raise ValueError(
-            f"Expected validation + test to leave records to train on, got {validation=} and "
-            f"{test=} of {count} records."
-        )
+        got = f"{validation=} and {test=} of {count} records"
+        raise ValueError(f"Expected validation + test to leave records to train on, got {got}.")
     parts = np.split(np.random.default_rng(seed).permutation(count), ends)
     chosen, tested, trained = (Labelled(records.images[i], records.labels[i]) for i in parts)
     return trained, chosen, tested

@@ -24,7 +24,6 @@ from dplearn.core import validate
 from dplearn.datasets.shipped import Labelled, labelled, shipped_table
 
 SIDE, SEGMENTS, BLOCK = 28, 72, 1000
-_PIXELS = np.arange(float(SIDE))
 
 
 def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
@@ -129,7 +128,7 @@ def _inked(places: NDArray, drawn: NDArray, rng: np.random.Generator) -> NDArray
     pressure = 1 + 0.25 * np.sin(start + speed * np.arange(SEGMENTS) / SEGMENTS)
     # A straight stroke is 2.2 times full black in its middle.
     weights = 2.2 / np.sqrt(2 * np.pi) / pen * lengths * zoom[:, None] * pressure
-    spread = np.exp(-(((middles[..., None] - _PIXELS) / pen[..., None, None]) ** 2) / 2)
+    spread = np.exp(-(((middles[..., None] - np.arange(SIDE)) / pen[..., None, None]) ** 2) / 2)
     x, y = spread[:, :, 0], spread[:, :, 1] * weights[..., None]
     black = np.clip(y.transpose(0, 2, 1) @ x, 0, 1) * (1 - 0.25 * rng.random((BLOCK, 1, 1)) ** 2)
     return np.clip(black * (1 + _spread(rng, 0.06, SIDE, SIDE)), 0, 1)

@@ -106,7 +106,7 @@ TYPES = [
     (lambda: DPSGD(4.0, 0.01, 10), "positional"),
     (lambda: Phases(()), r"a list of DPSGD, got \(\)"),
     (lambda: Phases((RUN, 3)), "phase to be a DPSGD, got phase=3"),
-    (lambda: noise(**TARGET, **ATTACK), "or an advantage, got some of several"),
+    (lambda: noise(**TARGET, **ATTACK), "or an advantage, got several"),
     (lambda: noise(), "Expected epsilon and delta, or the two rates .* got none"),
     (lambda: noise(advantage=0.1, delta=1e-5), "got some of several"),
     (lambda: noise(epsilon=1.0), "got delta=None"),

@@ -11,8 +11,6 @@ from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKerne
 from dplearn.core.files import write_whole
 from dplearn.teaching.classroom.sources import Edition, Lesson, LessonError, exercise_key, read
 
-CELL_TIMEOUT = 600  # seconds; ten times more than any cell needs on an idle machine
-
 
 def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None = None) -> Path:
     """Execute a lesson, store its notebook in `folder` (default: ``lessons``), and return its path.
@@ -51,7 +49,7 @@ def _execute(notebook: Any, lesson: Lesson) -> None:
     """Run all cells in the lessons' folder; raise LessonError if a cell fails or warns."""
     client = NotebookClient(
         notebook,
-        timeout=CELL_TIMEOUT,
+        timeout=600,  # seconds; ten times more than any cell needs on an idle machine
         kernel_name="python3",
         record_timing=False,
         coalesce_streams=True,  # on a busy machine, a cell's prints would be split

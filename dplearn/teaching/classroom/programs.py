@@ -24,8 +24,6 @@ from dplearn.teaching.classroom import _numbers
 from dplearn.teaching.classroom._numbers import as_floats, shape_of, unpacked, written_value
 from dplearn.teaching.classroom.checks import Mistake, Reply
 
-# Bytecode instructions of an empty body.
-_NOTHING = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}
 _PATIENCE = 10  # limit on elapsed time, as a multiple of the limit on processor time
 
 
@@ -51,8 +49,9 @@ class Stop(BaseException):
 def is_blank(function: Callable) -> bool:
     """Return whether a function's body is empty."""
     code = getattr(function, "__code__", None)
+    empty = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}
     return code is not None and all(
-        each.opname == "RESUME" or (each.opname in _NOTHING and each.argval is None)
+        each.opname == "RESUME" or (each.opname in empty and each.argval is None)
         for each in dis.get_instructions(code)
     )
 
@@ -122,12 +121,11 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
             with contextlib.suppress(IndexError, OSError):
                 taken = clocks[0]()
         # Raise Stop repeatedly for a second, because a bare `except` in the thread catches it.
+        identity, stop = ctypes.c_ulong(thread.ident or 0), ctypes.py_object(Stop)
         for _ in range(100):
-            if not thread.is_alive() or thread.ident is None:
-                break
-            identity = ctypes.c_ulong(thread.ident)
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, ctypes.py_object(Stop))
-            thread.join(0.01)
+            if thread.is_alive():
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, stop)
+                thread.join(0.01)
     if not results:
         raise TimeoutError if taken >= seconds else Busy
     return results[0]
@@ -172,8 +170,7 @@ class Program:
     hints : tuple of str, hints of increasing detail for all other wrong functions
     measure : Callable, ``measure(function, *case)`` is compared: by default the result. It draws
         random numbers from a seed, and may return several values by name in a dict.
-    rtol, rtol_mistakes : float
-        Relative tolerances, > 0: of right results, and between functions with the same mistake.
+    rtol, rtol_mistakes : float > 0, relative tolerances of right results and of equal mistakes
     seconds : float, limit of processor time for all cases together, > 0
 
     Examples

@@ -42,12 +42,8 @@ _PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
 _CLOCK = re.compile(r"(?:(?<=\*\*Time\*\* )|(?<=^# \*To here ))NN(?= minutes)", re.MULTILINE)
 # Patterns of parts that a text cell shares with its Chinese translation: code (except `None`,
 # which only notebooks ask to replace), formulas, links, folds and tables.
-_COMMON = [
-    r"```[\s\S]*?```|`(?!None`)[^`\n]+`",
-    r"\$\$[\s\S]*?\$\$|\$[^$]+\$",
-    r"\]\([^)\s]+\)",
-    r"</?details>|^\|",
-]
+_COMMON = [r"```[\s\S]*?```|`(?!None`)[^`\n]+`", r"\$\$[\s\S]*?\$\$|\$[^$]+\$"]
+_COMMON += [r"\]\([^)\s]+\)", r"</?details>|^\|"]
 _NOT_COMMON = re.compile(r"```[\s\S]*?```|`[^`]*`|\$\$[\s\S]*?\$\$|\$[^$]*\$|\]\([^)]*\)")
 _OUTDATED = "\n\n*这段文字的中文译文已过时，此处为英文原文。*"
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -283,8 +279,7 @@ def is_stale(lesson: Lesson) -> str:
     """Return how the notebook differs from its source, or an empty string."""
     if not lesson.notebook.exists():
         return "it was never built"
-    built = built_cells(lesson)
-    fresh = read(lesson).cells
+    built, fresh = built_cells(lesson), read(lesson).cells
     if len(built) != len(fresh):
         return f"it has {len(built)} cells, the source has {len(fresh)}"
     for number, (old, new) in enumerate(zip(built, fresh, strict=True), start=1):
