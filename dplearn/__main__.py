@@ -74,14 +74,14 @@ def _parser() -> ArgumentParser:
 
 
 def _add_question(command: ArgumentParser, *, required: bool, choices: Sequence[str]) -> None:
-    _add_run_options(command, required=required)
+    _add_run_options(command, command, required=required)
     command.add_argument("--delta", type=_number, required=required)
     command.add_argument("--accountant", default="pld", choices=choices)
     command.add_argument("--adjacency", choices=ADJACENCIES)
 
 
-def _add_run_options(command: ArgumentParser, *, required: bool) -> None:
-    command.add_argument("--noise-multiplier", type=float, required=required)
+def _add_run_options(command: ArgumentParser, noise: Any, *, required: bool) -> None:
+    noise.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
     command.add_argument("--steps", type=_whole, required=required, help=about)
@@ -119,10 +119,11 @@ def _add_ledger(commands: Any) -> None:
     add = actions.add_parser("add", help="add a release; exit status 1 if it does not fit")
     add.set_defaults(run=_add_to_ledger)
     add.add_argument("name", metavar="NAME")
-    add.add_argument("--epsilon", type=float, help="of a release known by epsilon (and --delta)")
+    known = add.add_mutually_exclusive_group(required=True)
+    known.add_argument("--epsilon", type=float, help="of a release known by epsilon (and --delta)")
+    known.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
     add.add_argument("--delta", type=_number, default=0.0)
-    add.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
-    _add_run_options(add, required=False)
+    _add_run_options(add, known, required=False)
     show = actions.add_parser("show", help="print the releases, the total and what remains")
     show.set_defaults(run=lambda options: print(_ledger(options)))
 
@@ -182,13 +183,9 @@ def _ledger(options: Namespace) -> Ledger:
 
 
 def _add_to_ledger(options: Namespace) -> None:
-    known = {name: getattr(options, name) for name in ("epsilon", "rho", "noise_multiplier")}
-    if len(given := [name for name, value in known.items() if value is not None]) != 1:
-        flags = ", ".join("--" + name.replace("_", "-") for name in known)
-        raise ValueError(f"Expected exactly one of {flags}, got {len(given)}.")
-    if options.sample_rate is not None and given != ["noise_multiplier"]:
+    if options.sample_rate is not None and options.noise_multiplier is None:
         raise ValueError("Expected --sample-rate with --noise-multiplier alone.")
-    if options.delta and given != ["epsilon"]:
+    if options.delta and options.epsilon is None:
         raise ValueError("Expected --delta with --epsilon alone.")
     steps = 1 if options.steps is None else options.steps
     if options.rho is not None:

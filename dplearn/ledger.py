@@ -130,8 +130,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         self.releases = tuple(self._line(r.mechanism, r.name, r.steps) for r in self.releases)
         total, self.reserve = self._total(self.releases)
         if not self._is_within(total):
-            got = f"{total:.6g} together"
-            raise BudgetExceeded(f"Expected releases that fit the budget, got {got}.")
+            raise BudgetExceeded(f"Expected releases that fit the budget, got {total:.6g} in all.")
 
     @validate.names_parameters
     def add(self, release: Any, *, name: str = "", steps: int = 1) -> None:

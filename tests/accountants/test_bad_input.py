@@ -108,7 +108,7 @@ TYPES = [
     (lambda: Phases((RUN, 3)), "phase to be a DPSGD, got phase=3"),
     (lambda: noise(**TARGET, **ATTACK), "or an advantage, got several"),
     (lambda: noise(), "Expected epsilon and delta, or the two rates .* got none"),
-    (lambda: noise(advantage=0.1, delta=1e-5), "got some of several"),
+    (lambda: noise(advantage=0.1, delta=1e-5), "got several"),
     (lambda: noise(epsilon=1.0), "got delta=None"),
     (lambda: noise(false_positive_rate=0.01), "got true_positive_rate=None"),
     (lambda: Tuned("DPSGD", tries=10), "run to be a Mechanism, got run='DPSGD'"),
