@@ -52,17 +52,13 @@ def _parser() -> ArgumentParser:
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
     _add_question(epsilon, required=True, choices=[*ACCOUNTANTS, "all"])
-    about = "another phase after those steps; repeat it for more"
-    epsilon.add_argument(
-        "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
-    )
-    about = "solve for what you leave out: noise multiplier, steps, sample rate or delta"
-    find = commands.add_parser("calibrate", help=about)
+    then = epsilon.add_argument("--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS")
+    then.help = "another phase after those steps; repeat it for more"
+    find = commands.add_parser("calibrate", help="solve for the parameter that you leave out")
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
     _add_question(find, required=False, choices=[*ACCOUNTANTS])
-    about = "write epsilon of a run with a proof, which check reads"
-    proof = commands.add_parser("certify", help=about)
+    proof = commands.add_parser("certify", help="write epsilon of a run with a proof")
     proof.set_defaults(run=_certify)
     _add_question(proof, required=True, choices=["pld"])
     proof.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: print it")
@@ -78,20 +74,19 @@ def _parser() -> ArgumentParser:
 
 
 def _add_question(command: ArgumentParser, *, required: bool, choices: Sequence[str]) -> None:
-    _add_run_options(command, required=required)
+    _add_run_options(command, command, required=required)
     command.add_argument("--delta", type=_number, required=required)
     command.add_argument("--accountant", default="pld", choices=choices)
     command.add_argument("--adjacency", choices=ADJACENCIES)
 
 
-def _add_run_options(command: ArgumentParser, *, required: bool) -> None:
-    command.add_argument("--noise-multiplier", type=float, required=required)
+def _add_run_options(command: ArgumentParser, noise: Any, *, required: bool) -> None:
+    noise.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
     command.add_argument("--steps", type=_whole, required=required, help=about)
     command.add_argument("--sampling", default="poisson", choices=EVERY_SAMPLING)
-    about = "of shuffled epochs: records that fill no batch are dropped, at least one"
-    command.add_argument("--drop-last", action="store_true", help=about)
+    command.add_argument("--drop-last", action="store_true", help="epochs drop an incomplete batch")
 
 
 def _number(text: str) -> float:
@@ -110,8 +105,7 @@ def _whole(text: str) -> int:
 
 
 def _add_ledger(commands: Any) -> None:
-    about = "releases from one data set: their total, and a budget that they must fit into"
-    ledger = commands.add_parser("ledger", help=about)
+    ledger = commands.add_parser("ledger", help="total and budget of releases from a data set")
     ledger.add_argument("file", type=Path, metavar="FILE", help="a JSON file, made by new")
     actions = ledger.add_subparsers(dest="action", required=True, parser_class=_Parser)
     new = actions.add_parser("new", help="begin a ledger; without --epsilon it has no budget")
@@ -125,10 +119,11 @@ def _add_ledger(commands: Any) -> None:
     add = actions.add_parser("add", help="add a release; exit status 1 if it does not fit")
     add.set_defaults(run=_add_to_ledger)
     add.add_argument("name", metavar="NAME")
-    add.add_argument("--epsilon", type=float, help="of a release known by epsilon (and --delta)")
+    known = add.add_mutually_exclusive_group(required=True)
+    known.add_argument("--epsilon", type=float, help="of a release known by epsilon (and --delta)")
+    known.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
     add.add_argument("--delta", type=_number, default=0.0)
-    add.add_argument("--rho", type=float, help="of a release known to be rho-zCDP")
-    _add_run_options(add, required=False)
+    _add_run_options(add, known, required=False)
     show = actions.add_parser("show", help="print the releases, the total and what remains")
     show.set_defaults(run=lambda options: print(_ledger(options)))
 
@@ -188,13 +183,9 @@ def _ledger(options: Namespace) -> Ledger:
 
 
 def _add_to_ledger(options: Namespace) -> None:
-    known = {name: getattr(options, name) for name in ("epsilon", "rho", "noise_multiplier")}
-    if len(given := [name for name, value in known.items() if value is not None]) != 1:
-        flags = ", ".join("--" + name.replace("_", "-") for name in known)
-        raise ValueError(f"Expected exactly one of {flags}, got {len(given)}.")
-    if options.sample_rate is not None and given != ["noise_multiplier"]:
+    if options.sample_rate is not None and options.noise_multiplier is None:
         raise ValueError("Expected --sample-rate with --noise-multiplier alone.")
-    if options.delta and given != ["epsilon"]:
+    if options.delta and options.epsilon is None:
         raise ValueError("Expected --delta with --epsilon alone.")
     steps = 1 if options.steps is None else options.steps
     if options.rho is not None:
@@ -202,8 +193,7 @@ def _add_to_ledger(options: Namespace) -> None:
     elif options.epsilon is not None:
         release = ApproximateDP(options.epsilon, options.delta)
     else:
-        release = _plan(options, options.noise_multiplier, _rate(options), steps)
-        steps = 1
+        release, steps = _plan(options, options.noise_multiplier, _rate(options), steps), 1
     with locked(options.file):
         ledger = _ledger(options)
         ledger.add(release, name=options.name, steps=steps)

@@ -20,13 +20,11 @@ from dplearn.core.solve import crossing
 from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 
-_SMALLEST, _LARGEST = 1e-3, 1e7
-# Tolerance of the search with a coarse accountant.
-_NEAR = 0.2
+_SMALLEST, _LARGEST = 1e-3, 1e7  # noise multipliers
+_NEAR = 0.2  # tolerance of the search with a coarse accountant
 # Tolerance of the final search, as a fraction of the accountant's bracket, and its maximum.
 _PART, _WIDEST = 0.1, 1e-3
-# Maximum evaluations of the accountant if its coarse version has reached the target.
-_MOST_ANSWERS = 16
+_MOST_ANSWERS = 16  # of the accountant, if its coarse version has reached the target
 
 
 class Unreachable(ValueError):
@@ -77,8 +75,8 @@ class Attack:
     adjacency: Adjacency
 
     def __str__(self) -> str:
-        found, rate = round_up(self.true_positive_rate, 4), read_back(self.false_positive_rate)
-        return f"true positive rate <= {found} at false positive rate {rate}, {self.adjacency}"
+        upper, rate = round_up(self.true_positive_rate, 4), read_back(self.false_positive_rate)
+        return f"true positive rate <= {upper} at false positive rate {rate}, {self.adjacency}"
 
 
 @validate.names_parameters
@@ -139,9 +137,8 @@ def smallest_noise_multiplier(
     rates: Any = (true_positive_rate, false_positive_rate)
     given = [(epsilon, delta) != (None, None), rates != (None, None), advantage is not None]
     if sum(given) != 1:
-        wanted = "epsilon and delta, or the two rates of an attack, or an advantage"
-        got = "some of several" if any(given) else "none"
-        raise TypeError(f"Expected {wanted}, got {got} of them.")
+        targets = "epsilon and delta, or the two rates of an attack, or an advantage"
+        raise TypeError(f"Expected {targets}, got {'several' if any(given) else 'none'} of them.")
     question: Any = {"steps": steps, "adjacency": adjacency}
     if given[0]:
         target = _budget(epsilon, delta, **question)  # type: ignore[arg-type]
@@ -213,10 +210,9 @@ def _asked(
     mechanism: Any, steps: int, adjacency: Adjacency | None
 ) -> tuple[Mechanism, int, Adjacency]:
     adjacency = adjacency or getattr(mechanism, "default_adjacency", "add_remove")
-    whole = as_mechanism(mechanism)
-    if whole is mechanism:
-        return whole, steps, adjacency
-    (one, count), *others = whole.parts()
+    if isinstance(mechanism, Mechanism):
+        return mechanism, steps, adjacency
+    (one, count), *others = as_mechanism(mechanism).parts()
     if others:
         raise ValueError(f"Expected a plan of one phase, whose noise is varied, got {mechanism!r}.")
     return one, count * steps, adjacency
@@ -284,7 +280,7 @@ def _whole(minus_log_steps: float) -> int:
 
 def _to_whole_steps(x: float, a: float, b: float) -> float:
     """Return -log of a whole number of steps, strictly between a and b, or b if none exists."""
-    fewest = _whole(b) + 1 if b < math.inf else 1
+    fewest = _whole(b) + 1
     most = _whole(a) - 1 if a > -math.inf else MOST_RUNS
     # Rounding must not lose a step.
     steps = math.floor(math.exp(-x) * (1 + 1e-14))
@@ -325,8 +321,7 @@ def _search(
 
         return crossing(excess, tolerance=close, **place)
 
-    part, most = 0.0, math.inf
-    tried: list[tuple[float, Any]] = []
+    part, most, tried = 0.0, math.inf, list[tuple[float, Any]]()
     if (rough := accountant.coarse()) != accountant:
         near = crossed(rough, _NEAR)
         place, part = place | {"guess": near.root, "slope": near.slope}, _PART

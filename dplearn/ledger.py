@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -60,7 +60,7 @@ class Release(NamedTuple):
     steps: int
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Ledger(Shown, metaclass=validate.NamesParameters):
     r"""Releases from one data set, their total guarantee, and a budget that limits them.
 
@@ -100,7 +100,6 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
     epsilon <= 1 at delta = 1.0e-05, add_remove, by ledger
     """
 
-    _: KW_ONLY
     epsilon: float | None = None
     delta: float
     adjacency: Adjacency = "add_remove"
@@ -112,9 +111,8 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
     def __post_init__(self) -> None:
         validate.between(0, math.nextafter(1, 0), delta=self.delta)
         validate.one_of(ADJACENCIES, adjacency=self.adjacency)
+        validate.instance(bool, adaptive=self.adaptive)
         self.delta = float(self.delta)
-        if not isinstance(self.adaptive, bool):
-            raise TypeError(f"Expected adaptive to be True or False, got {self.adaptive!r}.")
         if self.epsilon is not None:
             validate.positive(epsilon=self.epsilon)
             self.epsilon = float(self.epsilon)
@@ -132,8 +130,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         self.releases = tuple(self._line(r.mechanism, r.name, r.steps) for r in self.releases)
         total, self.reserve = self._total(self.releases)
         if not self._is_within(total):
-            got = f"{total:.6g} together"
-            raise BudgetExceeded(f"Expected releases that fit the budget, got {got}.")
+            raise BudgetExceeded(f"Expected releases that fit the budget, got {total:.6g} in all.")
 
     @validate.names_parameters
     def add(self, release: Any, *, name: str = "", steps: int = 1) -> None:
@@ -144,9 +141,8 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         """
         line = self._line(release, name, steps)
         total, reserve = self._total((*self.releases, line))
-        if not self._is_within(total):
-            budget = self.epsilon or 0.0
-            together = f"epsilon {round_up(total)}, {round_up(total - budget)} too much"
+        if self.epsilon is not None and not self._is_within(total):
+            together = f"epsilon {round_up(total)}, {round_up(total - self.epsilon)} too much"
             if total == math.inf:
                 together = "no finite epsilon"
                 if self.adaptive and (pairs := _pairs_delta((*self.releases, line))):
@@ -159,13 +155,11 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
                 f"delta={self.delta!r}, got {line.name!r}: together {together}. A pure release of "
                 f"epsilon {round_down(self.remaining)} would fit."
             )
-        self.releases = (*self.releases, line)
-        self.reserve = reserve
+        self.releases, self.reserve = (*self.releases, line), reserve
 
     def fits(self, release: Any, *, steps: int = 1) -> bool:
         """Return whether `add` would accept the release."""
-        total, _ = self._total((*self.releases, self._line(release, "", steps)))
-        return self._is_within(total)
+        return self._is_within(self._total((*self.releases, self._line(release, "", steps)))[0])
 
     def _is_within(self, total: float) -> bool:
         return self.epsilon is None or total <= self.epsilon * (1 + _ROUNDING)
@@ -175,11 +169,11 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         """Largest epsilon of a pure release that still fits, in nats; inf without a budget."""
         if self.epsilon is None:
             return math.inf
-        low, middle, high = 0.0, (most := min(self.epsilon, MOST_EPSILON)), 2 * most
+        low, most = 0.0, min(self.epsilon, MOST_EPSILON)
+        high = 2 * most
         while high - low > 1e-4 * self.epsilon and low < most:
-            fits = self.fits(ApproximateDP(middle))
-            low, high = (middle, high) if fits else (low, middle)
             middle = (low + high) / 2
+            low, high = (middle, high) if self.fits(ApproximateDP(middle)) else (low, middle)
         return low
 
     @property
@@ -219,17 +213,16 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         except BudgetExceeded:
             raise
         except _DAMAGE as error:
-            what = f"Expected a file that Ledger.save wrote, got {path}: {error}"
-            raise ValueError(what) from None
+            message = f"Expected a file that Ledger.save wrote, got {path}: {error}"
+            raise ValueError(message) from None
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {words}" for name, words in self._shown().items())
 
     def _shown(self) -> dict[str, str]:
         shown = {
-            f"{number}. {line.name}": f"{line.mechanism!r}, {line.steps} x, alone: "
-            f"{self._composed([line])}"
-            for number, line in enumerate(self.releases, 1)
+            f"{i}. {r.name}": f"{r.mechanism!r}, {r.steps} x, alone: {self._composed([r])}"
+            for i, r in enumerate(self.releases, 1)
         }
         shown["total"] = str(self.guarantee)
         if self.epsilon is not None:
@@ -300,10 +293,10 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         stated = Guarantee(epsilon=pure, kind="upper", method="basic", **self._question)
         for name in ("pld", "rdp") if self.delta else ():
             with suppress(NotImplementedError):
-                found = ACCOUNTANTS[name]().epsilon(run, **self._question)
-                if found.epsilon > stated.epsilon:
-                    found = dataclasses.replace(stated, lower=max(stated.lower, found.lower))
-                stated = found
+                bound = ACCOUNTANTS[name]().epsilon(run, **self._question)
+                if bound.epsilon > stated.epsilon:
+                    bound = dataclasses.replace(stated, lower=max(stated.lower, bound.lower))
+                stated = bound
         return stated
 
     @property

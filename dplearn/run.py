@@ -113,12 +113,11 @@ class Plan(HasGuarantee):
     @property
     def default_adjacency(self) -> Adjacency:
         """Adjacency for which the sampling has a theorem; ValueError if phases differ."""
-        first, *others = sorted({default_adjacency(p.sampling) for p in self.phases})
-        if others:
-            got = f"{' and '.join([first, *others])} by their samplings"
-            cure = "name one, or change a sampling"
-            raise ValueError(f"Expected an adjacency that all phases share, got {got}: {cure}.")
-        return first
+        every = sorted({default_adjacency(p.sampling) for p in self.phases})
+        if len(every) > 1:
+            got = f"{' and '.join(every)} by their samplings: name one, or change a sampling"
+            raise ValueError(f"Expected an adjacency that all phases share, got {got}.")
+        return every[0]
 
     @validate.names_parameters
     def delta(self, *, epsilon: float, adjacency: Adjacency | None = None) -> Guarantee:
@@ -150,16 +149,11 @@ class Plan(HasGuarantee):
 
         Raise ValueError if there is no such step, or the accountant proves no bound.
         """
-
-        def spent(steps: int) -> float:
-            stated = self.guarantee(accountant, delta=delta, steps=steps)
-            if not stated.is_bound:
-                got = stated.method
-                raise ValueError(f"Expected an accountant that proves a bound, got {got!r}.")
-            return stated.epsilon
-
-        steps = self.steps
-        if spent(steps) > epsilon:
+        steps, stated = self.steps, self.guarantee(accountant, delta=delta)
+        if not stated.is_bound:
+            raise ValueError(f"Expected an accountant that proves a bound, got {stated.method!r}.")
+        if stated.epsilon > epsilon:
+            spent = lambda steps: self.guarantee(accountant, delta=delta, steps=steps).epsilon
             steps = bisect_right(range(1, steps), epsilon, key=spent)
         if steps == 0:
             got = f"{epsilon!r}: use a larger noise_multiplier or a smaller sample_rate"
@@ -220,8 +214,8 @@ class DPSGD(Plan):
         _ = self.sampling_scheme  # raises unless its parameters are valid
 
     def __repr__(self) -> str:
-        said = ((f.name, getattr(self, f.name)) for f in fields(self))
-        return f"DPSGD({', '.join(f'{name}={x!r}' for name, x in said if x is not None)})"
+        values = ((f.name, getattr(self, f.name)) for f in fields(self))
+        return f"DPSGD({', '.join(f'{name}={x!r}' for name, x in values if x is not None)})"
 
     @classmethod
     def from_epochs(
@@ -297,8 +291,7 @@ class Phases(Plan):
 
     Parameters
     ----------
-    phases : list of DPSGD
-        Public, fixed before the run begins, and independent of the data.
+    phases : list of DPSGD, public, fixed before the run begins, and independent of the data
     """
 
     phases: Sequence[DPSGD]

@@ -175,8 +175,9 @@ class Statement(Shown):
         model = {"model_name": _MODELS[trust.partition(",")[0]], "model_name_details": trust}
         if rows["Paid for by one epsilon"] == "once":
             model["release_type"] = "One release"
+        how = parts("Run", "Sampling", "Released", "Randomness", "Floating point")
         composed = parts("Accountant", "True if", "Paid for by one epsilon")
-        notes = parts("Not covered", "Computed")
+        tuned, notes = rows["Tuning"], parts("Not covered", "Computed")
         deployment = {
             "basic": basic,
             "dp_variant": {"variant_name": "Approximate DP"},
@@ -188,11 +189,9 @@ class Statement(Shown):
             },
             "deployment_model": model,
             "accounting": {"composition": composed},
-            "implementation": {"preprocessing_and_hyperparameter_tuning": rows["Tuning"]},
+            "implementation": {"preprocessing_and_hyperparameter_tuning": tuned, "mechanisms": how},
             "administrative": {"notes": notes, "registry_authors": registry_authors},
         }
-        how = parts("Run", "Sampling", "Released", "Randomness", "Floating point")
-        deployment["implementation"]["mechanisms"] = how
         entry = {"url_slug": slug, "status": "Draft", "tier": 2, "deployment": deployment}
         return json.dumps(entry, indent=1, ensure_ascii=False, default=str) + "\n"
 
@@ -276,10 +275,9 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         parts |= {"sampling": sampling, "tuning": tuning, "released": released, "trust": trust}
         parts |= {"records": self.units if records is None else records, "certificate": certificate}
         parts |= {"trusted": "nobody" if trust == "local" else trusted}
-        _require_words(parts, date, not_covered)
+        _require(parts, self, date, not_covered)
         if unit and self.unit and unit != self.unit:
             raise ValueError(f"Expected unit={self.unit!r} as in the plan, got unit={unit!r}.")
-        _require_all(parts, self)
         chosen: dict[str, Any] = {"adjacency": adjacency} if adjacency else {}
         stated = self.guarantee(accountant, delta=delta, **chosen)  # type: ignore[arg-type]
         if tuned := hasattr(tuning, "run"):
@@ -309,8 +307,8 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         )
 
 
-def _require_words(parts: Mapping[str, Any], date: Any, not_covered: Any) -> None:
-    """Raise unless texts are str and date is a date that is not in the future."""
+def _require(parts: Mapping[str, Any], plan: HasGuarantee, date: Any, not_covered: Any) -> None:
+    """Raise unless every part is given and agrees with the plan, and the date is not later."""
     for name in ("unit", "period", "sampling", "released", "trust", "trusted", "certificate"):
         validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
     if isinstance(not_covered, str) or not all(isinstance(each, str) for each in not_covered):
@@ -319,10 +317,6 @@ def _require_words(parts: Mapping[str, Any], date: Any, not_covered: Any) -> Non
         validate.instance(datetime.date, date=date)
         if (today := datetime.date.today()).isoformat() < date.isoformat()[:10]:
             raise ValueError(f"Expected date not after today, {today}, got date={date}.")
-
-
-def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
-    """Raise unless every part is given and agrees with the plan."""
     own = " and ".join(plan.samplings)
     for part, meaning in _PARTS.items():
         if parts[part] in (None, "") and (own or part != "sampling"):
@@ -340,9 +334,7 @@ def _require_all(parts: Mapping[str, Any], plan: HasGuarantee) -> None:
         validate.one_of(TUNINGS, tuning=parts["tuning"])
     elif parts["tuning"].run != plan.composed or parts["certificate"]:
         proof = "no certificate, which proves one run"
-        raise ValueError(
-            f"Expected tuning=Tuned(plan, ...) of this plan, and {proof}; got another."
-        )
+        raise ValueError(f"Expected tuning=Tuned(plan, ...) of this plan and {proof}; got another.")
     if parts["sampling"] not in ("", own):
         got = f"sampling={parts['sampling']!r}: state the plan of what was run"
         raise ValueError(f"Expected sampling={own!r} as in the plan, got {got}.")
@@ -384,6 +376,6 @@ def _proved(certificate: str, composed: Composed, stated: Guarantee) -> str:
     run = json.loads(certificate)["run"].items()
     wrong = [key for key, value in run if str(numbers.get(key)) != str(value)]
     if wrong or others:
-        found = " and ".join(wrong)
-        raise ValueError(f"Expected a certificate of this run, got one of another {found}.")
+        got = f"one of another {' and '.join(wrong)}"
+        raise ValueError(f"Expected a certificate of this run, got {got}.")
     return proved

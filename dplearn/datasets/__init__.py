@@ -16,15 +16,5 @@ from dplearn.datasets.shipped import (
 )
 from dplearn.datasets.synthetic import synthetic_digits
 
-__all__ = [
-    "Deployment",
-    "Labelled",
-    "School",
-    "deployments",
-    "digits",
-    "oriented_gradients",
-    "school",
-    "shipped_table",
-    "split",
-    "synthetic_digits",
-]
+__all__ = ["Deployment", "Labelled", "School", "deployments", "digits", "oriented_gradients"]
+__all__ += ["school", "shipped_table", "split", "synthetic_digits"]

@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_AT_ONCE = 1000
-
 
 def oriented_gradients(images: ArrayLike) -> NDArray[np.float32]:
     r"""Return histograms of 8 gradient directions in 4 x 4 cells, a unit vector per image.
@@ -43,13 +41,10 @@ def oriented_gradients(images: ArrayLike) -> NDArray[np.float32]:
     cells, orientations = 4, 8
     images = np.asarray(images, dtype=np.float32)
     if images.ndim != 3 or images.shape[1] % cells or images.shape[2] % cells:
-        raise ValueError(
-            "Expected images of shape (n, H, W) with H and W multiples of 4, "
-            f"got shape {images.shape}."
-        )
-    votes = [np.zeros((0, cells**2, orientations))]  # gradient lengths per cell and direction
-    for start in range(0, len(images), _AT_ONCE):
-        part = images[start : start + _AT_ONCE]
+        shape = "of shape (n, H, W), H and W multiples of 4"
+        raise ValueError(f"Expected images {shape}, got shape {images.shape}.")
+    votes = []  # gradient lengths per cell and direction
+    for part in np.split(images, range(1000, len(images), 1000)):  # saves memory
         n, height, width = part.shape
         # Each pixel's gradient is a complex x + iy; images are padded with their edge pixels.
         wide = np.pad(part, ((0, 0), (1, 1), (1, 1)), mode="edge")

@@ -57,7 +57,6 @@ def split(
 
     Examples
     --------
-    >>> from dplearn.datasets import digits
     >>> [len(part.labels) for part in split(digits())]
     [1079, 359, 359]
     """
@@ -66,35 +65,15 @@ def split(
     count = len(records.labels)
     ends = np.cumsum([round(validation * count), round(test * count)])
     if ends[1] >= count:
-        raise ValueError(
-            f"Expected validation + test to leave records to train on, got {validation=} and "
-            f"{test=} of {count} records."
-        )
+        got = f"{validation=} and {test=} of {count} records"
+        raise ValueError(f"Expected validation + test to leave records to train on, got {got}.")
     parts = np.split(np.random.default_rng(seed).permutation(count), ends)
     chosen, tested, trained = (Labelled(records.images[i], records.labels[i]) for i in parts)
     return trained, chosen, tested
 
 
 def shipped_table(name: str) -> Path:
-    """Return the path of a table of ``data/``, in a checkout or an installed package.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    pathlib.Path
-
-    Raises
-    ------
-    FileNotFoundError if it is in neither
-
-    Examples
-    --------
-    >>> shipped_table("digits.csv.gz").name
-    'digits.csv.gz'
-    """
+    """Return the path of the table `name` of ``data/``, in a checkout or an installed package."""
     for folder in _FOLDERS:
         if (folder / name).is_file():
             return folder / name
@@ -127,6 +106,8 @@ def digits() -> Labelled:
 class School(NamedTuple):
     """Synthetic school with a row per pupil: attributes, and the digit the pupil wrote.
 
+    Anna, in row `anna`, is nine and from Oak; her written five looks like a nine.
+
     Parameters
     ----------
     age : array of int >= 6, years; those above 18 learn in the evening
@@ -145,11 +126,7 @@ class School(NamedTuple):
     copied: NDArray[np.bool_]
     digit: NDArray[np.int64]
     images: NDArray[np.float32]
-
-    @property
-    def anna(self) -> int:
-        """Row of Anna, a nine-year-old pupil from Oak whose written five looks like a nine."""
-        return 341
+    anna = 341
 
 
 def school() -> School:

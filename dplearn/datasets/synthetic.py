@@ -16,7 +16,6 @@ Geometry and ink are in float64, so that rounding to 256 greys gives the same im
 
 import csv
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,6 @@ from dplearn.core import validate
 from dplearn.datasets.shipped import Labelled, labelled, shipped_table
 
 SIDE, SEGMENTS, BLOCK = 28, 72, 1000
-_PIXELS = np.arange(float(SIDE))
 
 
 def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
@@ -39,14 +37,6 @@ def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
     ----------
     count : int >= 1
     seed : int >= 0
-
-    Returns
-    -------
-    Labelled, with images of shape (count, 28, 28)
-
-    Raises
-    ------
-    ValueError if a number is out of range
 
     Examples
     --------
@@ -65,13 +55,13 @@ def _block(seed: int, number: int) -> NDArray:
     """Return block `number` of `BLOCK` images, drawn from its own random stream."""
     rng = np.random.default_rng([seed, number])
     labels = rng.permuted(np.tile(np.arange(10), (BLOCK // 10, 1)), axis=1).ravel()
-    shapes = glyphs()
+    share, points, curve, pen_down = _glyphs()
     # The shares of digit d's glyphs add up to 1, so they divide [d, d + 1). Draw in steps of a
     # millionth, which are far larger than the rounding errors of the ends.
     drawn = labels + rng.integers(10**6, size=BLOCK) / 1e6
-    way = np.searchsorted(np.cumsum(shapes.share) - 1e-9, drawn, side="right")
-    points = shapes.points[way]
-    places = shapes.curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
+    way = np.searchsorted(np.cumsum(share) - 1e-9, drawn, side="right")
+    points = points[way]
+    places = curve[way] @ (points + _spread(rng, 0.025, *points.shape[1:])) - 0.5
     for _ in range(3):  # bend the plane by three waves
         wave, phase = _spread(rng, 3.5, 2, 1), 2 * np.pi * rng.random((BLOCK, 1, 1))
         places = places + _spread(rng, 0.045, 1, 2) * np.sin(places @ wave + phase)
@@ -79,26 +69,17 @@ def _block(seed: int, number: int) -> NDArray:
     turn, slant = _spread(rng, 0.11), 0.12 + _spread(rng, 0.25)
     width, cos, sin = 0.8 * np.exp(_spread(rng, 0.17)), np.cos(turn), np.sin(turn)
     plane = np.array([[width * cos, width * sin], [-slant * cos - sin, cos - slant * sin]])
-    ink = _inked(places @ plane.transpose(2, 0, 1), shapes.drawn[way], rng)
+    ink = _inked(places @ plane.transpose(2, 0, 1), pen_down[way], rng)
     return np.column_stack([labels, np.rint(255 * ink).reshape(BLOCK, -1)]).astype(np.uint8)
 
 
-class Glyphs(NamedTuple):
-    """All glyphs (ways of writing a digit), in arrays padded to the largest number K of points.
-
-    share (G,), points (G, K, 2); curve (G, SEGMENTS + 1, K) maps points to places
-    on the strokes; drawn (G, SEGMENTS) is False where the pen is lifted.
-    """
-
-    share: NDArray
-    points: NDArray
-    curve: NDArray
-    drawn: NDArray
-
-
 @cache
-def glyphs() -> Glyphs:
-    """Return all glyphs of ``data/strokes.csv``; the shares of a digit add up to 1."""
+def _glyphs() -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Return all glyphs (ways of writing a digit) of ``data/strokes.csv``, at most K points each.
+
+    The arrays are: share (G,), of a digit 1 in total; points (G, K, 2); curve (G, SEGMENTS + 1, K),
+    which maps points to places on the strokes; and drawn (G, SEGMENTS), False where the pen is up.
+    """
     from scipy.interpolate import CubicHermiteSpline  # imported only on demand
 
     with shipped_table("strokes.csv").open(newline="") as file:
@@ -123,7 +104,7 @@ def glyphs() -> Glyphs:
             for knot, point in enumerate(stroke):
                 curve[way, start:end, names.index(point)] += weights[:, knot]
         drawn[way, ends[1:-1] - 1] = False
-    return Glyphs(share / np.bincount(label, weights=share)[label], points, curve, drawn)
+    return share / np.bincount(label, weights=share)[label], points, curve, drawn
 
 
 def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
@@ -147,7 +128,7 @@ def _inked(places: NDArray, drawn: NDArray, rng: np.random.Generator) -> NDArray
     pressure = 1 + 0.25 * np.sin(start + speed * np.arange(SEGMENTS) / SEGMENTS)
     # A straight stroke is 2.2 times full black in its middle.
     weights = 2.2 / np.sqrt(2 * np.pi) / pen * lengths * zoom[:, None] * pressure
-    spread = np.exp(-(((middles[..., None] - _PIXELS) / pen[..., None, None]) ** 2) / 2)
+    spread = np.exp(-(((middles[..., None] - np.arange(SIDE)) / pen[..., None, None]) ** 2) / 2)
     x, y = spread[:, :, 0], spread[:, :, 1] * weights[..., None]
     black = np.clip(y.transpose(0, 2, 1) @ x, 0, 1) * (1 - 0.25 * rng.random((BLOCK, 1, 1)) ** 2)
     return np.clip(black * (1 + _spread(rng, 0.06, SIDE, SIDE)), 0, 1)

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import NamedTuple
 
+from dplearn.calibrate import smallest_noise_multiplier
 from dplearn.core import validate
 from dplearn.core.guarantee import Guarantee
 from dplearn.federated import user_level
@@ -112,13 +113,8 @@ def rehearse(
     """
     validate.instance(DPSGD, plan=plan)
     validate.integer(minimum=1, repeats=repeats)
-    silent = replace(plan, noise_multiplier=0.0)
-    others = {f.name: getattr(plan, f.name) for f in fields(plan) if f.name != "noise_multiplier"}
-    candidates = [
-        DPSGD.for_epsilon(e, delta=delta, **others) if e < math.inf else silent for e in epsilons
-    ]
-    rehearsed = []
-    for epsilon, candidate in zip(epsilons, candidates, strict=True):
-        scores = tuple(float(score(candidate, seed)) for seed in range(repeats))
-        rehearsed.append(Rehearsal(epsilon, candidate, scores))
-    return tuple(rehearsed)
+    least = lambda epsilon: smallest_noise_multiplier(plan, epsilon=epsilon, delta=delta).value
+    noises = [least(epsilon) if epsilon < math.inf else 0.0 for epsilon in epsilons]
+    candidates = [replace(plan, noise_multiplier=noise) for noise in noises]
+    scores = [tuple(float(score(c, seed)) for seed in range(repeats)) for c in candidates]
+    return tuple(map(Rehearsal, epsilons, candidates, scores))

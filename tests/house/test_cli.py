@@ -69,9 +69,13 @@ def test_ledger_commands_store_their_ledger_in_a_file(tmp_path, capsys):
     before = file.read_text()
     status, _, err = called(f"ledger {file} add more {run}", capsys)
     assert status == 1 and "got 'more': together epsilon" in err and file.read_text() == before
-    for words in ("--rho 1 --epsilon 1", "", "--noise-multiplier 1"):
+    for words, problem in (
+        ("--rho 1 --epsilon 1", "argument --epsilon: not allowed with argument --rho"),
+        ("", "one of the arguments --epsilon --rho --noise-multiplier is required"),
+        ("--noise-multiplier 1", "Expected --sample-rate"),
+    ):
         status, _, err = called(f"ledger {file} add x {words}", capsys)
-        assert status == 2 and "Expected" in err
+        assert status == 2 and problem in err
     for words in ("--epsilon 0.1 --sample-rate 0.1", "--rho 1 --delta 0.1", "--rho 1 --steps 0"):
         assert called(f"ledger {file} add x {words}", capsys)[0] == 2
     assert called(f"ledger {file} show", capsys)[1] == out

@@ -36,9 +36,7 @@ _OF_JUPYTER = {
     r"(Choose an answer to each question), write .*? says why\.": (
         r"\1. Each of your answers then says why it is right or not."
     ),
-    r"(Put|Write) your guess in place of `None`, and run the cell\.": (
-        "Write your guess in the field."
-    ),
+    r"(Put|Write) your guess in place of .*? the cell\.": "Write your guess in the field.",
     r"(Replace `\.\.\.`(?:[^.]|\.(?! ))*?), and run the cell": r"\1, and press Check",
     r" In Jupyter the mouse[^.]*\.": "",
 }

@@ -21,10 +21,7 @@ Outcome = Literal["open", "unreadable", "not judged", "right", "mistake", "close
 
 # Relative distance within which a wrong answer is called close.
 _CLOSE = 0.03
-_MORE_DIGITS = "close: give four digits."
 _NEAR = "close, but not equal: something small is left out, or was rounded on the way."
-_LEFT_OUT = ", - for a question left out"
-_PER_CENT = "this is per cent; write it as a number between 0 and 1."
 _CHECKED = re.compile(r'^check\("(\d+\.\d+)", (\w+)\)', re.MULTILINE)
 
 
@@ -107,9 +104,10 @@ class Exercise:
             if math.isclose(number, self.right, rel_tol=_CLOSE):
                 unit = 10.0 ** int(Decimal(repr(number)).normalize().as_tuple().exponent)
                 rounded = abs(number - self.right) <= unit
-                return Reply("close", head, (_MORE_DIGITS if rounded else _NEAR,))
+                return Reply("close", head, ("close: give four digits." if rounded else _NEAR,))
             if 0 < self.right < 1 and math.isclose(number, 100 * self.right, rel_tol=_CLOSE):
-                return Reply("close", head, (_PER_CENT,))
+                problem = "this is per cent; write it as a number between 0 and 1."
+                return Reply("close", head, (problem,))
         return Reply("wrong", head, self.hints)
 
     def _is(self, number: float, value: float) -> bool:
@@ -131,8 +129,9 @@ class SelfTest:
     def verdict(self, answer: Any) -> Reply:
         """Return the reply to `answer`, which may have any type."""
         count = len(self.choices)
-        letters, left = ("1 letter", "") if count == 1 else (f"{count} letters", _LEFT_OUT)
+        letters = "1 letter" if count == 1 else f"{count} letters"
         if answer is None or answer == "":
+            left = ", - for a question left out" if count > 1 else ""
             todo = f"write {letters} between the quotes{left}."
             return Reply("open", f"{self.key} not answered yet", (todo,))
         if not isinstance(answer, str) or len(answer := re.sub(r"[\s,]", "", answer)) != count:
@@ -140,15 +139,15 @@ class SelfTest:
             return Reply("unreadable", f"{self.key} not readable", (problem,))
         pairs = list(zip(answer.lower(), self.choices, strict=True))
         whys = [each.get(letter, "Left out.") for letter, each in pairs]
-        points = sum(why.startswith(sources.RIGHT) for why in whys)
-        shown = [
-            f"{number} {letter}  {'Right.' if why.startswith(sources.RIGHT) else why}"
+        whys = ["Right." if why.startswith(sources.RIGHT) else why for why in whys]
+        shown = tuple(
+            f"{number} {letter}  {why}"
             for number, (letter, why) in enumerate(zip(answer, whys, strict=True), start=1)
-        ]
-        outcome, head = "wrong", f"{self.key} not yet, {points} of {count}"
+        )
+        points, more = whys.count("Right."), ("the lines above say more.",)
         if points == count:
-            outcome, head = "right", f"{self.key} right, {count} of {count}"
-        return Reply(outcome, head, ("the lines above say more.",), tuple(shown))
+            return Reply("right", f"{self.key} right, {count} of {count}", more, shown)
+        return Reply("wrong", f"{self.key} not yet, {points} of {count}", more, shown)
 
 
 # Number of times that an exercise got the same known mistake, or the same other answer.
@@ -164,10 +163,6 @@ def check(key: str, answer: Any) -> None:
     ----------
     key : str, key of an exercise of the lessons around the notebook, such as "3.2"
     answer : Any, number, letters or function; None is an answer not given yet
-
-    Raises
-    ------
-    LessonError if no lesson around the working directory has the exercise
 
     Examples
     --------
@@ -195,7 +190,7 @@ def mine(name: str) -> Callable:
 
     Returns
     -------
-    Callable, the student's function, or the exercise's if the student's is absent or not right
+    Callable
 
     Raises
     ------
@@ -242,33 +237,14 @@ class Used:
 
 
 def yours(key: str, answer: Any) -> Used:
-    """Return the student's function if it is right, otherwise the exercise's, with its origin.
-
-    Parameters
-    ----------
-    key : str, key of an exercise that asks for a function, such as "3.1"
-    answer : Any, the student's function
-    """
+    """Return `answer` if it is right in exercise `key`, otherwise our function, with its origin."""
     exercise = exercise_of(key)
     right = exercise.verdict(answer).outcome == "right"
     return Used(answer, "yours") if right else Used(exercise.right, "ours")
 
 
 def pictures(number: str) -> Any:
-    """Return the functions of a lesson's ``figures.py``, which draw its pictures.
-
-    Parameters
-    ----------
-    number : str, two digits of the lesson, such as "13"
-
-    Returns
-    -------
-    SimpleNamespace, all names that the file defines
-
-    Raises
-    ------
-    LessonError if no lesson has the number
-    """
+    """Return all names, such as functions that draw, of the ``figures.py`` of lesson `number`."""
     if (lesson := sources.lessons().get(number)) is None:
         raise LessonError(f"Expected the number of a lesson, such as '13', got {number!r}.")
     return SimpleNamespace(**runpy.run_path(str(lesson.figures)))

@@ -162,8 +162,7 @@ def png(chart: dict[str, Any], origin: str) -> str:
     raw = kaleido.calc_fig_sync(chart, opts={"format": "png", "scale": scale})
     small = io.BytesIO()
     picture = Image.open(io.BytesIO(raw)).convert("RGBA")
-    white = Image.new("RGBA", picture.size, "white")
-    opaque = Image.alpha_composite(white, picture).convert("RGB")
+    opaque = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
     # Few colours keep line charts small, but drawings and heatmaps need more. MAXCOVERAGE keeps the
     # colours of small labels.
     shaded = not chart["data"] or any(t["type"] == "heatmap" for t in chart["data"])

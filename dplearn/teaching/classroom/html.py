@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import mistune
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 from dplearn.teaching.classroom.display import PLOTLY, SVG, image
 from dplearn.teaching.classroom.sources import FOLDED
@@ -97,10 +100,6 @@ class _Renderer(mistune.HTMLRenderer):
 
 
 def _coloured(code: str) -> str:
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import PythonLexer
-
     return highlight(code, PythonLexer(), HtmlFormatter(cssclass="code"))
 
 

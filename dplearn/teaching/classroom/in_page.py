@@ -3,9 +3,7 @@
 `described` runs when a page is built. `replied` runs in the page and uses `Program.verdict`.
 """
 
-import builtins
 import contextlib
-import dis
 import inspect
 import io
 import json
@@ -14,18 +12,15 @@ import random
 import re
 import textwrap
 import traceback
-from collections.abc import Iterator
-from types import CodeType
 from typing import Any
 
 from dplearn.teaching.classroom import programs
-from dplearn.teaching.classroom._guard import Complaint
 from dplearn.teaching.classroom._numbers import unpacked
 from dplearn.teaching.classroom.checks import Mistake, Reply
-from dplearn.teaching.classroom.programs import Program
+from dplearn.teaching.classroom.programs import Complaint, Program
 
 # Modules of this folder that the page contains.
-MODULES = ("_guard", "_numbers", "checks", "in_page", "programs", "sources")
+MODULES = ("_numbers", "checks", "in_page", "programs", "sources")
 
 _ONLY = " This page has the standard library only."
 
@@ -33,7 +28,7 @@ _ONLY = " This page has the standard library only."
 def described(program: Program) -> str:
     """Return an exercise as a Python expression, with results instead of right and wrong functions.
 
-    The expression is empty if the measure needs more than the standard library.
+    The expression is empty if the measure uses NumPy.
     """
     source = ""
     if (measure := program.measure) is not programs.returned:
@@ -45,7 +40,7 @@ def described(program: Program) -> str:
             own = (o for o in others if o.__code__.co_filename == place)
             needed += [o for o in dict.fromkeys(own) if o not in needed]
         source = "\n".join(textwrap.dedent(inspect.getsource(each)) for each in needed)
-    if {*_globals_of(compile(source, "<measure>", "exec"))} - {*_scope(source)}:
+    if "np." in source:
         return ""
     places, slips = range(len(program.cases)), range(len(program.mistakes))
     fields = {
@@ -60,18 +55,6 @@ def described(program: Program) -> str:
     return repr(fields | {name: getattr(program, name) for name in same})
 
 
-def _globals_of(code: CodeType) -> Iterator[str]:
-    """Yield the global names that code uses, except Python's builtins."""
-    loads = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"}
-    for each in dis.get_instructions(code):
-        own = hasattr(builtins, str(each.argval)) or str(each.argval).startswith("__")
-        if each.opname in loads and not own:
-            yield each.argval
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _globals_of(constant)
-
-
 def _plain(value: Any) -> Any:
     """Return a value with its arrays converted to lists."""
     value = unpacked(value)
@@ -82,27 +65,22 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _scope(source: str) -> dict[str, Any]:
-    """Execute a measure's source and return its globals; their first function is the measure."""
-    scope: dict[str, Any] = {"math": math, "random": random}
-    exec(source, scope)
-    scope["settled"] = programs.settled
-    return scope
-
-
 def rebuilt(description: str) -> Program:
     """Return the exercise from its description by `described`; it gives the same verdicts."""
     scope = {"Complaint": Complaint, "inf": math.inf, "nan": math.nan}
     result = eval(description, scope)
     source, made, names = result.pop("measure"), result.pop("made"), result.pop("names")
     expected, mistakes = result.pop("expected"), result.pop("mistakes")
-    measure = next(filter(inspect.isfunction, _scope(source).values()))
+    names_of_source: dict[str, Any] = {"math": math, "random": random}
+    exec(source, names_of_source)
+    functions = filter(inspect.isfunction, names_of_source.values())  # the first is the measure
     program = Program(
         right=lambda: None,
         mistakes=tuple(Mistake(None, hints) for hints in mistakes),
-        measure=measure if source else programs.returned,
+        measure=next(functions, programs.returned),
         **result,
     )
+    names_of_source["settled"] = programs.settled
     computed = {"names": names, "expected": expected}
     vars(program).update(computed, of_mistake=lambda slip, number: made[slip][number])
     return program

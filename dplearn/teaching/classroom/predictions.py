@@ -59,10 +59,8 @@ def reveal(
     ----------
     name : str, name that `predict` gave to the guess
     truth : float, result, or a proved bound on it, > 0
-    kind : {"exact", "upper", "lower"}
-        Whether `truth` is the result or a bound, which is rounded to the safe side.
-    others : Mapping of str to float or None
-        Further values by name, > 0, such as those of a textbook.
+    kind : "exact", or "upper" or "lower" if `truth` is a bound, which is rounded to the safe side
+    others : Mapping of str to float > 0, further values by name, such as those of a textbook
     """
     from dplearn.teaching.figures import number_line
 

@@ -1,17 +1,134 @@
-"""Exercises that ask for a function; answers are compared with ours and with common mistakes."""
+"""Exercises that ask for a function; answers are compared with ours and with common mistakes.
+
+A student's function runs in a thread, which can be abandoned if it does not end.
+"""
 
 import contextlib
+import ctypes
+import dis
+import io
 import math
+import pickle
+import sys
+import threading
+import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from inspect import signature
+from types import CodeType
 from typing import Any
 
-from dplearn.teaching.classroom import _guard, _numbers
-from dplearn.teaching.classroom._guard import Complaint
+from dplearn.teaching.classroom import _numbers
 from dplearn.teaching.classroom._numbers import as_floats, shape_of, unpacked, written_value
 from dplearn.teaching.classroom.checks import Mistake, Reply
+
+_PATIENCE = 10  # limit on elapsed time, as a multiple of the limit on processor time
+
+
+class Complaint(Exception):
+    """Failure of a student's function; two failures of the same `kind` count as equal."""
+
+    def __init__(self, message: str, kind: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+    def __repr__(self) -> str:  # read by `in_page.rebuilt`
+        return f"Complaint({str(self)!r}, {self.kind!r})"
+
+
+class Busy(TimeoutError):
+    """Error for too little processor time: the machine is busy, or the task waits."""
+
+
+class Stop(BaseException):
+    """Exception that ends a slow thread; `except Exception` does not catch it."""
+
+
+def is_blank(function: Callable) -> bool:
+    """Return whether a function's body is empty."""
+    code = getattr(function, "__code__", None)
+    empty = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}
+    return code is not None and all(
+        each.opname == "RESUME" or (each.opname in empty and each.argval is None)
+        for each in dis.get_instructions(code)
+    )
+
+
+def has_gap(code: CodeType | None) -> bool:
+    """Return whether code, or a function inside it, contains `...` (a gap to fill, or an index)."""
+    inside = code.co_consts if code else ()
+    return any(each is ... or (isinstance(each, CodeType) and has_gap(each)) for each in inside)
+
+
+def guarded(function: Callable) -> Callable:
+    """Return a wrapper that passes copies of arguments; failures and changes raise Complaint."""
+
+    def call(*arguments: Any) -> Any:
+        copies = [a if (data := _frozen(a)) is None else pickle.loads(data) for a in arguments]
+        before = [_frozen(each) for each in copies]
+        try:
+            result = function(*copies)
+        except Stop:
+            raise
+        except BaseException as error:  # also exit()
+            problem = f"it raises {type(error).__name__}: {error}".rstrip(": .")
+            raise Complaint(f"{problem}.", type(error).__name__) from None
+        for number, (old, each) in enumerate(zip(before, copies, strict=True), start=1):
+            if old != _frozen(each):
+                problem = f"it changes its argument number {number}; work on a copy of it."
+                raise Complaint(problem, "changes")
+        return result
+
+    return call
+
+
+def _frozen(value: Any) -> bytes | None:
+    """Return the bytes of an array or a collection, which a function must not change."""
+    data = isinstance(value, (list, tuple, dict, set)) or hasattr(value, "dtype")
+    return pickle.dumps(value) if data else None
+
+
+def limited(task: Callable[[], Any], *, seconds: float) -> Any:
+    """Return the result of a task; suppress its prints and warnings.
+
+    Raise TimeoutError after `seconds` of processor time, or Busy after ten times as many seconds of
+    elapsed time.
+    """
+    results, clocks = list[Any](), list[Callable[[], float]]()
+
+    def work() -> None:
+        if hasattr(time, "pthread_getcpuclockid"):
+            own = time.pthread_getcpuclockid(threading.get_ident())
+            clocks.append(lambda: time.clock_gettime(own))
+        else:  # macOS and Windows have no clock per thread
+            began = time.process_time()
+            clocks.append(lambda: time.process_time() - began)
+        with contextlib.suppress(Stop):
+            results.append(task())
+
+    thread = threading.Thread(target=work, daemon=True)
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if sys.platform == "emscripten":  # Pyodide has no threads; the page stops the worker
+            return task()
+        thread.start()
+        taken, end = 0.0, time.monotonic() + _PATIENCE * seconds
+        while thread.is_alive() and taken < seconds and time.monotonic() < end:
+            thread.join(0.02)
+            # The thread has no clock before its start and after its end.
+            with contextlib.suppress(IndexError, OSError):
+                taken = clocks[0]()
+        # Raise Stop repeatedly for a second, because a bare `except` in the thread catches it.
+        identity, stop = ctypes.c_ulong(thread.ident or 0), ctypes.py_object(Stop)
+        for _ in range(100):
+            if thread.is_alive():
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(identity, stop)
+                thread.join(0.01)
+    if not results:
+        raise TimeoutError if taken >= seconds else Busy
+    return results[0]
 
 
 def returned(function: Callable, *case: Any) -> Any:
@@ -28,11 +145,11 @@ def settled(value: float, truth: float, error: float) -> float:
     Parameters
     ----------
     value, truth : float, statistic of random draws and its expectation, any numbers
-    error : float, standard error of the statistic, > 0
+    error : float > 0, standard error of the statistic
 
     Returns
     -------
-    float, `truth` or `value`
+    float
     """
     return truth if abs(value - truth) <= 5 * error else value
 
@@ -53,8 +170,7 @@ class Program:
     hints : tuple of str, hints of increasing detail for all other wrong functions
     measure : Callable, ``measure(function, *case)`` is compared: by default the result. It draws
         random numbers from a seed, and may return several values by name in a dict.
-    rtol, rtol_mistakes : float
-        Relative tolerances, > 0: of right results, and between functions with the same mistake.
+    rtol, rtol_mistakes : float > 0, relative tolerances of right results and of equal mistakes
     seconds : float, limit of processor time for all cases together, > 0
 
     Examples
@@ -82,30 +198,28 @@ class Program:
 
     def verdict(self, answer: Any) -> Reply:
         """Return the reply to `answer`, which may have any type."""
-        if answer is None or _guard.is_blank(answer):
+        if answer is None or is_blank(answer):
             todo = "write the body of the function and run the cell again."
             return Reply("open", f"{self.key} not answered yet", (todo,))
         if not callable(answer):
             problem = "pass the function itself, its name without brackets."
             return Reply("unreadable", f"{self.key} not readable", (problem,))
         results: list[Any] = []
+        judge = lambda: results.extend(self._measured(answer, i) for i in range(len(self.cases)))
         try:
-            _guard.limited(
-                lambda: [results.append(self._measured(answer, i)) for i in range(len(self.cases))],
-                seconds=self.seconds,
-            )
-        except _guard.Busy:
+            limited(judge, seconds=self.seconds)
+        except Busy:
             why = "this computer is too busy, or your function waits; run the cell again."
             return Reply("not judged", f"{self.key} not judged", (why,))
         except TimeoutError:
             slow = f"it takes more than {self.seconds:g} seconds; look for a loop without an end."
-            results = [*results, Complaint(slow, "TimeoutError")]
+            results = [*results, Complaint(slow, "TimeoutError")]  # the thread may still append
         wrong = [i for i, got in enumerate(results) if not _same(got, self.expected[i], self.rtol)]
         if not wrong:
             head = f"{self.key} right in {len(results)} of {len(results)} cases"
             return Reply("right", head, (self.praise,))
         # Only for wrong functions, since a right function may contain an index such as x[..., 0].
-        if _guard.has_gap(getattr(answer, "__code__", None)):
+        if has_gap(getattr(answer, "__code__", None)):
             todo = "put your own code in place of `...` and run the cell again."
             return Reply("open", f"{self.key} not answered yet", (todo,))
         return self._mistake(results, wrong[0])
@@ -120,8 +234,8 @@ class Program:
             f"{n} = {written_value(v)}" for n, v in zip(self.names, self.cases[first], strict=True)
         )
         digits = 6 if written_value(got) != written_value(expected) else 15
-        shown = [f"case      {case}", f"expected  {written_value(expected, digits)}"]
-        shown += [f"got       {written_value(got, digits)}"]
+        right, given = (written_value(each, digits) for each in (expected, got))
+        shown = (f"case      {case}", f"expected  {right}", f"got       {given}")
         seconds, rtol = self.seconds * (1 + len(self.mistakes)), max(self.rtol, self.rtol_mistakes)
         with contextlib.suppress(TimeoutError):
             made = (
@@ -129,11 +243,11 @@ class Program:
                 for rank, mistake in enumerate(self.mistakes)
                 if all(_same(self.of_mistake(rank, i), r, rtol) for i, r in enumerate(results))
             )
-            if mistake := _guard.limited(lambda: next(made, None), seconds=seconds):
-                return Reply("mistake", head, mistake.hints, tuple(shown))
+            if mistake := limited(lambda: next(made, None), seconds=seconds):
+                return Reply("mistake", head, mistake.hints, shown)
         if isinstance(got, Complaint):
-            return Reply("mistake", head, (str(got),), tuple(shown[:2]))
-        return Reply("wrong", head, self.hints, tuple(shown))
+            return Reply("mistake", head, (str(got),), shown[:2])
+        return Reply("wrong", head, self.hints, shown)
 
     @cached_property
     def names(self) -> list[str]:
@@ -156,11 +270,11 @@ class Program:
     def _measured(self, function: Callable, number: int) -> Any:
         """Return the measure of a function in a case, or the Complaint that it raises."""
         try:
-            got = self.measure(_guard.guarded(function), *self.cases[number])
+            got = self.measure(guarded(function), *self.cases[number])
             return _read(got, self.expected[number])
         except Complaint as complaint:
             return complaint
-        except _guard.Stop:
+        except Stop:
             raise
         except BaseException as error:  # `measure` cannot use the result
             problem = f"its result cannot be used, {type(error).__name__}: {error}"

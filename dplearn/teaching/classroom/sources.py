@@ -9,8 +9,6 @@ format, and ``exercises.py``, right answers and hints. The cells differ from the
 * ``*To here NN minutes.*`` and ``**Time** NN minutes`` get the sums of the teacher's timetable;
 * the id of a cell is a digest of its text, so that a rebuilt notebook has few differences.
 
-A cell that only draws has the tag `FOLDED` and is folded.
-
 One source gives two editions. The students' edition lacks the teaching notes, which are cells
 tagged ``instructor``. The instructor's edition has them, unfolded solutions and answered exercises.
 """
@@ -20,12 +18,13 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
 
-FOLDED = "hide-input"
+FOLDED = "hide-input"  # tag of a cell that only draws; its code is folded
 # Public address of the site with a slash at the end; empty while there is no public site.
 ADDRESS = ""
 _ASKED = re.compile(r"\]\(explorer:([^)\s]*)\)")
@@ -43,12 +42,8 @@ _PLANNED = re.compile(r"^# (?:> )?\| (\d+) \| (\d+) ", re.MULTILINE)
 _CLOCK = re.compile(r"(?:(?<=\*\*Time\*\* )|(?<=^# \*To here ))NN(?= minutes)", re.MULTILINE)
 # Patterns of parts that a text cell shares with its Chinese translation: code (except `None`,
 # which only notebooks ask to replace), formulas, links, folds and tables.
-_COMMON = [
-    r"```[\s\S]*?```|`(?!None`)[^`\n]+`",
-    r"\$\$[\s\S]*?\$\$|\$[^$]+\$",
-    r"\]\([^)\s]+\)",
-    r"</?details>|^\|",
-]
+_COMMON = [r"```[\s\S]*?```|`(?!None`)[^`\n]+`", r"\$\$[\s\S]*?\$\$|\$[^$]+\$"]
+_COMMON += [r"\]\([^)\s]+\)", r"</?details>|^\|"]
 _NOT_COMMON = re.compile(r"```[\s\S]*?```|`[^`]*`|\$\$[\s\S]*?\$\$|\$[^$]*\$|\]\([^)]*\)")
 _OUTDATED = "\n\n*这段文字的中文译文已过时，此处为英文原文。*"
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -58,11 +53,14 @@ class LessonError(ValueError):
     """Error for a lesson that cannot be found or built."""
 
 
+@dataclass(unsafe_hash=True)
 class Lesson:
     """Source folder of a lesson, and the lesson's files."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    folder: Path
+
+    def __post_init__(self) -> None:
+        folder = self.folder
         self.name = folder.name  # number and words, such as "03_gaussian_mechanism"
         self.number = self.name[:2]  # two digits; appendices have 90 and above
         self.source = folder / "lesson.py"  # text and code of both editions
@@ -70,12 +68,6 @@ class Lesson:
         self.exercises = folder / "exercises.py"  # right answers and hints; optional in appendices
         self.figures = folder / "figures.py"  # optional: functions that draw
         self.notebook = folder.parents[1] / f"{self.name}.ipynb"  # the students' edition
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lesson) and self.folder == other.folder
-
-    def __hash__(self) -> int:
-        return hash(self.folder)
 
 
 def lessons_folder() -> Path:
@@ -178,9 +170,9 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         for cell in notebook.cells:
             cell.source = cell.source.replace("<details>", "<details open>")
     else:
-        lines = [c for c in notebook.cells if "instructor" not in c.metadata.get("tags", ())]
-        notebook.cells = lines
-    copies: Counter[str] = Counter()
+        tags = lambda cell: cell.metadata.get("tags", ())
+        notebook.cells = [cell for cell in notebook.cells if "instructor" not in tags(cell)]
+    copies = Counter[str]()
     drawing = lesson.figures.read_text(encoding="utf-8") if lesson.figures.exists() else ""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -205,8 +197,7 @@ def in_chinese(lesson: Lesson, cells: Sequence[Any]) -> list[Any]:
     A text stays in English, with a note, if its Chinese differs in code, formulas, links or
     numbers.
     """
-    text = led(lesson.chinese.read_text(encoding="utf-8"))
-    chinese = text.rstrip().split("\n%%\n")
+    chinese = led(lesson.chinese.read_text(encoding="utf-8")).rstrip().split("\n%%\n")
     english = [cell.source for cell in cells if cell.cell_type == "markdown"]
     equal = SequenceMatcher(None, [*map(_common, english)], [*map(_common, chinese)], False)
     lines = [each + _OUTDATED for each in english]
@@ -288,8 +279,7 @@ def is_stale(lesson: Lesson) -> str:
     """Return how the notebook differs from its source, or an empty string."""
     if not lesson.notebook.exists():
         return "it was never built"
-    built = built_cells(lesson)
-    fresh = read(lesson).cells
+    built, fresh = built_cells(lesson), read(lesson).cells
     if len(built) != len(fresh):
         return f"it has {len(built)} cells, the source has {len(fresh)}"
     for number, (old, new) in enumerate(zip(built, fresh, strict=True), start=1):

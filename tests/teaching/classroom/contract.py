@@ -21,12 +21,12 @@ from quoted import texts, values
 from cases import ROOT
 from dplearn.teaching.classroom import Program, sources
 from dplearn.teaching.classroom.checks import exercises, self_test
-from dplearn.teaching.classroom.commands import LIMITS, counted, too_much
 from dplearn.teaching.classroom.display import NUMBERS, PLOTLY, SVG, digest, numbers
 from explorer import understood
 
 LONGEST, MEDIAN = 25, 5  # lines of an unfolded code cell
 LONGEST_FOLDED = 40
+LIMITS = {"words": 1300, "lines of code": 60, "minutes": 50}  # of the part of a lesson in class
 HEAD = ["**Time**", "**You need**", "in code | symbol"]
 # Parts that every lesson has; others may stand between them.
 COURSE = ["Goals, minutes, needs and notation</summary>", "After this lesson you can", "At home"]
@@ -152,8 +152,22 @@ def teachers_get_a_plan_and_notes(built):
 
 def the_class_is_short_and_is_asked(built):
     """Yield violations of the rules for the part of a lesson that is taught in class."""
-    yield from (f"has {each} in class" for each in too_much(counted(built.lesson)))
-    planned = sources.timetable(built.lesson.source.read_text())
+    words, lines, planned = 0, 0, sources.timetable(built.lesson.source.read_text())
+    for cell in built.cells:
+        if cell.cell_type == "code":
+            lines += 0 if is_folded(cell) else len([*filter(str.strip, cell.source.splitlines())])
+            continue
+        # Drop link addresses and folded text, but keep the summaries of the folds.
+        seen = re.sub(r"(?s)<summary>(.*?)</summary>.*?(?=</details>)", r"\1", cell.source)
+        seen = re.sub(r"</?details>|\]\([^)]*\)", " ", seen)
+        in_class, *home = re.split(r"^(?=## \d+ At home)", seen, maxsplit=1, flags=re.MULTILINE)
+        words += len(re.findall(r"\S*\w\S*", in_class))
+        if home:
+            break
+    load = {"words": words, "lines of code": lines, "minutes": sum(planned.values())}
+    for what, most in LIMITS.items():
+        if load[what] > most:
+            yield f"has {load[what]} {what} in class, at most {most}"
     section = lambda cell: re.search(r"^## ", cell.source, re.M)
     *first, last = itertools.takewhile(lambda cell: not section(cell), built.cells)
     drawn = {kind for cell in first for o in cell.get("outputs", ()) for kind in o.get("data", ())}

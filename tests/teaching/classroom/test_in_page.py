@@ -18,7 +18,7 @@ from dplearn.teaching.classroom.checks import exercises
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
 # Exercises with the longest measures (thousands of draws) and solutions in pure Python.
 LONG = ("3.4", "6.1", "8.5", "10.5")
-ELSEWHERE = {"17.4"}  # needs NumPy for rows of gradients
+ELSEWHERE = {"17.4"}  # uses NumPy for rows of gradients
 RIGHT = "def did_copy(count, pupils, pupil):\n    return count(pupils) > count(pupils - {pupil})\n"
 
 

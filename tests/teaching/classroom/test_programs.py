@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cases import each
-from dplearn.teaching.classroom import Mistake, Program, _guard, check, checks, sources
+from dplearn.teaching.classroom import Mistake, Program, check, checks, programs, sources
 from dplearn.teaching.classroom.checks import exercises
 
 
@@ -136,7 +136,7 @@ def test_any_function_gets_a_reply_of_one_sentence(answer, outcome, words):
 
 @pytest.mark.slow
 def test_a_busy_machine_does_not_change_verdicts(monkeypatch):
-    monkeypatch.setattr(_guard, "_PATIENCE", 1000)
+    monkeypatch.setattr(programs, "_PATIENCE", 1000)
     quiet = threading.Event()
 
     def spin():
