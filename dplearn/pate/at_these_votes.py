@@ -49,9 +49,7 @@ _ASSUMES = (
 )
 ORDERS = np.array(ACCOUNTANTS["rdp"]().orders)
 ORDERS = ORDERS[ORDERS < 1e4]
-_KNOTS, _NEAREST = 96, 1e-2  # number of knots > 0 of a profile; smallest knot > 0 / largest loss
 _REACH = 9.0
-_MIDDLE = np.array([4.0])  # order of the moment that selects a neighbour for the lower end
 
 
 class Laws(NamedTuple):
@@ -155,12 +153,12 @@ class AtTheseVotes:
         lattice, ends = Lattice(1e-3, 2**13), []
         envelopes = [_envelope(law) for law, _ in self.queries]
         above = [envelopes, [pair.reverse() for pair in envelopes]]
-        below: list[list[Profile]] = [[], []]  # of neighbours with the largest moment
+        below: list[list[Profile]] = [[], []]  # of neighbours with the largest E[e^(4 L)]
         for law, _ in self.queries:
             here = np.broadcast_to(law.here, law.neighbours.shape)
             pairs = (here, law.neighbours), (law.neighbours, here)
             for side, (p, q) in zip(below, pairs, strict=True):
-                worst = int(np.argmax(_log_moments(p, q, _MIDDLE)))
+                worst = int(np.argmax(_log_moments(p, q, np.array([4.0]))))
                 side.append(Profile.from_atoms(p[worst], q[worst]))
         for sides, real, sign in ((above, None, 1), (below, below, -1)):
             at = delta * math.exp(-sign * self.slack)
@@ -217,7 +215,7 @@ def _envelope(law: Laws) -> Profile:
     """
     here, others = law.here[None], law.neighbours
     largest = float(np.max(np.abs(here - others)))
-    knots = largest * np.append(0.0, np.geomspace(_NEAREST, 1.0, _KNOTS))
+    knots = largest * np.append(0.0, np.geomspace(1e-2, 1.0, 96))
     ends = []
     for log_p, log_q in ((here, others), (others, here)):
         loss = (log_p - log_q)[:, :, None]  # per pair and outcome; the terms of delta are positive

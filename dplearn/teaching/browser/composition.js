@@ -39,7 +39,7 @@ export class Divisions {
   }
 
   /** Return epsilon by advanced composition at the best division of delta, and the division's index. */
-  closed(steps) {
+  advanced(steps) {
     let [least, best] = [Infinity, 0];
     this.paid.forEach(({ epsilon, drift, log }, i) => {
       const slack = this.slack(steps, log);
@@ -48,16 +48,13 @@ export class Divisions {
       const total = Math.min(steps * epsilon, spread + steps * drift);
       if (total < least) [least, best] = [total, i];
     });
-    return { epsilon: least * (1 + ROUNDING), best };
-  }
-
-  advanced(steps) {
-    return Math.min(this.closed(steps).epsilon, this.basic(steps));
+    // Equal shares of delta need not be among the divisions.
+    return { epsilon: Math.min(least * (1 + ROUNDING), this.basic(steps)), best };
   }
 
   /** Return epsilon by optimal composition, at divisions near the best division for advanced composition. */
   optimal(steps) {
-    const { best, epsilon: closed } = this.closed(steps);
+    const { best, epsilon: advanced } = this.advanced(steps);
     // A single step needs no slack.
     let least = steps === 1 ? this.at(this.delta) : Infinity;
     for (const reach of [-10, -5, 0, 5, 10]) {
@@ -67,8 +64,7 @@ export class Divisions {
       // NaN, from a fraction that does not converge, is ignored.
       if (total < least) least = total;
     }
-    // Equal shares of delta need not be among the divisions.
-    return Math.min(least * (1 + ROUNDING), closed, this.basic(steps));
+    return Math.min(least * (1 + ROUNDING), advanced);
   }
 }
 

@@ -6,11 +6,9 @@ import { Pair, Table, shared } from "./pair.js";
 import { Trapezoid, nodesOf } from "./trapezoid.js";
 
 /** @typedef {import("./pair.js").Row} Row */
-/** Maximum number of nodes, and the freedom of the tilt (see Table.plan). @typedef {[number, number]} Effort */
+// Maximum number of nodes, and the freedom of the tilt (see Table.plan), of each try.
 // The first try is short; it may only improve a poor guess. The last tries save nodes and accept more rounding error.
-/** @type {Effort[]} */
 const TRIES = [[2 ** 8, 2], [2 ** 12, 2], [2 ** 16, 2], [2 ** 16, 7], [2 ** 18, 7]];
-/** @type {Effort[]} */
 const DRAFT = [[2 ** 8, 2], [2 ** 11, 7]];
 // Maximum number of nodes in x, and maximum product of the numbers of nodes in x and in t.
 const MOST_WIDTH = 2 ** 13;
@@ -19,7 +17,7 @@ const MOST_WORK = 2 ** 26;
 const SHARE = 1e-2;
 
 /** Call `visit` with each row and its sum, except rows that need too many nodes. @param {Table} table
- * @param {Row[]} rows @param logTau @param {Effort} effort @param {(row: Row, total: Trapezoid) => void} visit */
+ * @param {Row[]} rows @param logTau @param {number[]} effort @param {(row: Row, total: Trapezoid) => void} visit */
 function sums(table, rows, logTau, [most, freedom], visit) {
   const cap = most === TRIES[0][0];
   for (const { plans, tilt } of shared(rows.map((row) => table.plan(row, logTau, freedom)))) {
@@ -140,7 +138,7 @@ function root(total, row) {
 }
 
 /** Widen an interval around the root until its ends are verified. @param {Trapezoid} total @param {Row} row @param fall
- * @param {import("./trapezoid.js").Charges} charges */
+ * @param {number[]} charges */
 function certify(total, row, fall, [rounding, cut, aliases]) {
   const { epsilon, logDelta } = row;
   const [out, both] = [rounding + cut, rounding + cut + aliases];

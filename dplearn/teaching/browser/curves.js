@@ -34,7 +34,7 @@ export function curves(run, steps, { accountants = ACCOUNTANTS, draft = false } 
   /** @type {{[name: string]: () => Curve}} */
   const all = {
     basic: () => upper((t) => divided().basic(t)),
-    advanced: () => upper((t) => divided().advanced(t)),
+    advanced: () => upper((t) => divided().advanced(t).epsilon),
     optimal: () => upper((t) => divided().optimal(t)),
     moments: () => upper((t) => renyi.moments(t, delta)),
     rdp: () => upper((t) => renyi.epsilon(t, delta)),
@@ -57,9 +57,7 @@ function checked({ noise_multiplier, sample_rate, delta, adjacency }, steps, acc
     [`adjacency among ${ADJACENCIES}`, adjacency, ADJACENCIES.includes(adjacency)],
     [`accountants among ${ACCOUNTANTS}`, accountants, accountants.every((name) => ACCOUNTANTS.includes(name))],
   ];
-  for (const [rule, value, holds] of rules) {
-    if (!holds) throw new RangeError(`Expected ${rule}, got ${value}.`);
-  }
+  for (const [rule, value, holds] of rules) if (!holds) throw new RangeError(`Expected ${rule}, got ${value}.`);
 }
 
 /** Return the curve of exact values or of brackets. @param {Release} release @returns {Curve} */

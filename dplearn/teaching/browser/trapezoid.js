@@ -3,9 +3,6 @@
 import { LINK, Line, logAdd, turned } from "./line.js";
 import { Table, ULP } from "./pair.js";
 
-/** Error bounds for rounding, truncation and aliases, in units of delta.
- * @typedef {[number, number, number]} Charges */
-
 /** Factors of M^T / z(1+z) at z = lambda + ikh, shared by rows with the same line and period.
  * @typedef {ReturnType<typeof nodesOf>} Nodes
  * @param {Table} table @param {Line} line */
@@ -124,7 +121,7 @@ export class Trapezoid {
     return this._unit(epsilon, logDelta) * this.sums(epsilon)[0];
   }
 
-  /** Return charges for rounding, truncation, aliases in units of delta; the last two are >= tau. @returns {Charges} */
+  /** Return charges for rounding, truncation, aliases in units of delta; the last two are >= tau. */
   charges(epsilon, logDelta) {
     const truncation = this.logCut - this.line.tilt * epsilon;
     const part = (log) => Math.exp(Math.min(Math.max(log - logDelta, this.nodes.logTau), 300));
