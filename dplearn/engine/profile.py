@@ -310,12 +310,11 @@ def _log_renyi_integrals(
     # If delta(inf) > 0, infinite losses have positive probability: every order >= 1 diverges.
     at_far, beyond = forward(np.array([FAR, 2 * FAR]))
     finite = (orders < 1) | np.isneginf(beyond) | (beyond < at_far)
-    if np.any(finite):
-        edges = np.unique(np.concatenate([_EDGES, kinks]))
-        total = _refined(forward, backward, orders[finite, None, None], edges)
-        # If the integrand at FAR is not negligible, the tail is heavy and the integral diverges.
-        far = (orders[finite] - 1) * FAR + at_far
-        result[finite] = np.where(far > total - 45, np.inf, total)
+    edges = np.unique(np.concatenate([_EDGES, kinks]))
+    total = _refined(forward, backward, orders[finite, None, None], edges)
+    # If the integrand at FAR is not negligible, the tail is heavy and the integral diverges.
+    far = (orders[finite] - 1) * FAR + at_far
+    result[finite] = np.where(far > total - 45, np.inf, total)
     return result
 
 

@@ -12,7 +12,6 @@ which falls with t: B at the cut-off bounds M on the whole truncated part.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +67,7 @@ class Line:
         slope = max(posterior / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
         # The best angle at t is then about t times the mean posterior / sigma^2.
-        bound = Majorant.of(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5))
+        bound = Majorant(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5))
         cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         for t in start * _FURTHER:
             log_b = bound.log_at(t)
@@ -89,22 +88,16 @@ class Line:
         return ((coarse * self.weight) @ fine.T).ravel()
 
 
-@dataclass(frozen=True, eq=False)
 class Majorant:
-    """The bound B(t), a minimum over several heights; arrays have shape (n_heights, n_nodes)."""
+    """The bound B(t), a minimum over heights from `first` to 2.5, in units of sigma^2."""
 
-    line: Line
-    phi: NDArray  # heights / sigma^2, from `first` up to 2.5, shape (n_heights, 1)
-    angle: NDArray  # of the loss
-    log_size: NDArray  # log of the integrand's modulus at t = 0
-
-    @classmethod
-    def of(cls, line: Line, first: float) -> Majorant:
+    def __init__(self, line: Line, first: float) -> None:
         pair, phi = line.pair, first * (2.5 / first) ** _PARTS
         log_p, loss = pair.logs(line.x, phi)
-        log_size = (log_p + line.tilt * loss).real - 0.5 * (line.x / pair.sigma) ** 2
-        log_size += 0.5 * (phi * pair.sigma) ** 2
-        return cls(line, phi, loss.imag, log_size)
+        # Angle of the loss, and log of the integrand's modulus at t = 0: (n_heights, n_nodes).
+        self.line, self.phi, self.angle = line, phi, loss.imag
+        self.log_size = (log_p + line.tilt * loss).real - 0.5 * (line.x / pair.sigma) ** 2
+        self.log_size += 0.5 * (phi * pair.sigma) ** 2
 
     def log_at(self, t: NDArray) -> NDArray:
         """Return log B(t), with the shape of t."""

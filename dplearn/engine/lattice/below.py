@@ -57,7 +57,7 @@ class Atoms:
         kinks = kinks[(kinks > 0) & (kinks < 700)]
         # Merge kinks that are equal up to rounding.
         kinks = kinks[np.diff(kinks, prepend=0.0) > BLUR * kinks]
-        if kinks.size == 0 or kinks.size > most:
+        if not 0 < kinks.size <= most:
             return cls.none()
         if not profile.has_tails:
             # Without tails only the largest loss, beyond which delta is 0, is known.
@@ -98,14 +98,6 @@ class Atoms:
         return bool(np.max(off) <= BLUR * np.max(np.abs(self.loss)))
 
 
-class Below(NamedTuple):
-    """A lower law's masses at the nodes and at infinity, and whether an atom was split."""
-
-    masses: NDArray
-    infinity: float
-    split: bool
-
-
 class Cells(NamedTuple):
     """P, X, Y and a bound on their rounding per cell, and P and X beyond the last cell."""
 
@@ -117,8 +109,13 @@ class Cells(NamedTuple):
     x_beyond: float
 
 
-def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atoms) -> Below:
-    """Return a law on `nodes` with spacing `step` that is dominated by a profile with tails."""
+def below_the_profile(
+    profile: Profile, nodes: NDArray, step: float, atoms: Atoms
+) -> tuple[NDArray, float, bool]:
+    """Return a law that is dominated by a profile with tails, on `nodes` with spacing `step`.
+
+    It has masses at the nodes and at infinity; the third value is whether an atom was split.
+    """
     # Cells end slightly above their nodes, so that an atom on a node belongs to the cell before it.
     ends = nodes + BLUR * np.abs(nodes)
     cells = cells_between(profile, ends, step)
@@ -131,8 +128,8 @@ def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atom
     masses = node + np.append((1 - up) * p, last) + np.append(0.0, up * p)
     if masses.sum() + infinity > 1 + MOST_LOST:
         # The masses exceed 1, so they are no law: return the trivial law, a loss of 0.
-        return Below(np.where(nodes == np.max(nodes[nodes <= 0]), 1.0, 0.0), 0.0, False)
-    return Below(masses, infinity, split)
+        return np.where(nodes == np.max(nodes[nodes <= 0]), 1.0, 0.0), 0.0, False
+    return masses, infinity, split
 
 
 def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
@@ -150,8 +147,8 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
     """Return the cells between `ends`, whose spacing is h up to a relative BLUR."""
     first = int(np.searchsorted(ends, 0.0))
     a, b = ends[first:], -ends[:first][::-1]
-    right = _Side.of(profile, a, h * (1 + BLUR))
-    left = _Side.of(profile.reverse(), b, h * (1 - BLUR))
+    right = _Side(profile, a, h * (1 + BLUR))
+    left = _Side(profile.reverse(), b, h * (1 - BLUR))
     d, t, s, low = right.delta, right.tail, left.tail, np.exp(-b)
     # The cell that contains 0 has all mass outside both tails.
     p_0 = 1 - low[0] * s[0] - d[0] - t[0]
@@ -169,32 +166,24 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
     )
 
 
-class _Side(NamedTuple):
-    """delta, e^eps Q(L > eps) and delta's rounding at ends >= 0, and X, Y, rounding per cell."""
+class _Side:
+    """Values of a profile at `ends` >= 0, spaced by h, and of the cells between them.
 
-    delta: NDArray
-    tail: NDArray
-    lost: NDArray
-    x: NDArray
-    y: NDArray
-    noise: NDArray
-    more_noise: NDArray  # more noise of Y: wide cells amplify the tail's rounding error
+    With d = delta and t = e^eps Q(L > eps), X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and
+    Y = (e^h - 1) t_i - (d_i - d_{i+1}).
+    """
 
-    @classmethod
-    def of(cls, profile: Profile, ends: NDArray, h: float) -> _Side:
-        """Return a profile's values at `ends` spaced by h; with d = delta and t the tail,
-
-        X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}).
-        """
+    def __init__(self, profile: Profile, ends: NDArray, h: float) -> None:
         log_delta = profile.log_delta_of(ends)
-        d, t = np.exp(log_delta), np.exp(profile.log_tail_of(ends) + ends)  # type: ignore[misc]
+        self.delta = d = np.exp(log_delta)
+        self.tail = t = np.exp(profile.log_tail_of(ends) + ends)  # type: ignore[misc]
+        drop, rise = d[:-1] - d[1:], np.expm1(h)
+        self.x, self.y = drop + np.expm1(-h) * t[1:], rise * t[:-1] - drop
+        # Rounding of delta, of X and Y, and of Y alone: wide cells amplify the tail's rounding.
         with np.errstate(invalid="ignore"):
-            lost = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_delta)) * d, 0.0)
-        drop = d[:-1] - d[1:]
-        rise = np.expm1(h)
-        x, y = drop + np.expm1(-h) * t[1:], rise * t[:-1] - drop
+            self.lost = lost = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_delta)) * d, 0.0)
         blur = 4 * _ULP * (2 + h + ends[1:]) * t[:-1]
-        return cls(d, t, lost, x, y, lost[:-1] + lost[1:] + blur, max(rise - 1, 0.0) * blur)
+        self.noise, self.more_noise = lost[:-1] + lost[1:] + blur, max(rise - 1, 0.0) * blur
 
 
 def _take_out(

@@ -202,9 +202,9 @@ class Group:
         laws, split, blur, h = [], [], [], grid.window.step
         for i, (scan, edges) in enumerate(zip(self.scans, self.survey.edges, strict=True)):
             (start, nodes), atoms = grid.nodes(i, edges), grid.anchors[i]
-            law = below_the_profile(scan.witness or scan.profile, nodes, h, atoms)
-            laws.append(Law(grid.window, start, nodes, law.masses, law.infinity))
-            split.append(float(law.split))
+            *law, moved = below_the_profile(scan.witness or scan.profile, nodes, h, atoms)
+            laws.append(Law(grid.window, start, nodes, *law))
+            split.append(float(moved))
             # An atom's loss differs from its node by at most a relative BLUR.
             blur.append(2 * BLUR * (float(np.max(np.abs(atoms.loss), initial=0.0)) + h))
         # Splitting changes a loss by at most h and preserves the mean of e^{-loss}: the sum rises

@@ -33,14 +33,6 @@ class Window:
     def period(self) -> float:
         return self.cells * self.step
 
-    def untilt(self, start: float) -> NDArray:
-        """Return e^{start - tilt (e_j - e_0)}, shape (cells + 1,), clipped to e^-700 and e^700.
-
-        Clipped values are too far from the unit to affect a comparison with it.
-        """
-        exponent = start - self.tilt * self.step * np.arange(self.cells + 1)
-        return np.exp(np.clip(exponent, -700.0, 700.0))
-
     @cached_property
     def fade(self) -> NDArray:
         """Factors e^{-(e_j - e_0)} of the cells j, shape (cells,)."""
@@ -98,7 +90,9 @@ class Sum:
         log_m = float(sum(n * law.log_m for n, law in runs))
         law, noise = power(runs, size)
         law = np.maximum(np.roll(law, -(first % size)), 0.0)
-        untilt = window.untilt(log_m - tilt * e[0] - log_unit)
+        exponent = log_m - tilt * e[0] - log_unit - tilt * step * np.arange(size + 1)
+        # Clipped values are too far from the unit to affect a comparison with it.
+        untilt = np.exp(np.clip(exponent, -700.0, 700.0))
         weight = law * untilt[:-1]
         # mass[j]: probability of losses >= e_j; discount[j]: their sum of p e^{e_j - loss}.
         self.mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
