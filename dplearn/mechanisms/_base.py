@@ -263,8 +263,7 @@ class Sampled(Wrapped):
 class Outputs:
     r"""Output laws of two neighbours: densities, or probabilities of whole numbers.
 
-    The profile at epsilon is the area
-    :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`.
+    The profile at epsilon is the area :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`.
 
     Parameters
     ----------

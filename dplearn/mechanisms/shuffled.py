@@ -18,12 +18,11 @@ to -m, except the record's batch, 2 or 1 above that. Up to the public -m the epo
 
 .. math:: P = \frac1B\sum_t N(2e_t, \sigma^2 I), \qquad Q = \frac1B\sum_t N(e_t, \sigma^2 I),
 
-both mixed with :math:`R = N(0, \sigma^2 I)` by the share of records left out. If
-instead the record is replaced by one that contributes -1, or removed and one is left out, Q is R.
-Every function of that release gives a valid lower bound. Two statistics are discretised:
-the largest coordinate, which is best for little noise, and the sum of
-:math:`dN(2e_t)/dR - dN(e_t)/dR`, the slope of :math:`\ln dP/dQ`, in blocks of 1, 2, 4, ... steps
-whose sums are merged into few cells.
+both mixed with :math:`R = N(0, \sigma^2 I)` by the share of records left out. If instead the record
+is replaced by one that contributes -1, or removed and one is left out, Q is R. Every function of
+that release gives a valid lower bound. Two statistics are discretised: the largest coordinate,
+which is best for little noise, and the sum of :math:`dN(2e_t)/dR - dN(e_t)/dR`, the slope of
+:math:`\ln dP/dQ`, in blocks of 1, 2, 4, ... steps whose sums are merged into few cells.
 """
 
 import math
