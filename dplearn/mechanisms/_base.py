@@ -183,9 +183,8 @@ class Mechanism(metaclass=validate.NamesParameters):
     def vary(self, **fields: float) -> Self:
         """Return a copy with changed parameters, its own or those of nested mechanisms."""
         own = {f.name for f in dataclasses.fields(self)}  # type: ignore[arg-type]
-        mine = {k: v for k, v in fields.items() if k in own}
-        inner = {k: v for k, v in fields.items() if k not in own}
-        if inner:
+        mine: dict[str, Any] = dict(fields)
+        if inner := {name: mine.pop(name) for name in fields if name not in own}:
             if "base" not in own:
                 raise ValueError(f"Expected a parameter of {self.name}, got {sorted(inner)[0]!r}.")
             mine["base"] = self.base.vary(**inner)  # type: ignore[attr-defined]

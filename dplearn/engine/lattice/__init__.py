@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.lattice.group import Group
-from dplearn.engine.lattice.survey import Scan, log_c
+from dplearn.engine.lattice.survey import Scan, Survey, log_c
 from dplearn.engine.profile import Profile
 
 # Below this log delta the masses underflow; use only the Chernoff bound there.
@@ -127,8 +127,11 @@ class Lattice:
         return lower, upper
 
     def _group(self, scans: list[Scan], counts: NDArray, log_delta: float) -> Group:
+        # Every cut gives a valid upper bound; the lattice uses the last cut.
         cuts = self.cuts or (1e-2 * min(self.rtol, 1e-2),)
-        return Group(scans, counts, log_delta, self.rtol, self.most_cells, cuts)
+        surveys = [Survey(scans, counts, log_delta, cut) for cut in cuts]
+        surveys[-1].fallback = np.min([survey.fallback for survey in surveys], axis=0)
+        return Group(scans, counts, log_delta, self.rtol, self.most_cells, surveys[-1])
 
 
 def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> list[Scan]:

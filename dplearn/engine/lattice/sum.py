@@ -67,12 +67,10 @@ class Law:
 
     @cached_property
     def log_modulus(self) -> NDArray:
-        """Logarithm of the transform's modulus."""
         return np.log(np.maximum(np.abs(self.spectrum), 1e-300))
 
     @cached_property
     def angle(self) -> NDArray:
-        """Phase of the transform."""
         return np.angle(self.spectrum)
 
 
