@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.core import validate
-from dplearn.core.logspace import log1mexp, log_expm1
+from dplearn.core.logspace import log, log1mexp, log_expm1
 from dplearn.core.solve import decreasing_root, maximise
 
 # Use delta at this epsilon as the probability of infinite losses.
@@ -138,8 +138,7 @@ class Profile:
         if not np.all((delta >= 0) & (delta <= 1)):
             raise ValueError(f"Expected delta in [0, 1], got delta={delta!r}.")
         # For delta = 0 search for a finite target below every finite log delta.
-        with np.errstate(divide="ignore"):
-            target = np.maximum(np.log(delta), -1e300)
+        target = np.maximum(log(delta), -1e300)
         holds = self.log_delta_of(_GRID) <= target[..., None]
         first = np.argmax(holds, axis=-1)
         lower, upper = _GRID[np.maximum(first - 1, 0)], _GRID[first]
@@ -329,8 +328,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
         # The rounding error of a log grows with its size |top|, so scale the tolerance by |top|.
         allowed = _RTOL * np.maximum(1.0, np.abs(top)) * scale / max(lower.size, 64)
         bad = np.any(np.abs(fine - coarse) > allowed[:, None], axis=0)
-        with np.errstate(divide="ignore"):
-            total = np.log(np.exp(total - top) + np.sum(fine[:, ~bad], axis=1)) + top
+        total = log(np.exp(total - top) + np.sum(fine[:, ~bad], axis=1)) + top
         if not np.any(bad):
             return total
         middle = 0.5 * (lower + upper)[bad]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
+from dplearn.core.logspace import log
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms.choices import RandomizedResponse
@@ -48,9 +49,7 @@ class ApproximateDP(Mechanism):
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         log_p = np.array([self.epsilon, 0.0]) - np.logaddexp(self.epsilon, 0.0)
         log_p += math.log1p(-self.delta)
-        with np.errstate(divide="ignore"):
-            result = np.log([self.delta])
-        nothing = [-math.inf]
+        result, nothing = log([self.delta]), [-math.inf]
         return (Profile.from_atoms([*result, *log_p, *nothing], [*nothing, *log_p[::-1], *result]),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:

@@ -58,7 +58,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.logspace import log_comb, log_expm1, log_sum
+from dplearn.core.logspace import log, log_comb, log_expm1, log_sum
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._epochs import POINTS, Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
@@ -144,8 +144,7 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     total = repeated(law, batches, partial(sum_of, above=above))
     # Scale the ratio's mean to 1, so that P has mass 1.
     value = total.value / (total.mass @ total.value)
-    with np.errstate(divide="ignore"):
-        log_q, log_p = np.log(total.mass), np.log(value) + np.log(total.mass)
+    log_q, log_p = log(total.mass), log(value) + log(total.mass)
     return Profile.from_atoms(np.append(log_p, infinity), np.append(log_q, -np.inf))
 
 

@@ -24,9 +24,8 @@ from dplearn.accountants.pld import PLD
 from dplearn.accountants.theorems import zcdp_to_epsilon
 from dplearn.calibrate import largest_sample_rate, smallest_noise_multiplier
 from dplearn.engine.lattice import Lattice
-from dplearn.engine.lattice.above import chords
-from dplearn.engine.lattice.below import Atoms, below_the_profile
 from dplearn.engine.lattice.group import Group
+from dplearn.engine.lattice.laws import Atoms, below_the_profile, chords
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import PoissonSubsampled, RandomAllocation, Shuffled, WithoutReplacement
 from dplearn.mechanisms.sampling_scheme import SamplingScheme

@@ -19,9 +19,9 @@ from dplearn.engine.contour import pair as pair_module
 from dplearn.engine.contour.epsilon import sums
 from dplearn.engine.contour.line import Line, Majorant
 from dplearn.engine.contour.table import Table, largest_power
-from dplearn.engine.lattice import below
-from dplearn.engine.lattice.below import BLUR, Atoms, Cells, balance, cells_between
+from dplearn.engine.lattice import laws
 from dplearn.engine.lattice.group import Grid, Group
+from dplearn.engine.lattice.laws import BLUR, Atoms, Cells, balance, cells_between
 from dplearn.engine.lattice.sum import Window, power
 from dplearn.engine.lattice.survey import Scan
 from dplearn.engine.profile import Profile
@@ -230,7 +230,7 @@ def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
         (pair,) = RandomizedResponse(epsilon).profiles("replace_one")
         ends = np.arange(-3, 3) * 0.25 + 0.1
         cells, k = cells_between(pair, ends, 0.25), 2
-        assert cells.noise[k] == 16 * below._ULP
+        assert cells.noise[k] == 16 * laws._ULP
         # The cell at 0 is empty: no outcome has a loss between -epsilon and epsilon.
         lost += [abs(cells.p[k]), abs(cells.x[k]), abs(cells.y[k])]
         step = epsilon / 4
@@ -238,11 +238,11 @@ def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
         ends, atoms = nodes + BLUR * np.abs(nodes), Atoms.of(pair)
         cells = cells_between(pair, ends, step)
         cells.noise[:] = 0
-        below._take_out(atoms, cells, nodes, ends, step)
+        laws._take_out(atoms, cells, nodes, ends, step)
         for k in np.flatnonzero(cells.noise):
             # Only the atom was in this cell, and its mass is known up to BLUR.
             shares.append(abs(cells.p[k]) / cells.noise[k])
-    assert_suits(16 * below._ULP, lost)
+    assert_suits(16 * laws._ULP, lost)
     assert 0.01 < max(shares) < 1, max(shares)
 
 
@@ -251,7 +251,7 @@ def test_mass_of_infinite_losses_is_rounded_down():
     for log_lost in np.linspace(-680, -600, 60):
         log_q = np.array([-np.inf, 0.0])
         pair = Profile.from_atoms(np.array([log_lost, 0.0]), log_q)
-        infinity = below.below_the_profile(pair, nodes, 0.5, Atoms.none())[1]
+        infinity = laws.below_the_profile(pair, nodes, 0.5, Atoms.none())[1]
         shares.append(float(1 - infinity / mp.exp(mp.mpf(log_lost))))
     # exp of a logarithm near -700 loses at most 700 ulps.
     assert min(shares) > 0 and max(shares) < 100 * 700 * 2.0**-53
@@ -264,7 +264,7 @@ def test_omitted_frequencies_are_charged():
     _, noise = power([(9.0, law)], 16)
     # All frequencies except 0 are omitted; each counts twice, except the last.
     lost = (2 * modulus[1:].sum() - modulus[-1]) / 16
-    unit = 8 * below._ULP * math.log2(16)
+    unit = 8 * laws._ULP * math.log2(16)
     # The error bound of a single step is at least two units.
     assert_suits((noise / (unit * 10) - np.mean(modulus)) * 2 * unit, [lost])
 

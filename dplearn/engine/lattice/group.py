@@ -9,8 +9,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.engine.lattice.above import connect_the_dots
-from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
+from dplearn.core.logspace import log
+from dplearn.engine.lattice.laws import BLUR, Atoms, below_the_profile, connect_the_dots
 from dplearn.engine.lattice.sum import Law, Sum, Window
 from dplearn.engine.lattice.survey import Scan, Survey, log_c, paid, remaining
 
@@ -211,8 +211,7 @@ class Group:
     ) -> list[float]:
         """Return each row's `end` at (1 + tau) delta minus the mass at infinity, or inf."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
-        with np.errstate(divide="ignore"):
-            log_left = np.logaddexp(log_left, np.log(tau) + self.log_delta)
+        log_left = np.logaddexp(log_left, log(tau) + self.log_delta)
         return [
             end(Sum(window, row, laws, first, unit)) if unit > -np.inf else np.inf
             for row, first, unit in zip(self.counts, begin, log_left, strict=True)
@@ -226,18 +225,15 @@ class Group:
         grid, begin = self._grid(span, last, self.rtol, self.most_cells), float(span.begin[0])
         laws = self._upper_laws(grid)
         above = Sum(grid.window, row, laws, begin, unit)
-        with np.errstate(divide="ignore"):
-            high = np.log([above.delta(e)[1] for e in epsilon]) + unit
-            high = np.minimum(
-                np.logaddexp(high, np.log(paid(row, [law.infinity for law in laws]))), 0.0
-            )
-            if not self.below or grid.window.step > WIDEST:
-                return np.full(epsilon.shape, -np.inf), high
-            laws, (tau,), (raised,) = self._lower_laws(grid)
-            below = Sum(grid.window, row, laws, begin, unit)
-            finite = np.array([below.delta(e + raised)[0] for e in epsilon])
-            low = np.log(np.maximum(finite - tau, 0.0)) + unit
-            return np.logaddexp(low, np.log(paid(row, [law.infinity for law in laws]))), high
+        high = log([above.delta(e)[1] for e in epsilon]) + unit
+        high = np.minimum(np.logaddexp(high, log(paid(row, [law.infinity for law in laws]))), 0.0)
+        if not self.below or grid.window.step > WIDEST:
+            return np.full(epsilon.shape, -np.inf), high
+        laws, (tau,), (raised,) = self._lower_laws(grid)
+        below = Sum(grid.window, row, laws, begin, unit)
+        finite = np.array([below.delta(e + raised)[0] for e in epsilon])
+        low = log(np.maximum(finite - tau, 0.0)) + unit
+        return np.logaddexp(low, log(paid(row, [law.infinity for law in laws]))), high
 
 
 def _width(lower: NDArray, upper: NDArray) -> float:

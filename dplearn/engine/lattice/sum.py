@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.core.logspace import log_expm1, log_sum
+from dplearn.core.logspace import log, log_expm1, log_sum
 from dplearn.engine.lattice.survey import log_c
 
 _ULP = 2.0**-53
@@ -43,8 +43,7 @@ class Window:
         if self.period < 600:
             return np.append(np.cumsum((weight * self.fade)[::-1])[::-1] / self.fade, 0.0)
         steps = self.step * np.arange(self.cells)
-        with np.errstate(divide="ignore"):
-            logs = np.log(weight) - steps
+        logs = log(weight) - steps
         return np.append(np.exp(np.logaddexp.accumulate(logs[::-1])[::-1] + steps), 0.0)
 
 
@@ -55,8 +54,7 @@ class Law:
         self, window: Window, start: int, nodes: NDArray, masses: NDArray, infinity: float = 0.0
     ) -> None:
         self.infinity, self.offset = infinity, float(nodes[-start])
-        with np.errstate(divide="ignore"):
-            log_masses = np.log(masses)
+        log_masses = log(masses)
         log_tilted = log_masses + window.tilt * nodes
         self.log_m = float(log_sum(log_tilted))
         self.log_left = log_sum(log_masses + np.outer(window.left, nodes))

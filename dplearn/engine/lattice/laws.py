@@ -1,42 +1,86 @@
-r"""The lower law: a distribution of losses on an even lattice, dominated by a pair of outputs.
+r"""The upper and the lower law of a pair of outputs: distributions of losses on nodes.
 
-Write x = e^epsilon. A profile is convex in x, and composition is monotone in the profiles:
-:math:`(v_1\otimes v_2)(x) = E_{L_2}[v_1(xe^{-L_2})]` grows with :math:`v_1`, and it is symmetric.
-So the composition of laws whose profiles lie below the pairs' gives a lower bound.
+**Upper law.** A profile is a convex function of e^epsilon. Replacing it by the chords between
+chosen nodes ("connect the dots") can only raise it, and the chords are the profile of a law on the
+nodes: mass :math:`P_j = e^{e_j} Q_j` where :math:`Q_j` is the change of slope. Composition is
+convolution of such laws, so the composed law gives upper bounds (Koskela, Jälkö & Honkela 2020;
+Doroshenko et al. 2022, connect the dots).
+
+**Lower law**, on an even lattice. Write x = e^epsilon. A profile is convex in x, and composition is
+monotone in the profiles: :math:`(v_1\otimes v_2)(x) = E_{L_2}[v_1(xe^{-L_2})]` grows with
+:math:`v_1`, and it is symmetric. So the composition of laws whose profiles lie below the pairs'
+gives a lower bound.
 
 Let cell i, between the nodes :math:`e_i < e_{i+1}`, hold the masses :math:`P_i, Q_i`, and
 
 .. math:: X_i = P_i - e^{e_i}Q_i \ge 0, \qquad Y_i = e^{e_{i+1}}Q_i - P_i \ge 0.
 
 Send the fraction :math:`b_i` of cell i to its right node, the rest to its left one. The mass at
-node i has a likelihood ratio of at least :math:`e^{e_i}`, so that setting its loss to
-:math:`e_i` can only lower the profile, if
+node i has a likelihood ratio of at least :math:`e^{e_i}`, so that setting its loss to :math:`e_i`
+can only lower the profile, if
 
 .. math:: (1 - b_i) X_i \ge b_{i-1} Y_{i-1}.
 
 Equality at node i alone needs :math:`b^*_i = X_i / (X_i + Y_{i-1})`. The choice
 :math:`b_i = \min(b^*_i, b^*_{i+1})` satisfies all inequalities: the left side is then at
 least :math:`(1 - b^*_i)X_i = b^*_iY_{i-1}`. For a smooth density :math:`b^* = 1/2 + O(h)`, and the
-error is of second order in h, as for the chords in `above`.
+error is of second order in h, as for the chords.
 
 Neighbours cannot balance an atom, so it is placed on a node. Atoms that do not fit one lattice are
-split between two nodes as in `above`; this may raise the loss, for which the caller corrects.
+split between two nodes as for chords; this may raise the loss, for which the caller corrects.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.engine.lattice.above import MOST_LOST
 from dplearn.engine.profile import FAR, Curve, Profile
 
 _ULP = 2.0**-53
 # Relative width within which a jump of the tail counts as an atom.
 BLUR = 1e-10
+# Bound on how much rounding may change a law's total mass.
+MOST_LOST = 1e-9
+
+
+def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
+    """Return the law of a profile's chords: P-masses at increasing `nodes` and at infinity.
+
+    The first chord begins at delta = 1, e^epsilon = 0, which raises all smaller losses to the
+    first node; delta at the last node becomes the mass at infinity.
+    """
+    split = int(np.searchsorted(nodes, 0.0))
+    below = -nodes[:split]
+    # For epsilon < 0 use delta - (1 - e^eps): its slope changes like delta's, without cancellation.
+    behind = np.exp(profile.reverse().log_delta_of(below) - below)
+    return chords(nodes, np.append(behind, np.exp(profile.log_delta_of(nodes[split:]))))
+
+
+def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
+    """Return masses, given delta at nodes >= 0 and delta - (1 - e^eps) at nodes < 0."""
+    first = int(np.searchsorted(nodes, 0.0))
+    gap = np.diff(nodes)
+    # right[j], left[j]: slopes of the chords on the right and left of node j, times e^{e_j}.
+    with np.errstate(over="ignore"):
+        growth = np.expm1(gap)
+    right = np.append(np.diff(value) / growth, 0.0)
+    left = np.append(0.0, np.diff(value) / -np.expm1(-gap))
+    left[0] = value[0] if first > 0 else value[0] - 1.0
+    if 0 < first < nodes.size:
+        # The chord between the last node < 0 and the first node >= 0, in both conventions.
+        edge, next_edge = nodes[first - 1], nodes[first]
+        outer = value[first - 1] - np.expm1(edge)
+        # This is expm1(next_edge) / growth, but finite where both overflow.
+        below_one = np.exp(edge) * np.expm1(-next_edge) / np.expm1(-gap[first - 1])
+        right[first - 1] += below_one
+        left[first] = (value[first] - outer) / -np.expm1(-gap[first - 1])
+    # Rounding may leave a tiny negative mass; raising it to 0 raises the profile.
+    masses, infinity = np.maximum(right - left, 0.0), float(value[-1])
+    lost = 1 - masses.sum() - infinity
+    # Missing mass beyond rounding counts as infinite loss.
+    return masses, infinity + (lost if lost > MOST_LOST else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +91,11 @@ class Atoms:
     mass: NDArray  # their probabilities under P
 
     @classmethod
-    def none(cls) -> Atoms:
+    def none(cls) -> Self:
         return cls(np.empty(0), np.empty(0))
 
     @classmethod
-    def of(cls, profile: Profile, *, most: int = 2000) -> Atoms:
+    def of(cls, profile: Profile, *, most: int = 2000) -> Self:
         """Return the atoms at loss 0 and at plus or minus the profile's kinks."""
         kinks = np.unique(np.asarray(profile.kinks, dtype=float))
         kinks = kinks[(kinks > 0) & (kinks < 700)]
@@ -75,11 +119,11 @@ class Atoms:
         keep = mass[order] > 0
         return cls(loss[order][keep], mass[order][keep])
 
-    def apart(self, least: float) -> Atoms:
+    def apart(self, least: float) -> Self:
         """Return the atoms at a distance of at least `least` from their neighbours."""
         gaps = np.diff(self.loss, prepend=-np.inf, append=np.inf)
         keep = np.minimum(gaps[:-1], gaps[1:]) >= least
-        return Atoms(self.loss[keep], self.mass[keep])
+        return type(self)(self.loss[keep], self.mass[keep])
 
     def spacing(self) -> float:
         """Return the smallest gap, adjusted to divide the span, or inf for fewer than two atoms."""
