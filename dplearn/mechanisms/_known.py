@@ -28,11 +28,6 @@ class ApproximateDP(Mechanism):
     ----------
     epsilon : float >= 0, in nats
     delta : float in [0, 1); 0 is pure differential privacy
-
-    Examples
-    --------
-    >>> print(ApproximateDP(0.1, 1e-7).guarantee(delta=1e-5, steps=50))
-    epsilon <= 2.958 at delta = 1.0e-05, add_remove, by pld
     """
 
     epsilon: float
@@ -71,11 +66,6 @@ class ZCDP(Mechanism):
     Parameters
     ----------
     rho : float >= 0
-
-    Examples
-    --------
-    >>> print(ZCDP(0.1).guarantee("zcdp", delta=1e-5))
-    epsilon <= 1.915 at delta = 1.0e-05, add_remove, by zcdp
     """
 
     rho: float

@@ -22,11 +22,6 @@ class Composed(Mechanism):
     Parameters
     ----------
     mechanisms : list of mechanisms or plans that run once, or of pairs (mechanism, number of runs)
-
-    Examples
-    --------
-    >>> Composed([Gaussian(1.0), (Laplace(2.0), 3)]).parts()
-    ((Gaussian(noise_multiplier=1.0), 1), (Laplace(noise_multiplier=2.0), 3))
     """
 
     pairs: tuple[tuple[Mechanism, int], ...]

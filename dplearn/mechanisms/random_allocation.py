@@ -83,13 +83,6 @@ class RandomAllocation(Epoch):
         The noise of one step.
     batches : int
         Steps per epoch, >= 1.
-
-    Examples
-    --------
-    >>> epoch = RandomAllocation(Gaussian(noise_multiplier=1.0), batches=1000)
-    >>> upper, lower = epoch.profiles()[0], epoch.witnesses()[0]
-    >>> round(float(lower.epsilon(1e-5)), 4), round(float(upper.epsilon(1e-5)), 4)
-    (0.1387, 0.1392)
     """
 
     name = "random_allocation"

@@ -35,7 +35,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
-from dplearn.engine.profile import Curve, Profile
+from dplearn.engine.profile import Profile
 from dplearn.mechanisms._epochs import Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms._shuffle_bounds import shuffled_profile
 from dplearn.mechanisms.gaussian import Gaussian
@@ -63,16 +63,6 @@ class Shuffled(Epoch):
     left_out : float
         Share of the records, drawn by the permutation, that no batch of an epoch uses, in [0, 1].
         Any positive share has the same upper bound.
-
-    Examples
-    --------
-    >>> noise = Gaussian(noise_multiplier=2.0)
-    >>> for left_out in (0.0, 1e-3):
-    ...     epoch = Shuffled(noise, batches=234, left_out=left_out)
-    ...     lower, upper = epoch.witnesses("zero_out")[0], epoch.profiles("zero_out")[0]
-    ...     print(round(float(lower.epsilon(1e-5)), 2), round(float(upper.epsilon(1e-5)), 2))
-    0.26 1.99
-    0.26 0.28
     """
 
     left_out: float = 0.0
@@ -193,15 +183,13 @@ def _pair(r: NDArray, p: NDArray, q: NDArray, left_out: float) -> Profile:
 def _larger(pairs: list[Profile]) -> Profile:
     """Return the pointwise maximum of profiles that are lower bounds for the same pair."""
 
-    def ahead(sides: list[Profile]) -> tuple[Curve, Curve]:
-        def log_delta(epsilon: NDArray) -> NDArray:
-            return np.max([p.log_delta_of(epsilon) for p in sides], axis=0)
+    def log_delta(sides: list[Profile], epsilon: NDArray) -> NDArray:
+        return np.max([p.log_delta_of(epsilon) for p in sides], axis=0)
 
-        def log_tail(epsilon: NDArray) -> NDArray:
-            best = np.argmax([p.log_delta_of(epsilon) for p in sides], axis=0)
-            return np.choose(best, [p.log_tails(epsilon)[1] for p in sides])
+    def log_tail(sides: list[Profile], epsilon: NDArray) -> NDArray:
+        best = np.argmax([p.log_delta_of(epsilon) for p in sides], axis=0)
+        return np.choose(best, [p.log_tails(epsilon)[1] for p in sides])
 
-        return log_delta, log_tail
-
-    (delta, tail), (reverse, tail_reverse) = ahead(pairs), ahead([p.reverse() for p in pairs])
-    return Profile(delta, reverse, (), tail, tail_reverse)
+    both = pairs, [p.reverse() for p in pairs]
+    deltas, tails = ([partial(curve, sides) for sides in both] for curve in (log_delta, log_tail))
+    return Profile(*deltas, (), *tails)
