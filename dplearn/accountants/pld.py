@@ -99,10 +99,11 @@ class PLD(Accountant):
             upper[leaks] = high if sides[0].attained else np.inf
             proof[leaks] = _CONTOUR
         # Spend little of delta on truncation first, and more if the bracket stays wide.
-        for lattice in (self._lattice, dataclasses.replace(self._lattice, cuts=_CUTS)):
+        for cuts in ((), _CUTS):
             if np.any(loose := upper > _LOOSE * lower):
                 known = {"witnesses": [s.witnesses for s in sides], "proved": upper[loose]}
                 profiles = [side.profiles for side in sides]
+                lattice = Lattice(self.rtol, self.most_cells, cuts)
                 low, high = lattice.brackets(profiles, runs.counts[loose], delta=delta, **known)
                 proof[loose] = np.where(high < upper[loose], _LATTICE, proof[loose])
                 lower[loose] = np.maximum(lower[loose], low)
@@ -119,13 +120,9 @@ class PLD(Accountant):
             reason = _WIDE if low > 0 and by == _CLOSED else ""
             yield Bound(high, kind, reason=reason, lower=low, proof=by)
 
-    @property
-    def _lattice(self) -> Lattice:
-        return Lattice(self.rtol, self.most_cells)
-
     def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float]:
-        (row,), at = runs.counts, np.array([epsilon])
-        ends = [side.log_deltas(row, at, self._lattice) for side in directions(runs)]
+        (row,), at, lattice = runs.counts, np.array([epsilon]), Lattice(self.rtol, self.most_cells)
+        ends = [side.log_deltas(row, at, lattice) for side in directions(runs)]
         lower, upper = np.exp(np.max(ends, axis=0))[:, 0]
         return float(lower), float(upper)
 

@@ -47,7 +47,14 @@ def certify(
     """
     if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
         mechanism = mechanism.base
-    run = _run(mechanism) | {"steps": steps, "delta": repr(delta), "adjacency": adjacency}
+    base = mechanism.base if isinstance(mechanism, PoissonSubsampled) else mechanism
+    if not isinstance(base, Gaussian):
+        raise NotImplementedError(f"a proof of {mechanism} is not supported: it has no form")
+    run = {"mechanism": base.name, "noise_multiplier": repr(base.noise_multiplier)}
+    if isinstance(mechanism, PoissonSubsampled):
+        rate = repr(mechanism.sample_rate)
+        run |= {"mechanism": "poisson_subsampled_gaussian", "sample_rate": rate}
+    run |= {"steps": steps, "delta": repr(delta), "adjacency": adjacency}
     bracket = ACCOUNTANTS["pld"](rtol=1e-9).epsilon(
         mechanism, delta=delta, steps=steps, adjacency=adjacency
     )
@@ -71,16 +78,6 @@ def certify(
             except NotProvedError as error:
                 reason = str(error)
     raise NotImplementedError(f"no proof of this run was found: {reason}")
-
-
-def _run(mechanism: Mechanism) -> dict[str, Any]:
-    match mechanism:
-        case Gaussian(noise_multiplier=noise):
-            return {"mechanism": mechanism.name, "noise_multiplier": repr(noise)}
-        case PoissonSubsampled(base=Gaussian(), sample_rate=rate):
-            base = _run(mechanism.base)
-            return base | {"mechanism": "poisson_subsampled_gaussian", "sample_rate": repr(rate)}
-    raise NotImplementedError(f"a proof of {mechanism} is not supported: it has no form")
 
 
 def _proofs(

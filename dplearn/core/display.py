@@ -59,10 +59,9 @@ def as_latex(rows: Mapping[str, str]) -> str:
 
 def as_card(title: str, rows: Mapping[str, str]) -> str:
     """Return a self-contained HTML page for printing, headed by the first row."""
-    names, words = zip(*rows.items(), strict=True)
-    first, *others = (html.escape(in_signs(each)) for each in words)
-    listed = zip(names[1:], others, strict=True)
-    listed = "".join(f"<dt>{name}</dt><dd>{each}</dd>" for name, each in listed)
+    shown = ((name, html.escape(in_signs(words))) for name, words in rows.items())
+    (_, first), *others = shown
+    listed = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in others)
     return _CARD.format(title=title, first=first, rows=listed)
 
 

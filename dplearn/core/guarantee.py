@@ -1,9 +1,9 @@
 """Guarantees: a proved epsilon and delta, with their adjacency and method."""
 
 import html
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Literal, get_args
 
 from dplearn.core.display import ReadOnly, in_latex, in_signs
@@ -122,27 +122,22 @@ def _between(name: str, lower: float, upper: float) -> str:
 
 def read_back(value: float) -> str:
     """Return a short text, such as 1.0e-05, that converts back to exactly `value`."""
-    if value == 0 or value >= 1e-3:
-        return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
-    return f"{value:.1e}" if float(f"{value:.1e}") == value else repr(float(value))
+    short = f"{value:g}" if value == 0 or value >= 1e-3 else f"{value:.1e}"
+    return short if float(short) == value else repr(float(value))
 
 
 def round_up(value: float, digits: int = 4) -> str:
     """Return `value` rounded up to `digits` significant digits."""
-    return _rounded(value, digits, math.ceil)
+    return _rounded(value, digits, ROUND_CEILING)
 
 
 def round_down(value: float, digits: int = 4) -> str:
     """Return `value` rounded down to `digits` significant digits."""
-    return _rounded(value, digits, math.floor)
+    return _rounded(value, digits, ROUND_FLOOR)
 
 
-def _rounded(value: float, digits: int, towards) -> str:
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    shown = float(f"{value:.{digits}g}")
-    wrong_side = shown < value if towards is math.ceil else shown > value
-    if wrong_side and abs(shown - value) > 1e-12 * abs(value):
-        unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
-        shown = towards(value / unit) * unit
-    return f"{shown:.{digits}g}"
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    nearest = float(f"{value:.{digits}g}")
+    if abs(nearest - value) > 1e-12 * abs(value):
+        nearest = float(Context(digits, rounding).create_decimal(value))
+    return f"{nearest:.{digits}g}"

@@ -5,6 +5,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 
+def log(x: ArrayLike) -> NDArray:
+    """Return log x for x >= 0, without a warning at 0, where it is -inf."""
+    with np.errstate(divide="ignore"):
+        return np.log(x)
+
+
 def log1mexp(x: ArrayLike) -> NDArray:
     """Return log(1 - e^x) for x <= 0, accurate near 0 and for very negative x (Maechler 2012)."""
     x = np.minimum(np.asarray(x, dtype=float), 0.0)
@@ -29,8 +35,7 @@ def exp_rest(x: ArrayLike) -> NDArray:
 def log_sum(logs: NDArray) -> NDArray:
     """Return log of the sum of e^logs along the last axis, faster than `np.logaddexp.reduce`."""
     top = np.maximum(np.max(logs, axis=-1), -1e300)
-    with np.errstate(divide="ignore"):
-        return np.log(np.sum(np.exp(logs - top[..., None]), axis=-1)) + top
+    return log(np.sum(np.exp(logs - top[..., None]), axis=-1)) + top
 
 
 def log_chords(x: NDArray, *, nodes: NDArray, values: NDArray) -> NDArray:

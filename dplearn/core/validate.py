@@ -4,7 +4,7 @@ import difflib
 import inspect
 import math
 from abc import ABCMeta
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, wraps
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -28,48 +28,37 @@ def _require(good: bool, name: str, value: object, expected: str) -> None:
         raise ValueError(f"Expected {name} {expected}, got {name}={value!r}.")
 
 
-def _numbers(
-    values: Mapping[str, object], expected: str, good: Callable[[float], bool], more: str = ""
-) -> None:
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise TypeError(f"Expected {name} {expected}, got {name}={value!r}.")
-        try:
-            x = float(value)
-        except OverflowError:
-            x = -math.inf if value < 0 else math.inf
-        _require(good(x), name, value, expected + more)
+def _numbers(expected: str, good: Callable[[float], bool]) -> Callable[..., None]:
+    """Return a function that raises unless every keyword's value is a `good` real number."""
+
+    def check(**values: float) -> None:
+        for name, value in values.items():
+            if isinstance(value, bool) or not isinstance(value, Real):
+                raise TypeError(f"Expected {name} {expected}, got {name}={value!r}.")
+            try:
+                x = float(value)
+            except OverflowError:
+                x = -math.inf if value < 0 else math.inf
+            _require(good(x), name, value, expected)
+
+    return check
 
 
-def positive(**values: float) -> None:
-    """Raise unless every value is a finite number > 0."""
-    _numbers(values, "> 0", lambda x: 0 < x < math.inf, " and finite")
-
-
-def non_negative(**values: float) -> None:
-    """Raise unless every value is a finite number >= 0."""
-    _numbers(values, ">= 0", lambda x: 0 <= x < math.inf, " and finite")
-
-
-def probability(**values: float) -> None:
-    """Raise unless every value lies strictly between 0 and 1."""
-    _numbers(values, "in (0, 1)", lambda x: 0 < x < 1)
-
-
-def rate(**values: float) -> None:
-    """Raise unless every value lies in (0, 1]."""
-    _numbers(values, "in (0, 1]", lambda x: 0 < x <= 1)
+positive = _numbers("> 0 and finite", lambda x: 0 < x < math.inf)
+non_negative = _numbers(">= 0 and finite", lambda x: 0 <= x < math.inf)
+probability = _numbers("in (0, 1)", lambda x: 0 < x < 1)
+rate = _numbers("in (0, 1]", lambda x: 0 < x <= 1)
 
 
 def between(lower: float, upper: float, **values: float) -> None:
     """Raise unless every value lies in [lower, upper]."""
-    _numbers(values, f"in [{lower:g}, {upper:g}]", lambda x: lower <= x <= upper)
+    _numbers(f"in [{lower:g}, {upper:g}]", lambda x: lower <= x <= upper)(**values)
 
 
 def scale(*, zero: bool = False, **values: float) -> None:
     """Raise unless every value lies in [1e-50, 1e50]; if `zero`, a value may also be 0."""
     expected = ("0 or " if zero else "") + "in [1e-50, 1e50]"
-    _numbers(values, expected, lambda x: 1e-50 <= x <= 1e50 or (zero and x == 0))
+    _numbers(expected, lambda x: 1e-50 <= x <= 1e50 or (zero and x == 0))(**values)
 
 
 def instance(cls: type, **values: object) -> None:

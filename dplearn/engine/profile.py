@@ -17,16 +17,15 @@ respect to e^epsilon. Upper bounds on a composition need delta alone; lower boun
 the probability mass beyond each loss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.core import validate
-from dplearn.core.logspace import log1mexp, log_chords, log_expm1
+from dplearn.core.logspace import log, log1mexp, log_chords, log_expm1
 from dplearn.core.solve import decreasing_root, maximise
 
 # Use delta at this epsilon as the probability of infinite losses.
@@ -95,7 +94,7 @@ class Profile:
         return self.log_tail_of is not None and self._tail_backward is not None
 
     @classmethod
-    def from_atoms(cls, log_p: ArrayLike, log_q: ArrayLike) -> Profile:
+    def from_atoms(cls, log_p: ArrayLike, log_q: ArrayLike) -> Self:
         """Return the profile of two finite distributions from log masses, shape (n,) each.
 
         Losses equal up to rounding become the largest of them, so that delta is not too small.
@@ -139,8 +138,7 @@ class Profile:
         if not np.all((delta >= 0) & (delta <= 1)):
             raise ValueError(f"Expected delta in [0, 1], got delta={delta!r}.")
         # For delta = 0 search for a finite target below every finite log delta.
-        with np.errstate(divide="ignore"):
-            target = np.maximum(np.log(delta), -1e300)
+        target = np.maximum(log(delta), -1e300)
         holds = self.log_delta_of(_GRID) <= target[..., None]
         first = np.argmax(holds, axis=-1)
         lower, upper = _GRID[np.maximum(first - 1, 0)], _GRID[first]
@@ -162,17 +160,57 @@ class Profile:
         # P(L > eps) = delta + e^eps Q(L > eps), a sum of positive terms.
         return np.logaddexp(self.log_delta_of(epsilon), epsilon + log_q), log_q
 
-    def reverse(self) -> Profile:
+    def reverse(self) -> Self:
         """Return the profile of (Q, P)."""
         tails = (self._tail_backward, self.log_tail_of)
-        return Profile(self._backward, self.log_delta_of, self.kinks, *tails)
+        return type(self)(self._backward, self.log_delta_of, self.kinks, *tails)
 
-    def mix_first(self, weight: float) -> Profile:
+    def mix_first(self, weight: float) -> Self:
         r"""Return the profile of :math:`((1-w)Q + wP,\ Q)`, the remove pair of Poisson sampling.
 
         It is exact (Balle, Barthe & Gaboardi 2018, Theorem 8).
         """
-        return self if weight == 1.0 else _mixed(self, weight)
+        if weight == 1.0:
+            return self
+        log_w, log_rest = float(np.log(weight)), float(np.log1p(-weight))
+
+        def ahead(epsilon: NDArray) -> NDArray:
+            # 1 - w + w e^L > e^eps where L > eps', e^eps' = 1 + (e^eps - 1) / w.
+            return np.logaddexp(0.0, log_expm1(epsilon) - log_w)
+
+        def log_delta(epsilon: NDArray) -> NDArray:
+            return log_w + self.log_delta_of(ahead(epsilon))
+
+        def log_tail(epsilon: NDArray) -> NDArray:
+            return self.log_tail_of(ahead(epsilon))  # type: ignore[misc]
+
+        def behind(epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+            # Q - e^eps((1-w)Q + wP) = s (Q - e^{eps'} P), s = 1 - e^eps (1-w), e^eps' = e^eps w/s;
+            # return s > 0, log(s/w) = log(1 - (e^eps - 1)(1-w)/w) and eps'.
+            y = np.expm1(np.minimum(epsilon, -log_rest)) * ((1 - weight) / weight)
+            alive = (y < 1) & (epsilon < -log_rest)
+            log_ratio = np.log1p(-np.where(alive, y, 0.0))
+            return alive, log_ratio, np.where(alive, epsilon - log_ratio, 0.0)
+
+        def log_delta_reverse(epsilon: NDArray) -> NDArray:
+            alive, log_ratio, shifted = behind(epsilon)
+            return np.where(alive, log_w + log_ratio + self._backward(shifted), -np.inf)
+
+        def log_tail_reverse(epsilon: NDArray) -> NDArray:
+            # (1-w) Q(-L > eps') + w P(-L > eps'); with Q(-L > eps') = delta' + e^eps' P(-L > eps')
+            # this is (1-w) delta' + (w/s) P(-L > eps').
+            alive, log_ratio, shifted = behind(epsilon)
+            remaining = log_rest + self._backward(shifted)
+            value = np.logaddexp(remaining, self._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
+            return np.where(alive, value, -np.inf)
+
+        # Kinks in the new epsilon, and the epsilon at which the reverse delta reaches 0.
+        old = np.asarray(self.kinks, dtype=float)
+        after = np.logaddexp(log_rest, log_w + old)
+        before = old - np.logaddexp(log_w, log_rest + old)
+        tails = (log_tail, log_tail_reverse) if self.has_tails else ()
+        kinks = np.concatenate([after, before, [-log_rest]])
+        return type(self)(log_delta, log_delta_reverse, kinks, *tails)
 
     def renyi(self, orders: ArrayLike) -> NDArray:
         r"""Return Rényi divergences :math:`D_\alpha(P\Vert Q)`, by quadrature of the profile.
@@ -191,7 +229,7 @@ class Profile:
         inner = (orders > 0) & (orders < np.inf)
         a = orders[inner]
         # E_Q[(P/Q)^a] = 1 + a(a-1) I,  I = int e^{(a-1)e} delta(e) + e^{-ae} delta'(e) de.
-        log_integral = _log_renyi_integrals(self.log_delta_of, self._backward, a, self.kinks)
+        log_integral = self._log_renyi_integrals(a)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_x = log_integral + np.log(a) + np.log(np.abs(a - 1))
             above = np.logaddexp(0.0, log_x) / (a - 1)
@@ -199,6 +237,29 @@ class Profile:
         at_one = np.exp(np.where(a == 1, log_integral, 0.0))
         values[inner] = np.select([a == 1, a > 1], [at_one, above], below)
         return values
+
+    def _log_renyi_integrals(self, orders: NDArray) -> NDArray:
+        """Return log int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx per order a, or inf.
+
+        Adaptive Gauss-Kronrod on panels shared by all orders: a panel is halved while the error
+        of any order is too large. Shapes: (order, panel, node). With more than 2000 kinks
+        the value is an upper bound, from chords between 2000 of them.
+        """
+        forward, backward = self.log_delta_of, self._backward
+        kinks = np.unique(np.asarray(self.kinks, dtype=float))
+        if kinks.size > _MOST_KINKS:
+            kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
+            forward, backward = _chords(forward, kinks), _chords(backward, kinks)
+        result = np.full(orders.shape, np.inf)
+        # If delta(inf) > 0, infinite losses have positive probability: every order >= 1 diverges.
+        at_far, beyond = forward(np.array([FAR, 2 * FAR]))
+        finite = (orders < 1) | np.isneginf(beyond) | (beyond < at_far)
+        edges = np.unique(np.concatenate([_EDGES, kinks]))
+        total = _refined(forward, backward, orders[finite, None, None], edges)
+        # If the integrand at FAR is not negligible, the tail is heavy and the integral diverges.
+        far = (orders[finite] - 1) * FAR + at_far
+        result[finite] = np.where(far > total - 45, np.inf, total)
+        return result
 
     def tradeoff(self, false_positive_rate: ArrayLike) -> NDArray:
         r"""Return the smallest false negative rate of any test of Q against P, elementwise.
@@ -218,49 +279,6 @@ class Profile:
         # `miss` is concave in e^epsilon, hence unimodal in epsilon.
         best = maximise(miss, lower=-700.0, upper=700.0, shape=rate.shape)
         return np.clip(miss(best), 0.0, 1.0)
-
-
-def _mixed(base: Profile, weight: float) -> Profile:
-    """Return the profile of ((1-w)Q + wP, Q) from that of (P, Q), 0 < w < 1."""
-    log_w, log_rest = float(np.log(weight)), float(np.log1p(-weight))
-
-    def ahead(epsilon: NDArray) -> NDArray:
-        # 1 - w + w e^L > e^eps where L > eps', e^eps' = 1 + (e^eps - 1) / w.
-        return np.logaddexp(0.0, log_expm1(epsilon) - log_w)
-
-    def log_delta(epsilon: NDArray) -> NDArray:
-        return log_w + base.log_delta_of(ahead(epsilon))
-
-    def log_tail(epsilon: NDArray) -> NDArray:
-        # Q, the second distribution, stays the same.
-        return base.log_tail_of(ahead(epsilon))  # type: ignore[misc]
-
-    def behind(epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        # Q - e^eps((1-w)Q + wP) = s (Q - e^{eps'} P), s = 1 - e^eps (1-w), e^eps' = e^eps w/s;
-        # return s > 0, log(s/w) = log(1 - (e^eps - 1)(1-w)/w) and eps'.
-        y = np.expm1(np.minimum(epsilon, -log_rest)) * ((1 - weight) / weight)
-        alive = (y < 1) & (epsilon < -log_rest)
-        log_ratio = np.log1p(-np.where(alive, y, 0.0))
-        return alive, log_ratio, np.where(alive, epsilon - log_ratio, 0.0)
-
-    def log_delta_reverse(epsilon: NDArray) -> NDArray:
-        alive, log_ratio, shifted = behind(epsilon)
-        return np.where(alive, log_w + log_ratio + base._backward(shifted), -np.inf)
-
-    def log_tail_reverse(epsilon: NDArray) -> NDArray:
-        # (1-w) Q(-L > eps') + w P(-L > eps'); with Q(-L > eps') = delta' + e^eps' P(-L > eps')
-        # this is (1-w) delta' + (w/s) P(-L > eps').
-        alive, log_ratio, shifted = behind(epsilon)
-        remaining = log_rest + base._backward(shifted)
-        value = np.logaddexp(remaining, base._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
-        return np.where(alive, value, -np.inf)
-
-    # Kinks of the base in the new epsilon, and the epsilon at which the reverse delta reaches 0.
-    old = np.asarray(base.kinks, dtype=float)
-    after, before = np.logaddexp(log_rest, log_w + old), old - np.logaddexp(log_w, log_rest + old)
-    tails = (log_tail, log_tail_reverse) if base.has_tails else ()
-    kinks = np.concatenate([after, before, [-log_rest]])
-    return Profile(log_delta, log_delta_reverse, kinks, *tails)
 
 
 def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, Curve]:
@@ -292,33 +310,6 @@ def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, 
     return log_delta, log_tail
 
 
-def _log_renyi_integrals(
-    forward: Curve, backward: Curve, orders: NDArray, kinks: ArrayLike
-) -> NDArray:
-    """Return log int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx per order a, or inf.
-
-    `forward` is log delta and `backward` log delta' of the reverse pair, smooth between `kinks`.
-    Adaptive Gauss-Kronrod on panels shared by all orders: a panel is halved while the error
-    of any order is too large. Shapes: (order, panel, node). With more than 2000 kinks
-    the value is an upper bound, from chords between 2000 of them.
-    """
-    kinks = np.unique(np.asarray(kinks, dtype=float))
-    if kinks.size > _MOST_KINKS:
-        kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
-        forward, backward = _chords(forward, kinks), _chords(backward, kinks)
-    result = np.full(orders.shape, np.inf)
-    # If delta(inf) > 0, infinite losses have positive probability: every order >= 1 diverges.
-    at_far, beyond = forward(np.array([FAR, 2 * FAR]))
-    finite = (orders < 1) | np.isneginf(beyond) | (beyond < at_far)
-    if np.any(finite):
-        edges = np.unique(np.concatenate([_EDGES, kinks]))
-        total = _refined(forward, backward, orders[finite, None, None], edges)
-        # If the integrand at FAR is not negligible, the tail is heavy and the integral diverges.
-        far = (orders[finite] - 1) * FAR + at_far
-        result[finite] = np.where(far > total - 45, np.inf, total)
-    return result
-
-
 def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDArray:
     """Return the log integral per order, halving panels until all errors are small."""
     lower, upper = edges[:-1], edges[1:]
@@ -337,8 +328,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
         # The rounding error of a log grows with its size |top|, so scale the tolerance by |top|.
         allowed = _RTOL * np.maximum(1.0, np.abs(top)) * scale / max(lower.size, 64)
         bad = np.any(np.abs(fine - coarse) > allowed[:, None], axis=0)
-        with np.errstate(divide="ignore"):
-            total = np.log(np.exp(total - top) + np.sum(fine[:, ~bad], axis=1)) + top
+        total = log(np.exp(total - top) + np.sum(fine[:, ~bad], axis=1)) + top
         if not np.any(bad):
             return total
         middle = 0.5 * (lower + upper)[bad]

@@ -18,6 +18,14 @@ PermuteAndFlip(gap_epsilon=1.0) 0.221199
 10.98 <= epsilon <= 10.99 at delta = 1.0e-05, replace_one, by pld
 4.36 <= epsilon <= 4.378 at delta = 1.0e-05, replace_one, by pld
 0.4075 <= epsilon <= 0.4076 at delta = 1.0e-05, replace_one, by pld
+>>> for epoch in (RandomAllocation(step, 1000), Shuffled(Gaussian(2.0), 234, left_out=1e-3)):
+...     print(epoch.guarantee(delta=1e-5, adjacency="zero_out"))
+0.1386 <= epsilon <= 0.1392 at delta = 1.0e-05, zero_out, by pld
+0.2644 <= epsilon <= 0.2756 at delta = 1.0e-05, zero_out, by pld
+>>> for known in (ZCDP(0.1), Composed([ZCDP(0.08), (ApproximateDP(0.1), 4)])):
+...     print(known.guarantee("zcdp", delta=1e-5))
+epsilon <= 1.915 at delta = 1.0e-05, add_remove, by zcdp
+epsilon <= 1.915 at delta = 1.0e-05, add_remove, by zcdp
 """
 
 from dplearn.core.registry import Registry

@@ -18,8 +18,6 @@ Rules that prevent silent errors:
 * Parameters keep their meaning; new ones get defaults.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from abc import abstractmethod
@@ -91,12 +89,12 @@ class Mechanism(metaclass=validate.NamesParameters):
         self.require_theorem(adjacency)
         return self._witnesses(adjacency)
 
-    def outputs(self, adjacency: Adjacency = "add_remove") -> tuple[Outputs, ...]:
+    def outputs(self, adjacency: Adjacency = "add_remove") -> "tuple[Outputs, ...]":
         """Return output laws on the real line that have the `profiles` at epsilon >= 0, or ()."""
         self.require_theorem(adjacency)
         return () if self.infinite_epsilon_reason() else self._outputs(adjacency)
 
-    def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
+    def _outputs(self, adjacency: Adjacency) -> "tuple[Outputs, ...]":
         return ()
 
     def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
@@ -141,7 +139,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         """Return the witnesses as sampled Gaussians, or () if the witnesses are other pairs."""
         return ()
 
-    def dominating(self, adjacency: Adjacency) -> Mechanism:
+    def dominating(self, adjacency: Adjacency) -> "Mechanism":
         """Return a simpler mechanism that dominates this one, or itself."""
         return self
 
@@ -172,7 +170,7 @@ class Mechanism(metaclass=validate.NamesParameters):
         law = self._accountant(accountant)
         return law.epsilon(self, delta=delta, steps=steps, adjacency=adjacency)
 
-    def parts(self) -> tuple[tuple[Mechanism, int], ...]:
+    def parts(self) -> "tuple[tuple[Mechanism, int], ...]":
         """Return the composed mechanisms as (mechanism, count) pairs."""
         return ((self, 1),)
 
@@ -183,9 +181,8 @@ class Mechanism(metaclass=validate.NamesParameters):
     def vary(self, **fields: float) -> Self:
         """Return a copy with changed parameters, its own or those of nested mechanisms."""
         own = {f.name for f in dataclasses.fields(self)}  # type: ignore[arg-type]
-        mine = {k: v for k, v in fields.items() if k in own}
-        inner = {k: v for k, v in fields.items() if k not in own}
-        if inner:
+        mine: dict[str, Any] = dict(fields)
+        if inner := {name: mine.pop(name) for name in fields if name not in own}:
             if "base" not in own:
                 raise ValueError(f"Expected a parameter of {self.name}, got {sorted(inner)[0]!r}.")
             mine["base"] = self.base.vary(**inner)  # type: ignore[attr-defined]
@@ -263,8 +260,7 @@ class Sampled(Wrapped):
 class Outputs:
     r"""Output laws of two neighbours: densities, or probabilities of whole numbers.
 
-    The profile at epsilon is the area
-    :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`.
+    The profile at epsilon is the area :math:`\int (p(x) - e^\varepsilon q(x))_+\,dx`.
 
     Parameters
     ----------

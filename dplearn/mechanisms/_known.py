@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
+from dplearn.core.logspace import log
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Mechanism
 from dplearn.mechanisms.choices import RandomizedResponse
@@ -27,11 +28,6 @@ class ApproximateDP(Mechanism):
     ----------
     epsilon : float >= 0, in nats
     delta : float in [0, 1); 0 is pure differential privacy
-
-    Examples
-    --------
-    >>> print(ApproximateDP(0.1, 1e-7).guarantee(delta=1e-5, steps=50))
-    epsilon <= 2.958 at delta = 1.0e-05, add_remove, by pld
     """
 
     epsilon: float
@@ -48,9 +44,7 @@ class ApproximateDP(Mechanism):
     def _profiles(self, adjacency: Adjacency) -> tuple[Profile, ...]:
         log_p = np.array([self.epsilon, 0.0]) - np.logaddexp(self.epsilon, 0.0)
         log_p += math.log1p(-self.delta)
-        with np.errstate(divide="ignore"):
-            result = np.log([self.delta])
-        nothing = [-math.inf]
+        result, nothing = log([self.delta]), [-math.inf]
         return (Profile.from_atoms([*result, *log_p, *nothing], [*nothing, *log_p[::-1], *result]),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
@@ -72,11 +66,6 @@ class ZCDP(Mechanism):
     Parameters
     ----------
     rho : float >= 0
-
-    Examples
-    --------
-    >>> print(ZCDP(0.1).guarantee("zcdp", delta=1e-5))
-    epsilon <= 1.915 at delta = 1.0e-05, add_remove, by zcdp
     """
 
     rho: float

@@ -7,7 +7,7 @@ for example if all zeros of M are imaginary, it lies below its tangent at s = 1/
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -51,7 +51,12 @@ class Noise(Mechanism):
         """Return the log density of the noise, or its log probability on whole numbers."""
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        shift, reach, log_noise = self._distance(adjacency), self._drawn(), self._log_noise
+        shift, reach, log_noise = (
+            self._distance(adjacency),
+            self.scales_drawn * self._scale,
+            self._log_noise,
+        )
+        reach = math.ceil(reach) if self.whole else reach
         label = "released whole number" if self.whole else Outputs.label
         ends, corners = (-reach, shift + reach), (0.0, shift)
         law = Outputs(lambda x: log_noise(x - shift), log_noise, *ends, corners, self.whole, label)
@@ -63,22 +68,17 @@ class Noise(Mechanism):
         They are :math:`(1-q)f_0 + qf_1` and :math:`(1-q)f_0 + qf_{-1}` for shifted noise f.
         """
         log_q, log_rest = math.log(sample_rate), math.log1p(-sample_rate)
-        reach, label = self._distance("add_remove"), self._outputs("add_remove")[0].label
+        reach, (plain,) = self._distance("add_remove"), self._outputs("add_remove")
 
         def law(x: NDArray, to: int) -> NDArray:
             return np.logaddexp(log_rest + self._log_noise(x), log_q + self._log_noise(x - to))
 
-        ends, corners = (-reach - self._drawn(), reach + self._drawn()), (-reach, 0.0, reach)
-        moved = partial(law, to=reach), partial(law, to=-reach)
-        return Outputs(*moved, *ends, corners, self.whole, label)
+        moved = {"log_p": partial(law, to=reach), "log_q": partial(law, to=-reach)}
+        return replace(plain, lower=-plain.upper, corners=(-reach, 0.0, reach), **moved)
 
     @abstractmethod
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:
         """Return upper and lower bounds on the symmetric profile of `replaced_outputs`."""
-
-    def _drawn(self) -> float:
-        reach = self.scales_drawn * self._scale
-        return math.ceil(reach) if self.whole else reach
 
     def _zcdp(self, adjacency: Adjacency) -> float | None:
         """Return rho = shift^2 / 2 (Bun & Steinke 2016, Proposition 1.6)."""

@@ -51,7 +51,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dplearn.engine.lattice.above import chords
+from dplearn.core.logspace import log
+from dplearn.engine.lattice.laws import chords
 from dplearn.engine.lattice.sum import Law, Window, of_scale, power
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms.gaussian import gaussian_log_delta
@@ -79,9 +80,8 @@ def shuffled_profile(sigma: float, batches: int, *, replaced: bool) -> Profile:
     (ahead, over), (back, under) = _joined(curves[0], curves[-1])
     nodes = np.concatenate([-back[:0:-1], ahead])
     masses, infinity = chords(nodes, np.append(under[:0:-1] * np.exp(-back[:0:-1]), over))
-    with np.errstate(divide="ignore"):
-        log_p = np.log(np.append(masses, [infinity, 0.0]))
-        log_q = np.append(log_p[:-2] - nodes, [-np.inf, np.log(under[-1])])
+    log_p = log(np.append(masses, [infinity, 0.0]))
+    log_q = np.append(log_p[:-2] - nodes, [-np.inf, log(under[-1])])
     dots = Profile.from_atoms(log_p, log_q)
 
     def least(curve: Callable[[NDArray], NDArray], epsilon: NDArray) -> NDArray:

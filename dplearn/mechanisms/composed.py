@@ -22,11 +22,6 @@ class Composed(Mechanism):
     Parameters
     ----------
     mechanisms : list of mechanisms or plans that run once, or of pairs (mechanism, number of runs)
-
-    Examples
-    --------
-    >>> Composed([Gaussian(1.0), (Laplace(2.0), 3)]).parts()
-    ((Gaussian(noise_multiplier=1.0), 1), (Laplace(noise_multiplier=2.0), 3))
     """
 
     pairs: tuple[tuple[Mechanism, int], ...]
@@ -63,10 +58,8 @@ class Composed(Mechanism):
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Return the sum of Rényi divergences (Mironov 2017, Proposition 1)."""
-        total = np.zeros(orders.shape)
-        for mechanism, count in self.parts():
-            total += count * mechanism.rdp(orders, adjacency=adjacency)
-        return total
+        each = (count * m.rdp(orders, adjacency=adjacency) for m, count in self.parts())
+        return sum(each, np.zeros(orders.shape))
 
     def pure_epsilon(self, adjacency: Adjacency = "add_remove") -> float:
         return math.fsum(m.pure_epsilon(adjacency) * count for m, count in self.parts() if count)
@@ -77,6 +70,5 @@ class Composed(Mechanism):
         return None if any(rho is None for rho, _ in each) else sum(rho * n for rho, n in each)  # type: ignore[operator]
 
     def infinite_epsilon_reason(self) -> str:
-        return next(
-            (why for m, n in self.parts() if n and (why := m.infinite_epsilon_reason())), ""
-        )
+        reasons = (m.infinite_epsilon_reason() for m, n in self.parts() if n)
+        return next(filter(None, reasons), "")

@@ -21,7 +21,7 @@ from scipy.special import erfcx, log_ndtr
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.logspace import log1mexp, log_expm1, log_sub
+from dplearn.core.logspace import log, log1mexp, log_expm1, log_sub
 from dplearn.core.solve import decreasing_root, first_true
 from dplearn.engine.profile import FAR, Profile
 from dplearn.mechanisms._noise import Noise
@@ -140,8 +140,7 @@ def _by_integral(epsilon: NDArray, mu: NDArray) -> NDArray:
 def _by_difference(epsilon: NDArray, mu: NDArray) -> NDArray:
     x = epsilon / mu - 0.5 * mu
     high = np.maximum(x, -1.0)
-    with np.errstate(divide="ignore"):
-        result = -0.5 * high * high - _HALF_LOG_2PI + np.log(_mills(high) - _mills(high + mu))
+    result = -0.5 * high * high - _HALF_LOG_2PI + log(_mills(high) - _mills(high + mu))
     # Below the mean loss delta is large, and the plain difference is accurate.
     if np.any(low := x < -1.0):
         x, mu = x[low], mu[low]

@@ -11,12 +11,11 @@ output, adaptive steps included, without knowing T. So the epoch is post-process
 
 and is that pair if the other records contribute nothing.
 
-**Its likelihood ratio** is the mean of B independent lognormal variables
-:math:`Y = e^{x/\sigma - 1/2\sigma^2}`, x normal, under Q. Both profiles are expectations of
-convex functions of that mean: of the two laws of `dplearn.mechanisms._epochs` the split one
-dominates the pair, and the pair dominates the merged one. All terms are positive, so the tails keep
-their relative accuracy and rounding is negligible beside the splitting, which costs some tenths of
-a percent of epsilon.
+**Its likelihood ratio** is the mean of B independent lognormal variables :math:`Y = e^{x/\sigma -
+1/2\sigma^2}`, x normal, under Q. Both profiles are expectations of convex functions of that mean:
+of the two laws of `dplearn.mechanisms._epochs` the split one dominates the pair, and the pair
+dominates the merged one. All terms are positive, so the tails keep their relative accuracy and
+rounding is negligible beside the splitting, which costs some tenths of a percent of epsilon.
 
 **Rényi divergences.** With :math:`w = e^{1/\sigma^2} - 1` the moment :math:`E(Y-1)^k` is
 :math:`G_k = \sum w^{\text{edges}}` over the graphs on k points that leave none alone (expand
@@ -59,7 +58,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from dplearn.core.guarantee import Adjacency
-from dplearn.core.logspace import log_comb, log_expm1, log_sum
+from dplearn.core.logspace import log, log_comb, log_expm1, log_sum
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms._epochs import POINTS, Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms.gaussian import Gaussian, gaussian_log_delta
@@ -84,13 +83,6 @@ class RandomAllocation(Epoch):
         The noise of one step.
     batches : int
         Steps per epoch, >= 1.
-
-    Examples
-    --------
-    >>> epoch = RandomAllocation(Gaussian(noise_multiplier=1.0), batches=1000)
-    >>> upper, lower = epoch.profiles()[0], epoch.witnesses()[0]
-    >>> round(float(lower.epsilon(1e-5)), 4), round(float(upper.epsilon(1e-5)), 4)
-    (0.1387, 0.1392)
     """
 
     name = "random_allocation"
@@ -145,8 +137,7 @@ def _pair(sigma: float, batches: int, *, above: bool) -> Profile:
     total = repeated(law, batches, partial(sum_of, above=above))
     # Scale the ratio's mean to 1, so that P has mass 1.
     value = total.value / (total.mass @ total.value)
-    with np.errstate(divide="ignore"):
-        log_q, log_p = np.log(total.mass), np.log(value) + np.log(total.mass)
+    log_q, log_p = log(total.mass), log(value) + log(total.mass)
     return Profile.from_atoms(np.append(log_p, infinity), np.append(log_q, -np.inf))
 
 

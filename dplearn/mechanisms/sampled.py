@@ -171,12 +171,11 @@ class WithoutReplacement(Sampled):
     are the profile of one pair, which therefore also dominates every adaptive composition
     (Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 11).
 
-    No two datasets attain both halves, so that pair is not a witness. For witnesses, let all
-    other records equal the replaced record. Without the new record every subset is
-    the same and the output has law Q; with it the law is (1-q)Q + qP. This pair of
-    laws and its reverse are real, and each attains one half. This needs a base that gives one
-    answer about the whole subset; if members answer individually, or are sampled again, the
-    other records hide the new one.
+    No two datasets attain both halves, so that pair is not a witness. For witnesses, let all other
+    records equal the replaced record. Without the new record every subset is the same and the
+    output has law Q; with it the law is (1-q)Q + qP. This pair of laws and its reverse are real,
+    and each attains one half. This needs a base that gives one answer about the whole subset; if
+    members answer individually, or are sampled again, the other records hide the new one.
 
     Parameters
     ----------

@@ -18,12 +18,11 @@ to -m, except the record's batch, 2 or 1 above that. Up to the public -m the epo
 
 .. math:: P = \frac1B\sum_t N(2e_t, \sigma^2 I), \qquad Q = \frac1B\sum_t N(e_t, \sigma^2 I),
 
-both mixed with :math:`R = N(0, \sigma^2 I)` by the share of records left out. If
-instead the record is replaced by one that contributes -1, or removed and one is left out, Q is R.
-Every function of that release gives a valid lower bound. Two statistics are discretised:
-the largest coordinate, which is best for little noise, and the sum of
-:math:`dN(2e_t)/dR - dN(e_t)/dR`, the slope of :math:`\ln dP/dQ`, in blocks of 1, 2, 4, ... steps
-whose sums are merged into few cells.
+both mixed with :math:`R = N(0, \sigma^2 I)` by the share of records left out. If instead the record
+is replaced by one that contributes -1, or removed and one is left out, Q is R. Every function of
+that release gives a valid lower bound. Two statistics are discretised: the largest coordinate,
+which is best for little noise, and the sum of :math:`dN(2e_t)/dR - dN(e_t)/dR`, the slope of
+:math:`\ln dP/dQ`, in blocks of 1, 2, 4, ... steps whose sums are merged into few cells.
 """
 
 import math
@@ -36,7 +35,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
-from dplearn.engine.profile import Curve, Profile
+from dplearn.engine.profile import Profile
 from dplearn.mechanisms._epochs import Epoch, Masses, cell_masses, repeated, sum_of
 from dplearn.mechanisms._shuffle_bounds import shuffled_profile
 from dplearn.mechanisms.gaussian import Gaussian
@@ -64,16 +63,6 @@ class Shuffled(Epoch):
     left_out : float
         Share of the records, drawn by the permutation, that no batch of an epoch uses, in [0, 1].
         Any positive share has the same upper bound.
-
-    Examples
-    --------
-    >>> noise = Gaussian(noise_multiplier=2.0)
-    >>> for left_out in (0.0, 1e-3):
-    ...     epoch = Shuffled(noise, batches=234, left_out=left_out)
-    ...     lower, upper = epoch.witnesses("zero_out")[0], epoch.profiles("zero_out")[0]
-    ...     print(round(float(lower.epsilon(1e-5)), 2), round(float(upper.epsilon(1e-5)), 2))
-    0.26 1.99
-    0.26 0.28
     """
 
     left_out: float = 0.0
@@ -194,15 +183,13 @@ def _pair(r: NDArray, p: NDArray, q: NDArray, left_out: float) -> Profile:
 def _larger(pairs: list[Profile]) -> Profile:
     """Return the pointwise maximum of profiles that are lower bounds for the same pair."""
 
-    def ahead(sides: list[Profile]) -> tuple[Curve, Curve]:
-        def log_delta(epsilon: NDArray) -> NDArray:
-            return np.max([p.log_delta_of(epsilon) for p in sides], axis=0)
+    def log_delta(sides: list[Profile], epsilon: NDArray) -> NDArray:
+        return np.max([p.log_delta_of(epsilon) for p in sides], axis=0)
 
-        def log_tail(epsilon: NDArray) -> NDArray:
-            best = np.argmax([p.log_delta_of(epsilon) for p in sides], axis=0)
-            return np.choose(best, [p.log_tails(epsilon)[1] for p in sides])
+    def log_tail(sides: list[Profile], epsilon: NDArray) -> NDArray:
+        best = np.argmax([p.log_delta_of(epsilon) for p in sides], axis=0)
+        return np.choose(best, [p.log_tails(epsilon)[1] for p in sides])
 
-        return log_delta, log_tail
-
-    (delta, tail), (reverse, tail_reverse) = ahead(pairs), ahead([p.reverse() for p in pairs])
-    return Profile(delta, reverse, (), tail, tail_reverse)
+    both = pairs, [p.reverse() for p in pairs]
+    deltas, tails = ([partial(curve, sides) for sides in both] for curve in (log_delta, log_tail))
+    return Profile(*deltas, (), *tails)

@@ -11,9 +11,8 @@ from mpmath import mpf
 
 from cases import each, examples
 from dplearn.engine.lattice import Lattice
-from dplearn.engine.lattice.above import connect_the_dots
-from dplearn.engine.lattice.below import Atoms, below_the_profile
 from dplearn.engine.lattice.group import Group
+from dplearn.engine.lattice.laws import Atoms, below_the_profile, connect_the_dots
 from dplearn.engine.lattice.sum import Law, Sum, Window
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, RandomizedResponse
 from outcomes import LATTICE, ROUNDING, assert_holds, bracket, epsilon_of_coins

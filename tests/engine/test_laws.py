@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from cases import each, examples
 from dplearn import DiscreteGaussian, Gaussian, Geometric, Laplace, RandomizedResponse
-from dplearn.engine.lattice.above import connect_the_dots
-from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
+from dplearn.engine.lattice.laws import BLUR, Atoms, below_the_profile, connect_the_dots
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import PoissonSubsampled, WithoutReplacement
 from dplearn.mechanisms.shuffled import Shuffled

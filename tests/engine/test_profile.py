@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from cases import each
 from dplearn.core.logspace import log_sub
-from dplearn.engine.lattice.below import Atoms
+from dplearn.engine.lattice.laws import Atoms
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import MECHANISMS, Gaussian, Laplace
 from dplearn.mechanisms.gaussian import gaussian_log_delta

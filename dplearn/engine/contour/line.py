@@ -9,102 +9,28 @@ set of nodes serves every t, and with any height
 which falls with t: B at the cut-off bounds M on the whole truncated part.
 """
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dplearn.core.logspace import log_sum
-from dplearn.engine.contour.pair import QUADRATURE, ULP, L, SampledGaussian
+from dplearn.engine.contour.pair import QUADRATURE, ULP, L, SampledGaussian, ulps
 
 _FURTHER = np.geomspace(0.7, 7e5, 64).reshape(8, 8)
 _PARTS = np.linspace(0, 1, 10)[:, None]
 
 
-class Line:
-    """Nodes for one tilt lambda, and all quantities that do not depend on t."""
-
-    def __init__(self, pair: SampledGaussian, tilt: float) -> None:
-        self.pair, self.tilt, sigma = pair, tilt, pair.sigma
-        self.height = min(0.5 * math.pi * sigma**2, 1.5 * sigma)
-        if pair.direction != "remove":
-            # At this height |f|^{-lambda} or |g|^{-lambda} is at most e^2 times its value at Re x.
-            self.height = min(self.height, 4 * sigma**2 / math.sqrt(tilt))
-        self.step = pair.step(tilt, self.height)
-        self.x = x = pair.nodes(tilt, self.step)
-        self.norm = math.log(self.step / sigma / math.sqrt(2 * math.pi))
-        phi = self.height / sigma**2
-        log_p, loss = pair.logs(x, phi)
-        # log of the weights, density * e^{lambda loss}; for "add" on the mirrored line.
-        log_w = log_p + tilt * loss
-        size = log_w.real - 0.5 * ((x / sigma) ** 2 - self.height * phi)
-        angle = log_w.imag - pair.sign * x * phi
-        self.top = float(np.max(size))
-        self.weight = np.exp(size - self.top + 1j * angle)
-        # e^{it loss} = e^{turn t}.
-        self.turn = 1j * loss
-        self.log_m = math.log(abs(np.sum(self.weight))) + self.top + self.norm
-
-    def relative_error(self, t: NDArray) -> NDArray:
-        """Return a bound on the error of M(lambda + it), relative to M(lambda)."""
-        power = 1 + self.tilt + t
-        ulps = self.pair.ulps(self.x, np.abs(self.weight), self.turn, power)
-        return ULP * ulps / abs(np.sum(self.weight)) + QUADRATURE
-
-    def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
-        """Return B, each row's cut-off t (or inf): log(pi t (M / B)^T) >= need, and log B(t)."""
-        # First guess of t, from the mean of sigma^2 |dL / dx| under the tilted law.
-        log_p, loss = (log.real for log in self.pair.logs(self.x))
-        tilted = log_p + self.tilt * loss - 0.5 * (self.x / self.pair.sigma) ** 2
-        tilted = np.exp(tilted - np.max(tilted))
-        each = self.pair.posterior(self.x)
-        if self.pair.direction == "replace":
-            each = each + self.pair.posterior(-self.x)
-        posterior = float(each @ tilted / np.sum(tilted))
-        # A normal loss would need t^2 Var(L) = 2 need / T.
-        slope = max(posterior / self.pair.sigma, 1e-12)
-        start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
-        # The best angle at t is then about t times the mean posterior / sigma^2.
-        bound = Majorant.of(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5))
-        cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
-        for t in start * _FURTHER:
-            log_b = bound.log_at(t)
-            fall = steps[:, None] * (self.log_m - log_b)
-            enough = fall + np.log(math.pi * t) >= need[:, None]
-            now = np.isinf(cuts) & enough.any(axis=1)
-            first = np.argmax(enough[now], axis=1)
-            cuts[now], at_cuts[now] = t[first], log_b[first]
-            if np.all(np.isfinite(cuts)) or t[-1] > farthest:
-                break
-        return bound, cuts, at_cuts
-
-    def transform(self, h: float, count: int) -> NDArray:
-        """Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, with k = a block + b."""
-        block = 1 << (count.bit_length() // 2 - 1)
-        fine = np.exp(np.outer(h * np.arange(block), self.turn))
-        coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))
-        return ((coarse * self.weight) @ fine.T).ravel()
-
-
-@dataclass(frozen=True, eq=False)
 class Majorant:
-    """The bound B(t), a minimum over several heights; arrays have shape (n_heights, n_nodes)."""
+    """The bound B(t), a minimum over heights from `first` to 2.5, in units of sigma^2."""
 
-    line: Line
-    phi: NDArray  # heights / sigma^2, from `first` up to 2.5, shape (n_heights, 1)
-    angle: NDArray  # of the loss
-    log_size: NDArray  # log of the integrand's modulus at t = 0
-
-    @classmethod
-    def of(cls, line: Line, first: float) -> Majorant:
+    def __init__(self, line: "Line", first: float) -> None:
         pair, phi = line.pair, first * (2.5 / first) ** _PARTS
         log_p, loss = pair.logs(line.x, phi)
-        log_size = (log_p + line.tilt * loss).real - 0.5 * (line.x / pair.sigma) ** 2
-        log_size += 0.5 * (phi * pair.sigma) ** 2
-        return cls(line, phi, loss.imag, log_size)
+        # Angle of the loss, and log of the integrand's modulus at t = 0: (n_heights, n_nodes).
+        self.line, self.phi, self.angle = line, phi, loss.imag
+        self.log_size = (log_p + line.tilt * loss).real - 0.5 * (line.x / pair.sigma) ** 2
+        self.log_size += 0.5 * (phi * pair.sigma) ** 2
 
     def log_at(self, t: NDArray) -> NDArray:
         """Return log B(t), with the shape of t."""
@@ -134,3 +60,68 @@ class Majorant:
 
 # B, and per row the cut-off t and log B(t).
 Cutoffs = tuple[Majorant, NDArray, NDArray]
+
+
+class Line:
+    """Nodes for one tilt lambda, and all quantities that do not depend on t."""
+
+    def __init__(self, pair: SampledGaussian, tilt: float) -> None:
+        self.pair, self.tilt, sigma = pair, tilt, pair.sigma
+        self.height = min(0.5 * math.pi * sigma**2, 1.5 * sigma)
+        if pair.direction != "remove":
+            # At this height |f|^{-lambda} or |g|^{-lambda} is at most e^2 times its value at Re x.
+            self.height = min(self.height, 4 * sigma**2 / math.sqrt(tilt))
+        self.step = pair.step(tilt, self.height)
+        self.x = x = pair.nodes(tilt, self.step)
+        self.norm = math.log(self.step / sigma / math.sqrt(2 * math.pi))
+        phi = self.height / sigma**2
+        log_p, loss = pair.logs(x, phi)
+        # log of the weights, density * e^{lambda loss}; for "add" on the mirrored line.
+        log_w = log_p + tilt * loss
+        size = log_w.real - 0.5 * ((x / sigma) ** 2 - self.height * phi)
+        angle = log_w.imag - pair.sign * x * phi
+        self.top = float(np.max(size))
+        self.weight = np.exp(size - self.top + 1j * angle)
+        # e^{it loss} = e^{turn t}.
+        self.turn = 1j * loss
+        self.log_m = math.log(abs(np.sum(self.weight))) + self.top + self.norm
+
+    def relative_error(self, t: NDArray) -> NDArray:
+        """Return a bound on the error of M(lambda + it), relative to M(lambda)."""
+        power = 1 + self.tilt + t
+        error = ULP * ulps(self.pair, self.x, np.abs(self.weight), self.turn, power)
+        return error / abs(np.sum(self.weight)) + QUADRATURE
+
+    def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
+        """Return B, each row's cut-off t (or inf): log(pi t (M / B)^T) >= need, and log B(t)."""
+        # First guess of t, from the mean of sigma^2 |dL / dx| under the tilted law.
+        log_p, loss = (log.real for log in self.pair.logs(self.x))
+        tilted = log_p + self.tilt * loss - 0.5 * (self.x / self.pair.sigma) ** 2
+        tilted = np.exp(tilted - np.max(tilted))
+        each = self.pair.posterior(self.x)
+        if self.pair.direction == "replace":
+            each = each + self.pair.posterior(-self.x)
+        posterior = float(each @ tilted / np.sum(tilted))
+        # A normal loss would need t^2 Var(L) = 2 need / T.
+        slope = max(posterior / self.pair.sigma, 1e-12)
+        start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
+        # The best angle at t is then about t times the mean posterior / sigma^2.
+        bound = Majorant(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5))
+        cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
+        for t in start * _FURTHER:
+            log_b = bound.log_at(t)
+            fall = steps[:, None] * (self.log_m - log_b)
+            enough = fall + np.log(math.pi * t) >= need[:, None]
+            now = np.isinf(cuts) & enough.any(axis=1)
+            first = np.argmax(enough[now], axis=1)
+            cuts[now], at_cuts[now] = t[first], log_b[first]
+            if np.all(np.isfinite(cuts)) or t[-1] > farthest:
+                break
+        return bound, cuts, at_cuts
+
+    def transform(self, h: float, count: int) -> NDArray:
+        """Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, with k = a block + b."""
+        block = 1 << (count.bit_length() // 2 - 1)
+        fine = np.exp(np.outer(h * np.arange(block), self.turn))
+        coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))
+        return ((coarse * self.weight) @ fine.T).ravel()

@@ -81,27 +81,6 @@ class SampledGaussian:
         """Return log of a bound on |f|^s / f(Re x)^s, which exceeds 1 only for negative powers."""
         return 0.0 if self.direction == "remove" else -tilt * np.log(np.cos(0.5 * phi))
 
-    def ulps(self, x: NDArray, size: NDArray, loss: NDArray, power: NDArray | float) -> NDArray:
-        """Return a bound on the rounding error of a sum over nodes, in ulps of its terms' sizes.
-
-        Sources: s log f and it log f, including log A and log B; x^2 / 2 sigma^2; summation;
-        and the distance of nodes.
-
-        Parameters
-        ----------
-        x, size, loss : arrays of shape (n,), nodes, sizes of the terms, and their losses
-        power : float or array, any, of f
-        """
-        inner = np.abs(self.drift(x)) - math.log1p(-self.q)
-        each = np.abs(loss) + self.posterior(x) * inner
-        if self.direction == "replace":
-            # Add the errors of log g, and of log f by |log f| <= |loss| + |log g|.
-            inner = np.abs(self.drift(-x)) - math.log1p(-self.q)
-            each += 2 * np.abs(self.log_ratio(-x)[0]) + 4 + self.posterior(-x) * inner
-        spread = size @ each
-        fixed = size @ ((x / self.sigma) ** 2 + x.size + 20)
-        return fixed + 4 * power * spread
-
     def step(self, tilt: float, height: float) -> float:
         """Return the node spacing on Im x = height for an error of 2 e^{-L} M(lambda)."""
         sigma = self.sigma
@@ -125,3 +104,21 @@ class SampledGaussian:
         ends = {"remove": (0.0, 1 + tilt), "add": (-tilt * self.q, 0.0)}
         left, right = ends.get(self.direction, (0.0, 1 + 2 * tilt))
         return np.arange(left - far, right + far + step, step)
+
+
+def ulps(
+    pair: SampledGaussian, x: NDArray, size: NDArray, loss: NDArray, power: NDArray | float
+) -> NDArray:
+    """Return a bound on the rounding error of a sum over nodes, in ulps of its terms' sizes.
+
+    Sources, for `power` of f: s log f and it log f, including log A and log B; x^2 / 2 sigma^2;
+    summation; and the distance of nodes.
+    """
+    inner = np.abs(pair.drift(x)) - math.log1p(-pair.q)
+    each = np.abs(loss) + pair.posterior(x) * inner
+    if pair.direction == "replace":
+        # Add the errors of log g, and of log f by |log f| <= |loss| + |log g|.
+        inner = np.abs(pair.drift(-x)) - math.log1p(-pair.q)
+        each += 2 * np.abs(pair.log_ratio(-x)[0]) + 4 + pair.posterior(-x) * inner
+    fixed = size @ ((x / pair.sigma) ** 2 + x.size + 20)
+    return fixed + 4 * power * (size @ each)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.engine.contour.pair import QUADRATURE, ULP, SampledGaussian
+from dplearn.engine.contour.pair import QUADRATURE, ULP, SampledGaussian, ulps
 
 # Approximate relative rounding of M, used only to choose lambda.
 _ROUNDING = 3e-14
@@ -34,7 +34,7 @@ def moments(pair: SampledGaussian, mu: NDArray) -> tuple[NDArray, NDArray, NDArr
     sums = weight @ np.stack([np.ones_like(x), loss, loss**2], axis=1)
     k = np.log(sums[:, 0]) + top[:, 0] + math.log(step / sigma / math.sqrt(2 * math.pi))
     mean, square = sums[:, 1] / sums[:, 0], sums[:, 2] / sums[:, 0]
-    error = ULP * pair.ulps(x, weight, loss, 1 + mu) / sums[:, 0] + QUADRATURE
+    error = ULP * ulps(pair, x, weight, loss, 1 + mu) / sums[:, 0] + QUADRATURE
     return k, error, mean, np.maximum(square - mean**2, 1e-300)
 
 

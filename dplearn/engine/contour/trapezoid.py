@@ -5,28 +5,19 @@ e^{T K - lambda epsilon}, so that they neither overflow nor underflow.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from dplearn.core.logspace import log_expm1
 from dplearn.engine.contour.line import Cutoffs, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
 
 # Bounds on the errors from rounding, truncation and aliases.
-Charges = tuple[NDArray, NDArray, NDArray]
+Charges = tuple[NDArray, ...]
 # Target and minimum of the bounds on truncation and aliases, as a fraction of rtol delta.
 SHARE = 1e-2
-
-
-class Rounding(NamedTuple):
-    """Rounding errors of S by source: powers of M, summation, phases and scale."""
-
-    growth: NDArray
-    adding: NDArray
-    phases: NDArray
-    scale: NDArray
 
 
 class Nodes:
@@ -77,12 +68,13 @@ class Trapezoid:
         if np.any(short := cutoffs > last):
             log_b = np.where(short, bound.log_at(np.array([last])), log_b)
         self.log_cut = steps * log_b - math.log(math.pi * last)
-        # Aliases: geometric series of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}.
+        # Aliases: series of c(mu) e^{T K(mu) - mu (epsilon + mP) + lambda mP}; the sum over m of
+        # e^{-mx} is 1 / (e^x - 1).
         self.mu, gap = table.mu, table.mu - line.tilt
-        self.log_aliases = table.chernoff(steps, np.zeros(1)) - _log_series(np.abs(gap) * period)
+        self.log_aliases = table.chernoff(steps, np.zeros(1)) - log_expm1(np.abs(gap) * period)
         self.right = int(np.searchsorted(gap, 0.0, side="right"))
         # delta <= 1 also bounds the aliases on the left.
-        self.log_left = -float(_log_series(line.tilt * period))
+        self.log_left = -float(log_expm1(line.tilt * period))
 
     def sums(self, terms: NDArray, epsilon: NDArray) -> NDArray:
         """Return S of `terms`, or S and -S' of `both`, in units of e^{T K - lambda epsilon}."""
@@ -107,47 +99,34 @@ class Trapezoid:
 
         The minimum tau makes brackets for a smaller tau lie inside those for a larger one.
         """
-        aliases = _exp(self.aliases(epsilon) - log_delta, self.log_tau)
+        # Use the best mu on each side of lambda.
+        logs = self.log_aliases - self.mu * epsilon[:, None]
+        right = logs[:, self.right :].min(axis=1, initial=np.inf)
+        left = logs[:, : self.right].min(axis=1, initial=self.log_left)
+        aliases = _exp(np.logaddexp(right, left) - log_delta, self.log_tau)
         return *self.above(epsilon, log_delta), aliases
 
     def above(self, epsilon: NDArray, log_delta: NDArray | float) -> tuple[NDArray, NDArray]:
         """Return the bounds on rounding and truncation, which the upper bound adds."""
         rounding = self._unit(epsilon, log_delta) * sum(self.rounding(epsilon))
-        cut = _exp(self.truncation(epsilon) - log_delta, self.log_tau)
+        cut = _exp(self.log_cut - self.line.tilt * epsilon - log_delta, self.log_tau)
         return rounding, cut
 
     def poor(self, charges: Charges) -> NDArray:
         """Return whether the bounds on truncation and aliases far exceed their target tau."""
         return ~(charges[1] + charges[2] <= 10 * math.exp(self.log_tau))
 
-    def rounding(self, epsilon: NDArray) -> Rounding:
-        """Return bounds on the errors of S from rounding and from the sums over x."""
+    def rounding(self, epsilon: NDArray) -> Charges:
+        """Return bounds on errors of S by source: powers of M, summation, phases and scale."""
         terms, moments = self.sizes
         adding = ULP * (30 + 2 * sum(self.terms.shape[1:])) * terms
         phases = 4 * ULP * self.h * np.abs(epsilon) * moments
         scale = np.abs(self.steps * self.line.log_m) + self.line.tilt * np.abs(epsilon)
-        return Rounding(self.growth, adding, phases, 4 * ULP * scale * terms)
-
-    def truncation(self, epsilon: NDArray) -> NDArray:
-        """Return log of a bound on the truncated part."""
-        return self.log_cut - self.line.tilt * epsilon
-
-    def aliases(self, epsilon: NDArray) -> NDArray:
-        """Return log of a bound on all aliases, with the best mu on each side of lambda."""
-        logs = self.log_aliases - self.mu * epsilon[:, None]
-        above = logs[:, self.right :].min(axis=1, initial=np.inf)
-        below = logs[:, : self.right].min(axis=1, initial=self.log_left)
-        return np.logaddexp(above, below)
+        return self.growth, adding, phases, 4 * ULP * scale * terms
 
 
 def _exp(x: NDArray, least: float) -> NDArray:
     return np.exp(np.minimum(np.maximum(x, least), 300.0))
-
-
-def _log_series(x: ArrayLike) -> NDArray:
-    """Return log(e^x - 1), which is minus the log of the sum of e^{-mx} over m >= 1."""
-    x = np.maximum(np.asarray(x, dtype=float), 1e-9)
-    return x + np.log(-np.expm1(-x))
 
 
 def _powers(base: NDArray, steps: NDArray, out: NDArray) -> None:

@@ -1,8 +1,8 @@
 r"""Composition on a tilted lattice: the engine for every mechanism with a profile.
 
-Two laws on the same nodes bound one step: the chords of its profile from above (`above`), and a
-law that it dominates from below (`below`). Composition is monotone in the profiles, so each law is
-convolved by Fourier transform. To reach delta = 1e-30 the laws are first tilted: with weights
+Two laws on the same nodes bound one step (`laws`): the chords of its profile from above, and a law
+that it dominates from below. Composition is monotone in the profiles, so each law is convolved by
+Fourier transform. To reach delta = 1e-30 the laws are first tilted: with weights
 :math:`e^{\lambda e_j}` the relevant losses lie at the centre of the tilted law with full
 relative precision. Error bounds (charges):
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.lattice.group import Group
-from dplearn.engine.lattice.survey import Scan, log_c
+from dplearn.engine.lattice.survey import Scan, Survey, log_c
 from dplearn.engine.profile import Profile
 
 # Below this log delta the masses underflow; use only the Chernoff bound there.
@@ -76,9 +76,8 @@ class Lattice:
         below = witnesses or [None] * len(sides)
         scans = [_scans(*side) for side in zip(sides, below, strict=True)]
         # Rows within a factor 4 share one lattice, one tilt and one transform.
-        with np.errstate(divide="ignore"):
-            octave = np.floor(np.log2(totals) / 2)
-        for number in np.unique(octave[totals > 0]):
+        octave = np.where(totals > 0, np.floor(np.log2(np.maximum(totals, 1)) / 2), -1)
+        for number in np.unique(octave[octave >= 0]):
             rows = octave == number
             groups = [self._group(side, counts[rows], math.log(delta)) for side in scans]
             for survey in (group.survey for group in groups):
@@ -127,8 +126,11 @@ class Lattice:
         return lower, upper
 
     def _group(self, scans: list[Scan], counts: NDArray, log_delta: float) -> Group:
+        # Every cut gives a valid upper bound; the lattice uses the last cut.
         cuts = self.cuts or (1e-2 * min(self.rtol, 1e-2),)
-        return Group(scans, counts, log_delta, self.rtol, self.most_cells, cuts)
+        surveys = [Survey(scans, counts, log_delta, cut) for cut in cuts]
+        surveys[-1].fallback = np.min([survey.fallback for survey in surveys], axis=0)
+        return Group(scans, counts, log_delta, self.rtol, self.most_cells, surveys[-1])
 
 
 def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> list[Scan]:

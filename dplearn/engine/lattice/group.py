@@ -2,15 +2,15 @@
 
 import copy
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.engine.lattice.above import connect_the_dots
-from dplearn.engine.lattice.below import BLUR, Atoms, below_the_profile
+from dplearn.core.logspace import log
+from dplearn.engine.lattice.laws import BLUR, Atoms, below_the_profile, connect_the_dots
 from dplearn.engine.lattice.sum import Law, Sum, Window
 from dplearn.engine.lattice.survey import Scan, Survey, log_c, paid, remaining
 
@@ -21,10 +21,7 @@ WIDEST = 600.0
 
 
 class Span(NamedTuple):
-    """Tilt, smaller and larger tilts for bounds on folding, window starts, and a period.
-
-    The period is the smallest one with little folding.
-    """
+    """Tilt, tilts below and above it, window starts, and the smallest period of little folding."""
 
     tilt: float
     left: NDArray
@@ -53,25 +50,21 @@ class Grid:
         return start, offset + np.arange(start, stop + 1) * h
 
 
+@dataclass
 class Group:
     """Compositions of similar length that share lattice and tilt."""
 
-    def __init__(
-        self,
-        scans: list[Scan],
-        counts: NDArray,
-        log_delta: float,
-        rtol: float,
-        most_cells: int,
-        cuts: Sequence[float],
-    ) -> None:
-        self.scans, self.counts, self.log_delta = scans, counts, log_delta
-        self.rtol, self.most_cells = rtol, most_cells
-        self.below = all(scan.witness and scan.witness.has_tails for scan in scans)
-        # Every cut gives a valid upper bound; the lattice uses the last cut.
-        surveys = [Survey(scans, counts, log_delta, cut) for cut in cuts]
-        self.survey = surveys[-1]
-        self.survey.fallback = np.min([survey.fallback for survey in surveys], axis=0)
+    scans: list[Scan]
+    counts: NDArray
+    log_delta: float
+    rtol: float
+    most_cells: int
+    survey: Survey
+
+    @property
+    def below(self) -> bool:
+        """Whether all lower bounds on single steps have tails."""
+        return all(scan.witness and scan.witness.has_tails for scan in self.scans)
 
     def coarse(self) -> tuple[NDArray, NDArray]:
         """Return a first bracket from few cells, starting from the survey's bounds."""
@@ -88,11 +81,9 @@ class Group:
 
     def only(self, rows: NDArray) -> Self:
         """Return a group of the selected rows."""
-        part = copy.copy(self)
-        part.survey = copy.copy(self.survey)
-        part.counts, part.survey.k = self.counts[rows], self.survey.k[rows]
-        part.survey.fallback = self.survey.fallback[rows]
-        return part
+        survey = copy.copy(self.survey)
+        survey.k, survey.fallback = survey.k[rows], survey.fallback[rows]
+        return replace(self, counts=self.counts[rows], survey=survey)
 
     def refine(self, lower: NDArray, upper: NDArray) -> tuple[NDArray, NDArray]:
         """Return a bracket of target width `rtol`, given a rough bracket."""
@@ -202,9 +193,10 @@ class Group:
         laws, split, blur, h = [], [], [], grid.window.step
         for i, (scan, edges) in enumerate(zip(self.scans, self.survey.edges, strict=True)):
             (start, nodes), atoms = grid.nodes(i, edges), grid.anchors[i]
-            law = below_the_profile(scan.witness or scan.profile, nodes, h, atoms)
-            laws.append(Law(grid.window, start, nodes, law.masses, law.infinity))
-            split.append(float(law.split))
+            pair = scan.witness or scan.profile
+            masses, infinity, any_split = below_the_profile(pair, nodes, h, atoms)
+            laws.append(Law(grid.window, start, nodes, masses, infinity))
+            split.append(float(any_split))
             # An atom's loss differs from its node by at most a relative BLUR.
             blur.append(2 * BLUR * (float(np.max(np.abs(atoms.loss), initial=0.0)) + h))
         # Splitting changes a loss by at most h and preserves the mean of e^{-loss}: the sum rises
@@ -219,8 +211,7 @@ class Group:
     ) -> list[float]:
         """Return each row's `end` at (1 + tau) delta minus the mass at infinity, or inf."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
-        with np.errstate(divide="ignore"):
-            log_left = np.logaddexp(log_left, np.log(tau) + self.log_delta)
+        log_left = np.logaddexp(log_left, log(tau) + self.log_delta)
         return [
             end(Sum(window, row, laws, first, unit)) if unit > -np.inf else np.inf
             for row, first, unit in zip(self.counts, begin, log_left, strict=True)
@@ -234,18 +225,15 @@ class Group:
         grid, begin = self._grid(span, last, self.rtol, self.most_cells), float(span.begin[0])
         laws = self._upper_laws(grid)
         above = Sum(grid.window, row, laws, begin, unit)
-        with np.errstate(divide="ignore"):
-            high = np.log([above.delta(e)[1] for e in epsilon]) + unit
-            high = np.minimum(
-                np.logaddexp(high, np.log(paid(row, [law.infinity for law in laws]))), 0.0
-            )
-            if not self.below or grid.window.step > WIDEST:
-                return np.full(epsilon.shape, -np.inf), high
-            laws, (tau,), (raised,) = self._lower_laws(grid)
-            below = Sum(grid.window, row, laws, begin, unit)
-            finite = np.array([below.delta(e + raised)[0] for e in epsilon])
-            low = np.log(np.maximum(finite - tau, 0.0)) + unit
-            return np.logaddexp(low, np.log(paid(row, [law.infinity for law in laws]))), high
+        high = log([above.delta(e)[1] for e in epsilon]) + unit
+        high = np.minimum(np.logaddexp(high, log(paid(row, [law.infinity for law in laws]))), 0.0)
+        if not self.below or grid.window.step > WIDEST:
+            return np.full(epsilon.shape, -np.inf), high
+        laws, (tau,), (raised,) = self._lower_laws(grid)
+        below = Sum(grid.window, row, laws, begin, unit)
+        finite = np.array([below.delta(e + raised)[0] for e in epsilon])
+        low = log(np.maximum(finite - tau, 0.0)) + unit
+        return np.logaddexp(low, log(paid(row, [law.infinity for law in laws]))), high
 
 
 def _width(lower: NDArray, upper: NDArray) -> float:

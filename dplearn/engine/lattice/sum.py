@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.core.logspace import log_expm1, log_sum
+from dplearn.core.logspace import log, log_expm1, log_sum
 from dplearn.engine.lattice.survey import log_c
 
 _ULP = 2.0**-53
@@ -33,14 +33,6 @@ class Window:
     def period(self) -> float:
         return self.cells * self.step
 
-    def untilt(self, start: float) -> NDArray:
-        """Return e^{start - tilt (e_j - e_0)}, shape (cells + 1,), clipped to e^-700 and e^700.
-
-        Clipped values are too far from the unit to affect a comparison with it.
-        """
-        exponent = start - self.tilt * self.step * np.arange(self.cells + 1)
-        return np.exp(np.clip(exponent, -700.0, 700.0))
-
     @cached_property
     def fade(self) -> NDArray:
         """Factors e^{-(e_j - e_0)} of the cells j, shape (cells,)."""
@@ -51,8 +43,7 @@ class Window:
         if self.period < 600:
             return np.append(np.cumsum((weight * self.fade)[::-1])[::-1] / self.fade, 0.0)
         steps = self.step * np.arange(self.cells)
-        with np.errstate(divide="ignore"):
-            logs = np.log(weight) - steps
+        logs = log(weight) - steps
         return np.append(np.exp(np.logaddexp.accumulate(logs[::-1])[::-1] + steps), 0.0)
 
 
@@ -63,8 +54,7 @@ class Law:
         self, window: Window, start: int, nodes: NDArray, masses: NDArray, infinity: float = 0.0
     ) -> None:
         self.infinity, self.offset = infinity, float(nodes[-start])
-        with np.errstate(divide="ignore"):
-            log_masses = np.log(masses)
+        log_masses = log(masses)
         log_tilted = log_masses + window.tilt * nodes
         self.log_m = float(log_sum(log_tilted))
         self.log_left = log_sum(log_masses + np.outer(window.left, nodes))
@@ -75,12 +65,10 @@ class Law:
 
     @cached_property
     def log_modulus(self) -> NDArray:
-        """Logarithm of the transform's modulus."""
         return np.log(np.maximum(np.abs(self.spectrum), 1e-300))
 
     @cached_property
     def angle(self) -> NDArray:
-        """Phase of the transform."""
         return np.angle(self.spectrum)
 
 
@@ -98,7 +86,9 @@ class Sum:
         log_m = float(sum(n * law.log_m for n, law in runs))
         law, noise = power(runs, size)
         law = np.maximum(np.roll(law, -(first % size)), 0.0)
-        untilt = window.untilt(log_m - tilt * e[0] - log_unit)
+        exponent = log_m - tilt * e[0] - log_unit - tilt * step * np.arange(size + 1)
+        # Clipped values are too far from the unit to affect a comparison with it.
+        untilt = np.exp(np.clip(exponent, -700.0, 700.0))
         weight = law * untilt[:-1]
         # mass[j]: probability of losses >= e_j; discount[j]: their sum of p e^{e_j - loss}.
         self.mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)

@@ -6,9 +6,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dplearn.core.logspace import log_sum
-from dplearn.engine.lattice.above import chords
-from dplearn.engine.lattice.below import Atoms
+from dplearn.core.logspace import log, log_sum
+from dplearn.engine.lattice.laws import Atoms, chords
 from dplearn.engine.profile import Profile
 
 
@@ -70,8 +69,7 @@ class Survey:
         self.scale = min((scale for scale in scales if scale > 0), default=0.0)
         infinities = [infinity for _, _, infinity in coarse]
         log_finite = remaining(counts, infinities, log_delta)
-        with np.errstate(divide="ignore"):
-            self.log_paid = float(np.log(paid(counts, infinities)[0]))
+        self.log_paid = float(log(paid(counts, infinities)[0]))
         # If all finite losses are 0, epsilon is 0, or inf if infinite losses exceed delta.
         self.fallback = np.where(np.isneginf(log_finite), np.inf, 0.0)
         if self.scale == 0:
@@ -79,8 +77,7 @@ class Survey:
         width = max(max(-a, b) for a, b in self.edges)
         a = np.geomspace(0.05 / (width * math.sqrt(most)), 60.0 / self.scale, 80)
         mu = self.mu = np.append(0.0, a)
-        with np.errstate(divide="ignore"):
-            table = [log_sum(mu[:, None] * nodes + np.log(masses)) for nodes, masses, _ in coarse]
+        table = [log_sum(mu[:, None] * nodes + log(masses)) for nodes, masses, _ in coarse]
         # log E e^{mu sum L}, shape (n_rows, n_mu).
         self.k = counts @ np.array(table)
         # Conversion from Rényi divergences (Canonne, Kamath & Steinke 2020).
@@ -97,13 +94,13 @@ def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDA
     """Return per row log(delta - P(a loss is infinite)), or -inf if no delta is left."""
     # Replace 1 by the largest double below it, so that the logarithm is finite.
     lost = paid(counts, np.minimum(infinities, 1 - 2**-53))
-    with np.errstate(divide="ignore"):
-        return np.log(np.maximum(math.exp(log_delta) - lost, 0.0))
+    return log(np.maximum(math.exp(log_delta) - lost, 0.0))
 
 
 def paid(counts: NDArray, infinities: ArrayLike) -> NDArray:
     """Return the probability that at least one loss of a row is infinite."""
-    return -np.expm1(counts @ np.log1p(-np.asarray(infinities)))
+    with np.errstate(divide="ignore"):
+        return -np.expm1(counts @ np.log1p(-np.asarray(infinities)))
 
 
 def log_c(mu: NDArray) -> NDArray:

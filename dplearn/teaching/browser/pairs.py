@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dplearn.accountants.pld import PLD
 from dplearn.core.guarantee import ADJACENCIES, Adjacency
 from dplearn.engine.lattice import Lattice
-from dplearn.engine.lattice.above import chords, connect_the_dots
+from dplearn.engine.lattice.laws import chords, connect_the_dots
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import MECHANISMS, Mechanism, Outputs
 

@@ -213,7 +213,7 @@ def test_brackets_of_inaccurate_sums_need_the_error_charges(unchanged, spoil, fr
 @each("side", ["remove", "add", "replace"])
 def test_error_bound_of_the_truncation_sum_equals_that_of_python(side):
     """tests/engine/test_rounding.py compares Python's bound with finer sums."""
-    bound = Majorant.of(Line(SampledGaussian(1.3, 0.05, side), 6.0), 0.3)
+    bound = Majorant(Line(SampledGaussian(1.3, 0.05, side), 6.0), 0.3)
     t = np.array([0.1, 3.0, 50.0, 300.0])
     errors = """([side, heights, t]) => {
       const one = new line.Line(new pair.Pair(1.3, 0.05, side), 6);

@@ -1,42 +1,86 @@
-r"""The lower law: a distribution of losses on an even lattice, dominated by a pair of outputs.
+r"""The upper and the lower law of a pair of outputs: distributions of losses on nodes.
 
-Write x = e^epsilon. A profile is convex in x, and composition is monotone in the profiles:
-:math:`(v_1\otimes v_2)(x) = E_{L_2}[v_1(xe^{-L_2})]` grows with :math:`v_1`, and it is symmetric.
-So the composition of laws whose profiles lie below the pairs' gives a lower bound.
+**Upper law.** A profile is a convex function of e^epsilon. Replacing it by the chords between
+chosen nodes ("connect the dots") can only raise it, and the chords are the profile of a law on the
+nodes: mass :math:`P_j = e^{e_j} Q_j` where :math:`Q_j` is the change of slope. Composition is
+convolution of such laws, so the composed law gives upper bounds (Koskela, Jälkö & Honkela 2020;
+Doroshenko et al. 2022, connect the dots).
+
+**Lower law**, on an even lattice. Write x = e^epsilon. A profile is convex in x, and composition is
+monotone in the profiles: :math:`(v_1\otimes v_2)(x) = E_{L_2}[v_1(xe^{-L_2})]` grows with
+:math:`v_1`, and it is symmetric. So the composition of laws whose profiles lie below the pairs'
+gives a lower bound.
 
 Let cell i, between the nodes :math:`e_i < e_{i+1}`, hold the masses :math:`P_i, Q_i`, and
 
 .. math:: X_i = P_i - e^{e_i}Q_i \ge 0, \qquad Y_i = e^{e_{i+1}}Q_i - P_i \ge 0.
 
 Send the fraction :math:`b_i` of cell i to its right node, the rest to its left one. The mass at
-node i has a likelihood ratio of at least :math:`e^{e_i}`, so that setting its loss to
-:math:`e_i` can only lower the profile, if
+node i has a likelihood ratio of at least :math:`e^{e_i}`, so that setting its loss to :math:`e_i`
+can only lower the profile, if
 
 .. math:: (1 - b_i) X_i \ge b_{i-1} Y_{i-1}.
 
 Equality at node i alone needs :math:`b^*_i = X_i / (X_i + Y_{i-1})`. The choice
 :math:`b_i = \min(b^*_i, b^*_{i+1})` satisfies all inequalities: the left side is then at
 least :math:`(1 - b^*_i)X_i = b^*_iY_{i-1}`. For a smooth density :math:`b^* = 1/2 + O(h)`, and the
-error is of second order in h, as for the chords in `above`.
+error is of second order in h, as for the chords.
 
 Neighbours cannot balance an atom, so it is placed on a node. Atoms that do not fit one lattice are
-split between two nodes as in `above`; this may raise the loss, for which the caller corrects.
+split between two nodes as for chords; this may raise the loss, for which the caller corrects.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dplearn.engine.lattice.above import MOST_LOST
 from dplearn.engine.profile import FAR, Curve, Profile
 
 _ULP = 2.0**-53
 # Relative width within which a jump of the tail counts as an atom.
 BLUR = 1e-10
+# Bound on how much rounding may change a law's total mass.
+MOST_LOST = 1e-9
+
+
+def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
+    """Return the law of a profile's chords: P-masses at increasing `nodes` and at infinity.
+
+    The first chord begins at delta = 1, e^epsilon = 0, which raises all smaller losses to the
+    first node; delta at the last node becomes the mass at infinity.
+    """
+    split = int(np.searchsorted(nodes, 0.0))
+    below = -nodes[:split]
+    # For epsilon < 0 use delta - (1 - e^eps): its slope changes like delta's, without cancellation.
+    behind = np.exp(profile.reverse().log_delta_of(below) - below)
+    return chords(nodes, np.append(behind, np.exp(profile.log_delta_of(nodes[split:]))))
+
+
+def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
+    """Return masses, given delta at nodes >= 0 and delta - (1 - e^eps) at nodes < 0."""
+    first = int(np.searchsorted(nodes, 0.0))
+    gap = np.diff(nodes)
+    # right[j], left[j]: slopes of the chords on the right and left of node j, times e^{e_j}.
+    with np.errstate(over="ignore"):
+        growth = np.expm1(gap)
+    right = np.append(np.diff(value) / growth, 0.0)
+    left = np.append(0.0, np.diff(value) / -np.expm1(-gap))
+    left[0] = value[0] if first > 0 else value[0] - 1.0
+    if 0 < first < nodes.size:
+        # The chord between the last node < 0 and the first node >= 0, in both conventions.
+        edge, next_edge = nodes[first - 1], nodes[first]
+        outer = value[first - 1] - np.expm1(edge)
+        # This is expm1(next_edge) / growth, but finite where both overflow.
+        below_one = np.exp(edge) * np.expm1(-next_edge) / np.expm1(-gap[first - 1])
+        right[first - 1] += below_one
+        left[first] = (value[first] - outer) / -np.expm1(-gap[first - 1])
+    # Rounding may leave a tiny negative mass; raising it to 0 raises the profile.
+    masses, infinity = np.maximum(right - left, 0.0), float(value[-1])
+    lost = 1 - masses.sum() - infinity
+    # Missing mass beyond rounding counts as infinite loss.
+    return masses, infinity + (lost if lost > MOST_LOST else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +91,17 @@ class Atoms:
     mass: NDArray  # their probabilities under P
 
     @classmethod
-    def none(cls) -> Atoms:
+    def none(cls) -> Self:
         return cls(np.empty(0), np.empty(0))
 
     @classmethod
-    def of(cls, profile: Profile, *, most: int = 2000) -> Atoms:
+    def of(cls, profile: Profile, *, most: int = 2000) -> Self:
         """Return the atoms at loss 0 and at plus or minus the profile's kinks."""
         kinks = np.unique(np.asarray(profile.kinks, dtype=float))
         kinks = kinks[(kinks > 0) & (kinks < 700)]
         # Merge kinks that are equal up to rounding.
         kinks = kinks[np.diff(kinks, prepend=0.0) > BLUR * kinks]
-        if kinks.size == 0 or kinks.size > most:
+        if not 0 < kinks.size <= most:
             return cls.none()
         if not profile.has_tails:
             # Without tails only the largest loss, beyond which delta is 0, is known.
@@ -75,11 +119,11 @@ class Atoms:
         keep = mass[order] > 0
         return cls(loss[order][keep], mass[order][keep])
 
-    def apart(self, least: float) -> Atoms:
+    def apart(self, least: float) -> Self:
         """Return the atoms at a distance of at least `least` from their neighbours."""
         gaps = np.diff(self.loss, prepend=-np.inf, append=np.inf)
         keep = np.minimum(gaps[:-1], gaps[1:]) >= least
-        return Atoms(self.loss[keep], self.mass[keep])
+        return type(self)(self.loss[keep], self.mass[keep])
 
     def spacing(self) -> float:
         """Return the smallest gap, adjusted to divide the span, or inf for fewer than two atoms."""
@@ -98,14 +142,6 @@ class Atoms:
         return bool(np.max(off) <= BLUR * np.max(np.abs(self.loss)))
 
 
-class Below(NamedTuple):
-    """A lower law's masses at the nodes and at infinity, and whether an atom was split."""
-
-    masses: NDArray
-    infinity: float
-    split: bool
-
-
 class Cells(NamedTuple):
     """P, X, Y and a bound on their rounding per cell, and P and X beyond the last cell."""
 
@@ -117,8 +153,13 @@ class Cells(NamedTuple):
     x_beyond: float
 
 
-def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atoms) -> Below:
-    """Return a law on `nodes` with spacing `step` that is dominated by a profile with tails."""
+def below_the_profile(
+    profile: Profile, nodes: NDArray, step: float, atoms: Atoms
+) -> tuple[NDArray, float, bool]:
+    """Return a law that is dominated by a profile with tails, on `nodes` with spacing `step`.
+
+    It has masses at the nodes and at infinity; the third value is whether an atom was split.
+    """
     # Cells end slightly above their nodes, so that an atom on a node belongs to the cell before it.
     ends = nodes + BLUR * np.abs(nodes)
     cells = cells_between(profile, ends, step)
@@ -131,8 +172,8 @@ def below_the_profile(profile: Profile, nodes: NDArray, step: float, atoms: Atom
     masses = node + np.append((1 - up) * p, last) + np.append(0.0, up * p)
     if masses.sum() + infinity > 1 + MOST_LOST:
         # The masses exceed 1, so they are no law: return the trivial law, a loss of 0.
-        return Below(np.where(nodes == np.max(nodes[nodes <= 0]), 1.0, 0.0), 0.0, False)
-    return Below(masses, infinity, split)
+        return np.where(nodes == np.max(nodes[nodes <= 0]), 1.0, 0.0), 0.0, False
+    return masses, infinity, split
 
 
 def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
@@ -150,8 +191,8 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
     """Return the cells between `ends`, whose spacing is h up to a relative BLUR."""
     first = int(np.searchsorted(ends, 0.0))
     a, b = ends[first:], -ends[:first][::-1]
-    right = _Side.of(profile, a, h * (1 + BLUR))
-    left = _Side.of(profile.reverse(), b, h * (1 - BLUR))
+    right = _Side(profile, a, h * (1 + BLUR))
+    left = _Side(profile.reverse(), b, h * (1 - BLUR))
     d, t, s, low = right.delta, right.tail, left.tail, np.exp(-b)
     # The cell that contains 0 has all mass outside both tails.
     p_0 = 1 - low[0] * s[0] - d[0] - t[0]
@@ -169,32 +210,24 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
     )
 
 
-class _Side(NamedTuple):
-    """delta, e^eps Q(L > eps) and delta's rounding at ends >= 0, and X, Y, rounding per cell."""
+class _Side:
+    """Values of a profile at `ends` >= 0, spaced by h, and of the cells between them.
 
-    delta: NDArray
-    tail: NDArray
-    lost: NDArray
-    x: NDArray
-    y: NDArray
-    noise: NDArray
-    more_noise: NDArray  # more noise of Y: wide cells amplify the tail's rounding error
+    With d = delta and t = e^eps Q(L > eps), X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and
+    Y = (e^h - 1) t_i - (d_i - d_{i+1}).
+    """
 
-    @classmethod
-    def of(cls, profile: Profile, ends: NDArray, h: float) -> _Side:
-        """Return a profile's values at `ends` spaced by h; with d = delta and t the tail,
-
-        X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and Y = (e^h - 1) t_i - (d_i - d_{i+1}).
-        """
+    def __init__(self, profile: Profile, ends: NDArray, h: float) -> None:
         log_delta = profile.log_delta_of(ends)
-        d, t = np.exp(log_delta), np.exp(profile.log_tail_of(ends) + ends)  # type: ignore[misc]
+        self.delta = d = np.exp(log_delta)
+        self.tail = t = np.exp(profile.log_tail_of(ends) + ends)  # type: ignore[misc]
+        drop, rise = d[:-1] - d[1:], np.expm1(h)
+        self.x, self.y = drop + np.expm1(-h) * t[1:], rise * t[:-1] - drop
+        # Rounding of delta, of X and Y, and of Y alone: wide cells amplify the tail's rounding.
         with np.errstate(invalid="ignore"):
-            lost = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_delta)) * d, 0.0)
-        drop = d[:-1] - d[1:]
-        rise = np.expm1(h)
-        x, y = drop + np.expm1(-h) * t[1:], rise * t[:-1] - drop
+            self.lost = lost = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_delta)) * d, 0.0)
         blur = 4 * _ULP * (2 + h + ends[1:]) * t[:-1]
-        return cls(d, t, lost, x, y, lost[:-1] + lost[1:] + blur, max(rise - 1, 0.0) * blur)
+        self.noise, self.more_noise = lost[:-1] + lost[1:] + blur, max(rise - 1, 0.0) * blur
 
 
 def _take_out(
