@@ -21,6 +21,7 @@ epsilon <= 4.307 at delta = 1.0e-05, add_remove, by optimal
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,17 +68,14 @@ def scheme_curve(
     begun, complete = -(-done // batches), done // batches * [d.whole for d in schemes]
     rows, merged = np.concatenate([begun, complete]), list(dict.fromkeys(d[0] for d in schemes))
     rows = rows @ np.array([[m == d.mechanism for m in merged] for d in schemes], dtype=int)
+    bounds = partial(accountant.epsilon_curve, delta=delta, adjacency=adjacency)
     curve = np.empty(len(rows), dtype=object)
     # Compute runs of the same mechanisms together: unused mechanisms would loosen the bounds.
     for runs in np.unique(rows > 0, axis=0):
         chosen = np.all((rows > 0) == runs, axis=1)
         runs[0] |= not runs.any()
-        curve[chosen] = accountant.epsilon_curve(
-            Composed(m for m, counted in zip(merged, runs, strict=True) if counted),
-            delta=delta,
-            steps=rows[np.ix_(chosen, runs)],
-            adjacency=adjacency,
-        )
+        composed = Composed(m for m, counted in zip(merged, runs, strict=True) if counted)
+        curve[chosen] = bounds(composed, steps=rows[np.ix_(chosen, runs)])
     # Begun epochs give the upper bound, completed epochs the lower; keep approximations.
     return tuple(
         replace(high, lower=low.lower, kind="bracket" if low.lower > 0 else "upper")

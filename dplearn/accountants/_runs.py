@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.core import validate
 from dplearn.core.guarantee import ADJACENCIES, Adjacency
-from dplearn.engine.contour import SampledGaussian, deltas
+from dplearn.engine.contour import Ends, SampledGaussian, deltas
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Composed, Mechanism
@@ -131,20 +131,15 @@ class Direction:
 
     def reverse(self) -> Self:
         """Return the direction with every pair reversed."""
-        pair, other = self.sampled, {"remove": "add", "add": "remove"}
+        pair, other = self.sampled, {"remove": "add", "add": "remove", "replace": "replace"}
         if pair is not None:
-            direction: Any = other.get(pair.direction, pair.direction)
+            direction: Any = other[pair.direction]
             pair = dataclasses.replace(pair, direction=direction)
-        return dataclasses.replace(
-            self,
-            profiles=[p.reverse() for p in self.profiles],
-            witnesses=self.witnesses and [w.reverse() for w in self.witnesses],
-            sampled=pair,
-        )
+        profiles = [p.reverse() for p in self.profiles]
+        witnesses = self.witnesses and [w.reverse() for w in self.witnesses]
+        return dataclasses.replace(self, profiles=profiles, witnesses=witnesses, sampled=pair)
 
-    def log_deltas(
-        self, row: NDArray, epsilons: NDArray, lattice: Lattice
-    ) -> tuple[NDArray, NDArray]:
+    def log_deltas(self, row: NDArray, epsilons: NDArray, lattice: Lattice) -> Ends:
         """Return lower and upper bounds on log delta at every epsilon >= 0, for one row."""
         if self.shifts is not None:
             mu = math.sqrt(float(row @ self.shifts**2))
@@ -168,7 +163,7 @@ class Direction:
             upper[open_] = np.minimum(upper[open_], high)
         return lower, upper
 
-    def deltas(self, row: NDArray, epsilon: NDArray, lattice: Lattice) -> tuple[NDArray, NDArray]:
+    def deltas(self, row: NDArray, epsilon: NDArray, lattice: Lattice) -> Ends:
         """Return lower and upper bounds on delta at every real epsilon."""
         size, ahead = np.abs(epsilon), epsilon >= 0
         ends = np.zeros((2, epsilon.size))

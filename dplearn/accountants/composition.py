@@ -85,9 +85,8 @@ class Optimal(Accountant):
         reach = np.array([-10, -5, 0, 5, 10])
         tried = np.clip(np.argmin(closed, axis=1)[:, None] + reach, 0, paid.size - 1)
         left = np.take_along_axis(slack, tried, axis=1)
-        totals = theorems.optimal_composition(
-            epsilon=each[tried, 0], steps=steps, slack=np.where(left > 0, left, 0.5)
-        )
+        spare = np.where(left > 0, left, 0.5)
+        totals = theorems.optimal_composition(epsilon=each[tried, 0], steps=steps, slack=spare)
         totals = np.minimum(totals, np.take_along_axis(closed, tried, axis=1))
         totals = np.where(left > 0, totals, np.inf)
         pick = np.argmin(totals, axis=1)[:, None]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,8 @@ class RDP(Accountant):
         orders, rounds = np.unique(self.orders), 0
         if self.orders == _ORDERS:
             orders, rounds = np.append(orders[:-1:10], orders[-1]), _ROUNDS
-        epsilon, near = at_best_order(runs, orders, theorems.rdp_to_epsilon, delta)
+        convert = partial(theorems.rdp_to_epsilon, delta=delta)
+        epsilon, near = at_best_order(runs, orders, convert)
         for _ in range(rounds):
             # A row is done when the epsilons at its best order and the orders beside it agree.
             open_ = np.max(epsilon, axis=1) > epsilon[:, 1] * (1 + _CLOSE)
@@ -54,21 +56,17 @@ class RDP(Accountant):
                 break
             low, high = np.log(near[open_, :1] - 1), np.log(near[open_, 2:] - 1)
             between = 1 + np.exp(low + (high - low) * np.arange(17) / 16)
-            epsilon[open_], near[open_] = at_best_order(
-                runs[open_], between, theorems.rdp_to_epsilon, delta
-            )
+            epsilon[open_], near[open_] = at_best_order(runs[open_], between, convert)
         best = zip(epsilon[:, 1], near[:, 1], strict=True)
         return [Bound(e, None, {"order": order}) for e, order in best]
 
 
-def at_best_order(
-    runs: Runs, orders: NDArray, conversion: Callable[..., NDArray], delta: float
-) -> tuple[NDArray, NDArray]:
+def at_best_order(runs: Runs, orders: NDArray, convert: Callable) -> tuple[NDArray, NDArray]:
     """Return each row's epsilons at the best order and the orders beside it, and these orders.
 
     Orders increase; any order gives a valid bound. Both results have shape (n_rows, 3).
     """
-    epsilon = conversion(orders, runs.rdp(orders), delta=delta)
+    epsilon = convert(orders, runs.rdp(orders))
     near = np.add.outer(np.argmin(epsilon, axis=1), [-1, 0, 1]).clip(0, epsilon.shape[1] - 1)
     orders = np.broadcast_to(orders, epsilon.shape)
     epsilon = np.take_along_axis(epsilon, near, axis=1) * (1 + _ROUNDING)
@@ -93,7 +91,8 @@ class Moments(Accountant):
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
         orders = np.arange(2.0, self.largest_moment + 2)
-        epsilon, near = at_best_order(runs, orders, theorems.rdp_to_epsilon_mironov, delta)
+        convert = partial(theorems.rdp_to_epsilon_mironov, delta=delta)
+        epsilon, near = at_best_order(runs, orders, convert)
         found = zip(epsilon[:, 1], near[:, 1], strict=True)
         return [Bound(e, None, {"order": order, "moment": order - 1}) for e, order in found]
 

@@ -117,9 +117,8 @@ def optimal_composition(*, epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLik
     >= 0 nats, steps >= 1 and slack in (0, 1) the result is the smallest epsilon valid for every
     choice of pure releases, rounded up. See Kairouz, Oh & Viswanath (2015), Theorem 3.3.
     """
-    epsilon, steps, slack = np.broadcast_arrays(
-        np.asarray(epsilon, dtype=float), np.asarray(steps, dtype=float), slack
-    )
+    epsilon, steps, slack = np.broadcast_arrays(epsilon, steps, slack)
+    epsilon, steps = epsilon.astype(float), steps.astype(float)
     # Bisection for the smallest whole k with delta <= slack at loss L_k, up to the k for which
     # Hoeffding's inequality gives P(K >= k) <= slack.
     far = expit(epsilon) * steps + np.sqrt(-0.5 * steps * np.log(slack))

@@ -286,9 +286,8 @@ class Outputs:
     def mix_first(self, weight: float) -> Self:
         """Return the laws (1-w)Q + wP and Q, for these laws P and Q and 0 < w < 1."""
         log_w, log_rest = math.log(weight), math.log1p(-weight)
-        return dataclasses.replace(
-            self, log_p=lambda x: np.logaddexp(log_w + self.log_p(x), log_rest + self.log_q(x))
-        )
+        log_p = lambda x: np.logaddexp(log_w + self.log_p(x), log_rest + self.log_q(x))
+        return dataclasses.replace(self, log_p=log_p)
 
     def nodes(self, epsilon: float) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """Return nodes x, weights, p(x) and q(x) to integrate (p - e^epsilon q)_+, shape (n,) each.

@@ -99,8 +99,7 @@ def _points(one: Masses, two: Masses) -> NDArray:
     (x, p, _), (y, q, _) = _grouped(one), _grouped(two)
     value, mass = np.add.outer(x, y).ravel(), np.multiply.outer(p, q).ravel()
     order = np.argsort(value)
-    below = np.cumsum(mass[order])
-    at = np.searchsorted(below, [_NEGLIGIBLE, 0.16, 0.5, 0.84])
+    at = np.searchsorted(np.cumsum(mass[order]), [_NEGLIGIBLE, 0.16, 0.5, 0.84])
     low, left, centre, right = value[order][np.minimum(at, value.size - 1)]
     high = one.value[-1] + two.value[-1]
     # value = centre + scale sinh(u) right of the median; likewise 1 / value left of it.
@@ -109,9 +108,8 @@ def _points(one: Masses, two: Masses) -> NDArray:
     ends = np.arcsinh([(1 / centre - 1 / low) / inverse, (high - centre) / scale])
     first, last = np.arcsinh(_WARP * ends)
     rise = np.sinh(np.sinh(np.linspace(first, last, POINTS - 1)) / _WARP)
-    points = np.where(
-        rise < 0, 1 / (1 / centre - inverse * np.minimum(rise, 0.0)), centre + scale * rise
-    )
+    below = 1 / (1 / centre - inverse * np.minimum(rise, 0.0))
+    points = np.where(rise < 0, below, centre + scale * rise)
     points[-1] = high
     return np.unique(np.append(one.value[0] + two.value[0], np.minimum(points, high)))
 

@@ -51,11 +51,8 @@ class Noise(Mechanism):
         """Return the log density of the noise, or its log probability on whole numbers."""
 
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
-        shift, reach, log_noise = (
-            self._distance(adjacency),
-            self.scales_drawn * self._scale,
-            self._log_noise,
-        )
+        shift, log_noise = self._distance(adjacency), self._log_noise
+        reach = self.scales_drawn * self._scale
         reach = math.ceil(reach) if self.whole else reach
         label = "released whole number" if self.whole else Outputs.label
         ends, corners = (-reach, shift + reach), (0.0, shift)

@@ -81,7 +81,7 @@ def shuffled_profile(sigma: float, batches: int, *, replaced: bool) -> Profile:
     nodes = np.concatenate([-back[:0:-1], ahead])
     masses, infinity = chords(nodes, np.append(under[:0:-1] * np.exp(-back[:0:-1]), over))
     log_p = log(np.append(masses, [infinity, 0.0]))
-    log_q = np.append(log_p[:-2] - nodes, [-np.inf, log(under[-1])])
+    log_q = np.concatenate([log_p[:-2] - nodes, [-np.inf], log(under[-1:])])
     dots = Profile.from_atoms(log_p, log_q)
 
     def least(curve: Callable[[NDArray], NDArray], epsilon: NDArray) -> NDArray:
@@ -112,9 +112,7 @@ def _joined(first: _Curve, second: _Curve) -> tuple[_Curve, _Curve]:
     """Return both curves' convex hulls, with delta(0) lowered until the joined curve is convex."""
     at_zero = min(first[1][0], second[1][0])
     while True:
-        ahead, back = (
-            _hull(epsilon, np.append(at_zero, delta[1:])) for epsilon, delta in (first, second)
-        )
+        ahead, back = (_hull(e, np.append(at_zero, y[1:])) for e, y in (first, second))
         right, left = math.expm1(ahead[0][1]), -math.expm1(-back[0][1])
         before = left + back[1][1] * (1 - left)
         line = (left * ahead[1][1] + right * before) / (left + right)

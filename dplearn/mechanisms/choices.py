@@ -27,9 +27,8 @@ class ExponentialMechanism(Mechanism):
 
     Parameters
     ----------
-    range_epsilon : float
-        epsilon > 0 in the formula, where Delta is the most that adding or removing one
-        record changes any score. Privacy losses of one pair then span an interval of
+    range_epsilon : float. epsilon > 0 in the formula, where Delta is the most that adding or
+        removing one record changes any score. Privacy losses of one pair then span an interval of
         length at most epsilon ("bounded range"), twice that under replace_one.
     """
 
@@ -105,9 +104,8 @@ class PermuteAndFlip(Mechanism):
 
     Parameters
     ----------
-    gap_epsilon : float
-        epsilon > 0 in the formula, where Delta is the most that adding or removing one
-        record changes any score. One release is epsilon-DP, and of no smaller one.
+    gap_epsilon : float. epsilon > 0 in the formula, where Delta is the most that adding or removing
+        one record changes any score. One release is epsilon-DP, and of no smaller one.
     """
 
     gap_epsilon: float
@@ -152,10 +150,9 @@ class RandomizedResponse(Mechanism):
 
     Parameters
     ----------
-    local_epsilon : float
-        ln(p / r) > 0 where p is the chance of the true answer and r that of each other one.
-    answers : int
-        Number k >= 2 of possible answers; p = e^eps / (e^eps + k - 1).
+    local_epsilon : float. ln(p / r) > 0 where p is the chance of the true answer and r that of each
+        other one.
+    answers : int. Number k >= 2 of possible answers; p = e^eps / (e^eps + k - 1).
     """
 
     local_epsilon: float

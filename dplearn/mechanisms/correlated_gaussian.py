@@ -30,10 +30,9 @@ class CorrelatedGaussian(Wrapped):
 
     Parameters
     ----------
-    base : Gaussian
-        The release that it is: noise / the most that one record moves in the whole run.
-    exact : bool
-        Whether some record moves it so far; else that is a bound.
+    base : Gaussian. The release that it is: noise / the most that one record moves in the whole
+        run.
+    exact : bool. Whether some record moves it so far; else that is a bound.
 
     Examples
     --------

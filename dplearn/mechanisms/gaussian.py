@@ -37,8 +37,7 @@ class Gaussian(Noise):
 
     Parameters
     ----------
-    noise_multiplier : float
-        Standard deviation of the noise / largest L2 norm of one record's
+    noise_multiplier : float. Standard deviation of the noise / largest L2 norm of one record's
         contribution, >= 0; 0 means no noise and no privacy.
     """
 
@@ -153,9 +152,8 @@ def gaussian_epsilon(delta: ArrayLike, mu: ArrayLike) -> NDArray:
     delta, mu = np.broadcast_arrays(np.asarray(delta, dtype=float), mu)
     # Upper end by the Chernoff bound: log delta <= -(eps / mu - mu / 2)^2 / 2.
     upper = mu * (0.5 * mu + np.sqrt(-2 * np.log(delta)))
-    return decreasing_root(
-        lambda x: gaussian_log_delta(x, mu) - np.log(delta), lower=np.zeros(mu.shape), upper=upper
-    )
+    excess = lambda x: gaussian_log_delta(x, mu) - np.log(delta)
+    return decreasing_root(excess, lower=np.zeros(mu.shape), upper=upper)
 
 
 def gaussian_ends(delta: ArrayLike, mu: ArrayLike) -> tuple[NDArray, NDArray]:

@@ -24,8 +24,7 @@ class Laplace(Noise):
 
     Parameters
     ----------
-    noise_multiplier : float
-        Scale b of the noise / largest L1 norm of one record's contribution,
+    noise_multiplier : float. Scale b of the noise / largest L1 norm of one record's contribution,
         >= 0. The variance is 2 b^2, not b^2.
     """
 

@@ -79,10 +79,8 @@ class RandomAllocation(Epoch):
 
     Parameters
     ----------
-    base : Gaussian
-        The noise of one step.
-    batches : int
-        Steps per epoch, >= 1.
+    base : Gaussian. The noise of one step.
+    batches : int. Steps per epoch, >= 1.
     """
 
     name = "random_allocation"
@@ -156,12 +154,9 @@ def _log_excess(sigma: float, batches: int) -> NDArray:
         terms = log_comb(n - 1, j) + j * log_w + log_g[n - 1 :: -1][:n] + choice
         log_g[n] = np.logaddexp.reduce(terms)
     lag = k[:, None] - k
-    moments = repeated(
-        log_g - gammaln(k + 1),
-        batches,
-        # Log coefficients of the truncated product of two power series.
-        lambda one, two: log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf)),
-    )
+    # Log coefficients of the truncated product of two power series.
+    product = lambda one, two: log_sum(np.where(lag >= 0, one[np.maximum(lag, 0)] + two, -np.inf))
+    moments = repeated(log_g - gammaln(k + 1), batches, product)
     terms = (moments + gammaln(k + 1) - k * math.log(batches))[2:]
     # Row a: coefficients beyond order a are 0.
     return np.logaddexp.reduce(log_comb(k[1:, None], k[2:]) + terms, axis=1)

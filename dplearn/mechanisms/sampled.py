@@ -61,10 +61,8 @@ class PoissonSubsampled(Sampled):
 
     Parameters
     ----------
-    base : Mechanism
-        What is run on the sample.
-    sample_rate : float
-        Chance of each record to enter, in (0, 1].
+    base : Mechanism. What is run on the sample.
+    sample_rate : float. Chance of each record to enter, in (0, 1].
     """
 
     name = "poisson_subsampled"
@@ -179,10 +177,8 @@ class WithoutReplacement(Sampled):
 
     Parameters
     ----------
-    base : Mechanism
-        What is run on the subset.
-    sample_rate : float
-        Subset size / dataset size, in (0, 1].
+    base : Mechanism. What is run on the subset.
+    sample_rate : float. Subset size / dataset size, in (0, 1].
     """
 
     name = "without_replacement"

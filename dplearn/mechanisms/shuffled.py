@@ -56,13 +56,10 @@ class Shuffled(Epoch):
 
     Parameters
     ----------
-    base : Gaussian
-        The noise of one step.
-    batches : int
-        Steps per epoch, >= 1; every record takes part in at most one of them.
-    left_out : float
-        Share of the records, drawn by the permutation, that no batch of an epoch uses, in [0, 1].
-        Any positive share has the same upper bound.
+    base : Gaussian. The noise of one step.
+    batches : int. Steps per epoch, >= 1; every record takes part in at most one of them.
+    left_out : float. Share of the records, drawn by the permutation, that no batch of an epoch
+        uses, in [0, 1]. Any positive share has the same upper bound.
     """
 
     left_out: float = 0.0
@@ -190,6 +187,6 @@ def _larger(pairs: list[Profile]) -> Profile:
         best = np.argmax([p.log_delta_of(epsilon) for p in sides], axis=0)
         return np.choose(best, [p.log_tails(epsilon)[1] for p in sides])
 
-    both = pairs, [p.reverse() for p in pairs]
-    deltas, tails = ([partial(curve, sides) for sides in both] for curve in (log_delta, log_tail))
-    return Profile(*deltas, (), *tails)
+    back = [p.reverse() for p in pairs]
+    delta, reverse = partial(log_delta, pairs), partial(log_delta, back)
+    return Profile(delta, reverse, (), partial(log_tail, pairs), partial(log_tail, back))

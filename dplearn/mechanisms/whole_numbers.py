@@ -27,10 +27,9 @@ class Geometric(WholeNoise):
 
     Parameters
     ----------
-    noise_multiplier : float
-        b / `sensitivity`, > 0: at delta = 0 the mechanism is (1 / noise_multiplier)-DP.
-    sensitivity : int
-        Largest change that one record's contribution makes, >= 1. It matters beyond
+    noise_multiplier : float. b / `sensitivity`, > 0: at delta = 0 the mechanism is (1 /
+        noise_multiplier)-DP.
+    sensitivity : int. Largest change that one record's contribution makes, >= 1. It matters beyond
         the ratio because the noise lives on whole numbers.
     """
 
@@ -95,11 +94,9 @@ class DiscreteGaussian(WholeNoise):
 
     Parameters
     ----------
-    noise_multiplier : float
-        sigma / `sensitivity`, in (0, 1e4 / sensitivity]. The parameter sigma is not
-        the standard deviation of X, which is slightly smaller.
-    sensitivity : int
-        Largest change that one record's contribution makes, >= 1.
+    noise_multiplier : float. sigma / `sensitivity`, in (0, 1e4 / sensitivity]. The parameter sigma
+        is not the standard deviation of X, which is slightly smaller.
+    sensitivity : int. Largest change that one record's contribution makes, >= 1.
     """
 
     name = "discrete_gaussian"

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -96,7 +97,7 @@ def test_rdp_is_at_least_as_tight_as_a_fine_grid_of_orders(step, steps):
     runs, orders = Runs.of(step, steps, adjacency), 1 + np.geomspace(0.01, 1e6, 2000)
     if isinstance(step, RandomAllocation):  # chords meet at integer orders
         orders = np.unique([*RDP().orders, *range(2, 257)])
-    grid, _ = at_best_order(runs, orders, rdp_to_epsilon, 1e-6)
+    grid, _ = at_best_order(runs, orders, partial(rdp_to_epsilon, delta=1e-6))
     for n, bound, other in zip(steps, RDP()._bounds(runs, 1e-6), grid[:, 1], strict=True):
         assert other * 0.99 <= bound.epsilon <= other * (1 + 1e-9)
         order = bound.details["order"]

@@ -15,8 +15,8 @@ The trapezoidal sum S with step h = 2 pi / P is exactly :math:`\sum_m e^{\lambda
 The integral is from Alghamdi et al. (2023); the aliases follow from Poisson summation.
 """
 
-from dplearn.engine.contour.epsilon import brackets, deltas, worse_brackets
+from dplearn.engine.contour.epsilon import Ends, brackets, deltas, worse_brackets
 from dplearn.engine.contour.pair import SampledGaussian
 from dplearn.engine.contour.table import log_moments
 
-__all__ = ["SampledGaussian", "brackets", "deltas", "log_moments", "worse_brackets"]
+__all__ = ["Ends", "SampledGaussian", "brackets", "deltas", "log_moments", "worse_brackets"]

@@ -15,6 +15,8 @@ from dplearn.engine.contour.trapezoid import SHARE, Nodes, Trapezoid
 _POOR = 1e-2
 # Number of Newton steps between checks for rows that need another line.
 _PATIENCE = 4
+# Lower and upper bounds.
+Ends = tuple[NDArray, NDArray]
 # Number of steps, epsilon and log delta, each of shape (n,); epsilon or log delta is a guess.
 Rows = tuple[NDArray, NDArray, NDArray]
 # Maximum number of nodes, freedom of the tilt, and factor by which a row may lengthen its period to
@@ -32,9 +34,7 @@ _MOST_WIDTH, _MOST_WORK = 2**13, 2**24
 _WASTE = 2**14
 
 
-def deltas(
-    pair: SampledGaussian, steps: int, epsilons: ArrayLike, *, rtol: float = 1e-6
-) -> tuple[NDArray, NDArray]:
+def deltas(pair: SampledGaussian, steps: int, epsilons: ArrayLike, *, rtol: float = 1e-6) -> Ends:
     """Return certified bounds on log delta at each epsilon.
 
     Parameters
@@ -74,9 +74,7 @@ def deltas(
     return lower, upper
 
 
-def brackets(
-    pair: SampledGaussian, steps: ArrayLike, *, delta: float, rtol: float = 1e-6
-) -> tuple[NDArray, NDArray]:
+def brackets(pair: SampledGaussian, steps: ArrayLike, *, delta: float, rtol: float = 1e-6) -> Ends:
     """Return certified bounds on epsilon for each number of steps, an array of shape (n,).
 
     Other parameters are those of `deltas`.
@@ -98,7 +96,7 @@ def brackets(
 
 def worse_brackets(
     steps: ArrayLike, *, sigma: float, q: float, delta: float, rtol: float = 1e-6
-) -> tuple[NDArray, NDArray]:
+) -> Ends:
     """Return certified bounds on the larger of both directions' epsilons.
 
     Parameters are those of `brackets` and fields of `SampledGaussian`. The remove direction is
@@ -130,9 +128,7 @@ def worse_brackets(
     return lower, upper
 
 
-def _brackets(
-    table: Table, steps: NDArray, log_delta: float, log_tau: float
-) -> tuple[NDArray, NDArray]:
+def _brackets(table: Table, steps: NDArray, log_delta: float, log_tau: float) -> Ends:
     target = np.full(steps.shape, log_delta)
     guess = table.guess_epsilon(steps, log_delta)
     lower, upper = np.zeros(steps.size), np.full(steps.size, np.inf)

@@ -104,15 +104,10 @@ class Sum:
         # Bound on the mass beyond the window, which folding moves below epsilon.
         self.beyond = _charge(np.min(log_right - window.right * e[-1]) - log_unit)
         # Bound on mass folded into the window: a series of delta(e + mP), with the best mu.
-        self.folded = sum(
-            _charge(
-                np.min(log_k + log_c(mu) - mu * e[0] - log_expm1(gap * window.period)) - log_unit
-            )
-            for log_k, mu, gap in (
-                (log_left, window.left, tilt - window.left),
-                (log_right, window.right, window.right - tilt),
-            )
-        )
+        self.folded = 0.0
+        for log_k, mu in ((log_left, window.left), (log_right, window.right)):
+            log_series = log_expm1(np.abs(mu - tilt) * window.period)
+            self.folded += _charge(np.min(log_k + log_c(mu) - mu * e[0] - log_series) - log_unit)
 
     def epsilon_above(self) -> float:
         """Return the smallest epsilon in the window where delta <= unit is proved, or inf."""

@@ -79,7 +79,7 @@ def _entry(name: str, start: Mapping[str, Any]) -> dict[str, Any]:
     mechanism, keys = mechanism_of(name, start), _settable(name)
     neighbours = [a for a in ADJACENCIES if not refusal(mechanism, a)]
     text = inspect.getdoc(MECHANISMS[name]) or ""
-    entries = dict(re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", text, re.MULTILINE))
+    entries = dict(re.findall(r"^(\w+) : \w+(?:\n|\.)(.*(?:\n    .*)*)", text, re.MULTILINE))
     many = lambda m, n: f"{n} × {_short(m)}" if n > 1 else _short(m)
     examples = [" + ".join(many(*part) for part in e.parts()) for e in mechanism.examples()]
     return {
