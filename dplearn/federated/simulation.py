@@ -132,7 +132,7 @@ class Federation:
             loss, finite = loss + losses[usable].sum().item(), finite + usable.sum().item()
             scaled += (good & (norms > largest)).sum().item()
             missed += (~good).sum().item()
-        # Same layout as by `tally_of`, with 0 for the sum of norms.
+        # Same layout as `ClippedSum.tally`, with 0 for the sum of norms.
         tally = [[loss, 0.0, scaled], [finite, len(clients) - missed, len(clients)]]
         return total, torch.tensor(tally, dtype=torch.float64)
 

@@ -34,7 +34,7 @@ from dplearn.training.devices import random_states
 from dplearn.training.distributed import DistributedContext, Group
 from dplearn.training.gradients import ClippedSum, Gradients, by_name
 from dplearn.training.guard import columns_of, refusal, stored
-from dplearn.training.history import History, Record, tally_of
+from dplearn.training.history import History, Record
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Records
 from dplearn.training.tape import Loss, state_of
@@ -233,7 +233,7 @@ class Trainer:
             for pair in lot:
                 states = random_states(device) if tested and message is None else []
                 part = self._gradients.add(pair, sums, 1 / expected)
-                tallies.append(tally_of(part))
+                tallies.append(part.tally)
                 if states and len(part.losses) > 1:
                     message = self._guard(pair, part, states)
         tally = reduce(torch.add, tallies) if tallies else self._like.new_zeros(2, 3)

@@ -142,7 +142,7 @@ def test_datasets_that_the_plan_cannot_sample_are_refused():
         (DataLoader(PAIRS, batch_sampler=[[0, 1]]), ValueError, drawn),
         ((X, Y[:5]), ValueError, r"got 5 in \['targets'\] and 32 in the first"),
         ((X, Y.tolist()), ValueError, "arrays with one row per record, got int"),
-        (({"x": X, "cache": False}, Y), ValueError, r"got bool in .*cache.\] and 32 in the first: a setting"),
+        (({"x": X, "cache": False}, Y), ValueError, r"got bool in .*cache.\] and 32 .*: a setting"),
         ((None, None), ValueError, "at least one record, got 0"),
         (Items([]), ValueError, "at least one record, got 0"),
         (DataLoader(Items([]), batch_size=8), ValueError, "at least one record, got 0"),
