@@ -48,7 +48,7 @@ def rule(*functions: Any) -> Callable[[Any], Any]:
 def refuse_by_name(name: str, module: nn.Module) -> None:
     """Raise if a module is known to mix records, to keep their statistics or to hide its calls."""
     normed = any("SpectralNorm" in type(x).__name__ for x in module._forward_pre_hooks.values())
-    why = ""
+    table, why = isinstance(module, nn.Embedding | nn.EmbeddingBag), ""
     if "_orig_mod" in module._modules or module._compiled_call_impl is not None:
         why = "its calls cannot be recorded. Pass the plain model."
     elif any(p is not None and p.is_complex() for p in module._parameters.values()):
@@ -57,15 +57,10 @@ def refuse_by_name(name: str, module: nn.Module) -> None:
         why = "its statistics mix records. Use nn.GroupNorm."
     elif isinstance(module, _InstanceNorm) and module.training and module.track_running_stats:
         why = "its running statistics leak. Set track_running_stats=False."
-    elif isinstance(module, nn.Embedding | nn.EmbeddingBag) and (
-        module.max_norm is not None or module.scale_grad_by_freq
-    ):
+    elif table and (module.max_norm is not None or module.scale_grad_by_freq):
         why = "max_norm and scale_grad_by_freq follow what the lot looks up: leave them out."
     elif module.training and (normed or type(module).__name__ == "_SpectralNorm"):
-        why = (
-            "its vectors change with every pass in training mode, by the weights and not by "
-            "records. Set this part to eval(), or use weight_norm."
-        )
+        why = "its vectors follow the weights in training. Set it to eval(), or use weight_norm."
     if why:
         raise validate.unsupported(f"{type(module).__name__} ({name or 'the model itself'})", why)
 
@@ -124,10 +119,13 @@ def _convolution(
     stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Pairs:  # fmt: skip
     each = lambda x: (x,) * dims if isinstance(x, int) else tuple(x)
-    steps = each(dilation)
 
     def whole() -> Any:
-        values, around = input, 0 if padding in ("same", "valid") else padding
+        values, around, steps = (
+            input,
+            0 if padding in ("same", "valid") else padding,
+            each(dilation),
+        )
         if padding == "same":
             total = [d * (k - 1) for d, k in zip(steps, weight.shape[2:], strict=True)]
             values = F.pad(input, [n for d in reversed(total) for n in (d // 2, d - d // 2)])
