@@ -29,8 +29,8 @@ from dplearn.federated.plan import FederatedPlan
 from dplearn.training import sampling
 from dplearn.training.checks import check_training
 from dplearn.training.devices import forked, moved
-from dplearn.training.gradients import ClippedSum
-from dplearn.training.history import History, Record, tally_of
+from dplearn.training.gradients import tally_of
+from dplearn.training.history import History, Record
 from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.tape import Loss, check_losses
@@ -128,7 +128,7 @@ class Federation:
             factors = torch.where(good, (largest / norms).clamp(max=1.0), 0.0)
             total += factors @ torch.where(good[:, None], updates, 0.0)
             scaled = good & (norms > largest)
-            tally += tally_of(ClippedSum(sums={}, losses=losses, norms=norms, scaled=scaled))
+            tally += tally_of(torch.stack([losses.to(norms), norms, scaled]))
         tally[1, 1:] += len(clients) - tally[1, 2]  # users without records
         return total, tally
 

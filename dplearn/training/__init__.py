@@ -8,10 +8,9 @@
 
 from dplearn.training.bounds import Automatic, ClippingBound, Flat, Grouped, Groups, PerLayer
 from dplearn.training.checks import check_model
-from dplearn.training.fitting import fit
 from dplearn.training.gradients import ClippedSum, clipped_sum
 from dplearn.training.history import History, Private, Record
-from dplearn.training.trainer import Trainer
+from dplearn.training.trainer import Trainer, fit
 
 __all__ = ["Automatic", "ClippedSum", "ClippingBound", "Flat", "Grouped", "Groups", "History"]
 __all__ += ["PerLayer", "Private", "Record", "Trainer", "check_model", "clipped_sum", "fit"]

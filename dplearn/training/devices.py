@@ -22,8 +22,8 @@ def generator(device: torch.device, seed: int) -> torch.Generator:
 
 def random_states(device: torch.device) -> list[Tensor]:
     """Return the states of the global generators of the CPU and of this device."""
-    cuda = device.type == "cuda"
-    return [torch.get_rng_state(), *([torch.cuda.get_rng_state(device)] if cuda else [])]
+    own = [torch.cuda.get_rng_state(device)] if device.type == "cuda" else []
+    return [torch.get_rng_state(), *own]
 
 
 @contextmanager

@@ -35,17 +35,17 @@ class Dense(NamedTuple):
     """Gradients as one tensor, for small parameters or where this is cheapest."""
 
     value: Tensor  # (B, *shape)
-    squares: Tensor | None = None  # squared norms, if already computed
+    known: Tensor | None = None  # norms, if already computed
 
-    def squared_norm(self) -> Tensor:
-        """Return squared Euclidean norms, shape (B,); rounding may make them too small."""
-        value = self.value.reshape(len(self.value), -1)
-        return norms(value).square() if self.squares is None else self.squares
+    def norm(self) -> Tensor:
+        """Return Euclidean norms, shape (B,); rounding may make them too small."""
+        flat = self.value.reshape(len(self.value), -1)
+        return norms_of(flat) if self.known is None else self.known
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """Add the sum over i of factors[i] times gradient i, in the parameter's shape."""
         value = self.value.reshape(len(self.value), -1)
-        total.view(-1).addmv_(value.to(total).T, factors.to(total))
+        total.view(-1).addmv_(value.to(total).T, factors)
 
     def dense(self) -> Tensor:
         """Return all gradients, shape (B, *parameter shape)."""
@@ -58,16 +58,16 @@ class Outer(NamedTuple):
     left: Tensor  # (B, T, p), gradients of outputs
     right: Tensor  # (B, T, d), inputs
 
-    def squared_norm(self) -> Tensor:
-        """Return the squared norms, by Gram matrices if there are several positions.
+    def norm(self) -> Tensor:
+        """Return the norms, by Gram matrices if there are several positions.
 
         They are rounded up by what rounding of terms that cancel and underflow can hide.
         """
         kind = torch.finfo(self.left.dtype)
         hidden = lambda count: math.sqrt(count * kind.tiny)  # norm of numbers of square 0
         if self.left.shape[1] == 1:
-            u, v = (norms(x) + hidden(x.shape[2]) for x in self)
-            return (u * v).square()[:, 0]
+            u, v = (norms_of(x[:, 0]) + hidden(x.shape[2]) for x in self)
+            return u * v
         # Underflow of products of pairs loses less than the allowance for rounding adds.
         units, (left, right) = ROUNDING * kind.eps, (x @ x.mT for x in self)  # (B, T, T)
         u, v = (
@@ -75,12 +75,13 @@ class Outer(NamedTuple):
             for gram, x in ((left, self.left), (right, self.right))
         )
         largest = (u * v).sum(1)
-        return torch.addcmul((left * right).sum((1, 2)).clamp(min=0), largest, largest, value=units)
+        squares = (left * right).sum((1, 2)).clamp(min=0)
+        return squares.addcmul(largest, largest, value=units).sqrt()
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """Add the weighted sum by one matrix product, scaling its smaller factor."""
         left, right = (x.to(total) for x in self)
-        scale = factors.to(total)[:, None, None]
+        scale = factors[:, None, None]
         narrow = left.shape[2] <= right.shape[2]
         left, right = (left * scale, right) if narrow else (left, right * scale)
         left, right = left.flatten(0, 1).T, right.flatten(0, 1)
@@ -98,8 +99,8 @@ class Rows(NamedTuple):
     value: Tensor  # (B, T, d)
     length: int  # of the table
 
-    def squared_norm(self) -> Tensor:
-        """Return the squared norms, after adding the values of equal indices."""
+    def norm(self) -> Tensor:
+        """Return the norms, after adding the values of equal indices."""
         index, order = self.index.sort(1)
         number = F.pad((index[:, 1:] != index[:, :-1]).cumsum(1), (1, 0))
         batch, length = index.shape
@@ -107,7 +108,7 @@ class Rows(NamedTuple):
         slot = torch.empty_like(order).scatter_(1, order, first + number)
         value = self.value.flatten(0, 1)
         merged = torch.zeros_like(value).index_add_(0, slot.flatten(), value)
-        return Dense(merged.view(self.value.shape)).squared_norm()
+        return Dense(merged.view(self.value.shape)).norm()
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """Add each value to its row."""
@@ -157,8 +158,8 @@ def convolution(
     few = max(1, _NUMBERS * accelerated // (positions * size))  # in the cache
     value = grad.new_empty(len(grad), filters, size)
     parts = zip(grad.split(few), windows.split(few), value.split(few), strict=True)
-    squares = [Dense(torch.bmm(g, patches(w), out=out)).squared_norm() for g, w, out in parts]
-    return Dense(value.view(len(grad), *shape), torch.cat(squares))
+    known = [Dense(torch.bmm(g, patches(w), out=out)).norm() for g, w, out in parts]
+    return Dense(value.view(len(grad), *shape), torch.cat(known))
 
 
 def combined(uses: list[PerExample]) -> PerExample:
@@ -177,11 +178,11 @@ def combined(uses: list[PerExample]) -> PerExample:
     return whole
 
 
-def norms(rows: Tensor) -> Tensor:
+def norms_of(rows: Tensor) -> Tensor:
     """Return norms along the last dimension, in blocks: one long sum would lose about 1%."""
     size = rows.shape[-1]
     if size <= _BLOCK:
         return torch.linalg.vector_norm(rows, dim=-1)
     count = -(-size // _BLOCK)
     whole = F.pad(rows, (0, -size % count)) if size % count else rows
-    return norms(torch.linalg.vector_norm(whole.unflatten(-1, (count, -1)), dim=-1))
+    return norms_of(torch.linalg.vector_norm(whole.unflatten(-1, (count, -1)), dim=-1))

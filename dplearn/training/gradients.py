@@ -33,7 +33,7 @@ from torch.utils._pytree import tree_map, tree_map_only
 
 from dplearn.training.bounds import ClippingBound
 from dplearn.training.devices import exactly, forked, moved
-from dplearn.training.forms import ROUNDING, Dense
+from dplearn.training.forms import ROUNDING, Dense, norms_of
 from dplearn.training.layers import Unmet, refuse_by_name, trainable
 from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
@@ -49,13 +49,14 @@ class ClippedSum:
     ----------
     sums : dict of str to Tensor, sum of each parameter's clipped gradients, float32 or float64
     losses, norms : Tensor, shape (B,), loss of each record, norm of its gradient before clipping
-    scaled : Tensor, shape (B,), whether the gradient of each record was scaled down
+    tally : Tensor, shape (2, 3), sums of the finite losses and norms and number of gradients
+        scaled down; numbers of finite losses, of finite norms and of records
     """
 
     sums: Mapping[str, Tensor]
     losses: Tensor
     norms: Tensor
-    scaled: Tensor
+    tally: Tensor
 
 
 @torch.inference_mode(False)  # also inside torch.no_grad()
@@ -147,9 +148,8 @@ class Gradients:
             with torch.no_grad(), exactly(losses.device):
                 each = {name: Dense(x.to(wide(x.dtype))) for name, x in grads.items()}
                 parts.append(self._clipped(each, losses, sums, weight))
-        names = "losses", "norms", "scaled"
-        joined = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
-        return ClippedSum(sums=sums, **joined)
+        joined = {x: torch.cat([getattr(part, x) for part in parts]) for x in ("losses", "norms")}
+        return ClippedSum(sums=sums, tally=reduce(torch.add, [p.tally for p in parts]), **joined)
 
     def _clipped(
         self, each: dict[str, Any], losses: Tensor, sums: Mapping[str, Tensor], weight: float
@@ -157,23 +157,28 @@ class Gradients:
         """Add the weighted sums of gradients to `sums`; remove the gradients from `each`."""
         parts: list[list[Tensor]] = [[] for _ in self.groups.norms]
         for name, gradient in each.items():
-            parts[self.groups.of[name]].append(gradient.squared_norm())
+            parts[self.groups.of[name]].append(gradient.norm())
         zero = lambda: losses.new_zeros(len(losses), dtype=wide(losses.dtype))
-        squared = torch.stack([reduce(torch.add, x) if x else zero() for x in parts])  # (groups, B)
-        groups = squared.sqrt()
-        norms = groups[0] if len(groups) == 1 else squared.sum(0).sqrt()
-        factors = self.bound.factors(groups, self.largest.to(squared))
+        joined = lambda parts: norms_of(torch.stack(parts, -1))
+        groups = [joined(part) if part else zero() for part in parts]
+        norms = groups[0] if len(groups) == 1 else joined(groups)
+        factors = self.bound.factors(torch.stack(groups), self.largest.to(norms))
+        rows = torch.stack([losses.to(norms), norms, factors.amin(0) < 1])
         # Reading this value would make an accelerator wait: there, rows are always cleared.
-        clean = norms.device.type == "cpu" and math.isfinite(norms.sum())
-        finite = norms < torch.inf
-        factors = factors if clean else torch.where(finite, factors, 0)
-        weighted = (factors * weight).unbind()
+        if clean := rows.device.type == "cpu" and math.isfinite(rows.sum()):
+            tally = torch.stack([rows, torch.ones_like(rows)]).sum(2)
+        else:
+            finite = norms < torch.inf
+            factors = torch.where(finite, factors, 0)
+            rows[2] = factors.amin(0) < 1
+            tally = tally_of(rows)
+        weighted = (factors * weight).to(self.dtype).unbind()
         cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
         for name in list(each):
             gradient = each.pop(name)  # a factor of 0 is not enough: 0 * inf is NaN
             gradient = gradient if clean else tree_map_only(Tensor, cleared, gradient)
             gradient.add_to(sums[name], weighted[self.groups.of[name]])
-        return ClippedSum(sums=sums, losses=losses, norms=norms, scaled=factors.amin(0) < 1)
+        return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
 
     def learn(self, pair: Any) -> None:
         """Choose the first method whose gradients of a few records are right.
@@ -271,6 +276,11 @@ class _Whole(nn.Module):
 
     def forward(self, pair: Any) -> Tensor:
         return passed(self.model, self.loss_fn, pair).sum()
+
+
+def tally_of(rows: Tensor) -> Tensor:
+    """Return sums and numbers of the finite values of each row, shape (2, rows)."""
+    return torch.stack([rows.nan_to_num(0, 0, 0), rows.isfinite()]).sum(2)
 
 
 def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:

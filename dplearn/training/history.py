@@ -5,13 +5,11 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import torch
 from torch import Tensor
 
 from dplearn.accountants import Accountant
 from dplearn.core.guarantee import Adjacency, Guarantee
 from dplearn.run import Plan
-from dplearn.training.gradients import ClippedSum
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +38,7 @@ class Record:
     ----------
     step : int >= 1, number of steps done, including this one
     clipping_norm : float > 0, largest norm of a contribution
-    tally : Tensor, shape (2, 3), private result of `tally_of`, on the device that computed it
+    tally : Tensor, shape (2, 3), private sums of `ClippedSum.tally`, on the device
     """
 
     step: int
@@ -97,10 +95,3 @@ class History:
         if self.steps < self.plan.steps:
             presumed.append("the data and the model did not decide when to stop")
         return dataclasses.replace(stated, assumptions=tuple(presumed))
-
-
-def tally_of(part: ClippedSum) -> Tensor:
-    """Return sums and numbers of the finite losses, norms and marks of scaled rows, (2, 3)."""
-    # One type for all lots: processes add up their tallies.
-    rows = torch.stack([part.losses.to(part.norms), part.norms, part.scaled])
-    return torch.stack([rows.nan_to_num(0, 0, 0), rows.isfinite()]).sum(2)

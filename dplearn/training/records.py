@@ -16,12 +16,9 @@ from torch.utils._pytree import tree_map_only
 from dplearn.training.devices import forked, moved
 from dplearn.training.guard import probing
 from dplearn.training.sampling import Lot, micro_batches
-from dplearn.training.tape import Loss, called
+from dplearn.training.tape import Loss, passed
 
 _ARRAYS = Tensor, np.ndarray
-# Settings of a DataLoader that say how its workers load items, not which items.
-_LOADING = """num_workers prefetch_factor worker_init_fn multiprocessing_context pin_memory timeout
-    generator"""
 _GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, random.Random
 
 
@@ -57,12 +54,10 @@ class Records:
             self._size = next(iter(sizes.values()), 0)
             for name, size in sizes.items():
                 if isinstance(size, str) or size != self._size:
-                    why = f"the first array has {self._size}"
-                    if isinstance(size, str):
-                        why = "a setting belongs to the model or its configuration"
                     raise ValueError(
                         "Expected inputs and targets to be arrays with one row per record, got "
-                        f"{size} in {name}: {why}."
+                        f"{size} in {name} and {self._size} in the first: a setting belongs to the "
+                        "model or its configuration."
                     )
             self._dataset = pytree.tree_flatten(self._typed(dataset))
         if len(self) == 0:
@@ -133,9 +128,8 @@ class Records:
 
         def losses(index: Sequence[int]) -> Tensor:
             with forked(self._like.device, 0), torch.no_grad():
-                batch = self._collate([_item(self._dataset, i) for i in index])
-                inputs, targets = self._there(batch)
-                return loss_fn(called(model, inputs), targets)
+                batch = self._there(self._collate([_item(self._dataset, i) for i in index]))
+                return passed(model, loss_fn, batch)
 
         with probing(model):
             model.eval()
@@ -152,16 +146,17 @@ class Records:
 def _options(loader: data.DataLoader) -> dict[str, Any]:
     """Return how a loader loads items; ValueError if it chooses which ones in its own way."""
     sampler = loader.sampler
-    plain = type(sampler) is data.SequentialSampler
-    plain |= type(sampler) is data.RandomSampler and not sampler.replacement
+    plain = type(sampler) in (data.SequentialSampler, data.RandomSampler)
+    plain &= not getattr(sampler, "replacement", False)
     if not plain or type(loader.batch_sampler) is not data.BatchSampler:
         raise ValueError(
-            "Expected a DataLoader of a map-style dataset with a batch_size and without a "
-            f"sampler, got sampler={type(sampler).__name__}, "
-            f"batch_size={loader.batch_size}: lots are drawn by the plan."
+            "Expected a DataLoader of a map-style dataset with a batch_size and without a sampler, "
+            f"got sampler={type(sampler).__name__}, batch_size={loader.batch_size}: lots are drawn "
+            "by the plan."
         )
-    names = ["collate_fn", *(_LOADING.split() if loader.num_workers else ())]
-    return {name: getattr(loader, name) for name in names}
+    names = "num_workers prefetch_factor worker_init_fn multiprocessing_context pin_memory timeout"
+    names = f"collate_fn {names} generator" if loader.num_workers else "collate_fn"
+    return {name: getattr(loader, name) for name in names.split()}
 
 
 def _item(dataset: Any, i: int) -> Any:

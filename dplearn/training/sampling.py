@@ -53,8 +53,7 @@ def fixed_size(plan: DPSGD, size: int) -> int:
 def micro_batches(lot: Lot, most: int | None, *, small: bool) -> list[Lot]:
     """Return parts of a lot of nearly equal size, of at most `most` rows; none if it is empty.
 
-    Without `most`, parts that should be `small`, to stay in the caches of a CPU, have about 256
-    rows; else the lot is one part.
+    Without `most`, `small` parts have about 256 rows, for the caches of a CPU; else there is one.
     """
     count = -(-len(lot) // most) if most else max(1, round(len(lot) / 256)) if small else 1
     return np.array_split(lot, count) if count > 1 else [lot] * (len(lot) > 0)

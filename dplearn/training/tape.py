@@ -22,7 +22,7 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
-from dplearn.training import layers, sequences
+from dplearn.training import layers
 from dplearn.training.forms import Dense, PerExample, combined
 from dplearn.training.layers import Unmet
 
@@ -51,8 +51,8 @@ class Tape(TorchFunctionMode):
         tensors = _tensors(args) + _tensors(kwargs.values()) if kwargs else _tensors(args)
         if self.names.keys().isdisjoint(map(id, tensors)):
             return function(*args, **kwargs)
-        if function in sequences.WITHIN:
-            return sequences.WITHIN[function](self, *args, **kwargs)
+        if function in layers.WITHIN:
+            return layers.WITHIN[function](self, *args, **kwargs)
         output = function(*args, **kwargs)
         outputs = output if isinstance(output, tuple | list) else (output,)
         moving = [x for x in outputs if isinstance(x, Tensor) and x.requires_grad]

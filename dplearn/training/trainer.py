@@ -10,7 +10,8 @@ the clipped sum, which is added to the noise, and the update by an ordinary opti
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import reduce
 from pathlib import Path
@@ -20,9 +21,12 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from dplearn.accountants import Accountant
 from dplearn.core import validate
+from dplearn.core.display import ProgressLine
+from dplearn.core.guarantee import round_up
 from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS
-from dplearn.run import DPSGD, Plan
+from dplearn.run import Plan
 from dplearn.training import checkpoint, sampling
 from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.checks import check_gradients, check_phases, check_settings
@@ -30,19 +34,17 @@ from dplearn.training.devices import random_states
 from dplearn.training.distributed import DistributedContext, Group
 from dplearn.training.gradients import ClippedSum, Gradients, by_name
 from dplearn.training.guard import columns_of, refusal, stored
-from dplearn.training.history import History, Record, tally_of
+from dplearn.training.history import History, Record
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Records
 from dplearn.training.tape import Loss, state_of
 
-_SIZE_IS_PUBLIC = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _ALONE = (
     "what other runs released of these records is added, as phases of one plan or by a ledger, and "
     "nothing but public data changed the model between steps"
 )
 _ITEMS = "an item of the dataset holds nothing of other records"
-_RANDOM = "a model that draws random numbers by functions was not tried in smaller lots"
-_NO_OTHER_BRANCH = "nothing was released of steps that were lost when the run was resumed"
+_SIZE = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _SLOW = (
     "Each record takes a pass of its own, which is slow: gradients of the model come neither from "
     "usual layers, called for all records at once, nor from torch.func.vmap."
@@ -112,26 +114,30 @@ class Trainer:
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
         check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
         self._steps = 0
+        self._state: Any = None  # of the model at its last check
+        parts = {"optimizer": self.optimizer, "model": self.model, "scheduler": self.scheduler}
+        self._parts = {name: part for name, part in parts.items() if part is not None}
         self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         bound = self.bound or Flat(self.plan.at(0)[0].max_grad_norm)
         self._gradients = Gradients(self.model, self.loss_fn, bound)
         self._like = self._gradients.largest.new_empty(0)  # type and device of noise and sums
         self._data = Records(self.dataset, like=self._like)
-        rows, public, seed = self.micro_batch, self.expected_batch_size, self._randomness.seed
-        validate.integer(minimum=1, micro_batch=1 if rows is None else rows)
-        validate.positive(expected_batch_size=1 if public is None else public)
+        public, seed = self.expected_batch_size, self._randomness.seed
+        if self.micro_batch is not None:
+            validate.integer(minimum=1, micro_batch=self.micro_batch)
+        if public is not None:
+            validate.positive(expected_batch_size=public)
         size, alone = len(self._data), not self.process_group
         check_phases(self.plan, bound=self.bound, size=size, alone=alone)
         self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
-        presumed = {_SIZE_IS_PUBLIC: public is None, _ITEMS: self._data.of_items}
+        presumed = {_SIZE: not public, _ITEMS: self._data.of_items}
         presumed |= {"nobody knows the seed": seed is not None, _ALONE: True}
         self._presumed = [text for text, holds in presumed.items() if holds]
         self._run = self._settings()
         records = "" if alone else self._data.digest()
         self._context.agree({**self._run, "seed": repr(seed), "records": records})
         self._context.start_equal(self.model)
-        self._state: Any = None  # of the model at its last check
         self._check()
         self._data.check_items(self.model, self.loss_fn)
         self._due = 1  # the next step that the guard tests
@@ -156,13 +162,12 @@ class Trainer:
         phase, _ = self.plan.at(self.steps)
         if self.bound is None and self._gradients.groups.norms != (phase.max_grad_norm,):
             self._gradients.clip_to(Flat(phase.max_grad_norm))
-        tested = self.steps + 1 >= self._due
-        before = stored(self.model) if tested else {}
         lot = self._data.parts(range(self.steps, self.plan.steps), self._lot, self.micro_batch)
-        total = self._noise(phase)
+        expected = float(self.expected_batch_size or phase.sample_rate * len(self._data))
+        total = self._noise(phase.noise_multiplier / expected)
         sums = by_name(total, self._gradients.parameters)
-        tally, message = self._add_clipped(sums, lot, self._expected(phase))
-        if tested and (message := self._refusal(before, message)):
+        tally, message = self._add_clipped(sums, lot, expected)
+        if message:
             del total, sums, tally, lot  # a traceback may show local variables
             raise ValueError(f"{message} The {self.steps} steps done have no guarantee.")
         self._context.add_up(total, tally)
@@ -188,14 +193,12 @@ class Trainer:
         gradients = Gradients(self.model, self.loss_fn, self._gradients.bound)
         sample = self.example or self._data.rows([i % len(self._data) for i in range(20)])
         if check_gradients(gradients, sample, public=bool(self.example)):
-            self._presumed.append(_RANDOM)
+            self._presumed.append(
+                "a model that draws random numbers by functions was not tried in smaller lots"
+            )
         self._state, self._gradients = state, gradients
         if self._gradients.how == "alone":
             warnings.warn(_SLOW, stacklevel=3)
-
-    def _expected(self, phase: DPSGD) -> float:
-        """Return the public size of a lot."""
-        return float(self.expected_batch_size or phase.sample_rate * len(self._data))
 
     def _lot(self, step: int) -> sampling.Lot:
         """Return this process's records of a step; repeated calls return the same lot."""
@@ -211,31 +214,30 @@ class Trainer:
             self._drawn.update(zip(left, lots[position:], strict=False))
         return self._drawn[step]
 
-    def _noise(self, phase: DPSGD) -> Tensor:
+    def _noise(self, scale: float) -> Tensor:
         """Return flat noise of the mean gradient; zeros in all processes but the first."""
         parameters, groups = self._gradients.parameters, self._gradients.groups
-        z = (self._context.rank == 0) * phase.noise_multiplier / self._expected(phase)
-        runs = [(p.numel(), z * groups.scales[groups.of[name]]) for name, p in parameters.items()]
+        scales = [s * scale * (self._context.rank == 0) for s in groups.scales]
+        runs = [(p.numel(), scales[groups.of[name]]) for name, p in parameters.items()]
         return self._randomness.normals(runs, self._like, self.steps)
 
     def _add_clipped(
         self, sums: Mapping[str, Tensor], lot: Iterable[Any], expected: float
-    ) -> tuple[Tensor, str | None]:
-        """Add a lot's clipped sum, divided by its public size; return its tally and a message.
-
-        The message is the guard's error, "" without one, and None if it has tested nothing.
-        """
+    ) -> tuple[Tensor, str]:
+        """Add a lot's clipped sum, divided by its public size; return its tally and any error."""
         tallies, message, device = [], None, self._like.device
         tested = self.steps + 1 >= self._due
+        before = stored(self.model) if tested else {}
         torch.clear_autocast_cache()  # a caller's autocast around several steps caches old weights
         with self._randomness.for_model(device, self._context.rank, self.steps):
             for pair in lot:
-                states = random_states(device) if tested else []
+                states = random_states(device) if tested and message is None else []
                 part = self._gradients.add(pair, sums, 1 / expected)
-                tallies.append(tally_of(part))
-                if tested and len(part.losses) > 1:
-                    message, tested = self._guard(pair, part, states), False
-        return reduce(torch.add, tallies) if tallies else self._like.new_zeros(2, 3), message
+                tallies.append(part.tally)
+                if states and len(part.losses) > 1:
+                    message = self._guard(pair, part, states)
+        tally = reduce(torch.add, tallies) if tallies else self._like.new_zeros(2, 3)
+        return tally, self._refusal(before, message) if tested else ""
 
     def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> str:
         """Return an error message if records of a lot influence each other, else ""."""
@@ -247,7 +249,10 @@ class Trainer:
         return f"{message} This was at step {self.steps + 1}." if message else ""
 
     def _refusal(self, before: Mapping[str, Any], message: str | None) -> str:
-        """Return the first error of any process; without one, set the next tested step."""
+        """Return the first error of any process; without one, set the next tested step.
+
+        `message` is None if this process has tested nothing: its lot has at most one record.
+        """
         for name, value in stored(self.model).items():
             if before.get(name, value) != value:
                 message = (
@@ -255,14 +260,10 @@ class Trainer:
                     "the model holds data without noise now."
                 )
         every = self._context.gathered(message)
-        # A lot of at most one record is not tested; all processes test at the same steps.
+        # All processes test at the same steps.
         if not any(every) and (self.process_group or message is not None):
             self._due = 2 * (self.steps + 1)
         return next(filter(None, every), "")
-
-    def end_workers(self) -> None:
-        """End the workers that load lots ahead; the next step starts them again."""
-        self._data.forget()
 
     def history(self) -> History:
         """Return the history of the steps so far, which states their guarantee."""
@@ -287,7 +288,7 @@ class Trainer:
                 "without a generator the order of an epoch is not kept."
             )
         content = {"run": self._run, "steps": self.steps, "seed": self._randomness.seed}
-        content |= {name: part.state_dict() for name, part in self._parts().items()}
+        content |= {name: part.state_dict() for name, part in self._parts.items()}
         if self._context.rank == 0:
             checkpoint.write(path, content)
 
@@ -310,26 +311,26 @@ class Trainer:
                 f"Expected a checkpoint after at most {self.plan.steps} steps for a trainer before "
                 f"its first, got one after {steps} in {path} and a trainer after {self.steps}."
             )
-        for name, part in self._parts().items():
+        for name, part in self._parts.items():
             part.load_state_dict(written[name])
         self._steps, self._randomness = steps, replace(self._randomness, seed=seed)
-        self._presumed += [_NO_OTHER_BRANCH] * (seed is None)
+        if seed is None:
+            self._presumed.append(
+                "nothing was released of steps that were lost when the run was resumed"
+            )
         self._drawn.clear()  # lots of a first step that failed
         self._data.forget()
         self._state, self._due = None, steps + 1
         self._check()
-
-    def _parts(self) -> dict[str, Any]:
-        """Return the objects that have a state in a checkpoint."""
-        parts = {"optimizer": self.optimizer, "model": self.model, "scheduler": self.scheduler}
-        return {name: part for name, part in parts.items() if part is not None}
 
     def _settings(self) -> dict[str, str]:
         """Return the settings that must agree between processes, and with a checkpoint."""
         facts: dict[str, Any] = {
             "plan": self.plan,
             "bound": self.bound,
-            "expected_batch_size": self._expected(self.plan.at(0)[0]),
+            "expected_batch_size": float(
+                self.expected_batch_size or self.plan.at(0)[0].sample_rate * len(self._data)
+            ),
             "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
             "optimizer": type(self.optimizer).__name__,
             "scheduler": type(self.scheduler).__name__,
@@ -342,3 +343,105 @@ class Trainer:
         groups = self.optimizer.param_groups
         facts["first learning rates"] = [g.get("initial_lr", g.get("lr")) for g in groups]
         return {name: str(fact) for name, fact in facts.items()}
+
+
+def fit(
+    model: nn.Module,
+    loss_fn: Loss,
+    dataset: Any,
+    plan: Plan,
+    *,
+    optimizer: Optimizer,
+    delta: float,
+    accountant: Accountant | str = "pld",
+    target_epsilon: float | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: int | None = None,
+    progress: bool = True,
+    callback: Callable[[Trainer], object] | None = None,
+    **options: Any,
+) -> History:
+    """Train the model in place with differential privacy.
+
+    An exception that ends the run, also Ctrl-C, has the history of the steps done as its attribute
+    `history`, and the checkpoint is written.
+
+    Parameters
+    ----------
+    model, loss_fn, plan, optimizer, options : as in `Trainer`
+    dataset : pair (inputs, targets) of arrays, Dataset, list of pairs or DataLoader
+        Arrays have one row per record; inputs may be a tuple or dict of them, targets None. Items
+        of a dataset are such pairs; in a dict, "labels" are the targets. Of a loader, `collate_fn`,
+        workers and pinning are used: the plan draws the lots. A record is one row or item: put all
+        data of a person into one.
+    delta : float in (0, 1), of the epsilon shown and of the target
+    accountant : Accountant or str, of this epsilon, one of `dplearn.ACCOUNTANTS`
+    target_epsilon : float > 0; the run stops before epsilon exceeds it, at a step known in advance
+    checkpoint : path, optional, file to resume from if it exists; written at the start and the end
+    checkpoint_every : int >= 1, optional, number of steps after which it is also written
+    progress : bool, whether to show a line of private diagnostics and the epsilon so far
+    callback : callable, optional, called with the `Trainer` after each step
+
+    Returns
+    -------
+    History
+        Of all steps done; ``history.guarantee(delta)`` is what they guarantee.
+
+    Raises
+    ------
+    ValueError
+        If `target_epsilon` allows no step. Other errors are those of `Trainer`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from dplearn import DPSGD
+    >>> model, loss_fn = nn.Linear(2, 2), nn.CrossEntropyLoss(reduction="none")
+    >>> data = torch.randn(100, 2), torch.randint(2, (100,))
+    >>> plan = DPSGD(noise_multiplier=2.0, sample_rate=0.1, steps=1000)
+    >>> sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    >>> target = {"delta": 1e-5, "target_epsilon": 1.0}
+    >>> history = fit(model, loss_fn, data, plan, optimizer=sgd, **target, progress=False)
+    >>> history.steps
+    16
+    >>> history.guarantee(1e-5).epsilon <= 1.0
+    True
+    """
+    steps = plan.steps
+    if target_epsilon is not None:
+        steps = plan.affordable_steps(accountant, epsilon=target_epsilon, delta=delta)
+    every = max(1, steps) if checkpoint_every is None else checkpoint_every
+    validate.integer(minimum=1, checkpoint_every=every)
+    plan.guarantee(accountant, delta=delta)  # raises if no theorem covers the plan
+    trainer = Trainer(model, loss_fn, dataset, plan, optimizer=optimizer, **options)
+    if checkpoint is not None:
+        trainer.load(checkpoint, missing_ok=True)
+        trainer.save(checkpoint)
+    line = ProgressLine(progress)
+    try:
+        while trainer.steps < steps:
+            last = trainer.step().step == steps
+            due = (last or trainer.steps % every == 0) and trainer.resumable
+            if checkpoint is not None and due:
+                trainer.save(checkpoint)
+            line.show(lambda: _line(trainer.history(), steps, accountant, delta), last=last)
+            if callback is not None:
+                callback(trainer)
+    except BaseException as error:
+        error.history = trainer.history()  # type: ignore[attr-defined]
+        error.add_note(f"The {trainer.steps} steps done are in this exception's `history`.")
+        if checkpoint is not None and trainer.resumable:
+            with suppress(OSError):  # saving may be what failed
+                trainer.save(checkpoint)
+        raise
+    finally:
+        trainer._data.forget()  # ends its workers
+    return trainer.history()
+
+
+def _line(history: History, steps: int, accountant: Accountant | str, delta: float) -> str:
+    lot, spent = history.records[-1].private, history.guarantee(delta, accountant=accountant)
+    return (
+        f"step {history.steps}/{steps}  epsilon {round_up(spent.epsilon)}  private: "
+        f"loss {lot.loss:.3f}  clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
+    )

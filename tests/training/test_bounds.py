@@ -12,7 +12,7 @@ from torch import nn
 
 from cases import each
 from dplearn.training import Automatic, Flat, Grouped, PerLayer, clipped_sum
-from dplearn.training.forms import Outer, convolution, norms
+from dplearn.training.forms import Outer, convolution, norms_of
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
 grouped = lambda **norms: Grouped(norms=norms, noise_multipliers=dict.fromkeys(norms, 1.0))
@@ -104,8 +104,8 @@ def test_rounding_allowance_is_1_to_100_times_the_error_of_cancelling_terms():
     left, right = (torch.randn(200, 1, 100, generator=torch.manual_seed(i)) for i in (0, 1))
     both = Outer(torch.cat([left, -left], 1), torch.cat([right, right * 1.001], 1))
     exact = Outer(both.left.double(), both.right.double()).dense().square().sum((1, 2))
-    largest = (norms(both.left) * norms(both.right)).sum(1)
-    added = ((both.squared_norm() - exact) / largest.square()).numpy()
+    largest = (norms_of(both.left) * norms_of(both.right)).sum(1)
+    added = ((both.norm().square() - exact) / largest.square()).numpy()
     error, allowance = (added.max() - added.min()) / 2, added.mean()  # errors have both signs
     assert error <= allowance <= 100 * error
 
@@ -128,4 +128,4 @@ def test_underflow_allowance_covers_the_loss_and_adds_at_most_1_percent(dtype, t
         form = (p, d, 1), (1,), (0,), (1,), 1
         for gradient in (Outer(left, right), convolution(left.mT, right.mT, *form)):
             exact = p * d * (t * u * v) ** 2
-            assert exact <= gradient.squared_norm().item() <= 1.01 * exact
+            assert exact <= gradient.norm().item() ** 2 <= 1.01 * exact

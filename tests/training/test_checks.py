@@ -190,7 +190,7 @@ def test_errors_name_cause_and_cure():
         refused(model, INPUTS, match="depend on trainable parameters")
     spectral = nn.Sequential(parametrizations.spectral_norm(nn.Linear(8, CLASSES)))
     lazy = nn.Sequential(nn.LazyLinear(CLASSES))
-    refused(spectral, INPUTS, match=r"by the weights.*eval\(\)", error=NotImplementedError)
+    refused(spectral, INPUTS, match=r"follow the weights.*eval\(\)", error=NotImplementedError)
     check_model(spectral.eval(), losses_of, INPUTS, TARGETS)
     refused(lazy, INPUTS, match="uninitialized parameter .*Call `forward` with a dummy batch")
     words = lambda outputs, targets: losses_of(outputs.flatten(0, 1), targets.flatten())

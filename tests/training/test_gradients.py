@@ -61,7 +61,8 @@ def difference(sums, expected):
 
 def counts(part):
     """Return the numbers of records, of those scaled down and of those left out."""
-    return [len(part.losses), int(part.scaled.sum()), int((~part.norms.isfinite()).sum())]
+    (_, _, scaled), (_, finite, size) = part.tally.tolist()
+    return [int(size), int(scaled), int(size - finite)]
 
 
 def assert_right(task, *, how="", tolerance=EXACTLY, clip=(2.0, 1.0, 0.1)):
