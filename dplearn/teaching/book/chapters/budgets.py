@@ -20,7 +20,8 @@ def least_scale(epsilon, sensitivity, steps=1):
 def spread_of_sum(*, sigma_1, sigma_2):
     """Return the standard deviation of the sum of two Gaussians, by convolution on a grid."""
     x = 9 * (sigma_1 + sigma_2) * np.linspace(-1.0, 1.0, 4001)
-    total = np.convolve(*(np.exp(oracles.log_normal(0.0, std)(x)) for std in (sigma_1, sigma_2)))
+    laws = [np.exp(oracles.log_normal(0.0, std)(x)) for std in (sigma_1, sigma_2)]
+    total = np.convolve(laws[0], laws[1])
     return math.sqrt(oracles.variance(total, np.linspace(2 * x[0], 2 * x[-1], total.size)))
 
 

@@ -66,7 +66,7 @@ def least_moment_bound(*, noise_multiplier, delta):
         moments = np.exp(log_moments)
         x = np.arange(-12.0, 12.0 + mu * (np.max(moments) + 1), 0.5)
         log_masses = (oracles.log_normal(mean)(x) + math.log(0.5) for mean in (mu, 0.0))
-        return (oracles.log_moment(*log_masses, moments) - math.log(delta)) / moments
+        return (oracles.log_moment(*log_masses, moment=moments) - math.log(delta)) / moments
 
     centre = math.log(noise_multiplier * math.sqrt(-2 * math.log(delta)))
     return zoomed(bound, centre - 1.5, centre + 1.5)

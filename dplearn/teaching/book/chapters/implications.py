@@ -140,7 +140,8 @@ def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
 # The laws of the number of truthful answers.
 @identity("Dong, Roth & Su 2019, Proposition 2.12", lambda local, steps, false_positive_rate:
           most_powerful(*(reduce(np.convolve, [one] * steps) for one in oracles.randomized_response(
-          local)), false_positive_rate), tolerance=1e-8, absolute=1e-10, unsafe="larger")
+          local)), false_positive_rate=false_positive_rate), tolerance=1e-8, absolute=1e-10,
+          unsafe="larger")
 @printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
          false_positive_rate=0.1, local=1.0, steps=1)
 @wrong("one-branch", "Slopes between -1 and 0 need the second branch: the event's complement.",
