@@ -142,8 +142,8 @@ def _interpolated(order, power=0, **rest) -> float:
 @wrong("replaced", "A replaced record leaks more: both outputs are mixtures.",
        says=r"\text{the same where the record is replaced}", kind="upper", oracle=lambda order,
        noise_multiplier, sample_rate: oracles.density_renyi(*(log_mixture({0.0: 1 - sample_rate, x:
-       sample_rate}, noise_multiplier) for x in (1.0, -1.0)), order,
-       -(far := 40 * noise_multiplier + 2 * order), far))
+       sample_rate}, noise_multiplier) for x in (1.0, -1.0)), order=order,
+       low=-(far := 40 * noise_multiplier + 2 * order), high=far))
 @wrong("interpolated", "The log moments are convex in the order, the divergences need not be.",
        _interpolated, says=r"D_\alpha \le (1 - \{\alpha\})D_{\lfloor\alpha\rfloor} + "
        r"\{\alpha\}D_{\lfloor\alpha\rfloor+1}", kind="upper", order=Log(2.0, 100.0))
