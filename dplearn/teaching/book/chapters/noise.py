@@ -301,9 +301,9 @@ def randomized_response_truth(*, epsilon, answers=2):
 @formula("G-B12b", "Randomized response with two coins")
 @given("0 < honest < 1 and 0 < yes < 1", honest=Linear(0.01, 0.99, also=(0.5,)),
        yes=Linear(0.01, 0.99, also=(0.5,)))
-@identity("Dwork & Roth 2014, Section 3.2", lambda honest, yes: oracles.worst_event_epsilon_at(*([
-          said, 1 - said] for said in (honest + (1 - honest) * yes, (1 - honest) * yes)),
-          delta=0.0))
+@identity("Dwork & Roth 2014, Section 3.2",
+          lambda honest, yes: oracles.worst_event_epsilon_at(
+              *([p, 1 - p] for p in (honest + (1 - honest) * yes, (1 - honest) * yes)), delta=0.0))
 @setting("two coins: honest with chance h, else yes with chance y",
          "两枚硬币：以概率 h 说真话，否则以概率 y 说是", "epsilon", "two_coin", rare=True)
 @printed("1.098612289", honest=0.5, yes=0.5)
