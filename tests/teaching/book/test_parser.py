@@ -142,6 +142,7 @@ def test_long_flat_formulas_are_evaluated_in_floats():
     assert np.isnan(parse("(-8)**(1/3)")())
     assert parse("+".join("1" * 1000))() == 1000
     assert parse("<".join("1" * 1000))() == 0
+    assert parse(f"2**{'-' * 1900}1")() == 2
     assert parse(f"max({','.join('1' * 900)})")() == 1
     assert parse("(" * 59 + "1" + ")" * 59).latex == "1"
 

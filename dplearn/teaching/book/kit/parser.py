@@ -245,11 +245,11 @@ class _Parser:
 
     def power(self, depth: int) -> None:
         """Read an exponent: a sign, then a group or one token; e^εx is e^ε x."""
-        if self.accept("-"):
-            self.power(depth)
-            self.program.append(Step("minus", 1))
-            return
+        signs = 0
+        while self.accept("-"):
+            signs += 1
         self.expression(TIGHT["**"], depth)
+        self.program += signs * [Step("minus", 1)]
 
     def accept(self, symbol: str) -> bool:
         """Advance if `symbol` is the current token, and return whether it is."""
