@@ -1,7 +1,8 @@
 // Pointer and key input on elements with `data-drag`: numbers and handles of a picture.
 import { dragged, nearest, pressed, read, refusal, typed } from "./numbers.js";
 
-const [WAYS, EDGES] = [{ ArrowUp: 1, ArrowRight: 1, PageUp: 1, ArrowDown: -1, ArrowLeft: -1, PageDown: -1 }, { Home: 0, End: 1 }];
+const WAYS = { ArrowUp: 1, ArrowRight: 1, PageUp: 1, ArrowDown: -1, ArrowLeft: -1, PageDown: -1 };
+const EDGES = { Home: 0, End: 1 };
 
 /** Input for a page with `fields`, `value(name)`, `change(name, value)`, and `grips` in its picture `svg`. A grip has
  * `move(x, y)` and may have `at()` (position; default: the pointer's), `sets` (name of its number, if different),
