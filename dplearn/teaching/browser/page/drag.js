@@ -2,6 +2,7 @@
 import { dragged, nearest, pressed, read, refusal, typed } from "./numbers.js";
 
 const WAYS = { ArrowUp: 1, ArrowRight: 1, PageUp: 1, ArrowDown: -1, ArrowLeft: -1, PageDown: -1 };
+const EDGES = { Home: 0, End: 1 };
 
 /** Input for a page with `fields`, `value(name)`, `change(name, value)`, and `grips` in its picture `svg`. A grip has
  * `move(x, y)` and may have `at()` (position; default: the pointer's), `sets` (name of its number, if different),
@@ -88,8 +89,7 @@ export class Drag {
     if (event.key === "Enter" && node.tagName === "B") this.type(node);
     else if (way && grip?.press) grip.press(way, large);
     else if (way) page.change(name, pressed(field, page.value(name) ?? 1, way, large));
-    else if (field && event.key === "Home") page.change(name, field.ends[0]);
-    else if (field && event.key === "End") page.change(name, field.ends[1]);
+    else if (field && event.key in EDGES) page.change(name, field.ends[EDGES[event.key]]);
     else return;
     page.touched = true;
     event.preventDefault();

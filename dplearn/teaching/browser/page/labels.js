@@ -32,8 +32,8 @@ export function values(run, view, words) {
   raised(above.sort((a, b) => a.want - b.want), gap);
   if (above[0]?.at < top + 10) apart(above, gap, top + 10, bottom - 6);
   apart(below, gap, top + 10, bottom - 8);
-  const near = x + (small ? 76 : 84) > width;
-  const texts = [...above.map((item) => written(item, x, -1)), ...below.map((item) => written(item, x, near ? -1 : 1))];
+  const side = x + (small ? 76 : 84) > width ? -1 : 1;
+  const texts = [...above.map((item) => written(item, x, -1)), ...below.map((item) => written(item, x, side))];
   const lowest = Math.max(top, ...below.map((item) => item.at));
   const hinted = !view.touched && !view.found.asked && !small && standing.length && lowest + 34 < bottom && x < width - 150;
   const hint = hinted ? [el("text", { class: "dp-hint", x: x + 16, y: Math.min(lowest + 30, bottom - 8) }, words.pull)] : [];

@@ -129,8 +129,7 @@ export class Picture {
   }
 
   crossings(run, { found, frame }) {
-    const { left, right } = frame.sides;
-    const y = this.level;
+    const [{ left, right }, y] = [frame.sides, this.level];
     return ACCOUNTANTS.flatMap((name) => {
       const T = run.shown.includes(name) && run.budget < frame.span.top ? reached(found, name, run.budget) : null;
       const at = T ? frame.x.at(T) : 0;

@@ -20,8 +20,8 @@ class Sentence extends View {
       const parts = numbers.map(({ name, label }) => `<span>${label} = ${number(this.words, name, label)}</span>`);
       this.fill(`<div class="dp dp-row">${parts.join(" ")}</div>`, "span");
       this.svg = this.body;
+      this.names = names;
     }
-    this.names = names;
     this.fields = Object.fromEntries(numbers.map((one) => [one.name, { pixels: 150, digits: 4, ...one }]));
     this.draw();
   }

@@ -34,8 +34,7 @@ const away = () => !["CONNECTED", undefined].includes(document.querySelector("[d
 
 function writeButtons(page, value) {
   const { run, words, view } = page;
-  const over = value > run.budget && value < Infinity;
-  const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": over, "dp-asked": !proved(run) };
+  const flags = { "dp-by-counts": run.B > 0, "dp-overbudget": value > run.budget && value < Infinity, "dp-asked": !proved(run) };
   for (const [flag, holds] of Object.entries(flags)) page.body.classList.toggle(flag, holds);
   for (const name of ACCOUNTANTS) {
     const chip = page.find(`[data-chip=${name}]`);
@@ -80,8 +79,7 @@ function claim({ run, words, view: { found, ends } }) {
 }
 
 /** Return the ratio of epsilon to the pinned run's, with the fields that differ. */
-function comparison({ run, words, view }, value) {
-  const { was } = view.pinned;
+function comparison({ run, words, view: { pinned: { was } } }, value) {
   const differs = [["σ", "noise_multiplier"], ["q", "sample_rate"], ["δ", "delta"], ["T", "T"]]
     .filter(([, name]) => run.pin[name] !== run[name])
     .map(([sign, name]) => `${sign} ${shown(name, run.pin[name])}`);
