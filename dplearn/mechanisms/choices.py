@@ -191,8 +191,8 @@ class RandomizedResponse(Mechanism):
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         """Return the laws of the released answer if the true answer is 0 (P) and 1 (Q)."""
         log_p, log_r = self._log_masses
-        laws = (lambda x, true=true: np.where(x == true, log_p, log_r) for true in (0, 1))
-        return (Outputs(*laws, 0, self.answers - 1, whole=True, label="reported answer"),)
+        law = lambda truth: lambda x: np.where(x == truth, log_p, log_r)
+        return (Outputs(law(0), law(1), 0, self.answers - 1, whole=True, label="reported answer"),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:
         """Return Rényi divergences (Mironov 2017, Prop. 5) from moment - 1, as in `Geometric`."""
