@@ -196,8 +196,7 @@ class GDP(Accountant):
         return f"{what} {other[0]}" if other else ""
 
     def _bounds(self, runs: Runs, delta: float) -> list[Bound]:
-        shifts = [m.gaussian_shift(runs.adjacency) for m in runs.mechanisms]
-        plain = None not in shifts
+        plain = None not in [m.gaussian_shift(runs.adjacency) for m in runs.mechanisms]
         kind, proof = ("exact", _SUMMED) if plain else (None, "")
         mu = np.sqrt(runs.counts @ [_squared_mu(m, runs.adjacency) for m in runs.mechanisms])
         reach = mu < 1e6

@@ -11,7 +11,7 @@ from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
 from dplearn.core.logspace import exp_rest, log1mexp, log_expm1
 from dplearn.core.solve import maximise
-from dplearn.engine.profile import Curve, Profile
+from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 from dplearn.mechanisms.laplace import Laplace
 
@@ -191,10 +191,7 @@ class RandomizedResponse(Mechanism):
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         """Return the laws of the released answer if the true answer is 0 (P) and 1 (Q)."""
         log_p, log_r = self._log_masses
-
-        def law(truth: int) -> Curve:
-            return lambda x: np.where(x == truth, log_p, log_r)
-
+        law = lambda truth: lambda x: np.where(x == truth, log_p, log_r)
         return (Outputs(law(0), law(1), 0, self.answers - 1, whole=True, label="reported answer"),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:

@@ -36,8 +36,7 @@ def sampled(base: Mechanism, *, sampling: StepSampling, sample_rate: float) -> M
     if sampling == "without_replacement":
         return WithoutReplacement(base, sample_rate)
     if sample_rate != 1:
-        got = f"sample_rate={sample_rate!r}"
-        raise ValueError(f"Expected sample_rate = 1 with sampling='none', got {got}.")
+        raise ValueError(f"Expected sample_rate = 1 with sampling='none', got {sample_rate=!r}.")
     return base
 
 

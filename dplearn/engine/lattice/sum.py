@@ -29,10 +29,6 @@ class Window:
     left: NDArray  # tilts below `tilt` for Chernoff bounds on folding
     right: NDArray  # tilts above `tilt`
 
-    @property
-    def period(self) -> float:
-        return self.cells * self.step
-
     @cached_property
     def fade(self) -> NDArray:
         """Factors e^{-(e_j - e_0)} of the cells j, shape (cells,)."""
@@ -40,7 +36,7 @@ class Window:
 
     def discounted(self, weight: NDArray) -> NDArray:
         """Return sum_{i >= j} weight_i e^{e_j - e_i} for every j, shape (cells + 1,)."""
-        if self.period < 600:
+        if self.cells * self.step < 600:
             return np.append(np.cumsum((weight * self.fade)[::-1])[::-1] / self.fade, 0.0)
         steps = self.step * np.arange(self.cells)
         logs = log(weight) - steps
@@ -106,7 +102,7 @@ class Sum:
         # Bound on mass folded into the window: a series of delta(e + mP), with the best mu.
         self.folded = 0.0
         for log_k, mu in ((log_left, window.left), (log_right, window.right)):
-            log_series = log_expm1(np.abs(mu - tilt) * window.period)
+            log_series = log_expm1(np.abs(mu - tilt) * size * step)
             self.folded += _charge(np.min(log_k + log_c(mu) - mu * e[0] - log_series) - log_unit)
 
     def epsilon_above(self) -> float:
@@ -122,12 +118,7 @@ class Sum:
         j = int(np.argmax(fits))
         if not fits[j]:
             return np.inf
-        # Inside (e_{j-1}, e_j) delta is linear in e^epsilon.
-        excess = mass[j] + self.rounding[j - 1] - budget
-        if excess <= 0 or discount[j] == 0:
-            return float(e[j])  # rounding prevents interpolation, but e_j is proved
-        inside = e[j] + math.log(excess) - math.log(discount[j])
-        return float(min(max(inside, e[j - 1]), e[j]))
+        return self._inside(j, mass[j] + self.rounding[j - 1] - budget, e[j])
 
     def epsilon_below(self) -> float:
         """Return the largest epsilon at which delta >= unit is proved, or 0."""
@@ -139,11 +130,14 @@ class Sum:
         if not np.any(exceeds):
             return 0.0
         j = exceeds.size - 1 - int(np.argmax(exceeds[::-1]))
-        spare = mass[j + 1] - charge[j] - budget
-        if spare <= 0 or discount[j + 1] == 0:
-            return float(e[j])
-        inside = e[j + 1] + math.log(spare) - math.log(discount[j + 1])
-        return float(min(max(inside, e[j]), e[j + 1]))
+        return self._inside(j + 1, mass[j + 1] - charge[j] - budget, e[j])
+
+    def _inside(self, k: int, excess: float, proved: float) -> float:
+        """Return epsilon in (e_{k-1}, e_k), where delta is linear in e^epsilon, else `proved`."""
+        if excess <= 0 or self.discount[k] == 0:
+            return float(proved)  # rounding prevents interpolation
+        inside = self.e[k] + math.log(excess) - math.log(self.discount[k])
+        return float(min(max(inside, self.e[k - 1]), self.e[k]))
 
     def delta(self, epsilon: float) -> tuple[float, float]:
         """Return bounds on delta at an epsilon in the first half of the window."""
