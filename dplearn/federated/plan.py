@@ -22,7 +22,6 @@ from dplearn.run import DPSGD, Plan
 # Divisor of a weighted sum: a number fixed before the run, or the total weight of present users.
 Divisor = Literal["public", "present"]
 
-_MOST_RECORDS = 1000  # maximum records per user under sampling: each adds a term to the loss
 _ONE_UPDATE = "all records of a user, and all local steps on them, make one clipped update a round"
 _EQUAL = "updates are added up unweighted and divided by a public number"
 
@@ -262,7 +261,7 @@ def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
     43.62 <= epsilon <= 43.63 at delta = 1.5e-04, add_remove, by pld, per user
     """
     validate.instance(DPSGD, plan=plan)
-    most = _MOST_RECORDS if plan.sample_rate < 1 else math.inf
+    most = 1000 if plan.sample_rate < 1 else math.inf  # each adds a term to the loss
     validate.integer(minimum=1, maximum=most, records=records)
     if plan.sampling not in ("poisson", "none"):
         raise validate.unsupported(

@@ -223,4 +223,5 @@ def _envelope(law: Laws) -> Profile:
         with np.errstate(divide="ignore"):
             log_delta = np.log(np.max(np.sum(terms, axis=1), axis=0))
         ends.append(partial(log_chords, nodes=knots, values=log_delta))
-    return Profile(*ends, knots[1:])
+    ahead, behind = ends
+    return Profile(ahead, behind, knots[1:])
