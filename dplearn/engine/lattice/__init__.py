@@ -28,6 +28,8 @@ from dplearn.engine.profile import Profile
 
 # Below this log delta the masses underflow; use only the Chernoff bound there.
 _LEAST = -690.0
+# Profiles of one direction, one for each mechanism.
+Side = Sequence[Profile]
 # Do not refine a direction whose upper end is below this fraction of the other's upper end.
 _LITTLE = 0.2
 
@@ -50,11 +52,11 @@ class Lattice:
 
     def brackets(
         self,
-        sides: Sequence[Sequence[Profile]],
+        sides: Sequence[Side],
         counts: ArrayLike,
         *,
         delta: float,
-        witnesses: Sequence[Sequence[Profile] | None] | None = None,
+        witnesses: Sequence[Side | None] | None = None,
         proved: ArrayLike = np.inf,
     ) -> tuple[NDArray, NDArray]:
         """Return bounds on the composed epsilon of the worse direction.
@@ -87,12 +89,7 @@ class Lattice:
         return lower, upper
 
     def log_deltas(
-        self,
-        profiles: Sequence[Profile],
-        row: ArrayLike,
-        *,
-        epsilons: ArrayLike,
-        witnesses: Sequence[Profile] | None = None,
+        self, profiles: Side, row: ArrayLike, *, epsilons: ArrayLike, witnesses: Side | None = None
     ) -> tuple[NDArray, NDArray]:
         """Return lower and upper bounds on log delta of one composed pair, at epsilons >= 0.
 
@@ -133,7 +130,7 @@ class Lattice:
         return Group(scans, counts, log_delta, self.rtol, self.most_cells, surveys[-1])
 
 
-def _scans(profiles: Sequence[Profile], witnesses: Sequence[Profile] | None) -> list[Scan]:
+def _scans(profiles: Side, witnesses: Side | None) -> list[Scan]:
     return [Scan(*pair) for pair in zip(profiles, witnesses or [None] * len(profiles), strict=True)]
 
 

@@ -13,7 +13,7 @@
 #
 # * **Time** three evenings, one per part; the computer needs a few seconds of them.
 # * **You need** lesson 03 (privacy loss, $\delta(\varepsilon)$), lesson 05 (Rényi divergence), convolution, and from complex analysis Cauchy's theorem.
-# * **Beside it** [the explorer at this appendix's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=2&sample_rate=0.1&delta=1e-5&steps=10000&here=1000); the modules `dplearn.engine.contour`, `dplearn.engine.lattice.above` and `dplearn.engine.lattice`, which do the same with more care. Nothing below depends on them.
+# * **Beside it** [the explorer at this appendix's numbers](explorer:?mechanism=gaussian&sampling=poisson&noise_multiplier=2&sample_rate=0.1&delta=1e-5&steps=10000&here=1000); the modules `dplearn.engine.contour`, `dplearn.engine.lattice.laws` and `dplearn.engine.lattice`, which do the same with more care. Nothing below depends on them.
 #
 # | in code | symbol | meaning | unit |
 # |---|---|---|---|
