@@ -103,6 +103,10 @@ def from_counts(
     false_positives : int in [0, negatives]
     negatives : int >= 1
 
+    Raises
+    ------
+    ValueError if a number is out of range
+
     Examples
     --------
     >>> counts = {"true_positives": 480, "positives": 500, "false_positives": 5, "negatives": 500}
@@ -157,9 +161,7 @@ def two_worlds(
     The program is assumed to be the plan with an unknown noise multiplier. The bound is the
     epsilon of the smallest multiplier tried whose trade-off curve the counts of some look refute;
     `PLD.true_positive_rate` gives a certified end of that curve. Refuting the plan's own
-    multiplier assumes only that the counts of a correct program are binomial: the bound, under the
-    adjacency of `plan`, contradicts a correct program with probability at most 1 - confidence,
-    whichever look is the last.
+    multiplier assumes only that the counts of a correct program are binomial.
 
     Parameters
     ----------
@@ -169,6 +171,15 @@ def two_worlds(
     planned : int >= len(looks), fixed before the first run; each look has an equal part of
         1 - confidence
     confidence : float in (0, 1), over all looks together
+
+    Returns
+    -------
+    LowerBound, under the adjacency of `plan`. It contradicts a correct program with probability at
+        most 1 - confidence, whichever look is the last.
+
+    Raises
+    ------
+    ValueError if there are more looks than planned
 
     Examples
     --------

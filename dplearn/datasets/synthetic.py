@@ -38,6 +38,10 @@ def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
     count : int >= 1
     seed : int >= 0
 
+    Returns
+    -------
+    Labelled, with images of shape (count, 28, 28)
+
     Examples
     --------
     >>> images, labels = synthetic_digits(count=20)

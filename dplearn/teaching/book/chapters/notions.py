@@ -172,7 +172,7 @@ def gdp_to_zcdp(*, mu):
 def pure_to_gdp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mu\text{-GDP with }
     \mu = 2\,\Phi^{-1}\Big(\frac{e^\varepsilon}{1+e^\varepsilon}\Big)"""
-    return -2 * float(ndtri(expit(-epsilon)))
+    return -2 * float(ndtri_exp(-np.logaddexp(0.0, epsilon)))
 
 
 @formula("G-D10b", "Log moments of Gaussian noise")
