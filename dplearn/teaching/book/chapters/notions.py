@@ -1,5 +1,7 @@
 """Closed-form conversions between privacy notions, and amplification bounds."""
 
+from scipy.special import ndtri_exp
+
 from dplearn.teaching.book.chapters import conversion, divergences, implications, sampling
 from dplearn.teaching.book.kit.vocabulary import *
 
