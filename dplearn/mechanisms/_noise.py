@@ -70,8 +70,9 @@ class Noise(Mechanism):
         def law(x: NDArray, to: int) -> NDArray:
             return np.logaddexp(log_rest + self._log_noise(x), log_q + self._log_noise(x - to))
 
-        moved = {"log_p": partial(law, to=reach), "log_q": partial(law, to=-reach)}
-        return replace(plain, lower=-plain.upper, corners=(-reach, 0.0, reach), **moved)
+        there, back = (partial(law, to=to) for to in (reach, -reach))
+        corners = (-reach, 0.0, reach)
+        return replace(plain, lower=-plain.upper, corners=corners, log_p=there, log_q=back)
 
     @abstractmethod
     def replaced(self, sample_rate: float) -> tuple[Profile, Profile]:

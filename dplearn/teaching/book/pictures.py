@@ -223,10 +223,11 @@ def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None
     # A band of wrong values extends half way to the next point.
     wrong = [p.verdict if p.verdict != "right" else "" for p in points]
     halfway = [between(a, b) for a, b in pairwise(x)]
-    columns = {name: [getattr(p, name) for p in points] for name in ("value", "low", "high")}
     drawn = Sweep(
         x=x,
-        **columns,
+        value=[p.value for p in points],
+        low=[p.low for p in points],
+        high=[p.high for p in points],
         own=[p.own for p in points] if place.beside else (),
         claimed=place.misprint != "none",
         regions=[*_bands(outside, borders, ends), *_bands(wrong, halfway, ends)],

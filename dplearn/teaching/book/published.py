@@ -136,8 +136,10 @@ def _sampled(row: Row) -> float:
             orders = {"orders": tuple(_orders_of(row))} if method == "rdp" else {}
             step = PoissonSubsampled(Gaussian(1.0), at["sample_rate"])
             accountant = ACCOUNTANTS[method](**orders)
-            target = {"epsilon": at["epsilon"], "delta": at["delta"], "steps": int(at["steps"])}
-            return smallest_noise_multiplier(step, accountant, **target, rtol=1e-7).value
+            epsilon, delta, steps = at["epsilon"], at["delta"], int(at["steps"])
+            return smallest_noise_multiplier(
+                step, accountant, epsilon=epsilon, delta=delta, steps=steps, rtol=1e-7
+            ).value
         case "rdp", "rdp":
             return at["steps"] * step_of(row).rdp([at["order"]])[0]
         case "rdp" | "rdp_mironov", _:
@@ -147,8 +149,8 @@ def _sampled(row: Row) -> float:
             noise = 1 / (at["sample_rate"] * math.sqrt(at["steps"] * growth))
             return float(Gaussian(noise).profiles()[0].epsilon(at["delta"]))
         case _, "delta":
-            run = {"epsilon": at["epsilon"], "steps": int(at["steps"])}
-            return ACCOUNTANTS[method]().delta(step_of(row), **run).delta
+            accountant, steps = ACCOUNTANTS[method](), int(at["steps"])
+            return accountant.delta(step_of(row), epsilon=at["epsilon"], steps=steps).delta
     run = Composed([(step_of(row), int(row["steps"]))])
     if "first" in row["parameters"]:  # a full-batch release comes first; its noise is in the text
         noise = float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0])

@@ -288,8 +288,9 @@ def gaussian_loss_cdf(*, loss, mu):
          other_q=[0.25, 0.75], epsilon=1.0)
 @wrong("worst-pair-first",
        "Of sampled coins adding a record can be worse after two steps, not after one.",
-       lambda **at: sampled_coins_deltas(**at)[np.argmax(sampled_coins_deltas(**at | {"steps":
-       1}))], says=r"\text{the neighbours with the largest } \delta(\varepsilon) \text{ after "
+       lambda steps, **at: sampled_coins_deltas(steps=steps, **at)[
+           np.argmax(sampled_coins_deltas(steps=1, **at))],
+       says=r"\text{the neighbours with the largest } \delta(\varepsilon) \text{ after "
        r"one step have it after all}", given="local > 0 and 0 < sample_rate < 1 and epsilon >= 0",
        kind="upper", oracle=lambda **at: max(sampled_coins_deltas(**at)),
        without="p q other_p other_q", local=Log(0.1, 5.0), sample_rate=Linear(0.05, 0.95),

@@ -43,8 +43,14 @@ def render() -> None:
         state[key] = state[key] if state[key] in options else START[key]
     # Typing searches these texts: id, title and function name.
     spelled = lambda id: f"{id} · {book[id].title} · {book[id].function.__name__}"
-    about: dict[str, Any] = {"key": "id", "on_change": begin, "persist_state": "session"}
-    st.selectbox(_say("id.label"), [*book], format_func=spelled, **about)
+    st.selectbox(
+        _say("id.label"),
+        [*book],
+        format_func=spelled,
+        key="id",
+        on_change=begin,
+        persist_state="session",
+    )
     if language.current() != "en":
         st.caption(_say("english"))
     _entry(book[state["id"]])
@@ -155,9 +161,14 @@ def _picture(view: View) -> None:
     state: Any = st.session_state
     if view.axes:
         names = _say.table("picture.options")
-        about: dict[str, Any] = {"required": True, "key": "picture", "persist_state": "session"}
-        show = names.__getitem__
-        left.segmented_control(_say("picture.label"), [*names], format_func=show, **about)
+        left.segmented_control(
+            _say("picture.label"),
+            [*names],
+            format_func=names.__getitem__,
+            required=True,
+            key="picture",
+            persist_state="session",
+        )
     if view.axes and state["picture"] == "curve":
         state["formula_book_axis"] = view.axes[0]
         state["along"] = state["along"] if state["along"] in view.axes else view.axes[0]

@@ -79,10 +79,15 @@ def _details(answers: Answers) -> None:
     if lacking := no_certificate(answers):
         st.caption(_say(f"no_certificate.{lacking}"))
     else:
-        about: dict[str, Any] = {"icon": ":material/verified:", "on_click": "ignore"}
-        about["help"] = _say("proof", steps=text.spaced(answers.here))
-        made, kind = partial(as_certificate, answers), "application/json"
-        st.download_button(_say("certificate"), made, "certificate.json", kind, **about)
+        st.download_button(
+            _say("certificate"),
+            partial(as_certificate, answers),
+            "certificate.json",
+            "application/json",
+            help=_say("proof", steps=text.spaced(answers.here)),
+            icon=":material/verified:",
+            on_click="ignore",
+        )
     box = st.expander(_say("in_full"), key="in_full", on_change="rerun")
     if box.open:
         with box:
