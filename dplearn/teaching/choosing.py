@@ -113,8 +113,15 @@ def rehearse(
     """
     validate.instance(DPSGD, plan=plan)
     validate.integer(minimum=1, repeats=repeats)
-    least = lambda epsilon: smallest_noise_multiplier(plan, epsilon=epsilon, delta=delta).value
-    noises = [least(epsilon) if epsilon < math.inf else 0.0 for epsilon in epsilons]
-    candidates = [replace(plan, noise_multiplier=noise) for noise in noises]
-    scores = [tuple(float(score(c, seed)) for seed in range(repeats)) for c in candidates]
-    return tuple(map(Rehearsal, epsilons, candidates, scores))
+
+    def least_noise(epsilon: float) -> float:
+        if epsilon == math.inf:
+            return 0.0
+        return smallest_noise_multiplier(plan, epsilon=epsilon, delta=delta).value
+
+    candidates = [replace(plan, noise_multiplier=least_noise(epsilon)) for epsilon in epsilons]
+    rehearsed = []
+    for epsilon, candidate in zip(epsilons, candidates, strict=True):
+        scores = tuple(float(score(candidate, seed)) for seed in range(repeats))
+        rehearsed.append(Rehearsal(epsilon, candidate, scores))
+    return tuple(rehearsed)

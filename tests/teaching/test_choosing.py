@@ -50,3 +50,5 @@ def test_rehearsals_use_smallest_sufficient_noise(sampling):
     assert curve[1].plan.noise_multiplier == 0
     assert called == [(point.plan, seed) for point in curve for seed in (0, 1)]
     assert curve[0].scores == (0, 1) and curve[0].mean == 0.5
+    with pytest.raises(ValueError, match="got epsilon=nan"):
+        rehearse(score, run, epsilons=[math.nan], delta=1e-4)
