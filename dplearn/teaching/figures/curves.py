@@ -98,7 +98,7 @@ def epsilon_curves(
 
     Parameters
     ----------
-    curves : Mapping of str to Sequence of Guarantee, an accountant's at each of `steps`, by name
+    curves : Mapping of str to Sequence of Guarantee, one for each of `steps`, by accountant
     steps : Sequence of int, increasing numbers of steps, >= 1
     title, about : str, title and subtitle
     here : int or None, number in `steps` whose values stand beside the curves; default: the last

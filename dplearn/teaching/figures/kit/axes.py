@@ -64,7 +64,7 @@ def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]
     """
     first, last = math.floor(math.log10(lower)), math.ceil(math.log10(upper))
     marks = (1, 2, 5) if math.log10(upper / lower) <= 3.05 else (1,)
-    powers = range(first, last + 1, 1 + (last - first) // 10)  # at most ten
+    powers = range(first, last + 1, 1 + (last - first) // 10)  # at most ten powers
     ticks = [float(f"{m}e{p}") for p in powers for m in marks]
     return [t for t in ticks if lower <= t <= upper] if inside else ticks
 
@@ -116,6 +116,6 @@ def log_steps(largest: int) -> list[int]:
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30]
     """
     decades = range(1, math.ceil(math.log10(largest)) + 1)
-    mantissas = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+    mantissas = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)  # their logarithms are about evenly spaced
     round_ones = {round(m * 10**p) for p in decades for m in mantissas}
     return sorted({t for t in round_ones | set(range(1, 10)) if t < largest} | {largest})

@@ -30,7 +30,8 @@ class Part(ABC):
     ----------
     x : array_like, positions on the horizontal axis, shape (n,)
     label : str, name beside one of the points; empty for none
-    role : str, a key of `template._ROLES`, "quiet" or an accountant's name, which sets the colour
+    role : str, "exact", "wrong", "safe", "guess", "other", "second", "third", "quiet" or the name
+        of an accountant, which sets the colour
     label_at : float, position of the name along the part, in [0, 1]
     side : str, position of the name relative to its point, such as "top right"
     """
@@ -67,7 +68,8 @@ class Part(ABC):
     @property
     def words(self) -> dict[str, Any]:
         """The label as text of a trace."""
-        left, right = ("\N{EN SPACE}" * self.side.endswith(end) for end in ("right", "left"))
+        left = "\N{EN SPACE}" if self.side.endswith("right") else ""  # between point and text
+        right = "\N{EN SPACE}" if self.side.endswith("left") else ""
         font = {"color": self.colour, "size": 15}
         return {"text": [left + self.label + right], "textposition": self.side, "textfont": font}
 

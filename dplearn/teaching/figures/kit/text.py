@@ -88,4 +88,5 @@ def both_ends(guarantee: Guarantee) -> str:
 
 def _digits(relative_width: float) -> int:
     """Return how many digits are certain for a bracket of this relative width."""
-    return max(math.floor(1e-9 - math.log10(max(relative_width, 1e-12))), 0)
+    clipped = min(max(relative_width, 1e-12), 1.0)  # infinite for a lower bound of 0
+    return math.floor(1e-9 - math.log10(clipped))
