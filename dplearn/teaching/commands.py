@@ -98,10 +98,9 @@ def _build(options: argparse.Namespace) -> int:
     if absent := [number for number in numbers if number not in every]:
         raise ValueError(f"Expected one of {', '.join(every)}, got lesson {absent[0]}.")
     chosen = [every[number] for number in numbers]
-    texts = _written(readme) if readme.exists() else {}
     if options.check:
         faults = [f"stale  {one.name}: {why}" for one in chosen if (why := sources.is_stale(one))]
-        for path, text in texts.items():
+        for path, text in _written(readme).items() if readme.exists() else ():
             if not path.exists() or path.read_text(encoding="utf-8") != text:
                 faults.append(f"stale  {path.name}: it differs from the lessons")
         print("".join(map(sources.outdated, chosen)), end="")
@@ -119,7 +118,7 @@ def _build(options: argparse.Namespace) -> int:
         print(f"built  {target.name}  {time.monotonic() - start:.1f} s")
     if not options.instructor:
         print("".join(map(sources.outdated, chosen)), end="")
-        for path, text in texts.items():
+        for path, text in _written(readme).items() if readme.exists() else ():
             path.write_text(text, encoding="utf-8")
     return 0
 
