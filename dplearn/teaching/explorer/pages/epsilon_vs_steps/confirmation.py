@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from dplearn.accountants import ACCOUNTANTS, scheme_curve
 from dplearn.core import validate
@@ -72,6 +72,13 @@ class Scenario:
         return SamplingScheme.of(base, plan.sampling, plan.sample_rate, plan.steps)
 
 
+class Answer(NamedTuple):
+    """Guarantees of an accountant at several numbers of steps, or the reason for none."""
+
+    curve: tuple[Guarantee, ...]
+    refusal: str = ""
+
+
 @dataclass(frozen=True)
 class Answers:
     """Guarantees of a run at one number of steps; `records` is the dataset's size."""
@@ -84,21 +91,19 @@ class Answers:
     @cached_property
     def readings(self) -> Mapping[str, Guarantee]:
         """Guarantee of each accountant by increasing epsilon, with approximations after bounds."""
-        curves = {name: answer_of(name, self.scenario, (self.here,))[0] for name in self.names}
-        stated = [(name, curve[0]) for name, curve in curves.items() if curve]
+        answers = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
+        stated = [(name, answer.curve[0]) for name, answer in answers.items() if answer.curve]
         return dict(sorted(stated, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
 
 
 @lru_cache(maxsize=2048)
-def answer_of(
-    name: str, scenario: Scenario, steps: tuple[int, ...]
-) -> tuple[tuple[Guarantee, ...], str]:
-    """Return an accountant's curve of a run and "", or () and the reason for none."""
+def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
+    """Return an accountant's curve of a run, or the reason for none."""
     law, target = ACCOUNTANTS[name](), {"delta": scenario.delta, "adjacency": scenario.adjacency}
     try:
-        return scheme_curve(law, [scenario.sampling_scheme], steps, **target), ""  # type: ignore[arg-type]
+        return Answer(scheme_curve(law, [scenario.sampling_scheme], steps, **target))  # type: ignore[arg-type]
     except (NotImplementedError, ArithmeticError) as error:
-        return (), str(error)
+        return Answer(curve=(), refusal=str(error))
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,7 +113,7 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
             return _curves(question)
         here = _here(question)
         scenario = _scenario(question, here)
-        curve, _ = answer_of(REFERENCE, scenario, (here,))
+        curve = answer_of(REFERENCE, scenario, (here,)).curve
         reply = {"key": question["key"], "T": here, "agrees": None}
         if not curve or curve[0].epsilon == math.inf:
             return reply
@@ -159,19 +164,19 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     steps = tuple(sorted({*scenario.steps, min(here, largest)}))
     names = [name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]}]
     answers = {name: answer_of(name, scenario, steps) for name in names}
-    refusals = {name: translated(reason(why)) for name, (_, why) in answers.items() if why}
-    curves = {name: _ends(curve) for name, (curve, _) in answers.items() if curve}
+    refusals = {name: translated(reason(a.refusal)) for name, a in answers.items() if a.refusal}
+    curves = {name: _ends(answer.curve) for name, answer in answers.items() if answer.curve}
     reply = {"key": question["key"], "steps": steps, "refusals": refusals, "of": curves}
     reply["stairs"] = scenario.plan.sampling in EPOCH_SAMPLINGS
     if reply["stairs"]:
         # Epsilon for Poisson sampling is often wrongly claimed for batches drawn per epoch.
         plan = replace(scenario.plan, sampling="poisson", drop_last=False)
         quoted = replace(scenario, plan=plan, adjacency="add_remove")
-        if claim := answer_of(REFERENCE, quoted, steps)[0]:
+        if claim := answer_of(REFERENCE, quoted, steps).curve:
             reply["claim"] = _numbers(g.epsilon for g in claim)
     if len(refusals) == len(names):
         # State why no theorem covers the run, and list single changes that a theorem covers.
-        (_, why), changes = answers[REFERENCE], []
+        why, changes = answers[REFERENCE].refusal, []
         run = question["run"] | {"sampling": scenario.plan.sampling}
         for field, names in options().items():
             spelled = fields.named(names)
