@@ -22,17 +22,20 @@ VERDICTS = (
     "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
 )  # fmt: skip
 _TRUE = ("holds", "safe")
-_BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")  # by upper bounds
+# Quantities whose claims are upper bounds.
+_BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
 # Stems of the names of noise laws, in any language.
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
-_NO_SCALE = ("rate of", "inverse", "smooth", "速率")  # not the scale of noise on an answer
+# Words near a scale that is not the scale of noise on an answer.
+_NO_SCALE = ("rate of", "inverse", "smooth", "速率")
 # Words that exclude all settings whose texts lack them.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
     ("discrete gauss", "离散高斯"),
 )  # fmt: skip
 _SEVERAL = re.compile(r"\b[kt](?:[\s-]+[^\W\d_]{3,}|\s*[次个步轮])")  # such as "k queries"
-_ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")  # mark an approximation
+# Words that mark a formula as approximate.
+_ROUGH = ("roughly", "approximately", "约为", "近似为", "大致")
 _SENSITIVITY = re.compile(r"(?:sensi[bt]\w*|[敏灵][感敏]度)\D{0,12}?(\d+(?:[./]\d+)?|half)")
 _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
@@ -125,8 +128,8 @@ def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
     try:
         claims, beside = claims_of(formula)
     except (ValueError, RecursionError, IndexError) as error:
-        why = "Expected a formula, got something else."
-        why = error.args[0] if isinstance(error, ValueError) else why
+        unread = "Expected a formula, got something else."
+        why = error.args[0] if isinstance(error, ValueError) else unread
         return Finding(verdict="not read", reason=why), []
     scale = formula if any(claim.about == "scale" for claim in claims) else ""
     context = _Context(f"{words[:2000]} {beside} {scale}".replace("\\{", "{").replace("\\}", "}"))

@@ -21,7 +21,8 @@ from dplearn.teaching.claims.reading import Claim, Note
 from dplearn.teaching.claims.table import VALUE, Points, Table, base, below, fits, sign_of
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
-PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")  # of one step or of all
+# Quantities whose letter may mean one step or all steps.
+PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
 
 
@@ -47,9 +48,14 @@ def compare(
         except ValueError:
             return None
         claim = replace(claim, threshold=read)
-    targets = [x for x in (VALUE, *table.columns) if _may_be_target(claim, table, x)]
-    tried = (_tried(claim, table, x, bound) for x in targets for bound in _bound(claim, table, x))
-    matches = [m for match in tried if match and (m := match.judged(conditions, unread))]
+    matches = []
+    for target in (VALUE, *table.columns):
+        if not _may_be_target(claim, table, target):
+            continue
+        for bound in _bound(claim, table, target):
+            candidate = _tried(claim, table, target, bound)
+            if match := candidate and candidate.judged(conditions, unread):
+                matches.append(match)
     return reduce(_preferred, matches) if matches else None
 
 

@@ -21,7 +21,8 @@ from dplearn.teaching.claims.reading import FIXED, LONGEST, SIGN, makes_claim, u
 
 MOST, _MANY = 10_000_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm", ".rst", ".py", ".qmd", ".txt")
-_CODE = {  # and comments by file type; unclosed ones extend to the end of the page or line
+# Code and comments by file type; unclosed ones extend to the end of the page or line.
+_CODE = {
     ".tex": r"(?<!\\)%[^\n]*|\\verb\|[^|\n]*\||\\iffalse\b.*?(?:\\fi\b|\Z)"
     r"|\\begin\{(verbatim|lstlisting|comment)\}.*?(?:\\end\{\1\}|\Z)",
     ".md": r"(?<!\\)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`(?:[^`\n]|\n(?!\n))*`|<!--.*?(?:-->|\Z)",
@@ -80,7 +81,8 @@ _ASSUMED = re.compile(
 )
 # A formula that ends its sentence.
 _ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
-_MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")  # for the formulas of a line
+# An author's mark for the formulas of a line: ignore them, or use this entry.
+_MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")
 
 
 class Place(NamedTuple):
