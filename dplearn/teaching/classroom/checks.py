@@ -164,6 +164,10 @@ def check(key: str, answer: Any) -> None:
     key : str, key of an exercise of the lessons around the notebook, such as "3.2"
     answer : Any, number, letters or function; None is an answer not given yet
 
+    Raises
+    ------
+    LessonError if no lesson around the working directory has the exercise
+
     Examples
     --------
     >>> check("3.2", None)
@@ -190,7 +194,7 @@ def mine(name: str) -> Callable:
 
     Returns
     -------
-    Callable
+    Callable, the student's function, or the exercise's if the student's is absent or not right
 
     Raises
     ------
@@ -237,14 +241,33 @@ class Used:
 
 
 def yours(key: str, answer: Any) -> Used:
-    """Return `answer` if it is right in exercise `key`, otherwise our function, with its origin."""
+    """Return the student's function if it is right, otherwise the exercise's, with its origin.
+
+    Parameters
+    ----------
+    key : str, key of an exercise that asks for a function, such as "3.1"
+    answer : Any, the student's function
+    """
     exercise = exercise_of(key)
     right = exercise.verdict(answer).outcome == "right"
     return Used(answer, "yours") if right else Used(exercise.right, "ours")
 
 
 def pictures(number: str) -> Any:
-    """Return all names, such as functions that draw, of the ``figures.py`` of lesson `number`."""
+    """Return the functions of a lesson's ``figures.py``, which draw its pictures.
+
+    Parameters
+    ----------
+    number : str, two digits of the lesson, such as "13"
+
+    Returns
+    -------
+    SimpleNamespace, all names that the file defines
+
+    Raises
+    ------
+    LessonError if no lesson has the number
+    """
     if (lesson := sources.lessons().get(number)) is None:
         raise LessonError(f"Expected the number of a lesson, such as '13', got {number!r}.")
     return SimpleNamespace(**runpy.run_path(str(lesson.figures)))

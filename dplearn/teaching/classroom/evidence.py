@@ -108,11 +108,11 @@ class Evidence:
         return self.agree and self.printed is not None and self.printed not in self.simulated
 
     def __str__(self) -> str:
-        rows = {"closed form": f"{self.closed:.6g}", self.exact_by: f"{self.exact:.6g}"}
-        rows["Monte Carlo"] = str(self.simulated)
+        rows = [("closed form", f"{self.closed:.6g}"), (self.exact_by, f"{self.exact:.6g}")]
+        rows.append(("Monte Carlo", str(self.simulated)))
         verdict = "the three ways agree" if self.agree else "THE THREE WAYS DISAGREE"
         if self.printed is not None:
-            rows["as printed"] = f"{self.printed:.6g}"
+            rows.append(("as printed", f"{self.printed:.6g}"))
             verdict += "; as printed it is " + ("refuted" if self.refuted else "not refuted")
-        lines = (f"  {label:<13}{value}" for label, value in {**rows, "verdict": verdict}.items())
+        lines = (f"  {label:<13}{value}" for label, value in [*rows, ("verdict", verdict)])
         return "\n".join([self.what, *lines])

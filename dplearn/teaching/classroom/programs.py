@@ -49,7 +49,7 @@ class Stop(BaseException):
 def is_blank(function: Callable) -> bool:
     """Return whether a function's body is empty."""
     code = getattr(function, "__code__", None)
-    empty = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}
+    empty = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP"}  # bytecode of an empty body
     return code is not None and all(
         each.opname == "RESUME" or (each.opname in empty and each.argval is None)
         for each in dis.get_instructions(code)
@@ -96,7 +96,8 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
     Raise TimeoutError after `seconds` of processor time, or Busy after ten times as many seconds of
     elapsed time.
     """
-    results, clocks = list[Any](), list[Callable[[], float]]()
+    results: list[Any] = []
+    clocks: list[Callable[[], float]] = []
 
     def work() -> None:
         if hasattr(time, "pthread_getcpuclockid"):
@@ -149,7 +150,7 @@ def settled(value: float, truth: float, error: float) -> float:
 
     Returns
     -------
-    float
+    float, `truth` or `value`
     """
     return truth if abs(value - truth) <= 5 * error else value
 
@@ -205,7 +206,11 @@ class Program:
             problem = "pass the function itself, its name without brackets."
             return Reply("unreadable", f"{self.key} not readable", (problem,))
         results: list[Any] = []
-        judge = lambda: results.extend(self._measured(answer, i) for i in range(len(self.cases)))
+
+        def judge() -> None:
+            for number in range(len(self.cases)):
+                results.append(self._measured(answer, number))
+
         try:
             limited(judge, seconds=self.seconds)
         except Busy:
