@@ -52,9 +52,12 @@ def _parser() -> ArgumentParser:
     epsilon = commands.add_parser("epsilon", help="epsilon of a run")
     epsilon.set_defaults(run=_epsilon)
     _add_question(epsilon, required=True, choices=[*ACCOUNTANTS, "all"])
-    then = epsilon.add_argument("--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS")
-    then.help = "another phase after those steps; repeat it for more"
-    find = commands.add_parser("calibrate", help="solve for the parameter that you leave out")
+    about = "another phase after those steps; repeat it for more"
+    epsilon.add_argument(
+        "--then", action="append", type=_phase, metavar="SIGMA,Q,STEPS", help=about
+    )
+    about = "solve for what you leave out: noise multiplier, steps, sample rate or delta"
+    find = commands.add_parser("calibrate", help=about)
     find.set_defaults(run=_calibrate)
     find.add_argument("--epsilon", type=float, required=True)
     _add_question(find, required=False, choices=[*ACCOUNTANTS])
@@ -81,12 +84,14 @@ def _add_question(command: ArgumentParser, *, required: bool, choices: Sequence[
 
 
 def _add_run_options(command: ArgumentParser, noise: Any, *, required: bool) -> None:
+    """Add the options of a run; `noise`, the command or a group of it, gets the multiplier."""
     noise.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
     command.add_argument("--steps", type=_whole, required=required, help=about)
     command.add_argument("--sampling", default="poisson", choices=EVERY_SAMPLING)
-    command.add_argument("--drop-last", action="store_true", help="epochs drop an incomplete batch")
+    about = "of shuffled epochs: records that fill no batch are dropped, at least one"
+    command.add_argument("--drop-last", action="store_true", help=about)
 
 
 def _number(text: str) -> float:
@@ -193,7 +198,8 @@ def _add_to_ledger(options: Namespace) -> None:
     elif options.epsilon is not None:
         release = ApproximateDP(options.epsilon, options.delta)
     else:
-        release, steps = _plan(options, options.noise_multiplier, _rate(options), steps), 1
+        release = _plan(options, options.noise_multiplier, _rate(options), steps)
+        steps = 1
     with locked(options.file):
         ledger = _ledger(options)
         ledger.add(release, name=options.name, steps=steps)
