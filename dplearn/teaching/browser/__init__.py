@@ -51,7 +51,8 @@ def presets() -> list[dict[str, str]]:
 
 
 def shuffled() -> dict[str, Any]:
-    """Return stored epsilons of the shuffled preset, and of the first published run on shuffles."""
+    """Return bounds for two shuffled runs: the preset, and the first published run."""
+    # Stored, because computing them takes seconds.
     return json.loads((_FOLDER / "scenes" / "shuffled.json").read_text(encoding="utf-8"))
 
 

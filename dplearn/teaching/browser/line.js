@@ -8,6 +8,7 @@ export const LINK = 8;
 // A node is dropped from the first t where it adds less than this.
 const NOTHING = 1e-19;
 const HEIGHTS = 10;
+
 /** Return e^{(x + iy) t}. */
 export const turned = (x, y, t) => [Math.exp(x * t) * Math.cos(y * t), Math.exp(x * t) * Math.sin(y * t)];
 

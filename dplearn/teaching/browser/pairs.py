@@ -3,8 +3,8 @@
 The browser has closed forms of a few mechanisms. For the others, it gets a dominating distribution
 of losses, Rényi divergences, output distributions, and values of real pairs below the profile.
 
-Readers set the fields of a mechanism that are numbers of this page, and its base, which is one of
-the bases of its `examples()`. All other fields come from one example.
+Readers set the base of a mechanism, one of the bases of its `examples()`, and the fields that are
+listed in `_NUMBERS`. All other fields come from one example.
 """
 
 import dataclasses
@@ -98,13 +98,14 @@ def mechanism_of(name: str, values: Mapping[str, Any]) -> Any:
     """Return the mechanism with these values; the mechanism's own checks raise ValueError."""
     examples = MECHANISMS[name].examples()
     example = examples[min(int(values.get("example", 1)), len(examples)) - 1]
-    keys = _settable(name)
-    entries: dict[str, Any] = {
-        key: (int if _NUMBERS[key][3] else float)(values[key]) for key in keys if key != "base"
-    }
-    if "base" in keys:
-        base, bases = values.get("base"), _bases(name)
-        entries["base"] = mechanism_of(base if base in bases else bases[0], values)
+    entries = dict[str, Any]()
+    for key in _settable(name):
+        if key == "base":
+            base, bases = values.get("base"), _bases(name)
+            entries["base"] = mechanism_of(base if base in bases else bases[0], values)
+        else:
+            *_, whole = _NUMBERS[key]
+            entries[key] = int(values[key]) if whole else float(values[key])
     return dataclasses.replace(example, **entries) if entries else example
 
 

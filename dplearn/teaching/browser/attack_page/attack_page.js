@@ -21,7 +21,7 @@ const FIELDS = {
   program: { options: ["", "mean", "bare", "twice", "seed"], start: "" },
   attack: { options: ["", "serial", "model"], start: "" },
 };
-// Numbers of runs at which the counts are tested, planned in advance.
+// Numbers of runs at which the counts are tested, planned in advance; all tests together have level 0.05.
 const LOOKS = [1, 2, 3, 5, 8, 12, 18, 27, 41, 62, 93, 140, 210, 315, 473, 710, 1024];
 
 /** Page of proof and attack: `laboratory` gets `digits`; `source` is the text of a function that creates the engine. */

@@ -67,8 +67,9 @@ export function laboratory({ pixels, labels, others }) {
     }
   };
 
-  /** Train once; return the attack's score of each planted person, high for members, and the accuracy. @param {Uint8Array}
-   * members @param {any} plan with `program`, "" if correct, and `attack`, "" on gradients as the theorem allows */
+  /** Train once; return the attack's score of each planted person, high for members, and the accuracy.
+   * @param {Uint8Array} members @param {any} plan the fields of a run; the program, "" for a correct one;
+   * the attack, "" on gradients as the theorem allows, "serial" or "model" on people with serial numbers */
   const train = (members, { noise_multiplier: sigma, sample_rate: q, steps: T, max_grad_norm: C, program, attack }) => {
     const lot = q * (PLANTED / 2 + others);
     const clips = program !== "mean";

@@ -1,4 +1,5 @@
 // HTML elements shared by the pages.
+
 export const escaped = (words) => words.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
 export const button = (name, words, more = "") => `<button type="button" data-do="${name}" ${more}>${words}</button>`;
 /** Return a number that can be dragged, typed or stepped by keys. */

@@ -133,6 +133,7 @@ class Page extends View {
   }
 
   epsilon = () => least(this.answers.at(this.run)).value;
+
   /** Set the noise at which the PLD curve passes through a point. */
   pull = (T, epsilon) => this.change("noise_multiplier", this.answers.noise(this.run, T, epsilon));
 

@@ -39,11 +39,13 @@ export class Picture {
     this.behind.replaceChildren(...this.axes(run));
     this.drawCurves(run, view);
     this.drawLines(run);
+    const claimed = [];
+    if (claim) claimed.push(el("text", { class: "dp-claimname", "text-anchor": "end", x: right - 6, y: Math.max(frame.y.at(claim.at(-1)), top + 20) - 10 }, this.words.claimed));
     this.above.replaceChildren(
       ...this.crossings(run, view),
       ...values(run, view, this.words),
       ...names(run, view, this.words),
-      ...(claim ? [el("text", { class: "dp-claimname", "text-anchor": "end", x: right - 6, y: Math.max(frame.y.at(claim.at(-1)), top + 20) - 10 }, this.words.claimed)] : []),
+      ...claimed,
       ...this.printed(run, view),
     );
     const { value } = view.best;
@@ -95,8 +97,9 @@ export class Picture {
         parts.push([]);
         continue;
       }
-      parts.at(-1).push(place([steps[i], end]));
-      if (parts.at(-1).at(-1)[1] <= -FAR) break;
+      const [x, y] = place([steps[i], end]);
+      parts.at(-1).push([x, y]);
+      if (y <= -FAR) break;
     }
     return parts.map(stairs ? stepped : smooth).join("");
   }

@@ -1,7 +1,8 @@
 // Slow questions, answered by a worker.
 
-/** Return `ask(kind, question, then)` and `end()`. One question at a time is answered, and the latest of each kind waits:
- * by `make(given)` in a worker, whose texts must not use outer names, or by `make(here)` in the page without a worker. */
+/** Return `ask(kind, question, then)` and `end()`. A worker answers one question at a time; the latest of each kind
+ * waits. The function `make(given)` answers in the worker, which gets its text: it must not use outer names. Without a
+ * worker, `make(here)` answers in the page. `given` is the text of an expression. */
 export function askLater(make, given, here) {
   const waiting = new Map();
   let [worker, answer, current] = [null, null, null];

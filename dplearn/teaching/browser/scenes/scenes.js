@@ -27,9 +27,9 @@ class Minute extends View {
   }
 
   open(state) {
-    ({ run: this.run, guess: this.guess, scene: this.scene, unread: this.unread } = readAddress(state));
-    this.scene = clamp(this.scene, 0, LAST);
-    const { options: { engine, published }, run } = this;
+    const { run, guess, scene, unread } = readAddress(state);
+    Object.assign(this, { run, guess, scene: clamp(scene, 0, LAST), unread });
+    const { engine, published } = this.options;
     this.truth = new Truth(engine, run);
     this.printed = published.find((row) => row.accountant === "moments" && row.T === run.T && near(row, run));
   }

@@ -218,7 +218,7 @@ if (typeof document !== "undefined") {
   const predictions = new Map(); // data of predictions by name
   const openings = []; // functions to call after each guess
 
-  // Each of these functions fills the form of a question, and returns a function that gives the reply.
+  // Each function in `kinds` fills the form of a question; it returns a function that writes the reply and returns the verdict.
   function prediction(ask, row, reply) {
     const input = field(row, ask.item, here("Guess"));
     const showMe = make("button", { type: "button", className: "plain", textContent: here("Show me") });
