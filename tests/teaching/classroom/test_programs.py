@@ -129,7 +129,9 @@ ANSWERS = [
 
 @pytest.mark.slow
 @each("answer, outcome, words", ANSWERS)
-def test_any_function_gets_a_reply_of_one_sentence(answer, outcome, words):
+def test_any_function_gets_a_reply_of_one_sentence(answer, outcome, words, monkeypatch):
+    # A busy machine may need far more elapsed time than processor time.
+    monkeypatch.setattr(programs, "_PATIENCE", 10 if answer is asleep else 1000)
     verdict = CLIP.verdict(answer)
     assert verdict.outcome == outcome and words in verdict.text(), verdict.text()
 
