@@ -65,6 +65,7 @@ def tree_by_counting(leaves, noise_multiplier, participations=1):
 def least_epsilon(moments, bound=lambda total, log, m: (total + log) / m, *, noise_multiplier,
                   sample_rate, steps, delta):
     """Return the minimum of bound(T K(m), ln(1/delta), m) over a grid of m that is refined."""
+    # The integrals need a sample rate below 1; the change is below their tolerance.
     pair = SampledGaussian(noise_multiplier, min(sample_rate, 1 - 1e-12), "remove")
     epsilon_at = lambda m: bound(steps * log_moments(pair, m), -math.log(delta), m)
     whole = bool(np.all(moments == np.round(moments)))

@@ -206,7 +206,9 @@ def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: floa
     first, last = (math.floor(x / width) for x in (mean - far, mean + far))
     index = np.arange(first - 1, last + 2)
     above = ndtr((mean - (index + 1 - up) * width) / mu)  # P(L > end of the cell)
-    above[0], above[-1] = 1.0, above[-1] if up == 1 else 0.0
+    above[0] = 1.0
+    if up < 1:  # only losses rounded up may become infinite
+        above[-1] = 0.0
     total = reduce(np.convolve, [-np.diff(above)] * steps)
     losses = (steps * index[1] + np.arange(total.size)) * width
     gains = -np.expm1(np.minimum(epsilon - losses, 0.0))
