@@ -80,8 +80,8 @@ def _add_question(command: ArgumentParser, *, required: bool, choices: Sequence[
     command.add_argument("--adjacency", choices=ADJACENCIES)
 
 
-def _add_run_options(command: ArgumentParser, noise: Any, *, required: bool) -> None:
-    noise.add_argument("--noise-multiplier", type=float, required=required)
+def _add_run_options(command: ArgumentParser, noise_group: Any, *, required: bool) -> None:
+    noise_group.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
     command.add_argument("--steps", type=_whole, required=required, help=about)
@@ -193,7 +193,8 @@ def _add_to_ledger(options: Namespace) -> None:
     elif options.epsilon is not None:
         release = ApproximateDP(options.epsilon, options.delta)
     else:
-        release, steps = _plan(options, options.noise_multiplier, _rate(options), steps), 1
+        release = _plan(options, options.noise_multiplier, _rate(options), steps)
+        steps = 1
     with locked(options.file):
         ledger = _ledger(options)
         ledger.add(release, name=options.name, steps=steps)

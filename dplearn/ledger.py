@@ -155,11 +155,13 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
                 f"delta={self.delta!r}, got {line.name!r}: together {together}. A pure release of "
                 f"epsilon {round_down(self.remaining)} would fit."
             )
-        self.releases, self.reserve = (*self.releases, line), reserve
+        self.releases = (*self.releases, line)
+        self.reserve = reserve
 
     def fits(self, release: Any, *, steps: int = 1) -> bool:
         """Return whether `add` would accept the release."""
-        return self._is_within(self._total((*self.releases, self._line(release, "", steps)))[0])
+        total, _ = self._total((*self.releases, self._line(release, "", steps)))
+        return self._is_within(total)
 
     def _is_within(self, total: float) -> bool:
         return self.epsilon is None or total <= self.epsilon * (1 + _ROUNDING)
