@@ -1,5 +1,6 @@
 """Trade-off functions, and privacy losses: their laws, sums, and rounding to a lattice."""
 
+from dplearn.core.logspace import log
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, WithoutReplacement
 from dplearn.teaching.book.chapters.implications import most_powerful
@@ -165,7 +166,7 @@ def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     Randomized response that shows the record with probability delta attains it (Kairouz, Oh &
     Viswanath 2015)."""
     a = np.asarray(false_positive_rate, dtype=float)
-    steep = 1 - delta - math.exp(min(epsilon, 700.0)) * a
+    steep = 1 - delta - np.exp(np.minimum(epsilon + log(a), 1.0))
     return np.maximum(np.maximum(steep, math.exp(-epsilon) * (1 - delta - a)), 0.0)
 
 
