@@ -160,8 +160,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     def fits(self, release: Any, *, steps: int = 1) -> bool:
         """Return whether `add` would accept the release."""
-        total, _ = self._total((*self.releases, self._line(release, "", steps)))
-        return self._is_within(total)
+        return self._is_within(self._total((*self.releases, self._line(release, "", steps)))[0])
 
     def _is_within(self, total: float) -> bool:
         return self.epsilon is None or total <= self.epsilon * (1 + _ROUNDING)
