@@ -321,7 +321,8 @@ def _search(
 
         return crossing(excess, tolerance=close, **place)
 
-    part, most, tried = 0.0, math.inf, list[tuple[float, Any]]()
+    part, most = 0.0, math.inf
+    tried: list[tuple[float, Any]] = []
     if (rough := accountant.coarse()) != accountant:
         near = crossed(rough, _NEAR)
         place, part = place | {"guess": near.root, "slope": near.slope}, _PART

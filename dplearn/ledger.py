@@ -155,7 +155,8 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
                 f"delta={self.delta!r}, got {line.name!r}: together {together}. A pure release of "
                 f"epsilon {round_down(self.remaining)} would fit."
             )
-        self.releases, self.reserve = (*self.releases, line), reserve
+        self.releases = (*self.releases, line)
+        self.reserve = reserve
 
     def fits(self, release: Any, *, steps: int = 1) -> bool:
         """Return whether `add` would accept the release."""

@@ -308,7 +308,7 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
 
 
 def _require(parts: Mapping[str, Any], plan: HasGuarantee, date: Any, not_covered: Any) -> None:
-    """Raise unless every part is given and agrees with the plan, and the date is not later."""
+    """Raise unless all parts are given and agree with the plan, and `date` is not in the future."""
     for name in ("unit", "period", "sampling", "released", "trust", "trusted", "certificate"):
         validate.instance(str, **{name: "" if parts[name] is None else parts[name]})
     if isinstance(not_covered, str) or not all(isinstance(each, str) for each in not_covered):

@@ -121,7 +121,8 @@ class PLD(Accountant):
             yield Bound(high, kind, reason=reason, lower=low, proof=by)
 
     def _delta(self, runs: Runs, epsilon: float) -> tuple[float, float]:
-        (row,), at, lattice = runs.counts, np.array([epsilon]), Lattice(self.rtol, self.most_cells)
+        (row,), at = runs.counts, np.array([epsilon])
+        lattice = Lattice(self.rtol, self.most_cells)
         ends = [side.log_deltas(row, at, lattice) for side in directions(runs)]
         lower, upper = np.exp(np.max(ends, axis=0))[:, 0]
         return float(lower), float(upper)

@@ -90,7 +90,7 @@ class ProgressLine:
         """Overwrite the line if an update is due; if `last`, always write and end it."""
         if self._shown and (last or time.monotonic() >= self._due):
             self._due = time.monotonic() + _PAUSE
-            print("\r" + text().ljust(100), end="\n" * last, file=sys.stderr, flush=True)
+            print("\r" + text().ljust(100), end="\n" if last else "", file=sys.stderr, flush=True)
 
 
 class ReadOnly(dict[str, Any]):

@@ -81,8 +81,8 @@ def _block(seed: int, number: int) -> NDArray:
 def _glyphs() -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """Return all glyphs (ways of writing a digit) of ``data/strokes.csv``, at most K points each.
 
-    The arrays are: share (G,), of a digit 1 in total; points (G, K, 2); curve (G, SEGMENTS + 1, K),
-    which maps points to places on the strokes; and drawn (G, SEGMENTS), False where the pen is up.
+    The arrays are: share (G,), with sum 1 for each digit; points (G, K, 2); curve
+    (G, SEGMENTS + 1, K), from points to places on strokes; drawn (G, SEGMENTS), False at lifts.
     """
     from scipy.interpolate import CubicHermiteSpline  # imported only on demand
 

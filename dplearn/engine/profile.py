@@ -182,6 +182,7 @@ class Profile:
             return log_w + self.log_delta_of(ahead(epsilon))
 
         def log_tail(epsilon: NDArray) -> NDArray:
+            # Q, the second distribution, stays the same.
             return self.log_tail_of(ahead(epsilon))  # type: ignore[misc]
 
         def behind(epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:

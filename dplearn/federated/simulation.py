@@ -33,7 +33,7 @@ from dplearn.training.gradients import tally_of
 from dplearn.training.history import History, Record
 from dplearn.training.layers import trainable
 from dplearn.training.noise import LOTS, Randomness
-from dplearn.training.tape import Loss, check_losses
+from dplearn.training.tape import Loss, check_losses, wide
 
 _USERS_AT_ONCE = 256  # number of users' models trained in one call
 
@@ -120,7 +120,7 @@ class Federation:
 
     def _clipped(self, clients: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
         total, largest = torch.zeros_like(self._like), self.plan.max_update_norm
-        tally = self._like.new_zeros(2, 3)
+        tally = self._like.new_zeros(2, 3, dtype=wide(self._like.dtype))
         for inputs, targets, mask in self._users.batches(clients):
             updates, losses = self._updates(inputs, targets, mask)
             norms = updates.norm(dim=1)
@@ -128,7 +128,7 @@ class Federation:
             factors = torch.where(good, (largest / norms).clamp(max=1.0), 0.0)
             total += factors @ torch.where(good[:, None], updates, 0.0)
             scaled = good & (norms > largest)
-            tally += tally_of(torch.stack([losses.to(norms), norms, scaled]))
+            tally += tally_of(torch.stack([losses.to(tally), norms.to(tally), scaled]))
         tally[1, 1:] += len(clients) - tally[1, 2]  # users without records
         return total, tally
 

@@ -35,7 +35,7 @@ from dplearn.accountants import ACCOUNTANTS
 from dplearn.accountants.theorems import rdp_to_epsilon
 from dplearn.core import validate
 from dplearn.core.guarantee import Guarantee
-from dplearn.core.logspace import log_bernoulli, log_chords, log_sum
+from dplearn.core.logspace import log, log_bernoulli, log_chords, log_sum
 from dplearn.engine.lattice import Lattice
 from dplearn.engine.profile import Profile
 from dplearn.pate.plan import PATE
@@ -220,8 +220,7 @@ def _envelope(law: Laws) -> Profile:
     for log_p, log_q in ((here, others), (others, here)):
         loss = (log_p - log_q)[:, :, None]  # per pair and outcome; the terms of delta are positive
         terms = np.exp(log_p)[:, :, None] * -np.expm1(np.minimum(knots - loss, 0.0))
-        with np.errstate(divide="ignore"):
-            log_delta = np.log(np.max(np.sum(terms, axis=1), axis=0))
+        log_delta = log(np.max(np.sum(terms, axis=1), axis=0))
         ends.append(partial(log_chords, nodes=knots, values=log_delta))
     ahead, behind = ends
     return Profile(ahead, behind, knots[1:])

@@ -125,7 +125,8 @@ def _build(options: argparse.Namespace) -> int:
 
 def _written(readme: Path) -> dict[Path, str]:
     """Return the new texts of the README, with its table of lessons, and of ``formulas.md``."""
-    text, rows, naming = readme.read_text(encoding="utf-8"), _MAP, dict[str, list[str]]()
+    text, rows = readme.read_text(encoding="utf-8"), _MAP
+    naming: dict[str, list[str]] = {}
     for lesson in sources.lessons(readme.parent).values():
         cells = sources.read(lesson).cells
         matches = [re.search(part, cells[0].source, re.MULTILINE) for part in _COLUMNS]

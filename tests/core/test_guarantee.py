@@ -4,6 +4,7 @@ import dataclasses
 import math
 from typing import get_args
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,7 +77,8 @@ def test_rounding_never_strengthens_the_claim(value, digits):
 @each(
     "value, up, down",
     [(0.0, "0", "0"), (math.inf, "inf", "inf"), (1.5, "1.5", "1.5"), (99.999, "100", "99.99"),
-     (1e-5, "1e-05", "1e-05"), (123456.0, "1.235e+05", "1.234e+05")],
+     (1e-5, "1e-05", "1e-05"), (123456.0, "1.235e+05", "1.234e+05"),
+     (np.float32(0.1), "0.1001", "0.1")],
 )  # fmt: skip
 def test_rounding_of_special_values(value, up, down):
     assert (round_up(value), round_down(value)) == (up, down)

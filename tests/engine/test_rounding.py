@@ -158,7 +158,7 @@ def test_rounding_bound_of_m_and_its_powers():
             break
     exact *= mp.exp(steps * (mp.log(abs(first)) - mp.mpf(line.log_m)))
     error = abs(total.sums(total.terms, np.array([epsilon]))[0] - exact)
-    assert_suits(total.rounding(np.array([epsilon]))[0], [error])
+    assert_suits(total.rounding(np.array([epsilon]))[0], [error])  # powers of M
 
 
 def test_rounding_bounds_of_summation_phases_and_scale():
@@ -175,13 +175,13 @@ def test_rounding_bounds_of_summation_phases_and_scale():
 
     # The error of summation dominates for small epsilon, that of the phases for large epsilon.
     small, large = np.linspace(0.0, 0.3, 40), 1e7 * np.linspace(1.0, 1.1, 10)
-    assert_suits(total.rounding(small)[1], errors(small))
-    assert_suits(total.rounding(large)[2], errors(large))
+    assert_suits(total.rounding(small)[1], errors(small))  # summation
+    assert_suits(total.rounding(large)[2], errors(large))  # phases
     deep = planned(2.0, 0.1, "remove", 1000, 43.48, 1e-100)
     at, (size, _) = np.linspace(43, 44, 40), deep.sizes
     exact = [1000 * mp.mpf(deep.line.log_m) - mp.mpf(deep.line.tilt) * mp.mpf(e) for e in at]
     lost = [abs(mp.expm1(v - x)) for v, x in zip(deep.log_scale(at), exact, strict=True)]
-    assert_suits(deep.rounding(at)[3] / size, lost)
+    assert_suits(deep.rounding(at)[3] / size, lost)  # scale
 
 
 def exact_cells(ends, mu):

@@ -14,7 +14,7 @@ from dplearn.engine.contour.line import Cutoffs, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
 
-# Bounds on the errors from rounding, truncation and aliases.
+# Error bounds, an array for each source.
 Charges = tuple[NDArray, ...]
 # Target and minimum of the bounds on truncation and aliases, as a fraction of rtol delta.
 SHARE = 1e-2
@@ -95,7 +95,7 @@ class Trapezoid:
         return _exp(self.log_scale(epsilon) - log_delta, -700.0)
 
     def charges(self, epsilon: NDArray, log_delta: NDArray | float) -> Charges:
-        """Return the error bounds in units of delta; those on truncation and aliases are >= tau.
+        """Return bounds on rounding, truncation and aliases in units of delta, the last two >= tau.
 
         The minimum tau makes brackets for a smaller tau lie inside those for a larger one.
         """

@@ -21,7 +21,7 @@ WIDEST = 600.0
 
 
 class Span(NamedTuple):
-    """Tilt, tilts below and above it, window starts, and the smallest period of little folding."""
+    """Tilt, tilts below and above it, window starts, smallest period with little folding."""
 
     tilt: float
     left: NDArray

@@ -29,7 +29,8 @@ Row = dict[str, str]
 class Figure(Outcome):
     """A published figure, with our value or nan; it is verified if its recorded verdict is right.
 
-    The slack is minus the relative distance to the printed figure; 0 if an inequality holds.
+    The status is "not computed" if the source's method is not implemented. The slack is minus the
+    relative distance to the printed figure; 0 if an inequality holds.
     """
 
     kind: str = "published"
@@ -109,6 +110,8 @@ def _orders_of(row: Row) -> NDArray:
     if row["orders"] == "real":
         return 1 + np.geomspace(0.05, 200, 4000)
     parts = re.findall(r"([\d.]+?)\.\.([\d.]+)(?: by ([\d.]+))?", row["orders"])
+    if not parts:
+        raise ValueError(f"Expected orders of a known form, got {row['orders']!r}.")
     ranges = [(float(low), float(high), round(1 / float(by or 1))) for low, high, by in parts]
     return np.concatenate([np.arange(round(a * n), round(b * n) + 1) / n for a, b, n in ranges])
 

@@ -80,5 +80,8 @@ def test_conversions_and_slack_at_extreme_values():
     assert float(formulas.rdp_to_epsilon(1e9, 0.0, delta=0.5)) == 0.0
     # The delta of a group is at most 1.
     assert formulas.group_privacy_delta(epsilon=0.0, delta=0.3, group=5) == 1.0
+    assert formulas.group_privacy_delta(epsilon=1.0, delta=1e-9, group=10**6) == 1.0
+    run = {"canaries": 9, "guesses": 9, "correct": 9, "epsilon": 50.0, "delta": 0.0}
+    assert formulas.one_run_p_value(**run) == 1.0
     # The steps use all of delta, so no slack is left.
     assert formulas.composition_slack(delta=1e-5, paid=1e-6, steps=11) <= 0

@@ -28,15 +28,16 @@ def above_threshold_error(*, epsilon, queries, beta):
     """Return the smallest margin of AboveThreshold with error probability <= beta."""
     # Worst cases: all answers lie one margin below the threshold, or the last lies that much above.
     # The threshold's Laplace noise has scale 2/epsilon, the noise of each answer 4/epsilon.
-    log_below, log_threshold = lambda x: laplace_log_cdf(x / 4), oracles.log_laplace(0.0, 2.0)
+    log_threshold = oracles.log_laplace(0.0, 2.0)
+    log_below = lambda x: laplace_log_cdf(x / 4)
 
-    def log_chance(margin: float, last: bool) -> float:
-        right = lambda z: ((queries - last) * log_below(margin + z)
-                           + last * log_below(margin - z))
+    def log_chance(margin: float, above: int) -> float:
+        """Return the log chance of an error if `above` answers, 0 or 1, are above the threshold."""
+        right = lambda z: (queries - above) * log_below(margin + z) + above * log_below(margin - z)
         log_f = lambda z: log_threshold(z) + log1mexp(right(z))
         return oracles.log_integral(log_f, -200.0, 200.0, kinks=[-margin, 0, margin], rtol=1e-9)
 
-    fails = lambda margin: max(log_chance(margin, True), log_chance(margin, False))
+    fails = lambda margin: max(log_chance(margin, 1), log_chance(margin, 0))
     return oracles.smallest(lambda margin: fails(margin) <= math.log(beta), low=1e-6,
                             high=8 * math.log(4 * queries / beta), rtol=1e-8) / epsilon
 

@@ -8,10 +8,16 @@ from dplearn.teaching.book.kit.vocabulary import *
 
 _LAWS = {"p": Distribution(4), "q": Distribution(4)}
 _CONFIDENCE = Choice(0.8, 0.9, 0.95, 0.99, 0.999)
-# Success probability of maximum likelihood guesses.
-best_guesser = lambda channel: math.fsum(np.max(channel, axis=0)) / len(channel)
-# P(Bin(n, rate) >= v)
-at_least = lambda v, n, rate: bdtrc(np.minimum(np.subtract(v, 1), n), n, rate)
+
+
+def at_least(v: ArrayLike, n: ArrayLike, rate: float) -> NDArray:
+    """Return P(Bin(n, rate) >= v)."""
+    return bdtrc(np.minimum(np.subtract(v, 1), n), n, rate)
+
+
+def best_guesser(channel):
+    """Return the success probability of maximum likelihood guesses."""
+    return math.fsum(np.max(channel, axis=0)) / len(channel)
 
 
 def largest_likely_rate(*, errors, trials, confidence):
@@ -284,7 +290,8 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
 def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
     f(v) = P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon}{1+e^\varepsilon}\Big) \ge v\Big)"""
-    masses = binomial(guesses, expit(epsilon))
+    # The rate of wrong guesses never rounds to 1, so take the law of their number, reversed.
+    masses = binomial(guesses, expit(-min(epsilon, 700.0)))[::-1]
     # gained[i-1] = P(v > Bin >= v - i)
     gained = np.cumsum(masses[:correct][::-1])
     best = np.max(gained / np.arange(1, correct + 1), initial=0.0)

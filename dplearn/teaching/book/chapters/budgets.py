@@ -17,6 +17,13 @@ def least_scale(epsilon, sensitivity, steps=1):
     return math.exp(oracles.smallest(enough, low=-20.0, high=30.0))
 
 
+def loss_far_out(*, noise_multiplier):
+    """Return bounds of the largest privacy loss: the loss at a distant output, and inf."""
+    far = 1e6 * noise_multiplier
+    one, zero = (oracles.log_normal(mean, noise_multiplier)(far) for mean in (1.0, 0.0))
+    return Interval(one - zero, math.inf)
+
+
 def spread_of_sum(*, sigma_1, sigma_2):
     """Return the standard deviation of the sum of two Gaussians, by convolution on a grid."""
     x = 9 * (sigma_1 + sigma_2) * np.linspace(-1.0, 1.0, 4001)
@@ -108,10 +115,7 @@ def classical_sigma_for_releases(*, epsilon, delta, steps):
 
 @formula("G-B4e", "Gaussian noise never gives pure DP")
 @given("noise_multiplier > 0", noise_multiplier=_NOISE)
-# The loss at a distant output, which is a lower bound of the largest loss.
-@identity("Dwork & Roth 2014, Appendix A", lambda noise_multiplier: Interval(np.subtract(*(
-          oracles.log_normal(mean, noise_multiplier)(1e6 * noise_multiplier)
-          for mean in (1.0, 0.0))), math.inf), points=20)
+@identity("Dwork & Roth 2014, Appendix A", loss_far_out, points=20)
 @setting("Gaussian noise of standard deviation σ, ε-DP with δ = 0",
          "标准差 σ 的高斯噪声，δ = 0 的 ε-DP", "epsilon", "gauss normal 高斯 pure 纯", rare=True)
 @printed("inf", noise_multiplier=1.0)

@@ -1,5 +1,6 @@
 """Composition: adaptive releases, releases on disjoint parts of the data, and groups."""
 
+from dplearn.core.logspace import log_expm1
 from dplearn.teaching.book.chapters.local import response_channel
 from dplearn.teaching.book.chapters.tradeoff import delta_by_convolution
 from dplearn.teaching.book.kit.vocabulary import *
@@ -7,10 +8,13 @@ from dplearn.teaching.book.kit.vocabulary import *
 _ORDERS = np.geomspace(1e-4, 1e3, 60) + 1
 _WORKED_RUN = {"order": 2.0, "noise": 1.0, "below": 1.0, "above": 3.0, "cut": 0.5, "first": 1.0,
                "second": 1.0}
-# Settings of `steps` releases alike.
-_copies = lambda name: lambda steps, **each: {f"{name}s": [each[name]] * steps}
 _FOLD = "compos releas 组合"
 _EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
+
+
+def _copies(name: str) -> Callable[..., dict[str, list[float]]]:
+    """Return a map from one release's parameter `name` to the list for `steps` equal releases."""
+    return lambda steps, **each: {f"{name}s": [each[name]] * steps}
 
 
 # Probabilities of all sequences of independent outcomes.
@@ -241,8 +245,8 @@ def zcdp_composition(*, rho, other_rho):
 def group_privacy_delta(*, epsilon, delta, group):
     r"""(\varepsilon,\delta)\text{-DP} \Rightarrow \Big(k\varepsilon,\
     \delta\,\frac{e^{k\varepsilon}-1}{e^\varepsilon-1}\Big)\text{-DP for groups of } k"""
-    growth = math.fsum(math.exp(min(step * epsilon, 700.0)) for step in range(group))
-    return min(delta * growth, 1.0)
+    log_growth = log_expm1(group * epsilon) - log_expm1(epsilon) if epsilon else math.log(group)
+    return min(delta * math.exp(min(log_growth, 700.0)), 1.0)
 
 
 @formula("G-C8b", "Group privacy of zCDP")

@@ -140,9 +140,10 @@ def zcdp_to_epsilon_bun_steinke(rho, *, delta):
     return rho + 2 * np.sqrt(-rho * np.log(delta))
 
 
-# The first conversion at an order, and its best order in [2, 100] or [2, 32].
-_AT_ORDER = "rho*{0} - log(delta)/({0} - 1)".format
-_UP_TO = "min(max(1 + sqrt(-log(delta)/rho), 2), {})".format
+def _orders_up_to(largest: int) -> str:
+    """Return the first conversion as an expression, at its best order in [2, largest]."""
+    order = f"min(max(1 + sqrt(-log(delta)/rho), 2), {largest})"
+    return f"rho*{order} - log(delta)/({order} - 1)"
 
 
 enter(zcdp_to_epsilon_bun_steinke,
@@ -158,9 +159,9 @@ enter(zcdp_to_epsilon_bun_steinke,
       printed("0.0760", "0.0760", rho=1.25e-4, delta=1e-5),
       wrong("orders-to-100",
             "Only while the best order lies there; little leakage needs large orders.",
-            _AT_ORDER(_UP_TO(100)), says=r"\alpha \in [2, 100] \text{ is enough}", delta=_SMALL),
+            _orders_up_to(100), says=r"\alpha \in [2, 100] \text{ is enough}", delta=_SMALL),
       wrong("orders-to-32", "It fails at both ends: much leakage needs orders below 2.",
-            _AT_ORDER(_UP_TO(32)), says=r"\alpha \in [2, 32] \text{ is enough}", delta=_SMALL))
+            _orders_up_to(32), says=r"\alpha \in [2, 32] \text{ is enough}", delta=_SMALL))
 
 enter(zcdp_to_epsilon,
       formula("G-D3b", "From zCDP to epsilon and delta, improved",

@@ -219,8 +219,11 @@ _KL_PAIR = {"p": Distribution(4), "q": Distribution(4), "kl": Derived(kl_diverge
 _shifted = lambda noise_multiplier, steps=1: {"mean_p": 0.0, "mean_q": math.sqrt(steps),
                                               "std_p": noise_multiplier, "std_q": noise_multiplier}
 _total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
-# KL divergence of randomized response, the largest of all epsilon-DP pairs.
-mean_loss_of_coins = lambda epsilon: oracles.mean_loss(*oracles.randomized_response(epsilon))
+
+
+def mean_loss_of_coins(epsilon):
+    """Return the KL divergence of randomized response, the largest of all epsilon-DP pairs."""
+    return oracles.mean_loss(*oracles.randomized_response(epsilon))
 
 
 def largest_distance(*, kl):

@@ -35,6 +35,12 @@ def sampled_leak_delta(*, epsilon, delta, sample_rate):
     return max(delta_of(added=False), delta_of(added=True))
 
 
+def sampled_pair_renyi(*, p, q, order, sample_rate):
+    """Return the Rényi divergence of a sampled pair in the worse direction."""
+    mixed = sample_rate * p + (1 - sample_rate) * q
+    return max(oracles.finite_renyi(mixed, q, order), oracles.finite_renyi(q, mixed, order))
+
+
 def _sampled_rdp(order, rdp, sample_rate):
     """Return the larger RDP of two sampled mechanisms: randomized response and Gaussian noise."""
     far = rdp + np.log(2) / (order - 1) + 1e-6
@@ -257,9 +263,7 @@ def amplified_epsilon_of_subset(*, epsilon, records, batch):
 @formula("G-E4c", "Rényi DP on a sample, of any mechanism")
 @given("order > 1 and rdp >= 0 and 0 < sample_rate <= 1", dict.fromkeys("pq", POSSIBLE),
        order=Log(1.1, 60.0), rdp=divergences.worse_renyi("order"), sample_rate=Log(1e-3, 1.0))
-@upper("Liese & Vajda 2006, joint convexity of f-divergences", lambda p, q, order, sample_rate:
-       max(oracles.finite_renyi(mixed := sample_rate * p + (1 - sample_rate) * q, q, order),
-       oracles.finite_renyi(q, mixed, order)), points=50)
+@upper("Liese & Vajda 2006, joint convexity of f-divergences", sampled_pair_renyi, points=50)
 @setting("a release on a random share q of the data, of an (α,ε)-RDP mechanism",
          "在随机抽取的比例 q 的数据上发布，机制为 (α,ε)-RDP", "rdp", "sampl amplif 抽样 采样 放大",
          rdp=Log(0.01, 10.0), order=Log(1.1, 40.0), below=_sampled_rdp)

@@ -40,6 +40,7 @@ def mixture_delta(p: Means, q: Means, epsilon: float, sigma: float) -> float:
 
 def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0.0):
     """Return delta of replacing a Poisson-sampled contribution `first` by `second`."""
+    # For a shift of 0 the keys are equal and one weight is left; weights need not add up to 1.
     pair = ({0.0: 1 - sample_rate, shift: sample_rate} for shift in (first, second))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 

@@ -58,12 +58,12 @@ def last_iterate_renyi(*, order, lipschitz, noise_std, step_size, smoothness, st
         means = points - step_size * slopes
         inside = weights * np.exp(oracles.log_normal(0.0, spread)(nodes - means[:, None]))
         ends = ndtr((-radius - means) / spread), ndtr((means - radius) / spread)
-        return np.column_stack([inside, *ends, 0.0 * means])
+        return np.column_stack([inside, *ends, np.zeros_like(means)])
 
     slopes = lipschitz * np.tanh(smoothness * points / lipschitz)
     ordinary, log_laws = step(-slopes if concave else slopes), []
     for slope in (lipschitz, -lipschitz):
-        special, law = step(slope), np.eye(points.size)[-1]
+        special, law = step(slope), np.eye(points.size)[-1]  # all mass is at the start, 0
         for t in range(1, steps + 1):
             law = law @ (special if t == record else ordinary)
         # Raising masses that underflowed can only lower the divergence.

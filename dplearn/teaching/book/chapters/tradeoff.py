@@ -1,5 +1,6 @@
 """Trade-off functions, and privacy losses: their laws, sums, and rounding to a lattice."""
 
+from dplearn.core.logspace import log
 from dplearn.engine.lattice import Lattice
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, WithoutReplacement
 from dplearn.teaching.book.chapters.implications import most_powerful
@@ -165,7 +166,7 @@ def approximate_dp_tradeoff(false_positive_rate, *, epsilon, delta):
     Randomized response that shows the record with probability delta attains it (Kairouz, Oh &
     Viswanath 2015)."""
     a = np.asarray(false_positive_rate, dtype=float)
-    steep = 1 - delta - math.exp(min(epsilon, 700.0)) * a
+    steep = 1 - delta - np.exp(np.minimum(epsilon + log(a), 1.0))
     return np.maximum(np.maximum(steep, math.exp(-epsilon) * (1 - delta - a)), 0.0)
 
 
@@ -206,7 +207,9 @@ def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: floa
     first, last = (math.floor(x / width) for x in (mean - far, mean + far))
     index = np.arange(first - 1, last + 2)
     above = ndtr((mean - (index + 1 - up) * width) / mu)  # P(L > end of the cell)
-    above[0], above[-1] = 1.0, above[-1] if up == 1 else 0.0
+    above[0] = 1.0
+    if up < 1:  # only losses rounded up may become infinite
+        above[-1] = 0.0
     total = reduce(np.convolve, [-np.diff(above)] * steps)
     losses = (steps * index[1] + np.arange(total.size)) * width
     gains = -np.expm1(np.minimum(epsilon - losses, 0.0))

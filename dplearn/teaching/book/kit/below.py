@@ -18,7 +18,9 @@ _ROOM = 1 - 1e-8  # keeps a bound valid in spite of rounding errors of the root
 root = partial(decreasing_root, rtol=1e-15)
 
 
-def gaussian_delta(epsilon: ArrayLike, mu=None, noise_multiplier=None, rho=None) -> NDArray:
+def gaussian_delta(
+    epsilon: ArrayLike, mu: Any = None, noise_multiplier: Any = None, rho: Any = None
+) -> NDArray:
     """Return the exact delta of Gaussian noise."""
     mu = separation(mu, noise_multiplier, rho, 1)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -26,7 +28,9 @@ def gaussian_delta(epsilon: ArrayLike, mu=None, noise_multiplier=None, rho=None)
         return ndtr(np.divide(mu, 2) - np.divide(epsilon, mu)) - tail
 
 
-def gaussian_epsilon(delta: Any, mu=None, noise_multiplier=None, rho=None, steps=1) -> NDArray:
+def gaussian_epsilon(
+    delta: ArrayLike, mu: Any = None, noise_multiplier: Any = None, rho: Any = None, steps: Any = 1
+) -> NDArray:
     """Return the exact epsilon of `steps` releases with Gaussian noise."""
     mu = separation(mu, noise_multiplier, rho, steps)
     enough = np.square(mu) + 60.0 * np.asarray(mu) + 0 * np.asarray(delta)

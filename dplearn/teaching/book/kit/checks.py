@@ -40,7 +40,7 @@ class Case:
 
 
 def compare(formula: Formula, parameters: Parameters) -> Case:
-    """Return the value and the truth of a formula at one point; for a limit, at the last point."""
+    """Return a formula's value and truth at one point; ArithmeticError if there is no truth."""
     if formula.along:
         # Return the case nearest to the limit; mark it as failed if the error grew on the way.
         ((name, values),) = formula.along.items()

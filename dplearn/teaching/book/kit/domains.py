@@ -236,7 +236,7 @@ def _normal(p: NDArray) -> NDArray:
 def design(
     domain: Mapping[str, Domain], fits: Callable[[Parameters], bool], *, points: int, rng: Generator
 ) -> list[Parameters]:
-    """Return accepted points: first corners (at most half of the points), then random points."""
+    """Return corners (at most half of the points), then random points; ValueError if few fit."""
     chosen = list(itertools.islice(filter(fits, _corners(domain, points, rng)), points // 2))
     for _ in range(100 * points):
         if len(chosen) >= points:

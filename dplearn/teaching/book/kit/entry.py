@@ -16,8 +16,8 @@ r"""Entry of the formula book: a function with decorators, each of which states 
   whose docstring states it), and the domain of each parameter, which may depend on earlier ones.
   Domains that several entries share are a mapping, `given("rho > 0", _SHARED, delta=...)`.
 * `identity`, `upper`, `lower` or `asymptotic`: the reference, and the oracle to which the value has
-  this relation, an independent computation of the truth from the definition, which receives the
-  parameters that it names.
+  this relation, an independent computation of the truth from the definition; `verify` checks that
+  it does not call the function. It receives the parameters that it names.
 * `printed`: a value as printed, and the printed truth; all digits must agree. A point shared by
   several is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
 * `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another

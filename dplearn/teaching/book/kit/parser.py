@@ -381,6 +381,7 @@ class _Parser:
         self.accept("(")
         inputs, most = 1, {"binom": 2, "min": _LONGEST, "max": _LONGEST}.get(name, 1)
         self.expression(0, depth + 1)
+        # Binomials also have two groups: binom(n)(k), \binom{n}{k}.
         between = lambda: name == "binom" and self.accept(")") and self.accept("(")
         while inputs < most and (self.accept(",") or between()):
             self.expression(0, depth + 1)

@@ -101,7 +101,7 @@ def verify(
 
 @dataclass(frozen=True, kw_only=True)
 class Refutation(Outcome):
-    """Outcome of `refute`: refuted, stands or error; it has fields of `Verification` and its own.
+    """Outcome of `refute` (refuted, stands or error), with fields of `Verification` but `points`.
 
     Parameters
     ----------
@@ -174,7 +174,8 @@ def _search(
     """
     checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
     points = points or claim.points
-    cases, ends = list[Case](), list[Case]()
+    cases: list[Case] = []
+    ends: list[Case] = []
     for k in range(searches):
         size, rng = -(-points // (4 if k else 1)), checks.random_numbers(claim, seed, k)
         chosen = checks.starting_points(claim, points=size, seed=seed, search=k)
@@ -236,8 +237,10 @@ def _at_edge(claim: Formula, moved: Parameters, rng: Generator) -> Parameters | 
                 for _ in range(20):
                     between = values.middle(inside[name], outside[name])
                     middle = _rederived(claim, {**outside, name: between})
-                    good = claim.accepts(middle)
-                    inside, outside = (middle, outside) if good else (inside, middle)
+                    if claim.accepts(middle):
+                        inside = middle
+                    else:
+                        outside = middle
                 return inside
     return moved if good else None
 
