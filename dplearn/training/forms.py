@@ -101,14 +101,12 @@ class Rows(NamedTuple):
 
     def norm(self) -> Tensor:
         """Return the norms, after adding the values of equal indices."""
-        index, order = self.index.sort(1)
-        number = F.pad((index[:, 1:] != index[:, :-1]).cumsum(1), (1, 0))
-        batch, length = index.shape
-        first = length * torch.arange(batch, device=index.device)[:, None]
-        slot = torch.empty_like(order).scatter_(1, order, first + number)
+        batch, length = self.index.shape
+        first = length * torch.arange(batch, device=self.index.device)[:, None]
+        slot = first + torch.searchsorted(self.index.sort(1).values, self.index.contiguous())
         value = self.value.flatten(0, 1)
         merged = torch.zeros_like(value).index_add_(0, slot.flatten(), value)
-        return Dense(merged.view(self.value.shape)).norm()
+        return norms_of(merged.view(batch, -1))
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """Add each value to its row."""
@@ -126,9 +124,9 @@ Ints = Sequence[int]
 
 
 def convolution(
-    grad: Tensor, x: Tensor, shape: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+    grad: Tensor, x: Tensor, shape: Ints, stride: Ints, dilation: Ints, groups: int
 ) -> Outer | Dense:
-    """Return gradients of the weights, from the inputs and the gradients of the outputs.
+    """Return gradients of the weights, from padded inputs and the gradients of the outputs.
 
     They are sums over positions of outer products of `grad`, (B, filters, *positions), and the
     patches under the kernel; formed where that costs less than two Gram matrices.
@@ -139,16 +137,12 @@ def convolution(
     # With many positions and many channels, copying pixels costs more than it saves.
     if groups > 1 or (channels > _FEW and positions > _POSITIONS):
         weights = getattr(torch.nn.grad, f"conv{len(kernel)}d_weight")
-        options = stride, padding, dilation, groups
-        one = lambda g, values: weights(values[None], shape, g[None], *options)
+        one = lambda g, x: weights(x[None], shape, g[None], stride, 0, dilation, groups)
         return Dense(torch.vmap(one, chunk_size=_AT_ONCE * accelerated)(grad, x))
-    if any(padding):
-        x = F.pad(x, [n for size in reversed(padding) for n in (size, size)])
-    pixels = x.stride()[2:]
-    moves = [a * b for a, b in zip(stride, pixels, strict=True)]
-    taps = [a * b for a, b in zip(dilation, pixels, strict=True)]
-    sizes = *x.shape[:2], *kernel, *grad.shape[2:]
-    windows = x.as_strided(sizes, (*x.stride()[:2], *taps, *moves))
+    for i, (k, s, d) in enumerate(zip(kernel, stride, dilation, strict=True), start=2):
+        x = x.unfold(i, d * (k - 1) + 1, s)[..., ::d]  # (B, channels, *positions, *kernel)
+    places = range(2, 2 + len(kernel))
+    windows = x.permute(0, 1, *range(2 + len(kernel), x.dim()), *places)
     patches = lambda part: part.reshape(len(part), size, positions).mT
     grad, ghost, formed = grad.flatten(2), 2 * positions**2, filters * size
     if formed <= _SMALL:

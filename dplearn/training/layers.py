@@ -118,32 +118,25 @@ def _convolution(
     dims: int, batch: int, grad: Tensor, input: Any, weight: Tensor, bias: Any = None,
     stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Pairs:  # fmt: skip
-    each = lambda x: (x,) * dims if isinstance(x, int) else tuple(x)
-
-    def whole() -> Any:
-        values, around, steps = (
-            input,
-            0 if padding in ("same", "valid") else padding,
-            each(dilation),
-        )
-        if padding == "same":
-            total = [d * (k - 1) for d, k in zip(steps, weight.shape[2:], strict=True)]
-            values = F.pad(input, [n for d in reversed(total) for n in (d // 2, d - d // 2)])
-        return convolution(grad, values, weight.shape, each(stride), each(around), steps, groups)
-
     if len(grad) != batch:
         raise Unmet("a convolution of several pictures of each record")
+    each = lambda x: (x,) * dims if isinstance(x, int) else tuple(x)
+    steps, around = each(dilation), each(0 if isinstance(padding, str) else padding)
+    sides = [(n, n) for n in around]
+    if padding == "same":
+        total = [d * (k - 1) for d, k in zip(steps, weight.shape[2:], strict=True)]
+        sides = [(n // 2, n - n // 2) for n in total]
+
+    def whole() -> Any:
+        x = F.pad(input, [n for pair in reversed(sides) for n in pair])
+        return convolution(grad, x, weight.shape, each(stride), steps, groups)
+
     yield weight, whole
-    yield bias, lambda: _per_channel(grad)
+    yield bias, lambda: grad.flatten(2).sum(2)
 
 
 for _dims in (1, 2, 3):
     rule(getattr(torch, f"conv{_dims}d"))(partial(_convolution, _dims))
-
-
-def _per_channel(values: Tensor) -> Tensor:
-    """Sum values of shape (B, channels, *positions) over positions."""
-    return values.flatten(2).sum(2) if values.dim() > 2 else values
 
 
 def _norm(
@@ -156,7 +149,9 @@ def _norm(
     if channels and len(grad) != batch:
         raise Unmet("norms of several pictures of each record")
     shape = given.get("normalized_shape", ())
-    add = lambda x: _per_channel(x) if channels else x.reshape(batch, -1, *shape).sum(1)
+    add = lambda x: (
+        x[..., None].flatten(2).sum(2) if channels else x.reshape(batch, -1, *shape).sum(1)
+    )
     yield scale, lambda: add(function(**given) * grad)
     yield shift, lambda: add(grad)
 
@@ -235,10 +230,6 @@ def _gru(given: Tensor, recurrent: Tensor, state: Tensor) -> State:
     return (new + (z + z_more).sigmoid() * (state - new),)
 
 
-def _simple(activation: Any, given: Tensor, recurrent: Tensor, _: Tensor) -> State:
-    return (activation(given + recurrent),)
-
-
 def recurrence(step: Callable[..., State], tape: Any, *args: Any) -> Any:
     """Return outputs and last states of stacked recurrent layers, in one or both directions."""
     values, start, weights, biases, layers, dropout, training, both, batch_first = args
@@ -272,6 +263,6 @@ WITHIN: dict[Any, Callable[..., Any]] = {
     F.multi_head_attention_forward: attention,
     torch._VF.lstm: partial(recurrence, _lstm),
     torch._VF.gru: partial(recurrence, _gru),
-    torch._VF.rnn_tanh: partial(recurrence, partial(_simple, torch.tanh)),
-    torch._VF.rnn_relu: partial(recurrence, partial(_simple, torch.relu)),
+    torch._VF.rnn_tanh: partial(recurrence, lambda x, recurrent, _: ((x + recurrent).tanh(),)),
+    torch._VF.rnn_relu: partial(recurrence, lambda x, recurrent, _: ((x + recurrent).relu(),)),
 }

@@ -125,7 +125,7 @@ def test_underflow_allowance_covers_the_loss_and_adds_at_most_1_percent(dtype, t
     small, large = 0.999 * math.sqrt(torch.finfo(dtype).tiny), torch.finfo(dtype).max ** 0.4
     for u, v, p, d in ((small, large, 3, 700), (large, small, 3, 700), (small, large, 600, 40)):
         left, right = torch.full((1, t, p), u, dtype=dtype), torch.full((1, t, d), v, dtype=dtype)
-        form = (p, d, 1), (1,), (0,), (1,), 1
+        form = (p, d, 1), (1,), (1,), 1
         for gradient in (Outer(left, right), convolution(left.mT, right.mT, *form)):
             exact = p * d * (t * u * v) ** 2
             assert exact <= gradient.norm().item() ** 2 <= 1.01 * exact
