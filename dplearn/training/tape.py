@@ -23,8 +23,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from dplearn.training import layers
-from dplearn.training.forms import Dense, PerExample, combined
-from dplearn.training.layers import Unmet
+from dplearn.training.layers import Dense, PerExample, Unmet, combined
 
 Loss = Callable[[Any, Any], Tensor]
 # Rows of an output per record, by function, parameters and dimensions; 0 if all share it.
@@ -77,20 +76,20 @@ class Tape(TorchFunctionMode):
         """Return the number of rows of an output per record."""
         rows = self.facts.get(kind)
         if self.learns:
-            many = len(output) % self.batch == 0 if output.dim() else False
-            rows = len(output) // self.batch if many else 0
+            rows, rest = divmod(len(output) if output.dim() else 1, self.batch)
+            rows = 0 if rest else rows
             if self.facts.setdefault(kind, rows) != rows:
                 raise Unmet(f"outputs of {kind} differ in their number of rows")
         if rows is None or (rows and output.shape[:1] != (rows * self.batch,)):
             raise Unmet(f"no look has met {kind} with rows {tuple(output.shape[:1])}")
         return rows
 
-    def gradients(self, losses: Tensor, *, retain_graph: bool = False) -> dict[str, PerExample]:
+    def gradients(self, losses: Tensor) -> dict[str, PerExample]:
         """Return the per-example gradients of all parameters used, and forget the calls."""
         if not self.calls or not losses.requires_grad:
             return {}
         edges: Any = [call[3] for call in self.calls]
-        options: Any = {"retain_graph": retain_graph, "allow_unused": True}
+        options: Any = {"retain_graph": self.learns, "allow_unused": True}
         grads = list(torch.autograd.grad(losses, edges, torch.ones_like(losses), **options))
         uses: dict[int, list[PerExample]] = defaultdict(list)
         # First layers first: their outputs are large, and the last ones' formed gradients too.
@@ -101,8 +100,8 @@ class Tape(TorchFunctionMode):
             if grad is None:
                 continue
             ours = lambda x: isinstance(x, Tensor) and id(x) not in self.names
-            args = [_wide(x) if ours(x) else x for x in args]
-            for x, form in rule(self.batch, _wide(grad), *args, **kwargs):
+            args = [wide(x) if ours(x) else x for x in args]
+            for x, form in rule(self.batch, wide(grad), *args, **kwargs):
                 if id(x) in self.names:
                     use = form()
                     uses[id(x)].append(Dense(use) if isinstance(use, Tensor) else use)
@@ -113,7 +112,7 @@ class Tape(TorchFunctionMode):
             back = torch.autograd.grad(*given, is_grads_batched=True, **options)
             for p, value in zip(self.parameters.values(), back, strict=True):
                 if value is not None:
-                    uses[id(p)].append(Dense(_wide(value)))
+                    uses[id(p)].append(Dense(wide(value)))
         named = self.parameters.items()
         return {name: combined(uses[id(p)]) for name, p in named if id(p) in uses}
 
@@ -137,10 +136,8 @@ def check_losses(losses: Tensor, inputs: Any) -> None:
     """Raise unless there is one loss for each row of the first tensor."""
     rows = rows_of(inputs)
     if losses.dim() != 1 or (rows and len(losses) != rows and len(losses) % rows == 0):
-        hint = "losses.flatten(1).mean(1)"
-        if losses.dim() == 1:
-            hint = "losses.view(len(targets), -1).mean(1)"
-        elif not losses.dim():
+        hint = "losses.view(len(targets), -1).mean(1)"
+        if not losses.dim():
             hint = 'reduction="none" (a model\'s own loss is a mean: use its outputs, as .logits)'
         raise ValueError(
             "Expected one loss per record, shape (B,), got shape "
@@ -179,11 +176,6 @@ def _tensors(values: Iterable[Any]) -> list[Tensor]:
     return tensors
 
 
-def _wide(x: Tensor) -> Tensor:
-    """Return floating-point numbers in the type used for norms and sums."""
-    return x.to(wide(x.dtype)) if x.is_floating_point() else x
-
-
-def wide(dtype: torch.dtype) -> torch.dtype:
-    """Return the type used for norms and sums: float64 for float64, else float32."""
-    return torch.float64 if dtype == torch.float64 else torch.float32
+def wide(x: Tensor) -> Tensor:
+    """Return floating-point numbers in the type of norms and sums, float32 or float64."""
+    return x.to(torch.promote_types(x.dtype, torch.float32)) if x.is_floating_point() else x
