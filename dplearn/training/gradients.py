@@ -140,9 +140,8 @@ class Gradients:
         method = self._by_vmap if self.how == "vmap" else self._alone
         # At most 2^24 entries of formed gradients are in memory at once.
         few = max(1, 2**24 // (1 + sum(p.numel() for p in self.parameters.values())))
-        starts = range(0, rows, few)
-        some = (range(first, min(first + few, rows)) for first in starts)
-        parts = [self._clipped(*method(taken(pair, rows, at)), sums, weight) for at in some]
+        some = (taken(pair, rows, at.tolist()) for at in torch.arange(rows).split(few))
+        parts = [self._clipped(*method(part), sums, weight) for part in some]
         losses, norms = (torch.cat([getattr(p, x) for p in parts]) for x in ("losses", "norms"))
         tally = torch.stack([part.tally for part in parts]).sum(0)
         return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
@@ -161,10 +160,10 @@ class Gradients:
             factors = self.bound.factors(torch.stack(groups), self.largest.to(norms))
             losses = losses.detach()
             rows = torch.stack([losses.to(norms), norms, factors.amin(0) < 1])
+            tally = torch.stack([rows, torch.ones_like(rows)]).sum(2)
             # Reading this value would make an accelerator wait: there, rows are always cleared.
-            if clean := rows.device.type == "cpu" and math.isfinite(rows.sum()):
-                tally = torch.stack([rows, torch.ones_like(rows)]).sum(2)
-            else:
+            clean = rows.device.type == "cpu" and math.isfinite(tally.sum())
+            if not clean:
                 finite = norms < torch.inf
                 factors = torch.where(finite, factors, 0)
                 rows[2] = factors.amin(0) < 1
@@ -180,28 +179,27 @@ class Gradients:
     def learn(self, pair: Any) -> None:
         """Choose the first method whose gradients of a few records are right.
 
-        The number of rows tells which outputs belong to records. An adjacency matrix of N nodes
-        may have as many rows as a usual lot has records, so the methods are tried on an unusual
-        number of records, 11.
+        The number of rows tells which outputs belong to records, so it is an unusual one, 11: an
+        adjacency matrix may have as many rows as a usual lot has records.
         """
         rows = rows_of(pair)
         pair = taken(pair, rows, [i % rows for i in range(_LOOK)])
-        for self.how in ("tape", "vmap"):
+        for how in ("tape", "vmap"):
             try:
-                if self._is_right(pair):
+                if self._is_right(pair, how):
+                    self.how = how
                     return
             except torch.OutOfMemoryError:
-                self.how = ""
                 raise
-            except (RuntimeError, NotImplementedError, TypeError, LookupError, ValueError):
+            except (RuntimeError, TypeError, LookupError, ValueError):
                 continue
         self.how = "alone"
         self._alone(taken(pair, _LOOK, _COMPARED))  # raises the model's own errors
 
-    def _is_right(self, pair: Any) -> bool:
+    def _is_right(self, pair: Any, how: str) -> bool:
         """Return whether gradients of a few of 11 records equal those of autograd."""
         with forked(self.device, 0):
-            if self.how == "vmap":  # all records draw the same random numbers
+            if how == "vmap":  # all records draw the same random numbers
                 few, at = taken(pair, _LOOK, _COMPARED), slice(None)
                 each, right = self._by_vmap(few, "same")[1], self._alone(few, seed=0)[1]
             else:

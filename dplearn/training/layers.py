@@ -81,8 +81,8 @@ class Outer(NamedTuple):
         kind = torch.finfo(self.left.dtype)
         hidden = lambda count: math.sqrt(count * kind.tiny)  # norm of numbers of square 0
         if self.left.shape[1] == 1:
-            u, v = (norms_of(x[:, 0]) + hidden(x.shape[2]) for x in self)
-            return u * v
+            u, v = (norms_of(x) + hidden(x.shape[2]) for x in self)
+            return (u * v)[:, 0]
         # Underflow of products of pairs loses less than the allowance for rounding adds.
         units, (left, right) = ROUNDING * kind.eps, (x @ x.mT for x in self)  # (B, T, T)
         u, v = (
@@ -248,10 +248,8 @@ def positions(batch: int, values: Tensor) -> Tensor:
 def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
     """Return gradients of x, summed over broadcast dimensions, shape (B, *x.shape)."""
     grad = grad.reshape(batch, -1, *grad.shape[1:])
-    extra = grad.dim() - 1 - x.dim()
-    grad = grad.sum(tuple(range(1, 1 + extra))) if extra > 0 else grad
-    ones = [i + 1 for i, n in enumerate(x.shape) if n == 1 and grad.shape[i + 1] > 1]
-    return grad.sum(ones, keepdim=True) if ones else grad
+    ones = [1] * (grad.dim() - 1 - x.dim())
+    return grad.sum_to_size(batch, *ones, *x.shape).reshape(batch, *x.shape)
 
 
 @rule(F.linear)
@@ -330,9 +328,6 @@ def _expand(batch: int, grad: Tensor, x: Tensor, *_: Any) -> Pairs:
     yield x, lambda: summed(batch, grad, x)
 
 
-State = tuple[Tensor, ...]  # values carried to the next time; the first is the output
-
-
 def attention(
     tape: Any, query: Tensor, key: Tensor, value: Tensor, width: int, heads: int,
     in_weight: Any, in_bias: Any, *rest: Any, **options: Any,
@@ -360,8 +355,7 @@ def attention(
             mask = padding[:, None, None] + (0 if mask is None else mask)
         shares = None
         if options.get("need_weights", True):
-            scores = q @ (k.mT * q.shape[3] ** -0.5)
-            scores = scores if mask is None else scores + mask
+            scores = q @ (k.mT * q.shape[3] ** -0.5) + (0 if mask is None else mask)
             shares = F.dropout(scores.softmax(-1), dropout)
             mixed = shares @ v
             shares = shares.mean(1) if options.get("average_attn_weights", True) else shares
@@ -371,20 +365,23 @@ def attention(
         return output.transpose(0, 1), shares
 
 
-def _lstm(given: Tensor, recurrent: Tensor, _: Tensor, cell: Tensor) -> State:
+def _lstm(given: Tensor, recurrent: Tensor, _: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     i, f, new, o = (given + recurrent).chunk(4, 1)
     cell = f.sigmoid() * cell + i.sigmoid() * new.tanh()
     return o.sigmoid() * cell.tanh(), cell
 
 
-def _gru(given: Tensor, recurrent: Tensor, state: Tensor) -> State:
+def _gru(given: Tensor, recurrent: Tensor, state: Tensor) -> tuple[Tensor]:
     (r, z, new), (r_more, z_more, new_more) = given.chunk(3, 1), recurrent.chunk(3, 1)
     new = (new + (r + r_more).sigmoid() * new_more).tanh()
     return (new + (z + z_more).sigmoid() * (state - new),)
 
 
-def recurrence(step: Callable[..., State], tape: Any, *args: Any) -> Any:
-    """Return outputs and last states of stacked recurrent layers, in one or both directions."""
+def recurrence(step: Callable[..., Any], tape: Any, *args: Any) -> Any:
+    """Return outputs and last states of stacked recurrent layers, in one or both directions.
+
+    A step takes both products and the state of the time before; the first state is the output.
+    """
     values, start, weights, biases, layers, dropout, training, both, batch_first = args
     count = 2 + 2 * biases if isinstance(biases, bool) else 0  # else the sequences are packed
     if len(weights) != count * layers * (1 + both):

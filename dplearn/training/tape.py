@@ -1,14 +1,11 @@
 """Per-example gradients from one recorded forward pass and its backward pass.
 
-A `TorchFunctionMode` sees every function call. A call that takes trained parameters is recorded
-with its arguments and with the *edge* of its output in the autograd graph. The backward pass
-computes gradients of these edges only: it forms no gradient of a parameter, keeps no output alive,
-and an activation may overwrite an output in place. A rule (`layers`) turns edge gradients into
-gradients of parameters. A tensor computed from parameters alone (a transposed weight, positions
-looked up once for all records) is handled like a parameter; autograd then computes the gradients
-of the parameters from its gradients.
-
-A function without a rule ends the recording: `gradients` says how such a model is trained.
+A `TorchFunctionMode` records each call that takes trained parameters, with its arguments and the
+*edge* of its output in the autograd graph. The backward pass computes gradients of these edges
+only: it forms no gradient of a parameter, keeps no output alive, and an activation may overwrite an
+output in place. A rule (`layers`) turns edge gradients into gradients of parameters. A tensor
+computed from parameters alone (a transposed weight, positions looked up once for all records) is
+handled like a parameter; autograd computes the gradients of the parameters from its gradients.
 """
 
 from collections import defaultdict
@@ -74,14 +71,11 @@ class Tape(TorchFunctionMode):
 
     def _rows(self, kind: tuple[Any, ...], output: Tensor) -> int:
         """Return the number of rows of an output per record."""
-        rows = self.facts.get(kind)
-        if self.learns:
-            rows, rest = divmod(len(output) if output.dim() else 1, self.batch)
-            rows = 0 if rest else rows
-            if self.facts.setdefault(kind, rows) != rows:
-                raise Unmet(f"outputs of {kind} differ in their number of rows")
-        if rows is None or (rows and output.shape[:1] != (rows * self.batch,)):
-            raise Unmet(f"no look has met {kind} with rows {tuple(output.shape[:1])}")
+        count, rest = divmod(len(output) if output.dim() else 1, self.batch)
+        count = 0 if rest else count
+        rows = self.facts.setdefault(kind, count) if self.learns else self.facts.get(kind)
+        if rows is None or (rows != count and (rows or self.learns)):
+            raise Unmet(f"{kind} has {count} rows of output per record, not {rows}")
         return rows
 
     def gradients(self, losses: Tensor) -> dict[str, PerExample]:
@@ -178,4 +172,5 @@ def _tensors(values: Iterable[Any]) -> list[Tensor]:
 
 def wide(x: Tensor) -> Tensor:
     """Return floating-point numbers in the type of norms and sums, float32 or float64."""
-    return x.to(torch.promote_types(x.dtype, torch.float32)) if x.is_floating_point() else x
+    kind = torch.float64 if x.dtype == torch.float64 else torch.float32
+    return x.to(kind) if x.is_floating_point() else x
