@@ -19,22 +19,22 @@ separately, which `check_model` tests.
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad_and_value, vmap
+from torch.func import grad_and_value, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils._pytree import tree_map, tree_map_only
 
 from dplearn.training.bounds import ClippingBound
 from dplearn.training.devices import exactly, forked, moved
-from dplearn.training.forms import ROUNDING, Dense, norms_of
-from dplearn.training.layers import Unmet, refuse_by_name, trainable
+from dplearn.training.layers import ROUNDING, Dense, Unmet, norms_of, refuse_by_name, trainable
 from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
 # Records for choosing a method, and those compared; other sizes are seldom multiples of 11.
@@ -109,7 +109,8 @@ class Gradients:
         self.how = ""  # "tape", "vmap" or "alone"; "": not chosen yet
         self.facts: Facts = {}
         first = next(model.parameters(), torch.empty(0))
-        kinds = [wide(p.dtype) for p in self.parameters.values()] or [wide(first.dtype)]
+        every = [*self.parameters.values()] or [first]
+        kinds = [torch.promote_types(p.dtype, torch.float32) for p in every]
         self.device, self.dtype = first.device, reduce(torch.promote_types, kinds)
         # A record's norm may be a few units of rounding too small.
         self.room = 1 + ROUNDING * max(torch.finfo(kind).eps for kind in kinds)
@@ -128,104 +129,90 @@ class Gradients:
 
     def add(self, pair: Any, sums: Mapping[str, Tensor], weight: float = 1.0) -> ClippedSum:
         """Add the clipped gradients of a micro-batch, times `weight`, to the tensors `sums`."""
-        rows = rows_of(pair)
-        if rows and not self.how:
+        if not (rows := rows_of(pair)):
+            none = self.largest.new_zeros(2, 3)
+            return ClippedSum(sums=sums, losses=none[0, :0], norms=none[0, :0], tally=none)
+        if not self.how:
             self.learn(pair)
-        if self.how == "tape" or not rows:
-            try:
-                tape = Tape(self.parameters, self.facts, rows) if rows else None
-                losses = passed(self.model, self.loss_fn, pair, tape)
-                with torch.no_grad(), exactly(losses.device):
-                    each = tape.gradients(losses) if tape else {}
-                    return self._clipped(each, losses.detach(), sums, weight)
-            except Unmet:  # `learn` has not met these calls
-                pass
-        parts, method = [], self._by_vmap if self.how == "vmap" else self._alone
+        if self.how == "tape":
+            with suppress(Unmet):  # `learn` has not met these calls
+                return self._clipped(*self._recorded(pair), sums, weight)
+        method = self._by_vmap if self.how == "vmap" else self._alone
         # At most 2^24 entries of formed gradients are in memory at once.
         few = max(1, 2**24 // (1 + sum(p.numel() for p in self.parameters.values())))
-        for first in range(0, rows, few):
-            losses, grads = method(taken(pair, rows, range(first, min(first + few, rows))))
-            with torch.no_grad(), exactly(losses.device):
-                each = {name: Dense(x.to(wide(x.dtype))) for name, x in grads.items()}
-                parts.append(self._clipped(each, losses, sums, weight))
-        joined = {x: torch.cat([getattr(part, x) for part in parts]) for x in ("losses", "norms")}
-        return ClippedSum(sums=sums, tally=reduce(torch.add, [p.tally for p in parts]), **joined)
+        some = (taken(pair, rows, at.tolist()) for at in torch.arange(rows).split(few))
+        parts = [self._clipped(*method(part), sums, weight) for part in some]
+        losses, norms = (torch.cat([getattr(p, x) for p in parts]) for x in ("losses", "norms"))
+        tally = torch.stack([part.tally for part in parts]).sum(0)
+        return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
 
     def _clipped(
-        self, each: dict[str, Any], losses: Tensor, sums: Mapping[str, Tensor], weight: float
+        self, losses: Tensor, each: dict[str, Any], sums: Mapping[str, Tensor], weight: float
     ) -> ClippedSum:
         """Add the weighted sums of gradients to `sums`; remove the gradients from `each`."""
-        parts: list[list[Tensor]] = [[] for _ in self.groups.norms]
-        for name, gradient in each.items():
-            parts[self.groups.of[name]].append(gradient.norm())
-        zero = lambda: losses.new_zeros(len(losses), dtype=wide(losses.dtype))
-        joined = lambda parts: norms_of(torch.stack(parts, -1))
-        groups = [joined(part) if part else zero() for part in parts]
-        norms = groups[0] if len(groups) == 1 else joined(groups)
-        factors = self.bound.factors(torch.stack(groups), self.largest.to(norms))
-        rows = torch.stack([losses.to(norms), norms, factors.amin(0) < 1])
-        # Reading this value would make an accelerator wait: there, rows are always cleared.
-        if clean := rows.device.type == "cpu" and math.isfinite(rows.sum()):
+        with torch.no_grad(), exactly(losses.device):
+            parts: list[list[Tensor]] = [[] for _ in self.groups.norms]
+            for name, gradient in each.items():
+                parts[self.groups.of[name]].append(gradient.norm())
+            joined = lambda parts: norms_of(torch.stack(parts, -1))
+            groups = [joined(part or [self.largest.new_zeros(len(losses))]) for part in parts]
+            norms = groups[0] if len(groups) == 1 else joined(groups)
+            factors = self.bound.factors(torch.stack(groups), self.largest.to(norms))
+            losses = losses.detach()
+            rows = torch.stack([losses.to(norms), norms, factors.amin(0) < 1])
             tally = torch.stack([rows, torch.ones_like(rows)]).sum(2)
-        else:
-            finite = norms < torch.inf
-            factors = torch.where(finite, factors, 0)
-            rows[2] = factors.amin(0) < 1
-            tally = tally_of(rows)
-        weighted = (factors * weight).to(self.dtype).unbind()
-        cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
-        for name in list(each):
-            gradient = each.pop(name)  # a factor of 0 is not enough: 0 * inf is NaN
-            gradient = gradient if clean else tree_map_only(Tensor, cleared, gradient)
-            gradient.add_to(sums[name], weighted[self.groups.of[name]])
-        return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
+            # Reading this value would make an accelerator wait: there, rows are always cleared.
+            clean = rows.device.type == "cpu" and math.isfinite(tally.sum())
+            if not clean:
+                finite = norms < torch.inf
+                factors = torch.where(finite, factors, 0)
+                rows[2] = factors.amin(0) < 1
+                tally = tally_of(rows)
+            weighted = (factors * weight).to(self.dtype).unbind()
+            cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
+            for name in list(each):
+                gradient = each.pop(name)  # a factor of 0 is not enough: 0 * inf is NaN
+                gradient = gradient if clean else tree_map_only(Tensor, cleared, gradient)
+                gradient.add_to(sums[name], weighted[self.groups.of[name]])
+            return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
 
     def learn(self, pair: Any) -> None:
         """Choose the first method whose gradients of a few records are right.
 
-        The number of rows tells which outputs belong to records. An adjacency matrix of N nodes
-        may have as many rows as a usual lot has records, so the methods are tried on an unusual
-        number of records, 11.
+        The number of rows tells which outputs belong to records, so it is an unusual one, 11: an
+        adjacency matrix may have as many rows as a usual lot has records.
         """
         rows = rows_of(pair)
         pair = taken(pair, rows, [i % rows for i in range(_LOOK)])
-        for self.how in ("tape", "vmap"):
+        for how in ("tape", "vmap"):
             try:
-                if self._is_right(pair):
+                if self._is_right(pair, how):
+                    self.how = how
                     return
             except torch.OutOfMemoryError:
-                self.how = ""
                 raise
-            except (RuntimeError, NotImplementedError, TypeError, LookupError, ValueError):
+            except (RuntimeError, TypeError, LookupError, ValueError):
                 continue
         self.how = "alone"
         self._alone(taken(pair, _LOOK, _COMPARED))  # raises the model's own errors
 
-    def _is_right(self, pair: Any) -> bool:
+    def _is_right(self, pair: Any, how: str) -> bool:
         """Return whether gradients of a few of 11 records equal those of autograd."""
-        few, parameters = taken(pair, _LOOK, _COMPARED), [*self.parameters.values()]
         with forked(self.device, 0):
-            if self.how == "vmap":  # all records draw the same random numbers
+            if how == "vmap":  # all records draw the same random numbers
+                few, at = taken(pair, _LOOK, _COMPARED), slice(None)
                 each, right = self._by_vmap(few, "same")[1], self._alone(few, seed=0)[1]
             else:
-                tape = Tape(self.parameters, self.facts, _LOOK, learns=True)
-                losses = passed(self.model, self.loss_fn, pair, tape)
-                with torch.no_grad(), exactly(losses.device):
-                    forms = tape.gradients(losses, retain_graph=True).items()
-                each = {name: form.dense()[[*_COMPARED]] for name, form in forms}
-                options = {"retain_graph": True, "materialize_grads": True}
-                rows = [torch.autograd.grad(losses[i], parameters, **options) for i in _COMPARED]
-                stacked = map(torch.stack, zip(*rows, strict=True))
-                right = dict(zip(self.parameters, stacked, strict=True))
-        flat = lambda x: x.reshape(len(_COMPARED), -1)
-        norms = lambda x: torch.linalg.vector_norm(flat(x), dim=1, dtype=wide(x.dtype))
-        sizes, eps = torch.stack([norms(x) for x in right.values()]).norm(dim=0), self.eps()
+                (losses, each), at = self._recorded(pair, learns=True), [*_COMPARED]
+                right = self._one_by_one((losses[i] for i in at), retain_graph=True)[1]
+        sizes, eps = torch.stack([x.norm() for x in right.values()]).norm(dim=0), self.eps()
         finite = sizes.isfinite()
-        for name, expected in right.items():
-            value = each.get(name, torch.zeros_like(expected)).reshape(expected.shape)
+        for name, form in right.items():
+            value = each[name].dense()[at] if name in each else torch.zeros_like(form.value)
+            apart = Dense(value.reshape(form.value.shape) - form.value).norm()
             # Errors are relative to the whole gradient: that of a bias before a norm layer is 0.
-            error = max(1e-6, min(1e-2, 1e3 * eps)) * norms(expected) + min(1e-2, 1e2 * eps) * sizes
-            if not (norms(value - expected) <= error)[finite].all():
+            error = max(1e-6, min(1e-2, 1e3 * eps)) * form.norm() + min(1e-2, 1e2 * eps) * sizes
+            if not (apart <= error)[finite].all():
                 return False
         return bool(finite.any())  # otherwise nothing was compared
 
@@ -236,46 +223,56 @@ class Gradients:
             types.add(torch.get_autocast_dtype(kind))
         return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
 
-    def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Tensor]]:
+    def _recorded(self, pair: Any, *, learns: bool = False) -> tuple[Tensor, dict[str, Any]]:
+        """Return losses and gradients from a recorded pass over all records."""
+        tape = Tape(self.parameters, self.facts, rows_of(pair), learns=learns)
+        losses = passed(self.model, self.loss_fn, pair, tape)
+        with torch.no_grad(), exactly(losses.device):
+            return losses, tape.gradients(losses)
+
+    def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Dense]]:
         """Return losses and gradients of one pass per record, each from `seed` if there is one."""
-        losses, grads, rows = [], [], rows_of(pair)
-        for i in range(rows):
+        rows = rows_of(pair)
+
+        def loss(i: int) -> Tensor:
             with nullcontext() if seed is None else forked(self.device, seed):
-                loss = passed(self.model, self.loss_fn, taken(pair, rows, [i]))
+                return passed(self.model, self.loss_fn, taken(pair, rows, [i])).sum()
+
+        return self._one_by_one(map(loss, range(rows)))
+
+    def _one_by_one(
+        self, losses: Iterable[Tensor], *, retain_graph: bool = False
+    ) -> tuple[Tensor, dict[str, Dense]]:
+        """Return losses and their gradients by autograd."""
+        values, grads = [], []
+        options: Any = {"retain_graph": retain_graph, "materialize_grads": True}
+        for loss in losses:
             if not loss.requires_grad:
                 raise ValueError(
                     "Expected losses that depend on trainable parameters, but autograd sees none: "
                     "is there a torch.no_grad() or a .detach() around them?"
                 )
-            named = [*self.parameters.values()]
-            grads.append(torch.autograd.grad(loss.sum(), named, materialize_grads=True))
-            losses.append(loss.detach())
-        stacked = map(torch.stack, zip(*grads, strict=True))
-        return torch.cat(losses), dict(zip(self.parameters, stacked, strict=True))
+            values.append(loss.detach())
+            grads.append(torch.autograd.grad(loss, [*self.parameters.values()], **options))
+        named = zip(self.parameters, zip(*grads, strict=True), strict=True)
+        return torch.stack(values), {name: Dense(wide(torch.stack(x))) for name, x in named}
 
-    def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, dict[str, Tensor]]:
+    def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, dict[str, Dense]]:
         """Return losses and gradients from one vectorised pass over all records."""
-        rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
+        rows = rows_of(pair)
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
+
+        def loss(values: dict[str, Tensor], pair: Any) -> Tensor:
+            with _reparametrize_module(self.model, values, tie_weights=True):
+                return passed(self.model, self.loss_fn, pair).sum()  # the loss may use them too
+
         apart = tree_map(lambda x: x[:, None] if own(x) else x, pair)
-        one = grad_and_value(lambda values, pair: functional_call(whole, values, (pair,)))
-        values = {f"model.{name}": p.detach() for name, p in self.parameters.items()}
         sides = None, tree_map(lambda x: 0 if own(x) else None, pair)
+        values = {name: p.detach() for name, p in self.parameters.items()}
         with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
             warnings.filterwarnings("ignore", "There is a performance drop")
-            grads, losses = vmap(one, sides, randomness=draws)(values, apart)
-        return losses.detach(), dict(zip(self.parameters, grads.values(), strict=True))
-
-
-class _Whole(nn.Module):
-    """Module of a model and its loss, which may use the parameters too."""
-
-    def __init__(self, model: nn.Module, loss_fn: Loss) -> None:
-        super().__init__()
-        self.model, self.loss_fn = model, loss_fn
-
-    def forward(self, pair: Any) -> Tensor:
-        return passed(self.model, self.loss_fn, pair).sum()
+            grads, losses = vmap(grad_and_value(loss), sides, randomness=draws)(values, apart)
+        return losses, {name: Dense(wide(x)) for name, x in grads.items()}
 
 
 def tally_of(rows: Tensor) -> Tensor:

@@ -1,26 +1,32 @@
-"""Rules for per-example gradients of common functions of PyTorch.
+r"""Per-example gradients of common functions of PyTorch, mostly without forming them.
 
-A rule ``(batch, grad, *args, **kwargs)`` takes the number of records, the gradient of an output and
-the arguments of a function, and yields each parameter among them with a function that gives its
-gradients: a tensor of shape ``(B, *parameter shape)``, or one of the cheaper forms of
-`dplearn.training.forms`:
+A layer's gradient for example i is a sum over positions t (words, pixels) of outer products
+:math:`G_i = \sum_t u_{it} v_{it}^T`: u is the gradient of the layer's output, v its input.
+Clipping needs only the norm :math:`\|G_i\|` and later the weighted sum :math:`\sum_i c_i G_i`:
 
-    @rule(torch.add, Tensor.add)
-    def _add(batch, grad, x, y):
-        yield x, lambda: summed(batch, grad, x)
-        yield y, lambda: summed(batch, grad, y)
+* weighted sum: one matrix product of (c u) and v, as for an ordinary gradient;
+* norm, one position: :math:`\|u\| \|v\|` (Goodfellow, 2015);
+* norm, few positions: :math:`\sum_{ts} \langle u_t, u_s\rangle \langle v_t, v_s\rangle`
+  (Li et al., 2022, "ghost norm"), cheaper than :math:`G_i` if :math:`2T^2 \le pd`.
 
-If a record has several rows, they are adjacent.
+A rule takes the number of records, the gradient of an output and the arguments of a function, and
+yields each parameter among them with a function that gives its gradients: a tensor, shape
+``(B, *parameter shape)``, or `Outer` or `Rows`. If a record has several rows, they are adjacent.
+
+    @rule(torch.mul, Tensor.mul)
+    def _mul(batch, grad, x, y):
+        yield x, lambda: summed(batch, grad * y, x)
+        yield y, lambda: summed(batch, grad * x, y)
 
 PyTorch hides the calls inside attention and recurrent layers, so equivalent functions replace them
-while a pass is recorded. A recurrent layer multiplies its inputs at all times at once. Packed
-sequences are not supported: their records are in another order.
+while a pass is recorded. A recurrent layer multiplies its inputs at all times at once.
 """
 
 import inspect
+import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any
+from functools import partial, reduce
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -29,7 +35,171 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.instancenorm import _InstanceNorm
 
 from dplearn.core import validate
-from dplearn.training.forms import Outer, Rows, convolution
+
+# Bound on the rounding error of a sum of products, in units of eps times its largest terms.
+ROUNDING = 8
+_BLOCK = 256  # squares that one sum adds
+# For convolutions on a CPU: pixels copied at once, and per-example gradients formed at once.
+_NUMBERS, _AT_ONCE = 2**19, 16
+_ACCELERATOR = 100  # both limits are so many times larger on an accelerator
+# Copies are cheap up to _FEW channels or _POSITIONS; formed gradients, up to _SMALL weights.
+_FEW, _POSITIONS, _SMALL = 4, 128, 2**16
+
+
+class Dense(NamedTuple):
+    """Gradients as one tensor, for small parameters or where this is cheapest."""
+
+    value: Tensor  # (B, *shape)
+    known: Tensor | None = None  # norms, if already computed
+
+    def norm(self) -> Tensor:
+        """Return Euclidean norms, shape (B,); rounding may make them too small."""
+        flat = self.value.reshape(len(self.value), -1)
+        return norms_of(flat) if self.known is None else self.known
+
+    def add_to(self, total: Tensor, factors: Tensor) -> None:
+        """Add the sum over i of factors[i] times gradient i, in the parameter's shape."""
+        value = self.value.reshape(len(self.value), -1)
+        total.view(-1).addmv_(value.to(total).T, factors)
+
+    def dense(self) -> Tensor:
+        """Return all gradients, shape (B, *parameter shape)."""
+        return self.value
+
+
+class Outer(NamedTuple):
+    """Sum over t of left[t] right[t]^T: gradients of the weight of a linear layer."""
+
+    left: Tensor  # (B, T, p), gradients of outputs
+    right: Tensor  # (B, T, d), inputs
+
+    def norm(self) -> Tensor:
+        """Return the norms, by Gram matrices if there are several positions.
+
+        They are rounded up by what rounding of terms that cancel and underflow can hide.
+        """
+        kind = torch.finfo(self.left.dtype)
+        hidden = lambda count: math.sqrt(count * kind.tiny)  # norm of numbers of square 0
+        if self.left.shape[1] == 1:
+            u, v = (norms_of(x) + hidden(x.shape[2]) for x in self)
+            return (u * v)[:, 0]
+        # Underflow of products of pairs loses less than the allowance for rounding adds.
+        units, (left, right) = ROUNDING * kind.eps, (x @ x.mT for x in self)  # (B, T, T)
+        u, v = (
+            gram.diagonal(dim1=1, dim2=2).sqrt() + hidden(x.shape[2] / units)
+            for gram, x in ((left, self.left), (right, self.right))
+        )
+        largest = (u * v).sum(1)
+        squares = (left * right).sum((1, 2)).clamp(min=0)
+        return squares.addcmul(largest, largest, value=units).sqrt()
+
+    def add_to(self, total: Tensor, factors: Tensor) -> None:
+        """Add the weighted sum by one matrix product, scaling its smaller factor."""
+        left, right = (x.to(total) for x in self)
+        scale = factors[:, None, None]
+        narrow = left.shape[2] <= right.shape[2]
+        left, right = (left * scale, right) if narrow else (left, right * scale)
+        left, right = left.flatten(0, 1).T, right.flatten(0, 1)
+        (total if total.dim() == 2 else total.view(len(left), -1)).addmm_(left, right)
+
+    def dense(self) -> Tensor:
+        """Return all gradients, (B, p, d)."""
+        return self.left.mT @ self.right
+
+
+class Rows(NamedTuple):
+    """Sum over t of value[t] in row index[t]: gradients of an embedding table."""
+
+    index: Tensor  # (B, T)
+    value: Tensor  # (B, T, d)
+    length: int  # of the table
+
+    def norm(self) -> Tensor:
+        """Return the norms, after adding the values of equal indices."""
+        batch, length = self.index.shape
+        first = length * torch.arange(batch, device=self.index.device)[:, None]
+        slot = first + torch.searchsorted(self.index.sort(1).values, self.index.contiguous())
+        value = self.value.flatten(0, 1)
+        merged = torch.zeros_like(value).index_add_(0, slot.flatten(), value)
+        return norms_of(merged.view(batch, -1))
+
+    def add_to(self, total: Tensor, factors: Tensor) -> None:
+        """Add each value to its row."""
+        value = self.value * factors.to(self.value)[:, None, None]
+        total.index_add_(0, self.index.flatten(), value.flatten(0, 1).to(total))
+
+    def dense(self) -> Tensor:
+        """Return the gradients as tables, (B, length, d)."""
+        table = self.value.new_zeros(len(self.value), self.length, self.value.shape[2])
+        return table.scatter_add_(1, self.index[..., None].expand_as(self.value), self.value)
+
+
+PerExample = Dense | Outer | Rows
+
+
+def convolution(
+    grad: Tensor, x: Tensor, shape: Sequence[int], stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1,
+) -> Outer | Dense:  # fmt: skip
+    """Return gradients of the weights, from the inputs and the gradients of the outputs.
+
+    They are sums over positions of outer products of `grad`, (B, filters, *positions), and the
+    patches under the kernel; formed where that costs less than two Gram matrices.
+    """
+    filters, channels, *kernel = shape
+    each = lambda x: (x,) * len(kernel) if isinstance(x, int) else tuple(x)
+    stride, dilation = each(stride), each(dilation)
+    sides = [(n, n) for n in each(0 if isinstance(padding, str) else padding)]
+    if padding == "same":
+        total = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
+        sides = [(n // 2, n - n // 2) for n in total]
+    x = F.pad(x, [n for pair in reversed(sides) for n in pair])
+    positions, size = math.prod(grad.shape[2:]), math.prod(shape[1:])
+    accelerated = 1 if grad.device.type == "cpu" else _ACCELERATOR
+    # With many positions and many channels, copying pixels costs more than it saves.
+    if groups > 1 or (channels > _FEW and positions > _POSITIONS):
+        weights = getattr(torch.nn.grad, f"conv{len(kernel)}d_weight")
+        one = lambda g, x: weights(x[None], shape, g[None], stride, 0, dilation, groups)
+        return Dense(torch.vmap(one, chunk_size=_AT_ONCE * accelerated)(grad, x))
+    places = tuple(range(2, grad.dim()))
+    for i, k, s, d in zip(places, kernel, stride, dilation, strict=True):
+        x = x.unfold(i, d * (k - 1) + 1, s)[..., ::d]
+    windows = x.movedim(places, tuple(range(-len(places), 0)))  # (B, channels, *kernel, *positions)
+    patches = lambda part: part.reshape(len(part), size, positions).mT
+    grad, ghost, formed = grad.flatten(2), 2 * positions**2, filters * size
+    if formed <= _SMALL:
+        ghost, formed = positions**2 * (filters + size), 8 * formed
+    if ghost <= formed:
+        return Outer(grad.mT, patches(windows))
+    few = max(1, _NUMBERS * accelerated // (positions * size))  # in the cache
+    value = grad.new_empty(len(grad), filters, size)
+    parts = zip(grad.split(few), windows.split(few), value.split(few), strict=True)
+    known = [Dense(torch.bmm(g, patches(w), out=out)).norm() for g, w, out in parts]
+    return Dense(value.view(len(grad), *shape), torch.cat(known))
+
+
+def combined(uses: list[PerExample]) -> PerExample:
+    """Return the gradients of a parameter: the sum over its uses in one pass."""
+    whole, *others = uses
+    if others and {type(use) for use in uses} in ({Outer}, {Rows}):
+        joined = lambda parts: torch.cat(parts, 1) if isinstance(parts[0], Tensor) else parts[0]
+        whole = type(whole)(*map(joined, zip(*uses, strict=True)))
+    elif others:
+        whole = Dense(reduce(torch.add, [use.dense().reshape(len(use[0]), -1) for use in uses]))
+    if isinstance(whole, Outer):  # gradients may cost less than two Gram matrices
+        (_, t, p), d = whole.left.shape, whole.right.shape[2]
+        whole = whole if t == 1 or 2 * t * t <= p * d else Dense(whole.dense())
+    return whole
+
+
+def norms_of(rows: Tensor) -> Tensor:
+    """Return norms along the last dimension, in blocks: one long sum would lose about 1%."""
+    size = rows.shape[-1]
+    if size <= _BLOCK:
+        return torch.linalg.vector_norm(rows, dim=-1)
+    count = -(-size // _BLOCK)
+    whole = F.pad(rows, (0, -size % count)) if size % count else rows
+    return norms_of(torch.linalg.vector_norm(whole.unflatten(-1, (count, -1)), dim=-1))
 
 
 class Unmet(RuntimeError):
@@ -78,10 +248,8 @@ def positions(batch: int, values: Tensor) -> Tensor:
 def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
     """Return gradients of x, summed over broadcast dimensions, shape (B, *x.shape)."""
     grad = grad.reshape(batch, -1, *grad.shape[1:])
-    extra = grad.dim() - 1 - x.dim()
-    grad = grad.sum(tuple(range(1, 1 + extra))) if extra > 0 else grad
-    ones = [i + 1 for i, n in enumerate(x.shape) if n == 1 and grad.shape[i + 1] > 1]
-    return grad.sum(ones, keepdim=True) if ones else grad
+    ones = [1] * (grad.dim() - 1 - x.dim())
+    return grad.sum_to_size(batch, *ones, *x.shape).reshape(batch, *x.shape)
 
 
 @rule(F.linear)
@@ -114,36 +282,14 @@ def _embedding(
     yield weight, lambda: Rows(index, grad, len(weight))
 
 
+@rule(torch.conv1d, torch.conv2d, torch.conv3d)
 def _convolution(
-    dims: int, batch: int, grad: Tensor, input: Any, weight: Tensor, bias: Any = None,
-    stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-) -> Pairs:  # fmt: skip
-    each = lambda x: (x,) * dims if isinstance(x, int) else tuple(x)
-
-    def whole() -> Any:
-        values, around, steps = (
-            input,
-            0 if padding in ("same", "valid") else padding,
-            each(dilation),
-        )
-        if padding == "same":
-            total = [d * (k - 1) for d, k in zip(steps, weight.shape[2:], strict=True)]
-            values = F.pad(input, [n for d in reversed(total) for n in (d // 2, d - d // 2)])
-        return convolution(grad, values, weight.shape, each(stride), each(around), steps, groups)
-
+    batch: int, grad: Tensor, input: Any, weight: Any, bias: Any = None, *args: Any, **options: Any
+) -> Pairs:
     if len(grad) != batch:
         raise Unmet("a convolution of several pictures of each record")
-    yield weight, whole
-    yield bias, lambda: _per_channel(grad)
-
-
-for _dims in (1, 2, 3):
-    rule(getattr(torch, f"conv{_dims}d"))(partial(_convolution, _dims))
-
-
-def _per_channel(values: Tensor) -> Tensor:
-    """Sum values of shape (B, channels, *positions) over positions."""
-    return values.flatten(2).sum(2) if values.dim() > 2 else values
+    yield weight, lambda: convolution(grad, input, weight.shape, *args, **options)
+    yield bias, lambda: grad.flatten(2).sum(2)
 
 
 def _norm(
@@ -155,8 +301,8 @@ def _norm(
     channels = function not in (F.layer_norm, F.rms_norm)
     if channels and len(grad) != batch:
         raise Unmet("norms of several pictures of each record")
-    shape = given.get("normalized_shape", ())
-    add = lambda x: _per_channel(x) if channels else x.reshape(batch, -1, *shape).sum(1)
+    shape = (grad.shape[1], -1) if channels else (-1, *given["normalized_shape"])
+    add = lambda x: x.reshape(batch, *shape).sum(1 + channels)
     yield scale, lambda: add(function(**given) * grad)
     yield shift, lambda: add(grad)
 
@@ -180,9 +326,6 @@ def _mul(batch: int, grad: Tensor, x: Any, y: Any) -> Pairs:
 @rule(Tensor.expand, Tensor.repeat)
 def _expand(batch: int, grad: Tensor, x: Tensor, *_: Any) -> Pairs:
     yield x, lambda: summed(batch, grad, x)
-
-
-State = tuple[Tensor, ...]  # values carried to the next time; the first is the output
 
 
 def attention(
@@ -212,8 +355,7 @@ def attention(
             mask = padding[:, None, None] + (0 if mask is None else mask)
         shares = None
         if options.get("need_weights", True):
-            scores = q @ (k.mT * q.shape[3] ** -0.5)
-            scores = scores if mask is None else scores + mask
+            scores = q @ (k.mT * q.shape[3] ** -0.5) + (0 if mask is None else mask)
             shares = F.dropout(scores.softmax(-1), dropout)
             mixed = shares @ v
             shares = shares.mean(1) if options.get("average_attn_weights", True) else shares
@@ -223,24 +365,23 @@ def attention(
         return output.transpose(0, 1), shares
 
 
-def _lstm(given: Tensor, recurrent: Tensor, _: Tensor, cell: Tensor) -> State:
+def _lstm(given: Tensor, recurrent: Tensor, _: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     i, f, new, o = (given + recurrent).chunk(4, 1)
     cell = f.sigmoid() * cell + i.sigmoid() * new.tanh()
     return o.sigmoid() * cell.tanh(), cell
 
 
-def _gru(given: Tensor, recurrent: Tensor, state: Tensor) -> State:
+def _gru(given: Tensor, recurrent: Tensor, state: Tensor) -> tuple[Tensor]:
     (r, z, new), (r_more, z_more, new_more) = given.chunk(3, 1), recurrent.chunk(3, 1)
     new = (new + (r + r_more).sigmoid() * new_more).tanh()
     return (new + (z + z_more).sigmoid() * (state - new),)
 
 
-def _simple(activation: Any, given: Tensor, recurrent: Tensor, _: Tensor) -> State:
-    return (activation(given + recurrent),)
+def recurrence(step: Callable[..., Any], tape: Any, *args: Any) -> Any:
+    """Return outputs and last states of stacked recurrent layers, in one or both directions.
 
-
-def recurrence(step: Callable[..., State], tape: Any, *args: Any) -> Any:
-    """Return outputs and last states of stacked recurrent layers, in one or both directions."""
+    A step takes both products and the state of the time before; the first state is the output.
+    """
     values, start, weights, biases, layers, dropout, training, both, batch_first = args
     count = 2 + 2 * biases if isinstance(biases, bool) else 0  # else the sequences are packed
     if len(weights) != count * layers * (1 + both):
@@ -272,6 +413,6 @@ WITHIN: dict[Any, Callable[..., Any]] = {
     F.multi_head_attention_forward: attention,
     torch._VF.lstm: partial(recurrence, _lstm),
     torch._VF.gru: partial(recurrence, _gru),
-    torch._VF.rnn_tanh: partial(recurrence, partial(_simple, torch.tanh)),
-    torch._VF.rnn_relu: partial(recurrence, partial(_simple, torch.relu)),
+    torch._VF.rnn_tanh: partial(recurrence, lambda x, recurrent, _: ((x + recurrent).tanh(),)),
+    torch._VF.rnn_relu: partial(recurrence, lambda x, recurrent, _: ((x + recurrent).relu(),)),
 }

@@ -1,14 +1,11 @@
 """Per-example gradients from one recorded forward pass and its backward pass.
 
-A `TorchFunctionMode` sees every function call. A call that takes trained parameters is recorded
-with its arguments and with the *edge* of its output in the autograd graph. The backward pass
-computes gradients of these edges only: it forms no gradient of a parameter, keeps no output alive,
-and an activation may overwrite an output in place. A rule (`layers`) turns edge gradients into
-gradients of parameters. A tensor computed from parameters alone (a transposed weight, positions
-looked up once for all records) is handled like a parameter; autograd then computes the gradients
-of the parameters from its gradients.
-
-A function without a rule ends the recording: `gradients` says how such a model is trained.
+A `TorchFunctionMode` records each call that takes trained parameters, with its arguments and the
+*edge* of its output in the autograd graph. The backward pass computes gradients of these edges
+only: it forms no gradient of a parameter, keeps no output alive, and an activation may overwrite an
+output in place. A rule (`layers`) turns edge gradients into gradients of parameters. A tensor
+computed from parameters alone (a transposed weight, positions looked up once for all records) is
+handled like a parameter; autograd computes the gradients of the parameters from its gradients.
 """
 
 from collections import defaultdict
@@ -23,8 +20,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from dplearn.training import layers
-from dplearn.training.forms import Dense, PerExample, combined
-from dplearn.training.layers import Unmet
+from dplearn.training.layers import Dense, PerExample, Unmet, combined
 
 Loss = Callable[[Any, Any], Tensor]
 # Rows of an output per record, by function, parameters and dimensions; 0 if all share it.
@@ -75,22 +71,19 @@ class Tape(TorchFunctionMode):
 
     def _rows(self, kind: tuple[Any, ...], output: Tensor) -> int:
         """Return the number of rows of an output per record."""
-        rows = self.facts.get(kind)
-        if self.learns:
-            many = len(output) % self.batch == 0 if output.dim() else False
-            rows = len(output) // self.batch if many else 0
-            if self.facts.setdefault(kind, rows) != rows:
-                raise Unmet(f"outputs of {kind} differ in their number of rows")
-        if rows is None or (rows and output.shape[:1] != (rows * self.batch,)):
-            raise Unmet(f"no look has met {kind} with rows {tuple(output.shape[:1])}")
+        count, rest = divmod(len(output) if output.dim() else 1, self.batch)
+        count = 0 if rest else count
+        rows = self.facts.setdefault(kind, count) if self.learns else self.facts.get(kind)
+        if rows is None or (rows != count and (rows or self.learns)):
+            raise Unmet(f"{kind} has {count} rows of output per record, not {rows}")
         return rows
 
-    def gradients(self, losses: Tensor, *, retain_graph: bool = False) -> dict[str, PerExample]:
+    def gradients(self, losses: Tensor) -> dict[str, PerExample]:
         """Return the per-example gradients of all parameters used, and forget the calls."""
         if not self.calls or not losses.requires_grad:
             return {}
         edges: Any = [call[3] for call in self.calls]
-        options: Any = {"retain_graph": retain_graph, "allow_unused": True}
+        options: Any = {"retain_graph": self.learns, "allow_unused": True}
         grads = list(torch.autograd.grad(losses, edges, torch.ones_like(losses), **options))
         uses: dict[int, list[PerExample]] = defaultdict(list)
         # First layers first: their outputs are large, and the last ones' formed gradients too.
@@ -101,8 +94,8 @@ class Tape(TorchFunctionMode):
             if grad is None:
                 continue
             ours = lambda x: isinstance(x, Tensor) and id(x) not in self.names
-            args = [_wide(x) if ours(x) else x for x in args]
-            for x, form in rule(self.batch, _wide(grad), *args, **kwargs):
+            args = [wide(x) if ours(x) else x for x in args]
+            for x, form in rule(self.batch, wide(grad), *args, **kwargs):
                 if id(x) in self.names:
                     use = form()
                     uses[id(x)].append(Dense(use) if isinstance(use, Tensor) else use)
@@ -113,7 +106,7 @@ class Tape(TorchFunctionMode):
             back = torch.autograd.grad(*given, is_grads_batched=True, **options)
             for p, value in zip(self.parameters.values(), back, strict=True):
                 if value is not None:
-                    uses[id(p)].append(Dense(_wide(value)))
+                    uses[id(p)].append(Dense(wide(value)))
         named = self.parameters.items()
         return {name: combined(uses[id(p)]) for name, p in named if id(p) in uses}
 
@@ -137,10 +130,8 @@ def check_losses(losses: Tensor, inputs: Any) -> None:
     """Raise unless there is one loss for each row of the first tensor."""
     rows = rows_of(inputs)
     if losses.dim() != 1 or (rows and len(losses) != rows and len(losses) % rows == 0):
-        hint = "losses.flatten(1).mean(1)"
-        if losses.dim() == 1:
-            hint = "losses.view(len(targets), -1).mean(1)"
-        elif not losses.dim():
+        hint = "losses.view(len(targets), -1).mean(1)"
+        if not losses.dim():
             hint = 'reduction="none" (a model\'s own loss is a mean: use its outputs, as .logits)'
         raise ValueError(
             "Expected one loss per record, shape (B,), got shape "
@@ -179,11 +170,7 @@ def _tensors(values: Iterable[Any]) -> list[Tensor]:
     return tensors
 
 
-def _wide(x: Tensor) -> Tensor:
-    """Return floating-point numbers in the type used for norms and sums."""
-    return x.to(wide(x.dtype)) if x.is_floating_point() else x
-
-
-def wide(dtype: torch.dtype) -> torch.dtype:
-    """Return the type used for norms and sums: float64 for float64, else float32."""
-    return torch.float64 if dtype == torch.float64 else torch.float32
+def wide(x: Tensor) -> Tensor:
+    """Return floating-point numbers in the type of norms and sums, float32 or float64."""
+    kind = torch.float64 if x.dtype == torch.float64 else torch.float32
+    return x.to(kind) if x.is_floating_point() else x

@@ -61,7 +61,7 @@ def on(device, model):
     return model
 
 
-def is_recorded(self, pair):
+def is_recorded(self, pair, how):
     tape = gradients.Tape(self.parameters, self.facts, gradients._LOOK, learns=True)
     return bool(tape.gradients(gradients.passed(self.model, self.loss_fn, pair, tape)))
 

@@ -12,7 +12,7 @@ from torch import nn
 
 from cases import each
 from dplearn.training import Automatic, Flat, Grouped, PerLayer, clipped_sum
-from dplearn.training.forms import Outer, convolution, norms_of
+from dplearn.training.layers import Outer, convolution, norms_of
 
 SIZES = {"body.0.weight": 30, "body.0.bias": 6, "body.1.weight": 4, "head.weight": 60}
 grouped = lambda **norms: Grouped(norms=norms, noise_multipliers=dict.fromkeys(norms, 1.0))
@@ -125,7 +125,6 @@ def test_underflow_allowance_covers_the_loss_and_adds_at_most_1_percent(dtype, t
     small, large = 0.999 * math.sqrt(torch.finfo(dtype).tiny), torch.finfo(dtype).max ** 0.4
     for u, v, p, d in ((small, large, 3, 700), (large, small, 3, 700), (small, large, 600, 40)):
         left, right = torch.full((1, t, p), u, dtype=dtype), torch.full((1, t, d), v, dtype=dtype)
-        form = (p, d, 1), (1,), (0,), (1,), 1
-        for gradient in (Outer(left, right), convolution(left.mT, right.mT, *form)):
+        for gradient in (Outer(left, right), convolution(left.mT, right.mT, (p, d, 1))):
             exact = p * d * (t * u * v) ** 2
             assert exact <= gradient.norm().item() ** 2 <= 1.01 * exact

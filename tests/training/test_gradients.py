@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map, tree_map_only
 
 from cases import each
-from dplearn.training import Flat, check_model, clipped_sum, forms, plain
+from dplearn.training import Flat, check_model, clipped_sum, plain
 from dplearn.training.gradients import Gradients
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
@@ -102,7 +102,7 @@ def few_at_once(monkeypatch):
     """Lower the limits, so that convolutions run in several parts and in all forms."""
     sizes = {"_NUMBERS": 200, "_AT_ONCE": 4, "_FEW": 2, "_POSITIONS": 8, "_SMALL": 300}
     for name, value in sizes.items():
-        monkeypatch.setattr(forms, name, value)
+        monkeypatch.setattr(f"dplearn.training.layers.{name}", value)
 
 
 @each("name", EXACT)
