@@ -2,23 +2,15 @@
 
 import hashlib
 import io
-import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
 
 from dplearn.core.files import temporaries, write_whole
 from dplearn.training.distributed import differences
-
-# Errors of reading damaged archives and pickles, or files of another kind.
-_DAMAGED = (
-    *(zipfile.BadZipFile, UnpicklingError, struct.error, RuntimeError),
-    *(TypeError, ValueError, LookupError, EOFError, OSError),
-)
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
@@ -40,10 +32,7 @@ def digest(path: str | Path) -> str:
 
 
 def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return a checkpoint's content, with its tensors on the CPU.
-
-    ValueError is raised for a damaged or other file, and for one of another `run`.
-    """
+    """Return a checkpoint's content on the CPU; ValueError if damaged or of another `run`."""
     data = io.BytesIO(Path(path).read_bytes())
     try:
         if zipfile.ZipFile(data).testzip():
@@ -51,7 +40,7 @@ def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, 
         data.seek(0)
         content = torch.load(data, map_location="cpu", weights_only=True)
         written = dict(content["run"])
-    except _DAMAGED as error:
+    except Exception as error:  # torch, zipfile and pickle have many kinds of errors
         message = f"Expected a checkpoint, got a damaged or different file: {path}."
         raise ValueError(message) from error
     for name, expected, got in differences(written if run is None else run, written):

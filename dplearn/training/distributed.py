@@ -28,9 +28,9 @@ class DistributedContext:
                 f"Expected process_group in one of {others} processes, got None: pass torch."
                 "distributed.group.WORLD, or for a run of its own a new_group of this process."
             )
-        self.group = group
-        self.rank = 0 if group is None else dist.get_rank(group)
-        self.processes = 1 if group is None else dist.get_world_size(group)
+        self.group, self.rank, self.processes = group, 0, 1
+        if group is not None:
+            self.rank, self.processes = dist.get_rank(group), dist.get_world_size(group)
 
     def add_up(self, *values: Tensor) -> None:
         """Replace tensors by their sums over all processes."""
