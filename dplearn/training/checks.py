@@ -109,8 +109,7 @@ def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
     """Raise if records influence each other; return whether random numbers were drawn."""
     before, random = view(gradients, pair, seed)
     # Seed 11 keeps records 1, 2, 3, 5: no flip, exchange of halves or roll maps this set to itself.
-    options: Any = {"seed": 11 + 2 * seed, "sizes": not random, "factors": (1.0, 9.0, math.nan)}
-    if message := refusal(gradients, pair, before, seed, room=1e-5, **options):
+    if message := refusal(gradients, pair, before, seed, seed=11 + 2 * seed, start=True):
         raise ValueError(message)
     return random
 
@@ -167,54 +166,45 @@ def view(gradients: Gradients, pair: Any, states: int | list[Tensor]) -> tuple[T
 
 
 def refusal(
-    gradients: Gradients,
-    pair: Any,
-    before: Tensor,
-    states: int | list[Tensor],
-    *,
-    seed: int,
-    room: float,
-    sizes: bool = False,
-    factors: tuple[float, ...] = (1.0,),
+    gradients: Gradients, pair: Any, before: Tensor, states: Any, *, seed: int, start: bool = False
 ) -> str:
     """Return an error message if changes of other records alter the view `before`, else "".
 
-    The seed chooses the half that is kept; the others become copies of one record, times each of
-    the factors. `sizes` compares smaller lots too, at the start only: kernels round other shapes
-    in another way, which on extreme records may be large.
+    The seed chooses the half that is kept; the others become copies of one record. At the start
+    also multiples and smaller lots are tried: kernels round other shapes in another way, which on
+    extreme records may be large. Real records may be worse conditioned than synthetic ones.
     """
+    mixes = (  # shows no record's values
+        "Expected the loss and the gradient of a record not to depend on others, but they are "
+        "different {}: the model or the loss mixes records, remembers them, or draws random "
+        "numbers that torch's seed does not decide."
+    )
     rows, eps = len(before), gradients.eps()
     order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
     kept, half = sorted(order[: rows // 2]), {*order[: rows // 2]}
     copies = [i if i in half else order[-1] for i in range(rows)]
-    for factor in factors:
+    for factor in (1.0, 9.0, math.nan) if start else (1.0,):
         by = torch.tensor([1.0 if i in half else factor for i in range(rows)])
         change = lambda x, by=by: x * by.to(x).view(-1, *[1] * (x.dim() - 1))
         try:
-            after, _ = view(gradients, taken(pair, rows, copies, change), states)
+            after, random = view(gradients, taken(pair, rows, copies, change), states)
         except Exception:
             if factor == 1:
                 raise
             continue  # a model may refuse larger numbers or NaN
-        if not _equal(before[kept], after[kept], max(room, 64 * eps)):
-            where = f", times {factor:g}" * (factor != 1)
-            return _MIXES.format(f"beside copies of one other{where}")
-    for lot in (kept, *([i] for i in order[:3])) if sizes else ():
+        if not _equal(before[kept], after[kept], max(1e-5 if start else 1e-4, 64 * eps)):
+            return mixes.format(
+                "beside copies of one other" + f", times {factor:g}" * (factor != 1)
+            )
+    for lot in (kept, *([i] for i in order[:3])) if start and not random else ():
         try:
             after, _ = view(gradients, taken(pair, rows, lot), states)
         except Exception as error:
             raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
         columns = slice(2 if len(lot) > 1 else 1)  # a single record's norm may be rounding only
         if not _equal(before[lot, columns], after[:, columns], max(1e-4, min(0.1, 1.6e4 * eps))):
-            return _MIXES.format("in a smaller batch" if len(lot) > 1 else "on its own")
+            return mixes.format("in a smaller batch" if len(lot) > 1 else "on its own")
     return ""
-
-
-_MIXES = (  # shows no record's values
-    "Expected the loss and the gradient of a record not to depend on others, but they are "
-    "different {}: the model or the loss mixes records, remembers them, or draws random "
-    "numbers that torch's seed does not decide."
-)
 
 
 def columns_of(part: ClippedSum) -> Tensor:

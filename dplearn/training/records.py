@@ -77,12 +77,9 @@ class Records:
         values = tree_map_only(Tensor, Tensor.tolist, parts)
         return hashlib.sha256(repr([self.size, values]).encode()).hexdigest()
 
-    def parts(
-        self, steps: range, lot: Callable[[int], Lot], micro_batch: int | None
-    ) -> Iterator[tuple[Any, Any]]:
+    def parts(self, steps: range, lot: Callable[[int], Lot], most: int | None) -> Iterator[Any]:
         """Return the micro-batches of the first step; workers load those of later steps ahead."""
-        small = self._like.device.type == "cpu"
-        cut = lambda step: micro_batches(lot(step), micro_batch, small=small)
+        cut = lambda step: micro_batches(lot(step), most, small=self._like.device.type == "cpu")
         if not self.of_items:
             return map(self.rows, cut(steps[0]))
         if steps[0] != self._due:

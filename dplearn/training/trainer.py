@@ -26,7 +26,8 @@ from dplearn.core import validate
 from dplearn.core.display import ProgressLine
 from dplearn.core.guarantee import round_up
 from dplearn.run import Plan
-from dplearn.training import checkpoint, sampling
+from dplearn.training import agreement, sampling
+from dplearn.training.agreement import DistributedContext, Group
 from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.checks import (
     check_gradients,
@@ -37,7 +38,6 @@ from dplearn.training.checks import (
     stored,
 )
 from dplearn.training.devices import random_states
-from dplearn.training.distributed import DistributedContext, Group
 from dplearn.training.gradients import ClippedSum, Gradients, by_name
 from dplearn.training.history import History, Record
 from dplearn.training.noise import LOTS, Randomness
@@ -71,12 +71,10 @@ class Trainer:
     optimizer : Optimizer of all trainable parameters of the model, without a closure
     scheduler : LRScheduler, optional, advanced once per step
     bound : ClippingBound, by default ``Flat(max_grad_norm)`` of the plan or phase
-    expected_batch_size : float > 0, the public L, by default sample rate times dataset size,
-        which thereby becomes public
+    expected_batch_size : float > 0, the public L; the default publishes the size of the dataset
     micro_batch : int >= 1, most rows of one pass; by default about 256 on a CPU, else the lot
     example : pair of public inputs and targets for the check, instead of those of the dataset
-    generator : torch.Generator, optional, gives the seed of lots, noise and dropout, for teaching
-        and tests: it reveals the noise
+    generator : torch.Generator, optional, of the seed, for teaching and tests: reveals the noise
     secure : bool, whether a cipher draws the noise also on an accelerator
     process_group : ProcessGroup, optional, processes that share the records; all pass all records
 
@@ -258,9 +256,9 @@ class Trainer:
         """Return an error message if records of a lot influence each other, else ""."""
         if self._gradients.how != "tape":
             return ""  # these methods keep records apart
-        options: Any = {"seed": self.steps + 1, "room": 1e-4}  # for records of any condition
-        message = refusal(self._gradients, pair, columns_of(part), states, **options)
-        return message and f"{message} This was at step {self.steps + 1}."
+        columns, step = columns_of(part), self.steps + 1
+        message = refusal(self._gradients, pair, columns, states, seed=step)
+        return message and f"{message} This was at step {step}."
 
     def history(self) -> History:
         """Return the history of the steps so far."""
@@ -287,7 +285,7 @@ class Trainer:
         content = {"run": self._run, "steps": self.steps, "seed": self._randomness.seed}
         content |= {name: part.state_dict() for name, part in self._parts.items()}
         if self._context.rank == 0:
-            checkpoint.write(path, content)
+            agreement.write(path, content)
 
     def load(self, path: str | Path, *, missing_ok: bool = False) -> None:
         """Continue from a checkpoint; a file that fails a check changes nothing.
@@ -298,10 +296,10 @@ class Trainer:
         another run or differs between processes, and after a step of this trainer. A missing file
         is an error unless `missing_ok`.
         """
-        self._context.agree({"checkpoint": checkpoint.digest(path)})
+        self._context.agree({"checkpoint": agreement.digest(path)})
         if missing_ok and not Path(path).is_file():
             return
-        written = checkpoint.loaded(path, self._run)
+        written = agreement.loaded(path, self._run)
         steps, seed = written["steps"], written["seed"]
         if self.steps or not 0 <= steps <= self.plan.steps:  # loading may not undo a counted step
             raise ValueError(
