@@ -1,11 +1,20 @@
 """Checks of training settings, and of models for mixing records or keeping their data.
 
-Modules known to mix records are refused by name. Other models are run on a few records: parameters
-and buffers after four runs may not depend on the data, and the comparisons of `guard` must agree.
+Modules known to mix records are refused by name. Other models are run on a few records before the
+training, and on lots of it. Half of the records keep their places and random numbers while the
+others are replaced by copies of one of the others: neither losses nor gradient norms of the first
+half may change. Both batches have the same shape, so kernels round them alike and a difference is
+not due to rounding. No pass may store values that depend on its data.
+
+A model that is not recorded treats records separately in training. Before it, losses are compared
+in a batch all the same: they would mean something else.
 """
 
+import copy
 import inspect
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -18,11 +27,10 @@ from torch.utils._pytree import tree_leaves
 from dplearn.core import validate
 from dplearn.run import Plan
 from dplearn.training.bounds import ClippingBound, Flat
-from dplearn.training.devices import forked
-from dplearn.training.gradients import Gradients, taken
-from dplearn.training.guard import probing, refusal, stored, view
+from dplearn.training.devices import forked, random_states
+from dplearn.training.gradients import ClippedSum, Gradients, taken
 from dplearn.training.layers import trainable
-from dplearn.training.sampling import INDEPENDENT, fixed_size
+from dplearn.training.sampling import fixed_size
 from dplearn.training.tape import Loss, passed, rows_of
 
 _POOL, _BATCH = 14, 8  # records in total, and in each comparison
@@ -101,8 +109,7 @@ def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
     """Raise if records influence each other; return whether random numbers were drawn."""
     before, random = view(gradients, pair, seed)
     # Seed 11 keeps records 1, 2, 3, 5: no flip, exchange of halves or roll maps this set to itself.
-    options: Any = {"seed": 11 + 2 * seed, "sizes": not random, "factors": (1.0, 9.0, math.nan)}
-    if message := refusal(gradients, pair, before, seed, room=1e-5, **options):
+    if message := refusal(gradients, pair, before, seed, seed=11 + 2 * seed, start=True):
         raise ValueError(message)
     return random
 
@@ -142,23 +149,128 @@ def _losses(gradients: Gradients, pair: Any) -> Tensor:
         ) from error
 
 
-def check_settings(
-    model: nn.Module, loss_fn: Any, plan: Plan, optimizer: Optimizer, scheduler: Any = None
+def view(gradients: Gradients, pair: Any, states: int | list[Tensor]) -> tuple[Tensor, bool]:
+    """Return columns of losses and gradient norms, and whether random numbers were drawn.
+
+    The random generators start from `states`, or a seed. There are no norms if each record has a
+    pass of its own.
+    """
+    with forked(gradients.device, states):
+        before = random_states(gradients.device)
+        if gradients.how == "tape":
+            columns = columns_of(gradients.add(pair, gradients.zeros()))
+        else:
+            columns = passed(gradients.model, gradients.loss_fn, pair).detach()[:, None]
+        random = not all(map(torch.equal, before, random_states(gradients.device)))
+    return columns, random
+
+
+def refusal(
+    gradients: Gradients, pair: Any, before: Tensor, states: Any, *, seed: int, start: bool = False
+) -> str:
+    """Return an error message if changes of other records alter the view `before`, else "".
+
+    The seed chooses the half that is kept; the others become copies of one record. At the start
+    also multiples and smaller lots are tried: kernels round other shapes in another way, which on
+    extreme records may be large. Real records may be worse conditioned than synthetic ones.
+    """
+    mixes = (  # shows no record's values
+        "Expected the loss and the gradient of a record not to depend on others, but they are "
+        "different {}: the model or the loss mixes records, remembers them, or draws random "
+        "numbers that torch's seed does not decide."
+    )
+    rows, eps = len(before), gradients.eps()
+    order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
+    kept, half = sorted(order[: rows // 2]), {*order[: rows // 2]}
+    copies = [i if i in half else order[-1] for i in range(rows)]
+    for factor in (1.0, 9.0, math.nan) if start else (1.0,):
+        by = torch.tensor([1.0 if i in half else factor for i in range(rows)])
+        change = lambda x, by=by: x * by.to(x).view(-1, *[1] * (x.dim() - 1))
+        try:
+            after, random = view(gradients, taken(pair, rows, copies, change), states)
+        except Exception:
+            if factor == 1:
+                raise
+            continue  # a model may refuse larger numbers or NaN
+        if not _equal(before[kept], after[kept], max(1e-5 if start else 1e-4, 64 * eps)):
+            return mixes.format(
+                "beside copies of one other" + f", times {factor:g}" * (factor != 1)
+            )
+    for lot in (kept, *([i] for i in order[:3])) if start and not random else ():
+        try:
+            after, _ = view(gradients, taken(pair, rows, lot), states)
+        except Exception as error:
+            raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
+        columns = slice(2 if len(lot) > 1 else 1)  # a single record's norm may be rounding only
+        if not _equal(before[lot, columns], after[:, columns], max(1e-4, min(0.1, 1.6e4 * eps))):
+            return mixes.format("in a smaller batch" if len(lot) > 1 else "on its own")
+    return ""
+
+
+def columns_of(part: ClippedSum) -> Tensor:
+    """Return losses and norms as columns of one tensor."""
+    return torch.stack([part.losses.detach().to(part.norms), part.norms], 1)
+
+
+def _equal(first: Tensor, second: Tensor, room: float) -> bool:
+    """Return whether two views are equal up to rounding."""
+    sizes = first.abs()
+    finite = sizes.where(sizes.isfinite(), torch.nan)
+    typical = 0.01 * finite.nanmedian(0).values.nan_to_num()
+    near = (first - second).abs() <= room * (sizes + typical) + 1e-15
+    return bool((near | (first == second) | first.isnan() & second.isnan()).all())
+
+
+@contextmanager
+def probing(*modules: nn.Module) -> Iterator[None]:
+    """Perturb trainable parameters and copy all attributes within a context, then restore them.
+
+    Without this, gradients vanish below a layer of zero weights. Modules and parameters stay the
+    same objects, so that a loss that refers to them uses the perturbed values too.
+    """
+    every = list(dict.fromkeys(part for module in modules for part in module.modules()))
+    parameters = list(dict.fromkeys(p for part in every for p in part.parameters(recurse=False)))
+    attributes, data = [dict(vars(part)) for part in every], [p.data for p in parameters]
+    same: dict[int, Any] = {id(x): x for x in (*every, *parameters)}
+    try:
+        for part in every:
+            for name, value in list(vars(part).items()):
+                with suppress(Exception):  # copies of generators and locks fail
+                    vars(part)[name] = copy.deepcopy(value, same)
+        for place, p in enumerate(parameters):
+            p.data = p.data.clone()
+            if p.requires_grad:  # signs stay, and zeros become small numbers
+                with forked(p.device, place):
+                    normal = torch.randn_like(p)
+                p.data = torch.where(p.data == 0, 0.1 * normal, p.data * (0.3 * normal).exp())
+        torch.clear_autocast_cache()  # the cache holds casts of the old weights
+        yield
+    finally:
+        torch.clear_autocast_cache()
+        for part, before in zip(every, attributes, strict=True):
+            vars(part).clear()
+            vars(part).update(before)
+        for p, before in zip(parameters, data, strict=True):
+            p.data = before
+
+
+def stored(*modules: nn.Module) -> dict[str, tuple[Any, ...]]:
+    """Return shape and hash of each parameter and buffer, except counts of passes."""
+    every = [named for m in modules for named in (*m.named_parameters(), *m.named_buffers())]
+    counts = lambda x: x.numel() == 1 and not x.is_floating_point()
+    numbers = lambda x: x.detach().cpu().to_dense().flatten().view(torch.uint8).numpy().tobytes()
+    return {name: (x.shape, hash(numbers(x))) for name, x in every if not counts(x)}
+
+
+def check_training(
+    model: nn.Module, loss_fn: Any, optimizer: Optimizer, scheduler: Any = None
 ) -> None:
-    """Raise unless model, loss, plan, optimizer and scheduler allow private training."""
-    if not isinstance(plan, Plan):
-        raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
-    check_training(model, loss_fn, optimizer)
+    """Raise unless model, loss, optimizer and scheduler allow private training."""
     if isinstance(scheduler, ReduceLROnPlateau):
         raise validate.unsupported("ReduceLROnPlateau", "it reads losses, which are private.")
-
-
-def check_training(model: nn.Module, loss_fn: Any, optimizer: Optimizer) -> None:
-    """Raise unless the model, the loss and the optimizer fit together."""
     if not callable(loss_fn):
         raise TypeError(f"Expected loss_fn to be a function, got {type(loss_fn).__name__}.")
-    trained = trainable(model)
-    if not trained:
+    if not (trained := trainable(model)):
         raise ValueError("Expected a model with at least one trainable parameter, got 0.")
     # Recognise a DTensor by this attribute: importing its module takes half a second.
     if any(hasattr(parameter, "placements") for parameter in model.parameters()):
@@ -190,10 +302,11 @@ def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: b
                 f"Expected bound.max_grad_norm = plan.max_grad_norm = {phase.max_grad_norm!r}, "
                 f"got bound.max_grad_norm={norm!r}."
             )
-        if phase.dataset_size not in (None, size):
-            planned = f"plan.dataset_size = {phase.dataset_size}"
-            raise ValueError(f"Expected a dataset of {planned} records, got {size}.")
-        if phase.sampling not in INDEPENDENT:
+        if (planned := phase.dataset_size) not in (None, size):
+            raise ValueError(
+                f"Expected dataset of plan.dataset_size = {planned} records, got {size}."
+            )
+        if phase.sampling not in ("poisson", "random_allocation", "none"):
             fixed_size(phase, size)
             if not alone:
                 what = f"sampling={phase.sampling!r} in several processes"

@@ -1,8 +1,7 @@
 """Record of a run: its public and private results, and its guarantee."""
 
-import dataclasses
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from torch import Tensor
@@ -94,4 +93,4 @@ class History:
         presumed = [*stated.assumptions, *self.assumptions]
         if self.steps < self.plan.steps:
             presumed.append("the data and the model did not decide when to stop")
-        return dataclasses.replace(stated, assumptions=tuple(presumed))
+        return replace(stated, assumptions=tuple(presumed))

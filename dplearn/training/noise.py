@@ -56,8 +56,7 @@ class Randomness:
             return cls(secure=secure)
         if secure:
             raise ValueError("Expected secure=True without a generator, got both.")
-        drawn = torch.randint(2**62, (), generator=generator, device=generator.device)
-        return cls(seed=int(drawn))
+        return cls(seed=int(torch.randint(2**62, (), generator=generator, device=generator.device)))
 
     def stream(self, *key: int) -> np.random.Generator:
         """Return the stream of this key; without a seed, a stream that never repeats."""
@@ -66,11 +65,11 @@ class Randomness:
     def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
         """Return the noise of all runs as a flat tensor, with the device and type of `like`."""
         on_device = like.device.type != "cpu" and not self.secure
-        sizes, scales = [size for size, _ in runs], {scale for _, scale in runs}
-        if len(scales) == 1 and (on_device or self.seed is None):
-            runs = [(sum(sizes), scales.pop())]
+        if len({scale for _, scale in runs}) == 1 and (on_device or self.seed is None):
+            runs = [(sum(size for size, _ in runs), runs[0][1])]
+        sizes = [size for size, _ in runs]
         flat = torch.empty(sum(sizes), dtype=like.dtype, device=like.device if on_device else "cpu")
-        parts = zip(flat.split([size for size, _ in runs]), runs, strict=True)
+        parts = zip(flat.split(sizes), runs, strict=True)
         if on_device:
             seed = int(self.stream(NOISE, *key).integers(2**63))
             flat.normal_(generator=devices.generator(like.device, seed))
@@ -82,9 +81,8 @@ class Randomness:
         else:
             words, chunk = partial(_generated, self.stream(NOISE, *key)), _CHUNK
         for part, (size, scale) in parts:
-            whole = part.numpy()
             for first in range(0, size, chunk):
-                _draw(words, whole[first : first + chunk], scale)
+                _draw(words, part[first : first + chunk].numpy(), scale)
         return devices.moved(flat, like.device)
 
     def for_model(self, device: torch.device, *key: int) -> AbstractContextManager[None]:
@@ -104,7 +102,6 @@ def _ciphered() -> Words:
 
 
 def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArray]:
-    """Return words of a seeded stream."""
     drawn = stream.bit_generator.random_raw(count + -(-count // 2))
     return (drawn[:count] >> 32) ^ 2**31, drawn[count:].view(np.uint32)[:count]
 
@@ -112,21 +109,14 @@ def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArra
 def _draw(words: Words, out: NDArray, scale: float) -> None:
     """Fill `out` with normal noise, by the transform of Box & Muller (1958)."""
     half = -(-len(out) // 2)
-    first, second = out[:half], out[half:]
     whole, turns = words(half)
     radius = whole.astype(out.dtype)
     if radius.min(initial=_SMALL) < _SMALL:
         small = np.flatnonzero(radius < _SMALL)
         # (k + 1/2) / 2^32 in (0, 1): never 0.
         radius[small] += (words(len(small))[0] + 0.5) * 2.0**-32
-    radius *= 2.0**-32
-    np.log(radius, out=radius)
-    radius *= -2
-    np.sqrt(radius, out=radius)
+    radius = np.sqrt(-2 * np.log(radius * 2.0**-32))
     radius *= scale
-    angle = turns.view(np.int32).astype(out.dtype)
-    angle *= math.pi * 2.0**-31
-    np.cos(angle, out=first)
-    first *= radius
-    np.sin(angle[: len(second)], out=second)
-    second *= radius[: len(second)]
+    angle = turns.view(np.int32).astype(out.dtype) * (math.pi * 2.0**-31)
+    out[:half] = radius * np.cos(angle)
+    out[half:] = (radius * np.sin(angle))[: len(out) - half]

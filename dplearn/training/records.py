@@ -13,8 +13,8 @@ from torch.utils import _pytree as pytree
 from torch.utils import data
 from torch.utils._pytree import tree_map_only
 
+from dplearn.training.checks import probing
 from dplearn.training.devices import forked, moved
-from dplearn.training.guard import probing
 from dplearn.training.sampling import Lot, micro_batches
 from dplearn.training.tape import Loss, passed
 
@@ -44,27 +44,23 @@ class Records:
                 f"{': lots are drawn by number, so make a list of it' if stream else ''}."
             )
         self.of_items = not isinstance(dataset, tuple | Mapping)  # records come from its code
-        self._dataset: Any = dataset
-        self._size = len(dataset)
+        self._dataset, self.size = dataset, len(dataset)
         if not self.of_items:
             pair = dict(zip(("inputs", "targets"), _pair(dataset), strict=True))
             rows = lambda x: len(x) if isinstance(x, _ARRAYS) and x.ndim else type(x).__name__
-            leaves = [(pytree.keystr(path), x) for path, x in pytree.tree_leaves_with_path(pair)]
-            sizes: dict[str, Any] = {name: rows(x) for name, x in leaves if x is not None}
-            self._size = next(iter(sizes.values()), 0)
+            leaves = pytree.tree_leaves_with_path(pair)
+            sizes: Any = {pytree.keystr(path): rows(x) for path, x in leaves if x is not None}
+            self.size = next(iter(sizes.values()), 0)
             for name, size in sizes.items():
-                if isinstance(size, str) or size != self._size:
+                if isinstance(size, str) or size != self.size:
                     raise ValueError(
                         "Expected inputs and targets to be arrays with one row per record, got "
-                        f"{size} in {name} and {self._size} in the first: a setting belongs to the "
+                        f"{size} in {name} and {self.size} in the first: a setting belongs to the "
                         "model or its configuration."
                     )
-            self._dataset = pytree.tree_flatten(self._typed(dataset))
-        if len(self) == 0:
+            self._dataset = self._typed(dataset)
+        if self.size == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
-
-    def __len__(self) -> int:
-        return self._size
 
     def rows(self, index: Any) -> tuple[Any, Any]:
         """Return inputs and targets of these records, on the device."""
@@ -72,23 +68,18 @@ class Records:
             return self._there(self._collate([self._dataset[i] for i in index]))
         at, device = torch.as_tensor(index, dtype=torch.long), self._like.device
         rows = lambda x: moved(x.index_select(0, moved(at, x.device)), device)
-        arrays, structure = self._dataset
-        return pytree.tree_unflatten([x if x is None else rows(x) for x in arrays], structure)
+        return tree_map_only(Tensor, rows, self._dataset)
 
     def digest(self) -> str:
         """Return a digest of 64 records; of items, of targets only: inputs may be augmented."""
-        places = np.linspace(0, len(self) - 1, 64).astype(int).tolist()
-        inputs, targets = self.rows(places)
-        drawn = targets is not None and self.of_items
-        values = tree_map_only(Tensor, Tensor.tolist, targets if drawn else (inputs, targets))
-        return hashlib.sha256(repr([len(self), values]).encode()).hexdigest()
+        pair = self.rows(np.linspace(0, self.size - 1, 64).astype(int).tolist())
+        parts = pair if pair[1] is None or not self.of_items else pair[1]
+        values = tree_map_only(Tensor, Tensor.tolist, parts)
+        return hashlib.sha256(repr([self.size, values]).encode()).hexdigest()
 
-    def parts(
-        self, steps: range, lot: Callable[[int], Lot], micro_batch: int | None
-    ) -> Iterator[tuple[Any, Any]]:
+    def parts(self, steps: range, lot: Callable[[int], Lot], most: int | None) -> Iterator[Any]:
         """Return the micro-batches of the first step; workers load those of later steps ahead."""
-        small = self._like.device.type == "cpu"
-        cut = lambda step: micro_batches(lot(step), micro_batch, small=small)
+        cut = lambda step: micro_batches(lot(step), most, small=self._like.device.type == "cpu")
         if not self.of_items:
             return map(self.rows, cut(steps[0]))
         if steps[0] != self._due:
@@ -115,16 +106,14 @@ class Records:
         return tree_map_only(Tensor, narrow, inputs), tree_map_only(Tensor, long, targets)
 
     def _there(self, batch: Any) -> tuple[Any, Any]:
-        """Return inputs and targets of collated items on the device."""
-        there = lambda x: moved(x, self._like.device)
-        return tree_map_only(Tensor, there, self._typed(batch))
+        return tree_map_only(Tensor, lambda x: moved(x, self._like.device), self._typed(batch))
 
     def check_items(self, model: nn.Module, loss_fn: Loss) -> None:
         """Raise if a record depends on records drawn before it or collated with it."""
         own = getattr(self._dataset, "__dict__", {}).values()
         if not self.of_items or any(isinstance(x, _GENERATORS) for x in own):
             return  # the dataset's generators draw other numbers in another order
-        places = range(min(8, len(self)))
+        places = range(min(8, self.size))
 
         def losses(index: Sequence[int]) -> Tensor:
             with forked(self._like.device, 0), torch.no_grad():
@@ -170,7 +159,7 @@ def _item(dataset: Any, i: int) -> Any:
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:
-    """Return the inputs and targets of an item, a batch or a dataset."""
+    """Return the inputs and targets of a batch or a dataset."""
     if isinstance(batch, Mapping):
         batch = {name: batch[name] for name in batch if name != "labels"}, batch.get("labels")
     parts = list(batch) if isinstance(batch, tuple | list) else [batch]

@@ -7,9 +7,6 @@ from dplearn.run import DPSGD
 
 Lot = NDArray[np.int64]
 
-# Records join independently, so parts of a dataset may draw their lots separately.
-INDEPENDENT = ("poisson", "random_allocation", "none")
-
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
     """Return the lots of one step, or of one epoch, from records 0, ..., size - 1.

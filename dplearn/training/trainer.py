@@ -4,8 +4,8 @@ r"""DP-SGD step by step, for custom training loops.
 
 The expected lot size L is *public*; the number of records drawn is private and must not be used.
 An empty lot is a step of pure noise. `Trainer.step` has the lines of `plain.train`: a lot, noise,
-the clipped sum, which is added to the noise, and the update by an ordinary optimizer. At steps 1,
-2, 4, 8, ... the guard tests a lot.
+the clipped sum, which is added to the noise, and the update. At steps 1, 2, 4, ... the guard tests
+a lot.
 """
 
 import math
@@ -25,15 +25,20 @@ from dplearn.accountants import Accountant
 from dplearn.core import validate
 from dplearn.core.display import ProgressLine
 from dplearn.core.guarantee import round_up
-from dplearn.mechanisms.sampling_scheme import EPOCH_SAMPLINGS
 from dplearn.run import Plan
-from dplearn.training import checkpoint, sampling
+from dplearn.training import agreement, sampling
+from dplearn.training.agreement import DistributedContext, Group
 from dplearn.training.bounds import ClippingBound, Flat
-from dplearn.training.checks import check_gradients, check_phases, check_settings
+from dplearn.training.checks import (
+    check_gradients,
+    check_phases,
+    check_training,
+    columns_of,
+    refusal,
+    stored,
+)
 from dplearn.training.devices import random_states
-from dplearn.training.distributed import DistributedContext, Group
 from dplearn.training.gradients import ClippedSum, Gradients, by_name
-from dplearn.training.guard import columns_of, refusal, stored
 from dplearn.training.history import History, Record
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Records
@@ -44,6 +49,8 @@ _ALONE = (
     "nothing but public data changed the model between steps"
 )
 _ITEMS = "an item of the dataset holds nothing of other records"
+_RANDOM = "a model that draws random numbers by functions was not tried in smaller lots"
+_SEED = "nobody knows the seed"
 _SIZE = "the size of the dataset is public: noisy sums were divided by a multiple of it"
 _SLOW = (
     "Each record takes a pass of its own, which is slow: gradients of the model come neither from "
@@ -64,31 +71,25 @@ class Trainer:
     optimizer : Optimizer of all trainable parameters of the model, without a closure
     scheduler : LRScheduler, optional, advanced once per step
     bound : ClippingBound, by default ``Flat(max_grad_norm)`` of the plan or phase
-    expected_batch_size : float > 0, the public L, by default sample rate times dataset size,
-        which thereby becomes public
+    expected_batch_size : float > 0, the public L; the default publishes the size of the dataset
     micro_batch : int >= 1, most rows of one pass; by default about 256 on a CPU, else the lot
     example : pair of public inputs and targets for the check, instead of those of the dataset
-    generator : torch.Generator, optional, gives the seed of lots, noise and dropout, for teaching
-        and tests: it reveals the noise
+    generator : torch.Generator, optional, of the seed, for teaching and tests: reveals the noise
     secure : bool, whether a cipher draws the noise also on an accelerator
     process_group : ProcessGroup, optional, processes that share the records; all pass all records
 
     Raises
     ------
-    ValueError, TypeError
-        If arguments are out of range or do not fit together, or the model mixes records.
-    NotImplementedError
-        If no guarantee is known.
+    ValueError, TypeError, NotImplementedError
+        If arguments do not fit together, the model mixes records or no guarantee is known.
 
     Examples
     --------
+    >>> from dplearn import DPSGD
     >>> plan = DPSGD(noise_multiplier=1.0, sample_rate=0.5, steps=3)
-    >>> model = nn.Linear(2, 1)
-    >>> squares = lambda outputs, targets: (outputs[:, 0] - targets).square()
-    >>> trainer = Trainer(
-    ...     model, squares, (torch.ones(8, 2), torch.ones(8)), plan,
-    ...     optimizer=torch.optim.SGD(model.parameters(), lr=0.1),
-    ... )
+    >>> model, squares = nn.Linear(2, 1), lambda outputs, y: (outputs[:, 0] - y).square()
+    >>> sgd, data = torch.optim.SGD(model.parameters(), lr=0.1), (torch.ones(8, 2), torch.ones(8))
+    >>> trainer = Trainer(model, squares, data, plan, optimizer=sgd)
     >>> for _ in range(plan.steps):
     ...     record = trainer.step()
     >>> print(trainer.history().guarantee(1e-5))
@@ -112,14 +113,16 @@ class Trainer:
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
-        check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
+        if not isinstance(plan := self.plan, Plan):
+            raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
+        check_training(self.model, self.loss_fn, self.optimizer, self.scheduler)
         self._steps = 0
         self._state: Any = None  # of the model at its last check
         parts = {"optimizer": self.optimizer, "model": self.model, "scheduler": self.scheduler}
         self._parts = {name: part for name, part in parts.items() if part is not None}
         self._context = DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
-        bound = self.bound or Flat(self.plan.at(0)[0].max_grad_norm)
+        bound = self.bound or Flat(plan.at(0)[0].max_grad_norm)
         self._gradients = Gradients(self.model, self.loss_fn, bound)
         self._like = self._gradients.largest.new_empty(0)  # type and device of noise and sums
         self._data = Records(self.dataset, like=self._like)
@@ -128,14 +131,12 @@ class Trainer:
             validate.integer(minimum=1, micro_batch=self.micro_batch)
         if public is not None:
             validate.positive(expected_batch_size=public)
-        size, alone = len(self._data), not self.process_group
-        check_phases(self.plan, bound=self.bound, size=size, alone=alone)
+        alone = not self.process_group
+        check_phases(plan, bound=self.bound, size=self._data.size, alone=alone)
         self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
-        presumed = {_SIZE: not public, _ITEMS: self._data.of_items}
-        presumed |= {"nobody knows the seed": seed is not None, _ALONE: True}
-        self._presumed = [text for text, holds in presumed.items() if holds]
-        self._run = self._settings()
-        records = "" if alone else self._data.digest()
+        presumed = {_SIZE: not public, _ITEMS: self._data.of_items, _SEED: seed is not None}
+        self._presumed = [text for text, holds in presumed.items() if holds] + [_ALONE]
+        self._run, records = self._settings(), "" if alone else self._data.digest()
         self._context.agree({**self._run, "seed": repr(seed), "records": records})
         self._context.start_equal(self.model)
         self._check()
@@ -163,7 +164,7 @@ class Trainer:
         if self.bound is None and self._gradients.groups.norms != (phase.max_grad_norm,):
             self._gradients.clip_to(Flat(phase.max_grad_norm))
         lot = self._data.parts(range(self.steps, self.plan.steps), self._lot, self.micro_batch)
-        expected = float(self.expected_batch_size or phase.sample_rate * len(self._data))
+        expected = float(self.expected_batch_size or phase.sample_rate * self._data.size)
         total = self._noise(phase.noise_multiplier / expected)
         sums = by_name(total, self._gradients.parameters)
         tally, message = self._add_clipped(sums, lot, expected)
@@ -189,29 +190,26 @@ class Trainer:
         """Check the model and choose the method of its gradients, if its state has changed."""
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
-        check_settings(self.model, self.loss_fn, self.plan, self.optimizer, self.scheduler)
+        check_training(self.model, self.loss_fn, self.optimizer, self.scheduler)
         gradients = Gradients(self.model, self.loss_fn, self._gradients.bound)
-        sample = self.example or self._data.rows([i % len(self._data) for i in range(20)])
+        sample = self.example or self._data.rows([i % self._data.size for i in range(20)])
         if check_gradients(gradients, sample, public=bool(self.example)):
-            self._presumed.append(
-                "a model that draws random numbers by functions was not tried in smaller lots"
-            )
+            self._presumed.append(_RANDOM)
         self._state, self._gradients = state, gradients
-        if self._gradients.how == "alone":
+        if gradients.how == "alone":
             warnings.warn(_SLOW, stacklevel=3)
 
     def _lot(self, step: int) -> sampling.Lot:
         """Return this process's records of a step; repeated calls return the same lot."""
         if step not in self._drawn:
             phase, before = self.plan.at(step)
-            batches = phase.sampling_scheme.batches if phase.sampling in EPOCH_SAMPLINGS else 1
-            draw, position = divmod(step - before, batches)
-            first, every = self._context.rank, self._context.processes
-            rng = self._randomness.stream(LOTS, first, before + draw)
-            mine = len(range(first, len(self._data), every))
-            lots = [first + every * lot for lot in sampling.lots(phase, size=mine, rng=rng)]
+            draw, position = divmod(step - before, phase.sampling_scheme.batches)
+            mine = range(self._context.rank, self._data.size, self._context.processes)
+            rng = self._randomness.stream(LOTS, mine.start, before + draw)
+            lots = sampling.lots(phase, size=len(mine), rng=rng)[position:]
             left = range(step, before + phase.steps)  # a phase may end within an epoch
-            self._drawn.update(zip(left, lots[position:], strict=False))
+            for i, lot in zip(left, lots, strict=False):
+                self._drawn[i] = mine.start + mine.step * lot
         return self._drawn[step]
 
     def _noise(self, scale: float) -> Tensor:
@@ -224,7 +222,10 @@ class Trainer:
     def _add_clipped(
         self, sums: Mapping[str, Tensor], lot: Iterable[Any], expected: float
     ) -> tuple[Tensor, str]:
-        """Add a lot's clipped sum, divided by its public size; return its tally and any error."""
+        """Add a lot's clipped sum, divided by its public size; return its tally and any error.
+
+        The error is the first of any process. A lot of at most one record tests nothing.
+        """
         tallies, message, device = [], None, self._like.device
         tested = self.steps + 1 >= self._due
         before = stored(self.model) if tested else {}
@@ -237,22 +238,8 @@ class Trainer:
                 if states and len(part.losses) > 1:
                     message = self._guard(pair, part, states)
         tally = reduce(torch.add, tallies) if tallies else self._like.new_zeros(2, 3)
-        return tally, self._refusal(before, message) if tested else ""
-
-    def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> str:
-        """Return an error message if records of a lot influence each other, else ""."""
-        if self._gradients.how != "tape":
-            return ""  # these methods keep records apart
-        # Real records may be worse conditioned than synthetic ones.
-        options: Any = {"states": states, "seed": self.steps + 1, "room": 1e-4}
-        message = refusal(self._gradients, pair, columns_of(part), **options)
-        return f"{message} This was at step {self.steps + 1}." if message else ""
-
-    def _refusal(self, before: Mapping[str, Any], message: str | None) -> str:
-        """Return the first error of any process; without one, set the next tested step.
-
-        `message` is None if this process has tested nothing: its lot has at most one record.
-        """
+        if not tested:
+            return tally, ""
         for name, value in stored(self.model).items():
             if before.get(name, value) != value:
                 message = (
@@ -263,10 +250,18 @@ class Trainer:
         # All processes test at the same steps.
         if not any(every) and (self.process_group or message is not None):
             self._due = 2 * (self.steps + 1)
-        return next(filter(None, every), "")
+        return tally, next(filter(None, every), "")
+
+    def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> str:
+        """Return an error message if records of a lot influence each other, else ""."""
+        if self._gradients.how != "tape":
+            return ""  # these methods keep records apart
+        columns, step = columns_of(part), self.steps + 1
+        message = refusal(self._gradients, pair, columns, states, seed=step)
+        return message and f"{message} This was at step {step}."
 
     def history(self) -> History:
-        """Return the history of the steps so far, which states their guarantee."""
+        """Return the history of the steps so far."""
         done, presumed = tuple(self.records), tuple(dict.fromkeys(self._presumed))
         return History(plan=self.plan, steps=self.steps, records=done, assumptions=presumed)
 
@@ -290,7 +285,7 @@ class Trainer:
         content = {"run": self._run, "steps": self.steps, "seed": self._randomness.seed}
         content |= {name: part.state_dict() for name, part in self._parts.items()}
         if self._context.rank == 0:
-            checkpoint.write(path, content)
+            agreement.write(path, content)
 
     def load(self, path: str | Path, *, missing_ok: bool = False) -> None:
         """Continue from a checkpoint; a file that fails a check changes nothing.
@@ -301,10 +296,10 @@ class Trainer:
         another run or differs between processes, and after a step of this trainer. A missing file
         is an error unless `missing_ok`.
         """
-        self._context.agree({"checkpoint": checkpoint.digest(path)})
+        self._context.agree({"checkpoint": agreement.digest(path)})
         if missing_ok and not Path(path).is_file():
             return
-        written = checkpoint.loaded(path, self._run)
+        written = agreement.loaded(path, self._run)
         steps, seed = written["steps"], written["seed"]
         if self.steps or not 0 <= steps <= self.plan.steps:  # loading may not undo a counted step
             raise ValueError(
@@ -325,18 +320,13 @@ class Trainer:
 
     def _settings(self) -> dict[str, str]:
         """Return the settings that must agree between processes, and with a checkpoint."""
-        facts: dict[str, Any] = {
-            "plan": self.plan,
-            "bound": self.bound,
-            "expected_batch_size": float(
-                self.expected_batch_size or self.plan.at(0)[0].sample_rate * len(self._data)
-            ),
-            "loss_fn": getattr(self.loss_fn, "__qualname__", type(self.loss_fn).__qualname__),
-            "optimizer": type(self.optimizer).__name__,
-            "scheduler": type(self.scheduler).__name__,
-            "generator": "none" if self._randomness.seed is None else "given",
-            "processes": self._context.processes,
-        }
+        facts: dict[str, Any] = {"plan": self.plan, "bound": self.bound}
+        expected = self.expected_batch_size or self.plan.at(0)[0].sample_rate * self._data.size
+        facts |= {"expected_batch_size": float(expected), "processes": self._context.processes}
+        for name in ("loss_fn", "optimizer", "scheduler"):
+            part = getattr(self, name)
+            facts[name] = getattr(part, "__qualname__", type(part).__qualname__)
+        facts["generator"] = "none" if self._randomness.seed is None else "given"
         for name, value in self.model.state_dict().items():
             trained = " trained" * (name in self._gradients.parameters)
             facts[f"model[{name!r}]"] = f"{value.dtype} {tuple(value.shape)}{trained}"
@@ -361,10 +351,10 @@ def fit(
     callback: Callable[[Trainer], object] | None = None,
     **options: Any,
 ) -> History:
-    """Train the model in place with differential privacy.
+    """Train the model in place with differential privacy, and return the history of all steps.
 
     An exception that ends the run, also Ctrl-C, has the history of the steps done as its attribute
-    `history`, and the checkpoint is written.
+    `history`, and the checkpoint is written. Errors are those of `Trainer`.
 
     Parameters
     ----------
@@ -376,25 +366,15 @@ def fit(
         data of a person into one.
     delta : float in (0, 1), of the epsilon shown and of the target
     accountant : Accountant or str, of this epsilon, one of `dplearn.ACCOUNTANTS`
-    target_epsilon : float > 0; the run stops before epsilon exceeds it, at a step known in advance
+    target_epsilon : float > 0; the run stops before epsilon exceeds it, at a step known in advance;
+        ValueError if it allows no step
     checkpoint : path, optional, file to resume from if it exists; written at the start and the end
     checkpoint_every : int >= 1, optional, number of steps after which it is also written
     progress : bool, whether to show a line of private diagnostics and the epsilon so far
     callback : callable, optional, called with the `Trainer` after each step
 
-    Returns
-    -------
-    History
-        Of all steps done; ``history.guarantee(delta)`` is what they guarantee.
-
-    Raises
-    ------
-    ValueError
-        If `target_epsilon` allows no step. Other errors are those of `Trainer`.
-
     Examples
     --------
-    >>> import torch
     >>> from dplearn import DPSGD
     >>> model, loss_fn = nn.Linear(2, 2), nn.CrossEntropyLoss(reduction="none")
     >>> data = torch.randn(100, 2), torch.randint(2, (100,))
@@ -402,10 +382,8 @@ def fit(
     >>> sgd = torch.optim.SGD(model.parameters(), lr=0.1)
     >>> target = {"delta": 1e-5, "target_epsilon": 1.0}
     >>> history = fit(model, loss_fn, data, plan, optimizer=sgd, **target, progress=False)
-    >>> history.steps
-    16
-    >>> history.guarantee(1e-5).epsilon <= 1.0
-    True
+    >>> history.steps, history.guarantee(1e-5).epsilon <= 1.0
+    (16, True)
     """
     steps = plan.steps
     if target_epsilon is not None:
@@ -418,13 +396,22 @@ def fit(
         trainer.load(checkpoint, missing_ok=True)
         trainer.save(checkpoint)
     line = ProgressLine(progress)
+
+    def text() -> str:
+        history, lot = trainer.history(), trainer.records[-1].private
+        spent = history.guarantee(delta, accountant=accountant).epsilon
+        return (
+            f"step {history.steps}/{steps}  epsilon {round_up(spent)}  private: loss {lot.loss:.3f}"
+            f"  clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
+        )
+
     try:
         while trainer.steps < steps:
             last = trainer.step().step == steps
-            due = (last or trainer.steps % every == 0) and trainer.resumable
-            if checkpoint is not None and due:
+            due = last or trainer.steps % every == 0
+            if checkpoint is not None and due and trainer.resumable:
                 trainer.save(checkpoint)
-            line.show(lambda: _line(trainer.history(), steps, accountant, delta), last=last)
+            line.show(text, last=last)
             if callback is not None:
                 callback(trainer)
     except BaseException as error:
@@ -437,11 +424,3 @@ def fit(
     finally:
         trainer._data.forget()  # ends its workers
     return trainer.history()
-
-
-def _line(history: History, steps: int, accountant: Accountant | str, delta: float) -> str:
-    lot, spent = history.records[-1].private, history.guarantee(delta, accountant=accountant)
-    return (
-        f"step {history.steps}/{steps}  epsilon {round_up(spent.epsilon)}  private: "
-        f"loss {lot.loss:.3f}  clipped {lot.clipped_fraction:.0%}  not finite {history.non_finite}"
-    )

@@ -9,7 +9,7 @@ from parts import CROSS_ENTROPY, PLAN, flat, generator, run, small_data, small_m
 
 from cases import each
 from dplearn.run import Phases
-from dplearn.training import Automatic, checkpoint
+from dplearn.training import Automatic, agreement
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 TEN = dataclasses.replace(PLAN, steps=10)
@@ -60,7 +60,7 @@ def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, plan, bound):
 
 def test_checkpoint_without_generator_contains_no_private_value(tmp_path):
     _, history = trained(path := tmp_path / "run", generator=None)
-    written = checkpoint.loaded(path)
+    written = agreement.loaded(path)
     assert written["seed"] is None
     assert repr(history.records[-1].private.loss) not in repr(written)
     assert set(written) == {"run", "steps", "seed", "model", "optimizer", "scheduler"}
@@ -70,7 +70,7 @@ def test_checkpoint_without_generator_contains_no_private_value(tmp_path):
 
 def test_unseeded_run_is_only_saved_between_epochs(tmp_path):
     path = interrupted(tmp_path / "run", SHUFFLED, generator=None, stop=6)
-    assert checkpoint.loaded(path)["steps"] == 4  # fit writes between epochs
+    assert agreement.loaded(path)["steps"] == 4  # fit writes between epochs
     assert trained(path, SHUFFLED, generator=None)[1].steps == 10
     begun = started(plan=SHUFFLED)
     begun.step()
@@ -111,15 +111,15 @@ def test_damaged_or_foreign_checkpoint_is_refused_and_changes_nothing(tmp_path):
 
 @each("step", ["fsync", "replace"])
 def test_failed_write_leaves_the_old_file(tmp_path, step):
-    checkpoint.write(tmp_path / "run", {"run": {}})
+    agreement.write(tmp_path / "run", {"run": {}})
 
     def fail(*args):
         raise OSError("disk full")
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError, match="disk full"):
         patch.setattr(os, step, fail)
-        checkpoint.write(tmp_path / "run", {"run": {"a": 2}})
-    assert checkpoint.loaded(tmp_path / "run") == {"run": {}}
+        agreement.write(tmp_path / "run", {"run": {"a": 2}})
+    assert agreement.loaded(tmp_path / "run") == {"run": {}}
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -175,7 +175,7 @@ def test_exception_from_fit_has_the_history_and_leaves_a_checkpoint(tmp_path):
     with pytest.raises(KeyboardInterrupt) as caught:
         run(callback=stop, checkpoint=path)
     history = caught.value.history
-    assert history.steps == len(history.records) == 4 == checkpoint.loaded(path)["steps"]
+    assert history.steps == len(history.records) == 4 == agreement.loaded(path)["steps"]
     epsilon = PLAN.guarantee("rdp", delta=1e-5, steps=4).epsilon
     assert history.guarantee(1e-5, accountant="rdp").epsilon == epsilon
     assert "4 steps done" in caught.value.__notes__[0]

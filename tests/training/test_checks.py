@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_map_only
 from cases import each
 from dplearn import DPSGD
 from dplearn.training import Flat, Trainer, check_model, clipped_sum
-from dplearn.training.guard import stored
+from dplearn.training.checks import stored
 
 INPUTS = torch.randn(BATCH, 8, generator=parts.generator())
 TARGETS = torch.zeros(BATCH).long()

@@ -1,18 +1,27 @@
-"""Training in one process, or in several that each draw a part of every lot.
+"""Agreement of a run's settings between its processes, and with its checkpoint file.
 
 Each of n processes has the whole model and dataset, and draws its part of a lot from every n-th
-record. Clipped sums are added, never averaged, and only the first process adds noise.
+record. Clipped sums are added, never averaged, and only the first process adds noise. When a
+process dies, the others raise an error: at once with gloo, whose connection closes; with NCCL
+after the timeout given to `torch.distributed.init_process_group`, ten minutes by default.
 
-When a process dies, the others raise an error: at once with gloo, whose connection closes; with
-NCCL after the timeout given to `torch.distributed.init_process_group`, ten minutes by default.
+Checkpoint files are replaced atomically; loading detects damage, not forgery, and runs no code of
+the file.
 """
 
+import hashlib
+import io
 import os
+import zipfile
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+
+from dplearn.core.files import temporaries, write_whole
 
 Group = dist.ProcessGroup | None
 
@@ -28,9 +37,9 @@ class DistributedContext:
                 f"Expected process_group in one of {others} processes, got None: pass torch."
                 "distributed.group.WORLD, or for a run of its own a new_group of this process."
             )
-        self.group = group
-        self.rank = 0 if group is None else dist.get_rank(group)
-        self.processes = 1 if group is None else dist.get_world_size(group)
+        self.group, self.rank, self.processes = group, 0, 1
+        if group is not None:
+            self.rank, self.processes = dist.get_rank(group), dist.get_world_size(group)
 
     def add_up(self, *values: Tensor) -> None:
         """Replace tensors by their sums over all processes."""
@@ -65,3 +74,38 @@ def differences(first: Mapping[str, str], other: Mapping[str, str]) -> Iterator[
     for name in {**first, **other}:
         if first.get(name) != other.get(name):
             yield name, first.get(name), other.get(name)
+
+
+def write(path: str | Path, content: dict[str, Any]) -> None:
+    """Replace the file at `path`, or raise OSError and leave the old file unchanged."""
+    torch.save(content, buffer := io.BytesIO())
+    try:
+        write_whole(path, buffer.getvalue())
+    except OSError as error:
+        message = f"Expected checkpoint to be a file that can be written, got {path}: {error}."
+        raise OSError(message) from error
+    for leftover in temporaries(path):  # from interrupted writes
+        leftover.unlink(missing_ok=True)
+
+
+def digest(path: str | Path) -> str:
+    """Return a digest of a file, or "no file"."""
+    exists = Path(path).is_file()
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"
+
+
+def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return a checkpoint's content on the CPU; ValueError if damaged or of another `run`."""
+    data = io.BytesIO(Path(path).read_bytes())
+    try:
+        if zipfile.ZipFile(data).testzip():
+            raise zipfile.BadZipFile
+        data.seek(0)
+        content = torch.load(data, map_location="cpu", weights_only=True)
+        written = dict(content["run"])
+    except Exception as error:  # torch, zipfile and pickle have many kinds of errors
+        message = f"Expected a checkpoint, got a damaged or different file: {path}."
+        raise ValueError(message) from error
+    for name, expected, got in differences(written if run is None else run, written):
+        raise ValueError(f"Expected a checkpoint with {name} = {expected}, got {got} in {path}.")
+    return content
