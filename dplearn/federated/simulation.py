@@ -120,7 +120,7 @@ class Federation:
 
     def _clipped(self, clients: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
         total, largest = torch.zeros_like(self._like), self.plan.max_update_norm
-        tally = self._like.new_zeros(2, 3, dtype=wide(self._like.dtype))
+        tally = wide(self._like.new_zeros(2, 3))
         for inputs, targets, mask in self._users.batches(clients):
             updates, losses = self._updates(inputs, targets, mask)
             norms = updates.norm(dim=1)

@@ -132,6 +132,8 @@ class AtTheseVotes:
         The worst neighbour maximises the divergence of each query separately, so queries add up.
         """
         orders, total = np.asarray(orders, dtype=float), 0.0
+        if not (orders > 1).all():
+            raise ValueError(f"Expected orders > 1, got orders={orders!r}.")
         for law, count in self.queries:
             p, q = law.here[None], law.neighbours
             both = [_log_moments(*pair, orders - 1) for pair in ((p, q), (q, p))]

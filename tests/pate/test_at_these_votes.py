@@ -52,6 +52,8 @@ def test_the_bracket_contains_the_enumerated_epsilon(votes, plan, delta):
 def test_divergences_are_the_largest_of_all_neighbours(plan):
     orders = np.array([1.5, 4.0, 30.0])
     rdp = at_these_votes(SMALL, plan).rdp(orders)
+    with pytest.raises(ValueError, match="Expected orders > 1, got"):
+        at_these_votes(SMALL, plan).rdp([2.0, 0.5])
     for order, value in zip(orders, rdp, strict=True):
         by_definition = max(
             math.log(np.sum(p * (p / q) ** (order - 1))) / (order - 1)
