@@ -272,9 +272,10 @@ def gaussian_delta(*, epsilon, noise_multiplier, distance=1.0):
 @printed("39.8931836", epsilon=0.0, delta=0.01)
 def analytic_gaussian_sigma(*, epsilon, delta):
     r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""
-    delta_at = lambda sigma: gaussian_delta(epsilon=epsilon, noise_multiplier=float(sigma))
-    enough = lambda sigma: np.asarray(delta_at(sigma) <= delta)
-    return float(first_true(enough, lower=1e-6, upper=1 / delta))  # delta is below 1 / sigma
+    delta_at = lambda sigma: gaussian_delta(epsilon=epsilon, noise_multiplier=sigma)
+    enough = lambda log_sigma: np.asarray(delta_at(math.exp(log_sigma)) <= delta)
+    # Delta is below 1 / sigma. A search for sigma itself would not converge for tiny deltas.
+    return math.exp(first_true(enough, lower=-14.0, upper=-math.log(delta), rtol=1e-15))
 
 
 @formula("G-B12", "Randomized response with k answers")
