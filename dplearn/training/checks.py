@@ -178,7 +178,7 @@ def refusal(
     )
     if gradients.how != "tape" and not start:
         return ""  # these methods keep records apart
-    rows, eps = len(before), gradients.eps()
+    rows, eps, random = len(before), gradients.eps(), False
     order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
     kept, half = sorted(order[: rows // 2]), {*order[: rows // 2]}
     copies = [i if i in half else order[-1] for i in range(rows)]

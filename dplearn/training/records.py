@@ -44,7 +44,8 @@ class Records:
                 f"{': lots are drawn by number, so make a list of it' if stream else ''}."
             )
         self.of_items = not isinstance(dataset, tuple | Mapping)  # records come from its code
-        self._dataset, self.size = dataset, len(dataset)
+        self._dataset: Any = dataset
+        self.size = len(dataset)
         if not self.of_items:
             pair = dict(zip(("inputs", "targets"), _pair(dataset), strict=True))
             rows = lambda x: len(x) if isinstance(x, _ARRAYS) and x.ndim else type(x).__name__

@@ -9,10 +9,7 @@ Lot = NDArray[np.int64]
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
-    """Return the lots of one step, or of one epoch, from records 0, ..., size - 1.
-
-    Those of ``"poisson"`` and ``"random_allocation"`` differ in size; they can be empty.
-    """
+    """Return the lots of a step or an epoch from records 0, ..., size - 1; some may be empty."""
     match plan.sampling:
         case "none":
             return [np.arange(size)]
