@@ -57,10 +57,8 @@ def check_model(
 
     Raises
     ------
-    NotImplementedError
-        If a module is known to mix records or has no per-example gradient.
-    ValueError
-        If an experiment shows a fault.
+    NotImplementedError, ValueError
+        If a module is known to mix records or has no gradients, or an experiment shows a fault.
 
     Examples
     --------
@@ -152,8 +150,7 @@ def _losses(gradients: Gradients, pair: Any) -> Tensor:
 def view(gradients: Gradients, pair: Any, states: int | list[Tensor]) -> tuple[Tensor, bool]:
     """Return columns of losses and gradient norms, and whether random numbers were drawn.
 
-    The random generators start from `states`, or a seed. There are no norms if each record has a
-    pass of its own.
+    The random generators start from `states`, or a seed. Only a recorded model has norms.
     """
     with forked(gradients.device, states):
         before = random_states(gradients.device)
@@ -179,7 +176,9 @@ def refusal(
         "different {}: the model or the loss mixes records, remembers them, or draws random "
         "numbers that torch's seed does not decide."
     )
-    rows, eps = len(before), gradients.eps()
+    if gradients.how != "tape" and not start:
+        return ""  # these methods keep records apart
+    rows, eps, random = len(before), gradients.eps(), False
     order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
     kept, half = sorted(order[: rows // 2]), {*order[: rows // 2]}
     copies = [i if i in half else order[-1] for i in range(rows)]
@@ -193,9 +192,8 @@ def refusal(
                 raise
             continue  # a model may refuse larger numbers or NaN
         if not _equal(before[kept], after[kept], max(1e-5 if start else 1e-4, 64 * eps)):
-            return mixes.format(
-                "beside copies of one other" + f", times {factor:g}" * (factor != 1)
-            )
+            where = f", times {factor:g}" * (factor != 1)
+            return mixes.format(f"beside copies of one other{where}")
     for lot in (kept, *([i] for i in order[:3])) if start and not random else ():
         try:
             after, _ = view(gradients, taken(pair, rows, lot), states)

@@ -26,7 +26,6 @@ from torch import Tensor
 
 from dplearn.training import devices
 
-Run = tuple[int, float]  # a number of entries, and the standard deviation of their noise
 Words = Callable[[int], Any]  # two random words for each of n pairs of normals
 
 _CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache; the cipher draws an eighth
@@ -62,8 +61,8 @@ class Randomness:
         """Return the stream of this key; without a seed, a stream that never repeats."""
         return self._fresh if self.seed is None else _generator((self.seed, *key))
 
-    def normals(self, runs: Sequence[Run], like: Tensor, *key: int) -> Tensor:
-        """Return the noise of all runs as a flat tensor, with the device and type of `like`."""
+    def normals(self, runs: Sequence[tuple[int, float]], like: Tensor, *key: int) -> Tensor:
+        """Return flat noise on the device of `like`; a run is a number of entries and its scale."""
         on_device = like.device.type != "cpu" and not self.secure
         if len({scale for _, scale in runs}) == 1 and (on_device or self.seed is None):
             runs = [(sum(size for size, _ in runs), runs[0][1])]
@@ -81,8 +80,9 @@ class Randomness:
         else:
             words, chunk = partial(_generated, self.stream(NOISE, *key)), _CHUNK
         for part, (size, scale) in parts:
+            whole = part.numpy()
             for first in range(0, size, chunk):
-                _draw(words, part[first : first + chunk].numpy(), scale)
+                _draw(words, whole[first : first + chunk], scale)
         return devices.moved(flat, like.device)
 
     def for_model(self, device: torch.device, *key: int) -> AbstractContextManager[None]:
@@ -109,14 +109,21 @@ def _generated(stream: np.random.Generator, count: int) -> tuple[NDArray, NDArra
 def _draw(words: Words, out: NDArray, scale: float) -> None:
     """Fill `out` with normal noise, by the transform of Box & Muller (1958)."""
     half = -(-len(out) // 2)
+    first, second = out[:half], out[half:]
     whole, turns = words(half)
     radius = whole.astype(out.dtype)
     if radius.min(initial=_SMALL) < _SMALL:
         small = np.flatnonzero(radius < _SMALL)
         # (k + 1/2) / 2^32 in (0, 1): never 0.
         radius[small] += (words(len(small))[0] + 0.5) * 2.0**-32
-    radius = np.sqrt(-2 * np.log(radius * 2.0**-32))
+    radius *= 2.0**-32
+    np.log(radius, out=radius)
+    radius *= -2
+    np.sqrt(radius, out=radius)
     radius *= scale
-    angle = turns.view(np.int32).astype(out.dtype) * (math.pi * 2.0**-31)
-    out[:half] = radius * np.cos(angle)
-    out[half:] = (radius * np.sin(angle))[: len(out) - half]
+    angle = turns.view(np.int32).astype(out.dtype)
+    angle *= math.pi * 2.0**-31
+    np.cos(angle, out=first)
+    first *= radius
+    np.sin(angle[: len(second)], out=second)
+    second *= radius[: len(second)]

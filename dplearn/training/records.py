@@ -44,7 +44,8 @@ class Records:
                 f"{': lots are drawn by number, so make a list of it' if stream else ''}."
             )
         self.of_items = not isinstance(dataset, tuple | Mapping)  # records come from its code
-        self._dataset, self.size = dataset, len(dataset)
+        self._dataset: Any = dataset
+        self.size = len(dataset)
         if not self.of_items:
             pair = dict(zip(("inputs", "targets"), _pair(dataset), strict=True))
             rows = lambda x: len(x) if isinstance(x, _ARRAYS) and x.ndim else type(x).__name__
@@ -58,7 +59,7 @@ class Records:
                         f"{size} in {name} and {self.size} in the first: a setting belongs to the "
                         "model or its configuration."
                     )
-            self._dataset = self._typed(dataset)
+            self._dataset = pytree.tree_flatten(self._typed(dataset))
         if self.size == 0:
             raise ValueError("Expected a dataset with at least one record, got 0.")
 
@@ -68,7 +69,8 @@ class Records:
             return self._there(self._collate([self._dataset[i] for i in index]))
         at, device = torch.as_tensor(index, dtype=torch.long), self._like.device
         rows = lambda x: moved(x.index_select(0, moved(at, x.device)), device)
-        return tree_map_only(Tensor, rows, self._dataset)
+        arrays, structure = self._dataset
+        return pytree.tree_unflatten([x if x is None else rows(x) for x in arrays], structure)
 
     def digest(self) -> str:
         """Return a digest of 64 records; of items, of targets only: inputs may be augmented."""
@@ -143,9 +145,9 @@ def _options(loader: data.DataLoader) -> dict[str, Any]:
             f"got sampler={type(sampler).__name__}, batch_size={loader.batch_size}: lots are drawn "
             "by the plan."
         )
-    names = "num_workers prefetch_factor worker_init_fn multiprocessing_context pin_memory timeout"
-    names = f"collate_fn {names} generator" if loader.num_workers else "collate_fn"
-    return {name: getattr(loader, name) for name in names.split()}
+    names = ["collate_fn", "num_workers", "prefetch_factor", "worker_init_fn", "generator"]
+    names += ["multiprocessing_context", "pin_memory", "timeout"]
+    return {name: getattr(loader, name) for name in (names if loader.num_workers else names[:1])}
 
 
 def _item(dataset: Any, i: int) -> Any:

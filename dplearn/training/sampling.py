@@ -9,11 +9,7 @@ Lot = NDArray[np.int64]
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
-    """Return the lots of one step, or of one epoch, from records 0, ..., size - 1.
-
-    Lots of ``"poisson"`` and ``"random_allocation"`` differ in size and can be empty; for other
-    schemes sample_rate * size must be a whole number.
-    """
+    """Return the lots of a step or an epoch from records 0, ..., size - 1; some may be empty."""
     match plan.sampling:
         case "none":
             return [np.arange(size)]

@@ -27,7 +27,6 @@ from dplearn.core.display import ProgressLine
 from dplearn.core.guarantee import round_up
 from dplearn.run import Plan
 from dplearn.training import agreement, sampling
-from dplearn.training.agreement import DistributedContext, Group
 from dplearn.training.bounds import ClippingBound, Flat
 from dplearn.training.checks import (
     check_gradients,
@@ -38,7 +37,7 @@ from dplearn.training.checks import (
     stored,
 )
 from dplearn.training.devices import random_states
-from dplearn.training.gradients import ClippedSum, Gradients, by_name
+from dplearn.training.gradients import Gradients, by_name
 from dplearn.training.history import History, Record
 from dplearn.training.noise import LOTS, Randomness
 from dplearn.training.records import Records
@@ -62,6 +61,9 @@ _SLOW = (
 class Trainer:
     """Step-by-step training of a model; `fit` does the same in one call.
 
+    An error is raised if arguments do not fit together, the model mixes records, or no guarantee is
+    known. Public attributes cannot be set.
+
     Parameters
     ----------
     model : nn.Module, trainable parameters on one device; frozen ones get no noise
@@ -71,17 +73,12 @@ class Trainer:
     optimizer : Optimizer of all trainable parameters of the model, without a closure
     scheduler : LRScheduler, optional, advanced once per step
     bound : ClippingBound, by default ``Flat(max_grad_norm)`` of the plan or phase
-    expected_batch_size : float > 0, the public L; the default publishes the size of the dataset
+    expected_batch_size : float > 0, public L; by default sample rate x dataset size, public then
     micro_batch : int >= 1, most rows of one pass; by default about 256 on a CPU, else the lot
     example : pair of public inputs and targets for the check, instead of those of the dataset
-    generator : torch.Generator, optional, of the seed, for teaching and tests: reveals the noise
+    generator : torch.Generator, optional, gives the seed; only for tests, as it reveals the noise
     secure : bool, whether a cipher draws the noise also on an accelerator
     process_group : ProcessGroup, optional, processes that share the records; all pass all records
-
-    Raises
-    ------
-    ValueError, TypeError, NotImplementedError
-        If arguments do not fit together, the model mixes records or no guarantee is known.
 
     Examples
     --------
@@ -109,7 +106,7 @@ class Trainer:
     example: Any = None
     generator: InitVar[torch.Generator | None] = None
     secure: InitVar[bool] = False
-    process_group: Group = None
+    process_group: agreement.Group = None
     records: list[Record] = field(default_factory=list, init=False)
 
     def __post_init__(self, generator: torch.Generator | None, secure: bool) -> None:
@@ -120,7 +117,7 @@ class Trainer:
         self._state: Any = None  # of the model at its last check
         parts = {"optimizer": self.optimizer, "model": self.model, "scheduler": self.scheduler}
         self._parts = {name: part for name, part in parts.items() if part is not None}
-        self._context = DistributedContext(self.process_group)
+        self._context = agreement.DistributedContext(self.process_group)
         self._randomness = Randomness.of(generator, secure=secure)
         bound = self.bound or Flat(plan.at(0)[0].max_grad_norm)
         self._gradients = Gradients(self.model, self.loss_fn, bound)
@@ -165,21 +162,25 @@ class Trainer:
             self._gradients.clip_to(Flat(phase.max_grad_norm))
         lot = self._data.parts(range(self.steps, self.plan.steps), self._lot, self.micro_batch)
         expected = float(self.expected_batch_size or phase.sample_rate * self._data.size)
-        total = self._noise(phase.noise_multiplier / expected)
-        sums = by_name(total, self._gradients.parameters)
+        parameters, groups = self._gradients.parameters, self._gradients.groups
+        scale = phase.noise_multiplier / expected * (self._context.rank == 0)  # noise is added once
+        runs = [(p.numel(), groups.scales[groups.of[n]] * scale) for n, p in parameters.items()]
+        total = self._randomness.normals(runs, self._like, self.steps)
+        sums = by_name(total, parameters)
         tally, message = self._add_clipped(sums, lot, expected)
         if message:
             del total, sums, tally, lot  # a traceback may show local variables
-            raise ValueError(f"{message} The {self.steps} steps done have no guarantee.")
+            done = f"The {self.steps} steps done have no guarantee."
+            raise ValueError(f"{message} This was at step {self.steps + 1}. {done}")
         self._context.add_up(total, tally)
         # Count the step before the update, so that an interrupted update is counted too.
         self._drawn.pop(self.steps, None)
         self._steps += 1
-        norm = math.hypot(*self._gradients.groups.norms)
+        norm = math.hypot(*groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
         for parameter in (p for group in self.optimizer.param_groups for p in group["params"]):
             parameter.grad = None  # also gradients of frozen parameters, left by other passes
-        for name, parameter in self._gradients.parameters.items():
+        for name, parameter in parameters.items():
             parameter.grad = sums[name].to(parameter.dtype)  # noisy means now
         self.optimizer.step()
         if self.scheduler is not None:
@@ -212,13 +213,6 @@ class Trainer:
                 self._drawn[i] = mine.start + mine.step * lot
         return self._drawn[step]
 
-    def _noise(self, scale: float) -> Tensor:
-        """Return flat noise of the mean gradient; zeros in all processes but the first."""
-        parameters, groups = self._gradients.parameters, self._gradients.groups
-        scales = [s * scale * (self._context.rank == 0) for s in groups.scales]
-        runs = [(p.numel(), scales[groups.of[name]]) for name, p in parameters.items()]
-        return self._randomness.normals(runs, self._like, self.steps)
-
     def _add_clipped(
         self, sums: Mapping[str, Tensor], lot: Iterable[Any], expected: float
     ) -> tuple[Tensor, str]:
@@ -236,7 +230,8 @@ class Trainer:
                 part = self._gradients.add(pair, sums, 1 / expected)
                 tallies.append(part.tally)
                 if states and len(part.losses) > 1:
-                    message = self._guard(pair, part, states)
+                    columns, step = columns_of(part), self.steps + 1
+                    message = refusal(self._gradients, pair, columns, states, seed=step)
         tally = reduce(torch.add, tallies) if tallies else self._like.new_zeros(2, 3)
         if not tested:
             return tally, ""
@@ -252,14 +247,6 @@ class Trainer:
             self._due = 2 * (self.steps + 1)
         return tally, next(filter(None, every), "")
 
-    def _guard(self, pair: Any, part: ClippedSum, states: list[Tensor]) -> str:
-        """Return an error message if records of a lot influence each other, else ""."""
-        if self._gradients.how != "tape":
-            return ""  # these methods keep records apart
-        columns, step = columns_of(part), self.steps + 1
-        message = refusal(self._gradients, pair, columns, states, seed=step)
-        return message and f"{message} This was at step {step}."
-
     def history(self) -> History:
         """Return the history of the steps so far."""
         done, presumed = tuple(self.records), tuple(dict.fromkeys(self._presumed))
@@ -273,10 +260,7 @@ class Trainer:
         return not begun or self.steps == self.plan.steps or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
-        """Write a checkpoint atomically; it holds only released values and the seed, if any.
-
-        ValueError is raised within an epoch if no generator can repeat its order.
-        """
+        """Write released values and any seed atomically; ValueError unless `resumable`."""
         if not self.resumable:
             raise ValueError(
                 f"Expected a checkpoint between two epochs, got one after {self.steps} steps: "
@@ -292,20 +276,16 @@ class Trainer:
 
         Settings of optimizer and scheduler are those of the file. Steps that another trainer did
         later are not counted, so their results must not have been released. Another dataset of the
-        same size is not detected. ValueError is raised for a file that is damaged, belongs to
-        another run or differs between processes, and after a step of this trainer. A missing file
-        is an error unless `missing_ok`.
+        same size is not detected. ValueError is raised for a file that is damaged, of another run
+        or different between processes, and after a step. `missing_ok` accepts a missing file.
         """
         self._context.agree({"checkpoint": agreement.digest(path)})
         if missing_ok and not Path(path).is_file():
             return
         written = agreement.loaded(path, self._run)
         steps, seed = written["steps"], written["seed"]
-        if self.steps or not 0 <= steps <= self.plan.steps:  # loading may not undo a counted step
-            raise ValueError(
-                f"Expected a checkpoint after at most {self.plan.steps} steps for a trainer before "
-                f"its first, got one after {steps} in {path} and a trainer after {self.steps}."
-            )
+        if self.steps:  # loading may not undo a counted step
+            raise ValueError(f"Expected a trainer before its first step, got {self.steps} steps.")
         for name, part in self._parts.items():
             part.load_state_dict(written[name])
         self._steps, self._randomness = steps, replace(self._randomness, seed=seed)

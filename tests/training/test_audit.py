@@ -16,7 +16,7 @@ from torch import nn
 
 from dplearn.audit import from_scores
 from dplearn.run import DPSGD
-from dplearn.training import Trainer
+from dplearn.training.noise import Randomness
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("unchecked")]
 
@@ -74,7 +74,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_measured_epsilon_of_broken_trainer_exceeds_certified(broken, monkeypatch):
-    right = Trainer._noise
-    monkeypatch.setattr(Trainer, "_noise", lambda *given: BROKEN[broken](right(*given)))
+    right = Randomness.normals
+    monkeypatch.setattr(Randomness, "normals", lambda *given: BROKEN[broken](right(*given)))
     certified = PLANS["all"].guarantee(delta=DELTA).epsilon
     assert measured_epsilon(PLANS["all"], runs=RUNS_TO_CATCH) > certified
