@@ -9,18 +9,17 @@ Tested properties:
   that is infinite or NaN counts as zero, for this record only.
 * Sums of micro-batches add up to the sum of the batch.
 * Norms and sums are computed in float32 at least, whatever the type of the forward pass.
-* No parameter's ``.grad`` is changed and nothing is attached to the model.
+* The model and the ``.grad`` of its parameters do not change.
 
-Models of usual layers are recorded (`tape`). For all others, `torch.func.vmap` takes several
-records at once, or autograd one record at a time where vmap fails; the first of the three methods
-that is right on a few records is used. All of them presume a model that treats records
-separately, which `check_model` tests.
+The first of three methods that is right on a few records is used: a recorded pass, for usual layers
+(`tape`), `torch.func.vmap`, or autograd for one record at a time. All of them presume a model that
+treats records separately, which `check_model` tests.
 """
 
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -135,13 +134,20 @@ class Gradients:
         if not self.how:
             self.learn(pair)
         if self.how == "tape":
-            with suppress(Unmet):  # `learn` has not met these calls
-                return self._clipped(*self._recorded(pair), sums, weight)
-        method = self._by_vmap if self.how == "vmap" else self._alone
+            try:
+                tape = Tape(self.parameters, self.facts, rows)
+                losses = passed(self.model, self.loss_fn, pair, tape)
+                with torch.no_grad(), exactly(losses.device):
+                    return self._clipped(losses.detach(), tape.gradients(losses), sums, weight)
+            except Unmet:  # `learn` has not met these calls
+                pass
+        parts, method = [], self._by_vmap if self.how == "vmap" else self._alone
         # At most 2^24 entries of formed gradients are in memory at once.
         few = max(1, 2**24 // (1 + sum(p.numel() for p in self.parameters.values())))
-        some = (taken(pair, rows, at.tolist()) for at in torch.arange(rows).split(few))
-        parts = [self._clipped(*method(part), sums, weight) for part in some]
+        for at in torch.arange(rows).split(few):
+            losses, each = method(taken(pair, rows, at.tolist()))
+            with torch.no_grad(), exactly(losses.device):
+                parts.append(self._clipped(losses, each, sums, weight))
         losses, norms = (torch.cat([getattr(p, x) for p in parts]) for x in ("losses", "norms"))
         tally = torch.stack([part.tally for part in parts]).sum(0)
         return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
@@ -150,31 +156,29 @@ class Gradients:
         self, losses: Tensor, each: dict[str, Any], sums: Mapping[str, Tensor], weight: float
     ) -> ClippedSum:
         """Add the weighted sums of gradients to `sums`; remove the gradients from `each`."""
-        with torch.no_grad(), exactly(losses.device):
-            parts: list[list[Tensor]] = [[] for _ in self.groups.norms]
-            for name, gradient in each.items():
-                parts[self.groups.of[name]].append(gradient.norm())
-            joined = lambda parts: norms_of(torch.stack(parts, -1))
-            groups = [joined(part or [self.largest.new_zeros(len(losses))]) for part in parts]
-            norms = groups[0] if len(groups) == 1 else joined(groups)
-            factors = self.bound.factors(torch.stack(groups), self.largest.to(norms))
-            losses = losses.detach()
-            rows = torch.stack([losses.to(norms), norms, factors.amin(0) < 1])
-            tally = torch.stack([rows, torch.ones_like(rows)]).sum(2)
-            # Reading this value would make an accelerator wait: there, rows are always cleared.
-            clean = rows.device.type == "cpu" and math.isfinite(tally.sum())
-            if not clean:
-                finite = norms < torch.inf
-                factors = torch.where(finite, factors, 0)
-                rows[2] = factors.amin(0) < 1
-                tally = tally_of(rows)
-            weighted = (factors * weight).to(self.dtype).unbind()
-            cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
-            for name in list(each):
-                gradient = each.pop(name)  # a factor of 0 is not enough: 0 * inf is NaN
-                gradient = gradient if clean else tree_map_only(Tensor, cleared, gradient)
-                gradient.add_to(sums[name], weighted[self.groups.of[name]])
-            return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
+        parts: list[list[Tensor]] = [[] for _ in self.groups.norms]
+        for name, gradient in each.items():
+            parts[self.groups.of[name]].append(gradient.norm())
+        joined = lambda parts: norms_of(torch.stack(parts, -1))
+        groups = [joined(part or [self.largest.new_zeros(len(losses))]) for part in parts]
+        norms = groups[0] if len(groups) == 1 else joined(groups)
+        factors = self.bound.factors(torch.stack(groups), self.largest.to(norms))
+        rows = torch.stack([losses.to(norms), norms, factors.amin(0) < 1])
+        tally = torch.stack([rows, torch.ones_like(rows)]).sum(2)
+        # Reading this value would make an accelerator wait: there, rows are always cleared.
+        clean = rows.device.type == "cpu" and math.isfinite(tally.sum())
+        if not clean:
+            finite = norms < torch.inf
+            factors = torch.where(finite, factors, 0)
+            rows[2] = factors.amin(0) < 1
+            tally = tally_of(rows)
+        weighted = (factors * weight).to(self.dtype).unbind()
+        cleared = lambda x: torch.where(finite.view(-1, *[1] * (x.dim() - 1)), x, 0)
+        for name in list(each):
+            gradient = each.pop(name)  # a factor of 0 is not enough: 0 * inf is NaN
+            gradient = gradient if clean else tree_map_only(Tensor, cleared, gradient)
+            gradient.add_to(sums[name], weighted[self.groups.of[name]])
+        return ClippedSum(sums=sums, losses=losses, norms=norms, tally=tally)
 
     def learn(self, pair: Any) -> None:
         """Choose the first method whose gradients of a few records are right.
@@ -203,7 +207,10 @@ class Gradients:
                 few, at = taken(pair, _LOOK, _COMPARED), slice(None)
                 each, right = self._by_vmap(few, "same")[1], self._alone(few, seed=0)[1]
             else:
-                (losses, each), at = self._recorded(pair, learns=True), [*_COMPARED]
+                tape, at = Tape(self.parameters, self.facts, _LOOK, learns=True), [*_COMPARED]
+                losses = passed(self.model, self.loss_fn, pair, tape)
+                with torch.no_grad(), exactly(losses.device):
+                    each = tape.gradients(losses)
                 right = self._one_by_one((losses[i] for i in at), retain_graph=True)[1]
         sizes, eps = torch.stack([x.norm() for x in right.values()]).norm(dim=0), self.eps()
         finite = sizes.isfinite()
@@ -222,13 +229,6 @@ class Gradients:
         if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
             types.add(torch.get_autocast_dtype(kind))
         return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
-
-    def _recorded(self, pair: Any, *, learns: bool = False) -> tuple[Tensor, dict[str, Any]]:
-        """Return losses and gradients from a recorded pass over all records."""
-        tape = Tape(self.parameters, self.facts, rows_of(pair), learns=learns)
-        losses = passed(self.model, self.loss_fn, pair, tape)
-        with torch.no_grad(), exactly(losses.device):
-            return losses, tape.gradients(losses)
 
     def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Dense]]:
         """Return losses and gradients of one pass per record, each from `seed` if there is one."""

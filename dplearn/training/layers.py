@@ -13,11 +13,6 @@ A rule takes the number of records, the gradient of an output and the arguments 
 yields each parameter among them with a function that gives its gradients: a tensor, shape
 ``(B, *parameter shape)``, or `Outer` or `Rows`. If a record has several rows, they are adjacent.
 
-    @rule(torch.mul, Tensor.mul)
-    def _mul(batch, grad, x, y):
-        yield x, lambda: summed(batch, grad * y, x)
-        yield y, lambda: summed(batch, grad * x, y)
-
 PyTorch hides the calls inside attention and recurrent layers, so equivalent functions replace them
 while a pass is recorded. A recurrent layer multiplies its inputs at all times at once.
 """
@@ -103,7 +98,6 @@ class Outer(NamedTuple):
         (total if total.dim() == 2 else total.view(len(left), -1)).addmm_(left, right)
 
     def dense(self) -> Tensor:
-        """Return all gradients, (B, p, d)."""
         return self.left.mT @ self.right
 
 
@@ -124,12 +118,10 @@ class Rows(NamedTuple):
         return norms_of(merged.view(batch, -1))
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
-        """Add each value to its row."""
         value = self.value * factors.to(self.value)[:, None, None]
         total.index_add_(0, self.index.flatten(), value.flatten(0, 1).to(total))
 
     def dense(self) -> Tensor:
-        """Return the gradients as tables, (B, length, d)."""
         table = self.value.new_zeros(len(self.value), self.length, self.value.shape[2])
         return table.scatter_add_(1, self.index[..., None].expand_as(self.value), self.value)
 
@@ -178,7 +170,7 @@ def convolution(
     return Dense(value.view(len(grad), *shape), torch.cat(known))
 
 
-def combined(uses: list[PerExample]) -> PerExample:
+def combined(uses: list[Any]) -> PerExample:
     """Return the gradients of a parameter: the sum over its uses in one pass."""
     whole, *others = uses
     if others and {type(use) for use in uses} in ({Outer}, {Rows}):

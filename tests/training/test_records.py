@@ -155,9 +155,9 @@ def test_errors_of_unsuitable_inputs_name_shape_and_type():
     """The error keeps PyTorch's message, and adds shapes and types."""
     binary = nn.BCEWithLogitsLoss(reduction="none")
     one = nn.Linear(3, 1)
-    with pytest.raises(ValueError, match=r"got shape \(\d+, 1\); use losses.flatten\(1\)"):
+    with pytest.raises(ValueError, match=r"got shape \(\d+, 1\); use losses.view\("):
         started(one, data=(X, Y[:, None].float()), loss_fn=binary)
-    flatter = lambda outputs, targets: binary(outputs, targets).flatten(1).mean(1)
+    flatter = lambda outputs, targets: binary(outputs, targets).view(len(targets), -1).mean(1)
     started(one, data=(X, Y[:, None].float()), loss_fn=flatter).step()
     with pytest.raises(RuntimeError, match=r"that suit the model, got torch\.uint8") as caught:
         started(data=(X.byte(), Y))
