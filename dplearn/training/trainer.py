@@ -10,7 +10,7 @@ a lot.
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import reduce
@@ -213,13 +213,8 @@ class Trainer:
                 self._drawn[i] = mine.start + mine.step * lot
         return self._drawn[step]
 
-    def _add_clipped(
-        self, sums: Mapping[str, Tensor], lot: Iterable[Any], expected: float
-    ) -> tuple[Tensor, str]:
-        """Add a lot's clipped sum, divided by its public size; return its tally and any error.
-
-        The error is the first of any process. A lot of at most one record tests nothing.
-        """
+    def _add_clipped(self, sums: dict, lot: Iterable, expected: float) -> tuple[Tensor, str]:
+        """Add a lot's clipped sum, divided by its public size; return its tally and any error."""
         tallies, message, device = [], None, self._like.device
         tested = self.steps + 1 >= self._due
         before = stored(self.model) if tested else {}
@@ -242,7 +237,7 @@ class Trainer:
                     "the model holds data without noise now."
                 )
         every = self._context.gathered(message)
-        # All processes test at the same steps.
+        # All processes test at the same steps; a lot of one record tests nothing.
         if not any(every) and (self.process_group or message is not None):
             self._due = 2 * (self.steps + 1)
         return tally, next(filter(None, every), "")

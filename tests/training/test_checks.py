@@ -17,8 +17,7 @@ from torch.utils._pytree import tree_map_only
 from cases import each
 from dplearn import DPSGD
 from dplearn.training import Flat, check_model, clipped_sum
-from dplearn.training import trainer as trainer_module
-from dplearn.training.checks import stored
+from dplearn.training.checks import refusal, stored
 
 INPUTS = torch.randn(BATCH, 8, generator=parts.generator())
 TARGETS = torch.zeros(BATCH).long()
@@ -287,9 +286,9 @@ def test_good_models_are_accepted_on_extreme_records(factor):
 
 
 def test_guard_checks_at_powers_of_two_and_after_resuming(tmp_path, monkeypatch):
-    tested, guard = [], trainer_module.refusal
-    note = lambda *views, seed: tested.append(seed) or guard(*views, seed=seed)
-    monkeypatch.setattr(trainer_module, "refusal", note)
+    tested = []
+    note = lambda *views, seed: tested.append(seed) or refusal(*views, seed=seed)
+    monkeypatch.setattr("dplearn.training.trainer.refusal", note)
     trainer, other = (started(small_model(dropout=0.5), plan=LOTS) for _ in range(2))
     while trainer.steps < 8:
         if trainer.step().step == 5:

@@ -171,11 +171,10 @@ def test_bad_input_gets_one_clear_error():
 
 
 def test_only_the_progress_line_reads_private_values(monkeypatch):
-    """Here the line is drawn at the first and the last step."""
+    """Here the line is drawn at the first and last step; the guard reads at steps 1, 2 and 4."""
     read, counts, reads = torch.Tensor.tolist, [], []
     monkeypatch.setattr(torch.Tensor, "tolist", lambda x: reads.append(x) or read(x))
     monkeypatch.setattr(display, "_PAUSE", math.inf)
-    # The guard reads at steps 1, 2 and 4.
     monkeypatch.setattr("dplearn.training.trainer.refusal", lambda *_, **__: "")
     run(progress=True, callback=lambda _: counts.append(len(reads)))
     assert counts == [1, 1, 1, 1, 1, 6]
