@@ -26,9 +26,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import grad_and_value, vmap
+from torch.func import functional_call, grad_and_value, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils._pytree import tree_map, tree_map_only
 
 from dplearn.training.bounds import ClippingBound
@@ -259,20 +258,28 @@ class Gradients:
 
     def _by_vmap(self, pair: Any, draws: str = "different") -> tuple[Tensor, dict[str, Dense]]:
         """Return losses and gradients from one vectorised pass over all records."""
-        rows = rows_of(pair)
+        rows, whole = rows_of(pair), _Whole(self.model, self.loss_fn)
         own = lambda x: isinstance(x, Tensor) and x.shape[:1] == (rows,)
-
-        def loss(values: dict[str, Tensor], pair: Any) -> Tensor:
-            with _reparametrize_module(self.model, values, tie_weights=True):
-                return passed(self.model, self.loss_fn, pair).sum()  # the loss may use them too
-
+        one = grad_and_value(lambda values, pair: functional_call(whole, values, (pair,)))
         apart = tree_map(lambda x: x[:, None] if own(x) else x, pair)
         sides = None, tree_map(lambda x: 0 if own(x) else None, pair)
-        values = {name: p.detach() for name, p in self.parameters.items()}
+        values = {f"model.{name}": p.detach() for name, p in self.parameters.items()}
         with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():  # other backends lack vmap
             warnings.filterwarnings("ignore", "There is a performance drop")
-            grads, losses = vmap(grad_and_value(loss), sides, randomness=draws)(values, apart)
-        return losses, {name: Dense(wide(x)) for name, x in grads.items()}
+            grads, losses = vmap(one, sides, randomness=draws)(values, apart)
+        named = zip(self.parameters, grads.values(), strict=True)
+        return losses, {name: Dense(wide(x)) for name, x in named}
+
+
+class _Whole(nn.Module):
+    """Module of a model and its loss, which may use the parameters too."""
+
+    def __init__(self, model: nn.Module, loss_fn: Loss) -> None:
+        super().__init__()
+        self.model, self.loss_fn = model, loss_fn
+
+    def forward(self, pair: Any) -> Tensor:
+        return passed(self.model, self.loss_fn, pair).sum()
 
 
 def tally_of(rows: Tensor) -> Tensor:

@@ -279,8 +279,11 @@ class Trainer:
             return
         written = agreement.loaded(path, self._run)
         steps, seed = written["steps"], written["seed"]
-        if self.steps:  # loading may not undo a counted step
-            raise ValueError(f"Expected a trainer before its first step, got {self.steps} steps.")
+        if self.steps or not 0 <= steps <= self.plan.steps:  # loading may not undo a counted step
+            raise ValueError(
+                f"Expected a checkpoint after at most {self.plan.steps} steps for a trainer before "
+                f"its first, got one after {steps} in {path} and a trainer after {self.steps}."
+            )
         for name, part in self._parts.items():
             part.load_state_dict(written[name])
         self._steps, self._randomness = steps, replace(self._randomness, seed=seed)

@@ -105,8 +105,9 @@ export function brackets([pair, other], steps, delta, draft) {
     if (atMost(total, row.epsilon, logDelta)) left = left.filter((r) => r.steps !== row.steps);
   });
   ends(table, left.map((row) => row.steps), logDelta, draft).forEach((found, i) => {
+    const high = Math.min(found.upper, table.chernoffEpsilon(found.steps, logDelta));
     left[i].lower = Math.max(left[i].lower, found.lower);
-    left[i].upper = Math.max(left[i].upper, found.upper);
+    left[i].upper = Math.max(left[i].upper, high);
   });
   return rows;
 }

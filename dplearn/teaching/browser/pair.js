@@ -158,6 +158,13 @@ export class Table {
     return logC.reduce((least, c, i) => Math.min(least, steps * kAbove[i] - muBelow[i] * epsilon + c), 0);
   }
 
+  /** Return the smallest epsilon that a Chernoff bound proves. */
+  chernoffEpsilon(steps, logDelta) {
+    const { kAbove, muBelow, logC } = this;
+    const all = muBelow.map((m, i) => (steps * kAbove[i] + logC[i] - logDelta) / m);
+    return Math.max(Math.min(...all), 0);
+  }
+
   /** Return the epsilon at which the saddle point estimate is delta. */
   guessEpsilon(steps, logDelta) {
     const { mu, k, mean, variance } = this;

@@ -306,9 +306,13 @@ def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
 def renyi_laplace(*, order, scale):
     r"""D_\alpha = \frac1{\alpha-1}\ln\Big\{\frac{\alpha}{2\alpha-1}e^{(\alpha-1)/b}
     + \frac{\alpha-1}{2\alpha-1}e^{-\alpha/b}\Big\}"""
-    log_weights = np.log([order, order - 1]) - math.log(2 * order - 1)
-    gains = np.array([order - 1, -order]) / scale
-    return float(oracles.log_moment(log_weights, log_weights - gains, 1.0)) / (order - 1)
+    # ln(1 + w (e^x - 1) + v (e^-y - 1)) with w + v = 1 avoids cancellation where b is large.
+    up, down = order / (2 * order - 1), (order - 1) / (2 * order - 1)
+    if (order - 1) / scale > 1:
+        logs = math.log(up) + (order - 1) / scale, math.log(down) - order / scale
+        return float(np.logaddexp(*logs)) / (order - 1)
+    gain = up * math.expm1((order - 1) / scale) + down * math.expm1(-order / scale)
+    return math.log1p(gain) / (order - 1)
 
 
 @formula("G-A9", "Rényi divergence of randomized response")
@@ -327,7 +331,8 @@ def renyi_randomized_response(*, truth, order):
     logs = np.array([math.log(truth), math.log1p(-truth)])
     if order == 1:
         return (2 * truth - 1) * float(logs[0] - logs[1])
-    return float(oracles.log_moment(logs, logs[::-1], order - 1)) / (order - 1)
+    total = np.logaddexp.reduce(order * logs + (1 - order) * logs[::-1])
+    return float(total) / (order - 1)
 
 
 @formula("G-A10", "Pinsker's inequality")

@@ -83,6 +83,7 @@ enter(theorems.composition_slack,
        "epsilon * sqrt(2 * steps * log(1 / slack)) + 2 * steps * epsilon**2", kind="identity")
 def advanced_composition(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')} + k\varepsilon(e^\varepsilon - 1)"""
+    epsilon = np.asarray(epsilon, dtype=float)
     with np.errstate(over="ignore"):
         drift = steps * epsilon * np.expm1(epsilon)
     return epsilon * np.sqrt(-2.0 * steps * np.log(slack)) + drift
@@ -101,6 +102,7 @@ def advanced_composition(*, epsilon, steps, slack):
 def advanced_composition_kov(*, epsilon, steps, slack):
     r"""\varepsilon' = \varepsilon\sqrt{2k\ln(1/\delta')}
     + k\varepsilon\frac{e^\varepsilon - 1}{e^\varepsilon + 1}"""
+    epsilon = np.asarray(epsilon, dtype=float)
     return epsilon * np.sqrt(-2.0 * steps * np.log(slack)) + steps * epsilon * np.tanh(epsilon / 2)
 
 

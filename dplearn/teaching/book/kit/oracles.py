@@ -59,6 +59,8 @@ def worst_event_epsilon_at(p: ArrayLike, q: ArrayLike, delta: float) -> float:
 
 def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
     """Return the Rényi divergence as an integral of hockey-stick divergences."""
+    if not np.any((np.asarray(p) > 0) & (np.asarray(q) > 0)):
+        return math.inf
     with np.errstate(divide="ignore"):
         return float(Profile.from_atoms(np.log(p), np.log(q)).renyi(order))
 
