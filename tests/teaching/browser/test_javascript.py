@@ -136,6 +136,12 @@ def test_tiny_noise_gives_no_bracket(evaluate):
     assert curves["pld"]["upper"][1] is None and curves["pld"]["lower"][1] is None
 
 
+def test_four_steps_with_rare_records_have_a_bracket(evaluate):
+    """Only the Chernoff bound proves the upper end for an added record."""
+    rare = RUN | {"noise_multiplier": 2.55, "sample_rate": 0.000771, "delta": 1.2e-9}
+    assert evaluate(ENDS, [rare, 4])[1] < 0.005
+
+
 @each(
     "wrong, sentence",
     [
