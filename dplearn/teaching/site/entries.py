@@ -68,7 +68,7 @@ def _statement(latex: str) -> str:
 
 
 def _picture(entry: Formula, misprint: str) -> str:
-    """Chart value and true value along the first parameter that can vary, else at all points."""
+    """Return a chart of value and true value along the first free parameter, or at all points."""
     place = View(entry.id, misprint)
     name = next(iter(place.axes), "")
     picture = curve(place, name, most=_POINTS) if name else cloud(place, _words)

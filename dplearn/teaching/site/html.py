@@ -74,7 +74,7 @@ def plain(body: str) -> str:
 
 
 def _links(body: str, root: str) -> str:
-    """Redirect links to notebooks and to the explorer to pages of the site.
+    """Replace links to notebooks and to the explorer by links to pages of the site.
 
     A link to a page that the site lacks is replaced by its text.
     """

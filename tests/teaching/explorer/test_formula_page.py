@@ -37,12 +37,12 @@ def quick(monkeypatch):
     stands = lambda id, misprint: Refutation(id=id, kind="", status="stands")
     monkeypatch.setattr(pictures, "compare", exact)
     monkeypatch.setattr(pictures, "refuted", stands)
-    for function in ("first_parameters", "comparison_at", "_of_design"):  # without their caches
+    for function in ("first_parameters", "comparison_at", "_of_design"):  # skip their caches
         monkeypatch.setattr(pictures, function, getattr(pictures, function).__wrapped__)
 
 
 def is_drawn(id: str, misprint: str) -> list[pictures.Comparison]:
-    """Check that a picture's axis is finite, and return its first points."""
+    """Check that a picture has an axis with finite ends, and return its first points."""
     view = View(id, misprint)
     if view.axes:
         picture = curve(view, view.axes[0], seconds=0.0)
@@ -125,7 +125,7 @@ def test_points_span_the_axis_even_if_the_time_limit_stops_a_picture():
     assert drawn[:5] == [0, 32, 16, 8, 24] and sorted(drawn) == list(range(33))
 
 
-def test_cloud_shows_the_points_of_the_verification():
+def test_picture_at_all_points_shows_the_points_of_the_verification():
     found, some, whole = cloud(View("G-A12b"), words)
     assert whole and len(some) == book["G-A12b"].points and set(found.verdict) == {"right"}
     wrong, _, _ = cloud(View("G-A12b", "without-continuity"), words)

@@ -83,6 +83,6 @@ def test_profiles_of_a_composition_differ_for_add_and_remove_if_those_of_a_part_
         ({"mechanism": "discrete_gaussian", "sensitivity": 200}, "sensitivity from 1 to"),
     ],
 )
-def test_refusals_are_in_both_languages(question, why):
+def test_refusals_of_tables_are_in_english_and_chinese(question, why):
     refused = table_or_refusal(question)["refused"]
     assert why in refused["en"] and refused["zh"] != refused["en"]

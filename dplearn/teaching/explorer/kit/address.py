@@ -1,6 +1,6 @@
 """Links between pages, and the inputs of a page as the query of its URL.
 
-Streamlit's own `bind` would write the displayed label of an option, not its name.
+Streamlit's own `bind` would write the displayed label of an option into the URL, not its name.
 """
 
 from collections.abc import Mapping

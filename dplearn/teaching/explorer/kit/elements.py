@@ -13,7 +13,7 @@ from dplearn.teaching import browser
 from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.figures.kit.template import darkened
 
-# Variable that the script of a page defines, and the page's JavaScript module.
+# For each page: the variable that its script defines, and its JavaScript module.
 PAGES = {
     "epsilonPage": "page/page",
     "mechanismsPage": "mechanisms/mechanisms",
@@ -25,7 +25,7 @@ PAGES = {
 
 @lru_cache(maxsize=len(PAGES))
 def script(page: str) -> tuple[str, str]:
-    """Return file name (with a hash) and text of a script with the accounting engine and a page."""
+    """Return the file name, with a hash, and the text of a page's script, engine included."""
     own = browser.source(page, PAGES[page])
     text = f"{browser.source()}{own}export {{ dplearn, dplearnModule, {page} }};\n"
     return f"dplearn-{hashlib.sha256(text.encode()).hexdigest()[:12]}.js", text

@@ -16,7 +16,7 @@ RANGES = {
 
 
 def number(run: Mapping[str, Any], name: str, ends: Sequence[float] = ()) -> Any:
-    """Return the number `run[name]`; raise ValueError unless it is in its range."""
+    """Return the number `run[name]`; raise ValueError if it is outside `ends` or `RANGES[name]`."""
     value, (low, high) = run.get(name), ends or RANGES[name]
     good = isinstance(value, int | float) and low <= value <= high
     if not good or type(low)(value) != value:

@@ -20,7 +20,7 @@ _NAMES = re.compile(r"[A-Za-z](?:[\w ,=]*\w)?")
 
 
 def keyed(name: str) -> dict[str, tuple[str, str]]:
-    """Return the texts (English, Chinese) of a message file by dotted key; one text serves both."""
+    """Return pairs (English, Chinese) of a message file by dotted key; one text makes a pair."""
 
     def flat(part: Any, key: str) -> Iterator[tuple[str, tuple[str, str]]]:
         for word, inner in part.items():
@@ -52,7 +52,7 @@ def current() -> str:
 
 
 def address() -> dict[str, str]:
-    """Return the field of a URL's query that sets the language; no field for English."""
+    """Return the field of a URL's query that sets the language; English needs no field."""
     return {} if current() == "en" else {KEY: current()}
 
 

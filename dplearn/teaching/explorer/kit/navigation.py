@@ -32,7 +32,7 @@ def path_of(page: ModuleType) -> str:
 
 
 def run_page() -> None:
-    """Draw the menu, and run the page that the address names, by default the first page."""
+    """Draw the menu, and run the page that the URL names, by default the first page."""
     query = st.query_params.to_dict()
     if (named := query.get(language.KEY)) in language.LANGUAGES:
         st.session_state[language.KEY] = named

@@ -57,7 +57,7 @@ def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     key = dumps((function, arguments, keywords))
     with _lock:
         answer = _answers.pop(key, None)
-        # Repeat a call that failed, unless by ValueError: its arguments would cause it again.
+        # Repeat a failed call, unless by ValueError, which the same arguments cause again.
         failed = answer and answer.done() and not isinstance(answer.exception(), ValueError | None)
         if not answer or failed:
             waiting = sum(not other.done() for other in _answers.values())

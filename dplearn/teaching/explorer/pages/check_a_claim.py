@@ -45,7 +45,7 @@ _LISTED = 40  # most formulas checked in one text; `dplearn proofread` has no su
 
 
 def begin_with(name: str) -> None:
-    """Fill all fields with an example."""
+    """Fill both input fields with an example."""
     st.session_state.update(START | dict(zip(("claim", "words"), EXAMPLES[name], strict=True)))
 
 

@@ -223,7 +223,7 @@ def _moved() -> None:
 
 
 def claim_address(id: str, misprint: str = "none") -> str:
-    """Return the URL that checks a formula or wrong variant as a claim, "" without a setting."""
+    """Return the URL that checks a formula or variant as a claim; "" if it has no setting."""
     if not (settings := book[id].settings):
         return ""
     statement = " ".join(shown(id, misprint).statement.split())

@@ -108,7 +108,7 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
 
 
 def log_steps(largest: int) -> list[int]:
-    """Return round numbers of steps from 1 to `largest`, ten per power of ten, sorted.
+    """Return round whole numbers from 1 to `largest`, about ten per decade, in increasing order.
 
     Examples
     --------

@@ -88,5 +88,5 @@ def both_ends(guarantee: Guarantee) -> str:
 
 def _digits(relative_width: float) -> int:
     """Return how many digits are certain if the bounds have this relative distance."""
-    clipped = min(max(relative_width, 1e-12), 1.0)  # infinite for a lower bound of 0
+    clipped = min(max(relative_width, 1e-12), 1.0)  # a width is infinite if the lower bound is 0
     return math.floor(1e-9 - math.log10(clipped))

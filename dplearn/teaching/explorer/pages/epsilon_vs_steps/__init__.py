@@ -64,11 +64,11 @@ def _page() -> None:
 
 
 def _details(answers: Answers) -> None:
-    """Draw a run's epsilon and certificate; compute its privacy statement only in an open box."""
+    """Draw a run's epsilon and certificate; draw its privacy statement if its box is open."""
     st.subheader(subtitle(answers), anchor="details")
     if not answers.readings:
         return
-    name, best = next(iter(answers.readings.items()))  # the smallest, if any is a bound
+    name, best = next(iter(answers.readings.items()))  # smallest bound, if there is one
     proved = text.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
     clauses = dict.fromkeys(a for g in answers.readings.values() for a in g.assumptions)
     assumed = _say("true_if", assumptions=translated_clauses("; ".join(clauses))) if clauses else ""

@@ -30,7 +30,7 @@ DROP_LAST = "_drop_last"  # suffix of samplings that drop the records of an inco
 
 
 def options() -> dict[str, tuple[str, ...]]:
-    """Return the names on offer: mechanisms with one parameter (noise), samplings, adjacencies."""
+    """Return the options: mechanisms with only a noise multiplier, samplings, adjacencies."""
     own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
     alone = tuple(name for name, parameters in own.items() if parameters == ["noise_multiplier"])
     samplings = (*EVERY_SAMPLING, f"shuffled{DROP_LAST}")
@@ -52,7 +52,7 @@ class Scenario:
         largest = self.plan.steps
         if self.plan.sampling not in EPOCH_SAMPLINGS:
             return tuple(log_steps(largest)[::-2][::-1])  # every second number, and the last
-        # Epsilon is constant within an epoch, so after the first epoch its ends are enough.
+        # Epsilon is constant within an epoch, so after the first, the ends of epochs are enough.
         batches = self.plan.sampling_scheme.batches
         first, whole = min(batches, largest), largest // batches
         begun = [t for t in log_steps(first) if t >= first / 20]
@@ -61,7 +61,7 @@ class Scenario:
 
     @property
     def sampling_scheme(self) -> SamplingScheme:
-        """Scheme that draws the batch of a step or, for Gaussian noise only, those of an epoch."""
+        """Scheme that draws the batch of a step or, for Gaussian noise only, all of an epoch."""
         plan: Any = self.plan
         if self.mechanism == "gaussian":
             return plan.sampling_scheme
@@ -107,7 +107,7 @@ def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reply to a request of the browser; "refused" in it states why it has no result."""
+    """Return the reply to a request of the browser; its "refused" is an error message, if any."""
     try:
         if question["kind"] == "curves":
             return _curves(question)
