@@ -11,7 +11,7 @@ from dplearn.core import validate
 from dplearn.core.guarantee import Adjacency
 from dplearn.core.logspace import exp_rest, log1mexp, log_expm1
 from dplearn.core.solve import maximise
-from dplearn.engine.profile import Curve, Profile
+from dplearn.engine.profile import Profile
 from dplearn.mechanisms._base import Mechanism, Outputs, contribution_norm
 from dplearn.mechanisms.laplace import Laplace
 
@@ -27,9 +27,9 @@ class ExponentialMechanism(Mechanism):
 
     Parameters
     ----------
-    range_epsilon : float > 0, epsilon in the formula, where Delta is the most that adding or
+    range_epsilon : float. epsilon > 0 in the formula, where Delta is the most that adding or
         removing one record changes any score. Privacy losses of one pair then span an interval of
-        length at most epsilon ("bounded range"), twice that under replace_one
+        length at most epsilon ("bounded range"), twice that under replace_one.
     """
 
     range_epsilon: float
@@ -104,8 +104,8 @@ class PermuteAndFlip(Mechanism):
 
     Parameters
     ----------
-    gap_epsilon : float > 0, epsilon in the formula, where Delta is the most that adding or removing
-        one record changes any score. One release is epsilon-DP, for no smaller epsilon
+    gap_epsilon : float. epsilon > 0 in the formula, where Delta is the most that adding or removing
+        one record changes any score. One release is epsilon-DP, and of no smaller one.
     """
 
     gap_epsilon: float
@@ -150,9 +150,9 @@ class RandomizedResponse(Mechanism):
 
     Parameters
     ----------
-    local_epsilon : float > 0, ln(p / r), where p is the chance of the true answer and r that of
-        each other answer
-    answers : int >= 2, number k of possible answers; p = e^eps / (e^eps + k - 1)
+    local_epsilon : float. ln(p / r) > 0 where p is the chance of the true answer and r that of each
+        other one.
+    answers : int. Number k >= 2 of possible answers; p = e^eps / (e^eps + k - 1).
     """
 
     local_epsilon: float
@@ -191,10 +191,7 @@ class RandomizedResponse(Mechanism):
     def _outputs(self, adjacency: Adjacency) -> tuple[Outputs, ...]:
         """Return the laws of the released answer if the true answer is 0 (P) and 1 (Q)."""
         log_p, log_r = self._log_masses
-
-        def law(truth: int) -> Curve:
-            return lambda x: np.where(x == truth, log_p, log_r)
-
+        law = lambda truth: lambda x: np.where(x == truth, log_p, log_r)
         return (Outputs(law(0), law(1), 0, self.answers - 1, whole=True, label="reported answer"),)
 
     def _rdp(self, orders: NDArray, adjacency: Adjacency) -> NDArray:

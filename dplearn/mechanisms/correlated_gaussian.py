@@ -2,12 +2,11 @@ r"""A run with correlated noise, as one Gaussian release.
 
 A strategy C has a row for each release and a column for each step. With contributions :math:`x_t`
 of norm at most 1 where a record takes part, and fresh normal Z, the run is a function of CX + Z.
-The record changes CX by a norm that is the root of
-:math:`\sum_{s,t} \langle c_s, c_t\rangle \langle x_s, x_t\rangle`, which is at most
-:math:`\sum_{s,t} |\langle c_s, c_t\rangle|` over its steps, with equality if no product there is
-negative (Choquette-Choo et al. 2023, "Multi-epoch matrix factorization", Theorem 2). Contributions
-may depend on earlier releases if no release needs later steps (Denisov et al. 2022, Theorem 2.1;
-both numbers from memory).
+The record changes CX by a norm that is the root of :math:`\sum_{s,t} \langle c_s, c_t\rangle
+\langle x_s, x_t\rangle`, which is at most :math:`\sum_{s,t} |\langle c_s, c_t\rangle|` over its
+steps, with equality if no product there is negative (Choquette-Choo et al. 2023, "Multi-epoch
+matrix factorization", Theorem 2). Contributions may depend on earlier releases if no release needs
+later steps (Denisov et al. 2022, Theorem 2.1; both numbers from memory).
 """
 
 import math
@@ -31,9 +30,9 @@ class CorrelatedGaussian(Wrapped):
 
     Parameters
     ----------
-    base : Gaussian, the equivalent release; its noise multiplier is the noise's standard deviation
-        / the most that one record moves the whole run
-    exact : bool, whether some record moves the run that far; else that is a bound
+    base : Gaussian. The release that it is: noise / the most that one record moves in the whole
+        run.
+    exact : bool. Whether some record moves it so far; else that is a bound.
 
     Examples
     --------

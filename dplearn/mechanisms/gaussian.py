@@ -37,8 +37,8 @@ class Gaussian(Noise):
 
     Parameters
     ----------
-    noise_multiplier : float >= 0, standard deviation of the noise / largest L2 norm of one record's
-        contribution; 0 means no noise and no privacy
+    noise_multiplier : float. Standard deviation of the noise / largest L2 norm of one record's
+        contribution, >= 0; 0 means no noise and no privacy.
     """
 
     name = "gaussian"

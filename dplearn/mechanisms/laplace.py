@@ -24,8 +24,8 @@ class Laplace(Noise):
 
     Parameters
     ----------
-    noise_multiplier : float >= 0, scale b of the noise / largest L1 norm of one record's
-        contribution; the variance is 2 b^2, not b^2
+    noise_multiplier : float. Scale b of the noise / largest L1 norm of one record's contribution,
+        >= 0. The variance is 2 b^2, not b^2.
     """
 
     name = "laplace"

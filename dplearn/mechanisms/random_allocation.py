@@ -11,12 +11,11 @@ output, adaptive steps included, without knowing T. So the epoch is post-process
 
 and is that pair if the other records contribute nothing.
 
-**Its likelihood ratio** is the mean of B independent lognormal variables
-:math:`Y = e^{x/\sigma - 1/2\sigma^2}`, x normal, under Q. Both profiles are expectations of convex
-functions of that mean: of the two laws of `dplearn.mechanisms._epochs` the split one dominates the
-pair, and the pair dominates the merged one. All terms are positive, so the tails keep their
-relative accuracy and rounding is negligible beside the splitting, which costs some tenths of a
-percent of epsilon.
+**Its likelihood ratio** is the mean of B independent lognormal variables :math:`Y = e^{x/\sigma -
+1/2\sigma^2}`, x normal, under Q. Both profiles are expectations of convex functions of that mean:
+of the two laws of `dplearn.mechanisms._epochs` the split one dominates the pair, and the pair
+dominates the merged one. All terms are positive, so the tails keep their relative accuracy and
+rounding is negligible beside the splitting, which costs some tenths of a percent of epsilon.
 
 **Rényi divergences.** With :math:`w = e^{1/\sigma^2} - 1` the moment :math:`E(Y-1)^k` is
 :math:`G_k = \sum w^{\text{edges}}` over the graphs on k points that leave none alone (expand
@@ -80,8 +79,8 @@ class RandomAllocation(Epoch):
 
     Parameters
     ----------
-    base : Gaussian, the noise of one step
-    batches : int >= 1, steps per epoch
+    base : Gaussian. The noise of one step.
+    batches : int. Steps per epoch, >= 1.
     """
 
     name = "random_allocation"

@@ -56,10 +56,10 @@ class Shuffled(Epoch):
 
     Parameters
     ----------
-    base : Gaussian, the noise of one step
-    batches : int >= 1, steps per epoch; every record takes part in at most one of them
-    left_out : float in [0, 1], share of the records, drawn by the permutation, that no batch of an
-        epoch uses; any positive share has the same upper bound
+    base : Gaussian. The noise of one step.
+    batches : int. Steps per epoch, >= 1; every record takes part in at most one of them.
+    left_out : float. Share of the records, drawn by the permutation, that no batch of an epoch
+        uses, in [0, 1]. Any positive share has the same upper bound.
     """
 
     left_out: float = 0.0

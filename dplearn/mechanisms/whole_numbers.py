@@ -27,10 +27,10 @@ class Geometric(WholeNoise):
 
     Parameters
     ----------
-    noise_multiplier : float > 0, b / `sensitivity`; at delta = 0 the mechanism is
-        (1 / noise_multiplier)-DP
-    sensitivity : int >= 1, largest change that one record's contribution makes; it matters beyond
-        the ratio because the noise lives on whole numbers
+    noise_multiplier : float. b / `sensitivity`, > 0: at delta = 0 the mechanism is (1 /
+        noise_multiplier)-DP.
+    sensitivity : int. Largest change that one record's contribution makes, >= 1. It matters beyond
+        the ratio because the noise lives on whole numbers.
     """
 
     name = "geometric"
@@ -94,9 +94,9 @@ class DiscreteGaussian(WholeNoise):
 
     Parameters
     ----------
-    noise_multiplier : float in (0, 1e4 / sensitivity], sigma / `sensitivity`; the parameter sigma
-        is not the standard deviation of X, which is slightly smaller
-    sensitivity : int >= 1, largest change that one record's contribution makes
+    noise_multiplier : float. sigma / `sensitivity`, in (0, 1e4 / sensitivity]. The parameter sigma
+        is not the standard deviation of X, which is slightly smaller.
+    sensitivity : int. Largest change that one record's contribution makes, >= 1.
     """
 
     name = "discrete_gaussian"
