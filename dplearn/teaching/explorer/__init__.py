@@ -1,4 +1,4 @@
-"""The Streamlit explorer; no other package imports Streamlit."""
+"""Explorer of differential privacy, a Streamlit app; no other package imports Streamlit."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from typing import NoReturn
 
 # The server uses one BLAS thread; a second thread would waste a third of a core.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-# For local use; allowedHosts blocks foreign host names that resolve to 127.0.0.1.
+# Serve this machine only; allowedHosts refuses foreign host names that resolve to 127.0.0.1.
 _ALLOWED = ("--server.allowedHosts", "localhost", "--server.allowedHosts", "127.0.0.1")
 _THIS_MACHINE = ("--server.address", "127.0.0.1", *_ALLOWED)
 
@@ -19,7 +19,7 @@ def serve(options: Sequence[str]) -> NoReturn:
 
     Parameters
     ----------
-    options : sequence of str, further options of Streamlit
+    options : sequence of str, further command-line options of Streamlit
 
     Returns
     -------

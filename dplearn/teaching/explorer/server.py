@@ -1,4 +1,4 @@
-"""Arguments for Streamlit's `App`: routes for scripts, an origin check, worker processes."""
+"""Arguments of Streamlit's `App`: routes to scripts, a check of origins, worker processes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,23 +20,23 @@ _HEADERS = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def routes() -> list[BaseRoute]:
-    """Return a route for the script of each page that the browser draws."""
-    # A new response per request, because compression changes its headers.
+    """Return, for each page that JavaScript draws in the browser, the route to its script."""
+    # Make a new response for each request, because compression changes its headers.
     reply = lambda text, _: Response(text, media_type="text/javascript", headers=_HEADERS)
     return [Route(f"/{name}", partial(reply, text)) for name, text in map(script, PAGES)]
 
 
 @asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Start the worker processes, which end with the server."""
+    """Start the worker processes that compute answers; they end with the server."""
     questions.start_processes()
     yield
 
 
 def same_origin(app: Any) -> Any:
-    """Return an app that refuses WebSockets from foreign origins if allowed hosts are set.
+    """Wrap an ASGI app; if allowed hosts are set, refuse WebSockets from all other origins.
 
-    Streamlit would first request this machine's external address from an internet service.
+    Streamlit's own check would first ask an internet service for this machine's address.
     """
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:

@@ -1,8 +1,8 @@
 """Figures: functions that draw results but do not compute them.
 
-The names here draw the lessons' figures, which are white and have names on their curves; their
-sliders need no kernel. The other files draw figures of explorer pages, which have a legend below
-the title and the colours of a light or a dark page.
+The functions in `__all__` draw the lessons' figures: white, with names beside the curves, and with
+sliders that work without Python. `claim_map` and `formula` draw figures of the explorer, which have
+a legend below the title and the colours of a light or a dark page.
 """
 
 from dplearn.teaching.figures.curves import (

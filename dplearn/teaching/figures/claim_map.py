@@ -1,6 +1,6 @@
 """Map that shows where a claimed formula holds, over two of its variables.
 
-It repeats the verdict's comparison on a grid; a formula without a verdict has no map.
+It compares claim and true value on a grid, as the check of a formula does at other points.
 """
 
 import math
@@ -27,13 +27,13 @@ STATUS = ("holds", "violated", "undecided", "claim has no value")
 # Violated cells also have crosses, and undecided cells have dots.
 _FILL = ("#A9D0F0", "#C8442C", "#B9BCC4", "#E4E5E8")
 _HATCH = {1: ("x-thin", "#FFFFFF", 7), 2: ("circle", GREY, 4), 3: ("line-ew", GREY, 4)}
-# Numbers of cells and of marks per axis; more marks would hide the colours.
+# Most grid values and marks per axis; more marks would hide the colours.
 _CELLS, _MARKS = 33, 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """Ratio of claim to truth over two variables; entry [j, i] belongs to (x[i], y[j])."""
+    """Ratio of claimed to true value over two variables; `ratio[j, i]` is at (x[i], y[j])."""
 
     axes: tuple[str, str]
     x: NDArray
@@ -43,11 +43,11 @@ class Slice:
     status: NDArray  # index into `STATUS`
     setting: str
     chinese: str
-    simplest: Mapping[str, float] | None  # the simplest counterexample
+    simplest: Mapping[str, float] | None  # simplest counterexample to the claim
 
 
 def map_of(formula: str, *, words: str = "") -> Slice | None:
-    """Return the map of a formula; None if it has no verdict or fewer than two variables.
+    """Return the map of a formula; None if it cannot be checked or has under two variables.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def map_of(formula: str, *, words: str = "") -> Slice | None:
 
 
 def _values(match: Match, column: str, point: Mapping[str, float]) -> NDArray:
-    """Return the values of one axis, including the counterexample's."""
+    """Return the values of one variable on the grid, and its value at the counterexample."""
     domain = match.table.domains.get(column, Log(0.3, 4.0))
     if not isinstance(domain, Linear):
         return np.array([point[column]])
@@ -104,7 +104,7 @@ def _values(match: Match, column: str, point: Mapping[str, float]) -> NDArray:
 
 
 def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
-    """Draw a map with a colour and a mark for each status, and a star at the counterexample."""
+    """Draw a map: status by colour and mark, and the simplest counterexample as a star."""
     traces, present = [_cells(area)], [int(status) for status in np.unique(area.status)]
     across, down = (max(1, math.ceil(len(v) / _MARKS)) for v in (area.x, area.y))
     for status in [s for s in present if s in _HATCH]:
@@ -135,14 +135,14 @@ def claim_map(area: Slice, about: str = "", finding: str = "") -> go.Figure:
 
 
 def map_finding(area: Slice) -> str:
-    """Return the title of a map, which states the share of points where the claim is violated."""
+    """Return a map's title: at how many per cent of the decided points the claim is violated."""
     bad, good = np.sum(area.status == 1), np.sum(area.status == 0)
     if not bad and not good:
         return "Nothing could be decided on this map"
     if not bad or not good:
         words = "Violated" if bad else "Holds"
         return Note("{outcome} at every decided point of this map", outcome=words)
-    # Do not round a share inside (0, 1) to 0 % or 100 %.
+    # Show 1 % to 99 %, because the claim neither holds nor fails at all points.
     percent = min(max(100 * bad / (bad + good), 1), 99)
     return Note("Violated at {percent} % of the points of this map", percent=f"{percent:.0f}")
 
@@ -165,7 +165,7 @@ def _cells(area: Slice) -> dict[str, Any]:
 
 
 def _edges(values: NDArray) -> list[float]:
-    """Return the log10 of the borders of the cells around the values."""
+    """Return the borders, as log10, of the heatmap's cells around the values."""
     logs = np.log10(values)
     if len(logs) == 1:
         return [logs[0] - 0.1, logs[0] + 0.1]
@@ -174,7 +174,7 @@ def _edges(values: NDArray) -> list[float]:
 
 
 def _axis(name: str, values: NDArray) -> Axis:
-    """Return an axis in log10 units, in which the heatmap's cells are about equally wide."""
+    """Return an axis in log10 units; values on a geometric grid give cells of equal width."""
     edges = _edges(values)
     places = log_ticks(10 ** edges[0], 10 ** edges[-1]) or [values[0]]
     ticks = dict(zip(map(math.log10, places), tick_words(places), strict=True))

@@ -14,14 +14,14 @@ from dplearn.teaching.figures.kit.marks import Curve, Dot, Part, gaps, markers
 from dplearn.teaching.figures.kit.template import GREY, INK, RED, colour_of, style_of, transparent
 
 _INNER = 330  # height in pixels of the drawing area in `epsilon_curves`
-# Options of an axis without tick labels, grid, line and ticks.
+# Plotly's options for an axis without tick labels, grid, line and ticks.
 _BARE = {"showticklabels": False, "showgrid": False, "showline": False, "ticks": ""}
 
 
 def _lesson(
     traces: Sequence[dict[str, Any]], title: Any, *, height: int = 430, **more: Any
 ) -> go.Figure:
-    # Single precision is enough for a screen and halves the notebook's size.
+    # Single precision is enough for a screen and halves the size of a notebook.
     single = lambda t: {k: np.asarray(t[k], np.float32) for k in "xy" if np.size(t[k]) > 1}
     drawn = [trace | single(trace) for trace in traces]
     layout = {"template": "dplearn_lesson", "title": title, "width": 760, "height": height, **more}
@@ -31,7 +31,7 @@ def _lesson(
 def _axis(
     title: str, values: Any, log: bool = False, span: tuple[float, float] | None = None
 ) -> dict[str, Any]:
-    """Return an axis that contains the values; Plotly chooses its ends unless `span` is given."""
+    """Return an axis for the values; its ends are `span` or, without it, chosen by Plotly."""
     every = np.concatenate([np.ravel(np.asarray(v, dtype=float)) for v in values])
     lower, upper = span or (float(np.min(every)), float(np.max(every)))
     return Axis(title=title, lower=lower, upper=upper, log=log, open=span is None).layout()
@@ -57,7 +57,7 @@ def curves(
     lines : Sequence of Curve, Bars or Band, parts with their names, drawn in this order
     title, x, y : str, title, and names of the axes
     marks : Sequence of Dot, points with their names
-    zone : tuple or None, two heights between which a claim is false, and the text there
+    zone : tuple or None, two heights of a red band where a claim is false, and the band's text
     log_x, log_y : bool, whether an axis is logarithmic
     x_range, y_range : tuple of float or None, ends of an axis; by default Plotly chooses them
 
@@ -73,7 +73,7 @@ def curves(
         ends = {"x0": 0, "x1": 1, "xref": "x domain", "y0": lower, "y1": upper, "yref": "y"}
         fill = {"fillcolor": transparent(RED, 0.1), "line": {"width": 0}}
         shapes = [{"type": "rect", **ends, **fill}]
-        # Write the text where the first curve begins.
+        # Begin the zone's text at the left end of the first curve.
         at = {"x": [np.min(lines[0].x)], "y": [(lower + upper) / 2], "text": [name]}
         look = {"mode": "text", "textfont": {"color": RED, "size": 15}, "hoverinfo": "skip"}
         traces.append({**at, **look, "textposition": "middle right"})
@@ -152,7 +152,7 @@ def _over_steps(name: str, curve: Sequence[Guarantee], steps: Sequence[int]) -> 
 def _ends(
     curves: Mapping[str, Sequence[Guarantee]], index: int, steps: Sequence[int], y: Axis
 ) -> list[dict[str, Any]]:
-    """Return a heading and, for each curve, a label that a line connects to the curve's end."""
+    """Return a heading and, for each curve, a label with a line to the end of the curve."""
     column = {"x": 1, "xref": "paper", "y": 1, "yref": "paper", "yanchor": "bottom", "xshift": 16}
     words = f"ε at T = {text.spaced(steps[index])}"
     notes: list[dict[str, Any]] = [{**column, "xanchor": "left", "text": words}]
@@ -177,7 +177,7 @@ def _ends(
 
 def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
     """Return `left` and `right`, two figures by `curves`, side by side under one `title`."""
-    # The titles of both figures become headings, which a slider does not change.
+    # Each figure's title becomes a heading of its panel; a slider does not change headings.
     traces, axes, shapes, headings = [], {}, [], []
     shares = (0.0, 0.42), (0.58, 1.0)  # ends of the panels as fractions of the width
     for n, part, share in zip(("", "2"), (left, right), shares, strict=True):
@@ -198,7 +198,7 @@ def panels(left: go.Figure, right: go.Figure, *, title: str) -> go.Figure:
 
 
 def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
-    """Return a logarithmic axis with positive named `numbers`, under a `title`."""
+    """Return a figure with a `title`: positive `numbers` and their names on a logarithmic axis."""
     roles = {"truth": "exact", "proved at most": "exact", "proved at least": "exact"}
     roles |= {"your guess": "guess"}
     traces, ranked = [], sorted(numbers.items(), key=lambda item: item[1])
@@ -213,7 +213,7 @@ def number_line(numbers: Mapping[str, float], *, title: str) -> go.Figure:
 
 
 def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
-    """Draw each epsilon in a row of its own, on one logarithmic axis; a bar shows a bracket.
+    """Draw the epsilon of each guarantee in its own row; a bar reaches down to a lower bound.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
     lower = np.array([g.lower if g.kind == "bracket" else g.epsilon for g in guarantees.values()])
     rows, ends = -np.arange(len(guarantees), dtype=float), (lower.min() / 3, 5 * upper.max())
     shared = {"hoverinfo": "skip", "showlegend": False, "textposition": "middle right"}
-    # Plotly drops names that are exactly at the end of the axis.
+    # Start names just inside the axis, because Plotly omits texts at its exact end.
     names = {"x": [1.01 * ends[0]] * len(guarantees), "y": rows + 0.32, "text": list(guarantees)}
     names |= {"mode": "text", "textfont": {"color": GREY, "size": 14}}
     values = [f" {text.epsilon(g, 4)}" for g in guarantees.values()]
@@ -249,12 +249,12 @@ def ladder(guarantees: Mapping[str, Guarantee], *, title: str) -> go.Figure:
 
 
 def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go.Figure:
-    """Return a figure with a slider that steps through `figures`; it needs no kernel.
+    """Return a figure with a slider that shows one of `figures`; it works without Python.
 
     Parameters
     ----------
     figures : Mapping of str to Figure, figures by label, with the same traces and axes
-    name : str, quantity of the slider
+    name : str, quantity that the slider changes, written before the label
     start : int, index of the first figure shown, >= 0
 
     Returns
@@ -264,7 +264,7 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     labels = list(figures)
     shown: Any = go.Figure(figures[labels[start]])
     every = [tuple[Any, ...](figure.select_traces()) for figure in figures.values()]
-    # For each trace, the keys that differ between figures, which every frame sets.
+    # For each trace, the keys that differ between figures; every frame sets only these.
     differ = lambda k, first, *others: any(not np.array_equal(t[k], first[k]) for t in others)
     moves = [
         [k for k in ("x", "y", "z", "text") if k in same[0] and differ(k, *same)]
@@ -272,7 +272,7 @@ def slider(figures: Mapping[str, go.Figure], *, name: str, start: int = 0) -> go
     ]
     frames = []
     for (label, figure), traces in zip(figures.items(), every, strict=True):
-        # Without a type, Plotly would turn columns into a line.
+        # Set the type, because Plotly would draw the columns of an untyped trace as a line.
         moved = zip(traces, moves, strict=True)
         data = [{"type": trace.type} | {k: trace[k] for k in keys} for trace, keys in moved]
         layout: Any = figure.layout

@@ -48,7 +48,7 @@ class Sheet:
 def lettering(
     x: float, y: float, text: str, *, size: int = 15, colour: str = INK, anchor: str = "middle"
 ) -> str:
-    """Return text of one or more lines as SVG; the point (x, y) is on the first baseline."""
+    """Return lines of text as SVG; the baseline of the first line goes through (x, y)."""
     look = f'font-size="{size}" fill="{colour}" text-anchor="{anchor}"'
     lines = "".join(
         f'<tspan x="{x:g}" y="{y + 1.25 * size * i:g}">{escape(line)}</tspan>'
@@ -81,7 +81,7 @@ def circle(x: float, y: float, radius: float, *, edge: str, fill: str = "none") 
 
 
 def crowd(groups: Sequence[tuple[str, int, int]], *, title: str) -> Sheet:
-    """Return a `title` above `groups` of people (caption, number, number of filled people)."""
+    """Return a drawing with a `title`: people in `groups` (caption, number, number filled)."""
     # The first group has five people per row; all groups have the same number of rows.
     step, top, left, shapes = 30, 66, 30, []
     rows = math.ceil(groups[0][1] / 5)
@@ -113,7 +113,7 @@ def flow(
     columns : Sequence of Sequence of str, texts of the boxes in each column, with line breaks
     arrows : Sequence of tuple of str, texts of the boxes where an arrow begins and ends
     title : str, title
-    strong : Collection of str, texts of boxes that stand out, with the arrows between them
+    strong : Collection of str, texts of boxes in blue, as are the arrows between them
     """
     tall = max(text.count("\n") for column in columns for text in column)
     gap, most = 52 + 19 * tall, max(map(len, columns))
@@ -140,7 +140,7 @@ def flow(
 
 
 def images(pictures: Mapping[str, NDArray], *, title: str) -> Sheet:
-    """Return a `title` above grey 8 x 8 `pictures` (1 is black) with captions below them."""
+    """Return a drawing with a `title`: grey 8 x 8 `pictures` (1 is black), captions below them."""
     shapes = []
     for rank, (caption, image) in enumerate(pictures.items()):
         shapes += pixels(image, 8 + 114 * rank, 46, 12)

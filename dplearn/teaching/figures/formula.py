@@ -1,4 +1,4 @@
-"""Figures that compare a formula with its oracle along one parameter or at all verified points."""
+"""Figures of a formula's value and true value along a parameter, or at all verified points."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,8 +13,8 @@ from dplearn.teaching.figures.kit.axes import Axis
 from dplearn.teaching.figures.kit.marks import Curve, gaps, legend, markers, one_panel
 from dplearn.teaching.figures.kit.template import GREY, INK, STAR, colour_of, transparent
 
-# Role, hatch, marker, glyph and text of each kind of region and of point. The hatches distinguish
-# regions in prints without colours.
+# For each kind of region or point: the name of its colour, its hatch, marker, legend sample and
+# legend text. The hatches distinguish regions in prints without colours.
 _KINDS = {
     "right": ("exact", "", "circle-open", "○", "right"),
     "outside": ("quiet", "\\", "", "", "hypothesis fails"),
@@ -22,11 +22,11 @@ _KINDS = {
     "safe": ("safe", ".", "diamond-open", "◇", "wrong, safe side"),
     "wrong": ("safe", "x", "diamond-open", "◇", "wrong"),
 }
-_WIDE = 30.0  # ratio of largest to smallest value above which an axis is logarithmic
+_WIDE = 30.0  # an axis is logarithmic if largest / smallest value is above this
 
 
 def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure:
-    """Draw a formula as a line and true values as points; shade where the formula is wrong."""
+    """Draw a formula as a line, true values as points; shade where it fails or does not apply."""
     star = curve.star or ()
     heights = [_finite(v) for v in (curve.value, curve.low, curve.high, curve.own, star[1:])]
     ends, ticks = (*curve.ends, *star[:1]), dict(enumerate(curve.ticks)) or None
@@ -43,7 +43,7 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure
     line = Curve(x=at, y=value, label=name, role=role, corners=bool(curve.ticks))
     entry = Curve(x=curve.x, y=gaps(curve.own), label="formula", width=1.6)
     own = [entry] if len(curve.own) else []
-    # The oracle's values, with error bars where the oracle gives an interval.
+    # True values, with error bars where only an interval around the true value is known.
     least, most = (np.asarray(v, dtype=float) for v in (curve.low, curve.high))
     with np.errstate(invalid="ignore"):
         middle, half = np.where(least < most, 0.5 * (least + most), least), 0.5 * (most - least)
@@ -64,7 +64,7 @@ def formula_curve(curve: Sweep, *, finding: str = "", x: str = "x") -> go.Figure
 
 
 def formula_cloud(cloud: Cloud, *, finding: str = "") -> go.Figure:
-    """Draw a formula's values against the true values, with the line of equality.
+    """Draw points (true value, value of the formula), and the line where both are equal.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def _finite(values: ArrayLike) -> NDArray:
 
 
 def _wide_axis(values: NDArray, inside: Sequence[float] = ()) -> Axis:
-    """Return an axis for the values; a few outliers may be outside the axis."""
+    """Return an axis for the values, without a few outliers but with the values `inside`."""
     if not values.size:
         return Axis(title="value", lower=0.0, upper=1.0)
     low, high = float(np.min(values)), float(np.max(values))

@@ -1,4 +1,4 @@
-"""Plotly's script, which every page with live charts needs once."""
+"""Text of Plotly's script, which every page with interactive charts needs once."""
 
 from plotly.offline import get_plotlyjs as library
 

@@ -1,4 +1,4 @@
-"""Static site with the lessons, the formula book and four pages drawn by scripts.
+"""Static site with the lessons, the formula book and four pages drawn by JavaScript.
 
 ``dplearn site OUT`` writes its files. They work from a folder or any web host and fetch nothing
 from other hosts. Explorer links lead to pages of the site, if it has them. Plotly is copied from
@@ -38,7 +38,7 @@ REFERENCE = (
 )
 _ASSETS = Path(__file__).parent / "assets"
 _ENGINE = "engine: dplearn, source: String(dplearnModule)"
-# Arguments of each page's script.
+# For each page drawn by JavaScript, the options that its function `mount` gets.
 _LIVE = {
     "minute": "engine: dplearn, explore: 'explorer.html', ...TOLD",
     "epsilon": f"{_ENGINE}, published: PUBLISHED, presets: PRESETS, accountants: ACCOUNTANTS",
@@ -52,7 +52,7 @@ _UNUSED = shutil.ignore_patterns("*.mjs", "*.ttf", "*.woff", "katex.js")
 def write_site(out: Path, executor: Executor, *, tell: Callable = print) -> None:
     """Write the site into a folder and replace existing files.
 
-    Lesson pages run students' functions, unless npm cannot fetch Pyodide.
+    Lesson pages run Python functions of students, unless npm cannot fetch Pyodide.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def _write_reference(folder: Path) -> None:
             "Expected pdoc, which writes the reference: pip install -r requirements-dev.txt."
         ) from None
     pdoc.render.configure(docformat="numpy", search=False)
-    with warnings.catch_warnings(action="ignore"):  # by imports for type checkers
+    with warnings.catch_warnings(action="ignore"):  # on imports for type checkers
         pdoc.pdoc(*REFERENCE, output_directory=folder)
 
 
@@ -164,7 +164,7 @@ def _browser_files() -> Iterator[tuple[str, str]]:
 
 
 def _live(path: str, title: str, name: str, beside: str = "") -> Page:
-    """Return a page that a script draws."""
+    """Return a page that `name`.js draws in the browser."""
     engine = '<script src="assets/engine.js"></script>\n' * ("engine" in _LIVE[name])
     body = f"""<div id="{name}"></div>
 {engine}<script src="assets/{name}.js"></script>

@@ -1,4 +1,4 @@
-"""Pages of the lessons, their README and the yardstick (folder `conformance`)."""
+"""Pages of the lessons, of their README, and of the yardstick, a benchmark of accountants."""
 
 import html
 import json
@@ -62,7 +62,7 @@ def _asked(body: str) -> int:
 
 
 def readme_page(folder: Path, of_lessons: Iterable[Page]) -> Page:
-    """Return the page of the lessons' README, with the number of questions in each lesson."""
+    """Return the page of the lessons' README; progress.js reads the numbers of questions in it."""
     text = (folder / "README.md").read_text(encoding="utf-8").replace("](#", "](README.md#")
     counts = {page.title[:2]: _asked(page.body) for page in of_lessons}
     asked = f'<script type="application/json" id="asked">{json.dumps(counts)}</script>'
@@ -80,7 +80,7 @@ def yardstick_pages(folder: Path) -> Iterator[Page]:
 
 
 def taught(pages: Iterable[Page]) -> dict[str, str]:
-    """Return, for each entry of the book, links to its first mention in every lesson."""
+    """Return, by id of a formula, links to the first mention of the formula in each lesson."""
     places: dict[str, dict[str, str]] = {}
     for page in pages:
         if page.path.endswith(".zh.html"):

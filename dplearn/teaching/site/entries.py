@@ -1,4 +1,4 @@
-"""Pages of the formula book: its entries, a table of contents and the published figures."""
+"""Pages of the formula book: one per formula, a table of contents and published numbers."""
 
 import html
 import json
@@ -21,7 +21,7 @@ _POINTS = 17  # per curve; the explorer draws twice as many
 
 
 def page(id: str, taught: str = "") -> Page:
-    """Return the page of an entry: statement, source, lessons, picture and wrong variants."""
+    """Return the page of a formula: statement, source, lessons, picture and wrong variants."""
     entry = book[id]
     parts = [
         f"<h1>{id} · {html.escape(entry.title)}</h1>",
@@ -53,8 +53,8 @@ def page(id: str, taught: str = "") -> Page:
 def _short_search(id: str, misprint: str) -> Refutation:
     """Search a quarter of the points for a counterexample, then all points if none is found.
 
-    An unsafe variant needs an unsafe counterexample; a variant is called safe only after the full
-    search of `dplearn verify`.
+    If some errors overstate privacy, only such an error ends the short search: a variant is called
+    safe only after the full search of `dplearn verify`.
     """
     wrong = book[id].misprint(misprint)
     claim = book[id].claimed(wrong)
@@ -68,7 +68,7 @@ def _statement(latex: str) -> str:
 
 
 def _picture(entry: Formula, misprint: str) -> str:
-    """Return a chart of value and truth: along the first axis or, without axes, at all points."""
+    """Return a chart of value and true value along the first free parameter, or at all points."""
     place = View(entry.id, misprint)
     name = next(iter(place.axes), "")
     picture = curve(place, name, most=_POINTS) if name else cloud(place, _words)
@@ -79,7 +79,7 @@ def _picture(entry: Formula, misprint: str) -> str:
 
 
 def contents() -> Page:
-    """Return the page with the table of contents, in which entries are grouped."""
+    """Return the page with the book's table of contents, in which formulas are grouped."""
     parts = ["<h1>Formula book</h1>"]
     for group in dict.fromkeys(entry.group for entry in book.values()):
         parts.append(f"<h2>{group_name(group)}</h2><ul>")

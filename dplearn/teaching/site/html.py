@@ -39,7 +39,7 @@ class Page:
     def text(self) -> str:
         """Return the page as a complete HTML file."""
         root, first = "../" * self.path.count("/"), self.path == "index.html"
-        # Replace the picture of the attack page by the live page.
+        # Replace the picture of the page Proof and attack by the page, in a frame.
         frame = f'title="Proof and attack" src="{root}assets/attack_page.html"'
         live = f'<iframe class="page" {frame}></iframe>'
         body = re.sub(r'<img class="page"[^>]*>', live, self.body)
@@ -74,7 +74,7 @@ def plain(body: str) -> str:
 
 
 def _links(body: str, root: str) -> str:
-    """Redirect links to notebooks and to the explorer to pages of the site.
+    """Replace links to notebooks and to the explorer by links to pages of the site.
 
     A link to a page that the site lacks is replaced by its text.
     """

@@ -37,7 +37,7 @@ def test_address_of_a_run_opens_epsilon_against_t(page, address):
     page.wait_for_url("**/epsilon_vs_steps#noise_multiplier=2&here=500")
 
 
-def test_numbers_of_a_formula_can_be_dragged_and_typed(page, address):
+def test_arrow_keys_and_typing_change_the_numbers_of_a_formula(page, address):
     page.goto(f"{address}/formula_book?id=G-A8&scale=2")
     page.locator(PICTURES["Formula book"]).wait_for()
     settled(page)
@@ -91,7 +91,7 @@ def test_dragging_sends_no_request_and_a_new_mechanism_sends_one(page, address):
     expect(page.locator(".dp-eps output")).not_to_have_text(before)
     settled(page)
     assert len(sent) == first, "a move is no question"
-    # A mechanism that was shown before sends no second request.
+    # The browser keeps the table of a mechanism, so a second visit sends no request.
     for name in ("discrete_gaussian", "geometric", "discrete_gaussian"):
         page.locator("select[name=mechanism]").select_option(name)
         page.wait_for_url(f"**mechanism={name}*")

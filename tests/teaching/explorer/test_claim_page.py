@@ -1,4 +1,4 @@
-"""Page that checks a formula: examples, list of settings, map, address."""
+"""Page that checks a formula: examples, results in all settings, map, URL."""
 
 import functools
 import math
@@ -29,7 +29,7 @@ def test_examples_open_with_a_click_and_from_their_address():
 
 
 @pytest.mark.slow
-def test_verdict_names_its_setting():
+def test_check_of_a_formula_shows_the_result_and_the_theorem():
     app = opened()
     assert "Conditional." in shown(app) and "only if 0" in shown(app)
     link = "([G-B4](formula_book?id=G-B4&misprint=none), Dwork & Roth (2014), Theorem A.1)"
@@ -64,7 +64,7 @@ def test_formulas_of_a_pasted_paragraph_are_listed():
     assert "2 formulas make a claim, 2 are listed." in result
 
 
-def test_map_draws_statuses_counterexample_and_marks():
+def test_map_draws_the_status_of_every_cell_and_the_counterexample():
     area = map_of("ε' = q ε", words="sampling")
     drawn = claim_map(area).to_plotly_json()
     cells = drawn["data"][0]
@@ -84,10 +84,10 @@ def test_map_draws_statuses_counterexample_and_marks():
     assert "Holds at every" in claim_map(holds).layout.title.text
 
 
-def test_colours_differ_in_greyscale():
+def test_colours_of_the_map_differ_in_greyscale():
     grey = [
         sum(w * int(c[i : i + 2], 16) for w, i in ((0.299, 1), (0.587, 3), (0.114, 5)))
         for c in _FILL[:3]
     ]
-    # Dots also distinguish undecided cells from cells where the claim holds.
+    # Undecided cells and cells where the claim holds may be alike: dots distinguish them, too.
     assert abs(grey[0] - grey[1]) > 80 and abs(grey[1] - grey[2]) > 70

@@ -1,4 +1,4 @@
-"""Server's replies: curves of runs without a browser engine, and confirmations of brackets."""
+"""Server's replies: epsilon curves for runs beyond the browser, and checks of its bounds."""
 
 import json
 
@@ -34,7 +34,7 @@ def reply_to(kind: str = "curves", shown=("rdp", "pld"), largest=1000, **run) ->
     ],
 )
 @pytest.mark.slow
-def test_curves_agree_with_the_library(run):
+def test_curves_of_the_server_agree_with_the_library(run):
     reply, run = reply_to(**run), RUN | run
     assert 700 in reply["steps"] and reply["steps"][-1] == 1000 and not reply["refusals"]
     base = MECHANISMS[run["mechanism"]](run["noise_multiplier"])
@@ -53,7 +53,7 @@ def test_curves_agree_with_the_library(run):
 
 
 @pytest.mark.slow
-def test_claim_for_shuffled_batches_is_the_epsilon_of_poisson_sampling():
+def test_false_claim_for_shuffled_batches_is_the_epsilon_of_poisson_sampling():
     reply = reply_to(**CHUA, largest=3000)
     step = PoissonSubsampled(Gaussian(0.5), sample_rate=1e-3)
     expected = ACCOUNTANTS["pld"]().epsilon_curve(step, delta=1e-6, steps=reply["steps"])
@@ -81,13 +81,13 @@ def test_claim_for_shuffled_batches_is_the_epsilon_of_poisson_sampling():
     ],
 )
 @pytest.mark.slow
-def test_refusal_states_the_reason_and_a_provable_change(run, why, change):
+def test_refusal_of_a_run_states_the_reason_and_a_supported_change(run, why, change):
     result = reply_to(**run)
     assert why in result["refused"] and change in result["refused"] and not result["of"]
 
 
 @each("run", [{"delta": 3}, {"noise_multiplier": "many"}, {"sampling": "dice"}, {"here": 0.5}])
-def test_malformed_question_gets_an_error_message(run):
+def test_malformed_request_gets_an_error_message(run):
     for kind in ("curves", "confirm", "prove"):
         assert reply_to(kind, **run)["refused"].startswith("Expected ")
     for question in ({}, {"kind": "curves"}, {"kind": "prove", "run": 7}):
@@ -100,7 +100,7 @@ def test_other_accountants_are_drawn_if_one_refuses():
     assert [*reply["refusals"]] == ["gdp"] and {*reply["of"]} == {"rdp", "pld"}
 
 
-def test_browsers_bracket_is_compared_with_the_library(caplog):
+def test_bounds_of_the_browser_are_compared_with_the_library(caplog):
     (ours,) = ACCOUNTANTS["pld"]().epsilon_curve(
         PoissonSubsampled(Gaussian(4.0), 0.01), delta=1e-5, steps=[10_000]
     )
@@ -112,7 +112,7 @@ def test_browsers_bracket_is_compared_with_the_library(caplog):
     for low, high in ((0.9, 0.95), (1, 1), (1, 1.1)):
         assert reply(low * ours.lower, 1.1 * high * ours.epsilon)["agrees"]
     assert not caplog.text
-    # Without a bracket of the browser, the reply is the library's bracket.
+    # If the browser sends no bounds, the reply has the library's bounds.
     question = {"kind": "confirm", "key": "k", "run": RUN | {"here": 10_000}}
     left = confirmation.library_reply(question)
     assert (left["agrees"], left["lower"], left["upper"]) == (None, ours.lower, ours.epsilon)
@@ -122,7 +122,7 @@ def test_browsers_bracket_is_compared_with_the_library(caplog):
 
 
 @pytest.mark.slow
-def test_drop_last_epochs_have_a_claim_and_refusals_propose_changes():
+def test_drop_last_shows_the_false_claim_and_its_refusal_proposes_changes():
     left = {"sampling": "shuffled_drop_last", "adjacency": "zero_out"}
     dropped, usual = reply_to(**left, here=120), reply_to(here=120)
     claimed = usual["of"]["pld"]["upper"][usual["steps"].index(120)]

@@ -1,4 +1,4 @@
-"""Details of epsilon against T: certificate and statement."""
+"""Details below the page epsilon against T: certificate and privacy statement."""
 
 import dataclasses
 import itertools
@@ -34,7 +34,7 @@ HERE = Answers(ABADI, 10_000, tuple(ACCOUNTANTS), 60_000)
 
 
 def open_details(*boxes: str, given: Answers = HERE, language: str = "en"):
-    """Open the page with details of a run, and with these boxes open."""
+    """Open the page with the details of a run, and open these boxes in the details."""
     app = opened("epsilon_vs_steps")
     app.session_state["language"] = language
     app.session_state["epsilon_details"] = given
@@ -44,7 +44,7 @@ def open_details(*boxes: str, given: Answers = HERE, language: str = "en"):
 
 
 def enter_parts(app, **parts):
-    """Enter parts of the statement."""
+    """Enter parts of the privacy statement into its fields."""
     for part, value in parts.items():
         kind = app.text_input if part in ("unit", "period", "trusted") else app.selectbox
         kind = app.number_input if part == "records" else kind
@@ -58,7 +58,7 @@ def test_details_are_not_computed_before_a_request(monkeypatch):
 
 
 @pytest.mark.slow
-def test_statement_lists_its_missing_parts_until_complete():
+def test_privacy_statement_lists_its_missing_parts_until_complete():
     app = open_details("in_full")
     assert app.info[0].value.count("·") == len(PARTS) - 1
     app = enter_parts(app, **PARTS | {"unit": ""})
@@ -95,7 +95,7 @@ def test_certificate_is_computed_on_request(monkeypatch):
     step = PoissonSubsampled(Gaussian(4.0), sample_rate=0.01)
     exact = ACCOUNTANTS["pld"]().epsilon(step, delta=1e-5, steps=1500)
     assert proved.startswith(f"proved: {exact.lower:.6f}") and "steps = 1500" in proved
-    # At delta = 9.9e-4 the contour of one step is too long; the file states this reason.
+    # For one step and delta = 9.9e-4, no proof is found; the file states the reason.
     vain = dataclasses.replace(HERE, scenario=dataclasses.replace(ABADI, delta=9.9e-4), here=1)
     assert epsilon_vs_steps.as_certificate(vain).startswith(
         "no proof of this run was found: its contour"

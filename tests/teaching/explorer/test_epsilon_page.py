@@ -1,4 +1,4 @@
-"""Epsilon against T in the explorer: state in the browser, server replies on request."""
+"""Page epsilon against T: its inputs stay in the browser, the server replies on request."""
 
 import re
 
@@ -18,7 +18,7 @@ TEXTS = """() => [...document.querySelectorAll('.stMain *')].flatMap(node =>
 
 @pytest.fixture(scope="module")
 def recorded(browser, address):
-    """Open one page for all tests, and list the frames that it sends to the server."""
+    """Open one page for all tests, and list the WebSocket frames that it sends to the server."""
     frames: list = []
     with page_at(browser, address) as page:
         sent = lambda socket: socket.on("framesent", lambda frame: frames.append(frame))
@@ -28,7 +28,7 @@ def recorded(browser, address):
 
 @pytest.fixture
 def page(recorded):
-    """Share one page, whose address sets the run."""
+    """Return the page that all tests share; its URL sets the run."""
     return recorded[0]
 
 
@@ -51,7 +51,7 @@ def test_dragging_sends_no_request_and_the_library_confirms_afterwards(recorded,
     assert len(sent) == count
     page.mouse.up()
     page.wait_for_url("**#noise_multiplier=*")
-    # After some seconds without a change, the page sends one question.
+    # After some seconds without a change, the page sends one request.
     page.get_by_text("confirmed by the Python library").wait_for()
     assert len(sent) == count + 1
 

@@ -1,4 +1,4 @@
-"""Page of the formula book: every entry has a picture and the book's results."""
+"""Page of the formula book: every formula has a picture, and checks have the book's results."""
 
 import functools
 import json
@@ -32,17 +32,17 @@ def unhurried(monkeypatch):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Replace counterexample searches and oracles, which take minutes for all variants."""
+    """Skip searches for counterexamples and true values, which take minutes in total."""
     exact = lambda claim, given: Case(given, claim.value(given), Interval(0.0, 1.0), 0.0)
     stands = lambda id, misprint: Refutation(id=id, kind="", status="stands")
     monkeypatch.setattr(pictures, "compare", exact)
     monkeypatch.setattr(pictures, "refuted", stands)
-    for function in ("first_parameters", "comparison_at", "_of_design"):  # without their caches
+    for function in ("first_parameters", "comparison_at", "_of_design"):  # skip their caches
         monkeypatch.setattr(pictures, function, getattr(pictures, function).__wrapped__)
 
 
 def is_drawn(id: str, misprint: str) -> list[pictures.Comparison]:
-    """Check that a picture's axis is finite, and return its first points."""
+    """Check that a picture has an axis with finite ends, and return its first points."""
     view = View(id, misprint)
     if view.axes:
         picture = curve(view, view.axes[0], seconds=0.0)
@@ -78,14 +78,14 @@ def test_every_wrong_variant_has_a_picture(quick):
 
 
 @each("id", book)
-def test_parameters_have_ranges_and_no_name_of_an_address_field(id):
+def test_parameters_have_ranges_and_differ_from_fields_of_the_url(id):
     able = dict(formula_book.parameters(id, "none"))
     assert not able.keys() & {*formula_book.START, language.KEY}
     for part in able.values():
         assert part["ends"][0] < part["ends"][1] if "ends" in part else part["options"]
 
 
-def test_points_are_values_of_the_formula_and_its_oracle():
+def test_points_of_a_curve_are_values_and_true_values_of_the_formula():
     found, some, whole = curve(View("G-A8"), "order")
     one = book["G-A8"]
     assert found.ends == (found.x[0], found.x[-1]) == one.domain["order"].corners[:2]
@@ -96,7 +96,7 @@ def test_points_are_values_of_the_formula_and_its_oracle():
     assert {p.verdict for p in some} == {"right"} and found.log_x
 
 
-def test_regions_mark_failed_hypotheses_and_violations():
+def test_shaded_regions_are_where_a_hypothesis_fails_or_a_value_is_wrong():
     # The hypothesis requires a noise multiplier below twice the bit noise.
     at = View("G-F5").at("bit_noise", 1.0)
     (region,) = curve(at, "noise_multiplier")[0].regions
@@ -115,7 +115,7 @@ def test_regions_mark_failed_hypotheses_and_violations():
     assert len(set(hatches.values())) == len(hatches), "a hatch of its own"
 
 
-def test_points_are_spread_even_if_the_time_limit_stops_a_picture():
+def test_points_span_the_axis_even_if_the_time_limit_stops_a_picture():
     at = View("G-A8").at("scale", 3.21)
     _, some, whole = curve(at, "order", seconds=0.0)
     assert not whole and len(some) == 1
@@ -125,7 +125,7 @@ def test_points_are_spread_even_if_the_time_limit_stops_a_picture():
     assert drawn[:5] == [0, 32, 16, 8, 24] and sorted(drawn) == list(range(33))
 
 
-def test_cloud_shows_the_points_of_the_verification():
+def test_picture_at_all_points_shows_the_points_of_the_verification():
     found, some, whole = cloud(View("G-A12b"), words)
     assert whole and len(some) == book["G-A12b"].points and set(found.verdict) == {"right"}
     wrong, _, _ = cloud(View("G-A12b", "without-continuity"), words)
@@ -168,7 +168,7 @@ def test_numbers_are_formatted_for_reading(value, text):
 
 
 @pytest.mark.slow
-def test_entries_link_to_their_claim_and_their_run():
+def test_formulas_link_to_their_check_as_a_claim_and_to_epsilon_of_their_run():
     text = shown(opened(id="G-B4", misprint="no-two"))
     assert f"({formula_book.claim_address('G-B4')})" in text
     assert f"({formula_book.claim_address('G-B4', 'no-two')})" in text
@@ -182,7 +182,7 @@ def test_entries_link_to_their_claim_and_their_run():
 
 
 @pytest.mark.slow
-def test_wrong_variant_is_refuted_and_its_entry_verified():
+def test_wrong_variant_is_refuted_and_the_correct_formula_verified():
     app, one = opened(id="G-A4", misprint="no-root"), book["G-A4"]
     assert str(one.reference) in shown(app) and words.kind_of(one) in shown(app)
     assert one.title in app.header[0].value and one.function.__name__ in app.code[0].value
@@ -202,7 +202,7 @@ def test_wrong_variant_is_refuted_and_its_entry_verified():
     assert [*app.query_params] == ["id"] and book["G-A3c"].title in app.header[0].value
 
 
-def test_parameters_of_the_address_change_the_picture():
+def test_parameters_in_the_url_change_the_picture():
     app = opened(id="G-A8")
     assert "Right at" in explorer.title(app)
     sentence = json.loads(app.get("bidi_component")[0].proto.json)[0]["numbers"]
@@ -217,7 +217,7 @@ def test_parameters_of_the_address_change_the_picture():
     assert figure(cloud)["data"][0]["name"] == "value = truth"
 
 
-def test_button_redraws_parameters_that_cannot_be_dragged():
+def test_button_draws_other_random_values_of_parameters_that_cannot_be_dragged():
     app = opened(id="G-A5")
     before = figure(app)
     press(app, "Draw others")

@@ -30,7 +30,7 @@ from dplearn.teaching.explorer.pages.epsilon_vs_steps.confirmation import DROP_L
 from dplearn.teaching.explorer.pages.mechanisms import table_or_refusal
 
 APP = Path(package.__file__).parent
-# Groups and titles of pages without other texts of the server.
+# Keys of menu groups, and of titles of pages whose other texts are in JavaScript.
 TITLES = ("see", "check", "one_minute", "mechanisms", "proof_and_attack")
 KEYED = sorted(path.stem for path in (APP / "kit" / "messages").glob("*.toml"))
 FILES = [*APP.rglob("*.py")]
@@ -69,7 +69,7 @@ def handed_over() -> Iterator[str]:
         for part in (node, getattr(node, "body", None), getattr(node, "orelse", None)):
             yield from [part.value] if isinstance(part, ast.Constant) else ()
     for name, result in vars(sentences).items():
-        # No page shows groups, or verdicts on published figures.
+        # The explorer shows neither groups of formulas nor checks of published numbers.
         if name.lstrip("_").isupper() and name not in ("GREEK", "_GROUPS", "VERDICTS"):
             yield from result.values() if isinstance(result, dict) else [result]
     catalogue = pairs.catalogue()
@@ -78,7 +78,7 @@ def handed_over() -> Iterator[str]:
     yield from (number["label"] for number in catalogue["numbers"].values())
 
 
-def test_every_text_has_one_translation_with_the_same_fields():
+def test_every_text_has_one_translation_with_the_same_placeholders():
     keyed = [pair for name in KEYED for pair in language.keyed(name).values()]
     whole = language.chinese()
     # Symbols and names stay untranslated.
@@ -112,7 +112,7 @@ def test_every_translated_text_of_the_library_is_in_its_sources():
 
 
 def written(part: object) -> Iterator[str]:
-    """Yield the texts in a part of a figure."""
+    """Yield the texts for readers in the JSON of a figure, or in a part of it."""
     if isinstance(part, dict):
         result = (part.get(key) for key in ("text", "hovertemplate"))
         yield from (words for words in result if isinstance(words, str))
@@ -149,7 +149,7 @@ def untitled(text: str) -> str:
 
 
 WORD = re.compile(r"(?<![\w<&/.%{])[a-z]{3,}(?![\w>])")
-# English words that stay: units, and names of parameters.
+# English words that Chinese pages keep: units, and names of parameters.
 UNTRANSLATED = {"nats"}
 UNTRANSLATED |= {word for e in book.values() for name in e.parameters for word in name.split("_")}
 

@@ -1,4 +1,4 @@
-"""Numbers typed by a reader, and numbers in a question to the server."""
+"""Numbers typed by a reader, and numbers in a request to the server."""
 
 import json
 import math

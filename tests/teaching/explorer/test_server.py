@@ -89,7 +89,7 @@ def test_app_script_starts_the_server_with_one_blas_thread(monkeypatch):
 
 @pytest.fixture
 def fresh(monkeypatch):
-    """Start with an empty cache of answers."""
+    """Give the test an empty cache of results."""
     monkeypatch.setattr(questions, "_answers", {})
 
 
@@ -108,7 +108,7 @@ def wrong(number: int) -> int:
     raise (ValueError if number else ArithmeticError)(f"Expected another number, got {number}.")
 
 
-def test_questions_are_computed_once_and_limited_in_number(fresh, monkeypatch):
+def test_equal_calls_are_computed_once_and_waiting_calls_are_limited(fresh, monkeypatch):
     CALLS.clear()
     SLOW.clear()
     monkeypatch.setattr(questions, "_OPEN", 2)
@@ -182,7 +182,7 @@ def test_workers_compute_answers_and_are_replaced_when_killed(fresh, monkeypatch
 @pytest.mark.slow
 @pytest.mark.xdist_group("browser")
 def test_pages_of_streamlit_run_still_work_after_the_server_ends(browser):
-    """`streamlit run app.py` is the usual command of users and hosts."""
+    """Start the server by `streamlit run app.py`, the usual command of users and hosts."""
     complaints: list[str] = []
     with served(command=("-m", "streamlit", "run", "app.py")) as url:
         page = browser.new_page()

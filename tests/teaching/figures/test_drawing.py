@@ -19,7 +19,7 @@ from dplearn.teaching.figures.kit.template import style_of
 RANGES = [(1, 2.5), (0.3, 40), (0.05, 50), (1e-4, 1), (1e-12, 0.5), (1, 1e7), (1e-300, 1e300)]
 
 
-def test_pages_and_lessons_have_equal_fonts_and_axes():
+def test_figures_of_explorer_and_lessons_have_equal_fonts_and_axes():
     line, axis = Curve(x=[1, 2], y=[1, 2], label=""), Axis(lower=1.0, upper=2.0)
     lesson, page = curves([line], title="t", x="x", y="y"), one_panel([line], axis, axis, "t", "")
     assert lesson.data[0].x.dtype == lesson.data[0].y.dtype == np.float32, (
@@ -45,7 +45,7 @@ def test_log_steps_are_few_increasing_and_end_at_the_largest():
         assert all(b <= 1.6 * a for a, b in itertools.pairwise(steps[1:])), largest
 
 
-def test_log_ticks_are_few_round_values_and_shares_lie_in_0_1():
+def test_log_ticks_are_few_round_values_and_positions_on_an_axis_lie_in_0_1():
     for lower, upper in RANGES:
         ticks = log_ticks(lower, upper)
         assert ticks and lower <= ticks[0] and ticks[-1] <= upper, (lower, upper)
@@ -76,7 +76,7 @@ def test_legend_names_have_the_colour_and_dash_of_their_line():
         assert f"color:{line.traces()[0]['line']['color']}" in words
 
 
-def test_number_lines_and_marks_have_the_given_points():
+def test_number_lines_and_named_points_have_the_given_values():
     figure = figures.number_line({"truth": 2.0, "your guess": 4.0, "recipe": 3.0}, title="noise")
     drawn = {trace.text[0].split("<br>")[0]: trace.x[0] for trace in figure.data}
     assert drawn == {"truth": 2.0, "your guess": 4.0, "recipe": 3.0}
@@ -99,7 +99,7 @@ def test_slider_frames_have_only_changed_values():
     assert figures.slider(maps, name="k").frames[1].data[0].z == ([2],)
 
 
-def test_columns_and_regions_have_given_values_and_names():
+def test_columns_and_regions_have_the_given_values_and_names():
     x = np.arange(4.0)
     columns = figures.Bars(x=x, y=[1, 2, 3, 2], label="draws")
     region = figures.Band(x=x, lower=x, upper=x + 2, label="allowed")

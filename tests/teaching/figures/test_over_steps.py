@@ -1,4 +1,4 @@
-"""Epsilon over the steps: given values, marked approximations, separate labels."""
+"""Figure of epsilon against steps: given values, dashed approximations, separate labels."""
 
 import dataclasses
 import math

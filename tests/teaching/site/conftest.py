@@ -1,4 +1,4 @@
-"""Site for all tests: the lessons and some entries of the book."""
+"""Site that all tests share: the lessons and some formulas of the book."""
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +14,13 @@ from dplearn.teaching.classroom import in_page
 
 @pytest.fixture(scope="session")
 def out(tmp_path_factory) -> Path:
-    """Return the folder of the site."""
+    """Write the site once for all tests, and return its folder."""
     folder = tmp_path_factory.mktemp("site")
     described = in_page.described
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1) as executor:
         patch.setattr(site, "book", ENTRIES)
         patch.setattr(site, "REFERENCE", ("dplearn", "!dplearn[.]"))  # documents one module only
-        # Results of mistakes take long to compute; tests of exercises compare them.
+        # Leave out known mistakes: running them takes long, and tests of exercises check them.
         right = lambda program: described(dataclasses.replace(program, mistakes=()))
         patch.setattr(in_page, "described", right)
         site.write_site(folder, executor, tell=lambda line: None)

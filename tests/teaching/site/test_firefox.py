@@ -32,7 +32,7 @@ def shows(view, selector, words):
         time.sleep(0.05)
 
 
-def test_a_student_answers_and_sees_progress_on_the_map(view, out):
+def test_a_student_answers_and_sees_progress_in_the_table_of_lessons(view, out):
     view.open((out / "lessons" / "index.html").as_uri())
     shows(view, ".begin", "Start here: ")
     assert view.run(BESIDE) == 0
@@ -50,7 +50,7 @@ def test_a_student_answers_and_sees_progress_on_the_map(view, out):
     shows(view, "td.done", "1 of 10")
 
 
-def test_a_fault_of_training_is_refuted(view, out):
+def test_attack_refutes_the_epsilon_of_faulty_training(view, out):
     view.open(f"{(out / 'attack.html').as_uri()}#program=bare")
     shows(view, ".dp-through .dp-verdict", "is false")
     assert view.run(f"return {BROKEN}") == 0 and view.run(BESIDE) == 0

@@ -75,7 +75,7 @@ def opened(view, out, name: str) -> None:
 
 
 def in_gate(names, *few) -> list:
-    """Return parameters of a test: a few for the gate, all others for `make thorough`."""
+    """Return parameters of a test; except for the `few`, they run in `make thorough` only."""
     return [pytest.param(n, marks=() if n in few else pytest.mark.thorough) for n in names]
 
 
@@ -132,7 +132,7 @@ def test_the_first_chart_and_field_fit_on_one_screen(out, view, number):
     assert place["y"] + place["height"] <= 900
 
 
-def test_contents_follow_the_scroll_and_lessons_link_to_neighbours(out, view):
+def test_table_of_contents_follows_the_scroll_and_lessons_link_to_neighbours(out, view):
     opened(view, out, "06_subsampling")
     here = view.locator(".contents a[aria-current]")
     expect(here).to_have_count(0)
@@ -166,7 +166,7 @@ def test_full_screen_shows_one_part_of_a_lesson_at_a_time(out, view):
 TELL = """detail => document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }))"""
 
 
-def test_progress_is_stored_and_shown_on_the_map(out, view):
+def test_progress_is_stored_and_shown_in_the_table_of_lessons(out, view):
     index = (out / "lessons" / "index.html").as_uri()
     opened(view, out, "01_randomized_response")
     first = {"lesson": "01", "item": "1.2", "kind": "exercise"}
@@ -190,7 +190,7 @@ def test_progress_is_stored_and_shown_on_the_map(out, view):
 
 
 @pytest.mark.parametrize("id", in_gate(ENTRIES, "G-C1"))
-def test_an_entry_shows_statement_picture_and_wrong_variants(out, view, id):
+def test_page_of_a_formula_shows_statement_picture_and_wrong_variants(out, view, id):
     view.goto((out / "book" / f"{id}.html").as_uri())
     expect(view.locator("section")).to_have_count(len(book[id].misprints))
     expect(view.locator(".statement .katex")).to_have_count(1 + len(book[id].misprints))
@@ -212,7 +212,7 @@ def links_to(out, page, named) -> dict[str, set[str]]:
 
 
 def test_lesson_links_open_the_explorer_with_their_numbers(out, view):
-    """The page has the numbers of the link, and an epsilon that the lesson prints."""
+    """Check that the page has the numbers of the link, and an epsilon that the lesson prints."""
     asking = links_to(out, "explorer.html", r"\?mechanism=gaussian&sampling=(?:poisson|none)&")
     assert len(asking) > 8
     found = set()
@@ -351,7 +351,7 @@ def test_markdown_keeps_formulas_and_headings_have_anchors():
     assert "$a_1 * b_2 * c &lt; d$" in text and 'id="a--b_c"' in text
 
 
-def test_a_chinese_lesson_gives_verdicts_and_links_back(out, view):
+def test_a_chinese_lesson_judges_answers_and_links_to_the_english_one(out, view):
     view.goto((out / "lessons" / "03_gaussian_mechanism.html").as_uri())
     view.get_by_role("link", name="中文", exact=True).click()
     expect(view.locator("h1")).to_have_text("03 高斯机制")

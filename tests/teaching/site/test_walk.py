@@ -7,7 +7,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("si
 
 
 @pytest.mark.parametrize("width", [1280, pytest.param(390, marks=pytest.mark.thorough)])
-def test_a_student_predicts_answers_and_sees_progress_on_the_map(out, view, width):
+def test_a_student_predicts_answers_and_sees_progress_in_the_table_of_lessons(out, view, width):
     view.set_viewport_size({"width": width, "height": 844})
     beside = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     index = (out / "lessons" / "index.html").as_uri()

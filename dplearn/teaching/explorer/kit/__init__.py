@@ -1,1 +1,1 @@
-"""Code shared by all pages: fields, addresses, languages, menu, scripts."""
+"""Code shared by all explorer pages: input fields, URLs, languages, menu, scripts."""

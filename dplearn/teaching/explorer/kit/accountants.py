@@ -1,4 +1,4 @@
-"""Labels, descriptions and colours of the registered accountants for browser-drawn pages."""
+"""Labels, descriptions and colours of all accountants, for pages drawn by JavaScript."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def accountants() -> list[dict[str, Any]]:
 
 
 def style_sheet(*entries: str) -> str:
-    """Return CSS with the colours of the accountants and the style sheets of these pages."""
+    """Return CSS with the accountants' colours and the style sheets of the modules `entries`."""
     styles = {name: style_of(name) for name in ACCOUNTANTS}
     colours = (f"--{n}: light-dark({s.colour}, {s.on_dark});" for n, s in styles.items())
     marks = (f".dp-{name} {{ --c: var(--{name}); }}\n" for name in styles)

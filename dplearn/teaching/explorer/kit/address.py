@@ -1,6 +1,6 @@
-"""Links between pages, and the state of a page as the query of its address.
+"""Links between pages, and the inputs of a page as the query of its URL.
 
-Streamlit's own `bind` would write displayed labels into the address, not option names.
+Streamlit's own `bind` would write the displayed label of an option into the URL, not its name.
 """
 
 from collections.abc import Mapping
@@ -13,20 +13,20 @@ from dplearn.teaching.explorer.kit import language
 
 
 def to(page: str, fields: Mapping[str, Any]) -> str:
-    """Return the relative address of a page with these query fields."""
+    """Return the relative URL of a page with `fields` as its query."""
     return f"{page}?{urlencode(fields)}"
 
 
 def entry_link(id: str) -> str:
-    """Return a Markdown link to an entry (G-B4) or to a wrong variant (G-B4/no-two)."""
+    """Return a Markdown link to a formula of the book (G-B4) or its wrong variant (G-B4/no-two)."""
     name, _, misprint = id.partition("/")
     return f"[{id}]({to('formula_book', {'id': name, 'misprint': misprint or 'none'})})"
 
 
 def follow(page: str, start: Mapping[str, str]) -> dict[str, str]:
-    """Copy the fields in `start` from a new address into the session; return the other fields.
+    """Copy the fields in `start` from a new URL to the session; return the URL's other fields.
 
-    An address written by the page is not new. A page opened from the menu keeps its state.
+    A URL written by the page is not new. A page opened from the menu keeps its inputs.
     """
     state: Any = st.session_state
     query = {k: text for k, text in st.query_params.to_dict().items() if k != language.KEY}
@@ -41,7 +41,7 @@ def follow(page: str, start: Mapping[str, str]) -> dict[str, str]:
 
 
 def write(page: str, start: Mapping[str, str], more: Mapping[str, str] | None = None) -> None:
-    """Write the fields that differ from their start values, and `more`, into the address."""
+    """Write the inputs that differ from their start values, and `more`, into the URL."""
     fields = {key: st.session_state[key] or text for key, text in start.items()}
     changed = {key: text for key, text in fields.items() if text != start[key]} | {**(more or {})}
     st.session_state[f"{page}_address"] = changed

@@ -1,4 +1,4 @@
-"""Figures, and Streamlit components that load the scripts of the browser-drawn pages."""
+"""Figures, and Streamlit components that load the scripts of pages drawn by JavaScript."""
 
 import hashlib
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from dplearn.teaching import browser
 from dplearn.teaching.explorer.kit import language
 from dplearn.teaching.figures.kit.template import darkened
 
-# Exported name and entry module of each page.
+# For each page: the variable that its script defines, and its JavaScript module.
 PAGES = {
     "epsilonPage": "page/page",
     "mechanismsPage": "mechanisms/mechanisms",
@@ -25,23 +25,23 @@ PAGES = {
 
 @lru_cache(maxsize=len(PAGES))
 def script(page: str) -> tuple[str, str]:
-    """Return the name, which contains a hash, and the text of a script of the engine and a page."""
+    """Return the file name, with a hash, and the text of a page's script, engine included."""
     own = browser.source(page, PAGES[page])
     text = f"{browser.source()}{own}export {{ dplearn, dplearnModule, {page} }};\n"
     return f"dplearn-{hashlib.sha256(text.encode()).hexdigest()[:12]}.js", text
 
 
 def component(page: str, css: str) -> Callable[..., Any]:
-    """Return a Streamlit component that mounts a page with its style sheet."""
+    """Return a Streamlit component that runs a page's script, with the style sheet `css`."""
     mount = Path(__file__).with_name("mount.js").read_text(encoding="utf-8")
     mount = mount.replace("FILE", script(page)[0]).replace("PAGE", page)
     return v2.component(f"dplearn_{page}", html="", css=css, js=mount, isolate_styles=False)
 
 
 def draw_figure(figure: Any, key: str, alt: str) -> None:
-    """Draw a figure below its title in HTML, with an alternative text.
+    """Draw a Plotly figure with the alternative text `alt`, and its title above it in HTML.
 
-    Plotly would cut the title off on a phone.
+    Plotly would cut off the title on a phone.
     """
     parts = figure.to_dict()
     if language.current() != "en":
@@ -51,7 +51,7 @@ def draw_figure(figure: Any, key: str, alt: str) -> None:
     layout = parts["layout"]
     title = layout.pop("title")
     st.html(f"<p>{title['text']}<br><small>{title.get('subtitle', {}).get('text', '')}</small></p>")
-    # Cut off at most 56 pixels of the top margin, and keep at least 12.
+    # The title is not in the figure: remove up to 56 pixels of its top margin, but keep 12.
     room = min(layout["margin"]["t"] - 12, 56)
     layout["height"] -= room
     layout["margin"]["t"] -= room

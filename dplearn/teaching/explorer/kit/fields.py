@@ -1,4 +1,4 @@
-"""Texts of a page by key, and range checks for fields of questions from the browser."""
+"""Texts of a page by key, and checks of the values in a request from the browser."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from dplearn.core import validate
 from dplearn.teaching.explorer.kit import language
 
-# Ranges of inputs, equal to those in `browser/page/run.js`; whole ends allow whole numbers only.
+# Ranges of inputs, as in `browser/page/run.js`; integer ends allow whole numbers only.
 RANGES = {
     "noise_multiplier": (0.2, 1000.0),
     "sample_rate": (1e-7, 1.0),
@@ -16,7 +16,7 @@ RANGES = {
 
 
 def number(run: Mapping[str, Any], name: str, ends: Sequence[float] = ()) -> Any:
-    """Return a numeric field of a question; raise ValueError if it is out of range."""
+    """Return the number `run[name]`; raise ValueError if it is outside `ends` or `RANGES[name]`."""
     value, (low, high) = run.get(name), ends or RANGES[name]
     good = isinstance(value, int | float) and low <= value <= high
     if not good or type(low)(value) != value:
@@ -25,7 +25,7 @@ def number(run: Mapping[str, Any], name: str, ends: Sequence[float] = ()) -> Any
 
 
 def chosen(run: Mapping[str, Any], name: str, options: Iterable[str]) -> str:
-    """Return a text field of a question; raise ValueError unless it is one of the options."""
+    """Return the text `run[name]`; raise ValueError unless it is one of the options."""
     word: Any = run.get(name)
     validate.one_of(tuple(options), **{name: word})
     return word
@@ -47,7 +47,7 @@ class Words:
         return text.format(**values) if values else text
 
     def table(self, name: str) -> dict[str, str]:
-        """Return a table's texts in the reader's language, keyed by the last part of their keys."""
+        """Return a TOML table's texts in the reader's language, by the last part of the key."""
         parted = (key.rpartition(".") for key in self._keyed)
         return {last: self(f"{name}.{last}") for of, _, last in parted if of == name}
 
@@ -56,6 +56,6 @@ _say = Words("shared")
 
 
 def named(names: Iterable[str]) -> dict[str, str]:
-    """Return the display text of each name that the library uses, such as "add_remove"."""
+    """Return the text that pages show for each name in the library, such as "add_remove"."""
     spelled = _say.table("names")
     return {name: spelled.get(name, name.replace("_", " ").capitalize()) for name in names}

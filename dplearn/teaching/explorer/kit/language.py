@@ -14,13 +14,13 @@ from typing import Any
 
 KEY = "language"
 LANGUAGES = {"en": "English", "zh": "中文"}
-# Keys of a Plotly figure whose values are texts.
+# Keys in the JSON of a Plotly figure whose values are texts for readers.
 _TEXTS = {"text", "hovertemplate", "title", "name"}
 _NAMES = re.compile(r"[A-Za-z](?:[\w ,=]*\w)?")
 
 
 def keyed(name: str) -> dict[str, tuple[str, str]]:
-    """Return (English, Chinese) by dotted key of a message file; a single text serves for both."""
+    """Return pairs (English, Chinese) of a message file by dotted key; one text makes a pair."""
 
     def flat(part: Any, key: str) -> Iterator[tuple[str, tuple[str, str]]]:
         for word, inner in part.items():
@@ -43,7 +43,7 @@ def chinese() -> dict[str, str]:
 
 
 def current() -> str:
-    """Return the session's language; English outside a session, as for a static site."""
+    """Return the session's language code; "en" outside a session, as for the static site."""
     if "streamlit" not in sys.modules:
         return "en"
     import streamlit as st
@@ -52,19 +52,19 @@ def current() -> str:
 
 
 def address() -> dict[str, str]:
-    """Return the address's language field; empty for English."""
+    """Return the field of a URL's query that sets the language; English needs no field."""
     return {} if current() == "en" else {KEY: current()}
 
 
 def choose(code: str) -> None:
-    """Set the language for the session and in the page's address."""
+    """Set the language in the session and in the page's URL."""
     import streamlit as st
 
     st.session_state[KEY] = st.query_params[KEY] = code
 
 
 def translated(text: str, code: str = "", **values: Any) -> str:
-    """Return a library text, formatted with `values`, in language `code` or the reader's.
+    """Return a library text in language `code`, by default the reader's, filled with `values`.
 
     Texts without a translation stay English.
     """
@@ -75,29 +75,29 @@ def translated(text: str, code: str = "", **values: Any) -> str:
 
 
 def translated_clauses(text: str, code: str = "") -> str:
-    """Translate a text, or each of its clauses between semicolons, as in assumptions."""
+    """Translate a text; if it has no translation, translate each clause between semicolons."""
     if (whole := translated(text, code)) != text:
         return whole
     return "; ".join(translated(clause, code) for clause in text.split("; "))
 
 
 def reason(refusal: str) -> str:
-    """Extract the reason from an error message about an unsupported combination."""
+    """Remove all but the reason from an error message about an unsupported mechanism."""
     return re.sub(r"^.*not supported: |^Accountant \w+: |, not for \w+$", "", refusal)
 
 
 def in_each(text: str) -> dict[str, str]:
-    """Return a text in every language, by language code."""
+    """Return the translations of a text by language code."""
     return {code: translated_clauses(text, code) for code in LANGUAGES}
 
 
 def translated_figure(part: Any, key: str = "") -> Any:
     """Translate the texts in a part of a Plotly figure's JSON to the reader's language."""
     if isinstance(part, str):
-        # A legend entry can hold several names, separated by signs or tags.
+        # Translate each name in it, too: a legend entry can have several, between signs or tags.
         return _NAMES.sub(lambda m: translated(m[0]), translated(part)) if key in _TEXTS else part
     if isinstance(part, dict):
         return {inner: translated_figure(value, inner) for inner, value in part.items()}
-    # Only lists under the key `text` hold texts.
+    # Of all lists, only those under the key `text` contain texts for readers.
     inner = key if key == "text" else ""
     return [translated_figure(v, inner) for v in part] if isinstance(part, list | tuple) else part

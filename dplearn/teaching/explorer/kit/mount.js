@@ -1,4 +1,4 @@
-// Mount a page once; later calls pass it new data from the server.
+// Run the script of a page once per element; later calls pass new data from the server to it.
 const address = new URL("FILE", document.baseURI);
 const mounted = new WeakMap();
 export default function ({ data: [data], parentElement, setTriggerValue }) {

@@ -1,6 +1,6 @@
 """Menu of the modules in `pages`, each of which has TITLE, GROUP, ORDER and render().
 
-Streamlit runs this file. No folder `pages` is beside it, because Streamlit would run its files.
+Streamlit runs this file. No folder `pages` is beside it: Streamlit would run the files there.
 """
 
 import importlib
@@ -32,7 +32,7 @@ def path_of(page: ModuleType) -> str:
 
 
 def run_page() -> None:
-    """Draw the menu, and run the page that the address names, by default the first page."""
+    """Draw the menu, and run the page that the URL names, by default the first page."""
     query = st.query_params.to_dict()
     if (named := query.get(language.KEY)) in language.LANGUAGES:
         st.session_state[language.KEY] = named
@@ -42,7 +42,7 @@ def run_page() -> None:
         for page in every
     }
     shown = st.navigation([*entries.values()], position="hidden")
-    # An address with parameters of a run but no page name opens the page epsilon against T.
+    # A URL with parameters of a training run but no page name opens epsilon against T.
     if not shown.url_path and query.keys() & {"noise_multiplier", "mechanism", "sampling"}:
         st.switch_page(entries[epsilon_vs_steps], query_params=query)
     st.set_page_config(page_title=f"{shown.title} · dplearn", layout="wide")

@@ -1,7 +1,7 @@
 """Expensive library calls, each computed once for all sessions, in worker processes.
 
-Only the session that asks waits. This module caches the latest answers, because any browser can
-clear Streamlit's caches.
+Only the session that makes a call waits. This module caches the latest results, because any
+browser can clear Streamlit's caches.
 """
 
 import os
@@ -15,9 +15,9 @@ from pickle import dumps
 from types import ModuleType
 from typing import Any
 
-# Maximum numbers of cached answers and of questions being computed.
+# Maximum number of cached results, and of calls that wait or are computed.
 _CACHED, _OPEN = 512, 16
-# Half of the cores compute; the other half serve pages.
+# Half of the cores compute; the other half is left to the server of the pages.
 _WORKERS = max(1, (os.cpu_count() or 1) // 2)
 
 _answers: dict[bytes, Future] = {}
@@ -27,14 +27,14 @@ _executor: Executor = ThreadPoolExecutor(_WORKERS)
 
 
 class Refused(ValueError):
-    """Error that states why a question is not answered now."""
+    """Error that states why the server does not compute a result now."""
 
 
 def start_processes() -> None:
-    """Compute all further answers in low-priority processes."""
+    """Start worker processes of low priority, which compute all further calls by `ask`."""
     global _executor
-    # Spawn, because this process has threads. Spawned processes rerun `__main__`, Streamlit's
-    # name for the page that it runs; therefore start them now, with an empty `__main__`.
+    # Spawn, because this process has threads. A spawned process runs `__main__` again, which
+    # is the page that Streamlit runs; therefore start all now, with an empty `__main__`.
     _executor = ProcessPoolExecutor(_WORKERS, get_context("spawn"), _settle)
     page, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     try:
@@ -46,18 +46,18 @@ def start_processes() -> None:
 
 def _settle() -> None:
     """Lower the priority of a worker process, and end it when the server ends."""
-    # Tests set 0, because low-priority workers are ten times slower on a busy machine.
+    # Tests set DPLEARN_NICE=0: on a busy machine, low priority makes workers 10 times slower.
     os.nice(int(os.environ.get("DPLEARN_NICE", "10")))
     server: Any = parent_process()
     threading.Thread(target=lambda: (server.join(), os._exit(1)), daemon=True).start()
 
 
 def ask(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Return the result of a library function; raise `Refused` if too many calls wait."""
+    """Return the result of a call, cached or computed; raise `Refused` if too many calls wait."""
     key = dumps((function, arguments, keywords))
     with _lock:
         answer = _answers.pop(key, None)
-        # Compute again after any error except ValueError, which the question itself causes.
+        # Repeat a failed call, unless by ValueError, which the same arguments cause again.
         failed = answer and answer.done() and not isinstance(answer.exception(), ValueError | None)
         if not answer or failed:
             waiting = sum(not other.done() for other in _answers.values())

@@ -1,1 +1,1 @@
-"""Pages of the explorer, whose bounded caches serve all sessions."""
+"""Pages of the explorer; their caches are bounded and serve all sessions."""

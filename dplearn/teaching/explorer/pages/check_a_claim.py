@@ -1,4 +1,4 @@
-"""Page that judges a typed formula in every setting that its variables fit."""
+"""Page that checks a typed formula in every setting, such as Gaussian noise, that it fits."""
 
 import re
 from collections import Counter
@@ -17,9 +17,9 @@ from dplearn.teaching.figures.claim_map import claim_map, map_finding, map_of
 _say = Words("check_a_claim")
 TITLE, GROUP, ORDER = _say["title"], "Check", 45
 
-# Fields of the address, with their defaults.
+# Fields of the page's URL, with their defaults.
 START = {"claim": r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon", "words": ""}
-# Formula and context words of each example.
+# For each example button: a formula, and words on the setting for which it is meant.
 EXAMPLES = {
     "classical": (START["claim"], ""),
     "small": (START["claim"], "for 0 < ε ≤ 1"),
@@ -30,7 +30,7 @@ EXAMPLES = {
     "composed": ("ε' = ε√(2k ln(1/δ')) + kε(e^ε−1)", "k-fold composition"),
     "group": (r"k\rho\text{-zCDP}", ""),
 }
-# Box, icon and colour of a verdict.
+# Box, icon and colour for each result of checking a formula.
 _BOXES = {
     "holds": (st.success, ":material/check:", "green"),
     "safe": (st.success, ":material/shield:", "green"),
@@ -41,16 +41,16 @@ _BOXES = {
     "approximation": (st.info, ":material/waves:", "blue"),
     "not read": (st.warning, ":material/question_mark:", "gray"),
 }
-_LISTED = 40  # most formulas judged per text; `dplearn proofread` has no such limit
+_LISTED = 40  # most formulas checked in one text; `dplearn proofread` has no such limit
 
 
 def begin_with(name: str) -> None:
-    """Fill all fields with an example."""
+    """Fill both input fields with an example."""
     st.session_state.update(START | dict(zip(("claim", "words"), EXAMPLES[name], strict=True)))
 
 
 def render() -> None:
-    """Draw the fields and, below them, a formula's verdict and map or all formulas of a text."""
+    """Draw the input fields and, below them, the check of one formula or of all in a text."""
     address.follow("check_a_claim", START)
     st.markdown(_say("heading"))
     with st.container(key="examples", horizontal=True, gap="small"):
@@ -73,7 +73,7 @@ def render() -> None:
 
 
 def _page(places: Sequence[Place]) -> None:
-    """List the formulas of a pasted text with their verdicts."""
+    """List the formulas of a pasted text, each with the result of its check."""
     result, summary = Counter[str](), st.empty()
     with st.spinner(_say("trying")):
         for place in places[:_LISTED]:
@@ -93,7 +93,7 @@ def _verdict(verdict: str) -> str:
 
 
 def _finding(formula: str, words: str) -> Finding:
-    """Return the verdict on a formula, or why the server did not compute it."""
+    """Return the result of checking a formula; if it was not checked, "not read" and the reason."""
     try:
         return questions.ask(claims.proofread, formula, words=words)
     except ValueError as error:
@@ -101,7 +101,7 @@ def _finding(formula: str, words: str) -> Finding:
 
 
 def _claim(places: Sequence[Place]) -> None:
-    """Draw the verdict on one formula, and its map."""
+    """Draw the result of checking one formula, and a map of the points where it holds."""
     state = st.session_state
     formula, words = (places[0].formula, places[0].words) if places else (state["claim"], "")
     words = f"{words} {state['words']}".strip()
@@ -118,7 +118,7 @@ def _claim(places: Sequence[Place]) -> None:
 
 
 def _lines(finding: Finding) -> None:
-    """List the verdict for each setting, with the intended setting first."""
+    """List for each setting whether the formula holds there, first for the intended setting."""
     if not finding.lines or finding.verdict == "not read":
         st.markdown(_escaped(_in_words(finding.reason), "$<"))
     for line in finding.lines:
@@ -133,7 +133,7 @@ def _lines(finding: Finding) -> None:
 
 
 def _in_words(note: str) -> str:
-    """Translate a note on a verdict to the reader's language."""
+    """Translate a note on the check of a formula to the reader's language."""
     if not isinstance(note, Note):
         return translated(note)
     values = {name: _in_words(value) for name, value in note.values.items()}
@@ -141,5 +141,5 @@ def _in_words(note: str) -> str:
 
 
 def _escaped(text: str, signs: str = "\\`*_[]()<>!$~#:|") -> str:
-    """Escape Markdown in a text, because addresses may contain any markup."""
+    """Escape Markdown in a text, because a formula from the URL may contain any markup."""
     return re.sub(f"([{re.escape(signs)}])", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""Page of the book's formulas, with checks on request and refuted wrong variants."""
+"""Page of the formula book: each formula, checks on request, and refuted wrong variants."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -21,27 +21,27 @@ from dplearn.teaching.figures.formula import formula_cloud, formula_curve
 
 _say = Words("formula_book")
 TITLE, GROUP, ORDER = _say["title"], "Check", 50
-# Sentences about an entry, in the reader's language.
+# Sentences about a formula of the book, in the reader's language.
 words = sentences.Wording(language.translated)
 PICTURES = ("curve", "cloud")
-# Fields of the address with defaults; its other fields are parameters of the entry.
+# Fields of the URL with their defaults; its other fields are parameters of the formula.
 START = {"id": next(iter(book)), "misprint": "none", "picture": "curve", "along": "", "draw": "0"}
 _PICTURE = 1.5  # time limit of a picture in seconds
 _DRAWS = 10  # number of random draws of parameters that cannot be dragged
 
 
 def begin() -> None:
-    """Reset the wrong variant and the parameters when the entry changes."""
+    """Reset the wrong variant and the parameters when the reader chooses another formula."""
     st.session_state.update({key: START[key] for key in ("misprint", "along", "draw")})
     st.session_state["formula_book_more"] = {}
 
 
 def render() -> None:
-    """Draw the list of entries, and the chosen entry."""
+    """Draw the list of formulas, and the chosen formula."""
     more, state = address.follow("formula_book", START), st.session_state
     for key, options in {"id": book, "picture": PICTURES}.items():
         state[key] = state[key] if state[key] in options else START[key]
-    # Typing searches these texts: id, title and function name.
+    # Typing in the list searches these texts: id, title and function name.
     spelled = lambda id: f"{id} · {book[id].title} · {book[id].function.__name__}"
     st.selectbox(
         _say("id.label"),
@@ -59,7 +59,7 @@ def render() -> None:
 
 
 def _entry(formula: Formula) -> None:
-    """Draw the statement and, below it, the picture next to checks, variants and code."""
+    """Draw a formula and, below it, a picture beside checks, wrong variants and code."""
     st.header(f"{formula.id} · {formula.title}")
     with st.container(key="statement", gap="small"):
         st.latex(formula.statement)
@@ -87,7 +87,7 @@ def _entry(formula: Formula) -> None:
 
 
 def _variants(id: str) -> View:
-    """Draw the wrong variants, refute the chosen one, and return the picture's view."""
+    """Draw the list of wrong variants, refute the chosen one, and return what to picture."""
     names = {misprint.name: misprint.name.replace("-", " ") for misprint in book[id].misprints}
     chosen: Any = st.session_state["misprint"]
     if names:
@@ -97,14 +97,14 @@ def _variants(id: str) -> View:
         st.caption(_say("no_variant"))
     if chosen in names:
         with st.spinner(_say("searching")):
-            # The picture of a wrong variant starts at its counterexample.
+            # Search now, because the picture of a wrong variant starts at its counterexample.
             result = pictures.refuted(id, chosen, partial(questions.ask, refutation))
         _refuted(id, book[id].misprint(chosen), result)
     return view_at(id, chosen if chosen in names else "none")
 
 
 def view_at(id: str, misprint: str) -> View:
-    """Return the view of a variant with the parameters that the address sets."""
+    """Return a formula, or its wrong variant, with the parameters that the URL sets."""
     more, settings = st.session_state["formula_book_more"], {}
     draw = st.session_state["draw"]
     for name, part in parameters(id, misprint):
@@ -122,7 +122,7 @@ def view_at(id: str, misprint: str) -> View:
 
 
 def parameters(id: str, misprint: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the adjustable parameters by name, each with its range or its options."""
+    """Yield the name of each adjustable parameter, with its range or its options."""
     claim, first = shown(id, misprint), pictures.first_parameters(id, misprint)
     for name, domain in claim.domain.items():
         if isinstance(domain, domains.Linear):
@@ -156,7 +156,7 @@ def _refuted(id: str, misprint: Misprint, result: Refutation) -> None:
 
 
 def _picture(view: View) -> None:
-    """Draw the controls, and formula and true value along one parameter or at all points."""
+    """Draw controls, and a picture of formula and true value along a parameter or at all points."""
     left, right = st.columns(2, gap="medium")
     state: Any = st.session_state
     if view.axes:
@@ -191,7 +191,7 @@ def _picture(view: View) -> None:
 
 
 def _settings(view: View, along: str) -> None:
-    """Draw the other parameters as draggable numbers and as lists of options."""
+    """Draw all parameters except `along`: draggable numbers, lists of options, random values."""
     adjustable = dict(parameters(view.id, view.misprint))
     values, numbers = view.parameters, []
     for name, part in adjustable.items():
@@ -223,7 +223,7 @@ def _moved() -> None:
 
 
 def claim_address(id: str, misprint: str = "none") -> str:
-    """Return the address that checks an entry or variant as a claim, or "" without a setting."""
+    """Return the URL that checks a formula or variant as a claim; "" if it has no setting."""
     if not (settings := book[id].settings):
         return ""
     statement = " ".join(shown(id, misprint).statement.split())
@@ -231,7 +231,7 @@ def claim_address(id: str, misprint: str = "none") -> str:
 
 
 def run_address(parameters: Mapping[str, Any]) -> str:
-    """Return the address of the run with these parameters; "" if one is missing."""
+    """Return the URL that shows epsilon of the run with these parameters; "" if one is missing."""
     names = {"noise_multiplier", "sample_rate", "steps", "delta"}
     if names - parameters.keys():
         return ""

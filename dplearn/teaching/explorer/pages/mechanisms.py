@@ -21,16 +21,16 @@ _KEY, _ANSWER = "mechanisms_page", "mechanisms_answer"
 
 
 def render() -> None:
-    """Mount the page once; on later runs, send a table or a new language."""
+    """Show the page; later calls send a table or a new language to it."""
     catalogue = pairs.worded(pairs.catalogue(), language.in_each)
     data = {"catalogue": catalogue, "language": language.current()}
     data |= {"answer": st.session_state.get(_ANSWER)}
-    # A list, because Streamlit searches the values of a dictionary for data frames.
+    # In a dictionary, Streamlit would search all values for data frames; pass a list.
     _page(key=_KEY, data=[data], on_asked_change=_answer)
 
 
 def table_or_refusal(question: dict[str, Any]) -> dict[str, Any]:
-    """Return the table that a page requests, or the reason for none in all languages."""
+    """Return the table that the page requests or, in all languages, the reason for a refusal."""
     try:
         name = chosen(question, "mechanism", MECHANISMS)
         adjacency = chosen({"adjacency": "add_remove"} | question, "adjacency", ADJACENCIES)

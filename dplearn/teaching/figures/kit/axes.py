@@ -13,17 +13,17 @@ from dplearn.teaching.figures.kit.text import spaced
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """Axis whose ends are in data units."""
+    """Axis of a figure; `lower` and `upper` are its ends in the units of the data."""
 
     title: str = ""
     lower: float
     upper: float
     log: bool = False
-    open: bool = False  # whether Plotly chooses the ends, so that names fit
+    open: bool = False  # whether Plotly chooses the ends, so that names of curves fit
     ticks: Mapping[Any, str] | None = None  # texts by value; default: round numbers
 
     def place(self, value: float) -> float:
-        """Convert a data value to the units of Plotly's ranges and annotations."""
+        """Convert a data value to Plotly's units: log10 of the value on a logarithmic axis."""
         return math.log10(value) if self.log else value
 
     def share(self, value: float) -> float:
@@ -53,7 +53,7 @@ class Axis:
 
 
 def log_ticks(lower: float, upper: float, *, inside: bool = True) -> list[float]:
-    """Return 1, 2 and 5 times powers of ten in [lower, upper]; on a long axis, only the powers.
+    """Return ticks in [lower, upper]: 1, 2, 5 times powers of ten; on a long axis, only powers.
 
     Examples
     --------
@@ -85,9 +85,9 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
 
 
 def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -> list[float]:
-    """Return positions at least `gap` apart, closest to `wishes` in the least-squares sense.
+    """Return positions of labels at least `gap` apart, with least squared distance to `wishes`.
 
-    The order of `wishes` is preserved. The gap is smaller if [lower, upper] is too short.
+    The order of `wishes` is preserved. If [lower, upper] is too short, the gap is smaller.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
 
     gap = min(gap, (upper - lower) / max(len(wishes) - 1, 1))
     order, shares = np.argsort(wishes, kind="stable"), gap * np.arange(len(wishes))
-    # After subtraction of i * gap from position i, the positions must be non-decreasing.
+    # Positions are at least `gap` apart if position i minus i * gap is non-decreasing.
     flat = isotonic_regression(np.asarray(wishes, dtype=float)[order] - shares).x
     placed = np.empty(len(wishes))
     placed[order] = np.clip(flat, lower, upper - shares[-1]) + shares
@@ -108,7 +108,7 @@ def spread(wishes: Sequence[float], *, gap: float, lower: float, upper: float) -
 
 
 def log_steps(largest: int) -> list[int]:
-    """Return sorted round integers, ten per decade, with 1 and `largest`.
+    """Return round whole numbers from 1 to `largest`, about ten per decade, in increasing order.
 
     Examples
     --------

@@ -13,18 +13,18 @@ from numpy.typing import ArrayLike
 from dplearn.teaching.figures.kit.axes import Axis
 from dplearn.teaching.figures.kit.template import PAGE, colour_of, transparent
 
-# Dashes by role, for readers who do not see the colours.
+# Dashes of curves with these roles, for readers who do not see the colours.
 _DASHES = {"wrong": "dash", "quiet": "dot"}
 _SAMPLES = {"solid": "━━", "dash": "━ ━", "dot": "┅┅"}
-# Numbers; None is a gap.
+# Numbers along a curve; None is a gap.
 Values = ArrayLike | Sequence[float | None]
-# Margins of a page's figure; at the right, half of the last tick's label needs room.
+# Margins of a figure in the explorer; the label of the last tick extends to the right.
 _SMALL = {"l": 66, "r": 26, "t": 78, "b": 46}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part(ABC):
-    """Named part of a figure.
+    """Curve, columns, region or point in a figure, with a name.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ class Part(ABC):
 
     @property
     def heights(self) -> tuple[Values, ...]:
-        """Heights of all curves of the part, by default `y`; the name is at their mean."""
+        """Heights of all curves of the part, by default `y`; the name is at their mean height."""
         return (self.y,)  # type: ignore[attr-defined]
 
     @abstractmethod
     def traces(self) -> list[dict[str, Any]]:
-        """Return the Plotly traces of the part, except the name's."""
+        """Return the Plotly traces of the part; the name has a trace of its own."""
 
     @property
     def colour(self) -> str:
@@ -57,7 +57,7 @@ class Part(ABC):
         return colour_of(self.role)
 
     def name(self) -> list[dict[str, Any]]:
-        """Return the label as a trace of one point, which frames can move; [] without a label."""
+        """Return the label as a trace of one point, which a slider can move; [] without a label."""
         if not self.label:
             return []
         x, y = np.asarray(self.x, dtype=float), np.mean(np.asarray(self.heights, dtype=float), 0)
@@ -67,7 +67,7 @@ class Part(ABC):
 
     @property
     def words(self) -> dict[str, Any]:
-        """The label as text of a trace."""
+        """Plotly's fields for a trace that shows the label as text."""
         left = "\N{EN SPACE}" if self.side.endswith("right") else ""  # between point and text
         right = "\N{EN SPACE}" if self.side.endswith("left") else ""
         font = {"color": self.colour, "size": 15}
@@ -81,7 +81,7 @@ class Curve(Part):
     Parameters
     ----------
     y : array_like, heights, shape (n,); None leaves a gap
-    dash : str or None, "solid", "dash" or "dot"; by default the role's dash
+    dash : str or None, "solid", "dash" or "dot"; by default that of the role
     width : float or None, width in pixels, > 0; by default larger for a solid curve
     corners : bool, whether the points are marked
     """
@@ -95,7 +95,7 @@ class Curve(Part):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Sample glyph, colour and name in the legend."""
+        """Entry of the legend: characters that look like the curve, colour and name."""
         return _SAMPLES[self._dash], self.colour, self.label
 
     @property
@@ -182,7 +182,7 @@ class Dot(Part):
 def markers(
     x: Any, y: Any, name: str, *, symbol: str, size: int, colour: Any, edge: Any = (0,), **more: Any
 ) -> dict[str, Any]:
-    """Return a trace of markers; `edge` is the outlines' width, or their width and colour."""
+    """Return a trace of markers; `edge` has the width of outlines and, optionally, a colour."""
     line = dict(zip(("width", "color"), edge, strict=False))
     marker = {"symbol": symbol, "size": size, "color": colour, "line": line}
     at = {"name": name, "x": x, "y": y, "mode": "markers", "cliponaxis": False}
@@ -195,7 +195,7 @@ def gaps(values: Values) -> list[float | None]:
 
 
 def legend(*entries: tuple[str, str, str]) -> str:
-    """Return a legend as a line of HTML; each entry is a tuple (sample, colour, name)."""
+    """Return a legend as a line of HTML; each entry is (sample, colour, name)."""
     spans = (f'<span style="color:{c}">{glyph} {name}</span>' for glyph, c, name in entries)
     return "   ".join(spans)
 

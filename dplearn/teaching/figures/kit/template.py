@@ -1,6 +1,6 @@
 """Plotly templates of all figures, and a colour and a marker for each accountant.
 
-Each colour has a counterpart for dark pages. Their contrast with the page is at least 4.5, enough
+Each colour has a counterpart for dark pages. The contrast with the page is at least 4.5, enough
 for text. Any two colours are at least 9 CIELAB units apart under normal, protan and deutan vision;
 each curve also has its own marker and its name at its end.
 """
@@ -16,7 +16,7 @@ from dplearn.teaching.figures.kit.text import NARROW_SPACE
 
 
 class Style(NamedTuple):
-    """Style of an accountant in all figures; the glyph is the symbol as a character."""
+    """Style of an accountant in all figures; `glyph` is the character that looks like `symbol`."""
 
     label: str
     colour: str
@@ -37,16 +37,16 @@ STYLES = {
     "zcdp": Style("zCDP", "#79512D", "cross", "✚", "#AD815A"),
     "pld": Style("PLD", "#256ED1", "star", "★", "#3D8AF5"),
     "gdp": Style("GDP", "#8A3DAB", "x", "✕", "#B564CF"),
-    # False claim about a run, not an accountant.
+    # Not an accountant: the epsilon of Poisson sampling, claimed for other batches.
     "poisson_claim": Style("Poisson claim", RED, "circle-open", "○", "#ED3D48"),
 }
-# Colours for accountants without a style; a hash of the name chooses one.
+# Colours for accountants that are not in `STYLES`; a hash of the name chooses one.
 _SPARE = ("#8C6BB1", "#3F8F9F", "#A0522D", "#6B8E23", "#B0306A")
 # Colours on a dark page, keyed by colours on a light page; the last three fill areas.
 _ON_DARK = {style.colour: style.on_dark for style in STYLES.values()}
 _ON_DARK |= {INK: "#E8EAEE", GREY: "#989DA8"}
 _ON_DARK |= {"#A9D0F0": "#274C6B", "#B9BCC4": "#565A64", "#E4E5E8": "#2E3138"}
-# Accountants whose colours other roles have.
+# Each role of a curve uses the colour of this accountant.
 _ROLES = {"exact": "pld", "safe": "advanced", "guess": "gdp", "other": "zcdp", "second": "rdp"}
 _ROLES |= {"third": "moments", "wrong": "poisson_claim"}
 
@@ -58,7 +58,7 @@ def style_of(name: str) -> Style:
 
 
 def colour_of(role: str) -> str:
-    """Return the colour of a role, or of an accountant."""
+    """Return the colour of a curve's role, such as "exact", or of an accountant."""
     return GREY if role == "quiet" else style_of(_ROLES.get(role, role)).colour
 
 
@@ -69,7 +69,7 @@ def transparent(colour: str, share: float) -> str:
 
 
 def darkened(figure: Any) -> Any:
-    """Replace all colours in the dicts and lists of a figure by those for a dark page.
+    """Replace the colours of a light page, in the JSON of a figure, by those of a dark page.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def darkened(figure: Any) -> Any:
     return _COLOURS.sub(lambda m: _TWINS[m[0]], figure) if isinstance(figure, str) else figure
 
 
-# Colours in hexadecimal, and as `transparent` writes them, without the opacity.
+# Colours in hexadecimal, and as `transparent` writes them up to the opacity.
 _TWINS = _ON_DARK | {
     transparent(light, 1)[:-2]: transparent(dark, 1)[:-2] for light, dark in _ON_DARK.items()
 }

@@ -1,4 +1,4 @@
-"""Numbers as text: bounds rounded up, grouped thousands, and the precision of brackets."""
+"""Numbers as text: bounds rounded up, thousands in groups, and how close two bounds are."""
 
 import math
 
@@ -27,7 +27,7 @@ def bound(value: float, digits: int = 3) -> str:
 
 
 def epsilon(guarantee: Guarantee, digits: int = 3) -> str:
-    """Format a guarantee's epsilon, with a sign such as ≈ unless it is an upper bound."""
+    """Format the epsilon of a guarantee, with ≈, ≥ or ≲ if it is not a proved upper bound."""
     value, number = guarantee.epsilon, bound(guarantee.epsilon, digits)
     if guarantee.kind in ("approximate", "lower") and value < math.inf:
         number = spaced(value) if 10**digits <= value < 1e9 else f"{value:.{digits}g}"
@@ -47,12 +47,12 @@ def is_certified(guarantee: Guarantee) -> bool:
 
 
 def width(guarantee: Guarantee) -> float:
-    """Return the relative width of a bracket, or infinity without a lower bound."""
+    """Return epsilon / lower bound - 1, the relative width; infinity without a lower bound."""
     return guarantee.epsilon / guarantee.lower - 1 if guarantee.lower > 0 else math.inf
 
 
 def precision(relative_width: float) -> str:
-    """Describe the relative width of a bracket in words.
+    """Say in words how close lower and upper bound are, given their relative distance.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def precision(relative_width: float) -> str:
 
 
 def both_ends(guarantee: Guarantee) -> str:
-    """Format both ends of a bracket in four to seven digits, enough to tell the ends apart.
+    """Format lower and upper bound in four to seven digits, enough to tell them apart.
 
     Examples
     --------
@@ -87,6 +87,6 @@ def both_ends(guarantee: Guarantee) -> str:
 
 
 def _digits(relative_width: float) -> int:
-    """Return how many digits are certain for a bracket of this relative width."""
-    clipped = min(max(relative_width, 1e-12), 1.0)  # infinite for a lower bound of 0
+    """Return how many digits are certain if the bounds have this relative distance."""
+    clipped = min(max(relative_width, 1e-12), 1.0)  # a width is infinite if the lower bound is 0
     return math.floor(1e-9 - math.log10(clipped))

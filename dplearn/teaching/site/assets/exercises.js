@@ -1,4 +1,4 @@
-// Fields for predictions, exercises and self-tests, with the verdicts of dplearn.teaching.classroom.
+// Fields for predictions, exercises and self-tests; answers are judged as by dplearn.teaching.classroom.
 "use strict";
 
 const answers = (() => {
@@ -59,7 +59,7 @@ const answers = (() => {
     return { problem: `“${text.trim()}” is no number; write ${comma}.` };
   }
 
-  // Return a guess, which must be finite.
+  // Return the number that a text stands for, if it is finite, or a sentence on what to type instead.
   function readGuess(text) {
     const { number, problem } = readNumber(text);
     return Math.abs(number) === Infinity ? { problem: BEYOND } : { number, problem };
@@ -85,13 +85,13 @@ const answers = (() => {
   const isClose = (one, other, share) => one === other
     || (Number.isFinite(one - other) && Math.abs(one - other) <= share * Math.max(Math.abs(one), Math.abs(other)));
 
-  // Return the unit of the last digit of a number.
+  // Return the unit of the last digit of a number: 0.01 for 3.25.
   function lastDigit(number) {
     const [mantissa, exponent] = Math.abs(number).toExponential().split("e");
     return Number(`1e${Number(exponent) - (mantissa.split(".")[1] ?? "").length}`);
   }
 
-  // Return the verdict on the text in the field of an exercise.
+  // Judge the text in the field of an exercise: right, a known mistake, close or wrong.
   function judge(exercise, text) {
     const { item, right: [right, share], mistakes, hints, praise } = exercise;
     if (!text.trim()) return { outcome: "open", head: `${item} not answered yet`, messages: ["write your number in the field."] };
@@ -114,7 +114,7 @@ const answers = (() => {
     return { outcome: "wrong", head, messages: hints };
   }
 
-  // Return the verdict on a letter for each question of a self-test.
+  // Judge a self-test, given the letter that the reader chose for each question.
   function judgeLetters({ item, choices }, letters) {
     const whys = choices.map((why, i) => why[letters[i]] ?? "Left out.");
     const points = whys.filter((why) => why.startsWith("Right. ")).length;
@@ -126,7 +126,7 @@ const answers = (() => {
   const sentence = ({ head, messages, shown = [] }, attempt) =>
     [`${head}: ${messages[Math.min(attempt, messages.length - 1)]}`, ...shown].join("\n  ");
 
-  // Return a function that gives a plainer message when a mistake or another wrong number is repeated.
+  // Return a function that words a verdict, plainer each time a mistake or number is repeated.
   function escalation() {
     const repeats = new Map();
     return (verdict) => {
@@ -178,7 +178,7 @@ if (typeof document !== "undefined") {
     node.append(...children);
     return node;
   };
-  // If the page has progress.js, it stores the progress.
+  // Send an event about the progress; progress.js stores the progress, if the page has this script.
   function tell({ lesson, item, kind }, done) {
     const detail = { lesson, item, kind: kind === "program" ? "exercise" : kind, state: done ? "done" : "tried" };
     document.dispatchEvent(new CustomEvent("dplearn:progress", { detail }));
@@ -250,7 +250,7 @@ if (typeof document !== "undefined") {
     };
   }
 
-  // Open a fold with the results of predictions when the guesses for all of them are made.
+  // Write the results of predictions into a closed section; open it when all are guessed.
   function sealed(place) {
     const names = JSON.parse(place.dataset.names).filter((name) => predictions.has(name));
     const fill = () => {
@@ -312,7 +312,7 @@ if (typeof document !== "undefined") {
     };
   }
 
-  // Turn the folds before a self-test, one for each choice, into questions with radio buttons.
+  // Turn the sections before a self-test, one for each possible answer, into questions with radio buttons.
   function selfTest(ask, row, reply) {
     const every = [...document.querySelectorAll("main details")].filter((one) => /^[a-e]\. /.test(one.querySelector("summary")?.textContent ?? ""));
     const before = every.filter((one) => one.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING);

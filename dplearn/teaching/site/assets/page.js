@@ -90,7 +90,7 @@ function move(place) {
 }
 
 // Write the title and the slider of a chart at once, and draw the chart when Plotly is loaded.
-const draw = (place) => (place.clientWidth ? place.drawn ??= begin(place) : null); // a folded place has no width
+const draw = (place) => (place.clientWidth ? place.drawn ??= begin(place) : null); // in a closed section, a chart has no width
 async function begin(place) {
   place.figure = JSON.parse(place.querySelector("script").textContent);
   const { title, sliders } = place.figure.layout;
@@ -107,7 +107,7 @@ async function begin(place) {
 }
 
 const charts = [...document.querySelectorAll(".chart:has(script)")];
-// A chart with a picture is drawn after the reader first scrolls, points or presses a key.
+// A chart that shows a still image is drawn only after the reader scrolls, points or presses a key.
 const moved = new Promise((done) => {
   for (const kind of ["scroll", "pointermove", "pointerdown", "keydown"]) addEventListener(kind, done, { once: true });
 });

@@ -1,7 +1,7 @@
 """Page of epsilon against the number of steps, per accountant, drawn by the browser.
 
-The browser computes the runs that its engine covers. It asks the server for all other runs, for
-confirmations, and for the details that a paper needs.
+The browser computes epsilon where its JavaScript engine can. It asks the server for all other
+runs, for a check of its own bounds, and for the details that a paper needs.
 """
 
 import datetime
@@ -42,33 +42,33 @@ def render() -> None:
 
 @st.fragment
 def _page() -> None:
-    """Draw the page as a fragment; a question from the browser reruns only this fragment."""
+    """Draw the page; a request from the browser reruns only this function, a fragment."""
     if question := st.session_state.pop(_QUESTION, None):
         answer = confirmation.library_reply(question)
         st.session_state[_ANSWER] = answer | {key: question.get(key) for key in ("id", "kind")}
         if question.get("kind") == "prove" and "refused" not in answer:
             st.session_state["epsilon_details"] = confirmation.details_of(question)
             st.rerun()
-    # Supported runs: names, display texts, default adjacencies.
+    # Mechanisms and samplings on offer, with displayed texts and default adjacencies.
     names = confirmation.options()
     kinds: dict[str, Any] = {key: named(names[key]) for key in ("mechanism", "sampling")}
-    # Full batches are entered as q = 100 %.
+    # Do not offer "none": the reader enters full batches as q = 100 %.
     del kinds["sampling"]["none"]
     natural = {name: default_adjacency(name.removesuffix(DROP_LAST)) for name in kinds["sampling"]}  # type: ignore[arg-type]
     fields = {"language": language.current(), "kinds": kinds | {"natural": natural}}
     fields |= {"answer": st.session_state.get(_ANSWER), "accountants": accountants()}
     fields |= {"presets": browser.presets(), "published": list(drawn_figures())}
     store = lambda: st.session_state.update({_QUESTION: st.session_state["epsilon"].asked})
-    # A list, because Streamlit searches the values of a dictionary for data frames.
+    # In a dictionary, Streamlit would search all values for data frames; pass a list.
     _component(key="epsilon", data=[fields], on_asked_change=store)
 
 
 def _details(answers: Answers) -> None:
-    """Draw the details below the run's title; compute the statement only if its box is open."""
+    """Draw a run's epsilon and certificate; draw its privacy statement if its box is open."""
     st.subheader(subtitle(answers), anchor="details")
     if not answers.readings:
         return
-    name, best = next(iter(answers.readings.items()))  # the tightest bound
+    name, best = next(iter(answers.readings.items()))  # smallest bound, if there is one
     proved = text.both_ends(best) if best.kind == "bracket" else text.epsilon(best, 6)
     clauses = dict.fromkeys(a for g in answers.readings.values() for a in g.assumptions)
     assumed = _say("true_if", assumptions=translated_clauses("; ".join(clauses))) if clauses else ""
@@ -95,7 +95,7 @@ def _details(answers: Answers) -> None:
 
 
 def subtitle(answers: Answers) -> str:
-    """Return a one-line description of the run."""
+    """Return the parameters of the run as one line of text."""
     run, plan = answers.scenario, answers.scenario.plan
     words = named([run.mechanism, run.adjacency])
     drawn = translated(SAMPLED.get(plan.sampling, plan.sampling))
@@ -115,7 +115,7 @@ def no_certificate(answers: Answers) -> str:
 
 
 def as_certificate(answers: Answers) -> str:
-    """Return the certificate at the chosen number of steps, or the reason for none."""
+    """Return the text of the certificate for `here` steps, or the reason why there is none."""
     # Imported only on request, because it loads python-flint.
     from dplearn.certificates import certify
 

@@ -1,6 +1,6 @@
-"""The library's replies to the browser's questions about a run: curves and confirmations.
+"""The library's replies to the browser's requests: epsilon curves, and checks of its bounds.
 
-A malformed question is refused in one sentence; a disagreement is logged.
+The reply to a malformed request is an error message. Bounds that disagree are logged.
 """
 
 import dataclasses
@@ -26,11 +26,11 @@ from dplearn.teaching.figures.kit.axes import log_steps
 
 _say = Words("epsilon_vs_steps")
 REFERENCE = "pld"  # the accountant with lower and upper bounds
-DROP_LAST = "_drop_last"  # suffix of samplings whose epochs drop the records of an incomplete batch
+DROP_LAST = "_drop_last"  # suffix of samplings that drop the records of an incomplete last batch
 
 
 def options() -> dict[str, tuple[str, ...]]:
-    """Return the samplings, the adjacencies, and the mechanisms with only a noise multiplier."""
+    """Return the options: mechanisms with only a noise multiplier, samplings, adjacencies."""
     own = {n: [f.name for f in dataclasses.fields(law)] for n, law in MECHANISMS.items()}
     alone = tuple(name for name, parameters in own.items() if parameters == ["noise_multiplier"])
     samplings = (*EVERY_SAMPLING, f"shuffled{DROP_LAST}")
@@ -39,7 +39,7 @@ def options() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Parameters of a curve: mechanism, run with the largest number of steps, delta, adjacency."""
+    """Parameters of a curve of epsilon against steps; `plan` has the largest number of steps."""
 
     mechanism: str
     plan: DPSGD
@@ -51,8 +51,8 @@ class Scenario:
         """Numbers of steps at which the curves are drawn."""
         largest = self.plan.steps
         if self.plan.sampling not in EPOCH_SAMPLINGS:
-            return tuple(log_steps(largest)[::-2][::-1])  # every second, counted from the last
-        # Epsilon is constant within an epoch: take steps of the first epoch, and ends of epochs.
+            return tuple(log_steps(largest)[::-2][::-1])  # every second number, and the last
+        # Epsilon is constant within an epoch, so after the first, the ends of epochs are enough.
         batches = self.plan.sampling_scheme.batches
         first, whole = min(batches, largest), largest // batches
         begun = [t for t in log_steps(first) if t >= first / 20]
@@ -61,7 +61,7 @@ class Scenario:
 
     @property
     def sampling_scheme(self) -> SamplingScheme:
-        """Sampling scheme of a step or, for Gaussian noise only, of an epoch."""
+        """Scheme that draws the batch of a step or, for Gaussian noise only, all of an epoch."""
         plan: Any = self.plan
         if self.mechanism == "gaussian":
             return plan.sampling_scheme
@@ -73,7 +73,7 @@ class Scenario:
 
 
 class Answer(NamedTuple):
-    """Guarantees of an accountant at several numbers of steps, or the reason for none."""
+    """Guarantees by one accountant for several numbers of steps, or why it gives none."""
 
     curve: tuple[Guarantee, ...]
     refusal: str = ""
@@ -81,7 +81,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Answers:
-    """Guarantees of a run at one number of steps; `records` is the dataset's size."""
+    """Guarantees for a run after `here` steps on `records` records, by the accountants `names`."""
 
     scenario: Scenario
     here: int
@@ -90,7 +90,7 @@ class Answers:
 
     @cached_property
     def readings(self) -> Mapping[str, Guarantee]:
-        """Guarantee of each accountant by increasing epsilon, with approximations after bounds."""
+        """Guarantee by each accountant: bounds first, then approximations; epsilon increases."""
         answers = {name: answer_of(name, self.scenario, (self.here,)) for name in self.names}
         stated = [(name, answer.curve[0]) for name, answer in answers.items() if answer.curve]
         return dict(sorted(stated, key=lambda item: (not item[1].is_bound, item[1].epsilon)))
@@ -98,7 +98,7 @@ class Answers:
 
 @lru_cache(maxsize=2048)
 def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
-    """Return an accountant's curve of a run, or the reason for none."""
+    """Return an accountant's guarantees for a run at each number of steps, or why it has none."""
     law, target = ACCOUNTANTS[name](), {"delta": scenario.delta, "adjacency": scenario.adjacency}
     try:
         return Answer(scheme_curve(law, [scenario.sampling_scheme], steps, **target))  # type: ignore[arg-type]
@@ -107,7 +107,7 @@ def answer_of(name: str, scenario: Scenario, steps: tuple[int, ...]) -> Answer:
 
 
 def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the library's reply to the browser's question; `refused` is the reason for none."""
+    """Return the reply to a request of the browser; its "refused" is an error message, if any."""
     try:
         if question["kind"] == "curves":
             return _curves(question)
@@ -120,8 +120,8 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
         low, high = text.floor(curve[0]), curve[0].epsilon
         reply |= {"lower": low, "upper": high}
         if "upper" not in question:
-            return reply  # the browser has no bracket to compare
-        # The browser's and the library's brackets agree if they intersect.
+            return reply  # the browser sent no bounds to compare
+        # The bounds of browser and library agree if the intervals between them intersect.
         theirs = float(question["lower"]), float(question["upper"])
         agrees = theirs[0] <= high and low <= theirs[1]
         if not agrees:
@@ -134,7 +134,7 @@ def library_reply(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def details_of(question: Mapping[str, Any]) -> Answers:
-    """Return the guarantees of the shown accountants for the run of a question."""
+    """Return the guarantees for a request's run, by the accountants shown and `REFERENCE`."""
     here = _here(question)
     scenario = _scenario(question, here)
     names = tuple(name for name in ACCOUNTANTS if name in {REFERENCE, *question["shown"]})
@@ -146,7 +146,7 @@ def _here(question: Mapping[str, Any]) -> int:
 
 
 def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
-    """Return the run of a question; raise ValueError if a field is out of range."""
+    """Return the run in a request, with `largest` steps; raise ValueError for a wrong field."""
     run = question["run"]
     words: Any = {name: fields.chosen(run, name, all_) for name, all_ in options().items()}
     numbers: Any = {name: fields.number(run, name) for name in ("noise_multiplier", "sample_rate")}
@@ -157,7 +157,7 @@ def _scenario(question: Mapping[str, Any], largest: int) -> Scenario:
 
 
 def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return each accountant's bounds over the steps, the false claim, and all refusals."""
+    """Return the bounds or refusal of each accountant and, for epochs, the false Poisson bound."""
     largest = fields.number(question, "largest", fields.RANGES["steps"])
     here = _here(question)
     scenario = _scenario(question, largest)
@@ -169,13 +169,13 @@ def _curves(question: Mapping[str, Any]) -> dict[str, Any]:
     reply = {"key": question["key"], "steps": steps, "refusals": refusals, "of": curves}
     reply["stairs"] = scenario.plan.sampling in EPOCH_SAMPLINGS
     if reply["stairs"]:
-        # Epsilon for Poisson sampling is often wrongly claimed for batches drawn per epoch.
+        # For batches drawn per epoch, the epsilon of Poisson sampling is often claimed, wrongly.
         plan = replace(scenario.plan, sampling="poisson", drop_last=False)
         quoted = replace(scenario, plan=plan, adjacency="add_remove")
         if claim := answer_of(REFERENCE, quoted, steps).curve:
             reply["claim"] = _numbers(g.epsilon for g in claim)
     if len(refusals) == len(names):
-        # State why no theorem covers the run, and list single changes that a theorem covers.
+        # No accountant covers the run: state why, and list changes of one option that help.
         why, changes = answers[REFERENCE].refusal, []
         run = question["run"] | {"sampling": scenario.plan.sampling}
         for field, names in options().items():
@@ -199,5 +199,5 @@ def _ends(curve: Sequence[Guarantee]) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> list[float | str]:
-    """Return numbers for JSON, with infinity as a string."""
+    """Return the numbers with infinity as a string, because JSON cannot represent it."""
     return ["Infinity" if math.isinf(value) else value for value in values]
