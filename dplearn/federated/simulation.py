@@ -214,7 +214,7 @@ def simulate(
 
     Parameters
     ----------
-    delta : float in (0, 1), of the epsilon per user in the line of progress
+    delta : float in (0, 1), of the epsilon per user that the line of progress shows
     progress : bool, whether to show that line
     """
     plan.guarantee(delta=delta)  # raises before training if no theorem covers the plan
