@@ -1,4 +1,4 @@
-"""Audits of any training function: draws and scores."""
+"""`observe` draws flags and seeds for any training function, and checks its scores."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Rounds equal a loop over users; histories count the completed rounds.
+"""Simulated federated rounds equal a loop over users; histories count completed rounds.
 
 False alarms: none where seeds are given, below 1e-6 elsewhere.
 """

@@ -119,7 +119,7 @@ def committed(*kinds: str) -> list[Path]:
 def test_links_lead_to_existing_files_and_anchors():
     places, count = {}, 0
     for page in committed(".md", ".ipynb"):
-        # Links of Chinese cells are for the site, which shows the cells beside their notebook.
+        # Links in zh.md are made for the site, which shows its cells beside those of the notebook.
         if page.name == "zh.md" or page.parent.name == ".ipynb_checkpoints":
             continue
         text = page.read_text()
@@ -209,7 +209,7 @@ def test_the_example_of_contributing_needs_one_file_and_one_test(tmp_path, monke
     environment = clean_environment(PYTHONPATH=str(tmp_path))
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout[-3000:]
-    # More than the example's own five tests, because the contract covers the example, too.
+    # More than the example's own five tests, because the contract tests cover it, too.
     assert int(re.findall(r"(\d+) passed", ran.stdout)[0]) > 8, ran.stdout
     lint = [sys.executable, "-m", "ruff", "check", "--no-cache", *(name for name, _ in files)]
     assert subprocess.run(lint, cwd=tmp_path).returncode == 0

@@ -86,7 +86,7 @@ def test_each_golden_value_has_a_source():
     [("", 2.2, False), ("", 2.3, True), ("slow", 44, False), ("slow", 46, True),
      ("thorough", 99, False)],
 )  # fmt: skip
-def test_a_test_over_its_budget_fails(mark, taken, fails, monkeypatch):
+def test_a_test_over_its_time_budget_fails(mark, taken, fails, monkeypatch):
     times = iter([7, 7 + taken])
     item = SimpleNamespace(nodeid="this one", get_closest_marker=lambda one: one == mark)
     with monkeypatch.context() as patch:  # this test has a budget, too
@@ -188,7 +188,7 @@ def test_workflows_pass_actionlint(tmp_path):
 
 
 def checked(folder, *words):
-    """Return the status and the report of the type checker in a folder."""
+    """Run the type checker in a folder; return its exit status and report."""
     command = [sys.executable, "-m", "pyrefly", "check", "--python-interpreter-path"]
     settings = {"cwd": folder, "env": clean_environment(), "capture_output": True, "text": True}
     ended = subprocess.run([*command, sys.executable, *words], **settings)
