@@ -25,7 +25,7 @@ from dplearn.run import DPSGD, Phases
 
 
 class _Parser(ArgumentParser):
-    """Argument parser with one-line errors."""
+    """Argument parser that prints an error on one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
@@ -256,7 +256,7 @@ def _calibrate(options: Namespace) -> None:
     if calibrated.parameter == "steps":
         calibrated = replace(calibrated, value=calibrated.value * scheme.batches)
     if options.json:
-        proved = _plain(cast(Guarantee, calibrated.guarantee))  # an Attack is no target here
+        proved = _plain(cast(Guarantee, calibrated.guarantee))  # not an Attack: no rate is targeted
         print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
     else:
         print(calibrated)

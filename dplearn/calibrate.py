@@ -23,7 +23,7 @@ _SMALLEST, _LARGEST = 1e-3, 1e7  # noise multipliers that are tried
 _NEAR = 0.2  # tolerance of the first search, by a coarse version of the accountant
 # Tolerance of the final search: _PART of the relative width of the bracket, at most _WIDEST.
 _PART, _WIDEST = 0.1, 1e-3
-_MOST_ANSWERS = 16  # evaluations in the final search, if the first reached the target
+_MOST_ANSWERS = 16  # evaluations in the final search, if the first search reached the target
 
 
 class Unreachable(ValueError):
@@ -127,7 +127,7 @@ def smallest_noise_multiplier(
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     largest = _LARGEST
-    while largest >= 1:  # `DiscreteGaussian` refuses large values
+    while largest >= 1:  # `DiscreteGaussian` refuses a large multiplier
         try:
             mechanism.vary(noise_multiplier=largest)
             break
@@ -162,7 +162,7 @@ def largest_sample_rate(
     adjacency: Adjacency | None = None,
     rtol: float = 1e-6,
 ) -> Calibration:
-    """Return the largest sample rate in (0, 1] that keeps to (epsilon, delta), rounded down.
+    """Return the largest sample rate in (0, 1] for which (epsilon, delta) is proved, rounded down.
 
     Parameters and errors are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
     and rates from 1e-12 on are tried.
@@ -182,7 +182,7 @@ def largest_steps(
     delta: float,
     adjacency: Adjacency | None = None,
 ) -> Calibration:
-    """Return the largest number of steps that keeps to (epsilon, delta), from 0 to 10^12.
+    """Return the largest number of steps for which (epsilon, delta) is proved, from 0 to 10^12.
 
     Parameters and tolerances are those of `smallest_noise_multiplier`. The result may be
     too small if the accountant's bracket of epsilon is wide.
@@ -255,7 +255,7 @@ def _vary(
     place: dict[str, Any],
     tolerance: float,
 ) -> Calibration:
-    """Return a parameter's least (for `sign` = -1, largest) value that reaches the target.
+    """Return the least (for `sign` = -1, the largest) value of `name` that reaches the target.
 
     Only values rounded to the digits of the tolerance are evaluated, so that the result is
     printed in full.
@@ -302,11 +302,11 @@ def _search(
     answers: dict[float, Any] = {}
 
     def crossed(law: Accountant, enough: float, part: float = 0.0, stop: float = math.inf) -> Any:
-        """Return where bounds cross the target, to `enough` or `part` of the bracket's width."""
+        """Return a bracket of the x at which the accountant's upper bound equals the target."""
 
         def excess(x: float) -> float:
             answers[x] = answer = ask(law, x)
-            # log epsilon is nearly linear in the logarithm of each parameter.
+            # Interpolate log epsilon: it is nearly linear in the logarithm of each parameter.
             upper, most = target.ends(answer)[1], target.most
             log = math.log(upper / most) if upper else -math.inf
             return max(log, math.ulp(1.0)) if upper > most else min(log, 0.0)

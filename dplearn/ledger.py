@@ -179,7 +179,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Guarantee of all releases together; an adaptive ledger with a budget states that."""
+        """Guarantee of all releases; the whole budget if the ledger is adaptive and has one."""
         conditions = (m.assumptions for _, m, _ in self.releases)
         how = _ADAPTIVE if self.adaptive else _BEFOREHAND
         stated: dict[str, Any] = {"method": "ledger", **self._question}

@@ -32,7 +32,7 @@ class Plan(HasGuarantee):
     phases: "tuple[DPSGD, ...]"  # a DPSGD is its own single phase
 
     def at(self, step: int) -> "tuple[DPSGD, int]":
-        """Return the phase after `step` updates, and the number of updates before that phase."""
+        """Return the phase that follows `step` updates, and the number of updates before it."""
         validate.integer(minimum=0, step=step)
         before = 0
         for phase in self.phases[:-1]:
@@ -66,7 +66,7 @@ class Plan(HasGuarantee):
         steps: int | None = None,
         adjacency: Adjacency | None = None,
     ) -> Guarantee:
-        """Return the guarantee after `steps` updates, by default after all.
+        """Return the guarantee after `steps` updates, by default after all updates.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class DPSGD(Plan):
         if self.drop_last and self.sampling != "shuffled":
             got = f"sampling={self.sampling!r}"
             raise ValueError(f"Expected drop_last with sampling='shuffled' alone, got {got}.")
-        _ = self.sampling_scheme  # raises unless its parameters are valid
+        _ = self.sampling_scheme  # raises if a parameter is invalid
 
     def __repr__(self) -> str:
         values = ((f.name, getattr(self, f.name)) for f in fields(self))

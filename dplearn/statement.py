@@ -1,4 +1,4 @@
-"""Complete privacy statements as text, LaTeX, JSON or a card."""
+"""Complete privacy statements as text, LaTeX, JSON or an HTML page."""
 
 import datetime
 import hashlib

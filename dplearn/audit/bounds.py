@@ -90,10 +90,10 @@ def from_counts(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return a bound on epsilon from independent runs: `positives` with a canary, others without.
+    """Return a bound on epsilon from runs: `positives` with a canary, `negatives` without it.
 
-    Each error rate has a Clopper-Pearson limit, which it exceeds with probability
-    (1 - confidence) / 2 at most. Other parameters are fields of `LowerBound`.
+    Runs are independent. Each error rate has a Clopper-Pearson limit, which it exceeds with
+    probability (1 - confidence) / 2 at most. Other parameters are fields of `LowerBound`.
 
     Parameters
     ----------
@@ -259,12 +259,11 @@ def from_guesses(
     """Return a bound on epsilon from guesses about canaries, each included with probability 1/2.
 
     Inclusions are independent. Canaries of one run may affect each other, and several runs count
-    together. The number of guesses must be fixed before the outputs are seen, as `one_run`
-    does. The theorem is that of Mahloujifar, Melis & Chaudhuri 2024 for the trade-off curve of
-    (epsilon, delta)-DP, which loses less to delta than that of Steinke, Nasr & Jagielski 2023, or
-    for a Gaussian's. A program may reveal all guessed canaries with probability canaries * delta /
-    guesses: unless that is below 1 - confidence, the bound is 0. Others are fields of
-    `LowerBound`.
+    together. The number of guesses must be fixed before the outputs are seen, as by `one_run`. The
+    theorem is that of Mahloujifar et al. (2024) for the trade-off curve of (epsilon, delta)-DP,
+    which loses less to delta than that of Steinke et al. (2023), or for a Gaussian's. A program may
+    reveal all guessed canaries with probability canaries * delta / guesses: unless that is below 1
+    - confidence, the bound is 0. Other parameters are fields of `LowerBound`.
 
     Parameters
     ----------
@@ -282,7 +281,7 @@ def from_guesses(
 
 
 def _proved(bound: LowerBound, canaries: int, looks: list[tuple[float, int, int]]) -> LowerBound:
-    """Return the largest bound by all tests (fraction of the error level, guesses, correct)."""
+    """Return the largest bound of tests, given as (part of the error level, guesses, correct)."""
     dp = partial(theorems.least_of_dp, delta=bound.delta)
     curve = dp if bound.assume == "any" else theorems.least_of_gaussian
     proved = partial(theorems.refuted_by_guesses, curve, canaries=canaries)
@@ -336,7 +335,7 @@ def one_run(
 
 
 def _planned(canaries: int, delta: float, level: float) -> list[tuple[float, int, int]]:
-    """Return default numbers of guesses: (fraction of the error level, highest, lowest)."""
+    """Return default tests, as (part of the error level, highest, lowest numbers of guesses)."""
     if canaries < 2:
         raise ValueError(f"Expected 2 canaries or more, got {canaries}: one guess proves nothing.")
     # Mean number of included canaries minus 1.5 standard deviations; rarely are fewer.

@@ -98,7 +98,7 @@ def _check(certificate: Mapping[str, Any]) -> str:
 
 
 class SampledRun:
-    """Steps of a Poisson-subsampled Gaussian; neighbours differ as `side` says, say "remove"."""
+    """Run of a Poisson-subsampled Gaussian; `side` is how a record changes, such as "remove"."""
 
     def __init__(self, run: Mapping[str, Any], side: str, proof: Mapping[str, Any]) -> None:
         self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])
@@ -129,7 +129,7 @@ class SampledRun:
         return total - cut - aliases, total + cut
 
     def _chernoff(self, mu: arb, epsilon: arb) -> arb:
-        """Return the Chernoff bound on delta, c(mu) M(mu)^steps exp(-mu epsilon)."""
+        """Return the Chernoff bound c(mu) E[exp(mu L)]^steps exp(-mu epsilon) on delta."""
         _require(mu >= 0, "a negative mu")
         log_c = mu * (mu / (1 + mu)).log() - (1 + mu).log() if mu > 0 else arb(0)
         return self._moment(mu) ** self.steps * (log_c - mu * epsilon).exp()
@@ -140,7 +140,7 @@ class SampledRun:
         return sum((weight.real for weight in weights), beyond) / (1 - error)
 
     def _moments(self, tilt: arb, h: arb, count: int) -> list[acb]:
-        """Return enclosures of M(tilt + ikh) for k < count, by baby-step giant-step powers."""
+        """Return enclosures of E[exp((tilt + ikh) L)], k < count, by baby and giant steps."""
         angle = self._room(tilt)
         logs, weights, beyond, error = self._line(tilt, angle, angle)
         _require(count * len(logs) * ctx.prec <= _MOST_WORK, "too many nodes in both directions")
@@ -155,7 +155,7 @@ class SampledRun:
         return [m.conjugate() for m in moments] if self.side == "add" else moments
 
     def _beyond(self, tilt: arb, t: arb, angle: arb) -> arb:
-        """Return an upper bound on |M(tilt + iu)| for all u >= t."""
+        """Return an upper bound on |E[exp((tilt + iu) L)]| for all u >= t."""
         _require(0 < angle < 1.5, "cut angle")
         room = min(self._room(tilt), arb.pi() / 2 - angle)
         logs, weights, beyond, error = self._line(tilt, angle, room)
@@ -169,7 +169,7 @@ class SampledRun:
         return arb(most)
 
     def _line(self, tilt: arb, phi: arb, room: arb) -> tuple[list[acb], list[acb], arb, arb]:
-        """Return log f (or log f/g), weights at nodes, a bound on the rest, and error / M(tilt)."""
+        """Return log likelihood ratios and weights at nodes, a bound beyond, and relative error."""
         sigma, replaced, s = self.sigma, self.side == "replace", 1 + tilt
         s = -tilt if self.side == "add" else s
         up, down, digits = max(s, arb(0)), max(-s, arb(0)) * self.q, math.log(2) * ctx.prec

@@ -83,7 +83,7 @@ def certify(
 def _proofs(
     mechanism: Mechanism, stated: dict[str, Any], tau: float
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return proofs by side ("remove" or other), and sides to try for the lower end, in order."""
+    """Return proofs for all orders of neighbours, and orders to try for the lower end."""
     proofs, bits, attained, run = {}, 128, {}, stated["run"]
     log_delta, upper = math.log(float(run["delta"])), float(stated["upper"])
     steps = np.array([float(run["steps"])])

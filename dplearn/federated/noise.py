@@ -82,12 +82,12 @@ class DistributedNoise:
         return UserGuarantee.of(stated, _SENDS, _PRESENT)
 
     def deviations(self) -> dict[str, float]:
-        r"""Return the noise's standard deviation per coordinate of the sum, by where it is added.
+        r"""Return the noise's standard deviation in a coordinate of the sum, by where it is added.
 
-        All three have the same guarantee per user. With z the multiplier and C the clipping norm, a
-        trusted server adds zC once (central), clients that trust no server add zC each,
-        :math:`zC\sqrt n` in all (local), and clients whose sum alone is opened add a part of zC
-        each, slightly more because of rounding (distributed).
+        All three have the same guarantee per user. With multiplier z and norm C, a trusted server
+        adds zC once (central), clients that trust no server add zC each, :math:`zC\sqrt n` in all
+        (local), and clients whose sum alone is opened add a part each, slightly more because of
+        rounding (distributed).
 
         Examples
         --------

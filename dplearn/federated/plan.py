@@ -124,14 +124,13 @@ class FederatedPlan(Plan):
     def weighted(self, weights: ArrayLike, *, divisor: Divisor) -> Self:
         r"""Return the plan of a run that averages updates *by weight*, with unchanged noise.
 
-        Neighbours differ in one of K users, the noise on the mean has deviation zC/K, for the
-        plan's multiplier z and clipping norm C, and w is the largest share of the total weight.
-        With a ``"public"`` `divisor`, fixed before the run, a user changes the mean by up to
-        :math:`wC`. With the weight of those ``"present"``, as federated averaging is usually
-        written, a user changes the divisor too, and the mean by :math:`w` times the distance of the
-        update from the mean of the others, up to :math:`2wC`. So the multiplier is
-        :math:`z / (K w)`, or half of it. If users are sampled, a share of the weight present has no
-        bound, and ``"present"`` raises NotImplementedError.
+        Neighbours differ in one of K users, the mean has noise zC/K with multiplier z and clipping
+        norm C, and w is the largest fraction of the total weight. With a ``"public"`` `divisor`,
+        fixed before the run, a user changes the mean by up to :math:`wC`. With the weight of those
+        ``"present"``, as usual in federated averaging, a user changes the divisor too, and the mean
+        by :math:`w` times the distance of the update from the mean of the others, up to
+        :math:`2wC`. So the multiplier is :math:`z / (K w)`, or half of it. If users are sampled, a
+        fraction of the weight present has no bound, and ``"present"`` raises NotImplementedError.
 
         Examples
         --------
@@ -237,9 +236,8 @@ class _Several(Mechanism):
 def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
     r"""Return the user-level guarantee of a run that samples records, at most `records` per user.
 
-    Records are sampled independently, so a binomial number of them moves the sum, by at most
-    the clipping norm each; without sampling, all do. The guarantee is that of equal gradients of
-    this norm, which leak most.
+    Records are sampled independently, so a binomial number moves the sum, by at most the clipping
+    norm each; without sampling, all do. The guarantee is for equal gradients, which leak most.
 
     Parameters
     ----------
@@ -262,7 +260,7 @@ def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
     43.62 <= epsilon <= 43.63 at delta = 1.5e-04, add_remove, by pld, per user
     """
     validate.instance(DPSGD, plan=plan)
-    most = 1000 if plan.sample_rate < 1 else math.inf  # each adds a term to the loss
+    most = 1000 if plan.sample_rate < 1 else math.inf  # each record adds a term to the loss
     validate.integer(minimum=1, maximum=most, records=records)
     if plan.sampling not in ("poisson", "none"):
         raise validate.unsupported(

@@ -129,7 +129,7 @@ class Federation:
             total += factors @ torch.where(good[:, None], updates, 0.0)
             scaled = good & (norms > largest)
             tally += tally_of(torch.stack([losses.to(tally), norms.to(tally), scaled]))
-        tally[1, 1:] += len(clients) - tally[1, 2]  # users without records
+        tally[1, 1:] += len(clients) - tally[1, 2]  # count users without records
         return total, tally
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -77,7 +77,7 @@ def laws(counts: NDArray, plan: PATE) -> Laws:
                 pairs.setdefault((counts[a], counts[b]), (a, b))
     moves = list(pairs.values())
     log_p = _winners(counts / plan.noise_std, moves, 1 / plan.noise_std)
-    # The likeliest winner's probability is 1 minus the sum of the others'.
+    # The likeliest winner's probability, near 1, is more accurate as 1 minus the others'.
     rows, likeliest, others = np.arange(len(log_p)), np.argmax(log_p, axis=1), np.exp(log_p)
     others[rows, likeliest] = 0.0
     log_p[rows, likeliest] = np.log1p(-others.sum(axis=1))
@@ -155,7 +155,7 @@ class AtTheseVotes:
         lattice, ends = Lattice(1e-3, 2**13), []
         envelopes = [_envelope(law) for law, _ in self.queries]
         above = [envelopes, [pair.reverse() for pair in envelopes]]
-        below: list[list[Profile]] = [[], []]  # of neighbours with the largest E[e^(4 L)]
+        below: list[list[Profile]] = [[], []]  # of neighbours with the largest E[exp(4 L)]
         for law, _ in self.queries:
             here = np.broadcast_to(law.here, law.neighbours.shape)
             pairs = (here, law.neighbours), (law.neighbours, here)
@@ -203,9 +203,9 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
 
 
 def _log_moments(log_p: NDArray, log_q: NDArray, moments: NDArray) -> NDArray:
-    """Return ln E_P[e^(moment L)] of each pair, accurate near 0, shape (n_pairs, n_moments)."""
+    """Return ln E_P[exp(moment L)] for pairs P, Q, accurate near 0, shape (n_pairs, n_moments)."""
     log_f = (log_p - log_q)[:, None, :]
-    # The moment: 1 + mean of f^order - 1 - order (f - 1), f = P / Q, under Q, of positive terms.
+    # 1 + the mean under Q of f^order - 1 - order (f - 1), f = P / Q, whose terms are positive.
     terms = log_bernoulli(moments[:, None] + 1, np.expm1(np.minimum(log_f, 700.0)), log_f)
     return np.logaddexp(0.0, log_sum(log_q[:, None, :] + terms))
 

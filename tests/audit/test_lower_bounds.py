@@ -39,7 +39,7 @@ def gaussian_worlds(rng, runs=300):
 
 
 def leaky_canaries(rng, canaries=80, block=20):
-    """Return flags and scores by randomised response; now and then a block is revealed."""
+    """Return flags and randomised responses as scores; sometimes a block of flags is revealed."""
     included = rng.random(canaries) < 0.5
     right = rng.random(canaries) < 1 / (1 + math.exp(-EPSILON))
     scores = np.where(right, 1, -1) + rng.normal(0, 1e-3, canaries)

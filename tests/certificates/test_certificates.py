@@ -1,4 +1,4 @@
-"""Certificates prove true bounds on epsilon and no false ones, and include every error."""
+"""Certificates prove true bounds on epsilon and no false ones, and allow for every error."""
 
 import ast
 import copy

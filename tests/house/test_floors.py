@@ -128,7 +128,7 @@ def loaded(statement: str) -> set[str]:
     return heavy & set(subprocess.check_output(command, text=True, env=clean_environment()).split())
 
 
-def test_the_command_line_loads_nothing_heavy():
+def test_the_command_line_loads_no_heavy_library():
     assert not loaded("import dplearn.__main__")
 
 

@@ -47,7 +47,7 @@ def test_an_example_prints_what_the_readme_shows(code, shown):
     assert printed.getvalue() == shown
 
 
-def test_the_first_table_has_the_bounds_of_its_run():
+def test_the_first_table_of_the_readme_has_the_bounds_of_its_run():
     run = DPSGD.from_epochs(dataset_size=100_000, batch_size=256, epochs=50, noise_multiplier=1.2)
     bounds = [run.guarantee(name, delta=1e-10) for name in ("moments", "rdp", "pld")]
     moments, rdp, pld = bounds
@@ -165,14 +165,14 @@ def test_names_in_the_readme_exist():
     assert set(re.findall(r"^make (\w+)", "".join(blocks("")), flags=re.M)) <= set(targets)
 
 
-def test_the_library_map_names_every_folder_and_five_files():
+def test_readme_of_the_library_names_every_folder_and_five_files():
     page = (ROOT / "dplearn" / "README.md").read_text().split("## What")[0]
     (first,) = re.findall(r"Five files to open first(.*?)\n\n", page, flags=re.S)
     assert len(re.findall(r"\[\w+\.py\]", first)) == 5
     rooms = [name for name in FLOOR if "_" not in name and not name.startswith("teaching.")]
     named = re.findall(r"\*\*\[(\w+)(?:\.py)?\]", page)
     assert set(named) == {*rooms}
-    # The map has the order of the layers, from the bottom up.
+    # That README has the order of the layers, from the bottom up.
     assert [FLOOR[name] for name in named] == sorted(FLOOR[name] for name in named)
 
 

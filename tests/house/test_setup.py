@@ -1,4 +1,4 @@
-"""Requirements of `make`: pins, licences, a Chromium, and type checks."""
+"""Set-up of the project: pinned packages, licences, Chromium, and type checks."""
 
 import contextlib
 import csv
@@ -40,7 +40,7 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly"}
 
 
-# Print the lessons with an import that Binder does not install.
+# Script that prints the lessons with an import that Binder does not install.
 LACKING = """import ast, sys
 from dplearn.teaching.classroom.sources import lessons
 class Absent:
@@ -148,7 +148,7 @@ def test_thorough_profile_draws_new_examples_in_each_run():
     assert not thorough.derandomize and thorough.max_examples == 2_000
 
 
-def test_dplearn_chromium_sets_the_path_of_chromium(monkeypatch):
+def test_variable_dplearn_chromium_sets_the_path_of_chromium(monkeypatch):
     monkeypatch.setenv("DPLEARN_CHROMIUM", "/opt/one")
     assert chromium.path() == "/opt/one" and not chromium.starts()
     monkeypatch.delenv("DPLEARN_CHROMIUM")

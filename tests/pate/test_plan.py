@@ -74,7 +74,7 @@ def test_answers_and_queries_never_exceed_the_plan(check):
     plan = PATE(answers=7, queries=20, noise_std=40, **check)
     aggregator = Aggregator(plan, rng=np.random.default_rng(3))
     rng, answered = np.random.default_rng(4), 0
-    # Batches of unanimous or split votes, of few or many classes; some follow the last answer.
+    # Batches of unanimous or split votes, of few or many classes; some come after the last answer.
     for _ in range(200):
         teachers, classes = int(rng.integers(1, 500)), int(rng.integers(2, 20))
         law = rng.dirichlet(np.full(classes, rng.choice([0.01, 100.0])))
