@@ -71,7 +71,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     Both filters run side by side. On outputs whose pure epsilons sum to at most epsilon the loss is
     at most epsilon; on the others the moment of the loss at the fixed order is bounded as if all
-    mechanisms had been chosen beforehand. This uses at most delta - `reserve`.
+    mechanisms had been chosen beforehand. The Rényi filter uses at most delta - `reserve`.
     A first release is also accepted if its own tight guarantee fits; if it fits neither
     filter, no further release is accepted.
 
