@@ -25,7 +25,7 @@ from dplearn.run import DPSGD, Phases
 
 
 class _Parser(ArgumentParser):
-    """Argument parser with one-line errors."""
+    """Argument parser that prints an error on one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
@@ -84,7 +84,7 @@ def _add_question(command: ArgumentParser, *, required: bool, choices: Sequence[
 
 
 def _add_run_options(command: ArgumentParser, noise: Any, *, required: bool) -> None:
-    """Add the options of a run; `noise`, the command or a group of it, gets the multiplier."""
+    """Add options of a run to `command`, its noise multiplier to `noise`, which may be a group."""
     noise.add_argument("--noise-multiplier", type=float, required=required)
     command.add_argument("--sample-rate", type=_number, help="such as 0.004 or 256/60000")
     about = "noisy updates, each of one lot; backward passes that fill a lot are not counted"
@@ -256,7 +256,7 @@ def _calibrate(options: Namespace) -> None:
     if calibrated.parameter == "steps":
         calibrated = replace(calibrated, value=calibrated.value * scheme.batches)
     if options.json:
-        proved = _plain(cast(Guarantee, calibrated.guarantee))  # never an Attack here
+        proved = _plain(cast(Guarantee, calibrated.guarantee))  # not an Attack: no rate is targeted
         print_json([{calibrated.parameter: calibrated.value, "guarantee": proved}])
     else:
         print(calibrated)

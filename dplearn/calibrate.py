@@ -1,9 +1,8 @@
 """Calibration of one parameter of a run to a target such as (epsilon, delta).
 
-Every search returns an evaluated point at which the accountant proved an epsilon at most the
-target, with that guarantee. The search affects only tightness, not validity.
-Far from the target a coarse accountant is used if there is one. A search that ends after too many
-evaluations returns its best point.
+Every search returns a value for which the accountant proved the target, with that guarantee. The
+search affects only tightness, not validity. Far from the target a coarse version of the accountant
+is used if there is one. A search that ends after too many evaluations returns its best value.
 """
 
 import math
@@ -20,20 +19,20 @@ from dplearn.core.solve import crossing
 from dplearn.mechanisms import Mechanism
 from dplearn.mechanisms._base import as_mechanism
 
-_SMALLEST, _LARGEST = 1e-3, 1e7  # noise multipliers
-_NEAR = 0.2  # tolerance of the search with a coarse accountant
-# Tolerance of the final search, as a fraction of the accountant's bracket, and its maximum.
+_SMALLEST, _LARGEST = 1e-3, 1e7  # noise multipliers that are tried
+_NEAR = 0.2  # tolerance of the first search, by a coarse version of the accountant
+# Tolerance of the final search: _PART of the relative width of the bracket, at most _WIDEST.
 _PART, _WIDEST = 0.1, 1e-3
-_MOST_ANSWERS = 16  # of the accountant, if its coarse version has reached the target
+_MOST_ANSWERS = 16  # evaluations in the final search, if the first search reached the target
 
 
 class Unreachable(ValueError):
-    """Error raised if no value of the parameter reaches the target by this accountant."""
+    """Error raised if the accountant proves the target for no value of the parameter."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """A parameter's value and the guarantee proved at it.
+    """Value of a parameter that reaches a target, and the guarantee proved for it.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Attack:
-    """Bounds by "pld" on the best test's true positive rate at a false positive rate.
+    """Bounds by "pld" on the best attack's true positive rate at a false positive rate.
 
     Parameters
     ----------
@@ -93,10 +92,10 @@ def smallest_noise_multiplier(
     adjacency: Adjacency | None = None,
     rtol: float = 1e-6,
 ) -> Calibration:
-    """Return the least noise with which `steps` runs of `mechanism` reach a target.
+    """Return the smallest noise multiplier for which `steps` runs of `mechanism` reach a target.
 
     The target is epsilon and delta, or the two rates of an attack, or an advantage. The value is
-    rounded to the digits of `rtol` and proved as printed; 1e-3 is the least that is tried.
+    rounded to the digits of `rtol` and proved as printed; none below 1e-3 is tried.
 
     Parameters
     ----------
@@ -104,12 +103,12 @@ def smallest_noise_multiplier(
     accountant : Accountant or str; only "pld" bounds attacks
     epsilon : float > 0
     delta : float in (0, 1)
-    true_positive_rate : float in (0, 1), the most of any test; above the false positive rate
+    true_positive_rate : float in (0, 1), largest of any attack; above the false positive rate
     false_positive_rate : float in (0, 1)
     advantage : float in (0, 1), the largest difference of the rates, which is delta at epsilon 0
     steps : int >= 1
-    adjacency : str, by default that of the plan's sampling
-    rtol : float > 0, at which relative error the search stops; it also stops at a tenth of the
+    adjacency : str, by default that of a plan's sampling, "add_remove" for a mechanism
+    rtol : float > 0, relative error at which the search stops; it also stops at a tenth of the
         bracket's relative width, at most 1e-3, or after sixteen evaluations
 
     Raises
@@ -128,7 +127,7 @@ def smallest_noise_multiplier(
     """
     mechanism, steps, adjacency = _asked(mechanism, steps, adjacency)
     largest = _LARGEST
-    while largest >= 1:  # `DiscreteGaussian` refuses large values
+    while largest >= 1:  # `DiscreteGaussian` refuses a large multiplier
         try:
             mechanism.vary(noise_multiplier=largest)
             break
@@ -163,7 +162,7 @@ def largest_sample_rate(
     adjacency: Adjacency | None = None,
     rtol: float = 1e-6,
 ) -> Calibration:
-    """Return the largest sample rate in (0, 1] within (epsilon, delta), rounded down.
+    """Return the largest sample rate in (0, 1] for which (epsilon, delta) is proved, rounded down.
 
     Parameters and errors are those of `smallest_noise_multiplier`; `mechanism` has a `sample_rate`,
     and rates from 1e-12 on are tried.
@@ -183,10 +182,10 @@ def largest_steps(
     delta: float,
     adjacency: Adjacency | None = None,
 ) -> Calibration:
-    """Return the largest number of runs within (epsilon, delta), from 0 to 10^12.
+    """Return the largest number of steps for which (epsilon, delta) is proved, from 0 to 10^12.
 
-    Parameters and tolerances are those of `smallest_noise_multiplier`. It may be less than possible
-    if a bracket is wide.
+    Parameters and tolerances are those of `smallest_noise_multiplier`. The result may be
+    too small if the accountant's bracket of epsilon is wide.
 
     Raises
     ------
@@ -222,7 +221,7 @@ class _Target(NamedTuple):
     name: str
     most: float
     ask: Callable[[Accountant, Mechanism], Any]  # returns a guarantee or an attack
-    ends: Callable[[Any], tuple[float, float]]  # lower and upper bound on the target's quantity
+    ends: Callable[[Any], tuple[float, float]]  # lower and upper bound on `name`
 
 
 def _budget(epsilon: float, delta: float, steps: int, adjacency: Adjacency) -> _Target:
@@ -256,7 +255,7 @@ def _vary(
     place: dict[str, Any],
     tolerance: float,
 ) -> Calibration:
-    """Return a parameter's least (for `sign` = -1, largest) value that reaches the target.
+    """Return the least (for `sign` = -1, the largest) value of `name` that reaches the target.
 
     Only values rounded to the digits of the tolerance are evaluated, so that the result is
     printed in full.
@@ -279,10 +278,10 @@ def _whole(minus_log_steps: float) -> int:
 
 
 def _to_whole_steps(x: float, a: float, b: float) -> float:
-    """Return -log of a whole number of steps, strictly between a and b, or b if none exists."""
+    """Return -log of the whole number of steps at x, strictly between a and b; b if none exists."""
     fewest = _whole(b) + 1
     most = _whole(a) - 1 if a > -math.inf else MOST_RUNS
-    # Rounding must not lose a step.
+    # The factor keeps rounding from losing a step.
     steps = math.floor(math.exp(-x) * (1 + 1e-14))
     return -math.log(min(max(steps, fewest), most)) if fewest <= most else b
 
@@ -297,17 +296,17 @@ def _search(
 ) -> tuple[float, Any]:
     """Return the smallest x at which the accountant's result reaches the target, and the result.
 
-    Results decrease with x; if none reaches the target, return inf and that at the upper end.
+    The bounds decrease with x; if none reaches the target, return inf and the result at the end.
     `place` holds the initial guess and the limits of x.
     """
     answers: dict[float, Any] = {}
 
     def crossed(law: Accountant, enough: float, part: float = 0.0, stop: float = math.inf) -> Any:
-        """Return the target's crossing, within `enough` or `part` of the accountant's bracket."""
+        """Return a bracket of the x at which the accountant's upper bound equals the target."""
 
         def excess(x: float) -> float:
             answers[x] = answer = ask(law, x)
-            # log epsilon is nearly linear in the logarithm of each parameter.
+            # Interpolate log epsilon: it is nearly linear in the logarithm of each parameter.
             upper, most = target.ends(answer)[1], target.most
             log = math.log(upper / most) if upper else -math.inf
             return max(log, math.ulp(1.0)) if upper > most else min(log, 0.0)

@@ -1,4 +1,4 @@
-"""A ledger of the releases from one data set, with their total and remaining budget."""
+"""Ledger of the releases from one data set: their total epsilon and the remaining budget."""
 
 import dataclasses
 import json
@@ -30,7 +30,7 @@ _KNOWN = {**MECHANISMS, ApproximateDP.name: ApproximateDP, ZCDP.name: ZCDP}
 # Relative rounding error by which a total may exceed the budget; the stated epsilon includes it.
 _ROUNDING = 9e-13
 _DAMAGE = ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
-_FAR = 1e3  # a divergence so large that its conversion is positive
+_FAR = 1e3  # a divergence so large that it converts to a positive epsilon
 _ADAPTIVE = "only what the ledger took was run, and data chose it through earlier releases alone"
 _BEFOREHAND = "all releases were chosen before the result of any was seen"
 _FILTERS = (
@@ -46,7 +46,7 @@ class BudgetExceeded(ValueError):
 
 
 class Release(NamedTuple):
-    """Named release in a ledger, with its number of runs.
+    """Release in a ledger: a name, a mechanism, and how often it is run.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     Both filters run side by side. On outputs whose pure epsilons sum to at most epsilon the loss is
     at most epsilon; on the others the moment of the loss at the fixed order is bounded as if all
-    mechanisms had been chosen beforehand, so the sum of both parts of delta is at most delta.
+    mechanisms had been chosen beforehand. The Rényi filter uses at most delta - `reserve`.
     A first release is also accepted if its own tight guarantee fits; if it fits neither
     filter, no further release is accepted.
 
@@ -179,7 +179,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Guarantee of all releases together; for an adaptive ledger with a budget, the budget."""
+        """Guarantee of all releases; the whole budget if the ledger is adaptive and has one."""
         conditions = (m.assumptions for _, m, _ in self.releases)
         how = _ADAPTIVE if self.adaptive else _BEFOREHAND
         stated: dict[str, Any] = {"method": "ledger", **self._question}
@@ -281,7 +281,7 @@ class Ledger(Shown, metaclass=validate.NamesParameters):
         return min(routes), reserve
 
     def _spent(self, parts: Sequence[tuple[Mechanism, int]], orders: np.ndarray) -> np.ndarray:
-        """Return the summed divergences at the orders, with every operation rounded up."""
+        """Return sums of the parts' Rényi divergences at the orders, each operation rounded up."""
         up = lambda x: np.nextafter(x, np.inf)
         each = (up(count * m.rdp(orders, adjacency=self.adjacency)) for m, count in parts)
         return reduce(lambda total, more: up(total + more), each)

@@ -32,7 +32,7 @@ class Plan(HasGuarantee):
     phases: "tuple[DPSGD, ...]"  # a DPSGD is its own single phase
 
     def at(self, step: int) -> "tuple[DPSGD, int]":
-        """Return the phase after `step` updates, and the number of updates before that phase."""
+        """Return the phase that follows `step` updates, and the number of updates before it."""
         validate.integer(minimum=0, step=step)
         before = 0
         for phase in self.phases[:-1]:
@@ -53,7 +53,7 @@ class Plan(HasGuarantee):
 
     @property
     def composed(self) -> Composed:
-        """Composition of the whole run; an upper bound, because begun epochs count as whole."""
+        """Composition of the run; bounds its epsilon from above, as begun epochs count as whole."""
         schemes = (phase.sampling_scheme for phase in self.phases)
         return Composed((d.mechanism, -(-d.steps // d.batches)) for d in schemes)
 
@@ -66,7 +66,7 @@ class Plan(HasGuarantee):
         steps: int | None = None,
         adjacency: Adjacency | None = None,
     ) -> Guarantee:
-        """Return the guarantee after `steps` updates, by default after all.
+        """Return the guarantee after `steps` updates, by default after all updates.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Plan(HasGuarantee):
         delta : float in (0, 1)
         steps : int >= 0, by default all; updates beyond the plan continue the last phase
         adjacency : str, by default the one for which the sampling scheme has a theorem; ValueError
-            is raised if that of the phases differs
+            is raised if those of the phases differ
         """
         steps = self.steps if steps is None else steps
         validate.integer(minimum=0, maximum=MOST_RUNS, steps=steps)
@@ -112,7 +112,7 @@ class Plan(HasGuarantee):
 
     @property
     def default_adjacency(self) -> Adjacency:
-        """Adjacency for which the sampling has a theorem; ValueError if phases differ."""
+        """Adjacency for which the sampling has a theorem; ValueError if it differs by phase."""
         every = sorted({default_adjacency(p.sampling) for p in self.phases})
         if len(every) > 1:
             got = f"{' and '.join(every)} by their samplings: name one, or change a sampling"
@@ -123,7 +123,7 @@ class Plan(HasGuarantee):
     def delta(self, *, epsilon: float, adjacency: Adjacency | None = None) -> Guarantee:
         """Return the run's guarantee with the smallest delta at `epsilon` >= 0, by "pld".
 
-        At epsilon 0 it is the advantage, the largest difference between an attacker's true and
+        At epsilon 0, delta is the advantage, the largest difference between an attacker's true and
         false positive rate.
         """
         adjacency = adjacency or self.default_adjacency
@@ -135,7 +135,7 @@ class Plan(HasGuarantee):
     ) -> tuple[NDArray, NDArray]:
         """Return lower and upper bounds on the best attacker's true positive rate, by "pld".
 
-        Rates have any shape in (0, 1); one minus the rate is the trade-off curve of the run.
+        `false_positive_rate` has any shape in (0, 1); one minus the result is the trade-off curve.
         """
         adjacency = adjacency or self.default_adjacency
         return PLD().true_positive_rate(
@@ -147,7 +147,7 @@ class Plan(HasGuarantee):
     ) -> int:
         """Return how many of the plan's steps fit into the budget (epsilon, delta).
 
-        Raise ValueError if there is no such step, or the accountant proves no bound.
+        Raise ValueError if not even one step fits, or if the accountant proves no bound.
         """
         steps, stated = self.steps, self.guarantee(accountant, delta=delta)
         if not stated.is_bound:
@@ -211,7 +211,7 @@ class DPSGD(Plan):
         if self.drop_last and self.sampling != "shuffled":
             got = f"sampling={self.sampling!r}"
             raise ValueError(f"Expected drop_last with sampling='shuffled' alone, got {got}.")
-        _ = self.sampling_scheme  # raises unless its parameters are valid
+        _ = self.sampling_scheme  # raises if a parameter is invalid
 
     def __repr__(self) -> str:
         values = ((f.name, getattr(self, f.name)) for f in fields(self))
@@ -232,8 +232,8 @@ class DPSGD(Plan):
 
         Parameters
         ----------
-        batch_size : int in [1, dataset_size], the expected one; if batches are drawn once per
-            epoch there are ``dataset_size // batch_size``, and shuffled ones drop other records
+        batch_size : int in [1, dataset_size], the expected size; if batches are drawn once per
+            epoch, ``dataset_size // batch_size`` are drawn; shuffled epochs drop other records
         epochs : float > 0
         dataset_size, noise_multiplier, max_grad_norm, sampling : as in `DPSGD`
         """
@@ -259,7 +259,7 @@ class DPSGD(Plan):
     def for_epsilon(
         cls, epsilon: float, accountant: Accountant | str = "pld", *, delta: float, **others: Any
     ) -> Self:
-        """Return the run with the least noise whose guarantee is at most `epsilon`.
+        """Return the run with the least noise whose epsilon at `delta` is at most `epsilon`.
 
         Other fields are passed on: sample_rate and steps, or dataset_size, batch_size and epochs
         as in `from_epochs`, and fields with defaults.
@@ -287,7 +287,7 @@ class DPSGD(Plan):
 
 @dataclass(frozen=True)
 class Phases(Plan):
-    """Consecutive plans: a schedule of noise, sample rate or clipping norm.
+    """Plan of consecutive DP-SGD phases: a schedule of noise, sample rate or clipping norm.
 
     Parameters
     ----------

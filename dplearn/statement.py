@@ -1,4 +1,4 @@
-"""Complete privacy statements as text, LaTeX, JSON or a card."""
+"""Complete privacy statements as text, LaTeX, JSON or an HTML page."""
 
 import datetime
 import hashlib
@@ -91,7 +91,7 @@ class Statement(Shown):
     ----------
     guarantee : Guarantee
     records : int >= 1, number of units in the data
-    parts : mapping of str to str, sentences about the run by part
+    parts : mapping of str to str, sentences about the run, by name of the part
     true_positive_rate : float in [0, 1], upper bound for the best attack at 1 % false alarms
     not_covered : tuple of str
     certificate : str, JSON text for ``dplearn check``
@@ -111,7 +111,7 @@ class Statement(Shown):
 
     @property
     def rows(self) -> dict[str, str]:
-        """Sentences of the statement by part, beginning with the promise."""
+        """Sentences of the statement by name of the part, beginning with the guarantee."""
         g, law = self.guarantee, ACCOUNTANTS[self.guarantee.method]
         rows = {
             "Promise": f"{g}: {KINDS[g.kind]}",
@@ -144,7 +144,7 @@ class Statement(Shown):
         return self.rows
 
     def json(self) -> str:
-        """Return all parts as JSON, with full precision and the certificate."""
+        """Return the statement as JSON, with all digits of its numbers and the certificate."""
         whole = {
             "format": "dplearn statement 3",
             "guarantee": {f.name: getattr(self.guarantee, f.name) for f in fields(self.guarantee)},
@@ -209,13 +209,13 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
 
     unit: ClassVar[str] = ""  # unit of privacy, if the plan fixes it
     units: int | None = None  # number of units, if the plan fixes it
-    # Sentences about each kind of release.
+    # Allowed values of `released` in a statement, each with its sentence.
     releases: ClassVar[Mapping[str, str]] = RELEASED
 
     @property
     @abstractmethod
     def composed(self) -> Composed:
-        """Composition of the whole run: an upper bound."""
+        """Composition of the run, whose epsilon is an upper bound."""
 
     @property
     def samplings(self) -> tuple[str, ...]:
@@ -249,12 +249,12 @@ class HasGuarantee(Shown, metaclass=validate.NamesParameters):
         Parameters
         ----------
         delta : float in (0, 1 / records)
-        unit : str, in which neighbours differ, unless the plan fixes it, as a `FederatedPlan` does
+        unit : str, what neighbours differ in, unless the plan fixes it, as a `FederatedPlan` does
         records : int >= 1, the number of units, unless the plan fixes it
         period : str, the period that one epsilon covers, such as ``"once"``
         sampling : str, the scheme that the program *really* uses
         tuning : one of `TUNINGS`, or a `Tuned` of this plan, whose guarantee is then stated
-        released : one of the plan's `releases`; only every step has a lower bound
+        released : one of the plan's `releases`; only "every_step" keeps the lower bound
         trust : one of `TRUST`
         trusted : str, names the trusted party
         date : datetime.date, by default today

@@ -30,15 +30,15 @@ class Tuned:
     The bound is Papernot & Steinke (2022), Theorem 2, after Liu & Talwar (2019). It holds if K is
     drawn by `draw` and kept secret, if each run draws its settings independently from the same
     public law, and if its score depends only on the releases of `run`: on public data, or with
-    noise that `run` includes. Only the best run is released. If K is fixed or public all K runs
-    count, ``Composed([(run, K)])``. A choice by exact scores on private data has no guarantee.
+    noise that `run` includes. Only the best run is released. If K is fixed or public, the guarantee
+    is that of ``Composed([(run, K)])``. A choice by exact scores on private data has none.
 
     Parameters
     ----------
-    run : Mechanism or plan, the whole run of the most revealing setting
+    run : Mechanism or plan, the whole run with the hyperparameters that leak most
     tries : float in [1, 1e6], expected number of runs
-    shape : float in [-0.9, 10] of the law of K: 1 is geometric, 0 logarithmic; a lower one leaks
-        less, and K varies more
+    shape : float in [-0.9, 10] of the distribution of K: 1 is geometric, 0 logarithmic; a lower
+        shape leaks less, and K varies more
 
     Examples
     --------
@@ -63,12 +63,12 @@ class Tuned:
 
     @cached_property
     def stop(self) -> float:
-        """Parameter gamma in (0, 1) of the law of K; a smaller gamma gives more tries."""
+        """Parameter gamma in (0, 1) of the distribution of K; a smaller gamma gives more tries."""
         excess = lambda x: expected_tries(shape=self.shape, stop=np.exp(x)) - self.tries
         return math.exp(decreasing_root(excess, lower=np.array(-600.0), upper=np.array(-1e-9)))
 
     def rdp(self, orders: ArrayLike, *, adjacency: Adjacency = "add_remove") -> NDArray:
-        """Return upper bounds on the Rényi divergences, in nats, shape (n_orders,)."""
+        """Return upper bounds on the best run's Rényi divergences, in nats, shape (n_orders,)."""
         orders, others = np.asarray(orders, dtype=float), np.array(RDP().orders)
         one, other = (self.run.rdp(o, adjacency=adjacency) for o in (orders, others))
         best = partial(selection_rdp, shape=self.shape, stop=self.stop)
@@ -78,7 +78,7 @@ class Tuned:
         return bounds.min(axis=1)
 
     def guarantee(self, *, delta: float, adjacency: Adjacency = "add_remove") -> Guarantee:
-        """Return an upper bound for the best run and its score, at delta in (0, 1)."""
+        """Return an upper bound on epsilon of the best run and its score, at delta in (0, 1)."""
         validate.probability(delta=delta)
         orders = np.array(RDP().orders)
         epsilons = rdp_to_epsilon(orders, self.rdp(orders, adjacency=adjacency), delta=delta)

@@ -6,8 +6,8 @@ before the runs: the result is a `LowerBound`, never a guarantee.
 
 `observe(train, canaries=...).bound(delta=...)` audits any training function. `from_scores` and
 `from_counts` use many independent runs with and without one canary, `one_run` and `from_guesses`
-many canaries of one or a few runs. `two_worlds` tests counts at several planned looks against the
-whole trade-off curve of one plan."""
+many canaries of one or a few runs. `two_worlds` tests counts at several planned times against
+the whole trade-off curve of one plan."""
 
 from dplearn.audit.bounds import (
     LowerBound,

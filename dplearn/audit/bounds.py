@@ -26,7 +26,7 @@ _NOISES = tuple(math.exp(0.02 * k) for k in range(100, -76, -1))
 
 @dataclass(frozen=True)
 class LowerBound:
-    """Lower bound on epsilon, proved by outputs; a bound of 0 does not prove privacy.
+    """Lower bound on a program's epsilon, proved by its outputs; 0 does not prove privacy.
 
     Parameters
     ----------
@@ -90,10 +90,10 @@ def from_counts(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return the bound from independent runs: `positives` with a canary, `negatives` without.
+    """Return a bound on epsilon from runs: `positives` with a canary, `negatives` without it.
 
-    Each error rate has a Clopper-Pearson limit, which it exceeds with probability
-    (1 - confidence) / 2 at most. Other parameters are fields of `LowerBound`.
+    Runs are independent. Each error rate has a Clopper-Pearson limit, which it exceeds with
+    probability (1 - confidence) / 2 at most. Other parameters are fields of `LowerBound`.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _strength(bound: LowerBound, *counts: int) -> float:
 
 
 def _of(bound: LowerBound, strength: float) -> LowerBound:
-    """Return the bound with epsilon = `strength`, or a Gaussian's epsilon for mu = `strength`."""
+    """Return `bound` with epsilon `strength`, or that of the Gaussian whose mu is `strength`."""
     if bound.assume == "gaussian":
         validate.probability(delta=bound.delta)
         gaussian = Gaussian(1 / max(strength, 1e-9))
@@ -156,30 +156,30 @@ def two_worlds(
     planned: int,
     confidence: float = 0.95,
 ) -> LowerBound:
-    """Return a bound from counts at several planned looks, by a plan's whole trade-off curve.
+    """Return a bound on epsilon from counts at planned times, by a plan's whole trade-off curve.
 
     The program is assumed to be the plan with an unknown noise multiplier. The bound is the
-    epsilon of the smallest multiplier tried whose trade-off curve the counts of some look refute;
-    `PLD.true_positive_rate` gives a certified end of that curve. Refuting the plan's own
+    epsilon of the smallest multiplier tried whose trade-off curve some counts refute;
+    `PLD.true_positive_rate` bounds true positive rates from above. Refuting the plan's own
     multiplier assumes only that the counts of a correct program are binomial.
 
     Parameters
     ----------
-    looks : list of (true_positives, positives, false_positives, negatives), cumulative at each look
+    looks : list of (true_positives, positives, false_positives, negatives), cumulative at each time
     plan : DPSGD that the program claims to follow
     delta : float in (0, 1), of the bound
-    planned : int >= len(looks), fixed before the first run; each look has an equal part of
-        1 - confidence
-    confidence : float in (0, 1), over all looks together
+    planned : int >= len(looks), number of tests, fixed before the first run; each has an
+        equal part of 1 - confidence
+    confidence : float in (0, 1), over all tests together
 
     Returns
     -------
     LowerBound, under the adjacency of `plan`. It contradicts a correct program with probability at
-        most 1 - confidence, whichever look is the last.
+        most 1 - confidence, whichever test is the last.
 
     Raises
     ------
-    ValueError if there are more looks than planned
+    ValueError if there are more tests than planned
 
     Examples
     --------
@@ -212,7 +212,7 @@ def from_scores(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return the bound from one score per independent run.
+    """Return a lower bound on epsilon from one score per independent run.
 
     The first half of the runs, in their order, chooses the threshold; only the second half is
     tested with it. Other parameters are fields of `LowerBound`.
@@ -237,7 +237,7 @@ def from_scores(
         return positives, runs[0].size, alarms, runs[1].size
 
     def worth(threshold: float) -> tuple[float, float]:
-        """Return the strength that the first halves prove, and their negated sum of error rates."""
+        """Return the bound that the first halves prove, and minus their sum of error rates."""
         found, n, alarms, m = first = counts(tried, threshold)
         return _strength(bound, *first), -(alarms / m + (n - found) / n)
 
@@ -256,14 +256,14 @@ def from_guesses(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return the bound from guesses about canaries, each included by an independent fair coin.
+    """Return a bound on epsilon from guesses about canaries, each included with probability 1/2.
 
-    Canaries of one run may affect each other; those of several runs count together. The number of
-    guesses must be fixed before the outputs are seen, as `one_run` does. The theorem is that of
-    Mahloujifar, Melis & Chaudhuri 2024 for the trade-off curve of (epsilon, delta)-DP, which loses
-    less to delta than that of Steinke, Nasr & Jagielski 2023, or for a Gaussian's. A program may
-    reveal all guessed canaries with probability canaries * delta / guesses: unless that is below
-    1 - confidence, the bound is 0. Other parameters are fields of `LowerBound`.
+    Inclusions are independent. Canaries of one run may affect each other, and several runs count
+    together. The number of guesses must be fixed before the outputs are seen, as by `one_run`. The
+    theorem is that of Mahloujifar et al. (2024) for the trade-off curve of (epsilon, delta)-DP,
+    which loses less to delta than that of Steinke et al. (2023), or for a Gaussian's. A program may
+    reveal all guessed canaries with probability canaries * delta / guesses: unless that is below 1
+    - confidence, the bound is 0. Other parameters are fields of `LowerBound`.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def from_guesses(
 
 
 def _proved(bound: LowerBound, canaries: int, looks: list[tuple[float, int, int]]) -> LowerBound:
-    """Return the largest bound over `looks`: (share of the error level, guesses, correct)."""
+    """Return the largest bound of tests, given as (part of the error level, guesses, correct)."""
     dp = partial(theorems.least_of_dp, delta=bound.delta)
     curve = dp if bound.assume == "any" else theorems.least_of_gaussian
     proved = partial(theorems.refuted_by_guesses, curve, canaries=canaries)
@@ -300,10 +300,10 @@ def one_run(
     adjacency: Adjacency = "add_remove",
     assume: Assumption = "any",
 ) -> LowerBound:
-    """Return the bound from one score per canary of one or more runs.
+    """Return a lower bound on epsilon from one score per canary of one or more runs.
 
-    Ties are ordered so that the fewest guesses are right: the theorem is about an order that does
-    not depend on which canaries are included. Other parameters are fields of `LowerBound`.
+    Equal scores are ordered so that the fewest guesses are right, since the theorem is about orders
+    independent of which canaries are included. Other parameters are fields of `LowerBound`.
 
     Parameters
     ----------
@@ -335,10 +335,10 @@ def one_run(
 
 
 def _planned(canaries: int, delta: float, level: float) -> list[tuple[float, int, int]]:
-    """Return (share of the error level, highest, lowest) for each default pair of guesses."""
+    """Return default tests, as (part of the error level, highest, lowest numbers of guesses)."""
     if canaries < 2:
         raise ValueError(f"Expected 2 canaries or more, got {canaries}: one guess proves nothing.")
-    # n / 2 minus 1.5 standard deviations; a smaller group is rare.
+    # Mean number of included canaries minus 1.5 standard deviations; rarely are fewer.
     most = max(1.0, canaries / 2 - 0.75 * canaries**0.5)
     few = 1.25 * math.sqrt(-canaries * math.log(level)) + 2.5 * canaries * delta / level
     sizes = np.unique(np.geomspace(min(max(few, 1.0), most), most, 3).astype(int)).tolist()

@@ -1,4 +1,4 @@
-"""Audit runs of any training function, with random canaries and their scores."""
+"""Runs of any training function for an audit: random canaries and their scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Train = Callable[[NDArray[np.bool_], int], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Inclusion flags and scores of all runs' canaries.
+    """Scores of the canaries of all runs, and whether each canary was included.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Observations:
         adjacency: Adjacency = "add_remove",
         assume: Assumption = "any",
     ) -> LowerBound:
-        """Return the bound by `from_scores` if runs have one canary each, else by `one_run`.
+        """Return a bound on epsilon by `from_scores` if runs have one canary, else by `one_run`.
 
         Fix canaries, runs and `guesses` (which select `one_run`) beforehand: adding runs until the
         bound is positive voids the confidence. Parameters are those of `one_run`.
@@ -56,13 +56,13 @@ class Observations:
 
 
 def observe(train: Train, *, canaries: int, runs: int = 1, seed: int = 0) -> Observations:
-    """Return observations of `runs` independent calls of `train(included, seed)`.
+    """Return flags and scores of canaries in `runs` independent calls of `train(included, seed)`.
 
     Parameters
     ----------
-    train : callable from flags of the included canaries, shape (canaries,), drawn by fair coins,
-        and a seed to one score per canary, higher if it seems included; it must use the flags only
-        to choose the data
+    train : callable from flags of the included canaries, shape (canaries,), each True with
+        probability 1/2, and a seed to one score per canary, higher if it seems included; it must
+        use the flags only to choose the data
     canaries : int >= 1
     runs : int >= 1
     seed : int >= 0, determines all draws; each call gets another seed, by which it may store its

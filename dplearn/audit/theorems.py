@@ -8,14 +8,14 @@ from scipy.special import betaincinv, ndtr, ndtri
 
 from dplearn.core import validate
 
-# Maps P(E) to the least Q(E) of neighbours with trade-off curve f, f^-1(1 - P(E)).
+# Function from P(E) to the least Q(E) that a trade-off curve f allows, f^-1(1 - P(E)).
 Least = Callable[[float], float]
 
 
 def audit_epsilon(
     *, false_positive_rate: float, false_negative_rate: float, delta: float = 0.0
 ) -> float:
-    """Return the least epsilon that allows these rates (Kairouz, Oh & Viswanath 2015, Thm. 2.1)."""
+    """Return the least epsilon that allows these error rates (Kairouz et al. 2015, Theorem 2.1)."""
     rates = (false_positive_rate, false_negative_rate), (false_negative_rate, false_positive_rate)
     ratios = ((1 - delta - a, b) for a, b in rates if 1 - delta - a > 0)
     return max([0.0, *(math.log(a / b) if b > 0 else math.inf for a, b in ratios)])
@@ -27,26 +27,26 @@ def audit_mu(*, false_positive_rate: float, false_negative_rate: float) -> float
 
 
 def clopper_pearson_upper(*, errors: int, trials: int, confidence: float = 0.95) -> float:
-    """Return a limit that a rate exceeds with probability <= (1 - confidence) / 2; see G-N2."""
+    """Return a limit that the error rate exceeds with probability <= (1 - confidence) / 2."""
     limit = betaincinv(errors + 1, trials - errors, (1 + confidence) / 2)
     return float(limit) if errors < trials else 1.0
 
 
 def least_of_dp(epsilon: float, delta: float) -> Least:
-    """Return a function from P(E) in [0, 1] to the least Q(E) under (epsilon, delta)-DP."""
+    """Return a function from P(E) to the least Q(E) that (epsilon, delta)-DP of P and Q allows."""
     grow, shrink = math.exp(epsilon), math.exp(-epsilon)
     return lambda p: max(0.0, (p - delta) * shrink, 1 - delta - grow * (1 - p))
 
 
 def least_of_gaussian(mu: float) -> Least:
-    """Return a function from P(E) in [0, 1] to the least Q(E) under mu-GDP."""
+    """Return a function from P(E) to the least Q(E) that mu-GDP of P and Q allows."""
     return lambda p: float(ndtr(ndtri(min(p, 1.0)) - mu))
 
 
 def allows_guesses(
     least: Least, *, canaries: int, guesses: int, correct: int, chance: float
 ) -> bool:
-    """Return whether the curve allows `correct` right guesses with probability >= `chance`.
+    """Return whether a trade-off curve allows `correct` right guesses with probability >= `chance`.
 
     See Mahloujifar, Melis & Chaudhuri (2024), Appendix, audit_rh_with_cap.
     """
@@ -65,7 +65,7 @@ def allows_guesses(
 
 
 def largest_refuted(refutes: Callable[[float], bool]) -> float:
-    """Return the largest refuted strength (such as an epsilon) by bisection; 0 if none."""
+    """Return the largest epsilon, or other parameter, for which `refutes` is true; 0 if none."""
     low, high = 0.0, 1.0
     if not refutes(low):
         return 0.0
@@ -80,7 +80,7 @@ def largest_refuted(refutes: Callable[[float], bool]) -> float:
 def refuted_by_guesses(
     curve: Callable[[float], Least], *, canaries: int, guesses: int, correct: int, chance: float
 ) -> float:
-    """Return the largest strength whose curve does not allow `correct` right guesses, or 0."""
+    """Return the largest epsilon or mu whose curve does not allow `correct` right guesses, or 0."""
     allows = partial(
         allows_guesses, canaries=canaries, guesses=guesses, correct=correct, chance=chance
     )

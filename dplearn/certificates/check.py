@@ -1,33 +1,34 @@
-r"""A checker of certificates in ball arithmetic, independent of the engine.
+r"""Checker of certificates in ball arithmetic, which imports nothing of the engine.
 
 A certificate says that eps- <= epsilon(delta) <= eps+ for a run: delta_T(eps+) <= delta for both
-orders of the neighbours, and delta_T(eps-) >= delta for one. The other numbers in it make the proof
-short and need no trust: every quantity below is an enclosure (Johansson 2017), and an inequality
-counts only if it holds for all of it. Appendix 90 derives the sum. With M(z) = E e^{zL} of a step,
-lambda > 0, h = 2 pi / P and z = lambda + ikh,
+orders of the neighbours, and delta_T(eps-) >= delta for one. Its other numbers shorten the proof
+and need no trust: every quantity below is an enclosure (Johansson 2017), and an inequality is
+proved only if it holds for the whole enclosure. Lesson 90 derives the sum. With M(z) = E e^{zL}, L
+the privacy loss of one step, lambda > 0, h = 2 pi / P and z = lambda + ikh,
 
 .. math:: S = \frac h{2\pi}\sum_k \frac{M(z)^T e^{-z\varepsilon}}{z(1+z)}
           = \sum_m e^{\lambda mP}\,\delta_T(\varepsilon + mP),
 
-delta_T and its *aliases*. As delta_T(e) <= c(mu) M(mu)^T e^{-mu e}, c = mu^mu / (1+mu)^{1+mu}, they
-are below two geometric series, for a mu > lambda and a mu in [0, lambda). The terms from k = n on
-are below B^T e^{-lambda eps} / (pi h (n-1)) if B is at least |M(lambda + it)| for all t >= nh.
+delta_T and its *aliases*. As delta_T(x) <= c(mu) M(mu)^T e^{-mu x}, c = mu^mu / (1+mu)^{1+mu}, the
+aliases are below two geometric series, one for a mu > lambda and one for a mu in [0, lambda). The
+terms from k = n on are below B^T e^{-lambda eps} / (pi h (n-1)) if B is at least |M(lambda + it)|
+for all t >= nh.
 
-*M.* Let f(x) = 1-q + q e^{(2x-1)/2 sigma^2}. M is the mean of f^{s+it} under N(0, sigma^2), with
-s = 1 + lambda where the record is removed; where it is added, M's conjugate with s = -lambda. On
-Im x = phi sigma^2, 0 <= phi < pi, f(Re x) cos(phi/2) <= |f| <= f(Re x) and arg f >= 0: for t >= 0
-|f^{s+it}| <= C f(Re x)^s with C = 1 or cos(phi/2)^{-lambda}. A sum over nodes on one line errs by
-N / (e^{2 pi b / step} - 1) for each side to which the line may be moved by b, where N bounds the
-integral of the modulus (Trefethen & Weideman 2014, Theorem 5.1): C e^{phi^2 sigma^2 / 2} M(lambda).
-Beyond its ends the modulus falls at least like a geometric series: (log f)' lies in [0, 1/sigma^2],
-and below q/sigma^2 left of 0. *B* is such a sum of |f|^s e^{-t arg f}, which falls with t: with f's
-conjugate g it is (f g)^{s/2} e^{-t (log f - log g) / 2i}, no larger when moved by b as long as
-phi + b <= pi/2, since arg f grows with phi.
+*M.* Let f(x) = 1-q + q e^{(2x-1)/2 sigma^2}. The mean of f^{s+it} under N(0, sigma^2) is M(lambda +
+it) for s = 1 + lambda if the record is removed, its conjugate for s = -lambda if added. On Im x =
+phi sigma^2, 0 <= phi < pi, f(Re x) cos(phi/2) <= |f| <= f(Re x) and arg f >= 0: for t >= 0
+|f^{s+it}| <= C f(Re x)^s with C = 1 or cos(phi/2)^{-lambda}. A sum over nodes on a horizontal line
+errs by N / (e^{2 pi b / step} - 1) for each side to which the line may be moved by b, where N
+bounds the integral of the modulus (Trefethen & Weideman 2014, Theorem 5.1): C e^{phi^2 sigma^2 / 2}
+M(lambda). Beyond the end nodes the modulus falls at least like a geometric series: (log f)' lies in
+[0, 1/sigma^2], and below q/sigma^2 left of 0. *B* is such a sum of |f|^s e^{-t arg f}, which falls
+with t: with f's conjugate g it is (f g)^{s/2} e^{-t (log f - log g) / 2i}, no larger when moved by
+b as long as phi + b <= pi/2, since arg f grows with phi.
 
 *Replaced records.* The pair, P = f N(0) and Q = g N(0) with g(x) = f(-x) (Lebeda et al. 2025), is
-its own mirror image, and M the mean of f^{1+z} g^{-z}. Off the axis g is the conjugate of f at
--Re x: L turns by two such angles, |g|^{-lambda} has the C of f^{-lambda}, and the slope of
-log f^{1+lambda} g^{-lambda} lies in [0, (1 + 2 lambda)/sigma^2].
+its own mirror image, and M the mean of f^{1+z} g^{-z}. Off the axis g is the conjugate of f at -Re
+x: the imaginary part of L is a sum of two such angles, |g|^{-lambda} has the C of f^{-lambda}, and
+the slope of log f^{1+lambda} g^{-lambda} lies in [0, (1 + 2 lambda)/sigma^2].
 """
 
 import json
@@ -97,16 +98,16 @@ def _check(certificate: Mapping[str, Any]) -> str:
 
 
 class SampledRun:
-    """Composition of a sampled Gaussian in one direction, such as "remove"."""
+    """Run of a Poisson-subsampled Gaussian; `side` is how a record changes, such as "remove"."""
 
     def __init__(self, run: Mapping[str, Any], side: str, proof: Mapping[str, Any]) -> None:
         self.sigma, self.q = _number(run["noise_multiplier"]), _number(run["sample_rate"])
         _require(self.sigma > 0 and 0 < self.q < 1, "noise_multiplier or sample_rate")
         self.steps, self.side, self.proof = run["steps"], side, proof
-        self.moments: list[acb] = []  # shared by both ends of the bracket
+        self.moments: list[acb] = []  # computed once for both ends of the bracket
 
     def delta(self, epsilon: arb) -> tuple[arb, arb]:
-        """Return lower and upper bounds on delta_T."""
+        """Return lower and upper bounds on the delta of all steps at `epsilon`."""
         if "chernoff" in (proof := self.proof):
             _expect({"chernoff"}, proof)
             return arb(0), self._chernoff(_number(proof["chernoff"]), epsilon)
@@ -128,7 +129,7 @@ class SampledRun:
         return total - cut - aliases, total + cut
 
     def _chernoff(self, mu: arb, epsilon: arb) -> arb:
-        """Return c(mu) M(mu)^T e^{-mu epsilon}."""
+        """Return the Chernoff bound c(mu) E[exp(mu L)]^steps exp(-mu epsilon) on delta."""
         _require(mu >= 0, "a negative mu")
         log_c = mu * (mu / (1 + mu)).log() - (1 + mu).log() if mu > 0 else arb(0)
         return self._moment(mu) ** self.steps * (log_c - mu * epsilon).exp()
@@ -139,7 +140,7 @@ class SampledRun:
         return sum((weight.real for weight in weights), beyond) / (1 - error)
 
     def _moments(self, tilt: arb, h: arb, count: int) -> list[acb]:
-        """Return M(lambda + ikh) for k < count, by baby-step giant-step powers."""
+        """Return enclosures of E[exp((tilt + ikh) L)], k < count, by baby and giant steps."""
         angle = self._room(tilt)
         logs, weights, beyond, error = self._line(tilt, angle, angle)
         _require(count * len(logs) * ctx.prec <= _MOST_WORK, "too many nodes in both directions")
@@ -154,7 +155,7 @@ class SampledRun:
         return [m.conjugate() for m in moments] if self.side == "add" else moments
 
     def _beyond(self, tilt: arb, t: arb, angle: arb) -> arb:
-        """Return B, an upper bound on |M(lambda + iu)| for all u >= t."""
+        """Return an upper bound on |E[exp((tilt + iu) L)]| for all u >= t."""
         _require(0 < angle < 1.5, "cut angle")
         room = min(self._room(tilt), arb.pi() / 2 - angle)
         logs, weights, beyond, error = self._line(tilt, angle, room)
@@ -162,13 +163,13 @@ class SampledRun:
         return sum(sizes, beyond + error * self._moment(tilt))
 
     def _room(self, tilt: arb) -> arb:
-        """Return a shift of phi that needs few nodes; every shift gives a valid bound."""
+        """Return a shift of the line of nodes; any is valid, and this one needs few nodes."""
         most = min(1.5, 1.5 / float(self.sigma))
         most = most if self.side == "remove" else min(most, 3 / math.sqrt(1 + float(tilt)))
         return arb(most)
 
     def _line(self, tilt: arb, phi: arb, room: arb) -> tuple[list[acb], list[acb], arb, arb]:
-        """Return L (or log f), weights e^{lambda L} P at nodes, their sum beyond, and error / M."""
+        """Return log likelihood ratios and weights at nodes, a bound beyond, and relative error."""
         sigma, replaced, s = self.sigma, self.side == "replace", 1 + tilt
         s = -tilt if self.side == "add" else s
         up, down, digits = max(s, arb(0)), max(-s, arb(0)) * self.q, math.log(2) * ctx.prec
@@ -197,7 +198,7 @@ class SampledRun:
         return list(logs), list(weights), beyond, 2 * self._grown(phi + room, tilt) / fold
 
     def _grown(self, phi: arb, tilt: arb) -> arb:
-        """Return C(phi) e^{phi^2 sigma^2 / 2}."""
+        """Return a bound on the integral of the modulus on the line at phi, divided by M(tilt)."""
         _require(phi <= 3.05, "phi")
         grown = (phi**2 * self.sigma**2 / 2).exp()
         return grown if self.side == "remove" else grown * (phi / 2).cos() ** -tilt

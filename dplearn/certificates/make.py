@@ -16,24 +16,24 @@ from dplearn.engine.contour.line import Line
 from dplearn.engine.contour.table import Table, largest_power, shared
 from dplearn.mechanisms import Gaussian, Mechanism, PoissonSubsampled
 
-# Relative widenings of the bracket, to try in turn until a proof succeeds. Aliases and truncation
-# may reach _SHARE times the widening, relative to delta.
+# Relative widenings of the bracket of epsilon, tried in turn until a proof succeeds. Errors by
+# aliasing and truncation, relative to delta, may reach _SHARE times the widening.
 _ROOM, _SHARE = (1e-9, 1e-7, 1e-5, 1e-3), 1e-2
-# Maximum number of nodes, divided by 2 pi.
+# Maximum number of nodes of a contour, divided by 2 pi.
 _LONGEST = 8e5
-# The checker's bound holds for angles below pi / 2.
+# Largest "cut angle" of a proof: the checker's bound holds below pi / 2.
 _LARGEST_ANGLE = 1.4
 
 
 def certify(
     mechanism: Mechanism, *, delta: float, steps: int = 1, adjacency: Adjacency = "add_remove"
 ) -> str:
-    """Return a certificate of a bracket of the mechanism's epsilon at delta, verified by `check`.
+    """Return a certificate of bounds on the mechanism's epsilon at `delta`, verified by `check`.
 
     Parameters
     ----------
     mechanism : Gaussian, or PoissonSubsampled of one
-    delta : float in (0, 1), read as its printed decimal number, like all others
+    delta : float in (0, 1), read, like all numbers, as its printed decimal
     steps : int >= 1
     adjacency : "add_remove", "replace_one" or "zero_out"
 
@@ -43,7 +43,7 @@ def certify(
 
     Raises
     ------
-    NotImplementedError for other mechanisms, or if no contour is short enough
+    NotImplementedError for other mechanisms, or if no proof is found
     """
     if isinstance(mechanism, PoissonSubsampled) and mechanism.sample_rate == 1:
         mechanism = mechanism.base
@@ -83,7 +83,7 @@ def certify(
 def _proofs(
     mechanism: Mechanism, stated: dict[str, Any], tau: float
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return each direction's proof, the precision, and the lower end's directions, best first."""
+    """Return proofs for all orders of neighbours, and orders to try for the lower end."""
     proofs, bits, attained, run = {}, 128, {}, stated["run"]
     log_delta, upper = math.log(float(run["delta"])), float(stated["upper"])
     steps = np.array([float(run["steps"])])
@@ -92,7 +92,7 @@ def _proofs(
         chernoff = table.chernoff(steps, np.array([upper]))[0]
         enough = chernoff < log_delta - 1e-3
         if np.any(enough):
-            # The smallest mu needs the fewest nodes.
+            # The smallest mu that suffices needs the fewest nodes.
             proofs[side] = {"chernoff": repr(float(table.mu[np.argmax(enough)]))}
             continue
         proofs[side], digits = _contour(table, steps, upper, log_delta, math.log(tau))
@@ -106,7 +106,7 @@ def _proofs(
 def _contour(
     table: Table, row: NDArray, epsilon: float, log_delta: float, log_tau: float
 ) -> tuple[dict[str, Any], float]:
-    """Return the numbers of a proof by a contour sum, and the log of the precision it needs."""
+    """Return the numbers of a proof by a contour sum, and the precision it needs, in nats."""
     at, target = np.array([epsilon]), np.array([log_delta])
     need, at_zero = table.needs(row, at, target, log_tau)
     _, freedom, longer = TRIES[1]

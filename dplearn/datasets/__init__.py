@@ -1,4 +1,4 @@
-"""Shipped and synthetic images to train on; nothing is downloaded.
+"""Shipped tables and synthetic images to train on; nothing is downloaded.
 
 Every set of images is a `Labelled` pair of images (float32 in [0, 1]) and labels (int64).
 """

@@ -44,7 +44,7 @@ def oriented_gradients(images: ArrayLike) -> NDArray[np.float32]:
         shape = "of shape (n, H, W), H and W multiples of 4"
         raise ValueError(f"Expected images {shape}, got shape {images.shape}.")
     votes = []  # gradient lengths per cell and direction
-    for part in np.split(images, range(1000, len(images), 1000)):  # saves memory
+    for part in np.split(images, range(1000, len(images), 1000)):  # in parts, to save memory
         n, height, width = part.shape
         # Each pixel's gradient is a complex x + iy; images are padded with their edge pixels.
         wide = np.pad(part, ((0, 0), (1, 1), (1, 1)), mode="edge")

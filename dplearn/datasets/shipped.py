@@ -37,7 +37,7 @@ def labelled(pixels: NDArray, labels: NDArray, *, largest: int = 255) -> Labelle
 def split(
     records: Labelled, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
 ) -> tuple[Labelled, Labelled, Labelled]:
-    """Return the training, validation and test parts of a public partition.
+    """Return the training, validation and test parts of a random, public partition.
 
     The partition depends on the number of records and the seed alone.
 

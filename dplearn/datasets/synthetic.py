@@ -1,15 +1,15 @@
 r"""Procedurally drawn digits of 28 x 28 pixels: data at the scale of MNIST without a download.
 
 Each image draws a glyph of strokes: smooth curves through points, which meet in a corner where
-they share a point. Its points are moved, the plane is bent and slanted, pen and pressure are
-drawn, and the pixels are inked: a stroke through :math:`(x_s, y_s)` with pieces of length
+they share a point. Points, plane, pen width and pressure are varied at random, and the
+pixels are inked: a stroke through :math:`(x_s, y_s)` with pieces of length
 :math:`w_s` leaves
 
 .. math:: \sum_s w_s\, e^{-(i - x_s)^2 / 2\rho^2}\, e^{-(j - y_s)^2 / 2\rho^2}
 
-at pixel (i, j), cut off at full black: a product of two matrices. Apart from the balanced labels,
-images are independent draws: none is a distorted copy of another, as augmented data would be.
-The images are not private data: accuracy on this set measures the optimiser.
+at pixel (i, j), cut off at full black: a product of two matrices. Labels come in tens of
+all ten digits; otherwise images are independent draws: none is a distorted copy of another, as
+augmented data would be. They are not private data: accuracy on this set measures the optimiser.
 
 Geometry and ink are in float64, so that rounding to 256 greys gives the same image everywhere.
 """
@@ -56,12 +56,12 @@ def synthetic_digits(*, count: int = 60_000, seed: int = 0) -> Labelled:
 
 
 def _block(seed: int, number: int) -> NDArray:
-    """Return block `number` of `BLOCK` images, drawn from its own random stream."""
+    """Return labels and pixels of the block `number` of images, from its own random stream."""
     rng = np.random.default_rng([seed, number])
     labels = rng.permuted(np.tile(np.arange(10), (BLOCK // 10, 1)), axis=1).ravel()
     share, points, curve, pen_down = _glyphs()
-    # The shares of digit d's glyphs add up to 1, so they divide [d, d + 1). Draw in steps of a
-    # millionth, which are far larger than the rounding errors of the ends.
+    # The probabilities of digit d's glyphs divide [d, d + 1). Draw in steps of a millionth, which
+    # are far larger than the rounding errors of the ends.
     drawn = labels + rng.integers(10**6, size=BLOCK) / 1e6
     way = np.searchsorted(np.cumsum(share) - 1e-9, drawn, side="right")
     points = points[way]
@@ -81,7 +81,7 @@ def _block(seed: int, number: int) -> NDArray:
 def _glyphs() -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """Return all glyphs (ways of writing a digit) of ``data/strokes.csv``, at most K points each.
 
-    The arrays are: share (G,), with sum 1 for each digit; points (G, K, 2); curve
+    The arrays are: share (G,), probability of a glyph given its digit; points (G, K, 2); curve
     (G, SEGMENTS + 1, K), from points to places on strokes; drawn (G, SEGMENTS), False at lifts.
     """
     from scipy.interpolate import CubicHermiteSpline  # imported only on demand
@@ -112,7 +112,7 @@ def _glyphs() -> tuple[NDArray, NDArray, NDArray, NDArray]:
 
 
 def _spread(rng: np.random.Generator, deviation: float, *shape: int) -> NDArray:
-    """Return centred uniform numbers, which have no outliers that make a digit illegible."""
+    """Return uniform numbers of mean 0; they have no outliers, which make digits illegible."""
     return rng.uniform(-1, 1, (BLOCK, *shape)) * deviation * np.sqrt(3)
 
 

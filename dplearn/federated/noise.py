@@ -3,7 +3,7 @@ r"""Integer noise that clients add to their updates, so that the server sees no 
 A client clips its update to the norm C, scales it by `scale`, rounds it at random to integers of
 norm at most `sensitivity`, and adds a discrete Gaussian; secure aggregation adds up the results.
 `sensitivity` includes the rounding. A client that drops out adds no noise, so the guarantee counts
-that of the fewest clients whose sum is opened.
+the noise of `clients`, the fewest whose sum is opened.
 """
 
 import math
@@ -57,8 +57,8 @@ class DistributedNoise:
     def sensitivity(self) -> float:
         r"""Largest norm of a rounded update; clients round again if an update's norm exceeds it.
 
-        Rounding adds at most :math:`\sqrt d`, and exceeds the second bound with probability at
-        most :math:`e^{-1/2}` (Kairouz, Liu & Steinke 2021: conditional rounding).
+        Rounding adds at most :math:`\sqrt d` to the norm, which exceeds the second bound with
+        probability at most :math:`e^{-1/2}` (Kairouz, Liu & Steinke 2021: conditional rounding).
         """
         norm, root = self.scale * self.max_update_norm, math.sqrt(self.dimension)
         return min(norm + root, math.sqrt(norm**2 + root**2 / 4 + norm + root / 2))
@@ -70,7 +70,7 @@ class DistributedNoise:
         return Fraction(math.ceil(one * 1024), 1024)
 
     def guarantee(self, *, delta: float, rounds: int = 1) -> Guarantee:
-        """Return the guarantee of a user in every round, an upper bound."""
+        """Return the guarantee, an upper bound, of a user who takes part in every round."""
         validate.probability(delta=delta)
         validate.integer(minimum=0, rounds=rounds)
         sigma, shift = math.sqrt(self.variance), self.sensitivity
@@ -82,11 +82,12 @@ class DistributedNoise:
         return UserGuarantee.of(stated, _SENDS, _PRESENT)
 
     def deviations(self) -> dict[str, float]:
-        r"""Return the noise's standard deviation per coordinate of the sum, by where it is added.
+        r"""Return the noise's standard deviation in a coordinate of the sum, by where it is added.
 
-        All three have one guarantee per user: a trusted server adds zC once (central), clients
-        that trust no server add zC each, :math:`zC\sqrt n` in all (local), and clients whose sum
-        alone is opened add a share each, slightly more because of rounding (distributed).
+        All three have the same guarantee per user. With multiplier z and norm C, a trusted server
+        adds zC once (central), clients that trust no server add zC each, :math:`zC\sqrt n` in all
+        (local), and clients whose sum alone is opened add a part each, slightly more because of
+        rounding (distributed).
 
         Examples
         --------
@@ -125,7 +126,7 @@ def summed_zcdp(sigma: float, clients: int, *, shift: float, dimension: int = 1)
     alone = shift**2 / (2 * sigma**2)
     if sigma < 0.5:
         return alone
-    # tau of G-J3: how far the sum's log masses are from those of one discrete Gaussian.
+    # tau bounds the distance of the sum's log probabilities from those of one discrete Gaussian.
     k = np.arange(1, clients)
     tau = 10 * float(np.sum(np.exp(-2 * (math.pi * sigma) ** 2 * k / (k + 1))))
     return min(alone, (shift / (math.sqrt(clients) * sigma) + tau * math.sqrt(dimension)) ** 2 / 2)

@@ -59,7 +59,7 @@ class FederatedPlan(Plan):
     max_update_norm : float > 0, clipping norm of one user's update
     sampling : str, how users are selected: it decides the theorem and has no default
 
-    Selections:
+    Values of `sampling`:
 
     * ``"poisson"``: each user independently, with probability `sample_rate`; ``add_remove``.
     * ``"without_replacement"``: a set of fixed size, drawn afresh each round; ``replace_one``,
@@ -122,15 +122,15 @@ class FederatedPlan(Plan):
         return UserGuarantee.of(stated, _ONE_UPDATE, _EQUAL)
 
     def weighted(self, weights: ArrayLike, *, divisor: Divisor) -> Self:
-        r"""Return the plan for updates *averaged by weight*, with noise zC/K.
+        r"""Return the plan of a run that averages updates *by weight*, with unchanged noise.
 
-        Neighbours differ in one of K users, and w is the largest share of the total weight. With a
-        ``"public"`` `divisor`, fixed before the run, a user changes the mean by up to :math:`wC`.
-        With the weight of those ``"present"``, as federated averaging is usually written, a user
-        changes the divisor too, and the mean by :math:`w` times the distance of the update from the
-        mean of the others, up to :math:`2wC`. So zC/K gives the multiplier :math:`z / (K w)`, or
-        half of it. If users are sampled, a share of the weight present has no bound, and
-        ``"present"`` raises NotImplementedError.
+        Neighbours differ in one of K users, the mean has noise zC/K with multiplier z and clipping
+        norm C, and w is the largest fraction of the total weight. With a ``"public"`` `divisor`,
+        fixed before the run, a user changes the mean by up to :math:`wC`. With the weight of those
+        ``"present"``, as usual in federated averaging, a user changes the divisor too, and the mean
+        by :math:`w` times the distance of the update from the mean of the others, up to
+        :math:`2wC`. So the multiplier is :math:`z / (K w)`, or half of it. If users are sampled, a
+        fraction of the weight present has no bound, and ``"present"`` raises NotImplementedError.
 
         Examples
         --------
@@ -170,20 +170,20 @@ class _Several(Mechanism):
     It is :math:`\sum_k c_k N(k, \sigma^2)` against :math:`N(0, \sigma^2)`, with :math:`c_k` the
     probability of k records. With :math:`\ell_k(x) = kx/\sigma^2 - k^2/2\sigma^2` its loss
     :math:`\ln\sum_k c_k e^{\ell_k(x)}` rises with x, and at the x where that is epsilon, delta is
-    the sum of :math:`c_k` times that of the k-th Gaussian at :math:`\ell_k(x)`; of the reverse,
-    where it is -epsilon, of :math:`c_k e^{\varepsilon + \ell_k(x)}` times that at
-    :math:`-\ell_k(x)`.
+    the sum of :math:`c_k` times that of the k-th Gaussian at :math:`\ell_k(x)`; for the swapped
+    pair, at the x where the loss is -epsilon, it is the sum of
+    :math:`c_k e^{\varepsilon + \ell_k(x)}` times that at :math:`-\ell_k(x)`.
 
-    No other gradients leak more, in either direction. If a set S of records, drawn with
-    probability :math:`p_S`, moves the sum by :math:`u_S`, the densities have the ratio
+    No other gradients leak more, in either order of the neighbours. If a set S of records, drawn
+    with probability :math:`p_S`, moves the sum by :math:`u_S`, the densities have the ratio
     :math:`\sum_S p_S e^{G_S - \mathrm{Var}(G_S)/2}` with Gaussian
     :math:`G_S = \langle u_S, x\rangle/\sigma^2`, and delta is the mean of a convex function of it,
     which grows with every covariance (Kahane's inequality, 1986: between two Gaussian vectors its
     derivative is a sum of differences of covariances times what is never negative). Here
-    :math:`\langle u_S, u_R\rangle \le |S||R|`, with equality for copies of one unit vector.
-    Others' records shift both laws alike, earlier releases only choose the gradients, and pairs
-    compose (Zhu, Dong & Wang 2022, Theorem 10). On such mixtures see Choquette-Choo et al. (2024),
-    "Privacy amplification for matrix mechanisms".
+    :math:`\langle u_S, u_R\rangle \le |S||R|`, with equality for copies of one unit vector. Others'
+    records shift both laws alike, earlier releases only choose the gradients, and pairs compose
+    (Zhu, Dong & Wang 2022, Theorem 10). On such mixtures see Choquette-Choo et al. (2024), "Privacy
+    amplification for matrix mechanisms".
     """
 
     noise_multiplier: float
@@ -236,19 +236,18 @@ class _Several(Mechanism):
 def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
     r"""Return the user-level guarantee of a run that samples records, at most `records` per user.
 
-    Records are sampled independently, so a binomial number of them moves the sum, by at most one
-    norm each; without sampling, all do. Equal gradients of full norm leak most, and their pair is
-    composed.
+    Records are sampled independently, so a binomial number moves the sum, by at most the clipping
+    norm each; without sampling, all do. The guarantee is for equal gradients, which leak most.
 
     Parameters
     ----------
     plan : DPSGD, with Poisson sampling or none
-    records : int >= 1, the most of one user, at most 1000 with sampling
+    records : int >= 1, largest number of one user's records, at most 1000 with sampling
     delta : float in (0, 1)
 
     Returns
     -------
-    UserGuarantee, a bracket
+    UserGuarantee, with a bracket of epsilon
 
     Raises
     ------
@@ -261,14 +260,14 @@ def user_level(plan: DPSGD, *, records: int, delta: float) -> UserGuarantee:
     43.62 <= epsilon <= 43.63 at delta = 1.5e-04, add_remove, by pld, per user
     """
     validate.instance(DPSGD, plan=plan)
-    most = 1000 if plan.sample_rate < 1 else math.inf  # each adds a term to the loss
+    most = 1000 if plan.sample_rate < 1 else math.inf  # each record adds a term to the loss
     validate.integer(minimum=1, maximum=most, records=records)
     if plan.sampling not in ("poisson", "none"):
         raise validate.unsupported(
             f"a user with several records under sampling={plan.sampling!r}",
             "records of one user are not drawn independently",
         )
-    _ = plan.mechanism  # raises for a rate below 1 without sampling
+    _ = plan.mechanism  # raises if sampling is "none" and the rate below 1
     q, noise = plan.sample_rate, plan.noise_multiplier
     group: Mechanism = Gaussian(noise / records)
     if q < 1:

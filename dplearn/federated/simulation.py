@@ -129,7 +129,7 @@ class Federation:
             total += factors @ torch.where(good[:, None], updates, 0.0)
             scaled = good & (norms > largest)
             tally += tally_of(torch.stack([losses.to(tally), norms.to(tally), scaled]))
-        tally[1, 1:] += len(clients) - tally[1, 2]  # users without records
+        tally[1, 1:] += len(clients) - tally[1, 2]  # count users without records
         return total, tally
 
     def _updates(self, inputs: Tensor, targets: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -214,7 +214,7 @@ def simulate(
 
     Parameters
     ----------
-    delta : float in (0, 1), of the epsilon per user in the line of progress
+    delta : float in (0, 1), of the epsilon per user that the line of progress shows
     progress : bool, whether to show that line
     """
     plan.guarantee(delta=delta)  # raises before training if no theorem covers the plan

@@ -1,7 +1,7 @@
 """Private aggregation of teacher ensembles (PATE): many teachers vote, with noise on the counts.
 
 `PATE` is the public plan and its guarantee for any votes, `Aggregator` answers within the plan.
-`at_these_votes` states the leakage at given votes, for readers who may see the votes.
+`at_these_votes` computes epsilon at given votes, for readers who may see the votes.
 """
 
 from dplearn.pate.at_these_votes import AtTheseVotes, at_these_votes

@@ -1,22 +1,22 @@
-r"""Privacy loss at given votes. The loss is private, too: only the votes' holder may see it.
+r"""Epsilon of PATE at given votes. It is private, too: only the votes' holder may see it.
 
-The distribution of each query's outcome is known at the votes and at every neighbour. The counts
-of a neighbour differ by one moved vote per query, not the same vote in all. Class j wins with
+The distribution of each query's outcome is known at the votes and at every neighbour. The counts of
+a neighbour differ by one moved vote per query, not the same vote in all. Class j wins with
 probability :math:`p_j = \int \varphi(y - c_j) \prod_{i\ne j} \Phi(y - c_i)\,dy`, counts being in
-deviations of the noise. The trapezoidal rule is nearly exact: on a line at height a in the complex
-plane :math:`|\varphi(y + ia)| = e^{a^2/2}\varphi(y)` and, integrating along that line,
+standard deviations of the noise. The trapezoidal rule is nearly exact: on a line at height a in the
+complex plane :math:`|\varphi(y + ia)| = e^{a^2/2}\varphi(y)` and, integrating along that line,
 :math:`|\Phi(y + ia)| \le e^{a^2/2}\Phi(y)`, so that the error of steps h is at most
 :math:`2 e^{ka^2/2} / (e^{2\pi a/h} - 1)` of :math:`p_j` itself, for k classes and any a > 0; with
 :math:`a = 2\pi/(hk)` this is :math:`2e^{-2\pi^2/(h^2 k)}`. The integrand is log-concave, with a
-second logarithmic derivative between -k and -1: its part further than 9 from the mode is less
-than :math:`2\sqrt{k}\,\Phi(-9)` of the whole.
+second logarithmic derivative between -k and -1: its part further than 9 from the mode is less than
+:math:`2\sqrt{k}\,\Phi(-9)` of the whole.
 
-The largest Rényi divergences add up. For a bracket of epsilon, each query is enclosed between the
-maximum of its neighbours' profiles, which is a profile, and the profile of one neighbour; the
-lattice composes both.
+The largest Rényi divergences of the queries add up. For a bracket of epsilon, each query is
+enclosed between the maximum of its neighbours' profiles, which is a profile, and the profile of one
+neighbour; the convolution of losses on a lattice composes both.
 
-The computed laws differ from the true ones by factors of at most :math:`e^{\eta}` per query, so
-that after all queries, with H the sum of the etas,
+Computed probabilities differ from the true ones by factors of at most :math:`e^{\eta}` per query,
+so that after all queries, with H the sum of the etas,
 :math:`e^{-H}\hat\delta(\varepsilon + 2H) \le \delta(\varepsilon) \le
 e^{H}\hat\delta(\varepsilon - 2H)`: both ends allow for it.
 """
@@ -53,7 +53,7 @@ _REACH = 9.0
 
 
 class Laws(NamedTuple):
-    """Log probabilities of a query's outcomes, at its votes and at their neighbours."""
+    """Log probabilities of a query's outcomes, at its votes and at all neighbours of them."""
 
     here: NDArray  # (outcomes,)
     neighbours: NDArray  # (n_neighbours, outcomes): each has one vote moved to another class
@@ -61,7 +61,7 @@ class Laws(NamedTuple):
 
 
 def laws(counts: NDArray, plan: PATE) -> Laws:
-    """Return the laws of a query's outcomes: each winner, then "no answer" if there is a check.
+    """Return log probabilities of each winning class, and of no answer if the plan has a check.
 
     Neighbours that differ only by a permutation of classes with equal counts are listed once.
 
@@ -77,7 +77,7 @@ def laws(counts: NDArray, plan: PATE) -> Laws:
                 pairs.setdefault((counts[a], counts[b]), (a, b))
     moves = list(pairs.values())
     log_p = _winners(counts / plan.noise_std, moves, 1 / plan.noise_std)
-    # The likeliest winner's probability is 1 minus the sum of the others'.
+    # The likeliest winner's probability, near 1, is more accurate as 1 minus the others'.
     rows, likeliest, others = np.arange(len(log_p)), np.argmax(log_p, axis=1), np.exp(log_p)
     others[rows, likeliest] = 0.0
     log_p[rows, likeliest] = np.log1p(-others.sum(axis=1))
@@ -93,10 +93,10 @@ def laws(counts: NDArray, plan: PATE) -> Laws:
 
 
 def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
-    """Return log probabilities of the winners at c, then after each move, (1 + moves, classes)."""
+    """Return log probabilities of each winner at c, then after each move: (1 + moves, classes)."""
     k = c.size
     h = math.pi * math.sqrt(2 / (k * math.log(2 / 1e-17)))
-    # The log density falls beyond c.max() + b, where k phi(b) / Phi(b) < b.
+    # The log density decreases beyond c.max() + b, where k phi(b) / Phi(b) < b.
     b = 1 + math.sqrt(2 * math.log(k))
     start, end = c.min() - _REACH - shift, c.max() + b + _REACH + shift + h
     y = np.arange(start, end, h)
@@ -117,17 +117,17 @@ def _winners(c: NDArray, moves: list[tuple[int, int]], shift: float) -> NDArray:
 
 @dataclass(frozen=True)
 class AtTheseVotes:
-    """Leakage of a plan at given votes, as returned by `at_these_votes`.
+    """Outcome probabilities of a PATE plan at given votes, and the guarantee they give.
 
     Parameters
     ----------
-    queries : tuple of pairs, the laws of each distinct row of counts, and its multiplicity
+    queries : tuple of pairs: for each distinct row of counts its `Laws`, and how often it occurs
     """
 
     queries: tuple[tuple[Laws, int], ...]
 
     def rdp(self, orders: ArrayLike = ORDERS) -> NDArray:
-        """Return exact Rényi divergences of the worst neighbour and direction, shape (n_orders,).
+        """Return the largest Rényi divergences of the votes and any neighbour, shape (n_orders,).
 
         The worst neighbour maximises the divergence of each query separately, so queries add up.
         """
@@ -142,20 +142,20 @@ class AtTheseVotes:
 
     @property
     def slack(self) -> float:
-        """Bound on the summed errors of all queries' log probabilities, under both laws."""
+        """Bound on the summed errors of log probabilities, at the votes and at a neighbour."""
         return 2 * float(sum(count * law.error for law, count in self.queries))
 
     def guarantee(self, *, delta: float) -> Guarantee:
-        """Return a certified bracket of epsilon for all neighbours of the votes, both directions.
+        """Return a certified bracket of epsilon for the votes and any neighbour, in both orders.
 
-        The upper end holds for any choice of queries; the lower end is that of one neighbour.
+        The upper end assumes the worst neighbour in each query; the lower end is of one neighbour.
         """
         validate.probability(delta=delta)
         counts = [[count for _, count in self.queries]]
         lattice, ends = Lattice(1e-3, 2**13), []
         envelopes = [_envelope(law) for law, _ in self.queries]
         above = [envelopes, [pair.reverse() for pair in envelopes]]
-        below: list[list[Profile]] = [[], []]  # of neighbours with the largest E[e^(4 L)]
+        below: list[list[Profile]] = [[], []]  # of neighbours with the largest E[exp(4 L)]
         for law, _ in self.queries:
             here = np.broadcast_to(law.here, law.neighbours.shape)
             pairs = (here, law.neighbours), (law.neighbours, here)
@@ -182,7 +182,7 @@ class AtTheseVotes:
 
 
 def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
-    """Return a plan's leakage at these votes if all queries are asked; the result is private.
+    """Return the private outcome probabilities of a plan at these votes if all queries are asked.
 
     Parameters
     ----------
@@ -203,15 +203,15 @@ def at_these_votes(votes: Votes, plan: PATE) -> AtTheseVotes:
 
 
 def _log_moments(log_p: NDArray, log_q: NDArray, moments: NDArray) -> NDArray:
-    """Return ln E_P[e^(moment L)] of each pair, accurate near 0, shape (n_pairs, n_moments)."""
+    """Return ln E_P[exp(moment L)] for pairs P, Q, accurate near 0, shape (n_pairs, n_moments)."""
     log_f = (log_p - log_q)[:, None, :]
-    # 1 plus the mean of f^order - 1 - order (f - 1), f = P / Q, under Q: a sum of positive terms.
+    # 1 + the mean under Q of f^order - 1 - order (f - 1), f = P / Q, whose terms are positive.
     terms = log_bernoulli(moments[:, None] + 1, np.expm1(np.minimum(log_f, 700.0)), log_f)
     return np.logaddexp(0.0, log_sum(log_q[:, None, :] + terms))
 
 
 def _envelope(law: Laws) -> Profile:
-    """Return an upper bound of the profiles of all pairs, by chords between the knots.
+    """Return a profile above those of the votes and any neighbour, by chords between knots.
 
     Delta is 0 at the last knot and beyond.
     """

@@ -1,4 +1,4 @@
-"""Plan of an aggregation, fixed before the first query, and an aggregator that obeys the plan."""
+"""Plan of a PATE aggregation, fixed before the first query, and an aggregator that obeys it."""
 
 import dataclasses
 import math
@@ -28,7 +28,7 @@ _CAPPED = "no more is asked and answered than the plan allows"
 
 @dataclass(frozen=True, kw_only=True)
 class PATE(HasGuarantee):
-    """Public plan of an aggregation: GNMax or Confident-GNMax.
+    """Public plan of a PATE aggregation of votes: GNMax or Confident-GNMax.
 
     A query is answered by the class with the largest noisy count. With `check_std` it is answered
     only if the largest count, plus noise of that deviation, reaches `threshold`; the guarantee
@@ -36,10 +36,10 @@ class PATE(HasGuarantee):
 
     Parameters
     ----------
-    answers : int >= 0, largest number answered
+    answers : int >= 0, largest number of queries that are answered
     noise_std : float > 0, of the Gaussian noise on every count
-    queries : int >= `answers`, the default, largest number asked
-    threshold : float of votes, any; given together with check_std
+    queries : int >= `answers`, the default, largest number of queries that are asked
+    threshold : float, any number of votes; given together with check_std
     check_std : float > 0, standard deviation of the noise on the largest count
 
     Examples
@@ -86,8 +86,8 @@ class PATE(HasGuarantee):
     def guarantee(self, accountant: Accountant | str = "pld", *, delta: float) -> Guarantee:
         """Return the guarantee to publish, an upper bound for any votes and queries.
 
-        It is that of the noisy counts, whose winners leak no more. ``add_remove`` stands for one
-        teacher's data.
+        It is that of the noisy counts, whose winners leak no more. ``add_remove`` stands for a
+        change of one teacher's data.
         """
         stated = accountant_of(accountant).epsilon(self.composed, delta=delta)
         kind = "approximate" if stated.kind == "approximate" else "upper"
@@ -99,8 +99,8 @@ class Aggregator:
     """Aggregator of votes that returns noisy winners until the plan is used up.
 
     Use one object per private data set: its counters enforce the guarantee. After the last answer
-    or query that the plan allows, it reads no further vote. Floating-point noise is
-    teaching-grade.
+    or query that the plan allows, it reads no further vote. Its floating-point noise is
+    for teaching.
 
     Parameters
     ----------

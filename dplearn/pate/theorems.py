@@ -61,7 +61,7 @@ def data_dependent_rdp(*, order, flip, order_1, rdp_1, order_2, rdp_2):
 
 
 def gnmax_unchecked_rdp(*, order: float, noise_std: float, flip: float) -> float:
-    """Return GNMax's Rényi divergence by the theorem, without checking the theorem's conditions."""
+    """Return the bound `data_dependent_rdp` for GNMax, with its conditions unchecked."""
     order_2 = noise_std * math.sqrt(-math.log(flip))
     rdp_1, rdp_2 = (order_2 + 1) / noise_std**2, order_2 / noise_std**2
     return data_dependent_rdp(

@@ -1,4 +1,4 @@
-"""Votes: numbers of teachers that chose each class, per query."""
+"""Votes of the teachers: for each query, how many chose each class."""
 
 import gzip
 from dataclasses import dataclass

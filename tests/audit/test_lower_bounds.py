@@ -1,4 +1,4 @@
-"""Audit bounds: false alarms on the leakiest allowed programs, known values and texts."""
+"""Lower bounds by audits: false alarms on programs that leak most, known values, messages."""
 
 import itertools
 import math
@@ -22,13 +22,13 @@ from dplearn.teaching.book.chapters.auditing import worst_chance
 from dplearn.teaching.book.kit import oracles
 
 EPSILON, DELTA, MU, CONFIDENCE, AUDITS = 1.0, 0.1, 1.0, 0.9, 300
-# Number of false alarms that a valid bound exceeds with probability 1e-6.
+# Number of false alarms in AUDITS audits that a valid bound exceeds with probability 1e-6.
 MOST = int(binom.isf(1e-6, AUDITS, 1 - CONFIDENCE))
 GAUSSIAN = {"assume": "gaussian", "delta": 1e-3}
 
 
 def leaky_worlds(rng, runs=800):
-    """Return scores in both worlds of the leakiest (epsilon, delta)-DP program."""
+    """Return scores with and without the canary of the leakiest (epsilon, delta)-DP program."""
     laws = oracles.leaky_response(epsilon=EPSILON, delta=DELTA)
     ratio = np.log(np.maximum(laws[0], 1e-9)) - np.log(np.maximum(laws[1], 1e-9))
     return tuple(ratio[rng.choice(len(law), size=runs, p=law)] for law in laws)
@@ -39,7 +39,7 @@ def gaussian_worlds(rng, runs=300):
 
 
 def leaky_canaries(rng, canaries=80, block=20):
-    """Return randomised responses of canaries; with some probability a block is revealed."""
+    """Return flags and randomised responses as scores; sometimes a block of flags is revealed."""
     included = rng.random(canaries) < 0.5
     right = rng.random(canaries) < 1 / (1 + math.exp(-EPSILON))
     scores = np.where(right, 1, -1) + rng.normal(0, 1e-3, canaries)
@@ -49,7 +49,7 @@ def leaky_canaries(rng, canaries=80, block=20):
 
 
 def tied_canaries(rng, canaries=80):
-    """Return randomised responses with two distinct scores; included canaries come last."""
+    """Return flags and randomised responses 0 or 1 as scores; included canaries come last."""
     included = np.sort(rng.random(canaries) < 0.5)
     right = rng.random(canaries) < 1 / (1 + math.exp(-EPSILON))
     return included, right == included
@@ -61,7 +61,7 @@ def gaussian_canaries(rng, canaries=80):
 
 
 def alarms(bound, draw, limit):
-    """Count false alarms; stop at more than MOST."""
+    """Count audits whose bound is above the true epsilon, `limit`; stop beyond MOST."""
     count = 0
     for rng in map(np.random.default_rng, range(AUDITS)):
         count += bound(*draw(rng)).epsilon > limit
@@ -110,11 +110,11 @@ def test_worst_case_false_alarm_rate_is_near_the_level(canaries, guesses):
             for v in range(guesses + 1)
         ]
         assert chances[accused[0] if accused else -1] <= 0.2 + 1e-9 or not accused
-        # With one right guess fewer the probability is above the level, or nearly.
+        # With one right guess fewer, the worst false alarm rate is above the level, or nearly.
         assert chances[(accused[0] if accused else guesses + 1) - 1] > 0.2 / 1.4
 
 
-def test_scores_that_choose_the_threshold_are_no_evidence():
+def test_scores_that_choose_the_threshold_do_not_raise_the_bound():
     rng = np.random.default_rng(0)
     result, noise = np.ones(100), rng.random(100)
     halves = np.concatenate([result, noise]), np.concatenate([-result, rng.random(100)])
@@ -122,8 +122,8 @@ def test_scores_that_choose_the_threshold_are_no_evidence():
     assert from_scores(np.ones(200), np.zeros(200), delta=0.0).epsilon > 2.5
 
 
-def accused_coins(plan, canaries=1000, level=1 - CONFIDENCE):
-    """Return the fraction of 100,000 audits in which a planned look refutes the true epsilon."""
+def false_alarm_rate(plan, canaries=1000, level=1 - CONFIDENCE):
+    """Return the fraction of 100,000 audits in which a planned test refutes the true epsilon."""
     rng, shown, before, accused = np.random.default_rng(0), 0, 0, np.zeros(100_000, dtype=bool)
     worst = least_of_dp(EPSILON, 0.0)
     for share, highest, lowest in plan:
@@ -135,13 +135,13 @@ def accused_coins(plan, canaries=1000, level=1 - CONFIDENCE):
     return accused.mean()
 
 
-def test_several_looks_share_the_error_level():
-    """The fraction of 100,000 audits has an error of 0.005 with probability below 1e-6."""
+def test_several_planned_tests_divide_the_error_level():
+    """The fraction of 100,000 audits errs by 0.005 or more with probability below 1e-6."""
     plan = _planned(1000, 0.0, 1 - CONFIDENCE)
     assert len(plan) == 3 and sum(share for share, *_ in plan) == pytest.approx(1)
     assert plan[-1][1:] == (476, 476)  # 500 - 0.75 * sqrt(1000)
-    assert accused_coins(plan) < 1 - CONFIDENCE - 0.005
-    assert accused_coins([(1.0, *sizes) for _, *sizes in plan]) > 1 - CONFIDENCE + 0.005
+    assert false_alarm_rate(plan) < 1 - CONFIDENCE - 0.005
+    assert false_alarm_rate([(1.0, *sizes) for _, *sizes in plan]) > 1 - CONFIDENCE + 0.005
     result, look = np.arange(1000) % 2 == 0, {"delta": 0.0}
     about = [{"guesses": a + b, "correct": a + b, "confidence": 1 - 0.1 * s} for s, a, b in plan]
     proofs = [from_guesses(canaries=1000, **counts, **look).epsilon for counts in about]
@@ -152,7 +152,7 @@ def test_several_looks_share_the_error_level():
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=4, max_size=20), st.randoms())
-def test_bounds_ignore_the_order_of_canaries_and_ties_prove_no_more(canaries, random):
+def test_bounds_ignore_the_order_of_canaries_and_ties_never_raise_them(canaries, random):
     look = {"delta": 0.0, "confidence": 0.6}
     permuted = random.sample(canaries, len(canaries))
     for guesses in (None, (1, 2), (3, 0)):
@@ -164,7 +164,7 @@ def test_bounds_ignore_the_order_of_canaries_and_ties_prove_no_more(canaries, ra
 
 
 def typical_run(mu, canaries):
-    """Return flags and scores of a median run: evenly spaced quantiles, no random numbers."""
+    """Return flags and scores of a typical run: evenly spaced quantiles of two Gaussians."""
     normal = ndtri((np.arange(canaries // 2) + 0.5) / (canaries // 2))
     included = np.repeat([False, True], canaries // 2)
     return included, np.concatenate([normal, normal + mu])
@@ -172,7 +172,7 @@ def typical_run(mu, canaries):
 
 # Gaussians whose epsilons at delta = 1e-5 are 1, 2, 4 and 8.
 @pytest.mark.parametrize("mu", [0.268, 0.502, 0.925, 1.666])
-def test_default_guesses_are_near_the_best_and_more_canaries_prove_more(mu):
+def test_default_guesses_are_near_the_best_and_more_canaries_raise_the_bound(mu):
     proved, look = [], {"delta": 1e-5, "confidence": 0.95}
     for canaries in (20, 100, 300, 1000, 10_000, 100_000):
         run = typical_run(mu, canaries)
@@ -184,7 +184,7 @@ def test_default_guesses_are_near_the_best_and_more_canaries_prove_more(mu):
     assert proved == sorted(proved) and proved[3] > 0.15
 
 
-def test_from_counts_has_known_values_with_and_without_gaussian_noise():
+def test_from_counts_has_known_values_with_and_without_assuming_gaussian_noise():
     about = {"positives": 1000, "negatives": 1000, "delta": 1e-5, "confidence": 0.95}
     best = from_counts(true_positives=1000, false_positives=0, **about)
     assert best.epsilon == pytest.approx(5.600577, abs=1e-6)
@@ -235,7 +235,7 @@ FOUND = float(PLD().true_positive_rate(PLAN.composed, false_positive_rate=0.05)[
 
 
 def streams(rng, count):
-    """Return cumulative counts of the best attack at each look; a run has 100 of either kind."""
+    """Return the best attack's true positives, false positives and trials up to each of LOOKS."""
     new = np.diff(LOOKS, prepend=0) * 100
     found, accused = (
         np.cumsum(rng.binomial(new, rate, (count, new.size)), axis=1) for rate in (FOUND, 0.05)
@@ -244,7 +244,7 @@ def streams(rng, count):
 
 
 @pytest.mark.slow
-def test_planned_looks_keep_the_stated_false_alarm_rate():
+def test_repeated_planned_tests_keep_the_stated_false_alarm_rate():
     found, accused, people = streams(np.random.default_rng(4), 1000)
     limits = 1 - 0.05 / len(LOOKS)
     pairs = {
@@ -252,7 +252,7 @@ def test_planned_looks_keep_the_stated_false_alarm_rate():
         for ks, fs in zip(found.tolist(), accused.tolist(), strict=True)
         for k, f, n in zip(ks, fs, people.tolist(), strict=True)
     }
-    # The curve rises, so its value at the next lower grid point refutes more often.
+    # True positive rates increase, so that of the next lower grid point refutes more often.
     grid = np.geomspace(0.01, 0.6, 80)
     curve = PLD().true_positive_rate(PLAN.composed, false_positive_rate=grid)[1]
     wrong = {

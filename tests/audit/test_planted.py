@@ -1,4 +1,4 @@
-"""Audits catch planted bugs and accuse correct code no more often than the level allows.
+"""Audits find planted bugs of DP-SGD, and refute correct code as rarely as stated.
 
 The loop is DP-SGD with canaries whose gradients are orthogonal to all others, as an auditor
 may craft them, so that only their own coordinates are computed. Each bug is one line.
@@ -38,7 +38,7 @@ BUGS = {
 
 
 def loop(bug, plan, included, seed):
-    """Return the canaries' log-likelihood ratios; only canary i uses axis i of both layers."""
+    """Run DP-SGD with a bug and score canaries by log-likelihood ratios; canary i has axis i."""
     rng, z, q = np.random.default_rng(seed), plan.noise_multiplier, plan.sample_rate
     lots = (rng.random((plan.steps, included.size)) < q) & included
     if bug == "one lot for two steps":
@@ -72,7 +72,7 @@ def normalised(lot):
 
 
 def epochs(bug, plan, included, seed):
-    """Return the largest noisy sum of an epoch whose other records pull against the canary."""
+    """Return the largest noisy sum of an epoch; the canary adds 1, all other records -1."""
     rng, batches = np.random.default_rng(seed), plan.steps
     if bug == "shuffled":  # one record per lot; the canary, or 0, replaces one of them
         sums = np.full(batches, -1.0)
@@ -84,7 +84,7 @@ def epochs(bug, plan, included, seed):
 
 
 def audited(bug, audits, *, correct=False):
-    """Return the epsilons proved by `audits` seeds, the number of contradictions, and the claim."""
+    """Return the lower bounds by `audits` seeds, how many refute the plan, and its epsilon."""
     plan, options = BUGS[bug]
     look = SimpleNamespace(**USUAL | options)
     train = partial(epochs if plan is EPOCH else loop, "correct" if correct else bug, plan)
@@ -104,8 +104,8 @@ def test_all_planted_bugs_but_one_are_caught(bug):
     assert audited(bug, 1, correct=True)[1] == 0
 
 
-def test_correct_code_is_accused_no_more_often_than_the_level_allows():
+def test_correct_code_is_refuted_as_rarely_as_the_confidence_states():
     proved, accused, claimed = audited("noise without C", 100, correct=True)
     assert accused <= binom.isf(1e-6, 100, 1 - CONFIDENCE)
-    # The audit has power: it proves more than a fifth of the claimed epsilon.
+    # The audit has power: its lower bound is above a fifth of the claimed epsilon.
     assert np.median(proved[:5]) > 0.2 * claimed

@@ -1,4 +1,4 @@
-"""Audits of any training function: draws and scores."""
+"""`observe` draws flags and seeds for any training function, and checks its scores."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_each_run_draws_its_own_flags_and_seed_from_one_seed():
     assert not np.array_equal(other.included, seen.included)
 
 
-def test_audit_uses_from_scores_for_one_canary_and_one_run_for_more():
+def test_bound_is_by_from_scores_for_one_canary_and_else_by_one_run():
     alone = {"canaries": 1, "runs": 400}
     seen = observe(noisy, **alone)
     worlds = seen.scores[seen.included], seen.scores[~seen.included]
@@ -39,7 +39,7 @@ def test_audit_uses_from_scores_for_one_canary_and_one_run_for_more():
 
 
 @pytest.mark.parametrize("scores", [[1.0] * 4, [1.0] * 4 + [np.nan], 1.0])
-def test_scores_are_one_finite_number_for_each_canary(scores):
+def test_scores_other_than_one_finite_number_per_canary_are_refused(scores):
     with pytest.raises(ValueError, match="Expected 5 finite scores, one per canary"):
         observe(lambda included, seed: scores, **FEW)
     with pytest.raises(ValueError, match="runs"):

@@ -1,4 +1,4 @@
-"""Certificates prove true claims, not false ones, and need each of their error bounds."""
+"""Certificates prove true bounds on epsilon and no false ones, and allow for every error."""
 
 import ast
 import copy
@@ -35,9 +35,9 @@ ABADI = {"noise_multiplier": "4", "sample_rate": "0.01", "steps": 10_000}
         (sampled(0.8, 0.001), 1000, 1e-6), (sampled(0.5, 0.01), 1000, 1e-6),
         (sampled(2.0, 0.1), 1000, 1e-5), (sampled(4.0, 0.01), 10_000, 1e-60),
         (sampled(4.0, 0.01), 10**9, 1e-5), (Gaussian(10.0), 1000, 1e-60),
-        # The direction with the smaller saddle point estimate proves the lower end.
+        # The order of neighbours with the smaller saddle point estimate proves the lower end.
         (sampled(20.27, 0.005072), 630_891, 4.401e-39),
-        # The contour is too long for over five digits; a Chernoff bound with a moderate mu.
+        # A contour too long for over five digits; a proof by a Chernoff bound with a moderate mu.
         (sampled(7.755, 0.001833), 6946, 3.236e-46), (sampled(1.398, 0.9), 3, 2.458e-54),
     ],
 )  # fmt: skip
@@ -49,7 +49,7 @@ def test_certificates_of_engine_brackets_are_proved(mechanism, steps, delta, adj
     stated, bracket = json.loads(text), PLD().epsilon(mechanism, **run)
     lower, upper = float(stated["lower"]), float(stated["upper"])
     assert lower <= bracket.epsilon and bracket.lower <= upper <= lower * (1 + 1e-3)
-    # Claims slightly stronger than the exact value are refused at both ends.
+    # Brackets that slightly miss the exact epsilon are refused at either end.
     for end, shift in [("lower", 1 + 1e-3), ("upper", 1 - 1e-3)]:
         ends = {"lower": "0", "upper": "1e9"} | {end: repr(stated[end] and upper * shift)}
         with pytest.raises(NotProvedError, match=f"not proved: delta at the {end} end"):
@@ -91,15 +91,15 @@ def bits():
 
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
-def test_moments_are_enclosed(bits, side):
-    """Compare `_moments`, `_moment` and `_beyond` with quadrature of M."""
+def test_moment_generating_function_is_enclosed(bits, side):
+    """Compare `_moments`, `_moment` and `_beyond` with numerical integrals of E[exp(z L)]."""
     pair, sigma, q = SampledRun(ABADI, side, {}), 4, mp.mpf("0.01")
 
     def moment(z):
         first, second = {"remove": (1 + z, 0), "add": (-z, 0), "replace": (1 + z, -z)}[side]
         ratio = lambda x: 1 - q + q * mp.exp((2 * x - 1) / (2 * sigma**2))
         both = lambda x: ratio(x) ** first * ratio(-x) ** second * mp.npdf(x, 0, sigma)
-        return mp.fsum(both(x) for x in mp.arange(-60, 90, 0.25)) / 4  # good to 1e-40
+        return mp.fsum(both(x) for x in mp.arange(-60, 90, 0.25)) / 4  # error below 1e-40
 
     for k, ball in enumerate(pair._moments(arb(17), arb(2), 9)):
         exact = moment(mp.mpc(17, 2 * k))
@@ -114,8 +114,8 @@ def test_moments_are_enclosed(bits, side):
 
 
 @each("side, power, other", [("remove", 21, 0), ("add", -20, 0), ("replace", 21, -20)])
-def test_sum_beyond_the_ends_of_a_line_is_bounded(side, power, other):
-    """Lines of 16 bits are short; in direction add, f^-20 makes the left tail decay slowly."""
+def test_integral_beyond_the_outermost_nodes_is_bounded(side, power, other):
+    """At 16 bits the nodes end early; for an added record, f^-20 has a heavy left tail."""
     sigma, q = 4.0, 0.9
     with ctx.workprec(16):
         pair = SampledRun({"noise_multiplier": "4", "sample_rate": "0.9", "steps": 1}, side, {})
@@ -131,7 +131,7 @@ def test_sum_beyond_the_ends_of_a_line_is_bounded(side, power, other):
     assert left_out <= float(beyond.upper())
 
 
-def test_relative_error_of_a_line_is_multiplied_by_its_moment(monkeypatch):
+def test_relative_error_of_quadrature_is_multiplied_by_the_moment(monkeypatch):
     pair = SampledRun({"noise_multiplier": "1", "sample_rate": "0.9", "steps": 1}, "remove", {})
     moment, line = pair._moment(arb(5)), pair._line
     monkeypatch.setattr(pair, "_line", lambda *about: (*line(*about)[:3], arb("0.1")))
@@ -141,7 +141,7 @@ def test_relative_error_of_a_line_is_multiplied_by_its_moment(monkeypatch):
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
 def test_poor_proof_parameters_only_widen_the_enclosure_of_delta(bits, side):
-    """Change nodes, period, tilts or cut angle, or use a Chernoff bound."""
+    """Change a number of the proof: nodes, period, tilts or cut angle; or use a Chernoff bound."""
     run = {"steps": 10_000, "delta": 1e-5}
     run["adjacency"] = "replace_one" if side == "replace" else "add_remove"
     stated = json.loads(certify(sampled(4.0, 0.01), **run))
@@ -161,7 +161,7 @@ def test_poor_proof_parameters_only_widen_the_enclosure_of_delta(bits, side):
     assert few[1] - few[0] > 1e-3 * good[0] and short[1] - short[0] > 1e-3 * good[0]
 
 
-# Forged values that were once accepted, took minutes, or raised another exception.
+# Forged fields that `check` once accepted, took minutes for, or met with another exception.
 FORGED = {
     "a NUL, and 11 printed as 1.1": (("run", "noise_multiplier"), "11\x00e-1"),
     "a NUL in an end": (("upper",), "9\x00e-3"),
@@ -226,7 +226,7 @@ HOSTILE = "0015.eE+-_/[] \x00\n\x1b,\u0661\u00b2"
 @examples(150)
 @given(st.data())
 def test_altered_field_is_refused_or_proved_at_its_decimal_value(data):
-    """Insert hostile characters into a field; `Fraction` parses the proved sentence."""
+    """Insert characters into a field of a valid certificate; `Fraction` reads the result."""
     stated = json.loads(PLAIN)
     place = data.draw(st.sampled_from([stated, stated["run"]]))
     name = data.draw(st.sampled_from([n for n, v in place.items() if isinstance(v, str)]))
@@ -256,7 +256,7 @@ def test_altered_field_is_refused_or_proved_at_its_decimal_value(data):
 
 @examples(150)
 @given(st.text(HOSTILE, max_size=6))
-def test_number_is_refused_or_parsed_exactly(text):
+def test_text_is_refused_or_parsed_as_an_exact_number(text):
     try:
         ball = _number(text)
     except NotProvedError:

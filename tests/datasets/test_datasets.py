@@ -1,4 +1,4 @@
-"""Shipped and synthetic images."""
+"""Shipped and synthetic images, their split, and oriented gradients."""
 
 import hashlib
 
@@ -62,7 +62,7 @@ def test_split_is_a_partition_that_ignores_the_content_of_records():
         split(numbered(5), validation=-0.1)
 
 
-def test_school_table_is_pinned_and_has_the_training_digits():
+def test_school_table_keeps_its_hash_and_the_training_digits():
     pupils, (images, labels) = school(), split(shipped.digits(), validation=0.0)[0]
     assert np.array_equal(pupils.images, images) and np.array_equal(pupils.digit, labels)
     table = [*zip(*pupils[:5], strict=True)]
@@ -73,8 +73,8 @@ def test_school_table_is_pinned_and_has_the_training_digits():
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "b1e5d097ec3bc330"
 
 
-def test_drawn_images_are_pinned(drawn):
-    """A changed recipe is a new data set; any ten consecutive images show all ten digits."""
+def test_synthetic_digits_keep_their_pixels_and_labels(drawn):
+    """Each ten images in turn show all ten digits."""
     # Compare sums over 100 images, not a hash, because processors differ in the last bits.
     pixels = drawn.images[:100].astype(float)
     read = [pixels.mean(), pixels.std(), pixels[:, 14, 14].sum()]

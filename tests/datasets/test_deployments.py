@@ -1,4 +1,4 @@
-"""Table of deployments: allowed values, sources and checksums."""
+"""Table of deployments of DP: allowed values, sources and checksums."""
 
 import hashlib
 import re

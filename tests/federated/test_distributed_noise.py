@@ -1,4 +1,4 @@
-"""Integer noise added by clients: the guarantee of a sum, and the noise that rounding adds."""
+"""Integer noise added by clients: the guarantee of a sum, and the effect of rounding."""
 
 import dataclasses
 import math
@@ -18,7 +18,7 @@ FINE = DistributedNoise(
 
 
 def sum_by_definition(sigma, clients):
-    """Return the masses of the clients' total noise on -n, ..., n by repeated convolution."""
+    """Return probabilities of the clients' total noise on -n, ..., n by repeated convolution."""
     reach = math.ceil(15 * sigma) + 2
     one = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
     law = one = one / one.sum()
@@ -33,7 +33,7 @@ def shifted(law, shift):
 
 
 @each("multiplier, rounds", [(1.0, 1), (3.0, 10)])
-def test_epsilon_bounds_the_exact_epsilon_in_one_dimension(multiplier, rounds):
+def test_epsilon_is_at_least_the_exact_epsilon_in_one_dimension(multiplier, rounds):
     """In one dimension the exact epsilon is known; zCDP gives about 8 % more."""
     plan = DistributedNoise(
         clients=10,
@@ -78,7 +78,7 @@ def renyi(masses, shift, order):
 
 @each("sigma, clients", [(0.5, 4), (0.5, 40), (0.8, 10), (1.0, 30), (2.0, 5)])
 @each("change", [(1,), (3, 4), (2, 1, 1), (1,) * 8])
-def test_zcdp_bounds_the_divergences_summed_over_coordinates(sigma, clients, change):
+def test_rho_times_order_is_at_least_the_sum_of_renyi_divergences(sigma, clients, change):
     rho = summed_zcdp(sigma, clients, shift=math.hypot(*change), dimension=len(change))
     masses = sum_by_definition(sigma, clients)
     for order in (2, 3, 5):

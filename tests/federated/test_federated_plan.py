@@ -49,7 +49,7 @@ def test_sampling_none_is_not_amplified_and_sampling_has_no_default():
 @each("divisor", ["public", "present"])
 @each("weights", [[1, 1, 1], [9, 1, 1, 1, 1], [0.2, 3.0, 0.0, 1.0, 1.0, 0.5]])
 def test_weighted_noise_multiplier_is_noise_over_sensitivity(weights, divisor):
-    """Enumerate updates of -1 or 1, and the user left out; the noise is z C / users."""
+    """Enumerate updates of -1 or 1 and the user left out, for the sensitivity of the mean."""
     weights, moved = np.array(weights), 0.0
     for updates in itertools.product((-1, 1), repeat=len(weights)):
         terms = weights * updates
@@ -64,7 +64,7 @@ def test_weighted_noise_multiplier_is_noise_over_sensitivity(weights, divisor):
 
 
 def delta_of_sum(losses, masses, steps, epsilon, width):
-    """Return E(1 - e^(epsilon - L))_+ for the sum L of `steps` losses rounded to `width`."""
+    """Return E[max(1 - exp(epsilon - L), 0)], L a sum of `steps` losses rounded to `width`."""
     size, whole = 2**18, np.rint(losses / width).astype(int)
     law = np.fft.rfft(np.bincount(whole % size, masses, minlength=size))
     around = int(steps * whole @ masses) + np.arange(-size // 2, size // 2)
@@ -84,7 +84,7 @@ def delta_of_sum(losses, masses, steps, epsilon, width):
     ],
 )
 def test_user_level_epsilon_matches_numerical_composition(records, rate, noise, steps, stated):
-    """Discretise the losses of the binomial mixture, and compose them by FFT in both directions."""
+    """Discretise the losses of the binomial mixture and compose them by FFT, in both orders."""
     plan = DPSGD(noise_multiplier=noise, sample_rate=rate, steps=steps)
     result = user_level(plan, records=records, delta=1.5e-4)
     assert result.lower > result.epsilon * (1 - 1e-3)
@@ -94,7 +94,7 @@ def test_user_level_epsilon_matches_numerical_composition(records, rate, noise, 
     chances = [(k, p) for k, p in enumerate(binom.pmf(range(records + 1), records, rate)) if p]
     mixed = sum(p * np.diff(ndtr((x - k) / noise)) for k, p in chances)
     loss = np.log(sum(p * np.exp(k * (middle - k / 2) / noise**2) for k, p in chances))
-    # The rounding errors of all steps are assumed to cancel, up to one width.
+    # The rounding errors of all steps are assumed to sum to at most one width.
     width = result.epsilon / 50_000
     for epsilon, holds in ((result.lower - width, np.greater), (result.epsilon + width, np.less)):
         both = ((loss, mixed), (-loss, plain))
@@ -102,7 +102,7 @@ def test_user_level_epsilon_matches_numerical_composition(records, rate, noise, 
 
 
 def test_equal_gradients_leak_most():
-    """Draw three gradients of norm <= 1 in the plane; mix all eight lots, in both directions."""
+    """Compare a user's three equal gradients with random ones, over all eight possible lots."""
     rng, noise, rate, axis = np.random.default_rng(5), 0.8, 0.3, np.linspace(-6, 8, 141)
     place = np.stack(np.meshgrid(axis, axis), axis=-1)
     lots = np.array(list(itertools.product((0, 1), repeat=3)))

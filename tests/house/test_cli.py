@@ -1,4 +1,4 @@
-"""Contract of the command line: words, exit status, and standard JSON."""
+"""Command line: its output, exit status, and standard JSON."""
 
 import dataclasses
 import json
@@ -22,7 +22,7 @@ STEP = PoissonSubsampled(Gaussian(4.0), 0.01)
 
 
 def called(words, capsys):
-    """Return exit status, standard output and standard error."""
+    """Run a command; return its exit status, standard output and standard error."""
     try:
         status = main(words.split())
     except SystemExit as leaving:  # raised by argparse
@@ -32,13 +32,13 @@ def called(words, capsys):
 
 
 def rows_of(words, capsys, expected=0):
-    """Return the JSON that a command prints on standard output alone, without NaN."""
+    """Return the JSON that a command prints; fail on NaN, or output to standard error."""
     status, out, err = called(f"{words} --json", capsys)
     assert (status, err) == (expected, "")
     return json.loads(out, parse_constant=pytest.fail)
 
 
-def test_epsilon_is_that_of_one_accountant_or_of_all(capsys):
+def test_epsilon_command_prints_one_accountant_or_all(capsys):
     rows = rows_of(f"epsilon {RUN} --accountant all", capsys)
     assert [row["method"] for row in rows] == list(ACCOUNTANTS)
     for row in rows:
@@ -90,7 +90,7 @@ def test_ledger_commands_store_their_ledger_in_a_file(tmp_path, capsys):
 
 
 @each("typed, expected", [("256/6s", "a number"), ("1/0", "a number"), ("1e4.5", "a number")])
-def test_invalid_numbers_are_named(typed, expected, capsys):
+def test_error_on_an_invalid_number_names_it(typed, expected, capsys):
     words = f"epsilon --noise-multiplier 1 --sample-rate {typed} --steps 1e3 --delta 1e-5"
     assert f"Expected {expected}" in called(words, capsys)[2]
     for steps in ("10.5", "inf", "nan", "1e400"):
@@ -130,7 +130,7 @@ def test_option_then_adds_a_phase(capsys):
 
 
 @each("noise", ["0", "1e-7", "0.05", "0.03 --sampling poisson --sample-rate 0.5"])
-def test_infinity_is_null_with_a_reason(noise, capsys):
+def test_infinite_epsilon_is_printed_as_null_with_a_reason(noise, capsys):
     words = f"epsilon --sampling none --noise-multiplier {noise} --steps 3 --delta 1e-5"
     for accountant in ("all", "gdp", "pld"):
         for row in rows_of(f"{words} --accountant {accountant}", capsys):
@@ -261,7 +261,7 @@ def test_verify_reports_a_failure(capsys, monkeypatch):
     assert row["worst_slack"] is None
 
 
-def test_claim_exits_with_the_status_of_its_verdict(capsys):
+def test_exit_status_of_claim_tells_the_result(capsys):
     command = "claim sigma=sqrt(2*log(1.25/delta))/epsilon"
     status, out, err = called(command, capsys)
     assert (status, err) == (0, "") and out.startswith("Conditional: ")

@@ -48,12 +48,12 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 
 def part(path: Path) -> str:
-    """Return the part of a file: a module or folder of dplearn, or of dplearn.teaching."""
+    """Return the part that a file belongs to: a module or folder of dplearn or dplearn.teaching."""
     return part_of([*path.relative_to(ROOT).with_suffix("").parts])
 
 
 def part_of(names: list[str]) -> str:
-    """Return the part of a dotted name below dplearn."""
+    """Return the part to which a module belongs, by its name split at dots, without dplearn."""
     teaching = names[:1] == ["teaching"] and f"teaching.{names[1]}" in FLOOR if names[1:] else False
     first = ".".join(names[:2]) if teaching else "".join(names[:1])
     return first if first in FLOOR else "__init__"
@@ -128,7 +128,7 @@ def loaded(statement: str) -> set[str]:
     return heavy & set(subprocess.check_output(command, text=True, env=clean_environment()).split())
 
 
-def test_the_command_line_loads_nothing_heavy():
+def test_the_command_line_loads_no_heavy_library():
     assert not loaded("import dplearn.__main__")
 
 

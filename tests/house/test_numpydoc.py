@@ -23,7 +23,7 @@ ROOMS = (
     *("dplearn.teaching.book", "dplearn.teaching.claims"),
 )
 RANGE = re.compile(r"[<>]|\b[Ii]n [\[({`]|\bshape\b|\bany\b|as in `|those of `")
-MANY = 4  # fewest parameters of a method that needs a table
+MANY = 4  # a method with this many parameters or more needs a table
 
 
 def public(module) -> dict:

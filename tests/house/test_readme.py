@@ -47,7 +47,7 @@ def test_an_example_prints_what_the_readme_shows(code, shown):
     assert printed.getvalue() == shown
 
 
-def test_the_first_table_has_the_bounds_of_its_run():
+def test_the_first_table_of_the_readme_has_the_bounds_of_its_run():
     run = DPSGD.from_epochs(dataset_size=100_000, batch_size=256, epochs=50, noise_multiplier=1.2)
     bounds = [run.guarantee(name, delta=1e-10) for name in ("moments", "rdp", "pld")]
     moments, rdp, pld = bounds
@@ -119,7 +119,7 @@ def committed(*kinds: str) -> list[Path]:
 def test_links_lead_to_existing_files_and_anchors():
     places, count = {}, 0
     for page in committed(".md", ".ipynb"):
-        # Links of Chinese cells are for the site, which shows the cells beside their notebook.
+        # Links in zh.md are made for the site, which shows its cells beside those of the notebook.
         if page.name == "zh.md" or page.parent.name == ".ipynb_checkpoints":
             continue
         text = page.read_text()
@@ -165,14 +165,14 @@ def test_names_in_the_readme_exist():
     assert set(re.findall(r"^make (\w+)", "".join(blocks("")), flags=re.M)) <= set(targets)
 
 
-def test_the_library_map_names_every_folder_and_five_files():
+def test_readme_of_the_library_names_every_folder_and_five_files():
     page = (ROOT / "dplearn" / "README.md").read_text().split("## What")[0]
     (first,) = re.findall(r"Five files to open first(.*?)\n\n", page, flags=re.S)
     assert len(re.findall(r"\[\w+\.py\]", first)) == 5
     rooms = [name for name in FLOOR if "_" not in name and not name.startswith("teaching.")]
     named = re.findall(r"\*\*\[(\w+)(?:\.py)?\]", page)
     assert set(named) == {*rooms}
-    # The map has the order of the layers, from the bottom up.
+    # That README has the order of the layers, from the bottom up.
     assert [FLOOR[name] for name in named] == sorted(FLOOR[name] for name in named)
 
 
@@ -209,7 +209,7 @@ def test_the_example_of_contributing_needs_one_file_and_one_test(tmp_path, monke
     environment = clean_environment(PYTHONPATH=str(tmp_path))
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout[-3000:]
-    # More than the example's own five tests, because the contract covers the example, too.
+    # More than the example's own five tests, because the contract tests cover it, too.
     assert int(re.findall(r"(\d+) passed", ran.stdout)[0]) > 8, ran.stdout
     lint = [sys.executable, "-m", "ruff", "check", "--no-cache", *(name for name, _ in files)]
     assert subprocess.run(lint, cwd=tmp_path).returncode == 0

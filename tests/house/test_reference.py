@@ -1,4 +1,4 @@
-"""The reference on the site and `help(dplearn)` have each public name."""
+"""`help(dplearn)` and the reference on the site list every public name."""
 
 import importlib
 import inspect
@@ -22,7 +22,7 @@ def public_names(module) -> dict:
     return {name: getattr(module, name) for name in chosen}
 
 
-def test_help_names_each_public_name_on_four_screens():
+def test_help_lists_every_public_name_on_at_most_four_screens():
     shown = subprocess.check_output(
         [sys.executable, "-c", "import dplearn; help(dplearn)"], text=True
     )

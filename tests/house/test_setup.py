@@ -1,4 +1,4 @@
-"""Requirements of `make`: pins, licences, a Chromium, and type checks."""
+"""Set-up of the project: pinned packages, licences, Chromium, and type checks."""
 
 import contextlib
 import csv
@@ -40,7 +40,7 @@ def test_each_package_of_an_extra_is_pinned_within_its_bounds():
     assert {Requirement(line).name for line in EXTRAS["app"]} == {"streamlit", "plotly"}
 
 
-# Print the lessons with an import that Binder does not install.
+# Script that prints the lessons with an import that Binder does not install.
 LACKING = """import ast, sys
 from dplearn.teaching.classroom.sources import lessons
 class Absent:
@@ -86,7 +86,7 @@ def test_each_golden_value_has_a_source():
     [("", 2.2, False), ("", 2.3, True), ("slow", 44, False), ("slow", 46, True),
      ("thorough", 99, False)],
 )  # fmt: skip
-def test_a_test_over_its_budget_fails(mark, taken, fails, monkeypatch):
+def test_a_test_over_its_time_budget_fails(mark, taken, fails, monkeypatch):
     times = iter([7, 7 + taken])
     item = SimpleNamespace(nodeid="this one", get_closest_marker=lambda one: one == mark)
     with monkeypatch.context() as patch:  # this test has a budget, too
@@ -148,7 +148,7 @@ def test_thorough_profile_draws_new_examples_in_each_run():
     assert not thorough.derandomize and thorough.max_examples == 2_000
 
 
-def test_dplearn_chromium_sets_the_path_of_chromium(monkeypatch):
+def test_variable_dplearn_chromium_sets_the_path_of_chromium(monkeypatch):
     monkeypatch.setenv("DPLEARN_CHROMIUM", "/opt/one")
     assert chromium.path() == "/opt/one" and not chromium.starts()
     monkeypatch.delenv("DPLEARN_CHROMIUM")
@@ -188,7 +188,7 @@ def test_workflows_pass_actionlint(tmp_path):
 
 
 def checked(folder, *words):
-    """Return the status and the report of the type checker in a folder."""
+    """Run the type checker in a folder; return its exit status and report."""
     command = [sys.executable, "-m", "pyrefly", "check", "--python-interpreter-path"]
     settings = {"cwd": folder, "env": clean_environment(), "capture_output": True, "text": True}
     ended = subprocess.run([*command, sys.executable, *words], **settings)

@@ -1,4 +1,4 @@
-"""Leakage at given votes: laws of the winner and brackets against definitions; Theorem 6."""
+"""PATE at given votes: outcome probabilities and epsilon against definitions; Theorem 6."""
 
 import itertools
 import math
@@ -23,7 +23,7 @@ PLANS = [
 
 
 def all_pairs(votes, plan):
-    """Yield the laws of all answers at the votes and at each neighbour, in both directions."""
+    """Yield probabilities of all answers at the votes and at a neighbour, in both orders."""
     exact = [laws(row, plan) for row in votes.counts]
     product = lambda each: np.prod(list(itertools.product(*np.exp(each))), axis=1)
     here = product([law.here for law in exact])
@@ -33,7 +33,7 @@ def all_pairs(votes, plan):
         yield other, here
 
 
-# For unanimous votes, almost all of the loss is in the direction from a neighbour to the votes.
+# Unanimous votes leak almost only by the pair (neighbour, votes), not by (votes, neighbour).
 @pytest.mark.parametrize("votes", [SMALL, Votes([[6, 0]])])
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("delta", [1e-2, 1e-5])
@@ -49,7 +49,7 @@ def test_the_bracket_contains_the_enumerated_epsilon(votes, plan, delta):
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_divergences_are_the_largest_of_all_neighbours(plan):
+def test_renyi_divergences_are_the_largest_of_all_neighbours(plan):
     orders = np.array([1.5, 4.0, 30.0])
     rdp = at_these_votes(SMALL, plan).rdp(orders)
     with pytest.raises(ValueError, match="Expected orders > 1, got"):
@@ -63,7 +63,7 @@ def test_divergences_are_the_largest_of_all_neighbours(plan):
 
 
 @pytest.mark.slow
-def test_theorem_6_is_never_below_the_exact_divergence():
+def test_bound_of_theorem_6_is_never_below_the_exact_divergence():
     rng, orders, gains = np.random.default_rng(0), (1.5, 4.0, 12.0, 40.0), []
     for _ in range(1000):
         classes, noise_std = int(rng.integers(2, 6)), float(10 ** rng.uniform(0, 2))
@@ -132,7 +132,7 @@ def precise(counts, noise_std):
         ([400, 599, 1], 100.0),
     ],
 )
-def test_error_of_each_law_is_at_most_the_stated_error(counts, noise_std):
+def test_error_of_each_log_probability_is_at_most_the_stated_error(counts, noise_std):
     law = laws(np.array(counts), PATE(answers=1, noise_std=noise_std))
     exact = precise(counts, noise_std)
     for got, expected in zip(law.here, exact, strict=True):
@@ -153,7 +153,7 @@ def test_neighbours_are_all_counts_with_one_vote_moved(check):
         return np.append(answered * won, 1 - answered)
 
     by_book = [of_book(moved) for moved in truths.neighbours(counts)]
-    # The neighbours agree with the book's, up to permutations of classes with equal counts.
+    # The formula book lists the same neighbours, up to permutations of classes with equal counts.
     ours = {tuple(np.round(np.sort(np.exp(log_q)), 8)) for log_q in law.neighbours}
     assert {tuple(np.round(np.sort(p), 8)) for p in by_book} == ours
     assert len(law.neighbours) < len(by_book)
@@ -161,7 +161,7 @@ def test_neighbours_are_all_counts_with_one_vote_moved(check):
 
 
 @pytest.mark.slow
-def test_drawn_answers_have_the_computed_law():
+def test_answers_occur_with_the_computed_probabilities():
     law = np.exp(laws(np.array(ROW), CONFIDENT).here)
     aggregator = Aggregator(CONFIDENT, rng=np.random.default_rng(0))
     answers, draws = aggregator.answer(Votes([ROW] * 20_000)), 20_000

@@ -1,4 +1,4 @@
-"""Guarantees of plans, and aggregators, which never exceed their plan."""
+"""PATE plans: guarantees, and aggregators that never exceed their plan."""
 
 import math
 from functools import partial
@@ -12,8 +12,8 @@ from dplearn.mechanisms.gaussian import gaussian_epsilon
 from dplearn.pate import NO_ANSWER, PATE, Aggregator, Votes
 
 CONFIDENT = {"threshold": 200, "check_std": 150}
-# Answers, queries, noise, check, delta, and epsilon as printed: six settings from a replay on
-# drawn digits, four from Papernot et al. 2018, Tables 1 and 2.
+# Answers, queries, noise, check, delta, and epsilon as printed: six plans for votes on
+# synthetic digits, four from Papernot et al. 2018, Tables 1 and 2.
 SETTINGS = [
     (100, 100, 40, None, 1e-5, 1.356),
     (300, 300, 40, None, 1e-5, 2.502),
@@ -74,7 +74,7 @@ def test_answers_and_queries_never_exceed_the_plan(check):
     plan = PATE(answers=7, queries=20, noise_std=40, **check)
     aggregator = Aggregator(plan, rng=np.random.default_rng(3))
     rng, answered = np.random.default_rng(4), 0
-    # Batches of unanimous or split votes, of few or many classes; some follow the last answer.
+    # Batches of unanimous or split votes, of few or many classes; some come after the last answer.
     for _ in range(200):
         teachers, classes = int(rng.integers(1, 500)), int(rng.integers(2, 20))
         law = rng.dirichlet(np.full(classes, rng.choice([0.01, 100.0])))

@@ -1,4 +1,4 @@
-"""Votes: valid tables, refused ones, and the shipped files."""
+"""Tables of votes: valid ones, refused ones, and the shipped files."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_counts_are_copied_and_cannot_be_changed():
     assert votes.first(1).counts.tolist() == COUNTS[:1]
 
 
-def test_from_labels_counts_votes():
+def test_from_labels_returns_the_number_of_votes_per_class():
     labels = np.random.default_rng(0).integers(0, 4, size=(6, 50))
     votes = Votes.from_labels(labels, classes=4)
     expected = [np.bincount(row, minlength=4).tolist() for row in labels]
