@@ -10,9 +10,9 @@ _FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),
 
 
 def coins_renyi(epsilon, order):
-    """Return the largest Rényi divergence of pairs of coins with losses in [-epsilon, epsilon]."""
+    """Return the largest Rényi divergence of Bernoulli pairs with losses in [-epsilon, epsilon]."""
     gain, loss = np.meshgrid(*[epsilon * np.linspace(0.0, 1.0, 33)[1:]] * 2)
-    # Q has mass q on the outcome of loss `gain`: q e^gain + (1 - q) e^-loss = 1.
+    # Q has mass q where the loss is `gain`; P sums to q exp(gain) + (1 - q) exp(-loss) = 1.
     q = -np.expm1(-loss) / (np.exp(gain) - np.exp(-loss))
     log_q = np.stack([np.log(q), np.log1p(-q)], axis=-1)
     log_p = log_q + np.stack([gain, -loss], axis=-1)
@@ -21,8 +21,8 @@ def coins_renyi(epsilon, order):
 
 def most_powerful(p, q, false_positive_rate):
     """Return the smallest miss rate of any test of P against Q at this false positive rate."""
-    # Neyman and Pearson reject outcomes in decreasing order of q/p, the last at random. The angle
-    # atan2(p, q) increases with p/q and is defined where q = 0.
+    # By Neyman and Pearson, reject P at the outcomes of largest q/p, and at random at the last of
+    # them. The angle atan2(p, q) increases with p/q and is defined where q = 0.
     order = np.argsort(np.arctan2(p, q))
     rejected, caught = (np.append(0.0, np.cumsum(np.take(law, order))) for law in (p, q))
     return max(0.0, 1 - float(np.interp(false_positive_rate, rejected, caught)))
@@ -32,7 +32,7 @@ def largest_loss_tail(*, epsilon, delta):
     """Return the largest P(L >= 2 epsilon) of (epsilon, delta)-DP pairs, by linear programming."""
     from scipy.optimize import linprog  # Import on use: the explorer starts without scipy.optimize.
 
-    # The unknowns are P(S) and Q(S), S = {L >= 2 epsilon}, so that Q(S) e^(2 epsilon) <= P(S).
+    # The unknowns are P(S) and Q(S), S = {L >= 2 epsilon}, so that Q(S) exp(2 epsilon) <= P(S).
     e = math.exp(epsilon)
     bounds = [[1.0, -e], [-1.0, e * e], [-1.0, e], [e, -1.0]]
     limits = [delta, 0.0, e - 1 + delta, e - 1 + delta]
@@ -40,14 +40,14 @@ def largest_loss_tail(*, epsilon, delta):
 
 
 def profile_of_coins(local, steps):
-    """Return the losses >= 0 of `steps` coins, the kinks of their profile, and the deltas there."""
+    """Return the losses >= 0 of `steps` randomized responses, and delta at these epsilons."""
     losses = np.arange(steps % 2, steps + 1, 2) * local
     deltas = [oracles.coins_delta(e, local=local, steps=steps) for e in losses]
     return losses, np.array(deltas)
 
 
 def miss_of_coins(*, local, steps, false_positive_rate):
-    """Return the least miss rate of tests on the number of truthful answers."""
+    """Return the least miss rate of a test of randomized responses that counts the true answers."""
     p, q = (reduce(np.convolve, [law] * steps) for law in oracles.randomized_response(local))
     return most_powerful(p, q, false_positive_rate)
 

@@ -1,6 +1,6 @@
 r"""Composition of (epsilon, delta) guarantees, and groups of k people.
 
-Every theorem of G-C2 to G-C5 has the same form. Removing the deltas of n releases, each
+The composition theorems (G-C2 to G-C5) have one form. Removing the deltas of n releases, each
 :math:`(\varepsilon_0, \delta_0)`-DP, from the total :math:`\delta` leaves a `slack`
 :math:`\delta' = 1 - (1-\delta)/(1-\delta_0)^n`, at which epsilon of n pure releases is bounded.
 """
@@ -29,7 +29,7 @@ def delta_of_releases(total, local, steps, paid=0.0):
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
-    """Return the number of releases above which `bound` is below steps * epsilon, or inf."""
+    """Return the number of releases above which `bound` is less than steps * epsilon, or inf."""
     total = lambda log: bound(epsilon=epsilon, steps=math.exp(log), slack=slack)
     better = lambda log: total(log) < math.exp(log) * epsilon
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))
@@ -162,7 +162,7 @@ def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
 
     total: Epsilon of all releases together, in [0, 600], nats; beyond, Q underflows and the value
       is an upper bound"""
-    # The sum over j is P(K > k) - e^total Q(K > k), where K counts the true answers.
+    # The sum over j is P(K > k) - exp(total) Q(K > k), where K counts the true answers.
     k = np.clip(np.floor((total / epsilon + steps) / 2), -1, steps)
     p, q = theorems.binomial_tails(k, np.asarray(epsilon), np.asarray(steps))
     pure = max(float(p - math.exp(min(total, 700.0)) * q), 0.0)
@@ -187,7 +187,7 @@ _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发�
 
 
 def geometric_rho(*, epsilon, sensitivity):
-    """Return the largest D_a / a of geometric noise with rate epsilon/sensitivity."""
+    """Return the largest D_a / a, over orders a, of geometric noise shifted by `sensitivity`."""
     rate = epsilon / sensitivity
     k = np.arange(-math.ceil(40 / rate), math.ceil(40 / rate) + sensitivity + 1.0)
     logs = [-rate * np.abs(k - shift) for shift in (0.0, sensitivity)]
@@ -328,7 +328,7 @@ def group_privacy_simple(*, epsilon, delta, group):
 
 @formula("G-C8e", "From records that come or go to records that are replaced")
 @given("epsilon >= 0", epsilon=Log(1e-3, 9.0))
-# Each of the two steps multiplies the probability of a rare outcome by e^epsilon.
+# Removing and adding a record each multiply a rare outcome's probability by exp(epsilon).
 @identity("Vadhan 2017, Lemma 2.2, for two steps", lambda epsilon: oracles.worst_event_epsilon_at(
           *([x, 1 - x] for x in (1e-9, 1e-9 * math.exp(2 * epsilon))), delta=0.0), tolerance=1e-5)
 @setting("replacing a record, of an ε-DP guarantee for adding or removing one",

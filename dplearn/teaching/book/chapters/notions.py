@@ -11,9 +11,9 @@ _EACH = "compos releas fold rounds steps adaptiv 组合"
 
 
 def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
-    """Return the larger epsilon of a Gaussian pair and a coin pair with this Rényi divergence.
+    """Return the larger epsilon of `steps` Gaussian releases and one Bernoulli pair with this RDP.
 
-    It is a lower bound of the epsilon that the divergence at this order guarantees.
+    Both satisfy the hypothesis, so every valid epsilon of `steps` releases is at least as large.
     """
     noise = oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * steps * rdp / orders))
     return max(noise, conversion.coins_within(orders, rdp, delta))
@@ -28,7 +28,7 @@ def coins_mu(*, epsilon):
 
 
 def sampled_leak_delta(*, epsilon, delta, sample_rate):
-    """Return delta of sampled `leaky_response` at the amplified epsilon, in the worse direction."""
+    """Return delta, at the amplified epsilon, of adding or removing a sampled `leaky_response`."""
     p, q = oracles.leaky_response(epsilon, delta)
     amplified = math.log1p(sample_rate * math.expm1(epsilon))
     delta_of = partial(sampling.mixed_event_delta, p, q, amplified, sample_rate)
@@ -36,7 +36,7 @@ def sampled_leak_delta(*, epsilon, delta, sample_rate):
 
 
 def sampled_pair_renyi(*, p, q, order, sample_rate):
-    """Return the Rényi divergence of a sampled pair in the worse direction."""
+    """Return the larger Rényi divergence, D(mixed||q) or D(q||mixed), of a sampled pair."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     return max(oracles.finite_renyi(mixed, q, order), oracles.finite_renyi(q, mixed, order))
 
