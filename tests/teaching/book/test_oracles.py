@@ -50,7 +50,7 @@ def test_shuffled_responses_agree_with_enumeration():
     for held, answers in itertools.product((0, 1), itertools.product((0, 1), repeat=3)):
         bits = zip(answers, (held, 0, 0), strict=True)
         law[held][sum(answers)] += math.prod(expected if a == b else 1 - expected for a, b in bits)
-    epsilon = sampling.shuffled_coins_epsilon(local_epsilon=0.8, records=3, delta=0.05)
+    epsilon = sampling.shuffled_responses_epsilon(local_epsilon=0.8, records=3, delta=0.05)
     both = [oracles.worst_event_delta(p=law[k], q=law[1 - k], epsilon=epsilon) for k in (0, 1)]
     assert max(both) == pytest.approx(0.05, rel=1e-9)
 

@@ -38,7 +38,7 @@ def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
     return oracles.smallest(enough, low=0.0, high=2 * math.fsum(epsilons))
 
 
-def coins_epsilon(*, epsilon, steps, slack):
+def responses_epsilon(*, epsilon, steps, slack):
     """Return the exact total epsilon of `steps` randomized responses at delta `slack`."""
     enough = lambda e: oracles.coins_delta(e, local=epsilon, steps=steps) <= slack
     return oracles.smallest(enough, low=0.0, high=steps * epsilon * (1 + 1e-12))
@@ -48,10 +48,10 @@ def parts_epsilon(epsilons, moves=False):
     """Return epsilon of releases on disjoint parts if a record is added to one, or moves."""
     # Each release is a randomized response on whether its part holds the record.
     n = len(epsilons)
-    coins = [oracles.randomized_response(e) for e in epsilons]
+    responses = [oracles.randomized_response(e) for e in epsilons]
     # Indices of the part with the record, before and after; n means no part.
     pairs = itertools.permutations(range(n), 2) if moves else ((i, n) for i in range(n))
-    law = lambda holder: joint(coins[i][i != holder] for i in range(n))
+    law = lambda holder: joint(responses[i][i != holder] for i in range(n))
     return max(oracles.worst_event_epsilon(law(i), law(j)) for i, j in pairs)
 
 
@@ -116,8 +116,8 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
 @printed("1.5", "1.4997", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.01, 0.01]))
 @wrong("tight", "It is reached as delta goes to 0 and for pure DP only.", "steps * epsilon",
        says=r"k\varepsilon \text{ is the best epsilon at every } \delta > 0",
-       given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity", oracle=coins_epsilon,
-       without="epsilons deltas", epsilon=Log(1e-3, 3.0), steps=Whole(1, 2000),
+       given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity",
+       oracle=responses_epsilon, without="epsilons deltas", epsilon=Log(1e-3, 3.0), steps=Whole(1, 2000),
        slack=Log(1e-12, 1e-3))
 def basic_composition(*, epsilons):
     r"""(\varepsilon_i,\delta_i)\text{-DP},\ i = 1..k \ \Rightarrow\

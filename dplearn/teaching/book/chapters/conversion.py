@@ -23,7 +23,7 @@ def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
     return float(y[k])
 
 
-def coins_within(orders, rdp, delta):
+def bernoulli_epsilon(orders, rdp, delta):
     """Return the largest epsilon at `delta` of Bernoulli pairs with Rényi divergence <= `rdp`."""
 
     # No pair is worse: reducing it to whether an event occurs does not increase the divergence.
@@ -76,7 +76,7 @@ enter(rdp_to_epsilon_mironov,
       formula("G-D1", "From Rényi DP to epsilon and delta, the first conversion",
               statement=r"\varepsilon = \rho + \frac{\ln(1/\delta)}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
-      upper("Mironov 2017, Proposition 3", coins_within, points=60),
+      upper("Mironov 2017, Proposition 3", bernoulli_epsilon, points=60),
       _EVERY_RDP,
       setting("adaptive releases, RDP of order α, as (ε,δ)-DP",
               "自适应发布的 α 阶 RDP，换成 (ε,δ)-DP", "epsilon", "compos releas 组合",
@@ -101,7 +101,7 @@ enter(rdp_to_epsilon,
       formula("G-D2", "From Rényi DP to epsilon and delta, improved", statement=r"\varepsilon "
               r"= \rho + \ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
-      upper("Canonne, Kamath & Steinke 2020, Proposition 12", coins_within, points=60),
+      upper("Canonne, Kamath & Steinke 2020, Proposition 12", bernoulli_epsilon, points=60),
       _EVERY_RDP,
       setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "每个 ρ-zCDP 机制，换成 (ε,δ)-DP", "epsilon",
               "zcdp", below=below.gaussian_epsilon, into=lambda orders, rho: {"rdp": orders * rho},

@@ -221,7 +221,7 @@ _shifted = lambda noise_multiplier, steps=1: {"mean_p": 0.0, "mean_q": math.sqrt
 _total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
 
 
-def mean_loss_of_coins(epsilon):
+def response_kl(epsilon):
     """Return the KL divergence of randomized response, the largest of all epsilon-DP pairs."""
     return oracles.mean_loss(*oracles.randomized_response(epsilon))
 
@@ -372,10 +372,10 @@ def bretagnolle_huber(*, kl):
 @printed("0.4621171573", "0.4621171573", epsilon=1.0,
          at=dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)))
 @wrong("exponential", "A valid bound, but at least twice the largest mean.",
-       "epsilon * expm1(epsilon)", without="p q", kind="identity", oracle=mean_loss_of_coins,
+       "epsilon * expm1(epsilon)", without="p q", kind="identity", oracle=response_kl,
        epsilon=Log(0.01, 5.0))
 @wrong("half-square", "The limit for a small epsilon; a valid bound that no pair attains.",
-       "epsilon**2 / 2", without="p q", kind="identity", oracle=mean_loss_of_coins,
+       "epsilon**2 / 2", without="p q", kind="identity", oracle=response_kl,
        epsilon=Log(0.01, 5.0))
 def mean_loss_of_pure_dp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mathrm{KL} \le

@@ -66,7 +66,7 @@ def mixed_event_delta(p, q, epsilon, sample_rate, other=None, added=False):
     return max(oracles.worst_event_delta(*pair, epsilon), 0.0)
 
 
-def sampled_coin_epsilon(epsilon, sample_rate):
+def sampled_response_epsilon(epsilon, sample_rate):
     """Return epsilon of a sampled randomized response, for adding and removing the record."""
     p, q = oracles.randomized_response(epsilon)
     mixed = sample_rate * p + (1 - sample_rate) * q
@@ -80,7 +80,7 @@ def _base_epsilon(epsilon: float, sample_rate: float) -> float:
 
 @formula("G-E1", "Poisson sampling: the amplified epsilon")
 @given(_ANY_RATE, epsilon=Log(0.01, 12.0), sample_rate=Log(1e-4, 1.0))
-@identity("Balle, Barthe & Gaboardi 2018, Theorem 8", sampled_coin_epsilon)
+@identity("Balle, Barthe & Gaboardi 2018, Theorem 8", sampled_response_epsilon)
 @setting("a release on a random share q of the data, of an ε-DP mechanism",
          "对随机抽取的比例 q 的数据运行 ε-DP 机制", "epsilon", "sampl amplif 抽样 采样",
          epsilon=LOSS, sample_rate=RATE)
@@ -98,7 +98,7 @@ def _base_epsilon(epsilon: float, sample_rate: float) -> float:
 @wrong("no-logarithm", "ln(1 + x) is at most x: a bound, exact for small q alone.",
        "sample_rate * (exp(epsilon) - 1)", kind="identity")
 @wrong("little-o", "The ratio falls to (e^eps - 1)/eps, never below 1.", "0.0", given="epsilon > 0",
-       kind="asymptotic", oracle=lambda epsilon, sample_rate: (sampled_coin_epsilon(epsilon,
+       kind="asymptotic", oracle=lambda epsilon, sample_rate: (sampled_response_epsilon(epsilon,
        sample_rate) / (sample_rate * epsilon)),
        along={"sample_rate": (0.1, 0.01, 1e-3, 1e-4)}, without="sample_rate")
 def amplified_epsilon(*, epsilon, sample_rate):
@@ -243,7 +243,7 @@ enter(sampled_gaussian_delta,
             sample_rate=Linear(0.05, 0.9)))
 
 
-def shuffled_coins_epsilon(*, local_epsilon, records, delta):
+def shuffled_responses_epsilon(*, local_epsilon, records, delta):
     """Return epsilon of the number of ones in randomized responses if all other users hold 0."""
     ones = np.arange(records)
     lie, exact = (-np.log1p(math.exp(x)) for x in (local_epsilon, -local_epsilon))
@@ -300,7 +300,7 @@ def _in_range(*, noise_multiplier, batches, delta):
 @formula("G-E10", "Shuffled local randomizers")
 @given("0 < local_epsilon <= log(records/(16*log(2/delta))) and 0 < delta < 1",
        records=Whole(300, 30_000), delta=Log(1e-9, 0.5), local_epsilon=Log(0.02, 8.0))
-@upper("Feldman, McMillan & Talwar 2021, Theorem 3.1", shuffled_coins_epsilon, points=60)
+@upper("Feldman, McMillan & Talwar 2021, Theorem 3.1", shuffled_responses_epsilon, points=60)
 @setting("n shuffled reports, each ε₀-DP", "n 份打乱的报告，每份 ε₀-DP", "epsilon",
          "shuffl local report 打乱", below=lambda: 0.0, local_epsilon=LOSS,
          records=Whole(300, 30_000), delta=SLACK)

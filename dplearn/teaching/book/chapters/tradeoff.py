@@ -183,7 +183,7 @@ def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, loss, kinks=()):
     return math.exp(oracles.log_integral(inside, -80.0, 80.0, kinks=kinks))
 
 
-def sampled_coins_deltas(local, sample_rate, steps, epsilon):
+def sampled_response_deltas(local, sample_rate, steps, epsilon):
     """Return the deltas of sampled randomized responses for removing and for adding a record."""
     exact = 1 / (1 + math.exp(-local))
     a, b = sample_rate * exact + (1 - sample_rate) * (1 - exact), 1 - exact
@@ -291,11 +291,11 @@ def gaussian_loss_cdf(*, loss, mu):
          other_q=[0.25, 0.75], epsilon=1.0)
 @wrong("worst-pair-first",
        "Of sampled coins adding a record can be worse after two steps, not after one.",
-       lambda steps, **at: sampled_coins_deltas(steps=steps, **at)[
-           np.argmax(sampled_coins_deltas(steps=1, **at))],
+       lambda steps, **at: sampled_response_deltas(steps=steps, **at)[
+           np.argmax(sampled_response_deltas(steps=1, **at))],
        says=r"\text{the neighbours with the largest } \delta(\varepsilon) \text{ after "
        r"one step have it after all}", given="local > 0 and 0 < sample_rate < 1 and epsilon >= 0",
-       kind="upper", oracle=lambda **at: max(sampled_coins_deltas(**at)),
+       kind="upper", oracle=lambda **at: max(sampled_response_deltas(**at)),
        without="p q other_p other_q", local=Log(0.1, 5.0), sample_rate=Linear(0.05, 0.95),
        steps=Whole(2, 30), epsilon=Linear(0.0, 2.0))
 def composed_delta(*, p, q, other_p, other_q, epsilon):
