@@ -117,8 +117,8 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
 @wrong("tight", "It is reached as delta goes to 0 and for pure DP only.", "steps * epsilon",
        says=r"k\varepsilon \text{ is the best epsilon at every } \delta > 0",
        given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity",
-       oracle=responses_epsilon, without="epsilons deltas", epsilon=Log(1e-3, 3.0), steps=Whole(1, 2000),
-       slack=Log(1e-12, 1e-3))
+       oracle=responses_epsilon, without="epsilons deltas", epsilon=Log(1e-3, 3.0),
+       steps=Whole(1, 2000), slack=Log(1e-12, 1e-3))
 def basic_composition(*, epsilons):
     r"""(\varepsilon_i,\delta_i)\text{-DP},\ i = 1..k \ \Rightarrow\
     \textstyle\big(\sum_i\varepsilon_i, \sum_i\delta_i\big)\text{-DP}
