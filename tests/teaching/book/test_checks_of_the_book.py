@@ -1,4 +1,4 @@
-"""`verify` and `refute` detect wrong entries; draws stay inside their domains."""
+"""`verify` and `refute` detect wrong entries; drawn parameters are in their domains."""
 
 import dataclasses
 import itertools
@@ -24,7 +24,7 @@ def times(factor):
 
 
 def counted(*, rate, t):
-    """Return e^-rt as a product of 2^40 factors."""
+    """Return exp(-rate * t) as (1 - rate * t / n)^n with n = 2^40."""
     return (1 - rate * t / 2**40) ** (2**40)
 
 
@@ -57,7 +57,7 @@ def test_right_formula_is_verified_and_flipped_sign_fails():
 
 
 def test_formula_with_too_wide_hypothesis_fails():
-    """1 / (1 + rt) is an upper bound of e^-rt only if 1 + rt > 0."""
+    """1 / (1 + rt) is an upper bound of exp(-rt) only if 1 + rt > 0."""
     domain = {"rate": Log(0.1, 10.0), "t": Linear(-3.0, 3.0)}
     over = lambda rate, t: 1 / (1 + rate * t)
     bound = changed(kind="upper", function=over, printed=(), domain=domain)
@@ -81,7 +81,7 @@ def test_error_at_edge_of_hypothesis_is_found():
         assert found.status == "failed" and 1.999 < math.prod(found.worst.parameters.values()) <= 2
 
 
-def test_dependent_parameters_always_match_the_others():
+def test_parameter_drawn_from_another_always_matches_it():
     size = domains.Drawn(lambda rng, n: np.zeros(n))
     space = {"n": Whole(2, 7), "t": Linear(0.0, 3.0), "zeros": size}
     same = lambda n, zeros: float(len(zeros) == n)
@@ -117,7 +117,7 @@ def test_printed_values_must_agree_to_last_digit():
         assert found.good == good, text
 
 
-def test_bounds_fail_in_one_direction_only():
+def test_bound_fails_only_on_the_wrong_side_of_the_exact_value():
     for kind, side in (("upper", 0.1), ("lower", -0.1)):
         for distance in (side, -side):
             found = verify(changed(kind=kind, function=times(1 + distance), printed=()))
@@ -125,7 +125,7 @@ def test_bounds_fail_in_one_direction_only():
             slack = pytest.approx(0.1 if found.good else -0.1, abs=1e-3)
             assert found.worst_slack == slack, (kind, distance)
 
-    # If the oracle returns an interval, only a value outside the interval fails.
+    # If the oracle returns an interval, an upper bound fails below it, a lower bound above it.
     def between(rate, t):
         x = counted(rate=rate, t=t)
         return Interval(0.9 * x, 1.1 * x)
@@ -157,7 +157,7 @@ def test_asymptotic_formula_must_have_shrinking_error():
     assert refute(dataclasses.replace(near, along={"t": (0.5, 0.3)}), claim).good
 
 
-def test_refutation_reports_counterexample_and_direction():
+def test_refutation_reports_counterexample_and_whether_it_is_unsafe():
     half = lambda rate, t: math.exp(-rate * t / 2)
     found = refute(ENTRY, Misprint("half", "", "e^{-rt/2}", claim=half))
     assert found.good and not found.unsafe and found.safe_side and 0 < found.harmless < 0.2
@@ -173,7 +173,7 @@ def test_refutation_reports_counterexample_and_direction():
     assert same.harmless == 1.0 and math.isnan(same.worst_slack)
 
 
-def test_walk_to_the_smallest_slack_finds_rare_errors():
+def test_search_near_the_smallest_slack_finds_rare_errors():
     """The claim is false on few points, near the point of smallest slack."""
     cut = lambda rate, t: math.exp(-rate * t) * (1 + (t - 0.02) / 400)
     claim = Misprint("cut", "", kind="upper", claim=cut)
@@ -207,7 +207,7 @@ def test_draws_are_inside_domains_and_reproducible():
         design(SPACE, lambda x: False, points=5, rng=np.random.default_rng(7))
 
 
-def test_neighbouring_and_rounded_values_are_inside_domains():
+def test_nearby_and_rounded_values_are_inside_domains():
     rng = np.random.default_rng(3)
     points = design(SPACE, lambda x: True, points=50, rng=rng)
     for (name, domain), x in itertools.product(SPACE.items(), points):
@@ -225,20 +225,20 @@ def test_neighbouring_and_rounded_values_are_inside_domains():
             assert SPACE["a"].rounded(value, digits) == rounded, (value, digits)
 
 
-OF_A8 = ["G-A8", "G-A8/square", "G-A8/deviation-for-scale"]
+A8_AND_MISPRINTS = ["G-A8", "G-A8/square", "G-A8/deviation-for-scale"]
 
 
 @pytest.mark.slow
 def test_check_all_checks_each_selected_id_once_in_order():
     results = run_all.check_all(["G-A8", "G-A9", "G-A8"], searches=1)
-    assert [r.id for r in results] == [*OF_A8, "G-A9"]
+    assert [r.id for r in results] == [*A8_AND_MISPRINTS, "G-A9"]
 
 
 @pytest.mark.slow
-def test_check_all_checks_the_whole_book_in_processes(monkeypatch):
+def test_check_all_checks_formulas_and_figures_in_processes(monkeypatch):
     monkeypatch.setattr(run_all, "all_ids", lambda: ["G-A8", "P01", "P36a"])
     found = list(run_all.check_all())
-    assert [r.id for r in found] == [*OF_A8, "P01", "P36a"]
+    assert [r.id for r in found] == [*A8_AND_MISPRINTS, "P01", "P36a"]
     assert all(r.good for r in found)
     assert run_all.as_row(found[-1])["value"] is None
     assert run_all.as_text(found[-2]).endswith("reproduces, here 1.25857")

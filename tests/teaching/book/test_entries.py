@@ -73,8 +73,9 @@ def test_entries_and_misprints_are_well_formed():
     assert not sentences, "\n".join(sentences)
 
 
-# Entries without settings: no text prints a closed form, or another entry has the value.
-UNSAID = {
+# Entries without a `setting`, so that no claim in a text is compared with them: texts print no
+# closed form of the value, or another entry has the same value.
+WITHOUT_SETTINGS = {
     "G-B5b", "G-B15", "G-C4", "G-C4b", "G-D3b", "G-E3b", "G-E5", "G-E5b", "G-E7", "G-F1b", "G-F2",
     "G-F3", "G-F6", "G-F9", "G-H2", "G-H2b", "G-H2c", "G-I2c", "G-J2", "G-J2b", "G-J3", "G-J3b",
     "G-K2b",
@@ -90,13 +91,13 @@ def is_scalar(entry):
 
 def test_scalar_entries_have_settings():
     silent = {id for id, entry in book.items() if is_scalar(entry) and not entry.settings}
-    assert silent == UNSAID
+    assert silent == WITHOUT_SETTINGS
     for setting in (s for entry in book.values() for s in entry.settings):
         assert setting.text and re.search("[\u4e00-\u9fff]", setting.chinese), setting.text
 
 
 def test_lower_bounds_do_not_exceed_proved_values():
-    """Check all points of every setting's table, in the direction that overstates privacy."""
+    """Compare the bound of each setting with the entry's value, which is proved, at many points."""
     tried = 0
     for entry in book.values():
         for setting in entry.settings:

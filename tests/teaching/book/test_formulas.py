@@ -1,4 +1,4 @@
-"""Formulas outside the domains of their entries, and arguments that they refuse."""
+"""Formulas outside the domains on which entries are verified, and arguments that they refuse."""
 
 import math
 from itertools import product
@@ -13,7 +13,7 @@ from outcomes import LAWS
 
 
 def test_hockey_stick_at_a_negative_epsilon():
-    """The domain of entry G-A1 has no negative epsilon."""
+    """The domain on which the entry is verified has no negative epsilon."""
     for p, q in LAWS:
         worst = pytest.approx(worst_event_delta(p, q, -1.0), abs=1e-15)
         assert formulas.hockey_stick(p, q, epsilon=-1.0) == worst
@@ -63,7 +63,7 @@ def test_arguments_out_of_range_are_refused(name, parameters, message):
         getattr(formulas, name)(**parameters)
 
 
-def test_heterogeneous_composition_of_copies_has_the_closed_form():
+def test_heterogeneous_composition_of_equal_releases_has_closed_form():
     for epsilon, slack in product((0.01, 0.3, 2.0), (0.1, 1e-4)):
         groups = ([epsilon], [7]), ([epsilon] * 7, [1] * 7)
         copies, listed = (

@@ -23,7 +23,7 @@ VALUES = [
     (oracles.worst_event_epsilon_at, {"p": P, "q": Q, "delta": 0.03}, 0.7, 1e-12),
     (oracles.worst_event_epsilon_at, {"p": P, "q": Q, "delta": 0.029}, math.inf, 0),
     (oracles.worst_event_epsilon_at, {"p": P, "q": P, "delta": 0.0}, 0.0, 0),
-    # At half the threshold the claim was delta = 9.43e-10.
+    # The threshold ln(2/delta) / (2 epsilon) does not give this delta, 9.43e-10, but 1.0858e-5.
     (sensitivity.propose_test_release_delta,
      {"at": 2.0, "epsilon": 1.0, "threshold": math.log(2 / 9.43e-10) / 2}, 1.0858e-5, 1e-4),
     (lambda **at: np.exp(gnmax_law(**at))[1], {"votes": [150, 50], "noise_std": 40.0},
@@ -36,7 +36,7 @@ def test_oracle_returns_known_value(oracle, parameters, value, rel):
     assert oracle(**parameters) == pytest.approx(value, rel=rel)
 
 
-def test_improved_conversion_equals_the_pointwise_epsilon():
+def test_rdp_to_epsilon_equals_bound_from_pointwise_inequality():
     for orders, rdp, delta in ((10.0, 0.5, 1e-5), (1.1, 3.0, 1e-3), (200.0, 0.01, 1e-9)):
         expected = pointwise_epsilon(orders=orders, rdp=rdp, delta=delta)
         epsilon = float(formulas.rdp_to_epsilon(orders, rdp, delta=delta))
@@ -50,7 +50,7 @@ def test_shuffled_responses_agree_with_enumeration():
     for held, answers in itertools.product((0, 1), itertools.product((0, 1), repeat=3)):
         bits = zip(answers, (held, 0, 0), strict=True)
         law[held][sum(answers)] += math.prod(expected if a == b else 1 - expected for a, b in bits)
-    epsilon = sampling.shuffled_coins_epsilon(local_epsilon=0.8, records=3, delta=0.05)
+    epsilon = sampling.shuffled_responses_epsilon(local_epsilon=0.8, records=3, delta=0.05)
     both = [oracles.worst_event_delta(p=law[k], q=law[1 - k], epsilon=epsilon) for k in (0, 1)]
     assert max(both) == pytest.approx(0.05, rel=1e-9)
 
@@ -58,7 +58,7 @@ def test_shuffled_responses_agree_with_enumeration():
 @pytest.mark.slow
 @each("epsilon, sigma", [(0.0, 1.0), (0.7, 0.6), (1.5, 0.5), (0.2, 3.0)])
 def test_two_shuffled_batches_agree_with_grid_sum(epsilon, sigma):
-    """The integral equals a sum over a grid, and lies in the interval of the simulation."""
+    """The integral for delta equals a sum over a grid, and is in the interval from simulation."""
     x = np.arange(-8 * sigma, 2 + 8 * sigma, sigma / 100)
     zero, one, two = (np.exp(oracles.log_normal(mean, sigma)(x)) for mean in (0.0, 1.0, 2.0))
     p, q = (0.5 * (np.outer(at, zero) + np.outer(zero, at)) for at in (two, one))
@@ -83,13 +83,13 @@ def test_probabilities_of_candidates_and_outcomes_sum_to_1():
 
 
 def test_smooth_sensitivity_corollary_fails_from_epsilon_14():
-    """At delta = 1e-5 the corollary is true for epsilon = 13 and false for 14."""
+    """Laplace noise 2 S / epsilon, beta = epsilon / (2 ln(2/delta)), fails at epsilon = 14."""
     for epsilon, good in ((13.0, True), (14.0, False)):
         about = {"epsilon": epsilon, "beta": epsilon / (2 * math.log(2e5))}
         assert (sensitivity.dilated_laplace_delta(**about) <= 1e-5) == good, epsilon
 
 
-def test_repetitions_and_the_best_of_three_have_their_laws():
+def test_repetitions_and_best_of_three_have_known_distributions():
     k = np.arange(1, 51)
     for shape, law in ((1.0, 0.2 * 0.8 ** (k - 1)), (0.0, 0.8**k / (k * math.log(5)))):
         counts = selection.repetitions(shape=shape, stop=0.2)

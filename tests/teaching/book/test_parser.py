@@ -33,7 +33,7 @@ PYTHON |= {"min": min, "max": max, "__builtins__": {}}
     "binom(5, 2)", "Phi(1/(2*sigma)-epsilon) - exp(epsilon)*Phi(-1/(2*sigma)-epsilon)",
     "sinh(q)/cosh(q) - tanh(q)", "erf(q)+erfc(q)", "pi*e", "floor(k/2) + ceil(k/2) - abs(-k)",
 ])  # fmt: skip
-def test_book_expressions_have_the_values_of_python(text):
+def test_book_expressions_equal_the_values_from_python(text):
     formula = parse(text)
     # The oracle is Python's `eval`, on text from this file only.
     expected = eval(text, dict(PYTHON), VALUES)
@@ -72,7 +72,7 @@ TYPED = [
 
 
 def right_of(typed):
-    """Return the right side of a claim, or the parsed text if it is not a claim."""
+    """Return the parsed right side of a claim, or the parsed text if it is not a claim."""
     try:
         return claims_of(typed)[0][0].right
     except ValueError:
@@ -87,7 +87,7 @@ def test_typed_formula_equals_book_expression():
         assert float(formula(**VALUES)) == pytest.approx(float(same(**VALUES)), rel=1e-12), typed
 
 
-def test_decorations_are_part_of_names_and_sums_reduce_lists():
+def test_accents_and_subscripts_belong_to_names_and_sums_reduce_lists():
     text = r"\tilde\varepsilon_0' + \epsilon_{\text{RDP}} + \varepsilon(\alpha)"
     assert parse(text, printed=True).names == {"epsilon_0_prime_tilde", "epsilon_RDP", "D"}
     rows = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -164,7 +164,7 @@ def test_random_text_has_value_or_raises_value_error(text):
     try:
         formula = right_of(text)
         value = formula(**dict.fromkeys(formula.names, np.array([0.5, 1e9])))
-        # A sum keeps its dimension.
+        # A sum over a list keeps the axis, with length 1.
         assert value.dtype in (bool, float) and value.shape in ((), (1,), (2,))
         assert formula.latex
     except ValueError as error:

@@ -15,17 +15,18 @@ COMPARED = [r for i, r in PUBLISHED.items() if i not in ELSEWHERE]
 
 
 @pytest.mark.parametrize("row", COMPARED, ids=lambda r: r["id"])
-def test_recorded_verdict_and_value_are_reproduced(row):
+def test_recorded_comparison_and_value_are_reproduced(row):
     figure = published.check_figure(row["id"])
     assert figure.status == "verified"
-    # The recorded value agrees, too; for P31a, a bound by the lattice alone, to half a percent.
+    # The value is the recorded one to its last digit; only for P31a it is an upper bound, at most
+    # half a percent larger.
     slack = 5e-3 if row["id"] == "P31a" else 0.0
     computed, last = number(row["computed"]), unit(row["computed"], digits_of(row["computed"]))
     assert computed - last <= figure.value <= computed * (1 + slack) + last
 
 
 @pytest.mark.parametrize("change", [{"published": "1.3"}, {"verdict": "does_not_reproduce"}])
-def test_wrong_recorded_verdict_fails(change, monkeypatch):
+def test_wrong_published_value_or_recorded_verdict_fails(change, monkeypatch):
     monkeypatch.setitem(PUBLISHED, "P01", PUBLISHED["P01"] | change)
     found = published.check_figure("P01")
     assert found.status == "failed" and not found.good
@@ -41,7 +42,6 @@ def test_all_figures_are_compared_except_listed_ones():
 
 
 def test_published_clt_epsilons_are_below_proved_lower_bounds():
-    """P13, P15b and P16: the central limit value is below a proved lower bound."""
     for row in (PUBLISHED[name] for name in ("P13a", "P15b", "P16a", "P16b")):
         run = {"delta": number(row["delta"]), "steps": int(row["steps"])}
         exact = published.step_of(row).guarantee(**run)

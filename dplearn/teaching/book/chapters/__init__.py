@@ -1,4 +1,4 @@
-"""All chapters, and the book that holds their entries."""
+"""The formula book: the entries of all chapters, by id."""
 
 import importlib
 import pkgutil
@@ -10,7 +10,7 @@ from dplearn.teaching.book.kit.entry import Formula, entries, waiting
 
 
 class Book(Mapping[str, Formula]):
-    """Mapping from ids to entries, in the order of the ids.
+    """Mapping from an id, such as G-A1, to the entry of that formula, sorted by id.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class Book(Mapping[str, Formula]):
 
     @cached_property
     def functions(self) -> dict[str, Callable]:
-        """Functions of all entries by name; functions of the chapters check the hypothesis."""
+        """Functions of all entries by name; those defined in the chapters check their arguments."""
         own = lambda e: e.function.__module__.startswith(__name__)
         return {e.function.__name__: e.guarded if own(e) else e.function for e in self.values()}
 

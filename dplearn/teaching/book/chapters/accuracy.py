@@ -10,7 +10,7 @@ _WHOLE = np.arange(-3000.0, 3001.0)
 
 
 def largest_of_answers(*, epsilon, steps, beta, sensitivity):
-    """Return t with P(max |X_i| > t) = beta for `steps` Laplace noises."""
+    """Return t with P(max |X_i| > t) = beta for `steps` independent Laplace variables X_i."""
     scale = sensitivity / epsilon
     one = lambda threshold: min(integrated_tail(scale, threshold), 1 - 1e-16)
     rare = lambda threshold: -math.expm1(steps * math.log1p(-one(threshold))) <= beta
@@ -18,21 +18,21 @@ def largest_of_answers(*, epsilon, steps, beta, sensitivity):
 
 
 def exponential_shortfall(*, epsilon, candidates, beta, sensitivity):
-    """Return the smallest score gap at which P(the best candidate is not chosen) <= beta."""
+    """Return the lead of the best score at which the exponential mechanism errs with P <= beta."""
     others = lambda gap: (candidates - 1) * math.exp(-epsilon * gap / (2 * sensitivity))
     rare = lambda gap: others(gap) / (1 + others(gap)) <= beta
     return oracles.smallest(rare, low=0.0, high=200 * sensitivity / epsilon)
 
 
 def above_threshold_error(*, epsilon, queries, beta):
-    """Return the smallest margin of AboveThreshold with error probability <= beta."""
-    # Worst cases: all answers lie one margin below the threshold, or the last lies that much above.
-    # The threshold's Laplace noise has scale 2/epsilon, the noise of each answer 4/epsilon.
+    """Return the least distance from the threshold at which AboveThreshold errs with P <= beta."""
+    # Worst cases: all answers lie `margin` below the threshold, or the last is `margin` above.
+    # In units of 1/epsilon, the Laplace noise of the threshold has scale 2, of each answer 4.
     log_threshold = oracles.log_laplace(0.0, 2.0)
     log_below = lambda x: laplace_log_cdf(x / 4)
 
     def log_chance(margin: float, above: int) -> float:
-        """Return the log chance of an error if `above` answers, 0 or 1, are above the threshold."""
+        """Return ln P(an answer is misjudged) with `above` (0 or 1) answers above the threshold."""
         right = lambda z: (queries - above) * log_below(margin + z) + above * log_below(margin - z)
         log_f = lambda z: log_threshold(z) + log1mexp(right(z))
         return oracles.log_integral(log_f, -200.0, 200.0, kinks=[-margin, 0, margin], rtol=1e-9)
@@ -227,7 +227,7 @@ def new_key_delta(*, epsilon, threshold):
 @setting("margin within which AboveThreshold on k queries of sensitivity 1 errs with chance β",
          "AboveThreshold 对 k 个敏感度 1 的查询以概率 β 出错的余量", "error",
          "above_thresh AboveThreshold above-thresh sparse", below=lambda epsilon, queries, beta:
-         # Either the last answer alone errs, or any answer errs while the threshold noise is < 0.
+         # P(error) >= P(the last answer errs), and >= P(an answer errs and threshold noise < 0).
          4 * np.maximum(np.maximum(-np.log(2 * beta), -np.log(-2 * np.expm1(
          np.log1p(-np.minimum(2 * beta, 1 - 1e-9)) / queries))), 0.0) / epsilon)
 @printed("60.8072197", epsilon=1.0, queries=10, beta=0.01)

@@ -1,4 +1,4 @@
-"""Auditing: lower bounds on epsilon from attacks on one or many runs; bounds on attacks."""
+"""Auditing: lower bounds of epsilon by attacks on training runs; limits of attackers' success."""
 
 from scipy.special import bdtrc, betaincinv
 
@@ -16,7 +16,7 @@ def at_least(v: ArrayLike, n: ArrayLike, rate: float) -> NDArray:
 
 
 def best_guesser(channel):
-    """Return the success probability of maximum likelihood guesses."""
+    """Return P(the maximum likelihood guess of a channel's uniform input is right)."""
     return math.fsum(np.max(channel, axis=0)) / len(channel)
 
 
@@ -34,7 +34,7 @@ def best_of_all_outcomes(*, trials, confidence, delta):
 
 
 def chance_of_accusing(*, trials, positive, negative, confidence, estimated=False):
-    """Return P(reported epsilon > epsilon of the true error rates)."""
+    """Return P(an audit reports an epsilon above that of the true error rates)."""
     k = np.arange(trials)
     limits = k / trials if estimated else betaincinv(k + 1, trials - k, (1 + confidence) / 2)
     limits = np.append(limits, 1.0)
@@ -46,7 +46,7 @@ def chance_of_accusing(*, trials, positive, negative, confidence, estimated=Fals
 
 
 def _rate(name: str, inside: bool) -> Derived:
-    """Return the domain of P(event) under the law `name`, or of P(no event) if not `inside`."""
+    """Return a domain: P(event) under the distribution `name`, or P(no event) if not `inside`."""
     # Rounding may turn a sum of 1 into 1 - 1e-16.
     whole = lambda rate: rate if rate < 1 - 1e-12 else 1.0
     return Derived(lambda drawn: whole(math.fsum(drawn[name][drawn["event"] == inside])))
@@ -59,7 +59,7 @@ enter(theorems.audit_epsilon,
       given("0 <= delta < 1", _LAWS, event=Drawn(lambda rng: rng.random(4) < 0.5),
             false_positive_rate=_rate("p", True), false_negative_rate=_rate("q", False),
             delta=Log(1e-6, 0.3, also=(0.0,))),
-      # If a rate is near 1, at most seven digits of 1 - rate are correct.
+      # Near a rate of 1, few digits of 1 - rate are correct: hence the absolute tolerance.
       lower("Kairouz, Oh & Viswanath 2015, Theorem 2.1", oracles.worst_event_epsilon_at,
             absolute=1e-6, unsafe=None),
       setting("what a test with these error rates proves about ε",
@@ -80,7 +80,7 @@ enter(theorems.audit_epsilon,
             given="0 < delta < 1 and false_positive_rate < 1"))
 
 
-# Of a test that accuses in an interval.
+# The test accuses if the output lies between start and start + length.
 enter(theorems.audit_mu,
       formula("G-N1b", "What one test proves about mu",
               statement=r"\mu \ge \Phi^{-1}(1-\mathrm{FPR}) - \Phi^{-1}(\mathrm{FNR})"),
@@ -238,9 +238,9 @@ _CORRECT = Drawn(lambda rng, guesses: int(rng.integers(guesses + 1)))
 
 
 def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) -> NDArray:
-    """Return P(W >= v) for each v, maximized over the size of a block that may be revealed."""
-    # Each inclusion passes through epsilon-DP randomized response. With probability m delta / i, a
-    # random block of i of the m canaries is revealed too: each canary with probability <= delta.
+    """Return the largest P(W >= correct) of W right guesses if a block of canaries is revealed."""
+    # Randomized response publishes whether each canary was included. With probability m delta / i,
+    # a random block of i of the m canaries is also revealed: each canary with chance <= delta.
     exact = 1 / (1 + math.exp(-epsilon))
     block, v = np.unique(np.geomspace(1, guesses, 60).astype(int)), np.asarray(correct)[..., None]
     shown = np.minimum(canaries * delta / block, 1.0)
@@ -249,11 +249,11 @@ def chance_of_correct(*, correct: ArrayLike, canaries, guesses, epsilon, delta) 
 
 
 def worst_chance(*, canaries, guesses, correct, epsilon, delta):
-    """Return the largest P(W >= v) over (epsilon, delta)-DP mechanisms, by linear programming."""
+    """Return the largest P(>= `correct` right guesses) under DP, by linear programming."""
     from scipy.optimize import linprog
 
-    # By symmetry only the numbers of right and of wrong guesses matter. Swapping one canary turns a
-    # right guess into a wrong one.
+    # By symmetry only the numbers of right and of wrong guesses matter. Including a canary or not
+    # decides whether the same guess about it is right or wrong.
     pairs = [(a, b) for a in range(guesses + 1) for b in range(guesses - a + 1)]
     place = {pair: k for k, pair in enumerate(pairs)}
     ways = [math.comb(canaries, a) * math.comb(canaries - a, b) for a, b in pairs]
@@ -290,7 +290,7 @@ def worst_chance(*, canaries, guesses, correct, epsilon, delta):
 def one_run_p_value(*, canaries, guesses, correct, epsilon, delta):
     r"""P(W \ge v) \le f(v) + 2m\delta\max_{1\le i\le v}\frac{f(v-i)-f(v)}i,\quad
     f(v) = P\Big(\mathrm{Bin}\Big(r, \frac{e^\varepsilon}{1+e^\varepsilon}\Big) \ge v\Big)"""
-    # The rate of wrong guesses never rounds to 1, so take the law of their number, reversed.
+    # P(a guess is wrong) never rounds to 1, so reverse the distribution of the wrong guesses.
     masses = binomial(guesses, expit(-min(epsilon, 700.0)))[::-1]
     # gained[i-1] = P(v > Bin >= v - i)
     gained = np.cumsum(masses[:correct][::-1])

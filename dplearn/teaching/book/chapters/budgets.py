@@ -11,14 +11,14 @@ _NOISE = Log(0.2, 50.0)
 
 def least_scale(epsilon, sensitivity, steps=1):
     """Return the smallest scale of epsilon-DP Laplace noise on `steps` answers."""
-    # The ratio of product densities is largest where the ratio of each factor is largest.
+    # The largest loss of `steps` independent answers is `steps` times that of one answer.
     loss = lambda log_b: steps * vector_laplace_loss([sensitivity], math.exp(log_b))
     enough = lambda log_b: loss(log_b) <= epsilon * (1 + 1e-13)
     return math.exp(oracles.smallest(enough, low=-20.0, high=30.0))
 
 
 def loss_far_out(*, noise_multiplier):
-    """Return bounds of the largest privacy loss: the loss at a distant output, and inf."""
+    """Return bounds of the largest privacy loss of Gaussian noise: that far out, and inf."""
     far = 1e6 * noise_multiplier
     one, zero = (oracles.log_normal(mean, noise_multiplier)(far) for mean in (1.0, 0.0))
     return Interval(one - zero, math.inf)

@@ -17,15 +17,16 @@ _CROWD = {"lead": 1.0, "others": 999, "move": -1.0, "other_move": 1.0, "scale": 
 
 
 def selection_losses(rate, tables):
-    """Return ln P(r)/Q(r) of each candidate, for probabilities proportional to e^(rate * score)."""
+    """Return ln(P(r)/Q(r)) of each candidate r of the exponential mechanism on two score tables."""
     weights = np.exp(rate * np.asarray(tables))
     return np.subtract(*np.log(weights / weights.sum(axis=1, keepdims=True)))
 
 
 def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
-    """Return P(chosen score <= best - factor (ln R + t) / epsilon) at sensitivity 1.
+    """Return P(the exponential mechanism's score <= best - factor (ln R + t) / epsilon).
 
-    The other scores are 2 `spread` (ln R + t) / epsilon below the best, or on a ramp down to that.
+    The scores have sensitivity 1 and R is the number of candidates. All but the best are
+    2 `spread` (ln R + t) / epsilon below the best, or on a ramp down to that.
     """
     unit = (math.log(candidates) + t) / epsilon
     ramp = np.linspace(0.0, 1.0, candidates)
@@ -36,8 +37,8 @@ def shortfall_probability(*, candidates, epsilon, t, spread, shape, factor=2.0):
 
 
 def largest_bounded_range_renyi(epsilon, order):
-    """Return the largest Rényi divergence over pairs of coins with losses t and t - epsilon."""
-    # The masses p and other of P follow from E_P[e^-L] = p e^-t + other e^(epsilon - t) = 1.
+    """Return the largest Rényi divergence of Bernoulli pairs with losses t and t - epsilon."""
+    # P has masses p and other = 1 - p. Those of Q sum to p exp(-t) + other exp(epsilon - t) = 1.
     t = np.linspace(0.0, epsilon, 4001)[1:-1]
     other = np.expm1(t) / np.expm1(epsilon)
     p = np.exp(t) * np.expm1(epsilon - t) / np.expm1(epsilon)
@@ -64,7 +65,7 @@ def argmax_log_probability(scores: NDArray, rivals: ArrayLike, law: Law) -> floa
 
 
 def laplace_log_cdf(x: NDArray) -> NDArray:
-    """Return log P(X <= x) of a Laplace law of scale 1."""
+    """Return log P(X <= x) for Laplace noise X of scale 1."""
     return np.where(x < 0, x - math.log(2), np.log1p(-0.5 * np.exp(-np.abs(x))))
 
 
@@ -80,9 +81,9 @@ def argmax_probability(*, scores, scale, law):
 
 
 def noisy_max_loss(*, scale, lead, others, move, other_move):
-    """Return the largest |ln P(r)/Q(r)| over winners r of the noisy maximum with Laplace noise.
+    """Return the largest |ln(P(r)/Q(r))| over winners r of the maximum with Laplace noise.
 
-    The score `lead` of one candidate changes by `move`, the score 0 of the others by `other_move`.
+    One candidate's score changes from `lead` to `lead + move`, all others from 0 to `other_move`.
     """
     one = lambda u: argmax_log_probability(np.array([u, 0.0]) / scale, [0, others], LAPLACE)
     other = lambda u: argmax_log_probability(np.array([0.0, u]) / scale, [others - 1, 1], LAPLACE)
@@ -91,7 +92,7 @@ def noisy_max_loss(*, scale, lead, others, move, other_move):
 
 
 def distance_score_change(*, stretch, sensitivity):
-    """Return the largest change of -stretch |answer - r| between neighbours, on a grid."""
+    """Return the largest change, on a grid, of the score -stretch |answer - r| of neighbours."""
     r = np.linspace(-3 * sensitivity, 3 * sensitivity, 61)
     answers = np.linspace(-sensitivity, 2 * sensitivity, 31)
     moved = answers + np.linspace(-sensitivity, sensitivity, 21)[:, None]
@@ -100,7 +101,7 @@ def distance_score_change(*, stretch, sensitivity):
 
 
 def mean_distance(*, epsilon, sensitivity):
-    """Return the mean of a distance with density c e^(-epsilon distance / (2 Delta_u))."""
+    """Return E|x| for a density proportional to exp(-epsilon |x| / (2 change)), by quadrature."""
     change = distance_score_change(stretch=1.0, sensitivity=sensitivity)
     moment = partial(oracles.absolute_moment, lambda x: -epsilon * np.abs(x) / (2 * change))
     return moment(1, 200 * change / epsilon) / moment(0, 200 * change / epsilon)
@@ -110,7 +111,7 @@ _random_scores = lambda rng: rng.integers(-30, 31, rng.integers(2, 6)) / 10
 
 
 def _two_tables(rng: Generator) -> NDArray:
-    """Return random scores of two neighbours, shape (2, n); often all scores move one way."""
+    """Return random scores on two neighbouring datasets, shape (2, n); often all move one way."""
     scores = _random_scores(rng)
     moves = rng.choice([-1.0, -0.5, 0.0, 0.3, 1.0], scores.size)
     sign = rng.choice([-1, 0, 0, 1])
@@ -280,7 +281,7 @@ def permute_and_flip_probability(*, scores, scale):
     scale: beta"""
     u = np.asarray(scores, dtype=float)
     q = np.exp((u - np.max(u)) / scale)
-    # Gauss-Legendre quadrature with `u.size` nodes is exact for this polynomial.
+    # The product is a polynomial, for which Gauss-Legendre quadrature with `u.size` nodes is exact.
     nodes, weights = np.polynomial.legendre.leggauss(u.size)
     still = np.prod(1 - 0.5 * (nodes[:, None] + 1) * q[1:], axis=1)
     return float(0.5 * q[0] * (weights @ still))

@@ -13,16 +13,16 @@ _EXACT = "Harrison & Manurangsi 2026, arXiv 2510.25746"
 
 
 def _copies(name: str) -> Callable[..., dict[str, list[float]]]:
-    """Return a map from one release's parameter `name` to the list for `steps` equal releases."""
+    """Return a function that lists the parameter `name` of one release `steps` times."""
     return lambda steps, **each: {f"{name}s": [each[name]] * steps}
 
 
-# Probabilities of all sequences of independent outcomes.
+# Joint distribution of independent releases, from the distributions of the releases.
 joint = partial(reduce, np.kron)
 
 
 def enumerated_delta(epsilons, deltas=None, total=None):
-    """Return delta of composed worst-case releases at epsilon `total` (default: the sum)."""
+    """Return delta of composed worst-case releases at epsilon `total`, by default sum(epsilons)."""
     deltas = [0.0] * len(epsilons) if deltas is None else deltas
     pairs = [oracles.leaky_response(e, d) if d > 0 else oracles.randomized_response(e)
              for e, d in zip(epsilons, deltas, strict=True)]
@@ -32,31 +32,31 @@ def enumerated_delta(epsilons, deltas=None, total=None):
 
 
 def enumerated_epsilon(*, epsilons, deltas=None, slack=None):
-    """Return epsilon of composed worst-case releases at delta `slack` (default: the sum)."""
+    """Return epsilon of composed worst-case releases at delta `slack`, by default sum(deltas)."""
     slack = math.fsum([] if deltas is None else deltas) if slack is None else slack
     enough = lambda total: enumerated_delta(epsilons, deltas, total) <= slack
     return oracles.smallest(enough, low=0.0, high=2 * math.fsum(epsilons))
 
 
-def coins_epsilon(*, epsilon, steps, slack):
-    """Return the exact epsilon of `steps` randomized responses at delta `slack`."""
+def responses_epsilon(*, epsilon, steps, slack):
+    """Return the exact total epsilon of `steps` randomized responses at delta `slack`."""
     enough = lambda e: oracles.coins_delta(e, local=epsilon, steps=steps) <= slack
     return oracles.smallest(enough, low=0.0, high=steps * epsilon * (1 + 1e-12))
 
 
 def parts_epsilon(epsilons, moves=False):
-    """Return epsilon of releases on disjoint parts when a record is added, or moved if `moves`."""
+    """Return epsilon of releases on disjoint parts if a record is added to one, or moves."""
     # Each release is a randomized response on whether its part holds the record.
     n = len(epsilons)
-    coins = [oracles.randomized_response(e) for e in epsilons]
+    responses = [oracles.randomized_response(e) for e in epsilons]
     # Indices of the part with the record, before and after; n means no part.
     pairs = itertools.permutations(range(n), 2) if moves else ((i, n) for i in range(n))
-    law = lambda holder: joint(coins[i][i != holder] for i in range(n))
+    law = lambda holder: joint(responses[i][i != holder] for i in range(n))
     return max(oracles.worst_event_epsilon(law(i), law(j)) for i, j in pairs)
 
 
 def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
-    """Return the largest D_a / a in either direction, over a grid of orders a >= 1."""
+    """Return the largest D_a(p||q) / a or D_a(q||p) / a over a grid of Rényi orders a >= 1."""
     pair, moments = (np.log(p), np.log(q)), _ORDERS - 1
     logs = np.max([oracles.log_moment(*x, moments) for x in (pair, pair[::-1])], axis=0)
     kl = max(oracles.mean_loss(p, q), oracles.mean_loss(q, p))
@@ -64,29 +64,30 @@ def finite_rho(p: ArrayLike, q: ArrayLike) -> float:
 
 
 def chain_delta(*, epsilon, delta, group):
-    """Return the exact delta at group * epsilon for groups of `group` records."""
-    # An event of probability x has at most min(e^epsilon x + delta, 1 - e^-epsilon (1 - x - delta))
-    # under a neighbour; the bound is applied `group` times from every x.
+    """Return the exact delta for a change of `group` records, at epsilon `group * epsilon`."""
+    # If an event has probability x, its probability on a neighbouring dataset is at most
+    # min(exp(epsilon) x + delta, 1 - exp(-epsilon) (1 - x - delta)). Apply this `group` times.
     start = np.append(0.0, np.geomspace(1e-12, 1.0, 200))
     excess, x = np.zeros_like(start), start
     for step in range(1, group + 1):
         least = math.exp(step * epsilon) * start
         ceiling = 1 - math.exp(-epsilon) * np.maximum(1 - x - delta, 0.0)
-        # excess = x - e^(step * epsilon) * start, without cancellation below the ceiling.
+        # excess = x - exp(step * epsilon) * start, without cancellation below the ceiling.
         excess = np.minimum(math.exp(epsilon) * excess + delta, ceiling - least)
         x = np.minimum(math.exp(epsilon) * x + delta, ceiling)
     return float(np.max(excess))
 
 
 def answers_rho(*, epsilon, answers=2):
-    """Return the largest D_a / a of randomized response with `answers` values, over a >= 1."""
+    """Return the largest D_a / a over orders a >= 1 of randomized response on `answers` values."""
     return finite_rho(*response_channel(math.exp(epsilon), answers)[:2])
 
 
 def adaptive_renyi(order, noise, below, above, cut):
-    """Return the Rényi divergence of a Gaussian release that sets the noise of a second one.
+    """Return the Rényi divergence of two Gaussian releases; the first sets the noise of the second.
 
-    Both means differ by 1; the second noise is `below` if the first output is below `cut`.
+    The means of each release differ by 1 between neighbours. The second has noise of standard
+    deviation `below` if the first output is less than `cut`, else `above`.
     """
     costs = [(order - 1) * oracles.normal_renyi(1.0, std, order) for std in (below, above)]
     log_p, log_q = oracles.log_normal(1.0, noise), oracles.log_normal(0.0, noise)
@@ -115,9 +116,9 @@ _MIXED = {"epsilons": several(0.01, 3.0, least=3, most=3), "deltas": Drawn(lambd
 @printed("1.5", "1.4997", epsilons=np.array([0.5, 1.0]), deltas=np.array([0.01, 0.01]))
 @wrong("tight", "It is reached as delta goes to 0 and for pure DP only.", "steps * epsilon",
        says=r"k\varepsilon \text{ is the best epsilon at every } \delta > 0",
-       given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity", oracle=coins_epsilon,
-       without="epsilons deltas", epsilon=Log(1e-3, 3.0), steps=Whole(1, 2000),
-       slack=Log(1e-12, 1e-3))
+       given="epsilon > 0 and steps >= 1 and 0 < slack < 1", kind="identity",
+       oracle=responses_epsilon, without="epsilons deltas", epsilon=Log(1e-3, 3.0),
+       steps=Whole(1, 2000), slack=Log(1e-12, 1e-3))
 def basic_composition(*, epsilons):
     r"""(\varepsilon_i,\delta_i)\text{-DP},\ i = 1..k \ \Rightarrow\
     \textstyle\big(\sum_i\varepsilon_i, \sum_i\delta_i\big)\text{-DP}
@@ -147,7 +148,7 @@ def basic_composition_delta(*, deltas):
 
 @formula("G-C6", "Gaussian releases compose by squares")
 @given(mus=several(0.1, 2.0))
-# This mu gives a Gaussian pair the total variation distance of two composed releases.
+# One release with this mu has the total variation distance of two composed releases.
 @identity("Dong, Roth & Su 2019, Corollary 3.3", lambda mus: reduce(lambda a, b: 2 * ndtri((1 +
           delta_by_convolution(mu_1=a, mu_2=b, epsilon=0.0)) / 2), mus), tolerance=1e-8)
 @setting("adaptive releases, the i-th μ_i-GDP", "自适应发布，第 i 次 μ_i-GDP", "mu", _FOLD, mus=MU)

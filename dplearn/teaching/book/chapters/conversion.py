@@ -23,13 +23,13 @@ def zoomed(f: Callable[[NDArray], NDArray], low: float, high: float) -> float:
     return float(y[k])
 
 
-def coins_within(orders, rdp, delta):
-    """Return the largest epsilon at `delta` over pairs of coins with Rényi divergence <= `rdp`."""
+def bernoulli_epsilon(orders, rdp, delta):
+    """Return the largest epsilon at `delta` of Bernoulli pairs with Rényi divergence <= `rdp`."""
 
-    # No pair of laws is worse: by data processing the coin of an event has no larger divergence.
+    # No pair is worse: reducing it to whether an event occurs does not increase the divergence.
     def too_far(epsilon: float) -> bool:
         def log_moment(place: NDArray) -> NDArray:
-            """Return the log moment of coins with P(S) = a, Q(S) = e^-epsilon (a - delta)."""
+            """Return ln E_Q[(P/Q)^orders] of Bernoulli pairs with b = exp(-epsilon) (a - delta)."""
             log_b = np.log1p(-delta) + np.log(expit(place)) - epsilon
             log_a = np.log(delta + (1 - delta) * expit(place))
             # log(1 - a) and log(1 - b), without cancellation.
@@ -43,15 +43,15 @@ def coins_within(orders, rdp, delta):
 
 
 def pointwise_epsilon(*, orders, rdp, delta):
-    """Return epsilon at `delta` by the bound (1 - e^(epsilon - z))_+ <= c e^((order - 1) z)."""
-    # Here c is the smallest constant that holds at every loss z = epsilon + t.
+    """Return epsilon at `delta` by the bound (1 - exp(epsilon - z))_+ <= c exp((orders - 1) z)."""
+    # The smallest c for all losses z = epsilon + t, without its factor exp((1 - orders) epsilon).
     minus_log = lambda t: (orders - 1) * t - np.log(-np.expm1(-t))
     log_c = -zoomed(lambda log_t: minus_log(np.exp(log_t)), -20.0, 8.0)
     return max(0.0, rdp + (log_c - math.log(delta)) / (orders - 1))
 
 
 def steps_without_a_better_order(*, order, rho, delta):
-    """Return the (real) number of releases at which `order` gives the smallest bound."""
+    """Return the number, perhaps fractional, of rho-zCDP releases for which `order` is the best."""
     more, less = (order - 1) * 1.01, (order - 1) / 1.01
     bound = lambda log_steps, x: rho * math.exp(log_steps) * x - math.log(delta) / x
     smaller_is_better = lambda log_steps: bound(log_steps, more) >= bound(log_steps, less)
@@ -59,7 +59,7 @@ def steps_without_a_better_order(*, order, rho, delta):
 
 
 def least_moment_bound(*, noise_multiplier, delta):
-    """Return the smallest (K(l) + ln(1/delta)) / l over l > 0, with K by the trapezoidal rule."""
+    """Return the least (K(l) + ln(1/delta)) / l over l > 0 for the Gaussian's log moment K."""
     mu = 1 / noise_multiplier
 
     def bound(log_moments: NDArray) -> NDArray:
@@ -76,7 +76,7 @@ enter(rdp_to_epsilon_mironov,
       formula("G-D1", "From Rényi DP to epsilon and delta, the first conversion",
               statement=r"\varepsilon = \rho + \frac{\ln(1/\delta)}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
-      upper("Mironov 2017, Proposition 3", coins_within, points=60),
+      upper("Mironov 2017, Proposition 3", bernoulli_epsilon, points=60),
       _EVERY_RDP,
       setting("adaptive releases, RDP of order α, as (ε,δ)-DP",
               "自适应发布的 α 阶 RDP，换成 (ε,δ)-DP", "epsilon", "compos releas 组合",
@@ -101,7 +101,7 @@ enter(rdp_to_epsilon,
       formula("G-D2", "From Rényi DP to epsilon and delta, improved", statement=r"\varepsilon "
               r"= \rho + \ln\frac{\alpha-1}\alpha - \frac{\ln\delta + \ln\alpha}{\alpha-1}"),
       given(_ANY_RDP, _RDP),
-      upper("Canonne, Kamath & Steinke 2020, Proposition 12", coins_within, points=60),
+      upper("Canonne, Kamath & Steinke 2020, Proposition 12", bernoulli_epsilon, points=60),
       _EVERY_RDP,
       setting("every ρ-zCDP mechanism, as (ε,δ)-DP", "每个 ρ-zCDP 机制，换成 (ε,δ)-DP", "epsilon",
               "zcdp", below=below.gaussian_epsilon, into=lambda orders, rho: {"rdp": orders * rho},
@@ -141,7 +141,7 @@ def zcdp_to_epsilon_bun_steinke(rho, *, delta):
 
 
 def _orders_up_to(largest: int) -> str:
-    """Return the first conversion as an expression, at its best order in [2, largest]."""
+    """Return the expression rho*a - log(delta)/(a - 1) with its best order a in [2, largest]."""
     order = f"min(max(1 + sqrt(-log(delta)/rho), 2), {largest})"
     return f"rho*{order} - log(delta)/({order} - 1)"
 

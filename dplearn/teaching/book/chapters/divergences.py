@@ -1,4 +1,4 @@
-"""Divergences of two laws and of families of laws, and inequalities between divergences."""
+"""Divergences of two distributions, closed forms for families, and inequalities between them."""
 
 from scipy.special import rel_entr
 
@@ -115,7 +115,7 @@ def renyi(p, q, *, order):
 
 
 def worse_renyi(orders: str) -> Derived:
-    """Return the domain of the divergence of p and q in the worse direction, at that parameter."""
+    """Return max(D(p||q), D(q||p)) as a domain; the parameter named `orders` is the Rényi order."""
     larger = lambda p, q, order: max(renyi(p, q, order=order), renyi(q, p, order=order))
     return Derived(lambda p, q, drawn: larger(p, q, drawn[orders]))
 
@@ -221,21 +221,21 @@ _shifted = lambda noise_multiplier, steps=1: {"mean_p": 0.0, "mean_q": math.sqrt
 _total_variation = lambda p, q: oracles.worst_event_delta(p, q, 0.0)
 
 
-def mean_loss_of_coins(epsilon):
+def response_kl(epsilon):
     """Return the KL divergence of randomized response, the largest of all epsilon-DP pairs."""
     return oracles.mean_loss(*oracles.randomized_response(epsilon))
 
 
 def largest_distance(*, kl):
-    """Return the largest total variation distance over pairs of coins with this KL divergence."""
+    """Return the largest total variation distance of Bernoulli pairs with KL divergence `kl`."""
     q = np.linspace(0.001, 0.999, 999)
     farther = lambda d: rel_entr(q + d, q) + rel_entr(np.maximum(1 - q - d, 0.0), 1 - q) > kl
     return float(np.max(first_true(farther, lower=0.0, upper=1 - q)))
 
 
 def renyi_of_normals(*, order, mean_p, std_p, mean_q, std_q):
-    """Return the Rényi divergence of two Gaussians by quadrature, or bounds of it."""
-    # Where the integrand's variance is nearly infinite its exponent suffers from cancellation.
+    """Return the Rényi divergence of two Gaussians by quadrature, or [0, inf] if inaccurate."""
+    # Where the integrand's variance is nearly infinite, its exponent suffers from cancellation.
     inverse = order * std_q**2 + (1 - order) * std_p**2
     if 0 < inverse < 1e-3 * order * std_q**2:
         return Interval(0.0, math.inf)
@@ -306,7 +306,7 @@ def renyi_gaussian(*, order, mean_p, std_p, mean_q, std_q):
 def renyi_laplace(*, order, scale):
     r"""D_\alpha = \frac1{\alpha-1}\ln\Big\{\frac{\alpha}{2\alpha-1}e^{(\alpha-1)/b}
     + \frac{\alpha-1}{2\alpha-1}e^{-\alpha/b}\Big\}"""
-    # ln(1 + w (e^x - 1) + v (e^-y - 1)) with w + v = 1 avoids cancellation where b is large.
+    # Where b is large, 1 + up expm1(...) + down expm1(...) avoids cancellation, as up + down = 1.
     up, down = order / (2 * order - 1), (order - 1) / (2 * order - 1)
     if (order - 1) / scale > 1:
         logs = math.log(up) + (order - 1) / scale, math.log(down) - order / scale
@@ -372,10 +372,10 @@ def bretagnolle_huber(*, kl):
 @printed("0.4621171573", "0.4621171573", epsilon=1.0,
          at=dict(zip("pq", oracles.randomized_response(epsilon=1.0), strict=True)))
 @wrong("exponential", "A valid bound, but at least twice the largest mean.",
-       "epsilon * expm1(epsilon)", without="p q", kind="identity", oracle=mean_loss_of_coins,
+       "epsilon * expm1(epsilon)", without="p q", kind="identity", oracle=response_kl,
        epsilon=Log(0.01, 5.0))
 @wrong("half-square", "The limit for a small epsilon; a valid bound that no pair attains.",
-       "epsilon**2 / 2", without="p q", kind="identity", oracle=mean_loss_of_coins,
+       "epsilon**2 / 2", without="p q", kind="identity", oracle=response_kl,
        epsilon=Log(0.01, 5.0))
 def mean_loss_of_pure_dp(*, epsilon):
     r"""\varepsilon\text{-DP} \Rightarrow \mathrm{KL} \le

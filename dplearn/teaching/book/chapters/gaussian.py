@@ -1,4 +1,4 @@
-"""Gaussian noise, continuous and discrete: guarantees, groups, sums; and Skellam noise."""
+"""Continuous and discrete Gaussian noise: guarantees, parameter groups, sums; Skellam noise."""
 
 from dplearn.core.solve import decreasing_root
 from dplearn.mechanisms.gaussian import gaussian_epsilon, gaussian_log_delta
@@ -9,7 +9,7 @@ _FOUR_SIZES = Drawn(lambda rng: np.round(np.exp(rng.uniform(0.0, 10.0, size=4)))
 
 
 def longest_contribution(*, norms):
-    """Return the largest norm of concatenated random groups, each clipped to its own bound."""
+    """Return the largest norm of random gradients whose group i is clipped to norms[i]."""
     groups = np.random.default_rng(5).normal(size=(len(norms), 7))
     clip = lambda group, norm: group * min(1.0, norm / np.linalg.norm(group))
     joint = lambda size: [clip(size * g, norm) for g, norm in zip(groups, norms, strict=True)]
@@ -17,17 +17,17 @@ def longest_contribution(*, norms):
 
 
 def energy_by_search(*, sizes, norms, noise_multiplier):
-    """Return the least noise energy over shares s_m with sum 1, where z_m^-2 = s_m / z^2."""
+    """Return the least total noise variance with z_m^2 = z^2 / s_m, over s_m with sum 1."""
     from scipy.optimize import minimize
 
     log_cost = np.log(sizes * np.square(norms) * noise_multiplier**2)
-    # The second term normalises the shares e^x to a sum of 1.
+    # The second term divides s = exp(x) by its sum.
     log_energy = lambda x: np.logaddexp.reduce(log_cost - x) + np.logaddexp.reduce(x)
     return math.exp(minimize(log_energy, np.zeros(sizes.size), tol=1e-9).fun)
 
 
 def std_of_divergence(order, epsilon, distance):
-    """Return the standard deviation at which the Rényi divergence is `epsilon`, by quadrature."""
+    """Return the std of Gaussian noise with the Rényi divergence `epsilon`, by quadrature."""
     enough = lambda x: oracles.normal_renyi(distance, math.exp(x), order) <= epsilon
     guess = 0.5 * math.log(distance**2 * order / epsilon)
     return math.exp(oracles.smallest(enough, low=guess - 1.6, high=guess + 1.6, rtol=1e-10))
@@ -104,7 +104,7 @@ def classical_gaussian_threshold(*, delta):
     r"""\varepsilon^*(\delta) = \min\Big\{\varepsilon : \delta\big(\varepsilon;\ \sigma =
     \sqrt{2\ln(1.25/\delta)}/\varepsilon\big) \ge \delta\Big\}"""
     c = math.sqrt(2 * math.log(1.25 / delta))
-    # The root is unique: delta increases as c - epsilon / (2 c) decreases.
+    # The root is unique, since delta at mu = epsilon / c increases with epsilon.
     margin = lambda epsilon: math.log(delta) - gaussian_log_delta(epsilon, epsilon / c)
     return float(decreasing_root(margin, lower=1.0, upper=100.0))
 
@@ -189,7 +189,7 @@ def _log_masses(sigma: float, reach: int) -> NDArray:
 
 
 def _renyi(logs: NDArray, shift: int, order: float) -> float:
-    """Return the Rényi divergence of a law on consecutive integers from the shifted law."""
+    """Return the Rényi divergence of a distribution on consecutive integers from itself shifted."""
     p, q = logs[: logs.size - shift], logs[shift:]
     return float(np.logaddexp.reduce(order * p + (1 - order) * q)) / (order - 1)
 
@@ -202,19 +202,19 @@ def discrete_renyi(*, sigma, sensitivity, order):
 
 
 def _sum(sigma: float, clients: int, far: float = 12.0) -> NDArray:
-    """Return the law of a sum of discrete Gaussians, each cut at `far` deviations."""
+    """Return the masses of a sum of `clients` discrete Gaussians, each cut at `far` sigma."""
     return reduce(np.convolve, [np.exp(_log_masses(sigma, math.ceil(far * sigma) + 2))] * clients)
 
 
 def sum_delta(sigma, clients, sensitivity, epsilon, far=12.0):
-    """Return the hockey-stick divergence of the shifted noise sum from the noise sum."""
+    """Return delta at `epsilon` of a shift by `sensitivity` of the sum of the clients' noises."""
     law, gap = _sum(sigma, clients, far), np.zeros(sensitivity)
     p, q = np.append(gap, law), np.append(law, gap)
     return float(np.sum(np.maximum(p - math.exp(epsilon) * q, 0.0)))
 
 
 def sum_against_one(*, sigma, clients):
-    """Return the largest absolute log ratio between the sum's law and a discrete Gaussian."""
+    """Return the largest |log ratio| of masses of a sum of discrete Gaussians to those of one."""
     # The ratio has period `clients`, so one period around 0 is enough.
     law = _sum(sigma, clients)
     middle, reach = law.size // 2, (clients + 1) // 2
@@ -224,10 +224,10 @@ def sum_against_one(*, sigma, clients):
 
 
 def skellam_renyi(*, variance, orders, shift):
-    """Return the sum of the coordinates' Rényi divergences under Skellam noise."""
+    """Return the Rényi divergence of a vector with Skellam noise: the sum over its coordinates."""
     mean, largest = variance / 2, max(shift)
     reach = math.ceil(3 * orders * largest + variance + 12 * math.sqrt(variance)) + 60 + largest
-    # Row k: the first Poisson count is k + extra and the second is extra.
+    # Skellam noise is a difference of Poisson counts: in row k, of k + extra and extra.
     extra = np.arange(math.ceil(mean + 12 * math.sqrt(mean)) + 60.0)
     total = np.arange(reach + 1.0)[:, None] + extra
     pairs = (total + extra) * math.log(mean) - gammaln(total + 1) - gammaln(extra + 1) - variance
@@ -253,7 +253,7 @@ def discrete_gaussian_variance(*, sigma):
     r"""P(X=k) \propto e^{-k^2/2\sigma^2}:\quad \mathrm{Var}X \le
     \sigma^2\Big(1 - \frac{4\pi^2\sigma^2}{e^{4\pi^2\sigma^2}-1}\Big) < \sigma^2"""
     x = (2 * math.pi * sigma) ** 2
-    # Use e^-x where e^x overflows.
+    # Use exp(-x) where exp(x) overflows.
     lost = x * math.exp(-x) if x > 700 else x / math.expm1(x)
     return sigma**2 * (1 - lost)
 

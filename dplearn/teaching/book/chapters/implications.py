@@ -1,7 +1,7 @@
 """Implications between notions of privacy: pure, approximate, Rényi and Gaussian DP."""
 
 from dplearn.core import validate
-from dplearn.teaching.book.chapters.divergences import mean_loss_of_coins
+from dplearn.teaching.book.chapters.divergences import response_kl
 from dplearn.teaching.book.chapters.noise import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
@@ -9,10 +9,10 @@ _FORMS = {"exact": lambda epsilon: math.tanh(epsilon / 2),
           "concentrated": lambda epsilon: epsilon / 2, "first": math.expm1}
 
 
-def coins_renyi(epsilon, order):
-    """Return the largest Rényi divergence of pairs of coins with losses in [-epsilon, epsilon]."""
+def bernoulli_renyi(epsilon, order):
+    """Return the largest Rényi divergence of Bernoulli pairs with losses in [-epsilon, epsilon]."""
     gain, loss = np.meshgrid(*[epsilon * np.linspace(0.0, 1.0, 33)[1:]] * 2)
-    # Q has mass q on the outcome of loss `gain`: q e^gain + (1 - q) e^-loss = 1.
+    # Q has mass q where the loss is `gain`; P sums to q exp(gain) + (1 - q) exp(-loss) = 1.
     q = -np.expm1(-loss) / (np.exp(gain) - np.exp(-loss))
     log_q = np.stack([np.log(q), np.log1p(-q)], axis=-1)
     log_p = log_q + np.stack([gain, -loss], axis=-1)
@@ -21,8 +21,8 @@ def coins_renyi(epsilon, order):
 
 def most_powerful(p, q, false_positive_rate):
     """Return the smallest miss rate of any test of P against Q at this false positive rate."""
-    # Neyman and Pearson reject outcomes in decreasing order of q/p, the last at random. The angle
-    # atan2(p, q) increases with p/q and is defined where q = 0.
+    # By Neyman and Pearson, reject P at the outcomes of largest q/p, and at random at the last of
+    # them. The angle atan2(p, q) increases with p/q and is defined where q = 0.
     order = np.argsort(np.arctan2(p, q))
     rejected, caught = (np.append(0.0, np.cumsum(np.take(law, order))) for law in (p, q))
     return max(0.0, 1 - float(np.interp(false_positive_rate, rejected, caught)))
@@ -32,29 +32,29 @@ def largest_loss_tail(*, epsilon, delta):
     """Return the largest P(L >= 2 epsilon) of (epsilon, delta)-DP pairs, by linear programming."""
     from scipy.optimize import linprog  # Import on use: the explorer starts without scipy.optimize.
 
-    # The unknowns are P(S) and Q(S), S = {L >= 2 epsilon}, so that Q(S) e^(2 epsilon) <= P(S).
+    # The unknowns are P(S) and Q(S), S = {L >= 2 epsilon}, so that Q(S) exp(2 epsilon) <= P(S).
     e = math.exp(epsilon)
     bounds = [[1.0, -e], [-1.0, e * e], [-1.0, e], [e, -1.0]]
     limits = [delta, 0.0, e - 1 + delta, e - 1 + delta]
     return -float(linprog([-1.0, 0.0], A_ub=bounds, b_ub=limits, bounds=[(0, 1), (0, 1)]).fun)
 
 
-def profile_of_coins(local, steps):
-    """Return the losses >= 0 of `steps` coins, the kinks of their profile, and the deltas there."""
+def response_profile(local, steps):
+    """Return the losses >= 0 of `steps` randomized responses, and delta at these epsilons."""
     losses = np.arange(steps % 2, steps + 1, 2) * local
     deltas = [oracles.coins_delta(e, local=local, steps=steps) for e in losses]
     return losses, np.array(deltas)
 
 
-def miss_of_coins(*, local, steps, false_positive_rate):
-    """Return the least miss rate of tests on the number of truthful answers."""
+def response_miss_rate(*, local, steps, false_positive_rate):
+    """Return the least miss rate of a test of randomized responses that counts the true answers."""
     p, q = (reduce(np.convolve, [law] * steps) for law in oracles.randomized_response(local))
     return most_powerful(p, q, false_positive_rate)
 
 
 @formula("G-D4", "Rényi DP of pure DP")
 @given("epsilon > 0 and order > 1", epsilon=Log(1e-3, 10.0), order=Log(1.01, 300.0))
-@identity("Bun & Steinke 2016, Proposition 3.3", coins_renyi)
+@identity("Bun & Steinke 2016, Proposition 3.3", bernoulli_renyi)
 @setting("every ε-DP mechanism, RDP of order α", "每个 ε-DP 机制的 α 阶 RDP", "rdp",
          "pure ε-dp respon", epsilon=LOSS, order=ORDER)
 @printed("0.735325664", "0.735325664", epsilon=1.0, order=2.0)
@@ -135,16 +135,16 @@ def gdp_delta(*, mu, epsilon):
 
 def _is_their_profile(*, local, steps, epsilons, deltas, false_positive_rate):
     """The points are those of the profile of the pair at its kinks; 0 <= a <= 1."""
-    theirs = zip(profile_of_coins(local, steps), (epsilons, deltas), strict=True)
+    theirs = zip(response_profile(local, steps), (epsilons, deltas), strict=True)
     return all(np.array_equal(*both) for both in theirs) and 0 <= false_positive_rate <= 1
 
 
 @formula("G-D7", "Trade-off function from the profile")
 @given(_is_their_profile, local=Log(0.05, 3.0), steps=Whole(1, 20), epsilons=Derived(lambda local,
-       steps: profile_of_coins(local, steps)[0]), deltas=Derived(lambda local,
-       steps: profile_of_coins(local, steps)[1]), false_positive_rate=Linear(0.0, 1.0))
-@identity("Dong, Roth & Su 2019, Proposition 2.12", miss_of_coins, tolerance=1e-8, absolute=1e-10,
-          unsafe="larger")
+       steps: response_profile(local, steps)[0]), deltas=Derived(lambda local,
+       steps: response_profile(local, steps)[1]), false_positive_rate=Linear(0.0, 1.0))
+@identity("Dong, Roth & Su 2019, Proposition 2.12", response_miss_rate, tolerance=1e-8,
+          absolute=1e-10, unsafe="larger")
 @printed("0.728172", "0.728172", epsilons=np.array([1.0]), deltas=np.zeros(1),
          false_positive_rate=0.1, local=1.0, steps=1)
 @wrong("one-branch", "Slopes between -1 and 0 need the second branch: the event's complement.",
@@ -204,7 +204,7 @@ def loss_tail_of_dp(*, epsilon, delta):
 @formula("G-D9", "Drift terms of advanced composition")
 @given("epsilon > 0", epsilon=Log(1e-3, 10.0), form=Choice(*_FORMS))
 @upper("Kairouz, Oh & Viswanath 2015, Theorem 3.4",
-       lambda epsilon: mean_loss_of_coins(epsilon) / epsilon)
+       lambda epsilon: response_kl(epsilon) / epsilon)
 @printed("0.4621172", "0.4621172", epsilon=1.0, form="exact")
 @printed("0.5", "0.4621172", epsilon=1.0, form="concentrated")
 @printed("1.7182818", "0.4621172", epsilon=1.0, form="first")

@@ -10,16 +10,16 @@ _FILTER = {"noise": Log(1e-3, 1.0), "hashes": Whole(1, 5)}
 
 
 def binomial(trials: int, rate: float, last: int | None = None) -> NDArray:
-    """Return the probabilities of 0, 1, ..., `last` successes, where `last` is `trials` if None."""
+    """Return the binomial probabilities of 0, 1, ..., `last` successes; None means `trials`."""
     k = np.arange((trials if last is None else last) + 1.0)
     ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
     return np.exp(ways + k * math.log(rate) + (trials - k) * math.log1p(-rate))
 
 
 def share_variance(*, epsilon, users, share, sampled=False):
-    """Return the variance of the estimated share of ones, summed over counts of reported ones.
+    """Return the variance of the fraction of ones as estimated from randomized responses.
 
-    The `share` of ones is fixed or, if `sampled`, the users are drawn at random.
+    The true fraction `share` is fixed or, if `sampled`, the users are drawn at random.
     """
     lie, ones = 1 / (1 + math.exp(epsilon)), round(share * users)
     law = np.convolve(binomial(ones, 1 - lie), binomial(users - ones, lie))
@@ -29,13 +29,13 @@ def share_variance(*, epsilon, users, share, sampled=False):
 
 
 def response_channel(odds: float, values: int) -> NDArray:
-    """Return the channel whose true answer is `odds` times as likely as each other answer."""
+    """Return the matrix P(answer | value); the true answer is `odds` times as likely as another."""
     return (np.ones((values, values)) + (odds - 1) * np.eye(values)) / (odds + values - 1)
 
 
 def _frequency_variance(channel: NDArray, users: int, frequency: float) -> float:
     """Return the variance of symbol 0's estimated frequency, by inverting the channel."""
-    # Row i is the law of the report on symbol i; E[score] is 1 for symbol 0 and 0 for others.
+    # Row i is the distribution of reports on symbol i; E[score] is 1 for symbol 0, else 0.
     score = np.linalg.solve(channel, np.eye(len(channel))[0])
     yes, no = (oracles.variance(law, score) for law in channel[:2])
     return (frequency * yes + (1 - frequency) * no) / users
@@ -53,7 +53,7 @@ def bit_variance(epsilon, users, frequency=0.0):
 
 
 def where_variances_meet(*, epsilon):
-    """Return the (interpolated) number of symbols at which both estimators have equal variances."""
+    """Interpolate the number of symbols at which `symbol_variance` equals `bit_variance`."""
     bits = bit_variance(epsilon, users=1)
     excess = lambda n: symbol_variance(epsilon, users=1, symbols=n) / bits - 1
     high = 2 + bisect_left(range(2, 200), 0.0, key=excess)
@@ -61,20 +61,20 @@ def where_variances_meet(*, epsilon):
 
 
 def _largest_log_ratio(p: list[NDArray], q: list[NDArray]) -> float:
-    """Return the largest log ratio over strings of independent bits with laws p and q."""
+    """Return the largest ln(P(s)/Q(s)) over bit strings s; p and q list the bits' distributions."""
     one, other = (reduce(np.kron, bits) for bits in (p, q))
     return float(np.max(np.log(one) - np.log(other)))
 
 
 def one_hot_epsilon(*, one, other, symbols):
-    """Return the largest log ratio between the reports on two different symbols."""
+    """Return epsilon of randomized one-hot strings: the largest log ratio for two symbols."""
     hot, cold = np.array([1 - one, one]), np.array([1 - other, other])
     absent = [cold] * (symbols - 2)
     return _largest_log_ratio([hot, cold, *absent], [cold, hot, *absent])
 
 
 def best_other(*, epsilon):
-    """Return q of the pair (p, q) with the smallest variance for an absent item."""
+    """Return q = P(1 | bit 0) of the unary encoding with the least variance at frequency 0."""
 
     def precision(log_odds: NDArray) -> NDArray:
         p, q = expit([log_odds, log_odds - epsilon])
@@ -84,8 +84,8 @@ def best_other(*, epsilon):
 
 
 def bloom_epsilon(*, noise, hashes, zero_rate=0.0, one_rate=1.0):
-    """Return the largest log ratio between reports on two values with disjoint filter bits."""
-    # A bit is replaced by a fair coin with probability `noise`, for all reports.
+    """Return the largest log ratio of reports on two values with disjoint Bloom filter bits."""
+    # With probability `noise`, a bit is replaced by a random one, once for all reports.
     permanent = (1 - noise) * np.eye(2) + noise * np.full((2, 2), 0.5)
     zero, one = permanent @ [[1 - zero_rate, zero_rate], [1 - one_rate, one_rate]]
     return _largest_log_ratio([one] * hashes + [zero] * hashes, [zero] * hashes + [one] * hashes)
@@ -107,7 +107,7 @@ def bloom_epsilon(*, noise, hashes, zero_rate=0.0, one_rate=1.0):
        oracle=partial(share_variance, sampled=True))
 def randomized_response_variance(*, epsilon, users):
     r"""\mathrm{Var} = \frac{e^\varepsilon}{n(e^\varepsilon-1)^2}"""
-    # e^x / (e^x - 1)^2 = 1 / (2 sinh(x/2))^2
+    # exp(x) / (exp(x) - 1)^2 = 1 / (2 sinh(x/2))^2
     return 1 / (users * (2 * math.sinh(epsilon / 2)) ** 2)
 
 
@@ -156,7 +156,7 @@ def grr_variance(*, epsilon, users, symbols):
        "4 * exp(epsilon) / (users * (exp(epsilon) - 1)**2)")
 def oue_variance(*, epsilon, users, frequency=0.0):
     r"""\mathrm{Var} = \frac{4e^\varepsilon}{n(e^\varepsilon-1)^2} + \frac fn"""
-    # 4 e^x / (e^x - 1)^2 = 1 / sinh(x/2)^2
+    # 4 exp(x) / (exp(x) - 1)^2 = 1 / sinh(x/2)^2
     return (1 / math.sinh(epsilon / 2) ** 2 + frequency) / users
 
 

@@ -1,6 +1,6 @@
 r"""Composition of (epsilon, delta) guarantees, and groups of k people.
 
-Every theorem of G-C2 to G-C5 has the same form. Removing the deltas of n releases, each
+The composition theorems (G-C2 to G-C5) have one form. Removing the deltas of n releases, each
 :math:`(\varepsilon_0, \delta_0)`-DP, from the total :math:`\delta` leaves a `slack`
 :math:`\delta' = 1 - (1-\delta)/(1-\delta_0)^n`, at which epsilon of n pure releases is bounded.
 """
@@ -29,7 +29,7 @@ def delta_of_releases(total, local, steps, paid=0.0):
 
 
 def first_below(bound: Callable[..., ArrayLike], *, epsilon, slack):
-    """Return the number of releases above which `bound` is below steps * epsilon, or inf."""
+    """Return the number of releases above which `bound` is less than steps * epsilon, or inf."""
     total = lambda log: bound(epsilon=epsilon, steps=math.exp(log), slack=slack)
     better = lambda log: total(log) < math.exp(log) * epsilon
     return math.exp(oracles.smallest(better, low=0.0, high=40 * math.log(10)))
@@ -70,7 +70,7 @@ enter(theorems.composition_slack,
 
 @formula("G-C2", "Advanced composition, the first theorem")
 @given(_ANY_RELEASES, _RELEASES)
-@upper("Dwork, Rothblum & Vadhan 2010, Theorem III.3", composition.coins_epsilon)
+@upper("Dwork, Rothblum & Vadhan 2010, Theorem III.3", composition.responses_epsilon)
 @_PURE_RELEASES
 @_APPROXIMATE_RELEASES
 @printed("5.850235", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
@@ -91,7 +91,7 @@ def advanced_composition(*, epsilon, steps, slack):
 
 @formula("G-C2b", "Advanced composition with the exact mean loss")
 @given(_ANY_RELEASES, _RELEASES)
-@upper("Kairouz, Oh & Viswanath 2015, Theorem 3.4", composition.coins_epsilon)
+@upper("Kairouz, Oh & Viswanath 2015, Theorem 3.4", composition.responses_epsilon)
 @_PURE_RELEASES
 @_APPROXIMATE_RELEASES
 @wrong("half-square", "tanh(epsilon/2) is at most epsilon/2: an upper bound, and a little larger.",
@@ -152,7 +152,7 @@ def advanced_composition_kov_break_even(*, epsilon, slack):
           tolerance=1e-8, absolute=1e-300)
 @printed("2.7926361e-07", "2.7926361e-07", total=5.0, epsilon=0.1, steps=100, paid=0.0)
 @wrong("interpolated", "Between them delta is concave in epsilon, so the chord lies below it.",
-       lambda total, epsilon, steps: np.interp(total, *implications.profile_of_coins(epsilon,
+       lambda total, epsilon, steps: np.interp(total, *implications.response_profile(epsilon,
        steps)), given="epsilon <= total and total < steps*epsilon", without="paid",
        says=r"\delta(\varepsilon) \text{ at } (k-2i)\varepsilon_0, \text{ and linear between}",
        oracle=lambda total, epsilon, steps: oracles.coins_delta(total, local=epsilon, steps=steps))
@@ -162,7 +162,7 @@ def optimal_composition_delta(*, total, epsilon, steps, paid=0.0):
 
     total: Epsilon of all releases together, in [0, 600], nats; beyond, Q underflows and the value
       is an upper bound"""
-    # The sum over j is P(K > k) - e^total Q(K > k), where K counts the true answers.
+    # The sum over j is P(K > k) - exp(total) Q(K > k), where K counts the true answers.
     k = np.clip(np.floor((total / epsilon + steps) / 2), -1, steps)
     p, q = theorems.binomial_tails(k, np.asarray(epsilon), np.asarray(steps))
     pure = max(float(p - math.exp(min(total, 700.0)) * q), 0.0)
@@ -175,7 +175,7 @@ enter(theorems.optimal_composition,
               statement=r"\varepsilon(\delta) = \inf\{\varepsilon \ge 0: \delta(\varepsilon) \le "
               r"\delta\}"),
       given(f"{_ANY_RELEASES} and steps*epsilon <= 600", _RELEASES),
-      identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", composition.coins_epsilon,
+      identity("Kairouz, Oh & Viswanath 2015, Theorem 3.3", composition.responses_epsilon,
                tolerance=1e-7, absolute=1e-8),
       printed("4.306791", "4.306791", epsilon=0.1, steps=100, slack=1e-5),
       printed("4.446885", epsilon=0.1, steps=100, slack=1 - (1 - 1e-5) / (1 - 5e-8) ** 100))
@@ -187,7 +187,7 @@ _FOLD = ("k adaptive releases, each ε-DP, with slack δ'", "k 次自适应发�
 
 
 def geometric_rho(*, epsilon, sensitivity):
-    """Return the largest D_a / a of geometric noise with rate epsilon/sensitivity."""
+    """Return the largest D_a / a, over orders a, of geometric noise shifted by `sensitivity`."""
     rate = epsilon / sensitivity
     k = np.arange(-math.ceil(40 / rate), math.ceil(40 / rate) + sensitivity + 1.0)
     logs = [-rate * np.abs(k - shift) for shift in (0.0, sensitivity)]
@@ -196,7 +196,7 @@ def geometric_rho(*, epsilon, sensitivity):
 
 @formula("G-C2c", "Advanced composition by concentrated DP")
 @given(_ANY_RELEASES, _FEWER_RELEASES)
-@upper("Bun & Steinke 2016, Propositions 1.3 and 1.4 and Lemma 2.3", composition.coins_epsilon,
+@upper("Bun & Steinke 2016, Propositions 1.3 and 1.4 and Lemma 2.3", composition.responses_epsilon,
        points=50)
 @setting(*_FOLD, below=below.coins_epsilon)
 @printed("5.2985259", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
@@ -213,7 +213,7 @@ def advanced_composition_concentrated(*, epsilon, steps, slack):
 @given("0 < 2*epsilon*sqrt(2*steps*log(1/slack)) and 2*epsilon*sqrt(2*steps*log(1/slack)) < 1 and "
        "steps >= 1 and 0 < slack <= 0.5", epsilon=Log(1e-4, 0.4), steps=Whole(1, 1000),
        slack=Log(1e-12, 0.5))
-@upper("Dwork & Roth 2014, Corollary 3.21", composition.coins_epsilon, points=50)
+@upper("Dwork & Roth 2014, Corollary 3.21", composition.responses_epsilon, points=50)
 @setting("a budget ε' < 1 of k releases of ε each, with slack δ'",
          "k 次发布、每次 ε 的预算 ε' < 1，松弛 δ'", "epsilon",
          "budget target may_be suffices allow 预算", below=below.coins_epsilon)
@@ -231,7 +231,7 @@ def small_budget(*, epsilon, steps, slack):
 
 @formula("G-C2g", "Advanced composition whose logarithm grows slowly")
 @given(_ANY_RELEASES, _FEWER_RELEASES)
-@upper("Kairouz, Oh & Viswanath 2015, Theorem 3.4", composition.coins_epsilon, points=50)
+@upper("Kairouz, Oh & Viswanath 2015, Theorem 3.4", composition.responses_epsilon, points=50)
 @setting(*_FOLD, below=below.coins_epsilon)
 @printed("5.2981153", "4.306791", epsilon=0.1, steps=100, slack=1e-5)
 @wrong("no-drift", "The mean loss of every release is to be paid, too.",
@@ -328,7 +328,7 @@ def group_privacy_simple(*, epsilon, delta, group):
 
 @formula("G-C8e", "From records that come or go to records that are replaced")
 @given("epsilon >= 0", epsilon=Log(1e-3, 9.0))
-# Each of the two steps multiplies the probability of a rare outcome by e^epsilon.
+# Removing and adding a record each multiply a rare outcome's probability by exp(epsilon).
 @identity("Vadhan 2017, Lemma 2.2, for two steps", lambda epsilon: oracles.worst_event_epsilon_at(
           *([x, 1 - x] for x in (1e-9, 1e-9 * math.exp(2 * epsilon))), delta=0.0), tolerance=1e-5)
 @setting("replacing a record, of an ε-DP guarantee for adding or removing one",
@@ -369,8 +369,8 @@ def group_privacy_rdp(*, rdp, doublings=1):
 @formula("G-C10d", "Pure DP is concentrated DP: the smallest rho")
 @given("epsilon > 0", epsilon=Log(1e-2, 20.0))
 @identity("Harrison & Manurangsi 2026, arXiv 2510.25746",
-          lambda epsilon: oracles.largest_rho(lambda a: divergences.mean_loss_of_coins(epsilon)
-          if a == 1 else implications.coins_renyi(epsilon, order=a)), tolerance=1e-6, points=60)
+          lambda epsilon: oracles.largest_rho(lambda a: divergences.response_kl(epsilon)
+          if a == 1 else implications.bernoulli_renyi(epsilon, order=a)), tolerance=1e-6, points=60)
 @setting("every ε-DP mechanism, as zCDP", "任意 ε-DP 机制，作为 zCDP", "rho", "pure every any 纯")
 @printed("0.4621171573", epsilon=1.0)
 @wrong("half-epsilon", "rho grows like epsilon^2 while epsilon is small.", "epsilon / 2")

@@ -5,7 +5,7 @@ from dplearn.teaching.book.kit.vocabulary import *
 
 
 def vector_laplace_loss(shift, scale):
-    """Return the largest log ratio of two product Laplace densities, on a grid."""
+    """Return the largest log ratio on a grid of vector Laplace densities that are `shift` apart."""
     shift = np.asarray(shift, dtype=float)
     reach = 2 * np.max(np.abs(shift)) + 1.0
     points = np.array(list(itertools.product(np.linspace(-reach, reach, 7), repeat=shift.size)))
@@ -14,14 +14,14 @@ def vector_laplace_loss(shift, scale):
 
 
 def geometric_difference(rate, value):
-    """Return P(G - H = value) for independent G, H with P(G = k) = (1 - a) a^k, a = e^-rate."""
+    """Return P(G - H = value) for independent G, H with P(G = k) = (1 - a) a^k, a = exp(-rate)."""
     k = np.arange(math.ceil(25 / rate) + 1)
     log_mass = math.log(-math.expm1(-rate)) - rate * k
     return float(np.sum(np.exp(log_mass + log_mass - rate * abs(value))))
 
 
 def one_sided_geometric_loss(*, rate, sensitivity):
-    """Return the largest absolute log ratio of neighbours' laws with one-sided geometric noise."""
+    """Return the largest |log ratio| of one-sided geometric noise to itself shifted."""
     k = np.arange(sensitivity + 10)
     p, q = np.exp(-rate * k), np.exp(-rate * (k - sensitivity)) * (k >= sensitivity)
     with np.errstate(divide="ignore"):
@@ -60,13 +60,13 @@ def least_staircase_variance(*, epsilon):
 
 
 def integrated_tail(scale, threshold, sides=2, law=oracles.log_laplace):
-    """Return `sides` times P(X > threshold) for noise X of a symmetric law."""
+    """Return P(|X| > threshold) of symmetric noise X, or P(X > threshold) if `sides` is 1."""
     far = threshold + 100 * scale
     return sides * math.exp(oracles.log_integral(law(0.0, scale), threshold, far))
 
 
 def largest_truth(*, epsilon, answers):
-    """Return the largest probability of the true answer under epsilon-DP."""
+    """Return the largest P(true answer) of epsilon-DP randomized response."""
 
     def too_much(truth: float) -> bool:
         p = np.append(truth, np.full(answers - 1, (1 - truth) / (answers - 1)))
@@ -274,7 +274,7 @@ def analytic_gaussian_sigma(*, epsilon, delta):
     r"""\sigma(\varepsilon,\delta) = \min\{\sigma : \delta(\varepsilon;\sigma) \le \delta\}"""
     delta_at = lambda sigma: gaussian_delta(epsilon=epsilon, noise_multiplier=sigma)
     enough = lambda log_sigma: np.asarray(delta_at(math.exp(log_sigma)) <= delta)
-    # Delta is below 1 / sigma. A search for sigma itself would not converge for tiny deltas.
+    # delta < 1 / sigma bounds the search for ln(sigma). At a tiny delta a search for sigma fails.
     return math.exp(first_true(enough, lower=-14.0, upper=-math.log(delta), rtol=1e-15))
 
 

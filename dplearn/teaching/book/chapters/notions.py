@@ -11,15 +11,15 @@ _EACH = "compos releas fold rounds steps adaptiv 组合"
 
 
 def repeated_rdp_epsilon(*, orders, rdp, delta, steps):
-    """Return the larger epsilon of a Gaussian pair and a coin pair with this Rényi divergence.
+    """Return the larger epsilon of `steps` Gaussian releases and one Bernoulli pair with this RDP.
 
-    It is a lower bound of the epsilon that the divergence at this order guarantees.
+    Both satisfy the hypothesis, so every valid epsilon of `steps` releases is at least as large.
     """
     noise = oracles.normal_epsilon(delta=delta, mu=math.sqrt(2 * steps * rdp / orders))
-    return max(noise, conversion.coins_within(orders, rdp, delta))
+    return max(noise, conversion.bernoulli_epsilon(orders, rdp, delta))
 
 
-def coins_mu(*, epsilon):
+def response_mu(*, epsilon):
     """Return the smallest mu for which randomized response is mu-GDP."""
     p, q = oracles.randomized_response(epsilon)
     rates = [*np.geomspace(1e-6, 0.5, 40), float(min(p))]
@@ -28,7 +28,7 @@ def coins_mu(*, epsilon):
 
 
 def sampled_leak_delta(*, epsilon, delta, sample_rate):
-    """Return delta of sampled `leaky_response` at the amplified epsilon, in the worse direction."""
+    """Return delta, at the amplified epsilon, of adding or removing a sampled `leaky_response`."""
     p, q = oracles.leaky_response(epsilon, delta)
     amplified = math.log1p(sample_rate * math.expm1(epsilon))
     delta_of = partial(sampling.mixed_event_delta, p, q, amplified, sample_rate)
@@ -36,7 +36,7 @@ def sampled_leak_delta(*, epsilon, delta, sample_rate):
 
 
 def sampled_pair_renyi(*, p, q, order, sample_rate):
-    """Return the Rényi divergence of a sampled pair in the worse direction."""
+    """Return the larger Rényi divergence, D(mixed||q) or D(q||mixed), of a sampled pair."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     return max(oracles.finite_renyi(mixed, q, order), oracles.finite_renyi(q, mixed, order))
 
@@ -143,7 +143,7 @@ def zcdp_to_epsilon_at_order(*, rho, order, delta):
 
 @formula("G-D4c", "Pure DP bounds every Rényi order")
 @given("epsilon >= 0 and order > 1", epsilon=Log(0.02, 8.0), order=Log(1.05, 200.0))
-@upper("Mironov 2017, Section II", implications.coins_renyi, points=60)
+@upper("Mironov 2017, Section II", implications.bernoulli_renyi, points=60)
 @setting("every ε-DP mechanism, RDP of every order", "任意 ε-DP 机制，任意阶的 RDP", "rdp",
          "pure every any 纯", below="exact", epsilon=LOSS, into={"order": 1e9})
 @printed("1.0", "0.735325664", epsilon=1.0, order=2.0)
@@ -172,7 +172,7 @@ def gdp_to_zcdp(*, mu):
 
 @formula("G-D6c", "Gaussian DP of pure DP")
 @given("epsilon > 0", epsilon=_LOSS)
-@identity("Liu, Sun, Kong & Jiang 2022, Identification and amplification, pure DP", coins_mu)
+@identity("Liu, Sun, Kong & Jiang 2022, Identification and amplification, pure DP", response_mu)
 @setting("every ε-DP mechanism, as GDP", "任意 ε-DP 机制，作为 GDP", "mu", "pure every any 纯")
 @printed("1.2320354", epsilon=1.0)
 @wrong("epsilon", "Up to epsilon = 4 it is more: 1.25 epsilon near 0.", "epsilon")
@@ -209,7 +209,7 @@ def gaussian_log_moment(*, moment, noise_multiplier, steps=1):
 
 @formula("G-A12c", "Mean loss of pure DP, the first bound")
 @given("epsilon >= 0", epsilon=_LOSS, p=POSSIBLE, q=POSSIBLE)
-@upper("Dwork & Roth 2014, Lemma 3.18", divergences.mean_loss_of_coins)
+@upper("Dwork & Roth 2014, Lemma 3.18", divergences.response_kl)
 @setting("two laws within e^ε of each other, KL divergence", "两个分布相差 e^ε 以内，KL 散度", "kl",
          "pure indist within every 纯", below=below.coin_rho)
 @printed("1.71828", "0.4621171573", epsilon=1.0)
@@ -244,7 +244,7 @@ def amplified_delta(*, delta, sample_rate):
 @given("epsilon >= 0 and 1 <= batch and batch <= records", epsilon=Log(0.02, 8.0),
        records=Whole(1, 11), batch=Whole(1, 11))
 @identity("Balle, Barthe & Gaboardi 2018, Theorem 9", lambda epsilon, records, batch:
-          sampling.sampled_coin_epsilon(epsilon, sample_rate=np.mean([0 in drawn for drawn in
+          sampling.sampled_response_epsilon(epsilon, sample_rate=np.mean([0 in drawn for drawn in
           itertools.combinations(range(records), batch)])))
 @setting("a release on k of n records, of a mechanism that is ε-DP for replaced records",
          "在 n 条记录中抽取 k 条发布，机制对替换记录 ε-DP", "epsilon",
@@ -284,7 +284,7 @@ def sampled_rdp_of_any(*, order, rdp, sample_rate):
 @given("0 < local_epsilon < 0.5 and records >= 1000 and 0 < delta < 0.01",
        local_epsilon=Log(0.02, 0.499), records=Whole(1000, 100_000), delta=Log(1e-12, 0.0099))
 @upper("Erlingsson et al. 2019, closed bound on amplification by shuffling",
-       sampling.shuffled_coins_epsilon, tolerance=1e-6, points=25)
+       sampling.shuffled_responses_epsilon, tolerance=1e-6, points=25)
 @setting("n shuffled reports, each ε_0-DP with ε_0 < 1/2", "n 份打乱的报告，每份 ε_0-DP，ε_0 < 1/2",
          "epsilon", "shuffl 打乱 洗牌", local_epsilon=Log(0.02, 3.0), records=Whole(1000, 3000))
 @printed("0.03717", local_epsilon=0.1, records=12000, delta=1e-5)

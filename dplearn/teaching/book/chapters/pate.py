@@ -29,14 +29,14 @@ def gnmax_law(votes: ArrayLike, noise_std: float) -> NDArray:
     below = log_ndtr(x - counts[:, None])
     wins = oracles.log_normal()(x - counts[:, None]) + below.sum(axis=0) - below
     law = np.logaddexp.reduce(wins, axis=1) + math.log(x[1] - x[0])
-    # A winning probability near 1 is more accurate as 1 minus the others.
+    # A probability near 1 is more accurate as 1 minus the sum of the others.
     first = int(np.argmax(law))
     law[first] = math.log1p(-float(np.sum(np.exp(np.delete(law, first)))))
     return law
 
 
 def gnmax_worst(*, votes, noise_std, order, reverse=False):
-    """Return the largest Rényi divergence between the winner's laws for votes and neighbours."""
+    """Return the largest Rényi divergence of the winning class between `votes` and a neighbour."""
     law = gnmax_law(votes, noise_std)
     pairs = ((law, gnmax_law(other, noise_std)) for other in neighbours(votes))
     turned = ((q, p) if reverse else (p, q) for p, q in pairs)
@@ -50,9 +50,10 @@ def flips(votes: ArrayLike, scale: float, law: choices.Law) -> float:
 
 
 def largest_moment(*, moment, inverse_scale, flip):
-    """Return the largest log moment over pairs of three-point laws that meet the hypothesis.
+    """Return the largest log moment over pairs of distributions on three outcomes.
 
-    One outcome has probability 1 - rare, rare <= flip; the other two have log ratios +-epsilon.
+    One outcome has probability 1 - rare >= 1 - flip and a loss in [-epsilon, epsilon]; the losses
+    of the other two are epsilon and -epsilon.
     """
     epsilon = 2 * inverse_scale
     rare = flip * np.linspace(0.02, 1.0, 50)[:, None]
@@ -65,7 +66,7 @@ def largest_moment(*, moment, inverse_scale, flip):
 
 
 def moment_of_a_tie(*, moment, inverse_scale):
-    """Return the log moment of the winner when two classes have equal votes."""
+    """Return the log moment of the privacy loss when one vote breaks a tie of two classes."""
     ahead = (np.array([lead, 0.0]) * inverse_scale for lead in (0.0, 2.0))
     wins = [choices.argmax_log_probability(x, np.array([0, 1]), choices.LAPLACE) for x in ahead]
     log_p, log_q = (np.array([x, math.log(-math.expm1(x))]) for x in wins)

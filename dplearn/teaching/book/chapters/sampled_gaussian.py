@@ -26,7 +26,7 @@ def sampled_renyi(*, order, noise_multiplier, sample_rate):
 
 
 def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
-    """Return the Rényi divergence of (1-q)N(0) + qN(distance) and N(0) in the worse direction."""
+    """Return the larger Rényi divergence, P||Q or Q||P, of (1-q)N(0) + qN(distance) and N(0)."""
     mixture = log_mixture({0.0: 1 - sample_rate, distance: sample_rate}, noise_multiplier)
     base = oracles.log_normal(0.0, noise_multiplier)
     far = 40 * noise_multiplier + (order + 1) * distance
@@ -35,13 +35,13 @@ def subset_renyi(*, order, noise_multiplier, sample_rate, distance):
 
 
 def sampled_log_moment(moment, noise_multiplier, sample_rate):
-    """Return K(lambda) = ln E_P e^(lambda L) of the sampled Gaussian."""
+    """Return ln E_P[exp(moment L)] for the privacy loss L of the sampled Gaussian."""
     pair = SampledGaussian(noise_multiplier, sample_rate, "remove")
     return float(log_moments(pair, [moment])[0])
 
 
 def certified_epsilon(noise_multiplier, sample_rate, steps, delta) -> Interval:
-    """Return an interval that contains the exact epsilon of a run, in the worse direction."""
+    """Return an interval with the exact epsilon of a run if a record is added or removed."""
     if sample_rate == 1:
         exact = oracles.normal_epsilon(delta=delta, mu=math.sqrt(steps) / noise_multiplier)
         return Interval(exact, exact)
@@ -50,7 +50,7 @@ def certified_epsilon(noise_multiplier, sample_rate, steps, delta) -> Interval:
 
 
 def _log_sum(order, sample_rate, log_gain, first=2.0) -> float:
-    """Return log sum_{k >= first} binom(a, k) q^k (1-q)^(a-k) gain(k)."""
+    """Return ln of the sum over k >= first of binom(order, k) q^k (1-q)^(order-k) gain(k)."""
     k = np.arange(first, order + 1)
     weight = log_comb(order, k) + k * math.log(sample_rate) + xlog1py(order - k, -sample_rate)
     return float(np.logaddexp.reduce(weight + log_gain(k)))
@@ -79,7 +79,7 @@ def _log_sum(order, sample_rate, log_gain, first=2.0) -> float:
 def sampled_gaussian_rdp_integer(*, order, noise_multiplier, sample_rate):
     r"""D_\alpha = \frac1{\alpha-1}\ln\sum_{k=0}^\alpha\binom\alpha k
     (1-q)^{\alpha-k}q^k e^{(k^2-k)/2\sigma^2}"""
-    # The weights add up to 1, so the sum is 1 + sum w_k (e^... - 1), without cancellation.
+    # The weights add up to 1, so the sum is 1 + sum w_k (exp(...) - 1), without cancellation.
     gain = lambda k: log_expm1((k * k - k) / (2 * noise_multiplier**2))
     return float(np.logaddexp(0.0, _log_sum(order, sample_rate, gain))) / (order - 1)
 
@@ -107,7 +107,7 @@ def sampled_moment(p, q, *, order, sample_rate):
 
 
 def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]:
-    """Add the two series term by term; return the signs and logarithms of the terms."""
+    """Return the signs and logarithms of the terms of the two erfc series, added term by term."""
     # Terms decay like k^(-order - 2) and alternate.
     k = np.arange(int(order) + int(1e-14 ** (-1 / (order + 3))) + 10.0)
     back = order - k
@@ -123,7 +123,7 @@ def _erfc_terms(order: float, sigma: float, q: float) -> tuple[NDArray, NDArray]
 
 
 def _interpolated(order, power=0, **rest) -> float:
-    """Return (order - 1)^power times divergence, interpolated linearly between integer orders."""
+    """Interpolate (order - 1)^power times the divergence linearly between integer orders."""
     ends = [math.floor(order), math.floor(order) + 1]
     values = [(k - 1) ** power * sampled_gaussian_rdp_integer(order=k, **rest) for k in ends]
     return float(np.interp(order, ends, values))
@@ -296,7 +296,7 @@ def _by_all_subsets(order, noise_std, records, batch, alike):
 
 
 def _normal(*, order, noise_std, records, batch, alike):
-    """Return the divergence of normal laws with the moments of sums drawn with replacement."""
+    """Return the divergence of normals with the moments of noisy sums of independent draws."""
     rates = ((alike + 1) / records, alike / records)
     laws = [(batch * p, math.sqrt(noise_std**2 + batch * p * (1 - p))) for p in rates]
     return max(renyi_gaussian(order=order, mean_p=p[0], std_p=p[1], mean_q=q[0], std_q=q[1])
@@ -307,9 +307,9 @@ def _log_excess(order, noise_std, records, batch, alike):
     """Return ln(E_Q[(P/Q)^order] - 1), by the trapezoidal rule as in `mechanisms.sampled`.
 
     The number of ones among m drawn records is Hyp(n, k, m) under Q, Hyp(n, k + 1, m) under P. The
-    polynomials in z = e^{x / sigma^2} have real zeros (Vatutin & Mikhailov 1982), which interlace:
-    P/Q is a + bz + a sum of cz / (z + r) with constants >= 0. So |P/Q| at x + iy is at most P/Q at
-    x divided by cos(y / 2 sigma^2).
+    polynomials in z = exp(x / sigma^2) have real zeros (Vatutin & Mikhailov 1982) that interlace:
+    P/Q is a + bz plus terms cz / (z + r), all constants >= 0. So |P/Q| at x + iy is at most P/Q
+    at x, divided by cos(y / (2 sigma^2)).
     """
     first, last = max(0, batch - records + alike), min(batch, alike)
     # Build Q from ratios of successive masses: factorials of 10^6 records would lose nine digits.
@@ -317,7 +317,7 @@ def _log_excess(order, noise_std, records, batch, alike):
     up = np.log((alike - c) * (batch - c)) - np.log((c + 1) * (records - alike - batch + c + 1))
     log_q = np.append(0.0, np.cumsum(up))
     log_q -= log_sum(log_q)
-    # `rise` is P / Q - 1, without cancellation; where Q is 0, it is 1 and has the weight P.
+    # `rise` is P / Q - 1, without cancellation; where Q is 0, it is 1, to be multiplied by P.
     count = np.append(c, float(last))
     more = (count - first) * (records + 1) + (first * (records + 1) - batch * (alike + 1))
     rise = np.maximum(more / ((alike + 1 - count) * (records - alike)), -1.0)
@@ -327,12 +327,12 @@ def _log_excess(order, noise_std, records, batch, alike):
         count, rise = np.append(count, alike + 1.0), np.append(rise, 1.0)
         log_p = np.append(log_p, log_q[-1] + math.log((batch - alike) / (records - alike)))
         log_q = np.append(log_q, -np.inf)
-    # P / Q is at most (k + 1) / (k + 1 - m), so counts of tiny probability are negligible.
+    # P / Q <= (alike + 1) / (alike + 1 - batch), so counts of tiny probability are negligible.
     largest = -math.log1p(-batch / (alike + 1)) if batch <= alike else math.inf
     near = np.maximum(log_p, log_q) > max(-80 - np.max(order) * largest, -1e300)
     count, log_q, log_p, rise = count[near], log_q[near], log_p[near], rise[near]
     seen = np.isfinite(log_q)
-    # At height y * noise_std off the real line, the integrand grows by <= e^{growth y^2 / 2}.
+    # At imaginary part y * noise_std, the integrand is larger by at most exp(growth y^2 / 2).
     growth = 1 + 0.3 * np.max(order) / noise_std**2
     strip = min(0.5 * math.pi * noise_std, math.sqrt(78.0 / growth))
     step = noise_std * 2 * math.pi / (0.5 * growth * strip + 39.0 / strip)
@@ -373,7 +373,7 @@ def subset_sum_rdp(*, order, noise_std, records, batch, alike):
 
     alike: how many of the other records are 1/2; 0 is the bad case, half of them the good one"""
     order = np.asarray(order, dtype=float)
-    # Swapping P and Q is like flipping all signs: k ones become records - 1 - k.
+    # Swapping P and Q is like flipping all signs: `alike` becomes records - 1 - alike.
     both = [_log_excess(order, noise_std, records, batch, k) for k in (alike, records - 1 - alike)]
     return (np.logaddexp(0.0, np.max(both, axis=0)) / (order - 1)).reshape(order.shape)[()]
 
@@ -408,7 +408,7 @@ def subset_mean_variance(*, records, batch, ones):
 def worst_subset_sum_rdp(*, order, noise_std, records, batch):
     r"""\sup_{D\sim D'} D_\alpha(M(D)\,\Vert\,M(D')) =
     D_\alpha\big((1-q)N(0)+qN(1)\,\Vert\,N(0)\big),\quad q = \tfrac mn"""
-    # Given the sum of m - 1 others and the record drawn in place of this one, the pair of laws is
-    # the sampled Gaussian or its reverse, whose divergence is smaller (joint quasi-convexity).
+    # Given the other m - 1 draws and the record drawn instead of this one, the pair is a sampled
+    # Gaussian or its reverse, whose divergence is smaller. Mixtures of pairs are no worse.
     rate = batch / records
     return sampled_gaussian_rdp_integer(order=order, noise_multiplier=noise_std, sample_rate=rate)

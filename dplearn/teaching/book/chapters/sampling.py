@@ -15,7 +15,7 @@ from dplearn.teaching.book.chapters.gaussian import release_epsilon
 from dplearn.teaching.book.chapters.noise import gaussian_delta
 from dplearn.teaching.book.kit.vocabulary import *
 
-# Mixture of Gaussians: the weight of each mean.
+# Mixture of Gaussians: maps each mean to its weight.
 Means = dict[float, float]
 _ANY_RATE = "epsilon >= 0 and 0 < sample_rate <= 1"
 _SETTING = "noise_multiplier > 0 and 0 < sample_rate <= 1 and epsilon >= 0"
@@ -40,7 +40,7 @@ def mixture_delta(p: Means, q: Means, epsilon: float, sigma: float) -> float:
 
 def sampled_delta(*, epsilon, noise_multiplier, sample_rate, first=1.0, second=0.0):
     """Return delta of replacing a Poisson-sampled contribution `first` by `second`."""
-    # For a shift of 0 the keys are equal and one weight is left; weights need not add up to 1.
+    # If shift is 0, the keys coincide and one weight is left, which `log_mixture` normalizes.
     pair = ({0.0: 1 - sample_rate, shift: sample_rate} for shift in (first, second))
     return mixture_delta(*pair, epsilon=epsilon, sigma=noise_multiplier)
 
@@ -51,7 +51,7 @@ def sum_counts(samples: Iterable[Iterable[float]]) -> Means:
 
 
 def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
-    """Return delta of replacing 1 by -1 where all other records are -1, over subsets or draws."""
+    """Return delta of a noisy sampled sum when a record 1 becomes -1 and all others are -1."""
     pools = ([x] + [-1.0] * (records - 1) for x in (1.0, -1.0))
     pair = (itertools.product(pool, repeat=draws) if draws else itertools.combinations(pool, batch)
             for pool in pools)
@@ -59,28 +59,28 @@ def replaced_delta(*, epsilon, noise_multiplier, records, batch=0, draws=0):
 
 
 def mixed_event_delta(p, q, epsilon, sample_rate, other=None, added=False):
-    """Return delta of a sampled record against its absence, or against a record of law `other`."""
+    """Return delta of q mixed with p at the sample rate, against q or q mixed with `other`."""
     mixed = sample_rate * p + (1 - sample_rate) * q
     replaced = q if other is None else sample_rate * other + (1 - sample_rate) * q
     pair = (replaced, mixed) if added else (mixed, replaced)
     return max(oracles.worst_event_delta(*pair, epsilon), 0.0)
 
 
-def sampled_coin_epsilon(epsilon, sample_rate):
-    """Return epsilon of a sampled randomized response, in the worse direction."""
+def sampled_response_epsilon(epsilon, sample_rate):
+    """Return epsilon of a sampled randomized response, for adding and removing the record."""
     p, q = oracles.randomized_response(epsilon)
     mixed = sample_rate * p + (1 - sample_rate) * q
     return oracles.worst_event_epsilon_at(mixed, q, 0.0)
 
 
 def _base_epsilon(epsilon: float, sample_rate: float) -> float:
-    """Return the epsilon that sampling amplifies to `epsilon`."""
+    """Return the epsilon without sampling that sampling reduces to `epsilon`."""
     return math.log1p(math.expm1(epsilon) / sample_rate)
 
 
 @formula("G-E1", "Poisson sampling: the amplified epsilon")
 @given(_ANY_RATE, epsilon=Log(0.01, 12.0), sample_rate=Log(1e-4, 1.0))
-@identity("Balle, Barthe & Gaboardi 2018, Theorem 8", sampled_coin_epsilon)
+@identity("Balle, Barthe & Gaboardi 2018, Theorem 8", sampled_response_epsilon)
 @setting("a release on a random share q of the data, of an ε-DP mechanism",
          "对随机抽取的比例 q 的数据运行 ε-DP 机制", "epsilon", "sampl amplif 抽样 采样",
          epsilon=LOSS, sample_rate=RATE)
@@ -98,7 +98,7 @@ def _base_epsilon(epsilon: float, sample_rate: float) -> float:
 @wrong("no-logarithm", "ln(1 + x) is at most x: a bound, exact for small q alone.",
        "sample_rate * (exp(epsilon) - 1)", kind="identity")
 @wrong("little-o", "The ratio falls to (e^eps - 1)/eps, never below 1.", "0.0", given="epsilon > 0",
-       kind="asymptotic", oracle=lambda epsilon, sample_rate: (sampled_coin_epsilon(epsilon,
+       kind="asymptotic", oracle=lambda epsilon, sample_rate: (sampled_response_epsilon(epsilon,
        sample_rate) / (sample_rate * epsilon)),
        along={"sample_rate": (0.1, 0.01, 1e-3, 1e-4)}, without="sample_rate")
 def amplified_epsilon(*, epsilon, sample_rate):
@@ -121,7 +121,7 @@ def poisson_delta(p, q, *, epsilon, sample_rate):
 
 
 _SAMPLED = {"noise_multiplier": Log(0.4, 20.0), "sample_rate": Log(1e-3, 1.0),
-            # Drawn from 0 to the epsilon where delta is about 1e-10.
+            # Drawn from 0 to the epsilon where delta is about 1e-9 * sample_rate.
             "epsilon": Drawn(lambda rng, noise_multiplier, sample_rate: round(float(
             amplified_epsilon(epsilon=release_epsilon(noise_multiplier=noise_multiplier,
             delta=1e-9), sample_rate=sample_rate) * rng.random()), 6))}
@@ -229,7 +229,7 @@ enter(sampled_gaussian_delta,
       upper("Zhu, Dong & Wang 2022, part on Poisson sampling", partial(sampled_delta,
             first=0.0, second=1.0), tolerance=1e-7, absolute=1e-14, points=40),
       wrong("added-only", "Both orders count, and this is the smaller one.",
-            # Q - e^eps ((1-q)Q + qP) = s (Q - e^base P) with s = 1 - e^eps (1-q)
+            # Q - exp(eps) ((1-q)Q + qP) = s (Q - exp(eps) q/s P) with s = 1 - exp(eps) (1-q)
             lambda epsilon, sample_rate, **noise: 0.0 if (s := 1 - math.exp(epsilon) * (1 -
             sample_rate)) <= 0 else s * gaussian_delta(epsilon=epsilon + math.log(sample_rate / s),
             **noise),
@@ -243,8 +243,8 @@ enter(sampled_gaussian_delta,
             sample_rate=Linear(0.05, 0.9)))
 
 
-def shuffled_coins_epsilon(*, local_epsilon, records, delta):
-    """Return epsilon of the count of ones in randomized responses, where all other users hold 0."""
+def shuffled_responses_epsilon(*, local_epsilon, records, delta):
+    """Return epsilon of the number of ones in randomized responses if all other users hold 0."""
     ones = np.arange(records)
     lie, exact = (-np.log1p(math.exp(x)) for x in (local_epsilon, -local_epsilon))
     counts = gammaln(records) - gammaln(ones + 1) - gammaln(records - ones)
@@ -256,13 +256,13 @@ def shuffled_coins_epsilon(*, local_epsilon, records, delta):
 
 
 def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
-    """Return delta of the mixtures over t of N(2e_t) and N(e_t), by simulation if batches > 2."""
+    """Return delta of a Gaussian vector of size `batches` with mean 2 or 1 at a random index."""
     if batches > 2:
         return _by_simulation(epsilon, noise_multiplier, batches)
     if batches == 1:
         return mixture_delta({2.0: 1.0}, {1.0: 1.0}, epsilon, sigma=noise_multiplier)
-    # Integrate over h = (x - y) / 2 alone, as m = (x + y) / 2 is independent of h. The loss
-    # exceeds epsilon where m - 3/2 > s^2 (epsilon + ln(cosh(h/s^2) / cosh(2h/s^2))).
+    # In a vector (x, y) with noise s, h = (x - y) / 2 is independent of m = (x + y) / 2.
+    # The loss exceeds epsilon where m - 3/2 > s^2 (epsilon + ln(cosh(h/s^2) / cosh(2h/s^2))).
     std, far = noise_multiplier / math.sqrt(2), 1 + 10 * noise_multiplier
 
     def log_gain(h: NDArray) -> NDArray:
@@ -280,7 +280,7 @@ def shuffled_batches_delta(*, epsilon, noise_multiplier, batches):
 
 
 def _by_simulation(epsilon: float, sigma: float, batches: int) -> Interval:
-    """Return Hoeffding's interval of E(1 - e^(epsilon - L))_+ from 20,000 draws, at level 1e-9."""
+    """Return Hoeffding's interval of delta from 20,000 simulated losses, confidence 1 - 1e-9."""
     draws = 20_000
     x = sigma * np.random.default_rng(20).standard_normal((draws, batches))
     x[:, 0] += 2.0
@@ -300,7 +300,7 @@ def _in_range(*, noise_multiplier, batches, delta):
 @formula("G-E10", "Shuffled local randomizers")
 @given("0 < local_epsilon <= log(records/(16*log(2/delta))) and 0 < delta < 1",
        records=Whole(300, 30_000), delta=Log(1e-9, 0.5), local_epsilon=Log(0.02, 8.0))
-@upper("Feldman, McMillan & Talwar 2021, Theorem 3.1", shuffled_coins_epsilon, points=60)
+@upper("Feldman, McMillan & Talwar 2021, Theorem 3.1", shuffled_responses_epsilon, points=60)
 @setting("n shuffled reports, each ε₀-DP", "n 份打乱的报告，每份 ε₀-DP", "epsilon",
          "shuffl local report 打乱", below=lambda: 0.0, local_epsilon=LOSS,
          records=Whole(300, 30_000), delta=SLACK)
@@ -309,7 +309,7 @@ def _in_range(*, noise_multiplier, batches, delta):
        lambda batches, delta, **noise: shuffle_local_randomizers(records=batches, delta=delta,
        local_epsilon=release_epsilon(delta=delta, **noise)),
        says=r"\text{the same for the } B \text{ shuffled batches of an epoch},\ n = B",
-       # Lower bound of epsilon by batch_shuffling_delta_lower, reduced by its tolerance 1e-4.
+       # Lower bound of epsilon by batch_shuffling_delta_lower, less the tolerance of the search.
        given=_in_range, oracle=lambda delta, batches, **noise: Interval((1 - 1e-4) *
        oracles.smallest(lambda epsilon: batch_shuffling_delta_lower(epsilon=epsilon, **noise,
        batches=batches) <= delta, low=0.0, rtol=1e-4, high=release_epsilon(delta=delta, **noise)),
@@ -356,8 +356,8 @@ def batch_shuffling_delta_lower(*, epsilon, noise_multiplier, batches):
         with np.errstate(divide="ignore"):
             return above_p - np.exp(np.minimum(epsilon + np.log(above_q), 700.0))
 
-    # The gain is unimodal: the likelihood ratio of the largest update is increasing. Below
-    # `first`, the loss of the update with the record is below epsilon.
+    # The gain is unimodal, because the likelihood ratio of the largest update increases with it.
+    # An update less than `first` has a loss less than epsilon.
     first = 1.5 + epsilon * sigma**2
     best = maximise(gain, lower=first, upper=first + sigma**2 * math.log(batches) + 1e-9, shape=())
     return max(float(gain(best)), 0.0)

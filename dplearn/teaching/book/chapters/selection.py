@@ -11,7 +11,7 @@ _SHAPE, _STOP = Linear(-0.9, 4.0, also=(0.0, 1.0)), Log(0.01, 0.95)
 
 
 def repetitions(shape, stop):
-    """Return the probabilities of k = 1, 2, ... repetitions, cut where the tail is below 1e-17."""
+    """Return P(K = k), k = 1, 2, ..., of a truncated negative binomial up to a negligible tail."""
     k = np.arange(1.0, math.ceil(60 / stop) + 1)
     # From k to k + 1 the weight is multiplied by (1 - stop) (k + shape) / (k + 1).
     steps = math.log1p(-stop) + np.log(k[:-1] + shape) - np.log(k[1:])
@@ -20,7 +20,7 @@ def repetitions(shape, stop):
 
 
 def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
-    """Return the law of the best score of K runs, where P(K = k) is `counts[k - 1]`.
+    """Return the distribution of the best score of K runs, where P(K = k) is `counts[k - 1]`.
 
     `scores` are the probabilities of one run's scores, the worst first.
     """
@@ -34,7 +34,7 @@ def best_of(scores: ArrayLike, counts: NDArray) -> NDArray:
 
 
 def best_epsilon(p: ArrayLike, q: ArrayLike, counts: NDArray) -> float:
-    """Return the largest log ratio between the laws of the best score on two neighbours."""
+    """Return epsilon of the best score of K runs, if one run's score has distribution p or q."""
     return oracles.worst_event_epsilon(best_of(p, counts), best_of(q, counts))
 
 
@@ -44,8 +44,8 @@ def last_iterate_renyi(*, order, lipschitz, noise_std, step_size, smoothness, st
 
     Noisy projected gradient descent in one dimension starts at 0 and is projected to `width`
     standard deviations of a step. Loss `record` has the derivative L or -L, every other loss
-    :math:`L\tanh(\beta w/L)`. Laws are propagated on Gauss nodes; the projection leaves
-    atoms at both ends.
+    :math:`L\tanh(\beta w/L)`. Iterates' distributions are propagated on Gauss nodes; the
+    projection leaves atoms at both ends.
     """
     spread, radius = noise_std * step_size, width * step_size * noise_std
     (x, w), count = oracles.legendre(16), math.ceil(radius / spread)
@@ -54,7 +54,7 @@ def last_iterate_renyi(*, order, lipschitz, noise_std, step_size, smoothness, st
     points = np.concatenate([nodes, [-radius, radius, 0.0]])
 
     def step(slopes: ArrayLike) -> NDArray:
-        """Return one row per point: the masses at the nodes, at both ends, and 0 at the start."""
+        """Return the transition matrix: the probabilities from each point to all points."""
         means = points - step_size * slopes
         inside = weights * np.exp(oracles.log_normal(0.0, spread)(nodes - means[:, None]))
         ends = ndtr((-radius - means) / spread), ndtr((means - radius) / spread)
@@ -66,7 +66,7 @@ def last_iterate_renyi(*, order, lipschitz, noise_std, step_size, smoothness, st
         special, law = step(slope), np.eye(points.size)[-1]  # all mass is at the start, 0
         for t in range(1, steps + 1):
             law = law @ (special if t == record else ordinary)
-        # Raising masses that underflowed can only lower the divergence.
+        # Masses that underflowed become 1e-300, which cannot raise the divergence noticeably.
         log_laws.append(np.log(np.maximum(law, 1e-300)))
     # Each mass is density * weight, so p^a q^(1 - a) contains the factor weight once.
     log_p, log_q = log_laws
@@ -189,7 +189,7 @@ _AT_THE_EDGE = {"queries": np.array([[0.0, 0.0], [1.0, -1.0]]), "monotone": Fals
 
 # Noisy answers are compared to one noisy threshold, whose true value is 0.
 def log_chance(outcome, answers, threshold_scale, query_scale, highest=math.inf):
-    """Return the log probability that exactly the answers marked True exceed the threshold.
+    """Return ln P(exactly the answers that are True in `outcome` exceed the noisy threshold).
 
     The integral over the threshold's noise ends at `highest`; a query scale of 0 means answers
     without noise.
@@ -215,7 +215,7 @@ def log_ratio(outcome, before, after, *scales, highest=math.inf) -> float:
 
 
 def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
-    """Return the largest log ratio over outcomes, which stop after `positives` positive answers.
+    """Return epsilon of the sparse vector technique that stops after `positives` positive answers.
 
     `queries` holds the answers for one dataset, and their changes for its neighbour.
     """
@@ -225,7 +225,7 @@ def sparse_vector_epsilon(*, queries, threshold_scale, query_scale, positives):
 
 
 def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
-    """Return all outcomes of the queries, each ending at the last allowed positive."""
+    """Return all sequences of `size` results (True: positive), cut at the last positive allowed."""
     ways = set()
     for outcome in itertools.product((False, True), repeat=size):
         above = list(itertools.accumulate(map(int, outcome)))
@@ -236,7 +236,7 @@ def outcomes(size: int, positives: int) -> set[tuple[bool, ...]]:
 def best_split(*, positives, monotone):
     """Return the query/threshold budget ratio that minimizes Var(noisy answer - threshold)."""
     count = positives if monotone else 2 * positives
-    # For a ratio of e^x the scales are 1 + e^x and count (1 + e^-x).
+    # At the ratio exp(x), the threshold's scale is 1 + exp(x), the answers' count (1 + exp(-x)).
     precision = lambda x: -np.log((1 + np.exp(x)) ** 2 + (count * (1 + np.exp(-x))) ** 2)
     return math.exp(maximise(precision, lower=-1.0, upper=10.0, shape=()))
 
@@ -245,7 +245,7 @@ def _random_queries(rng: Generator, query_scale: float) -> NDArray:
     """Return two rows: answers around the threshold, and their changes in [-1, 1]."""
     count = rng.integers(1, 5)
     spread = rng.choice([0.0, 1.0, 8.0]) * query_scale
-    if rng.random() < 0.3:  # worst case: equal answers; the last one changes the other way
+    if rng.random() < 0.3:  # worst case: equal answers, the last changes the other way
         count, spread = rng.integers(2, 11), 0.0
     answers = spread * rng.uniform(-1, 1, size=count).round(2) + 0.0  # no -0
     changes = np.where(np.arange(count) < count - 1, 1.0, -1.0)

@@ -14,7 +14,8 @@ _ANY_SIZE = ("mean of values in [m, M], one record added or removed",
 def propose_test_release_delta(*, at, epsilon, threshold):
     """Return the largest delta of propose-test-release at epsilon `at`, with binned outputs.
 
-    At distance 0, neighbours' answers may differ by any amount, else by at most the bound, here 1.
+    If no record must change to reach a dataset of large sensitivity, neighbours' answers may differ
+    by any amount, else by at most the proposed bound, here 1.
     """
     above = lambda x: np.exp(laplace_log_cdf(-np.asarray(x)))
     worst = float(above(epsilon * threshold))
@@ -55,7 +56,7 @@ def clipped_mean_change(*, fractions, upper):
 
 
 def median_by_force(values, beta):
-    """Return the largest e^(-beta d) LS(x') over x' with d values in [0, 1] moved to the ends."""
+    """Return the smooth sensitivity of the median of values in [0, 1], moving each to 0 or 1."""
     choices = np.array(list(itertools.product((0, 1, 2), repeat=values.size)))
     data = np.where(choices < 2, choices, values)
     local = np.zeros(len(data))
@@ -69,7 +70,8 @@ def median_by_force(values, beta):
 def dilated_laplace_delta(*, epsilon, beta, noise=2.0):
     """Return the largest delta at `epsilon` of Laplace noise with scale noise * S / epsilon.
 
-    S is 1 under P and e^beta or e^-beta under Q; answers differ by 0 or by the smaller S.
+    The smooth sensitivity S is 1 on one dataset and exp(beta) or exp(-beta) on its neighbour; the
+    answers differ by 0 or by the smaller S.
     """
     deltas = []
     for ratio, apart in itertools.product((math.exp(beta), math.exp(-beta)), (0, 1)):
@@ -102,7 +104,7 @@ def clipped_sum_change(*, max_norm, dimension, adjacency, clip=by_norm):
 
 
 def mean_change(*, lower, upper, records, adjacency):
-    """Return the largest change of the mean of equal values and one different value."""
+    """Return the largest change of the mean by one value if all others are equal."""
     sizes = [records] if adjacency == "replace_one" else range(2, 6)
     return max(largest_change(np.mean, [x] * (n - 1), lower, upper, adjacency)
                for n, x in itertools.product(sizes, np.linspace(lower, upper, 3)))
@@ -124,7 +126,7 @@ def propose_test_release_threshold(*, epsilon, delta):
 
 
 def _random_fractions(rng: Generator) -> NDArray:
-    """Return random fractions of `upper`: tenths, zeros and ones, or a single 1 among zeros."""
+    """Return random fractions in [0, 1]: tenths, or only zeros and ones, or one 1 and zeros."""
     kind, n = rng.integers(3), rng.integers(2, 21)
     if kind == 0:
         return rng.integers(0, 11, n) / 10

@@ -1,4 +1,4 @@
-"""Trade-off functions, and privacy losses: their laws, sums, and rounding to a lattice."""
+"""Trade-off functions; distributions of privacy losses, their sums, and rounding to a grid."""
 
 from dplearn.core.logspace import log
 from dplearn.engine.lattice import Lattice
@@ -16,14 +16,14 @@ _STEPS = {"steps": (64, 256, 1024, 4096)}
 
 
 def _threshold(log_below: Callable[[float], float], rate: float, far: float) -> float:
-    """Return the c with P(x > c) = rate for a symmetric x, computed from the smaller tail."""
+    """Return c with P(x > c) = rate for x symmetric about 0, computed from the smaller tail."""
     excess = lambda c: math.log(min(rate, 1 - rate)) - log_below(float(c))
     c = float(below.root(excess, lower=-far, upper=0.0))
     return -c if rate <= 0.5 else c
 
 
 def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, kinks=()):
-    """Return the least miss rate, for a symmetric P and an increasing ln(q/p)."""
+    """Return the least miss rate at false positive rate `rate`, for symmetric P, increasing q/p."""
     if rate in (0.0, 1.0):
         return 1 - rate
     mass = lambda *ends: oracles.log_integral(log_p, *ends, kinks=kinks, rtol=1e-12)
@@ -32,7 +32,7 @@ def threshold_test(log_p: oracles.Density, log_q: oracles.Density, *, rate, kink
 
 
 def miss_of_two(*, false_positive_rate, mu_1, mu_2):
-    """Return the miss rate of the likelihood ratio test of two independent releases."""
+    """Return the miss rate of the likelihood ratio test of two independent Gaussian releases."""
 
     def log_below(c: float) -> float:
         """Return log P(mu_1 x + mu_2 y <= c) of two unit normals."""
@@ -46,7 +46,7 @@ def miss_of_two(*, false_positive_rate, mu_1, mu_2):
 def limit_mu(*, spread, noise_multiplier, steps, epsilon=0.0, symmetric=False):
     """Return mu of the Gaussian pair with the same delta at `epsilon` as `steps` sampled Gaussians.
 
-    The pair is `symmetric` if a record is replaced in lots of fixed size.
+    If `symmetric`, a record is replaced in batches of fixed size; else batches are Poisson samples.
     """
     rate = spread / math.sqrt(steps)
     if symmetric:
@@ -123,7 +123,7 @@ def uniform_clt_mu(*, spread, noise_multiplier):
 
     spread: c = q sqrt(T), lot size / records times root of the steps, held fixed as T grows"""
     sigma = noise_multiplier
-    # Phi = 1/2 + half, since e^x Phi(a) + 3 Phi(-b) - 2 suffers cancellation where sigma is large.
+    # Phi = 1/2 + half: exp(x) Phi(a) + 3 Phi(-b) - 2 suffers cancellation where sigma is large.
     half_a, half_b = (float(ndtr(x) - 0.5) for x in (1.5 / sigma, 0.5 / sigma))
     growth = math.expm1(sigma**-2)
     return spread * math.sqrt(2 * (growth * (0.5 + half_a) + half_a - 3 * half_b))
@@ -176,15 +176,15 @@ _POSITIVE = "mu > 0 and width > 0 and steps >= 1 and epsilon >= 0"
 
 
 def loss_cdf(log_p: oracles.Density, log_q: oracles.Density, loss, kinks=()):
-    """Return P(L <= loss) for two densities; a tolerance includes an atom at `loss`."""
+    """Return P(L <= loss) of the privacy loss L; a tolerance includes an atom at `loss`."""
     excess = lambda x: log_p(x) - log_q(x) - loss - 1e-13 * (1 + abs(loss))
     inside = lambda x: np.where(excess(x) <= 0, log_p(x), -np.inf)
     kinks = [*kinks, *oracles.sign_changes(excess, -80.0, 80.0)]
     return math.exp(oracles.log_integral(inside, -80.0, 80.0, kinks=kinks))
 
 
-def sampled_coins_deltas(local, sample_rate, steps, epsilon):
-    """Return the deltas of sampled randomized responses: a record removed, and a record added."""
+def sampled_response_deltas(local, sample_rate, steps, epsilon):
+    """Return the deltas of sampled randomized responses for removing and for adding a record."""
     exact = 1 / (1 + math.exp(-local))
     a, b = sample_rate * exact + (1 - sample_rate) * (1 - exact), 1 - exact
     laws = [binomial(steps, rate) for rate in (a, b)]
@@ -193,7 +193,7 @@ def sampled_coins_deltas(local, sample_rate, steps, epsilon):
 
 
 def delta_by_convolution(*, mu_1, mu_2, epsilon):
-    """Return E[(1 - e^(epsilon - L1 - L2))+] for two normal losses, by quadrature."""
+    """Return E[(1 - exp(epsilon - L1 - L2))_+] for two normal losses L1, L2, by quadrature."""
     mu_1, mu_2 = sorted((mu_1, mu_2))  # the inner integral is smooth on the scale of mu_2
     mean, far = mu_1**2 / 2, 10 * mu_1
     inner = lambda loss: oracles.normal_log_delta(epsilon=epsilon - loss, mu=mu_2)
@@ -206,7 +206,7 @@ def _rounded_delta(mu: float, width: float, steps: int, epsilon: float, up: floa
     mean, far = mu**2 / 2, 12 * mu
     first, last = (math.floor(x / width) for x in (mean - far, mean + far))
     index = np.arange(first - 1, last + 2)
-    above = ndtr((mean - (index + 1 - up) * width) / mu)  # P(L > end of the cell)
+    above = ndtr((mean - (index + 1 - up) * width) / mu)  # P(L > end of the interval)
     above[0] = 1.0
     if up < 1:  # only losses rounded up may become infinite
         above[-1] = 0.0
@@ -291,11 +291,11 @@ def gaussian_loss_cdf(*, loss, mu):
          other_q=[0.25, 0.75], epsilon=1.0)
 @wrong("worst-pair-first",
        "Of sampled coins adding a record can be worse after two steps, not after one.",
-       lambda steps, **at: sampled_coins_deltas(steps=steps, **at)[
-           np.argmax(sampled_coins_deltas(steps=1, **at))],
+       lambda steps, **at: sampled_response_deltas(steps=steps, **at)[
+           np.argmax(sampled_response_deltas(steps=1, **at))],
        says=r"\text{the neighbours with the largest } \delta(\varepsilon) \text{ after "
        r"one step have it after all}", given="local > 0 and 0 < sample_rate < 1 and epsilon >= 0",
-       kind="upper", oracle=lambda **at: max(sampled_coins_deltas(**at)),
+       kind="upper", oracle=lambda **at: max(sampled_response_deltas(**at)),
        without="p q other_p other_q", local=Log(0.1, 5.0), sample_rate=Linear(0.05, 0.95),
        steps=Whole(2, 30), epsilon=Linear(0.0, 2.0))
 def composed_delta(*, p, q, other_p, other_q, epsilon):
@@ -307,7 +307,7 @@ def composed_delta(*, p, q, other_p, other_q, epsilon):
 
 
 def _loss_law(p: ArrayLike, q: ArrayLike) -> tuple[NDArray, NDArray]:
-    """Return the losses and their masses under P; a loss is inf where Q has no mass."""
+    """Return the privacy losses and their masses under P; a loss is inf where Q has no mass."""
     p, q = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
     with np.errstate(divide="ignore"):
         return np.log(p[p > 0]) - np.log(q[p > 0]), p[p > 0]
