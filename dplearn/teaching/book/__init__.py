@@ -13,7 +13,7 @@ __all__ = ["Refutation", "Verification", "book", "refute", "verify"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return the entry function with this name."""
+    """Return the function called `name` of an entry of the book."""
     functions = {} if name.startswith("_") else book.functions
     if name not in functions:
         raise AttributeError(f"Expected the name of a function of the book, got {name!r}.")

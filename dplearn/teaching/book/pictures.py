@@ -1,4 +1,4 @@
-"""Pictures of values against oracles, along one parameter or at all points of a verification.
+"""Pictures of a formula and its oracle, along one parameter or at all points of a verification.
 
 Every point is cached, so that a picture cut short by its time limit continues at the next call.
 """
@@ -22,11 +22,11 @@ from dplearn.teaching.book.run_all import refutation
 from dplearn.teaching.book.sentences import Wording
 
 _DRAWN = 24  # candidates for a picture's initial parameters; half of them are corners
-_POINTS = 33  # points of a curve: 2^k + 1, so that every second point is evenly spaced, too
+_POINTS = 33  # points of a curve: 2^k + 1, so that coarser curves are evenly spaced, too
 
 
 class Stretch(NamedTuple):
-    """An interval of the x axis; kind is outside, unsafe, safe or wrong."""
+    """Marked interval of the x axis: outside the hypothesis, or of unsafe, safe or wrong values."""
 
     left: float
     right: float
@@ -35,13 +35,13 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """Values of a formula along one parameter `x`, and the truth's interval; nan leaves a gap."""
+    """Values of a formula along a parameter `x`, with bounds of the truth; nan leaves a gap."""
 
     x: Sequence[float]
     value: Sequence[float]
     low: Sequence[float]
     high: Sequence[float]
-    own: Sequence[float] = ()  # the entry's values beside its wrong variant's
+    own: Sequence[float] = ()  # the entry's values, if `value` is a wrong variant's
     claimed: bool = False  # whether a wrong variant is drawn
     regions: Sequence[Stretch] = ()
     ends: tuple[float, float]  # of the x axis
@@ -52,17 +52,17 @@ class Sweep:
 
 @dataclass(frozen=True, kw_only=True)
 class Cloud:
-    """Values and true values at many points."""
+    """Values of a formula and true values at many points, for a scatter plot."""
 
     truth: Sequence[float]
     value: Sequence[float]
-    verdict: Sequence[str]  # each right, unsafe, safe or wrong
+    verdict: Sequence[str]  # each is right, unsafe, safe or wrong
     words: Sequence[str] = ()  # shown on hover
     kind: str = "identity"  # or upper, lower, asymptotic
 
 
 class Comparison(NamedTuple):
-    """Value and true value at one point; nan and "" without a comparison."""
+    """Value of a formula and bounds of the truth at one point; nan and "" if not compared."""
 
     inside: bool
     value: float = math.nan
@@ -83,7 +83,7 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """An entry or a wrong variant ("none": the entry itself), and all its parameters.
+    """Entry, or its wrong variant `misprint` unless that is "none", with all parameters.
 
     Unset parameters come from the example, or from random draw number `draw`.
     """
@@ -95,18 +95,18 @@ class View:
 
     @property
     def claim(self) -> Formula:
-        """The entry or the wrong variant."""
+        """Formula to draw: the entry or its wrong variant."""
         return shown(self.id, self.misprint)
 
     @property
     def parameters(self) -> Parameters:
-        """Parameters of the view, with dependent parameters recomputed."""
+        """All parameters, after recomputing those that depend on `settings`."""
         begin = first_parameters(self.id, self.misprint, self.draw)
         return _changed(self.claim, begin, dict(self.settings))
 
     @property
     def inside(self) -> bool:
-        """Whether the hypothesis holds: the variant's if the entry has more parameters."""
+        """Whether the entry's hypothesis holds, or the variant's if that has fewer parameters."""
         entry, parameters = book[self.id], self.parameters
         claim = entry if {*entry.parameters} <= {*parameters} else self.claim
         return bool(_attempt(claim.accepts, parameters))
@@ -156,7 +156,7 @@ _refuted: dict[tuple[str, str], Refutation] = {}
 
 
 def refuted(id: str, misprint: str, search: Callable[..., Refutation] = refutation) -> Refutation:
-    """Return the cached outcome of the search for a counterexample, which takes seconds."""
+    """Search for a counterexample to a misprint, which takes seconds, and cache the outcome."""
     if (id, misprint) not in _refuted:
         _refuted[id, misprint] = search(id, misprint)
     return _refuted[id, misprint]
@@ -164,11 +164,11 @@ def refuted(id: str, misprint: str, search: Callable[..., Refutation] = refutati
 
 @lru_cache(maxsize=1024)
 def first_parameters(id: str, misprint: str = "none", draw: int = 0) -> Parameters:
-    """Return the counterexample, the first example, the middle of the domain or a random point."""
+    """Return initial parameters: the counterexample, an example, the domain's middle, or random."""
     claim = shown(id, misprint)
     points = starting_points(claim, points=_DRAWN)
     limit = {name: values[-1] for name, values in (claim.along or {}).items()}
-    # The corners come first, random draws last.
+    # `points` begins with corners and ends with random draws.
     random = {**points[-1 - draw % len(points)], **limit}
     if draw:
         return random
@@ -194,7 +194,7 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None = None) -> Picture:
-    """Return the picture along one parameter, with the points computed within `seconds`.
+    """Draw a formula along the parameter `name`, at the points computed within `seconds`.
 
     `most` limits the number of points, unless the parameter runs towards a limit.
     """
@@ -210,7 +210,7 @@ def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None
     between = lambda a, b: 0.5 * (a + b) if limit else Linear.middle(domain, a, b)
 
     def border(a: float, b: float, left: bool, right: bool) -> float:
-        """Return where the hypothesis begins or ceases to hold; for whole numbers the midpoint."""
+        """Return where in [a, b] the hypothesis starts or ceases to hold, or the midpoint."""
         exact = left != right and domain is not None and not isinstance(domain, Whole)
         for _ in range(40 * exact):
             middle = between(a, b)
@@ -220,7 +220,7 @@ def curve(place: View, name: str, *, seconds: float = math.inf, most: int | None
     inside = pairwise(p.inside for p in points)
     borders = [border(*at, *held) for at, held in zip(pairwise(x), inside, strict=True)]
     outside = ["" if p.inside else "outside" for p in points]
-    # A band of wrong values extends half way to the next point.
+    # A band around a wrong value extends half way to the next points.
     wrong = [p.verdict if p.verdict != "right" else "" for p in points]
     halfway = [between(a, b) for a, b in pairwise(x)]
     drawn = Sweep(
@@ -246,7 +246,7 @@ def _grid(domain: Any) -> list[Any]:
 
 
 def _order(count: int) -> list[int]:
-    """Return every index once, coarse to fine; any prefix spans the whole range."""
+    """Return the indices below `count` from coarse to fine, so that each prefix spans the range."""
     steps = [2**k for k in range(count.bit_length(), -1, -1)]
     return list(dict.fromkeys([0, count - 1, *(k for s in steps for k in range(0, count, s))]))
 
@@ -262,10 +262,10 @@ def _in_time(make: Callable, order: Iterable[int], seconds: float) -> dict[int, 
 
 @lru_cache(maxsize=20_000)
 def comparison_at(place: View) -> Comparison:
-    """Return the value and the true value at one point."""
+    """Compare the formula of `place` with its oracle at the parameters of `place`."""
     claim, parameters, entry = place.claim, place.parameters, book[place.id]
     own = _value(entry, parameters) if place.beside else math.nan
-    # Compare if the hypothesis of any formula with the same oracle holds here.
+    # Compare if the hypothesis of the entry or of a variant with this oracle holds here.
     family = [shown(place.id, name) for name in ("none", *(m.name for m in entry.misprints))]
     able = [c for c in family if c.oracle is claim.oracle and {*c.parameters} <= {*parameters}]
     case = None
@@ -285,7 +285,7 @@ def _value(formula: Formula, parameters: Parameters) -> float:
 
 
 def _compared(claim: Formula, case: Case, judged: bool = True) -> Comparison:
-    """Return the comparison of a case, with its verdict."""
+    """Return a case as a comparison, with the verdict "" if `judged` is false."""
     side = side_of(claim, case) if judged else ""
     verdict = side
     if side not in ("", "right"):
@@ -306,7 +306,7 @@ def _star(place: View, name: str, limit: Any, log: bool) -> tuple[float, float] 
 
 
 def _bands(kinds: Iterable, borders: Iterable, ends: tuple[float, float]) -> list[Stretch]:
-    """Merge neighbouring intervals of the same kind; "" marks no band."""
+    """Return one band for adjacent intervals of the same kind; the kind "" gives none."""
     regions: list[Stretch] = []
     for kind, (left, right) in zip(kinds, pairwise([ends[0], *borders, ends[1]]), strict=True):
         if regions and kind == regions[-1].kind and regions[-1].right == left:
@@ -317,7 +317,7 @@ def _bands(kinds: Iterable, borders: Iterable, ends: tuple[float, float]) -> lis
 
 
 def cloud(place: View, words: Wording, *, seconds: float = math.inf) -> Picture:
-    """Return the picture of the first design of `verify` or `refute`, computed within `seconds`."""
+    """Draw values against true values at the first points of `verify`, within `seconds`."""
     places = _design(place.id, place.misprint)
     made = _in_time(lambda k: _of_design(place.id, place.misprint, k), range(len(places)), seconds)
     judged = {k: p for k, p in made.items() if p.verdict}

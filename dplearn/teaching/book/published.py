@@ -1,4 +1,4 @@
-"""Published figures of data/published.csv, recomputed and compared as printed."""
+"""Published numbers of data/published.csv, recomputed and compared with their printed digits."""
 
 import csv
 import math
@@ -27,10 +27,10 @@ Row = dict[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(Outcome):
-    """A published figure, with our value or nan; it is verified if its recorded verdict is right.
+    """Check of a published number: verified if the verdict in data/published.csv is right.
 
     The status is "not computed" if the source's method is not implemented. The slack is minus the
-    relative distance to the printed figure; 0 if an inequality holds.
+    relative distance to the printed number; 0 if a printed inequality holds.
     """
 
     kind: str = "published"
@@ -43,13 +43,13 @@ class Figure(Outcome):
 
 @cache
 def published() -> dict[str, Row]:
-    """Return the rows of the table by id."""
+    """Return the rows of data/published.csv by id."""
     with shipped_table("published.csv").open(encoding="utf-8", newline="") as file:
         return {row["id"]: row for row in csv.DictReader(file)}
 
 
 def drawn_figures() -> Iterator[dict[str, Any]]:
-    """Yield published values of epsilon that the named accountant reproduces."""
+    """Yield parameters and epsilon of published DP-SGD runs that our accountants match to 1%."""
     numbers = {name: name for name in ("noise_multiplier", "sample_rate", "delta")} | {"T": "steps"}
     expected = ("epsilon", "poisson_subsampled_gaussian", "add_remove", "=")
     for row in published().values():
@@ -62,7 +62,7 @@ def drawn_figures() -> Iterator[dict[str, Any]]:
 
 
 def check_figure(id: str) -> Figure:
-    """Recompute one figure and check its recorded verdict.
+    """Recompute a published number and check the verdict that its table records.
 
     Examples
     --------
@@ -87,17 +87,17 @@ def check_figure(id: str) -> Figure:
 
 
 def number(text: str) -> float:
-    """Return the number in a text, which may be a fraction."""
+    """Return the number in a text: a decimal, a fraction such as 1/3, or inf."""
     return float(text) if text == "inf" else float(Fraction(text))
 
 
 def unit(value: str, digits: str | int) -> float:
-    """Return one unit of the last digit if `value` has `digits` significant digits."""
+    """Return one unit of the last of `digits` significant digits of `value`."""
     return 10.0 ** (int(f"{abs(number(value)):.15e}"[18:]) - int(digits) + 1)
 
 
 def _numbers(row: Row) -> dict[str, float]:
-    """Return the numbers of a row by name, also from `parameters`; unrounded steps come first."""
+    """Return the numbers of a row and of its field `parameters` by name; prefer unrounded steps."""
     names = ("noise_multiplier", "sample_rate", "steps", "delta", "epsilon", "order")
     more = (part.partition("=") for part in row["parameters"].split("; ") if "=" in part)
     texts = {name: row[name] for name in names} | {name: text for name, _, text in more}
@@ -106,7 +106,7 @@ def _numbers(row: Row) -> dict[str, float]:
 
 
 def _orders_of(row: Row) -> NDArray:
-    """Return the source's orders: real ones, or ranges such as ``1.1..10.9 by 0.1; 12..63``."""
+    """Return the source's Rényi orders: a real grid, or ranges such as ``1..9 by 0.1; 12..63``."""
     if row["orders"] == "real":
         return 1 + np.geomspace(0.05, 200, 4000)
     parts = re.findall(r"([\d.]+?)\.\.([\d.]+)(?: by ([\d.]+))?", row["orders"])
@@ -117,12 +117,12 @@ def _orders_of(row: Row) -> NDArray:
 
 
 def step_of(row: Row) -> PoissonSubsampled:
-    """Return one step of a figure's run."""
+    """Return one DP-SGD step of a row: Poisson-sampled Gaussian noise."""
     return PoissonSubsampled(Gaussian(number(row["noise_multiplier"])), number(row["sample_rate"]))
 
 
 def _by_orders(rdp: Callable[[NDArray], NDArray], row: Row) -> float:
-    """Return the smallest bound over the orders of the source; steps may be fractional."""
+    """Return the least epsilon over the source's Rényi orders; the steps may be fractional."""
     orders, at = _orders_of(row), _numbers(row)
     convert = rdp_to_epsilon if row["method"] == "rdp" else rdp_to_epsilon_mironov
     return float(np.min(convert(orders, at["steps"] * rdp(orders), delta=at["delta"])))
@@ -147,7 +147,7 @@ def _sampled(row: Row) -> float:
             return at["steps"] * step_of(row).rdp([at["order"]])[0]
         case "rdp" | "rdp_mironov", _:
             return _by_orders(step_of(row).rdp, row)
-        case "gdp", _:  # central limit; steps may be fractional
+        case "gdp", _:  # central limit theorem; steps may be fractional
             growth = math.expm1(at["noise_multiplier"] ** -2)
             noise = 1 / (at["sample_rate"] * math.sqrt(at["steps"] * growth))
             return float(Gaussian(noise).profiles()[0].epsilon(at["delta"]))
@@ -155,14 +155,14 @@ def _sampled(row: Row) -> float:
             accountant, steps = ACCOUNTANTS[method](), int(at["steps"])
             return accountant.delta(step_of(row), epsilon=at["epsilon"], steps=steps).delta
     run = Composed([(step_of(row), int(row["steps"]))])
-    if "first" in row["parameters"]:  # a full-batch release comes first; its noise is in the text
+    if "first" in row["parameters"]:  # a full-batch release comes first
         noise = float(row["parameters"].split("noise_multiplier ")[1].split(" ")[0])
         run = Composed([Gaussian(noise), run])
     return run.guarantee(method, delta=at["delta"]).epsilon
 
 
 def computed(row: Row) -> float:
-    """Return our value by the source's method, or nan if that is not implemented."""
+    """Recompute a row's number by its source's method; return nan if we do not implement that."""
     at, functions = _numbers(row), book.functions
     match row["mechanism"], row["method"]:
         case "poisson_subsampled_gaussian", _:
@@ -176,7 +176,7 @@ def computed(row: Row) -> float:
             return float(composed(epsilon=at["epsilon"], steps=at["steps"], slack=at["delta"]))
         case "pure_dp", _:
             return _by_orders(lambda orders: np.full(orders.shape, at["rdp"]), row)
-        case "exponential", _:  # the mean loss of the worst pair of range 1
+        case "exponential", _:  # KL divergence of the worst bounded-range pair
             return functions["bounded_range_zcdp"](epsilon=1.0)
         case "randomized_response", _:
             exact = 1 - at["replacement_probability"] * (1 - 1 / at["outcomes"])
@@ -185,23 +185,23 @@ def computed(row: Row) -> float:
         case "laplace", _:
             law = Laplace(at["scale"] / at["sensitivity"])
             return float(law.profiles()[0].delta(at["epsilon"]))
-        case "tree_aggregation", _:  # a record is in one node per level
+        case "tree_aggregation", _:  # a record is in one node of each level
             levels = row | {"steps": str(int(row["steps"]).bit_length())}
             return _by_orders(Gaussian(at["noise_multiplier"]).rdp, levels)
         case "discrete_gaussian", "zcdp":
             return float(functions["zcdp_to_epsilon_bun_steinke"](at["rho"], delta=at["delta"]))
-        case "discrete_gaussian", _:  # a histogram, under replace_one
+        case "discrete_gaussian", _:  # a histogram has squared sensitivity 2
             return float(functions["zcdp_to_epsilon"](at["scale"] ** -2, delta=at["delta"]))
     return math.nan
 
 
 def digits_of(text: str) -> int:
-    """Return the number of significant digits as written."""
+    """Return the number of significant digits written in `text`."""
     return len(text.lstrip("-").split("e")[0].replace(".", "").lstrip("0"))
 
 
 def reproduces(value: float, row: Row) -> bool:
-    """Return whether a value reproduces the row's figure by the rule of data/README.md."""
+    """Return whether a value reproduces the published number by the rule of data/README.md."""
     published = number(row["published"])
     if row["relation"] in ("<", "<="):
         return value <= published
@@ -209,5 +209,5 @@ def reproduces(value: float, row: Row) -> bool:
         return value >= published
     digits = min(int(row["digits"]), digits_of(row["computed"]))
     close = abs(value - published) <= unit(row["published"], digits) * (1 + 1e-6)
-    # Figures must agree to one percent, too, unless printed as "about 1" (~).
+    # The values must also agree to one percent, unless the source says "about" (~).
     return close and (row["relation"] == "~" or abs(value / published - 1) <= 0.01)

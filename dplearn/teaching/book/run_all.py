@@ -24,7 +24,7 @@ def all_ids() -> list[str]:
 
 
 def results_of(id: str, *, searches: int = SEARCHES) -> list[Result]:
-    """Verify one entry and refute its misprints, or compute one published figure."""
+    """Verify one entry and refute its misprints, or check one published figure."""
     if id not in book:
         return [check_figure(id)]
     misprints = (refutation(id, misprint.name) for misprint in book[id].misprints)
@@ -42,7 +42,7 @@ def refutation(id: str, misprint: str) -> Refutation:
 
 
 def check_all(ids: Sequence[str] = (), *, searches: int = SEARCHES) -> Iterator[Result]:
-    """Check the given ids, or all in two processes, and yield the results in order.
+    """Check entries and figures by id, or all in two processes, and yield the results in order.
 
     An entry is verified if `searches` searches find no error; misprints get the default number. An
     id without its number selects a group: "G-A", or "P" for all published figures. An unknown id
@@ -71,7 +71,7 @@ def _in_parallel(one: Callable[[str], list[Result]]) -> Iterator[list[Result]]:
 
 
 def as_text(result: Result) -> str:
-    """Return a line of the printed table; misprints are indented below their formula."""
+    """Return a line of the printed table; misprints are indented below their entry."""
     seconds = f"{result.seconds:5.2f} s"
     if isinstance(result, Verification):
         head = f"{result.id:8}{book[result.id].title:57.57} {result.status:9}"

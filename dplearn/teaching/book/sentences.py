@@ -23,7 +23,7 @@ _GROUPS = {
     "K": "Gaussian DP and f-DP", "L": "Privacy loss distributions", "M": "PATE", "N": "Auditing",
     "S": "Selection and iteration",
 }  # fmt: skip
-# Verdicts on published figures, and outcomes of checks.
+# Words for verdicts on published figures, and for outcomes of checks.
 VERDICTS = {"reproduces": "reproduces", "within_one_percent": "within one percent"}
 VERDICTS |= {"does_not_reproduce": "does not reproduce", "not_checkable": "cannot be checked"}
 STATUS = {"verified": "✓ verified", "failed": "✗ failed", "error": "✗ error", "refuted": "refuted"}
@@ -46,7 +46,7 @@ def group_name(group: str) -> str:
 
 
 def label(name: str) -> str:
-    """Return a keyword as words, with Greek letters.
+    """Return the name of a parameter as words, with Greek letters.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def label(name: str) -> str:
 
 
 def signature(formula: Formula) -> str:
-    """Return the name and parameters of the function, without types."""
+    """Return the name and parameters of a formula's function, without types."""
     typed = inspect.signature(formula.function)
     bare = [p.replace(annotation=p.empty) for p in typed.parameters.values()]
     plain = typed.replace(parameters=bare, return_annotation=typed.empty)
@@ -71,7 +71,7 @@ class Wording:
     translated: Callable[..., str] = str.format
 
     def status(self, name: str) -> str:
-        """Return a status as words."""
+        """Return the words for a status such as "failed" in the reader's language."""
         return self.translated(STATUS[name])
 
     def number(self, value: float, digits: int = 4) -> str:
@@ -105,11 +105,11 @@ class Wording:
         return mark.join(f"{label(n)} = {self.spelled(x)}"[:most] for n, x in parameters.items())
 
     def kind_of(self, formula: Formula) -> str:
-        """Return the relation of value and true value as Markdown."""
+        """Return a sentence on the kind of a formula (bound, identity or limit) as Markdown."""
         return re.sub(r"^(An?) ([^:]+)", r"\1 **\2**", self.translated(KINDS[formula.kind]))
 
     def hypothesis(self, formula: Formula) -> str:
-        """Return the hypothesis as Markdown."""
+        """Return the hypothesis of a formula as Markdown."""
         if not formula.hypothesis:
             return self.translated("For all parameters.")
         if callable(formula.given):
@@ -118,7 +118,7 @@ class Wording:
         return self.translated("If ${conditions}$.", conditions=conditions)
 
     def gap(self, kind: str, slack: float) -> str:
-        """Return the distance of a value from the true one in words."""
+        """Return a phrase on how far a formula's value is from the true value."""
         if kind in ("identity", "asymptotic"):
             size = self.number(abs(slack), 3)
             error = self.translated("largest relative error {size}", size=size)
@@ -141,7 +141,7 @@ class Wording:
         return "  \n".join(lines)
 
     def against(self, kind: str, truth: Interval) -> str:
-        """Return a sentence on the true value."""
+        """Return a phrase on the true value; for a bound, on the least or largest valid one."""
         if kind == "upper":
             return self.translated("at least {low} is needed", low=self.number(truth.low))
         if kind == "lower":
@@ -160,7 +160,7 @@ class Wording:
         return f"{where} {gives}; **{self.against(kind, point.truth)}**."
 
     def danger(self, result: Refutation) -> str:
-        """Return on which side a refuted claim errs, and at what share of points it is true."""
+        """Describe on which side a refuted claim errs, and at which share of points it is true."""
         sides = self.translated("Errs on the safe side. ") if result.safe_side else ""
         if result.unsafe:
             sides = self.translated(_BOTH if result.safe_side else _UNSAFE)
@@ -168,7 +168,7 @@ class Wording:
         return sides + self.translated("True at {share:.0f} % of the points tried.", share=share)
 
     def headline(self, place: Any, points: Sequence[Any]) -> str:
-        """Return the headline of a picture of a `View` with these comparisons, in one line."""
+        """Summarise the comparisons `points` of a picture of `place` (a `View`) in a headline."""
         kind = place.claim.kind
         judged = [p for p in points if p.verdict]
         if kind == "asymptotic" and len(judged) == 1 < len(points):

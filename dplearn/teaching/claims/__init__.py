@@ -1,7 +1,7 @@
-"""Verdicts on printed formulas, in every setting that fits their letters.
+"""Verdicts on printed formulas, in every situation of the book that fits their letters.
 
-In the order of imports: `reading` (claims), `table` (settings), `matching` (claim in one setting),
-`judging` (the rule over all settings) and `pages`.
+In the order of imports: `reading` (claims in formulas), `table` (test points of a situation),
+`matching` (a claim in one situation), `judging` (verdict over all situations) and `pages`.
 """
 
 from dplearn.teaching.claims.judging import VERDICTS, Finding, Line, proofread

@@ -1,7 +1,7 @@
-"""Verdict on a printed formula: one line per setting that fits its letters, and a headline.
+"""Verdict on a printed formula, in each situation that fits its letters and over all of them.
 
-Words around a formula sort the settings and never remove one. The headline is a verdict only if all
-settings agree or a word names one of them; otherwise it is "depends".
+Words around a formula sort the situations and never remove one. The overall verdict is "depends"
+unless all situations agree or a word names one of them.
 """
 
 import re
@@ -22,13 +22,13 @@ VERDICTS = (
     "refuted", "depends", "open", "conditional", "holds", "safe", "approximation", "not read",
 )  # fmt: skip
 _TRUE = ("holds", "safe")
-# Quantities whose claims are upper bounds.
+# Quantities for which a claim is an upper bound.
 _BOUNDED = ("epsilon", "rho", "mu", "rdp", "kl", "adv", "log_moment")
-# Stems of the names of noise laws, in any language.
+# Stems of the names of noise distributions, in any language.
 _LAWS = {"laplace": ("lap", "double exp", "拉普拉斯"), "gauss": ("gauss", "normal", "高斯")}
 # Words near a scale that is not the scale of noise on an answer.
 _NO_SCALE = ("rate of", "inverse", "smooth", "速率")
-# Words that exclude all settings whose texts lack them.
+# Words in the text around a claim that exclude all situations whose descriptions lack them.
 _APART = (
     ("group of", "group privacy", "群"), ("abovethreshold", "sparse vector"),
     ("discrete gauss", "离散高斯"),
@@ -42,14 +42,14 @@ _ID = re.compile(r"\bG-[A-Z]\d+[a-h]?\b")
 
 @dataclass(frozen=True)
 class Line:
-    """Verdict in one setting.
+    """Verdict on a formula in one situation, with the entry of the book that decides it.
 
     Parameters
     ----------
     verdict, entry, reference : str
         One of `VERDICTS`, and the id and source of the entry.
     setting, chinese : str
-        Name of the setting in English and in Chinese.
+        Description of the situation in English and in Chinese.
     note : str
         Counterexample, condition or ratio, or "".
     """
@@ -69,16 +69,16 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Verdict on a formula, and the lines of all settings, the intended setting first.
+    """Verdict on a formula, and the verdicts in all situations, the intended situation first.
 
     Parameters
     ----------
     verdict, reason : str
         One of `VERDICTS`, and why.
     lines : tuple of Line
-        Verdict in each setting.
+        Verdict in each situation.
     entry, misprint, slip : str
-        Id of the headline's entry, the misprint that the formula equals, and why that is wrong.
+        Id of the deciding entry, the misprint that the formula equals, and why that is wrong.
     """
 
     verdict: str
@@ -94,22 +94,22 @@ class Finding:
 
 
 def proofread(formula: str, *, words: str = "") -> Finding:
-    r"""Return the verdict on one printed formula, with a line per setting that fits its letters.
+    r"""Judge one printed formula in every situation of the book that fits its letters.
 
     Parameters
     ----------
     formula : str
         Claim in LaTeX, Unicode or ASCII, of at most 2,000 characters; it is never executed.
     words : str, optional
-        Sentence around it, which gives conditions and sorts the settings; an id such as G-C8b in
-        it selects a setting.
+        Sentence around the formula, which states conditions or names the situation; the id of an
+        entry in it, such as G-C8b, selects that entry's situations.
 
     Returns
     -------
     Finding
-        Its verdict is "holds", "safe" (true but loose), "refuted" (below a lower bound for all
-        mechanisms), "conditional" (true under a condition that is not stated), "open" (between the
-        lower bound and the proved value), "depends" (true in one setting, false in another),
+        Its verdict is "holds", "safe" (true but loose), "refuted" (below the lower bound of valid
+        claims), "conditional" (true under a condition that is not stated), "open" (between the
+        lower bound and the proved value), "depends" (true in one situation, false in another),
         "approximation" or "not read", which has a reason.
 
     Examples
@@ -124,7 +124,7 @@ def proofread(formula: str, *, words: str = "") -> Finding:
 
 
 def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
-    """Return the finding of `proofread`, and the formula's matches in all settings."""
+    """Return the finding of `proofread`, and the formula's matches in all situations."""
     try:
         claims, beside = claims_of(formula)
     except (ValueError, RecursionError, IndexError) as error:
@@ -138,7 +138,7 @@ def judged(formula: str, *, words: str = "") -> tuple[Finding, list[Match]]:
 
 
 class _Context:
-    """The words around a formula: conditions, laws, ids and stems."""
+    """Words around a formula, with the conditions and ids of entries in them."""
 
     def __init__(self, words: str) -> None:
         plain = re.sub(r"\\text\s*\{(-[^{}]*)\}", r"\1", words).replace(r"\varepsilon", "ε")
@@ -147,10 +147,10 @@ class _Context:
         self.conditions, self.unread = conditions_in(words)
 
     def named(self, match: Match) -> float:
-        """Return the weight of the words that name a setting, or -1 if they name another law."""
+        """Return the weight of words that name a match's situation; -1 if they name other noise."""
         table = match.table
         count = sum(stem in self.words for stem in table.setting.names)
-        # An id outweighs all words, and the words of a rare setting count more.
+        # An id outweighs all words, and words that name a rare situation count more.
         count += 2.5 * (table.setting.rare and count > 0) + 100 * (table.entry.id in self.ids)
         if not count:
             text = table.setting.text.lower()
@@ -160,12 +160,12 @@ class _Context:
         return count
 
     def mentions(self, stems: Sequence[str]) -> bool:
-        """Return whether the words contain one of the stems."""
+        """Return whether the words around the formula contain one of the stems."""
         return any(stem in self.words for stem in stems)
 
 
 def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
-    """Return the finding about one claim; prefer the quantity with an exact match."""
+    """Judge one claim; if its left letter is ambiguous, prefer the quantity with an exact match."""
     # The letter on the left side may mean another quantity.
     also = claim.left and {"order": "error", "mu": "sigma"}.get(claim.about)
     findings = [_decided(replace(claim, about=x), context) for x in (claim.about, also) if x]
@@ -174,9 +174,9 @@ def _judged(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
 
 
 def _matches(claim: Claim, context: _Context) -> list[Match]:
-    """Return the match in each setting that fits: an exact one, else a refuted one, else the best.
+    """Return a match per situation that fits: an exact one, else a refuted one, else the best.
 
-    For identities and probabilities, only exact matches and named settings count.
+    For identities and probabilities, only exact matches and named situations count.
     """
     out: dict[tuple, Match] = {}
     order = ("refuted", "safe", "conditional", "open", "holds")
@@ -191,13 +191,13 @@ def _matches(claim: Claim, context: _Context) -> list[Match]:
 
 
 def _decided(claim: Claim, context: _Context) -> tuple[Finding, list[Match]]:
-    """Return the finding about a claim by this module's rule, and all matches."""
+    """Return the verdict on a claim over all situations, and the matches in all situations."""
     matches = _matches(claim, context)
     if not matches:
         why = Note("No setting about {x} has these letters.", x=QUANTITIES[claim.about])
         return Finding(verdict="not read", reason=why), []
     near = [m for m in matches if not m.table.setting.rare or m.named > 0]
-    # Words of a special setting exclude all other settings.
+    # Words that name a special situation exclude all other situations.
     text_of = lambda m: f"{m.table.setting.text} {m.table.setting.chinese}".lower()
     for stems in _APART:
         if context.mentions(stems):

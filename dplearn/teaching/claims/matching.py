@@ -1,7 +1,7 @@
-"""Comparison of a claim with one setting, after assigning its letters to columns.
+"""Comparison of a claim with the table of one situation, its letters assigned to columns.
 
-A claim above the proved value is safe, below the lower bound for all mechanisms it is refuted, and
-between the two it is open.
+A claim above the proved value is safe, one below the lower bound of valid claims is refuted, and
+one between the two is open.
 """
 
 import itertools
@@ -21,7 +21,7 @@ from dplearn.teaching.claims.reading import Claim, Note
 from dplearn.teaching.claims.table import VALUE, Points, Table, base, below, fits, sign_of
 
 ORDER = ("holds", "safe", "conditional", "open", "refuted")
-# Quantities whose letter may mean one step or all steps.
+# Quantities whose letter may mean a budget per step or the total of all steps.
 PER_STEP = ("epsilon", "delta", "rho", "mu", "rdp", "log_moment")
 _NUMBER = re.compile(r"_([1-9])(?=_|$)")
 
@@ -29,7 +29,8 @@ _NUMBER = re.compile(r"_([1-9])(?=_|$)")
 def in_units(claim: Claim, table: Table) -> Table:
     """Return the table, with varying sensitivity if the claim has a letter for the sensitivity."""
     taken = {"max_grad_norm", "max_norm"} & {*table.domains}
-    no_other = table.setting.rare and "noise_std" in table.domains  # noise on votes
+    # In rare situations with noise_std, such as noise on votes, the sensitivity stays 1.
+    no_other = table.setting.rare and "noise_std" in table.domains
     letters = {base(name) for name in claim.names} | claim.names
     speaks = bool(letters & {"Delta", "S", "C", "L_1", "s"}) and not taken and not no_other
     return table.unpinned if speaks or claim.about == "sensitivity" else table
@@ -38,7 +39,7 @@ def in_units(claim: Claim, table: Table) -> Table:
 def compare(
     claim: Claim, table: Table, conditions: Sequence[Expression], unread: set[str]
 ) -> "Match | None":
-    """Return the best match of a claim in a setting, or None if its letters do not fit."""
+    """Return the best match of a claim with a table, or None if its letters fit no columns."""
     if claim.event:
         event = re.fullmatch(table.setting.event or "$.", claim.event)
         if not event:
@@ -60,7 +61,7 @@ def compare(
 
 
 def _preferred(best: "Match", other: "Match") -> "Match":
-    """Return the better match: about the total, unless the claim is a budget per step."""
+    """Return the better of two matches: about the total, unless the claim is a budget per step."""
     if other.step != best.step:
         inverse, direct = (best, other) if best.step else (other, best)
         split = inverse.exact or direct.shrinks
@@ -79,12 +80,12 @@ def _may_be_target(claim: Claim, table: Table, target: str) -> bool:
 
 
 def _slack(table: Table) -> str:
-    """Return the name of the column with a pair's delta, or ""."""
+    """Return the name of the column that holds delta, or ""."""
     return next((n for n in ("slack", "delta") if n in table.domains), "")
 
 
 def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
-    """Yield the assignments of the claim's letters to the columns and the value."""
+    """Yield possible assignments of the claim's letters to columns other than `target`."""
     free = [n for n in (*table.columns, VALUE) if n != target]
     free = [n for n in free if not (n == "sensitivity" and table.pinned)]
     # Columns for which the claim has a formula or a number instead of a letter.
@@ -116,7 +117,7 @@ def _bound(claim: Claim, table: Table, target: str) -> Iterator[dict[str, str]]:
 
 
 def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "Match | None":
-    """Return the match with these assigned letters, or None if the assignment is impossible."""
+    """Return the match for the assignment `bound` of letters, or None if it is impossible."""
     changed, items = dict(table.columns), dict[str, NDArray]()
     for name in sorted(claim.names - {*bound}):  # numbered letters of a list
         whole = next(c for c in table.lists if fits(name, c, ""))
@@ -138,9 +139,9 @@ def _tried(claim: Claim, table: Table, target: str, bound: dict[str, str]) -> "M
 
 
 def _second(match: "Match", changed: dict[str, NDArray]) -> str | None:
-    """Return why the second part of a pair is wrong, or ""; None if it does not fit the setting.
+    """Return why delta of a claimed pair is wrong, or ""; None if the pair does not fit the table.
 
-    A second part that is a formula replaces the column of delta in `changed`.
+    If delta is claimed by a formula, its values replace the column of delta in `changed`.
     """
     claim, table, bound = match.claim, match.table, match.bound
     if claim.second is None or match.target != VALUE:
@@ -174,35 +175,35 @@ class Match:
     table: Table
     target: str  # the column that the claim is about
     bound: dict[str, str]
-    items: dict[str, NDArray]  # numbered letters of a list
+    items: dict[str, NDArray]  # values of the numbered letters of a list
     proved: Points  # columns and proved values
     edge: Points | None  # columns and lower bounds, if known
-    failed: str = ""  # why the second part of a pair is wrong
+    failed: str = ""  # why delta of a pair is wrong
     verdict: str = "holds"
     note: str = ""
     exact: bool = False  # whether the claim equals the proved value
-    unread: bool = False  # whether a condition on its letters was not used
-    named: float = 0.0  # weight of the words that name the setting
+    unread: bool = False  # whether a condition on the claim's letters was not used
+    named: float = 0.0  # weight of the words that name the situation
     example: int | None = None  # the index of the simplest failing point
 
     @property
     def direct(self) -> bool:
-        """Whether the claim is about the value, not about a column."""
+        """Whether the claim is about the entry's value, not about one of its parameters."""
         return self.target == VALUE
 
     @property
     def step(self) -> bool:
-        """Whether the left side is a quantity of one step."""
+        """Whether the claim is about one step: a parameter of the same quantity as the value."""
         return not self.direct and self.table.setting.about == self.claim.about
 
     @property
     def rank(self) -> int:
-        """Position of the verdict in `ORDER`."""
+        """Position of the verdict in `ORDER`, from "holds" to "refuted"."""
         return ORDER.index(self.verdict)
 
     @property
     def at(self) -> Points:
-        """Values of the letters."""
+        """Values of the claim's letters at all points."""
         return self.items | {name: self.proved[c] for name, c in self.bound.items()}
 
     @cached_property
@@ -220,7 +221,7 @@ class Match:
 
     @property
     def needed(self) -> NDArray:
-        """Lower bounds for all mechanisms, or the proved values if there are none."""
+        """Lower bounds of valid claims, or the proved values if there are none."""
         return (self.edge or self.proved)[self.target]
 
     @property
@@ -240,7 +241,7 @@ class Match:
 
     @property
     def letters(self) -> dict[str, str]:
-        """Letters that stand for columns, including the left side's."""
+        """Column of each letter of the claim, including the letter on the left side."""
         left = base(self.claim.left.partition("(")[0])
         own = {} if self.target == VALUE else {left or self.target: self.target}
         return {**{n: c for n, c in self.bound.items() if c != VALUE}, **own}
@@ -259,7 +260,7 @@ class Match:
 
     @cached_property
     def enough(self) -> NDArray:
-        """Points where the claim does not overstate privacy, or the proved value is unknown."""
+        """Mask of points where the claim cannot overstate privacy or no proved value is known."""
         truth = self.proved[self.target]
         with np.errstate(invalid="ignore"):
             enough = self.sign * (self.claimed - truth) >= -1e-6 * np.abs(truth)
@@ -267,7 +268,7 @@ class Match:
 
     @cached_property
     def wrong(self) -> NDArray:
-        """Points where the claim violates the lower bound for all mechanisms."""
+        """Mask of points where the claim violates the lower bound of valid claims."""
         edge, low = self.edge or self.proved, self.needed
         claimed = self._right({**self.at, **{n: edge[c] for n, c in self.bound.items()}})
         if self.claim.about in ("epsilon", "rho", "rdp"):
@@ -306,7 +307,7 @@ class Match:
         return replace(out, exact=exact, unread=missed) if out else None
 
     def _on_one_side(self, exact: bool, many: bool, inside: NDArray, used: set) -> "Match | None":
-        """Return the match of a claim for which one direction of error is safe."""
+        """Return the match with its verdict, for a quantity where errors on one side are safe."""
         proved = (self.enough | ~inside)[self.table.holds]
         if self.edge is None:
             return self._loose("safe") if np.all(proved) and many else None
@@ -327,7 +328,7 @@ class Match:
         return failing
 
     def _inside(self, conditions: Sequence[Expression]) -> tuple[NDArray, set[str], bool]:
-        """Return where the conditions hold, their columns, and whether a condition was not used."""
+        """Return where the conditions hold, their columns, and whether a condition was left out."""
         inside, used, missed = np.ones(self.claimed.shape, bool), set[str](), False
         letters, columns = dict(self.at), dict(self.bound)
         if left := self.claim.left.partition("(")[0].removesuffix("^2"):
@@ -366,7 +367,7 @@ class Match:
 
     @property
     def _rule(self) -> str:
-        """Hypothesis in the letters of the formula."""
+        """Hypothesis of the entry in the letters of the claim."""
         names = {c: sign_of(n) for n, c in self.letters.items()}
         spelled = lambda m: names.get(m[0], sign_of(m[0]))
         return re.sub(r"[A-Za-z_]\w*", spelled, self.table.hypothesis)

@@ -1,4 +1,4 @@
-r"""Claims among a page's formulas, with positions and words, and `dplearn proofread`.
+r"""Search for claims in the formulas of a page, and the command `dplearn proofread`.
 
 Pages are never executed. Searches visit every character a bounded number of times.
 """
@@ -21,7 +21,7 @@ from dplearn.teaching.claims.reading import FIXED, LONGEST, SIGN, makes_claim, u
 
 MOST, _MANY = 10_000_000, 1_000
 KINDS = (".tex", ".md", ".ipynb", ".html", ".htm", ".rst", ".py", ".qmd", ".txt")
-# Code and comments by file type; unclosed ones extend to the end of the page or line.
+# Code and comments by file type; an unclosed one extends to the end of the page or line.
 _CODE = {
     ".tex": r"(?<!\\)%[^\n]*|\\verb\|[^|\n]*\||\\iffalse\b.*?(?:\\fi\b|\Z)"
     r"|\\begin\{(verbatim|lstlisting|comment)\}.*?(?:\\end\{\1\}|\Z)",
@@ -34,7 +34,7 @@ _FORMULA = re.compile(
     r"(?<!\\)(?:\$\$(.{1,2000}?)\$\$|\\\[(.{1,2000}?)\\\]|\\\((.{1,2000}?)\\\)"
     r"|\\begin\{((?:equation|align|gather|multline|eqnarray|flalign)\*?|displaymath|math)\}"
     r"(.{1,2000}?)\\end\{\4\}|:math:`([^`]{1,2000})`|\.\. math::(.{1,2000}?)(?:\n\n|\Z)"
-    # Single dollar signs touch their formula, in one paragraph; all others are prices.
+    # Single dollar signs touch a formula of one paragraph; all others mean prices.
     r"|\$(?![\s$])((?:[^$\n]|\n(?!\n)){1,2000})(?<!\s)\$"
     r"|<annotation\b[^<>]{0,80}tex[^<>]{0,80}>(.{1,2000}?)</annotation>)",
     re.DOTALL,
@@ -79,14 +79,14 @@ _ASSUMED = re.compile(
     r"|.*(?:sensitivity|replace|changes?\b)",
     re.DOTALL,
 )
-# A formula that ends its sentence.
+# A formula that ends with the full stop of its sentence.
 _ENDED = re.compile(r"\.\s*(?:\$+|\\[\])]|\\end\{\w+\*?\}|</annotation>)\Z")
 # An author's mark for the formulas of a line: ignore them, or use this entry.
 _MARK = re.compile(r"dplearn:\s*(ignore|G-[A-Z]\d+[a-h]?)")
 
 
 class Place(NamedTuple):
-    """A formula that makes a claim, with its position.
+    """A formula that makes a claim about privacy, with its sentence and its position in a file.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def places_in(content: bytes, name: str) -> list[Place]:
     content : bytes
         Content of the file, in UTF-8 or GB 18030; it is never executed.
     name : str
-        Its name, which ends like one of the types `KINDS`.
+        Name of the file, which ends in one of `KINDS`.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def places_in(content: bytes, name: str) -> list[Place]:
     Raises
     ------
     ValueError
-        If the type or encoding is another one, or there are more than 10 MB or 1,000 claims.
+        If the type or encoding is not supported, or for more than 10 MB or 1,000 claims.
     """
     kind = Path(name).suffix.lower()
     if kind not in KINDS:
@@ -163,7 +163,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
     # Replace code and comments by blanks, which preserves positions.
     blank = lambda m: re.sub(r"[^\n]", " ", m[0])
     text = re.sub(_CODE[kind], blank, text, flags=re.DOTALL)
-    macros = dict(_MACRO.findall(text)) if kind == ".tex" else {}  # without arguments
+    macros = dict(_MACRO.findall(text)) if kind == ".tex" else {}  # macros without arguments
     formulas = [(*m.span(), m[m.lastindex or 0]) for m in _FORMULA.finditer(text)]
     if kind in (".md", ".rst", ".py"):
         formulas = sorted([*formulas, *_plain_formulas(text)])
@@ -181,7 +181,7 @@ def _of_text(text: str, kind: str) -> Iterator[Place]:
 
 
 def _notion(text: str, start: int, end: int) -> str:
-    r"""Return the notion or left side named beside a formula: ``DP``, ``Var \le ``, or ""."""
+    r"""Return the notion (``DP``) or left side (``Var \le ``) named beside a formula, or ""."""
     if behind := _BEHIND.match(text[end : end + 60]):
         return reading.notion_of(behind[1])
     quantity = _QUANTITY.search(text, max(start - 60, 0), start)
@@ -194,7 +194,7 @@ def _notion(text: str, start: int, end: int) -> str:
 
 
 def _plain_formulas(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and text of formulas without delimiters."""
+    """Yield start, end and text of each formula without delimiters."""
     text, at = _FORMULA.sub(lambda m: "$" * len(m[0]), text), 0
     while match := _PLAIN.search(text, at):
         start, at = match.start(), match.end()
@@ -209,7 +209,7 @@ def _plain_formulas(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _claims(body: str, notion: str) -> Iterator[str]:
-    """Yield the claims of one formula; `notion` is the result of `_notion` for it."""
+    """Yield the claims in the formula `body`; `notion` is what words beside it name."""
     for line in _lines(_LAID_OUT.sub(" ", body)):
         claims = [""]
         cuts = [0, *(m.end() for m in unbracketed(_CUT, line)), len(line)]
@@ -239,12 +239,12 @@ def _claims(body: str, notion: str) -> Iterator[str]:
 
 
 def _lines(body: str) -> list[str]:
-    """Return the lines of a formula; a line without a left side gets that of the line above."""
+    """Split a formula into lines; one without a left side gets the left side of the line above."""
     left, lines = "", [""]
     for row in [body] if r"\begin" in body else re.split(r"\\\\(?:\[[^\]\n]{0,9}\])?", body):
         sign = next(iter(unbracketed(SIGN, row)), None)
         if not sign or lines[-1].rstrip().endswith(("=", "+", "-", "cdot", "times")):
-            lines[-1] += " " + row  # a continuation
+            lines[-1] += " " + row  # the row continues the line above
         else:
             left = row[: sign.start()] if row[: sign.start()].strip() else left
             lines.append(left + row[sign.start() :])
@@ -266,7 +266,7 @@ def _sentence(text: str, start: int, end: int) -> str:
     return " ".join(html.unescape(around).split())
 
 
-# Severities of verdicts; all other verdicts are informational.
+# Severity of a verdict in reports; all other verdicts are informational.
 _SEVERITY = {"refuted": "error", "depends": "warning", "conditional": "warning", "open": "warning"}
 
 
@@ -280,7 +280,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def status_of(verdicts: Sequence[str], *, strict: bool = False) -> int:
-    """Return the exit status: 1 refuted, 3 depends or open, 4 conditional if strict, else 0."""
+    """Return the exit status: 1 refuted, 3 depends or open, 4 conditional (if strict), else 0."""
     codes = {"refuted": 1, "depends": 3, "open": 3} | ({"conditional": 4} if strict else {})
     return min((codes[verdict] for verdict in verdicts if verdict in codes), default=0)
 

@@ -1,4 +1,4 @@
-r"""Printed formulas as claims: a quantity, a relation, a right side, and conditions.
+r"""Parser of printed formulas into claims: a quantity, a relation, a right side, conditions.
 
 Input is never executed: right sides are parsed by `dplearn.teaching.book.kit.parser`, and
 unsupported syntax is refused with a reason.
@@ -49,7 +49,7 @@ NOTION = re.compile(
     rf"^(.*?)(?:\\(?:text\w*|math\w+|mbox)\s*\{{|[\s$‑–-]|\bis\b|~)*{NOTIONS}(?:\s*\}})?[\s.]*$",
     re.DOTALL | re.IGNORECASE,
 )
-# The name of a noise law before its bracket, and the text that may precede a law as a claim.
+# The name of a noise distribution before its bracket, and text that may precede it in a claim.
 _LAW = re.compile(r"(?<![A-Za-z])(Lap|Laplace|N)\}?(?:\\[!,]|\s)*(?:\\left|\\[bB]igg?l?)?\s*(?=\()")
 _NOISE = re.compile(
     r"(?:.*(?:\+|\\sim|∼))?\s*(?:noise)?\s*(?:\\(?:text\w*|operatorname|math\w+)\s*)?\{?"
@@ -58,7 +58,7 @@ _IDENTITY = re.compile(r"(?:\\math\w+\s*)?\{?I\}?(?:_\{?\w+\}?)?\s*\Z")
 _EVENT = re.compile(
     r"(?:\\mathbb\s*)?\{?\\?P(?:r|_\w)?\}?(?:_\{?[^{}]*\}?)?\s*(?:\\left|\\[bB]igg?l?)?\s*\\?(?=[\[({])"
 )
-# Quantities of claims about privacy; some other quantities need an ε on the right.
+# Quantities that a claim about privacy may state; a few others need an ε on the right.
 _CLAIMED = ("rdp", "log_moment", "sigma", "epsilon", "delta", "rho", "mu", "variance", "kl")
 _CLAIMED += ("scale", "sensitivity", "tradeoff")
 _CLEANED = {  # replacements in a formula before it is read
@@ -114,7 +114,7 @@ _INTERVAL = re.compile(
 
 @dataclass(frozen=True)
 class Claim:
-    """One relation: its quantity, sign and right side, and the parts printed with it."""
+    """Relation of a quantity to a right side, and the other parts of a printed claim."""
 
     about: str
     right: Expression
@@ -133,7 +133,7 @@ class Claim:
 
     @property
     def bare(self) -> str:
-        """Letter that is the second part of a pair, or ""."""
+        """Second part of a pair if it is a single letter, else ""."""
         return _letter(self.second) if self.second else ""
 
     @property
@@ -152,7 +152,7 @@ class Claim:
 
 
 class Note(str):
-    """Sentence of a verdict with its template and values, for translation."""
+    """Sentence that explains a verdict, with its template and values for translation."""
 
     template: str
     values: dict[str, str]
@@ -164,7 +164,7 @@ class Note(str):
 
 
 class ClaimNotReadError(ValueError):
-    """Claim about privacy whose right side cannot be read."""
+    """Error for a claim about privacy whose right side cannot be parsed."""
 
 
 def claims_of(text: str) -> tuple[list[Claim], str]:
@@ -198,7 +198,7 @@ def claims_of(text: str) -> tuple[list[Claim], str]:
 def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
     """Return the comparisons in a text, and the letters of comparisons that cannot be parsed."""
     read = list[Expression]()
-    unread = {plain(fixed[1]) for fixed in FIXED.finditer(words[: 2 * LONGEST])}  # a fixed value
+    unread = {plain(fixed[1]) for fixed in FIXED.finditer(words[: 2 * LONGEST])}  # fixed values
     chain = lambda m: ";".join(
         f" {m[3]} <{'=' * (m[2] == '[')} {name} <{'=' * (m[5] == ']')} {m[4]} "
         for name in m[1].split(",")
@@ -207,7 +207,7 @@ def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
         if not _COMPARED.search(part):
             continue
         part = part.strip(" ,.").removeprefix("\\text").strip(" {")
-        for opening, closing in ("{}", "()"):  # an unbalanced bracket
+        for opening, closing in ("{}", "()"):  # remove an unbalanced bracket
             missing = part.count(closing) - part.count(opening)
             part = part.strip(closing) if missing > 0 else part
             part = part.removeprefix(opening) if missing < 0 else part
@@ -219,7 +219,7 @@ def conditions_in(words: str) -> tuple[list[Expression], set[str]]:
         except ValueError:
             unread |= {*re.findall(r"[A-Za-z]+", plain(part))}
     if len(read) > 1 and re.search(r"\bor\b|或|\\lor|\\vee", words):
-        return [], unread.union(*(condition.names for condition in read))  # alternatives
+        return [], unread.union(*(condition.names for condition in read))  # skip alternatives
     return read[:8], unread
 
 
@@ -257,7 +257,7 @@ def notion_of(word: str) -> str:
 
 
 def laws(text: str) -> list[tuple[str, str]]:
-    """Return the noise laws in a formula with their scales or variances; skip densities."""
+    """Return the noise distributions in a formula with scale or variance; skip densities."""
     sizes = []
     for law in _LAW.finditer(text):
         *mean, size = split(",", _held(text[law.end() :])[0])
@@ -278,7 +278,7 @@ def makes_claim(text: str) -> bool:
 
 
 def _of_notion(text: str) -> list[Claim]:
-    """Return the claim of (f, g)-DP, (ε', δ') = (f, g), f-zCDP or f-GDP."""
+    """Return the claim in text such as (f, g)-DP, (ε', δ') = (f, g)-DP, f-zCDP or f-GDP."""
     match = NOTION.match(text)
     if not match:
         return []
@@ -298,7 +298,7 @@ def _of_notion(text: str) -> list[Claim]:
 
 
 def _of_law(text: str) -> list[Claim]:
-    """Return the claim about the scale of Lap(f) or N(0, f)."""
+    """Return the claim in Lap(f) or N(0, f) that the noise has scale or variance f."""
     law = _LAW.search(text)
     if not law or not _NOISE.fullmatch(text[: law.start()]) or _held(text[law.end() :])[1].strip():
         return []
@@ -308,7 +308,7 @@ def _of_law(text: str) -> list[Claim]:
 
 
 def _of_event(text: str) -> list[Claim]:
-    """Return the claim about the probability of an event in brackets."""
+    """Return the claim about a probability such as Pr[event] <= f."""
     if not (head := _EVENT.match(text)):
         return []
     event, rest = _held(text[head.end() :])
@@ -350,7 +350,7 @@ def _relations(text: str) -> list[Claim]:
 
 
 def _is_claimed(about: str, left: str) -> bool:
-    """Return whether claims can be about the quantity with this left side."""
+    """Return whether a claim about privacy can have this quantity and left side."""
     return about in _CLAIMED and not re.fullmatch(r"[A-Zas]|lambda.*|tau.*", left)
 
 

@@ -1,6 +1,6 @@
-"""Settings of entries as tables of points, with columns for the parameters and the value.
+"""Tables of test points for a situation of an entry: columns of parameters and of the value.
 
-A formula for any column is checked by comparison, without solving equations. Points with plain
+A claim about any column is checked by comparison, without solving equations. Points with usual
 values come first, then corners of the domain, then random points.
 """
 
@@ -26,30 +26,30 @@ _PLAIN, _CORNERS, _RANDOM = 36, 28, 64
 # Typical values in examples, the simplest first.
 _USUAL = (1.0, 2.0, 10.0, 0.5, 0.1, 5.0, 100.0, 0.2, 3.0, 1000.0, 0.01, 20.0)
 _SMALL = (1e-5, 1e-6, 1e-7, 1e-3, 1e-2)
-VALUE = "@"  # the column of the entry's value
+VALUE = "@"  # name of the column with the entry's value
 Points = Mapping[str, NDArray]
 _SIGNS = {name: letter for letter, name in reversed(GREEK.items())} | {"Delta": "Δ", "xi": "ξ"}
 
 
 def base(name: str) -> str:
-    """Return the letter without its decorations."""
+    """Return the letter of a decorated name: epsilon for ``epsilon_0_prime``."""
     return name.partition("_")[0]
 
 
 def below(name: str) -> str:
-    """Return the decorations of the letter."""
+    """Return the decorations of a name: ``0_prime`` for ``epsilon_0_prime``."""
     return name.partition("_")[2]
 
 
 def sign_of(name: str) -> str:
-    """Return a letter in Unicode: ``ε_0′``."""
+    """Return a decorated name in Unicode: ``ε_0′`` for ``epsilon_0_prime``."""
     first, *marks = name.split("_")
     rest = "".join(f"_{mark}" for mark in marks if mark != "prime")
     return _SIGNS.get(first, first) + rest + "′" * marks.count("prime")
 
 
 def fits(name: str, column: str, about: str) -> bool:
-    """Return whether a printed letter may stand for a column; the value's quantity is `about`."""
+    """Return whether the letter `name` may stand for a column; `about` is the value's quantity."""
     kind = about if column == VALUE else LISTS.get(column, column)
     letters = (VALUES if column == VALUE else LETTERS).get(kind, {kind})
     numbered = re.sub(r"_(prime|hat|tilde|bar)", "", name)
@@ -58,15 +58,15 @@ def fits(name: str, column: str, about: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Points of one setting, with proved values, and lower bounds for all mechanisms."""
+    """Test points of a situation (`setting`), with the proved value and a lower bound at each."""
 
     entry: Formula
     setting: Setting
-    pinned: bool = True  # whether the sensitivity is 1
+    pinned: bool = True  # whether the sensitivity is fixed at 1
 
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
-        """Columns with the domains from which they are drawn."""
+        """Columns and the domains from which their values are drawn."""
         if self.setting.into:
             return self.setting.domain
         every = {**self.entry.domain, **self.setting.domain}
@@ -74,12 +74,12 @@ class Table:
 
     @cached_property
     def unpinned(self) -> "Table":
-        """The table with varying sensitivity."""
+        """The same table with varying sensitivity."""
         return replace(self, pinned=False)
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """Columns that are lists."""
+        """Names of the columns that hold lists."""
         return tuple(name for name in self.domains if name in LISTS)
 
     @property
@@ -113,13 +113,13 @@ class Table:
 
     @cached_property
     def edge(self) -> dict[str, NDArray] | None:
-        """Columns and lower bounds for all mechanisms; None if they are unknown."""
+        """Columns, and the lower bounds of valid claims as the value; None if these are unknown."""
         low = self.below_at(self.columns, self.value)
         return None if low is None else {**self.columns, VALUE: low}
 
     @cached_property
     def holds(self) -> NDArray:
-        """Points where the hypothesis holds."""
+        """Mask of the points at which the entry's hypothesis holds."""
         if self.hypothesis:
             rule, at = parse(self.hypothesis), self.unscaled(self.columns)
             if rule.names <= {*at}:
@@ -133,7 +133,7 @@ class Table:
         return given if isinstance(given, str) else ""
 
     def value_at(self, columns: Points, function: Callable[..., Any] | None = None) -> NDArray:
-        """Return the value of the entry, or of another function, at other points."""
+        """Return the value of the entry, or of `function`, at the points `columns`."""
         into, after = self.setting.into, self.setting.value
         named = by_name(function or self.entry.function)
 
@@ -150,13 +150,13 @@ class Table:
         return values[:, None] * self.scale_of(columns)
 
     def second_at(self, columns: Points) -> NDArray | None:
-        """Return the delta of the pair at every point, or None if the setting gives none."""
+        """Return delta of the pair (value, delta) at every point, or None if there is no pair."""
         if not (second := self.setting.second):
             return None
         return np.broadcast_to(parse(second)(**self.unscaled(columns)), self.value.shape)
 
     def below_at(self, columns: Points, value: NDArray) -> NDArray | None:
-        """Return the lower bound for all mechanisms at points with known `value`, or None."""
+        """Return the lower bound of valid claims at points with proved `value`, or None."""
         below = self.setting.below
         if not callable(below):
             return value if below or self.entry.kind == "identity" else None
@@ -173,7 +173,7 @@ class Table:
         return [dict(zip(rows, row, strict=True)) for row in zip(*rows.values(), strict=True)]
 
     def unscaled(self, columns: Points) -> dict[str, NDArray]:
-        """Return the columns with lengths in units of the sensitivity."""
+        """Return the columns with noise scales divided by the sensitivity, which is left out."""
         if not self.in_units:
             return dict(columns)
         at = {n: x / columns["sensitivity"] if n in LENGTHS else x for n, x in columns.items()}
@@ -186,7 +186,7 @@ class Table:
 
 
 def _drawn(domain: Any, width: int, rng: np.random.Generator) -> NDArray:
-    """Return a column of plain values, corners and random values."""
+    """Draw a column of a table: usual values first, then corners, then random values."""
     size = _PLAIN + _CORNERS + _RANDOM
     if isinstance(domain, Choice):
         values = np.array([v for v in domain.values if isinstance(v, int | float)], float)
@@ -208,7 +208,7 @@ def _drawn(domain: Any, width: int, rng: np.random.Generator) -> NDArray:
 
 @cache
 def tables(about: str) -> tuple[Table, ...]:
-    """Return the tables of all settings in which a quantity is the value or a column."""
+    """Return the tables of all situations where the quantity `about` is the value or a column."""
     every = (Table(entry, setting) for entry in book.values() for setting in entry.settings)
     kinds = lambda table: {table.setting.about, *(KIND_OF.get(n, "") for n in table.domains)}
     return tuple(table for table in every if about in kinds(table))

@@ -1,6 +1,6 @@
 """Formulas of the book to proofread: right, misprinted, randomly edited, and without a claim.
 
-The truth of each comes from the book's oracles, which do not use the reader under test.
+The truth of each comes from the book's oracles, which do not use `proofread`.
 """
 
 import re
@@ -23,7 +23,7 @@ EDITS = 100
 
 @dataclass(frozen=True)
 class Row:
-    """A formula in LaTeX; `about` is "right", "misprint", "edit" or "nothing" (no claim)."""
+    """Formula in LaTeX to proofread; `about` is right, misprint, edit or nothing (no claim)."""
 
     id: str
     about: str
@@ -32,11 +32,8 @@ class Row:
     claim: Expression | None = None  # the edited expression, in the entry's parameters
 
 
-# Rows
-
-
 def rows() -> list[Row]:
-    """Return all formulas, with the words around them."""
+    """Return all formulas of the corpus, with the words around them."""
     forms = [(e.id, "right", e.statement, e.title) for e in book.values()]
     forms += [
         (f"{e.id}/{m.name}", "misprint", e.statement_of(m), e.title)
@@ -76,7 +73,7 @@ def edits() -> list[Row]:
     wrong = [(e, m.claim) for e in book.values() if not e.along for m in e.misprints]
     wrong = [(e, parse(claim)) for e, claim in wrong if isinstance(claim, str)]
     printed = [(book[id], parse(text)) for id, text in PRINTED.items()]
-    # A formula that lacks one of the parameters may be true in another setting.
+    # A formula that lacks one of the parameters may be true in another situation.
     bases = [
         (e, f) for e, f in wrong + 12 * printed if f.names == {*signature(e.function).parameters}
     ]
@@ -93,16 +90,13 @@ def edits() -> list[Row]:
     return [*forms.values()]
 
 
-# Truth
-
-
 @lru_cache(None)
 def truth(id: str, claim: Expression | None) -> str:
     """Return the oracle's judgement: "right", "unsafe", "safe", "wrong" or "condition".
 
     A misprint with another value is "unsafe" if it overstates privacy at some point, "safe" if it
-    never does, and "wrong" if the entry has no unsafe direction. A misprint that only drops a
-    condition is a "condition".
+    never does, and "wrong" if no error of the entry overstates privacy. A misprint that only
+    drops a condition is a "condition".
     """
     if claim:
         return _of_edit(book[id.partition("~")[0]], claim)
@@ -140,10 +134,10 @@ def _of_edit(entry, form: Expression) -> str:
 
 
 def wrongly(row: Row, finding, *, named: bool = False) -> str:
-    """Return the error of a finding: "reversed", "falsely accused", or "" for none.
+    """Return how a finding contradicts the truth: "reversed", "falsely accused", or "".
 
-    A finding about another entry, which it names, is no error, unless the words have `named` the
-    setting; then only a refuted bound with a hypothesis is no error.
+    A finding that names another entry is no error, unless the words have `named` the situation;
+    then it is no error only if it refutes a formula that has a hypothesis.
     """
     judged_right = finding.verdict in ("holds", "safe")
     if row.about == "nothing":
@@ -162,7 +156,7 @@ def wrongly(row: Row, finding, *, named: bool = False) -> str:
 
 
 def _is_another(row: Row) -> bool:
-    """Return whether a misprint may be right in another setting of its entry."""
+    """Return whether a misprint may be right in another situation of its entry."""
     entry = book[row.id.partition("/")[0]]
     misprint = entry.misprint(row.id.partition("/")[2])
     if misprint.claim is None:
@@ -174,7 +168,7 @@ def _is_another(row: Row) -> bool:
     )
 
 
-# Losses, optimisers, norms, settings, laws: formulas without a claim about privacy.
+# Formulas without a claim about privacy: losses, optimisers, norms, distributions.
 NOTHING = [
     (r"L(\theta) = \frac1n\sum_{i=1}^n \ell(\theta, x_i)", "The training loss."),
     (r"m_t = \beta_1 m_{t-1} + (1-\beta_1) g_t", "Adam keeps a mean of gradients."),

@@ -1,4 +1,4 @@
-"""Verdicts on formulas of the corpus and on printed claims."""
+"""`proofread` does not contradict the truth on the corpus and on printed claims."""
 
 import itertools
 import re
@@ -12,7 +12,7 @@ from dplearn.teaching.book import book
 from dplearn.teaching.book.kit.expression import GREEK as SIGNS
 from dplearn.teaching.claims import proofread
 
-# Sentences that name no setting, which must not reverse a verdict.
+# Sentences that name no situation and must not turn a verdict into its opposite.
 SENTENCES = ["", "在上述条件下成立", "wie oben gezeigt", "como se muestra arriba"]
 GREEK = {rf"\{'var' * (name == 'epsilon')}{name}": letter for letter, name in SIGNS.items()}
 NOTATIONS = {
@@ -28,8 +28,8 @@ NOTATIONS = {
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(k, marks=pytest.mark.thorough) for k in range(1, 8))]
 )
-def test_corpus_has_no_reversed_verdict_or_false_accusation(part):
-    """Words are the title, sentences without a setting, or a false formula's setting."""
+def test_no_false_formula_of_the_corpus_is_accepted_and_no_true_one_refuted(part):
+    """Words around a formula are its title, unrelated sentences or, if false, its situation."""
     refuted, notations = 0, itertools.cycle(NOTATIONS.values())
     for row in rows()[part::8]:
         id, false = re.split("[/~]", row.id)[0], row.about in ("misprint", "edit")
@@ -43,7 +43,7 @@ def test_corpus_has_no_reversed_verdict_or_false_accusation(part):
 
 
 def outcomes(name, *, words=True):
-    """Return truth and verdict of printed claims, with or without their words.
+    """Return the truth and the verdict of each claim in a file, with or without its sentence.
 
     T: true, C: true under an unstated condition, A: approximation, S: true and loose, F: false. The
     truth was recorded before the first run; S and three of the drawn claims were corrected after
@@ -59,16 +59,16 @@ JUDGED = {"holds", "safe", "refuted", "conditional", "approximation"}
 
 @pytest.mark.slow
 @each("name, least", [("blind.txt", 0.9), ("drawn.txt", 0.85)])
-def test_most_public_claims_are_judged_and_no_verdict_is_reversed(name, least):
+def test_most_public_claims_get_a_verdict_that_agrees_with_the_truth(name, least):
     found, bare = outcomes(name), outcomes(name, words=False)
     assert len(found) > 100 and sum(v in JUDGED for _, v in found) >= least * len(found)
     assert not {("F", "holds"), ("F", "safe")} & {*found, *bare}
     assert {t for t, v in found if v == "refuted"} == {"F"}
-    # Without words an approximation may be refuted.
+    # Without its sentence, an approximation may be refuted.
     assert {t for t, v in bare if v == "refuted"} <= {"A", "F"} and ("T", "depends") in bare
 
 
-def test_at_most_2_of_30_false_formulas_without_words_are_accepted():
+def test_at_most_2_of_30_false_formulas_without_context_are_accepted():
     """The formulas are false claims of drawn.txt and random unsafe misprints of the book."""
     text = Path(__file__).with_name("stripped.txt").read_text(encoding="utf-8")
     found = [proofread(line.split(" ¦ ")[0]).verdict for line in text.splitlines()]

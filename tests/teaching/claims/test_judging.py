@@ -1,4 +1,4 @@
-"""`proofread`: each verdict names all settings, and unknown words do not change the verdict."""
+"""`proofread` lists all situations with a verdict; words that it does not know change nothing."""
 
 import sys
 import time
@@ -22,7 +22,7 @@ RIGHT = {"holds", "safe"}
 RHO = r"k\rho\text{-zCDP}"
 
 
-def test_printed_formulas_have_recorded_verdicts():
+def test_printed_formulas_get_their_recorded_verdicts():
     wrong = []
     for formula, words, verdict, entry in PRINTED:
         found = proofread(formula, words=words)
@@ -40,7 +40,7 @@ UNKNOWN = ["", "für zehn Menschen zugleich", "pour dix voisins ensemble"]
     ("对于大小为 k 的群组", "refuted"), ("a group of k people", "refuted"),
     ("a total of k releases", "holds"), ("G-C8b", "refuted"), ("dplearn: G-C7b", "holds"),
 ])  # fmt: skip
-def test_words_decide_the_verdict_and_all_settings_stay_listed(words, verdict):
+def test_words_decide_the_verdict_but_all_situations_stay_listed(words, verdict):
     found, bare = proofread(RHO, words=words), proofread(RHO)
     assert found.verdict == verdict
     assert {(x.entry, x.verdict) for x in found.lines} == {(x.entry, x.verdict) for x in bare.lines}
@@ -51,7 +51,7 @@ def test_words_decide_the_verdict_and_all_settings_stay_listed(words, verdict):
 CLASSICAL = r"\sigma \ge \sqrt{2\ln(1.25/\delta)}/\varepsilon"
 
 
-def test_the_classical_gaussian_fails_beyond_8_42():
+def test_classical_gaussian_noise_is_refuted_beyond_epsilon_8_42():
     for words, verdict in (("ε ≤ 8.4 and δ ≤ 1e-5", "holds"), ("ε ≤ 12, δ ≤ 1e-5", "refuted")):
         assert proofread(CLASSICAL, words=words).verdict == verdict
 
@@ -89,9 +89,9 @@ def test_text_without_claim_is_not_read_and_the_reason_is_given(formula, why):
     assert found.verdict == "not read" and why in found.reason and "\n" not in found.reason
 
 
-def test_proofread_makes_few_calls_and_is_fast():
+def test_proofread_makes_few_function_calls_and_is_fast():
     for formula, words, *_ in PRINTED[:40]:
-        proofread(formula, words=words)  # fill the shared tables first
+        proofread(formula, words=words)  # fill the caches
     began = time.process_time()
     for formula, words, *_ in PRINTED[:40]:
         calls: list[str] = []
@@ -104,7 +104,7 @@ def test_proofread_makes_few_calls_and_is_fast():
     assert time.process_time() - began < 10
 
 
-def test_map_agrees_with_the_verdict_and_unread_claims_have_no_map():
+def test_map_of_a_claim_agrees_with_its_verdict():
     drawn = map_of(CLASSICAL)
     at = drawn.y == drawn.simplest["ε"], drawn.x == drawn.simplest["δ"]
     assert drawn.axes == ("δ", "ε") and drawn.status[at] == [1]
@@ -134,7 +134,7 @@ def test_statements_of_entries_are_not_refuted(id):
         assert proofread(book[id].statement, words=words).verdict != "refuted", words
 
 
-def test_proofread_status_depends_on_strict_and_on_marks_in_the_page(capsys, tmp_path):
+def test_exit_status_of_proofread_depends_on_strict_and_on_marks_in_the_page(capsys, tmp_path):
     page = tmp_path / "a.tex"
     for text, status in (
         (f"Gaussian noise: ${CLASSICAL}$.", 4), (f"If $\\varepsilon\\le1$, ${CLASSICAL}$.", 0),

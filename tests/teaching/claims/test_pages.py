@@ -109,12 +109,12 @@ def test_densities_and_definitions_are_not_claims():
 @each(
     "before, claim", [("has variance", "Var = 2b^2"), ("the variance is at most", r"Var \le 2b^2")]
 )
-def test_words_before_a_formula_name_its_quantity(before, claim):
+def test_quantity_is_read_from_the_words_before_a_formula(before, claim):
     assert found(f"It {before} $2b^2$.") == [(1, claim)]
     assert not found(f"It {before} by a factor $2b^2$.")
 
 
-def test_words_of_a_formula_are_its_sentence_and_earlier_conditions():
+def test_words_of_a_place_are_its_sentence_and_earlier_conditions():
     text = f"Laplace. For $\\varepsilon < 1$, noise of\n\n$$\n{NOISE}\n$$\n\nis enough. Not this."
     (place,) = places_in(text.encode(), "a.md")
     assert place.words == r"For $\varepsilon < 1$, noise of is enough."
@@ -142,7 +142,7 @@ REFUSED = [
 
 
 @each("name, content, message", REFUSED)
-def test_unreadable_files_are_refused_in_one_line(name, content, message):
+def test_unreadable_files_are_refused_with_a_message_of_one_line(name, content, message):
     with pytest.raises(ValueError, match=message) as refused:
         places_in(content, name)
     assert "\n" not in str(refused.value)
@@ -176,7 +176,7 @@ NOTES = (
 )
 
 
-def test_proofread_command_prints_verdicts_and_returns_status(tmp_path, capsys):
+def test_proofread_command_prints_verdicts_and_returns_an_exit_status(tmp_path, capsys):
     page, right = tmp_path / "notes.md", tmp_path / "right.tex"
     page.write_text(NOTES)
     right.write_text(NOTES.partition("If it is RDP")[0])
@@ -187,7 +187,7 @@ def test_proofread_command_prints_verdicts_and_returns_status(tmp_path, capsys):
     assert results[2:] == [(7, "not read", "", "")] and rows[2]["reason"]
     assert main(["proofread", str(right), str(right)]) == 0
     assert capsys.readouterr().out.endswith("2 formulas make a claim: 2 holds.\n")
-    # An unreadable file or a folder stops the command before any verdict.
+    # A missing file or a folder stops the command before it prints a verdict.
     for name in ("none.md", ""):
         assert main(["proofread", str(right), str(tmp_path / name)]) == 2
         printed = capsys.readouterr()

@@ -1,1 +1,1 @@
-"""Entries of the book's chapters, with their domains, oracles and checks."""
+"""Parts of the formula book: decorators of entries, domains, oracles, parser and checks."""

@@ -1,6 +1,6 @@
-"""Lower bounds of any guarantee that covers all mechanisms: exact values and attacks.
+"""Lower bounds of valid privacy guarantees, from exact values of the worst mechanisms and attacks.
 
-A claim below its bound is refuted; above the proved value it is safe; between them it is open.
+A claimed value below the lower bound is refuted, above the proved value safe, else open.
 """
 
 import itertools
@@ -14,14 +14,14 @@ from scipy.special import gammaln, log_ndtr, ndtr
 from dplearn.core.solve import decreasing_root
 from dplearn.teaching.book.kit.oracles import separation
 
-_ROOM = 1 - 1e-8  # keeps a bound valid in spite of rounding errors of the root
+_ROOM = 1 - 1e-8  # keeps a lower bound valid despite rounding errors of the root finder
 root = partial(decreasing_root, rtol=1e-15)
 
 
 def gaussian_delta(
     epsilon: ArrayLike, mu: Any = None, noise_multiplier: Any = None, rho: Any = None
 ) -> NDArray:
-    """Return the exact delta of Gaussian noise."""
+    """Return the exact delta at `epsilon` of one Gaussian release (arguments: see `separation`)."""
     mu = separation(mu, noise_multiplier, rho, 1)
     with np.errstate(over="ignore", invalid="ignore"):
         tail = np.exp(epsilon + log_ndtr(-np.divide(mu, 2) - np.divide(epsilon, mu)))
@@ -31,7 +31,7 @@ def gaussian_delta(
 def gaussian_epsilon(
     delta: ArrayLike, mu: Any = None, noise_multiplier: Any = None, rho: Any = None, steps: Any = 1
 ) -> NDArray:
-    """Return the exact epsilon of `steps` releases with Gaussian noise."""
+    """Return the exact epsilon at `delta` of `steps` Gaussian releases; inf if `delta` is 0."""
     mu = separation(mu, noise_multiplier, rho, steps)
     enough = np.square(mu) + 60.0 * np.asarray(mu) + 0 * np.asarray(delta)
     excess = lambda epsilon: gaussian_delta(epsilon, mu) - delta
@@ -40,14 +40,14 @@ def gaussian_epsilon(
 
 
 def gaussian_sigma(epsilon: ArrayLike, delta: ArrayLike, steps: ArrayLike = 1) -> NDArray:
-    """Return the least std of (epsilon, delta)-DP noise on `steps` answers of sensitivity 1."""
+    """Return the least noise std for (epsilon, delta)-DP of `steps` answers of sensitivity 1."""
     width = 0 * np.asarray(epsilon) * np.asarray(delta)
     excess = lambda log: gaussian_delta(epsilon, np.exp(-log)) - delta
     return np.sqrt(steps) * np.exp(root(excess, lower=-8.0, upper=12 + width))
 
 
 def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDArray:
-    """Return epsilon of `steps` composed epsilon-DP randomized responses at delta `slack`."""
+    """Return the total epsilon of `steps` `epsilon`-DP randomized responses at delta `slack`."""
     columns = (np.asarray(x, float)[..., None] for x in (epsilon, steps, slack))
     epsilon, steps, slack = np.broadcast_arrays(*columns)
     lies = np.arange(int(np.max(steps)) + 1.0)
@@ -59,7 +59,7 @@ def coins_epsilon(epsilon: ArrayLike, steps: ArrayLike, slack: ArrayLike) -> NDA
 
 
 def lists_epsilon(epsilons: ArrayLike, slack: ArrayLike) -> NDArray:
-    """Return epsilon of composed randomized responses at delta `slack`, one list per row."""
+    """Return, per row of `epsilons`, the total epsilon of randomized responses at delta `slack`."""
     epsilons, slack = np.asarray(epsilons, float)[..., None, :], np.asarray(slack, float)
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=epsilons.shape[-1])))
     mass = np.exp(np.sum(np.minimum(signs, 0) * epsilons - np.logaddexp(0, -epsilons), axis=-1))
@@ -67,7 +67,7 @@ def lists_epsilon(epsilons: ArrayLike, slack: ArrayLike) -> NDArray:
 
 
 def _epsilon_of_losses(loss: NDArray, mass: NDArray, delta: NDArray) -> NDArray:
-    """Return epsilon at `delta` of loss distributions along the last axis."""
+    """Return epsilon at `delta` of privacy loss distributions: values `loss`, weights `mass`."""
 
     def excess(total: NDArray) -> NDArray:
         remaining = np.maximum(-np.expm1(np.minimum(total - loss, 0)), 0)
@@ -77,23 +77,23 @@ def _epsilon_of_losses(loss: NDArray, mass: NDArray, delta: NDArray) -> NDArray:
 
 
 def coin_rho(epsilon: ArrayLike) -> NDArray:
-    """Return rho of randomized response, equal to its KL divergence."""
+    """Return the zCDP rho of randomized response: the KL divergence of its output distributions."""
     return epsilon * np.tanh(np.divide(epsilon, 2))
 
 
 def coin_rdp(epsilon: ArrayLike, order: ArrayLike) -> NDArray:
-    """Return the Rényi divergence of randomized response."""
+    """Return the Rényi divergence at `order` of the outputs of `epsilon`-DP randomized response."""
     epsilon, order = np.asarray(epsilon, float), np.asarray(order, float)
     both = np.logaddexp(order * epsilon, (1 - order) * epsilon) - np.logaddexp(0, epsilon)
     return np.minimum(both / (order - 1), epsilon)
 
 
 def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
-    """Return the largest epsilon at `delta` over pairs of coins with Rényi divergence `rdp`."""
+    """Return the largest epsilon at `delta` of two Bernoulli distributions of divergence `rdp`."""
     orders, rdp, delta = np.broadcast_arrays(*(np.asarray(x, float) for x in (orders, rdp, delta)))
     best = np.zeros(orders.shape)
     for times in (1.0001, 1.02, 1.1, 1.3, 1.8, 3, 6, 15, 50, 200, 1000):
-        p = np.minimum(times * delta, 1 - 1e-12)  # P(S) of an event S, with Q(S) = q
+        p = np.minimum(times * delta, 1 - 1e-12)  # P(S) of an event S with Q(S) = exp(log_q)
 
         def excess(log_q: NDArray, p: NDArray = p) -> NDArray:
             inside = orders * np.log(p) + (1 - orders) * log_q
@@ -106,7 +106,7 @@ def rdp_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: ArrayLike) -> NDArray:
 
 
 def sampled_rdp(order: ArrayLike, noise_multiplier: ArrayLike, sample_rate: ArrayLike) -> NDArray:
-    """Return the Rényi divergence of Poisson-sampled Gaussian noise at floor(order)."""
+    """Return the Rényi divergence of order floor(`order`) of Poisson-sampled Gaussian noise."""
     order = np.asarray(order, float)
     whole, sigma = np.floor(order), np.asarray(noise_multiplier, float)
     total = np.full(np.broadcast_shapes(whole.shape, sigma.shape, np.shape(sample_rate)), -np.inf)

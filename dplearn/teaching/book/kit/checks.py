@@ -1,4 +1,4 @@
-"""Comparison of a formula's value with the truth at one point.
+"""Comparison of a formula with its oracle (the truth) at one choice of parameters.
 
 The `slack` of a comparison is (value - truth) / truth for an upper bound, (truth - value) / truth
 for a lower bound, and minus the relative error for an identity; a negative slack is an error. If
@@ -20,12 +20,12 @@ from numpy.random import Generator
 from dplearn.teaching.book.kit.domains import Parameters, design
 from dplearn.teaching.book.kit.entry import Formula, Interval, Misprint
 
-LEAST = 1e-290  # smaller differences are rounding errors of subnormal numbers
+LEAST = 1e-290  # differences below it are rounding errors of subnormal numbers
 
 
 @dataclass(frozen=True)
 class Case:
-    """Value and truth of a formula at one point; the slack is -inf if the value is nan."""
+    """Comparison of a formula's value with the truth at `parameters`; a nan has slack -inf."""
 
     parameters: Parameters
     value: float
@@ -40,9 +40,9 @@ class Case:
 
 
 def compare(formula: Formula, parameters: Parameters) -> Case:
-    """Return a formula's value and truth at one point; ArithmeticError if there is no truth."""
+    """Compare a formula with its oracle at `parameters`; ArithmeticError if the oracle is nan."""
     if formula.along:
-        # Return the case nearest to the limit; mark it as failed if the error grew on the way.
+        # Return the case nearest to the limit, with slack -inf if the error ever grew towards it.
         ((name, values),) = formula.along.items()
         still = formula.claimed(Misprint("", "", formula.statement, kind="identity", along={}))
         cases = [compare(still, {**parameters, name: value}) for value in values]
@@ -68,7 +68,7 @@ def compare(formula: Formula, parameters: Parameters) -> Case:
 
 
 def side_of(claim: Formula, case: Case) -> Literal["right", "smaller", "larger", "none"]:
-    """Return "smaller" or "larger" for a wrong value, "right" for a correct one, "none" for nan."""
+    """Return how a value compares with the truth: "right", "smaller", "larger", "none" for nan."""
     if case.slack >= -claim.tolerance:
         return "right"
     if math.isnan(case.value):
@@ -85,14 +85,14 @@ def starting_points(
 
 
 def random_numbers(formula: Formula, seed: int, search: int) -> Generator:
-    """Return the random generator of one search."""
+    """Return the random generator of search number `search`, from `seed` and the formula's id."""
     return np.random.default_rng([seed, zlib.crc32(formula.id.encode()), search])
 
 
 def require_independence(formula: Formula, points: list[Parameters]) -> None:
     """Raise ValueError if the oracle is a copy of the formula or calls it."""
     code_of = lambda f: getattr(inspect.unwrap(f), "__code__", None)
-    constants = lambda code: [c for c in code.co_consts if not isinstance(c, str)]  # no docstring
+    constants = lambda code: [c for c in code.co_consts if not isinstance(c, str)]  # skip docstring
     content = lambda code: (code.co_code, code.co_names, constants(code))
     own, other = code_of(formula.function), code_of(formula.oracle)
     if own is not None and other is not None and content(own) == content(other):
@@ -111,7 +111,7 @@ def require_independence(formula: Formula, points: list[Parameters]) -> None:
 
 
 def wrong_example(formula: Formula) -> str:
-    """Return the first printed value or truth that is not reproduced, or ""."""
+    """Describe the first printed number that formula or oracle does not give, or return ""."""
     for example in formula.printed:
         exact = lambda parameters: formula.truth(parameters).low
         for text, side in ((example.value, formula.value), (example.truth, exact)):

@@ -1,4 +1,4 @@
-"""Domains of a formula's parameters, from which a verification draws."""
+"""Domains of parameters: sets of values from which the checks of a formula draw test points."""
 
 import inspect
 import itertools
@@ -17,7 +17,7 @@ Parameters = dict[str, Any]
 
 
 class Domain:
-    """Set of values of one parameter; its text states the range.
+    """Set of possible values of one parameter; `str` of a domain states the range.
 
     `corners` are the values at the ends, if there are any. `drawn` holds the parameters drawn
     before this one. `near` returns a random value at a distance of about `size` times the domain's
@@ -44,7 +44,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Linear(Domain):
-    """A real number, uniform between the ends; `also` are special values to try, such as 0."""
+    """Domain of a real number, uniform on [low, high]; `also` are extra values, such as 0."""
 
     low: float
     high: float
@@ -68,7 +68,7 @@ class Linear(Domain):
         return self.low <= value <= self.high or value in self.also
 
     def middle(self, one: float, other: float) -> float:
-        """Return the midpoint of two values, or `other` if either is outside the domain."""
+        """Return the midpoint of `one` and `other`, or `other` if either is outside the domain."""
         if one == other or not self.low <= min(one, other) <= max(one, other) <= self.high:
             return other
         return self._value(0.5 * (self._place(one) + self._place(other)))
@@ -101,19 +101,19 @@ class Linear(Domain):
 
 @dataclass(frozen=True)
 class Log(Linear):
-    """A positive number, uniform in its logarithm."""
+    """Domain of a positive number whose logarithm is drawn uniformly."""
 
     def _place(self, value: float) -> float:
         return math.log(value)
 
     def _value(self, place: float) -> float:
-        # A walk may leave the domain: avoid overflow here; `_inside` clips the value.
+        # A random step may leave the domain: avoid overflow here; `_inside` clips the value later.
         return math.exp(min(place, 700.0))
 
 
 @dataclass(frozen=True)
 class Whole(Log):
-    """A whole number >= 1, uniform in its logarithm."""
+    """Domain of a whole number >= 1 whose logarithm is drawn uniformly."""
 
     low: int
     high: int
@@ -136,7 +136,7 @@ class Whole(Log):
 
 
 class Choice(Domain):
-    """One of several values."""
+    """Domain of a few listed values."""
 
     def __init__(self, *values: Any) -> None:
         self.corners = self.values = values
@@ -156,7 +156,7 @@ class Choice(Domain):
 
 @dataclass(frozen=True)
 class Distribution(Domain):
-    """Probabilities of outcomes, from uniform to nearly certain; `zeros` allows probability 0."""
+    """Domain of probability vectors, from uniform to nearly certain; may have 0 if `zeros`."""
 
     symbols: int
     zeros: bool = True
@@ -189,12 +189,12 @@ class Distribution(Domain):
 
 @dataclass(frozen=True)
 class Drawn(Domain):
-    """Value of `make`, whose arguments may be earlier parameters by name, `rng` and `drawn`."""
+    """Domain of a value that `make` draws, given earlier parameters by name, `rng` or `drawn`."""
 
     make: Callable[..., Any]
 
     def follows(self, name: str) -> bool:
-        """Return whether a change of this parameter requires a new draw."""
+        """Return whether the value must be drawn again after a change of the parameter `name`."""
         return not {name, "drawn"}.isdisjoint(inspect.signature(self.make).parameters)
 
     def draw(self, rng: Generator | None, drawn: Parameters) -> Any:
@@ -203,14 +203,14 @@ class Drawn(Domain):
 
 @dataclass(frozen=True)
 class Derived(Drawn):
-    """Value computed from the other parameters, without random numbers."""
+    """Domain of a value that `make` computes from other parameters, without random numbers."""
 
     def follows(self, name: str) -> bool:
         return False
 
 
 def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
-    """Return a domain of lists of `least` to `most` numbers in [low, high], with two decimals."""
+    """Return a domain of lists of `least` to `most` numbers in [low, high], rounded to 0.01."""
 
     def draw(rng: Generator) -> NDArray:
         size = rng.integers(least, most + 1)
@@ -221,11 +221,11 @@ def several(low: float, high: float, *, least: int = 1, most: int = 4) -> Drawn:
 
 @lru_cache(maxsize=1000)
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
-    """Return a function that takes a mapping and passes on the entries that the signature names."""
+    """Return a function of a mapping that calls `function` with the entries its signature names."""
     named = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in named.values()):
         return lambda parameters: function(**parameters)
-    free = named.keys() - getattr(function, "keywords", {})  # not those of functools.partial
+    free = named.keys() - getattr(function, "keywords", {})  # not set by functools.partial
     return lambda parameters: function(**{n: parameters[n] for n in free if n in parameters})
 
 
@@ -236,7 +236,7 @@ def _normal(p: NDArray) -> NDArray:
 def design(
     domain: Mapping[str, Domain], fits: Callable[[Parameters], bool], *, points: int, rng: Generator
 ) -> list[Parameters]:
-    """Return corners (at most half of the points), then random points; ValueError if few fit."""
+    """Draw `points` points that satisfy `fits`, at most half corners; ValueError if that fails."""
     chosen = list(itertools.islice(filter(fits, _corners(domain, points, rng)), points // 2))
     for _ in range(100 * points):
         if len(chosen) >= points:
@@ -250,7 +250,7 @@ def design(
 
 
 def _corners(domain: Mapping[str, Domain], points: int, rng: Generator) -> Iterator[Parameters]:
-    """Yield at most 4 * `points` corners in random order."""
+    """Yield at most 4 * `points` corners of the domain in random order."""
     ends = [d.corners or (None,) for d in domain.values()]
     total = math.prod(len(e) for e in ends)
     if total == 1:
@@ -265,7 +265,7 @@ def _corners(domain: Mapping[str, Domain], points: int, rng: Generator) -> Itera
         yield drawn
 
 
-# Domains of common parameters, for the tables of settings.
+# Domains of common parameters, for the `setting` decorators of chapters.
 LOSS, SLACK, COUNT = Log(0.02, 8.0), Log(1e-9, 0.3), Whole(1, 150)
 NOISE, ORDER, RATE = Log(0.3, 30.0), Log(1.1, 40.0), Log(1e-3, 0.9)
 RHO, MU = Log(0.005, 3.0), Log(0.05, 4.0)

@@ -20,12 +20,12 @@ r"""Entry of the formula book: a function with decorators, each of which states 
   it does not call the function. It receives the parameters that it names.
 * `printed`: a value as printed, and the printed truth; all digits must agree. A point shared by
   several is a mapping as well, `printed("2.59", at=_RUN, steps=1)`.
-* `wrong`: a misprint in circulation, for which `refute` must find a counterexample. It has another
-  value (an expression or a function), or the same function under another hypothesis (`given`); all
-  fields that are not given are the formula's.
+* `wrong`: a wrong variant of the entry, for which `refute` must find a counterexample. It has
+  another value (an expression or a function), or the same function under another hypothesis
+  (`given`); all fields that are not given are the formula's.
 * `setting`: the meaning of the printed letters, in English and Chinese, the quantity of the value,
   stems of words that name only this situation, and a lower bound for all mechanisms (`below`).
-  Further settings state the same formula in other letters. `claims` judges by settings alone.
+  Further settings state the same formula in other letters. `claims` uses settings alone.
 * The docstring is the statement in LaTeX, followed by remarks, and by lines `name: meaning` for
   parameters that the common list does not explain. `help` shows a text made from all of this.
 
@@ -60,14 +60,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Interval:
-    """Certified or simulated bounds of a value."""
+    """Lower and upper bound of a true value, certified or from a simulation."""
 
     low: float
     high: float
 
 
 class Fact:
-    """One fact about an entry; the decorator stores it until `formula` collects it."""
+    """Decorator that states one fact about an entry and stores it until `formula` collects it."""
 
     def __call__(self, function: F) -> F:
         waiting.setdefault(function, []).insert(0, self)
@@ -76,7 +76,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Printed(Fact):
-    """A printed value, and the printed truth or ""."""
+    """Value of a formula as printed in its source, and the printed true value or ""."""
 
     value: str
     truth: str
@@ -85,21 +85,21 @@ class Printed(Fact):
 
 @dataclass(frozen=True, eq=False)
 class Setting(Fact):
-    """Situation to which an entry applies, in the letters of printed formulas."""
+    """Situation to which an entry applies, described in the letters of printed formulas."""
 
     text: str
     chinese: str
     about: str  # a key of `terms.QUANTITIES`
-    names: frozenset[str] = frozenset()  # stems of words that name it, in any language
-    # Lower bound for all mechanisms, as a function of the columns (arrays); "exact" stands for the
-    # value itself; None means the value for an identity, and no bound for other kinds.
+    names: frozenset[str] = frozenset()  # stems of words that name the situation
+    # Lower bound of valid claims, as a function of the columns (arrays); "exact" stands for the
+    # entry's value; None means the entry's value for an identity, and no bound for other kinds.
     below: Callable[..., Any] | Literal["exact"] | None = None
     second: str = ""  # delta of the pair (value, delta), as an expression in the columns
-    rare: bool = False  # whether the words must name the setting
+    rare: bool = False  # whether the words around a claim must name the situation
     into: Callable[..., Mapping[str, Any]] | None = None  # maps columns to parameters
-    value: Callable[..., float] | None = None  # function of entry's value and columns
+    value: Callable[..., float] | None = None  # converts the entry's value
     given: str = ""  # hypothesis, an expression in the columns' names
-    event: str = ""  # pattern, without blanks, of the event; its group is the column `threshold`
+    event: str = ""  # regular expression of the event without blanks; its group is the threshold
     domain: Mapping[str, Domain] = field(default_factory=dict)
 
 
@@ -107,12 +107,12 @@ class Setting(Fact):
 class Misprint(Fact):
     """Wrong variant of a formula, for which `refute` must find a counterexample."""
 
-    name: str  # last part of the id
+    name: str  # last part of the misprint's id
     note: str  # why the variant is wrong
     statement: str = ""  # the claim in LaTeX, or "" to derive it from `claim` or `given`
     claim: Claim = None
     given: Hypothesis | None = None
-    domain: Mapping[str, Domain] = field(default_factory=dict)  # changed domains
+    domain: Mapping[str, Domain] = field(default_factory=dict)  # replace the formula's domains
     without: Sequence[str] = ()  # parameters that the variant drops
     kind: Kind | None = None
     oracle: Oracle | None = None
@@ -121,12 +121,12 @@ class Misprint(Fact):
 
 
 class _Fields(dict, Fact):
-    """Fields of `Formula` by name."""
+    """Fields of `Formula` by name, as stated by one decorator."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Formula:
-    """Entry of the book; the decorators described above set its fields."""
+    """Entry of the formula book; the decorators of this module set its fields."""
 
     id: str
     function: Callable[..., Any]  # maps the parameters, by keyword, to a float
@@ -139,10 +139,10 @@ class Formula:
     given: Hypothesis = ""
     domain: Mapping[str, Domain] = field(default_factory=dict)
     along: Along = None  # one parameter of an asymptotic formula, with values towards the limit
-    tolerance: float = 1e-9  # relative error of rounding and oracle
-    absolute: float = 1e-12  # differences below it are ignored
-    unsafe: Literal["smaller", "larger"] | None = "smaller"  # errors that overstate privacy
-    points: int = 100  # size of the design; fewer for a slow oracle
+    tolerance: float = 1e-9  # relative error allowed for rounding and the oracle
+    absolute: float = 1e-12  # smaller differences from the truth are ignored
+    unsafe: Literal["smaller", "larger"] | None = "smaller"  # side where errors overstate privacy
+    points: int = 100  # number of points of a check; fewer for a slow oracle
     printed: Sequence[Printed] = ()
     settings: Sequence[Setting] = ()
     misprints: Sequence[Misprint] = ()
@@ -155,20 +155,20 @@ class Formula:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of all parameters."""
+        """Names of all parameters, including one that approaches a limit."""
         return (*self.domain, *(self.along or {}))
 
     @property
     def group(self) -> str:
-        """The id without its number."""
+        """Group of entries: the id without its number, such as "G-A"."""
         return self.id.rstrip("abcdefgh0123456789")
 
     def value(self, parameters: Parameters) -> float:
-        """Return the value of the formula."""
+        """Return the value of the formula at `parameters`."""
         return float(by_name(self.function)(parameters))
 
     def truth(self, parameters: Parameters) -> Interval:
-        """Return the value of the oracle, as an interval."""
+        """Return the oracle's value at `parameters` as an interval."""
         exact = by_name(self.oracle)(parameters)
         return exact if isinstance(exact, Interval) else Interval(float(exact), float(exact))
 
@@ -182,7 +182,7 @@ class Formula:
 
     @cached_property
     def guarded(self) -> Callable[..., Any]:
-        """The function, made to raise ValueError where the hypothesis fails."""
+        """Wrapper of the function that raises ValueError where the hypothesis fails."""
         signature = inspect.signature(self.function)
         whole = [name for name, domain in self.domain.items() if isinstance(domain, Whole)]
         rules = [(f"{name} to be whole", parse(f"floor({name}) == {name}")) for name in whole]
@@ -201,11 +201,11 @@ class Formula:
         return call
 
     def misprint(self, name: str) -> Misprint:
-        """Return the misprint of this name."""
+        """Return the misprint called `name`."""
         return next(m for m in self.misprints if m.name == name)
 
     def claimed(self, misprint: Misprint) -> Formula:
-        """Return the misprint as a formula."""
+        """Return a misprint as a formula that can be compared with its oracle."""
         claim = parse(misprint.claim) if isinstance(misprint.claim, str) else misprint.claim
         changed = {n: getattr(misprint, n) for n in ("given", "kind", "oracle", "along")}
         changed = {n: x for n, x in {"function": claim, **changed}.items() if x is not None}
@@ -285,7 +285,7 @@ def formula(id: str, title: str, /, *, statement: str = "") -> Callable[[F], F]:
 
 
 def enter(function: F, *decorators: Callable[[F], F]) -> F:
-    """Enter a function defined elsewhere, with decorators in the usual order."""
+    """Enter a function defined elsewhere into the book; decorators are given from top to bottom."""
     for decorate in reversed(decorators):
         decorate(function)
     return function
@@ -294,7 +294,7 @@ def enter(function: F, *decorators: Callable[[F], F]) -> F:
 def given(
     hypothesis: Hypothesis = "", shared: Domains = None, /, *, along: Along = None, **domain: Domain
 ) -> Fact:
-    """State the hypothesis, and the domains of all parameters in the order of drawing.
+    """State an entry's hypothesis, and its parameters' domains in the order of drawing.
 
     The `shared` domains come first; a domain given again replaces the shared one in place.
     """
@@ -302,7 +302,7 @@ def given(
 
 
 def _against(kind: Kind, reference: str, oracle: Oracle, /, **options: Any) -> Fact:
-    """State the relation of the value to the oracle, and the reference that proves it.
+    """State how a formula's value relates to its oracle, and the reference that proves it.
 
     A reference is "Bun & Steinke 2016, Proposition 1.3": authors, year and place. Options are
     `tolerance`, `absolute`, `unsafe` and `points` of `Formula`.
@@ -335,14 +335,14 @@ def setting(
 
 
 def printed(value: str, truth: str = "", /, *, at: Parameters | None = None, **own: Any) -> Printed:
-    """State a printed value, and the printed truth, at the parameters `at` and `own`."""
+    """State the printed value of a formula, and the printed truth, at parameters `at` and `own`."""
     return Printed(value, truth, {**(at or {}), **own})
 
 
 def wrong(
     name: str, note: str, claim: Claim = None, /, *, says: str = "", without: str = "", **named: Any
 ) -> Misprint:
-    """State a wrong variant; `says` is its statement if `claim` or `given` does not determine it.
+    """State a wrong variant; `says` is the statement if `claim` or `given` does not determine one.
 
     `without` lists parameters to drop, separated by spaces. `named` are fields of `Misprint`, and
     domains, which replace the formula's.
@@ -351,7 +351,7 @@ def wrong(
 
 
 def _apart(fact: type, named: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a fact by name; all other arguments form its `domain`."""
+    """Return `named` with all arguments that are not fields of `fact` moved into `domain`."""
     own = {f.name: named.pop(f.name) for f in fields(fact) if f.name in named}
     for name, domain in named.items():
         if not isinstance(domain, Domain):

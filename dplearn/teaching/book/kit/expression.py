@@ -42,7 +42,7 @@ ATOM = 9
 
 
 class Step(NamedTuple):
-    """One instruction: a number, a name, or an operation on `inputs` stack entries."""
+    """Instruction of a program: a number, a name, or an operation on `inputs` stack entries."""
 
     what: str | float
     inputs: int = 0
@@ -85,7 +85,7 @@ class Expression:
 
     @cached_property
     def latex(self) -> str:
-        """The formula for display."""
+        """The formula in LaTeX."""
         stack: list[tuple[str, int]] = []
         for what, inputs in self.program:
             top, stack = stack[len(stack) - inputs :], stack[: len(stack) - inputs]
@@ -101,7 +101,7 @@ _LATEX |= {f: "\\" + f for f in ("exp", "min", "max", "sinh", "cosh", "tanh", "P
 
 
 def _typeset(what: str | float, inputs: list[tuple[str, int]]) -> tuple[str, int]:
-    """Return the TeX of one step and its precedence."""
+    """Return the LaTeX and the precedence of one step, given those of its `inputs`."""
     if not isinstance(what, str):
         return _number(what)
     texts = [text for text, _ in inputs]
@@ -146,7 +146,7 @@ def _bracketed(item: tuple[str, int], least: int) -> str:
 
 
 def _number(x: float) -> tuple[str, int]:
-    """Return the TeX of a number, with constants and powers of ten, and its precedence."""
+    """Return the LaTeX of a number, with constants and powers of ten, and its precedence."""
     names = {np.pi: r"\pi", np.e: "e", np.inf: r"\infty"}
     digits, _, power = f"{x:.12g}".partition("e")
     if x in names or not power:

@@ -32,20 +32,20 @@ def smallest(
 
 
 def event_masses(*laws: ArrayLike) -> tuple[NDArray, ...]:
-    """Return the probabilities of all 2^n events under each law, the empty event first."""
+    """Return the probabilities of all 2^n events under each distribution, the empty event first."""
     size = np.size(laws[0])
     members = (np.arange(2**size)[:, None] >> np.arange(size)) & 1
     return tuple(members @ np.asarray(law, dtype=float) for law in laws)
 
 
 def worst_event_delta(p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
-    """Return delta as defined by DP: the largest P(S) - e^epsilon Q(S) over events S."""
+    """Return delta as DP defines it: the largest P(S) - exp(epsilon) Q(S) over all events S."""
     p_of, q_of = event_masses(p, q)
     return float(np.max(p_of - math.exp(epsilon) * q_of))
 
 
 def worst_event_epsilon(p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float:
-    """Return the largest ln (P(S) - delta)/Q(S) over events with P(S) > delta; inf if Q(S) = 0."""
+    """Return the largest ln((P(S) - delta)/Q(S)) over events of P(S) > delta; inf if Q(S) = 0."""
     p_of, q_of = event_masses(p, q)
     likely = p_of > delta
     with np.errstate(divide="ignore"):
@@ -53,12 +53,12 @@ def worst_event_epsilon(p: ArrayLike, q: ArrayLike, delta: float = 0.0) -> float
 
 
 def worst_event_epsilon_at(p: ArrayLike, q: ArrayLike, delta: float) -> float:
-    """Return the smallest epsilon >= 0 at which the pair satisfies DP in both directions."""
+    """Return the least epsilon >= 0 at which (P, Q) and (Q, P) satisfy (epsilon, delta)-DP."""
     return max(0.0, worst_event_epsilon(p, q, delta), worst_event_epsilon(q, p, delta))
 
 
 def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
-    """Return the Rényi divergence as an integral of hockey-stick divergences."""
+    """Return the Rényi divergence of discrete P and Q from their hockey-stick divergences."""
     if not np.any((np.asarray(p) > 0) & (np.asarray(q) > 0)):
         return math.inf
     with np.errstate(divide="ignore"):
@@ -66,67 +66,67 @@ def finite_renyi(p: ArrayLike, q: ArrayLike, order: float) -> float:
 
 
 def log_moment(log_p: NDArray, log_q: NDArray, moment: ArrayLike) -> NDArray:
-    """Return ln E_P[e^(moment L)] over the last axis, accurate even where it is tiny."""
+    """Return ln E_P[exp(moment * loss)] over the last axis, accurate even where it is near 0."""
     x = np.asarray(moment)[..., None] * (log_p - log_q)
     total = np.logaddexp.reduce(log_p + x, axis=-1)
-    # p (e^x - 1), where p may be tiny and e^x huge.
+    # p (exp(x) - 1), where p may be tiny and exp(x) huge.
     grown = np.exp(np.minimum(log_p + x, 700.0)) - np.exp(log_p)
     gains = np.where(x > 1, grown, np.exp(log_p) * np.expm1(np.minimum(x, 1)))
     return np.where(total > 1, total, np.log1p(np.sum(gains, axis=-1)))
 
 
 def variance(masses: NDArray, values: NDArray) -> float:
-    """Return the variance of a law on `values`, whose masses need not add up to 1."""
+    """Return the variance of `values` with weights `masses`, which need not add up to 1."""
     mean = masses @ values / masses.sum()
     return float(masses @ (values - mean) ** 2 / masses.sum())
 
 
 def mean_loss(p: ArrayLike, q: ArrayLike) -> float:
-    """Return the KL divergence by definition: the mean of ln p/q under p."""
+    """Return the KL divergence by definition: the mean of ln(p/q) under p."""
     return math.fsum(rel_entr(p, q))
 
 
 def largest_rho(renyi: Callable[[float], float]) -> float:
-    """Return the largest D_a / a of a divergence, over a grid of orders a >= 1."""
+    """Return the zCDP rho: the largest renyi(a) / a over a grid of Rényi orders a >= 1."""
     return max(renyi(a) / a for a in (1.0, 1.01, 1.2, 2.0, 8.0, 100.0))
 
 
 def randomized_response(epsilon: float) -> tuple[NDArray, NDArray]:
-    """Return the two laws of an answer that is true with odds e^epsilon."""
+    """Return the two output distributions of `epsilon`-DP randomized response on one bit."""
     exact = 1 / (1 + math.exp(-epsilon))
     p = np.array([exact, 1 - exact])
     return p, p[::-1]
 
 
 def leaky_response(epsilon: float, delta: float) -> tuple[NDArray, NDArray]:
-    """Return the worst (epsilon, delta)-DP pair, which reveals the record at rate delta."""
+    """Return the worst (epsilon, delta)-DP pair: it reveals the dataset with probability delta."""
     p, q = ((1 - delta) * law for law in randomized_response(epsilon))
     return np.array([delta, *p, 0.0]), np.array([0.0, *q, delta])
 
 
 def coins_delta(epsilon: float, *, local: float, steps: int, delta0: float = 0.0) -> float:
-    """Return delta of `steps` worst-case (local, delta0)-DP releases at `epsilon`.
+    """Return the total delta at `epsilon` of `steps` worst-case (local, delta0)-DP releases.
 
-    The sum over the number of true answers has terms >= 0 and an accuracy of about 1e-11.
+    The result is a sum of terms >= 0 over the number of true answers, accurate to about 1e-11.
     """
     true = np.arange(steps + 1.0)
     counts = gammaln(steps + 1) - gammaln(true + 1) - gammaln(steps - true + 1)
     log_truth, log_lie = -np.log1p(np.exp(-local)), -np.log1p(np.exp(local))
     masses = np.exp(counts + true * log_truth + (steps - true) * log_lie)
-    # 1 - e^(epsilon - loss) where loss > epsilon, else 0.
+    # 1 - exp(epsilon - loss) where loss > epsilon, else 0.
     gains = -np.expm1(np.minimum(epsilon - (2 * true - steps) * local, 0.0))
     survive = steps * math.log1p(-delta0)
     return float(-math.expm1(survive) + math.exp(survive) * np.sum(masses * gains))
 
 
 def log_normal(mean: float = 0.0, std: float = 1.0) -> Density:
-    """Return the log density of a Gaussian."""
+    """Return the log density of N(mean, std^2) as a function."""
     constant = -math.log(std) - 0.5 * math.log(2 * math.pi)
     return lambda x: constant - 0.5 * ((x - mean) / std) ** 2
 
 
 def log_laplace(mean: float = 0.0, scale: float = 1.0) -> Density:
-    """Return the log density of a Laplace law, which has a kink at its mean."""
+    """Return the log density of a Laplace distribution as a function, with a kink at `mean`."""
     return lambda x: -np.abs(x - mean) / scale - math.log(2 * scale)
 
 
@@ -135,9 +135,9 @@ def log_integral(
 ) -> float:
     """Return the log of the integral of exp(log_f) over [low, high], which may be very wide.
 
-    The rule is Gauss-Legendre on equal panels where the integrand is not negligible, four times as
-    many until two results agree; ArithmeticError above 16,384 panels. The ends are finite; `log_f`
-    is smooth between `kinks`, and -inf for an integrand of 0.
+    Gauss-Legendre quadrature on equal panels where the integrand is not negligible; the number of
+    panels grows fourfold until two results agree, up to 16,384, else ArithmeticError. `low` and
+    `high` are finite; `log_f` is smooth between `kinks`, and -inf where the integrand is 0.
     """
     inner = sorted({low, high, *(k for k in kinks if low < k < high)})
     pieces = []
@@ -162,13 +162,13 @@ def log_integral(
 
 
 def absolute_moment(log_f: Density, power: int, far: float) -> float:
-    """Return the integral of |x|^power e^log_f(x) over [-far, far]; log_f has a kink at 0."""
+    """Return the integral of |x|^power exp(log_f(x)) on [-far, far]; log_f has a kink at 0."""
     log_size = lambda x: xlogy(power, np.abs(x)) + log_f(x)
     return math.exp(log_integral(log_size, -far, far, kinks=[0.0]))
 
 
 def gauss(log_f: Density, low: float, high: float, count: int) -> float:
-    """Return the log of the integral by 20-point Gauss-Legendre quadrature on equal panels."""
+    """Return the log of the integral of exp(log_f), by 20-point quadrature on `count` panels."""
     nodes, weights = legendre(20)
     x, half = on_panels(low, high, count, nodes)
     y = log_f(x)
@@ -179,7 +179,7 @@ def gauss(log_f: Density, low: float, high: float, count: int) -> float:
 
 
 def on_panels(low: float, high: float, count: int, nodes: NDArray) -> tuple[NDArray, float]:
-    """Return the nodes of `count` equal panels, from left to right, and half a panel's width."""
+    """Return the quadrature nodes on `count` equal panels, and half the width of a panel."""
     half = 0.5 * (high - low) / count
     centres = low + half * (2 * np.arange(count) + 1)
     return (centres[:, None] + half * nodes).ravel(), half
@@ -196,11 +196,11 @@ def density_renyi(
 ) -> float:
     """Return the Rényi divergence of two densities by definition; order 1 is the KL divergence.
 
-    The result is inf if the integrand is not negligible at the ends, which must be far out.
+    The result is inf if the integrand is not negligible at `low` or `high`, far out in the tails.
     """
 
     def gain(x: NDArray) -> NDArray:
-        # E[L] = E[L + e^{-L} - 1], whose integrand is never negative.
+        # The KL divergence is E[loss + exp(-loss) - 1], whose integrand is never negative.
         loss = log_p(x) - log_q(x)
         with np.errstate(divide="ignore", over="ignore"):
             small = np.log(np.maximum(loss + np.expm1(-loss), 0.0))
@@ -217,7 +217,7 @@ def density_renyi(
 def density_delta(
     log_p: Density, log_q: Density, epsilon: float, low: float, high: float, *, kinks: Kinks = ()
 ) -> float:
-    """Return the hockey-stick divergence of two densities by definition."""
+    """Return the hockey-stick divergence of two densities at `epsilon` by definition."""
 
     def excess(x: NDArray) -> NDArray:
         # Where the loss is constantly epsilon, only rounding errors remain: set them to 0.
@@ -248,7 +248,7 @@ def normal_log_delta(*, epsilon: float, mu: float) -> float:
     """Return log delta(epsilon) of unit Gaussians at distance mu, as an integral over the loss.
 
     The loss is N(mu^2/2, mu^2). At s standard deviations above epsilon the integrand is
-    phi(x + s) (1 - e^(-mu s)), where x = (epsilon - mu^2/2) / mu.
+    phi(x + s) (1 - exp(-mu s)), where x = (epsilon - mu^2/2) / mu.
     """
     x = epsilon / mu - mu / 2
     low, high = max(0.0, -x - 12), -x + math.sqrt(max(x, 0.0) ** 2 + 144)
@@ -257,7 +257,7 @@ def normal_log_delta(*, epsilon: float, mu: float) -> float:
 
 
 def separation(mu: Any, noise_multiplier: Any, rho: Any, steps: Any) -> Any:
-    """Return mu of `steps` Gaussian releases, each with this mu, noise multiplier or rho."""
+    """Return the Gaussian DP mu of `steps` releases, each of this mu, noise multiplier or rho."""
     if mu is None:
         mu = np.sqrt(2 * rho) if noise_multiplier is None else 1 / noise_multiplier
     return np.sqrt(steps) * mu
@@ -266,7 +266,7 @@ def separation(mu: Any, noise_multiplier: Any, rho: Any, steps: Any) -> Any:
 def normal_epsilon(
     *, delta: float, mu=None, noise_multiplier=None, rho=0.0, steps=1, distance=1.0
 ) -> float:
-    """Return epsilon >= 0 of `steps` Gaussian releases (see `separation`) at `delta`."""
+    """Return epsilon >= 0 at `delta` of `steps` Gaussian releases (arguments: see `separation`)."""
     mu = distance * float(separation(mu, noise_multiplier, rho, steps))
     log_delta, high = math.log(delta), mu * (mu + 1)
     enough = lambda epsilon: normal_log_delta(epsilon=epsilon, mu=mu) <= log_delta
@@ -276,13 +276,13 @@ def normal_epsilon(
 
 
 def normal_delta(*, epsilon: float, mu=None, noise_multiplier=None, rho=0.0, steps=1) -> float:
-    """Return delta of `steps` Gaussian releases (see `separation`) at `epsilon`."""
+    """Return delta at `epsilon` of `steps` Gaussian releases (arguments: see `separation`)."""
     mu = float(separation(mu, noise_multiplier, rho, steps))
     return math.exp(normal_log_delta(epsilon=epsilon, mu=mu))
 
 
 def normal_sigma(*, epsilon: float, delta: float, steps: int = 1) -> float:
-    """Return the least std of (epsilon, delta)-DP noise on `steps` answers of sensitivity 1."""
+    """Return the least noise std for (epsilon, delta)-DP of `steps` answers of sensitivity 1."""
     log_delta = math.log(delta)
     enough = lambda x: normal_log_delta(epsilon=epsilon, mu=math.exp(-x)) <= log_delta
     return math.sqrt(steps) * math.exp(smallest(enough, low=-10.0, high=10.0 - log_delta))

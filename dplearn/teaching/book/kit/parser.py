@@ -1,7 +1,7 @@
-r"""Formulas as people print them: ``2σ²``, ``√(2 ln 1/δ)``, ``\frac12``, ``np.sqrt``, ``\sum_i``.
+r"""Parser of formulas as people print them: ``2σ²``, ``√(2 ln 1/δ)``, ``\frac12``, ``np.sqrt``.
 
-One grammar reads the book's expressions and printed formulas, LaTeX included; they differ only in
-their names. Input never reaches Python's `eval`.
+One grammar reads the book's expressions and printed formulas, LaTeX included; only names are
+read differently. Input never reaches Python's `eval`.
 """
 
 import re
@@ -22,7 +22,7 @@ _REFUSED = {
     r"(?<![A-Za-z\\{])[oO]\}?\s*(?:\\left)?\(|\\Omega|\\Theta": "an order of magnitude has no "
     "constant to check",
 }  # fmt: skip
-# Precedence of products without a sign, between quotient and power: 1/2σ² is 1/(2σ²).
+# Precedence of a product without a sign, between quotient and power: 1/2σ² is 1/(2σ²).
 _JUXTAPOSED = 7.5
 _PARTNER = {")": "(", "]": "[", "}": "{"}
 DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵢⱼ", "01234567890123456789-ij")
@@ -44,8 +44,8 @@ _END = (
     r"|(?P<raised>⁻?[⁰¹²³⁴-⁹]+)"
     r"|(?P<symbol>\*\*|[<>=!]=|\\[{}|]|[-+*/^(),<>·×⋅−–≤≥≠{}\[\]⌊⌋⌈⌉|‖∨])|(?P<end>\Z))"
 )
-# Tokens of code and of printed formulas. In print, names are letters with decorations, and
-# products have no sign.
+# Tokens of code and of printed formulas. Printed names are single letters with decorations, so
+# that a product needs no sign.
 _CODE = re.compile(rf"{_SKIP}(?:{_NUMBER}|(?P<name>[A-Za-z]\w*){_END}", re.ASCII)
 _PRINTED = re.compile(
     rf"{_SKIP}(?:{_NUMBER}|(?P<name>{_TEXT}\{{[-\w\s]*\}}|\\[A-Za-z]+|log(?:1p|2|10)|expm1"
@@ -72,7 +72,7 @@ _SIGNS = {*expression.BINARY, *expression.COMPARE, *CLOSED, "not", "⌋", "⌉",
 
 
 def parse(text: str, *, printed: bool = False) -> Expression:
-    r"""Return the formula in `text`: an expression of the book, or a `printed` formula.
+    r"""Parse an expression of the book or, if `printed`, a formula as people print it.
 
     At most 2,000 characters. Operators ``+ - * / **`` (or ``^``), comparisons (also chained),
     ``and``, ``or``, ``not``; functions abs, binom, ceil, cosh, erf, erfc, exp, expm1, floor, log
@@ -117,7 +117,7 @@ def parse(text: str, *, printed: bool = False) -> Expression:
 
 
 class _Parser:
-    """Precedence-climbing parser with one token of lookahead, which writes the program."""
+    """Precedence-climbing parser with one token of lookahead; `program` is its postfix result."""
 
     def __init__(self, text: str, printed: bool) -> None:
         self.program: list[Step] = []
@@ -146,14 +146,14 @@ class _Parser:
             self.token = self.raw.replace("{,}", ".")
 
     def word(self, word: str) -> bool:
-        """Set the token; return whether it is an operator, a constant or a function."""
+        """Set the token to `word`; return whether it is an operator, a constant or a function."""
         self.token = word
         if word in _SIGNS:
             self.kind = "symbol"
         return self.kind == "symbol" or word in _CALLED
 
     def name_of_print(self) -> None:
-        """Set the token to a decorated letter, a function, or a LaTeX operator."""
+        """Read a printed name: a letter with decorations, a function, or a LaTeX operator."""
         raw = self.raw
         if text := re.fullmatch(_TEXT + r"\{([-\w\s]*)\}", raw):
             raw = text[1].strip(" -")
@@ -184,7 +184,7 @@ class _Parser:
             self.token, self.next = {"Phi": "probit", "erf": "erfinv"}[word], power.end()
 
     def decorate(self, name: str) -> None:
-        """Read the subscripts, primes and arguments that belong to the name."""
+        """Read the subscripts, primes and arguments that follow the letter `name`."""
         while mark := DECORATION.match(self.text, self.next):
             after_frac = self.text[: self.start].endswith("frac")
             if mark[4] and mark[4].isascii() and (self.raw[0] == "\\" or after_frac):
@@ -217,7 +217,7 @@ class _Parser:
         self.operand(least, depth)
         while True:
             tight = 0 if self.kind == "raised" else expression.INFIX.get(self.token, 0)
-            # Test for a factor without a multiplication sign; two numbers need a sign.
+            # Test whether a factor follows without a multiplication sign; two numbers need one.
             opens = self.token in ("(", "⌊", "⌈") or (self.token in "|‖" and not self.bars)
             factor = opens if self.kind == "symbol" else self.token not in TIGHT
             factor &= self.kind in ("symbol", "name", "number")
@@ -244,7 +244,7 @@ class _Parser:
                 return
 
     def power(self, depth: int) -> None:
-        """Read an exponent: a sign, then a group or one token; e^εx is e^ε x."""
+        """Read an exponent, signs and then a group or one token: ``2^kx`` is ``2^k x``."""
         signs = 0
         while self.accept("-"):
             signs += 1
@@ -303,7 +303,7 @@ class _Parser:
             self.program.append(Step(expression.CONSTANTS.get(token, token)))
 
     def enclosed(self, bar: str, depth: int) -> None:
-        """Read an absolute value or norm; the norm of a difference of two names is Delta."""
+        """Read |x|, ⌊x⌋, ⌈x⌉ or a norm; the norm of a difference of two names is Delta."""
         partner = {"⌊": "⌋", "⌈": "⌉"}.get(bar, bar)
         self.bars.append(bar)
         self.advance()
@@ -346,7 +346,7 @@ class _Parser:
         self.program.append(Step(function, 1))
 
     def call(self, name: str, depth: int) -> None:
-        """Read ``ln(x)``, ``ln 1/x`` as ln(1/x), ``ln 2x`` as ln(2x), and ``√x`` of one factor."""
+        """Read a call: ``ln(x)``, ``ln 1/x`` as ln(1/x), ``ln 2x`` as ln(2x), ``√xy`` as √(x) y."""
         subject = _SUBJECT.match(self.text, self.next) if name in ("min", "max") else None
         if subject:
             if re.match(r"\s*\\?[ijtm]\b", subject[1] or subject[2] or ""):
@@ -377,11 +377,11 @@ class _Parser:
             self.program += [Step(float(digit)), Step("**", 2)]
 
     def arguments(self, name: str, depth: int) -> None:
-        """Read the function's arguments in brackets."""
+        """Read the bracketed arguments of the function `name`."""
         self.accept("(")
         inputs, most = 1, {"binom": 2, "min": _LONGEST, "max": _LONGEST}.get(name, 1)
         self.expression(0, depth + 1)
-        # Binomials also have two groups: binom(n)(k), \binom{n}{k}.
+        # A binomial may have its arguments in two groups: binom(n)(k), \binom{n}{k}.
         between = lambda: name == "binom" and self.accept(")") and self.accept("(")
         while inputs < most and (self.accept(",") or between()):
             self.expression(0, depth + 1)

@@ -1,4 +1,4 @@
-"""Verdicts on entries and on misprints, by a search for the largest error of a claim."""
+"""Checks of entries and of misprints, by a search for parameters with the largest error."""
 
 import math
 import time
@@ -19,7 +19,7 @@ SEARCHES = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """Outcome of a check, with its status."""
+    """Outcome of the check of an entry, a misprint or a published figure."""
 
     id: str
     kind: str
@@ -30,27 +30,27 @@ class Outcome:
 
     @property
     def good(self) -> bool:
-        """Whether an entry is verified, a misprint refuted, a figure verified or not computed."""
+        """Whether the outcome is right: verified, for a misprint refuted, or not computed."""
         return self.status in ("verified", "refuted", "not computed")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verification(Outcome):
-    """Outcome of `verify`.
+    """Outcome of a search by `verify` for an error in an entry of the book.
 
     Parameters
     ----------
     id, kind : str
-        Of the entry.
+        Id and kind of the entry.
     status, reason : str
-        Verified, failed or error, and why it is not verified.
+        Verified, failed or error, and why the entry is not verified.
     worst_slack : float
-        Smallest slack, any number or nan: there a bound is tightest; for an identity it is minus
-        the largest relative error.
+        Smallest slack, any number or nan: where a bound is tightest; for an identity, minus the
+        largest relative error.
     worst : Case or None
-        Point of the smallest slack.
+        Comparison with the smallest slack.
     points : int
-        Number of points in all designs, >= 0.
+        Number of points drawn in all searches, >= 0.
     seconds : float
         Time spent, >= 0.
     """
@@ -71,14 +71,14 @@ def verify(
     seed : int
         Seed of all points, >= 0.
     points : int, optional
-        Size of the first design, >= 1, by default `formula.points`.
+        Number of points of the first search, >= 1, by default `formula.points`.
     searches : int
-        Number of searches, >= 1; the last is the first one that finds an error.
+        Largest number of searches, >= 1; the first that finds an error is the last.
 
     Returns
     -------
     Verification
-        An exception of the function or the oracle is the status "error".
+        Its status is "error" if the function or the oracle raises an exception.
 
     Examples
     --------
@@ -101,16 +101,16 @@ def verify(
 
 @dataclass(frozen=True, kw_only=True)
 class Refutation(Outcome):
-    """Outcome of `refute` (refuted, stands or error), with fields of `Verification` but `points`.
+    """Outcome of a search for a counterexample, with the fields of `Verification` except `points`.
 
     Parameters
     ----------
     counterexample, worst : Case or None
         Counterexamples with the shortest numbers and with the largest error.
     unsafe, safe_side : bool
-        Whether it overstates privacy at some point, and whether it understates it at some point.
+        Whether the claim overstates privacy at some point, and whether it understates it at one.
     harmless : float
-        Fraction of the design on which the claim is true, in [0, 1], or nan.
+        Fraction of the points drawn at which the claim is true, in [0, 1], or nan.
     """
 
     counterexample: Case | None = None
@@ -130,12 +130,12 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
     misprint : Misprint
         One of its misprints, or any variant.
     points : int, optional
-        Size of the first design, >= 1, by default `formula.points`.
+        Number of points of the first search, >= 1, by default `formula.points`.
 
     Returns
     -------
     Refutation
-        Its status is "stands" without a counterexample, "error" after an exception.
+        Its status is "refuted", "stands" without a counterexample, or "error" after an exception.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
         about["status"] = "error" if wrong else "refuted" if failing else "stands"
         about |= {"reason": wrong, "unsafe": claim.unsafe in sides, "harmless": right / len(cases)}
         about["safe_side"] = bool(sides & ({"smaller", "larger"} - {claim.unsafe}))
-    except Exception as error:  # as in `verify`
+    except Exception as error:  # one broken misprint must not stop the others
         about |= {"status": "error", "reason": f"{type(error).__name__}: {error}"}
     return Refutation(**about, seconds=time.perf_counter() - began)
 
@@ -166,11 +166,11 @@ def refute(formula: Formula, misprint: Misprint, *, points: int | None = None) -
 def _search(
     claim: Formula, points: int | None, seed: int = 0, searches: int = SEARCHES
 ) -> tuple[list[Case], Case, str]:
-    """Return the cases of all designs, the worst end of a walk, and the first wrong printed value.
+    """Return all cases drawn, the worst case of all walks, and a text on a wrong printed value.
 
     The first search draws `points` points and walks from the worst one towards a smaller slack.
-    Each later search draws a quarter of them, and walks from its corners and from its inner points,
-    often along edges of domain and hypothesis. The search that finds an error is the last.
+    Each later search draws a quarter as many and walks twice, from its worst corner and its worst
+    other point, often along edges of domain and hypothesis. The first error ends the searches.
     """
     checks.require_independence(claim, checks.starting_points(claim, points=3, seed=seed))
     points = points or claim.points
@@ -193,14 +193,14 @@ def _search(
 
 
 def _rank(claim: Formula, case: Case) -> tuple[bool, float, float]:
-    """Return the sort key of cases: unsafe errors first, then by slack, then by absolute error."""
+    """Return a sort key of cases: errors that overstate privacy first, then by slack and error."""
     error = abs(case.value - case.truth.low)
     size = -error if math.isfinite(error) else 0.0
     return side_of(claim, case) != claim.unsafe, case.slack, size
 
 
 def _walk(claim: Formula, worst: Case, rng: Generator, *, steps: int, edges: float) -> Case:
-    """Walk to smaller slack by ever shorter random steps, a fraction `edges` of them to an edge."""
+    """Reduce the slack by ever shorter random steps, a fraction `edges` of which go to an edge."""
     for k in range(steps):
         if math.isinf(worst.slack):
             break
@@ -253,7 +253,7 @@ def _rederived(claim: Formula, changed: Parameters) -> Parameters:
 
 
 def plainest_case(claim: Formula, failing: list[Case]) -> Case:
-    """Return the case with the shortest numbers after rounding; `failing` begins with the worst."""
+    """Return the counterexample with the shortest numbers; `failing` begins with the worst case."""
     worst = failing[0]
     # A case is clear if it errs by one percent, or by half the largest error if that is less.
     limit = max(-0.01, 0.5 * max(worst.slack, -1.0))
@@ -282,7 +282,7 @@ def plainest_case(claim: Formula, failing: list[Case]) -> Case:
 
 
 def _length(parameters: Parameters) -> float:
-    """Return the number of characters, plus a small term that grows with distance from 1."""
+    """Return the length of the parameters as text, plus a small term for numbers far from 1."""
     numbers = [x for x in parameters.values() if isinstance(x, float | int) and 0 < x < math.inf]
     oddness = 0.01 * sum(abs(math.log10(x)) for x in numbers)
     return sum(len(checks.short_text(x)) for x in parameters.values()) + oddness

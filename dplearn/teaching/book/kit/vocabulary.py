@@ -1,4 +1,4 @@
-"""Names that chapters import: decorators, domains, oracles, lower bounds, words of settings."""
+"""Names that chapters import: decorators, domains, oracles, lower bounds, words for situations."""
 
 import itertools
 import math
