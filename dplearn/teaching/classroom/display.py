@@ -124,7 +124,7 @@ def numbers(chart: dict[str, Any]) -> str:
 
 
 def _five(values: Any) -> str:
-    """Return as text a list's length and five values, evenly spaced from first to last."""
+    """Return as text the length of a list and five values, evenly spaced from end to end."""
     if isinstance(values, dict):  # Plotly encodes arrays in base64
         values = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
     every = np.ravel(np.array(values, dtype=object))
