@@ -47,7 +47,7 @@ def golden(name: str, **wanted: str) -> list[dict[str, str]]:
 
 
 def assert_numbers_are_checked(call: Callable, **valid: Any) -> None:
-    """Check that with an invalid value of any number the call raises an error that names it."""
+    """Check that each number of a call, made invalid, raises an error that names the parameter."""
     call(**valid)
     for name, value in valid.items():
         if type(value) in (int, float):
@@ -62,7 +62,7 @@ def examples(count: int) -> settings:
 
 
 def each(names: str, cases: Iterable | Callable[[], Iterable]) -> Callable[[Callable], Callable]:
-    """Decorate a test to run on every case in one pytest item; a failing case fails a subtest.
+    """Decorate a test to run on every case in one pytest item; a failing case is a failed subtest.
 
     Names and cases are written as for `pytest.mark.parametrize`, which makes one item per case.
     Slow cases are given as a function, which is called when the test runs, not at collection.

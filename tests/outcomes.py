@@ -84,7 +84,7 @@ LAWS = list(LAWS / LAWS.sum(axis=2, keepdims=True))
 
 
 def mixtures(p, q, weight):
-    """Yield (profile, P, Q), where one of P and Q is a mixture of p and q, and each swapped."""
+    """Yield (profile, P, Q), where one of P and Q is a mixture of p and q, and both swapped."""
     pair = of_atoms(p, q)
     mixed, other = ((1 - weight) * a + weight * b for a, b in [(q, p), (p, q)])
     first, second = pair.mix_first(weight), pair.reverse().mix_first(weight).reverse()

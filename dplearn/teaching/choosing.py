@@ -85,10 +85,10 @@ def rehearse(
     delta: float,
     repeats: int = 3,
 ) -> tuple[Rehearsal, ...]:
-    """Return scores of public runs with the noise for each epsilon, before any budget is spent.
+    """Return scores of runs on public records, with the noise that each epsilon needs.
 
-    The scores estimate the utility of similar private records. On private records each call of
-    `score` would spend epsilon, and so would choosing the best run: see `Tuned`.
+    They estimate the utility of similar private records before any budget is spent. On private
+    records each call of `score` would spend epsilon, and so would choosing the best: see `Tuned`.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def digest(drawn: Any) -> str:
 
 
 def png(chart: dict[str, Any], origin: str) -> str:
-    """Return a chart as a base64 PNG with `origin` in its metadata, or "" if no browser is found."""
+    """Return a chart as a base64 PNG with `origin` in its metadata; "" without a browser."""
     browser = os.environ.get("BROWSER_PATH") or shutil.which("chromium")
     if not browser or not os.path.exists(browser):
         return ""
