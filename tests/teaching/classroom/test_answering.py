@@ -69,7 +69,7 @@ def texts_for(exercise):
     return [*map(repr, map(float, values)), *rounded, f"{100 * right:.4g}%", *RUBBISH]
 
 
-def test_browser_replies_to_numbers_as_python_does():
+def test_javascript_replies_to_numbers_as_python_does():
     numbers = all_of(Exercise)
     asked = [(each, text) for each in numbers for text in texts_for(each)]
     result = in_javascript(*(("judge", answering.as_data(each), text) for each, text in asked))
@@ -86,7 +86,7 @@ def test_browser_replies_to_numbers_as_python_does():
     assert empty["outcome"] == "open" and "write a point, as in 5.3." in comma["messages"][0]
 
 
-def test_browser_evaluates_typed_arithmetic_as_python_does():
+def test_javascript_evaluates_typed_arithmetic_as_python_does():
     values = {text: float(eval(text, vars(math) | {"math": math})) for text in ARITHMETIC} | ALSO
     result = in_javascript(*(("readGuess", text) for text in [*values, *SLIPS]))
     for (text, value), there in zip(values.items(), result, strict=False):
@@ -94,7 +94,7 @@ def test_browser_evaluates_typed_arithmetic_as_python_does():
     assert all("is no number" in each["problem"] for each in result[len(values) :]), result
 
 
-def test_browser_hints_for_repeated_mistakes_equal_those_in_python(capsys, monkeypatch):
+def test_javascript_hints_for_repeated_mistakes_equal_those_in_python(capsys, monkeypatch):
     monkeypatch.setattr(checks, "_repeats", checks.Counter())
     numbers, asked = all_of(Exercise), []
     for exercise in numbers:
@@ -109,7 +109,7 @@ def test_browser_hints_for_repeated_mistakes_equal_those_in_python(capsys, monke
     assert there == capsys.readouterr().out.splitlines()
 
 
-def test_browser_replies_to_letters_of_self_tests_as_python_does():
+def test_javascript_replies_to_letters_of_self_tests_as_python_does():
     tests, fixed = all_of(SelfTest), ("aaaaa", "bbbbb", "c-a-b", "-----")
     typed = [(t, x[: len(t.choices)]) for t in tests for x in (t.right, *fixed)]
     result = in_javascript(*(("judgeLetters", vars(t) | {"item": t.key}, x) for t, x in typed))
@@ -177,7 +177,7 @@ def test_instructions_on_pages_name_answer_fields_instead_of_cells(pages):
 BOUNDS = {"truth": "exact", "proved at most": "upper", "proved at least": "lower"}
 
 
-def test_browser_compares_a_guess_with_the_result_as_python_does(pages, monkeypatch):
+def test_javascript_compares_a_guess_with_the_result_as_python_does(pages, monkeypatch):
     drawn = []
     monkeypatch.setattr(figures, "number_line", lambda points, title: drawn.append((title, points)))
     monkeypatch.setattr(predictions, "show", lambda figure, words: None)
@@ -198,7 +198,7 @@ def test_browser_compares_a_guess_with_the_result_as_python_does(pages, monkeypa
     assert len(lines) > 30
 
 
-def test_browser_reads_a_guess_as_python_does(capsys):
+def test_javascript_reads_a_guess_as_python_does(capsys):
     """A guess beyond the range of floats is refused, in digits or as `inf`."""
     guesses = {text: as_number(text) for text in RUBBISH if as_number(text) is not None}
     for number in guesses.values():
@@ -211,7 +211,7 @@ def test_browser_reads_a_guess_as_python_does(capsys):
     assert "".join(here).count("numbers beyond 1.8e308 are infinite here; write a finite one.") == 3
 
 
-def test_browser_formats_numbers_as_python_does():
+def test_javascript_formats_numbers_as_python_does():
     numbers = [m * 10.0**e for m in (1, 1.00005, 1.0005, 2.5, 9.9995, 9.9996) for e in range(-9, 9)]
     numbers += [1000.5, 1001.5, 1234.5, 1235.5, 0.5, 2**-20, 1e6, 999999, 999999.5, -3, -0.125]
     assert in_javascript(*(["written", number] for number in numbers)) == [*map(written, numbers)]

@@ -57,7 +57,7 @@ def test_guess_is_drawn_with_the_result_and_alt_texts_need_a_number(capsys):
         show(number_line({"truth": 2.0}, title="noise"), "a line")
 
 
-def test_evidence_agrees_only_if_formula_definition_and_simulation_do():
+def test_formula_definition_and_simulation_must_all_agree():
     coin = estimate([0.0, 1.0] * 5000)
     good = Evidence("coin", closed=0.5, exact=0.5, simulated=coin, printed=0.6)
     assert good.agree and good.refuted

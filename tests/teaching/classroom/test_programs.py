@@ -207,7 +207,7 @@ def with_numpy(function):
 
 
 def noisy_sum(noise):
-    """Return a function that adds scaled `noise` to the sum of a lot's clipped gradients."""
+    """Return a function that adds scaled `noise` to the sum of a lot's clipped vectors."""
 
     def lot_sum(batches, norm, sigma, rng):
         total = sum(clipped(batch, norm).sum(axis=0) for batch in batches)
