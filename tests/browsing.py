@@ -21,12 +21,12 @@ import pytest
 import chromium
 from cases import ROOT, clean_environment
 
-# Limits of a wait in milliseconds: on an idle machine, and on any machine.
+# Longest wait in milliseconds on an idle machine, and on any machine.
 WAIT, LONGEST = 25_000, 600_000
-# Entries whose pages have all kinds of pictures.
+# Entries of the formula book whose pages together have pictures of every kind.
 ENTRIES = ("G-A4", "G-B4", "G-C1", "G-E1", "G-L1", "G-M3")
 SCREEN = {"width": 1440, "height": 900}
-# Marks of Chromium tests of a server's pages, and of files; one worker runs all of a group.
+# Marks for Chromium tests of served pages, and of pages in files; one worker runs each group.
 DRIVEN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 DRAWN = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("drawn")]
 _PLOTS = "[...document.querySelectorAll('.js-plotly-plot')]"
@@ -42,15 +42,15 @@ _STILL = f"""() => {{
 def patience() -> float:
     """Return the limit of a wait in milliseconds, multiplied by the load per core.
 
-    A page needs at most a few CPU seconds. So a broken wait ends within a minute on an idle
-    machine, and a correct wait succeeds even at load 20.
+    A page needs a few CPU seconds to do what a test waits for, so a wait succeeds even at load 20.
+    If a page is broken, the wait ends within a minute on an idle machine.
     """
     return min(LONGEST, WAIT * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """Start the explorer's server from this checkout."""
+    """Start the explorer from this checkout, and yield its address."""
     with served() as url:
         yield url
 
@@ -96,13 +96,13 @@ def answers(url: str, server: subprocess.Popen) -> None:
     raise AssertionError(f"the server did not answer within {patience() / 1000:g} seconds")
 
 
-# The shared Chromium of this process, and its exit stack.
+# Chromium, once started for all tests of this process, and the stack that closes it.
 _OPEN, _CLOSING = list[Any](), ExitStack()
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Share one Chromium among all files that need one."""
+    """Start Chromium once for all test files, and close its pages after each file."""
     if not _OPEN:
         # Imported here, because most tests do not need playwright.
         from playwright.sync_api import sync_playwright
@@ -120,7 +120,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_setup() -> None:
-    """Update the timeouts of `expect` and of open pages before each test."""
+    """Adapt the timeouts of Chromium's pages to the machine's load before each test."""
     if _OPEN:
         from playwright.sync_api import expect
 
@@ -131,7 +131,7 @@ def pytest_runtest_setup() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
-    """Close Chromium before a test without it, because playwright runs an event loop."""
+    """Close Chromium before a test without it: playwright occupies the thread's event loop."""
     if nextitem is None or not nextitem.get_closest_marker("browser"):
         _OPEN.clear()
         _CLOSING.close()
@@ -162,18 +162,18 @@ def page_at(browser: Any, address: str) -> Iterator[Any]:
     assert not complaints, complaints
 
 
-# HTML file of a browser-drawn page: style sheets, scripts, and the line that mounts it.
+# HTML file of a page that JavaScript draws: styles, scripts, and the line that draws it.
 _FILE = """<!doctype html><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style>
 <body style="margin: 0; color-scheme: light dark"><div id="here"></div>
 <script>{scripts}</script><script>const here = document.getElementById("here"); {mount}</script>"""
-# Number of elements with an invalid number in their text or attributes.
+# JavaScript: number of elements with an invalid number in their text or attributes.
 BROKEN = r"""[...document.querySelectorAll('.dp *')].filter(node =>
   [...node.attributes].some(a => /NaN|undefined|Infinity/.test(a.value))
   || !node.children.length && /NaN|undefined|null/.test(node.textContent)).length"""
 _BOXES = """parts => [...document.querySelectorAll(parts)].filter(part => part.checkVisibility())
   .map(part => part.getBoundingClientRect()).map(({left, right}) => [left, right])"""
-# Whether the picture has been redrawn at the width of its container.
+# JavaScript: whether the picture has been redrawn at the width of its container.
 _SIZED = """width => innerWidth === width && !page.queued && Math.abs(
   document.querySelector('.dp-svg').getAttribute('width') -
   document.querySelector('.dp-plot').clientWidth) < 1"""
@@ -192,13 +192,13 @@ _MOVED = """async hash => {
 
 
 def written(folder: Path, html: str) -> Path:
-    """Write a page as index.html into a folder."""
+    """Write HTML as index.html into a folder, and return its path."""
     (folder / "index.html").write_text(html, encoding="utf-8")
     return folder / "index.html"
 
 
 def as_file(folder: Path, style: str, scripts: str, mount: str) -> Path:
-    """Write a browser-drawn page as index.html into a folder."""
+    """Write an index.html with `scripts`, which `mount` calls to draw; return its path."""
     return written(folder, _FILE.format(style=style, scripts=scripts, mount=mount))
 
 
@@ -226,13 +226,13 @@ def visits(browser: Any) -> Iterator[Callable[..., Any]]:
 
 
 def moved_to(page: Any, **address: Any) -> None:
-    """Set the hash of a browser-drawn page, and wait until the page is drawn."""
+    """Write the fields of `address` into a page's hash, and wait until the page is drawn."""
     page.evaluate(_MOVED, urlencode(address))
     page.wait_for_function("!page.queued")
 
 
 def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), held=False) -> None:
-    """Drag a locator or selector by some pixels; with `held`, keep the button down."""
+    """Drag the element `place` by some pixels; with `held`, keep the mouse button down."""
     part = page.locator(place) if isinstance(place, str) else place
     for _ in range(100):
         before = part.bounding_box()
@@ -248,14 +248,14 @@ def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), he
 
 
 def boxes_on_screens(view: Any, parts: str) -> Iterator[list[Any]]:
-    """Yield the boxes of a page's parts for each screen and language; check that they fit."""
+    """Yield left and right ends of `parts` on three screens in two languages, if they fit."""
     for width, height in ((1440, 900), (1024, 768), (390, 844)):
         view.set_viewport_size({"width": width, "height": height})
         for language in ("zh", "en"):
             view.locator("[data-do=language]").click()
             view.wait_for_selector(f".dp[lang={language}][data-drawn='1']")
             view.wait_for_function(_SIZED, arg=width)
-            # Read all boxes in one call, because each drawing replaces the elements.
+            # Read all boxes in one call: between two calls, elements may be replaced.
             boxes = view.evaluate(_BOXES, parts)
             assert view.evaluate("document.documentElement.scrollWidth") <= width
             assert all(left >= -1 and right <= width + 1 for left, right in boxes), boxes
@@ -263,5 +263,5 @@ def boxes_on_screens(view: Any, parts: str) -> Iterator[list[Any]]:
 
 
 def settled(page: Any) -> None:
-    """Wait until scripts and charts are idle."""
+    """Wait until the explorer's script has ended and its charts no longer move."""
     page.wait_for_function(_STILL, polling=200)

@@ -8,11 +8,11 @@ import pytest
 from _pytest.doctest import DoctestItem
 from hypothesis import settings
 
-# CPU seconds. Doctests cannot be marked slow; a module's first doctest includes imports.
+# Limits in CPU seconds. Doctests cannot be marked slow, and the first of a module imports it.
 UNMARKED, DOCTEST, SLOW = 1.5, 5.0, 30.0
 
 
-# Extra CPU seconds of a test that imports more than MODULES modules.
+# Extra CPU seconds for a test that imports more than MODULES modules.
 LOADING, MODULES = 6.0, 30
 # A loop's length and its CPU seconds on an idle core, to measure the current slowdown.
 LOOP, IDLE = 1_000_000, 0.016
@@ -24,7 +24,7 @@ def spent() -> float:
 
 
 def slowness() -> float:
-    """Return the current slowdown against an idle core, at least 1."""
+    """Return how many times slower than an idle core this one is now, at least 1."""
     began = time.process_time()
     sum(range(LOOP))
     return max(1.0, (time.process_time() - began) / IDLE)
@@ -32,7 +32,7 @@ def slowness() -> float:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
-    """Fail a test that exceeds its limit; tests that only `make thorough` runs have no limit."""
+    """Fail a test that takes too many CPU seconds; `make thorough` has no limits."""
     began, modules = spent(), len(sys.modules)
     result = yield
     taken = spent() - began

@@ -1,4 +1,4 @@
-"""Tests of many cases in one item, and golden tables (see golden/README.md)."""
+"""Helpers of tests: many cases in one test, golden values (golden/README.md), processes."""
 
 import csv
 import functools
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """Return an environment with this project's path and no other settings of Python or tests."""
+    """Return the environment without settings of Python and tests, with PYTHONPATH and `more`."""
     steers = ("PYTHON", "PYTEST_", "COV_", "DPLEARN_")
     remaining = {name: text for name, text in os.environ.items() if not name.startswith(steers)}
     return {**remaining, "PYTHONPATH": str(ROOT), **more}
@@ -34,20 +34,20 @@ def ran(program: str, *arguments: str, **options: Any) -> subprocess.CompletedPr
 
 
 def rows(path: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV file, whose path starts at the project's root."""
+    """Return the rows of a CSV file; `path` is relative to the project's root."""
     with (ROOT / path).open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 def golden(name: str, **wanted: str) -> list[dict[str, str]]:
-    """Return the rows of a golden table that have these values."""
+    """Return the rows of a table in tests/golden whose columns have the `wanted` values."""
     matching = [r for r in rows(f"tests/golden/{name}.csv") if wanted.items() <= r.items()]
     assert matching, f"no line of {name}.csv has {wanted}"
     return matching
 
 
 def assert_numbers_are_checked(call: Callable, **valid: Any) -> None:
-    """Check that for a bad value of any number the call raises an error with the number's name."""
+    """Check that each number of a call, made invalid, raises an error that names the parameter."""
     call(**valid)
     for name, value in valid.items():
         if type(value) in (int, float):
@@ -57,12 +57,12 @@ def assert_numbers_are_checked(call: Callable, **valid: Any) -> None:
 
 
 def examples(count: int) -> settings:
-    """Return settings with `count` examples, or the profile's number if it is larger."""
+    """Return settings of hypothesis: `count` examples, or as many as in the profile if more."""
     return settings(max_examples=max(count, settings().max_examples))
 
 
 def each(names: str, cases: Iterable | Callable[[], Iterable]) -> Callable[[Callable], Callable]:
-    """Run a test on every case in one item; each failing case is a failed subtest.
+    """Decorate a test to run on every case in one pytest item; a failing case is a failed subtest.
 
     Names and cases are written as for `pytest.mark.parametrize`, which makes one item per case.
     Slow cases are given as a function, which is called when the test runs, not at collection.
@@ -76,7 +76,7 @@ def each(names: str, cases: Iterable | Callable[[], Iterable]) -> Callable[[Call
         return [dict(zip(keys, c if len(keys) > 1 else (c,), strict=True)) for c in every]
 
     def decorate(test: Callable) -> Callable:
-        # Two decorators test all pairs of their cases.
+        # A test with two decorators runs on all pairs of their cases.
         one, others = getattr(test, "decorated", (test, lambda: [{}]))
         both = lambda: [a | b for a, b in itertools.product(own(), others())]
 

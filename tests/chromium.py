@@ -12,7 +12,7 @@ NONE = "No Chromium, and none could be installed: install one, or set DPLEARN_CH
 
 
 def path() -> str | None:
-    """Return the path in DPLEARN_CHROMIUM, or of the system's Chromium, or None."""
+    """Return the path of Chromium from $DPLEARN_CHROMIUM or on the system, or None."""
     return os.environ.get("DPLEARN_CHROMIUM") or shutil.which("chromium")
 
 
@@ -32,7 +32,7 @@ def succeeds(*command: str) -> bool:
 
 
 def ways() -> list[list[str]]:
-    """Return commands that install Chromium; for root they install its libraries, too."""
+    """Return commands to try to install Chromium; root also installs the libraries it needs."""
     own, root = [sys.executable, "-m", "playwright", "install", "chromium"], os.geteuid() == 0
     apt = [["sh", "-c", APT]] if root and shutil.which("apt-get") else []
     return [*apt, [*own, "--with-deps"] if root else own]

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, settings
 import browsing
 import budget
 
-# Lessons have their own conftest, so helpers for tests are in modules with other names.
+# If lessons run too, `import conftest` finds theirs, so helpers are in modules of other names.
 collect_ignore = ["conftest.py"]
 
-# Schemas of notebooks check no IRIs, and this module compiles grammars for over a second.
+# Block this import: it takes over a second, to check IRIs, which schemas of notebooks never do.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 ALL_SLOW = re.compile(r"^pytestmark = .*(mark\.slow|DRAWN|DRIVEN)", re.MULTILINE)
@@ -30,7 +30,7 @@ settings.load_profile("steady")
 
 
 def pytest_configure(config):
-    """Register plugins, so that the package's doctests have time limits, too."""
+    """Register `budget` and `browsing` as plugins; so the package's doctests have limits, too."""
     config.pluginmanager.register(budget, "budget")
     config.pluginmanager.register(browsing, "browsing")
 
@@ -50,7 +50,7 @@ def pytest_collect_file():
 
 @pytest.fixture(autouse=True)
 def restore_main():
-    """Restore `__main__`, which Streamlit replaces by its page and new processes would run."""
+    """Restore `__main__`: Streamlit sets it to a page, which new processes would run."""
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main

@@ -23,7 +23,7 @@ scanner.scan_component_manifests = functools.cache(scanner.scan_component_manife
 
 
 def page_at(path: str) -> ModuleType:
-    """Return the page of a path; an empty path leads to epsilon against T."""
+    """Return the module of the page at `path`; an empty path means epsilon against T."""
     named = {navigation.path_of(page): page for page in navigation.modules()}
     return named[path.strip("/") or "epsilon_vs_steps"]
 
@@ -89,12 +89,12 @@ def enter(app: AppTest, field: str, text: str) -> AppTest:
 
 
 def choose(app: AppTest, field: str, option: str) -> AppTest:
-    """Choose from a list."""
+    """Choose an option from a list."""
     return checked(app.selectbox(key=field).set_value(option).run())
 
 
 def press(app: AppTest, label: str) -> AppTest:
-    """Press the button of this name."""
+    """Press the button with this label."""
     return checked(next(b for b in app.button if b.label == label).click().run())
 
 

@@ -1,4 +1,4 @@
-"""Firefox without a third-party driver."""
+"""Firefox, which tests control by its own protocol, without a third-party driver."""
 
 import json
 import socket
@@ -41,7 +41,7 @@ class Firefox:
         self.ask("WebDriver:NewSession")
         limit = int(patience())
         self.ask("WebDriver:SetTimeouts", script=limit, pageLoad=limit)
-        # Windows have a minimal width; the browser element inside has none.
+        # A Firefox window has a minimal width, but the browser element inside has none.
         self.ask("Marionette:SetContext", value="chrome")
         size = f"min-width: {width}px; max-width: {width}px; min-height: 844px"
         self.run(f"gBrowser.selectedBrowser.style = '{size}'")

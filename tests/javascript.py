@@ -1,4 +1,4 @@
-"""Browser scripts in node, for code that needs no page."""
+"""JavaScript of the pages, run in node to test code that needs no browser."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Write Infinity and NaN, which JSON lacks but Python reads.
+# Results may be Infinity or NaN, which JSON lacks, but `json.loads` accepts.
 _LOOP = """const plain = (_, value) =>
   typeof value === "number" && !Number.isFinite(value) ? `@${value}` : value;
 require("readline").createInterface({ input: process.stdin }).on("line", line => {

@@ -12,34 +12,34 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 EPSILONS = np.concatenate([-np.geomspace(0.01, 9, 12), [0.0], np.geomspace(0.01, 9, 12)])
-# More cells than by default, because tests check widths.
+# More cells than the default, because tests check that brackets are narrow.
 LATTICE = Lattice(rtol=1e-3, most_cells=2**18)
 # Relative rounding error of a reference value in double precision.
 ROUNDING = 1e-11
 
 
 def bracket(sides, counts, delta, lattice=LATTICE):
-    """Return lower and upper epsilon of one row, with the same pairs for both bounds."""
+    """Return lower and upper bounds on epsilon; the pairs in `sides` serve for both."""
     (lower,), (upper,) = lattice.brackets(sides, [counts], delta=delta, witnesses=sides)
     return float(lower), float(upper)
 
 
 def assert_holds(ends, truth, *, below=1.0, above=math.inf):
-    """Check that a bracket contains the true value, and that its ends are near the value."""
+    """Check that a bracket contains the true value, and that both ends are near that value."""
     lower, upper = ends
     assert lower <= truth * (1 + ROUNDING) and truth * (1 - ROUNDING) <= upper
     assert truth * (1 - below) <= lower + 1e-12 and upper <= truth * (1 + above) + 1e-12
 
 
 def assert_encloses(ends, true_delta, delta, slack=1e-9):
-    """Check that the true delta is >= delta at the lower end and <= delta at the upper end."""
+    """Check that `true_delta` is >= delta at the lower epsilon and <= delta at the upper."""
     lower, upper = ends
     assert true_delta(upper) <= delta * (1 + slack)
     assert lower == 0 or true_delta(lower) >= delta * (1 - slack)
 
 
 def assert_suits(allowed, errors, most=100):
-    """Check that allowed >= errors everywhere, and allowed <= most * error somewhere."""
+    """Check that all errors are at most `allowed`, and one is at least `allowed` / `most`."""
     errors = np.array([float(e) for e in errors])
     share = errors / np.broadcast_to(allowed, errors.shape)
     assert np.all(errors <= allowed), f"error is {np.max(share):.3g} times what is allowed"
@@ -47,7 +47,7 @@ def assert_suits(allowed, errors, most=100):
 
 
 def sampled(sigma, q):
-    """Return one step of Poisson sampling and Gaussian noise."""
+    """Return the mechanism of one DP-SGD step: Gaussian noise under Poisson sampling."""
     return PoissonSubsampled(Gaussian(sigma), q)
 
 
@@ -57,7 +57,7 @@ def of_atoms(p, q):
 
 
 def delta_by_definition(p, q, epsilon=EPSILONS):
-    """Return the sum of (p - e^epsilon q)_+ over the outcomes, at every epsilon."""
+    """Return the sum of max(0, p - exp(epsilon) q) over the outcomes, at every epsilon."""
     return np.maximum(p - np.exp(epsilon)[:, None] * q, 0.0).sum(axis=1)
 
 
@@ -72,7 +72,7 @@ def most_powerful(p, q, rates):
 
 
 def delta_of_all_sequences(p, q, steps):
-    """Return delta of `steps` draws as a function of epsilon, by enumeration."""
+    """Return delta(epsilon) of `steps` draws from p or q, by enumeration of all sequences."""
     p, q = (np.prod(list(itertools.product(law, repeat=steps)), axis=1) for law in (p, q))
     return lambda epsilon: float(delta_by_definition(p, q, np.array([epsilon]))[0])
 
@@ -84,7 +84,7 @@ LAWS = list(LAWS / LAWS.sum(axis=2, keepdims=True))
 
 
 def mixtures(p, q, weight):
-    """Yield (profile, first law, second law) for both mixtures of a pair and their reverses."""
+    """Yield (profile, P, Q), where one of P and Q is a mixture of p and q, and both swapped."""
     pair = of_atoms(p, q)
     mixed, other = ((1 - weight) * a + weight * b for a, b in [(q, p), (p, q)])
     first, second = pair.mix_first(weight), pair.reverse().mix_first(weight).reverse()
@@ -105,7 +105,7 @@ def epsilon_of_coins(losses, counts, delta):
                 total = old + loss * (2 * k - count)
                 new[total] = new.get(total, 0) + p * weight
             law = new
-        # Go from the largest loss down: between two losses, delta is linear in e^eps.
+        # Go from the largest loss down: between two losses, delta is linear in exp(eps).
         mass = other = mpf(0)
         for upper, lower in itertools.pairwise([*sorted(law, reverse=True), -mpmath.inf]):
             mass, other = mass + law[upper], other + law[upper] * mpmath.exp(-upper)
@@ -114,7 +114,7 @@ def epsilon_of_coins(losses, counts, delta):
 
 
 def gaussian_ends(mu):
-    """Return delta and e^eps Q(L > eps) of a Gaussian pair as functions in mpmath."""
+    """Return delta(eps) and exp(eps) Q(loss > eps) of N(mu, 1) and N(0, 1), as functions."""
     tail = lambda z: mpmath.erfc(z / mpmath.sqrt(2)) / 2
     behind = lambda e: mpmath.exp(e) * tail(e / mu + mu / 2)
     return (lambda e: tail(e / mu - mu / 2) - behind(e)), behind

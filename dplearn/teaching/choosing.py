@@ -1,4 +1,4 @@
-"""Tools for choosing and reporting epsilon: nine guarantees of a run, and estimates of utility."""
+"""Tools to choose epsilon: nine guarantees of one run, and scores of runs on public records."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from dplearn.tuning import Tuned
 
 
 def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[str, Guarantee]:
-    """Return nine guarantees of a run, each named by its assumption.
+    """Return nine guarantees of one DP-SGD run, keyed by what each assumes.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ def readings(plan: DPSGD, *, delta: float, records: int, of_one: int) -> dict[st
 
 
 class Rehearsal(NamedTuple):
-    """Scores of repeated runs with the noise for a target epsilon.
+    """Scores of training runs whose noise is calibrated to one epsilon.
 
     Parameters
     ----------
     epsilon : float > 0
-    plan : DPSGD with that noise
-    scores : tuple of float, one per repeat
+    plan : DPSGD with the smallest noise that is proved to give `epsilon`
+    scores : tuple of float, one per seed
     """
 
     epsilon: float
@@ -85,10 +85,10 @@ def rehearse(
     delta: float,
     repeats: int = 3,
 ) -> tuple[Rehearsal, ...]:
-    """Return repeated runs at each epsilon, to estimate utility before any budget is spent.
+    """Return scores of runs on public records, with the noise that each epsilon needs.
 
-    The estimates hold for similar records. On private records each call of `score` would spend
-    epsilon, and so does choosing the best: see `Tuned`.
+    They estimate the utility of similar private records before any budget is spent. On private
+    records each call of `score` would spend epsilon, and so would choosing the best: see `Tuned`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The suite of certified values: its format, its proofs, and its runner."""
+"""The suite of certified epsilons: its format, its proofs, and the runner that tests tools."""
 
 import ast
 import fcntl
@@ -34,12 +34,12 @@ RUNS = {
 
 
 def candidate(case):
-    """Return the case without its results."""
+    """Return the parameters of a case, without its results."""
     found = ("lower", "upper", "proved by", "P", "Q", "certificate", "id")
     return {name: value for name, value in case.items() if name not in found}
 
 
-def test_file_matches_its_schema_and_seeded_candidates():
+def test_suite_matches_its_schema_and_the_seeded_draw_of_its_cases():
     jsonschema.validate(SUITE, json.loads((make.HERE / "schema.json").read_text()))
     assert make.FILE.stat().st_size <= 10**6 and make.HEAD.items() <= SUITE.items()
     assert len({case["id"] for case in CASES}) == len(CASES) == 2212
@@ -56,11 +56,11 @@ def test_file_matches_its_schema_and_seeded_candidates():
 
 
 @pytest.mark.parametrize("family", make.FAMILIES)
-def test_some_cases_are_reproduced_and_altered_cases_are_refused(family, monkeypatch, tmp_path):
+def test_cases_are_proved_again_and_altered_brackets_are_refused(family, monkeypatch, tmp_path):
     mine = [case for case in CASES if case["family"] == family and 1 < case["T"] <= 300]
     sample = random.Random(family).sample([c for c in mine if float(c["lower"]) > 0.1], 4)
     assert all(make.proved(case, tmp_path) for case in sample)
-    # Cases with few sampled steps were proved by an integral that has since been removed.
+    # Cases with q T < 10 were proved by an integral that has since been removed.
     sample = [case for case in mine if float(case.get("q", 1)) * case["T"] >= 10]
     case = candidate(sample[0])
     ends, proof = make.engines(case)
@@ -75,7 +75,7 @@ def test_some_cases_are_reproduced_and_altered_cases_are_refused(family, monkeyp
         assert make.judged(candidate(case)) == ("no proof" if proof else "the oracle disagrees")
 
 
-def test_values_between_entries_of_the_tables_are_upper_bounds():
+def test_epsilons_read_between_table_entries_are_upper_bounds():
     text = (make.HERE / "tables.md").read_text()
     assert text == make.tables(CASES) and from_markdown(text).count('<div class="sheet">') == 7
     printed = {place: float(round_up(float(case["upper"]))) for place, case in RUNS.items()}
@@ -87,7 +87,7 @@ def test_values_between_entries_of_the_tables_are_upper_bounds():
         worse = rate, "1e-05", size, min(count for count in grid["T"] if count >= steps)
         low, _ = worse_brackets([steps], sigma=sigma, q=q, delta=rng.uniform(1e-5, 1e-4))
         assert low <= printed.get(worse, math.inf)
-        # Interpolate e^epsilon linearly between two deltas.
+        # Interpolate exp(epsilon) linearly between two deltas.
         share, size, steps = rng.random(), rng.choice(grid["sigma"]), rng.choice(grid["T"])
         ends = [printed.get(("0.01", delta, size, steps), math.inf) for delta in ("1e-06", "1e-05")]
         line = share * math.exp(ends[0]) + (1 - share) * math.exp(ends[1])
@@ -144,7 +144,7 @@ def test_failures_wrong_answers_and_hangs_of_tools_are_counted(
         assert os.path.getsize("lock") == 0
 
 
-def test_each_unusable_tool_gets_one_line_and_each_other_tool_a_table(tmp_path):
+def test_unusable_tools_get_a_one_line_error_and_usable_tools_a_table(tmp_path):
     (tmp_path / "empty.py").write_text("")
     (tmp_path / "no.py").write_text("def epsilon(case):\n    raise NotImplementedError\n")
     broken = {
@@ -161,7 +161,7 @@ def test_each_unusable_tool_gets_one_line_and_each_other_tool_a_table(tmp_path):
     assert f"**no.py** answers 0 of {len(CASES)} cases" in ended.stdout and ended.returncode == 1
 
 
-def test_runner_is_valid_python_39_and_interleaves_families():
+def test_runner_is_valid_python_39_and_interleaves_families_of_cases():
     ast.parse((make.HERE / "run.py").read_text(), feature_version=(3, 9))
     order = run.ordered(CASES)
     assert sorted(case["id"] for case in order) == sorted(case["id"] for case in CASES)
@@ -170,7 +170,7 @@ def test_runner_is_valid_python_39_and_interleaves_families():
         assert {"drawn", "sheet"} & {*early} and {*early} - {"drawn", "sheet"}
 
 
-def test_findings_quote_the_suite():
+def test_brackets_in_findings_are_those_of_the_suite():
     """Each bracket that a finding quotes is the bracket of a case."""
     ends = {case["lower"]: case["upper"] for case in CASES}
     readme = (make.HERE / "README.md").read_text()

@@ -1,7 +1,7 @@
-"""Tools for lessons: figures with alternative texts, predictions, evidence and exercises.
+"""Tools for lessons: figures, students' guesses, exercises, and tests of published values.
 
 Lessons live in ``lessons/sources/NN_name``; ``dplearn lessons build`` turns them into notebooks.
-Nothing here is needed to account for privacy.
+The accountants need nothing of this package.
 """
 
 import os
@@ -13,7 +13,7 @@ from dplearn.teaching.classroom.evidence import Evidence, estimate, estimate_del
 from dplearn.teaching.classroom.predictions import guess, predict, reveal
 from dplearn.teaching.classroom.programs import Program, settled
 
-# Use one thread: the networks are small, and on a busy machine threads block each other.
+# Use one thread in notebooks: networks are small, and on a busy machine threads block each other.
 if "ipykernel" in sys.modules:
     os.environ["OMP_NUM_THREADS"] = "1"  # for PyTorch, if it is imported later
     if "torch" in sys.modules:

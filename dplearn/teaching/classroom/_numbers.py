@@ -1,4 +1,4 @@
-"""Functions that read students' numbers and format results; they run without NumPy, in Pyodide."""
+"""Parsing and formatting of numbers in students' answers, without NumPy for use in Pyodide."""
 
 import math
 from typing import Any
@@ -8,7 +8,7 @@ BEYOND = "numbers beyond 1.8e308 are infinite here; write a finite one."
 
 
 def read_number(value: Any) -> tuple[float | None, str]:
-    """Return a number and "", or None and a sentence that says what to type instead."""
+    """Return an answer as a number with "", or None with a sentence on what to type instead."""
     if isinstance(value, str):
         return None, f"{value!r} is text; write the number without quotes."
     if callable(value):
@@ -47,7 +47,7 @@ def unpacked(value: Any) -> Any:
 
 
 def shape_of(numbers: Any) -> tuple[int, ...]:
-    """Return the shape of a result of `as_floats`."""
+    """Return the shape of nested lists of floats, () for one float."""
     if not isinstance(numbers, list):
         return ()
     return (len(numbers), *(shape_of(numbers[0]) if numbers else ()))

@@ -1,7 +1,7 @@
 """Predictions, exercises and self-tests as interactive fields of a lesson's page.
 
-The scripts in `ASSETS` give the same verdicts as `Exercise.verdict`. Without scripts the page
-shows the questions, and a click opens the result of a prediction.
+The scripts in `ASSETS` reply to an answer as `Exercise.verdict` does. Without JavaScript the page
+shows the questions, and a click opens the value that was to be guessed.
 """
 
 import base64
@@ -19,7 +19,7 @@ from dplearn.teaching.classroom.display import PLOTLY
 from dplearn.teaching.classroom.html import code_of, from_cell, from_output
 from dplearn.teaching.classroom.sources import Lesson, exercise_key
 
-ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # files for a page with fields
+ASSETS = ("exercises.css", "kernel.js", "exercises.js")  # files of a page with answer fields
 
 _NO_GUESS = re.compile(r"^(.+): no guess yet\.", re.MULTILINE)
 _ON_PAPER = "<p>Note your answer on paper: the fields of this page need scripts.</p>"
@@ -57,7 +57,7 @@ def body(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> str:
 
 
 def fields(lesson: Lesson, cells: Sequence[Any], *, python: bool = False) -> dict[str, str]:
-    """Return the new HTML of each cell that has a question or its result, keyed by cell id."""
+    """Return by cell id the HTML of cells that ask a question or show the value to be guessed."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     lines = {name: line for cell in code for name, line in _number_lines(cell).items()}
     elsewhere = {name for cell in code for name in _NO_GUESS.findall(_printed(cell))} - set(lines)
@@ -79,7 +79,7 @@ def _printed(cell: Any) -> str:
 
 
 def _number_lines(cell: Any) -> dict[str, dict[str, Any]]:
-    """Return, for each prediction, the title and named values that `reveal` drew in a cell."""
+    """Return by guessed quantity the title and values of the number line that `reveal` drew."""
     lines = {}
     for output in cell.outputs:
         data = output.get("data", {})
@@ -116,7 +116,7 @@ def _exercise(lesson: Lesson, cell: Any, exercise: Any, python: bool) -> str:
 
 
 def as_data(exercise: Exercise) -> dict[str, Any]:
-    """Return an exercise as JSON data, with a tolerance for each number."""
+    """Return an exercise as data for JSON, in which each number has a relative tolerance."""
 
     def number(value: float) -> list[Any]:
         result = value if math.isfinite(value) else "Infinity"  # JSON has no infinity
@@ -133,7 +133,7 @@ def as_data(exercise: Exercise) -> dict[str, Any]:
 
 
 def python_script(pyodide: Path) -> str:
-    """Return a script for `kernel.js` that contains the files of an unpacked Pyodide."""
+    """Return a script that stores the files of Pyodide and our modules for `kernel.js`."""
     named = {"core": "pyodide.mjs", "loader": "pyodide.asm.mjs", "lock": "pyodide-lock.json"}
     binary = ("pyodide.asm.wasm", "python_stdlib.zip")
     result: dict[str, Any] = {key: (pyodide / n).read_text("utf-8") for key, n in named.items()}
@@ -146,7 +146,7 @@ def python_script(pyodide: Path) -> str:
 
 
 def _sealed(cell: Any, names: Sequence[str]) -> str:
-    """Return a cell's HTML, in which a fold hides the outputs until all guesses are made."""
+    """Return a cell's HTML; outputs are hidden until all `names` are guessed, or a click."""
     shown = ""
     for output in cell.outputs:
         words = output.get("data", {}).get("text/plain", "")

@@ -16,7 +16,7 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
     """Execute a lesson, store its notebook in `folder` (default: ``lessons``), and return its path.
 
     LessonError is raised, and the old notebook stays, if a cell fails or writes to standard error,
-    or if the instructor's edition would replace the students' or has a solution that is not right.
+    or if the instructor's edition would overwrite the students' or has a wrong solution.
     """
     target = (folder or lesson.notebook.parent) / lesson.notebook.name
     if edition == "instructor" and target.resolve() == lesson.notebook.resolve():
@@ -46,18 +46,18 @@ def build(lesson: Lesson, *, edition: Edition = "student", folder: Path | None =
 
 
 def _execute(notebook: Any, lesson: Lesson) -> None:
-    """Run all cells in the lessons' folder; raise LessonError if a cell fails or warns."""
+    """Run all cells in the lessons' folder; raise LessonError on an error or any stderr output."""
     client = NotebookClient(
         notebook,
         timeout=600,  # seconds; ten times more than any cell needs on an idle machine
         kernel_name="python3",
         record_timing=False,
-        coalesce_streams=True,  # on a busy machine, a cell's prints would be split
+        coalesce_streams=True,  # otherwise prints may be stored in several outputs
         extra_arguments=["--IPKernelApp.log_level=40"],  # suppress warnings about the connection
         resources={"metadata": {"path": str(lesson.notebook.parent)}},
     )
     try:
-        # Draw PNGs, and do not load the author's saved solutions.
+        # Draw PNGs of figures, and ignore the author's own my_dp.py.
         client.execute(env={**os.environ, "DPLEARN_PNG": "1", "DPLEARN_MINE": ""})
     except CellExecutionError as error:
         raise _failure(lesson, notebook, f"{error.ename}: {error.evalue}") from None
@@ -70,7 +70,7 @@ def _execute(notebook: Any, lesson: Lesson) -> None:
 
 
 def _failure(lesson: Lesson, notebook: Any, problem: str, cell: Any = None) -> LessonError:
-    """Return an error that shows a cell, by default the last code cell that started."""
+    """Return an error that quotes a cell, by default the last code cell that started."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     cell = cell or ([cell for cell in code if cell.execution_count] or code[:1])[-1]
     source = "\n".join(f"    {line}" for line in cell.source.splitlines())

@@ -27,7 +27,7 @@ _CHECKED = re.compile(r'^check\("(\d+\.\d+)", (\w+)\)', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Mistake:
-    """Common wrong answer, with hints.
+    """Common wrong answer to an exercise, with hints for students who give it.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Reply:
-    """Reply to an answer; if the answer is repeated, the message is plainer."""
+    """Reply to a student's answer, with plainer messages if a mistake is repeated."""
 
     outcome: Outcome
     head: str
     messages: tuple[str, ...]
-    shown: tuple[str, ...] = ()  # lines of a counterexample, or one line per question
+    shown: tuple[str, ...] = ()  # lines of a counterexample, or a line per question
 
     def text(self, attempt: int = 0) -> str:
-        """Return the reply as text, with a plainer message at each further attempt."""
+        """Return the reply as text; the first `attempt`, 0, gets the least plain message."""
         message = self.messages[min(attempt, len(self.messages) - 1)]
         return "\n  ".join([f"{self.head}: {message}", *self.shown])
 
@@ -62,7 +62,7 @@ class Exercise:
     ----------
     key : str, lesson and number, such as "3.1"
     right : float, right answer, any number, computed by the library; an int is compared exactly
-    praise : str, explanation of the right answer, which later parts do not need
+    praise : str, explanation of the right answer; later parts of the lesson do not need it
     mistakes : tuple of Mistake, common wrong answers, each distinguishable from `right`
     hints : tuple of str, hints of increasing detail for all other wrong answers
     rtol : float, relative tolerance of every comparison, > 0
@@ -119,11 +119,11 @@ class SelfTest:
     """Multiple-choice questions, answered by a string of letters."""
 
     key: str  # such as "10.test"
-    choices: tuple[dict[str, str], ...]  # one dict per question: reasons by letter
+    choices: tuple[dict[str, str], ...]  # for each question, by letter: is it right, and why
 
     @property
     def right(self) -> str:
-        """Right letter of each question."""
+        """Letters of the right choices, one per question."""
         return sources.right_letters(self.choices)
 
     def verdict(self, answer: Any) -> Reply:
@@ -150,14 +150,14 @@ class SelfTest:
         return Reply("wrong", f"{self.key} not yet, {points} of {count}", more, shown)
 
 
-# Number of times that an exercise got the same known mistake, or the same other answer.
+# How many times a student gave each common mistake, or each other answer, to an exercise.
 _repeats: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
 
 def check(key: str, answer: Any) -> None:
-    """Print the verdict of an exercise on an answer; a wrong answer raises no error.
+    """Print the reply to a student's answer; a wrong answer raises no error.
 
-    Hints get plainer each time that the same mistake, or the same other answer, is repeated.
+    Hints get plainer each time that a common mistake, or the same other answer, is repeated.
 
     Parameters
     ----------
@@ -185,8 +185,8 @@ def check(key: str, answer: Any) -> None:
 def mine(name: str) -> Callable:
     """Return the student's function from ``my_dp.py`` if it is right, otherwise the exercise's.
 
-    It prints the function's origin. ``$DPLEARN_MINE`` sets another path for the file; if it is
-    empty, no file is read.
+    A printed line says which of the two it is. ``$DPLEARN_MINE`` sets another path for the file; if
+    the variable is empty, no file is read.
 
     Parameters
     ----------
@@ -211,14 +211,14 @@ def mine(name: str) -> Callable:
 
 
 def _load(name: str, exercise: Any) -> tuple[Callable | None, str]:
-    """Return the student's function, or None if it is absent or wrong, and a text on its origin."""
+    """Return the student's function, or None if absent or wrong, and a text for `mine`."""
     file = os.environ.get("DPLEARN_MINE", "my_dp.py")
     path = Path(file)
     if not file or not path.exists():
         return None, "ours, as no my_dp.py lies beside this notebook."
     try:
         function = runpy.run_path(str(path), run_name="my_dp").get(name)
-    except BaseException as error:  # also exit()
+    except BaseException as error:  # the file may call exit()
         why = f"{type(error).__name__}: {error}".rstrip(": .")
         return None, f"ours, as {path.name} stops with {why}."
     if function is None:
@@ -231,7 +231,7 @@ def _load(name: str, exercise: Any) -> tuple[Callable | None, str]:
 
 @dataclass(frozen=True)
 class Used:
-    """Function with its origin, "yours" or "ours"."""
+    """Function of the student ("yours") or of the exercise ("ours")."""
 
     function: Callable
     whose: str
@@ -241,7 +241,7 @@ class Used:
 
 
 def yours(key: str, answer: Any) -> Used:
-    """Return the student's function if it is right, otherwise the exercise's, with its origin.
+    """Return the student's function if it is right, otherwise the exercise's, and whose it is.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def yours(key: str, answer: Any) -> Used:
 
 
 def pictures(number: str) -> Any:
-    """Return the functions of a lesson's ``figures.py``, which draw its pictures.
+    """Return the functions that draw a lesson's pictures, from its ``figures.py``.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def exercise_of(key: str) -> Any:
 
 @cache
 def exercises(lesson: Lesson) -> dict[str, Any]:
-    """Return a lesson's exercises, then its self-tests, by key; an appendix has neither."""
+    """Return a lesson's exercises and self-tests by key; {} if it has no ``exercises.py``."""
     if not lesson.exercises.exists():
         return {}
     every = runpy.run_path(str(lesson.exercises))["EXERCISES"]
@@ -294,5 +294,5 @@ def exercises(lesson: Lesson) -> dict[str, Any]:
 
 
 def self_test(lesson: Lesson, part: str = "test") -> SelfTest:
-    """Return the self-test of a `part` in `CHOSEN`; it is empty if the lesson lacks the part."""
+    """Return the multiple-choice questions of a `part` in `CHOSEN`, or none if it is absent."""
     return SelfTest(f"{int(lesson.number)}.{part}", sources.questions(lesson, part))

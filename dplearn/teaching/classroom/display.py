@@ -18,8 +18,8 @@ import numpy as np
 from dplearn.teaching.classroom.sources import lessons, lessons_folder
 
 PLOTLY = "application/vnd.plotly.v1+json"
-SVG = "text/vnd.dplearn.svg"  # a drawing for the site; notebooks show a PNG of it
-NUMBERS = "text/vnd.dplearn.numbers"  # key of a stored PNG, also for tests; no viewer shows it
+SVG = "text/vnd.dplearn.svg"  # MIME type of drawings; the site shows them, notebooks PNGs
+NUMBERS = "text/vnd.dplearn.numbers"  # MIME type of a chart's numbers, the key of its PNG
 
 
 def show(figure: Any, alt: str) -> None:
@@ -113,7 +113,7 @@ def _stored() -> dict[str, str]:
 
 
 def numbers(chart: dict[str, Any]) -> str:
-    """Return a chart's titles, and each trace's length and five of its values in four digits."""
+    """Return as text a chart's titles, and each trace's length and five values in four digits."""
     rows = []
     for drawn in (chart, *chart.get("frames", ())):
         rows.append(drawn.get("layout", {}).get("title", {}).get("text", ""))
@@ -124,8 +124,8 @@ def numbers(chart: dict[str, Any]) -> str:
 
 
 def _five(values: Any) -> str:
-    """Return a list's length and five of its values, evenly spaced from the first to the last."""
-    if isinstance(values, dict):  # encoded by Plotly
+    """Return as text the length of a list and five values, evenly spaced from end to end."""
+    if isinstance(values, dict):  # Plotly encodes arrays in base64
         values = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
     every = np.ravel(np.array(values, dtype=object))
     sizes = [abs(each) for each in every if isinstance(each, (int, float)) and math.isfinite(each)]
@@ -138,12 +138,12 @@ def _five(values: Any) -> str:
 
 
 def digest(drawn: Any) -> str:
-    """Return a digest of a chart, or of a drawing and its text, which the PNG stores."""
+    """Return a hash, stored in the PNG, of a chart, or of a drawing and its alternative text."""
     return hashlib.sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def png(chart: dict[str, Any], origin: str) -> str:
-    """Return a chart as a base64 PNG with `origin` in its metadata, or "" without a browser."""
+    """Return a chart as a base64 PNG with `origin` in its metadata; "" without a browser."""
     browser = os.environ.get("BROWSER_PATH") or shutil.which("chromium")
     if not browser or not os.path.exists(browser):
         return ""
@@ -153,7 +153,7 @@ def png(chart: dict[str, Any], origin: str) -> str:
     except ImportError:
         return ""
     os.environ["BROWSER_PATH"] = browser
-    # One browser draws all figures of the lesson, and does not download MathJax.
+    # Kaleido draws all figures of a lesson in one browser, which does not download MathJax.
     page = kaleido.PageGenerator(mathjax=False)
     kaleido.start_sync_server(page_generator=page, silence_warnings=True)
     # JupyterLab shows the picture until the mouse moves over it, then the live chart. Both have
@@ -163,8 +163,8 @@ def png(chart: dict[str, Any], origin: str) -> str:
     small = io.BytesIO()
     picture = Image.open(io.BytesIO(raw)).convert("RGBA")
     opaque = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
-    # Few colours keep line charts small, but drawings and heatmaps need more. MAXCOVERAGE keeps the
-    # colours of small labels.
+    # Few colours keep the PNGs of line charts small, but drawings and heatmaps need more.
+    # MAXCOVERAGE keeps the colours of small labels.
     shaded = not chart["data"] or any(t["type"] == "heatmap" for t in chart["data"])
     colours = 256 if shaded else 64
     few = opaque.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)

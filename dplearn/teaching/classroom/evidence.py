@@ -1,4 +1,4 @@
-"""Quantity computed by three independent methods and compared with a printed value."""
+"""Tests of a published value by formula, by definition and by simulation."""
 
 import math
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class Estimate:
     draws: int
 
     def map(self, function: Callable[[float], float]) -> "Estimate":
-        """Return the estimate, with its interval, of an increasing `function` of the mean."""
+        """Apply an increasing `function` to the mean and to the ends of its confidence interval."""
         low, middle, high = (float(function(x)) for x in (self.lower, self.value, self.upper))
         return Estimate(middle, low, high, self.draws)
 
@@ -64,7 +64,7 @@ def estimate_delta(epsilon: float, losses: ArrayLike) -> Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Quantity computed by three independent methods; its printed text contains the verdict.
+    """Test of a published value by formula, definition and simulation; ``print`` gives the result.
 
     Parameters
     ----------
@@ -97,14 +97,14 @@ class Evidence:
 
     @property
     def agree(self) -> bool:
-        """Whether the closed form equals the exact value and lies in the simulated interval."""
-        # Both are deterministic and agree in more digits than are printed.
+        """Whether `closed` equals `exact` and lies in the confidence interval of `simulated`."""
+        # Neither has a random error, so their relative difference must be below 1e-6.
         close = math.isclose(self.closed, self.exact, rel_tol=1e-6)
         return close and self.closed in self.simulated
 
     @property
     def refuted(self) -> bool:
-        """Whether the methods agree and the printed value is outside the simulated interval."""
+        """Whether the methods agree and `printed` is outside the confidence interval."""
         return self.agree and self.printed is not None and self.printed not in self.simulated
 
     def __str__(self) -> str:

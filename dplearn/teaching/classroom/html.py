@@ -1,4 +1,4 @@
-"""Notebooks as HTML with folded code and live charts; a page needs the files `NEEDED`."""
+"""Notebooks as HTML with folded code and live charts; each page loads the files `NEEDED`."""
 
 import html
 import json
@@ -34,7 +34,7 @@ _FILE = """\
 
 
 def linked(title: str, body: str, names: Sequence[str], *, root: str) -> str:
-    """Return an HTML file whose styles and scripts are in the folder `root`."""
+    """Return the text of an HTML file that loads the styles and scripts `names` from `root`."""
     style, script = f'<link rel="stylesheet" href="{root}%s">', f'<script src="{root}%s"></script>'
     styles = "\n".join(style % name for name in names if name.endswith("css"))
     scripts = "\n".join(script % name for name in names if name.endswith("js"))
@@ -73,7 +73,7 @@ def from_output(output: Any) -> str:
 
 
 def from_markdown(text: str) -> str:
-    """Return Markdown as HTML, with formulas between dollar signs for KaTeX."""
+    """Return Markdown as HTML, leaving formulas between dollar signs for KaTeX."""
     plugins = ("table", "strikethrough", "url", "math")
     return str(mistune.create_markdown(renderer=_Renderer(escape=False), plugins=plugins)(text))
 
@@ -109,8 +109,8 @@ def chart(figure: dict[str, Any], alt: str, *, still: str = "") -> str:
     `still`, a base64 PNG, is shown until the reader scrolls, points or types.
     """
     data = json.dumps(figure, separators=(",", ":")).replace("</", "<\\/")
-    height = figure["layout"].get("height", 450)  # reserved, so that the page does not move
-    height -= 55 if "sliders" in figure["layout"] else 0  # the page's slider is lower than Plotly's
+    height = figure["layout"].get("height", 450)  # reserved before the chart is drawn
+    height -= 55 if "sliders" in figure["layout"] else 0  # our slider is less tall than Plotly's
     kind = "chart panels" if "xaxis2" in figure["layout"] else "chart"
     image = f'<img src="data:image/png;base64,{still.strip()}" alt="">' if still else ""
     return (

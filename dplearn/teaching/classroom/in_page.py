@@ -1,4 +1,4 @@
-"""Exercises that ask for a function, run by Pyodide without NumPy and without our modules.
+"""Exercises that ask for Python code, run on a lesson's page by Pyodide without NumPy.
 
 `described` runs when a page is built. `replied` runs in the page and uses `Program.verdict`.
 """
@@ -19,14 +19,14 @@ from dplearn.teaching.classroom._numbers import unpacked
 from dplearn.teaching.classroom.checks import Mistake, Reply
 from dplearn.teaching.classroom.programs import Complaint, Program
 
-# Modules of this folder that the page contains.
+# Modules of this folder that the page gives to Pyodide.
 MODULES = ("_numbers", "checks", "in_page", "programs", "sources")
 
 _ONLY = " This page has the standard library only."
 
 
 def described(program: Program) -> str:
-    """Return an exercise as a Python expression, with results instead of right and wrong functions.
+    """Return an exercise as a Python expression; results replace its right and wrong functions.
 
     The expression is empty if the measure uses NumPy.
     """
@@ -66,7 +66,7 @@ def _plain(value: Any) -> Any:
 
 
 def rebuilt(description: str) -> Program:
-    """Return the exercise from its description by `described`; it gives the same verdicts."""
+    """Rebuild an exercise from the result of `described`; it replies as the original does."""
     scope = {"Complaint": Complaint, "inf": math.inf, "nan": math.nan}
     result = eval(description, scope)
     source, made, names = result.pop("measure"), result.pop("made"), result.pop("names")
@@ -87,7 +87,7 @@ def rebuilt(description: str) -> Program:
 
 
 def replied(code: str, name: str, description: str) -> str:
-    """Return as JSON the verdict on the function `name` in a student's code, or its error."""
+    """Return as JSON the reply to the function `name` of a student's code, or the code's error."""
     scope: dict[str, Any] = {"__name__": "__main__"}
     program = rebuilt(description)
     try:

@@ -1,4 +1,4 @@
-"""Guesses of results, stored in the kernel's memory and drawn beside the results."""
+"""Students' guesses of results, stored in the kernel's memory and drawn beside the results."""
 
 import math
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _guesses: dict[str, float] = {}
 
 
 def predict(name: str, value: Any) -> None:
-    """Store a guess and print a confirmation.
+    """Store a student's guess of a quantity and print a confirmation.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Exercises that ask for a function; answers are compared with ours and with common mistakes.
+"""Exercises that ask for a function: its results are compared with those of right and wrong ones.
 
 A student's function runs in a thread, which can be abandoned if it does not end.
 """
@@ -34,12 +34,12 @@ class Complaint(Exception):
         super().__init__(message)
         self.kind = kind
 
-    def __repr__(self) -> str:  # read by `in_page.rebuilt`
+    def __repr__(self) -> str:  # `in_page.rebuilt` evaluates it
         return f"Complaint({str(self)!r}, {self.kind!r})"
 
 
 class Busy(TimeoutError):
-    """Error for too little processor time: the machine is busy, or the task waits."""
+    """Error if a task runs out of elapsed time: the machine is busy, or the task waits."""
 
 
 class Stop(BaseException):
@@ -63,7 +63,7 @@ def has_gap(code: CodeType | None) -> bool:
 
 
 def guarded(function: Callable) -> Callable:
-    """Return a wrapper that passes copies of arguments; failures and changes raise Complaint."""
+    """Wrap a function: pass it copies, and raise Complaint if it fails or changes an argument."""
 
     def call(*arguments: Any) -> Any:
         copies = [a if (data := _frozen(a)) is None else pickle.loads(data) for a in arguments]
@@ -72,7 +72,7 @@ def guarded(function: Callable) -> Callable:
             result = function(*copies)
         except Stop:
             raise
-        except BaseException as error:  # also exit()
+        except BaseException as error:  # the function may call exit()
             problem = f"it raises {type(error).__name__}: {error}".rstrip(": .")
             raise Complaint(f"{problem}.", type(error).__name__) from None
         for number, (old, each) in enumerate(zip(before, copies, strict=True), start=1):
@@ -85,13 +85,13 @@ def guarded(function: Callable) -> Callable:
 
 
 def _frozen(value: Any) -> bytes | None:
-    """Return the bytes of an array or a collection, which a function must not change."""
+    """Return an array or a collection as bytes, to notice changes, or None for other values."""
     data = isinstance(value, (list, tuple, dict, set)) or hasattr(value, "dtype")
     return pickle.dumps(value) if data else None
 
 
 def limited(task: Callable[[], Any], *, seconds: float) -> Any:
-    """Return the result of a task; suppress its prints and warnings.
+    """Run a task within limits of time, and return its result; suppress its prints and warnings.
 
     Raise TimeoutError after `seconds` of processor time, or Busy after ten times as many seconds of
     elapsed time.
@@ -112,7 +112,7 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
     thread = threading.Thread(target=work, daemon=True)
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if sys.platform == "emscripten":  # Pyodide has no threads; the page stops the worker
+        if sys.platform == "emscripten":  # Pyodide has no threads; the page ends a slow worker
             return task()
         thread.start()
         taken, end = 0.0, time.monotonic() + _PATIENCE * seconds
@@ -121,7 +121,7 @@ def limited(task: Callable[[], Any], *, seconds: float) -> Any:
             # The thread has no clock before its start and after its end.
             with contextlib.suppress(IndexError, OSError):
                 taken = clocks[0]()
-        # Raise Stop repeatedly for a second, because a bare `except` in the thread catches it.
+        # Raise Stop repeatedly for a second, because a bare `except` in the thread may catch it.
         identity, stop = ctypes.c_ulong(thread.ident or 0), ctypes.py_object(Stop)
         for _ in range(100):
             if thread.is_alive():
@@ -140,8 +140,8 @@ def returned(function: Callable, *case: Any) -> Any:
 def settled(value: float, truth: float, error: float) -> float:
     """Return `truth` if `value` is within five standard errors of it, otherwise `value`.
 
-    All right functions then have equal statistics, in whatever order they draw. A right function
-    is rejected with probability below 1e-6.
+    So all right functions get equal results, in whatever order they draw random numbers. A right
+    function is rejected with probability below 1e-6.
 
     Parameters
     ----------
@@ -159,8 +159,8 @@ def settled(value: float, truth: float, error: float) -> float:
 class Program:
     """Question whose answer is a function.
 
-    Its results are compared with the results of `right`. If they equal a mistake's results in every
-    case, the mistake's hints are given. The first wrong case is shown.
+    Its results are compared with the results of `right`. If they equal those of a common mistake in
+    every case, the mistake's hints are given. The first wrong case is shown.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Program:
     hints : tuple of str, hints of increasing detail for all other wrong functions
     measure : Callable, ``measure(function, *case)`` is compared: by default the result. It draws
         random numbers from a seed, and may return several values by name in a dict.
-    rtol, rtol_mistakes : float > 0, relative tolerances of right results and of equal mistakes
+    rtol, rtol_mistakes : float > 0, relative tolerances for right results and for mistakes
     seconds : float, limit of processor time for all cases together, > 0
 
     Examples
@@ -218,7 +218,7 @@ class Program:
             return Reply("not judged", f"{self.key} not judged", (why,))
         except TimeoutError:
             slow = f"it takes more than {self.seconds:g} seconds; look for a loop without an end."
-            results = [*results, Complaint(slow, "TimeoutError")]  # the thread may still append
+            results = [*results, Complaint(slow, "TimeoutError")]  # copied: the thread may append
         wrong = [i for i, got in enumerate(results) if not _same(got, self.expected[i], self.rtol)]
         if not wrong:
             head = f"{self.key} right in {len(results)} of {len(results)} cases"
@@ -269,11 +269,11 @@ class Program:
 
     @cached_property
     def of_mistake(self) -> Callable[[int, int], Any]:
-        """Cached function that returns the measure of a mistake in a case, given both indices."""
+        """Cached function from the indices of a mistake and a case to the measure of both."""
         return cache(lambda rank, number: self._measured(self.mistakes[rank].value, number))
 
     def _measured(self, function: Callable, number: int) -> Any:
-        """Return the measure of a function in a case, or the Complaint that it raises."""
+        """Return the measure of a function in case `number`, or the Complaint that it raises."""
         try:
             got = self.measure(guarded(function), *self.cases[number])
             return _read(got, self.expected[number])

@@ -6,7 +6,7 @@ format, and ``exercises.py``, right answers and hints. The cells differ from the
 * a link ``explorer:?mechanism=gaussian&delta=1e-5`` leads to a page that needs no explorer, and
   has its query as a title;
 * a line ``**1** 04.2`` becomes question 2 of the self-test of lesson 04;
-* ``*To here NN minutes.*`` and ``**Time** NN minutes`` get the sums of the teacher's timetable;
+* NN in ``*To here NN minutes.*`` and ``**Time** NN minutes`` becomes a sum of planned minutes;
 * the id of a cell is a digest of its text, so that a rebuilt notebook has few differences.
 
 One source gives two editions. The students' edition lacks the teaching notes, which are cells
@@ -31,8 +31,8 @@ _ASKED = re.compile(r"\]\(explorer:([^)\s]*)\)")
 
 Edition = Literal["student", "instructor"]
 
-# Multiple-choice parts of a lesson: at its start, about a misconception, and at its end. The text
-# shows the choices, for pages without a kernel; the reason of the right choice begins with RIGHT.
+# Multiple-choice questions at a lesson's start, about a misconception, and at its end. The text
+# has all choices with their reasons; the reason of the right choice begins with RIGHT.
 CHOSEN = ("warmup", "vote", "test")
 _CHOICE = re.compile(r"<summary>([a-e])\. .*?</summary>(.*?)</details>", re.DOTALL)
 RIGHT = "Right. "
@@ -125,7 +125,7 @@ def on_site(asked: str) -> str:
 
 
 def text(lesson: Lesson) -> str:
-    """Return a lesson's source with repeated questions and sums of minutes inserted."""
+    """Return a lesson's source with questions of earlier lessons and sums of minutes inserted."""
 
     def again(match: re.Match[str]) -> str:
         number, earlier, which = match.groups()
@@ -178,7 +178,7 @@ def read(lesson: Lesson, edition: Edition = "student") -> Any:
         if cell.cell_type == "markdown":
             cell.source = led(cell.source)
         lines = f"{cell.cell_type}\n{cell.source}"
-        # The digest includes figures.py, whose changes make the notebook stale.
+        # Cells that draw depend on figures.py, so their digest includes it.
         lines += drawing if "pictures(" in cell.source else ""
         digest = hashlib.sha256(lines.encode()).hexdigest()[:10]
         copies[digest] += 1
@@ -236,7 +236,7 @@ def exercise_key(cell: Any) -> str:
 
 
 def questions(lesson: Lesson, part: str = "test") -> tuple[dict[str, str], ...]:
-    """Return, for each question of a `part` in `CHOSEN`, the reasons of its choices by letter."""
+    """Return, for each question of a `part` in `CHOSEN`, why each choice is right or wrong."""
     choices = [dict(_CHOICE.findall(question)) for question in _questions(text(lesson), part)]
     plain = lambda why: " ".join(re.sub(r"^# ?|[$`*]", "", why, flags=re.MULTILINE).split())
     return tuple({c: plain(why) for c, why in each.items()} for each in choices)
@@ -252,7 +252,7 @@ def _questions(source: str, part: str) -> list[str]:
 
 
 def right_letters(choices: Sequence[dict[str, str]]) -> str:
-    """Return the right letter of each question; raise LessonError unless it has exactly one."""
+    """Return the right letter of each question; raise LessonError unless each has just one."""
     letters = [[c for c, why in each.items() if why.startswith(RIGHT)] for each in choices]
     if any(len(right) != 1 for right in letters):
         raise LessonError(f"Expected one choice with {RIGHT!r} for each question, got {letters}.")
@@ -276,7 +276,7 @@ def built_cells(lesson: Lesson) -> list[Any]:
 
 
 def is_stale(lesson: Lesson) -> str:
-    """Return how the notebook differs from its source, or an empty string."""
+    """Return how a notebook differs from its lesson's source, or an empty string."""
     if not lesson.notebook.exists():
         return "it was never built"
     built, fresh = built_cells(lesson), read(lesson).cells

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of exercises."""
+"""Fixture that stores results of functions in exercises, for all tests of exercises."""
 
 import pytest
 
@@ -9,7 +9,7 @@ _MEASURED = {}
 
 @pytest.fixture
 def measured_once(monkeypatch):
-    """Cache the measure of each function in each case, which is deterministic, for all tests."""
+    """Measure each function once per case for all tests; the result is deterministic."""
     measure = Program._measured
 
     def once(program, function, number):
@@ -18,7 +18,7 @@ def measured_once(monkeypatch):
             _MEASURED[key] = (
                 program,
                 measure(program, function, number),
-            )  # stored, so that no other program gets its id
+            )  # `program` is kept, so that no other object gets its id
         return _MEASURED[key][1]
 
     monkeypatch.setattr(Program, "_measured", once)

@@ -1,7 +1,7 @@
-"""Contract of every lesson; each rule yields a sentence per violation.
+"""Rules that every lesson must satisfy; each yields one sentence per violation.
 
-nbval compares a lesson's outputs with those of a new run, runs the solutions, and checks the
-numbers in the prose (see lessons/conftest.py).
+nbval checks more: it compares a lesson's outputs with those of a new run, runs the solutions, and
+checks the numbers in the prose (see lessons/conftest.py).
 """
 
 import ast
@@ -24,11 +24,11 @@ from dplearn.teaching.classroom.checks import exercises, self_test
 from dplearn.teaching.classroom.display import NUMBERS, PLOTLY, SVG, digest, numbers
 from explorer import understood
 
-LONGEST, MEDIAN = 25, 5  # lines of an unfolded code cell
+LONGEST, MEDIAN = 25, 5  # lines of unfolded code cells: most, and largest median
 LONGEST_FOLDED = 40
-LIMITS = {"words": 1300, "lines of code": 60, "minutes": 50}  # of the part of a lesson in class
+LIMITS = {"words": 1300, "lines of code": 60, "minutes": 50}  # maxima for the part taught in class
 HEAD = ["**Time**", "**You need**", "in code | symbol"]
-# Parts that every lesson has; others may stand between them.
+# Texts that every lesson or appendix has in this order; others may stand between them.
 COURSE = ["Goals, minutes, needs and notation</summary>", "After this lesson you can", "At home"]
 COURSE += ["Ask yourself", "On one card", "Further reading"]
 APPENDIX = ["After this appendix you can", "The question", "*Experiment.*", "What is proved"]
@@ -40,11 +40,11 @@ def _start(text):
 
 
 class Built:
-    """Built lesson with its source."""
+    """Notebook of a lesson as stored, with the notebook that its source gives now."""
 
     def __init__(self, lesson):
         self.lesson, self.number = lesson, lesson.number
-        # Appendices have fewer parts, and answers instead of checks.
+        # Appendices have fewer parts, and print answers instead of checking those of students.
         self.appendix = lesson.number >= "90"
         self.cells, self.source = sources.built_cells(lesson), sources.read(lesson)
         self.code = [cell for cell in self.cells if cell.cell_type == "code"]
@@ -59,7 +59,7 @@ def ran_without_complaint(built):
         names = [output.get("name") for output in cell.outputs]
         if "stderr" in names or any(o.output_type == "error" for o in cell.outputs):
             yield f"has a cell that fails or warns: {_start(cell.source)}"
-        # Output in several pieces may be divided differently in the next build.
+        # The next build may store the same prints in other pieces.
         if ("stdout", "stdout") in itertools.pairwise(names):
             yield f"has an output stored in pieces: {_start(cell.source)}"
 
@@ -102,7 +102,7 @@ def parts_stand_in_order(built):
 
 
 def bounds_are_rounded_to_their_side(built):
-    """Yield upper bounds that are rounded to the nearest digit, which may be too small."""
+    """Yield code that prints a bound rounded to the nearest digit, which may make it false."""
     for cell in built.code:
         if nearest := re.search(r"[<>]= \{[^{}]+:[^{}]*[efg]\}|\]\.epsilon:", cell.source):
             yield f"rounds a bound to the nearest digit: {nearest[0]} in {_start(cell.source)}"
@@ -214,13 +214,13 @@ def hints_quote_the_question(built):
         key = getattr(options.get("key"), "value", "")
         parts = (options[name] for name in ("mistakes", "hints") if key and name in options)
         asked = [cell.source for cell in cells[: place.get(key, -1) + 1]] if key else ()
-        # The question must contain each integer; fractions and powers of ten may precede it.
+        # Integers in a hint are in its question, fractions and powers of ten in any earlier cell.
         allowed = {v for v in values("\n".join(asked)) if v % 1 or str(int(v)).strip("0") == "1"}
         allowed |= values("\n".join(asked[-2:]))
         for part in itertools.chain(*map(ast.walk, parts)):
             hint = part.value if isinstance(getattr(part, "value", None), str) else ""
             for number in values(hint) - allowed - {*range(11)}:
-                if 1 / number not in allowed:  # one in n
+                if 1 / number not in allowed:  # a hint may say "one in n" for 1/n
                     message = f"{number:g}, which its question does not"
                     yield f"has a hint of {key} that quotes {message}: {hint!r}"
 
@@ -301,7 +301,7 @@ COURSE_ONLY += [the_class_is_short_and_is_asked, exercises_ship_unanswered]
 
 
 def problems(lesson):
-    """Return a sentence for each violation of the contract."""
+    """Return a sentence for each violation of a rule by a lesson."""
     if reason := sources.is_stale(lesson):
         build = f"dplearn lessons build {lesson.number}"
         return [f"Lesson {lesson.number} is stale, {reason}: run {build}."]

@@ -1,4 +1,4 @@
-"""Numbers in a lesson's prose, each of which a cell must print."""
+"""Numbers in a lesson's prose, each of which some cell must print."""
 
 import re
 
@@ -10,7 +10,7 @@ _WORDS |= {"eighty": 80, "ninety": 90, "hundred": 100, "thousand": 1000, "millio
 
 
 def values(text):
-    """Return the numbers in a text: digits, words, powers of ten or per cent."""
+    """Return the numbers in a text, written in digits, words, powers of ten or per cent."""
     text = re.sub("|".join(_WORDS), lambda word: f" {_WORDS[word[0]]} ", text.lower())
     text = re.sub(r"(?<=\d)[, ](?=\d{3}\b)", "", text)
     text = re.sub(r"(?:\\(?:times|cdot) *|\b)10 *(?:\^|\*\*) *\{?(-?\d+)\}?", r"e\1", text)
@@ -54,7 +54,7 @@ def digits(number):
 
 
 def stated(number, printed):
-    """Return whether some number in `printed` rounds to the quoted one."""
+    """Return whether some number in the text `printed` rounds to the quoted `number`."""
     mantissa, _, exponent = number.partition("e")
     decimals = len(mantissa.partition(".")[2])
     unit = 10.0 ** (int(exponent or 0) - decimals)

@@ -1,4 +1,4 @@
-"""Fields of lesson pages: verdicts equal Python's; answers are hidden until a guess."""
+"""Answer fields of lesson pages reply as Python does, and hide results until a guess."""
 
 import json
 import math
@@ -25,7 +25,7 @@ RUBBISH += ["1234.5", "1000.5", "0.00012345", "12345678", "1e-320", " 7 ", "007"
 # Arithmetic, which Jupyter evaluates before `check` is called.
 ARITHMETIC = ["3.73*200/71", "1/3", "--3", "2**0.5", "-2**2", "2**-1", "2**3**2", "(1+2)*3 - 4/8"]
 ARITHMETIC += ["sqrt(2)", "exp(-1)", "math.log(10)/2", "2*pi", "1-(1-0.1)**5", "7-2-1", "1_0*2e-1"]
-# Texts that Python does not parse: other notations of the explorer, and typing errors.
+# Texts that Python does not evaluate: numbers that pages read (ALSO), and typing errors.
 ALSO = {"10⁻²": 0.01, "2·10⁻⁶": 2e-6, "1 000": 1000, "2^3": 8, "ln(10)": math.log(10)}
 ALSO |= {"１/４": 0.25, "3−1": 2}
 SLIPS = ["10⁻²*3", "1/0", "1 1", "(1", "1)", "2*", "sqrt 2", "sqrt", "()", "1//2", "alert(1)"]
@@ -43,7 +43,7 @@ def in_javascript(*asked):
 
 
 def all_of(kind):
-    """Return the exercises of a Python class in all lessons."""
+    """Return the exercises of all lessons that are instances of the class `kind`."""
     every = [each for lesson in LESSONS.values() for each in exercises(lesson).values()]
     return [each for each in every if isinstance(each, kind)]
 
@@ -57,7 +57,7 @@ def as_number(text):
 
 
 def texts_for(exercise):
-    """Return right, wrong, rounded, near, per cent and invalid answers."""
+    """Return answers to an exercise: right, wrong, rounded, close, in per cent and invalid."""
     right = exercise.right
     values = [right, *(mistake.value for mistake in exercise.mistakes)]
     values += [factor * value for value in values for factor in (1.0015, 0.9985, 1.004, -1)]
@@ -69,7 +69,7 @@ def texts_for(exercise):
     return [*map(repr, map(float, values)), *rounded, f"{100 * right:.4g}%", *RUBBISH]
 
 
-def test_browser_verdicts_on_numbers_equal_python():
+def test_javascript_replies_to_numbers_as_python_does():
     numbers = all_of(Exercise)
     asked = [(each, text) for each in numbers for text in texts_for(each)]
     result = in_javascript(*(("judge", answering.as_data(each), text) for each, text in asked))
@@ -86,7 +86,7 @@ def test_browser_verdicts_on_numbers_equal_python():
     assert empty["outcome"] == "open" and "write a point, as in 5.3." in comma["messages"][0]
 
 
-def test_typed_arithmetic_equals_python():
+def test_javascript_evaluates_typed_arithmetic_as_python_does():
     values = {text: float(eval(text, vars(math) | {"math": math})) for text in ARITHMETIC} | ALSO
     result = in_javascript(*(("readGuess", text) for text in [*values, *SLIPS]))
     for (text, value), there in zip(values.items(), result, strict=False):
@@ -94,7 +94,7 @@ def test_typed_arithmetic_equals_python():
     assert all("is no number" in each["problem"] for each in result[len(values) :]), result
 
 
-def test_hints_for_repeated_slips_equal_python(capsys, monkeypatch):
+def test_javascript_hints_for_repeated_mistakes_equal_those_in_python(capsys, monkeypatch):
     monkeypatch.setattr(checks, "_repeats", checks.Counter())
     numbers, asked = all_of(Exercise), []
     for exercise in numbers:
@@ -109,7 +109,7 @@ def test_hints_for_repeated_slips_equal_python(capsys, monkeypatch):
     assert there == capsys.readouterr().out.splitlines()
 
 
-def test_browser_verdicts_on_letters_equal_python():
+def test_javascript_replies_to_letters_of_self_tests_as_python_does():
     tests, fixed = all_of(SelfTest), ("aaaaa", "bbbbb", "c-a-b", "-----")
     typed = [(t, x[: len(t.choices)]) for t in tests for x in (t.right, *fixed)]
     result = in_javascript(*(("judgeLetters", vars(t) | {"item": t.key}, x) for t, x in typed))
@@ -134,7 +134,7 @@ def asks_of(texts):
     return [json.loads(each) for each in data]
 
 
-def test_every_question_of_a_lesson_has_its_field(pages):
+def test_every_question_of_a_lesson_has_one_answer_field(pages):
     for number, (cells, asked) in pages.items():
         asks = asks_of(asked.values())
         printed = "".join(
@@ -151,7 +151,7 @@ def test_every_question_of_a_lesson_has_its_field(pages):
         shown = "".join(asked.get(cell.id, "") for cell in cells)
         assert not re.search("no guess yet|not answered yet|run the cell again", shown)
         for ask in guesses:
-            # Results are hidden until a guess or a click; those of lesson 16 are in another place.
+            # Results are hidden until a guess or a click; lesson 16 has most in a table.
             assert "points" in ask or number == "16"
             place = answering.html.escape(json.dumps(ask["item"], ensure_ascii=False))
             assert place in "".join(re.findall(r'class="sealed" data-names="(.*?)"', shown))
@@ -159,7 +159,7 @@ def test_every_question_of_a_lesson_has_its_field(pages):
             assert ask.get("stated", "it is no number") not in visible
 
 
-def test_program_fields_state_whether_pictures_use_their_function(pages):
+def test_code_fields_state_whether_a_picture_uses_the_function(pages):
     asked = answering.fields(LESSONS["04"], pages["04"][0], python=True)
     data = re.findall(r'data-ask="(.*?)">', "".join(asked.values()))
     programs = [ask for ask in map(json.loads, map(answering.html.unescape, data)) if "code" in ask]
@@ -167,7 +167,7 @@ def test_program_fields_state_whether_pictures_use_their_function(pages):
     assert len(programs) > 1
 
 
-def test_page_instructions_name_fields_instead_of_cells(pages):
+def test_instructions_on_pages_name_answer_fields_instead_of_cells(pages):
     for number, kind in (("01", "guess"), ("04", "number")):
         body = answering.body(LESSONS[number], pages[number][0])
         assert f"Write your {kind} in the field." in body
@@ -177,7 +177,7 @@ def test_page_instructions_name_fields_instead_of_cells(pages):
 BOUNDS = {"truth": "exact", "proved at most": "upper", "proved at least": "lower"}
 
 
-def test_a_guess_is_compared_as_in_python(pages, monkeypatch):
+def test_javascript_compares_a_guess_with_the_result_as_python_does(pages, monkeypatch):
     drawn = []
     monkeypatch.setattr(figures, "number_line", lambda points, title: drawn.append((title, points)))
     monkeypatch.setattr(predictions, "show", lambda figure, words: None)
@@ -211,7 +211,7 @@ def test_javascript_reads_a_guess_as_python_does(capsys):
     assert "".join(here).count("numbers beyond 1.8e308 are infinite here; write a finite one.") == 3
 
 
-def test_numbers_are_written_as_in_python():
+def test_javascript_formats_numbers_as_python_does():
     numbers = [m * 10.0**e for m in (1, 1.00005, 1.0005, 2.5, 9.9995, 9.9996) for e in range(-9, 9)]
     numbers += [1000.5, 1001.5, 1234.5, 1235.5, 0.5, 2**-20, 1e6, 999999, 999999.5, -3, -0.125]
     assert in_javascript(*(["written", number] for number in numbers)) == [*map(written, numbers)]

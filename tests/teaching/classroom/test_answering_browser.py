@@ -1,4 +1,4 @@
-"""Fields of a lesson's page: with keys alone, on a phone, and without scripts."""
+"""Answer fields of lesson pages: by keyboard alone, on a phone, and without JavaScript."""
 
 import shutil
 import socket
@@ -33,12 +33,12 @@ def field(view, item):
     return view.locator(".ask").filter(has=view.get_by_label(item, exact=True))
 
 
-def test_an_answer_can_be_opened_by_keys_alone(visit):
+def test_guesses_are_made_and_results_opened_by_keyboard_alone(visit):
     view = visit("01", "[data-ask] form", route=lambda view: view.add_init_script(LISTEN))
     view.get_by_label("Pupils alone").fill("5")
     view.keyboard.press("Enter")
     view.get_by_label("Secrets rebuilt").focus()
-    for key in ("Tab", "Tab", "Enter"):  # skip Guess, press Show me
+    for key in ("Tab", "Tab", "Enter"):  # Tab to the button Guess, then to Show me; press it
         view.keyboard.press(key)
     status = field(view, "Secrets rebuilt").get_by_role("status")
     expect(status).to_contain_text("it is 60.15.")
@@ -57,14 +57,14 @@ OUTSIDE = """parts => {
 
 @pytest.mark.thorough
 @each("number", [number for number in sources.lessons() if number < "90"])
-def test_fields_fit_the_screen_of_a_phone(visit, number):
+def test_answer_fields_fit_the_screen_of_a_phone(visit, number):
     phone = {"width": 390, "height": 844}
     view = visit(number, "[data-ask] form", phone, color_scheme="dark")
     assert view.evaluate(OUTSIDE, PARTS) == []
     assert not view.locator(".sealed:not([open])").count()
 
 
-def test_without_scripts_a_page_can_be_read_and_answered(visit):
+def test_results_and_choices_open_by_click_without_javascript(visit):
     view = visit("01", "main", java_script_enabled=False)
     expect(view.locator(".ask", has_text="Note your answer on paper").first).to_be_visible()
     sealed = view.locator(".sealed").first
@@ -76,7 +76,7 @@ def test_without_scripts_a_page_can_be_read_and_answered(visit):
     assert choice.inner_text().count("\n")
 
 
-def test_a_guess_in_lesson_16_opens_its_verdict(visit):
+def test_guess_on_a_claim_in_lesson_16_opens_whether_it_is_true(visit):
     view = visit("16", "[data-ask] form")
     view.get_by_label("1 classical noise").fill("2")
     view.keyboard.press("Enter")

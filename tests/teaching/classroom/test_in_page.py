@@ -1,4 +1,4 @@
-"""Functions that students write on a page get the same verdicts as in a notebook."""
+"""Functions that students type on a lesson's page get the same replies as in a notebook."""
 
 import itertools
 import json
@@ -16,9 +16,9 @@ from dplearn.teaching.classroom import Program, answering, in_page, sources
 from dplearn.teaching.classroom.checks import exercises
 
 LESSONS = {number: one for number, one in sources.lessons().items() if number < "90"}
-# Exercises with the longest measures (thousands of draws) and solutions in pure Python.
+# Exercises that draw thousands of random numbers, and have solutions without NumPy.
 LONG = ("3.4", "6.1", "8.5", "10.5")
-ELSEWHERE = {"17.4"}  # uses NumPy for rows of gradients
+ELSEWHERE = {"17.4"}  # not judged on the page: it uses NumPy for rows of gradients
 RIGHT = "def did_copy(count, pupils, pupil):\n    return count(pupils) > count(pupils - {pupil})\n"
 
 
@@ -30,8 +30,8 @@ def of_lists(function):
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
 @pytest.mark.parametrize("number", LESSONS)
-def test_a_program_from_its_description_gives_the_same_verdicts(number, measured_once):
-    """Compare right results, mistakes and measures in each case."""
+def test_rebuilt_exercise_gives_the_same_replies(number, measured_once):
+    """Compare the results of right and of wrong functions in each case, and the replies."""
     programs = [e for e in exercises(LESSONS[number]).values() if isinstance(e, Program)]
     assert programs
     for program in programs:
@@ -111,7 +111,7 @@ ENDLESS = "def did_copy(count, pupils, pupil):\n    while True:\n        pass\n"
 
 
 class TestInABrowser:
-    """Tests in Chromium, without pictures."""
+    """Lesson page in Chromium, whose answer field runs Python code."""
 
     pytestmark = DRAWN
 
@@ -137,7 +137,7 @@ class TestInABrowser:
         assert checked(view, RIGHT).startswith("1.4 right in 6 of 6 cases: ")
 
     @pytest.mark.thorough
-    def test_long_measures_are_judged_in_time(self, opened, pyodide, tmp_path):
+    def test_solutions_with_thousands_of_draws_are_judged_in_time(self, opened, pyodide, tmp_path):
         """Check the lessons' solutions, which need only the standard library."""
         (tmp_path / "python.js").write_text(answering.python_script(pyodide))
         view = opened()

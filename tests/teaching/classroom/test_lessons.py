@@ -1,4 +1,4 @@
-"""Every lesson in lessons/: its contract, and the replies of its exercises."""
+"""Every lesson satisfies the rules in contract.py, and its exercises reply to mistakes."""
 
 import base64
 import copy
@@ -23,12 +23,12 @@ LESSONS = sources.lessons()
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
-def test_lessons_satisfy_the_contract(lesson):
+def test_lesson_violates_no_rule(lesson):
     complaints = contract.problems(lesson)
     assert not complaints, "\n".join(complaints)
 
 
-# Texts in the files of lesson 03, their replacements, and the complaints of the contract.
+# Texts in the files of lesson 03, their replacements, and the sentences of the violated rules.
 SPOILED = [
     ('"# Checks\\n', '"# Tests\\n', "has no '# Checks' cell"),
     ("## 10 On one card", "## 10 On a card", "has no part 'On one card'"),
@@ -70,7 +70,7 @@ SPOILED = [
 
 
 @pytest.mark.slow
-def test_the_contract_reports_each_violation(tmp_path, monkeypatch):
+def test_each_violation_of_a_rule_is_reported(tmp_path, monkeypatch):
     lesson = copied("03", tmp_path)
     assert not list(contract.problems(lesson))
     monkeypatch.setattr(sources, "is_stale", lambda lesson: "")
@@ -84,7 +84,7 @@ def test_the_contract_reports_each_violation(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_wrong_pictures_are_refused():
+def test_pictures_that_do_not_show_their_figure_are_reported():
     """Insert a wrong point, a blank picture, and a picture and a drawing of another lesson."""
     built, other = (contract.Built(LESSONS[number]) for number in ("03", "04"))
 
@@ -115,13 +115,13 @@ def test_wrong_pictures_are_refused():
 def copied(number, folder):
     """Copy the sources, a lesson's notebook and the glossary to `folder`; return the lesson."""
     lesson = LESSONS[number]
-    shutil.copytree(lesson.folder.parent, folder / "sources")  # with the questions that it repeats
+    shutil.copytree(lesson.folder.parent, folder / "sources")  # all, as lessons repeat questions
     for path in (lesson.notebook, lesson.notebook.parent / "README.md"):
         shutil.copy(path, folder)
     return sources.lessons(folder)[number]
 
 
-def test_quoted_numbers_are_extracted_and_compared():
+def test_numbers_in_prose_are_extracted_and_compared_with_printed_ones():
     text = r"In 2018 $2.265\times10^{-5}$, `9.999`, 8.42, $10^{-5}$, 1,024 and [x](y?z=1234) 0.25"
     assert quoted_numbers(text + r" $\le0.763$") == ["2.265e-5", "8.42", "1024", "0.763"]
     assert stated("2.265e-5", "delta 2.26537e-05") and not stated("2.266e-5", "delta 2.26537e-05")
@@ -132,7 +132,7 @@ def test_quoted_numbers_are_extracted_and_compared():
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
 @pytest.mark.slow
 @pytest.mark.xdist_group("exercises")
-def test_each_mistake_gets_its_own_hint(lesson, measured_once):
+def test_each_common_mistake_gets_its_own_hint(lesson, measured_once):
     for key, exercise in exercises(lesson).items():
         assert exercise.verdict(exercise.right).outcome == "right", key
         if isinstance(exercise, SelfTest):
@@ -152,7 +152,7 @@ def test_each_mistake_gets_its_own_hint(lesson, measured_once):
             assert verdict.text(0) != verdict.text(1) == verdict.text(9), plain
 
 
-def test_verdicts_never_raise_and_a_repeated_slip_gets_a_plainer_hint(capsys):
+def test_answers_of_any_type_get_a_reply_and_repeated_mistakes_a_plainer_hint(capsys):
     exercise = exercises(LESSONS["03"])["3.2"]
     for answer in ("3.7", True, [], [1, 2], {}, object(), 1j, float("nan"), abs, 10**400):
         assert exercise.verdict(answer).outcome == "unreadable", repr(answer)
@@ -170,7 +170,7 @@ def test_nearly_right_answers_get_their_own_reply(capsys):
     for factor, outcome in [(1.001, "right"), (1.02, "close"), (102.0, "close"), (1.05, "wrong")]:
         assert close.verdict(factor * close.right).outcome == outcome, factor
     assert "per cent" in close.verdict(13.93).text() and "left out" in close.verdict(0.141).text()
-    assert "four digits" in close.verdict(0.14).text()  # 0.1393
+    assert "four digits" in close.verdict(0.14).text()  # right is 0.1393
     assert whole.verdict(whole.right).text().startswith(f"1.3 right, {whole.right}:")
     for answer in (whole.right - 1, whole.right + 1, whole.right - 0.5):
         assert whole.verdict(answer).outcome not in ("right", "close"), answer
@@ -199,7 +199,7 @@ def test_exercises_are_read_from_the_surrounding_lessons_folder(tmp_path, monkey
 
 
 @pytest.mark.slow
-def test_each_pitfall_has_a_lesson_a_test_and_a_safeguard():
+def test_each_pitfall_in_the_readme_names_a_lesson_a_test_and_a_safeguard():
     readme = (sources.lessons_folder() / "README.md").read_text()
     part = readme.split("## Twelve pitfalls")[1].split("\n## ")[0]
     row = (
@@ -216,7 +216,7 @@ def test_each_pitfall_has_a_lesson_a_test_and_a_safeguard():
             assert resolve_name(name), name
 
 
-def test_the_plan_names_exercises_and_the_glossary_is_sorted_and_bilingual():
+def test_course_plan_names_exercises_and_glossary_is_sorted_and_bilingual():
     readme = (sources.lessons_folder() / "README.md").read_text()
     plan = readme.split("## A course of twelve weeks")[1].split("\n## ")[0]
     for key in re.findall(r"\b\d+\.\d\b", plan):

@@ -1,4 +1,4 @@
-"""Tools of lessons: guesses, evidence, figures, and the build of both editions."""
+"""Tools for lessons: guesses, tests of published values, figures, and builds of editions."""
 
 import itertools
 import re
@@ -34,7 +34,7 @@ LESSONS = sources.lessons()
 ROOT = sources.lessons_folder().parent
 
 
-def test_guess_is_revealed_and_figures_must_have_key_numbers(capsys):
+def test_guess_is_drawn_with_the_result_and_alt_texts_need_a_number(capsys):
     predict("noise", "about 4")
     assert guess("noise") is None and "text" in capsys.readouterr().out
     reveal("noise", truth=2.0)
@@ -57,7 +57,7 @@ def test_guess_is_revealed_and_figures_must_have_key_numbers(capsys):
         show(number_line({"truth": 2.0}, title="noise"), "a line")
 
 
-def test_evidence_agrees_only_if_all_three_values_do():
+def test_formula_definition_and_simulation_must_all_agree():
     coin = estimate([0.0, 1.0] * 5000)
     good = Evidence("coin", closed=0.5, exact=0.5, simulated=coin, printed=0.6)
     assert good.agree and good.refuted
@@ -67,7 +67,7 @@ def test_evidence_agrees_only_if_all_three_values_do():
     assert not Evidence("coin", closed=0.5, exact=0.5, simulated=coin, printed=0.501).refuted
 
 
-def test_estimate_has_its_stated_coverage():
+def test_confidence_intervals_have_their_stated_coverage():
     # On average 10 of 10,000 intervals miss, 13 with draws as skew as these; a number outside
     # [1, 35] has probability 1e-5.
     rng = np.random.default_rng(0)
@@ -76,7 +76,7 @@ def test_estimate_has_its_stated_coverage():
 
 
 @pytest.mark.slow
-def test_the_template_of_a_lesson_violates_the_contract_only_by_todos(tmp_path, monkeypatch):
+def test_template_of_a_lesson_violates_the_rules_only_by_todos(tmp_path, monkeypatch):
     folder, ours = tmp_path / "lessons", ROOT / "lessons"
     # The template repeats questions of lesson 01.
     for name, copy in (("template", "12_pate"), (LESSONS["01"].name, LESSONS["01"].name)):
@@ -162,7 +162,7 @@ def once(tmp_path_factory):
 
 @pytest.fixture
 def tiny(once, tmp_path, monkeypatch):
-    """Return a copy of the lesson that a test may change."""
+    """Return a copy of the lesson `once`, which a test may change."""
     monkeypatch.setenv(*NO_PICTURES)
     shutil.copytree(once.notebook.parent, tmp_path / "lessons")
     return sources.lessons(tmp_path / "lessons")["90"]
@@ -200,7 +200,7 @@ def test_build_writes_student_and_instructor_editions_or_an_error(tiny, tmp_path
 
 
 @pytest.mark.slow
-def test_nbval_notices_one_changed_digit(tiny):
+def test_nbval_notices_a_changed_digit_anywhere_in_a_notebook(tiny):
     """Change a digit of an output, a figure, its text, a drawing, a solution and the prose."""
     tiny.source.write_text(TINY.replace("answer = 42", "answer = 43").replace("2.25.", "2.75."))
     spoiled = [("2.25\\n", "2.26\\n"), (' "noise: truth 2.5."\n', ' "noise: truth 2.6."\n')]
@@ -255,7 +255,7 @@ def test_torch_uses_one_thread_in_a_kernel_started_without_make(monkeypatch):
 
 
 @pytest.mark.slow
-def test_check_fails_on_a_changed_word_and_warns_of_outdated_chinese(tiny, capsys):
+def test_build_check_fails_on_a_changed_word_and_warns_of_outdated_chinese(tiny, capsys):
     built, command = sources.built_cells(tiny), ["lessons", "build", "--check", "--folder"]
     chinese = ["# 90 小\n\n九个四分之一是 2.25。", built[6].source]
     for number, added, outdated in (("2.25", [], []), ("2.26", [], [1]), ("2.25", ["新 7。"], [])):
@@ -290,7 +290,7 @@ def test_outputs_of_every_kind_are_shown_on_a_page(kind, content, expected):
     assert expected in from_cell(cell) and "\x1b" not in from_cell(cell)
 
 
-def test_a_students_run_takes_its_pictures_from_the_notebooks(tmp_path, monkeypatch):
+def test_students_run_takes_its_pictures_from_the_stored_notebooks(tmp_path, monkeypatch):
     outputs = (
         o.get("data", {}) for c in sources.built_cells(LESSONS["12"]) for o in c.get("outputs", ())
     )
@@ -329,7 +329,7 @@ EARLIER = (
 )
 
 
-def test_minutes_are_summed_and_earlier_questions_inserted_into_a_source(tmp_path):
+def test_sums_of_minutes_and_earlier_questions_are_inserted_into_a_lesson(tmp_path):
     lesson = written_lesson(tmp_path, "91_later", REPEATED)
     written_lesson(tmp_path, "01_first", EARLIER)
     text = sources.text(lesson)

@@ -1,4 +1,4 @@
-"""Exercises that ask for a function: right, wrong and hostile ones."""
+"""Exercises that ask for a function: replies to right, wrong and hostile functions."""
 
 import math
 import threading
@@ -137,7 +137,7 @@ def test_any_function_gets_a_reply_of_one_sentence(answer, outcome, words, monke
 
 
 @pytest.mark.slow
-def test_a_busy_machine_does_not_change_verdicts(monkeypatch):
+def test_busy_machine_does_not_change_replies(monkeypatch):
     monkeypatch.setattr(programs, "_PATIENCE", 1000)
     quiet = threading.Event()
 
@@ -169,15 +169,15 @@ def test_slow_functions_are_stopped_and_leave_no_thread(capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_a_mistake_is_recognised_if_all_results_are_equal():
-    """Two bugs at once get the general hints; equal NaN results count as equal."""
+def test_mistake_is_recognised_only_if_results_are_equal_in_every_case():
+    """A function with another bug besides gets the general hints; NaN counts as equal to NaN."""
     both = CLIP.verdict(lambda rows, norm: np.clip(rows, -norm, norm) * 2)
     assert both.outcome == "wrong" and both.messages == CLIP.hints
     nan = CLIP.verdict(lambda rows, norm: np.array(rows) / 0 if norm == 2 else clipped(rows, norm))
     assert nan.outcome == "mistake" and nan.messages == ("0",)
 
 
-def test_replies_show_only_measures_that_differ():
+def test_reply_shows_only_measured_values_that_are_wrong():
     def sizes(sample, n):
         drawn = [sample(n, np.random.default_rng(seed)) for seed in range(200)]
         return {"mean": np.mean(drawn), "odd": bool(max(drawn) % 2)}
@@ -189,7 +189,7 @@ def test_replies_show_only_measures_that_differ():
     assert "case      n = 100\n  expected  {odd: False}\n  got       {odd: True}" in text
 
 
-def test_only_repeated_results_get_the_plainer_hint(capsys, monkeypatch):
+def test_only_repeated_wrong_results_get_the_plainer_hint(capsys, monkeypatch):
     monkeypatch.setattr(checks, "exercise_of", lambda key: CLIP)
     for factor in (2, 3, 3):
         check("90.1", lambda rows, norm, factor=factor: factor * clipped(rows, norm))
@@ -207,7 +207,7 @@ def with_numpy(function):
 
 
 def noisy_sum(noise):
-    """Return a function that adds the scaled `noise` to the clipped sum of a lot."""
+    """Return a function that adds scaled `noise` to the sum of a lot's clipped vectors."""
 
     def lot_sum(batches, norm, sigma, rng):
         total = sum(clipped(batch, norm).sum(axis=0) for batch in batches)
@@ -217,19 +217,19 @@ def noisy_sum(noise):
 
 
 def cut(rng, n):
-    """Return normal noise truncated at three deviations."""
+    """Return normal noise truncated at three standard deviations, with variance one."""
     z = rng.standard_normal(n + 50)
     return z[abs(z) < 3][:n] / 0.9866
 
 
 def centred(rng, n):
-    """Return normal noise whose coordinates add up to zero."""
+    """Return normal noise of variance one whose coordinates add up to zero."""
     z = rng.standard_normal(n)
     return (z - z.mean()) * math.sqrt(n / (n - 1))
 
 
 def cancelling():
-    """Return a sampler of which every second call returns minus the previous noise."""
+    """Return a function that draws noise; every second call returns minus the previous noise."""
     pending = {}
 
     def draw(rng, n):
@@ -241,7 +241,7 @@ def cancelling():
 
 
 def coins_of_two_steps():
-    """Return a sampler that uses the same coins for two samples in a row."""
+    """Return a Poisson sampler that uses the same random numbers for two lots in a row."""
     remaining = []
 
     def draw(n, q, rng):
@@ -259,7 +259,7 @@ def window(n, q, rng):
     return (np.arange(rng.binomial(n, q)) + rng.integers(n)) % n
 
 
-# Noise of the right deviation, and samples of the right size, that give no privacy.
+# Noise and lots of wrong distributions, but about the right standard deviation or size.
 NOISES = {
     "Laplace": lambda rng, n: rng.laplace(size=n) / math.sqrt(2),
     "twelve uniforms": lambda rng, n: rng.random((12, n)).sum(0) - 6,
@@ -279,15 +279,15 @@ HARMFUL = {name: ("10.5", noisy_sum(noise)) for name, noise in NOISES.items()} |
 
 
 @pytest.mark.slow
-def test_noise_and_samples_without_privacy_are_wrong():
-    cases = {"6.1": slice(1), "10.5": slice(3, None)}  # cases with noise
+def test_wrong_distributions_of_noise_and_lots_are_rejected():
+    cases = {"6.1": slice(1), "10.5": slice(3, None)}  # cases that test random draws
     for name, (key, function) in HARMFUL.items():
         program = replace(lesson_exercise(key), mistakes=())
         program = replace(program, cases=program.cases[cases[key]])
         assert program.verdict(with_numpy(function)).outcome == "wrong", name
 
 
-# Right answers whose code differs from ours.
+# Right functions for exercises 6.1, 8.5 and 10.5, written in another way than ours.
 def mask(n, q, rng):
     return [bool(rng.random() < q) for _ in range(n)]
 
@@ -318,6 +318,6 @@ def around_the_sum(batches, norm, sigma, rng):
         ("10.5", with_numpy(around_the_sum)),
     ],
 )
-def test_a_right_function_may_be_written_in_another_way(key, function):
+def test_right_functions_written_in_another_way_are_accepted(key, function):
     verdict = lesson_exercise(key).verdict(function)
     assert verdict.outcome == "right", verdict.text()

@@ -49,7 +49,7 @@ ORIGINS = {
 
 
 @pytest.mark.parametrize("text, words", ORIGINS.values(), ids=ORIGINS)
-def test_mine_prints_the_origin_of_its_function(text, words, library, capsys):
+def test_mine_prints_whose_function_it_returns(text, words, library, capsys):
     if text is not None:
         library.write_text(text)
     function = mine("delta_of")
@@ -58,20 +58,20 @@ def test_mine_prints_the_origin_of_its_function(text, words, library, capsys):
     assert (function is exercise_of("2.4").right) == words.startswith("ours")
 
 
-def test_functions_that_are_not_judged_are_not_called_wrong(library):
+def test_function_not_judged_on_a_busy_machine_is_not_called_wrong(library):
     library.write_text("delta_of = max")
     busy = SimpleNamespace(key="2.4", verdict=lambda function: Reply("not judged", "", ("",)))
     message = "ours, as the one in my_dp.py is not judged in exercise 2.4."
     assert checks._load("delta_of", busy) == (None, message)
 
 
-def test_names_without_an_exercise_are_refused(library):
+def test_mine_refuses_names_that_no_exercise_asks_for(library):
     for name in ("gamma_of", "answer", ""):
         with pytest.raises(LessonError, match=rf"an exercise asks for, got {name}\."):
             mine(name)
 
 
-def test_builds_ignore_my_dp_py(library, capsys, monkeypatch):
+def test_builds_of_lessons_ignore_my_dp_py(library, capsys, monkeypatch):
     library.write_text(RIGHT)
     monkeypatch.setenv("DPLEARN_MINE", "")
     mine("delta_of")

@@ -1,4 +1,4 @@
-"""Self-tests at the end of a lesson: answers are letters, each with an explanation."""
+"""Self-tests at the end of a lesson: answers are letters, and each gets an explanation."""
 
 import pytest
 from tiny import question, written_lesson
@@ -41,27 +41,27 @@ CASES = [
 ]
 
 
-def test_each_letter_gets_its_explanation(questions):
+def test_each_chosen_letter_gets_its_explanation(questions):
     assert questions.key == "90.test" and questions.right == "ba"
     for answer, outcome, words in CASES:
         verdict = questions.verdict(answer)
         assert verdict.outcome == outcome and words in verdict.text(), verdict.text()
 
 
-def test_a_vote_asks_for_one_letter(questions):
+def test_vote_with_one_question_asks_for_one_letter(questions):
     vote = SelfTest("90.vote", questions.choices[:1])
     assert vote.verdict("").text() == "90.vote not answered yet: write 1 letter between the quotes."
     assert "write 1 letter in quotes, such as 'a'." in vote.verdict("ab").text()
 
 
-def test_a_question_has_one_right_choice(tmp_path):
+def test_question_with_two_right_choices_is_refused(tmp_path):
     lesson = written_lesson(tmp_path, "90_tiny", TEXT.replace("No. Count", "Right. Count"))
     with pytest.raises(ValueError, match=r"one choice with 'Right\. ' for each question, got"):
         _ = self_test(lesson).right
 
 
 @each("lesson", [lesson for number, lesson in sources.lessons().items() if number < "90"])
-def test_right_letters_vary_and_reasons_differ(lesson):
+def test_right_letters_vary_and_choices_have_different_explanations(lesson):
     questions = self_test(lesson)
     assert len(set(questions.right)) > 1
     assert all(len(set(choices.values())) == len(choices) for choices in questions.choices)

@@ -1,4 +1,4 @@
-"""Small lessons, and pages of lessons without charts, in folders of their own."""
+"""Small lessons, and lesson pages without charts, written into temporary folders."""
 
 import shutil
 from pathlib import Path
@@ -11,7 +11,7 @@ ASSETS = Path(site.__file__).parent / "assets"
 
 
 def written_lesson(folder, name, text, exercises=""):
-    """Write the sources of lesson `name` below a folder, and return it."""
+    """Write the sources of lesson `name` below a folder, and return the lesson."""
     lesson = sources.Lesson(folder / "lessons" / "sources" / name)
     lesson.folder.mkdir(parents=True)
     lesson.source.write_text(text)
@@ -28,7 +28,7 @@ def question(text, *choices):
 
 
 def written_page(folder, number, *, python=False):
-    """Write the page of a lesson without charts and its scripts, and return its address."""
+    """Write a lesson's page, without charts, and the scripts it loads; return its address."""
     lesson = sources.lessons()[number]
     body = answering.body(lesson, sources.built_cells(lesson), python=python)
     for name in (names := ("page.css", *answering.ASSETS)):
