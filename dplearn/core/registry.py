@@ -17,7 +17,7 @@ class Registry(dict[str, Any]):
         for file in (entry.name for entry in entries if not entry.name.startswith("_")):
             module = importlib.import_module(f"{package}.{file}")
             for cls in vars(module).values():
-                own = isinstance(cls, type) and cls.__module__ == module.__name__  # defined here, not imported
+                own = isinstance(cls, type) and cls.__module__ == module.__name__  # not imported
                 if not (own and issubclass(cls, base)):
                     continue
                 name, problem = getattr(cls, "name", None), ""
