@@ -87,7 +87,7 @@ class ProgressLine:
         self._shown, self._due = shown, 0.0
 
     def show(self, text: Callable[[], str], *, last: bool) -> None:
-        """Overwrite the line if its last update is 0.2 s old; if `last`, always, and end the line."""
+        """Overwrite the line if it is 0.2 s old; if `last`, always, and end the line."""
         if self._shown and (last or time.monotonic() >= self._due):
             self._due = time.monotonic() + _PAUSE
             print("\r" + text().ljust(100), end="\n" if last else "", file=sys.stderr, flush=True)

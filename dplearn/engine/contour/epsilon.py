@@ -256,7 +256,7 @@ def tries(
 
 
 def _alike(counts: NDArray, most: int) -> Iterator[tuple[NDArray, int]]:
-    """Yield groups of rows that need similar numbers of nodes, and a number large enough for all."""
+    """Yield groups of rows that need similar numbers of nodes, and a number sufficient for all."""
     order = np.argsort(-counts)
     order = order[counts[order] <= most]
     while order.size:
