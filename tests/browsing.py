@@ -23,7 +23,7 @@ from cases import ROOT, clean_environment
 
 # Limits of a wait in milliseconds: on an idle machine, and on any machine.
 WAIT, LONGEST = 25_000, 600_000
-# Entries whose pages have all kinds of pictures.
+# Entries of the formula book whose pages have, together, all kinds of pictures.
 ENTRIES = ("G-A4", "G-B4", "G-C1", "G-E1", "G-L1", "G-M3")
 SCREEN = {"width": 1440, "height": 900}
 # Marks of Chromium tests of a server's pages, and of files; one worker runs all of a group.
@@ -102,7 +102,7 @@ _OPEN, _CLOSING = list[Any](), ExitStack()
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Share one Chromium among all files that need one."""
+    """Share one Chromium among all test files that need one."""
     if not _OPEN:
         # Imported here, because most tests do not need playwright.
         from playwright.sync_api import sync_playwright
@@ -248,7 +248,7 @@ def dragged(page: Any, place: Any, by: tuple[float, float], *, at=(0.5, 0.5), he
 
 
 def boxes_on_screens(view: Any, parts: str) -> Iterator[list[Any]]:
-    """Yield the boxes of a page's parts for each screen and language; check that they fit."""
+    """Yield the boxes of a page's parts for each screen and language; check their width."""
     for width, height in ((1440, 900), (1024, 768), (390, 844)):
         view.set_viewport_size({"width": width, "height": height})
         for language in ("zh", "en"):

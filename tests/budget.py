@@ -32,7 +32,7 @@ def slowness() -> float:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item):
-    """Fail a test that exceeds its limit; tests that only `make thorough` runs have no limit."""
+    """Fail a test that exceeds its CPU seconds; tests only for `make thorough` have no limit."""
     began, modules = spent(), len(sys.modules)
     result = yield
     taken = spent() - began

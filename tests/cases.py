@@ -1,4 +1,4 @@
-"""Tests of many cases in one item, and golden tables (see golden/README.md)."""
+"""Tests of many cases in one pytest item, golden tables (see golden/README.md), and node."""
 
 import csv
 import functools
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """Return an environment with this project's path and no other settings of Python or tests."""
+    """Return the environment without variables of Python, pytest and dplearn, plus PYTHONPATH."""
     steers = ("PYTHON", "PYTEST_", "COV_", "DPLEARN_")
     remaining = {name: text for name, text in os.environ.items() if not name.startswith(steers)}
     return {**remaining, "PYTHONPATH": str(ROOT), **more}
@@ -40,14 +40,14 @@ def rows(path: str) -> list[dict[str, str]]:
 
 
 def golden(name: str, **wanted: str) -> list[dict[str, str]]:
-    """Return the rows of a golden table that have these values."""
+    """Return the rows of a golden table whose columns have the `wanted` values."""
     matching = [r for r in rows(f"tests/golden/{name}.csv") if wanted.items() <= r.items()]
     assert matching, f"no line of {name}.csv has {wanted}"
     return matching
 
 
 def assert_numbers_are_checked(call: Callable, **valid: Any) -> None:
-    """Check that for a bad value of any number the call raises an error with the number's name."""
+    """Check that `call` rejects bad values of each numeric argument with an error that names it."""
     call(**valid)
     for name, value in valid.items():
         if type(value) in (int, float):
@@ -57,7 +57,7 @@ def assert_numbers_are_checked(call: Callable, **valid: Any) -> None:
 
 
 def examples(count: int) -> settings:
-    """Return settings with `count` examples, or the profile's number if it is larger."""
+    """Return hypothesis settings with `count` examples, or more if the loaded profile has more."""
     return settings(max_examples=max(count, settings().max_examples))
 
 

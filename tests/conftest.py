@@ -13,7 +13,7 @@ import budget
 # Lessons have their own conftest, so helpers for tests are in modules with other names.
 collect_ignore = ["conftest.py"]
 
-# Schemas of notebooks check no IRIs, and this module compiles grammars for over a second.
+# The schemas of notebooks check no IRIs, and importing this checker takes over a second.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 ALL_SLOW = re.compile(r"^pytestmark = .*(mark\.slow|DRAWN|DRIVEN)", re.MULTILINE)

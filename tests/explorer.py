@@ -23,7 +23,7 @@ scanner.scan_component_manifests = functools.cache(scanner.scan_component_manife
 
 
 def page_at(path: str) -> ModuleType:
-    """Return the page of a path; an empty path leads to epsilon against T."""
+    """Return the page of a path; an empty path leads to epsilon against steps T."""
     named = {navigation.path_of(page): page for page in navigation.modules()}
     return named[path.strip("/") or "epsilon_vs_steps"]
 

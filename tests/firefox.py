@@ -1,4 +1,4 @@
-"""Firefox without a third-party driver."""
+"""Control of Firefox without a third-party driver."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""Browser scripts in node, for code that needs no page."""
+"""Runs browser scripts in node, for tests that need no page."""
 
 import json
 import subprocess

@@ -12,14 +12,14 @@ from dplearn.engine.profile import Profile
 from dplearn.mechanisms import Gaussian, PoissonSubsampled
 
 EPSILONS = np.concatenate([-np.geomspace(0.01, 9, 12), [0.0], np.geomspace(0.01, 9, 12)])
-# More cells than by default, because tests check widths.
+# More cells than by default, because tests check the widths of brackets.
 LATTICE = Lattice(rtol=1e-3, most_cells=2**18)
 # Relative rounding error of a reference value in double precision.
 ROUNDING = 1e-11
 
 
 def bracket(sides, counts, delta, lattice=LATTICE):
-    """Return lower and upper epsilon of one row, with the same pairs for both bounds."""
+    """Return bounds on epsilon of one composition, from the same pairs for both bounds."""
     (lower,), (upper,) = lattice.brackets(sides, [counts], delta=delta, witnesses=sides)
     return float(lower), float(upper)
 
@@ -72,7 +72,7 @@ def most_powerful(p, q, rates):
 
 
 def delta_of_all_sequences(p, q, steps):
-    """Return delta of `steps` draws as a function of epsilon, by enumeration."""
+    """Return delta of `steps` independent draws as a function of epsilon, by enumeration."""
     p, q = (np.prod(list(itertools.product(law, repeat=steps)), axis=1) for law in (p, q))
     return lambda epsilon: float(delta_by_definition(p, q, np.array([epsilon]))[0])
 
@@ -84,7 +84,7 @@ LAWS = list(LAWS / LAWS.sum(axis=2, keepdims=True))
 
 
 def mixtures(p, q, weight):
-    """Yield (profile, first law, second law) for both mixtures of a pair and their reverses."""
+    """Yield (profile, P, Q) for pairs with one distribution mixed with the other, and reverses."""
     pair = of_atoms(p, q)
     mixed, other = ((1 - weight) * a + weight * b for a, b in [(q, p), (p, q)])
     first, second = pair.mix_first(weight), pair.reverse().mix_first(weight).reverse()
@@ -114,7 +114,7 @@ def epsilon_of_coins(losses, counts, delta):
 
 
 def gaussian_ends(mu):
-    """Return delta and e^eps Q(L > eps) of a Gaussian pair as functions in mpmath."""
+    """Return delta and e^eps Q(L > eps) of a Gaussian pair as mpmath functions of eps."""
     tail = lambda z: mpmath.erfc(z / mpmath.sqrt(2)) / 2
     behind = lambda e: mpmath.exp(e) * tail(e / mu + mu / 2)
     return (lambda e: tail(e / mu - mu / 2) - behind(e)), behind

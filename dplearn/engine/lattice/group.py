@@ -210,7 +210,7 @@ class Group:
     def _read(
         self, end: Callable, window: Window, laws: list[Law], begin: NDArray, tau: ArrayLike = 0.0
     ) -> list[float]:
-        """Return per row epsilon by `end`, for (1 + tau) delta minus the mass at infinity, or inf."""
+        """Return per row epsilon by `end` at (1 + tau) delta minus the mass at infinity, or inf."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
         log_left = np.logaddexp(log_left, log(tau) + self.log_delta)
         return [

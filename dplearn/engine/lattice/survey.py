@@ -32,7 +32,7 @@ class Scan:
         return own.shape == loss.shape and np.allclose(own, loss, rtol=1e-9, atol=0.0)
 
     def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
-        """Return nodes, masses, mass at infinity; cut tails where log delta is `ahead`, `behind`."""
+        """Return nodes, masses, mass at infinity; cut tails at log delta `ahead` and `behind`."""
         lower, upper = self._end(self.behind, behind), self._end(self.ahead, ahead)
         # Nodes far below the total variation distance, a typical loss, only add rounding errors.
         inner = max(1e-9 * max(self.grid[lower], self.grid[upper]), 1e-3 * self.at_zero)
