@@ -89,7 +89,7 @@ def enter(app: AppTest, field: str, text: str) -> AppTest:
 
 
 def choose(app: AppTest, field: str, option: str) -> AppTest:
-    """Choose from a list."""
+    """Choose an option of a select box."""
     return checked(app.selectbox(key=field).set_value(option).run())
 
 

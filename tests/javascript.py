@@ -1,4 +1,4 @@
-"""Runs browser scripts in node, for tests that need no page."""
+"""Execution of browser scripts in node, for tests that need no page."""
 
 import json
 import subprocess

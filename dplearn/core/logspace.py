@@ -25,7 +25,7 @@ def log_expm1(x: ArrayLike) -> NDArray:
 
 
 def exp_rest(x: ArrayLike) -> NDArray:
-    """Return e^x - 1 - x >= 0, by a power series for |x| <= 0.01, where differences cancel."""
+    """Return e^x - 1 - x >= 0, by a power series for |x| <= 0.01 against cancellation."""
     x = np.asarray(x, dtype=float)
     near = np.clip(x, -0.01, 0.01)
     series = 1 + near / 3 * (1 + near / 4 * (1 + near / 5 * (1 + near / 6)))

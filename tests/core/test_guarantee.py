@@ -36,7 +36,7 @@ NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
         ("upper", True, NO_NOISE, "epsilon <= inf", " (no noise)"),
     ],
 )
-def test_sentence_and_is_bound_of_each_kind_of_guarantee(kind, is_bound, more, text, note):
+def test_printed_sentence_and_is_bound_of_each_kind_of_guarantee(kind, is_bound, more, text, note):
     stated = guarantee(kind, **more)
     assert str(stated) == f"{text} at delta = 1.0e-05, add_remove, by m{note}"
     assert stated.is_bound == is_bound

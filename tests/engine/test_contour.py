@@ -101,7 +101,7 @@ def test_log_moments_equal_the_renyi_divergence(sigma, q, side):
         np.testing.assert_allclose(found, exact, rtol=hair, atol=1e-14)
 
 
-def test_worse_bracket_is_the_same_if_remove_and_add_are_exchanged(monkeypatch):
+def test_larger_epsilon_is_the_same_if_remove_and_add_are_exchanged(monkeypatch):
     # After the exchange, epsilon of "add" is the larger one.
     sigma, q, delta = 2.0, 0.1, 1e-5
     rows, swap = np.array([10, 1000, 100_000]), {"remove": "add", "add": "remove"}
@@ -180,7 +180,7 @@ def shorten_the_period(monkeypatch, part):
     monkeypatch.setattr(Table, "period", lambda *a: part * period(*a))
 
 
-def drop_charges(monkeypatch, names):
+def drop_bounds(monkeypatch, names):
     """Remove error bounds of sums after they are computed."""
     whole = Trapezoid.__init__
 
@@ -204,7 +204,7 @@ def test_brackets_need_the_bounds_on_truncation_and_aliases(monkeypatch, spoil, 
         accept_anything(patch)
         spoil(patch, part)
         assert not misses(CASE, target)
-        drop_charges(patch, charges)
+        drop_bounds(patch, charges)
         assert misses(CASE, target)
 
 

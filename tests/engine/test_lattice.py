@@ -25,7 +25,7 @@ from outcomes import (
 )
 
 
-def coin(epsilon):
+def response(epsilon):
     return RandomizedResponse(epsilon).profiles("replace_one")[0]
 
 
@@ -60,7 +60,7 @@ def test_brackets_of_composed_gaussians_are_valid_and_narrow(total_mu, steps, de
 )  # fmt: skip
 @each("delta", [0.05, 1e-5, 1e-12])
 def test_composed_randomized_responses_equal_enumeration(losses, counts, delta, below, above):
-    ends = bracket([[coin(e) for e in losses]], counts, delta)
+    ends = bracket([[response(e) for e in losses]], counts, delta)
     assert_holds(ends, epsilon_of_coins(losses, counts, delta), below=below, above=above)
 
 

@@ -87,7 +87,7 @@ DISCRETE = {
     "laplace": (Laplace(1.0).profiles()[0], 1.0),
     "sampled laplace, remove": (PoissonSubsampled(Laplace(0.5), 0.1).profiles()[0], 2.0),
     "sampled laplace, add": (PoissonSubsampled(Laplace(0.5), 0.1).profiles()[1], 2.0),
-    "coin": (RandomizedResponse(0.7).profiles("replace_one")[0], 0.7),
+    "randomized response": (RandomizedResponse(0.7).profiles("replace_one")[0], 0.7),
     "ten answers": (RandomizedResponse(2.0, answers=10).profiles("replace_one")[0], 2.0),
     "geometric": (Geometric(1.0, sensitivity=3).profiles()[0], 1.0),
     "discrete gaussian": (DiscreteGaussian(2.0).witnesses()[0], 8.0),
@@ -175,7 +175,7 @@ def test_lower_laws_bound_random_distributions(pairs, only_p, only_q, h, offset)
 
 @pytest.mark.slow
 @given(outcomes, st.floats(0.05, 1.0), st.floats(0.0, 0.999))
-def test_atoms_moved_to_two_nodes_preserve_the_mean_of_exp_minus_loss(pairs, h, offset):
+def test_moving_atoms_to_two_nodes_preserves_the_mean_of_exp_minus_loss(pairs, h, offset):
     """Check the hypotheses of Hoeffding's inequality: no loss moves by h, and the mean stays."""
     p, q = (np.array(x) / sum(x) for x in zip(*pairs, strict=True))
     loss = np.log(p / q)

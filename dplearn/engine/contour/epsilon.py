@@ -1,4 +1,4 @@
-"""Bounds on delta or epsilon of the composed sampled Gaussian, given the other."""
+"""Bounds for composed sampled Gaussians: on delta at given epsilons, on epsilon at a delta."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -99,9 +99,9 @@ def worse_brackets(
 ) -> Ends:
     """Return certified bounds on the larger epsilon of removing and of adding a record.
 
-    Parameters are those of `brackets` and fields of `SampledGaussian`. First bracket
-    epsilon for a removed record. That is enough if a Chernoff bound or a rough sum proves that for
-    an added record delta at the upper end is at most `delta`; otherwise bracket its epsilon, too.
+    Parameters are those of `brackets` and fields of `SampledGaussian`. Epsilon
+    of a removed record is bounded first. If a Chernoff bound or a rough sum proves that an added
+    record has at most `delta` at the upper end, that is enough; otherwise bound its epsilon, too.
 
     Returns
     -------

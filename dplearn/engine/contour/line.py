@@ -22,7 +22,7 @@ _PARTS = np.linspace(0, 1, 10)[:, None]
 
 
 class Majorant:
-    """Bound B(t) on |M(lambda + iu)|, u >= t: the least of ten heights from `first` sigma^2 on."""
+    """Bound B(t) on |M(lambda + iu)|, u >= t: the least of ten heights up to 2.5 sigma^2."""
 
     def __init__(self, line: "Line", first: float) -> None:
         pair, phi = line.pair, first * (2.5 / first) ** _PARTS
@@ -42,7 +42,7 @@ class Majorant:
         return np.logaddexp(log_sum(logs) + self.line.norm, self.log_error(t[:, None]))
 
     def log_error(self, t: NDArray) -> NDArray:
-        """Return log of a bound on the quadrature error at each t and height, same shape."""
+        """Return log of a bound on the quadrature error of `by_height`, shape (n_t, n_heights)."""
         line, pair, sigma, phi = self.line, self.line.pair, self.line.pair.sigma, self.phi[:, 0]
         # Shift the line by beta sigma^2 up and down, with and without the limit beta <= phi.
         far = np.minimum(line.height / sigma**2, 0.98 * (math.pi - phi))

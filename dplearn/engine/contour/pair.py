@@ -79,7 +79,7 @@ class SampledGaussian:
         return 1 / (1 + np.exp(np.clip(math.log1p(-self.q) - self.drift(x), -700, 700)))
 
     def loss_of_cosine(self, phi: NDArray | float, tilt: float) -> NDArray | float:
-        """Return log of a bound on |f / f(Re x)|^s, with power s = 1 + tilt, or -tilt for "add"."""
+        """Return log of a bound on |f / f(Re x)|^s: s = 1 + tilt for "remove", else -tilt."""
         return 0.0 if self.direction == "remove" else -tilt * np.log(np.cos(0.5 * phi))
 
     def step(self, tilt: float, height: float) -> float:

@@ -86,14 +86,14 @@ class Table:
     def needs(
         self, steps: NDArray, epsilon: NDArray, log_delta: NDArray, log_tau: float
     ) -> tuple[NDArray, NDArray]:
-        """Return log of the factor from the aliases to tau delta, at each mu and at mu = 0."""
+        """Return log(bound / (tau delta)) plus a margin, for Chernoff bounds and for bound 1."""
         room = _ROOM - log_tau - log_delta
         fall = steps[:, None] * self.k - self.mu * epsilon[:, None] + self.planned_c
         # For a good guess this is at least -log tau; a poor guess must not give a period < 0.
         return np.maximum(fall + room[:, None], 1.0), room
 
     def period(self, needs: tuple[NDArray, NDArray], tilt: float) -> float:
-        """Return the smallest P that keeps aliases on both sides of `tilt` below tau delta."""
+        """Return the smallest period P whose aliases on both sides are below tau delta."""
         need, at_zero = needs
         gap = self.mu - tilt
         right, left = gap > 1e-3 * tilt, gap < -1e-3 * tilt
@@ -104,7 +104,7 @@ class Table:
     def tilts(
         self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float, longer: float
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """Return each row's smallest period P, and the interval of lambda for `longer` times P."""
+        """Return each row's smallest period P, and the interval of tilts for `longer` times P."""
         need, at_zero = needs
         # Rounding grows away from the saddle point; it is tau delta where need = -log(T _ROUNDING).
         best = need.min(axis=1)

@@ -60,7 +60,7 @@ class Lattice:
         witnesses: Sequence[Side | None] | None = None,
         proved: ArrayLike = np.inf,
     ) -> tuple[NDArray, NDArray]:
-        """Return bounds on epsilon of compositions, the larger of both directions.
+        """Return bounds on epsilon for each row of counts, the larger of both directions.
 
         Parameters
         ----------

@@ -67,20 +67,20 @@ class Group:
         return all(scan.witness and scan.witness.has_tails for scan in self.scans)
 
     def coarse(self) -> tuple[NDArray, NDArray]:
-        """Return a first bracket from few cells, starting from the survey's bounds."""
+        """Return first brackets from few cells, starting from the upper bounds of the survey."""
         lower, upper = np.zeros(len(self.counts)), self.survey.fallback.copy()
         if self.survey.scale == 0 or not np.any(np.isfinite(upper) & (upper > 0)):
             return lower, upper
         for _ in range(8):
             before = upper
             lower, upper, _ = self._pass(lower, upper, _COARSE, _FEW)
-            # Repeat while an upper end decreases: tilt and first loss suited the larger one.
+            # Repeat while an upper end decreases: the tilt was chosen for the larger one.
             if np.all(upper >= 0.9 * before):
                 break
         return lower, upper
 
     def only(self, rows: NDArray) -> Self:
-        """Return a group of the selected rows."""
+        """Return the group with only the selected rows."""
         survey = copy.copy(self.survey)
         survey.k, survey.fallback = survey.k[rows], survey.fallback[rows]
         return replace(self, counts=self.counts[rows], survey=survey)
@@ -135,7 +135,7 @@ class Group:
         return lower, upper, grid.full
 
     def _span(self, tilts: NDArray, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
-        """Return the tilt with the smallest period for the guess, and each row's first loss."""
+        """Return the tilt that needs the smallest period at the guessed epsilons, as a `Span`."""
         mu, tilt = self.survey.mu, tilts[:, None]
         # Shapes: begin (n_tilts, n_rows), need (n_tilts, n_rows, n_mu).
         begin = np.minimum(lower, guess) - 2 / tilt
@@ -190,7 +190,7 @@ class Group:
         return laws
 
     def _lower_laws(self, grid: Grid) -> tuple[list[Law], NDArray, NDArray]:
-        """Return laws below the witnesses, and what moved atoms add to each delta and epsilon."""
+        """Return laws below the witnesses; tau and epsilon per row correct for moved atoms."""
         laws, split, blur, h = [], [], [], grid.window.step
         for i, (scan, edges) in enumerate(zip(self.scans, self.survey.edges, strict=True)):
             (start, nodes), atoms = grid.nodes(i, edges), grid.anchors[i]
@@ -210,8 +210,9 @@ class Group:
     def _read(
         self, end: Callable, window: Window, laws: list[Law], begin: NDArray, tau: ArrayLike = 0.0
     ) -> list[float]:
-        """Return per row epsilon by `end` at (1 + tau) delta minus the mass at infinity, or inf."""
+        """Return a bound on epsilon per row by `end`, a method of `Sum`, or inf if none exists."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
+        # Infinite losses leave delta - P(a loss is infinite); moved atoms add tau delta.
         log_left = np.logaddexp(log_left, log(tau) + self.log_delta)
         return [
             end(Sum(window, row, laws, first, unit)) if unit > -np.inf else np.inf

@@ -26,8 +26,8 @@ Equality at node i alone needs :math:`b^*_i = X_i / (X_i + Y_{i-1})`. The choice
 least :math:`(1 - b^*_i)X_i = b^*_iY_{i-1}`. For a smooth density :math:`b^* = 1/2 + O(h)`, and the
 error is of second order in h, as for the chords.
 
-For an atom inside a cell, neighbouring cells do not satisfy the inequality, so it is placed on a
-node. Atoms that fit no common lattice are divided between the two nodes beside them, as for chords;
+An atom inside a cell has far more mass than the neighbouring cells, so that b would be near 0 and
+the bound poor: it is placed on a node. Atoms that fit no common lattice are divided between the two nodes beside them, as for chords;
 this may raise the loss, and the caller corrects the lower bound for it.
 """
 
@@ -144,7 +144,7 @@ class Atoms:
 
 
 class Cells(NamedTuple):
-    """Masses P, X, Y of each cell, bounds on their rounding, and P and X beyond the last cell."""
+    """Per cell P-mass, X and Y (defined above), rounding bounds; P-mass and X beyond the last."""
 
     p: NDArray
     x: NDArray
@@ -157,7 +157,7 @@ class Cells(NamedTuple):
 def below_the_profile(
     profile: Profile, nodes: NDArray, step: float, atoms: Atoms
 ) -> tuple[NDArray, float, bool]:
-    """Return a law on `nodes` with spacing `step` whose profile lies below `profile`, with tails.
+    """Return a law on `nodes`, `step` apart, whose profile lies below `profile`, which has tails.
 
     The values are masses at nodes, mass at infinity, and whether an atom moved to two nodes.
     """
@@ -212,7 +212,7 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
 
 
 class _Side:
-    """Values of a profile at `ends` >= 0, spaced by h, and of the cells between them.
+    """Delta and tail of a profile at `ends` >= 0, h apart, and X and Y of the cells between them.
 
     With d = delta and t = e^eps Q(L > eps), X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and
     Y = (e^h - 1) t_i - (d_i - d_{i+1}).

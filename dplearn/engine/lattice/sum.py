@@ -69,7 +69,7 @@ class Law:
 
 
 class Sum:
-    """Untilted distribution of a row's summed loss, from `begin` on, in units of e^{log_unit}."""
+    """Untilted distribution of a row's summed loss from `begin` on, in units of e^{log_unit}."""
 
     def __init__(
         self, window: Window, row: NDArray, laws: list[Law], begin: float, log_unit: float
