@@ -32,7 +32,7 @@ def in_signs(words: str) -> str:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as lists, dicts and numbers that JSON can hold; inf and nan become None."""
+    """Convert a value to types that JSON can hold; inf and nan become None."""
     if isinstance(value, Mapping):
         return {name: as_json(x) for name, x in value.items()}
     if isinstance(value, np.ndarray | tuple | list):
@@ -58,7 +58,7 @@ def as_latex(rows: Mapping[str, str]) -> str:
 
 
 def as_card(title: str, rows: Mapping[str, str]) -> str:
-    """Return a self-contained HTML page for printing, headed by the first row."""
+    """Return a self-contained HTML page for printing: title, text of the first row, other rows."""
     shown = ((name, html.escape(in_signs(words))) for name, words in rows.items())
     (_, first), *others = shown
     listed = "".join(f"<dt>{name}</dt><dd>{words}</dd>" for name, words in others)
@@ -81,20 +81,20 @@ class Shown:
 
 
 class ProgressLine:
-    """Progress line on the error stream, updated at most five times a second, if `shown`."""
+    """Progress line on standard error, written only if `shown`, at most five times a second."""
 
     def __init__(self, shown: bool) -> None:
         self._shown, self._due = shown, 0.0
 
     def show(self, text: Callable[[], str], *, last: bool) -> None:
-        """Overwrite the line if an update is due; if `last`, always write and end it."""
+        """Overwrite the line if it is 0.2 s old; if `last`, always, and end the line."""
         if self._shown and (last or time.monotonic() >= self._due):
             self._due = time.monotonic() + _PAUSE
             print("\r" + text().ljust(100), end="\n" if last else "", file=sys.stderr, flush=True)
 
 
 class ReadOnly(dict[str, Any]):
-    """Read-only dict of numbers or texts that can be hashed, pickled and written as JSON."""
+    """Read-only dict of numbers and texts; it can be hashed, pickled and written as JSON."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))

@@ -1,4 +1,4 @@
-"""Atomic replacement of files, and a lock beside a file."""
+"""Atomic replacement of files, and lock files."""
 
 import glob
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def write_whole(path: str | os.PathLike, content: bytes) -> None:
-    """Replace the file at `path` atomically; after an error it has the old or the new content."""
+    """Replace the file at `path` atomically: an error leaves its old or its new content."""
     path = Path(path)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.writing-")
     try:
@@ -51,6 +51,6 @@ def locked(path: str | os.PathLike, *, seconds: float = 10.0) -> Iterator[None]:
 
 
 def temporaries(path: str | os.PathLike) -> list[Path]:
-    """Return the temporary files of unfinished writes to `path`."""
+    """Return the temporary files that unfinished writes to `path` have left."""
     path = Path(path)
     return list(path.parent.glob(glob.escape(f".{path.name}.writing-") + "*"))

@@ -1,4 +1,4 @@
-"""Guarantees: a proved epsilon and delta, with their adjacency and method."""
+"""Guarantees: epsilon at a delta, with the adjacency of data sets and the method."""
 
 import html
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ Kind = Literal["exact", "upper", "bracket", "probable", "approximate", "lower"]
 
 @dataclass(frozen=True)
 class Reference:
-    """Citation of a result.
+    """Citation of a theorem or section in a publication.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Reference:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """Epsilon at one delta, with its kind, method and assumptions.
+    """Epsilon at one delta: exact, a bound or an approximation, with method and assumptions.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ class Guarantee:
         fails with the probability that `reason` states
     method : str, name of the accountant
     adjacency : "add_remove", "replace_one" or "zero_out"
-    lower : float in [0, epsilon], lower end of a bracket, or 0 without a proved one
+    lower : float in [0, epsilon], lower bound on epsilon, 0 if none is proved
     assumptions : tuple of str, what must hold for the statement to be true
     reason : str, why epsilon is infinite, its bracket is wide, or it must not be published
     details : mapping of str to float, such as the best Rényi order
     delta_lower : float in [0, delta], lower bound on delta, if it was computed at a given epsilon
-    only_for : str, the neighbours covered, if not all
+    only_for : str, the neighbouring data sets covered, if not all
     proof : str, the theorem that bounds epsilon, if the method has several
 
     Examples
@@ -94,7 +94,7 @@ class Guarantee:
         return self.kind in ("exact", "upper", "bracket")
 
     def __str__(self) -> str:
-        """Return a sentence in which every bound is rounded to the safe side."""
+        """Return a sentence with upper bounds rounded up and lower bounds rounded down."""
         only = f", for {self.only_for} only" if self.only_for else ""
         about = f"{self.adjacency}, by {self.method}{only}"
         exact = self.kind == "exact"
@@ -137,7 +137,7 @@ def round_down(value: float, digits: int = 4) -> str:
 
 
 def _rounded(value: float, digits: int, rounding: str) -> str:
-    value = float(value)  # a float32 would be compared in its own precision
+    value = float(value)  # a float32 would round the difference below
     nearest = float(f"{value:.{digits}g}")
     if abs(nearest - value) > 1e-12 * abs(value):
         nearest = float(Context(digits, rounding).create_decimal(value))

@@ -25,7 +25,7 @@ def log_expm1(x: ArrayLike) -> NDArray:
 
 
 def exp_rest(x: ArrayLike) -> NDArray:
-    """Return e^x - 1 - x >= 0, by its series where the difference would cancel."""
+    """Return e^x - 1 - x >= 0, by a power series for |x| <= 0.01 against cancellation."""
     x = np.asarray(x, dtype=float)
     near = np.clip(x, -0.01, 0.01)
     series = 1 + near / 3 * (1 + near / 4 * (1 + near / 5 * (1 + near / 6)))
@@ -39,7 +39,7 @@ def log_sum(logs: NDArray) -> NDArray:
 
 
 def log_chords(x: NDArray, *, nodes: NDArray, values: NDArray) -> NDArray:
-    """Return log of the chords in e^x between points (node, e^value), constant beyond the ends."""
+    """Return log of e^values interpolated linearly in e^x between `nodes`, constant outside."""
     i, inside = np.searchsorted(nodes[1:-1], x), np.clip(x, nodes[0], nodes[-1])
     right = log_expm1(inside - nodes[i]) - log_expm1(nodes[i + 1] - nodes[i])
     return np.logaddexp(values[i] + log1mexp(right), values[i + 1] + right)
@@ -65,7 +65,7 @@ def log_bernoulli(order: NDArray, x: NDArray, log_f: NDArray) -> NDArray:
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         # Use (1+x)((1+x)^{a-1} - 1) - (a-1)x: both terms are small near order 1.
         plain = np.log(np.exp(log_f) * np.expm1(np.minimum(more * log_f, 600.0)) - more * x)
-        # For a huge power replace x by 1 + x; for a tiny x use the series.
+        # If (1+x)^a is huge, a (1+x) may replace 1 + a x; if x is tiny, use the power series.
         huge = power + np.log1p(-order * np.exp(-(order - 1) * log_f))
         series = 1 + x * (order - 2) / 3 * (1 + x * (order - 3) / 4 * (1 + x * (order - 4) / 5))
         near = np.log(0.5 * order * (order - 1) * x * x * series)

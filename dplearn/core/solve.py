@@ -1,4 +1,4 @@
-"""Roots of monotone functions, rounded to the safe side, and maxima of unimodal functions."""
+"""Root searches for monotone functions, and maxima of unimodal functions."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 def first_true(
     holds: Callable[[NDArray], NDArray], *, lower: ArrayLike, upper: ArrayLike, rtol: float = 1e-12
 ) -> NDArray:
-    """Return points just above the switch of `holds` from False to True, elementwise.
+    """Return points at or just above which `holds` changes from False to True, elementwise.
 
     `holds` takes and returns arrays shaped like `upper`, is monotone in each element and true
     at `upper`. A point is within `rtol` relative or 1e-300 absolute of the switch; it is `lower`
@@ -27,9 +27,9 @@ def decreasing_root(
 ) -> NDArray:
     """Return points where a decreasing `value` is <= 0, just right of its root, elementwise.
 
-    Interpolate, truncate, project (Oliveira & Takahashi 2020): at most as many evaluations as
-    bisection, about ten if `value` is smooth. The value is <= 0 at `upper` and may be -inf; where
-    it is <= 0 at `lower`, the result is `lower`.
+    The method ITP (interpolate, truncate, project; Oliveira & Takahashi 2020) takes at most one
+    evaluation more than bisection, about ten if `value` is smooth. The value is <= 0 at `upper`
+    and may be -inf; where it is <= 0 at `lower`, the result is `lower`.
     """
     b = np.array(upper, dtype=float)
     a = np.broadcast_to(np.asarray(lower, dtype=float), b.shape).copy()
@@ -48,7 +48,7 @@ def decreasing_root(
         towards = np.sign(middle - falsi)
         nudge = np.maximum(0.2 * half * half / np.maximum(np.abs(b), 1e-300), 0.25 * tolerance)
         inner = np.where(nudge <= np.abs(middle - falsi), falsi + towards * nudge, middle)
-        # Keep the bracket at most twice as wide as bisection's.
+        # Keep the bracket at most twice as wide as after as many steps of bisection.
         room = np.maximum(width * 0.5**candidate - half, 0.0)
         x = np.where(np.abs(inner - middle) <= room, inner, middle - towards * room)
         x = np.where(open_, np.clip(x, a, b), b)
@@ -81,10 +81,11 @@ def crossing(
 ) -> Crossing:
     """Return a bracket of the root of a decreasing, nearly linear `value` in [lower, upper].
 
-    For costly values: inverse interpolation through three points, each new point a little beyond
-    the root, so that the bracket shrinks from both sides. It takes about seven evaluations where
-    `value` is smooth, and three times those of bisection where it jumps; a value may be infinite.
-    The search begins at `guess`, with the value's `slope` near it if given, and stops when the
+    For functions that are costly to evaluate: inverse interpolation through three points, each new
+    point a little beyond the root, so that the bracket shrinks from both sides. It takes about
+    seven evaluations if `value` is smooth, and about three times as many as bisection if it
+    jumps; a value may be infinite.
+    The search begins at `guess`, with the `slope` of `value` there if given, and stops when the
     bracket is `tolerance` wide, which may depend on the last point. `snap` maps x and the ends
     a < b of a bracket to a point between them where `value` is defined, or to an end if none is.
     """
@@ -117,7 +118,7 @@ def crossing(
         x = snap(min(max(x, lower), upper), a, b)
         if x in (a, b):
             break
-    # If the predicted root is not inside, use an end; at least one end is finite.
+    # If the predicted root is outside the bracket, use an end; at least one end is finite.
     inside = a < root < b
     return Crossing(b, a, root if inside else b if b < math.inf else a, slope)
 

@@ -1,4 +1,4 @@
-"""Checks of arguments, whose error messages name the keyword."""
+"""Checks of arguments; their error messages name the argument."""
 
 import difflib
 import inspect
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# Names of our parameters in papers and other libraries.
+# Names that papers and other libraries give to the parameters of dplearn.
 _SYNONYMS = {
     "noise_multiplier": ("sigma", "std", "stddev", "standard_deviation", "scale", "noise_std", "z"),
     "sample_rate": ("q", "sampling_prob", "sampling_probability", "sampling_rate", "gamma"),
@@ -29,7 +29,7 @@ def _require(good: bool, name: str, value: object, expected: str) -> None:
 
 
 def _numbers(expected: str, good: Callable[[float], bool]) -> Callable[..., None]:
-    """Return a function that raises unless every keyword's value is a `good` real number."""
+    """Return a function that raises unless every value is a real number for which `good` holds."""
 
     def check(**values: float) -> None:
         for name, value in values.items():

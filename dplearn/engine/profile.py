@@ -1,4 +1,4 @@
-r"""The privacy profile: delta as a function of epsilon for an ordered pair of outputs.
+r"""The privacy profile: delta as a function of epsilon for an ordered pair of distributions.
 
 For a pair :math:`(P, Q)` with privacy loss :math:`L = \ln dP/dQ`,
 
@@ -12,7 +12,7 @@ Two conventions preserve floating-point accuracy.
   at negative epsilon, :math:`\delta_{P,Q}(-\varepsilon) = 1 - e^{-\varepsilon} +
   e^{-\varepsilon}\delta_{Q,P}(\varepsilon)`, as a sum without cancellation.
 
-A profile may also have the tail Q(L > epsilon), minus the right derivative of delta with
+A profile may also have the tail Q(L > epsilon): the negated right derivative of delta with
 respect to e^epsilon. Upper bounds on a composition need delta alone; lower bounds also need
 the probability mass beyond each loss.
 """
@@ -41,7 +41,7 @@ _K15 = np.array(
      0.1690047266392679, 0.19035057806478542, 0.20443294007529889, 0.20948214108472782]
 )  # fmt: skip
 _X, _WK = np.concatenate([-_NODES, _NODES[-2::-1]]), np.concatenate([_K15, _K15[-2::-1]])
-# Every second of the 15 nodes is one of the 7 nodes.
+# The 7 Gauss nodes are every second of the 15 nodes; the others get weight 0.
 _WG = np.insert(np.polynomial.legendre.leggauss(7)[1], range(8), 0.0)
 
 # A function from epsilons >= 0 to logarithms, of the same shape.
@@ -50,7 +50,7 @@ Curve = Callable[[NDArray], NDArray]
 _RTOL, _ROUNDS = 1e-10, 80
 _MOST_PANELS, _MOST_KINKS = 20_000, 2000
 _EDGES = np.concatenate([[0.0], np.geomspace(1e-12, FAR, 211)])
-# Grid of epsilons that brackets a root.
+# Grid of epsilons on which `Profile.epsilon` brackets its result.
 _GRID = np.append(0.0, np.geomspace(1e-6, FAR, 128))
 
 
@@ -62,7 +62,7 @@ class Profile:
     ----------
     log_delta_of : callable from arrays of epsilon >= 0 to log delta of (P, Q), same shape
     log_delta_reverse_of : callable, the same for (Q, P); None if the pair is symmetric
-    kinks : array of float > 0, shape (n,), where a curve is not smooth: quadrature splits there
+    kinks : array of float > 0, shape (n,), where a curve is not smooth: ends of quadrature panels
     log_tail_of : callable, log Q(L > epsilon)
     log_tail_reverse_of : callable, log P(-L > epsilon); None if the pair is symmetric
 
@@ -102,7 +102,7 @@ class Profile:
         log_p, log_q = np.asarray(log_p, dtype=float), np.asarray(log_q, dtype=float)
         both = np.isfinite(log_p) & np.isfinite(log_q)
         losses = log_p[both] - log_q[both]
-        order = np.argsort(np.abs(losses), kind="stable")  # fast if losses are nearly sorted
+        order = np.argsort(np.abs(losses), kind="stable")  # fast if almost sorted
         ulps = np.maximum(np.abs(log_p[both]), np.abs(log_q[both]))[order]
         sizes = np.abs(losses)[order]
         first = np.diff(sizes, prepend=-1.0) > 2.0**-50 * ulps
@@ -132,12 +132,12 @@ class Profile:
     def epsilon(self, delta: ArrayLike) -> NDArray:
         """Return the smallest epsilon >= 0 with delta(epsilon) <= delta, or inf, elementwise.
 
-        The result is rounded up: delta evaluated there is at most `delta`.
+        The result is rounded up: the profile, evaluated there, is at most `delta`.
         """
         delta = np.asarray(delta, dtype=float)
         if not np.all((delta >= 0) & (delta <= 1)):
             raise ValueError(f"Expected delta in [0, 1], got delta={delta!r}.")
-        # For delta = 0 search for a finite target below every finite log delta.
+        # For delta = 0 replace log delta = -inf by a number below every finite log delta.
         target = np.maximum(log(delta), -1e300)
         holds = self.log_delta_of(_GRID) <= target[..., None]
         first = np.argmax(holds, axis=-1)
@@ -166,7 +166,7 @@ class Profile:
         return type(self)(self._backward, self.log_delta_of, self.kinks, *tails)
 
     def mix_first(self, weight: float) -> Self:
-        r"""Return the profile of :math:`((1-w)Q + wP,\ Q)`, the remove pair of Poisson sampling.
+        r"""Return the profile of :math:`((1-w)Q + wP,\ Q)`: Poisson sampling, one record removed.
 
         It is exact (Balle, Barthe & Gaboardi 2018, Theorem 8).
         """
@@ -175,19 +175,19 @@ class Profile:
         log_w, log_rest = float(np.log(weight)), float(np.log1p(-weight))
 
         def ahead(epsilon: NDArray) -> NDArray:
-            # 1 - w + w e^L > e^eps where L > eps', e^eps' = 1 + (e^eps - 1) / w.
+            # The loss of the mixture, log(1 - w + w e^L), exceeds eps where L exceeds this value.
             return np.logaddexp(0.0, log_expm1(epsilon) - log_w)
 
         def log_delta(epsilon: NDArray) -> NDArray:
             return log_w + self.log_delta_of(ahead(epsilon))
 
         def log_tail(epsilon: NDArray) -> NDArray:
-            # Q, the second distribution, stays the same.
+            # The second distribution is still Q.
             return self.log_tail_of(ahead(epsilon))  # type: ignore[misc]
 
         def behind(epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-            # Q - e^eps((1-w)Q + wP) = s (Q - e^{eps'} P), s = 1 - e^eps (1-w), e^eps' = e^eps w/s;
-            # return s > 0, log(s/w) = log(1 - (e^eps - 1)(1-w)/w) and eps'.
+            # Q - e^eps((1-w)Q + wP) = s (Q - e^x P), s = 1 - e^eps (1-w), x = eps - log(s/w);
+            # return s > 0, log(s/w) = log(1 - (e^eps - 1)(1-w)/w) and x.
             y = np.expm1(np.minimum(epsilon, -log_rest)) * ((1 - weight) / weight)
             alive = (y < 1) & (epsilon < -log_rest)
             log_ratio = np.log1p(-np.where(alive, y, 0.0))
@@ -198,14 +198,14 @@ class Profile:
             return np.where(alive, log_w + log_ratio + self._backward(shifted), -np.inf)
 
         def log_tail_reverse(epsilon: NDArray) -> NDArray:
-            # (1-w) Q(-L > eps') + w P(-L > eps'); with Q(-L > eps') = delta' + e^eps' P(-L > eps')
-            # this is (1-w) delta' + (w/s) P(-L > eps').
+            # (1-w) Q(-L > x) + w P(-L > x); with Q(-L > x) = delta_{Q,P}(x) + e^x P(-L > x)
+            # this is (1-w) delta_{Q,P}(x) + (w/s) P(-L > x).
             alive, log_ratio, shifted = behind(epsilon)
             remaining = log_rest + self._backward(shifted)
             value = np.logaddexp(remaining, self._tail_backward(shifted) - log_ratio)  # type: ignore[misc]
             return np.where(alive, value, -np.inf)
 
-        # Kinks in the new epsilon, and the epsilon at which the reverse delta reaches 0.
+        # Kinks of the mixture in both orders, and the epsilon from which the reverse delta is 0.
         old = np.asarray(self.kinks, dtype=float)
         after = np.logaddexp(log_rest, log_w + old)
         before = old - np.logaddexp(log_w, log_rest + old)
@@ -229,7 +229,7 @@ class Profile:
         values[orders == np.inf] = self.epsilon(0.0)
         inner = (orders > 0) & (orders < np.inf)
         a = orders[inner]
-        # E_Q[(P/Q)^a] = 1 + a(a-1) I,  I = int e^{(a-1)e} delta(e) + e^{-ae} delta'(e) de.
+        # E_Q[(P/Q)^a] = 1 + a(a-1) I,  I = int e^{(a-1)x} delta(x) + e^{-ax} delta_{Q,P}(x) dx.
         log_integral = self._log_renyi_integrals(a)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_x = log_integral + np.log(a) + np.log(np.abs(a - 1))
@@ -240,7 +240,7 @@ class Profile:
         return values
 
     def _log_renyi_integrals(self, orders: NDArray) -> NDArray:
-        """Return log int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta'(x) dx per order a, or inf.
+        """Return log int_0^inf e^{(a-1)x} delta(x) + e^{-ax} delta_{Q,P}(x) dx per order a, or inf.
 
         Adaptive Gauss-Kronrod on panels shared by all orders: a panel is halved while the error
         of any order is too large. Shapes: (order, panel, node). With more than 2000 kinks
@@ -252,7 +252,7 @@ class Profile:
             kinks = kinks[np.linspace(0, kinks.size - 1, _MOST_KINKS).astype(int)]
             forward, backward = _chords(forward, kinks), _chords(backward, kinks)
         result = np.full(orders.shape, np.inf)
-        # If delta(inf) > 0, infinite losses have positive probability: every order >= 1 diverges.
+        # If delta(inf) > 0, infinite losses have positive probability: orders >= 1 give inf.
         at_far, beyond = forward(np.array([FAR, 2 * FAR]))
         finite = (orders < 1) | np.isneginf(beyond) | (beyond < at_far)
         edges = np.unique(np.concatenate([_EDGES, kinks]))
@@ -266,12 +266,12 @@ class Profile:
         r"""Return the smallest false negative rate of any test of Q against P, elementwise.
 
         It is :math:`\sup_\varepsilon 1 - \delta(\varepsilon) - e^\varepsilon a` over real epsilon
-        (Dong, Roth & Su 2022, Proposition 2.12); errors of the search only make it smaller.
+        (Dong, Roth & Su 2022, Proposition 2.12); errors of the maximisation only lower it.
         """
         rate = np.asarray(false_positive_rate, dtype=float)
 
         def miss(epsilon: NDArray) -> NDArray:
-            # For epsilon < 0 both terms have the factor e^epsilon: 1 - delta = e^eps (1 - delta').
+            # For eps < 0 use 1 - delta(eps) = e^eps (1 - delta_{Q,P}(-eps)).
             size = np.abs(epsilon)
             ahead = 1 - np.exp(self.log_delta_of(size)) - rate * np.exp(size)
             behind = np.exp(-size) * (1 - np.exp(self._backward(size)) - rate)
@@ -283,7 +283,7 @@ class Profile:
 
 
 def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, Curve]:
-    """Return log delta of (p, q), as a sum of positive terms, and log Q(L > eps).
+    """Return functions of eps: log delta of (p, q), by a sum of positive terms, and log Q(L > eps).
 
     `masses` are log q, `singular` is log p where q is 0. Between two losses delta is linear in
     e^eps, so with k the first atom above eps
@@ -312,7 +312,7 @@ def _atoms(losses: NDArray, masses: NDArray, singular: NDArray) -> tuple[Curve, 
 
 
 def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDArray:
-    """Return the log integral per order, halving panels until all errors are small."""
+    """Return the log of the Rényi integral per order; halve panels until all errors are small."""
     lower, upper = edges[:-1], edges[1:]
     total = np.full(a.size, -np.inf)
     for _ in range(_ROUNDS):
@@ -342,7 +342,7 @@ def _refined(forward: Curve, backward: Curve, a: NDArray, edges: NDArray) -> NDA
 
 
 def _chords(log_delta: Curve, nodes: NDArray) -> Curve:
-    """Return log of delta's chords between nodes, upper bounds because delta is convex."""
+    """Return log of the chords of delta between nodes, above delta because it is convex in e^x."""
     values = log_delta(nodes)
 
     def above(x: NDArray) -> NDArray:

@@ -36,13 +36,13 @@ NO_NOISE = {"epsilon": math.inf, "reason": "no noise"}
         ("upper", True, NO_NOISE, "epsilon <= inf", " (no noise)"),
     ],
 )
-def test_each_kind_of_guarantee_has_its_sign_and_is_bound_or_not(kind, is_bound, more, text, note):
+def test_printed_sentence_and_is_bound_of_each_kind_of_guarantee(kind, is_bound, more, text, note):
     stated = guarantee(kind, **more)
     assert str(stated) == f"{text} at delta = 1.0e-05, add_remove, by m{note}"
     assert stated.is_bound == is_bound
 
 
-def test_only_bounds_are_shown_without_a_relation_sign():
+def test_figures_print_a_relation_sign_except_for_upper_bounds():
     assert set(KINDS) == set(get_args(Kind))
     shown = {kind: on_figures.epsilon(guarantee(kind)) for kind in KINDS}
     signs = {kind: number.partition(on_figures.NARROW_SPACE)[0] for kind, number in shown.items()}
@@ -51,7 +51,7 @@ def test_only_bounds_are_shown_without_a_relation_sign():
     assert shown["approximate"].endswith("1.51")
 
 
-def test_sentence_bounds_delta_if_delta_was_computed():
+def test_sentence_states_delta_at_an_epsilon_if_delta_was_computed():
     for kind, lower, delta, text in (
         ("bracket", 0.0102241, 0.0102361, "0.01022 <= delta <= 0.01024 at epsilon = 1"),
         ("bracket", 1.23449e-300, 1.23451e-300, "1.234e-300 <= delta <= 1.235e-300 at epsilon = 1"),
@@ -65,9 +65,9 @@ def test_sentence_bounds_delta_if_delta_was_computed():
 
 @examples(200)
 @given(st.floats(min_value=1e-300, max_value=1e300), st.sampled_from([2, 4]))
-def test_rounding_never_strengthens_the_claim(value, digits):
+def test_round_up_is_not_below_and_round_down_not_above_the_value(value, digits):
     up, down = float(round_up(value, digits)), float(round_down(value, digits))
-    # Tolerance: rounding of the value itself to a double.
+    # Tolerance: values within 1e-12 of a number with `digits` digits are printed as this number.
     assert up >= value * (1 - 2e-12) and down <= value * (1 + 2e-12)
     # The printed value differs by at most one unit of the last digit.
     unit = 1.001 * 10.0 ** (1 - digits)
@@ -91,7 +91,7 @@ def test_rounding_of_special_values(value, up, down):
         {"lower": math.nan}, {"lower": -0.1}, {"delta": math.nan}, {"delta_lower": 2e-5},
     ],
 )  # fmt: skip
-def test_contradictory_ends_are_refused(ends):
+def test_guarantee_refuses_negative_nan_and_exchanged_ends(ends):
     with pytest.raises(ValueError, match=r"Expected 0 <= lower end <= (epsilon|delta), got"):
         guarantee("bracket", **ends)
 

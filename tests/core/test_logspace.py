@@ -36,13 +36,13 @@ def test_exp_rest_agrees_with_fifty_digits(x):
 
 
 @each("row", [[1e4, 1e4 - 1, 9e3], [-1e5, -1e5 - 2, -math.inf], [0.0, -40.0, -41.0]])
-def test_log_sum_of_rows(row):
+def test_log_sum_of_each_row_agrees_with_fifty_digits(row):
     exact = float(mpmath.log(mpmath.fsum(mpmath.exp(x) for x in row)))
     sums = log_sum(np.array([row, [-math.inf] * 3]))
     assert sums[0] == pytest.approx(exact, rel=RTOL) and sums[1] == -math.inf
 
 
-def test_limits_at_zero_and_infinity():
+def test_log1mexp_log_expm1_and_log_sub_at_zero_and_infinity():
     assert log1mexp(0.0) == -math.inf == log_expm1(0.0)
     assert log1mexp(-math.inf) == 0.0
     # An argument slightly above 0 through rounding counts as 0.

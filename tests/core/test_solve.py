@@ -1,4 +1,4 @@
-"""Root searches return points at which the inequality was evaluated and holds."""
+"""Root searches return points at which the function was evaluated and is <= 0."""
 
 import math
 
@@ -31,7 +31,7 @@ SHAPES = {
 
 
 @each("value", SHAPES.values())
-def test_returned_root_was_evaluated_on_the_safe_side(value):
+def test_function_was_evaluated_at_the_returned_root_and_is_at_most_0(value):
     watched, bisected, far = (
         Recorder(value),
         Recorder(lambda x: value(x) <= 0),
@@ -74,7 +74,7 @@ CROSSED = {
 
 @each("guess", [-20.0, 0.0, 1.6999, 1.7001, 30.0])
 @each("value", CROSSED.values())
-def test_crossing_brackets_the_root_from_both_sides(value, guess):
+def test_crossing_returns_evaluated_points_on_both_sides_of_the_root(value, guess):
     watched = Recorder(value)
     solution = crossing(watched, guess=guess, lower=-25.0, upper=25.0, tolerance=1e-6)
     assert value(solution.x) <= 0 < value(solution.below)
@@ -86,7 +86,7 @@ def test_crossing_brackets_the_root_from_both_sides(value, guess):
     assert len(watched.calls) <= 3 * 26 + 9
 
 
-def test_smooth_crossing_needs_few_evaluations_and_is_clipped_to_the_range():
+def test_crossing_of_a_smooth_function_is_fast_and_stays_in_the_range():
     places = {"guess": 1.0, "lower": 0.0, "upper": 5.0, "tolerance": 1e-6}
     for name, most in (("straight", 6), ("bent", 9)):
         watched, again = Recorder(CROSSED[name]), Recorder(CROSSED[name])

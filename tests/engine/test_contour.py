@@ -1,4 +1,4 @@
-"""The contour integral: its brackets are valid and its error bounds needed."""
+"""Composition by contour integral: brackets are valid, and every error bound is needed."""
 
 import math
 
@@ -36,7 +36,7 @@ def test_narrow_bracket_contains_the_high_precision_value(row, rtol):
 
 
 def test_brackets_are_narrow_despite_poor_guesses():
-    # The tilted law has two peaks, and the saddle point estimate is wrong by a factor of ten.
+    # The tilted loss has two peaks, and the saddle point estimate is wrong by a factor of ten.
     poor = (0.69, 3.1e-5, 70563, 2e-4), (3.95, 1.2e-5, 440, 3e-9), (0.74, 7.6e-4, 16541, 9e-22)
     for setting in poor:
         lower, upper = bracket(*setting)
@@ -94,15 +94,15 @@ def test_log_moments_equal_the_renyi_divergence(sigma, q, side):
     replaced = side == "replace"
     step, kind = PoissonSubsampled(Gaussian(sigma), q), "replace_one" if replaced else "add_remove"
     exact = step.rdp(1 + mu, adjacency=kind) * mu
-    # `rdp` returns the divergence in the larger direction; direction add is smaller.
+    # `rdp` returns the larger divergence, that for a removed record.
     hair = 1e-9 if replaced else 1e-12
     assert np.all(found <= exact * (1 + hair) + 1e-14)
     if side != "add":
         np.testing.assert_allclose(found, exact, rtol=hair, atol=1e-14)
 
 
-def test_bracket_is_that_of_the_larger_direction_even_if_add_is_larger(monkeypatch):
-    # After the swap, direction add is the larger one.
+def test_larger_epsilon_is_the_same_if_remove_and_add_are_exchanged(monkeypatch):
+    # After the exchange, epsilon of "add" is the larger one.
     sigma, q, delta = 2.0, 0.1, 1e-5
     rows, swap = np.array([10, 1000, 100_000]), {"remove": "add", "add": "remove"}
     expected = worse_brackets(rows, sigma=sigma, q=q, delta=delta)
@@ -114,8 +114,8 @@ def test_bracket_is_that_of_the_larger_direction_even_if_add_is_larger(monkeypat
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def test_add_direction_is_proved_on_separate_lines_if_needed():
-    # Rows of few and of many steps share a line that is too short for few steps.
+def test_brackets_are_narrow_if_few_steps_need_a_longer_sum_than_many():
+    # Few and many steps share a tilt and a sum, which is too short for few steps.
     rows = np.array([1, 2, 3, 5, 8, 13, 30, 100, 400, 2000, 10_000, 100_000])
     setting = {"sigma": 4.12365984, "q": 2.26995295e-03, "delta": 2.11808001e-04}
     lower, upper = worse_brackets(rows, **setting)
@@ -123,7 +123,7 @@ def test_add_direction_is_proved_on_separate_lines_if_needed():
 
 
 @each("side", DIRECTIONS)
-def test_likelihood_ratio_off_the_real_axis_has_its_closed_form(side):
+def test_likelihood_ratio_off_the_real_axis_equals_its_closed_form(side):
     pair, tilt = SampledGaussian(0.7, 0.02, side), 3.0
     x = np.linspace(-5, 9, 4000)
     on_axis, _ = pair.log_ratio(x)
@@ -180,7 +180,7 @@ def shorten_the_period(monkeypatch, part):
     monkeypatch.setattr(Table, "period", lambda *a: part * period(*a))
 
 
-def drop_charges(monkeypatch, names):
+def drop_bounds(monkeypatch, names):
     """Remove error bounds of sums after they are computed."""
     whole = Trapezoid.__init__
 
@@ -197,14 +197,14 @@ def drop_charges(monkeypatch, names):
     "spoil, charges",
     [(cut_early, ["log_cut"]), (shorten_the_period, ["log_aliases", "log_left"])],
 )
-def test_truncation_and_alias_charges_are_needed(monkeypatch, spoil, part, charges):
+def test_brackets_need_the_bounds_on_truncation_and_aliases(monkeypatch, spoil, part, charges):
     target = bracket(*CASE, rtol=1e-8)
     assert target[1] - target[0] < 1e-7 * target[1]
     with monkeypatch.context() as patch:
         accept_anything(patch)
         spoil(patch, part)
         assert not misses(CASE, target)
-        drop_charges(patch, charges)
+        drop_bounds(patch, charges)
         assert misses(CASE, target)
 
 
@@ -213,14 +213,14 @@ def test_truncation_and_alias_charges_are_needed(monkeypatch, spoil, part, charg
     [((1.1, 256 / 60000, 10**6, 1e-5), 31.58672802390752),
      ((2.0, 0.1, 1000, 1e-100), 43.48559086275637)],
 )  # fmt: skip
-def test_rounding_charge_is_needed(monkeypatch, setting, truth):
+def test_brackets_need_the_bound_on_rounding_errors(monkeypatch, setting, truth):
     assert not misses(setting, (truth, truth), rtol=1e-13)
     with monkeypatch.context() as patch:
         patch.setattr(Trapezoid, "rounding", lambda self, e: np.zeros(e.shape))
         assert misses(setting, (truth, truth), rtol=1e-13)
 
 
-def test_rows_that_need_too_many_nodes_are_unbounded(monkeypatch):
+def test_epsilon_is_unbounded_if_the_sum_needs_too_many_nodes(monkeypatch):
     assert max(most for most, *_ in TRIES) == 2**16
     pair = SampledGaussian(1.1, 256 / 60000, "remove")
     target = deltas(pair, 2, [0.1])
@@ -243,7 +243,7 @@ def test_nodes_with_zero_angle_do_not_overflow():
 
 
 @each("sigma, q, delta", [(2.0, 1e-3, 1e-7), (0.4, 0.1, 1e-4)])
-def test_two_steps_equal_integral_of_the_closed_form(sigma, q, delta):
+def test_bracket_of_two_steps_agrees_with_an_integral_over_the_first(sigma, q, delta):
     pair, (remove, _) = (
         SampledGaussian(sigma, q, "remove"),
         PoissonSubsampled(Gaussian(sigma), q).profiles(),

@@ -25,7 +25,7 @@ from outcomes import (
 )
 
 
-def coin(epsilon):
+def response(epsilon):
     return RandomizedResponse(epsilon).profiles("replace_one")[0]
 
 
@@ -54,13 +54,13 @@ def test_brackets_of_composed_gaussians_are_valid_and_narrow(total_mu, steps, de
 
 @each(
     "losses, counts, below, above",
-    # If each loss is a node, rounding is the only error; otherwise there is jitter.
+    # If each loss is a node, rounding is the only error; otherwise atoms move.
     [([1.0], [5], 1e-6, 1e-6), ([0.1], [60], 1e-6, 1e-6), ([2.0], [40], 1e-6, 1e-6),
      ([1.0, 0.37, 0.05], [4, 10, 20], 0.02, 0.002)],
 )  # fmt: skip
 @each("delta", [0.05, 1e-5, 1e-12])
-def test_composed_coins_equal_enumeration(losses, counts, delta, below, above):
-    ends = bracket([[coin(e) for e in losses]], counts, delta)
+def test_composed_randomized_responses_equal_enumeration(losses, counts, delta, below, above):
+    ends = bracket([[response(e) for e in losses]], counts, delta)
     assert_holds(ends, epsilon_of_coins(losses, counts, delta), below=below, above=above)
 
 
@@ -83,7 +83,7 @@ SETTINGS = {
     "sampled laplace, dp-accounting 0.6.0": (
         PoissonSubsampled(Laplace(2.0), 0.2).profiles(), 50, 1e-5, (2.7638, 2.76393728),
     ),
-    # For the reference value the noise is divided by 2, the distance under replace_one.
+    # The reference is computed with half the noise, as a replaced record moves the sum by 2.
     "without replacement, many": (
         WithoutReplacement(Gaussian(8.0), 0.01).profiles("replace_one"),
         10_000, 1e-5, (1.0392319, 1.0392328),
@@ -93,7 +93,7 @@ SETTINGS = {
 
 @pytest.mark.slow
 @each("name", SETTINGS)
-def test_finer_lattices_give_nested_consistent_brackets(name):
+def test_brackets_on_finer_lattices_overlap_and_are_nested(name):
     """All brackets overlap; a much narrower bracket lies inside the wider bracket."""
     pairs, steps, delta, (least, most) = SETTINGS[name]
     ends = [
@@ -117,7 +117,7 @@ chances = st.one_of(st.just(0.0), st.floats(1e-4, 0.2))
 
 @pytest.mark.slow
 @given(masses, masses, chances, chances, st.integers(2, 5), st.sampled_from([0.2, 1e-3, 1e-8]))
-def test_composed_random_outcomes_equal_enumeration(p, q, lost, gained, steps, left):
+def test_compositions_of_random_distributions_equal_enumeration(p, q, lost, gained, steps, left):
     """One outcome is possible only under P, and one only under Q."""
     p = np.array([lost, 0.0, *(np.array(p) / sum(p) * (1 - lost))])
     q = np.array([0.0, gained, *(np.array(q) / sum(q) * (1 - gained))])
@@ -133,7 +133,7 @@ def test_composed_random_outcomes_equal_enumeration(p, q, lost, gained, steps, l
 
 
 @each("step", [0.3, 1.0])
-def test_infinite_losses_do_not_balance_losses_in_the_last_cell(step):
+def test_infinite_losses_do_not_raise_losses_in_the_last_cell(step):
     """Enumerate two releases whose largest finite loss lies inside a cell."""
     # These losses are too close to each other to be treated as atoms.
     loss = np.linspace(-0.9, 0.95, 40)
@@ -147,7 +147,7 @@ def test_infinite_losses_do_not_balance_losses_in_the_last_cell(step):
 
 
 @each("steps", [2, 5, 8])
-def test_powers_by_products_and_by_logarithms_agree(monkeypatch, steps):
+def test_powers_by_products_and_by_logarithms_give_the_same_bracket(monkeypatch, steps):
     pair, _ = sampled(0.8, 0.01).profiles()
     ends = [bracket([[pair]], [steps], 1e-6)]
     monkeypatch.setattr("dplearn.engine.lattice.sum._FEW", 0)
@@ -155,8 +155,8 @@ def test_powers_by_products_and_by_logarithms_agree(monkeypatch, steps):
     np.testing.assert_allclose(*ends, rtol=1e-9)
 
 
-def test_direction_proved_smaller_is_not_refined(monkeypatch):
-    """In direction add, the loss of a step is at most log(1 / (1 - q))."""
+def test_no_bracket_is_refined_for_the_smaller_of_remove_and_add(monkeypatch):
+    """If a record is added, epsilon is smaller, because losses are at most log(1 / (1 - q))."""
     law, passes, one_pass = PLD(), [], Group._pass
     monkeypatch.setattr(Group, "_pass", lambda g, *a, **k: passes.append(g) or one_pass(g, *a, **k))
     bound = law.epsilon(PoissonSubsampled(Laplace(0.3), 0.01), delta=1e-6, steps=2)

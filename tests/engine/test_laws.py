@@ -1,4 +1,4 @@
-"""Lower and upper laws: their profiles are valid and tight bounds."""
+"""Lower and upper laws: distributions of the loss whose profiles bound the exact profile."""
 
 import functools
 import math
@@ -25,7 +25,7 @@ def even(step, offset, reach):
 
 
 def profile_of_law(nodes, masses, endless, epsilons):
-    """Return delta of a law with masses at nodes and at infinity, by definition."""
+    """Return delta of losses with masses at nodes and at infinity, by definition."""
     gain = -np.expm1(np.minimum(np.subtract.outer(epsilons, nodes), 0.0))
     return gain @ masses + endless
 
@@ -74,12 +74,12 @@ REACH = {"little noise": 180.0, "much noise": 0.04, "rarely sampled": 1e-4}
 @each("offset", [0.0, 0.25, 0.999])
 @each("cells", [3, 40, 1000])
 @each("name", SMOOTH)
-def test_lower_laws_of_smooth_losses(name, cells, offset):
+def test_lower_laws_bound_continuous_losses_and_keep_their_mass(name, cells, offset):
     pair, reach = SMOOTH[name], REACH.get(name, 9.0)
     h = reach / cells
     masses, endless = assert_below(pair, even(h, offset * h, reach))
     assert endless == 0
-    # No mass is lost beyond the last node, and little before the first.
+    # No mass is lost above the last node, and little below the first.
     assert masses.sum() >= 1 - 1e-3
 
 
@@ -87,7 +87,7 @@ DISCRETE = {
     "laplace": (Laplace(1.0).profiles()[0], 1.0),
     "sampled laplace, remove": (PoissonSubsampled(Laplace(0.5), 0.1).profiles()[0], 2.0),
     "sampled laplace, add": (PoissonSubsampled(Laplace(0.5), 0.1).profiles()[1], 2.0),
-    "coin": (RandomizedResponse(0.7).profiles("replace_one")[0], 0.7),
+    "randomized response": (RandomizedResponse(0.7).profiles("replace_one")[0], 0.7),
     "ten answers": (RandomizedResponse(2.0, answers=10).profiles("replace_one")[0], 2.0),
     "geometric": (Geometric(1.0, sensitivity=3).profiles()[0], 1.0),
     "discrete gaussian": (DiscreteGaussian(2.0).witnesses()[0], 8.0),
@@ -96,7 +96,7 @@ DISCRETE = {
 
 @each("parts, fine", [(1, 0.3), (5, 1.7), (64, 20.1)])
 @each("name", DISCRETE)
-def test_lower_laws_with_and_without_known_atoms(name, parts, fine):
+def test_lower_laws_bound_discrete_losses_with_and_without_known_atoms(name, parts, fine):
     """Use a lattice through the known first atom, then another lattice without known atoms."""
     pair, reach = DISCRETE[name]
     atoms = Atoms.of(pair)
@@ -108,7 +108,7 @@ def test_lower_laws_with_and_without_known_atoms(name, parts, fine):
 
 
 @each("h", [1.0, 0.1, 0.01])
-def test_atom_at_0_beside_a_density(h):
+def test_lower_law_of_a_density_with_an_atom_at_loss_0(h):
     """The halves of the profile for positive and negative losses meet in an atom at 0."""
     (pair,) = WithoutReplacement(Gaussian(1.0), 0.2).profiles("replace_one")
     atoms = Atoms.of(pair)
@@ -132,8 +132,8 @@ def test_atoms_are_exact_and_kinks_without_mass_are_no_atoms():
 @each("last", [0.5, 0.9, 1.2])
 @each("h", [0.1, 0.3, 0.5])
 @each("lost", [0.1, 1e-3])
-def test_infinite_losses_do_not_count_as_finite_ones(lost, h, last):
-    """The mass of infinite losses is separate; it does not balance the many close finite losses."""
+def test_lower_law_keeps_infinite_losses_infinite(lost, h, last):
+    """The probability of an infinite loss does not raise the finite losses of the last cell."""
     loss = np.linspace(-0.9, 0.95, 40)
     p, q = np.append((1 - lost) * np.exp(loss) / np.exp(loss).sum(), lost), np.full(41, 1 / 40)
     q[-1] = 0.0
@@ -143,12 +143,12 @@ def test_infinite_losses_do_not_count_as_finite_ones(lost, h, last):
     assert lost * (1 - 1e-11) <= endless <= lost
 
 
-# Masses of neighbouring cells may differ greatly, so that the fractions b_i jump.
+# Masses of neighbouring cells may differ by a factor 1000.
 chance = st.floats(-3.0, 0.0).map(lambda x: 10**x)
 outcomes = st.lists(st.tuples(chance, chance), min_size=2, max_size=7)
 
 
-# Mass and loss of outcomes, one per cell; the fractions b_i increase.
+# Mass and loss of outcomes, one per cell; the fractions moved to the right node increase.
 ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5, 10.99874),
                 (2.5e-6, 13.75994)]  # fmt: skip
 
@@ -157,7 +157,7 @@ ONE_PER_CELL = [(0.6, 1.96865), (0.05386, 3.81602), (0.34614, 7.99252), (6.5e-5,
 @given(outcomes, st.floats(0, 0.4), st.floats(0, 0.4), st.floats(0.05, 3.0), st.floats(0.0, 0.999))
 @examples(150)
 @example([(p, p * math.exp(-e)) for p, e in ONE_PER_CELL], 0.0, 0.91491, 3.0, 2 / 3)
-def test_lower_laws_of_random_pairs(pairs, only_p, only_q, h, offset):
+def test_lower_laws_bound_random_distributions(pairs, only_p, only_q, h, offset):
     """Random outcomes, some possible only under P or only under Q, on random lattices."""
     p, q = (np.array(x) for x in zip(*[*pairs, (only_p, 0.0), (0.0, only_q)], strict=True))
     p, q = p / p.sum(), q / q.sum()
@@ -175,7 +175,7 @@ def test_lower_laws_of_random_pairs(pairs, only_p, only_q, h, offset):
 
 @pytest.mark.slow
 @given(outcomes, st.floats(0.05, 1.0), st.floats(0.0, 0.999))
-def test_split_atoms_preserve_the_mean_of_exp_minus_loss(pairs, h, offset):
+def test_moving_atoms_to_two_nodes_preserves_the_mean_of_exp_minus_loss(pairs, h, offset):
     """Check the hypotheses of Hoeffding's inequality: no loss moves by h, and the mean stays."""
     p, q = (np.array(x) / sum(x) for x in zip(*pairs, strict=True))
     loss = np.log(p / q)
@@ -196,7 +196,7 @@ def test_split_atoms_preserve_the_mean_of_exp_minus_loss(pairs, h, offset):
 
 
 @each("h", [1e-2, 1e-5])
-def test_empty_cells_stay_empty(h):
+def test_lower_law_has_no_mass_in_empty_cells(h):
     """Rounding errors of the tails would add up over many steps if they became mass."""
     p, q = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.35, 0.45])
     nodes, pair = np.arange(-round(2 / h), round(2 / h)) * h, of_atoms(p, q)
@@ -216,9 +216,9 @@ ABOVE = {
 
 
 @each("name", ABOVE)
-def test_connected_dots_dominate_the_profile_and_are_exact_at_nodes(name):
+def test_chords_lie_above_the_profile_and_are_exact_at_nodes(name):
     pair, whole = ABOVE[name], np.arange(-129, 130) * 0.07
-    # Losses below the window are raised to its first node; losses above it count as infinite.
+    # Losses below the first node are raised to it; losses above the last count as infinite.
     for nodes in (whole, whole[126:134], np.array([-4.0, -1.0, -0.2, 0.1, 0.15, 2.0, 5.0])):
         masses, endless = connect_the_dots(pair, nodes)
         # Epsilons between nodes, at nodes, and beyond both ends.

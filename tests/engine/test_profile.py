@@ -1,4 +1,4 @@
-"""Profiles, tails and trade-off functions against their definitions."""
+"""Profiles, tails, Rényi divergences and trade-off functions equal their definitions."""
 
 import contextlib
 import functools
@@ -34,7 +34,7 @@ def test_gaussian_log_delta_against_sixty_digits(mu):
 
 @each("delta", [0.5, 1e-5, 1e-30, 1e-250])
 @each("sigma", [0.2, 1.0, 1000.0])
-def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
+def test_epsilon_is_the_smallest_at_which_delta_is_small_enough(sigma, delta):
     (profile,) = Gaussian(sigma).profiles()
     epsilon = float(profile.epsilon(delta))
     assert profile.log_delta(epsilon) <= np.log(delta)
@@ -43,7 +43,7 @@ def test_epsilon_inverts_delta_on_the_safe_side(sigma, delta):
 
 
 @each("lost", [1e-9, 0.1, 1 / 3, 0.7])
-def test_epsilon_at_a_delta_plateau_and_at_delta_0(lost):
+def test_epsilon_at_the_probability_of_infinite_losses_and_at_delta_0(lost):
     """If the loss is infinite with probability p, epsilon is 0 at delta = p and infinite below."""
     profile = of_atoms(np.array([lost, 1 - lost]), np.array([0.0, 1.0]))
     found = profile.epsilon([lost * 0.99, lost, lost * 1.01])
@@ -95,14 +95,14 @@ def renyi_by_enumeration(p, q, order):
 
 
 @each("p, q", LAWS)
-def test_renyi_of_finite_laws_equals_enumeration_at_all_orders(p, q):
+def test_renyi_divergence_of_finite_distributions_equals_enumeration(p, q):
     for profile, a, b in ((of_atoms(p, q), p, q), (of_atoms(q, p), q, p)):
         expected = [renyi_by_enumeration(a, b, order) for order in ORDERS]
         # Tolerance: the integral's relative error is 1e-10, divided by 0.01 near order 1.
         np.testing.assert_allclose(profile.renyi(ORDERS), expected, rtol=2e-8, atol=1e-10)
 
 
-def test_heavy_tail_has_kl_but_no_renyi_divergence_above_one():
+def test_renyi_divergence_of_a_heavy_tail_is_infinite_above_order_one():
     """Profile and reverse are 0.1 exp(1 - s), s = sqrt(1 + 2 eps), with normal integrals in s."""
     profile = Profile(lambda e: math.log(0.1) + 1 - np.sqrt(1 + 2 * e))
     np.testing.assert_array_equal(profile.renyi([1.5, 2.0, 64.0, math.inf]), math.inf)
@@ -127,7 +127,7 @@ RATES = np.array([0.0, 1e-12, 1e-3, 0.1, 0.3, 0.5, 0.9, 1.0])
 
 
 @each("p, q", LAWS)
-def test_tradeoff_of_finite_laws_is_the_likelihood_ratio_test(p, q):
+def test_tradeoff_of_finite_distributions_is_that_of_likelihood_ratio_tests(p, q):
     expected = 1 - most_powerful(p, q, RATES)
     np.testing.assert_allclose(of_atoms(p, q).tradeoff(RATES), expected, atol=1e-14)
 
@@ -141,7 +141,7 @@ def enumerated(p, q, epsilons):
 
 @each("weight", [1e-6, 0.3, 0.999, 1.0])
 @each("p, q", LAWS)
-def test_delta_and_tails_of_finite_laws_and_their_mixtures(p, q, weight):
+def test_delta_and_tails_of_finite_distributions_equal_enumeration(p, q, weight):
     epsilons = np.append(0.0, np.geomspace(1e-9, 12, 60))
     for profile, one, other in mixtures(p, q, weight):
         # Tolerance: a sum of at most five terms, each with an error of one ulp of 1.
@@ -153,11 +153,11 @@ def test_delta_and_tails_of_finite_laws_and_their_mixtures(p, q, weight):
 
 
 @each("p, q", LAWS)
-def test_tails_exclude_an_atom_at_its_own_loss(p, q):
+def test_tail_at_a_loss_excludes_the_probability_of_this_loss(p, q):
     pair = of_atoms(p, q)
     losses = np.asarray(pair.kinks)
     assert losses.size
-    # Both sides use np.log, so that losses agree to the last bit.
+    # Profile and enumeration use np.log, so that their losses agree to the last bit.
     for found, a, b in [(pair, p, q), (pair.reverse(), q, p)]:
         for place in (losses, np.nextafter(losses, 0), np.nextafter(losses, 99)):
             tails = np.exp(found.log_tails(place))
@@ -169,7 +169,7 @@ def test_tails_exclude_an_atom_at_its_own_loss(p, q):
 
 @functools.cache
 def with_tails():
-    """Return (name, pair) for each pair of the examples that has tails."""
+    """Return (name, profile) for all profiles with tails of the mechanisms' examples."""
     every = [m for cls in MECHANISMS.values() for m in cls.examples()]
     found = []
     for mechanism, adjacency in itertools.product(every, ("add_remove", "replace_one")):

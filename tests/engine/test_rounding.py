@@ -36,7 +36,7 @@ def _digits():
 
 
 def moment(pair, step, height, nodes, z):
-    """Return M(z) to thirty digits, by the trapezoidal rule with half the engine's step."""
+    """Return M(z) = E e^{z loss} to 30 digits, by the trapezoidal rule with half the usual step."""
     sigma, q, half = mp.mpf(pair.sigma), mp.mpf(pair.q), mp.mpf(step) / 2
     first, second = {"remove": (1 + z, 0), "add": (-z, 0), "replace": (1 + z, -z)}[pair.direction]
     total, log_f = mp.mpc(0), lambda x: mp.log(1 - q + q * mp.exp((2 * x - 1) / (2 * sigma**2)))
@@ -77,7 +77,7 @@ def test_rounding_bounds_of_log_c_and_mu_epsilon():
 
 @pytest.mark.slow
 @each("side", ["remove", "add", "replace"])
-def test_rounding_bound_of_m_on_a_line(side):
+def test_rounding_bound_of_the_moment_generating_function(side):
     """The error is largest at nodes far from 0, because the spacing of nodes is rounded."""
     line, h = Line(SampledGaussian(0.6, 0.4, side), 30.0), 2.0
     values, scale = line.transform(h, 64), mp.exp(mp.mpf(line.top) + mp.mpf(line.norm))
@@ -91,7 +91,7 @@ def test_rounding_bound_of_m_on_a_line(side):
 
 
 def coarser(monkeypatch, digits):
-    """Reduce the accuracy of lines to e^-digits, which takes fewer nodes in x."""
+    """Reduce the accuracy of sums over x to e^-digits, which needs fewer nodes."""
     for module in (pair_module, line_module):
         monkeypatch.setattr(module, "L", digits)
     monkeypatch.setattr(line_module, "QUADRATURE", 4 * math.exp(-digits))
@@ -113,7 +113,7 @@ def test_error_bound_of_the_trapezoidal_rule_in_x(side, share, monkeypatch):
 
 @each("side", ["remove", "add", "replace"])
 def test_error_bound_of_the_trapezoidal_rule_for_the_truncation_bound(side, monkeypatch):
-    """The bound holds on every line; where it is tightest, it is 370 times the error."""
+    """The bound holds at every height; where it is tightest, it is 370 times the error."""
     pair, t = SampledGaussian(1.3, 0.05, side), np.geomspace(0.1, 300, 60)
 
     def bound_and_sizes():
@@ -135,7 +135,7 @@ def test_error_bound_of_the_trapezoidal_rule_for_the_truncation_bound(side, monk
 
 
 def planned(sigma, q, side, steps, epsilon, delta):
-    """Return the engine's trapezoidal sum for one row."""
+    """Return the trapezoidal sum of the contour integral for one number of steps and epsilon."""
     pair, log_delta = SampledGaussian(sigma, q, side), math.log(delta)
     table = Table(pair, largest_power(pair, log_delta))
     rows = (np.array([float(steps)]), np.array([epsilon]), np.array([log_delta]))
@@ -185,7 +185,7 @@ def test_rounding_bounds_of_summation_phases_and_scale():
 
 
 def exact_cells(ends, mu):
-    """Return X and Y of every cell right of 0, by definition."""
+    """Return X and Y (see `laws`) of a Gaussian pair for every cell right of 0, by definition."""
     places = [mp.mpf(float(e)) for e in ends]
     (delta, tail), x, y = gaussian_ends(mp.mpf(mu)), [], []
     d, t = [delta(e) for e in places], [tail(e) for e in places]
@@ -212,7 +212,7 @@ def test_rounding_bounds_of_cell_masses():
         assert 0.02 < share < 1, (mu, h, share)
 
 
-def test_balance_uses_lower_bound_on_x_and_upper_bound_on_y():
+def test_balance_rounds_x_down_and_y_up():
     """For the worst errors, (1 - b_i) X_i >= b_{i-1} Y_{i-1} holds for the exact X and Y."""
     x, y, noise = np.geomspace(1, 2, 9), np.geomspace(2, 1, 9), 0.1
     cells = Cells(np.ones(9), x + noise, y - noise, np.full(9, noise), 1.0, 1.0)
@@ -224,7 +224,7 @@ def test_balance_uses_lower_bound_on_x_and_upper_bound_on_y():
 
 
 def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
-    """Their masses are differences of numbers near 1."""
+    """The masses left in these cells are differences of numbers near 1."""
     lost, shares = [], []
     for epsilon in np.linspace(0.3, 2.0, 40):
         (pair,) = RandomizedResponse(epsilon).profiles("replace_one")
@@ -240,7 +240,7 @@ def test_rounding_bounds_of_the_cell_at_zero_and_of_removed_atoms():
         cells.noise[:] = 0
         laws._take_out(atoms, cells, nodes, ends, step)
         for k in np.flatnonzero(cells.noise):
-            # Only the atom was in this cell, and its mass is known up to BLUR.
+            # The cell contained only the atom, whose mass is known up to BLUR.
             shares.append(abs(cells.p[k]) / cells.noise[k])
     assert_suits(16 * laws._ULP, lost)
     assert 0.01 < max(shares) < 1, max(shares)
@@ -257,7 +257,7 @@ def test_mass_of_infinite_losses_is_rounded_down():
     assert min(shares) > 0 and max(shares) < 100 * 700 * 2.0**-53
 
 
-def test_omitted_frequencies_are_charged():
+def test_error_bound_includes_omitted_frequencies():
     """Use nine steps, the fewest for which powers are computed by logarithms."""
     modulus = np.array([1.0, *[0.999e-22] * 8])
     law = SimpleNamespace(log_modulus=np.log(modulus) / 9, angle=np.zeros(9))
@@ -270,7 +270,7 @@ def test_omitted_frequencies_are_charged():
 
 
 def jitter(loss, h, steps=1):
-    """Return nodes of a lattice through an atom, and the charges of jitter to delta and epsilon."""
+    """Return a lattice through an atom, and corrections of delta and epsilon for moved atoms."""
     (pair,), window = Gaussian(1.0).profiles(), Window(1.0, h, 64, np.zeros(1), np.full(1, 2.0))
     atoms, edges = Atoms(np.array(loss), np.full(len(loss), 1e-3)), (-9.0, 9.0)
     grid = Grid(window, [atoms], full=False)
@@ -289,12 +289,12 @@ def test_lattice_with_offset_near_zero_is_moved_to_zero_as_a_whole(index):
     for near in (0.99e-9 * h, 0.99 * BLUR * h):
         start, nodes, tau, raised = jitter([near if index == 0 else -near], h)
         np.testing.assert_array_equal(nodes, (start + np.arange(nodes.size)) * h)
-        # The increase of the atom's loss is charged as blur (tau = 0) or as a split atom.
+        # The lower bound is corrected by BLUR (tau = 0), or for an atom moved to two nodes.
         assert (tau == 0) == (near <= BLUR * h)
     assert_suits(raised, [near])
 
 
-def test_charge_of_split_atoms_is_close_to_their_binomial_quantile():
+def test_correction_for_moved_atoms_is_close_to_a_binomial_quantile():
     """Ten thousand atoms move up or down by half a step, preserving the mean of e^-loss."""
     h, steps = 1.0, 10_000
     *_, tau, raised = jitter([0.0, 0.5 * h], h, steps)

@@ -1,4 +1,4 @@
-"""Results of the pld accountant at random settings do not contradict each other.
+"""Brackets of the pld accountant for random mechanisms do not contradict each other.
 
 Cases are drawn log-uniformly, including the ends of every range. Warnings of numpy are errors.
 """
@@ -39,7 +39,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Opaque(Mechanism):
-    """Mechanism with profiles only, so that the lattice composes it."""
+    """Mechanism that has only the profiles of `base`, so that the lattice composes it."""
 
     base: Mechanism
     name: ClassVar[str] = "opaque"
@@ -139,7 +139,7 @@ def exact(answer, delta_of, delta, slack):
 
 
 def sampled(draw):
-    """Compare the contour with the lattice, and with settings that leak slightly less."""
+    """Compare contour integral and lattice; compare with parameters that leak slightly less."""
     sigma, q, steps, delta = draw.noise(), draw.rate(), draw.steps(1e9), draw.delta()
     step, by = PoissonSubsampled(Gaussian(sigma), q), draw.between(1e-7, 0.5)
     kind = draw.adjacency(step)
@@ -153,7 +153,7 @@ def sampled(draw):
 
 
 def in_a_curve(draw):
-    """Compare single results with the curve, the lattice and other accountants."""
+    """Compare epsilon curves with single results, the lattice and other accountants."""
     mechanism, delta, most = draw.mechanism(), draw.delta(), draw.steps(1e7)
     steps = sorted({draw.steps(most) for _ in range(4)} | {1, most})
     adjacency = draw.adjacency(mechanism)
@@ -189,7 +189,7 @@ def against_truth(draw):
 
 
 def lists(draw):
-    """Compare a list with permuted, split, shortened, repeated and bounding lists."""
+    """Compare composed lists of mechanisms with permuted, divided, shortened, repeated lists."""
     parts = [(draw.base(), draw.steps(1000)) for _ in range(draw.rng.integers(2, 5))]
     whole, delta, times = Composed(parts), draw.delta(), int(draw.rng.integers(2, 50))
     adjacency = draw.adjacency(whole)
@@ -205,11 +205,11 @@ def lists(draw):
     ordered(of([(strong, few + many)]), of(mixed), of([(weak, few + many)]))
 
 
-# Number of cases of each kind.
+# Number of random cases for each comparison.
 CASES = {sampled: 4, in_a_curve: 4, against_truth: 4, lists: 2}
 
 
 @each("law, index", [(law, index) for law, count in CASES.items() for index in range(count)])
-def test_results_do_not_contradict_each_other(law, index):
+def test_brackets_of_related_compositions_do_not_contradict_each_other(law, index):
     with np.errstate(divide="raise", over="raise", invalid="raise"):
         law(Draw(13, *law.__name__.encode(), index))

@@ -1,4 +1,4 @@
-"""Bounds on delta at given epsilons, and on epsilon at a given delta."""
+"""Bounds for composed sampled Gaussians: on delta at given epsilons, on epsilon at a delta."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -13,19 +13,19 @@ from dplearn.engine.contour.trapezoid import SHARE, Nodes, Trapezoid
 
 # Discard brackets whose error bounds exceed this fraction of delta.
 _POOR = 1e-2
-# Number of Newton steps between checks for rows that need another line.
+# Number of Newton steps between checks whether a row needs another tilt.
 _PATIENCE = 4
 # Lower and upper bounds.
 Ends = tuple[NDArray, NDArray]
 # Number of steps, epsilon and log delta, each of shape (n,); epsilon or log delta is a guess.
 Rows = tuple[NDArray, NDArray, NDArray]
-# Maximum number of nodes, freedom of the tilt, and factor by which a row may lengthen its period to
-# share a line (see Table.tilts). The first attempt has few nodes and only improves poor guesses;
-# the last two accept more rounding for fewer nodes.
+# Maximum number of nodes, freedom of the tilt, and factor by which a row's period may grow for a
+# tilt shared with other rows (see Table.tilts). The first attempt has few nodes and only improves
+# poor guesses; the last two accept more rounding for fewer nodes.
 Effort = tuple[int, float, float]
 TRIES: tuple[Effort, ...] = ((2**8, 2.0, 3.0), (2**12, 2.0, 1.4))
 TRIES += tuple((2**16, freedom, 1.4) for freedom in (2.0, 7.0, 7.0))
-# Attempts for rows whose bracket is wide or missing: separate lines near their saddles.
+# Attempts for rows whose bracket is wide or missing: separate tilts near their saddle points.
 ALONE: tuple[Effort, ...] = tuple((2**16, freedom, 1.01) for freedom in (0.5, 1.0, 2.0, 7.0))
 _FEWEST_NODES = 2**6
 # Maximum number of nodes in x, and of (nodes in x) * (nodes in t).
@@ -35,7 +35,7 @@ _WASTE = 2**14
 
 
 def deltas(pair: SampledGaussian, steps: int, epsilons: ArrayLike, *, rtol: float = 1e-6) -> Ends:
-    """Return certified bounds on log delta at each epsilon.
+    """Return certified bounds on log delta of `steps` composed pairs at each epsilon.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def deltas(pair: SampledGaussian, steps: int, epsilons: ArrayLike, *, rtol: floa
     def update(rows: NDArray, total: Trapezoid) -> NDArray:
         at, value = epsilon[rows], total.sums(total.terms, epsilon[rows])
         estimate = total.log_scale(at) + np.log(np.where(value > 0, value, 1.0))
-        # A sum <= 0 is rounding noise: lower the guess.
+        # A sum <= 0 is a rounding error: lower the guess of log delta.
         guess[rows] = np.where(value > 0, np.minimum(estimate, upper[rows]), guess[rows] - 3)
         charges = total.charges(at, guess[rows])
         size, (rounding, cut, aliases) = total.size(at, guess[rows]), charges
@@ -97,11 +97,11 @@ def brackets(pair: SampledGaussian, steps: ArrayLike, *, delta: float, rtol: flo
 def worse_brackets(
     steps: ArrayLike, *, sigma: float, q: float, delta: float, rtol: float = 1e-6
 ) -> Ends:
-    """Return certified bounds on the larger of both directions' epsilons.
+    """Return certified bounds on the larger epsilon of removing and of adding a record.
 
-    Parameters are those of `brackets` and fields of `SampledGaussian`. The remove direction is
-    solved. If delta of the add direction is at most delta at the upper end, by a Chernoff bound or
-    a rough sum, that is enough; otherwise the add direction is solved, too.
+    Parameters are those of `brackets` and fields of `SampledGaussian`. Epsilon
+    of a removed record is bounded first. If a Chernoff bound or a rough sum proves that an added
+    record has at most `delta` at the upper end, that is enough; otherwise bound its epsilon, too.
 
     Returns
     -------
@@ -136,11 +136,11 @@ def _brackets(table: Table, steps: NDArray, log_delta: float, log_tau: float) ->
     def update(rows: NDArray, total: Trapezoid) -> NDArray:
         root, fall = _root(total, guess[rows], log_delta)
         charges = total.charges(root, log_delta)
-        # Keep the old guess if rounding and truncation exceed the sum.
+        # Keep the old guess if the bounds on rounding and truncation exceed delta.
         guess[rows] = np.where(charges[0] + charges[1] < 1, root, guess[rows])
         poor = total.poor(charges)
         if not np.all(poor):
-            # Move both ends away from the root until they are proved.
+            # Move both ends away from the root until they are proved bounds.
             low, high = np.full(root.shape, -np.inf), np.full(root.shape, np.inf)
             out, both = charges[0] + charges[1], sum(charges)
             for widen in (1.1, 2.0, 5.0, 20.0):
@@ -157,7 +157,7 @@ def _brackets(table: Table, steps: NDArray, log_delta: float, log_tau: float) ->
         return poor | (lower[rows] == 0) & (upper[rows] > 0)
 
     tries(table, (steps, guess, target), log_tau, update)
-    # Rows without an upper bound had a poor guess: return to the table's guess.
+    # Rows without an upper bound had a poor guess: begin again at the table's guess.
     open_, rtol = np.isinf(upper), math.exp(log_tau) / SHARE
     guess[open_] = table.guess_epsilon(steps[open_], log_delta)
     wide = np.flatnonzero(open_ | (upper - lower > rtol * upper))
@@ -166,7 +166,7 @@ def _brackets(table: Table, steps: NDArray, log_delta: float, log_tau: float) ->
 
 
 def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, NDArray]:
-    """Return the epsilon where the sum is delta, and the negated slope of the sum's logarithm."""
+    """Return the epsilon where the sum is delta, and the negated slope of log sum there."""
     epsilon, stride = guess, 3 / total.line.tilt
     low, high = np.full(guess.shape, -np.inf), np.full(guess.shape, np.inf)
     # A Newton step squares the gap: stop if the next gap is far below the error bounds.
@@ -179,7 +179,7 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
         fall = np.where(good, np.maximum(slope / value, 1e-6 * total.line.tilt), total.line.tilt)
         gap = total.log_scale(epsilon) + np.log(value) - log_delta
         low, high = np.where(gap > 0, epsilon, low), np.where(gap > 0, high, epsilon)
-        # Newton step on the logarithm; a sum <= 0 is rounding noise from too large an epsilon.
+        # Newton step on the logarithm; a sum <= 0 is a rounding error: epsilon is too large.
         new = epsilon + np.where(good, np.minimum(np.maximum(gap / fall, -stride), stride), -stride)
         middle = np.where(np.isfinite(high - low), 0.5 * (low + high), new)
         new = np.where((new > low) & (new < high), new, middle)
@@ -189,21 +189,21 @@ def _root(total: Trapezoid, guess: NDArray, log_delta: float) -> tuple[NDArray, 
         if np.all(done):
             break
         if i % _PATIENCE == _PATIENCE - 1:
-            # Stop rows that need another line.
+            # Stop rows that need another tilt, because their error bounds are too large.
             charges = total.charges(epsilon, log_delta)
             done |= total.poor(charges) | (sum(charges) > _POOR)
     return epsilon, fall
 
 
 def _at_most(total: Trapezoid, epsilon: NDArray, log_delta: float) -> NDArray:
-    """Return whether delta(epsilon) <= delta is proved; aliases only raise the sum."""
+    """Return whether delta at epsilon <= e^log_delta is proved; aliases only raise the sum."""
     return total.size(epsilon, log_delta) + sum(total.above(epsilon, log_delta)) <= 1
 
 
 def sums(
     table: Table, rows: Rows, log_tau: float, effort: Effort
 ) -> Iterator[tuple[NDArray, Trapezoid]]:
-    """Yield indices of rows and their sum; omit rows that need too many nodes."""
+    """Yield indices of rows and the sum they share; omit rows that need too many nodes."""
     (steps, epsilon, log_delta), (most, freedom, longer) = rows, effort
     need, at_zero = table.needs(steps, epsilon, log_delta, log_tau)
     for group, tilt in shared(*table.tilts((need, at_zero), steps, freedom, longer), longer):
@@ -224,7 +224,7 @@ def sums(
         for part, count in _alike(counts, most_nodes):
             # The first sum is the longest, so later sums use a part of its nodes.
             nodes = nodes or Nodes(table, line, period, count)
-            # Rows with equal numbers of steps share their powers.
+            # Rows with equal numbers of steps T share the powers M^T.
             lengths = steps[group[part]]
             lengths = lengths[:1] if np.all(lengths == lengths[0]) else lengths
             cut = bound, cutoffs[part], log_b[part]
@@ -239,9 +239,10 @@ def tries(
     efforts: tuple[Effort, ...] = TRIES,
     left: NDArray | None = None,
 ) -> None:
-    """Call `update` with indices of rows and their sum, until no row of `left` has a poor sum.
+    """Call `update` with indices of rows and the sum they share, until no row of `left` is poor.
 
-    `update` may improve the guesses in `rows`, and returns a mask of its poor rows.
+    `update` may improve the guesses in `rows`, and returns a mask of poor rows, whose
+    error bounds are too large.
     """
     left = np.arange(rows[0].size) if left is None else left
     for effort in efforts:
@@ -255,7 +256,7 @@ def tries(
 
 
 def _alike(counts: NDArray, most: int) -> Iterator[tuple[NDArray, int]]:
-    """Yield groups of rows that need similar numbers of nodes, and enough nodes for all."""
+    """Yield groups of rows that need similar numbers of nodes, and a number sufficient for all."""
     order = np.argsort(-counts)
     order = order[counts[order] <= most]
     while order.size:

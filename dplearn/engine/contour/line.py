@@ -1,12 +1,12 @@
-r"""The moments M(lambda + it), by sums over nodes x + i eta that do not depend on t.
+r"""Moment generating function M(lambda + it) of the loss, by sums over nodes x + i eta for all t.
 
-On Im x = eta the loss turns f^{it} into a factor of modulus :math:`e^{-t\arg f} \le 1`, so one
-set of nodes serves every t, and with any height
+On Im x = eta the power f^{it} of the likelihood ratio has modulus :math:`e^{-t\arg f} \le 1`, so
+one set of nodes suffices for every t, and for any height eta
 
-.. math:: |M(\lambda + it')| \le B(t) = e^{\eta^2/2\sigma^2} E|f(x+i\eta)|^s e^{-t\arg f}
-   \qquad (t' \ge t),
+.. math:: |M(\lambda + iu)| \le B(t) = e^{\eta^2/2\sigma^2} E|f(x+i\eta)|^s e^{-t\arg f}
+   \qquad (u \ge t),
 
-which falls with t: B at the cut-off bounds M on the whole truncated part.
+which decreases in t: B at the cut-off bounds M on the whole truncated part.
 """
 
 import math
@@ -22,12 +22,12 @@ _PARTS = np.linspace(0, 1, 10)[:, None]
 
 
 class Majorant:
-    """The bound B(t), a minimum over heights from `first` to 2.5, in units of sigma^2."""
+    """Bound B(t) on |M(lambda + iu)|, u >= t: the least of ten heights up to 2.5 sigma^2."""
 
     def __init__(self, line: "Line", first: float) -> None:
         pair, phi = line.pair, first * (2.5 / first) ** _PARTS
         log_p, loss = pair.logs(line.x, phi)
-        # Angle of the loss, and log of the integrand's modulus at t = 0: (n_heights, n_nodes).
+        # Angle of the loss, and log modulus of the integrand at t = 0, shape (n_heights, n_nodes).
         self.line, self.phi, self.angle = line, phi, loss.imag
         self.log_size = (log_p + line.tilt * loss).real - 0.5 * (line.x / pair.sigma) ** 2
         self.log_size += 0.5 * (phi * pair.sigma) ** 2
@@ -37,19 +37,19 @@ class Majorant:
         return np.min(self.by_height(t), axis=1)
 
     def by_height(self, t: NDArray) -> NDArray:
-        """Return the log of each height's bound at each t, shape (n_t, n_heights)."""
+        """Return log of the bound from each height, at each t, shape (n_t, n_heights)."""
         logs = self.log_size - t[:, None, None] * self.angle
         return np.logaddexp(log_sum(logs) + self.line.norm, self.log_error(t[:, None]))
 
     def log_error(self, t: NDArray) -> NDArray:
-        """Return the log of a bound on the error of B's sum at t, shape (n_t, n_heights)."""
+        """Return log of a bound on the quadrature error of `by_height`, shape (n_t, n_heights)."""
         line, pair, sigma, phi = self.line, self.line.pair, self.line.pair.sigma, self.phi[:, 0]
         # Shift the line by beta sigma^2 up and down, with and without the limit beta <= phi.
         far = np.minimum(line.height / sigma**2, 0.98 * (math.pi - phi))
         errors = []
         for beta in (far, np.minimum(far, phi)):
             cost = sigma**2 * (beta**2 + phi**2)
-            # The angle of each logarithm falls by at most beta - min(beta, phi).
+            # The angle of f (and that of g) decreases by at most beta - min(beta, phi).
             angles = 2 if pair.direction == "replace" else 1
             cost = 0.5 * (cost + angles * t * (beta - np.minimum(beta, phi)))
             for top in (phi + beta, phi - beta):
@@ -58,12 +58,12 @@ class Majorant:
         return line.log_m + np.minimum(*errors) + 2.0
 
 
-# B, and per row the cut-off t and log B(t).
+# The bound B, and for each row the cut-off t and log B(t) there.
 Cutoffs = tuple[Majorant, NDArray, NDArray]
 
 
 class Line:
-    """Nodes for one tilt lambda, and all quantities that do not depend on t."""
+    """Nodes on a line Im x = height for one tilt lambda, and all terms that do not depend on t."""
 
     def __init__(self, pair: SampledGaussian, tilt: float) -> None:
         self.pair, self.tilt, sigma = pair, tilt, pair.sigma
@@ -93,8 +93,8 @@ class Line:
         return error / abs(np.sum(self.weight)) + QUADRATURE
 
     def cutoffs(self, steps: NDArray, need: NDArray, farthest: float = math.inf) -> Cutoffs:
-        """Return B, each row's cut-off t (or inf): log(pi t (M / B)^T) >= need, and log B(t)."""
-        # First guess of t, from the mean of sigma^2 |dL / dx| under the tilted law.
+        """Return B, a cut-off t per row (or inf) with log(pi t (M / B)^T) >= need, and log B(t)."""
+        # First guess of t, from the mean of sigma^2 |dL / dx| under the tilted distribution.
         log_p, loss = (log.real for log in self.pair.logs(self.x))
         tilted = log_p + self.tilt * loss - 0.5 * (self.x / self.pair.sigma) ** 2
         tilted = np.exp(tilted - np.max(tilted))
@@ -102,10 +102,10 @@ class Line:
         if self.pair.direction == "replace":
             each = each + self.pair.posterior(-self.x)
         posterior = float(each @ tilted / np.sum(tilted))
-        # A normal loss would need t^2 Var(L) = 2 need / T.
+        # For a normally distributed loss the cut-off has t^2 Var(L) = 2 need / T.
         slope = max(posterior / self.pair.sigma, 1e-12)
         start = math.sqrt(2 * max(float(np.min(need / steps)), 1e-9)) / slope
-        # The best angle at t is then about t times the mean posterior / sigma^2.
+        # The best height at t, over sigma^2, is then about t times the mean posterior / sigma^2.
         bound = Majorant(self, min(0.6 * start * posterior / self.pair.sigma**2, 0.5))
         cuts, at_cuts = np.full(steps.shape, np.inf), np.zeros(steps.shape)
         for t in start * _FURTHER:
@@ -120,7 +120,7 @@ class Line:
         return bound, cuts, at_cuts
 
     def transform(self, h: float, count: int) -> NDArray:
-        """Return M(lambda + ikh) / e^{top + norm} for k = 0..count - 1, with k = a block + b."""
+        """Return M(lambda + ikh) / e^{top + norm} for k = a block + b = 0..count - 1."""
         block = 1 << (count.bit_length() // 2 - 1)
         fine = np.exp(np.outer(h * np.arange(block), self.turn))
         coarse = np.exp(np.outer(block * h * np.arange(count // block), self.turn))

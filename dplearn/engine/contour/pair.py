@@ -1,11 +1,11 @@
-r"""The sampled Gaussian's pair of laws, their log ratio off the real axis, and nodes in x.
+r"""Output distributions of the sampled Gaussian, their complex log ratio, and nodes in x.
 
-With phi = Im x / sigma^2, A = 1 - q and B = q e^{(2 Re x - 1) / 2 sigma^2} the ratio is
-f = A + B e^{i phi}, so for 0 <= phi < pi, with f(Re x) = A + B,
+The ratio of (1-q)N(0) + qN(1) to N(0) at x is f = A + B e^{i phi}, with phi = Im x / sigma^2,
+A = 1 - q and B = q e^{(2 Re x - 1) / 2 sigma^2}. So for 0 <= phi < pi, with f(Re x) = A + B,
 
 .. math:: f(\Re x) \cos(\phi/2) \le |f| \le f(\Re x), \qquad 0 \le \arg f \le \phi.
 
-A replaced record has P = f N(0) and Q = g N(0) with g(x) = f(-x), so that g off the axis is the
+If a record is replaced, P = f N(0) and Q = g N(0), g(x) = f(-x), so that g off the axis is the
 conjugate of f at - Re x: the loss log f - log g has the sum of both angles, and g has f's bounds.
 """
 
@@ -16,25 +16,26 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# Sums over x have an error of a few e^{-L} M(lambda).
+# Target accuracy: sums over x have an error of a few e^{-L} M(lambda).
 L = 39.0
 # Error of the trapezoidal rule in x and of its truncation, relative to M(lambda).
 QUADRATURE = 4 * math.exp(-L)
 ULP = 2.0**-53
 _PARTS = np.linspace(0.02, 0.98, 49)
-# Smallest noise multiplier; with less noise every line needs too many nodes.
+# Smallest noise multiplier; with less noise sums need too many nodes.
 LEAST_SIGMA = 0.025
 
 
 @dataclass(frozen=True)
 class SampledGaussian:
-    """The pair ((1-q)N(0) + qN(1), N(0)) with standard deviation sigma, or its reverse.
+    """Pair of output distributions of one sampled Gaussian step, for two neighbouring data sets.
 
     Parameters
     ----------
     sigma : float > 0, noise multiplier
     q : float in (0, 1), sample rate
-    direction : "remove", "add", or "replace" for (1-q)N(0) + qN(1) and (1-q)N(0) + qN(-1)
+    direction : "remove" for P = (1-q)N(0) + qN(1) and Q = N(0) with standard deviation sigma, "add"
+        for P and Q exchanged, or "replace" for this P and Q = (1-q)N(0) + qN(-1)
     """
 
     sigma: float
@@ -43,7 +44,7 @@ class SampledGaussian:
 
     @property
     def sign(self) -> int:
-        """Sign of the loss's slope in f: 1, or -1 for "add"."""
+        """1 if the loss increases with the ratio f; -1 for "add", where the loss is -log f."""
         return -1 if self.direction == "add" else 1
 
     def drift(self, x: NDArray) -> NDArray:
@@ -51,7 +52,7 @@ class SampledGaussian:
         return math.log(self.q) + (2 * x - 1) / (2 * self.sigma**2)
 
     def log_ratio(self, x: NDArray, phi: ArrayLike = 0.0) -> tuple[NDArray, NDArray]:
-        """Return log |f| and arg f at x + i phi sigma^2."""
+        """Return log |f| and arg f of the ratio f at x + i phi sigma^2."""
         gap = self.drift(x) - math.log1p(-self.q)
         # Factor out the larger of A and B, so that r <= 1.
         r = np.exp(-np.abs(gap))
@@ -78,18 +79,19 @@ class SampledGaussian:
         return 1 / (1 + np.exp(np.clip(math.log1p(-self.q) - self.drift(x), -700, 700)))
 
     def loss_of_cosine(self, phi: NDArray | float, tilt: float) -> NDArray | float:
-        """Return log of a bound on |f|^s / f(Re x)^s, which exceeds 1 only for negative powers."""
+        """Return log of a bound on |f / f(Re x)|^s: s = 1 + tilt for "remove", else -tilt."""
         return 0.0 if self.direction == "remove" else -tilt * np.log(np.cos(0.5 * phi))
 
     def step(self, tilt: float, height: float) -> float:
         """Return the node spacing on Im x = height for an error of 2 e^{-L} M(lambda)."""
         sigma = self.sigma
-        # Shift up by `a`: it costs (height + a)^2 / 2 sigma^2 and the cosine, gains 2 pi a / step.
+        # Moving the line up by `a` adds (height + a)^2 / 2 sigma^2 and `loss_of_cosine` to the log
+        # of the error, and subtracts 2 pi a / step.
         a = _PARTS * min(math.pi * sigma**2 - height, 9 * sigma)
         top = (height + a) / sigma**2
         cost = 0.5 * (top * sigma) ** 2 + self.loss_of_cosine(top, tilt)
         up = float(np.max(2 * math.pi * a / (L + cost)))
-        # Shifting down to the real axis costs nothing; at height 0 both shifts are equal.
+        # Moving it down to the real axis adds nothing; at height 0 up and down are equal.
         return min(up, 2 * math.pi * height / L) if height else up
 
     def nodes(self, tilt: float, step: float) -> NDArray:
@@ -97,7 +99,7 @@ class SampledGaussian:
 
         With p = `posterior`, the log of the integrand has the slope ((1 + lambda) p - x) / sigma^2
         (remove) or -(lambda p + x) / sigma^2 (add); for "replace" lambda p(-x) is added to the
-        first. As 0 <= p <= 1, and p <= q left of 0, the integrand falls faster than a normal
+        first. As 0 <= p <= 1, and p <= q left of 0, the integrand decays faster than a normal
         density outside [0, 1 + lambda], [-lambda q, 0] or [0, 1 + 2 lambda].
         """
         far = self.sigma * math.sqrt(2 * (L + 8))
@@ -109,9 +111,9 @@ class SampledGaussian:
 def ulps(
     pair: SampledGaussian, x: NDArray, size: NDArray, loss: NDArray, power: NDArray | float
 ) -> NDArray:
-    """Return a bound on the rounding error of a sum over nodes, in ulps of its terms' sizes.
+    """Return a bound on the rounding error of a sum over nodes, in units of `ULP`.
 
-    Sources, for `power` of f: s log f and it log f, including log A and log B; x^2 / 2 sigma^2;
+    Sources: (s + it) log f with |s + it| <= `power`, including log A and log B; x^2 / 2 sigma^2;
     summation; and the distance of nodes.
     """
     inner = np.abs(pair.drift(x)) - math.log1p(-pair.q)

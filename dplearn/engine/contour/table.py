@@ -1,4 +1,4 @@
-"""K = log M on a grid of real mu, for Chernoff bounds, saddle points, and choosing lambda and P."""
+"""K = log M on a grid of real mu, for Chernoff bounds, and to choose tilt lambda and period P."""
 
 import math
 
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dplearn.engine.contour.pair import QUADRATURE, ULP, SampledGaussian, ulps
 
-# Approximate relative rounding of M, used only to choose lambda.
+# Approximate relative rounding error of M, used only to choose lambda.
 _ROUNDING = 3e-14
 _GRID = np.geomspace(1e-6, 1.0, 96)
 # Margin for the error of a guessed epsilon or delta.
@@ -39,14 +39,14 @@ def moments(pair: SampledGaussian, mu: NDArray) -> tuple[NDArray, NDArray, NDArr
 
 
 def largest_power(pair: SampledGaussian, log_delta: float) -> float:
-    """Return the largest mu that a table needs."""
+    """Return the largest mu that is useful in a `Table` of Chernoff bounds at this delta."""
     mu = 2 * pair.sigma**2 * math.log(1 / pair.q) + 4 * pair.sigma * math.sqrt(-2 * log_delta) + 1
-    # Losses of the add direction are bounded, so K grows slowly and a larger mu is cheap.
+    # If a record is added, the loss is bounded, so K grows slowly and a larger mu is cheap.
     return min(mu if pair.sign > 0 else 16 * mu, 3000 * pair.sigma)
 
 
 class Table:
-    """K, K' and K'' on a grid of mu, with bounds and estimates for T steps."""
+    """K = log M and its derivatives on a grid of mu, with bounds and estimates for T steps."""
 
     def __init__(self, pair: SampledGaussian, largest: float) -> None:
         self.pair = pair
@@ -59,7 +59,7 @@ class Table:
         self.log_c = -(mu * np.log1p(1 / mu) + np.log1p(mu)) * (1 - 8 * ULP)
 
     def chernoff(self, steps: NDArray, epsilon: NDArray) -> NDArray:
-        """Return the bounds log c(mu) + T K(mu) - mu epsilon >= log delta, shape (n, n_mu)."""
+        """Return upper bounds log c(mu) + T K(mu) - mu epsilon on log delta, shape (n, n_mu)."""
         return steps[:, None] * self.k_above - self.mu_below * epsilon[:, None] + self.log_c
 
     def _saddles(self, steps: NDArray) -> tuple[NDArray, NDArray]:
@@ -72,7 +72,7 @@ class Table:
 
     def guess_epsilon(self, steps: NDArray, log_delta: float) -> NDArray:
         """Return the epsilon at which the saddle point estimate is delta."""
-        # The estimate falls along the grid where epsilon > 0; make it monotone everywhere.
+        # The estimate decreases along the grid where epsilon > 0; make it monotone everywhere.
         rows = zip(*self._saddles(steps), strict=True)
         return np.array(
             [np.interp(-log_delta, np.maximum.accumulate(-log), eps) for eps, log in rows]
@@ -86,14 +86,14 @@ class Table:
     def needs(
         self, steps: NDArray, epsilon: NDArray, log_delta: NDArray, log_tau: float
     ) -> tuple[NDArray, NDArray]:
-        """Return the logs by which aliases must fall to reach tau delta, at each mu and at 0."""
+        """Return log(bound / (tau delta)) plus a margin, for Chernoff bounds and for bound 1."""
         room = _ROOM - log_tau - log_delta
         fall = steps[:, None] * self.k - self.mu * epsilon[:, None] + self.planned_c
-        # For a good guess the fall is at least -log tau; a poor guess must not give a period < 0.
+        # For a good guess this is at least -log tau; a poor guess must not give a period < 0.
         return np.maximum(fall + room[:, None], 1.0), room
 
     def period(self, needs: tuple[NDArray, NDArray], tilt: float) -> float:
-        """Return the smallest P that keeps aliases on both sides of `tilt` below tau delta."""
+        """Return the smallest period P whose aliases on both sides are below tau delta."""
         need, at_zero = needs
         gap = self.mu - tilt
         right, left = gap > 1e-3 * tilt, gap < -1e-3 * tilt
@@ -104,9 +104,9 @@ class Table:
     def tilts(
         self, needs: tuple[NDArray, NDArray], steps: NDArray, freedom: float, longer: float
     ) -> tuple[NDArray, NDArray, NDArray]:
-        """Return each row's smallest P, and its interval of lambda for the period `longer` * P."""
+        """Return each row's smallest period P, and the interval of tilts for `longer` times P."""
         need, at_zero = needs
-        # Rounding grows away from the saddle; it is tau delta where need = -log(T _ROUNDING).
+        # Rounding grows away from the saddle point; it is tau delta where need = -log(T _ROUNDING).
         best = need.min(axis=1)
         highest = np.clip(-np.log(_ROUNDING * steps), best + freedom, best + 7)
         near = need <= highest[:, None]
@@ -135,7 +135,7 @@ class Table:
 def shared(
     period: NDArray, low: NDArray, high: NDArray, longer: float
 ) -> list[tuple[NDArray, float]]:
-    """Group rows greedily; return each group with a point in all its rows' intervals."""
+    """Group rows whose intervals overlap, greedily; return each group with a common point."""
     groups, order = [], np.argsort(high)
     while order.size:
         ratio = period[order] / period[order[0]]

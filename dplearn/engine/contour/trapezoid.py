@@ -1,4 +1,4 @@
-"""The trapezoidal sum S over t for rows that share a line, and bounds on its errors.
+"""The trapezoidal sum S over t for rows that share a tilt, and bounds on its errors.
 
 Rows have different numbers of steps. S and its error bounds are in units of
 e^{T K - lambda epsilon}, so that they neither overflow nor underflow.
@@ -14,14 +14,14 @@ from dplearn.engine.contour.line import Cutoffs, Line
 from dplearn.engine.contour.pair import ULP
 from dplearn.engine.contour.table import Table
 
-# Error bounds, an array for each source.
+# Error bounds, an array for each source of error.
 Charges = tuple[NDArray, ...]
 # Target and minimum of the bounds on truncation and aliases, as a fraction of rtol delta.
 SHARE = 1e-2
 
 
 class Nodes:
-    """M and other values that rows share, at z = lambda + ikh for k = 0..count - 1."""
+    """M(z) and other values that rows share, at z = lambda + ikh for k = 0..count - 1."""
 
     def __init__(self, table: Table, line: Line, period: float, count: int) -> None:
         self.table, self.line, self.period = table, line, period
@@ -29,7 +29,7 @@ class Nodes:
         values = line.transform(h, count)
         self.ratios = values / values[0]
         t = h * np.arange(count)
-        # 1 / z (1 + z) from real factors.
+        # Factors h / (pi (1 + z)), halved at t = 0, and 1 / z, from real numbers.
         size = h / math.pi / ((1 + line.tilt) ** 2 + t * t)
         size[0] *= 0.5
         self.kernel = size * (1 + line.tilt - 1j * t)
@@ -37,19 +37,20 @@ class Nodes:
         self.inverse = square * (line.tilt - 1j * t)
         error = line.relative_error(t)
         self.log_grown = np.log(np.abs(self.ratios) + error)
-        # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}; the factor T and the power follow later.
+        # |a^T - b^T| <= T |a - b| max(|a|, |b|)^{T-1}; `Trapezoid` adds the factor T and the power.
         self.charge = error * np.sqrt(size * (h / math.pi) * square)
         self.charge[0] *= math.sqrt(0.5)
 
 
 class Trapezoid:
-    """Terms M^T / z(1+z) at z = lambda + ikh, k = a block + b, as arrays (row, a, b)."""
+    """Sum over k of M(z)^T / (z (1 + z)) at z = lambda + ikh, and bounds on its errors."""
 
     def __init__(
         self, nodes: Nodes, count: int, steps: NDArray, log_tau: float, cut: Cutoffs
     ) -> None:
         self.line, self.steps, self.h, self.log_tau = nodes.line, steps, nodes.h, log_tau
         table, line, period = nodes.table, nodes.line, nodes.period
+        # Terms k = a block + b have shape (row, a, b).
         self.block = 1 << (count.bit_length() // 2 - 1)
         both = np.empty((2, steps.size, count), dtype=complex)
         slopes, terms = both[1], both[0]
@@ -73,22 +74,22 @@ class Trapezoid:
         self.mu, gap = table.mu, table.mu - line.tilt
         self.log_aliases = table.chernoff(steps, np.zeros(1)) - log_expm1(np.abs(gap) * period)
         self.right = int(np.searchsorted(gap, 0.0, side="right"))
-        # delta <= 1 also bounds the aliases on the left.
+        # delta <= 1 also bounds the aliases at smaller epsilons.
         self.log_left = -float(log_expm1(line.tilt * period))
 
     def sums(self, terms: NDArray, epsilon: NDArray) -> NDArray:
-        """Return S of `terms`, or S and -S' of `both`, in units of e^{T K - lambda epsilon}."""
+        """Return S of `terms`, or S and -dS/deps of `both`, in units of e^{T K - lambda eps}."""
         angle = -1j * self.h * epsilon[:, None]
         fine = np.exp(angle * np.arange(self.block))
         coarse = np.exp(angle * self.block * np.arange(terms.shape[-2]))
         return np.real(np.sum((coarse[:, None, :] @ terms)[..., 0, :] * fine, axis=-1))
 
     def log_scale(self, epsilon: NDArray) -> NDArray:
-        """Return T K - lambda epsilon."""
+        """Return T K - lambda epsilon, the log of the unit of sums."""
         return self.steps * self.line.log_m - self.line.tilt * epsilon
 
     def size(self, epsilon: NDArray, log_delta: NDArray | float) -> NDArray:
-        """Return S in units of delta."""
+        """Return the sum S in units of delta."""
         return self._unit(epsilon, log_delta) * self.sums(self.terms, epsilon)
 
     def _unit(self, epsilon: NDArray, log_delta: NDArray | float) -> NDArray:

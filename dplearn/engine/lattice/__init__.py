@@ -1,18 +1,18 @@
 r"""Composition on a tilted lattice: the engine for every mechanism with a profile.
 
-Two laws on the same nodes bound one step (`laws`): the chords of its profile from above, and a law
-that it dominates from below. Composition is monotone in the profiles, so each law is convolved by
-Fourier transform. To reach delta = 1e-30 the laws are first tilted: with weights
-:math:`e^{\lambda e_j}` the relevant losses lie at the centre of the tilted law with full
-relative precision. Error bounds (charges):
+Two laws (distributions of the loss) on the same nodes bound one step (module `laws`): the profile
+of the upper law consists of chords, that of the lower law lies below the exact one. Composition is
+monotone in the profiles, so each law is convolved by Fourier transform. To reach delta = 1e-30 the
+laws are first tilted: with weights :math:`e^{\lambda e_j}` the relevant losses lie at the centre of
+the tilted law with full relative precision. Errors and their bounds:
 
-* folding: a transform of N cells determines losses modulo P = N h. Folding adds
+* folding: a transform of N cells determines losses modulo P = N h. Wrapping around adds
   :math:`\sum_{m\ne0} e^{\lambda mP}\delta_T(\varepsilon+mP) \ge 0`, which is valid for the upper
   bound; the lower one subtracts :math:`\delta_T(\varepsilon) \le c(\mu)e^{TK(\mu)-\mu\varepsilon}`;
-* above: the mass beyond the window, and infinite losses, T times the mass past the last node;
+* above: for the upper bound, the probability of losses beyond the N cells and of infinite losses;
 * rounding of transform and power, per cell of the tilted law, and of each step's masses,
   amplified T-fold;
-* jitter (below): atoms split between two nodes, by Hoeffding's inequality.
+* jitter: for the lower bound, atoms moved to the two nodes beside them, by Hoeffding's inequality.
 """
 
 import math
@@ -28,15 +28,16 @@ from dplearn.engine.profile import Profile
 
 # Below this log delta the masses underflow; use only the Chernoff bound there.
 _LEAST = -690.0
-# Profiles of one direction, one for each mechanism.
+# Profiles for a removed (or an added) record, one for each mechanism.
 Side = Sequence[Profile]
-# Do not refine a direction whose upper end is below this fraction of the other's upper end.
+# Do not refine a bracket, for a removed or an added record, whose upper end is below this
+# fraction of that for the other.
 _LITTLE = 0.2
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """Numerical settings of a composition on a lattice.
+    """Accuracy and size of a composition on a lattice of losses.
 
     Parameters
     ----------
@@ -59,11 +60,11 @@ class Lattice:
         witnesses: Sequence[Side | None] | None = None,
         proved: ArrayLike = np.inf,
     ) -> tuple[NDArray, NDArray]:
-        """Return bounds on the composed epsilon of the worse direction.
+        """Return bounds on epsilon for each row of counts, the larger of both directions.
 
         Parameters
         ----------
-        sides : one list per direction, with a Profile per mechanism
+        sides : one list per direction (remove or add a record), with a Profile per mechanism
         counts : array of int >= 0, shape (n_rows, n_profiles), numbers of runs
         delta : float in (0, 1)
         witnesses : shaped like `sides`, pairs whose composition gives lower bounds; without them,
@@ -77,7 +78,7 @@ class Lattice:
         lower, upper = np.zeros(totals.shape), np.zeros(totals.shape)
         below = witnesses or [None] * len(sides)
         scans = [_scans(*side) for side in zip(sides, below, strict=True)]
-        # Rows within a factor 4 share one lattice, one tilt and one transform.
+        # Rows whose total numbers of runs are within a factor 4 share lattice, tilt and transform.
         octave = np.where(totals > 0, np.floor(np.log2(np.maximum(totals, 1)) / 2), -1)
         for number in np.unique(octave[octave >= 0]):
             rows = octave == number
@@ -123,7 +124,7 @@ class Lattice:
         return lower, upper
 
     def _group(self, scans: list[Scan], counts: NDArray, log_delta: float) -> Group:
-        # Every cut gives a valid upper bound; the lattice uses the last cut.
+        # Each of the cuts gives a valid Chernoff bound; the lattice uses the last cut.
         cuts = self.cuts or (1e-2 * min(self.rtol, 1e-2),)
         surveys = [Survey(scans, counts, log_delta, cut) for cut in cuts]
         surveys[-1].fallback = np.min([survey.fallback for survey in surveys], axis=0)
@@ -135,17 +136,17 @@ def _scans(profiles: Side, witnesses: Side | None) -> list[Scan]:
 
 
 def _larger(groups: list[Group]) -> tuple[NDArray, NDArray]:
-    """Return brackets of the larger direction; skip refining rows proved to be smaller."""
+    """Return brackets of the larger epsilon of all groups; do not refine the smaller one."""
     ends: list[tuple[NDArray, NDArray]] = []
     groups = sorted(groups, key=lambda group: -float(np.sum(group.survey.fallback)))
     for group in groups:
-        # The first bounds may prove that a direction is smaller.
+        # The first bounds may prove that the epsilons of a group are smaller.
         fallback, least = group.survey.fallback, np.max([low for low, _ in ends], axis=0, initial=0)
         smaller = np.all(fallback <= least)
         ends.append((np.zeros(fallback.shape), fallback) if smaller else group.coarse())
     for i in sorted(range(len(groups)), key=lambda i: -float(np.sum(ends[i][1]))):
         lower, upper = ends[i]
-        # Refine only rows that may exceed the other direction's and are not far below them.
+        # Refine only rows that may have the larger epsilon and whose upper end is not far below.
         rows = upper >= np.max([(low, _LITTLE * high) for low, high in ends], axis=(0, 1))
         if groups[i].survey.scale > 0 and np.any(rows):
             lower[rows], upper[rows] = groups[i].only(rows).refine(lower[rows], upper[rows])

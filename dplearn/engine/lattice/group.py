@@ -1,4 +1,4 @@
-"""Groups of compositions of similar length, their common lattice, and the two laws on it."""
+"""Groups of compositions of similar length, and the lattice that they share."""
 
 import copy
 import math
@@ -14,14 +14,14 @@ from dplearn.engine.lattice.laws import BLUR, Atoms, below_the_profile, connect_
 from dplearn.engine.lattice.sum import Law, Sum, Window
 from dplearn.engine.lattice.survey import Scan, Survey, log_c, paid, remaining
 
-# Target relative widths of the first two passes, and maximum cells of the first.
+# Target relative widths of the first two passes, and maximum number of cells of the first.
 _COARSE, _ROUGH, _FEW = 1e-2, 1e-3, 2**13
 # Maximum cell width of lower bounds, so that e^loss does not overflow.
 WIDEST = 600.0
 
 
 class Span(NamedTuple):
-    """Tilt, tilts below and above it, window starts, smallest period with little folding."""
+    """Tilt, tilts below and above it, first loss of each row, period with little wrap-around."""
 
     tilt: float
     left: NDArray
@@ -32,7 +32,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """A window, and the atoms of each profile that lie on its nodes."""
+    """A lattice, and the atoms of each profile that lie on its nodes."""
 
     window: Window
     anchors: list[Atoms]
@@ -42,7 +42,7 @@ class Grid:
         """Return the index of profile i's first node, and all its nodes, on both sides of 0."""
         h, loss = self.window.step, self.anchors[i].loss
         offset = float(loss[0] % h) if loss.size else 0.0
-        # Sums use the even lattice: if the offset is near 0, move all nodes onto it.
+        # Sums use the even lattice: an offset near 0 is set to 0 for all nodes.
         offset = 0.0 if min(offset, h - offset) < 1e-9 * h else offset
         # Add a node on the left, because an atom on a node belongs to the cell before it.
         start = min(math.floor((edges[0] - offset) / h), 0) - 1
@@ -63,24 +63,24 @@ class Group:
 
     @property
     def below(self) -> bool:
-        """Whether all lower bounds on single steps have tails."""
+        """Whether lower bounds are possible: every witness has tails."""
         return all(scan.witness and scan.witness.has_tails for scan in self.scans)
 
     def coarse(self) -> tuple[NDArray, NDArray]:
-        """Return a first bracket from few cells, starting from the survey's bounds."""
+        """Return first brackets from few cells, starting from the upper bounds of the survey."""
         lower, upper = np.zeros(len(self.counts)), self.survey.fallback.copy()
         if self.survey.scale == 0 or not np.any(np.isfinite(upper) & (upper > 0)):
             return lower, upper
         for _ in range(8):
             before = upper
             lower, upper, _ = self._pass(lower, upper, _COARSE, _FEW)
-            # Repeat while the upper end falls, since tilt and window were poor.
+            # Repeat while an upper end decreases: the tilt was chosen for the larger one.
             if np.all(upper >= 0.9 * before):
                 break
         return lower, upper
 
     def only(self, rows: NDArray) -> Self:
-        """Return a group of the selected rows."""
+        """Return the group with only the selected rows."""
         survey = copy.copy(self.survey)
         survey.k, survey.fallback = survey.k[rows], survey.fallback[rows]
         return replace(self, counts=self.counts[rows], survey=survey)
@@ -92,13 +92,13 @@ class Group:
         for _ in range(6 if self.below else 0):
             if np.any(lower):
                 break
-            # Cells of a window that begins at epsilon = 0 may be too wide for a lower bound.
+            # A period that begins at epsilon = 0 may have cells too wide for a lower bound.
             before = upper
             lower, upper, _ = self._pass(lower, upper, _ROUGH, self.most_cells, near=True)
             if np.all(upper >= 0.999 * before):
                 break
         width = _width(lower, upper)
-        # A wide bracket gives a poor tilt and window, so take an intermediate step.
+        # A wide bracket gives a poor tilt and period, so add a pass of intermediate width.
         aims = [_ROUGH, self.rtol] if width > 0.02 and self.rtol < _ROUGH else [self.rtol]
         while aims:
             aim, before = aims.pop(0), width
@@ -108,7 +108,7 @@ class Group:
                 break  # a finer lattice would not help, or is not allowed
             more = self.below and not aims and not full
             if more and 4 * self.rtol < width < 0.7 * before:
-                # Once h is about the spread of one loss, the width falls like h^2.
+                # Once the step h is about the spread of one loss, the width is proportional to h^2.
                 aims.append(aim * max(self.rtol / width, 1e-3))
         return lower, upper
 
@@ -117,11 +117,11 @@ class Group:
     ) -> tuple[NDArray, NDArray, bool]:
         """Return a narrower bracket, and whether the lattice has its maximum size.
 
-        It has the best tilt for the old bracket, and the smallest period with little folding. A
-        window `near` the upper end has finer cells, but omits epsilons far below.
+        The lattice has the best tilt for the old bracket, and a period with little wrap-around. If
+        it begins `near` the upper end, its cells are finer, but epsilons far below are omitted.
         """
         guess, mu = np.where(np.isfinite(upper), upper, 0.0), self.survey.mu
-        # log of c(mu) e^{K(mu) - mu e} at the guess; a larger value means more rounding.
+        # log of c(mu) exp(K(mu) - mu * guess); a larger value means more rounding.
         size = np.median(self.survey.k + log_c(mu) - mu * guess[:, None], axis=0)[1:-1]
         picks = 1 + np.flatnonzero(size <= np.min(size) + 7)
         span = self._span(mu[picks], lower, guess, near)
@@ -135,14 +135,14 @@ class Group:
         return lower, upper, grid.full
 
     def _span(self, tilts: NDArray, lower: NDArray, guess: NDArray, near: bool = False) -> Span:
-        """Return the tilt whose period for the guess is smallest, with its window starts."""
+        """Return the tilt that needs the smallest period at the guessed epsilons, as a `Span`."""
         mu, tilt = self.survey.mu, tilts[:, None]
         # Shapes: begin (n_tilts, n_rows), need (n_tilts, n_rows, n_mu).
         begin = np.minimum(lower, guess) - 2 / tilt
         if near:
             # The guess is an upper bound, seldom above epsilon by more than 20 / tilt.
             begin = np.maximum(begin, guess - 20 / tilt)
-        # Folding is below tau delta if need <= gap * period for one mu on each side.
+        # Wrapped mass is below tau delta if need <= gap * period for one mu on each side.
         need = self.survey.k + log_c(mu) - mu * begin[..., None] - self.log_delta
         need += 0.1 - math.log(1e-3 * self.rtol)
         gap = (mu - tilt)[:, None, :]
@@ -160,14 +160,15 @@ class Group:
         most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))
         size = max(float(np.median(guess)), 1e-3 * fallback, self.survey.scale)
-        # The upper law's error per run is h^2 (1 + lambda) / 12, the lower law's twice that.
+        # With tilt lambda and step h, the error of the upper law is h^2 (1 + lambda) / 12 per run,
+        # that of the lower law twice as large.
         step = math.sqrt(4 * rtol * size / (most * (1 + tilt)))
         widest = max(b - a for a, b in self.survey.edges)
         step = max(min(step, period / 64), max(period, widest / 4) / most_cells)
         anchors = [scan.atoms for scan in self.scans]
         gap, finest = min(a.spacing() for a in anchors), 4 * max(period, widest) / most_cells
         ratio = np.array([a.spacing() / gap if gap < np.inf else 0.5 for a in anchors])
-        # A law with fewer than two atoms has an infinite gap.
+        # A profile with fewer than two atoms has an infinite gap.
         whole = np.all(np.isfinite(ratio)) and np.all(np.abs(ratio - np.rint(ratio)) <= BLUR)
         if gap >= finest and whole and all(scan.discrete for scan in self.scans):
             step = gap  # no mass lies between the atoms, so this lattice is exact
@@ -189,7 +190,7 @@ class Group:
         return laws
 
     def _lower_laws(self, grid: Grid) -> tuple[list[Law], NDArray, NDArray]:
-        """Return laws below the witnesses, and per row the delta and epsilon due to moved atoms."""
+        """Return laws below the witnesses; tau and epsilon per row correct for moved atoms."""
         laws, split, blur, h = [], [], [], grid.window.step
         for i, (scan, edges) in enumerate(zip(self.scans, self.survey.edges, strict=True)):
             (start, nodes), atoms = grid.nodes(i, edges), grid.anchors[i]
@@ -199,8 +200,8 @@ class Group:
             split.append(float(any_split))
             # An atom's loss differs from its node by at most a relative BLUR.
             blur.append(2 * BLUR * (float(np.max(np.abs(atoms.loss), initial=0.0)) + h))
-        # Splitting changes a loss by at most h and preserves the mean of e^{-loss}: the sum rises
-        # by more than `raised` with probability below tau delta (Hoeffding 1963, Theorem 2).
+        # Moving an atom to two nodes changes its loss by at most h, and not E e^{-loss}: the sum
+        # rises by more than `raised` with probability below tau delta (Hoeffding 1963, Theorem 2).
         tau, moved = 1e-3 * self.rtol, self.counts @ split
         raised = moved * h**2 / 8
         raised += h * np.sqrt(-0.5 * moved * (math.log(tau) + self.log_delta))
@@ -209,8 +210,9 @@ class Group:
     def _read(
         self, end: Callable, window: Window, laws: list[Law], begin: NDArray, tau: ArrayLike = 0.0
     ) -> list[float]:
-        """Return each row's `end` at (1 + tau) delta minus the mass at infinity, or inf."""
+        """Return a bound on epsilon per row by `end`, a method of `Sum`, or inf if none exists."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
+        # Infinite losses leave delta - P(a loss is infinite); moved atoms add tau delta.
         log_left = np.logaddexp(log_left, log(tau) + self.log_delta)
         return [
             end(Sum(window, row, laws, first, unit)) if unit > -np.inf else np.inf

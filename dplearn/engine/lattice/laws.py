@@ -1,4 +1,4 @@
-r"""The upper and the lower law of a pair of outputs: distributions of losses on nodes.
+r"""Upper and lower laws of a pair: distributions of the loss on nodes that bound its profile.
 
 **Upper law.** A profile is a convex function of e^epsilon. Replacing it by the chords between
 chosen nodes ("connect the dots") can only raise it, and the chords are the profile of a law on the
@@ -26,8 +26,9 @@ Equality at node i alone needs :math:`b^*_i = X_i / (X_i + Y_{i-1})`. The choice
 least :math:`(1 - b^*_i)X_i = b^*_iY_{i-1}`. For a smooth density :math:`b^* = 1/2 + O(h)`, and the
 error is of second order in h, as for the chords.
 
-Neighbours cannot balance an atom, so it is placed on a node. Atoms that do not fit one lattice are
-split between two nodes as for chords; this may raise the loss, for which the caller corrects.
+An atom inside a cell has far more mass than the neighbouring cells, so that b would be near 0 and
+the bound poor: it is placed on a node. Atoms that fit no common lattice are divided between the two nodes beside them, as for chords;
+this may raise the loss, and the caller corrects the lower bound for it.
 """
 
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ MOST_LOST = 1e-9
 
 
 def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
-    """Return the law of a profile's chords: P-masses at increasing `nodes` and at infinity.
+    """Return the law whose profile consists of chords: P-masses at `nodes` and at infinity.
 
     The first chord begins at delta = 1, e^epsilon = 0, which raises all smaller losses to the
     first node; delta at the last node becomes the mass at infinity.
@@ -59,17 +60,17 @@ def connect_the_dots(profile: Profile, nodes: NDArray) -> tuple[NDArray, float]:
 
 
 def chords(nodes: NDArray, value: NDArray) -> tuple[NDArray, float]:
-    """Return masses, given delta at nodes >= 0 and delta - (1 - e^eps) at nodes < 0."""
+    """Return masses at `nodes` and infinity, from delta, or delta - (1 - e^eps) at nodes < 0."""
     first = int(np.searchsorted(nodes, 0.0))
     gap = np.diff(nodes)
-    # right[j], left[j]: slopes of the chords on the right and left of node j, times e^{e_j}.
+    # right[j], left[j]: slopes of the chords on the right and left of node j, times exp(nodes[j]).
     with np.errstate(over="ignore"):
         growth = np.expm1(gap)
     right = np.append(np.diff(value) / growth, 0.0)
     left = np.append(0.0, np.diff(value) / -np.expm1(-gap))
     left[0] = value[0] if first > 0 else value[0] - 1.0
     if 0 < first < nodes.size:
-        # The chord between the last node < 0 and the first node >= 0, in both conventions.
+        # The chord between the last node < 0 and the first node >= 0, for both kinds of `value`.
         edge, next_edge = nodes[first - 1], nodes[first]
         outer = value[first - 1] - np.expm1(edge)
         # This is expm1(next_edge) / growth, but finite where both overflow.
@@ -108,7 +109,7 @@ class Atoms:
             ends = kinks[-1:][np.isneginf(profile.log_delta_of(kinks[-1:]))]
             return cls(np.append(-ends, ends), np.full(2 * ends.size, np.nan))
         back = profile.reverse()
-        # P-masses above a loss e, and below -e.
+        # P(loss > e) and P(loss < -e).
         right = lambda e: np.exp(profile.log_tails(e)[0])
         left = lambda e: np.exp(back.log_tails(e)[1])
         zero = np.zeros(1)
@@ -134,7 +135,7 @@ class Atoms:
 
     @property
     def complete(self) -> bool:
-        """Whether the atoms have all the mass and fit one lattice."""
+        """Whether the atoms have all the mass and lie on one even lattice."""
         if self.loss.size < 2 or self.mass.sum() < 1 - 1e-9:
             return False
         place = (self.loss - self.loss[0]) / self.spacing()
@@ -143,7 +144,7 @@ class Atoms:
 
 
 class Cells(NamedTuple):
-    """P, X, Y and a bound on their rounding per cell, and P and X beyond the last cell."""
+    """Per cell P-mass, X and Y (defined above), rounding bounds; P-mass and X beyond the last."""
 
     p: NDArray
     x: NDArray
@@ -156,9 +157,9 @@ class Cells(NamedTuple):
 def below_the_profile(
     profile: Profile, nodes: NDArray, step: float, atoms: Atoms
 ) -> tuple[NDArray, float, bool]:
-    """Return a law that is dominated by a profile with tails, on `nodes` with spacing `step`.
+    """Return a law on `nodes`, `step` apart, whose profile lies below `profile`, which has tails.
 
-    It has masses at the nodes and at infinity; the third value is whether an atom was split.
+    The values are masses at nodes, mass at infinity, and whether an atom moved to two nodes.
     """
     # Cells end slightly above their nodes, so that an atom on a node belongs to the cell before it.
     ends = nodes + BLUR * np.abs(nodes)
@@ -167,19 +168,19 @@ def below_the_profile(
     # The mass beyond the last cell includes the infinite losses.
     infinity = float(np.exp(profile.log_delta_of(np.array(FAR)))) * (1 - 1e-12)
     up, last = balance(cells, infinity), max(cells.p_beyond - infinity, 0.0)
-    # An empty cell's mass is a rounding error, and such errors would accumulate.
+    # Drop masses in the range of rounding errors, which composition would accumulate.
     p = np.where(cells.p > cells.noise, cells.p, 0.0)
     masses = node + np.append((1 - up) * p, last) + np.append(0.0, up * p)
     if masses.sum() + infinity > 1 + MOST_LOST:
-        # The masses exceed 1, so they are no law: return the trivial law, a loss of 0.
+        # The sum of masses exceeds 1: return the trivial law, whose loss is always 0.
         return np.where(nodes == np.max(nodes[nodes <= 0]), 1.0, 0.0), 0.0, False
     return masses, infinity, split
 
 
 def balance(cells: Cells, infinity: float = 0.0) -> NDArray:
-    """Return the fraction b of every cell sent to its right node."""
-    # Round X down and Y up, so that the inequality holds despite rounding. Node i lies
-    # between cells i - 1 and i; the last node is balanced by the mass beyond it.
+    """Return the fraction b of the mass of every cell to move to its right node."""
+    # Round X down and Y up, so that (1 - b_i) X_i >= b_{i-1} Y_{i-1} holds despite rounding.
+    # Node i lies between cells i - 1 and i; the last X is that of the mass beyond all cells.
     x = np.append(np.maximum(cells.x - cells.noise, 0.0), max(cells.x_beyond - infinity, 0.0))
     y = np.append(0.0, np.maximum(cells.y, 0.0) + cells.noise)
     with np.errstate(invalid="ignore"):
@@ -194,7 +195,7 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
     right = _Side(profile, a, h * (1 + BLUR))
     left = _Side(profile.reverse(), b, h * (1 - BLUR))
     d, t, s, low = right.delta, right.tail, left.tail, np.exp(-b)
-    # The cell that contains 0 has all mass outside both tails.
+    # The cell that contains 0 has all mass that is in neither tail.
     p_0 = 1 - low[0] * s[0] - d[0] - t[0]
     q_0 = 1 - left.delta[0] - s[0] - t[0] * np.exp(-a[0])
     # Left of 0 use the reversed pair, with X and Y swapped.
@@ -211,7 +212,7 @@ def cells_between(profile: Profile, ends: NDArray, h: float) -> Cells:
 
 
 class _Side:
-    """Values of a profile at `ends` >= 0, spaced by h, and of the cells between them.
+    """Delta and tail of a profile at `ends` >= 0, h apart, and X and Y of the cells between them.
 
     With d = delta and t = e^eps Q(L > eps), X = d_i - d_{i+1} - (1 - e^{-h}) t_{i+1} and
     Y = (e^h - 1) t_i - (d_i - d_{i+1}).
@@ -223,7 +224,7 @@ class _Side:
         self.tail = t = np.exp(profile.log_tail_of(ends) + ends)  # type: ignore[misc]
         drop, rise = d[:-1] - d[1:], np.expm1(h)
         self.x, self.y = drop + np.expm1(-h) * t[1:], rise * t[:-1] - drop
-        # Rounding of delta, of X and Y, and of Y alone: wide cells amplify the tail's rounding.
+        # Rounding errors of delta, of X and Y, and of Y alone, where wide cells amplify that of t.
         with np.errstate(invalid="ignore"):
             self.lost = lost = np.where(d > 0, _ULP * (8 + 4 * np.abs(log_delta)) * d, 0.0)
         blur = 4 * _ULP * (2 + h + ends[1:]) * t[:-1]
@@ -233,9 +234,10 @@ class _Side:
 def _take_out(
     atoms: Atoms, cells: Cells, nodes: NDArray, ends: NDArray, h: float
 ) -> tuple[NDArray, bool]:
-    """Move atoms from `cells` to nodes; return masses per node and whether an atom is split.
+    """Move atoms from `cells` to nodes; return masses per node, and whether one went to two nodes.
 
-    An atom within BLUR of a node moves to it; others are split, preserving their P and Q masses.
+    An atom within BLUR of a node moves to it; others go to both nodes beside them, in parts that
+    preserve the masses under P and Q.
     """
     on_node = np.zeros(nodes.size)
     # Cell of each atom: cells right of 0 include their upper end, cells left of 0 the lower end.
@@ -264,5 +266,5 @@ def _take_out(
 def _jumps(tail: Curve, at: NDArray) -> NDArray:
     """Return the mass of an atom at each loss > 0; 0 where the tail is continuous."""
     narrow, wide = (tail(at * (1 - w)) - tail(at * (1 + w)) for w in (BLUR, 1e3 * BLUR))
-    # A window 1000 times wider has 1000 times a density's mass, but the same mass of an atom.
+    # An interval 1000 times as wide has 1000 times the mass of a density, but that of one atom.
     return np.where(narrow > 0.9 * wide, narrow, 0.0)

@@ -1,4 +1,4 @@
-"""The law of a sum of losses by FFT of tilted laws, and bounds that include all rounding errors."""
+"""Distribution of a sum of losses by FFT of tilted distributions, with bounds on its errors."""
 
 import math
 from dataclasses import dataclass
@@ -21,21 +21,21 @@ MOST_RELATIVE = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Tilt, step and size of the lattice that all rows of a group share."""
+    """Tilt of the laws, and step and size of the lattice, which all rows of a group share."""
 
     tilt: float
     step: float
     cells: int  # length N of the transform; losses are known modulo N * step
-    left: NDArray  # tilts below `tilt` for Chernoff bounds on folding
+    left: NDArray  # tilts below `tilt` for Chernoff bounds on mass that wraps around
     right: NDArray  # tilts above `tilt`
 
     @cached_property
     def fade(self) -> NDArray:
-        """Factors e^{-(e_j - e_0)} of the cells j, shape (cells,)."""
+        """Factors exp(-j * step) of the cells j, shape (cells,)."""
         return np.exp(-self.step * np.arange(self.cells))
 
     def discounted(self, weight: NDArray) -> NDArray:
-        """Return sum_{i >= j} weight_i e^{e_j - e_i} for every j, shape (cells + 1,)."""
+        """Return sum_{i >= j} weight_i exp((j - i) * step) for every j, shape (cells + 1,)."""
         if self.cells * self.step < 600:
             return np.append(np.cumsum((weight * self.fade)[::-1])[::-1] / self.fade, 0.0)
         steps = self.step * np.arange(self.cells)
@@ -44,7 +44,7 @@ class Window:
 
 
 class Law:
-    """One step's masses on the lattice, tilted, folded and transformed."""
+    """Distribution of the loss of one step: tilted, wrapped around and Fourier transformed."""
 
     def __init__(
         self, window: Window, start: int, nodes: NDArray, masses: NDArray, infinity: float = 0.0
@@ -69,7 +69,7 @@ class Law:
 
 
 class Sum:
-    """Untilted law of a row's sum, in the period from `begin` on, in units of e^{log_unit}."""
+    """Untilted distribution of a row's summed loss from `begin` on, in units of e^{log_unit}."""
 
     def __init__(
         self, window: Window, row: NDArray, laws: list[Law], begin: float, log_unit: float
@@ -86,32 +86,32 @@ class Sum:
         # Clipped values are too far from the unit to affect a comparison with it.
         untilt = np.exp(np.clip(exponent, -700.0, 700.0))
         weight = law * untilt[:-1]
-        # mass[j]: probability of losses >= e_j; discount[j]: their sum of p e^{e_j - loss}.
+        # mass[j]: sum of the weights p of losses >= e[j]; discount[j]: of p exp(e[j] - loss).
         self.mass = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
         self.discount = window.discounted(weight)
         # Rounding errors of transform and power, summed along the tail.
         self.rounding = (noise / -math.expm1(-tilt * step)) * untilt
         # Clipped weights give no bound.
         self.rounding[untilt >= _LARGEST] = np.inf
-        # Relative rounding error of each step's masses and of the scale.
+        # Relative rounding error of the masses of all steps and of the scale.
         self.relative = of_scale(float(row.sum()), log_m, tilt * float(np.max(np.abs(e))))
         log_left = sum(n * law.log_left for n, law in runs)
         log_right = sum(n * law.log_right for n, law in runs)
-        # Bound on the mass beyond the window, which folding moves below epsilon.
+        # Bound on the mass above the last cell, which wraps around to losses below epsilon.
         self.beyond = _charge(np.min(log_right - window.right * e[-1]) - log_unit)
-        # Bound on mass folded into the window: a series of delta(e + mP), with the best mu.
+        # Bound on all mass that wraps around: a series of delta(e[0] + m P), with the best mu.
         self.folded = 0.0
         for log_k, mu in ((log_left, window.left), (log_right, window.right)):
             log_series = log_expm1(np.abs(mu - tilt) * size * step)
             self.folded += _charge(np.min(log_k + log_c(mu) - mu * e[0] - log_series) - log_unit)
 
     def epsilon_above(self) -> float:
-        """Return the smallest epsilon in the window where delta <= unit is proved, or inf."""
+        """Return the smallest epsilon >= e[0] at which delta <= e^{log_unit} is proved, or inf."""
         e, mass, discount = self.e, self.mass, self.discount
         if not (self.beyond < 1 and self.relative < MOST_RELATIVE):
             return np.inf
         budget = (1 - self.beyond) * (1 - self.relative)
-        # delta at cell j's left end e_j is a sum over the cells j + 1, ...: cell j adds 0.
+        # delta at e[j] is a sum over the cells j + 1, ...: cell j, whose loss is e[j], adds 0.
         fits = mass - discount + self.rounding <= budget
         if fits[0]:
             return float(e[0])
@@ -121,7 +121,7 @@ class Sum:
         return self._inside(j, mass[j] + self.rounding[j - 1] - budget, e[j])
 
     def epsilon_below(self) -> float:
-        """Return the largest epsilon at which delta >= unit is proved, or 0."""
+        """Return the largest epsilon at which delta >= e^{log_unit} is proved, or 0."""
         e, mass, discount = self.e, self.mass, self.discount
         if not self.relative < MOST_RELATIVE:
             return 0.0
@@ -133,14 +133,14 @@ class Sum:
         return self._inside(j + 1, mass[j + 1] - charge[j] - budget, e[j])
 
     def _inside(self, k: int, excess: float, proved: float) -> float:
-        """Return epsilon in (e_{k-1}, e_k), where delta is linear in e^epsilon, else `proved`."""
+        """Interpolate epsilon from e[k-1] to e[k], linearly in e^epsilon, or return `proved`."""
         if excess <= 0 or self.discount[k] == 0:
             return float(proved)  # rounding prevents interpolation
         inside = self.e[k] + math.log(excess) - math.log(self.discount[k])
         return float(min(max(inside, self.e[k - 1]), self.e[k]))
 
     def delta(self, epsilon: float) -> tuple[float, float]:
-        """Return bounds on delta at an epsilon in the first half of the window."""
+        """Return bounds on delta / e^{log_unit} at an epsilon in the first half of the cells."""
         if not self.relative < MOST_RELATIVE:
             return 0.0, np.inf
         j = int(np.searchsorted(self.e, epsilon, side="right"))
@@ -156,14 +156,14 @@ def of_scale(count: float, log_m: float, exponent: float) -> float:
 
 
 def power(runs: list[tuple[float, Law]], size: int) -> tuple[NDArray, float]:
-    """Return the tilted law of the sum, shape (size,), and the rounding error per cell."""
+    """Return the tilted distribution of the sum, shape (size,), and the rounding error per cell."""
     count = sum(n for n, _ in runs)
     unit = 8 * _ULP * (count + 1) * math.log2(size)
     if count <= _FEW:
         transform = math.prod(law.spectrum ** int(n) for n, law in runs)
         return np.fft.irfft(transform, size), unit * float(np.mean(np.abs(transform)))
     modulus = np.exp(sum(n * law.log_modulus for n, law in runs))
-    # Drop the transform's tail of modulus below 1e-22, and add this part to the error.
+    # Drop high frequencies of modulus below 1e-22, and add a bound on them to the error.
     last = int(np.max(np.flatnonzero(modulus > 1e-22), initial=0)) + 1
     angle = sum(n * law.angle[:last] for n, law in runs)
     transform = np.zeros(modulus.shape, dtype=np.complex128)

@@ -1,4 +1,4 @@
-"""Preliminary estimates of a composition: support, moments and Chernoff bounds."""
+"""Preliminary estimates of a composition: range of losses, moments and Chernoff bounds."""
 
 import math
 from functools import cached_property
@@ -12,7 +12,7 @@ from dplearn.engine.profile import Profile
 
 
 class Scan:
-    """Values of a profile on a fixed uneven grid, shared by all groups of rows."""
+    """Values of a profile on a fixed uneven grid of epsilons, shared by all groups of rows."""
 
     grid = np.geomspace(1e-12, 1e9, 400)
 
@@ -34,7 +34,7 @@ class Scan:
     def dots(self, ahead: float, behind: float) -> tuple[NDArray, NDArray, float]:
         """Return nodes, masses, mass at infinity; cut tails at log delta `ahead` and `behind`."""
         lower, upper = self._end(self.behind, behind), self._end(self.ahead, ahead)
-        # Omit nodes far below the total variation, a typical loss: they only add rounding errors.
+        # Nodes far below the total variation distance, a typical loss, only add rounding errors.
         inner = max(1e-9 * max(self.grid[lower], self.grid[upper]), 1e-3 * self.at_zero)
         inside = min(int(np.searchsorted(self.grid, inner)), lower, upper)
         left, right = slice(inside, lower + 1), slice(inside, upper + 1)
@@ -56,11 +56,12 @@ class Scan:
 
 
 class Survey:
-    """Estimates for every row of a group, from 400 chords; rows share the tilts."""
+    """Estimates for every row of a group, from at most 400 chords on each side of loss 0."""
 
     def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, cut: float) -> None:
         most = float(np.max(counts.sum(axis=1)))
-        # Log of the share of delta cut off at the top, and of the reverse delta cut at the bottom.
+        # Cut the upper tail of one run where log delta is this much below the target, and the
+        # lower tail where the log of the reverse delta is this value.
         spare = math.log(cut) - math.log(most)
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
         # Each profile's range of losses, and the smallest positive mean absolute loss, or 0.
@@ -70,7 +71,7 @@ class Survey:
         infinities = [infinity for _, _, infinity in coarse]
         log_finite = remaining(counts, infinities, log_delta)
         self.log_paid = float(log(paid(counts, infinities)[0]))
-        # If all finite losses are 0, epsilon is 0, or inf if infinite losses exceed delta.
+        # If finite losses are all 0, epsilon is 0, or inf if P(infinite loss) > delta.
         self.fallback = np.where(np.isneginf(log_finite), np.inf, 0.0)
         if self.scale == 0:
             return
@@ -91,8 +92,8 @@ class Survey:
 
 
 def remaining(counts: NDArray, infinities: list[float], log_delta: float) -> NDArray:
-    """Return per row log(delta - P(a loss is infinite)), or -inf if no delta is left."""
-    # Replace 1 by the largest double below it, so that the logarithm is finite.
+    """Return per row log(delta - P(a loss is infinite)), or -inf if this is <= 0."""
+    # Replace probability 1 by the largest double below it, so that the logarithm is finite.
     lost = paid(counts, np.minimum(infinities, 1 - 2**-53))
     return log(np.maximum(math.exp(log_delta) - lost, 0.0))
 
@@ -104,5 +105,5 @@ def paid(counts: NDArray, infinities: ArrayLike) -> NDArray:
 
 
 def log_c(mu: NDArray) -> NDArray:
-    """Return log of c(mu) = mu^mu / (1 + mu)^{1 + mu}; delta(e) <= c(mu) e^{K(mu) - mu e}."""
+    """Return log of c(mu) = mu^mu / (1 + mu)^{1 + mu}; delta(eps) <= c(mu) exp(K(mu) - mu eps)."""
     return mu * np.log(np.where(mu > 0, mu, 1.0)) - (1 + mu) * np.log1p(mu)

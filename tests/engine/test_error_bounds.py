@@ -17,15 +17,15 @@ from dplearn.engine.lattice.sum import Law, Sum, Window
 from dplearn.mechanisms import Gaussian, PoissonSubsampled, RandomizedResponse
 from outcomes import LATTICE, ROUNDING, assert_holds, bracket, epsilon_of_coins
 
-COIN, COINS = 0.01, 3000
-all_coins = functools.cache(epsilon_of_coins)
+LOCAL, RESPONSES = 0.01, 3000
+all_responses = functools.cache(epsilon_of_coins)
 
 
-def coin_bracket_holds(delta=1e-5, lattice=LATTICE):
-    """Return whether the bracket of composed coins contains the exact value."""
-    coin = RandomizedResponse(COIN).profiles("replace_one")
-    lower, upper = bracket([coin], [COINS], delta, lattice)
-    expected = all_coins((COIN,), (COINS,), mpf(delta))
+def response_bracket_holds(delta=1e-5, lattice=LATTICE):
+    """Return whether the bracket of composed randomized responses contains their epsilon."""
+    coin = RandomizedResponse(LOCAL).profiles("replace_one")
+    lower, upper = bracket([coin], [RESPONSES], delta, lattice)
+    expected = all_responses((LOCAL,), (RESPONSES,), mpf(delta))
     return lower * (1 - 1e-15) <= expected <= upper * (1 + 1e-15)
 
 
@@ -41,7 +41,7 @@ def spoil(monkeypatch, **changed):
     monkeypatch.setattr(Sum, "__init__", init)
 
 
-def free_jitter(monkeypatch):
+def drop_correction(monkeypatch):
     """Remove the correction of lower bounds for atoms between nodes."""
     whole = Group._lower_laws
 
@@ -54,8 +54,8 @@ def free_jitter(monkeypatch):
 
 @each("shrink", [1.5, 4, 16])
 @each("mu, steps, delta", [(2.0, 40, 1e-6), (1.0, 900, 1e-2), (6.0, 9, 1e-20)])
-def test_folding_and_mass_beyond_a_small_window_are_charged(mu, steps, delta, shrink, monkeypatch):
-    """Lower bounds subtract folded mass; upper bounds add the mass beyond the window."""
+def test_bounds_include_mass_that_wraps_around(mu, steps, delta, shrink, monkeypatch):
+    """Lower bounds subtract all wrapped mass; upper bounds add the mass above the last cell."""
     (one,), (total,) = (Gaussian(x / mu).profiles() for x in (math.sqrt(steps), 1))
     expected = float(total.epsilon(delta))
     whole, cut = Group._grid, lambda span: span._replace(period=span.period / shrink)
@@ -69,7 +69,7 @@ def test_folding_and_mass_beyond_a_small_window_are_charged(mu, steps, delta, sh
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_rounding_of_the_transform_is_charged(sign, monkeypatch):
+def test_bounds_include_rounding_errors_of_the_fourier_transform(sign, monkeypatch):
     """Errors of one sign and the allowed size keep brackets valid; 100-fold errors do not."""
     exact, ulps = np.fft.rfft, 64
 
@@ -77,15 +77,15 @@ def test_rounding_of_the_transform_is_charged(sign, monkeypatch):
         return exact(x) * (1 + sign * ulps * 2.0**-53 * math.log2(x.size))
 
     monkeypatch.setattr(np.fft, "rfft", biased)
-    assert coin_bracket_holds(1e-5) and coin_bracket_holds(1e-12)
+    assert response_bracket_holds(1e-5) and response_bracket_holds(1e-12)
     ulps *= 100
-    free_jitter(monkeypatch)
-    assert not coin_bracket_holds(1e-5)
+    drop_correction(monkeypatch)
+    assert not response_bracket_holds(1e-5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_rounding_of_each_step_is_charged(sign, monkeypatch):
+def test_bounds_include_rounding_errors_of_the_masses_of_each_step(sign, monkeypatch):
     """Errors of 32 ulps in the masses keep brackets valid; errors of 3200 ulps do not."""
     exact, ulps = Law.__init__, 32
 
@@ -94,28 +94,28 @@ def test_rounding_of_each_step_is_charged(sign, monkeypatch):
 
     monkeypatch.setattr(Law, "__init__", biased)
     spoil(monkeypatch, rounding=0.0)
-    free_jitter(monkeypatch)
-    # The error bound of folding is rtol / 1000, less than the errors of the masses.
-    assert coin_bracket_holds(1e-5, Lattice(rtol=1e-10))
+    drop_correction(monkeypatch)
+    # The bound on wrapped mass is rtol / 1000, less than the errors of the masses.
+    assert response_bracket_holds(1e-5, Lattice(rtol=1e-10))
     ulps *= 100
-    assert not coin_bracket_holds(1e-5, Lattice(rtol=1e-10))
+    assert not response_bracket_holds(1e-5, Lattice(rtol=1e-10))
 
 
 @pytest.mark.slow
 @each("delta", [0.05, 1e-8])
-def test_jitter_is_charged(delta, monkeypatch):
-    """Without the correction, split atoms raise the lower bound above the exact value."""
+def test_lower_bounds_are_corrected_for_atoms_between_nodes(delta, monkeypatch):
+    """Without the correction, atoms moved to two nodes raise the lower bound above epsilon."""
     losses, counts, lattice = [1.0, 0.37], [40, 60], Lattice(rtol=0.05)
     pairs = [RandomizedResponse(e).profiles("replace_one")[0] for e in losses]
     expected = epsilon_of_coins(losses, counts, mpf(delta))
     assert_holds(bracket([pairs], counts, delta, lattice), expected)
     with monkeypatch.context() as patch:
-        free_jitter(patch)
+        drop_correction(patch)
         assert bracket([pairs], counts, delta, lattice)[0] > expected * (1 + 1e-6)
 
 
 def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
-    """Return the sums of `steps` Gaussians in the given window, by the lower and the upper law."""
+    """Return the summed loss of `steps` Gaussians on a lattice, by the lower and the upper law."""
     mu = total_mu / math.sqrt(steps)
     (one,) = Gaussian(1 / mu).profiles()
     edge = mu * (40 + 0.5 * mu)
@@ -135,8 +135,8 @@ def gaussian_sums(total_mu, steps, tilt, step, cells, begin, log_unit):
     st.floats(-1, 1.5), st.integers(1, 200), st.floats(-2, 2), st.floats(-1.5, 0.5),
     st.integers(4, 11), st.floats(-1, 2), st.floats(-650.0, -0.05),
 )  # fmt: skip
-def test_sums_are_bounded_in_any_window(log_mu, steps, log_tilt, log_step, power, place, log_unit):
-    """Tilt, step, length and position of the window affect only the width of the bracket."""
+def test_sums_are_bounded_on_any_lattice(log_mu, steps, log_tilt, log_step, power, place, log_unit):
+    """Tilt, step, length and position of the lattice affect only the width of the bracket."""
     mu = 10**log_mu
     (total,) = Gaussian(1 / mu).profiles()
     expected = float(total.epsilon(math.exp(log_unit)))
@@ -148,12 +148,12 @@ def test_sums_are_bounded_in_any_window(log_mu, steps, log_tilt, log_step, power
 
 
 @pytest.mark.slow
-def test_charges_are_never_capped():
-    """With an unsuitable tilt, the sum and its charges both exceed e^700."""
+def test_error_bounds_above_exp_700_are_infinite():
+    """With an unsuitable tilt, the sum and its error bounds both exceed e^700."""
     sides = [[pair] for pair in PoissonSubsampled(Gaussian(1.0), 1e-7).profiles()]
     lower, upper = bracket(sides, [10**7], 1e-30)
     assert lower <= upper
-    # Tilt 60 for N(1/2, 1) and delta 0.01 folds e^1800 into a window of length 5.
+    # Tilt 60 for losses N(1/2, 1) and delta 0.01 wraps e^1800 into a period of length 5.
     for law in gaussian_sums(1.0, 1, 60.0, 0.02, 256, 0.0, math.log(1e-2)):
         assert law.folded == law.rounding[0] == math.inf
         assert law.epsilon_below() == 0
@@ -168,8 +168,8 @@ def test_sum_with_large_error_bounds_proves_no_upper_end(beyond, relative):
     assert above.epsilon_above() == math.inf
 
 
-def test_upper_end_is_charged_for_the_mass_beyond_a_window():
-    """Without this charge, folding would make the upper end 2.7 % too small."""
+def test_upper_end_includes_the_mass_beyond_the_last_cell():
+    """Without this mass, wrap-around would make the upper end at least 2 % too small."""
     expected = float(Gaussian(1.0).profiles()[0].epsilon(0.1))
     begin = expected - 0.7 * 128 * 0.05
     above = gaussian_sums(1.0, 1, 2.0, 0.05, 128, begin, math.log(0.1))[1]
