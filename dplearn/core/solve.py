@@ -83,11 +83,11 @@ def crossing(
 
     For functions that are costly to evaluate: inverse interpolation through three points, each new
     point a little beyond the root, so that the bracket shrinks from both sides. It takes about
-    seven evaluations if `value` is smooth, and about three times as many as bisection if it
-    jumps; a value may be infinite.
-    The search begins at `guess`, with the `slope` of `value` there if given, and stops when the
-    bracket is `tolerance` wide, which may depend on the last point. `snap` maps x and the ends
-    a < b of a bracket to a point between them where `value` is defined, or to an end if none is.
+    seven evaluations if `value` is smooth, and about three times as many as bisection if it jumps;
+    a value may be infinite. The search begins at `guess`, with the `slope` of `value` there if
+    given, and stops when the bracket is `tolerance` wide, which may depend on the last point.
+    `snap` maps x and the ends a < b of a bracket to a point between them where `value` is defined,
+    or to an end if none is.
     """
     points: list[tuple[float, float]] = []
     a, b, stride, misses = -math.inf, math.inf, 0.5, 0

@@ -182,7 +182,6 @@ class Profile:
             return log_w + self.log_delta_of(ahead(epsilon))
 
         def log_tail(epsilon: NDArray) -> NDArray:
-            # The second distribution is still Q.
             return self.log_tail_of(ahead(epsilon))  # type: ignore[misc]
 
         def behind(epsilon: NDArray) -> tuple[NDArray, NDArray, NDArray]:

@@ -6,11 +6,9 @@ z = lambda + it, delta after T steps is
 .. math:: \delta_T(\varepsilon) = \frac1{2\pi}\int M(z)^T e^{-z\varepsilon} \frac{dt}{z(1+z)}.
 
 The trapezoidal sum S with step h = 2 pi / P is exactly :math:`\sum_m e^{\lambda mP}
-\delta_T(\varepsilon + mP)`: delta plus aliases, all non-negative. Its errors
-and their bounds (`Charges`):
+\delta_T(\varepsilon + mP)`: delta plus aliases, all non-negative. Bounds on errors (`Charges`):
 
-* aliases, which only the lower bound subtracts:
-  :math:`\delta_T(\varepsilon) \le c(\mu)e^{TK(\mu)-\mu\varepsilon}`,
+* aliases, for the lower bound: :math:`\delta_T(\varepsilon) \le c(\mu)e^{TK(\mu)-\mu\varepsilon}`,
   :math:`c(\mu)=\mu^\mu/(1+\mu)^{1+\mu}`, for the best mu on either side of lambda;
 * truncation at t: :math:`e^{-\lambda\varepsilon}B(t)^T/(\pi t)`, where B(t) >= |M| beyond t;
 * rounding, amplified T-fold by the power, and the error of the sums over x that give M.

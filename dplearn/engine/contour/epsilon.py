@@ -99,9 +99,9 @@ def worse_brackets(
 ) -> Ends:
     """Return certified bounds on the larger epsilon of removing and of adding a record.
 
-    Parameters are those of `brackets` and fields of `SampledGaussian`. Epsilon
-    of a removed record is bounded first. If a Chernoff bound or a rough sum proves that an added
-    record has at most `delta` at the upper end, that is enough; otherwise bound its epsilon, too.
+    Parameters are those of `brackets` and fields of `SampledGaussian`. Epsilon for
+    removing is bounded first. If a Chernoff bound or a rough sum proves that the upper end is valid
+    for adding, too, that is enough; otherwise epsilon for adding is bounded as well.
 
     Returns
     -------
@@ -241,8 +241,7 @@ def tries(
 ) -> None:
     """Call `update` with indices of rows and the sum they share, until no row of `left` is poor.
 
-    `update` may improve the guesses in `rows`, and returns a mask of poor rows, whose
-    error bounds are too large.
+    `update` may improve guesses in `rows`; it returns a mask of rows with large error bounds.
     """
     left = np.arange(rows[0].size) if left is None else left
     for effort in efforts:

@@ -120,7 +120,6 @@ class Table:
             low = np.minimum((mu + share).min(axis=0), at_zero / period)
             return np.maximum(low, least), np.minimum((mu - share).max(axis=0), most)
 
-        # Bisection on log P.
         small, large = np.full(at_zero.shape, -12.0), np.full(at_zero.shape, 20.0)
         for _ in range(10):
             middle = 0.5 * (small + large)

@@ -30,8 +30,7 @@ from dplearn.engine.profile import Profile
 _LEAST = -690.0
 # Profiles for a removed (or an added) record, one for each mechanism.
 Side = Sequence[Profile]
-# Do not refine a bracket, for a removed or an added record, whose upper end is below this
-# fraction of that for the other.
+# Do not refine brackets whose upper end is below this fraction of the largest upper end.
 _LITTLE = 0.2
 
 

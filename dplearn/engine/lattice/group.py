@@ -160,8 +160,7 @@ class Group:
         most = float(np.max(self.counts.sum(axis=1)))
         fallback = float(np.median(self.survey.fallback))
         size = max(float(np.median(guess)), 1e-3 * fallback, self.survey.scale)
-        # With tilt lambda and step h, the error of the upper law is h^2 (1 + lambda) / 12 per run,
-        # that of the lower law twice as large.
+        # The error per run of the upper law is step^2 (1 + tilt) / 12, half that of the lower law.
         step = math.sqrt(4 * rtol * size / (most * (1 + tilt)))
         widest = max(b - a for a, b in self.survey.edges)
         step = max(min(step, period / 64), max(period, widest / 4) / most_cells)
@@ -212,7 +211,6 @@ class Group:
     ) -> list[float]:
         """Return a bound on epsilon per row by `end`, a method of `Sum`, or inf if none exists."""
         log_left = remaining(self.counts, [law.infinity for law in laws], self.log_delta)
-        # Infinite losses leave delta - P(a loss is infinite); moved atoms add tau delta.
         log_left = np.logaddexp(log_left, log(tau) + self.log_delta)
         return [
             end(Sum(window, row, laws, first, unit)) if unit > -np.inf else np.inf

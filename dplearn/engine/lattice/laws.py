@@ -27,8 +27,8 @@ least :math:`(1 - b^*_i)X_i = b^*_iY_{i-1}`. For a smooth density :math:`b^* = 1
 error is of second order in h, as for the chords.
 
 An atom inside a cell has far more mass than the neighbouring cells, so that b would be near 0 and
-the bound poor: it is placed on a node. Atoms that fit no common lattice are divided between the two nodes beside them, as for chords;
-this may raise the loss, and the caller corrects the lower bound for it.
+the bound poor: it is placed on a node. Atoms that fit no common lattice are
+divided between the two nodes beside them, as for chords; the caller corrects for losses so raised.
 """
 
 from dataclasses import dataclass
@@ -236,8 +236,7 @@ def _take_out(
 ) -> tuple[NDArray, bool]:
     """Move atoms from `cells` to nodes; return masses per node, and whether one went to two nodes.
 
-    An atom within BLUR of a node moves to it; others go to both nodes beside them, in parts that
-    preserve the masses under P and Q.
+    An atom within BLUR of a node moves to it; others go to two nodes and keep P- and Q-mass.
     """
     on_node = np.zeros(nodes.size)
     # Cell of each atom: cells right of 0 include their upper end, cells left of 0 the lower end.

@@ -60,8 +60,7 @@ class Survey:
 
     def __init__(self, scans: list[Scan], counts: NDArray, log_delta: float, cut: float) -> None:
         most = float(np.max(counts.sum(axis=1)))
-        # Cut the upper tail of one run where log delta is this much below the target, and the
-        # lower tail where the log of the reverse delta is this value.
+        # Cut tails of one run where the log of delta / target, or of the reverse delta, is this.
         spare = math.log(cut) - math.log(most)
         coarse = [scan.dots(log_delta + spare, spare) for scan in scans]
         # Each profile's range of losses, and the smallest positive mean absolute loss, or 0.
