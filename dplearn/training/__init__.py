@@ -2,8 +2,8 @@
 
 `fit` does a whole run and `Trainer` one step at a time, for custom training loops. Both give a
 `History`: ``history.guarantee(1e-5)`` is the guarantee of the steps done, by any accountant.
-`plain` is the algorithm on one page. `clipped_sum` returns the sum to which DP-SGD adds noise.
-`check_model` refuses models that mix records.
+`plain` is DP-SGD on one page. `clipped_sum` returns the sum to which DP-SGD adds noise.
+`check_model` refuses models in which a record influences the loss or gradient of another.
 """
 
 from dplearn.training.bounds import Automatic, ClippingBound, Flat, Grouped, Groups, PerLayer

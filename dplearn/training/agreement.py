@@ -1,12 +1,12 @@
-"""Agreement of a run's settings between its processes, and with its checkpoint file.
+"""Comparison of a run's settings between its processes and with its checkpoint file.
 
-Each of n processes has the whole model and dataset, and draws its part of a lot from every n-th
-record. Clipped sums are added, never averaged, and only the first process adds noise. When a
-process dies, the others raise an error: at once with gloo, whose connection closes; with NCCL
-after the timeout given to `torch.distributed.init_process_group`, ten minutes by default.
+Process r of n has the whole model and dataset, and draws its part of a lot from records r, r + n,
+r + 2n, ... The clipped sums of all processes are added, never averaged, and only process 0 adds
+noise. When a process dies, the others raise an error: at once with gloo, whose connection closes;
+with NCCL after the timeout of `torch.distributed.init_process_group`, ten minutes by default.
 
-Checkpoint files are replaced atomically; loading detects damage, not forgery, and runs no code of
-the file.
+Checkpoint files are replaced atomically. Loading detects accidental damage, not forgery, and
+executes no code from the file.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ Group = dist.ProcessGroup | None
 
 
 class DistributedContext:
-    """One process of a process group, or the only process."""
+    """Communication of this process with its process group, if it has one."""
 
     def __init__(self, group: Group) -> None:
         begun = dist.is_initialized()
@@ -42,24 +42,24 @@ class DistributedContext:
             self.rank, self.processes = dist.get_rank(group), dist.get_world_size(group)
 
     def add_up(self, *values: Tensor) -> None:
-        """Replace tensors by their sums over all processes."""
+        """Replace each tensor by its sum over all processes."""
         for value in values if self.group is not None else ():
             dist.all_reduce(value, op=dist.ReduceOp.SUM, group=self.group)
 
     def start_equal(self, model: nn.Module) -> None:
-        """Copy the parameters and buffers of the first process to all others."""
+        """Copy the model's parameters and buffers from the first process to all others."""
         for value in model.state_dict().values() if self.group is not None else ():
             dist.broadcast(value, group=self.group, group_src=0)
 
     def gathered(self, value: Any) -> list[Any]:
-        """Return the values of all processes, by rank."""
+        """Return the list of the values that all processes pass, ordered by rank."""
         every: list[Any] = [value] * self.processes
         if self.group is not None:
             dist.all_gather_object(every, value, group=self.group)
         return every
 
     def agree(self, facts: Mapping[str, str]) -> None:
-        """Raise the same error in every process if facts differ; it names the first difference."""
+        """Raise the same ValueError in every process if any fact differs between processes."""
         first, *others = self.gathered(dict(facts))
         for rank, other in enumerate(others, start=1):
             for name, expected, got in differences(first, other):
@@ -70,32 +70,32 @@ class DistributedContext:
 
 
 def differences(first: Mapping[str, str], other: Mapping[str, str]) -> Iterator[tuple[Any, ...]]:
-    """Yield the name and both values of each fact that differs."""
+    """Yield (name, first value, other value) for each name whose values differ."""
     for name in {**first, **other}:
         if first.get(name) != other.get(name):
             yield name, first.get(name), other.get(name)
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
-    """Replace the file at `path`, or raise OSError and leave the old file unchanged."""
+    """Write a checkpoint to `path`, or raise OSError and leave any old file unchanged."""
     torch.save(content, buffer := io.BytesIO())
     try:
         write_whole(path, buffer.getvalue())
     except OSError as error:
         message = f"Expected checkpoint to be a file that can be written, got {path}: {error}."
         raise OSError(message) from error
-    for leftover in temporaries(path):  # from interrupted writes
+    for leftover in temporaries(path):  # temporary files of interrupted writes
         leftover.unlink(missing_ok=True)
 
 
 def digest(path: str | Path) -> str:
-    """Return a digest of a file, or "no file"."""
+    """Return the SHA-256 digest of a file, or "no file" if it does not exist."""
     exists = Path(path).is_file()
     return hashlib.sha256(Path(path).read_bytes()).hexdigest() if exists else "no file"
 
 
 def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return a checkpoint's content on the CPU; ValueError if damaged or of another `run`."""
+    """Load a checkpoint onto the CPU; ValueError if it is damaged or of another `run`."""
     data = io.BytesIO(Path(path).read_bytes())
     try:
         if zipfile.ZipFile(data).testzip():
@@ -103,7 +103,7 @@ def loaded(path: str | Path, run: Mapping[str, str] | None = None) -> dict[str, 
         data.seek(0)
         content = torch.load(data, map_location="cpu", weights_only=True)
         written = dict(content["run"])
-    except Exception as error:  # torch, zipfile and pickle have many kinds of errors
+    except Exception as error:  # torch, zipfile and pickle raise many types of errors
         message = f"Expected a checkpoint, got a damaged or different file: {path}."
         raise ValueError(message) from error
     for name, expected, got in differences(written if run is None else run, written):

@@ -1,12 +1,13 @@
-r"""Clipping bounds, and the noise scale that belongs to each.
+r"""Clipping bounds for gradient norms, and the scale of the noise that each bound needs.
 
 A bound splits the parameters into groups and scales each record's gradient in group m to norm
 at most :math:`C_m`. Noise in group m has standard deviation (noise multiplier) x :math:`s_m`.
-The pair is private as a Gaussian mechanism with that noise multiplier because
+Clipping and noise are as private as a Gaussian mechanism with that noise multiplier, because
 
 .. math:: \sum_m (C_m / s_m)^2 \le 1,
 
-which every bound satisfies by construction. The norms are for one record added or removed.
+which every bound satisfies by construction. Neighbouring datasets differ by adding or removing one
+record.
 """
 
 import math
@@ -22,11 +23,11 @@ from dplearn.core import validate
 
 
 class Groups(NamedTuple):
-    """Groups of parameters.
+    """Assignment of parameters to groups, with the norm bound and noise scale of each group.
 
     Parameters
     ----------
-    of : mapping of str to int, the group of each parameter
+    of : mapping of str to int, index of each parameter's group, by parameter name
     norms : tuple of float > 0, norm bound C of each group
     scales : tuple of float > 0, standard deviation of each group's noise at noise multiplier 1
     """
@@ -37,20 +38,20 @@ class Groups(NamedTuple):
 
 
 class ClippingBound(ABC):
-    """Base class of clipping bounds: parameter groups and clipping factors."""
+    """Base class of clipping bounds, which define parameter groups and clipping factors."""
 
     @abstractmethod
     def groups(self, sizes: Mapping[str, int]) -> Groups:
-        """Return the groups of parameters; `sizes` has the number of entries of each."""
+        """Return the groups of parameters; `sizes` has each parameter's number of entries."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
-        """Return factors in [0, 1], (groups, B), for norms (groups, B) and largest (groups, 1)."""
+        """Return factors in [0, 1], (groups, B), that clip norms, (groups, B), to `largest`."""
         return largest / torch.maximum(norms, largest)
 
 
 @dataclass(frozen=True)
 class Flat(ClippingBound):
-    """Clipping of the whole gradient (Abadi et al., 2016).
+    """Clipping of the whole gradient to one norm (Abadi et al., 2016).
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class Flat(ClippingBound):
 
 @dataclass(frozen=True)
 class Automatic(Flat):
-    """Scaling of each gradient by C / (norm + 0.01) (Bu et al., 2023); the fields of `Flat`."""
+    """Scaling of gradients by C / (norm + 0.01), where C is `max_grad_norm` (Bu et al., 2023)."""
 
     def factors(self, norms: Tensor, largest: Tensor) -> Tensor:
         return largest / (norms + 0.01)
@@ -77,7 +78,7 @@ class Automatic(Flat):
 
 @dataclass(frozen=True)
 class PerLayer(Flat):
-    r"""Clipping of each of M layers to norm :math:`C / \sqrt M`, with the fields of `Flat`."""
+    r"""Clipping of each of M layers to norm :math:`C / \sqrt M`, where C is `max_grad_norm`."""
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:
         layers = list(dict.fromkeys(name.rpartition(".")[0] for name in sizes))
@@ -88,15 +89,15 @@ class PerLayer(Flat):
 
 @dataclass(frozen=True, kw_only=True)
 class Grouped(ClippingBound):
-    r"""Clipping of named groups, each with its own norm and noise multiplier.
+    r"""Clipping of groups of parameters, each with its own norm bound and noise multiplier.
 
     All groups together have the `noise_multiplier` :math:`z = (\sum_m z_m^{-2})^{-1/2}`.
 
     Parameters
     ----------
-    norms : mapping of str to float > 0, norm of each group by a prefix of parameter names, of
-        which the longest counts
-    noise_multipliers : mapping of str to float > 0, of each group; only ratios matter in a run
+    norms : mapping of str to float > 0, norm bound of each group, by a prefix of the names of its
+        parameters; if several prefixes match, the longest decides
+    noise_multipliers : mapping of str to float > 0, by the same prefixes; a run uses only ratios
 
     Examples
     --------
@@ -123,7 +124,7 @@ class Grouped(ClippingBound):
 
     @property
     def noise_multiplier(self) -> float:
-        """Noise multiplier of all groups together."""
+        """Noise multiplier of the Gaussian mechanism that releases all groups together."""
         return sum(z**-2 for z in self.noise_multipliers.values()) ** -0.5
 
     def groups(self, sizes: Mapping[str, int]) -> Groups:

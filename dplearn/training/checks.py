@@ -1,13 +1,14 @@
-"""Checks of training settings, and of models for mixing records or keeping their data.
+"""Checks that settings fit together, and that models neither mix records nor store their data.
 
-Modules known to mix records are refused by name. Other models are run on a few records before the
-training, and on lots of it. Half of the records keep their places and random numbers while the
-others are replaced by copies of one of the others: neither losses nor gradient norms of the first
-half may change. Both batches have the same shape, so kernels round them alike and a difference is
-not due to rounding. No pass may store values that depend on its data.
+Modules known to mix records are refused by type. Other models are tested on a few records before
+training, and on some lots during it. Half of the records keep their positions and random numbers;
+each of the others is replaced by the same one of them. Losses and gradient norms of the first half
+may not change. Both batches have the same shape, so kernels round them alike and a difference is
+not due to rounding. No forward or backward pass may store values that depend on its data.
 
-A model that is not recorded treats records separately in training. Before it, losses are compared
-in a batch all the same: they would mean something else.
+Without a recorded pass (`tape`), training computes the gradient of each record separately, so its
+lots are not tested. Before training, losses in a batch are compared even then: a loss that depends
+on other records would not be the loss that training minimises.
 """
 
 import copy
@@ -33,32 +34,32 @@ from dplearn.training.layers import trainable
 from dplearn.training.sampling import fixed_size
 from dplearn.training.tape import Loss, passed, rows_of
 
-_POOL, _BATCH = 14, 8  # records in total, and in each comparison
+_POOL, _BATCH = 14, 8  # number of records in total, and in each comparison
 
 
 @torch.inference_mode(False)
 def check_model(
     model: nn.Module, loss_fn: Loss, inputs: Any, targets: Any, *, public: bool = False
 ) -> bool:
-    """Raise if an experiment shows that this model mixes records, keeps data or gives wrong sums.
+    """Raise if an experiment shows that this model mixes records or stores data.
 
-    Call it in training mode; the model and the random state are left unchanged. Passing proves
-    nothing: a model that mixes records rarely, or only records of a special form, passes too.
+    Call it with the model in training mode; model and random state are left unchanged. Passing
+    proves nothing: a model that mixes records rarely, or only special ones, may pass too.
 
     Parameters
     ----------
     model, loss_fn, inputs, targets : as in `clipped_sum`
-    public : bool, whether records are used as given; else normal draws replace floating-point ones
+    public : bool, whether to use the given floating-point values; else normal ones replace them
 
     Returns
     -------
     bool
-        True if lot sizes were not compared, because the model's own code draws random numbers.
+        True if smaller lots were not compared, as the model's own code draws random numbers.
 
     Raises
     ------
     NotImplementedError, ValueError
-        If a module is known to mix records or has no gradients, or an experiment shows a fault.
+        If a module is known to mix records, no loss depends on parameters, or a test fails.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def check_model(
 
 
 def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) -> bool:
-    """Choose the method of these gradients, and check them as `check_model` does."""
+    """Choose the method that computes these gradients, and check the model as `check_model`."""
     model, loss_fn = gradients.model, gradients.loss_fn
     modules = [part for part in (model, loss_fn) if isinstance(part, nn.Module)]
     rows, rng = max(1, rows_of(pair)), torch.Generator()
@@ -83,10 +84,10 @@ def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) ->
     pair = some(0, _BATCH)
     with probing(*modules):
         gradients.learn(pair)
-        for seed in range(3):  # more than one only if the model draws random numbers
+        for seed in range(3):  # one is enough if the model draws no random numbers
             if not (random := _check_company(gradients, pair, seed)):
                 break
-        else:  # random draws would prevent comparing lot sizes: switch dropout off
+        else:  # lots of other sizes draw other numbers: compare them without dropout
             for module in model.modules():
                 for name in ("p",) if isinstance(module, _DropoutNd) else ("dropout", "drop_prob"):
                     if isinstance(vars(module).get(name), float):
@@ -106,16 +107,16 @@ def check_gradients(gradients: Gradients, pair: Any, *, public: bool = False) ->
 def _check_company(gradients: Gradients, pair: Any, seed: int = 0) -> bool:
     """Raise if records influence each other; return whether random numbers were drawn."""
     before, random = view(gradients, pair, seed)
-    # Seed 11 keeps records 1, 2, 3, 5: no flip, exchange of halves or roll maps this set to itself.
+    # Seed 11 keeps records 1, 2, 3, 5, a set that no flip, exchange of halves or roll preserves.
     if message := refusal(gradients, pair, before, seed, seed=11 + 2 * seed, start=True):
         raise ValueError(message)
     return random
 
 
 def _check_kept(gradients: Gradients, pairs: list[Any], modules: list[nn.Module]) -> None:
-    """Raise if a pass stores values that depend on its data: they would have no noise."""
+    """Raise if a forward or backward pass stores values computed from its data without noise."""
     held, parameters = [], list(gradients.parameters.values())
-    for pair in pairs:  # each from the same state: some modules store data in their first pass only
+    for pair in pairs:  # both start from the same state: some modules store only their first data
         with probing(*modules), forked(gradients.device, 0):
             for _ in range(2):
                 losses = _losses(gradients, pair)
@@ -150,7 +151,7 @@ def _losses(gradients: Gradients, pair: Any) -> Tensor:
 def view(gradients: Gradients, pair: Any, states: int | list[Tensor]) -> tuple[Tensor, bool]:
     """Return columns of losses and gradient norms, and whether random numbers were drawn.
 
-    The random generators start from `states`, or a seed. Only a recorded model has norms.
+    The random generators start from `states`, or a seed. Only a recorded pass gives norms.
     """
     with forked(gradients.device, states):
         before = random_states(gradients.device)
@@ -165,19 +166,20 @@ def view(gradients: Gradients, pair: Any, states: int | list[Tensor]) -> tuple[T
 def refusal(
     gradients: Gradients, pair: Any, before: Tensor, states: Any, *, seed: int, start: bool = False
 ) -> str:
-    """Return an error message if changes of other records alter the view `before`, else "".
+    """Return an error message if other records influence losses or norms `before`, else "".
 
-    The seed chooses the half that is kept; the others become copies of one record. At the start
-    also multiples and smaller lots are tried: kernels round other shapes in another way, which on
-    extreme records may be large. Real records may be worse conditioned than synthetic ones.
+    The seed chooses the half of the records that is kept; the others become copies of one of them.
+    Only at the start, where records are mostly synthetic, the copies are also multiplied, and
+    smaller lots tried: rounding depends on the shape, and its error may be large on extreme
+    records. The tolerance is larger for real records, which may be worse conditioned.
     """
-    mixes = (  # shows no record's values
+    mixes = (  # must not show values of records
         "Expected the loss and the gradient of a record not to depend on others, but they are "
         "different {}: the model or the loss mixes records, remembers them, or draws random "
         "numbers that torch's seed does not decide."
     )
     if gradients.how != "tape" and not start:
-        return ""  # these methods keep records apart
+        return ""  # other methods compute the gradient of each record separately
     rows, eps, random = len(before), gradients.eps(), False
     order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed)).tolist()
     kept, half = sorted(order[: rows // 2]), {*order[: rows // 2]}
@@ -199,19 +201,19 @@ def refusal(
             after, _ = view(gradients, taken(pair, rows, lot), states)
         except Exception as error:
             raise ValueError(f"Expected a lot of one record to do, got: {error}") from error
-        columns = slice(2 if len(lot) > 1 else 1)  # a single record's norm may be rounding only
+        columns = slice(2 if len(lot) > 1 else 1)  # a single record's norm may be rounding error
         if not _equal(before[lot, columns], after[:, columns], max(1e-4, min(0.1, 1.6e4 * eps))):
             return mixes.format("in a smaller batch" if len(lot) > 1 else "on its own")
     return ""
 
 
 def columns_of(part: ClippedSum) -> Tensor:
-    """Return losses and norms as columns of one tensor."""
+    """Return the losses and gradient norms as columns of one tensor."""
     return torch.stack([part.losses.detach().to(part.norms), part.norms], 1)
 
 
 def _equal(first: Tensor, second: Tensor, room: float) -> bool:
-    """Return whether two views are equal up to rounding."""
+    """Return whether losses and norms of two passes are equal up to rounding."""
     sizes = first.abs()
     finite = sizes.where(sizes.isfinite(), torch.nan)
     typical = 0.01 * finite.nanmedian(0).values.nan_to_num()
@@ -223,8 +225,8 @@ def _equal(first: Tensor, second: Tensor, room: float) -> bool:
 def probing(*modules: nn.Module) -> Iterator[None]:
     """Perturb trainable parameters and copy all attributes within a context, then restore them.
 
-    Without this, gradients vanish below a layer of zero weights. Modules and parameters stay the
-    same objects, so that a loss that refers to them uses the perturbed values too.
+    Without the perturbation, gradients vanish below a layer of zero weights. Modules and parameters
+    stay the same objects, so that a loss that refers to them uses the perturbed values too.
     """
     every = list(dict.fromkeys(part for module in modules for part in module.modules()))
     parameters = list(dict.fromkeys(p for part in every for p in part.parameters(recurse=False)))
@@ -233,11 +235,11 @@ def probing(*modules: nn.Module) -> Iterator[None]:
     try:
         for part in every:
             for name, value in list(vars(part).items()):
-                with suppress(Exception):  # copies of generators and locks fail
+                with suppress(Exception):  # generators and locks cannot be copied
                     vars(part)[name] = copy.deepcopy(value, same)
         for place, p in enumerate(parameters):
             p.data = p.data.clone()
-            if p.requires_grad:  # signs stay, and zeros become small numbers
+            if p.requires_grad:  # signs stay, and zeros become small random numbers
                 with forked(p.device, place):
                     normal = torch.randn_like(p)
                 p.data = torch.where(p.data == 0, 0.1 * normal, p.data * (0.3 * normal).exp())
@@ -253,7 +255,7 @@ def probing(*modules: nn.Module) -> Iterator[None]:
 
 
 def stored(*modules: nn.Module) -> dict[str, tuple[Any, ...]]:
-    """Return shape and hash of each parameter and buffer, except counts of passes."""
+    """Return shape and hash of each parameter and buffer, except single integers (counters)."""
     every = [named for m in modules for named in (*m.named_parameters(), *m.named_buffers())]
     counts = lambda x: x.numel() == 1 and not x.is_floating_point()
     numbers = lambda x: x.detach().cpu().to_dense().flatten().view(torch.uint8).numpy().tobytes()
@@ -293,7 +295,7 @@ def check_training(
 
 
 def check_phases(plan: Plan, *, bound: ClippingBound | None, size: int, alone: bool) -> None:
-    """Raise unless a plan fits its bound, the dataset size and the number of processes."""
+    """Raise unless a plan fits the clipping bound, the dataset size and the number of processes."""
     for phase in plan.phases:
         if (norm := getattr(bound, "max_grad_norm", phase.max_grad_norm)) != phase.max_grad_norm:
             raise ValueError(

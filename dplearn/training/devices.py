@@ -1,4 +1,4 @@
-"""Functions for accelerators and CPUs; none of them waits for a device."""
+"""Transfer of tensors, random generators and autocast on CPUs and accelerators."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -8,27 +8,27 @@ from torch import Tensor
 
 
 def moved(value: Tensor, device: torch.device) -> Tensor:
-    """Return the value on a device; copies from the CPU to an accelerator are asynchronous."""
+    """Return the tensor on a device; copies from the CPU do not wait for it, except on MPS."""
     if device.type == "cpu" or value.device.type != "cpu":
         return value.to(device)
     pinned = value.pin_memory() if device.type == "cuda" else value
-    return pinned.to(device, non_blocking=device.type != "mps")  # such copies race on MPS
+    return pinned.to(device, non_blocking=device.type != "mps")  # asynchronous copies race on MPS
 
 
 def generator(device: torch.device, seed: int) -> torch.Generator:
-    """Return a generator of random numbers on a device."""
+    """Return a seeded generator of random numbers on a device."""
     return torch.Generator(device).manual_seed(seed)
 
 
 def random_states(device: torch.device) -> list[Tensor]:
-    """Return the states of the global generators of the CPU and of this device."""
+    """Return the states of the global generators of the CPU and, if it is CUDA, this device."""
     own = [torch.cuda.get_rng_state(device)] if device.type == "cuda" else []
     return [torch.get_rng_state(), *own]
 
 
 @contextmanager
 def forked(device: torch.device, seed: int | list[Tensor]) -> Iterator[None]:
-    """Set the global generators from a seed or states within a context, then restore them."""
+    """Set the global random generators from a seed or states in a context, then restore them."""
     cuda = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(cuda):
         if isinstance(seed, list):

@@ -5,15 +5,15 @@ noise to :math:`\sum_i c_i g_i` and releases the result.
 
 Tested properties:
 
-* A record changes the sum by at most the bound's sensitivity, whatever it contains: a gradient
-  that is infinite or NaN counts as zero, for this record only.
+* A record changes the sum of each parameter group by at most its norm bound, whatever the record
+  contains: a gradient that is infinite or NaN counts as zero, for this record only.
 * Sums of micro-batches add up to the sum of the batch.
 * Norms and sums are computed in float32 at least, whatever the type of the forward pass.
 * The model and the ``.grad`` of its parameters do not change.
 
-The first of three methods that is right on a few records is used: a recorded pass, for usual layers
-(`tape`), `torch.func.vmap`, or autograd for one record at a time. All of them presume a model that
-treats records separately, which `check_model` tests.
+Three methods are tried in this order on a few records, and the first with correct gradients is
+used: one recorded pass, for usual layers (`tape`); `torch.func.vmap`; autograd for one record at a
+time. All presume a model that treats records separately, which `check_model` tests.
 """
 
 import math
@@ -35,20 +35,21 @@ from dplearn.training.devices import exactly, forked, moved
 from dplearn.training.layers import ROUNDING, Dense, Unmet, norms_of, refuse_by_name, trainable
 from dplearn.training.tape import Facts, Loss, Tape, passed, rows_of, wide
 
-# Records for choosing a method, and those compared; other sizes are seldom multiples of 11.
+# Number of records for choosing a method, and the records compared. 11 seldom divides other sizes.
 _LOOK, _COMPARED = 11, (0, 5, 10)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedSum:
-    """Contribution of one micro-batch; everything in it is private until noise is added.
+    """Sums of the clipped gradients of one micro-batch, without noise: every field is private.
 
     Parameters
     ----------
     sums : dict of str to Tensor, sum of each parameter's clipped gradients, float32 or float64
     losses, norms : Tensor, shape (B,), loss of each record, norm of its gradient before clipping
-    tally : Tensor, shape (2, 3), sums of the finite losses and norms and number of gradients
-        scaled down; numbers of finite losses, of finite norms and of records
+    tally : Tensor, shape (2, 3)
+        Row 0: sum of finite losses, sum of finite norms, number of gradients scaled down. Row 1:
+        numbers of finite losses, of finite norms and of records.
     """
 
     sums: Mapping[str, Tensor]
@@ -74,14 +75,14 @@ def clipped_sum(
     Returns
     -------
     ClippedSum
-        Sums by name, and the loss and the norm of each record; all of it is private.
+        Sums by parameter name, and the loss and gradient norm of each record; all are private.
 
     Raises
     ------
     ValueError
-        If losses do not have one row per record, or do not depend on parameters.
+        If there is not one loss per record, or losses do not depend on trainable parameters.
     NotImplementedError
-        If a module is known to mix records, or hides its computation.
+        If a module is known to mix records, is compiled or has complex parameters.
 
     Examples
     --------
@@ -98,31 +99,31 @@ def clipped_sum(
 
 
 class Gradients:
-    """Clipped gradients of a model; its first records decide how they are computed."""
+    """Clipped per-example gradients of a model, by a method chosen on the first records."""
 
     def __init__(self, model: nn.Module, loss_fn: Loss, bound: ClippingBound) -> None:
         for name, module in model.named_modules():
             refuse_by_name(name, module)
         self.model, self.loss_fn, self.parameters = model, loss_fn, trainable(model)
-        self.how = ""  # "tape", "vmap" or "alone"; "": not chosen yet
+        self.how = ""  # method: "tape", "vmap", "alone", or "" before one is chosen
         self.facts: Facts = {}
         first = next(model.parameters(), torch.empty(0))
         every = [*self.parameters.values()] or [first]
         kinds = [torch.promote_types(p.dtype, torch.float32) for p in every]
         self.device, self.dtype = first.device, reduce(torch.promote_types, kinds)
-        # A record's norm may be a few units of rounding too small.
+        # Norm bounds are divided by this, as rounding may make a computed norm too small.
         self.room = 1 + ROUNDING * max(torch.finfo(kind).eps for kind in kinds)
         self.clip_to(bound)
 
     def clip_to(self, bound: ClippingBound) -> None:
-        """Set the bound, its groups of parameters and their largest norms, shape (groups, 1)."""
+        """Set the clipping bound, its parameter groups and their norm bounds, shape (groups, 1)."""
         self.bound = bound
         self.groups = bound.groups({name: p.numel() for name, p in self.parameters.items()})
         largest = torch.tensor(self.groups.norms, dtype=self.dtype)[:, None] / self.room
         self.largest = moved(largest, self.device)
 
     def zeros(self) -> dict[str, Tensor]:
-        """Return zero sums of all parameters."""
+        """Return a zero tensor for the sum of each parameter's gradients."""
         return {name: self.largest.new_zeros(p.shape) for name, p in self.parameters.items()}
 
     def add(self, pair: Any, sums: Mapping[str, Tensor], weight: float = 1.0) -> ClippedSum:
@@ -138,10 +139,10 @@ class Gradients:
                 losses = passed(self.model, self.loss_fn, pair, tape)
                 with torch.no_grad(), exactly(losses.device):
                     return self._clipped(losses.detach(), tape.gradients(losses), sums, weight)
-            except Unmet:  # `learn` has not met these calls
+            except Unmet:  # this pass makes calls that `learn` has not recorded
                 pass
         parts, method = [], self._by_vmap if self.how == "vmap" else self._alone
-        # At most 2^24 entries of formed gradients are in memory at once.
+        # At most 2^24 entries of per-example gradients are in memory at once.
         few = max(1, 2**24 // (1 + sum(p.numel() for p in self.parameters.values())))
         for at in torch.arange(rows).split(few):
             losses, each = method(taken(pair, rows, at.tolist()))
@@ -154,7 +155,7 @@ class Gradients:
     def _clipped(
         self, losses: Tensor, each: dict[str, Any], sums: Mapping[str, Tensor], weight: float
     ) -> ClippedSum:
-        """Add the weighted sums of gradients to `sums`; remove the gradients from `each`."""
+        """Add the clipped gradients, times `weight`, to `sums`, and remove them from `each`."""
         parts: list[list[Tensor]] = [[] for _ in self.groups.norms]
         for name, gradient in each.items():
             parts[self.groups.of[name]].append(gradient.norm())
@@ -164,7 +165,7 @@ class Gradients:
         factors = self.bound.factors(torch.stack(groups), self.largest.to(norms))
         rows = torch.stack([losses.to(norms), norms, factors.amin(0) < 1])
         tally = torch.stack([rows, torch.ones_like(rows)]).sum(2)
-        # Reading this value would make an accelerator wait: there, rows are always cleared.
+        # Reading this value would wait for an accelerator: there, bad rows are always cleared.
         clean = rows.device.type == "cpu" and math.isfinite(tally.sum())
         if not clean:
             finite = norms < torch.inf
@@ -182,8 +183,8 @@ class Gradients:
     def learn(self, pair: Any) -> None:
         """Choose the first method whose gradients of a few records are right.
 
-        The number of rows tells which outputs belong to records, so it is an unusual one, 11: an
-        adjacency matrix may have as many rows as a usual lot has records.
+        An output is divided among the records if their number divides its number of rows. So this
+        number is an unusual one, 11: a constant matrix may have as many rows as a usual lot.
         """
         rows = rows_of(pair)
         pair = taken(pair, rows, [i % rows for i in range(_LOOK)])
@@ -200,7 +201,7 @@ class Gradients:
         self._alone(taken(pair, _LOOK, _COMPARED))  # raises the model's own errors
 
     def _is_right(self, pair: Any, how: str) -> bool:
-        """Return whether gradients of a few of 11 records equal those of autograd."""
+        """Return whether a method's gradients of three of 11 records equal those of autograd."""
         with forked(self.device, 0):
             if how == "vmap":  # all records draw the same random numbers
                 few, at = taken(pair, _LOOK, _COMPARED), slice(None)
@@ -216,7 +217,7 @@ class Gradients:
         for name, form in right.items():
             value = each[name].dense()[at] if name in each else torch.zeros_like(form.value)
             apart = Dense(value.reshape(form.value.shape) - form.value).norm()
-            # Errors are relative to the whole gradient: that of a bias before a norm layer is 0.
+            # Compare with the whole gradient, as the gradient of a bias before a norm layer is 0.
             error = max(1e-6, min(1e-2, 1e3 * eps)) * form.norm() + min(1e-2, 1e2 * eps) * sizes
             if not (apart <= error)[finite].all():
                 return False
@@ -230,7 +231,7 @@ class Gradients:
         return max(torch.finfo(x).eps for x in types or {torch.float32} if x.is_floating_point)
 
     def _alone(self, pair: Any, seed: int | None = None) -> tuple[Tensor, dict[str, Dense]]:
-        """Return losses and gradients of one pass per record, each from `seed` if there is one."""
+        """Return losses and gradients from one pass per record, each with `seed` if given."""
         rows = rows_of(pair)
 
         def loss(i: int) -> Tensor:
@@ -242,7 +243,7 @@ class Gradients:
     def _one_by_one(
         self, losses: Iterable[Tensor], *, retain_graph: bool = False
     ) -> tuple[Tensor, dict[str, Dense]]:
-        """Return losses and their gradients by autograd."""
+        """Return the values of the losses, and the gradient of each by autograd."""
         values, grads = [], []
         options: Any = {"retain_graph": retain_graph, "materialize_grads": True}
         for loss in losses:
@@ -272,7 +273,7 @@ class Gradients:
 
 
 class _Whole(nn.Module):
-    """Module of a model and its loss, which may use the parameters too."""
+    """Module that joins a model and its loss, which may use the model's parameters too."""
 
     def __init__(self, model: nn.Module, loss_fn: Loss) -> None:
         super().__init__()
@@ -283,12 +284,12 @@ class _Whole(nn.Module):
 
 
 def tally_of(rows: Tensor) -> Tensor:
-    """Return sums and numbers of the finite values of each row, shape (2, rows)."""
+    """Return the sum and the number of finite values in each row, shape (2, rows)."""
     return torch.stack([rows.nan_to_num(0, 0, 0), rows.isfinite()]).sum(2)
 
 
 def by_name(flat: Tensor, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return views of a flat tensor, in the shapes of parameters."""
+    """Divide a flat tensor into views with the names and shapes of the parameters."""
     parts = flat.split_with_sizes([p.numel() for p in parameters.values()])
     pairs = zip(parameters.items(), parts, strict=True)
     return {name: part if p.dim() == 1 else part.view(p.shape) for (name, p), part in pairs}

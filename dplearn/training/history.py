@@ -1,4 +1,4 @@
-"""Record of a run: its public and private results, and its guarantee."""
+"""History of a training run: public and private results of its steps, and its guarantee."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -17,8 +17,8 @@ class Private:
 
     Parameters
     ----------
-    loss : float, mean of the lot's finite losses before the step; in any range, NaN without one
-    clipped_fraction : float in [0, 1], share of gradients scaled down; NaN for an empty lot
+    loss : float, mean of the lot's finite losses before the step; in any range, NaN if none is
+    clipped_fraction : float in [0, 1], fraction of gradients scaled down; NaN for an empty lot
     lot_size : int >= 0
     non_finite : int >= 0, records left out because their gradient is infinite or NaN
     """
@@ -31,13 +31,13 @@ class Private:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One step of a run; only its number and its clipping norm are public.
+    """Result of one step of a run; only `step` and `clipping_norm` are public.
 
     Parameters
     ----------
     step : int >= 1, number of steps done, including this one
-    clipping_norm : float > 0, largest norm of a contribution
-    tally : Tensor, shape (2, 3), private sums of `ClippedSum.tally`, on the device
+    clipping_norm : float > 0, largest norm of a record's clipped gradient
+    tally : Tensor, shape (2, 3), private sum of the `ClippedSum.tally` of micro-batches, on device
     """
 
     step: int
@@ -46,7 +46,7 @@ class Record:
 
     @cached_property
     def private(self) -> Private:
-        """Diagnostics; reading them waits for the device."""
+        """Private diagnostics of this step; reading them waits for the device."""
         (loss, _, clipped), (losses, norms, size) = self.tally.tolist()
         return Private(
             loss=loss / (losses or math.nan),
@@ -75,7 +75,7 @@ class History:
 
     @property
     def non_finite(self) -> int:
-        """Number of records left out in the steps of `records`; private, not in checkpoints."""
+        """Number of gradients left out in the steps of `records`; private, not in checkpoints."""
         return sum(record.private.non_finite for record in self.records)
 
     def guarantee(
@@ -87,7 +87,7 @@ class History:
     ) -> Guarantee:
         """Return the guarantee of the steps done, as `DPSGD.guarantee` states it.
 
-        If data or model decided when to stop, ``plan.guarantee(delta=delta)`` holds instead.
+        If data or model decided when to stop, only ``plan.guarantee(delta=delta)`` holds.
         """
         stated = self.plan.guarantee(accountant, delta=delta, steps=self.steps, adjacency=adjacency)
         presumed = [*stated.assumptions, *self.assumptions]

@@ -7,14 +7,15 @@ Clipping needs only the norm :math:`\|G_i\|` and later the weighted sum :math:`\
 * weighted sum: one matrix product of (c u) and v, as for an ordinary gradient;
 * norm, one position: :math:`\|u\| \|v\|` (Goodfellow, 2015);
 * norm, few positions: :math:`\sum_{ts} \langle u_t, u_s\rangle \langle v_t, v_s\rangle`
-  (Li et al., 2022, "ghost norm"), cheaper than :math:`G_i` if :math:`2T^2 \le pd`.
+  (Li et al., 2022, "ghost norm"); for T positions, this costs less than :math:`G_i`, of shape
+  (p, d), if :math:`2T^2 \le pd`.
 
 A rule takes the number of records, the gradient of an output and the arguments of a function, and
-yields each parameter among them with a function that gives its gradients: a tensor, shape
-``(B, *parameter shape)``, or `Outer` or `Rows`. If a record has several rows, they are adjacent.
+yields those that may be parameters, each with a function that returns its per-example gradients: a
+tensor, shape ``(B, *parameter shape)``, `Outer` or `Rows`. Several rows of a record are adjacent.
 
 PyTorch hides the calls inside attention and recurrent layers, so equivalent functions replace them
-while a pass is recorded. A recurrent layer multiplies its inputs at all times at once.
+while a pass is recorded. The recurrent one multiplies the inputs of all times by weights at once.
 """
 
 import inspect
@@ -31,24 +32,24 @@ from torch.nn.modules.instancenorm import _InstanceNorm
 
 from dplearn.core import validate
 
-# Bound on the rounding error of a sum of products, in units of eps times its largest terms.
+# Allowance for rounding in a sum of products, as a multiple of the machine epsilon.
 ROUNDING = 8
-_BLOCK = 256  # squares that one sum adds
-# For convolutions on a CPU: pixels copied at once, and per-example gradients formed at once.
+_BLOCK = 256  # number of squares in one partial sum
+# For convolutions on a CPU: numbers copied at once, and per-example gradients formed at once.
 _NUMBERS, _AT_ONCE = 2**19, 16
 _ACCELERATOR = 100  # both limits are so many times larger on an accelerator
-# Copies are cheap up to _FEW channels or _POSITIONS; formed gradients, up to _SMALL weights.
+# Copying is cheap up to _FEW channels or _POSITIONS; forming gradients, up to _SMALL weights.
 _FEW, _POSITIONS, _SMALL = 4, 128, 2**16
 
 
 class Dense(NamedTuple):
-    """Gradients as one tensor, for small parameters or where this is cheapest."""
+    """Per-example gradients as one tensor, for small parameters or where this is cheapest."""
 
     value: Tensor  # (B, *shape)
     known: Tensor | None = None  # norms, if already computed
 
     def norm(self) -> Tensor:
-        """Return Euclidean norms, shape (B,); rounding may make them too small."""
+        """Return the gradients' Euclidean norms, shape (B,); rounding may make them too small."""
         flat = self.value.reshape(len(self.value), -1)
         return norms_of(flat) if self.known is None else self.known
 
@@ -63,7 +64,7 @@ class Dense(NamedTuple):
 
 
 class Outer(NamedTuple):
-    """Sum over t of left[t] right[t]^T: gradients of the weight of a linear layer."""
+    """Gradients of a linear layer's weight, as sums over t of outer products left[t] right[t]^T."""
 
     left: Tensor  # (B, T, p), gradients of outputs
     right: Tensor  # (B, T, d), inputs
@@ -71,14 +72,14 @@ class Outer(NamedTuple):
     def norm(self) -> Tensor:
         """Return the norms, by Gram matrices if there are several positions.
 
-        They are rounded up by what rounding of terms that cancel and underflow can hide.
+        They include an allowance for rounding of terms that cancel, and for underflow.
         """
         kind = torch.finfo(self.left.dtype)
-        hidden = lambda count: math.sqrt(count * kind.tiny)  # norm of numbers of square 0
+        hidden = lambda count: math.sqrt(count * kind.tiny)  # norm lost if squares underflow
         if self.left.shape[1] == 1:
             u, v = (norms_of(x) + hidden(x.shape[2]) for x in self)
             return (u * v)[:, 0]
-        # Underflow of products of pairs loses less than the allowance for rounding adds.
+        # Underflow in left * right loses less than the allowance for rounding adds.
         units, (left, right) = ROUNDING * kind.eps, (x @ x.mT for x in self)  # (B, T, T)
         u, v = (
             gram.diagonal(dim1=1, dim2=2).sqrt() + hidden(x.shape[2] / units)
@@ -89,7 +90,7 @@ class Outer(NamedTuple):
         return squares.addcmul(largest, largest, value=units).sqrt()
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
-        """Add the weighted sum by one matrix product, scaling its smaller factor."""
+        """Add the weighted sum of gradients by one matrix product, scaling its smaller factor."""
         left, right = (x.to(total) for x in self)
         scale = factors[:, None, None]
         narrow = left.shape[2] <= right.shape[2]
@@ -102,14 +103,14 @@ class Outer(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Sum over t of value[t] in row index[t]: gradients of an embedding table."""
+    """Gradients of an embedding table, as sums over t of value[t] in row index[t]."""
 
     index: Tensor  # (B, T)
     value: Tensor  # (B, T, d)
-    length: int  # of the table
+    length: int  # number of rows of the table
 
     def norm(self) -> Tensor:
-        """Return the norms, after adding the values of equal indices."""
+        """Return the norms of the gradients, after adding the values of equal indices."""
         batch, length = self.index.shape
         first = length * torch.arange(batch, device=self.index.device)[:, None]
         slot = first + torch.searchsorted(self.index.sort(1).values, self.index.contiguous())
@@ -133,10 +134,10 @@ def convolution(
     grad: Tensor, x: Tensor, shape: Sequence[int], stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
 ) -> Outer | Dense:  # fmt: skip
-    """Return gradients of the weights, from the inputs and the gradients of the outputs.
+    """Return per-example gradients of a convolution's weight, from inputs and output gradients.
 
     They are sums over positions of outer products of `grad`, (B, filters, *positions), and the
-    patches under the kernel; formed where that costs less than two Gram matrices.
+    patches under the kernel, computed where that costs less than two Gram matrices.
     """
     filters, channels, *kernel = shape
     each = lambda x: (x,) * len(kernel) if isinstance(x, int) else tuple(x)
@@ -163,7 +164,7 @@ def convolution(
         ghost, formed = positions**2 * (filters + size), 8 * formed
     if ghost <= formed:
         return Outer(grad.mT, patches(windows))
-    few = max(1, _NUMBERS * accelerated // (positions * size))  # in the cache
+    few = max(1, _NUMBERS * accelerated // (positions * size))  # records that fit into the cache
     value = grad.new_empty(len(grad), filters, size)
     parts = zip(grad.split(few), windows.split(few), value.split(few), strict=True)
     known = [Dense(torch.bmm(g, patches(w), out=out)).norm() for g, w, out in parts]
@@ -171,21 +172,21 @@ def convolution(
 
 
 def combined(uses: list[Any]) -> PerExample:
-    """Return the gradients of a parameter: the sum over its uses in one pass."""
+    """Return the gradients of a parameter, summed over all its uses in one pass."""
     whole, *others = uses
     if others and {type(use) for use in uses} in ({Outer}, {Rows}):
         joined = lambda parts: torch.cat(parts, 1) if isinstance(parts[0], Tensor) else parts[0]
         whole = type(whole)(*map(joined, zip(*uses, strict=True)))
     elif others:
         whole = Dense(reduce(torch.add, [use.dense().reshape(len(use[0]), -1) for use in uses]))
-    if isinstance(whole, Outer):  # gradients may cost less than two Gram matrices
+    if isinstance(whole, Outer):  # forming gradients may cost less than two Gram matrices
         (_, t, p), d = whole.left.shape, whole.right.shape[2]
         whole = whole if t == 1 or 2 * t * t <= p * d else Dense(whole.dense())
     return whole
 
 
 def norms_of(rows: Tensor) -> Tensor:
-    """Return norms along the last dimension, in blocks: one long sum would lose about 1%."""
+    """Return norms along the last dimension, in blocks, as one long sum may lose about 1%."""
     size = rows.shape[-1]
     if size <= _BLOCK:
         return torch.linalg.vector_norm(rows, dim=-1)
@@ -203,7 +204,7 @@ RULES: dict[Callable[..., Any], Callable[..., Pairs]] = {}
 
 
 def rule(*functions: Any) -> Callable[[Any], Any]:
-    """Register the decorated rule for these functions."""
+    """Return a decorator that registers a rule for these PyTorch functions."""
     return lambda decorated: RULES.update(dict.fromkeys(functions, decorated)) or decorated
 
 
@@ -233,12 +234,12 @@ def trainable(model: nn.Module) -> dict[str, nn.Parameter]:
 
 
 def positions(batch: int, values: Tensor) -> Tensor:
-    """Return values of shape (B, ..., d) in shape (B, T, d)."""
+    """Reshape values from (B, ..., d) to (B, T, d)."""
     return values.reshape(batch, -1, values.shape[-1])
 
 
 def summed(batch: int, grad: Tensor, x: Tensor) -> Tensor:
-    """Return gradients of x, summed over broadcast dimensions, shape (B, *x.shape)."""
+    """Return per-example gradients of x, summed over broadcast dimensions, (B, *x.shape)."""
     grad = grad.reshape(batch, -1, *grad.shape[1:])
     ones = [1] * (grad.dim() - 1 - x.dim())
     return grad.sum_to_size(batch, *ones, *x.shape).reshape(batch, *x.shape)
@@ -287,7 +288,7 @@ def _convolution(
 def _norm(
     function: Callable[..., Tensor], batch: int, grad: Tensor, *args: Any, **kw: Any
 ) -> Pairs:
-    """Yield gradients of scale and shift, which are applied to the normalised values."""
+    """Yield per-example gradients of a norm layer's scale and shift."""
     given = inspect.signature(function).bind(*args, **kw).arguments
     scale, shift = given.pop("weight", None), given.pop("bias", None)
     channels = function not in (F.layer_norm, F.rms_norm)
@@ -324,7 +325,7 @@ def attention(
     tape: Any, query: Tensor, key: Tensor, value: Tensor, width: int, heads: int,
     in_weight: Any, in_bias: Any, *rest: Any, **options: Any,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    """Return the result of `F.multi_head_attention_forward`, with its products recorded."""
+    """Return the result of `F.multi_head_attention_forward`, with linear layers recorded."""
     bias_k, _, add_zero, dropout, out_weight, out_bias = rest
     separate = options.get("use_separate_proj_weight") or options.get("static_k") is not None
     if separate or bias_k is not None or add_zero or query.dim() != 3:
@@ -372,10 +373,11 @@ def _gru(given: Tensor, recurrent: Tensor, state: Tensor) -> tuple[Tensor]:
 def recurrence(step: Callable[..., Any], tape: Any, *args: Any) -> Any:
     """Return outputs and last states of stacked recurrent layers, in one or both directions.
 
-    A step takes both products and the state of the time before; the first state is the output.
+    `step` takes products with the input and the last output, and the last state; the new state that
+    it returns begins with the output.
     """
     values, start, weights, biases, layers, dropout, training, both, batch_first = args
-    count = 2 + 2 * biases if isinstance(biases, bool) else 0  # else the sequences are packed
+    count = 2 + 2 * biases if isinstance(biases, bool) else 0  # not a bool if sequences are packed
     if len(weights) != count * layers * (1 + both):
         raise Unmet("sequences are packed, or outputs projected")
     linear = lambda *given: tape.__torch_function__(F.linear, (), given)
@@ -400,7 +402,7 @@ def recurrence(step: Callable[..., Any], tape: Any, *args: Any) -> Any:
     return (values if batch_first else values.transpose(0, 1), *last)
 
 
-# Replacements used while recording, by the function that they replace.
+# Functions used while recording, by the PyTorch function that they replace.
 WITHIN: dict[Any, Callable[..., Any]] = {
     F.multi_head_attention_forward: attention,
     torch._VF.lstm: partial(recurrence, _lstm),

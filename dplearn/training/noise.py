@@ -1,4 +1,4 @@
-"""Sources of randomness, and the noise of one step.
+"""Sources of randomness for lots, noise and models, and the noise of one step.
 
 * With a `torch.Generator`, which gives the seed, every run repeats: for teaching and tests.
 * Without one, noise comes from the key stream of AES-256 in counter mode, with a new key from the
@@ -26,13 +26,13 @@ from torch import Tensor
 
 from dplearn.training import devices
 
-Words = Callable[[int], Any]  # two random words for each of n pairs of normals
+Words = Callable[[int], Any]  # returns two arrays of n random 32-bit words, for n given
 
-_CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache; the cipher draws an eighth
+_CHUNK = 2**16  # normals drawn at once, to fit into the CPU cache; with the cipher, an eighth
 _ZEROS = bytes(4 * _CHUNK)
-_SMALL = 2**8  # words below this are refined by another 32 bits
+_SMALL = 2**8  # words below this get another 32 random bits
 
-LOTS, NOISE, MODEL = 0, 1, 2  # uses of randomness, in the keys of streams
+LOTS, NOISE, MODEL = 0, 1, 2  # uses of random numbers, in the keys of streams
 
 
 def _generator(entropy: Any = None) -> np.random.Generator:
@@ -44,13 +44,13 @@ def _generator(entropy: Any = None) -> np.random.Generator:
 class Randomness:
     """Independent streams of random numbers, one for each use and step."""
 
-    seed: int | None = None  # None: the operating system's randomness
+    seed: int | None = None  # None: seeds come from the operating system
     secure: bool = False  # no noise from an accelerator's own generator
     _fresh: Any = field(default_factory=_generator, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, generator: torch.Generator | None, *, secure: bool = False) -> Self:
-        """Return streams seeded by a draw from a generator, if there is one."""
+        """Return streams with a seed drawn from a generator, or without a seed if it is None."""
         if generator is None:
             return cls(secure=secure)
         if secure:
@@ -58,11 +58,11 @@ class Randomness:
         return cls(seed=int(torch.randint(2**62, (), generator=generator, device=generator.device)))
 
     def stream(self, *key: int) -> np.random.Generator:
-        """Return the stream of this key; without a seed, a stream that never repeats."""
+        """Return the random generator of this key; without a seed, one that never repeats."""
         return self._fresh if self.seed is None else _generator((self.seed, *key))
 
     def normals(self, runs: Sequence[tuple[int, float]], like: Tensor, *key: int) -> Tensor:
-        """Return flat noise on the device of `like`; a run is a number of entries and its scale."""
+        """Return normal noise, flat and on the device of `like`; `runs` are (entries, scale)."""
         on_device = like.device.type != "cpu" and not self.secure
         if len({scale for _, scale in runs}) == 1 and (on_device or self.seed is None):
             runs = [(sum(size for size, _ in runs), runs[0][1])]
@@ -86,14 +86,14 @@ class Randomness:
         return devices.moved(flat, like.device)
 
     def for_model(self, device: torch.device, *key: int) -> AbstractContextManager[None]:
-        """Return a context that draws a model's random numbers from a seeded stream, if seeded."""
+        """Return a context in which a model's random numbers are seeded by `key`, given a seed."""
         if self.seed is None:
             return nullcontext()
         return devices.forked(device, int(self.stream(MODEL, *key).integers(2**63)))
 
 
 def _ciphered() -> Words:
-    """Return a source of words, the key stream of AES-256 in counter mode with a new key."""
+    """Return a source of random words: the key stream of AES-256 in counter mode, a new key."""
     from cryptography.hazmat.primitives import ciphers  # type: ignore
 
     aes, start = ciphers.algorithms.AES(os.urandom(32)), ciphers.modes.CTR(bytes(16))
@@ -114,7 +114,7 @@ def _draw(words: Words, out: NDArray, scale: float) -> None:
     radius = whole.astype(out.dtype)
     if radius.min(initial=_SMALL) < _SMALL:
         small = np.flatnonzero(radius < _SMALL)
-        # (k + 1/2) / 2^32 in (0, 1): never 0.
+        # Add (k + 1/2) / 2^32 with a random word k, which is never 0.
         radius[small] += (words(len(small))[0] + 0.5) * 2.0**-32
     radius *= 2.0**-32
     np.log(radius, out=radius)

@@ -23,7 +23,7 @@ _GENERATORS = np.random.Generator, np.random.RandomState, torch.Generator, rando
 
 
 class Records:
-    """Dataset of any kind that `fit` accepts; it gives records on the device of `like`."""
+    """Dataset of any kind that `fit` accepts, whose records are moved to the device of `like`."""
 
     def __init__(self, dataset: Any, *, like: Tensor) -> None:
         self._like, self._due, self._coming = like, -1, iter(())
@@ -43,7 +43,7 @@ class Records:
                 f"{type(dataset).__name__}{' of arrays' if columns else ''}"
                 f"{': lots are drawn by number, so make a list of it' if stream else ''}."
             )
-        self.of_items = not isinstance(dataset, tuple | Mapping)  # records come from its code
+        self.of_items = not isinstance(dataset, tuple | Mapping)  # by the dataset's own code
         self._dataset: Any = dataset
         self.size = len(dataset)
         if not self.of_items:
@@ -73,21 +73,21 @@ class Records:
         return pytree.tree_unflatten([x if x is None else rows(x) for x in arrays], structure)
 
     def digest(self) -> str:
-        """Return a digest of 64 records; of items, of targets only: inputs may be augmented."""
+        """Return a digest of 64 records; of items only the targets, as inputs may be augmented."""
         pair = self.rows(np.linspace(0, self.size - 1, 64).astype(int).tolist())
         parts = pair if pair[1] is None or not self.of_items else pair[1]
         values = tree_map_only(Tensor, Tensor.tolist, parts)
         return hashlib.sha256(repr([self.size, values]).encode()).hexdigest()
 
     def parts(self, steps: range, lot: Callable[[int], Lot], most: int | None) -> Iterator[Any]:
-        """Return the micro-batches of the first step; workers load those of later steps ahead."""
+        """Return the micro-batches of the first of `steps`; workers load later steps ahead."""
         cut = lambda step: micro_batches(lot(step), most, small=self._like.device.type == "cpu")
         if not self.of_items:
             return map(self.rows, cut(steps[0]))
         if steps[0] != self._due:
             self.forget()  # end old workers before new ones start
             order: Any = (part.tolist() for step in steps for part in cut(step))
-            with torch.random.fork_rng([]):  # a loader draws a seed for its workers
+            with torch.random.fork_rng([]):  # keep the state from which a loader draws a seed
                 loader = data.DataLoader(self._dataset, batch_sampler=order, **self._options)
                 self._coming = iter(loader)
         self._due = steps[0] + 1
@@ -99,7 +99,7 @@ class Records:
         self._due, self._coming = -1, iter(())
 
     def _typed(self, batch: Any) -> tuple[Any, Any]:
-        """Return tensors; float64 becomes the model's type, and labels get 64 bits."""
+        """Convert arrays to tensors, float64 to the model's type, integer labels to 64 bits."""
         with warnings.catch_warnings():  # tensors share the memory of arrays, also read-only ones
             warnings.filterwarnings("ignore", "The given NumPy array is not writable")
             inputs, targets = tree_map_only(np.ndarray, torch.from_numpy, _pair(batch))
@@ -114,7 +114,7 @@ class Records:
         """Raise if a record depends on records drawn before it or collated with it."""
         own = getattr(self._dataset, "__dict__", {}).values()
         if not self.of_items or any(isinstance(x, _GENERATORS) for x in own):
-            return  # the dataset's generators draw other numbers in another order
+            return  # items drawn by the dataset's own generators differ at each access
         places = range(min(8, self.size))
 
         def losses(index: Sequence[int]) -> Tensor:
@@ -135,7 +135,7 @@ class Records:
 
 
 def _options(loader: data.DataLoader) -> dict[str, Any]:
-    """Return how a loader loads items; ValueError if it chooses which ones in its own way."""
+    """Return a loader's options for loading items; ValueError if it selects them in its own way."""
     sampler = loader.sampler
     plain = type(sampler) in (data.SequentialSampler, data.RandomSampler)
     plain &= not getattr(sampler, "replacement", False)
@@ -151,7 +151,7 @@ def _options(loader: data.DataLoader) -> dict[str, Any]:
 
 
 def _item(dataset: Any, i: int) -> Any:
-    """Load an item from a global random seed that is the same for all items."""
+    """Load an item with the global random generators seeded alike for all items."""
     states = np.random.get_state(), random.getstate()  # noqa: NPY002
     np.random.seed(0), random.seed(0)  # noqa: NPY002
     with forked(torch.device("cpu"), 0):

@@ -9,12 +9,12 @@ Lot = NDArray[np.int64]
 
 
 def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
-    """Return the lots of a step or an epoch from records 0, ..., size - 1; some may be empty."""
+    """Draw the lots of a step or an epoch, as indices from 0 to size - 1; some may be empty."""
     match plan.sampling:
         case "none":
             return [np.arange(size)]
         case "poisson":
-            # A uniform subset of binomial size: each record joins independently.
+            # A uniform subset of binomial size has each record independently of the others.
             drawn = rng.binomial(size, plan.sample_rate)
             return [rng.choice(size, drawn, replace=False, shuffle=False)]
         case "random_allocation":
@@ -32,7 +32,7 @@ def lots(plan: DPSGD, *, size: int, rng: np.random.Generator) -> list[Lot]:
 
 
 def fixed_size(plan: DPSGD, size: int) -> int:
-    """Return the lot size of a scheme with lots of equal size."""
+    """Return sample_rate * size, the size of lots of equal size; ValueError if it is not whole."""
     expected = plan.sample_rate * size
     whole = round(expected)
     if whole < 1 or abs(expected - whole) > 1e-9 * expected:
@@ -44,9 +44,10 @@ def fixed_size(plan: DPSGD, size: int) -> int:
 
 
 def micro_batches(lot: Lot, most: int | None, *, small: bool) -> list[Lot]:
-    """Return parts of a lot of nearly equal size, of at most `most` rows; none if it is empty.
+    """Divide a lot into parts of nearly equal size, each of at most `most` records.
 
-    Without `most`, `small` parts have about 256 rows, for the caches of a CPU; else there is one.
+    Without `most`, parts have about 256 records if `small`, for the caches of a CPU; else the lot
+    is one part. An empty lot has no parts.
     """
     count = -(-len(lot) // most) if most else max(1, round(len(lot) / 256)) if small else 1
     return np.array_split(lot, count) if count > 1 else [lot] * (len(lot) > 0)

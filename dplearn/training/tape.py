@@ -23,20 +23,21 @@ from dplearn.training import layers
 from dplearn.training.layers import Dense, PerExample, Unmet, combined
 
 Loss = Callable[[Any, Any], Tensor]
-# Rows of an output per record, by function, parameters and dimensions; 0 if all share it.
+# Number of an output's rows per record, or 0 if all records share the output; by function, names
+# of parameters and numbers of dimensions of other tensors.
 Facts = dict[tuple[Any, ...], int]
 
 
 class Tape(TorchFunctionMode):
-    """Calls recorded in one forward pass over a batch."""
+    """Recorder of the calls that take parameters, in one forward pass over a batch."""
 
     def __init__(
         self, parameters: Mapping[str, Tensor], facts: Facts, batch: int, *, learns: bool = False
     ) -> None:
         super().__init__()
         self.parameters, self.facts, self.batch = parameters, facts, batch
-        self.learns = learns  # whether this pass, on an unusual number of records, sets `facts`
-        # Of each call that takes parameters: rule, arguments, and edge of the output.
+        self.learns = learns  # whether this pass writes `facts`, which other passes must match
+        # Rule, arguments, and autograd edge of the output, of each call that takes parameters.
         self.calls: list[tuple[Callable[..., Any], Any, dict[str, Any], GradientEdge]] = []
         self.names: dict[int, Any] = {id(p): name for name, p in parameters.items()}
         self.shared: dict[int, Tensor] = {}  # tensors computed from parameters alone
@@ -64,13 +65,13 @@ class Tape(TorchFunctionMode):
         if rule is None or len(outputs) > 1:
             raise Unmet(f"no rule differentiates {getattr(function, '__name__', function)}")
         if output._is_view() and not any(output is x for x in tensors):
-            # An in-place activation would cut the edge of a view, but not of this alias.
+            # An in-place activation would disconnect the edge of a view, but not of this alias.
             output = torch.ops.aten._unsafe_view(output, output.shape)
         self.calls.append((rule, args, kwargs, get_gradient_edge(output)))
         return output
 
     def _rows(self, kind: tuple[Any, ...], output: Tensor) -> int:
-        """Return the number of rows of an output per record."""
+        """Return the number of an output's rows per record, or 0 if all records share it."""
         count, rest = divmod(len(output) if output.dim() else 1, self.batch)
         count = 0 if rest else count
         rows = self.facts.setdefault(kind, count) if self.learns else self.facts.get(kind)
@@ -86,7 +87,7 @@ class Tape(TorchFunctionMode):
         options: Any = {"retain_graph": self.learns, "allow_unused": True}
         grads = list(torch.autograd.grad(losses, edges, torch.ones_like(losses), **options))
         uses: dict[int, list[PerExample]] = defaultdict(list)
-        # First layers first: their outputs are large, and the last ones' formed gradients too.
+        # Begin with the first layers: free their large outputs before large gradients are formed.
         calls, self.calls = self.calls[::-1], []
         grads.reverse()
         while grads:  # each layer's tensors are freed after their last use
@@ -119,7 +120,7 @@ def called(model: nn.Module, inputs: Any) -> Any:
 
 
 def passed(model: nn.Module, loss_fn: Loss, pair: Any, tape: Tape | None = None) -> Tensor:
-    """Return the losses of a forward pass, which a tape records if there is one."""
+    """Return the losses of a forward pass, recorded by `tape` if it is given."""
     with tape or nullcontext():
         losses = loss_fn(called(model, pair[0]), pair[1])
     check_losses(losses, pair[0])
@@ -127,7 +128,7 @@ def passed(model: nn.Module, loss_fn: Loss, pair: Any, tape: Tape | None = None)
 
 
 def check_losses(losses: Tensor, inputs: Any) -> None:
-    """Raise unless there is one loss for each row of the first tensor."""
+    """Raise unless losses are a vector, without several of them for each row of inputs."""
     rows = rows_of(inputs)
     if losses.dim() != 1 or (rows and len(losses) != rows and len(losses) % rows == 0):
         hint = "losses.view(len(targets), -1).mean(1)"
@@ -154,7 +155,7 @@ def state_of(*roots: Any) -> tuple[Any, ...]:
 
 
 def rows_of(tree: Any) -> int:
-    """Return the number of records: rows of the first tensor."""
+    """Return the number of records, which is the number of rows of the first tensor."""
     first = tree[0] if isinstance(tree, tuple) and tree else tree  # the usual case, fast
     leaves = [first] if isinstance(first, Tensor) else tree_leaves(tree)
     return next((len(x) for x in leaves if isinstance(x, Tensor) and x.dim()), 0)
@@ -171,6 +172,6 @@ def _tensors(values: Iterable[Any]) -> list[Tensor]:
 
 
 def wide(x: Tensor) -> Tensor:
-    """Return floating-point numbers in the type of norms and sums, float32 or float64."""
+    """Convert floating-point numbers to the type of norms and sums, float32 or float64."""
     kind = torch.float64 if x.dtype == torch.float64 else torch.float32
     return x.to(kind) if x.is_floating_point() else x

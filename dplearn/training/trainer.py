@@ -2,10 +2,11 @@ r"""DP-SGD step by step, for custom training loops.
 
 .. math:: \tilde g = \frac{1}{L}\Big(\sum_{i \in \text{lot}} c_i g_i + N(0, z^2 s^2)\Big).
 
-The expected lot size L is *public*; the number of records drawn is private and must not be used.
-An empty lot is a step of pure noise. `Trainer.step` has the lines of `plain.train`: a lot, noise,
-the clipped sum, which is added to the noise, and the update. At steps 1, 2, 4, ... the guard tests
-a lot.
+Record i has gradient g and clipping factor c; z is the noise multiplier and s the noise scale. The
+expected lot size L is *public*; the number of records drawn is private and must not be used. A step
+with an empty lot uses noise only. `Trainer.step` follows `plain.train`: draw a lot and noise, add
+the clipped sum to the noise, update. At steps 1, 2, 4, ... it tests whether records of the lot
+influence each other.
 """
 
 import math
@@ -73,12 +74,12 @@ class Trainer:
     optimizer : Optimizer of all trainable parameters of the model, without a closure
     scheduler : LRScheduler, optional, advanced once per step
     bound : ClippingBound, by default ``Flat(max_grad_norm)`` of the plan or phase
-    expected_batch_size : float > 0, public L; by default sample rate x dataset size, public then
-    micro_batch : int >= 1, most rows of one pass; by default about 256 on a CPU, else the lot
-    example : pair of public inputs and targets for the check, instead of those of the dataset
+    expected_batch_size : float > 0, public L; by default sample rate x dataset size, then public
+    micro_batch : int >= 1, most records in one pass; by default about 256 on a CPU, else the lot
+    example : pair of public inputs and targets for `check_model`, instead of those of the dataset
     generator : torch.Generator, optional, gives the seed; only for tests, as it reveals the noise
     secure : bool, whether a cipher draws the noise also on an accelerator
-    process_group : ProcessGroup, optional, processes that share the records; all pass all records
+    process_group : ProcessGroup, optional, processes that divide each lot; each passes all records
 
     Examples
     --------
@@ -114,7 +115,7 @@ class Trainer:
             raise TypeError(f"Expected plan to be a DPSGD or Phases, got {type(plan).__name__}.")
         check_training(self.model, self.loss_fn, self.optimizer, self.scheduler)
         self._steps = 0
-        self._state: Any = None  # of the model at its last check
+        self._state: Any = None  # fingerprint of the model at its last check
         parts = {"optimizer": self.optimizer, "model": self.model, "scheduler": self.scheduler}
         self._parts = {name: part for name, part in parts.items() if part is not None}
         self._context = agreement.DistributedContext(self.process_group)
@@ -130,7 +131,7 @@ class Trainer:
             validate.positive(expected_batch_size=public)
         alone = not self.process_group
         check_phases(plan, bound=self.bound, size=self._data.size, alone=alone)
-        self._drawn: dict[int, sampling.Lot] = {}  # lots of the next steps
+        self._drawn: dict[int, sampling.Lot] = {}  # lots of coming steps
         presumed = {_SIZE: not public, _ITEMS: self._data.of_items, _SEED: seed is not None}
         self._presumed = [text for text, holds in presumed.items() if holds] + [_ALONE]
         self._run, records = self._settings(), "" if alone else self._data.digest()
@@ -138,7 +139,7 @@ class Trainer:
         self._context.start_equal(self.model)
         self._check()
         self._data.check_items(self.model, self.loss_fn)
-        self._due = 1  # the next step that the guard tests
+        self._due = 1  # the next step that tests a lot
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set private attributes; raise AttributeError for public ones, which were checked."""
@@ -163,7 +164,7 @@ class Trainer:
         lot = self._data.parts(range(self.steps, self.plan.steps), self._lot, self.micro_batch)
         expected = float(self.expected_batch_size or phase.sample_rate * self._data.size)
         parameters, groups = self._gradients.parameters, self._gradients.groups
-        scale = phase.noise_multiplier / expected * (self._context.rank == 0)  # noise is added once
+        scale = phase.noise_multiplier / expected * (self._context.rank == 0)  # only rank 0 adds it
         runs = [(p.numel(), groups.scales[groups.of[n]] * scale) for n, p in parameters.items()]
         total = self._randomness.normals(runs, self._like, self.steps)
         sums = by_name(total, parameters)
@@ -179,16 +180,16 @@ class Trainer:
         norm = math.hypot(*groups.norms)
         self.records.append(record := Record(step=self.steps, clipping_norm=norm, tally=tally))
         for parameter in (p for group in self.optimizer.param_groups for p in group["params"]):
-            parameter.grad = None  # also gradients of frozen parameters, left by other passes
+            parameter.grad = None  # frozen ones may have gradients from other passes
         for name, parameter in parameters.items():
-            parameter.grad = sums[name].to(parameter.dtype)  # noisy means now
+            parameter.grad = sums[name].to(parameter.dtype)  # the noisy mean
         self.optimizer.step()
         if self.scheduler is not None:
             self.scheduler.step()
         return record
 
     def _check(self) -> None:
-        """Check the model and choose the method of its gradients, if its state has changed."""
+        """Check the model and choose a method for its gradients, if the model has changed."""
         if (state := state_of(self.model, self.loss_fn)) == self._state:
             return
         check_training(self.model, self.loss_fn, self.optimizer, self.scheduler)
@@ -214,7 +215,7 @@ class Trainer:
         return self._drawn[step]
 
     def _add_clipped(self, sums: dict, lot: Iterable, expected: float) -> tuple[Tensor, str]:
-        """Add a lot's clipped sum, divided by its public size; return its tally and any error."""
+        """Add a lot's clipped gradients, divided by `expected`; return tally and error message."""
         tallies, message, device = [], None, self._like.device
         tested = self.steps + 1 >= self._due
         before = stored(self.model) if tested else {}
@@ -249,13 +250,13 @@ class Trainer:
 
     @property
     def resumable(self) -> bool:
-        """Whether a checkpoint written now can be resumed: not within an unseeded epoch."""
+        """Whether a run can resume from a checkpoint written now: not within an unseeded epoch."""
         phase, before = self.plan.at(self.steps)
         begun = (self.steps - before) % phase.sampling_scheme.batches
         return not begun or self.steps == self.plan.steps or self._randomness.seed is not None
 
     def save(self, path: str | Path) -> None:
-        """Write released values and any seed atomically; ValueError unless `resumable`."""
+        """Write a checkpoint of released values and any seed; ValueError unless `resumable`."""
         if not self.resumable:
             raise ValueError(
                 f"Expected a checkpoint between two epochs, got one after {self.steps} steps: "
@@ -343,7 +344,7 @@ def fit(
         workers and pinning are used: the plan draws the lots. A record is one row or item: put all
         data of a person into one.
     delta : float in (0, 1), of the epsilon shown and of the target
-    accountant : Accountant or str, of this epsilon, one of `dplearn.ACCOUNTANTS`
+    accountant : Accountant or str, the accountant of this epsilon, one of `dplearn.ACCOUNTANTS`
     target_epsilon : float > 0; the run stops before epsilon exceeds it, at a step known in advance;
         ValueError if it allows no step
     checkpoint : path, optional, file to resume from if it exists; written at the start and the end
@@ -400,5 +401,5 @@ def fit(
                 trainer.save(checkpoint)
         raise
     finally:
-        trainer._data.forget()  # ends its workers
+        trainer._data.forget()  # ends the loader's workers
     return trainer.history()

@@ -1,4 +1,4 @@
-"""Fixture for tests of runs."""
+"""Fixture that skips the check of models before training."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from dplearn.training.tape import rows_of
 
 
 def learn(gradients, pair, **_):
-    """Choose the method of the gradients from finite records."""
+    """Choose the method of gradients on records whose infinite or NaN values are replaced."""
     rows = rows_of(pair)
     gradients.learn(taken(pair, rows, range(rows), torch.nan_to_num))
 

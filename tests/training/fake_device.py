@@ -1,8 +1,8 @@
 """Training of models on a simulated accelerator, whose tensors have shapes but no values.
 
 Such a tensor raises when it meets one of another device, or when its value is read, which would
-wait for a real accelerator. The script prints other problems: copies that wait, and 64-bit
-numbers, which Apple's devices do not have.
+wait for a real accelerator. The script prints other problems: copies for which the program waits,
+and float64 tensors, which Apple's devices do not have.
 """
 
 import sys
@@ -33,7 +33,7 @@ MODELS = {
 
 
 class Strict(TorchDispatchMode):
-    """Dispatch mode that records waiting copies to the accelerator and 64-bit numbers on it."""
+    """Dispatch mode that notes blocking copies to the accelerator and float64 tensors on it."""
 
     def __init__(self, place):
         super().__init__()
@@ -67,14 +67,14 @@ def is_recorded(self, pair, how):
 
 
 def fake_device():
-    """Return the device, after replacing all functions that need values in this process."""
+    """Return the simulated device, after replacing all functions that read tensor values."""
     _setup_privateuseone_for_python_backend("fake")
     converter = fake_tensor.FakeTensorConverter
     convert = converter.from_real_tensor  # constants lose their values too
     converter.from_real_tensor = lambda *a, make_constant=False, **k: convert(*a, **k)
     devices.generator = lambda device, seed: None  # the simulated device has no generator
     trainer.check_gradients = lambda gradients, pair, **_: gradients.learn(pair)
-    # _is_right needs values
+    # `_is_right` reads values
     gradients.Gradients._is_right = is_recorded
     trainer.refusal = lambda *_, **__: None
     trainer.stored = lambda _: {}
@@ -89,7 +89,7 @@ def fake_device():
 
 
 def steps(place, name, rows):
-    """Train a model for three steps on the device, and return the problems, or "fine"."""
+    """Train a model for three steps on the device, and return their problems, or "fine"."""
     with fake_tensor.FakeTensorMode():
         layers, shape = MODELS[name]
         model = nn.Sequential(*layers)

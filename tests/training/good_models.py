@@ -1,7 +1,7 @@
-"""Models and losses that treat records separately: all must be accepted.
+"""Models and losses that treat records separately: `check_model` must accept all.
 
-The gradients of those in `EXACT` are compared with one record at a time. `OTHERS` draw random
-numbers, fix a number type, or have records or targets of another form.
+Clipped sums of those in `EXACT` are compared with sums over one record at a time. `OTHERS` draw
+random numbers, fix a number type, or have records or targets of another form.
 """
 
 import copy
@@ -26,14 +26,14 @@ residual = lambda forward: Model(forward, layer=square())
 
 
 def frozen(task: Part, *names: str) -> Part:
-    """Freeze the parameters whose names begin with one of `names`, and return the task."""
+    """Freeze a task's parameters whose names begin with one of `names`, and return the task."""
     for name, parameter in task[0].named_parameters():
         parameter.requires_grad = not name.startswith(names)
     return task
 
 
 def convolutions(dims: int, *, kernel: int = 3, size: int = 6, **options: Any) -> Part:
-    """Return two convolutions, the second on few positions."""
+    """Return a task on two convolutions, the second on few positions."""
     kind = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[dims - 1]
     layers = kind(2, 4, kernel, **options), inplace(), kind(4, 8, 2, stride=2), nn.Tanh()
     return of(*layers, x=numbers(2, *[size] * dims))
@@ -44,13 +44,13 @@ def after_convolution(layer: nn.Module) -> Part:
 
 
 def twice(layer: nn.Module, *shape: int) -> Part:
-    """Return a layer used twice."""
+    """Return a task on a model that uses a layer twice."""
     forward = lambda m, x: m.head(torch.tanh(m.layer(torch.tanh(m.layer(x)))).flatten(1))
     return by(forward, numbers(*shape), layer=layer, head=nn.LazyLinear(CLASSES))
 
 
 def recurrent(kind: Any, *, states: bool = False, **options: Any) -> Part:
-    """Return a task on all outputs and last states of a recurrent layer, started from x."""
+    """Return a task on a recurrent layer, whose loss uses all outputs and last states."""
 
     def forward(m: Any, x: Tensor) -> Tensor:
         start: Any = x[:, 0].repeat(layer.num_layers * (1 + layer.bidirectional), 1, 1)
@@ -135,9 +135,9 @@ def vision(dropout: float = 0.0) -> Model:
 
 
 def shared(*, training: bool = True) -> Part:
-    """Return a model that looks up positions, distances and prompts once for all records.
+    """Return a task on a model that looks up positions and prompts once for all records.
 
-    The number of words and the number of rows of a constant equal the batch size.
+    The number of words equals the batch size, so that words might be mistaken for records.
     """
 
     def forward(m: Any, x: Tensor) -> Tensor:
@@ -171,7 +171,7 @@ def scaled() -> Part:
 
 
 def over_all(m: Any, x: Tensor) -> Tensor:
-    """Use a layer twice, a tensor three times, and in-place operations."""
+    """Return outputs that use a layer twice, a tensor three times, and in-place operations."""
     hidden = m.relu(m.layer(x).flatten(0, 1)).view_as(x)  # several rows per record
     other = m.layer(hidden)
     other *= m.scale
@@ -181,12 +181,12 @@ def over_all(m: Any, x: Tensor) -> Tensor:
 
 
 def graph(x: Tensor, weight: Tensor) -> Tensor:
-    """Return a graph convolution: the adjacency matrix has as many rows as the batch."""
+    """Return a graph convolution whose adjacency matrix has as many rows as the batch."""
     return (torch.ones(BATCH, BATCH, dtype=x.dtype).tril() @ (x @ weight)).mean(1)
 
 
 def sloped(m: Any, x: Tensor) -> Tensor:
-    """Add the slope of a layer, computed by a derivative inside the model."""
+    """Add to a layer's output its derivative, which the model computes by autograd."""
     with torch.enable_grad():
         x = x.detach().requires_grad_()
         slope = torch.autograd.grad(m.layer(x).sin().sum(), x, create_graph=True)
@@ -194,7 +194,7 @@ def sloped(m: Any, x: Tensor) -> Tensor:
 
 
 def low_rank() -> Model:
-    """Return a frozen layer with a low-rank update, whose second factor starts at zero."""
+    """Return a frozen layer plus a trainable low-rank layer, whose second factor starts at 0."""
     layer, down = square().requires_grad_(False), nn.Linear(8, 2, False)
     up = parts.zeroed(nn.Linear(2, 8, False))
     return Model(lambda m, x: m.layer(x) + m.up(m.down(x)), layer=layer, down=down, up=up)
@@ -219,9 +219,9 @@ def tripled(layer: nn.Module) -> nn.Module:
 
 
 def hooked(change: Callable[[Tensor], Tensor]) -> Part:
-    """Return a model whose backward pass changes the gradients of a batch.
+    """Return a task on a model with a hook that changes gradients of a batch.
 
-    It is accepted, since each record has a backward pass of its own.
+    It is accepted, since its gradients are computed by vmap, where the hook sees one record.
     """
 
     def forward(m: Any, x: Tensor) -> Tensor:
@@ -239,11 +239,11 @@ whole = lambda *layers: of(*layers, x=numbers(3, 8))
 tied = lambda m, x: F.linear(m.embed(x), m.embed.weight)
 deciding = lambda m, x: torch.stack([y * m.scale if y.sum() < 0 else y - m.scale for y in x])
 windows = lambda m, x: first(m.layer(x.view(-1, 4)).view(len(x), -1, 5))
-turned = lambda m, x: first(m.layer(x.transpose(0, 1)).transpose(0, 1))  # words come first
+turned = lambda m, x: first(m.layer(x.transpose(0, 1)).transpose(0, 1))  # first dimension: words
 placed = lambda m, x: m.head(x + m.layer(m.table(torch.arange(7)[None]))).sum(1)
 padded = lambda m, x: torch.add(m.layer((x[..., :3] > 0).sum(2)), m.named.one, alpha=-2)
 mixing_places = lambda: parts.raw(torch.randn(6, 6), lambda x, w: (x.mT @ w).mT)
-rounded = lambda m, x: x + ((x * 4).round() / 4 - x).detach()  # its gradient is the identity's
+rounded = lambda m, x: x + ((x * 4).round() / 4 - x).detach()  # with the gradient of x
 PARAMETERS: Makers = {
     "vision": lambda: whole(vision()),
     "raw parameters": scaled,
@@ -294,7 +294,7 @@ def per_head(x: Tensor, length: int) -> dict[str, Tensor]:
 def attention(
     *, weights=False, cross=False, masks=padded_and_causal, batch_first=True, length=4, **options
 ) -> Part:
-    """Return self or cross attention, with or without weights, of any configuration."""
+    """Return a task on self or cross attention; with `weights`, the loss uses them."""
 
     def forward(m: Any, x: Tensor) -> Tensor:
         sources = [x] * 3
@@ -316,7 +316,7 @@ def encoder(**options: Any) -> nn.TransformerEncoder:
 
 
 def language(*, tied: bool = False) -> Part:
-    """Return a next-word transformer whose positions are expanded for each record."""
+    """Return a task of predicting next words, whose positions are expanded to all records."""
 
     def forward(m: Any, words: Tensor) -> Tensor:
         length = words.shape[1]
@@ -382,7 +382,7 @@ LOSSES: Makers = {
 EXACT = {**LAYERS, **PARAMETERS, **SEQUENCES, **LOSSES}
 
 
-# Models that are not compared with one record at a time.
+# Models whose clipped sums are not compared with sums over one record at a time.
 
 
 def named() -> Part:

@@ -1,4 +1,4 @@
-"""Models and losses that let records influence each other or keep data: all must be refused."""
+"""Models and losses that mix records or store data: `check_model` must refuse all."""
 
 import math
 from collections.abc import Callable
@@ -123,7 +123,7 @@ def capacity(m: Any, x: Tensor) -> Tensor:
 
 
 def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor]) -> Part:
-    """Return a task on words with a mask; the batch is cut to its longest record."""
+    """Return a task on masked words, whose batches are cut to the longest record."""
 
     def forward(m: Any, words: Tensor, mask: Tensor) -> Tensor:
         mask = live(mask).to(words)
@@ -134,7 +134,7 @@ def padded(live: Callable[[Tensor], Tensor], inputs: Callable[[Tensor], Tensor])
 
 
 def per_valid() -> Part:
-    """Return losses divided by the number of words in the batch that are not ignored."""
+    """Return a task whose losses are divided by the batch's number of words not ignored."""
 
     def each(outputs: Tensor, targets: Tensor) -> Tensor:
         valid = (targets != -100).sum().clamp(min=1)
@@ -144,7 +144,7 @@ def per_valid() -> Part:
 
 
 def second(layer: nn.Module) -> Part:
-    """Return a layer that treats the first dimension as time."""
+    """Return a task on a layer that mistakes the batch dimension for time."""
     times = 3 if isinstance(layer, nn.MultiheadAttention) else 1
     return by(lambda m, x: m.head(m.layer(*[x] * times)[0].mean(1)), numbers(4, 8), layer=layer)
 
@@ -192,11 +192,11 @@ MIXING: Makers = {
 }
 
 
-# Models and losses that keep data of one batch for the next.
+# Models and losses that store data of a batch, which influence later batches.
 
 
 def keeping(value: Any, keep: Callable[[Any, Tensor], Tensor], **more: Any) -> Part:
-    """Return a function that stores data in an attribute, followed by a linear layer."""
+    """Return a task on a linear layer after `keep`, which may store data in `kept`."""
     value = nn.Buffer(value) if type(value) is Tensor else value
     return part(Model(lambda m, x: m.layer(keep(m, x)), layer=linear(), kept=value, **more))
 
@@ -240,7 +240,7 @@ def kept_backwards(m: Any, x: Tensor) -> Tensor:
 
 
 def at_first(keep: Callable[[Any, Tensor], object]) -> Part:
-    """Return a model that stores a value of its first batch only."""
+    """Return a task on a model in which `keep` stores data of the first batch only."""
 
     def forward(m: Any, x: Tensor) -> Tensor:
         if not m.begun:

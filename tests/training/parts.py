@@ -1,4 +1,4 @@
-"""Parts of small models and their records, and fast runs of a few steps."""
+"""Builders of small models with records, and of training runs of a few steps."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ Part = tuple[nn.Module, Any, Any, Any]  # model, loss, inputs, targets
 
 
 class Model(nn.Module):
-    """Model that calls a function of itself and its inputs; `parts` become its attributes."""
+    """Model that calls a function of itself and its inputs; its attributes are `parts`."""
 
     def __init__(self, function: Callable[..., Any], **parts: Any) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Model(nn.Module):
 
 
 def built(make: Callable[[], Part], *, seed: int = 0, dtype: torch.dtype | None = None) -> Part:
-    """Return a task whose lazy layers have their sizes, with all numbers in one type."""
+    """Build a task, initialise its lazy layers, and convert all numbers to any `dtype`."""
     torch.manual_seed(seed)
     model, loss_fn, *pair = make()
     if any(isinstance(module, LazyModuleMixin) for module in model.modules()):
@@ -70,17 +70,17 @@ def loss(mix: Callable[[Tensor, Tensor], Tensor]) -> Part:
 
 
 def of(*layers: nn.Module, x: Any = None) -> Part:
-    """Return the task of layers and a linear head on all their outputs."""
+    """Return a classification task for layers, followed by a linear layer on all outputs."""
     return part(nn.Sequential(*layers, nn.Flatten(), nn.LazyLinear(CLASSES)), x)
 
 
 def by(forward: Callable[..., Any], x: Any = None, **parts: Any) -> Part:
-    """Return the task of a function, layers and a linear head."""
+    """Return a classification task for the model function `forward`, which uses `parts`."""
     return part(Model(forward, **{"head": nn.Linear(8, CLASSES), **parts}), x)
 
 
 def raw(value: Tensor, use: Callable[[Tensor, Tensor], Tensor]) -> Model:
-    """Return a model of one parameter and a function of input and parameter."""
+    """Return a model with one parameter, whose output is a function of input and parameter."""
     return Model(lambda m, x: use(x, m.weight), weight=nn.Parameter(value))
 
 
@@ -89,7 +89,7 @@ def zeroed(layer: nn.Linear) -> nn.Linear:
     return layer
 
 
-# Fast runs: a small model, 32 records and six steps.
+# Training runs with a small model, 32 records and six steps.
 
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.25, steps=6, max_grad_norm=0.5)
 CROSS_ENTROPY = nn.CrossEntropyLoss(reduction="none")

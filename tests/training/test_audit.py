@@ -1,9 +1,9 @@
-"""Audited epsilon: below the certified one for the trainer, above it for broken trainers.
+"""Epsilon measured by an attack is below the certified epsilon, except for broken trainers.
 
-The worst case is a record with zero gradient, and a canary with the largest gradient. The attacker
-sees every noisy gradient. A learning rate of 0 keeps the parameters constant, so one long run of
-the trainer equals many short ones. The attacker tests several statistics, which share a false-alarm
-probability of 1e-3 per choice of seeds; the seeds are fixed.
+The dataset is one record with zero gradient, with or without a canary with the largest gradient.
+The attacker sees every noisy gradient. A learning rate of 0 keeps the parameters constant, so one
+long run of the trainer equals many short ones. The largest of the lower bounds from several
+statistics is wrong with probability at most 1e-3 over the choice of seeds, which are fixed.
 """
 
 import dataclasses
@@ -21,14 +21,14 @@ from dplearn.training.noise import Randomness
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("unchecked")]
 
 DELTA, ALARM = 1e-2, 1e-3
-RUNS, RUNS_TO_CATCH = 800, 500  # leaks of a broken trainer show in fewer runs
-NORM = 4.0  # not 1, so that omitting it shows
+RUNS, RUNS_TO_CATCH = 800, 500  # fewer runs suffice to detect a broken trainer
+NORM = 4.0  # not 1, so that a trainer without it is detected
 PLAN = DPSGD(noise_multiplier=1.0, sample_rate=0.8, steps=1, max_grad_norm=NORM)
 PLANS = {"all": dataclasses.replace(PLAN, sample_rate=1.0, sampling="none"), "poisson": PLAN}
 
 
 def gradients(plan, *, canary, runs):
-    """Return noisy gradients, shape (runs, layers, 12)."""
+    """Return the noisy gradients of all steps, shape (runs, layers, 12)."""
     pulls = torch.tensor([0.0] + [-1.0] * canary)
     layers = {name: nn.Linear(12, 1, bias=False) for name in ("a", "b")}
     # Parallel layers, so that gradients do not depend on the parameters.
@@ -45,7 +45,7 @@ def gradients(plan, *, canary, runs):
 
 
 def statistics(noisy):
-    """Return the attacker's statistics, one per row: sums in the canary's direction, and norms."""
+    """Return the attacker's statistics, one per row: sums along the canary's gradient, norms."""
     along, spread = -noisy.sum(2), -np.square(noisy).sum((1, 2))
     return np.stack([along.sum(1), along[:, 0], along[:, 1], spread, -spread])
 
@@ -61,7 +61,7 @@ def measured_epsilon(plan, *, runs):
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
 def test_measured_epsilon_of_trainer_is_between_5_and_100_percent_of_certified(plan):
     certified = plan.guarantee(delta=DELTA).epsilon
-    # An attack that measures almost nothing would prove nothing.
+    # An attack that measures almost nothing would not test the upper bound.
     assert 0.05 * certified < measured_epsilon(plan, runs=RUNS) <= certified
 
 
@@ -73,7 +73,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_measured_epsilon_of_broken_trainer_exceeds_certified(broken, monkeypatch):
+def test_measured_epsilon_of_broken_trainer_exceeds_certified_epsilon(broken, monkeypatch):
     right = Randomness.normals
     monkeypatch.setattr(Randomness, "normals", lambda *given: BROKEN[broken](right(*given)))
     certified = PLANS["all"].guarantee(delta=DELTA).epsilon

@@ -1,4 +1,4 @@
-"""Bounds clip and add noise as needed; rounding and underflow never shorten a norm."""
+"""Clipping bounds: clipped norms, noise scales, and allowances for rounding and underflow."""
 
 import math
 from itertools import product
@@ -23,8 +23,8 @@ BOUNDS = [Flat(0.7), Automatic(max_grad_norm=0.7), EQUAL, OWN_NOISE]
 
 @each("bound", BOUNDS)
 @given(norms=st.lists(st.floats(0, 1e30), min_size=1))
-def test_noise_matches_norms_and_factors_bring_norms_below_the_bound(bound, norms):
-    """The sum of (C_m / s_m)^2 is 1: the noise is exactly as large as needed."""
+def test_noise_scales_fit_norm_bounds_and_clipped_norms_are_at_most_the_bounds(bound, norms):
+    """With norm bounds C_m and noise scales s_m, the sum of (C_m / s_m)^2 is 1, as needed."""
     groups = bound.groups(SIZES)
     ratios = [c / s for c, s in zip(groups.norms, groups.scales, strict=True)]
     assert math.isclose(math.hypot(*ratios), 1) and groups.of.keys() == SIZES.keys()
@@ -36,14 +36,14 @@ def test_noise_matches_norms_and_factors_bring_norms_below_the_bound(bound, norm
         assert (factors[values <= largest] == 1).all()
 
 
-def test_groups_are_layers_or_longest_matching_prefixes():
+def test_parameters_are_grouped_by_layer_or_by_longest_matching_prefix():
     assert list(EQUAL.groups(SIZES).of.values()) == [0, 0, 1, 2]
     assert EQUAL.groups(SIZES).norms == pytest.approx([0.7 / math.sqrt(3)] * 3)
     norms = {"": 1.0, "body": 2.0, "body.1": 3.0, "head.weight": 4.0, "hea": 5.0}
     bound = Grouped(norms=norms, noise_multipliers=dict.fromkeys(norms, 1.0))
     assert list(bound.groups(SIZES).of.values()) == [1, 1, 2, 3]
     stds = [OWN_NOISE.noise_multiplier * scale for scale in OWN_NOISE.groups(SIZES).scales]
-    assert stds == pytest.approx([1.0 * 0.4, 3.0 * 2.0])  # the noise of each group alone
+    assert stds == pytest.approx([1.0 * 0.4, 3.0 * 2.0])  # each multiplier x norm
     assert OWN_NOISE.noise_multiplier == pytest.approx(1 / math.sqrt(1 + 1 / 9))
 
 
@@ -57,14 +57,14 @@ def test_groups_are_layers_or_longest_matching_prefixes():
         (lambda: grouped(bod=1.0).groups(SIZES), "body.0.weight"),
     ],
 )
-def test_invalid_bounds_are_refused(make, match):
+def test_invalid_clipping_bounds_are_refused(make, match):
     with pytest.raises(ValueError, match=match):
         make()
 
 
 @each("bound, kind", product(BOUNDS, ["float64", "float32", "bfloat16"]))
 @each("scale", [1e-4, 1.0, 1e4, 1e12])
-def test_record_changes_the_sum_by_at_most_the_sensitivity(bound, scale, kind):
+def test_norm_of_a_clipped_gradient_is_at_most_the_bound_in_each_group(bound, scale, kind):
     torch.manual_seed(3)
     dtype = torch.float64 if kind == "float64" else torch.float32
     layers = {"body": nn.Linear(8, 40), "head": nn.Linear(40, 5)}
@@ -84,8 +84,8 @@ def test_record_changes_the_sum_by_at_most_the_sensitivity(bound, scale, kind):
             assert math.sqrt(part) <= largest * (1 + 1e-15 if kind == "float64" else 1)
 
 
-def test_clipped_norms_never_exceed_the_bound_and_are_at_most_20_units_below():
-    """Norms, factors and products of float32 lose some units; a sum above C breaks privacy."""
+def test_clipped_norms_are_never_above_the_bound_and_at_most_20_rounding_units_below():
+    """Rounding changes norms, factors and products; a norm above the bound breaks privacy."""
     unit, loss = torch.finfo(torch.float32).eps, lambda outputs, _: outputs[:, 0]
     over = []
     for size in (3, 1000, 10_000, 1_000_000):
@@ -94,13 +94,13 @@ def test_clipped_norms_never_exceed_the_bound_and_are_at_most_20_units_below():
         for x in (*noisy, torch.full((1, size), 10.1)):
             part = clipped_sum(model, loss, x, None, bound=Flat(1.0))
             over.append(part.sums["weight"].double().norm().item() - 1)
-    # Without rounding up by eight units, the largest would be about one unit above 0.
+    # Without the allowance of eight units, the largest would be about one unit above 0.
     assert -100 * unit < max(over) <= 0, [x / unit for x in over]
     assert min(over) > -20 * unit, "the norm itself has lost more than that"
 
 
 def test_rounding_allowance_is_1_to_100_times_the_error_of_cancelling_terms():
-    """A ghost norm of 0 would let rounding errors through, however large they are."""
+    """A computed norm of 0 would leave a gradient of rounding errors unclipped."""
     left, right = (torch.randn(200, 1, 100, generator=torch.manual_seed(i)) for i in (0, 1))
     both = Outer(torch.cat([left, -left], 1), torch.cat([right, right * 1.001], 1))
     exact = Outer(both.left.double(), both.right.double()).dense().square().sum((1, 2))
@@ -120,7 +120,7 @@ def flushed():
 
 
 @each("dtype, t", product([torch.float32, torch.float64], [1, 2, 5]))
-def test_underflow_allowance_covers_the_loss_and_adds_at_most_1_percent(dtype, t, flushed):
+def test_allowance_for_underflow_covers_lost_squares_and_adds_at_most_1_percent(dtype, t, flushed):
     """In the worst case, the square of every entry of one factor just underflows."""
     small, large = 0.999 * math.sqrt(torch.finfo(dtype).tiny), torch.finfo(dtype).max ** 0.4
     for u, v, p, d in ((small, large, 3, 700), (large, small, 3, 700), (small, large, 600, 40)):

@@ -18,7 +18,7 @@ AUTOMATIC = Automatic(0.5)
 
 
 def trained(path=None, plan=TEN, *, stop=None, seed=0, width=8, frozen=False, **options):
-    """Return parameters and learning rate, and history, of a run saved after each step."""
+    """Train with a checkpoint after each step; return parameters, learning rate and history."""
     model = small_model(seed, dropout=0.3, width=width)
     model[0].requires_grad_(not frozen)
     optimizer = options.pop("optimizer", torch.optim.Adam)(model.parameters(), lr=0.1)
@@ -45,13 +45,13 @@ PHASES = Phases((dataclasses.replace(TEN, steps=3), ALLOCATED))
 
 @pytest.mark.slow
 @each("plan, bound", [(TEN, None), (TEN, AUTOMATIC), (SHUFFLED, AUTOMATIC), (PHASES, None)])
-def test_resumed_equals_uninterrupted_bit_for_bit(tmp_path, plan, bound):
+def test_resumed_run_equals_uninterrupted_run_bit_for_bit(tmp_path, plan, bound):
     path = tmp_path / "run"
     whole, _ = trained(plan=plan, bound=bound)
     for stop in (4, 9):
         interrupted(path, plan, bound=bound, stop=stop)
         torch.rand(5)  # the global generator must not matter
-        for first in (stop + 1, 11):  # second, resume the finished run
+        for first in (stop + 1, 11):  # the second run resumes a finished run
             resumed, history = trained(path, plan, bound=bound, generator=generator(5), seed=9)
             assert torch.equal(resumed, whole) and history.steps == 10, stop
             assert [record.step for record in history.records] == list(range(first, 11))
@@ -70,7 +70,7 @@ def test_checkpoint_without_generator_contains_no_private_value(tmp_path):
 
 def test_unseeded_run_is_only_saved_between_epochs(tmp_path):
     path = interrupted(tmp_path / "run", SHUFFLED, generator=None, stop=6)
-    assert agreement.loaded(path)["steps"] == 4  # fit writes between epochs
+    assert agreement.loaded(path)["steps"] == 4  # `fit` writes only between epochs
     assert trained(path, SHUFFLED, generator=None)[1].steps == 10
     begun = started(plan=SHUFFLED)
     begun.step()
@@ -79,7 +79,7 @@ def test_unseeded_run_is_only_saved_between_epochs(tmp_path):
 
 
 @pytest.mark.slow
-def test_damaged_or_foreign_checkpoint_is_refused_and_changes_nothing(tmp_path):
+def test_checkpoint_that_is_damaged_or_of_another_run_is_refused_and_changes_nothing(tmp_path):
     path = interrupted(tmp_path / "run", stop=3)
     before = path.read_bytes()
     for name, change in (
@@ -110,7 +110,7 @@ def test_damaged_or_foreign_checkpoint_is_refused_and_changes_nothing(tmp_path):
 
 
 @each("step", ["fsync", "replace"])
-def test_failed_write_leaves_the_old_file(tmp_path, step):
+def test_failed_write_of_a_checkpoint_leaves_the_old_file(tmp_path, step):
     agreement.write(tmp_path / "run", {"run": {}})
 
     def fail(*args):
@@ -123,7 +123,7 @@ def test_failed_write_leaves_the_old_file(tmp_path, step):
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_interrupted_updates_are_counted():
+def test_steps_interrupted_after_their_update_are_counted():
     """Every third step raises after the optimizer has run."""
     model = small_model()
     optimizer, applied = torch.optim.SGD(model.parameters(), lr=0.1), []
@@ -145,7 +145,7 @@ def test_interrupted_updates_are_counted():
 
 
 def test_step_that_fails_before_its_update_is_repeated_with_the_same_lot():
-    """With a new lot, records could influence the sampling by raising an exception."""
+    """If a new lot were drawn, records that raise errors would influence the sampling."""
     lots, broken = [], []
 
     def loss_fn(outputs, targets):
@@ -189,7 +189,7 @@ def test_unwritable_checkpoint_raises_before_the_first_step(path, tmp_path):
     assert not steps and not list(tmp_path.iterdir())
 
 
-def test_unseeded_resumed_history_assumes_that_lost_steps_were_not_released(tmp_path):
+def test_guarantee_of_unseeded_resumed_run_assumes_that_lost_steps_were_not_released(tmp_path):
     text = "nothing was released of steps that were lost when the run was resumed"
     for source in (None, generator()):
         begun, again = (started(generator=source) for _ in range(2))

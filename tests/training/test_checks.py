@@ -1,4 +1,4 @@
-"""Models that mix records or keep data are refused at the start or on a lot; others are not."""
+"""Models that mix records or store data are refused, before training or on a lot of it."""
 
 import dataclasses
 import math
@@ -32,7 +32,7 @@ def refused(model, inputs, *, match, error=ValueError, loss_fn=losses_of, target
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @each("name", MIXERS)
-def test_mixing_models_are_refused(name, seed):
+def test_models_that_mix_records_or_store_data_are_refused(name, seed):
     with pytest.raises((ValueError, NotImplementedError), match=r"Expected|is not supported"):
         check_model(*built(MIXERS[name], seed=seed))
 
@@ -40,7 +40,7 @@ def test_mixing_models_are_refused(name, seed):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Using padding='same'")
 @each("name", GOOD)
-def test_good_models_are_accepted_and_left_unchanged(name):
+def test_models_that_treat_records_separately_are_accepted_and_left_unchanged(name):
     model, *others = built(GOOD[name])
     before, random = stored(model), torch.get_rng_state()
     check_model(model, *others)
@@ -59,7 +59,7 @@ def test_good_models_are_accepted_and_left_unchanged(name):
         (nn.Embedding(5, 5, max_norm=1.0), "max_norm"),
         (nn.EmbeddingBag(5, 5, scale_grad_by_freq=True), "scale_grad_by_freq"),
         (nn.Linear(8, 5, dtype=torch.complex64), "Hold real and imaginary parts"),
-        # A compiled module skips hooks: every sum would be zero.
+        # Calls of a compiled module are not recorded: every sum would be zero.
         (torch.compile(nn.Linear(8, 5), backend="eager"), "Pass the plain model"),
     ],
 )
@@ -70,7 +70,7 @@ def test_modules_known_to_mix_records_are_refused_by_name(layer, match):
         clipped_sum(model, losses_of, TARGETS, TARGETS, bound=Flat(1.0))
 
 
-def test_losses_without_one_value_per_record_are_refused():
+def test_loss_functions_without_one_value_per_record_are_refused():
     match = r'one loss per record.*reduction="none" \(a model\'s own loss is a mean'
     refused(nn.Linear(8, 5), INPUTS, match=match, loss_fn=F.cross_entropy)
     with pytest.raises(ValueError, match=match):
@@ -79,7 +79,7 @@ def test_losses_without_one_value_per_record_are_refused():
     refused(nn.Linear(8, 5), INPUTS, match="lot of one record", loss_fn=squeezed)
 
 
-def test_check_replaces_floating_point_inputs_unless_public():
+def test_model_check_replaces_floating_point_inputs_unless_they_are_public():
     """Integers, such as labels, are used as given."""
     with pytest.raises(IndexError, match=r"labels from 0 to the number of outputs - 1"):
         check_model(nn.Linear(8, 3), losses_of, INPUTS, TARGETS + 3)
@@ -108,18 +108,18 @@ def test_model_is_checked_again_when_its_mode_changes():
         trainer.step()
     assert trainer.steps == 0 and stored(model) == before
     with pytest.raises(ValueError, match="mixes records"):
-        trainer.step()  # again
+        trainer.step()  # refused again
     model.eval().first.requires_grad_(False)
     model.train()
     with pytest.raises(ValueError, match="mixes records"):
         trainer.step()
     model.eval().first.requires_grad_(True)
-    trainer.step()  # as built, with the first layer among the trained ones
+    trainer.step()  # the first layer is trainable, as at the start
     assert stored(model)["first.weight"] != before["first.weight"]
 
 
 def storing(model, x):
-    """Store the mean of very large inputs, which the check does not try."""
+    """Store the mean of very large inputs, which the check before training does not try."""
     if (x > 1e3).any():
         model.last.bias.data.add_(x.detach().mean())
     return model.last(x)
@@ -141,7 +141,7 @@ def test_trainable_parameters_may_change_during_a_run():
     plan = DPSGD(noise_multiplier=1e-9, sample_rate=1.0, steps=9, max_grad_norm=1e3)
     trainer = started(model, plan, optimizer=optimizer, generator=parts.generator())
     trainer.step()
-    model[0].requires_grad_(False)  # the last gradient stays in .grad
+    model[0].requires_grad_(False)  # its .grad has the gradient of the last step
     model[2].requires_grad_(True)
     before = {name: p.clone() for name, p in model.named_parameters()}
     sums = clipped_sum(model, parts.CROSS_ENTROPY, *small_data(), bound=Flat(1e3)).sums
@@ -184,7 +184,7 @@ class Closing(torch.optim.SGD):
         return closure()
 
 
-def test_errors_name_cause_and_cure():
+def test_errors_about_models_and_optimizers_name_cause_and_cure():
     blind = Model(lambda model, x: model.layer(x).detach(), layer=nn.Linear(8, 5))
     for model in (blind, nn.Linear(8, 5).requires_grad_(False)):
         refused(model, INPUTS, match="depend on trainable parameters")
@@ -203,11 +203,11 @@ def test_errors_name_cause_and_cure():
             started(model, optimizer=optimizer)
 
 
-# The guard on real lots.
+# The test of lots during training, at steps 1, 2, 4, 8 and so on.
 
 
 def centred(model, x):
-    """Return outputs; inputs are centred from the second epoch on and in large lots."""
+    """Return outputs of inputs, which are centred after epoch 0 and in large lots."""
     return model.last(x - x.mean(0) if model.epoch or len(x) > model.large else x)
 
 
@@ -221,7 +221,7 @@ def test_model_that_starts_to_mix_records_is_refused_at_the_next_check():
     trainer = started(model := centring(), plan=LOTS)
     trainer.step(), trainer.step()
     vars(model)["epoch"] = 1
-    trainer.step()  # not checked
+    trainer.step()  # step 3 is not tested
     with pytest.raises(ValueError, match=r"mixes records.* The 3 steps done have no guarantee"):
         trainer.step()
     assert trainer.steps == 3 == trainer.history().steps
@@ -231,7 +231,7 @@ def test_model_that_starts_to_mix_records_is_refused_at_the_next_check():
     assert torch.equal(model.last.weight, weight)
 
 
-def test_mixing_in_large_lots_is_refused_and_the_traceback_holds_no_tensor():
+def test_mixing_in_large_lots_is_refused_and_the_traceback_has_no_tensor():
     trainer = started(centring(large=9), plan=LOTS)
     with pytest.raises(ValueError, match="at step 1") as caught:
         trainer.step()
@@ -242,7 +242,7 @@ def test_mixing_in_large_lots_is_refused_and_the_traceback_holds_no_tensor():
         frame = frame.tb_next
 
 
-def test_guard_waits_for_a_lot_of_several_records():
+def test_check_of_lots_starts_with_the_first_lot_of_several_records():
     plan = dataclasses.replace(LOTS, steps=200, sample_rate=1e-3)
     trainer = started(centring(large=9), plan=plan)
     with pytest.raises(ValueError, match="mixes records"):
@@ -253,7 +253,7 @@ def test_guard_waits_for_a_lot_of_several_records():
 
 
 def extreme(factor, pair):
-    """Return 64 similar records, every fifth multiplied by a factor."""
+    """Return 64 records like those given, with every fifth multiplied by a factor."""
 
     def rows(x):
         x = x[torch.arange(64) % len(x)]
@@ -265,7 +265,7 @@ def extreme(factor, pair):
     return tree_map_only(torch.Tensor, rows, pair)
 
 
-# Models whose constants have as many rows as records or are in the data, or that refuse NaN.
+# Models with constants in the data or with as many rows as records, or that refuse NaN.
 EXCLUDED = "look-ups", "constants", "adjacency", "mask of", "causal mask", "not allowed"
 
 
@@ -273,19 +273,19 @@ EXCLUDED = "look-ups", "constants", "adjacency", "mask of", "causal mask", "not 
 @pytest.mark.filterwarnings("ignore:Using padding='same'", "ignore:Each record takes a pass")
 @pytest.mark.usefixtures("unchecked")
 @each("factor", [1e4, 1e19, math.nan])
-def test_good_models_are_accepted_on_extreme_records(factor):
-    """A false refusal would reveal something about one record."""
+def test_models_that_treat_records_separately_are_accepted_on_extreme_records(factor):
+    """A refusal that depends on one extreme record would reveal this record."""
     for name in GOOD:
         if any(word in name for word in EXCLUDED):
             continue
         model, loss_fn, *pair = built(GOOD[name])
         trainer = started(model, plan=LOTS, loss_fn=loss_fn, data=extreme(factor, tuple(pair)))
         for _ in range(4):
-            trainer._due = 1  # check at every step
+            trainer._due = 1  # test the lot of every step
             trainer.step()
 
 
-def test_guard_checks_at_powers_of_two_and_after_resuming(tmp_path, monkeypatch):
+def test_lots_are_tested_at_steps_1_2_4_8_and_after_resuming(tmp_path, monkeypatch):
     tested = []
     note = lambda *views, seed: tested.append(seed) or refusal(*views, seed=seed)
     monkeypatch.setattr("dplearn.training.trainer.refusal", note)
@@ -300,7 +300,7 @@ def test_guard_checks_at_powers_of_two_and_after_resuming(tmp_path, monkeypatch)
     assert tested == [6]
 
 
-def test_guarantees_of_random_models_state_that_lot_sizes_were_not_compared():
+def test_guarantees_of_models_that_draw_random_numbers_state_that_smaller_lots_were_not_tried():
     noisy = Model(lambda m, x: m.last(x + torch.randn(x.shape)), last=nn.Linear(3, CLASSES))
     assumption = "was not tried in smaller lots"
     for model, random in ((noisy, True), (small_model(dropout=0.5), False)):

@@ -1,4 +1,4 @@
-"""Training on a simulated accelerator, whose steps never wait for it, and in two processes."""
+"""Training on a simulated accelerator, for which no step waits, and in two processes."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def test_gpu_benchmark_without_a_gpu_ends_with_a_one_line_error(monkeypatch):
         gpu.main()
 
 
-def test_forked_restores_the_generator_and_exactly_disables_autocast(monkeypatch):
+def test_forked_context_restores_the_generator_and_exact_context_disables_autocast(monkeypatch):
     def touch(*_):
         raise AssertionError("other devices are touched")
 
@@ -50,12 +50,12 @@ def test_forked_restores_the_generator_and_exactly_disables_autocast(monkeypatch
 
 
 @distributed
-def test_two_processes_give_the_result_of_one():
+def test_two_processes_give_the_result_of_one_process():
     alone, history = fixed_run()
     (parameters, records), (other, others) = outcomes()[0][0]
     assert torch.equal(parameters, other)
-    assert [repr(r.private) for r in records] == [repr(r.private) for r in others]  # NaN too
-    torch.testing.assert_close(parameters, alone)  # float32
+    assert [repr(r.private) for r in records] == [repr(r.private) for r in others]  # compares NaN
+    torch.testing.assert_close(parameters, alone)  # up to rounding of float32
     for record, expected in zip(records, history, strict=True):
         assert record.private.lot_size == expected.private.lot_size
         assert record.clipping_norm == pytest.approx(expected.clipping_norm, rel=1e-5)
@@ -71,10 +71,10 @@ def test_models_stay_equal_and_lots_differ_between_processes():
 
 
 @distributed
-def test_processes_refuse_differences_and_stop_when_another_dies():
-    """`two_processes` checks the errors, and raises if one is missing."""
+def test_processes_refuse_different_arguments_and_stop_when_another_process_dies():
+    """`two_processes.worker` checks the errors, and raises if one is missing."""
     steps, seconds = outcomes()[1]
-    assert steps == 3 and seconds < 240  # 1800: timeout
+    assert steps == 3 and seconds < 240  # the timeout is 1800
 
 
 def test_several_processes_need_a_process_group(monkeypatch):

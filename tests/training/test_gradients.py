@@ -1,4 +1,4 @@
-"""Clipped sums equal those of one record at a time, and have the properties `gradients` states."""
+"""Clipped sums equal sums over one record at a time, for many models and all methods."""
 
 import math
 from functools import partial
@@ -18,9 +18,9 @@ from dplearn.training import Flat, check_model, clipped_sum, plain
 from dplearn.training.gradients import Gradients
 
 pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same' with even kernel")
-# Norms are rounded up by a few units, so sums are slightly smaller.
+# Relative tolerance in float64: norms are rounded up by a few units, so sums are smaller.
 EXACTLY = 1e-13
-# Models that are not differentiated by rules.
+# Method of gradients for models whose calls do not all have rules.
 HOW = {
     **dict.fromkeys(("children in place", "words first", "bags", "without a rule"), "vmap"),
     **dict.fromkeys(("gradients less their mean", "gradients of limited norm"), "vmap"),
@@ -31,7 +31,7 @@ HOW = {
 
 
 def method(model, loss_fn, *pair):
-    """Return how a model is differentiated."""
+    """Return the name of the method that computes a model's gradients."""
     gradients = Gradients(model, loss_fn, Flat(1.0))
     gradients.learn(pair)
     return gradients.how
@@ -60,13 +60,13 @@ def difference(sums, expected):
 
 
 def counts(part):
-    """Return the numbers of records, of those scaled down and of those left out."""
+    """Return the numbers of records, of gradients scaled down and of gradients left out."""
     (_, _, scaled), (_, finite, size) = part.tally.tolist()
     return [int(size), int(scaled), int(size - finite)]
 
 
 def assert_right(task, *, how="", tolerance=EXACTLY, clip=(2.0, 1.0, 0.1)):
-    """Check norms and sums of bounds that clip no record, about half of them, and all."""
+    """Check norms and clipped sums, with bounds that clip none, about half or all records."""
     assert how in ("", method(*task))
     each = list(plain.gradients(*task))
     norms = torch.stack([length(row) for row in each])
@@ -106,14 +106,14 @@ def few_at_once(monkeypatch):
 
 
 @each("name", EXACT)
-def test_sums_of_parts_add_up_and_an_empty_batch_adds_zero(name):
+def test_clipped_sums_of_micro_batches_add_up_and_an_empty_batch_adds_zero(name):
     own = task(name)
     whole, first, others = (summed(rows(own, i), 0.3) for i in (..., slice(2), slice(2, None)))
     together = {name: value + others.sums[name] for name, value in first.sums.items()}
     assert difference(together, whole.sums) < EXACTLY
     both = [sum(pair) for pair in zip(counts(first), counts(others), strict=True)]
     assert counts(first)[0] == 2 and both == counts(whole)
-    if name in ("mlp", "stride and padding", "language, tied"):  # others refuse empty batches
+    if name in ("mlp", "stride and padding", "language, tied"):  # other models refuse empty batches
         part = summed(rows(own, slice(0)))
         assert all(value.eq(0).all() for value in part.sums.values())
         assert counts(part) == [0, 0, 0]
@@ -129,7 +129,7 @@ def test_record_with_nonfinite_gradient_adds_zero(name, bad):
     expected = summed(rows(own, torch.arange(BATCH) != 1), 0.3)
     if counts(part)[2]:
         assert difference(part.sums, expected.sums) < EXACTLY
-    else:  # the model may use integers only, and 1e200 may saturate or be normalised
+    else:  # inputs may be integers, and 1e200 may saturate or be normalised
         assert bad == 1e200 or part.losses.isfinite().all()
         apart = length({n: part.sums[n] - expected.sums[n] for n in part.sums})
         assert apart <= 0.3 * (1 + EXACTLY)
@@ -142,7 +142,7 @@ def test_autocast_keeps_norms_and_sums_in_float32():
         mixed = summed(own, 0.3)
         check_model(*own)
     half = summed(task("mlp", torch.bfloat16), 0.3)
-    for own, tolerance in ((mixed, 0.05), (half, 0.1)):  # three digits in each product
+    for own, tolerance in ((mixed, 0.05), (half, 0.1)):  # bfloat16 has three digits
         assert own.norms.dtype == own.sums["0.weight"].dtype == torch.float32
         assert difference(own.sums, expected.sums) < tolerance
 
@@ -161,7 +161,7 @@ def test_inputs_that_a_model_overwrites_are_refused():
 
 @pytest.mark.slow
 def test_gradients_use_the_dropout_of_the_forward_pass():
-    """With the same random numbers, sums are the slope of the losses, by central differences."""
+    """With equal random numbers, sums give the losses' slope, known from central differences."""
     last = lambda m, x: m.head(m.layer(x)[0][:, -1])
     recurrent = nn.LSTM(8, 8, 2, dropout=0.5, batch_first=True)
     for make in (
@@ -198,7 +198,7 @@ KINDS = {
 
 
 @pytest.mark.slow
-def test_every_torch_module_has_its_kind_and_correct_per_record_gradients():
+def test_every_torch_module_uses_its_listed_method_and_has_correct_per_example_gradients():
     kinds = {name: kind for kind, names in KINDS.items() for name in names.split()}
     assert kinds.keys() == layers.modules().keys() == layers.LAYERS.keys()
     loss_fn = lambda outputs, targets: layers.losses(outputs, len(targets))
@@ -210,7 +210,7 @@ def test_every_torch_module_has_its_kind_and_correct_per_record_gradients():
         assert_right(own, tolerance=1e-12)
 
 
-def test_running_out_of_memory_chooses_no_method(monkeypatch):
+def test_no_gradient_method_is_chosen_when_memory_runs_out(monkeypatch):
     def fails(*_):
         raise torch.OutOfMemoryError
 

@@ -1,4 +1,4 @@
-"""Noise is normal, has the scale of the bound, and never repeats without a seed.
+"""Noise is normal, has the scale of the clipping bound, and never repeats without a seed.
 
 The false-alarm probability is below 1e-6 per test, and 0 with fixed seeds.
 """
@@ -28,7 +28,7 @@ def drawn(source, *shape, dtype=torch.float64):
 
 
 def looks_normal(normal):
-    """Test for normality, with false-alarm probability below 1e-6."""
+    """Return whether values pass tests of normality with false-alarm probability < 1e-6."""
     bins = np.floor(128 * stats.norm.cdf(normal)).astype(int)
     counts = np.bincount(bins, minlength=128)
     return (
@@ -40,9 +40,9 @@ def looks_normal(normal):
 
 
 @each("source", SOURCES)
-def test_noise_of_each_run_is_normal_with_its_scale(source):
+def test_noise_of_consecutive_entries_is_normal_with_their_scale(source):
     flat = source.normals(RUNS, torch.empty(0, dtype=torch.float64), 0)
-    assert len(flat.unique()) == len(flat) - 2  # no words are used twice, and three entries are 0
+    assert len(flat.unique()) == len(flat) - 2  # no random word is used twice; three entries are 0
     for part, (_, scale) in zip(flat.split([size for size, _ in RUNS]), RUNS, strict=True):
         assert looks_normal(part.numpy() / scale) if scale else part.eq(0).all()
     assert torch.equal(flat, source.normals(RUNS, flat, 0)) is (source.seed is not None)
@@ -80,7 +80,7 @@ def test_normals_of_any_count_and_type_are_distinct_and_uncorrelated():
     for count, dtype in product([0, 1, 2, 3, 5, 6, 7], [torch.float32, torch.float64]):
         assert len(drawn(Randomness(seed=0), count, 1, dtype=dtype).unique()) == count
     for source in SOURCES:
-        # The halves of pairs, successive steps, and neighbouring coordinates.
+        # Correlate the halves of pairs, successive steps, and neighbouring coordinates.
         a, b = drawn(source, 2, noise._CHUNK // 2).numpy()
         steps = [source.normals([(2**15, 1.0)], torch.empty(0), i).numpy() for i in (1, 2)]
         for x, y in ((a, b), steps, (a[1:], a[:-1]), (a[7:], a[:-7])):
@@ -102,7 +102,7 @@ def test_unseeded_streams_never_repeat_and_seeded_streams_repeat_by_key():
     assert draw(0) != int(Randomness(seed=3 + 2**32).stream(0).integers(2**62))
 
 
-def test_generator_gives_a_new_seed_each_time_and_is_refused_with_secure():
+def test_generator_gives_a_new_seed_each_time_and_is_refused_with_secure_noise():
     generator = torch.Generator().manual_seed(0)
     first, second = Randomness.of(generator), Randomness.of(generator)
     assert first.seed != second.seed

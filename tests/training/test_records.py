@@ -1,4 +1,4 @@
-"""Datasets of all kinds: each gives the same run, or one clear error."""
+"""Datasets of all kinds with equal records give equal runs; unsuitable ones give an error."""
 
 import dataclasses
 import multiprocessing
@@ -102,7 +102,7 @@ def test_epoch_uses_each_record_once_even_if_steps_fail(sampling, drop_last, wor
         used[begun.steps] = pair[1].tolist()  # not called for an empty lot
         return add(pair, *options)
 
-    begun._gradients.add, begun._due = counted, 99  # the guard would add other lots
+    begun._gradients.add, begun._due = counted, 99  # tests of lots would call it too
     while begun.steps < 12:
         with suppress(MemoryError):
             begun.step()
@@ -151,7 +151,7 @@ def test_datasets_that_the_plan_cannot_sample_are_refused():
             started(data=data)
 
 
-def test_errors_of_unsuitable_inputs_name_shape_and_type():
+def test_errors_about_unsuitable_inputs_name_shape_and_type():
     """The error keeps PyTorch's message, and adds shapes and types."""
     binary = nn.BCEWithLogitsLoss(reduction="none")
     one = nn.Linear(3, 1)
@@ -162,11 +162,11 @@ def test_errors_of_unsuitable_inputs_name_shape_and_type():
     with pytest.raises(RuntimeError, match=r"that suit the model, got torch\.uint8") as caught:
         started(data=(X.byte(), Y))
     assert "\n" not in str(caught.value) and "x.float()" in str(caught.value)
-    assert torch.equal(run(data=(X.double().numpy(), Y))[0], run()[0])  # float64, as in tables
+    assert torch.equal(run(data=(X.double().numpy(), Y))[0], run()[0])  # float64 becomes float32
 
 
 class Changed(Items):
-    """Items to which a function's result is added when they are drawn."""
+    """Items to whose inputs the result of a function is added at each access."""
 
     def __init__(self, change, rng=None):
         super().__init__(PAIRS.items)

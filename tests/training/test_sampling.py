@@ -1,4 +1,4 @@
-"""Distributions of lots. The false-alarm probability is below 1e-6 per test."""
+"""Distributions of sampled lots. The false-alarm probability is below 1e-6 per test."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def plan(sampling, sample_rate=0.2, **more):
 
 
 def drawn(sampling, *, size, times, sample_rate=0.2, **more):
-    """Return membership in lots, shape (times, lots drawn at once, size)."""
+    """Return whether records are in lots, shape (times, lots of one draw, records)."""
     rng, run = np.random.default_rng(0), plan(sampling, sample_rate, **more)
     member = np.zeros((times, run.sampling_scheme.batches, size), bool)
     for rows in member:
@@ -33,7 +33,7 @@ def p_value(counts, expected):
     return stats.chisquare(*pair).pvalue
 
 
-def test_every_subset_of_records_has_its_probability():
+def test_every_subset_of_records_is_drawn_with_its_probability():
     """Poisson draws records independently; without replacement, all subsets are equally likely."""
     member = drawn("poisson", size=8, times=20_000)[:, 0]
     patterns = np.bincount(member @ (1 << np.arange(8)), minlength=256)
@@ -45,7 +45,7 @@ def test_every_subset_of_records_has_its_probability():
     assert stats.chisquare(patterns[patterns > 0]).pvalue > SMALL
 
 
-def test_epoch_uses_each_record_once_and_unsampled_lot_uses_all():
+def test_epoch_uses_each_record_once_and_a_lot_without_sampling_has_all():
     member = drawn("shuffled", size=20, times=2_000)
     assert np.all(member.sum(1) == 1) and np.all(member.sum(2) == 4)
     assert stats.chisquare(member[:, :, 0].sum(0)).pvalue > SMALL
@@ -56,7 +56,7 @@ def test_epoch_uses_each_record_once_and_unsampled_lot_uses_all():
     assert drawn("none", size=5, times=1, sample_rate=1.0).all()
 
 
-def test_lots_of_equal_size_need_a_whole_size_and_drop_the_remainder():
+def test_lots_of_equal_size_need_a_whole_size_and_leave_out_the_remainder():
     for sampling in ("shuffled", "without_replacement"):
         with pytest.raises(ValueError, match=r"Expected sample_rate \* 7 records to be whole"):
             lots(plan(sampling), size=7, rng=np.random.default_rng(0))

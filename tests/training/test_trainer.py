@@ -1,4 +1,4 @@
-"""Steps, runs, guarantees and errors of the trainer, and its equality with `plain`."""
+"""Steps, guarantees and errors of the trainer, which gives the results of `plain`."""
 
 import dataclasses
 import inspect
@@ -51,13 +51,13 @@ def test_frozen_parameters_of_the_optimizer_keep_their_values():
 
 
 @each("name, value", [("plan", PLAN), ("steps", 0), ("records", []), ("bound", Flat(9.0))])
-def test_settings_of_a_trainer_cannot_change(name, value):
+def test_public_attributes_of_a_trainer_cannot_be_set(name, value):
     with pytest.raises(AttributeError):
         setattr(started(), name, value)
 
 
-def test_tallies_of_all_lots_have_one_type(monkeypatch):
-    """Processes add up their tallies, and a lot of one of them may be empty."""
+def test_tallies_of_full_and_empty_lots_have_the_same_number_type(monkeypatch):
+    """Processes add up their tallies, although the lot of one process may be empty."""
     loss_fn = lambda outputs, targets: CROSS_ENTROPY(outputs.double(), targets)
     full = started(loss_fn=loss_fn).step()
     monkeypatch.setattr(Trainer, "_lot", lambda self, step: np.zeros(0, np.int64))
@@ -124,12 +124,12 @@ def test_steps_beyond_the_plan_and_too_small_targets_are_refused():
         begun.step()
 
 
-def test_records_have_the_clipping_norm_of_their_step():
+def test_record_of_a_step_has_the_norm_bound_of_all_groups():
     grouped = Grouped(norms={"0": 0.1, "3": 0.2}, noise_multipliers={"0": 1.0, "3": 2.0})
     begun = started(bound=grouped)
     for _ in range(2):
         assert begun.step().clipping_norm == pytest.approx(math.hypot(0.1, 0.2))
-        begun.model.eval()  # the model is checked again
+        begun.model.eval()  # so that the next step checks the model again
 
 
 @each("bad", [math.nan, math.inf])
@@ -144,12 +144,12 @@ def test_record_with_nonfinite_input_is_left_out_and_counted(bad):
     assert history.non_finite == 2
     assert math.isfinite(history.records[0].private.loss)
     options = {"data": (inputs * math.nan, targets), "example": small_data()}
-    after, history = run(**options)  # only noise is left
+    after, history = run(**options)  # the update is noise only
     assert torch.isfinite(after).all() and not torch.equal(after, flat(small_model().state_dict()))
     assert history.non_finite == sum(r.private.lot_size for r in history.records) > 0
 
 
-def test_bad_input_gets_one_clear_error():
+def test_unsuitable_arguments_give_an_error_that_names_them():
     model = small_model()
     sgd = torch.optim.SGD(model.parameters(), lr=0.1)
     plateau = {"optimizer": sgd, "scheduler": torch.optim.lr_scheduler.ReduceLROnPlateau(sgd)}
@@ -170,8 +170,8 @@ def test_bad_input_gets_one_clear_error():
             started(**{"model": model, **options})
 
 
-def test_only_the_progress_line_reads_private_values(monkeypatch):
-    """Here the line is drawn at the first and last step; the guard reads at steps 1, 2 and 4."""
+def test_only_the_progress_line_reads_private_values_during_a_run(monkeypatch):
+    """The line is drawn at the first and last step only. Tests of lots are switched off."""
     read, counts, reads = torch.Tensor.tolist, [], []
     monkeypatch.setattr(torch.Tensor, "tolist", lambda x: reads.append(x) or read(x))
     monkeypatch.setattr(display, "_PAUSE", math.inf)
@@ -213,7 +213,7 @@ def test_plain_has_at_most_50_lines():
     assert len(inspect.getsource(plain).splitlines()) <= 50
 
 
-def test_gradients_equal_backward_and_clipping_scales_them_to_the_norm():
+def test_plain_gradients_equal_those_of_backward_and_are_clipped_to_the_norm():
     model, losses_of, x, y = parts.built(EXACT["mlp"], dtype=torch.float64)
     for i, gradient in enumerate(plain.gradients(model, losses_of, x, y)):
         model.zero_grad()

@@ -1,4 +1,4 @@
-"""Runs of two processes, each with a part of the records, all in one spawn."""
+"""Training runs with two processes, each of which computes gradients of its own records."""
 
 import dataclasses
 import functools
@@ -42,7 +42,7 @@ class FixedNoise(Randomness):
 
 
 def fixed_run(group=None):
-    """Return the result of a run on 16 records with fixed lots and noise."""
+    """Train on 16 records with fixed lots and noise; return parameters and records of steps."""
     model = nn.Linear(3, 1)
     for parameter in model.parameters():
         nn.init.constant_(parameter, 0.5 if group is None or dist.get_rank() == 0 else 7.0)
@@ -56,7 +56,7 @@ def fixed_run(group=None):
 
 
 def real_run(group):
-    """Return parameters after one step with the run's own lots and noise, and all lots."""
+    """Train one step with lots and noise of the trainer; return parameters and later lots."""
     begun = started(plan=PLAN, generator=generator(), process_group=group)
     begun.step()
     lots = [begun._lot(step) for step in range(1, PLAN.steps)]
@@ -64,7 +64,7 @@ def real_run(group):
     return flat(begun.model.parameters()), [(lot // 2).tolist() for lot in lots]
 
 
-# Settings that differ in the second process, and the error in both.
+# Arguments of the second process that differ from the first's, and the error in both.
 DIFFERENT = [
     ({"plan": dataclasses.replace(PLAN, steps=30)}, "Expected plan to be the same in all proc"),
     ({"generator": generator(1)}, "Expected seed to be the same"),
@@ -98,7 +98,7 @@ def refused_differences(rank, group, folder):
 
 
 def steps_until_death(rank, group):
-    """Return the first process's steps when the second dies, and the seconds until its error."""
+    """Let the second process die; return the steps and seconds until the first has an error."""
     begun, start = started(plan=PLAN, process_group=group), time.monotonic()
     for step in range(6):
         if rank == 1 and step == 3:
@@ -137,9 +137,9 @@ def worker(rank, folder):
 
 @functools.cache
 def outcomes():
-    """Return the fixed and real runs of both processes, and the result of `steps_until_death`."""
+    """Run both processes; return results of `fixed_run`, `real_run` and `steps_until_death`."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        # An earlier test of a page may leave its script as __main__, which children would run.
+        # An earlier test may leave a page's script as __main__, which child processes would run.
         patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
         mp.spawn(worker, (folder,), nprocs=2)
         read = lambda name: torch.load(f"{folder}/{name}", weights_only=False)

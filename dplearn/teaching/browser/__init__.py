@@ -1,4 +1,4 @@
-"""JavaScript engine for certified epsilon curves of (sampled) Gaussians in the browser.
+"""JavaScript engine for certified epsilon of Gaussian mechanisms, also subsampled, in browsers.
 
 The .js files in this folder are plain modules without dependencies; most name the Python module
 that is their reference. A page imports `engine.js` or inlines `source`.
@@ -14,7 +14,7 @@ import numpy as np
 
 from dplearn.datasets import digits, split
 
-# Mechanisms with closed forms in `laws.js`, drawn without the library.
+# Mechanisms with closed forms in `laws.js`, which need no tables from Python.
 CLOSED_FORMS = ("gaussian", "laplace", "randomized_response", "geometric")
 _FOLDER = Path(__file__).resolve().parent
 _NEEDED = re.compile(r'^(?:import|export) (\{.*\}) from "(\.[./\w]+\.js)";$', re.MULTILINE)
@@ -46,19 +46,19 @@ def source(name: str = "dplearn", entry: str = "engine") -> str:
 
 
 def presets() -> list[dict[str, str]]:
-    """Return published runs, each with its title and the query of its address."""
+    """Return published training runs, each as a title and the query string of its page."""
     return json.loads((_FOLDER / "page" / "presets.json").read_text(encoding="utf-8"))
 
 
 def shuffled() -> dict[str, Any]:
-    """Return bounds for two shuffled runs: the preset, and the first published run."""
-    # Stored, because computing them takes seconds.
+    """Return stored bounds on epsilon of two runs with shuffled batches."""
+    # The bounds are stored, because computing them takes seconds.
     return json.loads((_FOLDER / "scenes" / "shuffled.json").read_text(encoding="utf-8"))
 
 
 @cache
 def digits_as_text() -> dict[str, Any]:
-    """Return the digits of the attack page: 1238 people, 200 canaries, 359 test images.
+    """Return the digit images of the attack page: 1238 of people, 200 canaries, 359 for tests.
 
     An image has 64 pixels from 0 to 16, each written as a digit of base 17.
     """
@@ -88,7 +88,7 @@ def style(*entries: str) -> str:
 
 
 def _ordered(path: Path) -> list[Path]:
-    """Return a module's direct and indirect imports and the module, each after its own imports."""
+    """Return the files that a module imports, also indirectly, and it, each after its imports."""
     others = [(path.parent / other).resolve() for _, other in _NEEDED.findall(_text(path))]
     needed = map(_ordered, others)
     return list(dict.fromkeys([*(one for files in needed for one in files), path]))

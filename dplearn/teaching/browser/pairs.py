@@ -1,9 +1,9 @@
-"""Mechanisms for the browser: a catalogue of parameters, and tables of pairs of outputs.
+"""Mechanisms for the browser: a catalogue of parameters, and tables of their privacy losses.
 
-The browser has closed forms of a few mechanisms. For the others, it gets a dominating distribution
-of losses, Rényi divergences, output distributions, and values of real pairs below the profile.
+The browser has closed forms of a few mechanisms. For the others, it gets a dominating privacy loss
+distribution, Rényi divergences, output distributions, and lower bounds from neighbouring datasets.
 
-Readers set the base of a mechanism, one of the bases of its `examples()`, and the fields that are
+Readers choose the base of a mechanism, from the bases of its `examples()`, and the fields that are
 listed in `_NUMBERS`. All other fields come from one example.
 """
 
@@ -26,21 +26,21 @@ from dplearn.engine.lattice.laws import chords, connect_the_dots
 from dplearn.engine.profile import Profile
 from dplearn.mechanisms import MECHANISMS, Mechanism, Outputs
 
-# Largest loss, and number of nodes of a profile on either side of 0.
+# Largest privacy loss in a table, and number of grid points on either side of 0.
 _FAR, _NODES = 700.0, 1000
-# Maximum number of losses sent unchanged, if chords between them match the profile to _SAME.
+# Largest number of kinks used as losses, if chords between them match delta(eps) to _SAME.
 _FEW, _SAME = 400, 1e-9
-# Part of their maximum above which output distributions are drawn, and number of points.
+# Fraction of their maximum above which output densities are drawn, and number of points.
 _LOW, _PLACES = 1e-3, 240
 ORDERS = tuple(float(a) for a in 1 + np.geomspace(0.01, 999, 90))
 _RATES = np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 30), np.linspace(0.12, 1.0, 30)])
-# Titles of mechanisms that differ from the capitalised names.
+# Titles of mechanisms, where they differ from the capitalised names.
 TITLES = {
     "discrete_gaussian": "Discrete Gaussian",
     "shuffled": "Shuffled epochs",
     "random_allocation": "Random allocation (balls and bins)",
 }
-# Numbers of the page, fields of mechanisms first: label, ends, start, whether whole.
+# Numbers of the page, fields of mechanisms first: label, range, start value, whether whole.
 _NUMBERS = {
     "noise_multiplier": ("Noise multiplier σ", (0.04, 150.0), 1.0, False),
     "sensitivity": ("Sensitivity", (1, 15), 1, True),
@@ -54,7 +54,7 @@ _NUMBERS = {
     "order": ("Rényi order α", (1.01, 1000), 8, False),
     "false_positive_rate": ("False alarms", (1e-6, 0.9), 0.05, False),
 }
-# Keys of the catalogue and of a table whose values are texts.
+# Keys whose values in the catalogue or a table are texts to translate.
 _WORDS = ("title", "label", "about", "conditions", "reason")
 
 
@@ -67,7 +67,7 @@ def worded(data: Any, in_each: Callable[[str], Any], part: str = "") -> Any:
 
 
 def catalogue() -> dict[str, Any]:
-    """Return every mechanism and number of the page, with texts in English."""
+    """Return all mechanisms and numbers of the page, with texts in English."""
     fields = ("label", "ends", "start", "whole")
     numbers = {key: dict(zip(fields, one, strict=True)) for key, one in _NUMBERS.items()}
     start = {key: number["start"] for key, number in numbers.items()}
@@ -127,7 +127,7 @@ def _short(mechanism: Mechanism) -> str:
 
 @dataclass(frozen=True)
 class Pair:
-    """Ordered pair of output distributions; `direction` is "remove" if P has the record."""
+    """Pair (P, Q) of output distributions; P has the record if `direction` is "remove"."""
 
     mechanism: Mechanism
     adjacency: Adjacency
@@ -135,7 +135,7 @@ class Pair:
 
     @property
     def end(self) -> int:
-        """Index of the direction in a mechanism's lists of profiles and outputs: 0 or -1."""
+        """Index of `direction` in a mechanism's lists of privacy profiles and outputs: 0 or -1."""
         return 0 if self.direction == "remove" else -1
 
     @property
@@ -145,12 +145,12 @@ class Pair:
 
     @property
     def two_sided(self) -> bool:
-        """Whether the profiles of the two directions differ."""
+        """Whether removing and adding a record have different privacy profiles."""
         return any(len(m.profiles(self.adjacency)) > 1 for m, _ in self.mechanism.parts())
 
     @property
     def witnesses(self) -> tuple[Profile, ...]:
-        """Profiles of real pairs, which bound the profile from below; () if exact or composed."""
+        """Profiles of actual neighbours, lower bounds on `profile`; () if exact or composed."""
         if self.composed or self.mechanism.attained:
             return ()
         profiles = self.mechanism.witnesses(self.adjacency)
@@ -158,7 +158,7 @@ class Pair:
 
 
 def refusal(mechanism: Mechanism, adjacency: Adjacency) -> str:
-    """Return why a mechanism has no profile under an adjacency, or an empty string."""
+    """Return why a mechanism has no privacy profile under an adjacency, or an empty string."""
     try:
         for part, _ in mechanism.parts():
             part.require_theorem(adjacency)
@@ -168,13 +168,13 @@ def refusal(mechanism: Mechanism, adjacency: Adjacency) -> str:
 
 
 def conditions(mechanism: Mechanism) -> str:
-    """Return the assumptions about a release, without repetitions."""
+    """Return the assumptions of a mechanism's guarantee as one text, without repetitions."""
     return "; ".join(dict.fromkeys(a for m, _ in mechanism.parts() for a in m.assumptions))
 
 
 @lru_cache(maxsize=64)
 def profile(pair: Pair) -> Profile:
-    """Return the profile, exact or an upper bound; a lattice computes compositions."""
+    """Return a pair's privacy profile delta(eps), or an upper bound, by FFT for compositions."""
     if not pair.composed:
         return pair.mechanism.profiles(pair.adjacency)[pair.end]
     mechanisms, counts = zip(*pair.mechanism.parts(), strict=True)
@@ -192,11 +192,11 @@ def profile(pair: Pair) -> Profile:
 
 @lru_cache(maxsize=64)
 def table(pair: Pair) -> dict[str, Any]:
-    """Return losses, divergences, distributions and English texts for `mechanisms/atoms.js`."""
+    """Return a pair's privacy losses, Rényi divergences, outputs and texts for `atoms.js`."""
     whole, real = profile(pair), None
     outputs = pair.mechanism.outputs(pair.adjacency)
     if pair.witnesses:
-        # Largest deltas and smallest false negative rates over all real pairs.
+        # Largest deltas and smallest false negative rates over all actual neighbours.
         epsilons = np.linspace(0.0, float(whole.epsilon(1e-6 * float(whole.delta(0.0)))), 120)
         deltas = np.max([w.delta(epsilons) for w in pair.witnesses], axis=0)
         misses = np.min([w.tradeoff(_RATES) for w in pair.witnesses], axis=0)
@@ -214,7 +214,7 @@ def table(pair: Pair) -> dict[str, Any]:
 
 
 def _law(whole: Profile) -> dict[str, Any]:
-    """Return losses and log masses under P of a discrete law whose profile is at least `whole`."""
+    """Return losses and log probabilities of a distribution with privacy profile >= `whole`."""
     kinks = np.asarray(whole.kinks, dtype=float)
     kinks = np.unique(kinks[kinks < _FAR])
     if 0 < kinks.size <= _FEW:
@@ -224,7 +224,7 @@ def _law(whole: Profile) -> dict[str, Any]:
         part = np.maximum(-np.expm1(np.minimum(between[:, None] - nodes, 0.0)), 0.0)
         if np.max(part @ masses + infinity - whole.delta(between)) <= _SAME:
             return {"losses": nodes.tolist(), **_masses(masses, infinity)}
-    # Use a grid up to the largest loss, but at most up to _FAR.
+    # Use a grid up to the largest privacy loss, but at most up to _FAR.
     far = float(whole.epsilon(0.0))
     if far > _FAR:
         far = min(float(whole.epsilon(1e-12 + 1.01 * float(whole.delta(_FAR)))), _FAR)

@@ -1,4 +1,4 @@
-"""Fixtures for a test file's page (`as_page`) and scripts (`SCRIPTS`)."""
+"""Fixtures that open a test file's page (`as_page`) and run its JavaScript (`SCRIPTS`)."""
 
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ READY = "[data-drawn]:not([data-drawn='0'])"
 
 @pytest.fixture(scope="module")
 def address(request, tmp_path_factory) -> str:
-    """Return the address of the page as a file."""
+    """Write the test file's page, and return its address."""
     return request.module.as_page(tmp_path_factory.mktemp("page")).as_uri()
 
 
@@ -27,7 +27,7 @@ def open_page(browser, address):
 
 @pytest.fixture(scope="module")
 def view(browser, address):
-    """Open one page for all tests; each test sets its state by the address."""
+    """Open one page for all tests of a file; each test sets the page's state by its address."""
     with visits(browser) as visit:
         yield visit(address, READY)
 

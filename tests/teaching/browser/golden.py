@@ -1,4 +1,4 @@
-"""Python's results for tests of the JavaScript engine, and the shuffled scene's data.
+"""Results of Python for tests of the JavaScript engine, and for its page on shuffling.
 
 `python tests/teaching/browser/golden.py` recomputes them in about a minute.
 """
@@ -23,7 +23,7 @@ from dplearn.teaching.figures.kit.text import floor
 FILE = Path(__file__).with_name("golden.json")
 SHUFFLED = Path(browser.__file__).parent / "scenes" / "shuffled.json"
 RUNS, LENGTHS = 176, 5
-# Every fourth run also has curves of other accountants, every third an attacker's rate.
+# Every fourth run has bounds of other accountants, every third an attacker's detection rate.
 CURVES, POWERS = 4, 3
 BOUNDS = tuple(name for name in ACCOUNTANTS if name != "pld")
 _DIGITS = 10
@@ -43,13 +43,13 @@ def answers(name: str, run: dict[str, Any], steps: list[int]) -> tuple[Guarantee
 
 
 def ends(guarantees: tuple[Guarantee, ...]) -> list[list[float]]:
-    """Return lower and upper ends, rounded outwards even for exact values."""
+    """Return lower and upper bounds on epsilon, rounded outwards even for exact values."""
     lower = [round_down(floor(g) * (1 - 4e-12), _DIGITS) for g in guarantees]
     return [list(map(float, lower)), [_up(g.epsilon) for g in guarantees]]
 
 
 def power(run: dict[str, Any], steps: int, rate: float) -> list[float]:
-    """Return both ends of the attacker's true positive rate, rounded outwards."""
+    """Return bounds on an attacker's largest true positive rate, rounded outwards."""
     setting = {"steps": steps, "adjacency": run["adjacency"]}
     low, high = ACCOUNTANTS["pld"]().true_positive_rate(
         step(run), false_positive_rate=rate, **setting
@@ -75,7 +75,7 @@ def drawn(rng: random.Random) -> tuple[dict[str, Any], list[int]]:
 
 
 def entry(number: int, rng: random.Random) -> dict[str, Any]:
-    """Return one line of the file: a run, its brackets, and for some runs further results."""
+    """Return one line of the file: a run, its bounds on epsilon, for some runs more results."""
     run, steps = drawn(rng)
     line = {"run": run, "steps": steps, "pld": ends(answers("pld", run, steps))}
     if number % CURVES == 0:
@@ -88,7 +88,7 @@ def entry(number: int, rng: random.Random) -> dict[str, Any]:
 
 
 def shuffled() -> dict[str, Any]:
-    """Return newly computed data for the file that `browser.shuffled` reads."""
+    """Return newly computed bounds, which `browser.shuffled` reads from a file."""
     queries = (dict(parse_qsl(preset["query"])) for preset in browser.presets())
     fields = next(query for query in queries if query.get("sampling") == "shuffled")
     run = {symbol: float(fields[name]) for symbol, name in _NAMES.items()}
@@ -115,7 +115,7 @@ def _ends(run: Mapping[str, float], drop_last: bool = False) -> dict[str, float]
 
 
 def make() -> None:
-    """Write both files: one line for each run, and the shuffled scene's data."""
+    """Write both files: results of each run, and bounds for runs with shuffled batches."""
     rng = random.Random(15)
     lines = [json.dumps(entry(i, rng), separators=(",", ":")) for i in range(RUNS)]
     FILE.write_text("[\n" + ",\n".join(lines).replace("Infinity", "1e999") + "\n]\n")

@@ -1,4 +1,4 @@
-"""Page of proof and attack: its bounds in node, and its display in Chromium."""
+"""Page "Proof and attack": its bounds computed in node, and its display in Chromium."""
 
 import pytest
 from playwright.sync_api import expect
@@ -31,7 +31,7 @@ SCRIPTS = [engine.source(), *WORKERS]
 
 
 @each("counts", [(78, 103, 4, 97), (4344, 29_275, 1374, 29_125), (97, 97, 0, 103), (0, 100) * 2])
-def test_counts_give_the_same_bounds_as_in_python(evaluate, counts):
+def test_counts_of_an_attack_give_the_same_bounds_as_in_python(evaluate, counts):
     ask = "q => evidence.evidence(dplearn)(q)"
     chance = 0.05 / 17
     result = evaluate(ask, {"key": 1, "plan": PLAN, "counts": counts, "chance": chance})
@@ -46,7 +46,7 @@ def test_counts_give_the_same_bounds_as_in_python(evaluate, counts):
 # The best attack detects 15.4 of 100 members at 5 % false alarms. It detects slightly fewer with a
 # serial number in the data, and fewer still with access to the final model only.
 @each("attack, found", [("", (10, 21)), ("serial", (9, 18)), ("model", (7, 15))])
-def test_attacks_include_half_the_records_and_have_the_expected_rates(evaluate, attack, found):
+def test_attacks_use_half_the_records_and_have_expected_detection_rates(evaluate, attack, found):
     evaluate(SEEDED)
     evaluate("d => { globalThis.next = laboratory.laboratory(d); }", engine.digits_as_text())
     run = """plan => {
@@ -68,7 +68,7 @@ def as_page(folder):
     return written(folder, engine.attack_page())
 
 
-def test_attack_waits_for_a_guess_and_stays_below_the_proof(open_page):
+def test_attack_waits_for_a_guess_and_measures_less_than_the_proved_epsilon(open_page):
     view = open_page()
     number = view.locator("b[data-drag=guess]")
     attack = view.get_by_role("button", name="Attack")
@@ -90,7 +90,7 @@ def test_attack_waits_for_a_guess_and_stays_below_the_proof(open_page):
     view.locator(".dp-verdict", has_text="of what is proved").wait_for()
     expect(view.locator(".dp-guessline")).to_contain_text("You guessed ε ≥ 1.1")
     assert view.evaluate(BROKEN) == 0
-    # A hidden page stops training; a changed run resets the counts.
+    # A hidden page stops training; changed parameters reset the counts.
     view.evaluate("""() => {
       Object.defineProperty(document, "hidden", { value: true, configurable: true });
     }""")
@@ -100,14 +100,14 @@ def test_attack_waits_for_a_guess_and_stays_below_the_proof(open_page):
     view.wait_for_function("location.hash.includes('noise_multiplier=2.43')")
     assert view.evaluate("[page.state.runs, page.busy]") == [0, False]
     assert view.evaluate("page.ceiling") < ceiling
-    # A changed run clears the guess, too.
+    # Changed parameters also clear the guess.
     assert view.evaluate("page.run.guess") is None
     view.get_by_role("button", name="Guess again").click()
     expect(attack).to_be_disabled()
     expect(view.locator(".dp-pen")).to_have_count(1)
 
 
-def test_attack_on_each_faulty_program_refutes_the_claim(open_page):
+def test_attack_on_each_faulty_program_refutes_its_claimed_epsilon(open_page):
     view = open_page(guess="2")
     for fault in FAULTS:
         view.locator(f"[data-choice=program][data-value={fault}]").click()
@@ -116,12 +116,12 @@ def test_attack_on_each_faulty_program_refutes_the_claim(open_page):
         view.locator(".dp-through .dp-verdict", has_text="is false").wait_for()
         view.wait_for_function(f"location.hash.includes('program={fault}')")
         assert view.evaluate(BROKEN) == 0
-    # Training stops shortly after a refutation.
+    # Training stops shortly after the claim is refuted.
     view.wait_for_function("page.state.runs >= 27 && !page.busy")
     assert view.evaluate("page.state.runs") < 100
 
 
-def test_attack_on_the_final_model_reports_an_open_verdict(open_page):
+def test_attack_on_the_final_model_leaves_the_claimed_epsilon_undecided(open_page):
     view = open_page(program="seed", attack="model")
     view.wait_for_function("page.state.runs >= 2")
     assert view.evaluate("page.state.crossed") is None

@@ -1,4 +1,4 @@
-"""Page of mechanisms in Chromium, from a file: its numbers and its controls."""
+"""Numbers and controls of the page of mechanisms, opened from a file in Chromium."""
 
 import json
 import math
@@ -19,8 +19,8 @@ from dplearn.teaching.explorer.kit.language import in_each
 
 pytestmark = DRAWN
 
-# Values of a law: log delta, both tails on either side of 0, Renyi divergences, true positive
-# rates, and sums over bins of the loss.
+# Values of a privacy loss distribution: log delta, tails on either side of 0, Renyi divergences,
+# true positive rates, and sums over bins of the loss.
 ASKED = """const tell = (law, epsilons, orders, rates) => {
   const pair = new pairs.Pair(law), finite = x => x === -Infinity ? null : x;
   return {
@@ -44,7 +44,7 @@ SCRIPTS = [*(engine.source(name, f"mechanisms/{entry}") for name, entry in PARTS
 
 
 def drawn_at_random(name: str, seed: int):
-    """Return random parameters, adjacency and arguments for a mechanism, with corner cases."""
+    """Return a mechanism's random parameters, adjacency, epsilons, orders and rates."""
     pick = random.Random(f"{name} {seed}")
     within = lambda low, high: float(f"{low * (high / low) ** pick.random():.4g}")
     adjacency = pick.choice(["add_remove", "zero_out", "replace_one"])
@@ -63,7 +63,7 @@ def drawn_at_random(name: str, seed: int):
 
 
 @each("name", engine.CLOSED_FORMS)
-def test_closed_forms_agree_with_the_library(evaluate, name):
+def test_closed_forms_in_javascript_agree_with_python(evaluate, name):
     for seed in range(20):
         own, adjacency, epsilons, orders, rates = drawn_at_random(name, seed)
         result = evaluate(CLOSED, [name, own, adjacency, epsilons, orders, rates])
@@ -80,7 +80,7 @@ def test_closed_forms_agree_with_the_library(evaluate, name):
                 assert mine < -690
         tails = np.exp(real.log_tails(np.array(epsilons, dtype=float)))
         np.testing.assert_allclose(np.transpose(result["tails"]), tails, rtol=1e-9, atol=1e-300)
-        # P(L <= -x) equals Q(L >= x) of the mirrored pair, so it is at least Q(L > x).
+        # By symmetry of the pair, the loss L has P(L <= -x) = Q(L >= x) >= Q(L > x).
         below = 1 - np.array(result["below"])[:, 0]
         assert np.all(below >= tails[1] - 1e-12)
         theirs = mechanism.rdp(orders, adjacency=adjacency)
@@ -103,7 +103,7 @@ ALL = [
 
 @pytest.mark.slow
 @each("name, adjacency, direction", ALL)
-def test_table_bounds_the_library_from_above(evaluate, name, adjacency, direction):
+def test_tables_give_upper_bounds_on_values_of_the_library(evaluate, name, adjacency, direction):
     pair = pairs.Pair(pairs.mechanism_of(name, START), adjacency, direction)
     table = pairs.worded(pairs.table(pair), in_each)
     assert len(json.dumps(table)) < 70_000 and np.all(np.diff(table["orders"]) > 0)
@@ -173,7 +173,7 @@ def test_page_shows_the_numbers_of_the_library(view, state, mechanism, adjacency
     ("loss", "epsilon", (80, 0)), ("delta", "epsilon", (60, 0)), ("outputs", "epsilon", (0, 60)),
     ("renyi", "order", (70, 0)), ("tradeoff", "false_positive_rate", (90, 0)),
 ])  # fmt: skip
-def test_dragging_in_one_panel_updates_all(view, picture, name, by):
+def test_dragging_in_one_panel_updates_all_panels(view, picture, name, by):
     moved_to(view)
     before = view.evaluate(f"({{...page.run, paths: {PATHS}}})")
     spans = "page.spans.flat().map(axis => axis.high - axis.low)"
@@ -213,7 +213,7 @@ def test_invalid_fields_of_an_address_are_listed(view):
         {"mechanism": "geometric", "sensitivity": 200, "noise_multiplier": 150},
     ],
 )
-def test_extreme_states_show_valid_numbers(view, state):
+def test_extreme_parameters_show_valid_numbers(view, state):
     moved_to(view, **state)
     view.locator("b[data-drag=epsilon]").press("ArrowUp")
     view.wait_for_function("!page.queued")
@@ -231,7 +231,7 @@ def test_default_epsilon_is_smaller_where_delta_would_vanish(view):
     assert view.evaluate("page.run.epsilon") == 1
 
 
-def test_beyond_the_largest_loss_delta_is_0_and_renyi_gives_no_epsilon(view):
+def test_beyond_the_largest_privacy_loss_delta_is_0_and_renyi_proves_no_epsilon(view):
     moved_to(view, mechanism="laplace", epsilon=1.5)
     expect(view.locator(".dp-eps output")).to_have_text("0")
     expect(view.locator(".dp-proves")).to_contain_text("no ε")

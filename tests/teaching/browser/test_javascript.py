@@ -1,4 +1,4 @@
-"""JavaScript engine in node, compared with the Python engine's results."""
+"""Results of the JavaScript engine in node, compared with those of the Python engine."""
 
 import json
 import math
@@ -17,11 +17,11 @@ from dplearn.teaching import browser as engine
 from dplearn.teaching.book.published import number
 from javascript import javascript
 
-# All tests run in one worker, which computes all lines once.
+# One worker of pytest runs all tests, so that the results of all lines are computed once.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("javascript")]
 
 LINES = json.loads(golden.FILE.read_text())
-# Relative rounding error of stored numbers, 1000 times the tolerance of closed forms.
+# Relative rounding error of stored numbers, which have ten digits.
 SLACK = 1e-9
 ALL = """lines => lines.map(({run, steps, power, bounds}) => ({
   curves: dplearn.curves(run, steps, bounds ? {} : {accountants: ["pld"]}),
@@ -34,11 +34,11 @@ ENDS = "([run, steps]) => (c => [c.lower[0], c.upper[0]])(dplearn.curves(run, [s
 
 @pytest.fixture(scope="module")
 def answers(evaluate):
-    """Return the results of the JavaScript engine for all lines."""
+    """Return the results of the JavaScript engine for all runs in the file."""
     return evaluate(ALL, LINES)
 
 
-def test_brackets_overlap_those_of_python_and_few_are_missing(answers):
+def test_brackets_of_epsilon_overlap_those_of_python_and_few_are_missing(answers):
     widths, missing = [], 0
     for line, answer in zip(LINES, answers, strict=True):
         pld = answer["curves"]["pld"]
@@ -81,8 +81,8 @@ def test_true_positive_rates_are_upper_bounds_close_to_those_of_python(answers):
     assert excess[int(0.9 * len(excess))] < 0.01 and excess[len(excess) // 2] < 1e-6
 
 
-def test_lower_ends_are_monotone_in_steps():
-    """Widen the brackets beyond 150 steps: lower ends must still not decrease."""
+def test_lower_bounds_on_epsilon_do_not_decrease_with_steps():
+    """Widen the brackets beyond 150 steps: lower bounds must still not decrease with steps."""
     passage = "row.lower = held ? Math.max(lower, 0) : 0;"
     text = engine.source()
     assert text.count(passage) == 1
@@ -93,20 +93,20 @@ def test_lower_ends_are_monotone_in_steps():
 
 
 def test_narrow_brackets_contain_high_precision_values(evaluate):
-    """The golden table was computed with mpmath, independently of both engines."""
+    """The table of exact values was computed with mpmath, independently of both engines."""
     rows = [r for r in table("sampled_gaussian_epsilon") if number(r["sample_rate"]) < 1]
     for row in rows:
         sigma, rate, delta = (number(row[k]) for k in ("noise_multiplier", "sample_rate", "delta"))
         run = RUN | {"noise_multiplier": sigma, "sample_rate": rate, "delta": delta}
         lower, upper = evaluate(ENDS, [run, int(number(row["steps"]))])
         exact = number(row["value"])
-        # Values of the table have `digits` digits, doubles about 16.
+        # Values of the table have `digits` digits, floating-point numbers about 16.
         doubt = exact * 10.0 ** (1 - min(int(row["digits"]), 16))
         assert lower <= exact + doubt and exact - doubt <= upper <= lower * (1 + 1e-6), row
 
 
 def test_python_reproduces_the_stored_results():
-    """Every eighth line is tested, because all lines take minutes."""
+    """Only every eighth run is tested, because all runs take minutes."""
     for line in LINES[:: 2 * golden.CURVES]:
         run, steps = line["run"], line["steps"]
         for name in golden.BOUNDS:
@@ -130,7 +130,7 @@ def test_stored_bounds_of_shuffled_batches_agree_with_the_library():
     assert stored["before"]["noise_multiplier"] == 4.0
 
 
-def test_tiny_noise_gives_no_bracket(evaluate):
+def test_tiny_noise_gives_no_bracket_of_epsilon(evaluate):
     quiet = RUN | {"noise_multiplier": 0.02}
     curves = evaluate("run => dplearn.curves(run, [1, 10])", quiet)
     assert curves["pld"]["upper"][1] is None and curves["pld"]["lower"][1] is None
@@ -160,7 +160,7 @@ def test_numbers_out_of_range_are_refused(evaluate, wrong, sentence):
 
 
 CASE = {"noise_multiplier": 2.0, "sample_rate": 0.05, "delta": 1e-6, "adjacency": "add_remove"}
-# Changes by which the engine accepts brackets with any error bound and any width.
+# Replacements in the source by which brackets with any error bound and width are accepted.
 ANYTHING = {
     "if (!(charges[1] + charges[2] <=": "if (charges[0] < 0 && !(0 <=",
     "both <= 1e-2": "both <= 1e300",
@@ -178,7 +178,7 @@ PERIOD = "const period = table.period(plans, tilt);"
 
 
 def bracket(changes, run, steps):
-    """Return the engine's bracket after replacing passages of its source."""
+    """Return the bracket of epsilon after replacing passages in the engine's source."""
     text = engine.source()
     for passage, other in changes.items():
         assert text.count(passage) == 1, passage
@@ -191,7 +191,7 @@ def bracket(changes, run, steps):
 
 @pytest.fixture(scope="module")
 def unchanged():
-    """Return the bracket of the unchanged engine."""
+    """Return the bracket of epsilon from the unchanged engine."""
     least, most = bracket({}, CASE, 400)
     assert most - least < 1e-7 * most
     return least, most
@@ -208,7 +208,7 @@ def unchanged():
         ),
     ],
 )
-def test_brackets_of_inaccurate_sums_need_the_error_charges(unchanged, spoil, free, part):
+def test_brackets_from_inaccurate_sums_are_wrong_without_error_bounds(unchanged, spoil, free, part):
     least, most = unchanged
     lower, upper = bracket(ANYTHING | spoil(part), CASE, 400)
     assert lower <= most and least <= upper
@@ -218,7 +218,7 @@ def test_brackets_of_inaccurate_sums_need_the_error_charges(unchanged, spoil, fr
 
 @each("side", ["remove", "add", "replace"])
 def test_error_bound_of_the_truncation_sum_equals_that_of_python(side):
-    """tests/engine/test_rounding.py compares Python's bound with finer sums."""
+    """`tests/engine/test_rounding.py` compares the bound in Python with finer sums."""
     bound = Majorant(Line(SampledGaussian(1.3, 0.05, side), 6.0), 0.3)
     t = np.array([0.1, 3.0, 50.0, 300.0])
     errors = """([side, heights, t]) => {
@@ -230,7 +230,7 @@ def test_error_bound_of_the_truncation_sum_equals_that_of_python(side):
     np.testing.assert_allclose(result, bound.log_error(t[:, None]), rtol=1e-12)
 
 
-def test_brackets_without_the_rounding_charge_are_wrong():
+def test_brackets_without_the_bound_on_rounding_errors_are_wrong():
     run, exact = (
         CASE | {"noise_multiplier": 1.1, "sample_rate": 256 / 60000, "delta": 1e-5},
         31.58672802390752,
@@ -241,8 +241,8 @@ def test_brackets_without_the_rounding_charge_are_wrong():
     assert not lower <= exact <= upper
 
 
-def test_brackets_cover_both_directions():
-    """Swapping the order of the directions must not change the bracket."""
+def test_brackets_cover_adding_and_removing_a_record():
+    """Considering addition before removal must not change the bracket."""
     swap = {'["remove", "add"]': '["add", "remove"]'}
     for steps in (10, 1000, 100_000):
         expected = bracket({}, CASE, steps)
@@ -250,7 +250,7 @@ def test_brackets_cover_both_directions():
 
 
 @each("unproved, open_", [([16], False), ([8, 16], True), ([10], False)])
-def test_steps_within_a_budget_are_open_if_the_next_step_has_no_bound(unproved, open_):
+def test_last_step_within_a_budget_is_uncertain_if_the_next_step_has_no_bound(unproved, open_):
     question = """unproved => worker.answering({ lastWhere: dplearn.lastWhere,
       curves: (_, [T]) => ({ pld: { upper: [unproved.includes(T) ? null : T] } }),
     })({ kind: "crossings", run: {}, budget: 7, names: ["pld"], limit: 100 })"""
@@ -258,8 +258,8 @@ def test_steps_within_a_budget_are_open_if_the_next_step_has_no_bound(unproved, 
         assert call(question, unproved) == [{"name": "pld", "steps": 7, "open": open_}]
 
 
-def test_javascript_types_check():
-    """npm installs the TypeScript compiler."""
+def test_javascript_passes_the_type_checker():
+    """The TypeScript compiler, which npm installs, must find no error."""
     check = "tsc --project . && tsc --project page"
     compiler = ["exec", "--yes", "--package", "typescript@5.9.3", "--call", check]
     folder = Path(engine.__file__).parent

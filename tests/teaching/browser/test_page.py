@@ -1,4 +1,4 @@
-"""Page of epsilon against T in Chromium, from files: its numbers and its controls."""
+"""Numbers and controls of the page of epsilon against steps, opened in Chromium."""
 
 import json
 import math
@@ -24,19 +24,19 @@ PRINTED = [
     | {"source": "Abadi et al.", "value": "1.26", "accountant": "moments"}
 ]
 ALL = tuple(ACCOUNTANTS)
-# Runs at the ends of the fields' ranges.
+# Runs with parameters at the ends of their ranges.
 EXTREME = [
     dict(noise_multiplier=0.2, sample_rate=1, delta=1e-30, here=10_000_000, y_axis="log"),
     dict(noise_multiplier=1000, sample_rate=1e-7, delta=0.5, here=1),
     dict(noise_multiplier=0.3, sample_rate=1e-5, delta=1e-12, here=3),
     dict(noise_multiplier=1, sample_rate=1, adjacency="replace_one", here=10, budget=0.01),
 ]
-# Number of steps within a budget, without the marks of interpolated and pending values.
+# Text without the marks of interpolated values and of values not yet computed.
 PROVED = re.compile("^[^≈…]*$")
-# Open the details below the picture.
+# JavaScript that opens the details below the picture.
 OPEN = "document.querySelector('.dp-more').open = true"
 SIGMA, EPSILON = "b[data-drag=noise_multiplier]", ".dp-eps output"
-# The run, its drawn bounds, and the displayed epsilon.
+# JavaScript that returns the run, its drawn bounds and the displayed epsilon.
 STATE = """({run: page.run, ends: page.view.ends,
   head: document.querySelector('.dp-eps output').textContent})"""
 
@@ -89,7 +89,7 @@ def test_page_shows_the_library_bounds(view, run):
     assert not view.evaluate(BROKEN)
 
 
-def test_budget_gives_the_largest_proved_number_of_steps(view):
+def test_epsilon_budget_gives_the_largest_proved_number_of_steps(view):
     moved_to(view, accountants="basic,moments,pld")
     expect(view.locator("[data-do=go]")).to_have_text(PROVED)
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
@@ -107,7 +107,7 @@ def test_budget_gives_the_largest_proved_number_of_steps(view):
     view.wait_for_function(f"location.hash === '#here={lasts}'")
 
 
-def test_dots_of_people_show_the_proved_trade_off(view):
+def test_dots_show_the_proved_true_positive_rate(view):
     moved_to(view)
     expect(view.locator(".dp-people.dp-stale")).to_have_count(0)
     step = PoissonSubsampled(Gaussian(4.0), 0.01)
@@ -148,7 +148,7 @@ def test_dragging_updates_the_page_and_at_its_end_the_address(view, handle, by, 
 
 
 @each("pull", [70, -40])
-def test_dragging_the_curve_sets_the_noise(view, pull):
+def test_dragging_the_curve_sets_the_noise_multiplier(view, pull):
     moved_to(view)
     grip, top = view.locator(".dp-grip").bounding_box(), view.locator(".dp-svg").bounding_box()
     dragged(view, ".dp-grip", (0, pull), held=True)
@@ -211,7 +211,7 @@ def test_typed_numbers_are_accepted_and_invalid_ones_get_a_message(
     assert view.evaluate(f"page.run.{drag}") == pytest.approx(value or before, rel=1e-15)
 
 
-def test_back_undoes_one_change(open_page):
+def test_back_button_undoes_one_change(open_page):
     view = open_page()
     view.wait_for_timeout(200)
     for value in (4.1, 4.2):
@@ -290,7 +290,7 @@ def chips(view) -> list[str]:
     return view.evaluate("[...document.querySelectorAll('[data-chip]')].map(n => n.dataset.chip)")
 
 
-def test_each_accountant_has_a_chip_and_the_server_computes_new_ones(
+def test_each_accountant_has_a_button_and_the_server_computes_new_ones(
     browser, view, tmp_path, monkeypatch
 ):
     assert sorted(chips(view)) == sorted(ACCOUNTANTS)
@@ -308,7 +308,7 @@ def test_each_accountant_has_a_chip_and_the_server_computes_new_ones(
         expect(line).to_have_css("stroke", f"rgb({red}, {green}, {blue})")
 
 
-def test_budget_gives_the_smallest_noise(view):
+def test_epsilon_budget_gives_the_smallest_noise_multiplier(view):
     view.evaluate(OPEN)
     moved_to(view, here=777, budget=1.5)
     view.locator("[data-do=noise_multiplier]").click()
@@ -329,7 +329,7 @@ def test_python_code_is_copied(view):
 
 
 def test_interpolated_server_curves_are_bounds(open_page):
-    """Interpolation uses that epsilon is monotone in steps; before the answer nothing is shown."""
+    """Epsilon is monotone in steps. Until the server answers, the page shows no bound."""
     view = open_page(here=50)
     view.evaluate("page.server.send = (question) => { window.question = question; }")
     view.evaluate("page.run = {...page.run, mechanism: 'laplace'}; page.schedule()")
@@ -347,7 +347,7 @@ def test_interpolated_server_curves_are_bounds(open_page):
         result = view.evaluate("T => page.server.at(page.run, T).pld", steps)
         assert result == {"lower": lower, "upper": upper}
     view.wait_for_function("page.true_positive_rate > 0.1")
-    # Bounds by both inequalities of the definition, at 1 % false alarms.
+    # Upper bounds by both inequalities of (epsilon, delta)-DP, at 1 % false alarms.
     both = (math.exp(3) * 0.01 + 1e-5, 1 - math.exp(-3) * (1 - 1e-5 - 0.01))
     assert view.evaluate("page.true_positive_rate") == pytest.approx(min(both))
 

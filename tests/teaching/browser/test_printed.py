@@ -1,4 +1,4 @@
-"""Sentences and copied code that the page prints about a run hold at their printed numbers."""
+"""Sentences and code on the pages are true for the rounded numbers that they show."""
 
 import re
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from dplearn import DPSGD, Gaussian, Laplace, PoissonSubsampled
 from dplearn.teaching import browser
 
-# Sentences of two scenes, the run as text, and its numbers on the page of curves.
+# JavaScript that returns sentences of two scenes, the run as text, and its numbers as shown.
 PRINTED = """run => {
   const { T } = run;
   const curve = dplearn.curves(run, [T]);
@@ -26,7 +26,7 @@ PRINTED = """run => {
     shown: ["noise_multiplier", "sample_rate", "delta", "T"].map(said),
   };
 }"""
-# Code that the page offers for copying, for a run with some fields changed.
+# JavaScript that returns the code to copy for a run with some fields changed.
 CODE = """change => run.python({
   ...run.fromAddress("noise_multiplier=2&sample_rate=0.1&here=20").run, ...change,
 })"""
@@ -52,7 +52,7 @@ def runs():
         }
 
 
-def test_headlines_hold_at_their_printed_numbers(evaluate):
+def test_headlines_are_true_for_the_rounded_numbers_they_show(evaluate):
     stated = 0
     for run in runs():
         if (printed := evaluate(PRINTED, run)) is None:
@@ -69,7 +69,7 @@ def test_headlines_hold_at_their_printed_numbers(evaluate):
         uppers = evaluate(READ, [upper, *(head[1] for head in heads)])
         assert min(uppers) >= now.lower * (1 - 1e-10), (run, plain)
         assert evaluate(READ, [lower])[0] <= now.epsilon * (1 + 1e-10), (run, plain)
-        # The stated excess of the older bound holds even against the smallest possible epsilon.
+        # The moments bound exceeds the smallest possible epsilon by at least the stated percentage.
         excess, moments = re.search(r"and (\S+) % too large.*of 2016 says (\S+)\.$", plain).groups()
         assert now.lower * (1 + float(excess) / 100) <= evaluate(READ, [moments])[0], (run, plain)
         stated += 1

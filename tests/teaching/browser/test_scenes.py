@@ -1,4 +1,4 @@
-"""One-minute page in Chromium, from a file: the texts of each scene, and no spoilers."""
+"""One-minute page in Chromium: the texts of each scene, which show no later results."""
 
 import json
 import re
@@ -23,7 +23,7 @@ PHONE = {"width": 390, "height": 844}
 WALL = {"width": 1920, "height": 1080}
 ABADI = dict(noise_multiplier=4.0, sample_rate=0.01, delta=1e-5, here=10_000)
 GUESS = "_".join(f"{0.1 * k:.2g}" for k in range(1, 17))
-# All texts and attributes, without scripts and coordinates.
+# JavaScript that returns all texts and attributes, without scripts and coordinates.
 READ = """[document.title, ...[...document.querySelectorAll('body, body *:not(script)')]
   .flatMap(n => [...[...n.attributes].filter(a => !/^([crxy]|[cxy].|d|viewBox)$/.test(a.name))
     .map(a => a.value),
@@ -50,7 +50,7 @@ def scene(view, number: int) -> str:
 
 def stroke(view, heights, *, touch=False, reach=1.0) -> None:
     """Draw a curve through relative heights, equally spaced up to `reach` of the axis."""
-    # Read all places in one call, because each drawing replaces the axis.
+    # Read all positions in one call, because each drawing replaces the axis.
     axis = view.wait_for_function(
         """() => {
             const axis = document.querySelector(".dm[data-drawn='1'] .dp-axis");
@@ -109,7 +109,7 @@ def test_guess_is_compared_with_the_library_bound(open_page, touch):
         assert view.evaluate("scrollX + scrollY") == 0
 
 
-def test_short_guess_is_judged_at_its_last_point(view):
+def test_guessed_curve_that_ends_early_is_compared_at_its_last_point(view):
     moved_to(view)
     stroke(view, [0.0, 0.3], reach=0.12)
     expect(view.locator(".dm-text")).to_contain_text("further")
@@ -148,7 +148,7 @@ def test_results_stay_hidden_until_their_scene(open_page, touch, language):
 
 
 @each("run", [ABADI, dict(noise_multiplier=20.0, sample_rate=1.0, delta=1e-7, here=40)])
-def test_true_value_and_moments_agree_with_the_library(view, run):
+def test_exact_epsilon_and_moments_bound_agree_with_the_library(view, run):
     moved_to(view, **run)
     exact, moments = proved(run), proved(run, "moments").epsilon
     words = scene(view, 2)
@@ -169,7 +169,7 @@ def test_true_value_and_moments_agree_with_the_library(view, run):
     assert printed == (run is ABADI) == (view.locator(".dm-ring").count() == 1)
 
 
-def test_shuffled_claim_agrees_with_the_library_and_is_refuted(view):
+def test_epsilon_claimed_for_shuffled_batches_agrees_with_the_library_and_is_refuted(view):
     moved_to(view)
     stored = dplearn.shuffled()
     words = scene(view, 4).replace("\n", " ")
@@ -181,7 +181,7 @@ def test_shuffled_claim_agrees_with_the_library_and_is_refuted(view):
     assert numbers(view.locator(".dm-value.dm-shuffled").text_content()) == [least]
     assert low == least and above <= high < 1.001 * above
     assert "σ = 0.5, one epoch of 10000 batches, δ = 10⁻⁶, one record zeroed out" in words
-    # The text also refutes the claim for the run of the earlier scenes.
+    # The text also refutes the claimed epsilon for the run of the earlier scenes.
     low, high, held = numbers(words.partition("Of the run before")[2])
     assert low <= stored["before"]["lower"] < 1.01 * low
     assert stored["before"]["upper"] <= high < 1.01 * stored["before"]["upper"]
@@ -205,7 +205,7 @@ def test_keys_and_buttons_change_scenes(open_page):
     expect(view).to_have_url(re.compile("#scene=3$"))
 
 
-def test_keyboard_draws_a_straight_guess(view):
+def test_keyboard_draws_a_straight_line_as_guess(view):
     moved_to(view)
     slider = view.get_by_role("slider")
     expect(slider).to_have_attribute("aria-valuetext", "?")
